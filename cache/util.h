@@ -1,0 +1,152 @@
+/* Small things every room uses: cleanup attributes, owned byte strings, errors with a sentence, the log.
+ *
+ * Errors. A function that can fail returns 0 (or a count) or -errno. When a person could use more than the errno, it
+ * says so with `return errorf(-ENOENT, "no case %s; see 'solverfs case list'", id);`: the sentence is kept per thread
+ * until the next errorf() and read with error_message() by whoever shows it: the command prints it, the engine keeps it
+ * as the job's reason. A sentence says what, where, and what to do.
+ *
+ * Log. log_error/log_info/... write one line each to standard error (or to the mount's log file); they never change
+ * errno and may be called from any thread. They are for the operator; they do not replace errorf().
+ */
+#pragma once
+
+#include <assert.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+#define ARRAY_SIZE(a)     (sizeof(a) / sizeof(*(a)))
+#define MIN(a, b)         ((a) < (b) ? (a) : (b))
+#define MAX(a, b)         ((a) > (b) ? (a) : (b))
+#define printf_like(f, a) __attribute__((format(printf, f, a)))
+#define NSEC_PER_SEC      UINT64_C(1000000000)
+#define NSEC_PER_MSEC     UINT64_C(1000000)
+
+/* A path below a directory we were given; longer ones are refused with -ENAMETOOLONG. */
+#define PATH_SIZE 4096
+
+/* -- cleanup ---------------------------------------------------------------------------------------------------- */
+
+#define cleanup(f) __attribute__((cleanup(f)))
+#define DEFINE_CLEANUP(type, f)          \
+        static inline void f##p(type *p) \
+        {                                \
+                if (*p)                  \
+                        f(*p);           \
+        }
+
+static inline void freep(void *p)
+{
+        free(*(void **)p);
+}
+static inline void closep(int *fd)
+{
+        if (*fd >= 0) {
+                int saved = errno;
+                close(*fd);
+                errno = saved;
+        }
+}
+DEFINE_CLEANUP(FILE *, fclose)
+
+#define cleanup_free  cleanup(freep)
+#define cleanup_close cleanup(closep)
+#define cleanup_file  cleanup(fclosep)
+
+#define steal_pointer(p)                          \
+        ({                                        \
+                __typeof__(p) *steal_p = &(p);    \
+                __typeof__(p) steal_v = *steal_p; \
+                *steal_p = NULL;                  \
+                steal_v;                          \
+        })
+static inline int steal_fd(int *fd)
+{
+        int v = *fd;
+        *fd = -1;
+        return v;
+}
+
+/* -- bytes ------------------------------------------------------------------------------------------------------ */
+
+/* Bytes somebody else owns. */
+struct slice {
+        const void *data;
+        size_t size;
+};
+
+#define SLICE(d, n) ((struct slice){.data = (d), .size = (n)})
+static inline struct slice slice_string(const char *s)
+{
+        return SLICE(s, strlen(s));
+}
+
+/* Bytes, with their owner: `data` is freed with `owned` (or lives elsewhere when that is NULL). */
+struct blob {
+        const void *data;
+        size_t size;
+        void *owned; /* malloc'd, or NULL */
+};
+
+static inline void blob_done(struct blob *b)
+{
+        free(b->owned);
+        *b = (struct blob){0};
+}
+#define cleanup_blob cleanup(blob_done)
+
+/* A growing byte buffer; always NUL-terminated behind `size` once anything was added. An allocation failure is remembered
+ * (`failed`) so that a run of appends is checked once, with buffer_error(). */
+struct buffer {
+        char *data; /* malloc'd */
+        size_t size, capacity;
+        bool failed;
+};
+
+void buffer_done(struct buffer *b);
+void buffer_add(struct buffer *b, const void *data, size_t size);
+void buffer_adds(struct buffer *b, const char *s);
+void buffer_addf(struct buffer *b, const char *format, ...) printf_like(2, 3);
+int buffer_error(const struct buffer *b);             /* 0 or -ENOMEM */
+int buffer_steal(struct buffer *b, struct blob *ret); /* moves the bytes into a blob; 0 or -ENOMEM */
+#define cleanup_buffer cleanup(buffer_done)
+
+/* -- errors and log --------------------------------------------------------------------------------------------- */
+
+int errorf(int r, const char *format, ...) printf_like(2, 3); /* keeps the sentence, returns r (a -errno) */
+const char *error_message(int r);                             /* the sentence kept for this r, else strerror(-r) */
+void error_clear(void);
+
+enum log_level {
+        LOG_LEVEL_ERROR,
+        LOG_LEVEL_WARNING,
+        LOG_LEVEL_INFO,
+        LOG_LEVEL_DEBUG
+};
+void log_set(enum log_level most, FILE *to); /* `to` NULL: standard error */
+void log_line(enum log_level level, const char *format, ...) printf_like(2, 3);
+#define log_error(...)   log_line(LOG_LEVEL_ERROR, __VA_ARGS__)
+#define log_warning(...) log_line(LOG_LEVEL_WARNING, __VA_ARGS__)
+#define log_info(...)    log_line(LOG_LEVEL_INFO, __VA_ARGS__)
+#define log_debug(...)   log_line(LOG_LEVEL_DEBUG, __VA_ARGS__)
+
+/* -- files ------------------------------------------------------------------------------------------------------ */
+
+int path_join(char ret[PATH_SIZE], const char *dir, const char *name); /* 0 or -ENAMETOOLONG */
+int read_file(const char *path, size_t most, struct blob *ret);        /* -EFBIG when larger than `most` */
+int read_fd(int fd, size_t most, struct blob *ret);                    /* from the current offset to the end */
+int write_all(int fd, const void *data, size_t size);
+int write_file_atomic(const char *path, const void *data, size_t size,
+                      mode_t mode);           /* temp file, fsync, rename, fsync of the folder */
+int copy_fd(int from, int to);                /* whole, reflinked or in-kernel when possible */
+int make_dirs(const char *path, mode_t mode); /* mkdir -p */
+int remove_tree(const char *path);            /* rm -rf; never follows a symlink, never leaves the file system; 0 when absent */
+uint64_t now_ns(void);                        /* CLOCK_MONOTONIC */
+int64_t now_seconds(void);                    /* CLOCK_REALTIME */

@@ -1,0 +1,88 @@
+/* Runs one program in a sandbox under limits, and measures it. Used by runs and by builds alike.
+ *
+ * How. The caller (often a big process with LMDB mapped: its peak memory would be inherited, see docs/measuring.md) spawns the tiny
+ * helper `solverfs-exec`, which enters the slot's cgroup when there is one, starts bubblewrap, and inside it a stub (the same helper
+ * binary, statically small) as PID 1 of its own PID namespace. The stub starts the program in a process group of its own, times it
+ * from its execve (a close-on-exec pipe tells the moment) to its exit, reaps every descendant (subreaper), polls the tree's CPU time,
+ * enforces the limits, kills what is left until nothing is, and writes one result record to its pipe. The helper dies with its
+ * caller (PR_SET_PDEATHSIG), the sandbox with the helper.
+ *
+ * As root the program runs under a real uid of its own (per slot), as RLIMIT_NPROC does nothing for root.
+ *
+ * Threads: any number of executions at once. Nothing here knows of solvers, commits or cases.
+ */
+#pragma once
+
+#include <sched.h>
+
+#include "cache/util.h"
+
+struct bind {
+        const char *source; /* on the host, absolute */
+        const char *target; /* inside, absolute */
+        bool writable;
+};
+
+struct capture_limit {
+        uint64_t keep; /* bytes kept of a stream: the first half and the last half, the cut marked in between */
+        uint64_t most; /* printing more than this ends the program (END_OUTPUT); 0: no end */
+};
+
+enum sandbox_kind {
+        SANDBOX_BWRAP,
+        SANDBOX_NONE
+};
+
+struct execute_request {
+        char *const *argv; /* argv[0] absolute, inside */
+        char *const
+                *environment;  /* NAME=VALUE, NULL-terminated; nothing else is passed on but PATH, HOME, LANG=C.UTF-8, TMPDIR */
+        const char *directory; /* working directory inside; NULL: the scratch folder */
+        const struct bind *binds;
+        size_t n_binds;
+        const char
+                *scratch; /* host folder bound writable as /scratch (also HOME and TMPDIR); must exist, the caller removes it */
+        enum sandbox_kind sandbox;
+        uint64_t wall_ns, cpu_ns; /* 0: no limit */
+        uint64_t memory;          /* bytes; 0: no limit */
+        uint64_t file_size;       /* RLIMIT_FSIZE, and the most the scratch folder may hold in all; 0: no limit */
+        uint64_t processes;       /* 0: no limit */
+        struct capture_limit out, err;
+        bool merge;            /* stderr goes where stdout goes (build logs) */
+        const cpu_set_t *cpus; /* the cores it may use (sched_setaffinity); NULL: as we may */
+        unsigned slot;         /* which uid and cgroup, when root; distinct for executions at the same time */
+        int cancel_fd;         /* readable (or hung up) means: end it now; -1: none */
+        int input_fd;          /* standard input; -1: /dev/null */
+};
+
+enum execute_end {
+        END_EXIT,    /* by itself: `code` is the exit status */
+        END_SIGNAL,  /* by a signal we did not send: `code` is the signal */
+        END_TIMEOUT, /* wall or CPU limit */
+        END_MEMORY,
+        END_OUTPUT,    /* stdout, stderr or scratch limit */
+        END_PROCESSES, /* the process limit was hit and the program ended in failure */
+        END_CANCELLED, /* cancel_fd */
+        END_NOEXEC,    /* could not be executed: `code` is errno of execve */
+};
+
+struct execute_result {
+        enum execute_end end;
+        int code;
+        uint64_t wall_ns, user_ns, system_ns; /* CPU of the whole tree, descendants that daemonized included */
+        uint64_t memory;                 /* peak resident bytes: of the tree with cgroups, of its largest process or the polled
+                                                 sum of the tree (the larger) without; `method` says which */
+        uint64_t voluntary, involuntary; /* context switches */
+        unsigned killed;                 /* descendants that had to be killed after the program's own end */
+        uint64_t out_size, err_size;     /* bytes printed in all */
+        struct blob out, err;            /* kept bytes; free with execute_result_done() */
+        const char *method;              /* "cgroup2", "cgroup1" or "rusage"; static */
+};
+
+/* 0 when the program was run (however it ended), -ECANCELED, or -errno with a sentence when it could not be tried at all
+ * (no bubblewrap, no fork, no memory). */
+int execute(const struct execute_request *request, struct execute_result *ret);
+void execute_result_done(struct execute_result *r);
+
+/* Where the helper is: $SOLVERFS_EXEC (tests), beside the running executable, else libexecdir. -ENOENT with a sentence. */
+int execute_helper_path(char ret[PATH_SIZE]);

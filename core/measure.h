@@ -1,0 +1,32 @@
+/* One cell's measurement: runs a program on a case, repeats it when it is short or noisy, and makes it a fact.
+ *
+ * Repetition: a run that took less than 1 s, or whose samples' spread (max − min) is more than 5 % of the median, is repeated while
+ * that can change the median, at most `samples` times and at most for three times the first run's time or 1 s, whichever is more.
+ * `time` is the lower-median sample; every other file of the cell is that same sample's. A timeout, memout or crash is not repeated.
+ */
+#pragma once
+
+#include "fact.h"
+#include "host.h"
+
+struct measure_request {
+        const struct recipe *recipe;
+        struct recipe_limits limits;
+        const char *program;              /* host path of {bin} */
+        const char *const *more_programs; /* host paths of further outputs, NULL-terminated or NULL; seen beside {bin} */
+        const char *program_name;         /* how it is called inside: /solver/<name> */
+        const char *case_path;            /* host path; seen inside as /case/input.smt2 or /case/input.cnf */
+        const enum verdict *expected;
+        size_t n_expected;
+        bool has_seed;
+        uint64_t seed;
+        const char *scratch_parent; /* host folder for scratch folders */
+        enum sandbox_kind sandbox;
+        const cpu_set_t *cpus; /* the slot's core */
+        unsigned slot;
+        int cancel_fd;
+        bool again;    /* a deliberate re-measurement */
+        json_t *about; /* borrowed; merged into run.json: solver, commit, case, build key … */
+};
+
+int measure(const struct measure_request *request, struct fact **ret);

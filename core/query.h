@@ -1,0 +1,56 @@
+/* The queries: what can be worked out. Each constructor finds out what the value depends on (the key) and returns a query to give to
+ * the engine; errors are -ENOENT (no such commit or case), -ESTALE, store.h's.
+ *
+ * Run key = build key ‖ case sha256 ‖ run digest (template, arguments, seed, machine), in that order, so that all that is known of a
+ * build, or of a build on a case, is one range of the facts table. Facts stand below it by their limits. */
+#pragma once
+
+#include "workspace.h"
+
+struct build_value {
+        struct value value;
+        struct build_record *record; /* owns a ref; without the log when found, see build_log() */
+};
+struct program_value {
+        struct value value;
+        int fd; /* owned; holds the program in the folder */
+        char path[PATH_SIZE];
+        uint64_t size;
+};
+struct run_value {
+        struct value value;
+        struct fact *fact;          /* owns a ref; NULL: the commit cannot be built */
+        struct build_record *build; /* owns a ref; set when fact is NULL */
+};
+
+/* A cell: what a run is asked of. Shared by value; solver and case are borrowed from the caller. */
+struct cell {
+        struct solver *solver;
+        uint32_t commit;
+        struct case_info *info;
+        bool has_seed;
+        uint64_t seed;
+        uint64_t wall_ns; /* 0: the recipe's */
+};
+
+int query_build(struct workspace *w, struct solver *s, uint32_t commit, struct query **ret);
+int query_program(struct workspace *w, struct solver *s, uint32_t commit, const char *output,
+                  struct query **ret); /* NULL: {bin} */
+int query_run(struct workspace *w, const struct cell *cell, struct query **ret);
+
+extern const struct query_type query_build_type, query_program_type, query_run_type;
+
+/* The limits a cell is asked under. */
+void cell_limits(const struct cell *cell, struct recipe_limits *ret);
+
+/* -- what is known already; never starts work -------------------------------------------------------------------- */
+
+#define RUN_KEY_SIZE (3 * DIGEST_SIZE)
+int run_key(struct workspace *w, const struct cell *cell, uint8_t ret[RUN_KEY_SIZE]);
+/* The fact that answers the cell, -ENOENT. */
+int run_find(struct workspace *w, const struct cell *cell, bool brief, struct fact **ret);
+int build_find(struct workspace *w, struct solver *s, uint32_t commit, bool with_log, struct build_record **ret);
+/* Ids of the cases with an answer for this commit and setting (cell->info is ignored), in order; free(). */
+int runs_known(struct workspace *w, const struct cell *cell, uint32_t **ret_ids, size_t *ret_n);
+/* Commits (numbers, ascending) with anything finished: a build or a run; free(). */
+int commits_known(struct workspace *w, struct solver *s, uint32_t **ret, size_t *ret_n);

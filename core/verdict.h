@@ -1,0 +1,36 @@
+/* What a solver answered. SMT-COMP's rules: of standard output, the first line that is not blank, "success" or a comment is the
+ * answer if it is exactly sat, unsat or unknown; containing "error" it is an error; anything else is unknown. With several check-sat,
+ * each line that is exactly one of the three is an answer, in order. DIMACS: the line "s SATISFIABLE", "s UNSATISFIABLE" or
+ * "s UNKNOWN" (and exit codes 10 and 20 as a fallback when there is no such line). Thread-safe, pure. */
+#pragma once
+
+#include "recipe.h"
+#include "execute.h"
+
+enum verdict {
+        VERDICT_SAT,
+        VERDICT_UNSAT,
+        VERDICT_UNKNOWN,
+        VERDICT_TIMEOUT,
+        VERDICT_MEMOUT,
+        VERDICT_CRASH,
+        VERDICT_ERROR,
+        VERDICT_UNBUILDABLE,
+        N_VERDICTS
+};
+const char *verdict_name(enum verdict v);
+int verdict_parse(const char *name, enum verdict *ret); /* -EINVAL */
+
+struct verdicts {
+        enum verdict *list; /* one for each check-sat answered; malloc'd */
+        size_t n;
+        enum verdict last; /* the run's verdict: the last answer, or how the run ended (timeout, crash, …) */
+};
+/* From what was printed and how it ended. A run that ended by a limit or a signal keeps the answers it gave before in `list`, but
+ * `last` is the limit's or the crash's. */
+int verdict_read(enum format format, const struct execute_result *r, struct verdicts *ret);
+void verdicts_done(struct verdicts *v);
+
+/* Compares answers with what the case says of itself (expected[i], VERDICT_UNKNOWN when it says nothing): true when one
+ * contradicts (sat against unsat). */
+bool verdict_is_wrong(const struct verdicts *v, const enum verdict *expected, size_t n_expected);

@@ -1,0 +1,90 @@
+/* A store folder, opened: its configuration, solvers, cases, programs. What queries are asked about.
+ *
+ *     <store>/config            git-config text: [solverfs] settings and a [solver "NAME"] for each
+ *             lmdb/ journal/    cache/store.h
+ *             repos/<name>.git  core/history.h
+ *             cases/            core/cases.h
+ *             programs/         cache/programs.h
+ *             work/<name>/<n>   worktrees
+ *             scratch/          of runs in progress
+ *             slots/ claims/ engines/   locks and what engines do now
+ *             log               of mounts
+ * Everything is 0700/0600 whatever the umask.
+ *
+ * [solverfs] keys: cores, sandbox (bwrap | none), programs (bytes the folder keeps, 2g), ccache (true), crawler (repeated: process
+ * names that may not start work), grace (3s), queue.
+ *
+ * Threads: any. A solver list is a snapshot: hold a reference while using it.
+ */
+#pragma once
+
+#include "build.h"
+#include "cases.h"
+#include "engine.h"
+#include "fact.h"
+
+struct workspace;
+
+enum table {
+        TABLE_META,  /* version, settings that are not a person's */
+        TABLE_NAMES, /* core/names.h */
+        TABLE_COMMITS,
+        TABLE_OIDS,
+        TABLE_REFS,
+        TABLE_SOURCES,
+        TABLE_CASES,
+        TABLE_CASE_NAMES,
+        TABLE_CASE_DIGESTS,
+        TABLE_BUILDS,   /* build key → build_record */
+        TABLE_FACTS,    /* query.h: run key + limits → fact */
+        TABLE_PROGRAMS, /* not journaled */
+        N_TABLES
+};
+
+struct solver {
+        unsigned refs;
+        uint32_t number;         /* dense, for good */
+        struct recipe *recipe;   /* owns a ref; name is recipe->name */
+        struct history *history; /* owns a ref; shared with its variants */
+        const char *repository;  /* name of the repository: the base's for a variant; points into recipe */
+};
+struct solver *solver_ref(struct solver *s);
+struct solver *solver_unref(struct solver *s);
+DEFINE_CLEANUP(struct solver *, solver_unref)
+
+struct solver_list {
+        unsigned refs;
+        size_t n;
+        struct solver *list[]; /* by name; owns refs */
+};
+struct solver_list *solver_list_unref(struct solver_list *l);
+DEFINE_CLEANUP(struct solver_list *, solver_list_unref)
+
+/* --store DIR, else $SOLVERFS_STORE, else $XDG_DATA_HOME/solverfs, else ~/.local/share/solverfs. `given` may be NULL. */
+int workspace_default_dir(const char *given, char ret[PATH_SIZE]);
+int workspace_create(const char *dir); /* -EEXIST when there is a store already */
+int workspace_open(const char *dir, int store_flags, struct workspace **ret);
+struct workspace *workspace_close(struct workspace *w);
+extern const struct store_table workspace_tables[N_TABLES];
+
+const char *workspace_dir(struct workspace *w);
+struct store *workspace_store(struct workspace *w);
+struct cases *workspace_cases(struct workspace *w);
+struct programs *workspace_programs(struct workspace *w);
+
+/* The solvers as the config now has them: re-read when the file changed. A config that cannot be read keeps the last good list and
+ * logs the error once. */
+int workspace_solvers(struct workspace *w, struct solver_list **ret);
+int workspace_solver(struct workspace *w, const char *name, struct solver **ret);
+int workspace_solver_by_number(struct workspace *w, uint32_t number, struct solver **ret);
+/* Clones, indexes, writes the config. `recipes` as recipe_read() gives them. Nothing is left on failure. */
+int workspace_add_solver(struct workspace *w, struct recipe *const *recipes, size_t n, const char *url, const struct progress *p);
+
+struct settings {
+        unsigned cores, queue;
+        enum sandbox_kind sandbox;
+        uint64_t programs_bound, grace_ns;
+        bool ccache;
+        char **crawlers; /* NULL-terminated; never NULL */
+};
+const struct settings *workspace_settings(struct workspace *w); /* as read at open */

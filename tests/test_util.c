@@ -1,0 +1,97 @@
+#include "test.h"
+
+#include <fcntl.h>
+
+#include "cache/hash.h"
+
+START_TEST(test_errorf_keeps_the_sentence)
+{
+        ck_assert_int_eq(errorf(-ENOENT, "no case %d", 42), -ENOENT);
+        ck_assert_str_eq(error_message(-ENOENT), "no case 42");
+        ck_assert_str_eq(error_message(-EIO), "Input/output error"); /* the sentence was for another error */
+        ck_assert_int_eq(errorf(-ENOENT, "in the list: %s", error_message(-ENOENT)), -ENOENT);
+        ck_assert_str_eq(error_message(-ENOENT), "in the list: no case 42");
+}
+END_TEST
+
+START_TEST(test_buffer_grows)
+{
+        cleanup_buffer struct buffer b = {0};
+
+        for (int i = 0; i < 1000; i++)
+                buffer_addf(&b, "%d,", i);
+        assert_ok(buffer_error(&b));
+        ck_assert_uint_eq(b.size, 10 * 2 + 90 * 3 + 900 * 4);
+        ck_assert_int_eq(strncmp(b.data, "0,1,2,", 6), 0);
+        ck_assert_int_eq(b.data[b.size], '\0');
+}
+END_TEST
+
+START_TEST(test_write_file_atomic_replaces)
+{
+        cleanup_blob struct blob b = {0};
+
+        assert_ok(write_file_atomic("f", "old", 3, 0600));
+        assert_ok(write_file_atomic("f", "newer", 5, 0600));
+        assert_ok(read_file("f", 100, &b));
+        ck_assert_uint_eq(b.size, 5);
+        ck_assert_int_eq(memcmp(b.data, "newer", 5), 0);
+        assert_error(read_file("f", 4, &b), EFBIG);
+        ck_assert_ptr_nonnull(strstr(error_message(-EFBIG), "f is larger than the 4 bytes"));
+        assert_error(write_file_atomic("absent/f", "x", 1, 0600), ENOENT);
+}
+END_TEST
+
+START_TEST(test_remove_tree_does_not_follow_links)
+{
+        assert_ok(make_dirs("a/b/c", 0700));
+        assert_ok(write_file_atomic("outside", "x", 1, 0600));
+        ck_assert_int_eq(symlink("../../outside", "a/b/link"), 0);
+        ck_assert_int_eq(chmod("a/b/c", 0), 0);
+        assert_ok(remove_tree("a"));
+        ck_assert_int_eq(access("a", F_OK), -1);
+        ck_assert_int_eq(access("outside", F_OK), 0);
+        assert_ok(remove_tree("a")); /* absent is fine */
+}
+END_TEST
+
+START_TEST(test_digest)
+{
+        char hex[DIGEST_HEX_SIZE];
+        struct digest d, e;
+        uint64_t size;
+        int fd;
+
+        digest_of("abc", 3, &d); /* FIPS 180-2, appendix B.1 */
+        digest_hex(&d, hex);
+        ck_assert_str_eq(hex, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+        assert_ok(digest_parse(hex, &e));
+        ck_assert(digest_equal(&d, &e));
+        hex[63] = 'g';
+        assert_error(digest_parse(hex, &e), EINVAL);
+        assert_ok(write_file_atomic("f", "abc", 3, 0600));
+        fd = open("f", O_RDONLY);
+        assert_ok(digest_of_fd(fd, &e, &size));
+        close(fd);
+        ck_assert(digest_equal(&d, &e));
+        ck_assert_uint_eq(size, 3);
+}
+END_TEST
+
+START_TEST(test_fields_do_not_run_together)
+{
+        struct digest d[2];
+
+        for (int i = 0; i < 2; i++) {
+                struct hasher *h = hasher_new();
+
+                hasher_string(h, i == 0 ? "ab" : "a");
+                hasher_string(h, i == 0 ? "c" : "bc");
+                hasher_finish(h, &d[i]);
+        }
+        ck_assert(!digest_equal(&d[0], &d[1]));
+}
+END_TEST
+
+SUITE("util", test_errorf_keeps_the_sentence, test_buffer_grows, test_write_file_atomic_replaces,
+      test_remove_tree_does_not_follow_links, test_digest, test_fields_do_not_run_together)
