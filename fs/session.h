@@ -1,0 +1,25 @@
+/* A mount: the tree (routes.h) shown through libfuse's low-level API, answered by the engine.
+ *
+ * Handlers never wait. An open of a computed file that is not ready is parked with its request and answered by the engine; see the block
+ * comments in session.c for sizes, interrupts and notifications. */
+#pragma once
+
+#include "core/workspace.h"
+
+struct session_options {
+        const char *mountpoint;
+        const char *options; /* of -o, comma-separated: allow_other, allow_root, fsname=…, max_threads=N, and the kernel's; NULL: none */
+        unsigned threads;    /* that read requests; 0: 8 */
+        /* Called once when the mount answers (r 0) or could not be made (r < 0, sentence in errorf()); from the serving thread. */
+        void (*ready)(void *user, int r);
+        void *user;
+};
+
+/* Mounts, serves until unmounted or SIGTERM/SIGINT/SIGHUP (which it takes over; a second one does not hurry it), unmounts. SIGTERM
+ * detaches lazily: who is inside gets to the end of what it reads, waiters get EINTR. Call it from the process's first thread, after
+ * the workspace and the engine are open and after any fork. 0 or -errno. A stale mount point (ENOTCONN, left by kill -9) is detached first;
+ * one where another solverfs lives is refused: -EBUSY. */
+int session_run(struct workspace *w, struct engine *e, const struct session_options *options);
+
+/* Detaches a mount from outside. -EINVAL when nothing of ours is mounted there. With `lazy`, open files live on. */
+int session_unmount(const char *mountpoint, bool lazy);
