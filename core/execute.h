@@ -76,6 +76,7 @@ struct execute_result {
         unsigned killed;                 /* descendants that had to be killed after the program's own end */
         uint64_t out_size, err_size;     /* bytes printed in all */
         struct blob out, err;            /* kept bytes; free with execute_result_done() */
+        size_t out_cut, err_cut;         /* where in them the cut's mark "\n[... N bytes cut ...]\n" stands; 0: nothing was cut */
         const char *method;              /* "cgroup2", "cgroup1" or "rusage"; static */
 };
 

@@ -26,6 +26,7 @@ struct fact {
         uint64_t cpu_ns, memory;
         /* the limits it was run under */
         struct recipe_limits limits;
+        bool address_space;   /* memory was limited as address space (the "rusage" method) */
         int64_t measured;     /* seconds since the epoch */
         int64_t remeasured;   /* the same, when it was asked for with --again; else 0 */
         struct blob results;  /* the lines of `result`, one for each check-sat */
@@ -37,6 +38,8 @@ struct fact *fact_ref(struct fact *f);
 struct fact *fact_unref(struct fact *f); /* NULL */
 DEFINE_CLEANUP(struct fact *, fact_unref)
 
+/* Always true of the limits it was run under. Answers for another output or process limit only where that is no tighter, and an
+ * `error` only for the same ones. */
 bool fact_covers(const struct fact *f, const struct recipe_limits *asked);
 /* The store's form; version in its first byte. fact_decode() copies: the fact owns its bytes. -EBADMSG when it is not one.
  * `brief` leaves out, err and json empty (for listings and `time`). */
