@@ -94,10 +94,10 @@ typedef void (*answer_fn)(void *user, int r, struct value *v, const char *reason
 int engine_find(struct engine *e, struct query *q, struct value **ret);
 /* Asks. 0: the answer will come by `fn` (perhaps before this returns), unless engine_leave() takes the ticket back first.
  * -EAGAIN: the queue is full. The ticket is freed by the answer or by engine_leave(). `again` measures anew even when a value is there.
- * A ticket already holds a reference on what it needs; q stays the caller's. */
+ * *ret is set before the answer can come, and left alone when it comes at once; q stays the caller's. */
 struct ticket;
 int engine_ask(struct engine *e, struct query *q, enum priority p, bool again, answer_fn fn, void *user, struct ticket **ret);
-/* True: fn will never be called. False: it is being called or was; the ticket is no longer ours. */
+/* True: fn will never be called. False: it is being called. Not to be called once fn has returned: the ticket is gone then. */
 bool engine_leave(struct engine *e, struct ticket *t);
 /* Asks and waits; -ECANCELED when cancel_fd (-1: none) becomes readable. errorf() carries the sentence. */
 int engine_get(struct engine *e, struct query *q, enum priority p, bool again, int cancel_fd, struct value **ret);
@@ -138,7 +138,6 @@ struct engine_counters {
         unsigned slots;
 };
 void engine_counters(struct engine *e, struct engine_counters *ret);
-bool engine_owns_process(struct engine *e, pid_t pid); /* is pid (or an ancestor of it) a job of ours? */
 
 /* -- for compute() ---------------------------------------------------------------------------------------------- */
 

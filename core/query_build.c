@@ -1,0 +1,362 @@
+/* Queries build and program. */
+#include "query.h"
+
+#include <sys/stat.h>
+
+struct build_query {
+        struct query query;
+        struct solver *solver; /* owns a ref */
+        uint32_t commit;
+        struct digest build_key;
+        char *output; /* of a program: the file's name, NULL: the first; owned */
+};
+
+/* -- what is known -- */
+
+static int record_fetch(struct workspace *w, const struct digest *key, bool with_log, struct build_record **ret)
+{
+        cleanup_txn struct store_txn *t = NULL;
+        cleanup_blob struct blob b = {0};
+        int r = store_read(workspace_store(w), &t);
+
+        if (r == 0)
+                r = store_get(t, TABLE_BUILDS, SLICE(key->bytes, DIGEST_SIZE), &b);
+        if (r == 0)
+                r = build_record_decode(SLICE(b.data, b.size), with_log, ret);
+        return r == -EBADMSG ? -ENOENT : r; /* what cannot be read is worked out again */
+}
+
+int build_find(struct workspace *w, struct solver *s, uint32_t commit, bool with_log, struct build_record **ret)
+{
+        struct digest key;
+        int r = build_key(s->history, commit, s->recipe, &key);
+
+        return r < 0 ? r : record_fetch(w, &key, with_log, ret);
+}
+
+static struct value *build_value_new(struct build_record *record)
+{
+        struct build_value *v = calloc(1, sizeof(*v));
+
+        if (!v)
+                return NULL;
+        v->value = (struct value){.type = &query_build_type, .refs = 1};
+        v->record = build_record_ref(record);
+        return &v->value;
+}
+
+static void build_value_free(struct value *value)
+{
+        struct build_value *v = (struct build_value *)value;
+
+        build_record_unref(v->record);
+        free(v);
+}
+
+/* A build whose programs gc took (or the store lost) is known, and has to be done again before anything can run. */
+static bool record_is_usable(struct workspace *w, const struct build_record *record)
+{
+        for (size_t i = 0; record->ok && i < record->n_outputs; i++)
+                if (!programs_has(workspace_programs(w), &record->outputs[i].id))
+                        return false;
+        return true;
+}
+
+static int build_query_find(struct workspace *w, struct query *query, struct value **ret)
+{
+        struct build_query *q = (struct build_query *)query;
+        cleanup(build_record_unrefp) struct build_record *record = NULL;
+        int r = record_fetch(w, &q->build_key, false, &record);
+
+        if (r < 0)
+                return r;
+        if (!record_is_usable(w, record))
+                return -ENOENT;
+        *ret = build_value_new(record);
+        return *ret ? 0 : -ENOMEM;
+}
+
+/* -- build -- */
+
+static int duration_key(const struct build_query *q, char ret[128])
+{
+        return snprintf(ret, 128, "duration/build/%s", q->solver->repository);
+}
+
+/* A moving average over what was built last. */
+static void duration_note(struct workspace *w, struct store_txn *t, const struct build_query *q, uint64_t ns)
+{
+        cleanup_blob struct blob b = {0};
+        char key[128];
+        uint64_t average = ns;
+        uint8_t bytes[8];
+
+        duration_key(q, key);
+        if (store_get(t, TABLE_META, slice_string(key), &b) == 0 && b.size == sizeof(bytes))
+                average = (key_get_u64(b.data) * 3 + ns) / 4;
+        key_u64(bytes, average);
+        store_put(t, TABLE_META, slice_string(key), SLICE(bytes, sizeof(bytes)));
+}
+
+static uint64_t build_query_estimate(struct workspace *w, const struct query *query)
+{
+        cleanup_blob struct blob b = {0};
+        char key[128];
+
+        duration_key((const struct build_query *)query, key);
+        return store_fetch(workspace_store(w), TABLE_META, slice_string(key), &b) == 0 && b.size == 8 ? key_get_u64(b.data) : 0;
+}
+
+static int record_put(struct workspace *w, const struct build_query *q, const struct build_record *record)
+{
+        cleanup_txn struct store_txn *t = NULL;
+        cleanup_buffer struct buffer b = {0};
+        int r = build_record_encode(record, &b);
+
+        if (r == 0)
+                r = store_write(workspace_store(w), &t);
+        if (r == 0)
+                r = store_put(t, TABLE_BUILDS, SLICE(q->build_key.bytes, DIGEST_SIZE), SLICE(b.data, b.size));
+        if (r < 0)
+                return r;
+        duration_note(w, t, q, record->duration_ns);
+        return store_commit(steal_pointer(t));
+}
+
+static int build_query_compute(struct workspace *w, struct query *query, struct job *j, struct value **ret)
+{
+        struct build_query *q = (struct build_query *)query;
+        cleanup(build_record_unrefp) struct build_record *record = NULL;
+        const struct settings *settings = workspace_settings(w);
+        char work[PATH_SIZE], ccache[PATH_SIZE];
+        int r;
+
+        if (snprintf(work, sizeof(work), "%s/work/%s", workspace_dir(w), q->solver->repository) >= (int)sizeof(work) ||
+            snprintf(ccache, sizeof(ccache), "%s/work/ccache", workspace_dir(w)) >= (int)sizeof(ccache))
+                return errorf(-ENAMETOOLONG, "the store's path is too long: %s", workspace_dir(w));
+        r = make_dirs(work, 0700);
+        if (r == 0 && settings->ccache)
+                r = make_dirs(ccache, 0700);
+        if (r < 0)
+                return r;
+        r = build(
+                &(struct build_request){
+                        .programs = workspace_programs(w),
+                        .history = q->solver->history,
+                        .commit = q->commit,
+                        .recipe = q->solver->recipe,
+                        .work_dir = work,
+                        .ccache_dir = settings->ccache ? ccache : NULL,
+                        .sandbox = settings->sandbox,
+                        .jobs = job_n_slots(j),
+                        .cpus = job_cpus(j),
+                        .slot = job_slot(j),
+                        .clean = job_again(j),
+                        .cancel_fd = job_cancel_fd(j),
+                        .progress = job_progress(j),
+                },
+                &record);
+        if (r == 0)
+                r = record_put(w, q, record);
+        if (r < 0)
+                return r;
+        *ret = build_value_new(record);
+        return *ret ? 0 : -ENOMEM;
+}
+
+static void build_query_describe(struct workspace *, const struct query *query, struct buffer *ret)
+{
+        const struct build_query *q = (const struct build_query *)query;
+        struct commit c;
+
+        buffer_addf(ret, "%s %s ", query->type->name, q->solver->recipe->name);
+        if (history_commit(q->solver->history, q->commit, &c) == 0)
+                buffer_addf(ret, "%.12s", git_oid_tostr_s(&c.oid));
+        if (q->output)
+                buffer_addf(ret, " %s", q->output);
+}
+
+static void build_query_free(struct query *query)
+{
+        struct build_query *q = (struct build_query *)query;
+
+        solver_unref(q->solver);
+        free(q->output);
+        free(q);
+}
+
+static int build_query_new(const struct query_type *type, struct solver *s, uint32_t commit, const char *output,
+                           struct query **ret)
+{
+        struct build_query *q = calloc(1, sizeof(*q));
+        struct hasher *h;
+        int r;
+
+        if (!q)
+                return -ENOMEM;
+        q->query = (struct query){.type = type, .refs = 1};
+        q->solver = solver_ref(s);
+        q->commit = commit;
+        r = build_key(s->history, commit, s->recipe, &q->build_key);
+        if (r == 0 && output && !(q->output = strdup(output)))
+                r = -ENOMEM;
+        h = r == 0 ? hasher_new() : NULL;
+        if (!h) {
+                build_query_free(&q->query);
+                return r < 0 ? r : -ENOMEM;
+        }
+        hasher_string(h, type->name);
+        hasher_add(h, q->build_key.bytes, DIGEST_SIZE);
+        hasher_string(h, output);
+        hasher_finish(h, &q->query.key);
+        *ret = &q->query;
+        return 0;
+}
+
+const struct query_type query_build_type = {
+        .name = "build",
+        .resource = RESOURCE_BUILD,
+        .find = build_query_find,
+        .compute = build_query_compute,
+        .describe = build_query_describe,
+        .estimate = build_query_estimate,
+        .free_query = build_query_free,
+        .free_value = build_value_free,
+};
+
+int query_build(struct workspace *, struct solver *s, uint32_t commit, struct query **ret)
+{
+        return build_query_new(&query_build_type, s, commit, NULL, ret);
+}
+
+/* -- program: a built file, in the folder where it can be executed and read -- */
+
+/* Materializing may take a moment even when everything is known, so a program is never simply found. */
+static int program_find(struct workspace *, struct query *, struct value **)
+{
+        return -ENOENT;
+}
+
+static int program_need(struct workspace *w, struct query *query, struct query **ret)
+{
+        struct build_query *q = (struct build_query *)query;
+        cleanup(value_unrefp) struct value *v = NULL;
+        int r = build_query_find(w, query, &v);
+
+        return r == -ENOENT ? query_build(w, q->solver, q->commit, ret) : r;
+}
+
+static int program_compute(struct workspace *w, struct query *query, struct job *, struct value **ret)
+{
+        struct build_query *q = (struct build_query *)query;
+        cleanup(build_record_unrefp) struct build_record *record = NULL;
+        cleanup_free struct program_value *v = calloc(1, sizeof(*v));
+        int r;
+
+        if (!v)
+                return -ENOMEM;
+        r = record_fetch(w, &q->build_key, false, &record);
+        if (r < 0)
+                return r;
+        if (!record->ok)
+                return errorf(-ENODATA, "the commit cannot be built: %s", record->reason);
+        for (size_t i = 0; i < record->n_outputs; i++) {
+                if (q->output && strcmp(q->output, record->outputs[i].name) != 0)
+                        continue;
+                r = programs_get(workspace_programs(w), &record->outputs[i].id, &v->fd, v->path);
+                if (r < 0)
+                        return r;
+                v->size = record->outputs[i].size;
+                v->value = (struct value){.type = &query_program_type, .refs = 1};
+                *ret = &v->value;
+                steal_pointer(v);
+                return 0;
+        }
+        return errorf(-ENOENT, "the build has no output '%s'", q->output ? q->output : "");
+}
+
+static void program_value_free(struct value *value)
+{
+        struct program_value *v = (struct program_value *)value;
+
+        close(v->fd);
+        free(v);
+}
+
+const struct query_type query_program_type = {
+        .name = "program",
+        .resource = RESOURCE_DISK,
+        .find = program_find,
+        .need = program_need,
+        .compute = program_compute,
+        .describe = build_query_describe,
+        .free_query = build_query_free,
+        .free_value = program_value_free,
+};
+
+int query_program(struct workspace *, struct solver *s, uint32_t commit, const char *output, struct query **ret)
+{
+        return build_query_new(&query_program_type, s, commit, output, ret);
+}
+
+/* -- which commits -- */
+
+struct build_keys {
+        struct digest *list;
+        size_t n, capacity;
+};
+
+static int build_keys_add(void *user, struct slice key, struct slice)
+{
+        struct build_keys *k = user;
+
+        if (key.size != DIGEST_SIZE)
+                return 0;
+        if (k->n == k->capacity) {
+                size_t capacity = MAX(k->capacity * 2, (size_t)64);
+                struct digest *list = realloc(k->list, capacity * sizeof(*list));
+
+                if (!list)
+                        return -ENOMEM;
+                k->list = list;
+                k->capacity = capacity;
+        }
+        memcpy(k->list[k->n++].bytes, key.data, DIGEST_SIZE);
+        return 0;
+}
+
+static int digest_compare(const void *a, const void *b)
+{
+        return memcmp(a, b, DIGEST_SIZE);
+}
+
+/* Every run has a build: so the commits with anything known are those whose build key is in the table of builds. */
+int commits_known(struct workspace *w, struct solver *s, uint32_t **ret, size_t *ret_n)
+{
+        cleanup_txn struct store_txn *t = NULL;
+        struct build_keys keys = {0};
+        cleanup_free uint32_t *list = NULL;
+        uint32_t count = history_count(s->history);
+        size_t n = 0;
+        int r = store_read(workspace_store(w), &t);
+
+        if (r == 0)
+                r = store_each(t, TABLE_BUILDS, SLICE("", 0), SLICE("", 0), false, build_keys_add, &keys);
+        t = store_end(t);
+        list = calloc((size_t)count + 1, sizeof(*list));
+        if (r == 0 && !list)
+                r = -ENOMEM;
+        for (uint32_t i = 0; r == 0 && keys.n > 0 && i < count; i++) {
+                struct digest key;
+
+                if (build_key(s->history, i, s->recipe, &key) == 0 &&
+                    bsearch(&key, keys.list, keys.n, sizeof(*keys.list), digest_compare)) /* in order: LMDB's own */
+                        list[n++] = i;
+        }
+        free(keys.list);
+        if (r < 0)
+                return r;
+        *ret = steal_pointer(list);
+        *ret_n = n;
+        return 0;
+}

@@ -1,0 +1,607 @@
+#include "workspace.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <sys/stat.h>
+
+#include "cache/lock.h"
+#include "names.h"
+
+const struct store_table workspace_tables[N_TABLES] = {
+        [TABLE_META] = {"meta", true},
+        [TABLE_NAMES] = {"names", true},
+        [TABLE_COMMITS] = {"commits", true},
+        [TABLE_OIDS] = {"oids", true},
+        [TABLE_REFS] = {"refs", true},
+        [TABLE_SOURCES] = {"sources", true},
+        [TABLE_CASES] = {"cases", true},
+        [TABLE_CASE_NAMES] = {"case-names", true},
+        [TABLE_CASE_DIGESTS] = {"case-digests", true},
+        [TABLE_BUILDS] = {"builds", true},
+        [TABLE_FACTS] = {"facts", true},
+        [TABLE_PROGRAMS] = {"programs", false},
+};
+
+static const struct history_tables history_tables = {
+        .commits = TABLE_COMMITS, .oids = TABLE_OIDS, .refs = TABLE_REFS, .sources = TABLE_SOURCES};
+static const struct cases_tables cases_tables = {.cases = TABLE_CASES, .names = TABLE_CASE_NAMES, .digests = TABLE_CASE_DIGESTS};
+
+static const char *const folders[] = {"repos", "cases", "programs", "work", "scratch", "slots", "claims", "engines"};
+
+struct repository {
+        struct repository *next;
+        struct history *history; /* owns a ref */
+        char name[];
+};
+
+struct workspace {
+        char dir[PATH_SIZE], config[PATH_SIZE], repos[PATH_SIZE];
+        struct store *store;       /* owned */
+        struct cases *cases;       /* owned */
+        struct programs *programs; /* owned */
+        struct settings settings;  /* as at open */
+
+        pthread_mutex_t lock;
+        /* under lock */
+        struct repository *repositories; /* owned; opened once, kept */
+        struct solver_list *solvers;     /* a ref */
+        struct timespec config_time;     /* of the file that `solvers` was read from */
+        off_t config_size;
+        uint64_t looked; /* now_ns() when the file was last looked at */
+};
+
+/* -- solvers -- */
+
+struct solver *solver_ref(struct solver *s)
+{
+        __atomic_add_fetch(&s->refs, 1, __ATOMIC_RELAXED);
+        return s;
+}
+
+struct solver *solver_unref(struct solver *s)
+{
+        if (s && __atomic_sub_fetch(&s->refs, 1, __ATOMIC_ACQ_REL) == 0) {
+                recipe_unref(s->recipe);
+                history_unref(s->history);
+                free(s);
+        }
+        return NULL;
+}
+
+struct solver_list *solver_list_unref(struct solver_list *l)
+{
+        if (l && __atomic_sub_fetch(&l->refs, 1, __ATOMIC_ACQ_REL) == 0) {
+                for (size_t i = 0; i < l->n; i++)
+                        solver_unref(l->list[i]);
+                free(l);
+        }
+        return NULL;
+}
+
+static int name_number(struct workspace *w, enum name_space space, const char *name, uint32_t *ret)
+{
+        return store_read_only(w->store) ? names_number(w->store, space, name, ret) : names_intern(w->store, space, name, ret);
+}
+
+/* A new reference to the history of a repository, opened once. Lock held. */
+static int workspace_history(struct workspace *w, const char *name, struct history **ret)
+{
+        struct repository *p;
+        uint32_t number;
+        int r;
+
+        for (p = w->repositories; p; p = p->next)
+                if (strcmp(p->name, name) == 0) {
+                        *ret = history_ref(p->history);
+                        return 0;
+                }
+        r = name_number(w, NAMES_REPOSITORY, name, &number);
+        if (r < 0)
+                return r;
+        p = calloc(1, sizeof(*p) + strlen(name) + 1);
+        if (!p)
+                return -ENOMEM;
+        memcpy(p->name, name, strlen(name) + 1);
+        r = history_open(w->store, &history_tables, w->repos, name, number, &p->history);
+        if (r < 0) {
+                free(p);
+                return r;
+        }
+        p->next = w->repositories;
+        w->repositories = p;
+        *ret = history_ref(p->history);
+        return 0;
+}
+
+static int solver_new(struct workspace *w, struct recipe *recipe, struct solver **ret)
+{
+        cleanup(solver_unrefp) struct solver *s = calloc(1, sizeof(*s));
+        int r;
+
+        if (!s)
+                return -ENOMEM;
+        s->refs = 1;
+        s->recipe = recipe_ref(recipe);
+        s->repository = recipe->base ? recipe->base : recipe->name;
+        r = name_number(w, NAMES_SOLVER, recipe->name, &s->number);
+        if (r == 0)
+                r = workspace_history(w, s->repository, &s->history);
+        if (r < 0)
+                return r;
+        *ret = steal_pointer(s);
+        return 0;
+}
+
+static int by_name(const void *a, const void *b)
+{
+        const struct solver *const *x = a, *const *y = b;
+
+        return strcmp((*x)->recipe->name, (*y)->recipe->name);
+}
+
+/* One solver that cannot be opened does not take the others away: it is left out, and the log says why. */
+static int solver_list_read(struct workspace *w, struct solver_list **ret)
+{
+        cleanup(solver_list_unrefp) struct solver_list *l = NULL;
+        struct recipe **recipes;
+        size_t n;
+        int r;
+
+        r = recipe_read_config(w->config, &recipes, &n);
+        if (r < 0)
+                return r;
+        l = calloc(1, sizeof(*l) + n * sizeof(*l->list));
+        if (l) {
+                l->refs = 1;
+                for (size_t i = 0; i < n; i++) {
+                        r = solver_new(w, recipes[i], &l->list[l->n]);
+                        if (r == 0)
+                                l->n++;
+                        else
+                                log_error("solver %s is left out: %s", recipes[i]->name, error_message(r));
+                }
+                qsort(l->list, l->n, sizeof(*l->list), by_name);
+        }
+        recipe_list_free(recipes, n);
+        if (!l)
+                return -ENOMEM;
+        *ret = steal_pointer(l);
+        return 0;
+}
+
+/* Reads the config again when the file is another one. Lock held. */
+static int workspace_refresh(struct workspace *w)
+{
+        struct solver_list *l;
+        struct stat st;
+        int r;
+
+        if (w->solvers && now_ns() - w->looked < 100 * NSEC_PER_MSEC)
+                return 0;
+        w->looked = now_ns();
+        if (stat(w->config, &st) < 0) {
+                if (w->solvers)
+                        return 0;
+                return errorf(-errno, "cannot read %s: %s", w->config, strerror(errno));
+        }
+        if (w->solvers && st.st_size == w->config_size && st.st_mtim.tv_sec == w->config_time.tv_sec &&
+            st.st_mtim.tv_nsec == w->config_time.tv_nsec)
+                return 0;
+        w->config_size = st.st_size;
+        w->config_time = st.st_mtim;
+        r = solver_list_read(w, &l);
+        if (r < 0) {
+                if (!w->solvers)
+                        return r;
+                log_error("the solvers stay as they were: %s", error_message(r));
+                return 0;
+        }
+        solver_list_unref(w->solvers);
+        w->solvers = l;
+        return 0;
+}
+
+int workspace_solvers(struct workspace *w, struct solver_list **ret)
+{
+        int r;
+
+        pthread_mutex_lock(&w->lock);
+        r = workspace_refresh(w);
+        if (r == 0) {
+                __atomic_add_fetch(&w->solvers->refs, 1, __ATOMIC_RELAXED);
+                *ret = w->solvers;
+        }
+        pthread_mutex_unlock(&w->lock);
+        return r;
+}
+
+int workspace_solver(struct workspace *w, const char *name, struct solver **ret)
+{
+        cleanup(solver_list_unrefp) struct solver_list *l = NULL;
+        cleanup_buffer struct buffer known = {0};
+        int r = workspace_solvers(w, &l);
+
+        if (r < 0)
+                return r;
+        for (size_t i = 0; i < l->n; i++) {
+                if (strcmp(l->list[i]->recipe->name, name) == 0) {
+                        *ret = solver_ref(l->list[i]);
+                        return 0;
+                }
+                buffer_addf(&known, "%s%s", i ? ", " : "", l->list[i]->recipe->name);
+        }
+        return errorf(-ENOENT, "no solver '%.100s' in %s; there %s %s", name, w->dir, l->n == 1 ? "is" : "are",
+                      l->n ? known.data : "none yet: see 'solverfs solver add'");
+}
+
+int workspace_solver_by_number(struct workspace *w, uint32_t number, struct solver **ret)
+{
+        cleanup(solver_list_unrefp) struct solver_list *l = NULL;
+        int r = workspace_solvers(w, &l);
+
+        if (r < 0)
+                return r;
+        for (size_t i = 0; i < l->n; i++)
+                if (l->list[i]->number == number) {
+                        *ret = solver_ref(l->list[i]);
+                        return 0;
+                }
+        return -ENOENT;
+}
+
+/* -- adding a solver -- */
+
+/* A solver is a folder of the mount's root: its name must be one, and not one that means something else there. */
+static int check_name(const char *name)
+{
+        static const char *const taken[] = {"README", "cases", "sets", "compare", "portfolios", ".solverfs"};
+
+        if (name[0] == '\0' || name[0] == '.' || name[0] == '-' || strlen(name) > 64)
+                return errorf(-EINVAL, "'%.100s' cannot be a solver's name: 1 to 64 characters, not beginning with '.' or '-'",
+                              name);
+        for (const char *p = name; *p; p++)
+                if (!((*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') || (*p >= '0' && *p <= '9') || strchr("-_.+", *p)))
+                        return errorf(-EINVAL, "'%.100s' cannot be a solver's name: use letters, digits, '-', '_', '.' and '+'",
+                                      name);
+        for (size_t i = 0; i < ARRAY_SIZE(taken); i++)
+                if (strcmp(name, taken[i]) == 0)
+                        return errorf(-EINVAL, "'%s' cannot be a solver's name: the tree has a file or folder of that name",
+                                      name);
+        return 0;
+}
+
+static int check_names(struct workspace *w, struct recipe *const *recipes, size_t n)
+{
+        cleanup(solver_list_unrefp) struct solver_list *l = NULL;
+        int r = workspace_solvers(w, &l);
+
+        for (size_t i = 0; r == 0 && i < n; i++) {
+                r = check_name(recipes[i]->name);
+                for (size_t k = 0; r == 0 && k < l->n; k++)
+                        if (strcmp(recipes[i]->name, l->list[k]->recipe->name) == 0)
+                                r = errorf(-EEXIST, "there is a solver '%s' already; choose another name, or edit %s",
+                                           recipes[i]->name, w->config);
+        }
+        return r;
+}
+
+static int add_history(struct workspace *w, const char *name, const struct progress *p)
+{
+        cleanup(history_unrefp) struct history *h = NULL;
+        uint32_t fresh;
+        int r;
+
+        pthread_mutex_lock(&w->lock);
+        r = workspace_history(w, name, &h);
+        pthread_mutex_unlock(&w->lock);
+        return r < 0 ? r : history_update(h, true, p, &fresh);
+}
+
+int workspace_add_solver(struct workspace *w, struct recipe *const *recipes, size_t n, const char *url, const struct progress *p)
+{
+        const char *name = recipes[0]->name;
+        char repository[PATH_SIZE];
+        cleanup_free char *absolute = realpath(url, NULL); /* a URL stays what it is */
+        cleanup_close int lock = -1;
+        int r;
+
+        r = lock_wait(w->dir, "config.lock", false, &lock);
+        if (r < 0)
+                return errorf(r, "cannot lock the config of %s: %s", w->dir, strerror(-r));
+        r = check_names(w, recipes, n);
+        if (r < 0)
+                return r;
+        if (snprintf(repository, sizeof(repository), "%s/%s.git", w->repos, name) >= (int)sizeof(repository))
+                return errorf(-ENAMETOOLONG, "path too long: %s/%s.git", w->repos, name);
+        r = remove_tree(repository); /* of an add that was killed: the config does not know it */
+        if (r == 0)
+                r = history_clone(w->repos, name, absolute ? absolute : url, p);
+        if (r < 0)
+                return r;
+        r = add_history(w, name, p);
+        if (r == 0) {
+                free(recipes[0]->repository);
+                recipes[0]->repository = strdup(absolute ? absolute : url);
+                r = recipes[0]->repository ? recipe_write_config(w->config, recipes, n) : -ENOMEM;
+        }
+        if (r < 0) {
+                cleanup_free char *reason = strdup(error_message(r));
+
+                remove_tree(repository);
+                return errorf(r, "%s", reason ? reason : strerror(-r));
+        }
+        pthread_mutex_lock(&w->lock);
+        w->looked = 0;
+        w->config_size = -1;
+        pthread_mutex_unlock(&w->lock);
+        return 0;
+}
+
+/* -- settings -- */
+
+static const char *const default_crawlers[] = {"updatedb",
+                                               "mlocate",
+                                               "plocate",
+                                               "tracker-extract",
+                                               "tracker-miner-fs",
+                                               "tracker-miner-f",
+                                               "baloo_file",
+                                               "baloo_file_ext",
+                                               "baloo_file_extractor",
+                                               "tumblerd",
+                                               "gvfsd-thumbnai",
+                                               "thumbnailer",
+                                               "recollindex",
+                                               NULL};
+
+static int settings_crawlers(git_config *config, char ***ret)
+{
+        git_config_iterator *it = NULL;
+        git_config_entry *entry;
+        char **list = calloc(1, sizeof(*list));
+        size_t n = 0;
+
+        if (!list)
+                return -ENOMEM;
+        if (git_config_multivar_iterator_new(&it, config, "solverfs.crawler", NULL) == 0)
+                while (git_config_next(&entry, it) == 0) {
+                        char **more = realloc(list, (n + 2) * sizeof(*list));
+
+                        if (!more)
+                                break;
+                        list = more;
+                        list[n++] = strdup(entry->value);
+                        list[n] = NULL;
+                }
+        git_config_iterator_free(it);
+        if (n == 0) {
+                free(list);
+                list = calloc(ARRAY_SIZE(default_crawlers), sizeof(*list));
+                for (; list && default_crawlers[n]; n++)
+                        list[n] = strdup(default_crawlers[n]);
+        }
+        *ret = list;
+        return list ? 0 : -ENOMEM;
+}
+
+/* The value of solverfs.<key>, which the caller frees; NULL when there is none. */
+static char *settings_string(git_config *config, const char *key)
+{
+        git_buf value = {0};
+        char *copy = NULL;
+
+        if (git_config_get_string_buf(&value, config, key) == 0)
+                copy = strdup(value.ptr);
+        git_buf_dispose(&value);
+        return copy;
+}
+
+static int settings_count(git_config *config, const char *path, const char *key, unsigned *ret)
+{
+        cleanup_free char *text = settings_string(config, key);
+        char *end;
+        long n;
+
+        if (!text)
+                return 0;
+        n = strtol(text, &end, 10);
+        if (end == text || *end || n < 1 || n > 1 << 24)
+                return errorf(-EINVAL, "%s: %s is '%s', but must be a number from 1", path, key, text);
+        *ret = (unsigned)n;
+        return 0;
+}
+
+static int settings_read(const char *path, struct settings *ret)
+{
+        git_config *config = NULL;
+        cleanup_free char *sandbox = NULL, *programs = NULL, *grace = NULL;
+        int flag, r = 0;
+
+        *ret = (struct settings){.programs_bound = UINT64_C(2) << 30, .ccache = true, .sandbox = SANDBOX_BWRAP};
+        if (git_config_open_ondisk(&config, path) < 0)
+                return errorf(-EINVAL, "%s cannot be read: %s", path,
+                              git_error_last() ? git_error_last()->message : "no reason given");
+        r = settings_count(config, path, "solverfs.cores", &ret->cores);
+        if (r == 0)
+                r = settings_count(config, path, "solverfs.queue", &ret->queue);
+        sandbox = settings_string(config, "solverfs.sandbox");
+        if (r == 0 && sandbox && strcmp(sandbox, "bwrap") != 0 && strcmp(sandbox, "none") != 0)
+                r = errorf(-EINVAL, "%s: solverfs.sandbox is '%s', but must be bwrap or none", path, sandbox);
+        if (sandbox && strcmp(sandbox, "none") == 0)
+                ret->sandbox = SANDBOX_NONE;
+        programs = settings_string(config, "solverfs.programs");
+        if (r == 0 && programs)
+                r = parse_size(programs, &ret->programs_bound);
+        grace = settings_string(config, "solverfs.grace");
+        if (r == 0 && grace)
+                r = parse_duration(grace, &ret->grace_ns);
+        if (git_config_get_bool(&flag, config, "solverfs.ccache") == 0)
+                ret->ccache = flag;
+        if (r == 0)
+                r = settings_crawlers(config, &ret->crawlers);
+        git_config_free(config);
+        return r;
+}
+
+const struct settings *workspace_settings(struct workspace *w)
+{
+        return &w->settings;
+}
+
+/* -- life -- */
+
+int workspace_default_dir(const char *given, char ret[PATH_SIZE])
+{
+        static const struct {
+                const char *variable, *below;
+        } places[] = {{"SOLVERFS_STORE", ""}, {"XDG_DATA_HOME", "/solverfs"}, {"HOME", "/.local/share/solverfs"}};
+
+        if (given && *given)
+                return snprintf(ret, PATH_SIZE, "%s", given) < PATH_SIZE ? 0 : errorf(-ENAMETOOLONG, "path too long: %s", given);
+        for (size_t i = 0; i < ARRAY_SIZE(places); i++) {
+                const char *value = getenv(places[i].variable);
+
+                if (value && *value)
+                        return snprintf(ret, PATH_SIZE, "%s%s", value, places[i].below) < PATH_SIZE
+                                       ? 0
+                                       : errorf(-ENAMETOOLONG, "path too long: $%s", places[i].variable);
+        }
+        return errorf(-ENOENT, "no store: give --store DIR, or set SOLVERFS_STORE or HOME");
+}
+
+static int make_folders(const char *dir)
+{
+        int r = make_dirs(dir, 0700);
+
+        for (size_t i = 0; r == 0 && i < ARRAY_SIZE(folders); i++) {
+                char path[PATH_SIZE];
+
+                r = path_join(path, dir, folders[i]);
+                if (r == 0 && mkdir(path, 0700) < 0 && errno != EEXIST)
+                        r = errorf(-errno, "cannot make %s: %s", path, strerror(errno));
+                if (r == 0 && chmod(path, 0700) < 0)
+                        r = errorf(-errno, "cannot set the mode of %s: %s", path, strerror(errno));
+        }
+        return r;
+}
+
+int workspace_create(const char *dir)
+{
+        static const char config[] =
+                "# The store's configuration, in git-config text. Solvers are added by 'solverfs solver add'.\n"
+                "[solverfs]\n"
+                "\tversion = 1\n";
+        char path[PATH_SIZE];
+        struct store *s;
+        int r = path_join(path, dir, "config");
+
+        if (r < 0)
+                return r;
+        if (access(path, F_OK) == 0)
+                return errorf(-EEXIST, "there is a store at %s already", dir);
+        if (rmdir(dir) < 0 && errno != ENOENT)
+                return errno == ENOTEMPTY || errno == EEXIST
+                               ? errorf(-ENOTEMPTY, "%s is not empty; a store needs a folder of its own", dir)
+                               : errorf(-errno, "cannot make a store at %s: %s", dir, strerror(errno));
+        r = make_folders(dir);
+        if (r == 0 && chmod(dir, 0700) < 0)
+                r = errorf(-errno, "cannot set the mode of %s: %s", dir, strerror(errno));
+        if (r == 0)
+                r = store_open(dir, workspace_tables, N_TABLES, STORE_CREATE, &s);
+        if (r < 0)
+                return r;
+        store_close(s);
+        return write_file_atomic(path, config, sizeof(config) - 1, 0600); /* last: what has a config is a store */
+}
+
+int workspace_open(const char *dir, int store_flags, struct workspace **ret)
+{
+        cleanup_free char *absolute = realpath(dir, NULL);
+        struct workspace *w;
+        int r;
+
+        if (!absolute)
+                return errno == ENOENT ? errorf(-ENOENT, "no store at %s: make one with 'solverfs init'", dir)
+                                       : errorf(-errno, "cannot open the store %s: %s", dir, strerror(errno));
+        w = calloc(1, sizeof(*w));
+        if (!w)
+                return -ENOMEM;
+        git_libgit2_init();
+        pthread_mutex_init(&w->lock, NULL);
+        r = snprintf(w->dir, sizeof(w->dir), "%s", absolute) < PATH_SIZE ? 0 : -ENAMETOOLONG;
+        if (r == 0)
+                r = path_join(w->config, w->dir, "config");
+        if (r == 0)
+                r = path_join(w->repos, w->dir, "repos");
+        if (r == 0 && access(w->config, F_OK) < 0)
+                r = errno == ENOENT ? errorf(-ENOENT, "no store at %s: make one with 'solverfs init'", dir)
+                                    : errorf(-errno, "cannot open the store %s: %s", dir, strerror(errno));
+        if (r == 0)
+                r = settings_read(w->config, &w->settings);
+        if (r == 0 && !(store_flags & STORE_READ_ONLY))
+                r = make_folders(w->dir); /* of an older store, or one that lost some */
+        if (r == -EROFS || r == -EACCES)
+                r = 0; /* store_open() goes on read-only, and says so */
+        if (r == 0)
+                r = store_open(w->dir, workspace_tables, N_TABLES, store_flags, &w->store);
+        if (r == 0)
+                r = cases_open(w->store, &cases_tables, &w->cases);
+        if (r == 0)
+                r = programs_open(w->store, TABLE_PROGRAMS, w->settings.programs_bound, &w->programs);
+        if (r == 0) {
+                pthread_mutex_lock(&w->lock);
+                r = workspace_refresh(w);
+                pthread_mutex_unlock(&w->lock);
+        }
+        if (r < 0) {
+                cleanup_free char *reason = strdup(error_message(r));
+
+                workspace_close(w);
+                return errorf(r, "%s", reason ? reason : strerror(-r));
+        }
+        *ret = w;
+        return 0;
+}
+
+struct workspace *workspace_close(struct workspace *w)
+{
+        struct repository *next;
+
+        if (!w)
+                return NULL;
+        solver_list_unref(w->solvers);
+        for (struct repository *p = w->repositories; p; p = next) {
+                next = p->next;
+                history_unref(p->history);
+                free(p);
+        }
+        programs_close(w->programs);
+        cases_close(w->cases);
+        store_close(w->store);
+        if (w->settings.crawlers)
+                strings_free(w->settings.crawlers);
+        pthread_mutex_destroy(&w->lock);
+        free(w);
+        git_libgit2_shutdown();
+        return NULL;
+}
+
+const char *workspace_dir(struct workspace *w)
+{
+        return w->dir;
+}
+
+struct store *workspace_store(struct workspace *w)
+{
+        return w->store;
+}
+
+struct cases *workspace_cases(struct workspace *w)
+{
+        return w->cases;
+}
+
+struct programs *workspace_programs(struct workspace *w)
+{
+        return w->programs;
+}
