@@ -80,6 +80,27 @@ int lock_share(int fd)
         return set_lock(fd, F_RDLCK, false);
 }
 
+int lock_open(const char *dir, const char *name, int *ret_fd)
+{
+        char path[PATH_SIZE];
+        int r = path_join(path, dir, name);
+
+        if (r < 0)
+                return r;
+        r = open_lock(path, false, ret_fd);
+        return r < 0 ? errorf(r, "cannot open the lock %s: %s", path, strerror(-r)) : 0;
+}
+
+int lock_take(int fd)
+{
+        return set_lock(fd, F_WRLCK, true);
+}
+
+void lock_drop(int fd)
+{
+        set_lock(fd, F_UNLCK, false);
+}
+
 bool lock_is_held(const char *dir, const char *name)
 {
         struct flock region = {.l_type = F_WRLCK, .l_whence = SEEK_SET};

@@ -10,6 +10,10 @@
  * A shared lock can be had on a read-only disk, too, when the file is there. */
 int lock_try(const char *dir, const char *name, bool shared, int *ret_fd);
 int lock_wait(const char *dir, const char *name, bool shared, int *ret_fd); /* blocks */
-int lock_share(int fd);                                              /* makes an exclusive lock a shared one, without a gap */
+int lock_share(int fd); /* makes an exclusive lock a shared one, without a gap */
+/* For a lock taken over and over: the open file is kept and the name never goes away. */
+int lock_open(const char *dir, const char *name, int *ret_fd); /* not locked yet */
+int lock_take(int fd);                                         /* exclusive; blocks */
+void lock_drop(int fd);
 bool lock_is_held(const char *dir, const char *name);                /* by somebody, in any mode */
 void lock_release_unlink(const char *dir, const char *name, int fd); /* unlinks (unless others share it), then closes */

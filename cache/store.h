@@ -16,8 +16,14 @@
  * Threads. A store may be used by any thread and any number of processes. One write transaction at a time (LMDB's lock, which
  * a dead process frees). Read transactions are per thread, short, and never held over a wait: they keep old pages from reuse.
  *
+ * A thread that writes must end its transaction before it begins another (-EDEADLK), the one-shot forms included. A forked child
+ * must open the store anew.
+ *
+ * $SOLVERFS_MAP_SIZE bounds the address space reserved for the index, and with it the index: 1 TiB, or what the system gives.
+ *
  * Errors: -ENOENT (no such key), -ENOSPC (disk or map full; nothing of the transaction is kept), -EROFS (opened read-only),
- * -EIO (damaged and not repaired here), -EPROTONOSUPPORT (written by a newer solverfs), -ENOMEM. All with a sentence.
+ * -EIO (damaged and not repaired here), -EPROTONOSUPPORT (written by a newer solverfs), -ENOMEM. All with a sentence. After a put or
+ * delete failed (other than -ENOENT) the transaction can only be ended: committing it returns that error.
  */
 #pragma once
 
@@ -54,15 +60,17 @@ struct store_txn *store_end(struct store_txn *t); /* aborts, or ends reading; NU
 DEFINE_CLEANUP(struct store_txn *, store_end)
 #define cleanup_txn cleanup(store_endp)
 
-/* *ret points into the map (owned NULL) or to memory of its own when it was compressed; call blob_done() either way, before the
- * transaction ends. A value got in a write transaction is valid until its next put. */
+/* *ret lies in the transaction (owned NULL: small values are copied there, never pointed to in the map, where a damaged disk could
+ * make them fault in the caller's hands) or in memory of its own; call blob_done() either way, before the transaction ends. -ENOENT
+ * comes without a sentence. */
 int store_get(struct store_txn *t, size_t table, struct slice key, struct blob *ret);
 bool store_has(struct store_txn *t, size_t table, struct slice key); /* without checking the value */
 int store_put(struct store_txn *t, size_t table, struct slice key, struct slice value);
 int store_delete(struct store_txn *t, size_t table, struct slice key); /* -ENOENT when absent */
 
 /* Calls fn for each key that begins with `prefix` and is not below `from` (both may be empty), in byte order, until fn returns
- * non-zero, which is then returned (else 0). With value NULL-able: `values` false passes an empty slice and decodes nothing. */
+ * non-zero, which is then returned (else 0). `values` false passes empty values and decodes nothing. Key and value are valid until fn
+ * returns, which may get, put and delete in the same transaction. */
 typedef int (*store_each_fn)(void *user, struct slice key, struct slice value);
 int store_each(struct store_txn *t, size_t table, struct slice prefix, struct slice from, bool values, store_each_fn fn,
                void *user);

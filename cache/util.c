@@ -306,7 +306,7 @@ int make_dirs(const char *path, mode_t mode)
                 if (c != '/' && c != '\0')
                         continue;
                 *p = '\0';
-                if (mkdir(partial, mode) < 0 && errno != EEXIST)
+                if (mkdir(partial, mode) == 0 ? chmod(partial, mode) < 0 : errno != EEXIST) /* the umask has no say */
                         return errorf(-errno, "cannot make folder %s: %s", partial, strerror(errno));
                 *p = c;
                 if (c == '\0')

@@ -1,0 +1,93 @@
+#include "guard.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+
+_Thread_local struct guard *guard_current;
+
+static struct sigaction previous_bus, previous_segv;
+
+static void jump_out(struct guard *g)
+{
+        guard_current = g->outer;
+        siglongjmp(g->jump, 1);
+}
+
+/* What would have happened without us. */
+static void pass_on(int signal_number, siginfo_t *info, void *context)
+{
+        const struct sigaction *old = signal_number == SIGBUS ? &previous_bus : &previous_segv;
+
+        if (old->sa_flags & SA_SIGINFO) {
+                old->sa_sigaction(signal_number, info, context);
+        } else if (old->sa_handler != SIG_DFL && old->sa_handler != SIG_IGN) {
+                old->sa_handler(signal_number);
+        } else {
+                signal(signal_number, SIG_DFL);
+                if (info->si_code <= 0) /* sent by somebody: it will not come again by itself when we return */
+                        raise(signal_number);
+        }
+}
+
+static void on_fault(int signal_number, siginfo_t *info, void *context)
+{
+        struct guard *g = guard_current;
+        const char *address = info->si_addr;
+
+        if (g && info->si_code > 0 && address >= g->range->low && address < g->range->high)
+                jump_out(g);
+        pass_on(signal_number, info, context);
+}
+
+static int install_result;
+
+static void install(void)
+{
+        /* SA_NODEFER: the signal must not stay blocked after the jump, and nothing restores the mask. */
+        struct sigaction action = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER};
+
+        sigemptyset(&action.sa_mask);
+        if (sigaction(SIGBUS, &action, &previous_bus) < 0 || sigaction(SIGSEGV, &action, &previous_segv) < 0)
+                install_result = -errno;
+}
+
+int guard_install(void)
+{
+        static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+        pthread_once(&once, install);
+        return install_result;
+}
+
+void guard_fail(void)
+{
+        if (guard_current)
+                jump_out(guard_current);
+        abort();
+}
+
+struct guard_range guard_find(int fd)
+{
+        cleanup_file FILE *maps = fopen("/proc/self/maps", "re");
+        struct guard_range range = {0};
+        char line[PATH_SIZE + 128];
+        struct stat st;
+
+        if (!maps || fstat(fd, &st) < 0)
+                return range;
+        while (fgets(line, sizeof(line), maps)) {
+                unsigned long long low, high, inode;
+                unsigned major_number, minor_number;
+
+                if (sscanf(line, "%llx-%llx %*s %*s %x:%x %llu", &low, &high, &major_number, &minor_number, &inode) != 5)
+                        continue;
+                if (inode != st.st_ino || makedev(major_number, minor_number) != st.st_dev)
+                        continue;
+                if (!range.low)
+                        range.low = (const char *)(uintptr_t)low;
+                range.high = (const char *)(uintptr_t)high;
+        }
+        return range;
+}

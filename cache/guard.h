@@ -1,0 +1,53 @@
+/* Surviving a fault in mapped memory. LMDB trusts its pages and reads them through a map: a page that was truncated away or cannot
+ * be read from the disk is a SIGBUS, a damaged one may send it astray. Between guard_enter() and guard_leave() a SIGBUS or
+ * SIGSEGV of this thread whose address lies in the given range jumps back to guard_set(), which then returns true. Every other
+ * fault goes to the handler that was there before (a sanitizer's, or none).
+ *
+ *     struct guard g;
+ *     if (guard_set(&g))
+ *             return -EIO;
+ *     guard_enter(&g, range);
+ *     …touch the map: take no lock, keep nothing that would have to be freed…
+ *     guard_leave(&g);
+ *
+ * It must be in one function with nothing changed in between that is used after the jump. Threads: each has its own guards. */
+#pragma once
+
+#include <setjmp.h>
+#include <stdatomic.h>
+
+#include "util.h"
+
+struct guard_range {
+        const char *low, *high;
+};
+
+struct guard {
+        sigjmp_buf jump;
+        const struct guard_range *range; /* borrowed */
+        struct guard *outer;
+};
+
+extern _Thread_local struct guard *guard_current;
+
+int guard_install(void);         /* once per process; 0 when it was done before */
+_Noreturn void guard_fail(void); /* jumps as a fault would: for assertions of the library called */
+/* Where the file open as `fd` is mapped in this process; an empty range when that cannot be told (no /proc). */
+struct guard_range guard_find(int fd);
+
+/* The signal mask is not saved (a system call): the handler leaves it alone. */
+#define guard_set(g) (sigsetjmp((g)->jump, 0) != 0)
+
+static inline void guard_enter(struct guard *g, const struct guard_range *range)
+{
+        g->range = range;
+        g->outer = guard_current;
+        atomic_signal_fence(memory_order_seq_cst);
+        guard_current = g;
+}
+
+static inline void guard_leave(struct guard *g)
+{
+        atomic_signal_fence(memory_order_seq_cst);
+        guard_current = g->outer;
+}

@@ -1,0 +1,540 @@
+#include "store_internal.h"
+
+#include "lock.h"
+
+#define CLEAR_READERS_NS (60 * NSEC_PER_SEC)
+
+/* -- the write lock --------------------------------------------------------------------------------------------- */
+
+int environment_lock(struct environment *e)
+{
+        int r = pthread_mutex_lock(&e->writer);
+
+        if (r == EDEADLK)
+                return errorf(-EDEADLK, "this thread is writing to the store in %s already", e->dir);
+        if (r != 0)
+                return -r;
+        r = lock_take(e->write_fd);
+        if (r < 0) {
+                pthread_mutex_unlock(&e->writer);
+                return errorf(r, "cannot lock %s for writing: %s", e->dir, strerror(-r));
+        }
+        return 0;
+}
+
+void environment_unlock(struct environment *e)
+{
+        lock_drop(e->write_fd);
+        pthread_mutex_unlock(&e->writer);
+}
+
+/* -- up to where the journal is applied ------------------------------------------------------------------------- */
+
+int applied_get(struct environment *e, MDB_txn *txn, struct journal_position *ret)
+{
+        uint8_t bytes[16];
+        struct slice value;
+        int r = db_get(e->db, txn, e->meta, slice_string(META_APPLIED), &value);
+
+        *ret = (struct journal_position){0};
+        if (r == -ENOENT)
+                return 0;
+        if (r == 0 && value.size != sizeof(bytes))
+                return errorf(-EIO, "the index in %s does not say up to where the journal is applied", e->dir);
+        if (r == 0)
+                r = db_copy(e->db, bytes, value);
+        if (r == 0)
+                *ret = (struct journal_position){key_get_u64(bytes), key_get_u64(bytes + 8)};
+        return r;
+}
+
+int applied_put(struct environment *e, MDB_txn *txn, struct journal_position at)
+{
+        uint8_t bytes[16];
+
+        key_u64(bytes, at.segment);
+        key_u64(bytes + 8, at.offset);
+        return db_put(e->db, txn, e->meta, slice_string(META_APPLIED), SLICE(bytes, sizeof(bytes)));
+}
+
+/* -- transactions ----------------------------------------------------------------------------------------------- */
+
+static struct store_txn *pool_take(struct environment *e)
+{
+        struct store_txn *t;
+
+        pthread_mutex_lock(&e->pool_lock);
+        t = e->pool;
+        if (t)
+                e->pool = t->next;
+        pthread_mutex_unlock(&e->pool_lock);
+        return t;
+}
+
+static struct store_txn *txn_new(struct store *s, bool write)
+{
+        struct store_txn *t = malloc(sizeof(*t));
+
+        if (t) {
+                memset(t, 0, offsetof(struct store_txn, arena));
+                t->store = s;
+                t->env = s->env;
+                t->write = write;
+        }
+        return t;
+}
+
+static int begin_reading(struct store *s, struct store_txn **ret)
+{
+        struct store_txn *t = txn_new(s, false);
+        int r;
+
+        if (!t)
+                return -ENOMEM;
+        r = db_begin(s->env->db, false, &t->txn);
+        if (r == -EAGAIN) { /* slots of dead processes count, too */
+                db_clear_readers(s->env->db);
+                r = db_begin(s->env->db, false, &t->txn);
+        }
+        if (r < 0) {
+                free(t);
+                return r;
+        }
+        *ret = t;
+        return 0;
+}
+
+int store_read(struct store *s, struct store_txn **ret)
+{
+        struct store_txn *t = pool_take(s->env);
+        int r;
+
+        *ret = NULL;
+        if (!t)
+                return begin_reading(s, ret);
+        r = db_renew(s->env->db, t->txn);
+        if (r < 0) {
+                db_abort(s->env->db, t->txn);
+                free(t);
+                return r;
+        }
+        t->store = s;
+        t->arena_used = 0;
+        *ret = t;
+        return 0;
+}
+
+/* A process that died between writing its journal and committing leaves a group that LMDB has not got. */
+static int catch_up(struct store_txn *t)
+{
+        struct environment *e = t->env;
+        struct journal_counts counts = {0};
+        int r = journal_pending(e->journal, t->at);
+
+        if (r == -ENODATA)
+                return errorf(-EIO,
+                              "a part of the journal in %s/journal is gone; end everything that uses the store, and start anew",
+                              e->dir);
+        if (r <= 0)
+                return r;
+        r = replay(e, t->store->tables, t->store->n_tables, false, &t->txn, &t->at, &counts);
+        return r < 0 ? r : journal_cut(e->journal, t->at);
+}
+
+static int begin_writing(struct store_txn *t)
+{
+        struct environment *e = t->env;
+        uint64_t now = now_ns();
+        int r = db_begin(e->db, true, &t->txn);
+
+        if (r < 0)
+                return r;
+        if (now - e->readers_cleared_ns > CLEAR_READERS_NS) {
+                db_clear_readers(e->db); /* what a dead one was reading would keep pages from reuse */
+                e->readers_cleared_ns = now;
+        }
+        r = applied_get(e, t->txn, &t->found);
+        t->at = t->found;
+        if (r == 0)
+                r = catch_up(t);
+        t->start = journal_next_group(t->at);
+        if (r < 0)
+                db_abort(e->db, t->txn);
+        return r;
+}
+
+int store_write(struct store *s, struct store_txn **ret)
+{
+        struct store_txn *t;
+        int r;
+
+        *ret = NULL;
+        if (s->read_only)
+                return errorf(-EROFS, "the store in %s is open read-only", s->dir);
+        t = txn_new(s, true);
+        if (!t)
+                return -ENOMEM;
+        r = environment_lock(s->env);
+        if (r == 0) {
+                r = begin_writing(t);
+                if (r < 0)
+                        environment_unlock(s->env);
+        }
+        if (r < 0) {
+                free(t);
+                return r;
+        }
+        *ret = t;
+        return 0;
+}
+
+static void txn_free(struct store_txn *t)
+{
+        buffer_done(&t->group);
+        free(t);
+}
+
+/* The journal first, then LMDB; when LMDB cannot, the journal is taken back, under the lock, before anybody could replay it. */
+static int commit_writing(struct store_txn *t)
+{
+        struct environment *e = t->env;
+        struct journal_position end = t->at;
+        bool journaled = t->n_records > 0;
+        int r = t->error;
+
+        if (r == 0 && journaled) {
+                journal_add_commit(&t->group, t->start, t->n_records);
+                r = buffer_error(&t->group);
+                end = (struct journal_position){t->start.segment, t->start.offset + t->group.size};
+        }
+        if (r == 0 && !journal_position_equal(end, t->found))
+                r = applied_put(e, t->txn, end);
+        if (r == 0 && journaled)
+                r = journal_append(e->journal, t->start, SLICE(t->group.data, t->group.size));
+        if (r < 0) {
+                db_abort(e->db, t->txn);
+                return r;
+        }
+        r = db_commit(e->db, t->txn);
+        if (r < 0 && journaled && journal_cut(e->journal, t->start) < 0)
+                log_error("%s", error_message(r));
+        return r;
+}
+
+int store_commit(struct store_txn *t)
+{
+        struct environment *e = t->env;
+        int r;
+
+        if (!t->write) {
+                store_end(t);
+                return 0;
+        }
+        r = commit_writing(t);
+        environment_unlock(e);
+        txn_free(t);
+        return r;
+}
+
+struct store_txn *store_end(struct store_txn *t)
+{
+        struct environment *e;
+
+        if (!t)
+                return NULL;
+        e = t->env;
+        if (t->write) {
+                db_abort(e->db, t->txn);
+                environment_unlock(e);
+                txn_free(t);
+                return NULL;
+        }
+        if (db_usable(e->db) < 0) {
+                db_abort(e->db, t->txn);
+                txn_free(t);
+                return NULL;
+        }
+        db_reset(e->db, t->txn);
+        pthread_mutex_lock(&e->pool_lock);
+        t->next = e->pool;
+        e->pool = t;
+        pthread_mutex_unlock(&e->pool_lock);
+        return NULL;
+}
+
+/* -- values ----------------------------------------------------------------------------------------------------- */
+
+static struct table *table_of(struct store_txn *t, size_t table)
+{
+        assert(table < t->store->n_tables);
+        return &t->store->tables[table];
+}
+
+/* Takes a frame out of the map: into the arena, or to memory of its own. */
+static int take_frame(struct store_txn *t, struct slice in_map, struct blob *ret)
+{
+        void *to = t->arena + t->arena_used, *owned = NULL;
+        int r;
+
+        if (in_map.size > ARENA_SIZE - t->arena_used)
+                to = owned = malloc(in_map.size);
+        if (!to)
+                return -ENOMEM;
+        r = db_copy(t->env->db, to, in_map);
+        if (r < 0) {
+                free(owned);
+                return r;
+        }
+        if (!owned)
+                t->arena_used += (in_map.size + 7) & ~(size_t)7;
+        *ret = (struct blob){.data = to, .size = in_map.size, .owned = owned};
+        return 0;
+}
+
+static int report_damaged(struct store_txn *t, const struct table *table)
+{
+        atomic_fetch_add(&t->env->damaged_values, 1);
+        log_error("a value in the table %s of %s does not check out", table->name, t->env->dir);
+        error_clear();
+        return -ENOENT;
+}
+
+/* Decodes `frame`, which it takes over. */
+static int open_frame(struct store_txn *t, const struct table *table, struct slice key, struct blob *frame, struct blob *ret)
+{
+        struct blob value = {0};
+        int r = frame_decode(key, SLICE(frame->data, frame->size), &value);
+
+        if (r == 0 && !value.owned) /* it lies raw in the frame */
+                value.owned = steal_pointer(frame->owned);
+        blob_done(frame);
+        if (r == -EBADMSG)
+                return report_damaged(t, table);
+        if (r == 0)
+                *ret = value;
+        return r;
+}
+
+int store_get(struct store_txn *t, size_t table, struct slice key, struct blob *ret)
+{
+        struct table *b = table_of(t, table);
+        struct blob frame = {0};
+        struct slice in_map;
+        int r;
+
+        *ret = (struct blob){0};
+        if (!b->present || key.size == 0 || key.size > STORE_KEY_MAX) {
+                error_clear();
+                return -ENOENT;
+        }
+        r = db_get(t->env->db, t->txn, b->dbi, key, &in_map);
+        if (r == 0)
+                r = take_frame(t, in_map, &frame);
+        return r < 0 ? r : open_frame(t, b, key, &frame, ret);
+}
+
+bool store_has(struct store_txn *t, size_t table, struct slice key)
+{
+        struct table *b = table_of(t, table);
+        struct slice in_map;
+
+        return b->present && key.size > 0 && key.size <= STORE_KEY_MAX && db_get(t->env->db, t->txn, b->dbi, key, &in_map) == 0;
+}
+
+/* After an error LMDB's transaction may hold a part of the change: it can only be given up. */
+static int spoil(struct store_txn *t, int r)
+{
+        if (r < 0 && t->error == 0)
+                t->error = r;
+        return r;
+}
+
+int store_put(struct store_txn *t, size_t table, struct slice key, struct slice value)
+{
+        struct table *b = table_of(t, table);
+        struct buffer *frame = &t->env->scratch;
+        int r;
+
+        assert(t->write);
+        if (key.size == 0 || key.size > STORE_KEY_MAX)
+                return errorf(-EINVAL, "a key of %zu bytes: the table %s takes 1 to %d", key.size, b->name, STORE_KEY_MAX);
+        if (t->error < 0)
+                return t->error;
+        frame->size = 0;
+        r = frame_encode(key, value, frame);
+        if (r == 0)
+                r = db_put(t->env->db, t->txn, b->dbi, key, SLICE(frame->data, frame->size));
+        if (r == 0 && b->journaled) {
+                journal_add(&t->group, t->start, JOURNAL_PUT, slice_string(b->name), key, SLICE(frame->data, frame->size));
+                t->n_records++;
+                r = buffer_error(&t->group);
+        }
+        if (frame->failed || frame->capacity > (1 << 20)) /* do not sit on the largest value ever put */
+                buffer_done(frame);
+        return spoil(t, r);
+}
+
+int store_delete(struct store_txn *t, size_t table, struct slice key)
+{
+        struct table *b = table_of(t, table);
+        int r;
+
+        assert(t->write);
+        if (t->error < 0)
+                return t->error;
+        if (key.size == 0 || key.size > STORE_KEY_MAX) {
+                error_clear();
+                return -ENOENT;
+        }
+        r = db_delete(t->env->db, t->txn, b->dbi, key);
+        if (r == -ENOENT)
+                return r;
+        if (r == 0 && b->journaled) {
+                journal_add(&t->group, t->start, JOURNAL_DELETE, slice_string(b->name), key, SLICE(NULL, 0));
+                t->n_records++;
+                r = buffer_error(&t->group);
+        }
+        return spoil(t, r);
+}
+
+/* -- walking ---------------------------------------------------------------------------------------------------- */
+
+struct walk {
+        struct store_txn *txn;
+        const struct table *table;
+        MDB_cursor *cursor;
+        uint8_t key[512], last[512];
+        size_t key_size, last_size;
+        char *frame; /* malloc'd; grows */
+        size_t capacity;
+        struct blob value; /* of the key; may lie in `frame` */
+};
+
+static void walk_done(struct walk *w)
+{
+        blob_done(&w->value);
+        free(w->frame);
+        if (w->cursor)
+                db_cursor_close(w->txn->env->db, w->cursor);
+}
+
+static int compare_keys(const void *a, size_t a_size, const void *b, size_t b_size)
+{
+        size_t common = MIN(a_size, b_size);
+        int c = common > 0 ? memcmp(a, b, common) : 0; /* an empty slice may have no address */
+
+        return c != 0 ? c : (a_size > b_size) - (a_size < b_size);
+}
+
+static int walk_value(struct walk *w, struct slice in_map)
+{
+        int r;
+
+        if (in_map.size > w->capacity) {
+                char *grown = realloc(w->frame, in_map.size);
+
+                if (!grown)
+                        return -ENOMEM;
+                w->frame = grown;
+                w->capacity = in_map.size;
+        }
+        r = db_copy(w->txn->env->db, w->frame, in_map);
+        if (r == 0)
+                r = frame_decode(SLICE(w->key, w->key_size), SLICE(w->frame, in_map.size), &w->value);
+        return r == -EBADMSG ? report_damaged(w->txn, w->table) : r;
+}
+
+/* The next key, and with `values` its value. A value that does not check out is passed over. Keys that do not ascend are pages out of
+ * place, perhaps in a ring. */
+static int walk_next(struct walk *w, MDB_cursor_op op, bool values)
+{
+        for (;; op = MDB_NEXT) {
+                struct environment *e = w->txn->env;
+                struct slice in_map = {0};
+                int r;
+
+                blob_done(&w->value);
+                r = db_cursor_get(e->db, w->cursor, op, w->key, &w->key_size, values ? &in_map : NULL);
+                if (r < 0)
+                        return r;
+                if (w->last_size > 0 && compare_keys(w->key, w->key_size, w->last, w->last_size) <= 0)
+                        return db_damaged(e->db, "its keys are out of order");
+                memcpy(w->last, w->key, w->key_size);
+                w->last_size = w->key_size;
+                r = values ? walk_value(w, in_map) : 0;
+                if (r != -ENOENT)
+                        return r;
+        }
+}
+
+static bool begins_with(const struct walk *w, struct slice prefix)
+{
+        return prefix.size == 0 || (w->key_size >= prefix.size && memcmp(w->key, prefix.data, prefix.size) == 0);
+}
+
+int store_each(struct store_txn *t, size_t table, struct slice prefix, struct slice from, bool values, store_each_fn fn,
+               void *user)
+{
+        struct table *b = table_of(t, table);
+        cleanup(walk_done) struct walk w = {.txn = t, .table = b};
+        struct slice first = compare_keys(prefix.data, prefix.size, from.data, from.size) > 0 ? prefix : from;
+        int r;
+
+        if (!b->present || first.size > STORE_KEY_MAX)
+                return 0;
+        r = db_cursor(t->env->db, t->txn, b->dbi, &w.cursor);
+        if (r == 0 && first.size > 0)
+                memcpy(w.key, first.data, first.size);
+        w.key_size = first.size;
+        if (r == 0)
+                r = walk_next(&w, first.size > 0 ? MDB_SET_RANGE : MDB_FIRST, values);
+        while (r == 0 && begins_with(&w, prefix)) {
+                r = fn(user, SLICE(w.key, w.key_size), SLICE(w.value.data, w.value.size));
+                if (r != 0)
+                        return r;
+                r = walk_next(&w, MDB_NEXT, values);
+        }
+        return r == -ENOENT ? 0 : r;
+}
+
+/* -- one-shot forms --------------------------------------------------------------------------------------------- */
+
+int store_fetch(struct store *s, size_t table, struct slice key, struct blob *ret)
+{
+        cleanup_txn struct store_txn *t = NULL;
+        struct blob b = {0};
+        int r = store_read(s, &t);
+
+        *ret = (struct blob){0};
+        if (r == 0)
+                r = store_get(t, table, key, &b);
+        if (r == 0 && !b.owned) { /* in the transaction's arena */
+                b.owned = malloc(b.size + 1);
+                if (!b.owned)
+                        return -ENOMEM;
+                b.data = memcpy(b.owned, b.data, b.size);
+        }
+        if (r == 0)
+                *ret = b;
+        return r;
+}
+
+int store_set(struct store *s, size_t table, struct slice key, struct slice value)
+{
+        struct store_txn *t;
+        int r = store_write(s, &t);
+
+        if (r < 0)
+                return r;
+        r = store_put(t, table, key, value);
+        if (r < 0) {
+                store_end(t);
+                return r;
+        }
+        return store_commit(t);
+}
+
+uint64_t store_generation(struct store *s)
+{
+        return db_last_txn(s->env->db);
+}

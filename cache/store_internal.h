@@ -1,0 +1,88 @@
+/* Shared by store.c (transactions), store_open.c (opening, replaying) and store_care.c (checking, compacting). */
+#pragma once
+
+#include <pthread.h>
+
+#include "codec.h"
+#include "db.h"
+#include "journal.h"
+#include "store.h"
+
+/* What all handles of one folder in this process share: LMDB may be opened only once per process. */
+struct environment {
+        unsigned refs; /* under the registry's lock */
+        dev_t device;
+        ino_t inode;              /* of the folder */
+        struct environment *next; /* in the registry */
+        char *dir;
+        bool read_only;
+        int open_fd;  /* shared lock while open, so that a rebuild knows that nobody is; -1 on a read-only disk */
+        int write_fd; /* locked by the process that writes */
+        struct db *db;
+        MDB_dbi meta; /* what the store knows of itself */
+        bool has_meta;
+        struct journal *journal; /* NULL when read-only and there is none */
+
+        pthread_mutex_t writer;      /* held by the thread that writes, around write_fd's lock */
+        struct buffer scratch;       /* under writer: the frame being put */
+        uint64_t readers_cleared_ns; /* under writer */
+
+        pthread_mutex_t pool_lock;
+        struct store_txn *pool; /* under pool_lock: read transactions that were reset */
+
+        _Atomic uint64_t damaged_values;
+};
+
+struct table {
+        char *name;
+        bool journaled;
+        bool present; /* else it is not there yet (read-only), and empty */
+        MDB_dbi dbi;
+};
+
+struct store {
+        struct environment *env;
+        char *dir;
+        bool read_only;
+        size_t n_tables;
+        struct table tables[];
+};
+
+#define ARENA_SIZE 4096
+
+struct store_txn {
+        struct store *store;
+        struct environment *env;
+        MDB_txn *txn;
+        bool write;
+        int error;              /* of an earlier put: nothing more can be done but to give up */
+        struct store_txn *next; /* in the pool */
+
+        /* writing */
+        struct journal_position found; /* applied when it began */
+        struct journal_position at;    /* applied by now: behind what a dead process left */
+        struct journal_position start; /* of this transaction's group */
+        struct buffer group;
+        uint64_t n_records;
+
+        /* Small values are copied here: one that is pointed to in the map could fault in the hands of the caller. */
+        size_t arena_used;
+        char arena[ARENA_SIZE];
+};
+
+#define META_TABLE   "@store"
+#define META_FORMAT  "format"  /* u32 */
+#define META_APPLIED "journal" /* u64 segment, u64 offset: up to where the journal is applied */
+#define STORE_FORMAT 1
+
+/* The environment's write lock, between threads and processes. */
+int environment_lock(struct environment *e);
+void environment_unlock(struct environment *e);
+
+int applied_get(struct environment *e, MDB_txn *txn, struct journal_position *ret); /* {0, 0} when nothing was */
+int applied_put(struct environment *e, MDB_txn *txn, struct journal_position at);
+
+/* Applies to `*txn` what the journal has beyond *at, under the write lock. With `alone` (nobody else has the store open) it
+ * commits and begins anew on the way, so that it can be long. */
+int replay(struct environment *e, const struct table *tables, size_t n_tables, bool alone, MDB_txn **txn,
+           struct journal_position *at, struct journal_counts *counts);

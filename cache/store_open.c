@@ -1,0 +1,586 @@
+#include "store_internal.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include "lock.h"
+
+#define REPLAY_CHUNK (UINT64_C(32) << 20) /* bytes applied in one LMDB transaction when nobody watches */
+
+/* Every environment open in this process. */
+static struct {
+        pthread_mutex_t lock;
+        struct environment *first; /* under lock */
+} registry = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* -- replaying -------------------------------------------------------------------------------------------------- */
+
+struct replayer {
+        struct environment *env;
+        const struct table *tables;
+        size_t n_tables;
+        bool alone;
+        MDB_txn **txn;
+        struct journal_position *at;
+        uint64_t bytes; /* since the last commit */
+        /* a table that is none of ours, most likely of another version of solverfs */
+        char other_name[JOURNAL_TABLE_MAX + 1];
+        MDB_dbi other;
+};
+
+static int table_by_name(struct replayer *p, struct slice name, MDB_dbi *ret)
+{
+        char text[JOURNAL_TABLE_MAX + 1];
+        int r;
+
+        for (size_t i = 0; i < p->n_tables; i++)
+                if (strlen(p->tables[i].name) == name.size && memcmp(p->tables[i].name, name.data, name.size) == 0) {
+                        *ret = p->tables[i].dbi;
+                        return 0;
+                }
+        memcpy(text, name.data, name.size);
+        text[name.size] = '\0';
+        if (strcmp(text, p->other_name) != 0) {
+                r = db_table(p->env->db, *p->txn, text, true, &p->other);
+                if (r < 0)
+                        return r;
+                memcpy(p->other_name, text, name.size + 1);
+        }
+        *ret = p->other;
+        return 0;
+}
+
+static int replay_commit(struct replayer *p, struct journal_position end)
+{
+        struct db *db = p->env->db;
+        int r;
+
+        *p->at = end;
+        if (!p->alone || p->bytes < REPLAY_CHUNK)
+                return 0;
+        p->bytes = 0;
+        r = applied_put(p->env, *p->txn, end);
+        if (r < 0)
+                return r;
+        r = db_commit(db, *p->txn);
+        *p->txn = NULL;
+        return r < 0 ? r : db_begin(db, true, p->txn);
+}
+
+static int replay_record(void *user, const struct journal_record *record)
+{
+        struct replayer *p = user;
+        MDB_dbi dbi;
+        int r;
+
+        if (record->op == JOURNAL_COMMIT)
+                return replay_commit(p, record->end);
+        r = table_by_name(p, record->table, &dbi);
+        if (r < 0)
+                return r;
+        p->bytes += record->key.size + record->frame.size;
+        if (record->op == JOURNAL_PUT)
+                return db_put(p->env->db, *p->txn, dbi, record->key, record->frame);
+        r = db_delete(p->env->db, *p->txn, dbi, record->key);
+        return r == -ENOENT ? 0 : r;
+}
+
+static int pass_over(void *user, const struct journal_record *record)
+{
+        struct journal_position *at = user;
+
+        if (record->op == JOURNAL_COMMIT)
+                *at = record->end;
+        return 0;
+}
+
+/* A compacted segment lies ahead. When it was made from exactly what LMDB has, there is nothing to apply; else LMDB is older,
+ * and what was deleted since would come back if its content were only added to. */
+static int enter_compacted(struct replayer *p, struct journal_position base, struct journal_position first)
+{
+        struct journal_position end = first;
+        struct journal_counts counts = {0};
+        bool same = journal_position_equal(base, *p->at);
+        int r = 0;
+
+        *p->at = first;
+        if (same) {
+                r = journal_read(p->env->journal, &end, false, pass_over, &end, &counts);
+                *p->at = end;
+                return r;
+        }
+        for (size_t i = 0; r == 0 && i < p->n_tables; i++)
+                if (p->tables[i].journaled)
+                        r = db_empty(p->env->db, *p->txn, p->tables[i].dbi);
+        return r;
+}
+
+int replay(struct environment *e, const struct table *tables, size_t n_tables, bool alone, MDB_txn **txn,
+           struct journal_position *at, struct journal_counts *counts)
+{
+        struct replayer p = {
+                .env = e,
+                .tables = tables,
+                .n_tables = n_tables,
+                .alone = alone,
+                .txn = txn,
+                .at = at,
+        };
+        struct journal_position next, base;
+        int r = 0;
+
+        if (at->segment == 0)
+                r = journal_first(e->journal, at);
+        while (r == 0 && at->segment != 0) {
+                r = journal_read(e->journal, at, alone, replay_record, &p, counts);
+                if (r == 0)
+                        r = journal_next_segment(e->journal, at->segment, &next, &base);
+                if (r < 0 || next.segment == 0)
+                        break;
+                if (base.segment != 0)
+                        r = enter_compacted(&p, base, next);
+                else
+                        *at = next;
+        }
+        return r;
+}
+
+/* -- the environment -------------------------------------------------------------------------------------------- */
+
+static void environment_free(struct environment *e)
+{
+        struct store_txn *t = e->pool;
+
+        while (t) {
+                struct store_txn *next = t->next;
+
+                db_abort(e->db, t->txn);
+                free(t);
+                t = next;
+        }
+        db_close(e->db);
+        journal_close(e->journal);
+        if (e->write_fd >= 0)
+                close(e->write_fd);
+        if (e->open_fd >= 0)
+                close(e->open_fd);
+        buffer_done(&e->scratch);
+        pthread_mutex_destroy(&e->writer);
+        pthread_mutex_destroy(&e->pool_lock);
+        free(e->dir);
+        free(e);
+}
+
+static struct environment *environment_new(const char *dir)
+{
+        struct environment *e = calloc(1, sizeof(*e));
+        pthread_mutexattr_t attributes;
+
+        if (!e)
+                return NULL;
+        e->refs = 1;
+        e->open_fd = e->write_fd = -1;
+        pthread_mutexattr_init(&attributes);
+        pthread_mutexattr_settype(&attributes,
+                                  PTHREAD_MUTEX_ERRORCHECK); /* writing twice in one thread is told, not waited for */
+        pthread_mutex_init(&e->writer, &attributes);
+        pthread_mutexattr_destroy(&attributes);
+        pthread_mutex_init(&e->pool_lock, NULL);
+        e->dir = strdup(dir);
+        if (!e->dir) {
+                environment_free(e);
+                return NULL;
+        }
+        return e;
+}
+
+static int sync_folder(const char *path)
+{
+        cleanup_close int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+        return fd < 0 || fsync(fd) < 0 ? errorf(-errno, "cannot sync %s: %s", path, strerror(errno)) : 0;
+}
+
+static int make_private_folder(const char *dir, const char *name)
+{
+        char path[PATH_SIZE];
+        int r = path_join(path, dir, name);
+
+        if (r < 0)
+                return r;
+        if (mkdir(path, 0700) < 0)
+                return errno == EEXIST ? 0 : errorf(-errno, "cannot make %s: %s", path, strerror(errno));
+        return chmod(path, 0700) < 0 ? errorf(-errno, "cannot make %s private: %s", path, strerror(errno)) : 0;
+}
+
+static bool has(const char *dir, const char *name)
+{
+        char path[PATH_SIZE];
+
+        return path_join(path, dir, name) == 0 && access(path, F_OK) == 0;
+}
+
+static int prepare_folder(const char *dir, int flags)
+{
+        int r = 0;
+
+        if (!has(dir, "lmdb") && !has(dir, "journal")) {
+                if (!(flags & STORE_CREATE))
+                        return errorf(-ENOENT, "there is no store in %s; make one with 'solverfs init'", dir);
+                r = make_dirs(dir, 0700);
+        }
+        if (r == 0 && !(flags & STORE_READ_ONLY))
+                r = make_private_folder(dir, "lmdb");
+        if (r == 0 && !(flags & STORE_READ_ONLY))
+                r = make_private_folder(dir, "journal");
+        return r;
+}
+
+/* Out of the way, but not thrown away: built programs are only in there. One such is kept. */
+static int set_aside(const char *dir)
+{
+        char from[PATH_SIZE], to[PATH_SIZE + 32];
+        int64_t now = now_seconds();
+        int r = path_join(from, dir, "lmdb");
+
+        if (r < 0)
+                return r;
+        for (unsigned i = 0;; i++) {
+                snprintf(to, sizeof(to), "%s.damaged-%lld", from, (long long)now + i);
+                if (access(to, F_OK) < 0)
+                        break;
+        }
+        if (rename(from, to) < 0)
+                return errorf(-errno, "cannot set the damaged index %s aside: %s", from, strerror(errno));
+        log_warning("the damaged index was set aside as %s; a new one is made from the journal", to);
+        r = make_private_folder(dir, "lmdb");
+        return r < 0 ? r : sync_folder(dir);
+}
+
+/* Opens LMDB; alone, a damaged one is set aside and begun anew. */
+static int open_index(struct environment *e, bool alone)
+{
+        char path[PATH_SIZE], mark[PATH_SIZE];
+        int r = path_join(path, e->dir, "lmdb");
+
+        if (r == 0)
+                r = path_join(mark, path, DB_DAMAGED);
+        if (r < 0)
+                return r;
+        if (access(mark, F_OK) == 0) {
+                if (!alone)
+                        return errorf(-EIO,
+                                      "the index in %s is damaged and still in use; end every solverfs on this store, the next "
+                                      "one repairs it",
+                                      path);
+                r = set_aside(e->dir);
+                if (r < 0)
+                        return r;
+        }
+        r = db_open(path, e->read_only, &e->db);
+        if (r != -EIO || !alone || e->read_only)
+                return r;
+        r = set_aside(e->dir);
+        return r < 0 ? r : db_open(path, e->read_only, &e->db);
+}
+
+static int open_journal(struct environment *e)
+{
+        char path[PATH_SIZE];
+        int r = path_join(path, e->dir, "journal");
+
+        if (r == 0)
+                r = journal_open(path, &e->journal);
+        return e->read_only && r == -ENOENT ? 0 : r;
+}
+
+/* Exclusive while nobody else has it open (so that it can be repaired), shared from then on. */
+static int take_open_lock(struct environment *e, bool *ret_alone)
+{
+        int r = lock_try(e->dir, "store.lock", e->read_only, &e->open_fd);
+
+        *ret_alone = r == 0 && !e->read_only;
+        if (r == -EAGAIN)
+                r = lock_wait(e->dir, "store.lock", true, &e->open_fd);
+        if (e->read_only && (r == -EROFS || r == -EACCES || r == -ENOENT))
+                return 0;
+        return r;
+}
+
+static int check_format(struct environment *e, MDB_txn *txn, bool *ret_fresh)
+{
+        struct slice value;
+        uint8_t bytes[4];
+        int r = db_get(e->db, txn, e->meta, slice_string(META_FORMAT), &value);
+
+        *ret_fresh = r == -ENOENT;
+        if (r == -ENOENT && e->read_only)
+                return errorf(-EIO, "the index in %s is empty; open the store for writing to make it from the journal", e->dir);
+        if (r == -ENOENT) {
+                key_u32(bytes, STORE_FORMAT);
+                return db_put(e->db, txn, e->meta, slice_string(META_FORMAT), SLICE(bytes, sizeof(bytes)));
+        }
+        if (r == 0 && value.size != sizeof(bytes))
+                return db_damaged(e->db, "it has no format number");
+        if (r == 0)
+                r = db_copy(e->db, bytes, value);
+        if (r == 0 && key_get_u32(bytes) > STORE_FORMAT)
+                return errorf(-EPROTONOSUPPORT,
+                              "the store in %s has format %u and this solverfs knows formats up to %d; use a newer one", e->dir,
+                              key_get_u32(bytes), STORE_FORMAT);
+        return r;
+}
+
+static int open_tables(struct store *s, MDB_txn *txn)
+{
+        int r = 0;
+
+        for (size_t i = 0; r == 0 && i < s->n_tables; i++) {
+                struct table *t = &s->tables[i];
+
+                r = db_table(s->env->db, txn, t->name, !s->env->read_only, &t->dbi);
+                t->present = r == 0;
+                if (r == -ENOENT)
+                        r = 0;
+        }
+        return r;
+}
+
+/* Under the write lock: tables, format, and what the journal has that LMDB has not. */
+static int bring_up(struct store *s, MDB_txn **txn, bool alone)
+{
+        struct environment *e = s->env;
+        struct journal_counts counts = {0};
+        struct journal_position found, at;
+        bool fresh;
+        int r = db_table(e->db, *txn, META_TABLE, true, &e->meta);
+
+        if (r == 0)
+                r = check_format(e, *txn, &fresh);
+        if (r == 0)
+                r = open_tables(s, *txn);
+        if (r == 0)
+                r = applied_get(e, *txn, &found);
+        if (r == 0)
+                r = journal_pending(e->journal, found);
+        if (r < 0)
+                return r;
+        at = found;
+        if (r > 0) {
+                if (fresh)
+                        log_warning("making the index of %s from its journal", e->dir);
+                r = replay(e, s->tables, s->n_tables, alone, txn, &at, &counts);
+                if (r == 0 && counts.damaged > 0)
+                        log_error("the journal of %s is damaged in %llu places; 'solverfs fsck' says more", e->dir,
+                                  (unsigned long long)counts.damaged);
+        }
+        if (r == 0 && !journal_position_equal(at, found))
+                r = applied_put(e, *txn, at);
+        /* After a power cut there may be anything behind the last whole group; once more is written it must not look like a part of that. */
+        if (r == 0 && alone && at.segment != 0)
+                r = journal_cut(e->journal, at);
+        return r;
+}
+
+static int bring_up_writing(struct store *s, bool alone)
+{
+        struct environment *e = s->env;
+        MDB_txn *txn = NULL;
+        int r = environment_lock(e);
+
+        if (r < 0)
+                return r;
+        r = db_begin(e->db, true, &txn);
+        if (r == 0)
+                r = bring_up(s, &txn, alone);
+        if (r == 0)
+                r = db_commit(e->db, txn);
+        else
+                db_abort(e->db, txn);
+        environment_unlock(e);
+        return r;
+}
+
+static int bring_up_reading(struct store *s)
+{
+        struct environment *e = s->env;
+        MDB_txn *txn;
+        bool fresh;
+        int r = db_begin(e->db, false, &txn);
+
+        if (r < 0)
+                return r;
+        r = db_table(e->db, txn, META_TABLE, false, &e->meta);
+        if (r == -ENOENT)
+                r = errorf(-EIO, "the index in %s is empty; open the store for writing to make it from the journal", e->dir);
+        if (r == 0)
+                r = check_format(e, txn, &fresh);
+        if (r == 0)
+                r = open_tables(s, txn);
+        if (r == 0)
+                return db_commit(e->db, txn); /* keeps the tables' handles */
+        db_abort(e->db, txn);
+        return r;
+}
+
+static int environment_open(struct environment *e, int flags, bool *ret_alone)
+{
+        int r = take_open_lock(e, ret_alone);
+
+        if (r == 0)
+                r = open_journal(e); /* first: it says when the store is of a newer solverfs */
+        if (r == 0 && !e->read_only)
+                r = lock_open(e->dir, "write.lock", &e->write_fd);
+        if (r == 0)
+                r = open_index(e, *ret_alone);
+        if (r == 0 && e->db->unlocked)
+                log_warning("%s cannot be locked; reading it while another process writes may fail", e->dir);
+        if (r == 0 && !e->read_only)
+                db_clear_readers(e->db);
+        return r;
+}
+
+/* -- handles ---------------------------------------------------------------------------------------------------- */
+
+static void store_free(struct store *s)
+{
+        for (size_t i = 0; i < s->n_tables; i++)
+                free(s->tables[i].name);
+        free(s->dir);
+        free(s);
+}
+
+static struct store *store_new(const char *dir, const struct store_table *tables, size_t n_tables)
+{
+        struct store *s = calloc(1, sizeof(*s) + n_tables * sizeof(*s->tables));
+
+        if (!s)
+                return NULL;
+        s->n_tables = n_tables;
+        s->dir = strdup(dir);
+        for (size_t i = 0; i < n_tables; i++) {
+                assert(strlen(tables[i].name) <= JOURNAL_TABLE_MAX && tables[i].name[0] != '@');
+                s->tables[i].journaled = tables[i].journaled;
+                s->tables[i].name = strdup(tables[i].name);
+                if (!s->tables[i].name || !s->dir) {
+                        store_free(s);
+                        return NULL;
+                }
+        }
+        return s;
+}
+
+static struct environment *registry_find(const struct stat *st)
+{
+        for (struct environment *e = registry.first; e; e = e->next)
+                if (e->device == st->st_dev && e->inode == st->st_ino && db_is_ours(e->db))
+                        return e;
+        return NULL;
+}
+
+static void registry_unref(struct environment *e)
+{
+        struct environment **p = &registry.first;
+
+        if (--e->refs > 0)
+                return;
+        while (*p && *p != e)
+                p = &(*p)->next;
+        if (*p)
+                *p = e->next;
+        environment_free(e);
+}
+
+/* Under the registry's lock. */
+static int open_handle(struct store *s, const struct stat *st, int flags)
+{
+        struct environment *e = registry_find(st);
+        bool alone = false;
+        int r = 0;
+
+        if (e) {
+                if (e->read_only && !s->read_only)
+                        return errorf(-EBUSY, "this process has the store in %s open read-only", s->dir);
+                e->refs++;
+                s->env = e;
+        } else {
+                s->env = e = environment_new(s->dir);
+                if (!e)
+                        return -ENOMEM;
+                e->device = st->st_dev;
+                e->inode = st->st_ino;
+                e->read_only = s->read_only;
+                r = environment_open(e, flags, &alone);
+                if (r == 0) {
+                        e->next = registry.first;
+                        registry.first = e;
+                }
+        }
+        if (r == 0)
+                r = e->read_only ? bring_up_reading(s) : bring_up_writing(s, alone);
+        if (r == 0 && alone)
+                r = lock_share(e->open_fd);
+        if (r < 0)
+                registry_unref(e);
+        return r;
+}
+
+static int choose_read_only(struct store *s)
+{
+        if (s->read_only || access(s->dir, W_OK) == 0)
+                return 0;
+        if (errno != EROFS && errno != EACCES)
+                return errorf(-errno, "cannot use the store in %s: %s", s->dir, strerror(errno));
+        log_warning("%s cannot be written to (%s); the store is open read-only", s->dir, strerror(errno));
+        s->read_only = true;
+        return 0;
+}
+
+int store_open(const char *dir, const struct store_table *tables, size_t n_tables, int flags, struct store **ret)
+{
+        struct store *s = store_new(dir, tables, n_tables);
+        struct stat st;
+        int r;
+
+        *ret = NULL;
+        if (!s)
+                return -ENOMEM;
+        s->read_only = flags & STORE_READ_ONLY;
+        r = access(dir, F_OK) == 0 ? choose_read_only(s) : 0;
+        if (r == 0)
+                r = prepare_folder(dir, s->read_only ? flags | STORE_READ_ONLY : flags);
+        if (r == 0 && stat(dir, &st) < 0)
+                r = errorf(-errno, "cannot use the store in %s: %s", dir, strerror(errno));
+        if (r == 0) {
+                pthread_mutex_lock(&registry.lock);
+                r = open_handle(s, &st, flags);
+                pthread_mutex_unlock(&registry.lock);
+        }
+        if (r < 0) {
+                store_free(s);
+                return r;
+        }
+        *ret = s;
+        return 0;
+}
+
+struct store *store_close(struct store *s)
+{
+        if (!s)
+                return NULL;
+        pthread_mutex_lock(&registry.lock);
+        registry_unref(s->env);
+        pthread_mutex_unlock(&registry.lock);
+        store_free(s);
+        return NULL;
+}
+
+const char *store_dir(const struct store *s)
+{
+        return s->dir;
+}
+
+bool store_read_only(const struct store *s)
+{
+        return s->read_only;
+}
