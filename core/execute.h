@@ -1,13 +1,21 @@
 /* Runs one program in a sandbox under limits, and measures it. Used by runs and by builds alike.
  *
- * How. The caller (often a big process with LMDB mapped: its peak memory would be inherited, see docs/measuring.md) spawns the tiny
- * helper `solverfs-exec`, which enters the slot's cgroup when there is one, starts bubblewrap, and inside it a stub (the same helper
- * binary, statically small) as PID 1 of its own PID namespace. The stub starts the program in a process group of its own, times it
- * from its execve (a close-on-exec pipe tells the moment) to its exit, reaps every descendant (subreaper), polls the tree's CPU time,
- * enforces the limits, kills what is left until nothing is, and writes one result record to its pipe. The helper dies with its
- * caller (PR_SET_PDEATHSIG), the sandbox with the helper.
+ * How. The caller (often a big process with LMDB mapped: its peak memory would be inherited, see docs/measuring.md) spawns bubblewrap,
+ * and inside it the tiny static helper `solverfs-exec` is PID 1 of a PID namespace. The helper starts the program in a process group of
+ * its own, times it from its execve to its exit, reaps every descendant, polls the tree's CPU time and memory, enforces the limits,
+ * kills what is left until nothing is, and writes one record to a socket the program cannot reach. What is printed is read by the
+ * caller. The sandbox dies with the caller (the socket's end, PR_SET_PDEATHSIG), and all inside with the helper (PID 1).
  *
- * As root the program runs under a real uid of its own (per slot), as RLIMIT_NPROC does nothing for root.
+ * What is inside: /usr and /etc (read-only), /proc and a minimal /dev of its own, the binds, and the scratch folder as /scratch, which
+ * is also /tmp, /var/tmp, HOME and TMPDIR. /dev/shm holds as much as the memory limit. No network, nobody's home, nothing else writable.
+ *
+ * As root the program runs under a real uid of its own (per slot; core/sandbox.h), as RLIMIT_NPROC does nothing for root. Scratch and
+ * writable binds are handed to that user before (every file of another owner is chowned); a `shared` one is opened to the group of all
+ * slots, once; a file that is only read is made readable to that group. As another user, bubblewrap makes a user namespace.
+ *
+ * SANDBOX_NONE: the same, but the program sees and reaches the whole machine as we do (as root, under the slot's uid with root's power
+ * over files): an argument, a value in the environment or the directory that begins with a bind's target or /scratch is given with the
+ * host's path instead. Its descendants are found as ours (PR_SET_CHILD_SUBREAPER).
  *
  * Threads: any number of executions at once. Nothing here knows of solvers, commits or cases.
  */
@@ -21,6 +29,7 @@ struct bind {
         const char *source; /* on the host, absolute */
         const char *target; /* inside, absolute */
         bool writable;
+        bool shared; /* writable, and by several slots at the same time (a compiler's cache): new files are the group's, too (umask 002) */
 };
 
 struct capture_limit {

@@ -1,0 +1,25 @@
+/* The processes a program has started, as /proc shows them; part of the helper. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct tree {
+        unsigned n;             /* processes that are not zombies */
+        uint64_t threads;       /* of these */
+        uint64_t cpu_ns;        /* theirs, and of the children they waited for */
+        uint64_t memory;        /* resident bytes; what several share is counted once where that can be told */
+        uint64_t largest_space; /* address space of the largest */
+};
+
+/* `inside`: we are PID 1 of a PID namespace, so that everything in /proc but us is the program's; else our descendants are. */
+int tree_read(bool inside, struct tree *ret);
+/* The same memory, counted fairly by the kernel (PSS). Slow; 0 when it cannot be known. */
+uint64_t tree_fair_memory(bool inside);
+/* SIGKILL to all of it. Returns true when there was something. */
+bool tree_kill(bool inside);
+/* Tasks (threads) of user `uid` on the machine, which is what RLIMIT_NPROC counts. */
+uint64_t tree_tasks_of(uid_t uid);
+/* Bytes a folder holds: blocks in use, and at least 4096 for each entry; stops counting beyond `most`. */
+uint64_t folder_usage(const char *path, uint64_t most);

@@ -1,0 +1,260 @@
+#include "sandbox.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <sys/stat.h>
+
+/* -- whose files -- */
+
+static bool has_users;
+
+/* "inside outside count" lines: in a container that is root only of a few users, ours may be missing. */
+static void find_users(void)
+{
+        cleanup_file FILE *f = fopen("/proc/self/uid_map", "re");
+        unsigned long inside, outside, count;
+
+        while (f && geteuid() == 0 && fscanf(f, "%lu %lu %lu", &inside, &outside, &count) == 3)
+                has_users |= inside <= SANDBOX_UID_FIRST && SANDBOX_UID_LAST < inside + count;
+}
+
+bool sandbox_has_users(void)
+{
+        static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+        pthread_once(&once, find_users);
+        return has_users;
+}
+
+uid_t sandbox_uid(unsigned slot)
+{
+        return SANDBOX_UID_FIRST + slot % (SANDBOX_UID_LAST - SANDBOX_UID_FIRST + 1);
+}
+
+/* What a file is to become: its owner (-1: stays) and group, and the bits that it must have (of a folder, of a file). */
+struct owner {
+        uid_t uid;
+        gid_t gid;
+        mode_t folder, file;
+};
+
+static int hand_one(int parent, const char *name, const struct stat *st, const struct owner *o)
+{
+        mode_t mode = st->st_mode | (S_ISDIR(st->st_mode) ? o->folder : o->file);
+
+        if (((o->uid != (uid_t)-1 && st->st_uid != o->uid) || st->st_gid != o->gid) &&
+            fchownat(parent, name, o->uid, o->gid, AT_SYMLINK_NOFOLLOW) < 0)
+                return -errno;
+        if (mode != st->st_mode && !S_ISLNK(st->st_mode) && fchmodat(parent, name, mode & 07777, 0) < 0)
+                return -errno;
+        return 0;
+}
+
+/* By descriptors and never through a link, whatever a build may have left there. */
+static int hand_tree(int parent, const char *name, const struct owner *o, unsigned depth)
+{
+        cleanup_close int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        struct dirent *e;
+        int r = 0;
+        DIR *d;
+
+        if (fd < 0)
+                return -errno;
+        if (depth > 512)
+                return -ELOOP;
+        d = fdopendir(fd);
+        if (!d)
+                return -ENOMEM;
+        steal_fd(&fd);
+        while (r == 0 && (e = readdir(d))) {
+                struct stat st;
+
+                if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
+                        continue;
+                if (fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+                        r = -errno;
+                else
+                        r = hand_one(dirfd(d), e->d_name, &st, o);
+                if (r == 0 && S_ISDIR(st.st_mode))
+                        r = hand_tree(dirfd(d), e->d_name, o, depth + 1);
+        }
+        closedir(d);
+        return r;
+}
+
+static int hand_path(const char *path, const struct owner *o, bool whole)
+{
+        struct stat st;
+        int r;
+
+        if (stat(path, &st) < 0)
+                return errorf(-errno, "cannot bind %s into the sandbox: %s", path, strerror(errno));
+        r = hand_one(AT_FDCWD, path, &st, o);
+        if (r == 0 && whole && S_ISDIR(st.st_mode))
+                r = hand_tree(AT_FDCWD, path, o, 0);
+        return r < 0 ? errorf(r, "cannot hand %s to the sandbox's user: %s", path, strerror(-r)) : 0;
+}
+
+/* A writable folder becomes the slot's user's; a shared one the group's, once; what is only read must be readable to the group, which
+ * takes nothing from the secrecy of the store: nobody else is in that group. */
+static int hand_bind(const struct bind *b, uid_t uid)
+{
+        struct stat st;
+
+        if (b->shared) {
+                bool done = stat(b->source, &st) == 0 && st.st_gid == SANDBOX_GID && (st.st_mode & 02070) == 02070;
+
+                return hand_path(b->source, &(struct owner){.uid = (uid_t)-1, .gid = SANDBOX_GID, .folder = 02070, .file = 060},
+                                 !done);
+        }
+        if (b->writable)
+                return hand_path(b->source, &(struct owner){.uid = uid, .gid = SANDBOX_GID, .folder = 0700, .file = 0600}, true);
+        if (stat(b->source, &st) < 0 || !S_ISREG(st.st_mode) || st.st_uid != 0 || (st.st_mode & 04) != 0)
+                return 0; /* a missing one is bubblewrap's to report */
+        return hand_path(b->source, &(struct owner){.uid = (uid_t)-1, .gid = SANDBOX_GID, .file = (st.st_mode & 0500) >> 3},
+                         false);
+}
+
+int sandbox_hand_over(const struct execute_request *request)
+{
+        uid_t uid = sandbox_uid(request->slot);
+        int r;
+
+        if (!sandbox_has_users())
+                return 0;
+        r = hand_bind(&(struct bind){.source = request->scratch, .writable = true}, uid);
+        for (size_t i = 0; r == 0 && i < request->n_binds; i++)
+                r = hand_bind(&request->binds[i], uid);
+        return r;
+}
+
+/* -- bubblewrap's arguments -- */
+
+struct arguments {
+        char **list; /* malloc'd, as its strings */
+        size_t n, capacity;
+        bool failed;
+};
+
+static void add(struct arguments *a, const char *text)
+{
+        if (a->n + 2 > a->capacity) {
+                size_t capacity = MAX(a->capacity * 2, (size_t)64);
+                char **list = realloc(a->list, capacity * sizeof(*list));
+
+                if (!list) {
+                        a->failed = true;
+                        return;
+                }
+                a->list = list;
+                a->capacity = capacity;
+        }
+        a->list[a->n] = strdup(text);
+        a->failed |= !a->list[a->n];
+        a->list[++a->n] = NULL;
+}
+
+#define ADD(a, ...)                                                           \
+        do {                                                                  \
+                const char *const add_list[] = {__VA_ARGS__};                 \
+                for (size_t add_i = 0; add_i < ARRAY_SIZE(add_list); add_i++) \
+                        add(a, add_list[add_i]);                              \
+        } while (0)
+
+static const char *bwrap_path(void)
+{
+        static const char *const paths[] = {"/usr/bin/bwrap", "/usr/local/bin/bwrap", "/bin/bwrap"};
+
+        for (size_t i = 0; i < ARRAY_SIZE(paths); i++) {
+                if (access(paths[i], X_OK) == 0)
+                        return paths[i];
+        }
+        return NULL;
+}
+
+/* /bin, /lib and so on: links into /usr on most systems, folders on some. */
+static void add_system(struct arguments *a)
+{
+        static const char *const names[] = {"/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"};
+
+        ADD(a, "--ro-bind", "/usr", "/usr", "--ro-bind", "/etc", "/etc");
+        for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+                char target[PATH_SIZE];
+                struct stat st;
+                ssize_t n;
+
+                if (lstat(names[i], &st) < 0)
+                        continue;
+                if (S_ISLNK(st.st_mode) && (n = readlink(names[i], target, sizeof(target) - 1)) > 0) {
+                        target[n] = '\0';
+                        ADD(a, "--symlink", target, names[i]);
+                } else if (S_ISDIR(st.st_mode)) {
+                        ADD(a, "--ro-bind", names[i], names[i]);
+                }
+        }
+}
+
+static void add_shared_memory(struct arguments *a, uint64_t most)
+{
+        char size[32];
+
+        snprintf(size, sizeof(size), "%" PRIu64, most);
+        ADD(a, "--perms", "1777");
+        if (most > 0)
+                ADD(a, "--size", size);
+        ADD(a, "--tmpfs", "/dev/shm");
+}
+
+/* The folders above a target; those that bubblewrap makes by itself only root may enter. */
+static void add_parents(struct arguments *a, const char *target)
+{
+        for (const char *slash = strchr(target + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+                char parent[PATH_SIZE];
+
+                if (snprintf(parent, sizeof(parent), "%.*s", (int)(slash - target), target) < (int)sizeof(parent))
+                        ADD(a, "--dir", parent);
+        }
+}
+
+int sandbox_arguments(const struct execute_request *request, const char *helper, char ***ret)
+{
+        const char *bwrap = bwrap_path();
+        struct arguments a = {0};
+
+        if (!bwrap)
+                return errorf(-ENOENT, "there is no bubblewrap (bwrap) on this machine to run programs in; install the package "
+                                       "'bubblewrap', or set 'sandbox = none' in the store's config to trust every solver");
+        ADD(&a, bwrap, "--unshare-pid", "--as-pid-1", "--die-with-parent", "--unshare-net", "--unshare-ipc", "--unshare-uts",
+            "--hostname", "solverfs", "--new-session");
+        if (!sandbox_has_users())
+                add(&a, "--unshare-user");
+        add_system(&a);
+        ADD(&a, "--proc", "/proc", "--dev", "/dev");
+        add_shared_memory(&a, request->memory);
+        /* Temporary files count as scratch, and have its limit. */
+        ADD(&a, "--bind", request->scratch, "/scratch", "--symlink", "scratch", "/tmp", "--dir", "/var", "--symlink",
+            "../scratch", "/var/tmp");
+        for (size_t i = 0; i < request->n_binds; i++) {
+                const struct bind *b = &request->binds[i];
+
+                add_parents(&a, b->target);
+                ADD(&a, b->writable || b->shared ? "--bind" : "--ro-bind", b->source, b->target);
+        }
+        ADD(&a, "--ro-bind", helper, SANDBOX_HELPER, "--remount-ro", "/dev", "--remount-ro", "/", "--chdir", "/", "--",
+            SANDBOX_HELPER);
+        if (a.failed) {
+                sandbox_arguments_free(a.list);
+                return -ENOMEM;
+        }
+        *ret = a.list;
+        return 0;
+}
+
+void sandbox_arguments_free(char **arguments)
+{
+        for (char **p = arguments; p && *p; p++)
+                free(*p);
+        free(arguments);
+}

@@ -1,0 +1,427 @@
+/* A program that misbehaves in the way its first argument names; what test_execute.c runs. */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static const char *argument(char **argv, int i)
+{
+        return argv[1] && argv[i] ? argv[i] : "";
+}
+
+/* Uses the CPU for so many seconds of its own time. */
+static void burn(double seconds)
+{
+        struct timespec t;
+
+        do {
+                for (volatile int i = 0; i < 100000; i++)
+                        ;
+                clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+        } while ((double)t.tv_sec + (double)t.tv_nsec / 1e9 < seconds);
+}
+
+static int sleep_for_ever(void)
+{
+        while (pause() != 0)
+                ;
+        return 0;
+}
+
+static void touch(size_t bytes)
+{
+        char *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+        if (p == MAP_FAILED) {
+                fprintf(stderr, "Cannot allocate memory\n");
+                exit(3);
+        }
+        memset(p, 1, bytes);
+}
+
+static void report(const char *what, long result)
+{
+        printf("%s: %s\n", what, result < 0 ? strerrorname_np(errno) : "ok");
+}
+
+/* -- processes -- */
+
+static int fork_bomb(char **argv)
+{
+        pid_t first = getpid();
+
+        for (;;) {
+                if (fork() < 0 && getpid() == first && strcmp(argument(argv, 2), "fail") == 0)
+                        return 1;
+        }
+}
+
+static int many_processes(char **argv) /* N sleepers; their number, or the errno of the first that failed */
+{
+        int n = atoi(argument(argv, 2)), i;
+
+        for (i = 0; i < n; i++) {
+                pid_t pid = fork();
+
+                if (pid < 0)
+                        break;
+                if (pid == 0) {
+                        pause();
+                        _exit(0);
+                }
+        }
+        printf("%d\n", i);
+        return i < n;
+}
+
+static int daemonize(char **argv) /* a grandchild in a session of its own that uses CPU, and holds our output open */
+{
+        if (fork() == 0) {
+                setsid();
+                if (fork() == 0) {
+                        burn(atof(argument(argv, 2)));
+                        if (strcmp(argument(argv, 3), "stay") == 0)
+                                pause();
+                        _exit(0);
+                }
+                _exit(0);
+        }
+        if (strcmp(argument(argv, 3), "stay") != 0)
+                usleep(700000);
+        else
+                usleep(20000);
+        puts("sat");
+        return 0;
+}
+
+static int
+grow_tree(char **argv) /* itself, a child, a grandchild of another session, and a child that ignores signals; for ever */
+{
+        if (fork() == 0)
+                pause();
+        if (fork() == 0) {
+                setsid();
+                if (fork() > 0)
+                        _exit(0);
+                pause();
+        }
+        if (fork() == 0) {
+                for (int i = 1; i < NSIG; i++)
+                        signal(i, SIG_IGN);
+                for (;;)
+                        pause();
+        }
+        return sleep_for_ever();
+}
+
+static int burn_in_children(char **argv)
+{
+        for (int i = 0; i < atoi(argument(argv, 2)); i++) {
+                if (fork() == 0) {
+                        burn(atof(argument(argv, 3)));
+                        _exit(0);
+                }
+        }
+        while (wait(NULL) > 0)
+                ;
+        return 0;
+}
+
+static int grow_in_children(char **argv) /* each below any limit of its own */
+{
+        for (int i = 0; i < atoi(argument(argv, 2)); i++) {
+                if (fork() == 0) {
+                        touch((size_t)atoi(argument(argv, 3)) << 20);
+                        pause();
+                }
+        }
+        pause();
+        return 0;
+}
+
+static int share_with_children(char **argv) /* N children that only read what their parent has filled */
+{
+        touch((size_t)atoi(argument(argv, 3)) << 20);
+        for (int i = 0; i < atoi(argument(argv, 2)); i++) {
+                if (fork() == 0) {
+                        usleep(300000);
+                        _exit(0);
+                }
+        }
+        while (wait(NULL) > 0)
+                ;
+        puts("sat");
+        return 0;
+}
+
+static int ignore_signals(char **argv)
+{
+        for (int i = 1; i < NSIG; i++)
+                signal(i, SIG_IGN);
+        kill(0, SIGTERM);
+        return sleep_for_ever();
+}
+
+static int stop(char **argv)
+{
+        puts("sat");
+        fflush(stdout);
+        raise(SIGSTOP);
+        return 0;
+}
+
+/* -- reaching out -- */
+
+static int reach(char **argv)
+{
+        struct sockaddr_in sin = {.sin_family = AF_INET, .sin_port = htons(80)};
+        int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+        inet_pton(AF_INET, argument(argv, 2), &sin.sin_addr);
+        report("connect", connect(fd, (struct sockaddr *)&sin, sizeof(sin)));
+        return 0;
+}
+
+static int write_there(char **argv)
+{
+        for (int i = 2; argv[i]; i++)
+                report(argv[i], open(argv[i], O_WRONLY | O_CREAT, 0666));
+        return 0;
+}
+
+static int read_there(char **argv)
+{
+        for (int i = 2; argv[i]; i++)
+                report(argv[i], open(argv[i], O_RDONLY));
+        return 0;
+}
+
+static int attack_keeper(char **argv) /* the helper, which is our parent */
+{
+        struct rlimit none = {0};
+        char path[64], c;
+        int seen = 0;
+
+        report("ptrace", ptrace(PTRACE_ATTACH, getppid(), NULL, NULL));
+        snprintf(path, sizeof(path), "/proc/%d/mem", getppid());
+        report("mem", open(path, O_RDWR));
+        for (int fd = 0; fd < 64; fd++) { /* its socket, through /proc */
+                snprintf(path, sizeof(path), "/proc/%d/fd/%d", getppid(), fd);
+                seen += open(path, O_RDWR) >= 0;
+        }
+        printf("its descriptors: %d\n", seen);
+        seen = 0;
+        for (int fd = 3; fd < 1024; fd++) /* or by inheritance */
+                seen += fcntl(fd, F_GETFD) >= 0;
+        printf("inherited: %d\n", seen);
+        if (strcmp(argument(argv, 2), "kill") == 0) {
+                prlimit(getppid(), RLIMIT_NOFILE, &none, NULL);
+                kill(getppid(), SIGKILL);
+                kill(getppid(), SIGSTOP);
+                kill(-1, SIGTERM); /* all but us */
+        }
+        printf("capabilities: %s\n",
+               prctl(PR_CAPBSET_READ, 21) >= 0 && mount("none", "/mnt", "tmpfs", 0, NULL) < 0 ? "none" : "some");
+        report("setuid", setuid(0) < 0 || getuid() != 0 ? -1 : 0);
+        c = 'x';
+        report("tty", ioctl(0, TIOCSTI, &c));
+        return 0;
+}
+
+/* -- output and files -- */
+
+static int print(char **argv) /* N bytes: a, b, … to descriptor D */
+{
+        uint64_t n = strtoull(argument(argv, 2), NULL, 10);
+        int fd = *argument(argv, 3) ? atoi(argument(argv, 3)) : 1;
+        char block[1 << 16];
+
+        for (size_t i = 0; i < sizeof(block); i++)
+                block[i] = (char)('a' + i % 16);
+        while (n > 0) {
+                ssize_t k = write(fd, block, n < sizeof(block) ? n : sizeof(block));
+
+                if (k < 0)
+                        return 1;
+                n -= (uint64_t)k;
+        }
+        return 0;
+}
+
+static int fill(char **argv) /* N files of M megabytes each, in the current folder; the unit of one is not noticed */
+{
+        static char block[1 << 20];
+
+        for (int i = 0; i < atoi(argument(argv, 2)); i++) {
+                char name[32];
+                int fd;
+
+                snprintf(name, sizeof(name), "d%d", i);
+                mkdir(name, 0700);
+                snprintf(name, sizeof(name), "d%d/f", i);
+                fd = open(name, O_WRONLY | O_CREAT, 0600);
+                for (int k = 0; k < atoi(argument(argv, 3)); k++) {
+                        if (write(fd, block, sizeof(block)) < 0)
+                                return 1;
+                }
+                close(fd);
+                snprintf(name, sizeof(name), "d%d", i);
+                chmod(name, 0); /* not to be found */
+                usleep(10000);
+        }
+        puts("sat");
+        return 0;
+}
+
+static void *spin(void *arg)
+{
+        while (*(volatile int *)arg >= 0)
+                *(volatile int *)arg = (*(volatile int *)arg + 1) & 0xffff;
+        return NULL;
+}
+
+static int burn_in_threads(char **argv)
+{
+        static int counters[16];
+        pthread_t t;
+
+        for (int i = 0; i < 3; i++)
+                pthread_create(&t, NULL, spin, &counters[i]);
+        spin(&counters[15]);
+        return 0;
+}
+
+static int where(char **argv) /* what we are and have */
+{
+        struct rlimit l;
+        cpu_set_t set;
+        char dir[4096];
+
+        getrlimit(RLIMIT_CORE, &l);
+        sched_getaffinity(0, sizeof(set), &set);
+        printf("pid %d\nuid %d\ndirectory %s\ncores %d\ncore-dump %d\nHOME %s\nTMPDIR %s\nPATH %s\nLANG %s\nEXTRA %s\nUSER %s\n",
+               getpid(), (int)getuid(), getcwd(dir, sizeof(dir)), CPU_COUNT(&set), (int)l.rlim_cur, getenv("HOME"),
+               getenv("TMPDIR"), getenv("PATH"), getenv("LANG"), getenv("EXTRA") ? getenv("EXTRA") : "-",
+               getenv("USER") ? getenv("USER") : "-");
+        return 0;
+}
+
+static int touch_memory(char **argv)
+{
+        touch((size_t)atoi(argument(argv, 2)) << 20);
+        usleep((useconds_t)atoi(argument(argv, 3)));
+        puts("sat");
+        return 0;
+}
+
+static int grow(char **argv) /* without end */
+{
+        while (getppid() != 0 || getpid() != 1)
+                touch(1 << 20);
+        return 0;
+}
+
+static int exit_with(char **argv)
+{
+        return atoi(argument(argv, 2));
+}
+
+static int crash(char **argv)
+{
+        raise(atoi(argument(argv, 2)));
+        return 0;
+}
+
+static int use_cpu(char **argv)
+{
+        burn(atof(argument(argv, 2)));
+        return 0;
+}
+
+static int wait_long(char **argv)
+{
+        return sleep_for_ever();
+}
+
+static int copy_input(char **argv)
+{
+        char block[4096];
+        ssize_t n;
+
+        while ((n = read(0, block, sizeof(block))) > 0) {
+                if (write(1, block, (size_t)n) != n)
+                        return 1;
+        }
+        return 0;
+}
+
+static int print_nuls(char **argv)
+{
+        return write(1, "sat\0\n\0unsat", 11) != 11;
+}
+
+static int print_both(char **argv)
+{
+        printf("out\n");
+        fflush(stdout);
+        fprintf(stderr, "err\n");
+        return 0;
+}
+
+int main(int argc, char **argv)
+{
+        static const struct {
+                const char *name;
+                int (*run)(char **argv);
+        } rows[] = {
+                {"fork-bomb", fork_bomb},
+                {"many", many_processes},
+                {"daemonize", daemonize},
+                {"children", burn_in_children},
+                {"grow-children", grow_in_children},
+                {"share", share_with_children},
+                {"ignore", ignore_signals},
+                {"stop", stop},
+                {"reach", reach},
+                {"write", write_there},
+                {"read", read_there},
+                {"keeper", attack_keeper},
+                {"print", print},
+                {"fill", fill},
+                {"threads", burn_in_threads},
+                {"where", where},
+                {"touch", touch_memory},
+                {"grow", grow},
+                {"exit", exit_with},
+                {"crash", crash},
+                {"burn", use_cpu},
+                {"wait", wait_long},
+                {"copy", copy_input},
+                {"nuls", print_nuls},
+                {"both", print_both},
+                {"tree", grow_tree},
+        };
+
+        for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+                if (argc > 1 && strcmp(argv[1], rows[i].name) == 0)
+                        return rows[i].run(argv);
+        }
+        return 0;
+}
