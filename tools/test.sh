@@ -1,0 +1,54 @@
+#!/bin/bash
+# Installs what is missing, builds, runs every test. Ends with a line "N passed, N failed[, N skipped]" that counts single tests,
+# and exits non-zero when one failed. Arguments go to meson test: tools/test.sh --suite store, tools/test.sh util.
+set -u
+cd "$(dirname "$0")/.." || exit 1
+. tools/packages.sh
+
+packages_install || exit 1
+build=$(packages_build_folder) || exit 1
+packages_build "$build" || {
+	echo "0 passed, 1 failed"
+	exit 1
+}
+rm -f "$build/meson-logs/testlog.json"
+meson test -C "$build" --no-rebuild --print-errorlogs "$@" </dev/null
+status=$?
+
+# meson counts programs; people count tests. A Check suite ends in "100%: Checks: 12, Failures: 0, Errors: 0", a shell suite prints TAP.
+python3 - "$build/meson-logs/testlog.json" <<'END'
+import json, re, sys
+
+passed = failed = skipped = 0
+try:
+    runs = [json.loads(line) for line in open(sys.argv[1], encoding="utf-8", errors="replace")]
+except FileNotFoundError:
+    runs = []
+for run in runs:
+    out = run.get("stdout") or ""
+    good = bad = skip = 0
+    for checks, failures, errors in re.findall(r"^\d+%: Checks: (\d+), Failures: (\d+), Errors: (\d+)$", out, re.M):
+        bad += int(failures) + int(errors)
+        good += int(checks) - int(failures) - int(errors)
+    for verdict, rest in re.findall(r"^(ok|not ok)\b(.*)$", out, re.M):
+        if re.search(r"#\s*skip", rest, re.I):
+            skip += 1
+        elif verdict == "ok":
+            good += 1
+        else:
+            bad += 1
+    if run["result"] == "SKIP" and good + bad + skip == 0:
+        skip = 1
+    elif run["result"] in ("OK", "EXPECTEDFAIL"):
+        good += good + bad + skip == 0
+    elif run["result"] != "SKIP" and bad == 0:  # it timed out, crashed, or stopped before its plan was done
+        bad = 1
+    passed, failed, skipped = passed + good, failed + bad, skipped + skip
+if not runs:
+    print("no test ran", file=sys.stderr)
+    failed = 1
+print(f"{passed} passed, {failed} failed" + (f", {skipped} skipped" if skipped else ""))
+sys.exit(failed > 0)
+END
+counted=$?
+[ $status = 0 ] && [ $counted = 0 ]
