@@ -1,0 +1,10 @@
+; Two words that join to the same whole from both ends.
+(set-logic QF_SLIA)
+(set-info :status sat)
+(declare-fun u () String)
+(declare-fun v () String)
+(assert (= (str.++ u v) "abcabcabc"))
+(assert (= (str.++ v u) "abcabcabc"))
+(assert (> (str.len u) (str.len v)))
+(assert (> (str.len v) 0))
+(check-sat)
