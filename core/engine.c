@@ -442,18 +442,17 @@ int engine_ask(struct engine *e, struct query *q, enum priority p, bool again, a
         return 0;
 }
 
-bool engine_leave(struct engine *e, struct ticket *t)
+bool engine_leave(struct engine *e, struct ticket **t)
 {
-        bool left = false;
+        struct ticket *left = NULL;
 
         pthread_mutex_lock(&e->lock);
-        if (t->job) {
-                ticket_remove(t);
-                left = true;
+        if (*t && (*t)->job) {
+                left = steal_pointer(*t);
+                ticket_remove(left);
         }
         pthread_mutex_unlock(&e->lock);
-        if (left)
-                free(t);
+        free(left);
         return left;
 }
 
@@ -507,7 +506,7 @@ int engine_get(struct engine *e, struct query *q, enum priority p, bool again, i
         answered = w.answered;
         pthread_mutex_unlock(&w.lock);
         if (!answered) {
-                if (engine_leave(e, t))
+                if (engine_leave(e, &t))
                         return errorf(-ECANCELED, "interrupted");
                 waiting_poll(fd, -1); /* the answer is on its way */
                 pthread_mutex_lock(&w.lock);

@@ -54,3 +54,7 @@ int build_find(struct workspace *w, struct solver *s, uint32_t commit, bool with
 int runs_known(struct workspace *w, const struct cell *cell, uint32_t **ret_ids, size_t *ret_n);
 /* Commits (numbers, ascending) with anything finished: a build or a run; free(). */
 int commits_known(struct workspace *w, struct solver *s, uint32_t **ret, size_t *ret_n);
+/* How many deliberate re-measurements the store has seen: 0 means that no value ever changed. */
+uint64_t runs_remeasured(struct workspace *w);
+/* A line for each cell whose last measurement contradicted the case's :status: "kissat 1a2b3c4d5e6f case 42: unsat, expected sat". */
+int wrong_answers(struct workspace *w, int (*fn)(void *user, const char *line), void *user);

@@ -296,13 +296,87 @@ static void duration_key(const struct run_query *q, char ret[128])
         snprintf(ret, 128, "duration/run/%u/%u", q->cell.solver->number, q->cell.info->id);
 }
 
+/* Wrong answers matter more than any time: they are listed by themselves, until measured again and found right. */
+#define WRONG_PREFIX "wrong/"
+
+static void wrong_describe(const struct run_query *q, const struct fact *f, char ret[256])
+{
+        struct commit c = {0};
+
+        history_commit(q->cell.solver->history, q->cell.commit, &c);
+        snprintf(ret, 256, "%s %.12s case %u: %s, expected %s", q->cell.solver->recipe->name, git_oid_tostr_s(&c.oid),
+                 q->cell.info->id, verdict_name(f->verdict), verdict_name(q->cell.info->status));
+}
+
+static void wrong_note(struct store_txn *t, const struct run_query *q, const struct fact *f, const char *line)
+{
+        char key[sizeof(WRONG_PREFIX) + DIGEST_HEX_SIZE], hex[DIGEST_HEX_SIZE];
+
+        digest_hex(&q->query.key, hex);
+        snprintf(key, sizeof(key), WRONG_PREFIX "%s", hex);
+        if (f->wrong) {
+                store_put(t, TABLE_META, slice_string(key), SLICE(line, strlen(line) + 1));
+                log_warning("wrong answer: %s", line);
+        } else if (store_has(t, TABLE_META, slice_string(key)))
+                store_delete(t, TABLE_META, slice_string(key));
+}
+
+struct wrong_each {
+        int (*fn)(void *user, const char *line);
+        void *user;
+};
+
+static int wrong_look(void *user, struct slice, struct slice value)
+{
+        struct wrong_each *e = user;
+
+        return value.size > 0 && ((const char *)value.data)[value.size - 1] == '\0' ? e->fn(e->user, value.data) : 0;
+}
+
+int wrong_answers(struct workspace *w, int (*fn)(void *user, const char *line), void *user)
+{
+        cleanup_txn struct store_txn *t = NULL;
+        int r = store_read(workspace_store(w), &t);
+
+        return r < 0 ? r
+                     : store_each(t, TABLE_META, slice_string(WRONG_PREFIX), SLICE("", 0), true, wrong_look,
+                                  &(struct wrong_each){.fn = fn, .user = user});
+}
+
+#define REMEASURED_KEY "remeasured"
+
+static uint64_t number_of(const struct blob *b)
+{
+        return b->size == 8 ? key_get_u64(b->data) : 0;
+}
+
+static void remeasured_note(struct store_txn *t)
+{
+        cleanup_blob struct blob b = {0};
+        uint8_t bytes[8];
+
+        store_get(t, TABLE_META, slice_string(REMEASURED_KEY), &b);
+        key_u64(bytes, number_of(&b) + 1);
+        store_put(t, TABLE_META, slice_string(REMEASURED_KEY), SLICE(bytes, sizeof(bytes)));
+}
+
+uint64_t runs_remeasured(struct workspace *w)
+{
+        cleanup_blob struct blob b = {0};
+
+        store_fetch(workspace_store(w), TABLE_META, slice_string(REMEASURED_KEY), &b);
+        return number_of(&b);
+}
+
 static int fact_put(struct workspace *w, const struct run_query *q, const struct fact *f)
 {
         cleanup_txn struct store_txn *t = NULL;
         cleanup_buffer struct buffer b = {0};
         uint8_t key[FACT_KEY_SIZE], duration[8];
-        char name[128];
+        char name[128], wrong[256];
         int r = fact_encode(f, &b);
+
+        wrong_describe(q, f, wrong); /* before the transaction: it reads the store */
 
         if (r == 0)
                 r = store_write(workspace_store(w), &t);
@@ -315,6 +389,9 @@ static int fact_put(struct workspace *w, const struct run_query *q, const struct
         duration_key(q, name);
         key_u64(duration, f->wall_ns);
         store_put(t, TABLE_META, slice_string(name), SLICE(duration, sizeof(duration)));
+        wrong_note(t, q, f, wrong);
+        if (f->remeasured > 0)
+                remeasured_note(t);
         return store_commit(steal_pointer(t));
 }
 
@@ -324,7 +401,7 @@ static uint64_t run_query_estimate(struct workspace *w, const struct query *quer
         char key[128];
 
         duration_key((const struct run_query *)query, key);
-        return store_fetch(workspace_store(w), TABLE_META, slice_string(key), &b) == 0 && b.size == 8 ? key_get_u64(b.data) : 0;
+        return store_fetch(workspace_store(w), TABLE_META, slice_string(key), &b) == 0 ? number_of(&b) : 0;
 }
 
 #define OUTPUTS_MAX 16

@@ -1,0 +1,251 @@
+/* The life of a mount: making it, serving it, taking it away. */
+#include "session.h"
+
+#include <fcntl.h>
+#include <mntent.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/eventfd.h>
+#include <sys/mount.h>
+#include <sys/wait.h>
+
+#include "session_internal.h"
+
+/* -- what is mounted where -- */
+
+/* The last mount on `path` (absolute, resolved): its type in `type`; false when there is none. */
+static bool mounted_at(const char *path, char type[64])
+{
+        FILE *f = setmntent("/proc/self/mounts", "re");
+        struct mntent *m;
+        bool found = false;
+
+        while (f && (m = getmntent(f)))
+                if (strcmp(m->mnt_dir, path) == 0) {
+                        snprintf(type, 64, "%s", m->mnt_type);
+                        found = true;
+                }
+        if (f)
+                endmntent(f);
+        return found;
+}
+
+/* An absolute path without asking the file system at it, which may be a dead mount: only its folder is resolved. */
+static int resolve_mountpoint(const char *mountpoint, char ret[PATH_SIZE])
+{
+        char copy[PATH_SIZE], *slash;
+        cleanup_free char *folder = NULL;
+        size_t n = strlen(mountpoint);
+
+        while (n > 1 && mountpoint[n - 1] == '/')
+                n--;
+        if (n == 0 || n >= sizeof(copy))
+                return errorf(-EINVAL, "'%.100s' is not a mount point", mountpoint);
+        memcpy(copy, mountpoint, n);
+        copy[n] = '\0';
+        slash = strrchr(copy, '/');
+        if (strcmp(slash ? slash + 1 : copy, "..") == 0 || strcmp(slash ? slash + 1 : copy, ".") == 0 || strcmp(copy, "/") == 0) {
+                folder = realpath(copy, NULL);
+                if (!folder)
+                        return errorf(-errno, "%s: %s", mountpoint, strerror(errno));
+                return snprintf(ret, PATH_SIZE, "%s", folder) < PATH_SIZE ? 0 : -ENAMETOOLONG;
+        }
+        if (slash)
+                *slash = '\0';
+        folder = realpath(!slash ? "." : slash == copy ? "/" : copy, NULL);
+        if (!folder)
+                return errorf(-errno, "%s: %s", mountpoint, strerror(errno));
+        return path_join(ret, strcmp(folder, "/") == 0 ? "" : folder, slash ? slash + 1 : copy);
+}
+
+static int run_fusermount(const char *mountpoint, bool lazy)
+{
+        char *const argv[] = {(char *)"fusermount3", (char *)(lazy ? "-uqz" : "-uq"), (char *)"--", (char *)mountpoint, NULL};
+        pid_t pid;
+        int status, r = -posix_spawnp(&pid, "fusermount3", NULL, NULL, argv, environ);
+
+        if (r < 0)
+                return errorf(r, "cannot run fusermount3: %s", strerror(-r));
+        while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+                ;
+        return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : -EBUSY;
+}
+
+static int detach(const char *path, bool lazy)
+{
+        if (geteuid() != 0)
+                return run_fusermount(path, lazy);
+        return umount2(path, UMOUNT_NOFOLLOW | (lazy ? MNT_DETACH : 0)) < 0 ? -errno : 0;
+}
+
+int session_unmount(const char *mountpoint, bool lazy)
+{
+        char path[PATH_SIZE], type[64];
+        int r = resolve_mountpoint(mountpoint, path);
+
+        if (r < 0)
+                return r;
+        if (!mounted_at(path, type))
+                return errorf(-EINVAL, "nothing is mounted at %s", path);
+        if (strcmp(type, "fuse.solverfs") != 0)
+                return errorf(-EINVAL, "what is mounted at %s is %s, not solverfs", path, type);
+        r = detach(path, lazy);
+        if (r == -EBUSY)
+                return errorf(r, "%s is in use; close what is open there, or detach it with --lazy", path);
+        return r < 0 ? errorf(r, "cannot unmount %s: %s", path, strerror(-r)) : 0;
+}
+
+/* Takes away what a killed daemon left; refuses a living one. */
+static int clear_mountpoint(const char *path)
+{
+        char type[64];
+        struct stat st;
+        int r = stat(path, &st) < 0 ? -errno : 0;
+
+        if (r == -ENOTCONN) {
+                log_warning("detaching the dead mount at %s", path);
+                r = detach(path, true);
+                if (r == 0)
+                        r = stat(path, &st) < 0 ? -errno : 0;
+        } else if (r == 0 && mounted_at(path, type) && strcmp(type, "fuse.solverfs") == 0)
+                return errorf(-EBUSY, "solverfs is mounted at %s already", path);
+        if (r < 0)
+                return errorf(r, "cannot mount at %s: %s", path, r == -ENOENT ? "no such folder; make it first" : strerror(-r));
+        return S_ISDIR(st.st_mode) ? 0 : errorf(-ENOTDIR, "cannot mount at %s: not a folder", path);
+}
+
+/* -- signals -- */
+
+struct leaver {
+        struct session *session;
+        struct fuse_session *fuse;
+        const char *mountpoint;
+        int end; /* eventfd: the loop has ended by itself */
+        pthread_t thread;
+};
+
+static void leave_set(sigset_t *set)
+{
+        sigemptyset(set);
+        sigaddset(set, SIGTERM);
+        sigaddset(set, SIGINT);
+        sigaddset(set, SIGHUP);
+}
+
+/* The first signal detaches the mount and lets go of everybody who waits; the loop ends when the last open file is closed. The second one
+ * does not wait for that. */
+static void *leaver_thread(void *user)
+{
+        struct leaver *l = user;
+        struct timespec tick = {.tv_nsec = 100 * 1000 * 1000};
+        bool leaving = false;
+        sigset_t set;
+
+        leave_set(&set);
+        for (;;) {
+                struct pollfd fd = {.fd = l->end, .events = POLLIN};
+                int signal = sigtimedwait(&set, NULL, &tick);
+
+                if (poll(&fd, 1, 0) > 0)
+                        return NULL;
+                if (signal < 0)
+                        continue;
+                if (leaving)
+                        _exit(0); /* the kernel ends the connection; the store is sound at any moment */
+                leaving = true;
+                log_info("signal %d: detaching %s", signal, l->mountpoint);
+                session_interrupt(l->session);
+                fuse_session_exit(l->fuse); /* seen after the next request, at the latest after the unmount */
+                detach(l->mountpoint, true);
+        }
+}
+
+/* -- serving -- */
+
+static struct fuse_session *make_fuse(struct session *s, const struct session_options *o, const char *store)
+{
+        struct fuse_args args = FUSE_ARGS_INIT(0, NULL);
+        cleanup_free char *options = NULL;
+        struct fuse_session *fuse = NULL;
+
+        if (asprintf(&options, "rw,nodev,nosuid,noatime,default_permissions,subtype=solverfs,fsname=%s%s%s", store,
+                     o->options && *o->options ? "," : "", o->options ? o->options : "") < 0)
+                return NULL;
+        for (char *p = options; *p; p++) /* a comma in the store's path would begin another option */
+                if (*p == ',' && p < strstr(options, "fsname=") + 7 + strlen(store) && p > strstr(options, "fsname="))
+                        *p = '_';
+        if (fuse_opt_add_arg(&args, "solverfs") == 0 && fuse_opt_add_arg(&args, "-o") == 0 &&
+            fuse_opt_add_arg(&args, options) == 0)
+                fuse = fuse_session_new(&args, &session_operations, sizeof(session_operations), s);
+        fuse_opt_free_args(&args);
+        return fuse;
+}
+
+static int serve(struct fuse_session *fuse, unsigned threads)
+{
+        struct fuse_loop_config *config = fuse_loop_cfg_create();
+        int r;
+
+        if (!config)
+                return -ENOMEM;
+        fuse_loop_cfg_set_clone_fd(config, 0); /* gained nothing where it was measured */
+        fuse_loop_cfg_set_max_threads(config, threads ? threads : 8);
+        fuse_loop_cfg_set_idle_threads(config, UINT32_MAX >> 1);
+        r = fuse_session_loop_mt(fuse, config);
+        fuse_loop_cfg_destroy(config);
+        return r < 0 ? r : 0; /* a signal's number is no error */
+}
+
+static int mount_and_serve(struct session *s, struct workspace *w, const struct session_options *o, const char *path)
+{
+        struct fuse_session *fuse = make_fuse(s, o, workspace_dir(w));
+        struct leaver leaver = {.session = s, .fuse = fuse, .mountpoint = path};
+        sigset_t set, before;
+        int r;
+
+        if (!fuse)
+                return errorf(-EINVAL, "the mount options were not accepted: %s", o->options ? o->options : "");
+        if (fuse_session_mount(fuse, path) < 0) {
+                fuse_session_destroy(fuse);
+                return errorf(-EPERM, "cannot mount at %s; see 'solverfs doctor'", path);
+        }
+        session_attach(s, fuse);
+        leaver.end = eventfd(0, EFD_CLOEXEC);
+        sigfillset(&set); /* libfuse's threads inherit this: signals are for the leaver */
+        pthread_sigmask(SIG_SETMASK, &set, &before);
+        r = leaver.end < 0 ? -errno : -pthread_create(&leaver.thread, NULL, leaver_thread, &leaver);
+        if (r == 0) {
+                if (o->ready)
+                        o->ready(o->user, 0);
+                r = serve(fuse, o->threads);
+                eventfd_write(leaver.end, 1);
+                pthread_join(leaver.thread, NULL);
+        }
+        closep(&leaver.end);
+        pthread_sigmask(SIG_SETMASK, &before, NULL);
+        session_attach(s, NULL);
+        fuse_session_unmount(fuse);
+        session_drain(s);
+        fuse_session_destroy(fuse);
+        return r;
+}
+
+int session_run(struct workspace *w, struct engine *e, const struct session_options *o)
+{
+        struct session *s = NULL;
+        char path[PATH_SIZE];
+        int r = resolve_mountpoint(o->mountpoint, path);
+
+        if (r == 0)
+                r = clear_mountpoint(path);
+        if (r == 0)
+                r = session_new(w, e, path, &s);
+        if (r == 0)
+                r = mount_and_serve(s, w, o, path);
+        session_free(s);
+        if (r < 0 && o->ready)
+                o->ready(o->user, r);
+        return r;
+}

@@ -1,0 +1,126 @@
+#include "new_case.h"
+
+#include <pthread.h>
+#include <sys/stat.h>
+
+struct new_case {
+        struct cases *cases; /* borrowed */
+        char *name;          /* owned */
+        int fd;              /* the staged file */
+        char path[PATH_SIZE];
+        uint64_t number;
+
+        pthread_mutex_t lock;
+        /* under lock */
+        bool dirty;  /* written since the last flush */
+        uint32_t id; /* the case that a flush made; 0: none yet */
+        bool made;   /* by us: its bytes were new */
+};
+
+int new_case_open(struct cases *cases, const char *name, struct new_case **ret)
+{
+        static _Atomic uint64_t last;
+        cleanup(case_info_unrefp) struct case_info *holder = NULL;
+        struct new_case *n;
+        int r;
+
+        if (cases_find(cases, name, &holder) == 0)
+                return errorf(-EEXIST, "the name '%s' is taken by case %u", name, holder->id);
+        n = calloc(1, sizeof(*n));
+        if (!n)
+                return -ENOMEM;
+        n->cases = cases;
+        n->number = ++last;
+        n->fd = -1;
+        pthread_mutex_init(&n->lock, NULL);
+        n->name = strdup(name);
+        r = n->name ? cases_stage(cases, &n->fd, n->path) : -ENOMEM;
+        if (r < 0) {
+                n->path[0] = '\0';
+                new_case_close(n);
+                return r;
+        }
+        *ret = n;
+        return 0;
+}
+
+struct new_case *new_case_close(struct new_case *n)
+{
+        if (!n)
+                return NULL;
+        if (n->fd >= 0)
+                close(n->fd);
+        if (n->path[0])
+                unlink(n->path);
+        pthread_mutex_destroy(&n->lock);
+        free(n->name);
+        free(n);
+        return NULL;
+}
+
+int new_case_fd(const struct new_case *n)
+{
+        return n->fd;
+}
+
+uint64_t new_case_number(const struct new_case *n)
+{
+        return n->number;
+}
+
+void new_case_written(struct new_case *n)
+{
+        pthread_mutex_lock(&n->lock);
+        n->dirty = true;
+        pthread_mutex_unlock(&n->lock);
+}
+
+int new_case_truncate(struct new_case *n, off_t size)
+{
+        int r = ftruncate(n->fd, size) < 0 ? -errno : 0;
+
+        new_case_written(n);
+        return r;
+}
+
+/* A copy of what is staged becomes the case, so that the writer may go on writing. Lock held. */
+static int new_case_commit(struct new_case *n)
+{
+        char path[PATH_SIZE];
+        cleanup_close int fd = -1;
+        bool fresh;
+        int r = cases_stage(n->cases, &fd, path);
+
+        if (r < 0)
+                return r;
+        r = lseek(n->fd, 0, SEEK_SET) < 0 ? -errno : copy_fd(n->fd, fd);
+        if (r == 0 && n->made) { /* what an earlier flush made is a part of this: it gives the name back */
+                r = cases_remove(n->cases, n->id);
+                n->made = false;
+        }
+        if (r == 0)
+                r = cases_commit(n->cases, n->name, fd, path, &n->id, &fresh);
+        if (r < 0)
+                unlink(path);
+        else
+                n->made = fresh;
+        return r;
+}
+
+int new_case_flush(struct new_case *n)
+{
+        struct stat st;
+        int r = 0;
+
+        pthread_mutex_lock(&n->lock);
+        if (fstat(n->fd, &st) < 0)
+                r = -errno;
+        else if (st.st_size == 0)
+                r = errorf(-EINVAL, "'%s' is empty: not a case", n->name);
+        else if (n->dirty)
+                r = new_case_commit(n);
+        if (r == 0)
+                n->dirty = false;
+        pthread_mutex_unlock(&n->lock);
+        return r;
+}

@@ -1,0 +1,19 @@
+/* A case being written by `cp query.smt2 <mount>/cases/`.
+ *
+ * cp returns 0 before RELEASE is handled, so the case is made at FLUSH (close), where an error still reaches it; when that returns 0
+ * it is on disk. A shell's `> file` closes a duplicate before it has written anything: nothing written yet is therefore refused at FLUSH
+ * (EINVAL, which shells ignore and cp reports) without giving up the file; and what was written after a FLUSH makes the case anew, in
+ * place of the one from before. Threads: FUSE may call for one file from several at once. */
+#pragma once
+
+#include "core/cases.h"
+
+struct new_case;
+
+int new_case_open(struct cases *cases, const char *name, struct new_case **ret); /* -EINVAL a name no case can have, -EEXIST */
+struct new_case *new_case_close(struct new_case *n);
+int new_case_fd(const struct new_case *n);
+uint64_t new_case_number(const struct new_case *n); /* of all of this process; for its inode */
+void new_case_written(struct new_case *n);
+int new_case_truncate(struct new_case *n, off_t size);
+int new_case_flush(struct new_case *n);

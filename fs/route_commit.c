@@ -1,0 +1,486 @@
+#include "routes.h"
+
+#include <inttypes.h>
+
+/* -- of the commit -- */
+
+CONTENT(commit_text_content)
+{
+        enum commit_text which = n->route->kind == KIND_MESSAGE  ? COMMIT_MESSAGE
+                                 : n->route->kind == KIND_AUTHOR ? COMMIT_AUTHOR
+                                 : n->route->kind == KIND_DATE   ? COMMIT_DATE
+                                                                 : COMMIT_CHANGES;
+
+        (void)t;
+        return history_text(n->solver->history, n->inode.commit, which, ret);
+}
+
+static bool build_is_known(struct tree *t, const struct node *n, uint32_t commit, struct build_record **ret)
+{
+        return build_find(tree_workspace(t), n->solver, commit, false, ret) == 0;
+}
+
+/* In cached/ a parent is shown when there is something to follow the link to. */
+static bool parent_visible(struct tree *t, const struct node *dir, uint32_t parent)
+{
+        cleanup(build_record_unrefp) struct build_record *record = NULL;
+
+        return !dir->view.cached || build_is_known(t, dir, parent, &record);
+}
+
+MATCH(parent_match)
+{
+        cleanup_free uint32_t *parents = NULL;
+        uint64_t i;
+        size_t n;
+        int r;
+
+        if (!parse_name_number(name, INODE_ITEM_MAX, &i))
+                return -ENOENT;
+        r = history_parents(dir->solver->history, dir->inode.commit, &parents, &n);
+        if (r < 0)
+                return r;
+        if (i < 1 || i > n || !parent_visible(t, dir, parents[i - 1]))
+                return -ENOENT;
+        ret->inode.item = (uint32_t)i;
+        return 0;
+}
+
+LIST(parent_entries)
+{
+        cleanup_free uint32_t *parents = NULL;
+        struct inode inode = dir->inode;
+        size_t n;
+        int r = history_parents(dir->solver->history, dir->inode.commit, &parents, &n);
+
+        inode.kind = KIND_PARENT;
+        for (size_t i = from; r == 0 && i < n; i++) {
+                char name[24];
+
+                if (!parent_visible(t, dir, parents[i]))
+                        continue;
+                inode.item = (uint32_t)i + 1;
+                snprintf(name, sizeof(name), "%zu", i + 1);
+                r = tree_emit(row, name, inode, i, fn, user);
+        }
+        return r;
+}
+
+CONTENT(parent_target)
+{
+        cleanup_free uint32_t *parents = NULL;
+        struct commit c;
+        size_t count;
+        int r = history_parents(n->solver->history, n->inode.commit, &parents, &count);
+
+        (void)t;
+        if (r == 0 && (n->inode.item < 1 || n->inode.item > count))
+                r = -ENOENT;
+        if (r == 0)
+                r = history_commit(n->solver->history, parents[n->inode.item - 1], &c);
+        if (r == 0)
+                buffer_addf(ret, "../../%s", git_oid_tostr_s(&c.oid));
+        return r;
+}
+
+/* -- build/ -- */
+
+CONTENT(build_status)
+{
+        cleanup(build_record_unrefp) struct build_record *record = NULL;
+        cleanup(query_unrefp) struct query *q = NULL;
+        cleanup_free char *reason = NULL;
+        const char *status = "none";
+        uint64_t job;
+        int r = build_find(tree_workspace(t), n->solver, n->inode.commit, false, &record);
+
+        if (r < 0 && r != -ENOENT)
+                return r;
+        if (record)
+                status = record->ok ? "ok" : "failed";
+        else if (tree_engine(t) && query_build(tree_workspace(t), n->solver, n->inode.commit, &q) == 0) {
+                enum job_state state = engine_peek(tree_engine(t), q, &job, &reason);
+
+                status = state == JOB_RUNNING ? "building" : state == JOB_QUEUED ? "queued" : "none";
+        }
+        buffer_addf(ret, "%s\n", status);
+        return 0;
+}
+
+CONTENT(build_log)
+{
+        cleanup(build_record_unrefp) struct build_record *record = NULL;
+        int r = build_find(tree_workspace(t), n->solver, n->inode.commit, true, &record);
+
+        if (r == 0)
+                buffer_add(ret, record->log.data, record->log.size);
+        return r;
+}
+
+int build_log_query(struct tree *t, const struct node *n, struct query **ret)
+{
+        return query_build(tree_workspace(t), n->solver, n->inode.commit, ret);
+}
+
+/* -- bin/ -- */
+
+static const char *output_name(const struct node *n, uint32_t i)
+{
+        const char *path = n->solver->recipe->outputs[i], *slash = strrchr(path, '/');
+
+        return slash ? slash + 1 : path;
+}
+
+/* The record's entry for an output; NULL while it is not built, or gone from the store. */
+static const struct build_output *output_built(struct tree *t, const struct node *n, uint32_t i, struct build_record **ret)
+{
+        if (!build_is_known(t, n, n->inode.commit, ret) || !(*ret)->ok)
+                return NULL;
+        for (size_t k = 0; k < (*ret)->n_outputs; k++)
+                if (strcmp((*ret)->outputs[k].name, output_name(n, i)) == 0)
+                        return &(*ret)->outputs[k];
+        return NULL;
+}
+
+/* cached/ never starts work: what would have to be built again is not shown there. */
+static bool output_visible(struct tree *t, const struct node *dir, uint32_t i)
+{
+        cleanup(build_record_unrefp) struct build_record *record = NULL;
+        const struct build_output *o;
+
+        if (!dir->view.cached)
+                return true;
+        o = output_built(t, dir, i, &record);
+        return o && programs_has(workspace_programs(tree_workspace(t)), &o->id);
+}
+
+EXISTS(bin_exists)
+{
+        (void)row;
+        return output_visible(t, dir, 0);
+}
+
+MATCH(program_match)
+{
+        for (uint32_t i = 0; dir->solver->recipe->outputs[i]; i++)
+                if (strcmp(output_name(dir, i), name) == 0 && output_visible(t, dir, i)) {
+                        ret->inode.item = i;
+                        return 0;
+                }
+        return -ENOENT;
+}
+
+LIST(program_entries)
+{
+        struct inode inode = dir->inode;
+        int r = 0;
+
+        inode.kind = KIND_PROGRAM;
+        for (uint32_t i = 0; r == 0 && dir->solver->recipe->outputs[i]; i++) {
+                inode.item = i;
+                if (i >= from && output_visible(t, dir, i))
+                        r = tree_emit(row, output_name(dir, i), inode, i, fn, user);
+        }
+        return r;
+}
+
+int program_size(struct tree *t, const struct node *n, uint64_t *ret)
+{
+        cleanup(build_record_unrefp) struct build_record *record = NULL;
+        const struct build_output *o = NULL;
+
+        for (uint32_t i = 0; n->solver->recipe->outputs[i] && !o && i <= n->inode.item; i++)
+                if (i == n->inode.item)
+                        o = output_built(t, n, i, &record);
+        if (!o)
+                return -ENOENT;
+        *ret = o->size;
+        return 0;
+}
+
+int program_query(struct tree *t, const struct node *n, struct query **ret)
+{
+        return query_program(tree_workspace(t), n->solver, n->inode.commit, output_name(n, n->inode.item), ret);
+}
+
+/* -- cases/<case>: the cells -- */
+
+EXISTS(cells_exist)
+{
+        struct cell cell = {.solver = dir->solver,
+                            .commit = dir->inode.commit,
+                            .has_seed = dir->view.has_seed,
+                            .seed = dir->view.seed,
+                            .wall_ns = dir->view.timeout_ns};
+        cleanup_free uint32_t *ids = NULL;
+        size_t n;
+
+        (void)row;
+        if (!dir->view.cached)
+                return true;
+        return runs_known(tree_workspace(t), &cell, &ids, &n) == 0 && n > 0;
+}
+
+MATCH(cell_match)
+{
+        cleanup(case_info_unrefp) struct case_info *info = NULL;
+        cleanup(fact_unrefp) struct fact *f = NULL;
+        struct node n = *dir;
+        struct cell cell;
+        uint64_t id;
+        int r;
+
+        if (!parse_name_number(name, INODE_ITEM_MAX, &id))
+                return -ENOENT;
+        n.inode.item = (uint32_t)id;
+        r = tree_cell(t, &n, &cell, &info);
+        if (r == 0 && info->format != dir->solver->recipe->format)
+                r = -ENOENT; /* a SAT solver has no SMT-LIB cells */
+        if (r == 0 && dir->view.cached)
+                r = run_find(tree_workspace(t), &cell, true, &f);
+        if (r == 0)
+                ret->inode.item = (uint32_t)id;
+        return r;
+}
+
+/* Ids of the cases that this solver takes. */
+static int cells_all(struct tree *t, const struct node *dir, uint32_t **ret, size_t *ret_n)
+{
+        struct cases *cases = workspace_cases(tree_workspace(t));
+        size_t n, kept = 0;
+        int r = cases_list(cases, ret, &n);
+
+        for (size_t i = 0; r == 0 && i < n; i++) {
+                cleanup(case_info_unrefp) struct case_info *info = NULL;
+
+                if (cases_get(cases, (*ret)[i], &info) == 0 && info->format == dir->solver->recipe->format)
+                        (*ret)[kept++] = (*ret)[i];
+        }
+        *ret_n = kept;
+        return r;
+}
+
+LIST(cell_entries)
+{
+        struct cell cell = {.solver = dir->solver,
+                            .commit = dir->inode.commit,
+                            .has_seed = dir->view.has_seed,
+                            .seed = dir->view.seed,
+                            .wall_ns = dir->view.timeout_ns};
+        struct inode inode = dir->inode;
+        cleanup_free uint32_t *ids = NULL;
+        size_t n;
+        int r = dir->view.cached ? runs_known(tree_workspace(t), &cell, &ids, &n) : cells_all(t, dir, &ids, &n);
+
+        inode.kind = KIND_CELL;
+        for (size_t i = 0; r == 0 && i < n; i++) {
+                char name[16];
+
+                if (ids[i] < from)
+                        continue;
+                inode.item = ids[i];
+                snprintf(name, sizeof(name), "%" PRIu32, ids[i]);
+                r = tree_emit(row, name, inode, ids[i], fn, user);
+        }
+        return r;
+}
+
+uint64_t cells_listing(struct tree *t, const struct node *)
+{
+        return cases_generation(workspace_cases(tree_workspace(t))) + 1;
+}
+
+static void print_seconds(struct buffer *b, uint64_t ns)
+{
+        buffer_addf(b, "%" PRIu64 ".%06" PRIu64 "\n", ns / NSEC_PER_SEC, ns % NSEC_PER_SEC / 1000);
+}
+
+static bool kind_is_brief(enum kind k)
+{
+        return k == KIND_TIME || k == KIND_CPUTIME || k == KIND_MEMORY || k == KIND_RESULT;
+}
+
+static void fact_print(const struct fact *f, enum kind k, struct buffer *ret)
+{
+        const struct blob *b = k == KIND_STDOUT     ? &f->out
+                               : k == KIND_STDERR   ? &f->err
+                               : k == KIND_RUN_JSON ? &f->json
+                                                    : &f->results;
+
+        if (k == KIND_TIME)
+                print_seconds(ret, f->wall_ns);
+        else if (k == KIND_CPUTIME)
+                print_seconds(ret, f->cpu_ns);
+        else if (k == KIND_MEMORY)
+                buffer_addf(ret, "%" PRIu64 "\n", f->memory);
+        else
+                buffer_add(ret, b->data, b->size);
+}
+
+/* A commit that cannot be built has a result, and nothing else. */
+CONTENT(cell_content)
+{
+        cleanup(case_info_unrefp) struct case_info *info = NULL;
+        cleanup(build_record_unrefp) struct build_record *record = NULL;
+        cleanup(fact_unrefp) struct fact *f = NULL;
+        struct cell cell;
+        int r = tree_cell(t, n, &cell, &info);
+
+        if (r == 0)
+                r = run_find(tree_workspace(t), &cell, kind_is_brief(n->route->kind), &f);
+        if (r == 0)
+                fact_print(f, n->route->kind, ret);
+        if (r != -ENOENT)
+                return r;
+        if (!build_is_known(t, n, n->inode.commit, &record) || record->ok)
+                return -ENOENT;
+        if (n->route->kind != KIND_RESULT)
+                return errorf(-ENODATA, "the commit cannot be built: %s", record->reason);
+        buffer_addf(ret, "%s\n", verdict_name(VERDICT_UNBUILDABLE));
+        return 0;
+}
+
+/* The later of the commit's and the case's, so that it does not change when the value comes to be; a deliberate re-measurement moves it. */
+int cell_mtime(struct tree *t, const struct node *n, int64_t *ret)
+{
+        cleanup(case_info_unrefp) struct case_info *info = NULL;
+        cleanup(fact_unrefp) struct fact *f = NULL;
+        struct commit c;
+        struct cell cell;
+        int r = tree_cell(t, n, &cell, &info);
+
+        if (r == 0)
+                r = node_commit(n, &c);
+        if (r < 0)
+                return r;
+        *ret = MAX(commit_mtime(&c), info->added);
+        if (run_find(tree_workspace(t), &cell, true, &f) == 0 && f->remeasured > 0)
+                *ret = f->remeasured;
+        return 0;
+}
+
+int cell_query(struct tree *t, const struct node *n, struct query **ret)
+{
+        cleanup(case_info_unrefp) struct case_info *info = NULL;
+        struct cell cell;
+        int r = tree_cell(t, n, &cell, &info);
+
+        return r < 0 ? r : query_run(tree_workspace(t), &cell, ret);
+}
+
+/* -- seeds/<n> and timeout/<t>: the cells under another setting -- */
+
+EXISTS(seeds_exist)
+{
+        (void)t, (void)row;
+        return dir->solver->recipe->seed != NULL;
+}
+
+static int setting_match(struct tree *t, const struct node *dir, const struct view *setting, struct node *ret)
+{
+        struct node n = *dir;
+        int r = tree_view(t, setting, &ret->inode.view);
+
+        if (r < 0 || !dir->view.cached)
+                return r;
+        n.view = *setting;
+        return cells_exist(t, &n, NULL) ? 0 : -ENOENT;
+}
+
+MATCH(seed_match)
+{
+        struct view v = dir->view;
+
+        if (!parse_name_number(name, UINT32_MAX, &v.seed))
+                return -ENOENT;
+        v.has_seed = true;
+        return setting_match(t, dir, &v, ret);
+}
+
+/* A limit is one folder, under its shortest name; every other way to write it (60s for 1m) is a link to that. */
+static bool timeout_parse(const char *name, uint64_t *ret_ns, char ret_shortest[32])
+{
+        if (name[0] < '0' || name[0] > '9' || name[strlen(name) - 1] < 'a' || parse_duration(name, ret_ns) < 0 || *ret_ns == 0)
+                return false;
+        format_duration(*ret_ns, ret_shortest);
+        return true;
+}
+
+MATCH(timeout_match)
+{
+        struct view v = dir->view;
+        char shortest[32];
+
+        if (!timeout_parse(name, &v.timeout_ns, shortest) || strcmp(name, shortest) != 0)
+                return -ENOENT;
+        v.has_timeout = true;
+        return setting_match(t, dir, &v, ret);
+}
+
+MATCH(timeout_alias_match)
+{
+        struct view v = dir->view;
+        char shortest[32];
+
+        if (!timeout_parse(name, &v.timeout_ns, shortest) || strcmp(name, shortest) == 0)
+                return -ENOENT;
+        v.has_timeout = true;
+        return setting_match(t, dir, &v, ret);
+}
+
+CONTENT(timeout_alias_target)
+{
+        char shortest[32];
+
+        (void)t;
+        format_duration(n->view.timeout_ns, shortest);
+        buffer_adds(ret, shortest);
+        return 0;
+}
+
+/* The settings that were ever asked for, of this solver; in cached/ those with something finished. */
+static int setting_entries(struct tree *t, const struct node *dir, const struct route *row, uint64_t from, entry_fn fn,
+                           void *user)
+{
+        bool seeds = row->kind == KIND_SEED;
+        int r = 0;
+
+        for (size_t i = from; r == 0; i++) {
+                struct inode inode = dir->inode;
+                struct node found = {0};
+                char name[32];
+                struct view v;
+
+                if (tree_view_at(t, i, &v) < 0)
+                        break;
+                if (v.solver != dir->solver->number || v.cached || (seeds ? !v.has_seed : !v.has_timeout))
+                        continue;
+                v.cached = dir->view.cached;
+                if (setting_match(t, dir, &v, &found) < 0)
+                        continue;
+                inode.kind = (uint8_t)row->kind;
+                inode.view = found.inode.view;
+                if (seeds)
+                        snprintf(name, sizeof(name), "%" PRIu64, v.seed);
+                else
+                        format_duration(v.timeout_ns, name);
+                r = tree_emit(row, name, inode, i, fn, user);
+        }
+        return r;
+}
+
+LIST(seed_entries)
+{
+        return setting_entries(t, dir, row, from, fn, user);
+}
+
+LIST(timeout_entries)
+{
+        return setting_entries(t, dir, row, from, fn, user);
+}
+
+/* Settings come with lookups, of this process and others: the listing may change at any time. */
+uint64_t views_listing(struct tree *, const struct node *)
+{
+        return 0;
+}

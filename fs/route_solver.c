@@ -1,0 +1,339 @@
+#include "routes.h"
+
+#include <inttypes.h>
+
+#include "core/names.h"
+
+/* -- <solver> -- */
+
+MATCH(solver_match)
+{
+        cleanup(solver_list_unrefp) struct solver_list *l = NULL;
+        int r = workspace_solvers(tree_workspace(t), &l);
+
+        (void)dir;
+        if (r < 0)
+                return r;
+        for (size_t i = 0; i < l->n; i++)
+                if (strcmp(l->list[i]->recipe->name, name) == 0)
+                        return tree_view(t, &(struct view){.solver = l->list[i]->number}, &ret->inode.view);
+        return -ENOENT;
+}
+
+LIST(solver_entries)
+{
+        cleanup(solver_list_unrefp) struct solver_list *l = NULL;
+        int r = workspace_solvers(tree_workspace(t), &l);
+
+        (void)dir;
+        for (size_t i = from; r == 0 && i < l->n; i++) {
+                struct inode inode = {.kind = KIND_SOLVER};
+
+                r = tree_view(t, &(struct view){.solver = l->list[i]->number}, &inode.view);
+                if (r == 0)
+                        r = tree_emit(row, l->list[i]->recipe->name, inode, i, fn, user);
+        }
+        return r;
+}
+
+CONTENT(solver_config)
+{
+        (void)t;
+        return recipe_print(n->solver->recipe, ret);
+}
+
+uint64_t history_listing(struct tree *, const struct node *n)
+{
+        return history_generation(n->solver->history) + 1;
+}
+
+static int add_sha(struct history *h, uint32_t commit, struct buffer *ret)
+{
+        struct commit c;
+        int r = history_commit(h, commit, &c);
+
+        if (r == 0)
+                buffer_adds(ret, git_oid_tostr_s(&c.oid));
+        return r;
+}
+
+EXISTS(head_exists)
+{
+        uint32_t commit;
+
+        (void)t, (void)row;
+        return history_head(dir->solver->history, &commit) == 0;
+}
+
+CONTENT(head_target)
+{
+        uint32_t commit;
+        int r = history_head(n->solver->history, &commit);
+
+        (void)t;
+        buffer_adds(ret, "commits/");
+        return r < 0 ? r : add_sha(n->solver->history, commit, ret);
+}
+
+/* -- tags/ and branches/: a name with slashes is in nested folders. A ref's number is that of "<solver>/t/<name>". -- */
+
+static bool is_tag(enum kind k)
+{
+        return k == KIND_TAGS || k == KIND_TAG_FOLDER || k == KIND_TAG;
+}
+
+/* Name of the folder with a slash behind it, or nothing for the topmost; or the ref's own name. */
+static int ref_path(struct tree *t, const struct node *n, char **ret)
+{
+        cleanup_free char *name = NULL;
+        const char *path;
+        int r;
+
+        if (n->route->kind == KIND_TAGS || n->route->kind == KIND_BRANCHES)
+                return (*ret = strdup("")) ? 0 : -ENOMEM;
+        r = names_name(workspace_store(tree_workspace(t)), NAMES_REF, inode_number(&n->inode), &name);
+        if (r < 0)
+                return r;
+        path = strchr(name, '/');
+        if (!path || strlen(path) < 4)
+                return -EIO;
+        return asprintf(ret, "%s%s", path + 3, node_type(n) == NODE_FOLDER ? "/" : "") < 0 ? -ENOMEM : 0;
+}
+
+static int ref_number(struct tree *t, const struct node *dir, const char *path, size_t size, struct inode *ret)
+{
+        cleanup_free char *name = NULL;
+        uint32_t number;
+        int r;
+
+        if (asprintf(&name, "%" PRIu32 "/%c/%.*s", dir->solver->number, is_tag(dir->route->kind) ? 't' : 'b', (int)size, path) <
+            0)
+                return -ENOMEM;
+        r = names_intern(workspace_store(tree_workspace(t)), NAMES_REF, name, &number);
+        if (r == 0)
+                inode_set_number(ret, number);
+        return r;
+}
+
+struct refs {
+        struct ref *list;
+        size_t n;
+};
+
+static void refs_done(struct refs *r)
+{
+        history_refs_free(r->list, r->n);
+}
+
+static int refs_get(const struct node *n, struct refs *ret)
+{
+        return history_refs(n->solver->history, is_tag(n->route->kind) ? REF_TAG : REF_BRANCH, &ret->list, &ret->n);
+}
+
+static int ref_find(struct tree *t, const struct node *dir, const char *name, bool folder, struct node *ret)
+{
+        cleanup(refs_done) struct refs refs = {0};
+        cleanup_free char *above = NULL, *path = NULL;
+        size_t size;
+        int r = ref_path(t, dir, &above);
+
+        if (r == 0 && asprintf(&path, "%s%s%s", above, name, folder ? "/" : "") < 0)
+                r = -ENOMEM;
+        if (r == 0)
+                r = refs_get(dir, &refs);
+        if (r < 0)
+                return r;
+        size = strlen(path);
+        for (size_t i = 0; i < refs.n; i++)
+                if (folder ? strncmp(refs.list[i].name, path, size) == 0 : strcmp(refs.list[i].name, path) == 0)
+                        return ref_number(t, dir, path, folder ? size - 1 : size, &ret->inode);
+        return -ENOENT;
+}
+
+MATCH(ref_folder_match)
+{
+        return ref_find(t, dir, name, true, ret);
+}
+
+MATCH(ref_match)
+{
+        return ref_find(t, dir, name, false, ret);
+}
+
+static int ref_list(struct tree *t, const struct node *dir, const struct route *row, uint64_t from, entry_fn fn, void *user)
+{
+        bool folders = row->type == NODE_FOLDER;
+        cleanup(refs_done) struct refs refs = {0};
+        cleanup_free char *above = NULL;
+        const char *previous = "";
+        size_t n;
+        int r = ref_path(t, dir, &above);
+
+        if (r == 0)
+                r = refs_get(dir, &refs);
+        n = r == 0 ? strlen(above) : 0;
+        for (size_t i = 0; r == 0 && i < refs.n; i++) {
+                const char *rest = refs.list[i].name + n, *slash;
+                struct inode inode = dir->inode;
+                cleanup_free char *name = NULL;
+                size_t size;
+
+                if (strncmp(refs.list[i].name, above, n) != 0)
+                        continue;
+                slash = strchr(rest, '/');
+                size = slash ? (size_t)(slash - rest) : strlen(rest);
+                if (folders == (slash != NULL) && i >= from && (!slash || strncmp(previous, rest, size + 1) != 0)) {
+                        name = strndup(rest, size);
+                        inode.kind = (uint8_t)row->kind;
+                        r = name ? ref_number(t, dir, refs.list[i].name, n + size, &inode) : -ENOMEM;
+                        if (r == 0)
+                                r = tree_emit(row, name, inode, i, fn, user);
+                }
+                previous = rest;
+        }
+        return r;
+}
+
+LIST(ref_folder_entries)
+{
+        return ref_list(t, dir, row, from, fn, user);
+}
+
+LIST(ref_entries)
+{
+        return ref_list(t, dir, row, from, fn, user);
+}
+
+CONTENT(ref_target)
+{
+        cleanup(refs_done) struct refs refs = {0};
+        cleanup_free char *name = NULL;
+        int r = ref_path(t, n, &name);
+
+        if (r == 0)
+                r = refs_get(n, &refs);
+        for (size_t i = 0; r == 0 && i < refs.n; i++) {
+                if (strcmp(refs.list[i].name, name) != 0)
+                        continue;
+                for (const char *p = strchr(name, '/'); p; p = strchr(p + 1, '/'))
+                        buffer_adds(ret, "../");
+                buffer_adds(ret, "../commits/");
+                return add_sha(n->solver->history, refs.list[i].commit, ret);
+        }
+        return r < 0 ? r : -ENOENT;
+}
+
+/* -- commits/ and cached/ -- */
+
+MATCH(cached_match)
+{
+        struct view v = dir->view;
+
+        (void)name;
+        v.cached = true;
+        return tree_view(t, &v, &ret->inode.view);
+}
+
+static bool is_full_sha(const char *name)
+{
+        return strlen(name) == GIT_OID_HEXSZ && strspn(name, "0123456789abcdef") == GIT_OID_HEXSZ;
+}
+
+/* In cached/ a commit is there once anything of it is finished. */
+static int commit_visible(struct tree *t, const struct node *dir, uint32_t commit)
+{
+        cleanup(build_record_unrefp) struct build_record *record = NULL;
+
+        if (commit > INODE_COMMIT_MAX)
+                return errorf(-EOVERFLOW, "commit %" PRIu32 " is more than the mount can number (%u)", commit, INODE_COMMIT_MAX);
+        return dir->view.cached ? build_find(tree_workspace(t), dir->solver, commit, false, &record) : 0;
+}
+
+MATCH(commit_match)
+{
+        git_oid oid;
+        int r;
+
+        if (!is_full_sha(name) || git_oid_fromstr(&oid, name) < 0)
+                return -ENOENT;
+        r = history_number(dir->solver->history, &oid, &ret->inode.commit);
+        return r < 0 ? r : commit_visible(t, dir, ret->inode.commit);
+}
+
+static int emit_commit(const struct node *dir, const struct route *row, const git_oid *oid, uint32_t commit, entry_fn fn,
+                       void *user)
+{
+        struct inode inode = {.kind = KIND_COMMIT, .view = dir->inode.view, .commit = commit};
+        char name[GIT_OID_HEXSZ + 1];
+
+        git_oid_tostr(name, sizeof(name), oid);
+        return tree_emit(row, name, inode, commit, fn, user);
+}
+
+static int emit_known(struct tree *t, const struct node *dir, const struct route *row, uint64_t from, entry_fn fn, void *user)
+{
+        cleanup_free uint32_t *commits = NULL;
+        size_t n;
+        int r = commits_known(tree_workspace(t), dir->solver, &commits, &n);
+
+        for (size_t i = 0; r == 0 && i < n; i++) {
+                struct commit c;
+
+                if (commits[i] >= from && history_commit(dir->solver->history, commits[i], &c) == 0)
+                        r = emit_commit(dir, row, &c.oid, commits[i], fn, user);
+        }
+        return r;
+}
+
+LIST(commit_entries)
+{
+        git_oid oids[256];
+        int r = 0;
+
+        if (dir->view.cached)
+                return emit_known(t, dir, row, from, fn, user);
+        for (uint32_t at = (uint32_t)from; r == 0;) {
+                int n = history_oids(dir->solver->history, at, ARRAY_SIZE(oids), oids);
+
+                if (n <= 0)
+                        return n;
+                for (int i = 0; i < n && r == 0; i++)
+                        r = emit_commit(dir, row, &oids[i], at + (uint32_t)i, fn, user);
+                at += (uint32_t)n;
+        }
+        return r;
+}
+
+MATCH(revision_match)
+{
+        int r;
+
+        if (is_full_sha(name))
+                return -ENOENT;
+        r = history_resolve(dir->solver->history, name, &ret->inode.commit);
+        if (r == -EINVAL) /* not a revision is no such file */
+                r = -ENOENT;
+        return r < 0 ? r : commit_visible(t, dir, ret->inode.commit);
+}
+
+/* Revisions are found, not listed: there is no end of them. */
+LIST(no_entries)
+{
+        (void)t, (void)dir, (void)row, (void)from, (void)fn, (void)user;
+        return 0;
+}
+
+CONTENT(revision_target)
+{
+        (void)t;
+        return add_sha(n->solver->history, n->inode.commit, ret);
+}
+
+CONTENT(cachedir_tag)
+{
+        (void)t, (void)n;
+        buffer_adds(ret, "Signature: 8a477f597d28d172789f06886806bc55\n"
+                         "# Opening files below this folder builds and runs solvers; what is finished is in ../cached.\n"
+                         "# This file marks the folder as one that backups leave out; see https://bford.info/cachedir/\n");
+        return 0;
+}

@@ -1,0 +1,21 @@
+/* For session.c, and for tests that speak FUSE without a kernel (fuse_session_custom_io). */
+#pragma once
+
+#include <fuse_lowlevel.h>
+
+#include "tree.h"
+#include "waiters.h"
+
+struct session;
+
+/* `e` answers cold opens. */
+int session_new(struct workspace *w, struct engine *e, const char *mountpoint, struct session **ret);
+/* Answers everybody who is parked and returns when nobody is any more: before libfuse's session, whose requests they hold, goes. */
+void session_drain(struct session *s);
+struct session *session_free(struct session *s);
+/* Once libfuse's session is there: notifications go through it. */
+void session_attach(struct session *s, struct fuse_session *fuse);
+/* Everybody who waits gets EINTR, and so does who opens something cold from now on. */
+void session_interrupt(struct session *s);
+
+extern const struct fuse_lowlevel_ops session_operations; /* userdata: the struct session */

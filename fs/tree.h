@@ -1,0 +1,203 @@
+/* The tree without FUSE: nodes, their names, attributes and contents, as the route table (routes.c) has them.
+ *
+ * A node is what an inode number says (inode.h), with what it stands for looked up. Everything here is a function of the store; nothing
+ * starts work. Threads: any. Errors: -errno as a system call would give it, with a sentence where one helps. */
+#pragma once
+
+#include <sys/stat.h>
+
+#include "core/query.h"
+#include "inode.h"
+
+/* Rows of the route table. The numbers are part of inode numbers: append, never reorder. */
+enum kind {
+        KIND_ROOT = 0,
+        KIND_README,
+        KIND_CASES,
+        KIND_CASE,
+        KIND_CASE_INPUT,
+        KIND_CASE_NAME,
+        KIND_CASE_SHA256,
+        KIND_CASE_LOGIC,
+        KIND_CASE_STATUS,
+        KIND_BY_NAME,
+        KIND_BY_NAME_FOLDER,
+        KIND_BY_NAME_LINK,
+        KIND_SOLVER,
+        KIND_CONFIG,
+        KIND_HEAD,
+        KIND_TAGS,
+        KIND_TAG_FOLDER,
+        KIND_TAG,
+        KIND_BRANCHES,
+        KIND_BRANCH_FOLDER,
+        KIND_BRANCH,
+        KIND_COMMITS,
+        KIND_CACHED,
+        KIND_CACHEDIR_TAG,
+        KIND_COMMIT,
+        KIND_REVISION,
+        KIND_MESSAGE,
+        KIND_AUTHOR,
+        KIND_DATE,
+        KIND_CHANGES,
+        KIND_PARENTS,
+        KIND_PARENT,
+        KIND_BUILD,
+        KIND_BUILD_STATUS,
+        KIND_BUILD_LOG,
+        KIND_BIN,
+        KIND_PROGRAM,
+        KIND_CELLS,
+        KIND_CELL,
+        KIND_TIME,
+        KIND_CPUTIME,
+        KIND_MEMORY,
+        KIND_RESULT,
+        KIND_STDOUT,
+        KIND_STDERR,
+        KIND_RUN_JSON,
+        KIND_SEEDS,
+        KIND_SEED,
+        KIND_TIMEOUTS,
+        KIND_TIMEOUT,
+        KIND_DOT,
+        KIND_STATUS,
+        KIND_JOBS,
+        KIND_STATS,
+        KIND_VERSION,
+        KIND_TIMEOUT_ALIAS,
+        N_KINDS,
+        KIND_NEW_CASE = 255, /* a case being written; not a row */
+};
+
+enum node_type {
+        NODE_FOLDER,
+        NODE_LINK,
+        NODE_FILE,     /* its content is known without work and never changes (or only with what it is of) */
+        NODE_LIVE,     /* worked out anew at each open; never cached */
+        NODE_COMPUTED, /* a query's value */
+};
+
+/* Under which setting cells are seen. */
+struct view {
+        uint32_t solver; /* number */
+        bool cached;     /* only what is finished */
+        bool has_seed, has_timeout;
+        uint64_t seed, timeout_ns;
+};
+
+struct tree;
+struct route;
+
+struct node {
+        struct inode inode;
+        const struct route *route;
+        struct view view;
+        struct solver *solver; /* owns a ref; NULL outside of a solver's folder */
+};
+void node_done(struct node *n);
+#define cleanup_node cleanup(node_done)
+
+struct entry {
+        const char *name;
+        uint64_t ino;
+        mode_t type;   /* S_IFDIR, S_IFLNK, S_IFREG */
+        uint64_t next; /* offset of the entry behind it */
+};
+typedef int (*entry_fn)(void *user, const struct entry *e); /* non-zero: enough */
+
+struct route {
+        enum kind kind;
+        uint64_t parents;  /* bit of each kind of folder it is in */
+        const char *name;  /* fixed, or NULL */
+        const char *shown; /* how the README shows a name that varies: "<sha>" */
+        enum node_type type;
+        bool executable;
+        const char *about; /* the README's line; NULL: described with another row */
+
+        /* For rows whose name varies: the node of that name (item, commit, view set in *ret, which begins as the folder's inode): 0,
+         * -ENOENT, … `list` gives the names from `from` on, entry by entry (tree_emit()). */
+        int (*match)(struct tree *t, const struct node *dir, const char *name, struct node *ret);
+        int (*list)(struct tree *t, const struct node *dir, const struct route *row, uint64_t from, entry_fn fn, void *user);
+        /* Whether a row of fixed name is there; NULL: always. */
+        bool (*exists)(struct tree *t, const struct node *dir, const struct route *row);
+        /* Links: the target. Files: the content; of a computed one -ENOENT while it is not ready, -ENODATA when it will never be. */
+        int (*content)(struct tree *t, const struct node *n, struct buffer *ret);
+        /* Files that are a plain file in the store: its descriptor instead. */
+        int (*open)(struct tree *t, const struct node *n, int *ret_fd);
+        int (*query)(struct tree *t, const struct node *n, struct query **ret);
+        /* Folders: changes when the listing may have; NULL: it never does; cached/ and what is in it: see tree_list_generation(). */
+        uint64_t (*generation)(struct tree *t, const struct node *n);
+        /* Its size where that is cheaper than the content: -ENOENT while not ready. */
+        int (*size)(struct tree *t, const struct node *n, uint64_t *ret);
+        /* When it is not the commit's. */
+        int (*mtime)(struct tree *t, const struct node *n, int64_t *ret);
+};
+#define IN(kind) (UINT64_C(1) << (kind))
+_Static_assert(N_KINDS <= 64, "route.parents is a set of 64 kinds");
+
+extern const struct route routes[N_KINDS];
+
+/* What the engine does now is shown in .solverfs; `e` may be NULL (then those files say so). */
+int tree_open(struct workspace *w, struct engine *e, const char *mountpoint, struct tree **ret);
+struct tree *tree_close(struct tree *t);
+struct workspace *tree_workspace(struct tree *t);
+struct engine *tree_engine(struct tree *t);
+const char *tree_mountpoint(struct tree *t);
+
+int tree_node(struct tree *t, uint64_t ino, struct node *ret); /* -ESTALE when there is no such thing any more */
+int tree_lookup(struct tree *t, const struct node *dir, const char *name, struct node *ret);
+/* Entries from `offset` (0: the first; "." and ".." are not among them) on. */
+int tree_list(struct tree *t, const struct node *dir, uint64_t offset, entry_fn fn, void *user);
+/* A number that changes when what tree_list() would give may have; 0: it may at any time. */
+uint64_t tree_list_generation(struct tree *t, const struct node *dir);
+
+#define PLACEHOLDER_SIZE 4096 /* of a computed file that is not ready; see session.c */
+/* `ready`: size and times are final, so that they may be cached for good. */
+int tree_stat(struct tree *t, const struct node *n, struct stat *ret, bool *ready);
+int tree_content(struct tree *t, const struct node *n, struct blob *ret);
+int tree_query(struct tree *t, const struct node *n, struct query **ret);
+/* The cell a node is in, borrowing from n; *ret_info is a ref that cell->info points to. */
+int tree_cell(struct tree *t, const struct node *n, struct cell *ret, struct case_info **ret_info);
+
+int tree_view_at(struct tree *t, size_t number, struct view *ret); /* -ENOENT behind the last */
+
+/* -- for the rows ------------------------------------------------------------------------------------------------ */
+
+/* The number of a view, given when it is new. */
+int tree_view(struct tree *t, const struct view *v, uint16_t *ret);
+/* Calls fn for an entry of this row; `index` orders it within the row (an offset); returns fn's answer. */
+int tree_emit(const struct route *row, const char *name, struct inode inode, uint64_t index, entry_fn fn, void *user);
+
+/* Names of cases, sorted, for by-name/. */
+struct case_names {
+        unsigned refs;
+        uint64_t generation;
+        size_t n;
+        struct case_name {
+                char *name; /* owned */
+                uint32_t id;
+        } list[];
+};
+int tree_case_names(struct tree *t, struct case_names **ret);
+struct case_names *case_names_unref(struct case_names *c);
+DEFINE_CLEANUP(struct case_names *, case_names_unref)
+
+enum node_type node_type(const struct node *n); /* the row's, but nothing is live in cached/ */
+int node_commit(const struct node *n, struct commit *ret);
+void tree_readme(struct buffer *ret);
+
+/* A number of 32 bits in the place of commit and item. */
+static inline void inode_set_number(struct inode *i, uint32_t n)
+{
+        i->commit = n >> INODE_ITEM_BITS;
+        i->item = n & INODE_ITEM_MAX;
+}
+static inline uint32_t inode_number(const struct inode *i)
+{
+        return i->commit << INODE_ITEM_BITS | i->item;
+}
+
+/* A decimal number without sign, leading zeros or anything else, at most `most`: as names have it. */
+bool parse_name_number(const char *name, uint64_t most, uint64_t *ret);
