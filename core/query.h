@@ -56,5 +56,14 @@ int runs_known(struct workspace *w, const struct cell *cell, uint32_t **ret_ids,
 int commits_known(struct workspace *w, struct solver *s, uint32_t **ret, size_t *ret_n);
 /* How many deliberate re-measurements the store has seen: 0 means that no value ever changed. */
 uint64_t runs_remeasured(struct workspace *w);
+/* What was re-measured behind the first `since` of them, as far as it is still known (the last REMEASURED_KEPT). */
+#define REMEASURED_KEPT 1024
+struct remeasured {
+        uint32_t solver, info; /* numbers of the solver and the case */
+        bool has_seed;
+        uint64_t seed, wall_ns; /* as in struct cell */
+        struct digest build;    /* every commit with this build key shows the new value */
+};
+int runs_remeasured_since(struct workspace *w, uint64_t since, void (*fn)(void *user, const struct remeasured *r), void *user);
 /* A line for each cell whose last measurement contradicted the case's :status: "kissat 1a2b3c4d5e6f case 42: unsat, expected sat". */
 int wrong_answers(struct workspace *w, int (*fn)(void *user, const char *line), void *user);

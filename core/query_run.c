@@ -350,14 +350,58 @@ static uint64_t number_of(const struct blob *b)
         return b->size == 8 ? key_get_u64(b->data) : 0;
 }
 
-static void remeasured_note(struct store_txn *t)
+static void remeasured_key(uint64_t number, char ret[64])
 {
+        snprintf(ret, 64, "remeasured/%016llx", (unsigned long long)number); /* in order of number */
+}
+
+static void remeasured_note(struct store_txn *t, const struct run_query *q)
+{
+        struct remeasured entry;
         cleanup_blob struct blob b = {0};
         uint8_t bytes[8];
+        uint64_t number;
+        char key[64];
 
+        memset(&entry, 0, sizeof(entry)); /* stored with its padding */
+        entry.solver = q->cell.solver->number;
+        entry.info = q->cell.info->id;
+        entry.has_seed = q->cell.has_seed;
+        entry.seed = q->cell.seed;
+        entry.wall_ns = q->cell.wall_ns;
+        entry.build = q->build_key;
         store_get(t, TABLE_META, slice_string(REMEASURED_KEY), &b);
-        key_u64(bytes, number_of(&b) + 1);
+        number = number_of(&b) + 1;
+        key_u64(bytes, number);
         store_put(t, TABLE_META, slice_string(REMEASURED_KEY), SLICE(bytes, sizeof(bytes)));
+        remeasured_key(number, key);
+        store_put(t, TABLE_META, slice_string(key), SLICE(&entry, sizeof(entry)));
+        if (number > REMEASURED_KEPT) {
+                remeasured_key(number - REMEASURED_KEPT, key);
+                store_delete(t, TABLE_META, slice_string(key));
+        }
+}
+
+int runs_remeasured_since(struct workspace *w, uint64_t since, void (*fn)(void *user, const struct remeasured *r), void *user)
+{
+        uint64_t last = runs_remeasured(w);
+
+        for (uint64_t i = MAX(since, last > REMEASURED_KEPT ? last - REMEASURED_KEPT : 0) + 1; i <= last; i++) {
+                cleanup_blob struct blob b = {0};
+                struct remeasured entry;
+                char key[64];
+                int r;
+
+                remeasured_key(i, key);
+                r = store_fetch(workspace_store(w), TABLE_META, slice_string(key), &b);
+                if (r < 0 && r != -ENOENT)
+                        return r;
+                if (r < 0 || b.size != sizeof(entry))
+                        continue;
+                memcpy(&entry, b.data, sizeof(entry));
+                fn(user, &entry);
+        }
+        return 0;
 }
 
 uint64_t runs_remeasured(struct workspace *w)
@@ -391,7 +435,7 @@ static int fact_put(struct workspace *w, const struct run_query *q, const struct
         store_put(t, TABLE_META, slice_string(name), SLICE(duration, sizeof(duration)));
         wrong_note(t, q, f, wrong);
         if (f->remeasured > 0)
-                remeasured_note(t);
+                remeasured_note(t, q);
         return store_commit(steal_pointer(t));
 }
 

@@ -202,7 +202,6 @@ static int mount_and_serve(struct session *s, struct workspace *w, const struct 
 {
         struct fuse_session *fuse = make_fuse(s, o, workspace_dir(w));
         struct leaver leaver = {.session = s, .fuse = fuse, .mountpoint = path};
-        sigset_t set, before;
         int r;
 
         if (!fuse)
@@ -211,11 +210,10 @@ static int mount_and_serve(struct session *s, struct workspace *w, const struct 
                 fuse_session_destroy(fuse);
                 return errorf(-EPERM, "cannot mount at %s; see 'solverfs doctor'", path);
         }
-        session_attach(s, fuse);
         leaver.end = eventfd(0, EFD_CLOEXEC);
-        sigfillset(&set); /* libfuse's threads inherit this: signals are for the leaver */
-        pthread_sigmask(SIG_SETMASK, &set, &before);
-        r = leaver.end < 0 ? -errno : -pthread_create(&leaver.thread, NULL, leaver_thread, &leaver);
+        r = leaver.end < 0 ? -errno : session_attach(s, fuse);
+        if (r == 0)
+                r = -pthread_create(&leaver.thread, NULL, leaver_thread, &leaver);
         if (r == 0) {
                 if (o->ready)
                         o->ready(o->user, 0);
@@ -224,10 +222,9 @@ static int mount_and_serve(struct session *s, struct workspace *w, const struct 
                 pthread_join(leaver.thread, NULL);
         }
         closep(&leaver.end);
-        pthread_sigmask(SIG_SETMASK, &before, NULL);
-        session_attach(s, NULL);
         fuse_session_unmount(fuse);
-        session_drain(s);
+        session_drain(s); /* its replies may still notify */
+        session_attach(s, NULL);
         fuse_session_destroy(fuse);
         return r;
 }
@@ -235,9 +232,13 @@ static int mount_and_serve(struct session *s, struct workspace *w, const struct 
 int session_run(struct workspace *w, struct engine *e, const struct session_options *o)
 {
         struct session *s = NULL;
+        sigset_t all, before;
         char path[PATH_SIZE];
-        int r = resolve_mountpoint(o->mountpoint, path);
+        int r;
 
+        sigfillset(&all); /* every thread made from here on inherits this: signals are for the leaver */
+        pthread_sigmask(SIG_SETMASK, &all, &before);
+        r = resolve_mountpoint(o->mountpoint, path);
         if (r == 0)
                 r = clear_mountpoint(path);
         if (r == 0)
@@ -245,6 +246,7 @@ int session_run(struct workspace *w, struct engine *e, const struct session_opti
         if (r == 0)
                 r = mount_and_serve(s, w, o, path);
         session_free(s);
+        pthread_sigmask(SIG_SETMASK, &before, NULL);
         if (r < 0 && o->ready)
                 o->ready(o->user, r);
         return r;

@@ -19,6 +19,7 @@
 #include <sys/statvfs.h>
 
 #include "new_case.h"
+#include "notify.h"
 #include "reader.h"
 #include "session_internal.h"
 
@@ -35,6 +36,7 @@ struct session {
         struct tree *tree;         /* owned */
         struct engine *engine;     /* borrowed */
         struct waiters *waiters;   /* owned */
+        struct notify *notify;     /* owned; while attached */
         struct fuse_session *fuse; /* borrowed; NULL until attached */
 
         pthread_mutex_t lock;
@@ -846,9 +848,13 @@ struct session *session_free(struct session *s)
         return NULL;
 }
 
-void session_attach(struct session *s, struct fuse_session *fuse)
+int session_attach(struct session *s, struct fuse_session *fuse)
 {
         s->fuse = fuse;
+        if (fuse)
+                return notify_start(s->tree, fuse, &s->notify);
+        s->notify = notify_stop(s->notify);
+        return 0;
 }
 
 void session_drain(struct session *s)

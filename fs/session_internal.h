@@ -13,8 +13,8 @@ int session_new(struct workspace *w, struct engine *e, const char *mountpoint, s
 /* Answers everybody who is parked and returns when nobody is any more: before libfuse's session, whose requests they hold, goes. */
 void session_drain(struct session *s);
 struct session *session_free(struct session *s);
-/* Once libfuse's session is there: notifications go through it. */
-void session_attach(struct session *s, struct fuse_session *fuse);
+/* Once libfuse's session is mounted: notifications go through it, from now until it is attached to NULL. */
+int session_attach(struct session *s, struct fuse_session *fuse);
 /* Everybody who waits gets EINTR, and so does who opens something cold from now on. */
 void session_interrupt(struct session *s);
 

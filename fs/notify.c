@@ -1,0 +1,116 @@
+#include "notify.h"
+
+#include <fuse_lowlevel.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sys/eventfd.h>
+#include <sys/inotify.h>
+
+struct notify {
+        struct tree *tree;         /* borrowed */
+        struct fuse_session *fuse; /* borrowed */
+        int watch, end;            /* inotify, eventfd */
+        uint64_t seen;             /* re-measurements the kernel was told of */
+        pthread_t thread;
+};
+
+/* Every file of a cell, and its folder. */
+static void forget_cell(struct notify *n, struct inode inode)
+{
+        for (unsigned kind = KIND_CELL; kind <= KIND_RUN_JSON; kind++) {
+                inode.kind = (uint8_t)kind;
+                fuse_lowlevel_notify_inval_inode(n->fuse, inode_pack(inode), -1, 0); /* -ENOENT: the kernel does not know it */
+        }
+}
+
+static void forget_commit(struct notify *n, const struct remeasured *r, uint32_t commit)
+{
+        for (int cached = 0; cached <= 1; cached++) {
+                struct view v = {.solver = r->solver,
+                                 .cached = cached,
+                                 .has_seed = r->has_seed,
+                                 .seed = r->seed,
+                                 .has_timeout = r->wall_ns > 0,
+                                 .timeout_ns = r->wall_ns};
+                struct inode inode = {.commit = commit, .item = r->info};
+
+                if (tree_view(n->tree, &v, &inode.view) == 0)
+                        forget_cell(n, inode);
+        }
+}
+
+static void forget(void *user, const struct remeasured *r)
+{
+        cleanup(solver_unrefp) struct solver *s = NULL;
+        struct notify *n = user;
+
+        if (workspace_solver_by_number(tree_workspace(n->tree), r->solver, &s) < 0)
+                return;
+        for (uint32_t i = 0, count = history_count(s->history); i < count; i++) {
+                struct digest key;
+
+                if (build_key(s->history, i, s->recipe, &key) == 0 && digest_equal(&key, &r->build))
+                        forget_commit(n, r, i);
+        }
+}
+
+static void *notify_thread(void *user)
+{
+        struct notify *n = user;
+
+        for (;;) {
+                struct pollfd fds[] = {{.fd = n->watch, .events = POLLIN}, {.fd = n->end, .events = POLLIN}};
+                char events[4096];
+                uint64_t now;
+
+                if (poll(fds, 2, -1) < 0 && errno != EINTR)
+                        break;
+                if (fds[1].revents)
+                        break;
+                usleep(20 * 1000); /* a commit is several writes: look once for all of them */
+                while (read(n->watch, events, sizeof(events)) > 0)
+                        ;
+                now = runs_remeasured(tree_workspace(n->tree));
+                if (now != n->seen && runs_remeasured_since(tree_workspace(n->tree), n->seen, forget, n) == 0)
+                        n->seen = now;
+        }
+        return NULL;
+}
+
+int notify_start(struct tree *t, struct fuse_session *fuse, struct notify **ret)
+{
+        struct notify *n = calloc(1, sizeof(*n));
+        char path[PATH_SIZE];
+        int r;
+
+        if (!n)
+                return -ENOMEM;
+        *n = (struct notify){
+                .tree = t, .fuse = fuse, .watch = inotify_init1(IN_CLOEXEC | IN_NONBLOCK), .end = eventfd(0, EFD_CLOEXEC)};
+        n->seen = runs_remeasured(tree_workspace(t));
+        r = path_join(path, workspace_dir(tree_workspace(t)), "lmdb");
+        if (r == 0 && (n->watch < 0 || n->end < 0 || inotify_add_watch(n->watch, path, IN_MODIFY) < 0))
+                r = -errno;
+        if (r == 0)
+                r = -pthread_create(&n->thread, NULL, notify_thread, n);
+        if (r < 0) {
+                closep(&n->watch);
+                closep(&n->end);
+                free(n);
+                return errorf(r, "cannot watch %s: %s", path, strerror(-r));
+        }
+        *ret = n;
+        return 0;
+}
+
+struct notify *notify_stop(struct notify *n)
+{
+        if (!n)
+                return NULL;
+        eventfd_write(n->end, 1);
+        pthread_join(n->thread, NULL);
+        close(n->watch);
+        close(n->end);
+        free(n);
+        return NULL;
+}
