@@ -30,6 +30,8 @@ struct execution {
         const struct execute_request *request;
         bool inside;                    /* in the sandbox; else bare */
         int control, out, err, process; /* our ends; the process's is a pidfd, or -1 */
+        uid_t uid;                      /* whom the program runs as, when we are root */
+        int lease;                      /* the lock on that user, or -1 */
         pid_t pid;                      /* bubblewrap, or the helper itself; not yet waited for */
         struct capture out_capture, err_capture;
         struct exec_reply reply;
@@ -46,6 +48,7 @@ static void execution_done(struct execution *x)
         closep(&x->out);
         closep(&x->err);
         closep(&x->process);
+        closep(&x->lease);
         capture_done(&x->out_capture);
         capture_done(&x->err_capture);
 }
@@ -175,7 +178,7 @@ static int write_request(const struct execution *x, int *ret_fd)
                 .drop = sandbox_has_users(),
                 .keep_files = !x->inside,
                 .has_cpus = q->cpus != NULL,
-                .uid = sandbox_uid(q->slot),
+                .uid = x->uid,
                 .gid = SANDBOX_GID,
                 .mask = any_shared(q) ? 0002 : 0022,
                 .wall_ns = q->wall_ns,
@@ -345,7 +348,9 @@ static int start(struct execution *x)
         if (r == 0 && x->inside)
                 r = sandbox_arguments(x->request, helper, &sandboxed);
         if (r == 0)
-                r = sandbox_hand_over(x->request);
+                r = sandbox_lease(x->request->slot, &x->uid, &x->lease);
+        if (r == 0)
+                r = sandbox_hand_over(x->request, x->uid);
         if (r == 0)
                 r = write_request(x, &e.request);
         if (r < 0)
@@ -614,6 +619,7 @@ int execute(const struct execute_request *request, struct execute_result *ret)
                 .out = -1,
                 .err = -1,
                 .process = -1,
+                .lease = -1,
                 .out_capture = {.limit = request->out},
                 .err_capture = {.limit = request->err},
         };

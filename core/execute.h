@@ -9,7 +9,7 @@
  * What is inside: /usr and /etc (read-only), /proc and a minimal /dev of its own, the binds, and the scratch folder as /scratch, which
  * is also /tmp, /var/tmp, HOME and TMPDIR. /dev/shm holds as much as the memory limit. No network, nobody's home, nothing else writable.
  *
- * As root the program runs under a real uid of its own (per slot; core/sandbox.h), as RLIMIT_NPROC does nothing for root. Scratch and
+ * As root the program runs under a real uid of its own (leased machine-wide; core/sandbox.h), as RLIMIT_NPROC does nothing for root. Scratch and
  * writable binds are handed to that user before (every file of another owner is chowned); a `shared` one is opened to the group of all
  * slots, once; a file that is only read is made readable to that group. As another user, bubblewrap makes a user namespace.
  *
@@ -59,7 +59,7 @@ struct execute_request {
         struct capture_limit out, err;
         bool merge;            /* stderr goes where stdout goes (build logs) */
         const cpu_set_t *cpus; /* the cores it may use (sched_setaffinity); NULL: as we may */
-        unsigned slot;         /* which uid and cgroup, when root; distinct for executions at the same time */
+        unsigned slot;         /* where to begin looking for a free uid, when root */
         int cancel_fd;         /* readable (or hung up) means: end it now; -1: none */
         int input_fd;          /* standard input; -1: /dev/null */
 };

@@ -6,6 +6,8 @@
 #include <pthread.h>
 #include <sys/stat.h>
 
+#include "cache/lock.h"
+
 /* -- whose files -- */
 
 static bool has_users;
@@ -28,9 +30,30 @@ bool sandbox_has_users(void)
         return has_users;
 }
 
-uid_t sandbox_uid(unsigned slot)
+#define LEASES "/run/lock/solverfs"
+
+int sandbox_lease(unsigned slot, uid_t *ret_uid, int *ret_lock)
 {
-        return SANDBOX_UID_FIRST + slot % (SANDBOX_UID_LAST - SANDBOX_UID_FIRST + 1);
+        const unsigned n = SANDBOX_UID_LAST - SANDBOX_UID_FIRST + 1;
+        int r;
+
+        *ret_uid = SANDBOX_UID_FIRST;
+        *ret_lock = -1;
+        if (!sandbox_has_users())
+                return 0;
+        r = make_dirs(LEASES, 0755);
+        for (unsigned i = 0; r == 0 && i < n; i++) {
+                char name[16];
+
+                *ret_uid = SANDBOX_UID_FIRST + (slot + i) % n;
+                snprintf(name, sizeof(name), "uid%u", (unsigned) *ret_uid);
+                r = lock_try(LEASES, name, false, ret_lock);
+                if (r == 0)
+                        return 0;
+                if (r == -EAGAIN)
+                        r = 0;
+        }
+        return r < 0 ? r : errorf(-EAGAIN, "all %u users for runs are taken: see " LEASES, n);
 }
 
 /* What a file is to become: its owner (-1: stays) and group, and the bits that it must have (of a folder, of a file). */
@@ -117,9 +140,8 @@ static int hand_bind(const struct bind *b, uid_t uid)
                          false);
 }
 
-int sandbox_hand_over(const struct execute_request *request)
+int sandbox_hand_over(const struct execute_request *request, uid_t uid)
 {
-        uid_t uid = sandbox_uid(request->slot);
         int r;
 
         if (!sandbox_has_users())

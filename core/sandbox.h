@@ -13,10 +13,14 @@
 
 /* Are we root in a user namespace that has these users, so that a program can be given one of its own? */
 bool sandbox_has_users(void);
-uid_t sandbox_uid(unsigned slot);
 
-/* Hands the scratch folder and what is bound to the slot's user; nothing to do where sandbox_has_users() is false. */
-int sandbox_hand_over(const struct execute_request *request);
+/* A user that no other execution on this machine has now, of whatever store: the kernel counts a user's processes (RLIMIT_NPROC), and a user
+ * may signal its own. Held by an OFD lock in /run/lock/solverfs until *ret_lock is closed; `slot` says where to begin to look. Where
+ * sandbox_has_users() is false there is nothing to lease: *ret_lock is -1. -EAGAIN when all are taken. */
+int sandbox_lease(unsigned slot, uid_t *ret_uid, int *ret_lock);
+
+/* Hands the scratch folder and what is bound to the user; nothing to do where sandbox_has_users() is false. */
+int sandbox_hand_over(const struct execute_request *request, uid_t uid);
 
 /* bwrap's argument vector, NULL-terminated, with the helper as the command. Free with sandbox_arguments_free(). -ENOENT with a sentence
  * when there is no bwrap. */
