@@ -218,6 +218,23 @@ int journal_next_segment(struct journal *j, uint64_t segment, struct journal_pos
         return r;
 }
 
+int journal_size(struct journal *j, uint64_t *ret)
+{
+        cleanup(numbers_done) struct numbers all = {0};
+        int r = list_segments(j, &all);
+
+        *ret = 0;
+        for (size_t i = 0; i < all.n; i++) {
+                char name[24];
+                struct stat st;
+
+                segment_name(all.list[i], name);
+                if (fstatat(j->dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0)
+                        *ret += (uint64_t)st.st_size;
+        }
+        return r;
+}
+
 int journal_open(const char *dir, struct journal **ret)
 {
         struct journal *j = calloc(1, sizeof(*j));

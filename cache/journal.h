@@ -58,6 +58,8 @@ struct journal_counts {
 int journal_open(const char *dir, struct journal **ret); /* the folder must be there; -EPROTONOSUPPORT: a newer solverfs's */
 struct journal *journal_close(struct journal *j);
 
+int journal_size(struct journal *j, uint64_t *ret); /* bytes on disk, of all segments */
+
 /* -- writing ---------------------------------------------------------------------------------------------------- */
 
 /* Where a group goes when all up to `at` is applied: there, or in a new segment. */

@@ -416,6 +416,28 @@ START_TEST(test_a_forked_child_is_refused)
 }
 END_TEST
 
+START_TEST(test_stats)
+{
+        struct store *s = open_store(STORE_CREATE);
+        struct store_stats stats;
+
+        set(s, FACTS, "a", "1");
+        set(s, FACTS, "b", "1");
+        set(s, PROGRAMS, "c", "1");
+        assert_ok(store_stats(s, &stats));
+        ck_assert_uint_eq(stats.n_tables, N);
+        ck_assert_str_eq(stats.tables[FACTS].name, "facts");
+        ck_assert_uint_eq(stats.tables[FACTS].entries, 2);
+        ck_assert_uint_gt(stats.tables[FACTS].bytes, 0);
+        ck_assert_uint_eq(stats.tables[NAMES].entries, 0);
+        ck_assert_uint_eq(stats.tables[PROGRAMS].entries, 1);
+        ck_assert_uint_gt(stats.used_bytes, 0);
+        ck_assert_uint_gt(stats.map_size, stats.used_bytes);
+        ck_assert_uint_gt(stats.journal_bytes, 0);
+        store_close(s);
+}
+END_TEST
+
 /* -- many at once -- */
 
 #define ROUNDS 100
@@ -876,7 +898,7 @@ END_TEST
 
 SUITE("store", test_put_get_delete, test_values_of_all_sizes, test_keys_of_all_sizes, test_a_transaction_is_all_or_nothing,
       test_values_stay_until_the_end, test_each, test_each_may_delete, test_opening, test_read_only,
-      test_generation_grows_with_writes, test_writing_twice_in_one_thread_is_told, test_a_forked_child_is_refused,
+      test_generation_grows_with_writes, test_writing_twice_in_one_thread_is_told, test_a_forked_child_is_refused, test_stats,
       test_threads_and_processes, test_the_index_is_made_anew_from_the_journal, test_what_the_index_has_not_is_applied,
       test_a_torn_transaction_is_cut_off, test_a_transaction_with_a_hole_at_the_end_is_cut_off,
       test_a_damaged_record_costs_only_itself, test_a_newer_store_is_refused, test_kill_while_writing,
