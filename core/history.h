@@ -2,8 +2,8 @@
  * instant and gives every commit a dense number that never changes and is never reused.
  *
  * Commits are numbered from 0 in the order they were first indexed; a commit that upstream rewrote away keeps its number and
- * stays readable (a ref under refs/solverfs/kept/ holds it). The index keeps, per commit: oid, committer date, when indexed,
- * parents' numbers, its place on the first-parent line; and the refs as of the last update.
+ * stays readable (a ref under refs/solverfs/kept/ holds it). A commit's number is above its parents'. The index keeps, per commit:
+ * oid, committer date, when indexed, parents' numbers; and the refs as of the last update.
  *
  * Threads: a history may be used by any thread; libgit2 handles are per call or guarded inside. Nothing here blocks on the network
  * but history_clone() and history_update().
@@ -93,7 +93,7 @@ enum commit_text {
         COMMIT_CHANGES
 };
 /* message as stored; "Name <email>\n"; ISO 8601 committer date with zone; changed paths against the first parent as
- * "M\tpath\n" (A D M R T, as git diff --name-status; quoted as git quotes). */
+ * "M\tpath\n" (A D M T, and R100\told\tnew for a file renamed without a change; as git diff --name-status -M100% prints and quotes). */
 int history_text(struct history *h, uint32_t number, enum commit_text which, struct buffer *ret);
 
 /* The first-parent line from `tip` (COMMIT_NONE: HEAD) back to the root, oldest first; free(). */
@@ -102,6 +102,9 @@ int history_line(struct history *h, uint32_t tip, uint32_t **ret_numbers, size_t
 /* Digest of the tree entries (id, mode, path) of `paths` at this commit: two commits with equal sources are one build. Kept in the
  * store. `paths` NULL-terminated, empty: the whole tree. A path that is not there counts as absent, not as an error. */
 int history_source(struct history *h, uint32_t number, char *const *paths, struct digest *ret);
+/* The same of every commit, (*ret)[number]; free(). A commit that the repository has lost has the zero digest. Seconds for tens of
+ * thousands of commits the first time (what is worked out is kept in the store), milliseconds later. */
+int history_sources(struct history *h, char *const *paths, struct digest **ret, uint32_t *ret_n);
 
 /* The bare repository, for worktree checkouts; a handle of the caller's own: git_repository_free(). */
 int history_repository(struct history *h, git_repository **ret);
