@@ -29,12 +29,12 @@ static ssize_t read_small(int dir, const char *name, char *text, size_t size)
         int fd = openat(dir, name, O_RDONLY | O_CLOEXEC);
         ssize_t n;
 
+        text[0] = '\0';
         if (fd < 0)
                 return -1;
         n = read(fd, text, size - 1);
         close(fd);
-        if (n >= 0)
-                text[n] = '\0';
+        text[n > 0 ? n : 0] = '\0';
         return n;
 }
 
@@ -205,10 +205,13 @@ uint64_t tree_fair_memory(bool inside)
                 if (!is_alive(&l.items[i]))
                         continue;
                 snprintf(name, sizeof(name), "/proc/%d/smaps_rollup", (int)l.items[i].pid);
-                if (read_small(AT_FDCWD, name, text, sizeof(text)) <= 0 || !(pss = strstr(text, "\nPss:"))) {
+                if (read_small(AT_FDCWD, name, text, sizeof(text)) < 0 && (errno == EACCES || errno == EPERM)) {
                         sum = 0;
                         break;
                 }
+                pss = strstr(text, "\nPss:");
+                if (!pss) /* it has gone meanwhile */
+                        continue;
                 sum += strtoull(pss + 5, NULL, 10) * 1024;
         }
         free(l.items);
