@@ -94,19 +94,37 @@ int execute_helper_path(char ret[PATH_SIZE])
 
 /* -- the request on the wire -- */
 
-/* A path or text as the program is to see it: bare, what begins with a bind's target begins with its source instead. */
+static bool is_path_character(char c)
+{
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.' || c == '-';
+}
+
+/* The bind whose target stands at `text`, as a whole path or the beginning of one. */
+static bool target_at(const char *text, const struct bind *b)
+{
+        size_t n = strlen(b->target);
+
+        return strncmp(text, b->target, n) == 0 && !is_path_character(text[n]);
+}
+
+/* A text as the program is to see it: bare, a bind's target becomes its source wherever it stands as a path. */
 static void add_seen(struct buffer *b, const struct execution *x, const char *text)
 {
         const struct execute_request *q = x->request;
         const struct bind scratch = {.source = q->scratch, .target = "/scratch"};
 
-        for (size_t i = 0; !x->inside && i <= q->n_binds; i++) {
-                const struct bind *bind = i < q->n_binds ? &q->binds[i] : &scratch;
-                size_t n = strlen(bind->target);
+        for (const char *at = text; *at && !x->inside; at++) {
+                if (*at != '/' || (at > text && (at[-1] == '/' || is_path_character(at[-1]))))
+                        continue;
+                for (size_t i = 0; i <= q->n_binds; i++) {
+                        const struct bind *bind = i < q->n_binds ? &q->binds[i] : &scratch;
 
-                if (strncmp(text, bind->target, n) == 0 && (text[n] == '\0' || text[n] == '/')) {
+                        if (!target_at(at, bind))
+                                continue;
+                        buffer_add(b, text, (size_t)(at - text));
                         buffer_adds(b, bind->source);
-                        text += n;
+                        text = at + strlen(bind->target);
+                        at = text - 1;
                         break;
                 }
         }

@@ -14,8 +14,9 @@
  * slots, once; a file that is only read is made readable to that group. As another user, bubblewrap makes a user namespace.
  *
  * SANDBOX_NONE: the same, but the program sees and reaches the whole machine as we do (as root, under the slot's uid with root's power
- * over files): an argument, a value in the environment or the directory that begins with a bind's target or /scratch is given with the
- * host's path instead. Its descendants are found as ours (PR_SET_CHILD_SUBREAPER).
+ * over files). Wherever a bind's target or /scratch stands as a path in an argument, a value of the environment or the directory, the
+ * host's path is put instead. Descendants are found as ours (PR_SET_CHILD_SUBREAPER); when caller and helper are killed at the same
+ * moment, one that had made a session of its own may stay.
  *
  * Threads: any number of executions at once. Nothing here knows of solvers, commits or cases.
  */

@@ -2,12 +2,19 @@
  *
  * Repetition: a run that took less than 1 s, or whose samples' spread (max − min) is more than 5 % of the median, is repeated while
  * that can change the median, at most `samples` times and at most for three times the first run's time or 1 s, whichever is more.
- * `time` is the lower-median sample; every other file of the cell is that same sample's. A timeout, memout or crash is not repeated.
+ * `time` is the lower-median sample; every other file of the cell is that same sample's. Only an answer (sat, unsat, unknown) is repeated:
+ * no timeout, memout, crash or error. A wrong answer in any sample makes the fact wrong.
+ *
+ * run.json's effort maps a pattern's longest word before its group ("conflicts") to the number of its last match: in standard error, else
+ * in standard output. Lines of more than a megabyte are not searched.
  */
 #pragma once
 
 #include "fact.h"
 #include "host.h"
+
+/* Bytes a run's scratch folder (with /tmp) may hold; beyond, the run ends as `error`. */
+#define MEASURE_SCRATCH (UINT64_C(4) << 30)
 
 struct measure_request {
         const struct recipe *recipe;
