@@ -373,6 +373,12 @@ static uint64_t checked_memory(const struct run *run, const struct tree *t)
         return memory;
 }
 
+/* So many tasks that a fork may have failed: with several at the same moment all fail that together would be too many. */
+static bool is_near_processes(const struct exec_request *r, uint64_t tasks)
+{
+        return r->processes != 0 && tasks + r->processes / 8 >= r->processes;
+}
+
 static void look(struct run *run)
 {
         const struct exec_request *r = run->order->head;
@@ -386,8 +392,7 @@ static void look(struct run *run)
                 run->reply.tree = memory;
         if (run->space < t.largest_space)
                 run->space = t.largest_space;
-        if (r->processes != 0 && t.threads >= r->processes)
-                run->processes_hit = true;
+        run->processes_hit |= is_near_processes(r, t.threads);
         if (is_over(memory, r->memory))
                 end_for(run, END_MEMORY);
         else if (is_over(reaped_cpu(run) + t.cpu_ns, r->cpu_ns))
@@ -514,9 +519,8 @@ static void count_what_is_left(struct run *run)
         const struct exec_request *r = run->order->head;
         struct tree t;
 
-        if (r->processes != 0 && !(WIFEXITED(run->status) && WEXITSTATUS(run->status) == 0) && tree_read(r->namespace, &t) == 0 &&
-            t.threads + 1 >= r->processes)
-                run->processes_hit = true;
+        if (r->processes != 0 && !(WIFEXITED(run->status) && WEXITSTATUS(run->status) == 0) && tree_read(r->namespace, &t) == 0)
+                run->processes_hit |= is_near_processes(r, t.threads + 1);
 }
 
 /* How it ended, when it did so by itself: a limit that it passed counts all the same, so that whatever is reported as within its

@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -93,26 +94,32 @@ static int many_processes(char **argv) /* N sleepers; their number, or the errno
 
 static int daemonize(char **argv) /* a grandchild in a session of its own that uses CPU, and holds our output open */
 {
+        bool stays = strcmp(argument(argv, 3), "stay") == 0;
+        int fds[2];
+        char c;
+
+        if (pipe(fds) < 0)
+                return 1;
         if (fork() == 0) {
                 setsid();
                 if (fork() == 0) {
                         burn(atof(argument(argv, 2)));
-                        if (strcmp(argument(argv, 3), "stay") == 0)
+                        if (stays && write(fds[1], "x", 1) == 1)
                                 pause();
                         _exit(0);
                 }
                 _exit(0);
         }
-        if (strcmp(argument(argv, 3), "stay") != 0)
-                usleep(700000);
-        else
-                usleep(20000);
+        close(fds[1]);
+        if (read(fds[0], &c, 1) != (stays ? 1 : 0)) /* it has gone, or stays */
+                return 1;
+        usleep(20000);
         puts("sat");
         return 0;
 }
 
-static int
-grow_tree(char **argv) /* itself, a child, a grandchild of another session, and a child that ignores signals; for ever */
+/* Itself, a child, a grandchild of another session, and a child that ignores signals; for ever. */
+static int grow_tree(char **argv)
 {
         if (fork() == 0)
                 pause();
