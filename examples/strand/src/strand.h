@@ -1,0 +1,29 @@
+/* strand: satisfiability of string formulas. One call answers one check-sat. */
+#pragma once
+#include "eval.h"
+#include <stdio.h>
+
+enum verdict { VERDICT_UNKNOWN, VERDICT_SAT, VERDICT_UNSAT };
+
+struct strand_options {
+        uint32_t seed;
+        bool no_overlap; /* do not detect overlapping variables */
+        bool no_length;  /* do not consult the integer solver while searching */
+        double deadline; /* on the monotonic clock; 0: none */
+};
+
+/* Deterministic effort. */
+struct strand_stats {
+        uint64_t rounds;       /* Boolean assignments looked at */
+        uint64_t conflicts;    /* clauses learned */
+        uint64_t models;       /* candidate models evaluated */
+        uint64_t z3_checks;
+};
+
+/* Is the conjunction of the assertions satisfiable? For `sat`, val (indexed by term id, at least bank size when
+ * called) holds the values of the variables in `declared`; the assertions are true under it. */
+enum verdict strand_solve(struct bank *b, const tid *asserts, size_t n, const struct strand_options *opt,
+                          struct strand_stats *stats, struct value *val);
+
+void strand_print_stats(FILE *f, const struct strand_stats *s);
+double strand_now(void);

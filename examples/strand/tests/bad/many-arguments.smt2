@@ -1,0 +1,2 @@
+(set-logic QF_S)
+(assert (str.contains "a" "b" "c"))

@@ -1,0 +1,11 @@
+; expect: sat
+(set-logic QF_SLIA)
+(declare-fun x () String)
+(declare-const n Int)
+(assert (! (= (str.len x) (+ n 2)) :named lens))
+(assert lens)
+(define-fun big ((k Int)) Bool (let ((k 3) (m k)) (> m k)))
+(assert (big n))
+(check-sat)
+(get-model)
+(get-value (x n (str.++ x "!")))

@@ -1,0 +1,10 @@
+; expect: sat unsat sat
+(set-logic QF_SLIA)
+(declare-fun x () String)
+(assert (> (str.len x) 2))
+(check-sat)
+(push 1)
+(assert (< (str.len x) 2))
+(check-sat)
+(pop 1)
+(check-sat)
