@@ -121,6 +121,16 @@ out:
         free(next.bit);
 }
 
+/* NULL: unknown, or not a string. */
+static const struct ustr *string_value(const struct bank *b, tid t, const struct value *val)
+{
+        const struct term *x = term_get(b, t);
+
+        if (x->op == OP_STR)
+                return x->str;
+        return x->sort == SORT_STR && val && val[t].set ? val[t].s : NULL;
+}
+
 int eval_in_re(struct bank *b, const struct ustr *s, tid re, const struct value *val)
 {
         vec_u32 order = {};
@@ -140,9 +150,10 @@ int eval_in_re(struct bank *b, const struct ustr *s, tid re, const struct value 
                 if (t->sort != SORT_RE)
                         continue;
                 *o = (struct spans){n, util_alloc(n * n)};
-                for (uint32_t a = 0; a < t->nargs; a++)
-                        if (term_get(b, t->args[a])->sort == SORT_STR && !val[t->args[a]].set)
-                                goto out;
+                x = t->nargs ? string_value(b, t->args[0], val) : NULL;
+                y = t->nargs > 1 ? string_value(b, t->args[1], val) : NULL;
+                if ((t->op == OP_TO_RE && !x) || (t->op == OP_RE_RANGE && (!x || !y)))
+                        goto out;
                 switch ((enum op)t->op) {
                 case OP_RE_NONE:
                         break;
@@ -155,13 +166,10 @@ int eval_in_re(struct bank *b, const struct ustr *s, tid re, const struct value 
                                 row(o, i)[i + 1] = 1;
                         break;
                 case OP_TO_RE:
-                        x = val[t->args[0]].s;
                         for (size_t i = 0; i + x->len < n; i++)
                                 row(o, i)[i + x->len] = !x->len || !memcmp(s->c + i, x->c, 4 * (size_t)x->len);
                         break;
                 case OP_RE_RANGE:
-                        x = val[t->args[0]].s;
-                        y = val[t->args[1]].s;
                         if (x->len == 1 && y->len == 1)
                                 for (size_t i = 0; i + 1 < n; i++)
                                         row(o, i)[i + 1] = s->c[i] >= x->c[0] && s->c[i] <= y->c[0];
