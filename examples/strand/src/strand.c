@@ -233,8 +233,25 @@ enum verdict strand_solve(struct bank *b, const tid *asserts, size_t n, const st
 
 void strand_print_stats(FILE *f, const struct strand_stats *s)
 {
-        fprintf(f, ":rounds %llu\n", (unsigned long long)s->rounds);
-        fprintf(f, ":conflicts %llu\n", (unsigned long long)s->conflicts);
-        fprintf(f, ":models %llu\n", (unsigned long long)s->models);
-        fprintf(f, ":z3-checks %llu\n", (unsigned long long)s->z3_checks);
+        const struct {
+                const char *name;
+                uint64_t n;
+        } lines[] = {
+                {"rounds", s->rounds},
+                {"conflicts", s->conflicts},
+                {"nodes", s->nodes},
+                {"splits", s->splits},
+                {"arrangements", s->arrangements},
+                {"dead-ends", s->dead_ends},
+                {"propagations", s->propagations},
+                {"length-conflicts", s->length_conflicts},
+                {"periods", s->periods},
+                {"pruned", s->pruned},
+                {"intersections", s->intersections},
+                {"models", s->models},
+                {"z3-checks", s->z3_checks},
+        };
+
+        for (size_t i = 0; i < sizeof(lines) / sizeof(*lines); i++)
+                fprintf(f, ":%s %llu\n", lines[i].name, (unsigned long long)lines[i].n);
 }

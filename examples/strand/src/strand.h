@@ -14,9 +14,18 @@ struct strand_options {
 
 /* Deterministic effort. */
 struct strand_stats {
-        uint64_t rounds;       /* Boolean assignments looked at */
-        uint64_t conflicts;    /* clauses learned */
-        uint64_t models;       /* candidate models evaluated */
+        uint64_t rounds;        /* Boolean assignments looked at */
+        uint64_t conflicts;     /* clauses learned from them */
+        uint64_t nodes;         /* of the string search */
+        uint64_t splits;        /* case splits */
+        uint64_t arrangements;  /* arrangements followed to the end */
+        uint64_t dead_ends;     /* alternatives that were contradictory */
+        uint64_t propagations;  /* variables solved, functions computed */
+        uint64_t length_conflicts; /* contradictions that the integer solver found */
+        uint64_t periods;       /* overlaps decided by their period */
+        uint64_t pruned;        /* overlapping arrangements dropped */
+        uint64_t intersections; /* of languages */
+        uint64_t models;        /* candidates for a model */
         uint64_t z3_checks;
 };
 

@@ -1,0 +1,270 @@
+#include "zed.h"
+
+static void on_error(Z3_context c, Z3_error_code e)
+{
+        (void)c;
+        (void)e;
+}
+
+void zed_init(struct zed *z, struct bank *b, struct strand_stats *stats, double deadline)
+{
+        Z3_config cfg = Z3_mk_config();
+
+        memset(z, 0, sizeof(*z));
+        z->b = b;
+        z->stats = stats;
+        z->deadline = deadline;
+        Z3_set_param_value(cfg, "model", "true");
+        z->z = Z3_mk_context(cfg);
+        Z3_del_config(cfg);
+        Z3_set_error_handler(z->z, on_error);
+        z->master = Z3_mk_simple_solver(z->z);
+        Z3_solver_inc_ref(z->z, z->master);
+        z->arith = Z3_mk_simple_solver(z->z);
+        Z3_solver_inc_ref(z->z, z->arith);
+        z->ints = Z3_mk_int_sort(z->z);
+        z->bools = Z3_mk_bool_sort(z->z);
+}
+
+static void drop(struct zed *z, Z3_model *m)
+{
+        if (*m)
+                Z3_model_dec_ref(z->z, *m);
+        *m = NULL;
+}
+
+void zed_free(struct zed *z)
+{
+        drop(z, &z->model);
+        drop(z, &z->skeleton);
+        Z3_solver_dec_ref(z->z, z->master);
+        Z3_solver_dec_ref(z->z, z->arith);
+        Z3_del_context(z->z);
+        vec_free(&z->ast);
+        vec_free(&z->proxy);
+        vec_free(&z->fact);
+        vec_free(&z->number);
+}
+
+static Z3_ast translate(struct zed *z, tid t)
+{
+        const struct term *x = term_get(z->b, t);
+        VEC(Z3_ast) args = {};
+        Z3_context c = z->z;
+        unsigned n = x->nargs;
+        Z3_ast r = NULL, *a;
+
+        for (unsigned i = 0; i < n; i++)
+                vec_push(&args, z->ast.d[x->args[i]]);
+        a = args.d;
+        switch ((enum op)x->op) {
+        case OP_TRUE:
+                r = Z3_mk_true(c);
+                break;
+        case OP_FALSE:
+                r = Z3_mk_false(c);
+                break;
+        case OP_VAR:
+                if (x->sort == SORT_BOOL || x->sort == SORT_INT)
+                        r = Z3_mk_fresh_const(c, "v", x->sort == SORT_INT ? z->ints : z->bools);
+                break;
+        case OP_NUM:
+                r = Z3_mk_int64(c, x->a, z->ints);
+                break;
+        case OP_NOT:
+                r = Z3_mk_not(c, a[0]);
+                break;
+        case OP_AND:
+                r = Z3_mk_and(c, n, a);
+                break;
+        case OP_OR:
+                r = Z3_mk_or(c, n, a);
+                break;
+        case OP_ITE:
+                if (x->sort == SORT_BOOL)
+                        r = Z3_mk_ite(c, a[0], a[1], a[2]);
+                break;
+        case OP_EQ:
+                if (term_get(z->b, x->args[0])->sort == SORT_STR)
+                        r = Z3_mk_fresh_const(c, "eq", z->bools);
+                else
+                        r = Z3_mk_eq(c, a[0], a[1]);
+                break;
+        case OP_LE:
+                r = Z3_mk_le(c, a[0], a[1]);
+                break;
+        case OP_ADD:
+                r = Z3_mk_add(c, n, a);
+                break;
+        case OP_MUL:
+                r = Z3_mk_mul(c, n, a);
+                break;
+        case OP_DIV:
+                r = Z3_mk_div(c, a[0], a[1]);
+                break;
+        case OP_MOD:
+                r = Z3_mk_mod(c, a[0], a[1]);
+                break;
+        case OP_LEN:
+                r = Z3_mk_fresh_const(c, "len", z->ints);
+                Z3_solver_assert(c, z->master, Z3_mk_ge(c, r, Z3_mk_int64(c, 0, z->ints)));
+                Z3_solver_assert(c, z->arith, Z3_mk_ge(c, r, Z3_mk_int64(c, 0, z->ints)));
+                break;
+        case OP_IN_RE:
+        case OP_CONTAINS:
+                r = Z3_mk_fresh_const(c, "in", z->bools);
+                break;
+        default:
+                break; /* strings and languages: nothing in Z3 */
+        }
+        vec_free(&args);
+        return r;
+}
+
+static Z3_ast ast(struct zed *z, tid t)
+{
+        vec_u32 todo = {};
+
+        while (z->ast.n < z->b->terms.n)
+                vec_push(&z->ast, NULL);
+        if (z->ast.d[t])
+                return z->ast.d[t];
+        vec_push(&todo, t);
+        while (todo.n) { /* depth first; arguments before the term */
+                tid u = vec_last(&todo);
+                const struct term *x = term_get(z->b, u);
+                bool ready = true;
+
+                if (x->op != OP_LEN && x->op != OP_IN_RE && x->op != OP_CONTAINS)
+                        for (uint32_t i = 0; i < x->nargs; i++) {
+                                enum sort s = (enum sort)term_get(z->b, x->args[i])->sort;
+
+                                if (!z->ast.d[x->args[i]] && (s == SORT_BOOL || s == SORT_INT)) {
+                                        vec_push(&todo, x->args[i]);
+                                        ready = false;
+                                }
+                        }
+                if (!ready)
+                        continue;
+                if (!z->ast.d[u])
+                        z->ast.d[u] = translate(z, u);
+                todo.n--;
+        }
+        vec_free(&todo);
+        return z->ast.d[t];
+}
+
+/* Z3 stops by itself at the deadline. */
+static void limit(struct zed *z, Z3_solver s)
+{
+        Z3_params p;
+        double left;
+
+        if (z->deadline <= 0)
+                return;
+        left = (z->deadline - strand_now()) * 1000;
+        p = Z3_mk_params(z->z);
+        Z3_params_inc_ref(z->z, p);
+        Z3_params_set_uint(z->z, p, Z3_mk_string_symbol(z->z, "timeout"), left < 1 ? 1 : (unsigned)left);
+        Z3_solver_set_params(z->z, s, p);
+        Z3_params_dec_ref(z->z, p);
+}
+
+void zed_assert(struct zed *z, tid formula)
+{
+        Z3_solver_assert(z->z, z->master, ast(z, formula));
+}
+
+void zed_block(struct zed *z, const tid *atom, const bool *negative, size_t n)
+{
+        VEC(Z3_ast) lits = {};
+
+        for (size_t i = 0; i < n; i++) {
+                Z3_ast a = ast(z, atom[i]);
+
+                vec_push(&lits, negative[i] ? a : Z3_mk_not(z->z, a));
+        }
+        Z3_solver_assert(z->z, z->master, n ? Z3_mk_or(z->z, (unsigned)n, lits.d) : Z3_mk_false(z->z));
+        vec_free(&lits);
+}
+
+enum verdict zed_check(struct zed *z)
+{
+        Z3_lbool r;
+
+        limit(z, z->master);
+        z->stats->z3_checks++;
+        drop(z, &z->skeleton);
+        r = Z3_solver_check(z->z, z->master);
+        if (r == Z3_L_FALSE)
+                return VERDICT_UNSAT;
+        if (r != Z3_L_TRUE)
+                return VERDICT_UNKNOWN;
+        z->skeleton = Z3_solver_get_model(z->z, z->master);
+        Z3_model_inc_ref(z->z, z->skeleton);
+        return VERDICT_SAT;
+}
+
+bool zed_truth(struct zed *z, tid formula)
+{
+        Z3_ast r = NULL;
+
+        if (!Z3_model_eval(z->z, z->skeleton, ast(z, formula), true, &r))
+                return false;
+        return Z3_get_bool_value(z->z, r) == Z3_L_TRUE;
+}
+
+uint32_t zed_proxy(struct zed *z, tid fact)
+{
+        Z3_ast p;
+
+        while (z->number.n <= fact)
+                vec_push(&z->number, 0);
+        if (z->number.d[fact])
+                return z->number.d[fact] - 1;
+        p = Z3_mk_fresh_const(z->z, "p", z->bools);
+        Z3_solver_assert(z->z, z->arith, Z3_mk_implies(z->z, p, ast(z, fact)));
+        vec_push(&z->proxy, p);
+        vec_push(&z->fact, fact);
+        z->number.d[fact] = (uint32_t)z->proxy.n;
+        return (uint32_t)z->proxy.n - 1;
+}
+
+enum verdict zed_check_facts(struct zed *z, const uint32_t *proxies, size_t n, vec_u32 *core)
+{
+        VEC(Z3_ast) assume = {};
+        enum verdict v = VERDICT_UNKNOWN;
+        Z3_lbool r;
+
+        limit(z, z->arith);
+        z->stats->z3_checks++;
+        for (size_t i = 0; i < n; i++)
+                vec_push(&assume, z->proxy.d[proxies[i]]);
+        drop(z, &z->model);
+        r = Z3_solver_check_assumptions(z->z, z->arith, (unsigned)n, assume.d);
+        if (r == Z3_L_TRUE) {
+                z->model = Z3_solver_get_model(z->z, z->arith);
+                Z3_model_inc_ref(z->z, z->model);
+                v = VERDICT_SAT;
+        } else if (r == Z3_L_FALSE) {
+                Z3_ast_vector c = Z3_solver_get_unsat_core(z->z, z->arith);
+
+                Z3_ast_vector_inc_ref(z->z, c);
+                for (unsigned i = 0; i < Z3_ast_vector_size(z->z, c); i++)
+                        for (size_t j = 0; j < n; j++)
+                                if (assume.d[j] == Z3_ast_vector_get(z->z, c, i))
+                                        vec_push(core, (uint32_t)j);
+                Z3_ast_vector_dec_ref(z->z, c);
+                v = VERDICT_UNSAT;
+        }
+        vec_free(&assume);
+        return v;
+}
+
+bool zed_value(struct zed *z, tid t, int64_t *out)
+{
+        Z3_ast r = NULL;
+
+        return z->model && Z3_model_eval(z->z, z->model, ast(z, t), true, &r) &&
+               Z3_get_numeral_int64(z->z, r, out);
+}

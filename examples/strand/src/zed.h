@@ -1,0 +1,40 @@
+/* Z3 behind a small door: Booleans, equality and linear integer arithmetic, nothing else (paper, Fig. 1).
+ *
+ * Lowered terms become Z3 terms; string atoms become free Booleans, lengths of variables become integers. Facts
+ * about integers are checked under assumptions: each has a proxy literal, so that unsatisfiable ones are named. */
+#pragma once
+#include "lower.h"
+#include "strand.h"
+#include <z3.h>
+
+struct zed {
+        struct bank *b;
+        Z3_context z;
+        Z3_solver master; /* the Boolean skeleton */
+        Z3_solver arith;  /* proxies and what they imply */
+        Z3_model model;   /* of the last arith check that was satisfiable, or NULL */
+        Z3_model skeleton; /* of the last master check */
+        Z3_sort ints, bools;
+        VEC(Z3_ast) ast;       /* by term id; NULL: not yet */
+        VEC(Z3_ast) proxy;     /* by number */
+        vec_u32 fact;          /* by number: the term */
+        vec_u32 number;        /* by term id: number + 1 */
+        struct strand_stats *stats;
+        double deadline;
+};
+
+void zed_init(struct zed *z, struct bank *b, struct strand_stats *stats, double deadline);
+void zed_free(struct zed *z);
+
+void zed_assert(struct zed *z, tid formula);
+/* Adds the clause that not all these literals hold; negative[i]: the literal is the negation of atom[i]. */
+void zed_block(struct zed *z, const tid *atom, const bool *negative, size_t n);
+/* The skeleton: VERDICT_SAT leaves a model for zed_truth. */
+enum verdict zed_check(struct zed *z);
+bool zed_truth(struct zed *z, tid formula);
+
+uint32_t zed_proxy(struct zed *z, tid fact);
+/* Do the facts hold together? VERDICT_UNSAT: core holds indices into proxies. */
+enum verdict zed_check_facts(struct zed *z, const uint32_t *proxies, size_t n, vec_u32 *core);
+/* The value of an integer term in the last model of facts. */
+bool zed_value(struct zed *z, tid t, int64_t *out);
