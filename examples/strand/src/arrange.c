@@ -1,0 +1,172 @@
+/* Word equations by arrangements (paper, sections 3 and 4.1).
+ *
+ * The two sides of a generalized word equation are two sequences of boundary labels. An arrangement merges them
+ * into one: the next label of one side comes before, with, or after the next of the other. What is merged already
+ * has been stripped from both sides, so the front of an equation is always a pair of left labels in one set, and
+ * a split decides the pair of right labels that follow: |X| < |Y|, = or >. Replacing the longer variable by
+ * pieces everywhere merges the label sets of all equations that share it. Both ends of an equation are fronts.
+ *
+ * The integer solver's current lengths say which way to try first, and its facts which ways are left. */
+#include "search.h"
+
+/* Symbol i from the front (or from the back). */
+static int32_t at(const struct word *w, uint32_t i, bool back)
+{
+        return w->s[back ? w->n - 1 - i : i];
+}
+
+/* Where v occurs first in w, counted from the front (back); w->n if nowhere. */
+static uint32_t find(const struct word *w, uint32_t v, bool back)
+{
+        uint32_t i = 0;
+
+        while (i < w->n && at(w, i, back) != -1 - (int32_t)v)
+                i++;
+        return i;
+}
+
+static const struct word *head(struct search *s, const struct word *w, uint32_t n, bool back)
+{
+        return word_slice(s, w, back ? w->n - n : 0, n);
+}
+
+static const struct word *glue(struct search *s, const struct word *a, const struct word *b, bool back)
+{
+        return back ? word_join(s, b, a) : word_join(s, a, b);
+}
+
+/* The number of characters at the front. */
+static uint32_t run(const struct word *w, bool back)
+{
+        uint32_t i = 0;
+
+        while (i < w->n && !SYM_IS_VAR(at(w, i, back)))
+                i++;
+        return i;
+}
+
+/* ---- splits ---- */
+
+struct choice {
+        size_t eq;
+        bool back, swap;
+        enum { CHOICE_RUN, CHOICE_PAIR, CHOICE_OVERLAP } kind;
+        uint32_t cost, cut_l, cut_r, offset;
+};
+
+static void consider(struct search *s, const struct state *st, size_t i, bool back, struct choice *best)
+{
+        const struct eqn *e = &st->eqs.d[i];
+        struct choice c = {.eq = i, .back = back};
+
+        for (int swap = 0; swap < 2; swap++) {
+                const struct word *x = swap ? e->r : e->l, *w = swap ? e->l : e->r;
+                uint32_t v, k;
+
+                if (!SYM_IS_VAR(at(x, 0, back)))
+                        continue;
+                v = (uint32_t)SYM_VAR(at(x, 0, back));
+                k = find(w, v, back);
+                c.swap = swap;
+                c.offset = k;
+                if (!SYM_IS_VAR(at(w, 0, back))) {
+                        uint32_t n = run(w, back);
+
+                        c.kind = CHOICE_RUN;
+                        c.cost = 2 + (n > 6 ? 3 : n / 2) + (k < w->n ? 20 : 0);
+                } else {
+                        bool overlap = k < w->n || find(x, (uint32_t)SYM_VAR(at(w, 0, back)), back) < x->n;
+
+                        c.kind = overlap ? CHOICE_OVERLAP : CHOICE_PAIR;
+                        c.cost = overlap ? 30 : 5;
+                        if (state_length(s, v) == state_length(s, (uint32_t)SYM_VAR(at(w, 0, back))))
+                                c.cost--;
+                }
+                if (c.cost < best->cost)
+                        *best = c;
+        }
+}
+
+/* Fronts X and c1 .. cm: X ends before, with, or after some boundary of the constant. */
+static void split_run(struct search *s, struct state *st, const struct choice *c, struct split *out)
+{
+        const struct eqn *e = &st->eqs.d[c->eq];
+        const struct word *x = c->swap ? e->r : e->l, *w = c->swap ? e->l : e->r;
+        const struct word *xv = head(s, x, 1, c->back);
+        uint32_t v = (uint32_t)SYM_VAR(xv->s[0]), m = run(w, c->back);
+        tid len = s->vars.d[v].len;
+        bool over = word_has(w, v);
+        int64_t k = s->opt->no_length ? 0 : state_length(s, v);
+
+        if (k >= m) { /* all of the constant is in X */
+                uint32_t z = search_fresh(s);
+                struct branch b = {.overlap = over}, less = {};
+
+                branch_eq(&b, xv, glue(s, head(s, w, m, c->back), word_var(s, z), c->back));
+                branch_fact(&less, lower_le(s->lower, len, term_num(s->b, m - 1)));
+                vec_push(&out->way, b);
+                vec_push(&out->way, less);
+        } else {
+                uint32_t z = search_fresh(s);
+                struct branch same = {}, more = {.overlap = over}, less = {};
+
+                branch_eq(&same, xv, head(s, w, (uint32_t)k, c->back));
+                branch_eq(&more, xv, glue(s, head(s, w, (uint32_t)k + 1, c->back), word_var(s, z), c->back));
+                branch_fact(&less, lower_le(s->lower, len, term_num(s->b, k - 1)));
+                vec_push(&out->way, same);
+                vec_push(&out->way, more);
+                if (k)
+                        vec_push(&out->way, less);
+        }
+}
+
+/* Fronts X and Y, two variables. */
+static void split_pair(struct search *s, struct state *st, const struct choice *c, struct split *out)
+{
+        const struct eqn *e = &st->eqs.d[c->eq];
+        const struct word *xv = head(s, e->l, 1, c->back), *yv = head(s, e->r, 1, c->back);
+        uint32_t x = (uint32_t)SYM_VAR(xv->s[0]), y = (uint32_t)SYM_VAR(yv->s[0]), z = search_fresh(s);
+        struct branch same = {}, longer = {}, shorter = {};
+        int64_t nx = state_length(s, x), ny = state_length(s, y);
+        tid some = lower_le(s->lower, term_num(s->b, 1), s->vars.d[z].len);
+
+        branch_eq(&same, xv, yv);
+        branch_eq(&longer, xv, glue(s, yv, word_var(s, z), c->back));
+        branch_fact(&longer, some);
+        longer.overlap = word_has(e->r, x);
+        branch_eq(&shorter, yv, glue(s, xv, word_var(s, z), c->back));
+        branch_fact(&shorter, some);
+        shorter.overlap = word_has(e->l, y);
+        if (s->opt->no_length || nx == ny) {
+                vec_push(&out->way, same);
+                vec_push(&out->way, longer);
+                vec_push(&out->way, shorter);
+        } else {
+                vec_push(&out->way, nx > ny ? longer : shorter);
+                vec_push(&out->way, same);
+                vec_push(&out->way, nx > ny ? shorter : longer);
+        }
+}
+
+bool arrange_split(struct search *s, struct state *st, struct split *out)
+{
+        struct choice best = {.cost = UINT32_MAX};
+        const struct eqn *e;
+
+        if (!st->eqs.n)
+                return false;
+        for (size_t i = 0; i < st->eqs.n; i++) {
+                consider(s, st, i, false, &best);
+                consider(s, st, i, true, &best);
+        }
+        e = &st->eqs.d[best.eq];
+        out->why = e->why;
+        switch (best.kind) {
+        case CHOICE_RUN:
+                split_run(s, st, &best, out);
+                break;
+        default:
+                split_pair(s, st, &best, out);
+        }
+        return true;
+}

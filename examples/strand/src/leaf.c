@@ -1,0 +1,291 @@
+/* A leaf of the search: every equation is solved, each variable left has one regular language, and the integer
+ * solver has lengths that suit them all. What remains is to pick words, and to mend what that violates. */
+#include "search.h"
+
+#define LEAF_TRIES      6
+#define LEAF_MAX_LENGTH (1 << 22)
+
+struct picks {
+        const struct ustr **val; /* by variable */
+        size_t n;
+};
+
+static const struct ustr *instance(struct search *s, const struct picks *p, const struct word *w)
+{
+        const struct ustr *r;
+        vec_u32 c = {};
+
+        for (uint32_t i = 0; i < w->n; i++) {
+                const struct ustr *v;
+
+                if (!SYM_IS_VAR(w->s[i])) {
+                        vec_push(&c, (uint32_t)w->s[i]);
+                        continue;
+                }
+                v = p->val[SYM_VAR(w->s[i])];
+                for (uint32_t k = 0; k < v->len; k++)
+                        vec_push(&c, v->c[k]);
+        }
+        r = ustr_get(&s->b->strings, &s->b->arena, c.d, c.n);
+        vec_free(&c);
+        return r;
+}
+
+static bool occurs(const struct ustr *t, const struct ustr *s)
+{
+        for (uint32_t i = 0; i + t->len <= s->len; i++)
+                if (!t->len || !memcmp(s->c + i, t->c, 4 * (size_t)t->len))
+                        return true;
+        return false;
+}
+
+/* Words of the model's lengths for the variables that are not solved, then for those that are. */
+static bool pick(struct search *s, const struct state *st, struct picks *p)
+{
+        for (size_t v = 0; v < p->n; v++)
+                p->val[v] = NULL;
+        for (size_t i = 0; i < st->solved.n; i++)
+                p->val[st->solved.d[i].var] = ustr_get(&s->b->strings, &s->b->arena, NULL, 0); /* later */
+        for (uint32_t v = 0; v < p->n; v++) {
+                struct aut *a;
+                vec_u32 c = {};
+                int64_t n;
+                bool ok;
+
+                if (p->val[v])
+                        continue;
+                a = state_domain(s, st, v, NULL);
+                n = state_length(s, v);
+                ok = n >= 0 && n <= LEAF_MAX_LENGTH && aut_sample(s->auts, a, (uint32_t)n, &s->random, &c);
+                if (ok)
+                        p->val[v] = ustr_get(&s->b->strings, &s->b->arena, c.d, c.n);
+                vec_free(&c);
+                if (!ok)
+                        return false;
+        }
+        for (size_t i = st->solved.n; i-- > 0;)
+                p->val[st->solved.d[i].var] = instance(s, p, st->solved.d[i].w);
+        return true;
+}
+
+struct trouble {
+        enum { TROUBLE_NONE, TROUBLE_NEQ, TROUBLE_LACK, TROUBLE_LINK } kind;
+        size_t at;
+};
+
+static bool link_holds(struct search *s, const struct picks *p, const struct link *l)
+{
+        const struct term *x = term_get(s->b, l->app);
+        vec_u32 order = {};
+        struct value *val, v;
+        tid args[3], app;
+        int64_t n;
+
+        for (uint32_t k = 0; k < x->nargs; k++)
+                args[k] = l->arg[k] ? term_str(s->b, instance(s, p, l->arg[k])) : x->args[k];
+        app = term_rebuild(s->b, l->app, args);
+        term_reach(s->b, &app, 1, &order);
+        val = util_alloc((app + 1) * sizeof(*val));
+        eval_terms(s->b, order.d, order.n, val);
+        v = val[app];
+        free(val);
+        vec_free(&order);
+        if (!v.set)
+                return false;
+        if (l->result)
+                return instance(s, p, l->result) == v.s;
+        return zed_value(s->zed, l->var, &n) && n == v.i;
+}
+
+static struct trouble check(struct search *s, const struct state *st, const struct picks *p)
+{
+        for (size_t i = 0; i < st->neqs.n; i++)
+                if (instance(s, p, st->neqs.d[i].l) == instance(s, p, st->neqs.d[i].r))
+                        return (struct trouble){TROUBLE_NEQ, i};
+        for (size_t i = 0; i < st->lacks.n; i++)
+                if (occurs(instance(s, p, st->lacks.d[i].r), instance(s, p, st->lacks.d[i].l)))
+                        return (struct trouble){TROUBLE_LACK, i};
+        for (size_t i = 0; i < st->links.n; i++)
+                if (!st->links.d[i].done && !link_holds(s, p, &st->links.d[i]))
+                        return (struct trouble){TROUBLE_LINK, i};
+        return (struct trouble){};
+}
+
+static struct aut *word_aut(struct search *s, const struct ustr *u, bool negated)
+{
+        rid r = re_word(&s->auts->re, u->c, u->len);
+
+        return aut_from_re(s->auts, negated ? re_comp(&s->auts->re, r) : r);
+}
+
+/* l != r: their lengths differ, or they differ first behind a common prefix. */
+static void mend_neq(struct search *s, const struct state *st, size_t at, const struct picks *p, struct split *out)
+{
+        const struct negation *n = &st->neqs.d[at];
+        tid ll = word_len(s, n->l), lr = word_len(s, n->r), one = term_num(s->b, 1);
+        struct branch less = {.drop_neq = (int)at + 1}, more = less, same = less;
+
+        out->why = n->why;
+        if (n->l->n == 1 && n->r->n == 1 && instance(s, p, n->l)->len == 1) {
+                /* perhaps single characters: try this one, and all others */
+                const struct ustr *u = instance(s, p, n->l);
+                struct branch is = {}, isnt = {};
+                struct aut *a = word_aut(s, u, false), *b = word_aut(s, u, true);
+
+                branch_mem(&is, n->l, a);
+                branch_mem(&isnt, n->l, b);
+                vec_push(&out->way, is);
+                vec_push(&out->way, isnt);
+                return;
+        }
+        branch_fact(&less, lower_le(s->lower, lower_sum(s->lower, ll, 1, one), lr));
+        branch_fact(&more, lower_le(s->lower, lower_sum(s->lower, lr, 1, one), ll));
+        {
+                uint32_t pre = search_fresh(s), a = search_fresh(s), b = search_fresh(s), x = search_fresh(s),
+                         y = search_fresh(s);
+
+                branch_eq(&same, n->l,
+                          word_join(s, word_var(s, pre), word_join(s, word_var(s, a), word_var(s, x))));
+                branch_eq(&same, n->r,
+                          word_join(s, word_var(s, pre), word_join(s, word_var(s, b), word_var(s, y))));
+                branch_fact(&same, lower_eq(s->lower, ll, lr));
+                branch_fact(&same, lower_eq(s->lower, s->vars.d[a].len, one));
+                branch_fact(&same, lower_eq(s->lower, s->vars.d[b].len, one));
+                same.neq[0].l = word_var(s, a);
+                same.neq[0].r = word_var(s, b);
+                same.neqs = 1;
+        }
+        vec_push(&out->way, less);
+        vec_push(&out->way, more);
+        vec_push(&out->way, same);
+}
+
+/* A word with variables takes the value it has, or another. */
+static void mend_value(struct search *s, const struct word *w, const struct ustr *u, struct split *out)
+{
+        struct branch is = {}, isnt = {};
+        struct aut *a = word_aut(s, u, false), *b = word_aut(s, u, true);
+
+        if (!a || !b) {
+                out->incomplete = true;
+                return;
+        }
+        branch_eq(&is, w, word_chars(s, u->c, u->len));
+        branch_mem(&isnt, w, b);
+        vec_push(&out->way, is);
+        vec_push(&out->way, isnt);
+}
+
+static void mend_lack(struct search *s, const struct state *st, size_t at, const struct picks *p, struct split *out)
+{
+        const struct negation *n = &st->lacks.d[at];
+        tid ll = word_len(s, n->l), lr = word_len(s, n->r);
+        struct branch shorter = {.drop_lack = (int)at + 1};
+
+        out->why = n->why;
+        branch_fact(&shorter, lower_le(s->lower, lower_sum(s->lower, ll, 1, term_num(s->b, 1)), lr));
+        vec_push(&out->way, shorter);
+        mend_value(s, n->r, instance(s, p, n->r), out);
+        for (size_t i = 1; i < out->way.n; i++)
+                branch_fact(&out->way.d[i], lower_le(s->lower, lr, ll));
+}
+
+static void mend_link(struct search *s, const struct state *st, size_t at, const struct picks *p, struct split *out)
+{
+        const struct link *l = &st->links.d[at];
+        enum op op = (enum op)term_get(s->b, l->app)->op;
+        struct re_bank *re = &s->auts->re;
+        int64_t k;
+
+        out->why = l->why;
+        if ((op == OP_TO_CODE || op == OP_TO_INT) && zed_value(s->zed, l->var, &k)) {
+                /* the integer leads: the text is what has that value */
+                struct branch is = {.drop_link = (int)at + 1}, less = {}, more = {};
+                rid lang;
+
+                if (op == OP_TO_CODE) {
+                        lang = k >= 0 && k <= USTR_MAX_CHAR ? re_chars(re, (uint32_t)k, (uint32_t)k)
+                               : k == -1                    ? re_comp(re, re->any)
+                                                            : re->none;
+                } else {
+                        rid digit = re_chars(re, '0', '9');
+                        char text[24];
+                        uint32_t c[24], n;
+
+                        n = (uint32_t)snprintf(text, sizeof(text), "%lld", (long long)k);
+                        for (uint32_t i = 0; i < n; i++)
+                                c[i] = (unsigned char)text[i];
+                        lang = k == -1 ? re_comp(re, re_concat(re, digit, re_star(re, digit)))
+                               : k < 0 ? re->none
+                                       : re_concat(re, re_star(re, re_chars(re, '0', '0')), re_word(re, c, n));
+                }
+                branch_fact(&is, lower_eq(s->lower, l->var, term_num(s->b, k)));
+                branch_mem(&is, l->arg[0], aut_from_re(s->auts, lang));
+                branch_fact(&less, lower_le(s->lower, l->var, term_num(s->b, k - 1)));
+                branch_fact(&more, lower_le(s->lower, term_num(s->b, k + 1), l->var));
+                vec_push(&out->way, is);
+                vec_push(&out->way, less);
+                vec_push(&out->way, more);
+                return;
+        }
+        for (int i = 0; i < 3; i++)
+                if (l->arg[i] && !word_is_const(l->arg[i])) {
+                        mend_value(s, l->arg[i], instance(s, p, l->arg[i]), out);
+                        return;
+                }
+        out->incomplete = true;
+}
+
+/* Short words first: they are cheaper to check and to read. */
+static bool prefer_short(struct search *s, struct state *st)
+{
+        static const int64_t bounds[] = {40, 2000};
+        vec_u32 proxies = {}, core = {};
+        bool ok = false;
+
+        for (size_t k = 0; k < 2 && !ok; k++) {
+                proxies.n = 0;
+                for (size_t i = 0; i < st->facts.n; i++)
+                        vec_push(&proxies, st->facts.d[i].proxy);
+                for (uint32_t v = 0; v < s->nfresh; v++)
+                        vec_push(&proxies, zed_proxy(s->zed, lower_le(s->lower, s->vars.d[v].len, term_num(s->b, bounds[k]))));
+                core.n = 0;
+                ok = zed_check_facts(s->zed, proxies.d, proxies.n, &core) == VERDICT_SAT;
+        }
+        vec_free(&proxies);
+        vec_free(&core);
+        return ok;
+}
+
+/* OUT_SAT, OUT_UNKNOWN, or OUT_UNSAT with a split to go on with. */
+enum outcome leaf_solve(struct search *s, struct state *st, struct split *out)
+{
+        struct picks p = {util_alloc(s->nfresh * sizeof(*p.val)), s->nfresh};
+        struct trouble t = {};
+        enum outcome r = OUT_UNKNOWN;
+        dep *conflict;
+
+        if (!prefer_short(s, st) && state_check_lengths(s, st, &conflict) != OUT_SAT)
+                goto out;
+        for (int i = 0; i < LEAF_TRIES; i++) {
+                s->stats->models++;
+                if (!pick(s, st, &p))
+                        goto out;
+                t = check(s, st, &p);
+                if (t.kind == TROUBLE_NONE) {
+                        if (s->accept(s, p.val, s->accept_data))
+                                r = OUT_SAT;
+                        goto out;
+                }
+        }
+        r = OUT_UNSAT;
+        if (t.kind == TROUBLE_NEQ)
+                mend_neq(s, st, t.at, &p, out);
+        else if (t.kind == TROUBLE_LACK)
+                mend_lack(s, st, t.at, &p, out);
+        else
+                mend_link(s, st, t.at, &p, out);
+out:
+        free(p.val);
+        return r;
+}

@@ -1,0 +1,791 @@
+#include "state.h"
+
+/* ---- reasons ---- */
+
+dep *dep_union(struct search *s, dep *a, dep *b)
+{
+        bool in = true;
+        uint64_t *r;
+
+        if (a == b || b == s->no_reason)
+                return a;
+        if (a == s->no_reason)
+                return b;
+        for (uint32_t i = 0; in && i < s->dep_words; i++)
+                in = !(b[i] & ~a[i]);
+        if (in)
+                return a;
+        r = arena_alloc(&s->scratch, 8 * s->dep_words);
+        for (uint32_t i = 0; i < s->dep_words; i++)
+                r[i] = a[i] | b[i];
+        return r;
+}
+
+dep *dep_of(struct search *s, uint32_t bit)
+{
+        uint64_t *r = arena_alloc(&s->scratch, 8 * s->dep_words);
+
+        memset(r, 0, 8 * s->dep_words);
+        r[bit >> 6] |= 1ull << (bit & 63);
+        return r;
+}
+
+dep *dep_without(struct search *s, dep *a, uint32_t bit)
+{
+        uint64_t *r = arena_dup(&s->scratch, a, 8 * s->dep_words);
+
+        r[bit >> 6] &= ~(1ull << (bit & 63));
+        return r;
+}
+
+/* ---- words ---- */
+
+uint32_t search_var(struct search *s, tid v)
+{
+        tid len;
+
+        while (s->index.n <= v)
+                vec_push(&s->index, 0);
+        if (s->index.d[v])
+                return s->index.d[v] - 1;
+        len = term_app(s->b, OP_LEN, SORT_INT, &v, 1);
+        vec_push(&s->vars, (struct svar){v, len});
+        s->index.d[v] = (uint32_t)s->vars.n;
+        return (uint32_t)s->vars.n - 1;
+}
+
+tid search_pool(struct search *s)
+{
+        if (s->pool_used == s->pool->n)
+                vec_push(s->pool, lower_fresh(s->lower, SORT_STR, "cut"));
+        return s->pool->d[s->pool_used++];
+}
+
+/* Variables are taken back with the node that made them, so equal nodes meet equal names and Z3 old facts. */
+uint32_t search_fresh(struct search *s)
+{
+        if (s->nfresh == s->vars.n)
+                search_var(s, search_pool(s));
+        return s->nfresh++;
+}
+
+const struct word *word_make(struct search *s, const int32_t *sym, size_t n)
+{
+        struct word *w = arena_alloc(&s->scratch, sizeof(*w) + 4 * n);
+
+        w->n = (uint32_t)n;
+        if (n)
+                memcpy(w->s, sym, 4 * n);
+        return w;
+}
+
+const struct word *word_join(struct search *s, const struct word *a, const struct word *b)
+{
+        struct word *w = arena_alloc(&s->scratch, sizeof(*w) + 4 * ((size_t)a->n + b->n));
+
+        w->n = a->n + b->n;
+        memcpy(w->s, a->s, 4 * (size_t)a->n);
+        memcpy(w->s + a->n, b->s, 4 * (size_t)b->n);
+        return w;
+}
+
+const struct word *word_slice(struct search *s, const struct word *w, uint32_t from, uint32_t n)
+{
+        return from == 0 && n == w->n ? w : word_make(s, w->s + from, n);
+}
+
+const struct word *word_var(struct search *s, uint32_t v)
+{
+        return word_make(s, &(int32_t){-1 - (int32_t)v}, 1);
+}
+
+const struct word *word_chars(struct search *s, const uint32_t *c, size_t n)
+{
+        return word_make(s, (const int32_t *)c, n);
+}
+
+const struct word *word_of_term(struct search *s, tid t)
+{
+        const struct term *x = term_get(s->b, t);
+        const tid *p = x->op == OP_CONCAT ? x->args : &t;
+        size_t n = x->op == OP_CONCAT ? x->nargs : 1;
+        const struct word *w;
+        vec_i32 sym = {};
+
+        for (size_t i = 0; i < n; i++) {
+                const struct term *y = term_get(s->b, p[i]);
+
+                if (y->op == OP_STR)
+                        for (uint32_t k = 0; k < y->str->len; k++)
+                                vec_push(&sym, (int32_t)y->str->c[k]);
+                else
+                        vec_push(&sym, -1 - (int32_t)search_var(s, p[i]));
+        }
+        w = word_make(s, sym.d, sym.n);
+        vec_free(&sym);
+        return w;
+}
+
+bool word_has(const struct word *w, uint32_t v)
+{
+        for (uint32_t i = 0; i < w->n; i++)
+                if (w->s[i] == -1 - (int32_t)v)
+                        return true;
+        return false;
+}
+
+bool word_same(const struct word *a, const struct word *b)
+{
+        return a->n == b->n && !memcmp(a->s, b->s, 4 * (size_t)a->n);
+}
+
+bool word_is_const(const struct word *w)
+{
+        for (uint32_t i = 0; i < w->n; i++)
+                if (SYM_IS_VAR(w->s[i]))
+                        return false;
+        return true;
+}
+
+const struct ustr *word_const(struct search *s, const struct word *w)
+{
+        return ustr_get(&s->b->strings, &s->b->arena, (const uint32_t *)w->s, w->n);
+}
+
+tid word_len(struct search *s, const struct word *w)
+{
+        vec_u32 vars = {};
+        tid sum, *parts;
+        int64_t chars = 0;
+
+        for (uint32_t i = 0; i < w->n; i++)
+                if (SYM_IS_VAR(w->s[i]))
+                        vec_push(&vars, s->vars.d[SYM_VAR(w->s[i])].len);
+                else
+                        chars++;
+        vec_push(&vars, term_num(s->b, chars));
+        parts = vars.d;
+        sum = vars.n == 1 ? parts[0]
+                          : lower_sum(s->lower, term_app(s->b, OP_ADD, SORT_INT, parts, vars.n), 1,
+                                      term_num(s->b, 0));
+        vec_free(&vars);
+        return sum;
+}
+
+static const struct word *subst(struct search *s, const struct word *w, uint32_t v, const struct word *by)
+{
+        vec_i32 sym = {};
+        const struct word *r;
+
+        if (!word_has(w, v))
+                return w;
+        for (uint32_t i = 0; i < w->n; i++) {
+                if (w->s[i] != -1 - (int32_t)v) {
+                        vec_push(&sym, w->s[i]);
+                        continue;
+                }
+                for (uint32_t k = 0; k < by->n; k++)
+                        vec_push(&sym, by->s[k]);
+        }
+        r = word_make(s, sym.d, sym.n);
+        vec_free(&sym);
+        return r;
+}
+
+/* ---- states ---- */
+
+#define COPY(f)                                                                                               \
+        do {                                                                                                  \
+                for (size_t i = 0; i < st->f.n; i++)                                                          \
+                        vec_push(&c->f, st->f.d[i]);                                                          \
+        } while (0)
+
+struct state *state_copy(const struct state *st)
+{
+        struct state *c = util_alloc(sizeof(*c));
+
+        COPY(eqs);
+        COPY(mems);
+        COPY(neqs);
+        COPY(lacks);
+        COPY(links);
+        COPY(facts);
+        COPY(solved);
+        c->nfacts_checked = st->nfacts_checked;
+        c->overlaps = st->overlaps;
+        return c;
+}
+
+void state_free(struct state *st)
+{
+        vec_free(&st->eqs);
+        vec_free(&st->mems);
+        vec_free(&st->neqs);
+        vec_free(&st->lacks);
+        vec_free(&st->links);
+        vec_free(&st->facts);
+        vec_free(&st->solved);
+        free(st);
+}
+
+void state_eq(struct search *s, struct state *st, const struct word *l, const struct word *r, dep *why)
+{
+        (void)s;
+        vec_push(&st->eqs, (struct eqn){l, r, why, false});
+}
+
+void state_member(struct search *s, struct state *st, const struct word *w, struct aut *a, dep *why)
+{
+        (void)s;
+        vec_push(&st->mems, (struct member){w, a, why, false});
+}
+
+bool state_fact(struct search *s, struct state *st, tid fact, dep *why, dep **conflict)
+{
+        uint32_t p;
+
+        if (fact == s->b->t_true)
+                return true;
+        if (fact == s->b->t_false) {
+                *conflict = why;
+                return false;
+        }
+        if (term_get(s->b, fact)->op == OP_AND) {
+                for (uint32_t i = 0; i < term_get(s->b, fact)->nargs; i++)
+                        if (!state_fact(s, st, term_get(s->b, fact)->args[i], why, conflict))
+                                return false;
+                return true;
+        }
+        p = zed_proxy(s->zed, fact);
+        for (size_t i = 0; i < st->facts.n; i++)
+                if (st->facts.d[i].proxy == p)
+                        return true;
+        vec_push(&st->facts, (struct fact){p, why});
+        return true;
+}
+
+struct aut *state_domain(const struct search *s, const struct state *st, uint32_t v, dep **why)
+{
+        for (size_t i = 0; i < st->mems.n; i++)
+                if (st->mems.d[i].w->n == 1 && st->mems.d[i].w->s[0] == -1 - (int32_t)v) {
+                        if (why)
+                                *why = st->mems.d[i].why;
+                        return st->mems.d[i].a;
+                }
+        if (why)
+                *why = s->no_reason;
+        return s->auts->all;
+}
+
+int64_t state_length(struct search *s, uint32_t v)
+{
+        int64_t n = 0;
+
+        return zed_value(s->zed, s->vars.d[v].len, &n) ? n : 0;
+}
+
+/* ---- consequences ---- */
+
+/* v := w everywhere. */
+static bool solve(struct search *s, struct state *st, uint32_t v, const struct word *w, dep *why, dep **conflict)
+{
+        tid len = lower_eq(s->lower, s->vars.d[v].len, word_len(s, w));
+
+        s->stats->propagations++;
+        if (!state_fact(s, st, len, why, conflict))
+                return false;
+        for (size_t i = 0; i < st->eqs.n; i++) {
+                struct eqn *e = &st->eqs.d[i];
+
+                if (word_has(e->l, v) || word_has(e->r, v)) {
+                        e->l = subst(s, e->l, v, w);
+                        e->r = subst(s, e->r, v, w);
+                        e->why = dep_union(s, e->why, why);
+                        e->sized = true; /* follows from the lengths of both */
+                }
+        }
+        for (size_t i = 0; i < st->mems.n; i++) {
+                struct member *m = &st->mems.d[i];
+
+                if (word_has(m->w, v)) {
+                        m->w = subst(s, m->w, v, w);
+                        m->why = dep_union(s, m->why, why);
+                }
+        }
+        for (int k = 0; k < 2; k++)
+                for (size_t i = 0; i < (k ? st->lacks.n : st->neqs.n); i++) {
+                        struct negation *n = k ? &st->lacks.d[i] : &st->neqs.d[i];
+
+                        if (word_has(n->l, v) || word_has(n->r, v)) {
+                                n->l = subst(s, n->l, v, w);
+                                n->r = subst(s, n->r, v, w);
+                                n->why = dep_union(s, n->why, why);
+                        }
+                }
+        for (size_t i = 0; i < st->links.n; i++) {
+                struct link *l = &st->links.d[i];
+                bool has = l->result && word_has(l->result, v);
+
+                for (int k = 0; k < 3; k++)
+                        has |= l->arg[k] && word_has(l->arg[k], v);
+                if (!has)
+                        continue;
+                for (int k = 0; k < 3; k++)
+                        if (l->arg[k])
+                                l->arg[k] = subst(s, l->arg[k], v, w);
+                if (l->result)
+                        l->result = subst(s, l->result, v, w);
+                l->why = dep_union(s, l->why, why);
+        }
+        vec_push(&st->solved, (struct solved){v, w});
+        return true;
+}
+
+/* How many symbols both words begin (end) with in common. */
+static uint32_t common_prefix(const struct word *l, const struct word *r)
+{
+        uint32_t i = 0;
+
+        while (i < l->n && i < r->n && l->s[i] == r->s[i])
+                i++;
+        return i;
+}
+
+static uint32_t common_suffix(const struct word *l, const struct word *r, uint32_t skip)
+{
+        uint32_t i = 0;
+
+        while (i + skip < l->n && i + skip < r->n && l->s[l->n - 1 - i] == r->s[r->n - 1 - i])
+                i++;
+        return i;
+}
+
+static void strip(struct search *s, const struct word **l, const struct word **r)
+{
+        uint32_t p = common_prefix(*l, *r), q = common_suffix(*l, *r, p);
+
+        if (p || q) {
+                *l = word_slice(s, *l, p, (*l)->n - p - q);
+                *r = word_slice(s, *r, p, (*r)->n - p - q);
+        }
+}
+
+static bool clash(int32_t a, int32_t b)
+{
+        return !SYM_IS_VAR(a) && !SYM_IS_VAR(b) && a != b;
+}
+
+/* Both ends show different characters. */
+static bool words_clash(const struct word *l, const struct word *r)
+{
+        return l->n && r->n && (clash(l->s[0], r->s[0]) || clash(l->s[l->n - 1], r->s[r->n - 1]));
+}
+
+/* One equation. Returns -1: contradiction, 0: nothing new, 1: something changed (the equation may be gone). */
+static int simplify_eq(struct search *s, struct state *st, size_t i, dep **conflict)
+{
+        struct eqn *e = &st->eqs.d[i];
+        dep *why = e->why;
+
+        if (!e->sized) {
+                e->sized = true;
+                if (!state_fact(s, st, lower_eq(s->lower, word_len(s, e->l), word_len(s, e->r)), why, conflict))
+                        return -1;
+        }
+        strip(s, &e->l, &e->r);
+        if (words_clash(e->l, e->r)) {
+                *conflict = why;
+                return -1;
+        }
+        if (!e->l->n && !e->r->n) {
+                st->eqs.d[i] = vec_pop(&st->eqs);
+                return 1;
+        }
+        if (!e->l->n || !e->r->n) { /* all variables of the other side are empty */
+                const struct word *w = e->l->n ? e->l : e->r;
+
+                for (uint32_t k = 0; k < w->n; k++)
+                        if (!SYM_IS_VAR(w->s[k])) {
+                                *conflict = why;
+                                return -1;
+                        }
+                if (!solve(s, st, (uint32_t)SYM_VAR(w->s[0]), word_make(s, NULL, 0), why, conflict))
+                        return -1;
+                return 1;
+        }
+        for (int side = 0; side < 2; side++) {
+                const struct word *x = side ? e->r : e->l, *w = side ? e->l : e->r;
+                uint32_t v;
+
+                if (x->n != 1 || !SYM_IS_VAR(x->s[0]))
+                        continue;
+                v = (uint32_t)SYM_VAR(x->s[0]);
+                if (word_has(w, v)) { /* x = .. x ..: all else is empty */
+                        for (uint32_t k = 0; k < w->n; k++)
+                                if (!SYM_IS_VAR(w->s[k])) {
+                                        *conflict = why;
+                                        return -1;
+                                }
+                        for (uint32_t k = 0; k < w->n; k++)
+                                if (SYM_VAR(w->s[k]) != (int32_t)v) {
+                                        if (!solve(s, st, (uint32_t)SYM_VAR(w->s[k]), word_make(s, NULL, 0), why,
+                                                   conflict))
+                                                return -1;
+                                        return 1;
+                                }
+                        if (!solve(s, st, v, word_make(s, NULL, 0), why, conflict)) /* x = x x .. */
+                                return -1;
+                        return 1;
+                }
+                if (w->n == 1 && SYM_VAR(w->s[0]) > (int32_t)v && side == 0)
+                        continue; /* of two variables the newer goes */
+                st->eqs.d[i] = vec_pop(&st->eqs);
+                if (!solve(s, st, v, w, why, conflict))
+                        return -1;
+                return 1;
+        }
+        return 0;
+}
+
+/* The only word of the language, if it has just one. */
+static bool only_word(struct search *s, struct aut *a, vec_u32 *out)
+{
+        uint32_t q = 0;
+
+        (void)s;
+        for (uint32_t steps = 0; steps <= a->n; steps++) {
+                uint32_t next = AUT_DEAD, ways = 0, c = 0;
+
+                for (uint32_t k = 0; k < a->nclasses; k++) {
+                        uint32_t t = a->step[q * a->nclasses + k];
+                        uint32_t hi = k + 1 < a->nclasses ? a->first[k + 1] - 1 : USTR_MAX_CHAR;
+
+                        if (t == AUT_DEAD)
+                                continue;
+                        ways += hi > a->first[k] ? 2 : 1;
+                        next = t;
+                        c = a->first[k];
+                }
+                if (a->accept[q])
+                        return ways == 0;
+                if (ways != 1)
+                        return false;
+                vec_push(out, c);
+                q = next;
+        }
+        return false;
+}
+
+/* The lengths of words of a language, as a fact about the integer term len. */
+static tid lengths_fact(struct search *s, struct aut *a, tid len)
+{
+        const struct aut_lengths *l = aut_lengths(s->auts, a);
+        vec_u32 parts = {};
+        tid r;
+
+        if (!l->exact)
+                return lower_le(s->lower, term_num(s->b, l->min), len);
+        for (uint32_t n = 0; n < l->pre; n++)
+                if (l->has[n]) { /* a run of lengths */
+                        uint32_t m = n;
+
+                        while (m + 1 < l->pre && l->has[m + 1])
+                                m++;
+                        if (m + 1 == l->pre && l->period == 1 && l->has[l->pre])
+                                break;
+                        vec_push(&parts,
+                                 n == m ? lower_eq(s->lower, len, term_num(s->b, n))
+                                        : lower_and(s->lower,
+                                                    (tid[]){lower_le(s->lower, term_num(s->b, n), len),
+                                                            lower_le(s->lower, len, term_num(s->b, m))},
+                                                    2));
+                        n = m;
+                }
+        for (uint32_t n = l->pre; !l->finite && n < l->pre + l->period; n++) {
+                uint32_t from = n;
+                tid high;
+
+                if (!l->has[n])
+                        continue;
+                while (l->period == 1 && from > 0 && l->has[from - 1])
+                        from--;
+                high = lower_le(s->lower, term_num(s->b, from), len);
+                if (l->period > 1) {
+                        tid mod = term_app(s->b, OP_MOD, SORT_INT, (tid[]){len, term_num(s->b, l->period)}, 2);
+
+                        high = lower_and(s->lower,
+                                         (tid[]){high, lower_eq(s->lower, mod, term_num(s->b, n % l->period))}, 2);
+                }
+                vec_push(&parts, high);
+        }
+        r = lower_or(s->lower, parts.d, parts.n);
+        vec_free(&parts);
+        return r;
+}
+
+/* Constants at the ends of the word are run through the automaton. */
+static bool strip_member(struct search *s, struct member *m)
+{
+        const struct word *w = m->w;
+        uint32_t p = 0, q = 0, state = 0;
+
+        while (p < w->n && !SYM_IS_VAR(w->s[p]) && state != AUT_DEAD)
+                state = aut_step(m->a, state, (uint32_t)w->s[p++]);
+        if (state == AUT_DEAD)
+                return false;
+        while (q + p < w->n && !SYM_IS_VAR(w->s[w->n - 1 - q]))
+                q++;
+        if (q) { /* the states from which the suffix is accepted */
+                uint64_t *target = util_alloc(((size_t)m->a->n + 63) / 64 * 8);
+
+                for (uint32_t i = 0; i < m->a->n; i++) {
+                        uint32_t t = i;
+
+                        for (uint32_t k = 0; k < q && t != AUT_DEAD; k++)
+                                t = aut_step(m->a, t, (uint32_t)w->s[w->n - q + k]);
+                        if (t != AUT_DEAD && m->a->accept[t])
+                                bit_set(target, i);
+                }
+                m->a = aut_between(s->auts, m->a, state, target);
+                free(target);
+        } else if (state) {
+                m->a = aut_between(s->auts, m->a, state, NULL);
+        }
+        if (p || q) {
+                m->w = word_slice(s, w, p, w->n - p - q);
+                m->sized = false;
+        }
+        return m->a != s->auts->empty;
+}
+
+static int simplify_member(struct search *s, struct state *st, size_t i, dep **conflict)
+{
+        struct member *m = &st->mems.d[i];
+        vec_u32 text = {};
+
+        if (!strip_member(s, m) || (!m->w->n && !m->a->accept[0])) {
+                *conflict = m->why;
+                return -1;
+        }
+        if (!m->w->n || m->a == s->auts->all) {
+                st->mems.d[i] = vec_pop(&st->mems);
+                return 1;
+        }
+        if (m->w->n == 1) { /* one language for each variable */
+                for (size_t k = 0; k < st->mems.n; k++) {
+                        struct member *o = &st->mems.d[k];
+                        struct aut *both;
+
+                        if (k == i || !word_same(o->w, m->w))
+                                continue;
+                        both = aut_inter(s->auts, o->a, m->a);
+                        if (!both)
+                                continue; /* too large: keep both, the leaf will complain */
+                        s->stats->intersections++;
+                        o->why = dep_union(s, o->why, m->why);
+                        if (both == s->auts->empty) {
+                                *conflict = o->why;
+                                return -1;
+                        }
+                        o->a = both;
+                        o->sized = false;
+                        st->mems.d[i] = vec_pop(&st->mems);
+                        return 1;
+                }
+                if (only_word(s, m->a, &text)) {
+                        uint32_t v = (uint32_t)SYM_VAR(m->w->s[0]);
+                        const struct word *w = word_chars(s, text.d, text.n);
+                        dep *why = m->why;
+                        bool ok;
+
+                        vec_free(&text);
+                        st->mems.d[i] = vec_pop(&st->mems);
+                        ok = solve(s, st, v, w, why, conflict);
+                        return ok ? 1 : -1;
+                }
+                vec_free(&text);
+        }
+        if (!m->sized) {
+                m->sized = true;
+                if (!state_fact(s, st, lengths_fact(s, m->a, word_len(s, m->w)), m->why, conflict))
+                        return -1;
+        }
+        return 0;
+}
+
+/* The language of all words but one. */
+static struct aut *aut_not_word(struct search *s, const struct word *w)
+{
+        struct aut *a = aut_from_re(s->auts, re_word(&s->auts->re, (const uint32_t *)w->s, w->n));
+
+        return a ? aut_comp(s->auts, a) : NULL;
+}
+
+static int simplify_neq(struct search *s, struct state *st, size_t i, dep **conflict)
+{
+        struct negation *n = &st->neqs.d[i];
+
+        strip(s, &n->l, &n->r);
+        if (!n->l->n && !n->r->n) {
+                *conflict = n->why;
+                return -1;
+        }
+        if (words_clash(n->l, n->r)) {
+                st->neqs.d[i] = vec_pop(&st->neqs);
+                return 1;
+        }
+        for (int side = 0; side < 2; side++) {
+                const struct word *c = side ? n->r : n->l, *w = side ? n->l : n->r;
+                struct aut *a;
+
+                if (!word_is_const(c) || !(a = aut_not_word(s, c)))
+                        continue;
+                state_member(s, st, w, a, n->why);
+                st->neqs.d[i] = vec_pop(&st->neqs);
+                return 1;
+        }
+        return 0;
+}
+
+static int simplify_lack(struct search *s, struct state *st, size_t i, dep **conflict)
+{
+        struct negation *n = &st->lacks.d[i];
+
+        for (uint32_t k = 0; k + n->r->n <= n->l->n; k++)
+                if (!memcmp(n->l->s + k, n->r->s, 4 * (size_t)n->r->n)) {
+                        *conflict = n->why;
+                        return -1;
+                }
+        if (word_is_const(n->r)) {
+                struct re_bank *re = &s->auts->re;
+                rid r = re_concat(re, re->all, re_concat(re, re_word(re, (const uint32_t *)n->r->s, n->r->n), re->all));
+                struct aut *a = aut_from_re(s->auts, re_comp(re, r));
+
+                if (a) {
+                        state_member(s, st, n->l, a, n->why);
+                        st->lacks.d[i] = vec_pop(&st->lacks);
+                        return 1;
+                }
+        }
+        if (!n->l->n) { /* only the empty word is in the empty word */
+                struct aut *a = aut_not_word(s, n->l);
+
+                state_member(s, st, n->r, a, n->why);
+                st->lacks.d[i] = vec_pop(&st->lacks);
+                return 1;
+        }
+        return 0;
+}
+
+/* The value of the function where its strings are constants. */
+static bool link_value(struct search *s, const struct link *l, struct value *out)
+{
+        const struct term *x = term_get(s->b, l->app);
+        vec_u32 order = {};
+        struct value *val;
+        tid args[3], app;
+
+        for (uint32_t k = 0; k < x->nargs; k++)
+                args[k] = l->arg[k] ? term_str(s->b, word_const(s, l->arg[k])) : x->args[k];
+        app = term_rebuild(s->b, l->app, args);
+        term_reach(s->b, &app, 1, &order);
+        val = util_alloc((app + 1) * sizeof(*val));
+        eval_terms(s->b, order.d, order.n, val);
+        *out = val[app];
+        free(val);
+        vec_free(&order);
+        return out->set;
+}
+
+static int simplify_link(struct search *s, struct state *st, size_t i, dep **conflict)
+{
+        struct link *l = &st->links.d[i];
+        struct value v;
+
+        if (l->done)
+                return 0;
+        for (int k = 0; k < 3; k++)
+                if (l->arg[k] && !word_is_const(l->arg[k]))
+                        return 0;
+        if (!link_value(s, l, &v))
+                return 0;
+        l->done = true;
+        s->stats->propagations++;
+        if (l->result) {
+                state_eq(s, st, l->result, word_make(s, (const int32_t *)v.s->c, v.s->len), l->why);
+        } else if (!state_fact(s, st, lower_eq(s->lower, l->var, term_num(s->b, v.i)), l->why, conflict)) {
+                return -1;
+        }
+        return 1;
+}
+
+bool state_simplify(struct search *s, struct state *st, dep **conflict)
+{
+        bool changed = true;
+
+        while (changed) {
+                changed = false;
+                for (size_t i = 0; i < st->eqs.n;) {
+                        int r = simplify_eq(s, st, i, conflict);
+
+                        if (r < 0)
+                                return false;
+                        changed |= r > 0;
+                        i = r ? 0 : i + 1;
+                }
+                for (size_t i = 0; i < st->mems.n;) {
+                        int r = simplify_member(s, st, i, conflict);
+
+                        if (r < 0)
+                                return false;
+                        changed |= r > 0;
+                        i = r ? 0 : i + 1;
+                        if (r && st->eqs.n)
+                                break;
+                }
+                for (size_t i = 0; i < st->neqs.n;) {
+                        int r = simplify_neq(s, st, i, conflict);
+
+                        if (r < 0)
+                                return false;
+                        changed |= r > 0;
+                        i = r ? i : i + 1;
+                }
+                for (size_t i = 0; i < st->lacks.n;) {
+                        int r = simplify_lack(s, st, i, conflict);
+
+                        if (r < 0)
+                                return false;
+                        changed |= r > 0;
+                        i = r ? i : i + 1;
+                }
+                for (size_t i = 0; i < st->links.n; i++) {
+                        int r = simplify_link(s, st, i, conflict);
+
+                        if (r < 0)
+                                return false;
+                        changed |= r > 0;
+                }
+        }
+        return true;
+}
+
+enum outcome state_check_lengths(struct search *s, struct state *st, dep **conflict)
+{
+        vec_u32 proxies = {}, core = {};
+        enum verdict v;
+        dep *why = s->no_reason;
+
+        for (size_t i = 0; i < st->facts.n; i++)
+                vec_push(&proxies, st->facts.d[i].proxy);
+        v = zed_check_facts(s->zed, proxies.d, proxies.n, &core);
+        if (v == VERDICT_UNSAT) {
+                s->stats->length_conflicts++;
+                for (size_t i = 0; i < core.n; i++)
+                        why = dep_union(s, why, st->facts.d[core.d[i]].why);
+                *conflict = why;
+        }
+        vec_free(&proxies);
+        vec_free(&core);
+        return v == VERDICT_UNSAT ? OUT_UNSAT : v == VERDICT_SAT ? OUT_SAT : OUT_UNKNOWN;
+}
