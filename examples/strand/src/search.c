@@ -67,6 +67,10 @@ static enum outcome visit(struct search *s, struct state *st, uint32_t depth, de
                 result = OUT_UNSAT;
                 goto out;
         }
+        if (member_refute(s, st, conflict)) {
+                result = OUT_UNSAT;
+                goto out;
+        }
         if (!s->opt->no_length) {
                 result = state_check_lengths(s, st, conflict);
                 if (result != OUT_SAT)
@@ -77,7 +81,7 @@ static enum outcome visit(struct search *s, struct state *st, uint32_t depth, de
                 goto out;
         }
         split.why = s->no_reason;
-        if (!arrange_split(s, st, &split)) {
+        if (!arrange_split(s, st, &split) && !member_split(s, st, &split)) {
                 if (s->opt->no_length) {
                         result = state_check_lengths(s, st, conflict);
                         if (result != OUT_SAT)

@@ -342,10 +342,6 @@ static bool load(struct solver *v, struct search *s, struct state *st, const vec
                                 return false;
                         continue;
                 }
-                if (x->op == OP_IN_RE || (x->op == OP_CONTAINS && neg)) { /* not yet */
-                        *failed = true;
-                        return true;
-                }
                 l = word_of_term(s, x->args[0]);
                 if (x->op == OP_IN_RE) {
                         if (!re_from_term(&v->auts.re, v->b, x->args[1], &re)) {
