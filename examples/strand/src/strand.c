@@ -377,8 +377,6 @@ static bool load(struct solver *v, struct search *s, struct state *st, const vec
 
                 if (!get(seen, k->var))
                         continue;
-                *failed = true; /* not yet */
-                return true;
                 for (uint32_t j = 0; j < x->nargs; j++)
                         if (term_get(v->b, x->args[j])->sort == SORT_STR)
                                 link.arg[j] = word_of_term(s, x->args[j]);

@@ -1,0 +1,10 @@
+; expect: sat
+(set-logic QF_SLIA)
+(declare-fun x () String)(declare-fun y () String)(declare-fun z () String)(declare-fun w () String)(declare-fun n () Int)
+(assert (= (str.to_int x) 42))
+(assert (= (str.len x) 4))
+(assert (= (str.from_int n) y))
+(assert (str.contains y "17"))
+(assert (> n 1000))
+(assert (str.is_digit (str.at y 2)))
+(check-sat)
