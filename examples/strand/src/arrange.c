@@ -9,6 +9,9 @@
  * The integer solver's current lengths say which way to try first, and its facts which ways are left. */
 #include "search.h"
 
+/* How often a variable may be unfolded over itself on one path before the arrangement is pruned. */
+#define ARRANGE_MAX_OVERLAPS 3
+
 /* Symbol i from the front (or from the back). */
 static int32_t at(const struct word *w, uint32_t i, bool back)
 {
@@ -152,6 +155,7 @@ bool arrange_split(struct search *s, struct state *st, struct split *out)
 {
         struct choice best = {.cost = UINT32_MAX};
         const struct eqn *e;
+        size_t n = 0;
 
         if (!st->eqs.n)
                 return false;
@@ -168,5 +172,17 @@ bool arrange_split(struct search *s, struct state *st, struct split *out)
         default:
                 split_pair(s, st, &best, out);
         }
+        if (s->opt->no_overlap)
+                return true;
+        /* Prune what unfolds overlapping variables for ever (paper, section 4.1): then no `unsat` from here. */
+        for (size_t i = 0; i < out->way.n; i++) {
+                if (out->way.d[i].overlap && st->overlaps >= ARRANGE_MAX_OVERLAPS) {
+                        s->stats->pruned++;
+                        out->incomplete = true;
+                        continue;
+                }
+                out->way.d[n++] = out->way.d[i];
+        }
+        out->way.n = n;
         return true;
 }

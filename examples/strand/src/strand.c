@@ -481,8 +481,7 @@ static enum verdict loop(struct solver *v)
 enum verdict strand_solve(struct bank *b, const tid *asserts, size_t n, const struct strand_options *opt,
                           struct strand_stats *stats, struct value *val)
 {
-        const struct strand_options plain = {.seed = opt->seed, .no_length = opt->no_length, .no_overlap = true, .deadline = opt->deadline};
-        struct solver v = {.b = b, .opt = &plain, .stats = stats, .asserts = asserts, .nasserts = n, .val = val};
+        struct solver v = {.b = b, .opt = opt, .stats = stats, .asserts = asserts, .nasserts = n, .val = val};
         enum verdict verdict = VERDICT_UNKNOWN;
 
         term_reach(b, asserts, n, &v.order);
