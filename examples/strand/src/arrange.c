@@ -28,6 +28,12 @@ static uint32_t find(const struct word *w, uint32_t v, bool back)
         return i;
 }
 
+/* The part of w after (before) its first n symbols. */
+static const struct word *rest(struct search *s, const struct word *w, uint32_t n, bool back)
+{
+        return word_slice(s, w, back ? 0 : n, w->n - n);
+}
+
 static const struct word *head(struct search *s, const struct word *w, uint32_t n, bool back)
 {
         return word_slice(s, w, back ? w->n - n : 0, n);
@@ -53,7 +59,7 @@ static uint32_t run(const struct word *w, bool back)
 struct choice {
         size_t eq;
         bool back, swap;
-        enum { CHOICE_RUN, CHOICE_PAIR, CHOICE_OVERLAP } kind;
+        enum { CHOICE_CUT, CHOICE_RUN, CHOICE_PAIR, CHOICE_PERIOD, CHOICE_OVERLAP } kind;
         uint32_t cost, cut_l, cut_r, offset;
 };
 
@@ -72,7 +78,11 @@ static void consider(struct search *s, const struct state *st, size_t i, bool ba
                 k = find(w, v, back);
                 c.swap = swap;
                 c.offset = k;
-                if (!SYM_IS_VAR(at(w, 0, back))) {
+                if (k < w->n && k <= run(w, back) && !s->opt->no_overlap) {
+                        /* X .. = c1 .. ck X ..: X overlaps itself with a known period */
+                        c.kind = CHOICE_PERIOD;
+                        c.cost = 4 + k;
+                } else if (!SYM_IS_VAR(at(w, 0, back))) {
                         uint32_t n = run(w, back);
 
                         c.kind = CHOICE_RUN;
@@ -151,6 +161,39 @@ static void split_pair(struct search *s, struct state *st, const struct choice *
         }
 }
 
+/* X a = w X b with a constant w: X is a prefix of w w w .., so X = w^k u for a proper prefix u of w = u v, and
+ * a = v u b. (From the back, mirrored.) This decides the overlap: no arrangement is pruned. */
+static void split_period(struct search *s, struct state *st, const struct choice *c, struct split *out)
+{
+        const struct eqn *e = &st->eqs.d[c->eq];
+        const struct word *x = c->swap ? e->r : e->l, *y = c->swap ? e->l : e->r;
+        const struct word *xv = head(s, x, 1, c->back), *w = head(s, y, c->offset, c->back);
+        const struct word *a = rest(s, x, 1, c->back), *b = rest(s, y, c->offset + 1, c->back);
+        int64_t n = state_length(s, (uint32_t)SYM_VAR(xv->s[0]));
+        uint32_t first = s->opt->no_length ? 0 : (uint32_t)(n % w->n);
+        struct re_bank *re = &s->auts->re;
+        rid word = re_word(re, (const uint32_t *)w->s, w->n);
+
+        s->stats->periods++;
+        for (uint32_t i = 0; i < w->n; i++) {
+                uint32_t k = (first + i) % w->n;
+                const struct word *u = head(s, w, k, c->back), *v = rest(s, w, k, c->back);
+                rid end = re_word(re, (const uint32_t *)u->s, u->n), lang;
+                struct branch way = {.drop_eq = (int)c->eq + 1};
+                struct aut *aut;
+
+                lang = c->back ? re_concat(re, end, re_star(re, word)) : re_concat(re, re_star(re, word), end);
+                aut = aut_from_re(s->auts, lang);
+                if (!aut) {
+                        out->incomplete = true;
+                        continue;
+                }
+                branch_mem(&way, xv, aut);
+                branch_eq(&way, a, glue(s, glue(s, v, u, c->back), b, c->back));
+                vec_push(&out->way, way);
+        }
+}
+
 bool arrange_split(struct search *s, struct state *st, struct split *out)
 {
         struct choice best = {.cost = UINT32_MAX};
@@ -166,6 +209,9 @@ bool arrange_split(struct search *s, struct state *st, struct split *out)
         e = &st->eqs.d[best.eq];
         out->why = e->why;
         switch (best.kind) {
+        case CHOICE_PERIOD:
+                split_period(s, st, &best, out);
+                break;
         case CHOICE_RUN:
                 split_run(s, st, &best, out);
                 break;
