@@ -63,6 +63,50 @@ struct choice {
         uint32_t cost, cut_l, cut_r, offset;
 };
 
+/* Prefixes of both sides that must be equally long: the equation falls apart there. */
+static bool find_cut(const struct word *l, const struct word *r, uint32_t *cl, uint32_t *cr)
+{
+        VEC(int32_t) diff = {}; /* by variable that occurs: l - r */
+        vec_i32 sym = {};
+        bool found = false;
+
+        /* Advance the right side as far as the left prefix has symbols for it; small words, so by trial. */
+        for (uint32_t i = 1; i < l->n && !found; i++) {
+                for (uint32_t j = 1; j < r->n && !found; j++) {
+                        int32_t chars = 0;
+                        bool same = true;
+
+                        sym.n = diff.n = 0;
+                        for (uint32_t k = 0; k < i + j; k++) {
+                                int32_t c = k < i ? l->s[k] : r->s[k - i], d = k < i ? 1 : -1;
+                                size_t m = 0;
+
+                                if (!SYM_IS_VAR(c)) {
+                                        chars += d;
+                                        continue;
+                                }
+                                while (m < sym.n && sym.d[m] != c)
+                                        m++;
+                                if (m == sym.n) {
+                                        vec_push(&sym, c);
+                                        vec_push(&diff, 0);
+                                }
+                                diff.d[m] += d;
+                        }
+                        for (size_t m = 0; m < diff.n; m++)
+                                same &= diff.d[m] == 0;
+                        if (same && chars == 0) {
+                                found = true;
+                                *cl = i;
+                                *cr = j;
+                        }
+                }
+        }
+        vec_free(&diff);
+        vec_free(&sym);
+        return found;
+}
+
 static void consider(struct search *s, const struct state *st, size_t i, bool back, struct choice *best)
 {
         const struct eqn *e = &st->eqs.d[i];
@@ -203,6 +247,19 @@ bool arrange_split(struct search *s, struct state *st, struct split *out)
         if (!st->eqs.n)
                 return false;
         for (size_t i = 0; i < st->eqs.n; i++) {
+                uint32_t cl, cr;
+
+                if (!s->opt->no_length && st->eqs.d[i].l->n + st->eqs.d[i].r->n < 60 &&
+                    find_cut(st->eqs.d[i].l, st->eqs.d[i].r, &cl, &cr)) {
+                        struct branch b = {.drop_eq = (int)i + 1};
+
+                        e = &st->eqs.d[i];
+                        branch_eq(&b, word_slice(s, e->l, 0, cl), word_slice(s, e->r, 0, cr));
+                        branch_eq(&b, word_slice(s, e->l, cl, e->l->n - cl), word_slice(s, e->r, cr, e->r->n - cr));
+                        vec_push(&out->way, b);
+                        out->why = e->why;
+                        return true;
+                }
                 consider(s, st, i, false, &best);
                 consider(s, st, i, true, &best);
         }
