@@ -54,6 +54,53 @@ static uint32_t run(const struct word *w, bool back)
         return i;
 }
 
+/* ---- contradictions by counting ---- */
+
+/* Both sides have the same variables, so they must have the same characters (Parikh). */
+static bool parikh_clash(const struct word *l, const struct word *r)
+{
+        VEC(int64_t) count = {};
+        vec_i32 sym = {};
+        bool vars_same = true, chars_same = true;
+
+        for (int side = 0; side < 2; side++) {
+                const struct word *w = side ? r : l;
+
+                for (uint32_t i = 0; i < w->n; i++) {
+                        size_t k = 0;
+
+                        while (k < sym.n && sym.d[k] != w->s[i])
+                                k++;
+                        if (k == sym.n) {
+                                vec_push(&sym, w->s[i]);
+                                vec_push(&count, 0);
+                        }
+                        count.d[k] += side ? -1 : 1;
+                }
+        }
+        for (size_t k = 0; k < sym.n; k++)
+                if (count.d[k]) {
+                        if (SYM_IS_VAR(sym.d[k]))
+                                vars_same = false;
+                        else
+                                chars_same = false;
+                }
+        vec_free(&count);
+        vec_free(&sym);
+        return vars_same && !chars_same;
+}
+
+bool arrange_refute(struct search *s, const struct state *st, dep **conflict)
+{
+        (void)s;
+        for (size_t i = 0; i < st->eqs.n; i++)
+                if (parikh_clash(st->eqs.d[i].l, st->eqs.d[i].r)) {
+                        *conflict = st->eqs.d[i].why;
+                        return true;
+                }
+        return false;
+}
+
 /* ---- splits ---- */
 
 struct choice {

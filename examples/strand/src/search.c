@@ -67,7 +67,7 @@ static enum outcome visit(struct search *s, struct state *st, uint32_t depth, de
                 result = OUT_UNSAT;
                 goto out;
         }
-        if (member_refute(s, st, conflict)) {
+        if (arrange_refute(s, st, conflict) || member_refute(s, st, conflict)) {
                 result = OUT_UNSAT;
                 goto out;
         }

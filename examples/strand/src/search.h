@@ -35,6 +35,7 @@ static inline void branch_mem(struct branch *b, const struct word *w, struct aut
 }
 
 /* arrange.c: splits on word equations */
+bool arrange_refute(struct search *s, const struct state *st, dep **conflict);
 bool arrange_split(struct search *s, struct state *st, struct split *out);
 /* member.c: splits on memberships of words with several variables */
 bool member_refute(struct search *s, struct state *st, dep **conflict);
