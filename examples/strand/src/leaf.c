@@ -198,8 +198,9 @@ static void mend_link(struct search *s, const struct state *st, size_t at, const
         int64_t k;
 
         out->why = l->why;
-        if ((op == OP_TO_CODE || op == OP_TO_INT) && zed_value(s->zed, l->var, &k)) {
-                /* the integer leads: the text is what has that value */
+        if ((op == OP_TO_CODE || (op == OP_TO_INT && st->mends % 2 == 0)) && zed_value(s->zed, l->var, &k)) {
+                /* The integer leads: the text is what has that value. For to_int it alternates with the text,
+                 * since either may be the one that is hard to meet. */
                 struct branch is = {.drop_link = (int)at + 1}, less = {}, more = {};
                 rid lang;
 
@@ -279,6 +280,7 @@ enum outcome leaf_solve(struct search *s, struct state *st, struct split *out)
                 }
         }
         r = OUT_UNSAT;
+        st->mends++;
         if (t.kind == TROUBLE_NEQ)
                 mend_neq(s, st, t.at, &p, out);
         else if (t.kind == TROUBLE_LACK)

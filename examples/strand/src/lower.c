@@ -839,7 +839,8 @@ static tid from_code(struct lower *l, tid i)
 
 static tid from_int(struct lower *l, tid i)
 {
-        tid app, r, d19, zero, positive;
+        tid app, r, d19, zero, positive, sizes = l->b->t_true;
+        int64_t power = 1;
         bool fresh;
 
         i = pure(l, i);
@@ -851,13 +852,17 @@ static tid from_int(struct lower *l, tid i)
         zero = re_range(l, '0', '9');
         zero = term_app(l->b, OP_RE_STAR, SORT_RE, &zero, 1);
         positive = term_app(l->b, OP_RE_CONCAT, SORT_RE, (tid[]){d19, zero}, 2);
+        for (int d = 1; d <= 17; d++) { /* more than d digits, the first not 0, need i >= 10^d */
+                power *= 10;
+                sizes = both(l, sizes, implies(l, lower_le(l, num(l, d + 1), lower_len(l, r)), lower_le(l, num(l, power), i)));
+        }
         set_def(l, r,
                 ite(l, lt(l, i, num(l, 0)), lower_eq(l, r, constant(l, NULL, 0)),
                     lower_and(l,
                               (tid[]){ite(l, lower_eq(l, i, num(l, 0)),
                                           lower_eq(l, r, constant(l, &(uint32_t){'0'}, 1)), in_re(l, r, positive)),
-                                      lower_eq(l, to_int(l, r), i)},
-                              2)));
+                                      lower_eq(l, to_int(l, r), i), sizes},
+                              3)));
         return r;
 }
 

@@ -213,6 +213,7 @@ struct state *state_copy(const struct state *st)
         COPY(solved);
         c->nfacts_checked = st->nfacts_checked;
         c->overlaps = st->overlaps;
+        c->mends = st->mends;
         return c;
 }
 
