@@ -1,8 +1,6 @@
-#include "parser.h"
-#include "strand.h"
+#include "script.h"
 #include <errno.h>
 #include <getopt.h>
-#include <signal.h>
 #include <sys/time.h>
 #include <unistd.h>
 
@@ -22,12 +20,11 @@ static const char usage[] = "Usage: strand [OPTION]... FILE\n"
                             "Exit status: 0 answered, 1 bad input, 2 bad usage.\n";
 
 /* The alarm answers for a search that cannot look at the clock (inside Z3). */
-static volatile sig_atomic_t answering;
 
 static void on_alarm(int sig)
 {
         (void)sig;
-        if (answering && write(STDOUT_FILENO, "unknown\n", 8) == 8)
+        if (script_answering && write(STDOUT_FILENO, "unknown\n", 8) == 8)
                 _exit(0);
         _exit(0);
 }
@@ -63,150 +60,6 @@ static char *read_all(const char *path, size_t *len)
                 fclose(f);
         *len = text.n;
         return text.d;
-}
-
-static void print_value(const struct value *v)
-{
-        if (v->sort == SORT_BOOL)
-                fputs(v->b ? "true" : "false", stdout);
-        else if (v->sort == SORT_INT && v->i < 0)
-                printf("(- %llu)", -(unsigned long long)v->i);
-        else if (v->sort == SORT_INT)
-                printf("%lld", (long long)v->i);
-        else if (v->s)
-                ustr_print(stdout, v->s);
-        else
-                fputs("\"\"", stdout);
-}
-
-static bool is_simple(const char *name)
-{
-        for (const char *c = name; *c; c++)
-                if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789~!@$%^&*_-+=<>.?/", *c))
-                        return false;
-        return *name && !(*name >= '0' && *name <= '9');
-}
-
-static void print_model(const struct parser *p, const struct value *val, size_t nval, const struct ustr *empty)
-{
-        puts("(");
-        for (size_t i = 0; i < p->declared.n; i++) {
-                tid t = p->declared.d[i];
-                const struct term *x = term_get(p->bank, t);
-                struct value v = {.sort = (enum sort)x->sort, .s = empty};
-
-                if (t < nval && val[t].set)
-                        v = val[t];
-                printf(is_simple(x->name) ? "  (define-fun %s () %s " : "  (define-fun |%s| () %s ", x->name,
-                       term_sort_name(v.sort));
-                print_value(&v);
-                puts(")");
-        }
-        puts(")");
-}
-
-static void print_values(struct parser *p, const struct value *model, size_t nval, const struct ustr *empty)
-{
-        size_t n = p->bank->terms.n;
-        struct value *val = util_alloc(n * sizeof(*val));
-        vec_u32 order = {};
-
-        term_reach(p->bank, p->terms.d, p->terms.n, &order);
-        for (size_t i = 0; i < order.n; i++) {
-                const struct term *x = term_get(p->bank, order.d[i]);
-
-                if (x->op != OP_VAR)
-                        continue;
-                val[order.d[i]] = (struct value){.sort = (enum sort)x->sort, .set = true, .s = empty};
-                if (order.d[i] < nval && model[order.d[i]].set)
-                        val[order.d[i]] = model[order.d[i]];
-        }
-        eval_terms(p->bank, order.d, order.n, val);
-        putchar('(');
-        for (size_t i = 0; i < p->terms.n; i++) {
-                printf("%s(%.*s ", i ? "\n " : "", (int)(p->texts.d[2 * i + 1] - p->texts.d[2 * i]),
-                       p->source + p->texts.d[2 * i]);
-                if (val[p->terms.d[i]].set)
-                        print_value(&val[p->terms.d[i]]);
-                else
-                        fputs("unknown", stdout);
-                putchar(')');
-        }
-        puts(")");
-        free(val);
-        vec_free(&order);
-}
-
-/* Runs the script. Returns the exit status. */
-static int run(const char *text, size_t len, const struct strand_options *opt, struct strand_stats *stats)
-{
-        static const char *const verdicts[] = {"unknown", "sat", "unsat"};
-        enum verdict verdict = VERDICT_UNKNOWN;
-        struct value *val = NULL;
-        const struct ustr *empty;
-        struct parser p;
-        struct bank b;
-        size_t nval = 0;
-        int status = 0;
-
-        term_bank_init(&b);
-        empty = ustr_get(&b.strings, &b.arena, NULL, 0);
-        parser_init(&p, &b, text, len);
-        for (;;) {
-                enum parser_event event = parser_next(&p);
-                vec_u32 all = {};
-
-                if (event == PARSER_EOF || event == PARSER_EXIT)
-                        break;
-                switch (event) {
-                case PARSER_ERROR:
-                        printf("(error \"");
-                        for (const char *c = p.error; *c; c++)
-                                printf(*c == '"' ? "\"\"" : (unsigned char)*c < 32 ? "?" : "%c", *c);
-                        puts("\")");
-                        status = 1;
-                        goto out;
-                case PARSER_CHECK_SAT:
-                        if (p.unsupported) {
-                                fprintf(stderr, "strand: unknown, because of %s\n", p.unsupported);
-                                verdict = VERDICT_UNKNOWN;
-                        } else {
-                                for (size_t i = 0; i < p.asserts.n; i++)
-                                        vec_push(&all, p.asserts.d[i]);
-                                for (size_t i = 0; i < p.terms.n; i++)
-                                        vec_push(&all, p.terms.d[i]);
-                                free(val);
-                                nval = b.terms.n;
-                                val = util_alloc(nval * sizeof(*val));
-                                answering = 1;
-                                verdict = strand_solve(&b, all.d, all.n, opt, stats, val);
-                                answering = 0;
-                        }
-                        puts(verdicts[verdict]);
-                        fflush(stdout);
-                        vec_free(&all);
-                        break;
-                case PARSER_GET_MODEL:
-                case PARSER_GET_VALUE:
-                        if (verdict != VERDICT_SAT)
-                                puts("(error \"no model is available\")");
-                        else if (event == PARSER_GET_MODEL)
-                                print_model(&p, val, nval, empty);
-                        else
-                                print_values(&p, val, nval, empty);
-                        break;
-                case PARSER_ECHO:
-                        puts(p.text);
-                        break;
-                default:
-                        break;
-                }
-        }
-out:
-        free(val);
-        parser_free(&p);
-        term_bank_free(&b);
-        return status;
 }
 
 int main(int argc, char **argv)
@@ -278,7 +131,7 @@ int main(int argc, char **argv)
                 signal(SIGALRM, on_alarm);
                 setitimer(ITIMER_REAL, &it, NULL);
         }
-        status = run(text, len, &opt, &stats);
+        status = script_run(text, len, &opt, &stats, stdout);
         free(text);
         if (want_stats)
                 strand_print_stats(stdout, &stats);

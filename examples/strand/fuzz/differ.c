@@ -1,0 +1,249 @@
+/* The differential fuzzer: strand against z3 and cvc5 on generated formulas, until they disagree.
+ *
+ * Formulas go in batches, one process for each solver and batch, each formula between (reset)s; a solver that gives
+ * up or stops in the middle counts as unknown from there on. A sat of strand is checked again: its model is put
+ * into the formula as equalities, which z3 (or, if that cannot say, cvc5) must not find unsatisfiable.
+ *
+ * strand is linked in. Usage: differ [-n FORMULAS] [-s FIRST-SEED] [-t SECONDS] [-f FLAVOUR] [-b BATCH]
+ * Ends with status 1 at the first disagreement, whose formula is written to disagreement.smt2. */
+#include "generate.h"
+#include "../src/script.h"
+#include <getopt.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define MAX_BATCH 500
+#define MAX_TEXT  20000
+
+static char text[MAX_BATCH][MAX_TEXT];
+static char model[MAX_BATCH][MAX_TEXT]; /* assertions from strand's model; empty: none */
+static char dir[] = "/tmp/strand-differ-XXXXXX";
+static struct strand_options options;
+static double limit = 1;
+static char path_in[64], path_out[64];
+
+/* Runs a command line over path_in, output to path_out. */
+static void run(const char *command, const char *arg, double seconds)
+{
+        char line[1024];
+        int r;
+
+        snprintf(line, sizeof(line), "timeout %.1f %s %s > %s 2>/dev/null", seconds, command, arg, path_out);
+        r = system(line);
+        (void)r;
+}
+
+/* Which verdicts follow the echoed marks "@k"; 0 unknown, 1 sat, 2 unsat, 3 error. */
+static void read_verdicts(int n, int *verdict)
+{
+        FILE *f = fopen(path_out, "r");
+        char line[MAX_TEXT];
+        int at = -1;
+
+        for (int i = 0; i < n; i++)
+                verdict[i] = 0;
+        while (f && fgets(line, sizeof(line), f)) {
+                const char *p = line[0] == '"' ? line + 1 : line;
+
+                if (*p == '@')
+                        at = atoi(p + 1);
+                else if (at < 0 || at >= n)
+                        continue;
+                else if (!strncmp(p, "sat", 3))
+                        verdict[at] = 1;
+                else if (!strncmp(p, "unsat", 5))
+                        verdict[at] = 2;
+                else if (!strncmp(p, "(error", 6))
+                        verdict[at] = 3;
+        }
+        if (f)
+                fclose(f);
+}
+
+static void write_batch(int n, bool with_model)
+{
+        FILE *f = fopen(path_in, "w");
+
+        for (int i = 0; f && i < n; i++)
+                if (!with_model || model[i][0])
+                        fprintf(f, "(reset)\n(echo \"@%d\")\n(set-logic ALL)\n%s%s(check-sat)\n", i, text[i],
+                                with_model ? model[i] : "");
+        if (f)
+                fclose(f);
+}
+
+/* One formula in this process: verdict and model lines into path_out. */
+static void strand_child(int n, FILE *progress)
+{
+        static char script[MAX_TEXT + 100];
+
+        for (int i = 0; i < n; i++) {
+                struct strand_options opt = options;
+                struct strand_stats stats = {};
+                int len = snprintf(script, sizeof(script), "(set-logic QF_SLIA)\n%s(check-sat)\n(get-model)\n", text[i]);
+
+                opt.deadline = strand_now() + limit;
+                alarm((unsigned)(2 * limit) + 8); /* stuck for good: the parent sees the signal */
+                fprintf(progress, "@%d\n", i);
+                fflush(progress);
+                script_run(script, (size_t)len, &opt, &stats, progress);
+        }
+        fprintf(progress, "@%d\n", n);
+        fflush(progress);
+}
+
+/* strand runs in a child, a batch at a time; what a crash leaves unsaid is tried again from the next formula. */
+static void run_strand(int n, int *verdict)
+{
+        char line[MAX_TEXT], *out = NULL;
+        FILE *f = fopen(path_out, "w");
+        int at = -1, w = 0;
+        pid_t pid;
+
+        if (!f)
+                exit(2);
+        pid = fork();
+        if (!pid) {
+                strand_child(n, f);
+                _exit(0);
+        }
+        fclose(f);
+        while (waitpid(pid, &w, 0) != pid)
+                ;
+        for (int i = 0; i < n; i++) {
+                verdict[i] = 4; /* not run */
+                model[i][0] = 0;
+        }
+        f = fopen(path_out, "r");
+        while (f && fgets(line, sizeof(line), f)) {
+                char name[64], sort[16];
+                int skip = 0;
+
+                if (line[0] == '@') {
+                        at = atoi(line + 1);
+                        if (at < n) {
+                                verdict[at] = 3; /* silence is a crash */
+                                out = model[at];
+                        }
+                } else if (at >= 0 && at < n && verdict[at] == 3) {
+                        verdict[at] = !strncmp(line, "sat", 3)       ? 1
+                                      : !strncmp(line, "unsat", 5)   ? 2
+                                      : !strncmp(line, "unknown", 7) ? 0
+                                                                     : 5;
+                } else if (at >= 0 && at < n && verdict[at] == 1 &&
+                           sscanf(line, " (define-fun %63s () %15s %n", name, sort, &skip) >= 2 && skip) {
+                        line[strlen(line) - 2] = 0; /* ")\n" */
+                        out += snprintf(out, (size_t)(model[at] + MAX_TEXT - out), "(assert (= %s %s))\n", name,
+                                        line + skip);
+                }
+        }
+        if (f)
+                fclose(f);
+        if (WIFSIGNALED(w) && WTERMSIG(w) == SIGALRM && at >= 0 && at < n && verdict[at] == 3)
+                verdict[at] = 0; /* too slow, not wrong */
+}
+
+static int disagree(int i, unsigned long long seed, const char *what)
+{
+        FILE *f = fopen("disagreement.smt2", "w");
+
+        printf("disagreement at seed %llu: %s (see disagreement.smt2)\n", seed, what);
+        if (f) {
+                fprintf(f, "; %s\n(set-logic QF_SLIA)\n%s(check-sat)\n", what, text[i]);
+                if (model[i][0])
+                        fprintf(f, "; strand's model\n; %s", model[i]);
+                fclose(f);
+        }
+        return 1;
+}
+
+int main(int argc, char **argv)
+{
+        unsigned long long formulas = 1000, seed = 1, done = 0, counts[6] = {}, checked = 0, decided[4] = {};
+        double seconds = 1e9, start = strand_now();
+        int flavour = -1, batch = 100, c, status = 0;
+
+        while ((c = getopt(argc, argv, "n:s:t:f:b:")) != -1) {
+                switch (c) {
+                case 'n':
+                        formulas = strtoull(optarg, NULL, 10);
+                        break;
+                case 's':
+                        seed = strtoull(optarg, NULL, 10);
+                        break;
+                case 't':
+                        seconds = atof(optarg);
+                        formulas = ~0ull;
+                        break;
+                case 'f':
+                        flavour = atoi(optarg);
+                        break;
+                case 'b':
+                        batch = atoi(optarg);
+                        break;
+                default:
+                        return 2;
+                }
+        }
+        if (batch < 1 || batch > MAX_BATCH || !mkdtemp(dir))
+                return 2;
+        snprintf(path_in, sizeof(path_in), "%s/in.smt2", dir);
+        snprintf(path_out, sizeof(path_out), "%s/out", dir);
+        while (!status && done < formulas && strand_now() - start < seconds) {
+                int mine[MAX_BATCH], z3[MAX_BATCH], cvc5[MAX_BATCH], again[MAX_BATCH], n = batch;
+
+                if (formulas - done < (unsigned long long)n)
+                        n = (int)(formulas - done);
+                for (int i = 0; i < n; i++)
+                        fuzz_generate(seed + (unsigned)i, flavour < 0 ? (int)((seed + (unsigned)i) % 4) : flavour, text[i],
+                                      MAX_TEXT);
+                run_strand(n, mine);
+                write_batch(n, false);
+                run("z3 -t:300", path_in, 40);
+                read_verdicts(n, z3);
+                run("cvc5 --strings-exp --incremental --tlimit-per=300", path_in, 40);
+                read_verdicts(n, cvc5);
+                write_batch(n, true);
+                run("z3 -t:300", path_in, 30);
+                read_verdicts(n, again);
+                for (int i = 0; i < n && !status; i++) {
+                        const char *what = NULL;
+
+                        counts[mine[i]]++;
+                        checked += model[i][0] && again[i] == 1;
+                        decided[0] += mine[i] == 1 || mine[i] == 2;
+                        decided[1] += z3[i] == 1 || z3[i] == 2;
+                        decided[2] += cvc5[i] == 1 || cvc5[i] == 2;
+                        decided[3] += (mine[i] == 1 || mine[i] == 2) && (cvc5[i] == 1 || cvc5[i] == 2);
+                        if (mine[i] == 3 || mine[i] == 5)
+                                what = "strand crashed or complained";
+                        else if (mine[i] == 1 && again[i] == 2)
+                                what = "z3 refutes strand's model";
+                        else if (mine[i] == 2 && (z3[i] == 1 || cvc5[i] == 1))
+                                what = z3[i] == 1 ? "strand says unsat, z3 sat" : "strand says unsat, cvc5 sat";
+                        else if (mine[i] == 1 && z3[i] == 2 && cvc5[i] == 2)
+                                what = "strand says sat, z3 and cvc5 unsat";
+                        else if (mine[i] == 1 && (z3[i] == 2 || cvc5[i] == 2) && again[i] != 1)
+                                what = "strand says sat, another unsat, and the model is not confirmed";
+                        if (what)
+                                status = disagree(i, seed + (unsigned)i, what);
+                }
+                done += (unsigned)n - counts[4];
+                counts[4] = 0;
+                seed += (unsigned)n;
+                printf("%llu formulas: strand sat %llu unsat %llu unknown %llu; models confirmed %llu; decided strand "
+                       "%llu z3 %llu cvc5 %llu (both strand and cvc5 %llu)\n",
+                       done, counts[1], counts[2], counts[0], checked, decided[0], decided[1], decided[2], decided[3]);
+                fflush(stdout);
+        }
+        unlink(path_in);
+        unlink(path_out);
+        rmdir(dir);
+        return status;
+}

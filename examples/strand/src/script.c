@@ -1,0 +1,148 @@
+#include "script.h"
+#include "parser.h"
+
+volatile sig_atomic_t script_answering;
+
+static void print_value(FILE *out, const struct value *v)
+{
+        if (v->sort == SORT_BOOL)
+                fputs(v->b ? "true" : "false", out);
+        else if (v->sort == SORT_INT && v->i < 0)
+                fprintf(out, "(- %llu)", -(unsigned long long)v->i);
+        else if (v->sort == SORT_INT)
+                fprintf(out, "%lld", (long long)v->i);
+        else if (v->s)
+                ustr_print(out, v->s);
+        else
+                fputs("\"\"", out);
+}
+
+static bool is_simple(const char *name)
+{
+        for (const char *c = name; *c; c++)
+                if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789~!@$%^&*_-+=<>.?/", *c))
+                        return false;
+        return *name && !(*name >= '0' && *name <= '9');
+}
+
+static void print_model(FILE *out, const struct parser *p, const struct value *val, size_t nval, const struct ustr *empty)
+{
+        fputs("(\n", out);
+        for (size_t i = 0; i < p->declared.n; i++) {
+                tid t = p->declared.d[i];
+                const struct term *x = term_get(p->bank, t);
+                struct value v = {.sort = (enum sort)x->sort, .s = empty};
+
+                if (t < nval && val[t].set)
+                        v = val[t];
+                fprintf(out, is_simple(x->name) ? "  (define-fun %s () %s " : "  (define-fun |%s| () %s ", x->name,
+                       term_sort_name(v.sort));
+                print_value(out, &v);
+                fputs(")\n", out);
+        }
+        fputs(")\n", out);
+}
+
+static void print_values(FILE *out, struct parser *p, const struct value *model, size_t nval, const struct ustr *empty)
+{
+        size_t n = p->bank->terms.n;
+        struct value *val = util_alloc(n * sizeof(*val));
+        vec_u32 order = {};
+
+        term_reach(p->bank, p->terms.d, p->terms.n, &order);
+        for (size_t i = 0; i < order.n; i++) {
+                const struct term *x = term_get(p->bank, order.d[i]);
+
+                if (x->op != OP_VAR)
+                        continue;
+                val[order.d[i]] = (struct value){.sort = (enum sort)x->sort, .set = true, .s = empty};
+                if (order.d[i] < nval && model[order.d[i]].set)
+                        val[order.d[i]] = model[order.d[i]];
+        }
+        eval_terms(p->bank, order.d, order.n, val);
+        putc('(', out);
+        for (size_t i = 0; i < p->terms.n; i++) {
+                fprintf(out, "%s(%.*s ", i ? "\n " : "", (int)(p->texts.d[2 * i + 1] - p->texts.d[2 * i]),
+                       p->source + p->texts.d[2 * i]);
+                if (val[p->terms.d[i]].set)
+                        print_value(out, &val[p->terms.d[i]]);
+                else
+                        fputs("unknown", out);
+                putc(')', out);
+        }
+        fputs(")\n", out);
+        free(val);
+        vec_free(&order);
+}
+
+int script_run(const char *text, size_t len, const struct strand_options *opt, struct strand_stats *stats, FILE *out)
+{
+        static const char *const verdicts[] = {"unknown", "sat", "unsat"};
+        enum verdict verdict = VERDICT_UNKNOWN;
+        struct value *val = NULL;
+        const struct ustr *empty;
+        struct parser p;
+        struct bank b;
+        size_t nval = 0;
+        int status = 0;
+
+        term_bank_init(&b);
+        empty = ustr_get(&b.strings, &b.arena, NULL, 0);
+        parser_init(&p, &b, text, len);
+        for (;;) {
+                enum parser_event event = parser_next(&p);
+                vec_u32 all = {};
+
+                if (event == PARSER_EOF || event == PARSER_EXIT)
+                        break;
+                switch (event) {
+                case PARSER_ERROR:
+                        fprintf(out, "(error \"");
+                        for (const char *c = p.error; *c; c++)
+                                fprintf(out, *c == '"' ? "\"\"" : (unsigned char)*c < 32 ? "?" : "%c", *c);
+                        fputs("\")\n", out);
+                        status = 1;
+                        goto out;
+                case PARSER_CHECK_SAT:
+                        if (p.unsupported) {
+                                fprintf(stderr, "strand: unknown, because of %s\n", p.unsupported);
+                                verdict = VERDICT_UNKNOWN;
+                        } else {
+                                for (size_t i = 0; i < p.asserts.n; i++)
+                                        vec_push(&all, p.asserts.d[i]);
+                                for (size_t i = 0; i < p.terms.n; i++)
+                                        vec_push(&all, p.terms.d[i]);
+                                free(val);
+                                nval = b.terms.n;
+                                val = util_alloc(nval * sizeof(*val));
+                                script_answering = 1;
+                                verdict = strand_solve(&b, all.d, all.n, opt, stats, val);
+                                script_answering = 0;
+                        }
+                        fprintf(out, "%s\n", verdicts[verdict]);
+                        fflush(out);
+                        vec_free(&all);
+                        break;
+                case PARSER_GET_MODEL:
+                case PARSER_GET_VALUE:
+                        if (verdict != VERDICT_SAT)
+                                fputs("(error \"no model is available\")\n", out);
+                        else if (event == PARSER_GET_MODEL)
+                                print_model(out, &p, val, nval, empty);
+                        else
+                                print_values(out, &p, val, nval, empty);
+                        break;
+                case PARSER_ECHO:
+                        fprintf(out, "%s\n", p.text);
+                        break;
+                default:
+                        break;
+                }
+        }
+out:
+        free(val);
+        parser_free(&p);
+        term_bank_free(&b);
+        return status;
+}
+
