@@ -25,7 +25,7 @@ static char text[MAX_BATCH][MAX_TEXT];
 static char model[MAX_BATCH][MAX_TEXT]; /* assertions from strand's model; empty: none */
 static char dir[] = "/tmp/strand-differ-XXXXXX";
 static struct strand_options options;
-static double limit = 1;
+static double limit = 0.3;
 static char path_in[64], path_out[64];
 
 /* Runs a command line over path_in, output to path_out. */
@@ -145,6 +145,8 @@ static void run_strand(int n, int *verdict)
         }
         if (f)
                 fclose(f);
+        if (w && !(WIFSIGNALED(w) && WTERMSIG(w) == SIGALRM))
+                printf("the batch ended with status %#x at its formula %d\n", (unsigned)w, at);
         if (WIFSIGNALED(w) && WTERMSIG(w) == SIGALRM && at >= 0 && at < n && verdict[at] == 3)
                 verdict[at] = 0; /* too slow, not wrong */
 }

@@ -1,9 +1,24 @@
 #include "zed.h"
 
+#define ZED_MASTER_UNITS 200000000
+#define ZED_ARITH_UNITS  20000000
+
 static void on_error(Z3_context c, Z3_error_code e)
 {
         (void)c;
         (void)e;
+}
+
+/* Z3 gives up after that many of its resource units: deterministic, and without the thread that its timeouts
+ * start at every check (which fails where processes are scarce, and takes the program down). */
+static void limit(struct zed *z, Z3_solver s, unsigned units)
+{
+        Z3_params p = Z3_mk_params(z->z);
+
+        Z3_params_inc_ref(z->z, p);
+        Z3_params_set_uint(z->z, p, Z3_mk_string_symbol(z->z, "rlimit"), units);
+        Z3_solver_set_params(z->z, s, p);
+        Z3_params_dec_ref(z->z, p);
 }
 
 void zed_init(struct zed *z, struct bank *b, struct strand_stats *stats, double deadline)
@@ -24,6 +39,8 @@ void zed_init(struct zed *z, struct bank *b, struct strand_stats *stats, double 
         Z3_solver_inc_ref(z->z, z->arith);
         z->ints = Z3_mk_int_sort(z->z);
         z->bools = Z3_mk_bool_sort(z->z);
+        limit(z, z->master, ZED_MASTER_UNITS);
+        limit(z, z->arith, ZED_ARITH_UNITS);
 }
 
 static void drop(struct zed *z, Z3_model *m)
@@ -154,22 +171,6 @@ static Z3_ast ast(struct zed *z, tid t)
         return z->ast.d[t];
 }
 
-/* Z3 stops by itself at the deadline. */
-static void limit(struct zed *z, Z3_solver s)
-{
-        Z3_params p;
-        double left;
-
-        if (z->deadline <= 0)
-                return;
-        left = (z->deadline - strand_now()) * 1000;
-        p = Z3_mk_params(z->z);
-        Z3_params_inc_ref(z->z, p);
-        Z3_params_set_uint(z->z, p, Z3_mk_string_symbol(z->z, "timeout"), left < 1 ? 1 : (unsigned)left);
-        Z3_solver_set_params(z->z, s, p);
-        Z3_params_dec_ref(z->z, p);
-}
-
 void zed_assert(struct zed *z, tid formula)
 {
         Z3_solver_assert(z->z, z->master, ast(z, formula));
@@ -192,7 +193,6 @@ enum verdict zed_check(struct zed *z)
 {
         Z3_lbool r;
 
-        limit(z, z->master);
         z->stats->z3_checks++;
         drop(z, &z->skeleton);
         r = Z3_solver_check(z->z, z->master);
@@ -236,7 +236,6 @@ enum verdict zed_check_facts(struct zed *z, const uint32_t *proxies, size_t n, v
         enum verdict v = VERDICT_UNKNOWN;
         Z3_lbool r;
 
-        limit(z, z->arith);
         z->stats->z3_checks++;
         for (size_t i = 0; i < n; i++)
                 vec_push(&assume, z->proxy.d[proxies[i]]);
