@@ -4,7 +4,7 @@
  * up or stops in the middle counts as unknown from there on. A sat of strand is checked again: its model is put
  * into the formula as equalities, which z3 (or, if that cannot say, cvc5) must not find unsatisfiable.
  *
- * strand is linked in. Usage: differ [-n FORMULAS] [-s FIRST-SEED] [-t SECONDS] [-f FLAVOUR] [-b BATCH]
+ * strand is linked in. Usage: differ [-n FORMULAS] [-s FIRST-SEED] [-t SECONDS] [-f FLAVOUR] [-b BATCH] [-l LIMIT]
  * Ends with status 1 at the first disagreement, whose formula is written to disagreement.smt2. */
 #include "generate.h"
 #include "../src/script.h"
@@ -25,7 +25,7 @@ static char text[MAX_BATCH][MAX_TEXT];
 static char model[MAX_BATCH][MAX_TEXT]; /* assertions from strand's model; empty: none */
 static char dir[] = "/tmp/strand-differ-XXXXXX";
 static struct strand_options options;
-static double limit = 0.3;
+static double limit = 0.15; /* seconds for each solver and formula */
 static char path_in[64], path_out[64];
 
 /* Runs a command line over path_in, output to path_out. */
@@ -168,10 +168,11 @@ static int disagree(int i, unsigned long long seed, const char *what)
 int main(int argc, char **argv)
 {
         unsigned long long formulas = 1000, seed = 1, done = 0, counts[6] = {}, checked = 0, decided[4] = {};
+        char z3_command[64], cvc5_command[96];
         double seconds = 1e9, start = strand_now();
         int flavour = -1, batch = 100, c, status = 0;
 
-        while ((c = getopt(argc, argv, "n:s:t:f:b:")) != -1) {
+        while ((c = getopt(argc, argv, "n:s:t:f:b:l:")) != -1) {
                 switch (c) {
                 case 'n':
                         formulas = strtoull(optarg, NULL, 10);
@@ -186,6 +187,9 @@ int main(int argc, char **argv)
                 case 'f':
                         flavour = atoi(optarg);
                         break;
+                case 'l':
+                        limit = atof(optarg);
+                        break;
                 case 'b':
                         batch = atoi(optarg);
                         break;
@@ -197,6 +201,8 @@ int main(int argc, char **argv)
                 return 2;
         snprintf(path_in, sizeof(path_in), "%s/in.smt2", dir);
         snprintf(path_out, sizeof(path_out), "%s/out", dir);
+        snprintf(z3_command, sizeof(z3_command), "z3 -t:%d", (int)(limit * 1000));
+        snprintf(cvc5_command, sizeof(cvc5_command), "cvc5 --strings-exp --incremental --tlimit-per=%d", (int)(limit * 1000));
         while (!status && done < formulas && strand_now() - start < seconds) {
                 int mine[MAX_BATCH], z3[MAX_BATCH], cvc5[MAX_BATCH], again[MAX_BATCH], n = batch;
 
@@ -207,12 +213,12 @@ int main(int argc, char **argv)
                                       MAX_TEXT);
                 run_strand(n, mine);
                 write_batch(n, false);
-                run("z3 -t:300", path_in, 40);
+                run(z3_command, path_in, 40);
                 read_verdicts(n, z3);
-                run("cvc5 --strings-exp --incremental --tlimit-per=300", path_in, 40);
+                run(cvc5_command, path_in, 40);
                 read_verdicts(n, cvc5);
                 write_batch(n, true);
-                run("z3 -t:300", path_in, 30);
+                run(z3_command, path_in, 30);
                 read_verdicts(n, again);
                 for (int i = 0; i < n && !status; i++) {
                         const char *what = NULL;
