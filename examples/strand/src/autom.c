@@ -240,7 +240,7 @@ struct aut *aut_from_re(struct aut_store *s, rid r)
         number.d[r] = 1;
         for (size_t i = 0; i < states.n; i++) {
                 vec_push(&d.accept, s->re.nodes.d[states.d[i]]->nullable);
-                if (states.n > AUT_MAX_STATES || states.n * d.first.n > AUT_MAX_CELLS || ((i & 63) == 0 && late(s)))
+                if (states.n > AUT_MAX_STATES || states.n * d.first.n > AUT_MAX_CELLS || ((i & 63) == 63 && late(s)))
                         goto out;
                 for (size_t c = 0; c < d.first.n; c++) {
                         rid t = re_derive(&s->re, states.d[i], d.first.d[c]);
@@ -356,7 +356,7 @@ struct aut *aut_inter(struct aut_store *s, struct aut *a, struct aut *b)
                 uint32_t p = (uint32_t)(states.d[i] >> 32), q = (uint32_t)states.d[i];
 
                 vec_push(&d.accept, a->accept[p] && b->accept[q]);
-                if (states.n > AUT_MAX_STATES || states.n * d.first.n > AUT_MAX_CELLS || ((i & 255) == 0 && late(s)))
+                if (states.n > AUT_MAX_STATES || states.n * d.first.n > AUT_MAX_CELLS || ((i & 255) == 255 && late(s)))
                         goto out;
                 for (size_t c = 0; c < d.first.n; c++) {
                         uint32_t x = a->step[p * a->nclasses + ca.d[c]], y = b->step[q * b->nclasses + cb.d[c]];

@@ -132,6 +132,10 @@ static void mend_neq(struct search *s, const struct state *st, size_t at, const 
                 struct branch is = {}, isnt = {};
                 struct aut *a = word_aut(s, u, false), *b = word_aut(s, u, true);
 
+                if (!a || !b) {
+                        out->incomplete = true;
+                        return;
+                }
                 branch_mem(&is, n->l, a);
                 branch_mem(&isnt, n->l, b);
                 vec_push(&out->way, is);
@@ -195,6 +199,7 @@ static void mend_link(struct search *s, const struct state *st, size_t at, const
         const struct link *l = &st->links.d[at];
         enum op op = (enum op)term_get(s->b, l->app)->op;
         struct re_bank *re = &s->auts->re;
+        struct aut *a;
         int64_t k;
 
         out->why = l->why;
@@ -220,8 +225,13 @@ static void mend_link(struct search *s, const struct state *st, size_t at, const
                                : k < 0 ? re->none
                                        : re_concat(re, re_star(re, re_chars(re, '0', '0')), re_word(re, c, n));
                 }
+                a = aut_from_re(s->auts, lang);
+                if (!a) {
+                        out->incomplete = true;
+                        return;
+                }
                 branch_fact(&is, lower_eq(s->lower, l->var, term_num(s->b, k)));
-                branch_mem(&is, l->arg[0], aut_from_re(s->auts, lang));
+                branch_mem(&is, l->arg[0], a);
                 branch_fact(&less, lower_le(s->lower, l->var, term_num(s->b, k - 1)));
                 branch_fact(&more, lower_le(s->lower, term_num(s->b, k + 1), l->var));
                 vec_push(&out->way, is);

@@ -671,6 +671,8 @@ static int simplify_lack(struct search *s, struct state *st, size_t i, dep **con
         if (!n->l->n) { /* only the empty word is in the empty word */
                 struct aut *a = aut_not_word(s, n->l);
 
+                if (!a)
+                        return 0;
                 state_member(s, st, n->r, a, n->why);
                 st->lacks.d[i] = vec_pop(&st->lacks);
                 return 1;
