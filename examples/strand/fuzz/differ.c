@@ -4,7 +4,7 @@
  * up or stops in the middle counts as unknown from there on. A sat of strand is checked again: its model is put
  * into the formula as equalities, which z3 (or, if that cannot say, cvc5) must not find unsatisfiable.
  *
- * strand is linked in. Usage: differ [-n FORMULAS] [-s FIRST-SEED] [-t SECONDS] [-f FLAVOUR] [-b BATCH] [-l LIMIT]
+ * strand is linked in. Usage: differ [-n FORMULAS] [-s FIRST-SEED] [-t SECONDS] [-f FLAVOUR] [-b BATCH] [-l LIMIT] [-v] [-p]
  * Ends with status 1 at the first disagreement, whose formula is written to disagreement.smt2. */
 #include "generate.h"
 #include "../src/script.h"
@@ -171,8 +171,9 @@ int main(int argc, char **argv)
         char z3_command[64], cvc5_command[96];
         double seconds = 1e9, start = strand_now();
         int flavour = -1, batch = 100, c, status = 0;
+        bool verbose = false;
 
-        while ((c = getopt(argc, argv, "n:s:t:f:b:l:")) != -1) {
+        while ((c = getopt(argc, argv, "n:s:t:f:b:l:vp")) != -1) {
                 switch (c) {
                 case 'n':
                         formulas = strtoull(optarg, NULL, 10);
@@ -190,6 +191,13 @@ int main(int argc, char **argv)
                 case 'l':
                         limit = atof(optarg);
                         break;
+                case 'v':
+                        verbose = true;
+                        break;
+                case 'p': /* only print the formula */
+                        fuzz_generate(seed, flavour < 0 ? (int)(seed % 4) : flavour, text[0], MAX_TEXT);
+                        printf("(set-logic QF_SLIA)\n%s(check-sat)\n", text[0]);
+                        return 0;
                 case 'b':
                         batch = atoi(optarg);
                         break;
@@ -239,6 +247,8 @@ int main(int argc, char **argv)
                                 what = "strand says sat, z3 and cvc5 unsat";
                         else if (mine[i] == 1 && (z3[i] == 2 || cvc5[i] == 2) && again[i] != 1)
                                 what = "strand says sat, another unsat, and the model is not confirmed";
+                        if (verbose && mine[i] == 0 && (z3[i] == 1 || z3[i] == 2 || cvc5[i] == 1 || cvc5[i] == 2))
+                                printf("undecided: seed %llu, z3 %d, cvc5 %d\n", seed + (unsigned)i, z3[i], cvc5[i]);
                         if (what)
                                 status = disagree(i, seed + (unsigned)i, what);
                 }

@@ -1,6 +1,10 @@
 #include "lower.h"
 #include "eval.h"
 
+/* Z3 needs quadratic time for deep terms, and words and sums are copied at each level. */
+#define LOWER_MAX_DEPTH 20000
+#define LOWER_MAX_BYTES ((size_t)2 << 30)
+
 /* ---- linear sums ---- */
 
 struct monomial {
@@ -1108,13 +1112,23 @@ static tid lower_op(struct lower *l, const struct term *t, const tid *a)
 
 tid lower_formula(struct lower *l, tid root)
 {
-        vec_u32 order = {}, args = {};
+        vec_u32 order = {}, args = {}, depth = {};
         tid r;
 
         term_reach(l->b, &root, 1, &order);
         for (size_t i = 0; i < order.n && !l->fail; i++) {
                 tid t = order.d[i];
                 const struct term *x = term_get(l->b, t);
+                uint32_t d = 0;
+
+                for (uint32_t j = 0; j < x->nargs; j++)
+                        if (depth.d[x->args[j]] >= d)
+                                d = depth.d[x->args[j]] + 1;
+                map_set(&depth, t, d);
+                if (d > LOWER_MAX_DEPTH)
+                        fail(l, "terms nested too deeply");
+                if (l->b->arena.total > LOWER_MAX_BYTES)
+                        fail(l, "a formula too large");
 
                 if (map_get(&l->image, t))
                         continue;
@@ -1139,6 +1153,7 @@ tid lower_formula(struct lower *l, tid root)
         }
         vec_free(&args);
         vec_free(&order);
+        vec_free(&depth);
         if (l->fail)
                 return 0;
         return l->image.d[root];
