@@ -209,7 +209,7 @@ int main(int argc, char **argv)
                 return 2;
         snprintf(path_in, sizeof(path_in), "%s/in.smt2", dir);
         snprintf(path_out, sizeof(path_out), "%s/out", dir);
-        snprintf(z3_command, sizeof(z3_command), "z3 -t:%d", (int)(limit * 1000));
+        snprintf(z3_command, sizeof(z3_command), "z3 rlimit=%d", (int)(limit * 10000000));
         snprintf(cvc5_command, sizeof(cvc5_command), "cvc5 --strings-exp --incremental --tlimit-per=%d", (int)(limit * 1000));
         while (!status && done < formulas && strand_now() - start < seconds) {
                 int mine[MAX_BATCH], z3[MAX_BATCH], cvc5[MAX_BATCH], again[MAX_BATCH], n = batch;

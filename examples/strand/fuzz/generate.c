@@ -1,5 +1,6 @@
 #include "generate.h"
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 
 struct gen {
@@ -348,6 +349,7 @@ size_t fuzz_generate(uint64_t seed, int flavour, char *buf, size_t size)
 {
         struct gen g = {.x = seed * 0x9e3779b97f4a7c15ull + 12345, .p = buf, .end = buf + size, .flavour = flavour};
         unsigned n;
+        bool large;
 
         for (int i = 0; i < 4; i++)
                 rnd(&g, 2);
@@ -361,10 +363,12 @@ size_t fuzz_generate(uint64_t seed, int flavour, char *buf, size_t size)
                 put(&g, "(declare-fun i%d () Int)\n", i);
         for (int i = 0; i < g.bools; i++)
                 put(&g, "(declare-fun b%d () Bool)\n", i);
-        n = 1 + rnd(&g, 5);
+        /* most are small: many different ones find more than few large ones */
+        large = rnd(&g, 6) == 0;
+        n = 1 + rnd(&g, large ? 5 : 3);
         while (n--) {
                 put(&g, "(assert ");
-                boolean(&g, 1 + (int)rnd(&g, 3));
+                boolean(&g, (large ? 1 : 0) + (int)rnd(&g, large ? 3 : 2));
                 put(&g, ")\n");
         }
         return (size_t)(g.p - buf);
