@@ -2,7 +2,7 @@
  * solver has lengths that suit them all. What remains is to pick words, and to mend what that violates. */
 #include "search.h"
 
-#define LEAF_TRIES      6
+#define LEAF_TRIES      4
 #define LEAF_MAX_LENGTH (1 << 22)
 
 struct picks {
@@ -194,6 +194,46 @@ static void mend_lack(struct search *s, const struct state *st, size_t at, const
                 branch_fact(&out->way.d[i], lower_le(s->lower, lr, ll));
 }
 
+/* r = replace_all(w, t, u) by its first occurrence: w lacks t and r = w, or w = x t y with nothing of t before,
+ * r = x u r' and r' = replace_all(y, t, u). */
+static void mend_replace_all(struct search *s, const struct link *l, size_t at, struct split *out)
+{
+        const struct word *w = l->arg[0], *t = l->arg[1], *u = l->arg[2], *none = word_make(s, NULL, 0), *stub;
+        uint32_t x = search_fresh(s), y = search_fresh(s), r = search_fresh(s);
+        struct branch empty = {.drop_link = (int)at + 1}, without = empty, with = empty;
+        struct link *next = arena_alloc(&s->scratch, sizeof(*next));
+        tid one = term_num(s->b, 1);
+
+        branch_eq(&empty, t, none);
+        branch_eq(&empty, l->result, w);
+        branch_eq(&without, l->result, w);
+        without.lack[0].l = w;
+        without.lack[0].r = t;
+        without.lacks = 1;
+        if (word_is_const(t) && t->n) {
+                stub = word_slice(s, t, 0, t->n - 1);
+        } else { /* t without its last character */
+                uint32_t p = search_fresh(s), c = search_fresh(s);
+
+                stub = word_var(s, p);
+                branch_eq(&with, t, word_join(s, stub, word_var(s, c)));
+                branch_fact(&with, lower_eq(s->lower, s->vars.d[c].len, one));
+        }
+        *next = (struct link){.app = l->app, .var = l->var, .arg = {word_var(s, y), t, u}, .result = word_var(s, r)};
+        with.link = next;
+        branch_eq(&with, w, word_join(s, word_var(s, x), word_join(s, t, word_var(s, y))));
+        branch_eq(&with, l->result, word_join(s, word_var(s, x), word_join(s, u, word_var(s, r))));
+        with.lack[0].l = word_join(s, word_var(s, x), stub);
+        with.lack[0].r = t;
+        with.lacks = 1;
+        if (!t->n || !word_is_const(t))
+                vec_push(&out->way, empty);
+        if (t->n) {
+                vec_push(&out->way, without);
+                vec_push(&out->way, with);
+        }
+}
+
 static void mend_link(struct search *s, const struct state *st, size_t at, const struct picks *p, struct split *out)
 {
         const struct link *l = &st->links.d[at];
@@ -239,6 +279,10 @@ static void mend_link(struct search *s, const struct state *st, size_t at, const
                 vec_push(&out->way, more);
                 return;
         }
+        if (op == OP_REPLACE_ALL) {
+                mend_replace_all(s, l, at, out);
+                return;
+        }
         for (int i = 0; i < 3; i++)
                 if (l->arg[i] && !word_is_const(l->arg[i])) {
                         mend_value(s, l->arg[i], instance(s, p, l->arg[i]), out);
@@ -247,21 +291,32 @@ static void mend_link(struct search *s, const struct state *st, size_t at, const
         out->incomplete = true;
 }
 
-/* Short words first: they are cheaper to check and to read. */
-static bool prefer_short(struct search *s, struct state *st)
+/* The facts with an upper bound for all variables, and a lower bound of one for as many as can have it. */
+static bool choose_lengths(struct search *s, struct state *st, int64_t bound, bool some)
 {
-        static const int64_t bounds[] = {40, 2000};
         vec_u32 proxies = {}, core = {};
-        bool ok = false;
+        bool ok;
 
-        for (size_t k = 0; k < 2 && !ok; k++) {
-                proxies.n = 0;
-                for (size_t i = 0; i < st->facts.n; i++)
-                        vec_push(&proxies, st->facts.d[i].proxy);
-                for (uint32_t v = 0; v < s->nfresh; v++)
-                        vec_push(&proxies, zed_proxy(s->zed, lower_le(s->lower, s->vars.d[v].len, term_num(s->b, bounds[k]))));
+        for (size_t i = 0; i < st->facts.n; i++)
+                vec_push(&proxies, st->facts.d[i].proxy);
+        for (uint32_t v = 0; v < s->nfresh; v++)
+                vec_push(&proxies, zed_proxy(s->zed, lower_le(s->lower, s->vars.d[v].len, term_num(s->b, bound))));
+        ok = zed_check_facts(s->zed, proxies.d, proxies.n, &core) == VERDICT_SAT;
+        for (uint32_t v = 0, n = 0; v < s->nfresh && ok && some && n < 24; v++) {
+                bool solved = false;
+
+                for (size_t i = 0; i < st->solved.n && !solved; i++)
+                        solved = st->solved.d[i].var == v;
+                if (solved || state_length(s, v) > 0)
+                        continue;
+                n++;
+                vec_push(&proxies, zed_proxy(s->zed, lower_le(s->lower, term_num(s->b, 1), s->vars.d[v].len)));
                 core.n = 0;
-                ok = zed_check_facts(s->zed, proxies.d, proxies.n, &core) == VERDICT_SAT;
+                if (zed_check_facts(s->zed, proxies.d, proxies.n, &core) != VERDICT_SAT) {
+                        proxies.n--;
+                        core.n = 0;
+                        ok = zed_check_facts(s->zed, proxies.d, proxies.n, &core) == VERDICT_SAT;
+                }
         }
         vec_free(&proxies);
         vec_free(&core);
@@ -276,17 +331,21 @@ enum outcome leaf_solve(struct search *s, struct state *st, struct split *out)
         enum outcome r = OUT_UNKNOWN;
         dep *conflict;
 
-        if (!prefer_short(s, st) && state_check_lengths(s, st, &conflict) != OUT_SAT)
-                goto out;
-        for (int i = 0; i < LEAF_TRIES; i++) {
-                s->stats->models++;
-                if (!pick(s, st, &p))
+        /* Short words first: they are cheaper to check and to read. If they will not do, words that are not empty. */
+        for (int round = 0; round < 2; round++) {
+                if (!choose_lengths(s, st, 40, round) && !choose_lengths(s, st, 2000, round) &&
+                    state_check_lengths(s, st, &conflict) != OUT_SAT)
                         goto out;
-                t = check(s, st, &p);
-                if (t.kind == TROUBLE_NONE) {
-                        if (s->accept(s, p.val, s->accept_data))
-                                r = OUT_SAT;
-                        goto out;
+                for (int i = 0; i < LEAF_TRIES; i++) {
+                        s->stats->models++;
+                        if (!pick(s, st, &p))
+                                goto out;
+                        t = check(s, st, &p);
+                        if (t.kind == TROUBLE_NONE) {
+                                if (s->accept(s, p.val, s->accept_data))
+                                        r = OUT_SAT;
+                                goto out;
+                        }
                 }
         }
         r = OUT_UNSAT;

@@ -6,9 +6,10 @@
 struct branch {
         struct { const struct word *l, *r; } eq[4];
         struct { const struct word *w; struct aut *a; } mem[4];
-        struct { const struct word *l, *r; } neq[2];
+        struct { const struct word *l, *r; } neq[2], lack[1];
+        const struct link *link; /* one more, or NULL */
         tid fact[4];
-        uint32_t neqs, eqs, mems, facts;
+        uint32_t neqs, eqs, mems, facts, lacks;
         int drop_eq, drop_mem, drop_neq, drop_lack, drop_link; /* index + 1; 0: none */
         bool overlap; /* unfolds a variable over itself */
 };
