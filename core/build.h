@@ -44,6 +44,8 @@ int build_record_decode(struct slice bytes, bool with_log, struct build_record *
 
 /* 0 or history_source()'s error. */
 int build_key(struct history *h, uint32_t commit, const struct recipe *r, struct digest *ret);
+/* The same of every commit, (*ret)[number]; free(). Zero for a commit that the repository has lost. See history_sources(). */
+int build_keys(struct history *h, const struct recipe *r, struct digest **ret, uint32_t *ret_n);
 
 struct build_request {
         struct programs *programs;

@@ -78,6 +78,7 @@ void recipe_run_digest(const struct recipe *r, bool has_seed, uint64_t seed, con
 int recipe_command(const struct recipe *r, const char *bin, const char *case_path, bool has_seed, uint64_t seed,
                    const struct recipe_limits *limits, char ***ret_argv);
 void strings_free(char **list);
+size_t strings_count(char *const *list);
 
 /* "20s", "1.5h", "500ms" and "4g", "512m"; a bare number is seconds or bytes. -EINVAL with a sentence. */
 int parse_duration(const char *text, uint64_t *ret_ns);

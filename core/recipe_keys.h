@@ -58,4 +58,3 @@ int recipe_parse_config(struct slice text, const char *path, struct recipe ***re
 
 char **strings_copy(char *const *list);
 int strings_add(char ***list, const char *s);
-size_t strings_count(char *const *list);

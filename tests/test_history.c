@@ -6,44 +6,13 @@
 #include <sys/wait.h>
 
 #include "core/history.h"
+#include "git_shell.h"
 
 /* libgit2's `^{/text}` leaves a pcre2 match behind at each commit it looks at. */
 __attribute__((visibility("default"))) const char *__lsan_default_suppressions(void);
 const char *__lsan_default_suppressions(void)
 {
         return "leak:libpcre2";
-}
-
-/* Repositories are made by git itself: what it writes is what has to be read. */
-#define GIT                                                                                                         \
-        "export GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_SYSTEM=/dev/null GIT_AUTHOR_NAME='A U Thor' "                \
-        "GIT_AUTHOR_EMAIL=author@example.org "                                                                      \
-        "GIT_COMMITTER_NAME=C GIT_COMMITTER_EMAIL=c@example.org; T=1700000000; "                                    \
-        "git() { T=$((T+60)); GIT_AUTHOR_DATE=\"$T +0200\" GIT_COMMITTER_DATE=\"$T +0200\" command git \"$@\"; }; " \
-        "commit() { git add -A && git commit -qm \"$1\"; }; set -e; "
-
-static void shell(const char *script)
-{
-        cleanup_free char *text = NULL;
-        int status;
-
-        ck_assert_int_gt(asprintf(&text, GIT "%s", script), 0);
-        status = system(text);
-        ck_assert_msg(status == 0, "%s", script);
-}
-
-/* The one line that a command prints. */
-static void ask(const char *script, char ret[256])
-{
-        cleanup_free char *text = NULL;
-        FILE *f;
-
-        ck_assert_int_gt(asprintf(&text, GIT "%s", script), 0);
-        f = popen(text, "r");
-        ck_assert_ptr_nonnull(f);
-        ck_assert_ptr_nonnull(fgets(ret, 256, f));
-        ck_assert_int_eq(pclose(f), 0);
-        ret[strcspn(ret, "\n")] = '\0';
 }
 
 enum {
@@ -116,14 +85,22 @@ static void refuse_revision(const char *revision, int error)
         ck_assert_msg(r == -error, "'%.60s' gave %d: %s", revision, r, r < 0 ? error_message(r) : "");
 }
 
-/* A history with a merge, branches, tags of both kinds, a nested branch. */
+/* A history with a merge, branches, tags of both kinds, a nested branch, a tag on a blob. */
 static void make_repository(void)
 {
-        shell("git init -q -b main r; cd r; mkdir src doc; echo 1 > src/a; echo 1 > doc/d; commit one; git tag v1; "
-              "echo 2 > doc/d; commit two; git branch feature/x; echo 3 > src/a; commit three; git tag -am annotated v2; "
-              "git checkout -q feature/x; echo b > src/b; commit side; git checkout -q main; git merge -q --no-ff -m merge "
-              "feature/x; "
-              "echo 4 > src/a; commit last; git tag blob $(git rev-parse HEAD:src/a)");
+        shell("git init -q -b main r; cd r; who='C <c@example.org> 17000000'; command git fast-import --quiet <<EOF\n"
+              "commit refs/heads/main\nmark :1\ncommitter ${who}01 +0200\ndata 4\none\nM 644 inline src/a\ndata 2\n1\nM 644 "
+              "inline doc/d\ndata 2\n1\n"
+              "commit refs/heads/main\nmark :2\ncommitter ${who}02 +0200\ndata 4\ntwo\nM 644 inline doc/d\ndata 2\n2\n"
+              "commit refs/heads/main\nmark :3\ncommitter ${who}03 +0200\ndata 6\nthree\nM 644 inline src/a\ndata 2\n3\n"
+              "commit refs/heads/feature/x\nmark :4\ncommitter ${who}04 +0200\ndata 5\nside\nfrom :2\nM 644 inline src/b\ndata "
+              "2\nb\n"
+              "commit refs/heads/main\nmark :5\ncommitter ${who}05 +0200\ndata 6\nmerge\nfrom :3\nmerge :4\nM 644 inline "
+              "src/b\ndata 2\nb\n"
+              "blob\nmark :9\ndata 2\n4\n"
+              "commit refs/heads/main\nmark :6\ncommitter ${who}06 +0200\ndata 5\nlast\nM 644 :9 src/a\n"
+              "reset refs/tags/v1\nfrom :1\n\n"
+              "tag v2\nfrom :3\ntagger ${who}07 +0200\ndata 10\nannotated\n\nEOF\ngit reset -q --hard; git tag blob $(git rev-parse HEAD:src/a)");
 }
 
 START_TEST(test_index_and_lookups)

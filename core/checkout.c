@@ -1,0 +1,538 @@
+#include "checkout.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <sys/stat.h>
+
+#define FILES_MAX     1000000             /* in a checkout; a few objects of a hostile repository can name any number */
+#define BYTES_MAX     (UINT64_C(1) << 35) /* in all */
+#define FILE_MAX      (UINT64_C(1) << 30)
+#define DEPTH_MAX     256
+#define MANIFEST_MAX  (1 << 30)
+#define PROGRESS_STEP 256
+
+/* -- which files ------------------------------------------------------------------------------------------------ */
+
+void manifest_done(struct manifest *m)
+{
+        for (size_t i = 0; i < m->n; i++)
+                free(m->list[i].path);
+        free(m->list);
+        *m = (struct manifest){0};
+}
+
+static int manifest_add(struct manifest *m, const struct tracked *t)
+{
+        if ((m->n & (m->n + 1)) == 0) { /* at 0, 1, 3, 7, … */
+                struct tracked *grown = reallocarray(m->list, 2 * m->n + 2, sizeof(*grown));
+
+                if (!grown)
+                        return -ENOMEM;
+                m->list = grown;
+        }
+        m->list[m->n] = *t;
+        m->list[m->n].path = strdup(t->path);
+        return m->list[m->n].path ? (m->n++, 0) : -ENOMEM;
+}
+
+struct listing {
+        git_repository *git;
+        git_odb *odb;
+        struct manifest *files;
+        struct buffer *notes;
+        uint64_t bytes;
+        char path[PATH_SIZE];
+        size_t length;
+};
+
+/* libgit2 reads trees that git would never write. */
+static bool name_is_bad(const char *name)
+{
+        return name[0] == '\0' || strchr(name, '/') || strcmp(name, ".") == 0 || strcmp(name, "..") == 0 ||
+               strcasecmp(name, ".git") == 0 || strlen(name) > NAME_MAX;
+}
+
+static int lacks(struct listing *l, const git_oid *oid)
+{
+        return errorf(-ESTALE, "the repository %s lacks %s (%s); it is damaged, or was made from a partial clone",
+                      git_repository_path(l->git), l->path, git_oid_tostr_s(oid));
+}
+
+static int list_file(struct listing *l, uint32_t mode, const git_oid *oid)
+{
+        struct tracked t = {.path = l->path, .mode = mode, .oid = *oid};
+        git_object_t type;
+        size_t size;
+
+        if (git_odb_read_header(&size, &type, l->odb, oid) < 0 || type != GIT_OBJECT_BLOB)
+                return lacks(l, oid);
+        l->bytes += size;
+        if (size > FILE_MAX || l->bytes > BYTES_MAX || (S_ISLNK(mode) && size >= PATH_SIZE))
+                return errorf(-EBADMSG, "the sources are too large to be checked out: %s is of %zu bytes", l->path, size);
+        if (l->files->n >= FILES_MAX)
+                return errorf(-EBADMSG, "the sources are more than %d files", FILES_MAX);
+        return manifest_add(l->files, &t);
+}
+
+static int list_tree(struct listing *l, const git_oid *oid, unsigned depth);
+
+static int list_entry(struct listing *l, const git_tree_entry *e, unsigned depth)
+{
+        uint32_t mode = (uint32_t)git_tree_entry_filemode_raw(e);
+
+        if (S_ISDIR(mode))
+                return list_tree(l, git_tree_entry_id(e), depth + 1);
+        if (S_ISLNK(mode))
+                return list_file(l, 0120000, git_tree_entry_id(e));
+        if (S_ISREG(mode))
+                return list_file(l, mode & 0100 ? 0100755 : 0100644, git_tree_entry_id(e));
+        buffer_addf(l->notes, "(submodule %s is not checked out)\n", l->path);
+        return 0;
+}
+
+static int list_tree(struct listing *l, const git_oid *oid, unsigned depth)
+{
+        cleanup_git_tree git_tree *tree = NULL;
+        size_t length = l->length;
+        int r = 0;
+
+        if (depth > DEPTH_MAX)
+                return errorf(-EBADMSG, "the sources are folders nested more than %d deep", DEPTH_MAX);
+        if (git_tree_lookup(&tree, l->git, oid) < 0)
+                return lacks(l, oid);
+        for (size_t i = 0; r == 0 && i < git_tree_entrycount(tree); i++) {
+                const git_tree_entry *e = git_tree_entry_byindex(tree, i);
+                const char *name = git_tree_entry_name(e);
+                int n;
+
+                if (name_is_bad(name))
+                        return errorf(-EBADMSG, "the sources hold a file named '%.80s', which cannot be checked out", name);
+                n = snprintf(l->path + length, sizeof(l->path) - length, "%s%s", length > 0 ? "/" : "", name);
+                if (n < 0 || (size_t)n >= sizeof(l->path) - length)
+                        return errorf(-EBADMSG, "the sources hold a path of more than %d bytes", PATH_SIZE - 1);
+                l->length = length + (size_t)n;
+                r = list_entry(l, e, depth);
+        }
+        l->path[length] = '\0';
+        l->length = length;
+        return r;
+}
+
+static int list_path(struct listing *l, const git_tree *root, const char *path)
+{
+        cleanup_git_tree_entry git_tree_entry *e = NULL;
+        int r = git_tree_entry_bypath(&e, root, path);
+
+        if (r == GIT_ENOTFOUND)
+                return 0; /* this commit has none */
+        l->length = (size_t)snprintf(l->path, sizeof(l->path), "%s", path);
+        return r < 0 ? lacks(l, git_tree_id(root)) : list_entry(l, e, 0);
+}
+
+static int compare_tracked(const void *a, const void *b)
+{
+        return strcmp(((const struct tracked *)a)->path, ((const struct tracked *)b)->path);
+}
+
+/* Sorts, and drops what came twice because one of the recipe's paths is inside another. */
+static void sort_files(struct manifest *m)
+{
+        size_t n = 0;
+
+        if (m->n == 0)
+                return;
+        qsort(m->list, m->n, sizeof(*m->list), compare_tracked);
+        for (size_t i = 1; i < m->n; i++) {
+                if (strcmp(m->list[i].path, m->list[n].path) == 0)
+                        free(m->list[i].path);
+                else
+                        m->list[++n] = m->list[i];
+        }
+        m->n = n + 1;
+}
+
+int checkout_list(git_repository *git, const git_oid *commit, char *const *paths, struct manifest *ret, struct buffer *notes)
+{
+        cleanup_manifest struct manifest files = {0};
+        cleanup_git_commit git_commit *c = NULL;
+        cleanup_git_tree git_tree *tree = NULL;
+        cleanup_git_odb git_odb *odb = NULL;
+        struct listing l = {.git = git, .files = &files, .notes = notes};
+        int r = 0;
+
+        if (git_repository_odb(&odb, git) < 0 || git_commit_lookup(&c, git, commit) < 0 || git_commit_tree(&tree, c) < 0)
+                return lacks(&l, commit);
+        l.odb = odb;
+        if (!paths[0])
+                r = list_tree(&l, git_tree_id(tree), 0);
+        for (size_t i = 0; r == 0 && paths[i]; i++)
+                r = list_path(&l, tree, paths[i]);
+        if (r < 0)
+                return r;
+        sort_files(&files);
+        *ret = files;
+        files = (struct manifest){0};
+        return buffer_error(notes);
+}
+
+static bool same_content(const struct tracked *a, const struct tracked *b)
+{
+        return a->mode == b->mode && git_oid_equal(&a->oid, &b->oid);
+}
+
+size_t manifest_distance(const struct manifest *from, const struct manifest *to)
+{
+        size_t i = 0, k = 0, n = 0;
+
+        while (i < from->n || k < to->n) {
+                int c = i == from->n ? 1 : k == to->n ? -1 : strcmp(from->list[i].path, to->list[k].path);
+
+                n += c != 0 || !same_content(&from->list[i], &to->list[k]);
+                i += c <= 0;
+                k += c >= 0;
+        }
+        return n;
+}
+
+/* -- the manifest's file ---------------------------------------------------------------------------------------- */
+
+#define MANIFEST_MAGIC "solverfs manifest 1\n"
+#define ENTRY_FIXED    (GIT_OID_RAWSZ + 4 + 8 + 8 + 8 + 2)
+
+int manifest_write(const char *path, const struct manifest *m)
+{
+        cleanup_buffer struct buffer b = {0};
+        int r;
+
+        buffer_adds(&b, MANIFEST_MAGIC);
+        for (size_t i = 0; i < m->n; i++) {
+                const struct tracked *t = &m->list[i];
+                size_t length = strlen(t->path);
+                uint8_t fixed[ENTRY_FIXED];
+
+                memcpy(fixed, t->oid.id, GIT_OID_RAWSZ);
+                key_u32(fixed + 20, t->mode);
+                key_u64(fixed + 24, t->size);
+                key_u64(fixed + 32, t->inode);
+                key_u64(fixed + 40, (uint64_t)t->mtime_ns);
+                fixed[48] = (uint8_t)(length >> 8);
+                fixed[49] = (uint8_t)length;
+                buffer_add(&b, fixed, sizeof(fixed));
+                buffer_add(&b, t->path, length);
+        }
+        r = buffer_error(&b);
+        return r < 0 ? r : write_file_atomic(path, b.data, b.size, 0600);
+}
+
+static int manifest_decode(const struct blob *b, struct manifest *ret)
+{
+        const uint8_t *p = b->data, *end = p + b->size;
+        size_t magic = strlen(MANIFEST_MAGIC);
+        int r = 0;
+
+        if (b->size < magic || memcmp(p, MANIFEST_MAGIC, magic) != 0)
+                return -EBADMSG;
+        for (p += magic; r == 0 && p < end;) {
+                char path[PATH_SIZE];
+                struct tracked t = {.path = path};
+                size_t length;
+
+                if (end - p < ENTRY_FIXED)
+                        return -EBADMSG;
+                git_oid_fromraw(&t.oid, p);
+                t.mode = key_get_u32(p + 20);
+                t.size = key_get_u64(p + 24);
+                t.inode = key_get_u64(p + 32);
+                t.mtime_ns = (int64_t)key_get_u64(p + 40);
+                length = (size_t)p[48] << 8 | p[49];
+                p += ENTRY_FIXED;
+                if (length == 0 || length >= sizeof(path) || (size_t)(end - p) < length)
+                        return -EBADMSG;
+                memcpy(path, p, length);
+                path[length] = '\0';
+                p += length;
+                r = manifest_add(ret, &t);
+        }
+        return r;
+}
+
+int manifest_read(const char *path, struct manifest *ret)
+{
+        cleanup_manifest struct manifest m = {0};
+        cleanup_blob struct blob b = {0};
+        int r = read_file(path, MANIFEST_MAX, &b);
+
+        if (r == 0)
+                r = manifest_decode(&b, &m);
+        if (r < 0)
+                return r;
+        *ret = m;
+        m = (struct manifest){0};
+        return 0;
+}
+
+/* -- walking the folder without following links ------------------------------------------------------------------ */
+
+/* The folder that the last path was in stays open: the next one is mostly in it too. */
+struct walker {
+        const char *folder;
+        int root, at;
+        char inside[PATH_SIZE]; /* where `at` is, "" for the root */
+};
+
+static int walker_open(struct walker *w, const char *folder)
+{
+        *w = (struct walker){.folder = folder, .root = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), .at = -1};
+        return w->root < 0 ? errorf(-errno, "cannot open %s: %s", folder, strerror(errno)) : 0;
+}
+
+static void walker_done(struct walker *w)
+{
+        closep(&w->at);
+        closep(&w->root);
+}
+#define cleanup_walker cleanup(walker_done)
+
+/* One folder further down. `make`: what is no folder gives way to one. */
+static int step(int fd, const char *name, bool make)
+{
+        int next = openat(fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+        if (next >= 0 || !make || (errno != ENOENT && errno != ENOTDIR && errno != ELOOP))
+                return next < 0 ? -errno : next;
+        if (errno != ENOENT && unlinkat(fd, name, 0) < 0)
+                return -errno;
+        if (mkdirat(fd, name, 0755) < 0)
+                return -errno;
+        next = openat(fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        return next < 0 ? -errno : next;
+}
+
+/* The descriptor of the folder that `path` is in (the walker's own), and the last component. */
+static int walker_enter(struct walker *w, const char *path, bool make, const char **ret_name)
+{
+        const char *slash = strrchr(path, '/');
+        size_t length = slash ? (size_t)(slash - path) : 0;
+        cleanup_close int fd = -1;
+
+        *ret_name = slash ? slash + 1 : path;
+        if (w->at >= 0 && strlen(w->inside) == length && memcmp(w->inside, path, length) == 0)
+                return w->at;
+        fd = dup(w->root);
+        if (fd < 0)
+                return -errno;
+        for (const char *p = path; slash && p < slash;) {
+                char name[NAME_MAX + 1];
+                size_t n = strcspn(p, "/");
+                int next;
+
+                if (n > NAME_MAX)
+                        return -ENAMETOOLONG;
+                memcpy(name, p, n);
+                name[n] = '\0';
+                next = step(fd, name, make);
+                if (next < 0)
+                        return next;
+                close(fd);
+                fd = next;
+                p += n + 1;
+        }
+        closep(&w->at);
+        w->at = steal_fd(&fd);
+        memcpy(w->inside, path, length);
+        w->inside[length] = '\0';
+        return w->at;
+}
+
+static void walker_forget(struct walker *w)
+{
+        closep(&w->at);
+        w->at = -1;
+}
+
+static int delete_one(struct walker *w, const char *path)
+{
+        char above[PATH_SIZE];
+        const char *name;
+        char *slash;
+        int fd = walker_enter(w, path, false, &name);
+
+        if (fd == -ENOENT || fd == -ENOTDIR || fd == -ELOOP)
+                return 0;
+        if (fd < 0)
+                return fd;
+        if (unlinkat(fd, name, 0) < 0 && errno != ENOENT && errno != EISDIR)
+                return -errno; /* a folder in its place is a build's: it stays until it is in the way */
+        walker_forget(w);
+        snprintf(above, sizeof(above), "%s", path);
+        while ((slash = strrchr(above, '/'))) {
+                *slash = '\0';
+                fd = walker_enter(w, above, false, &name);
+                if (fd < 0 || unlinkat(fd, name, AT_REMOVEDIR) < 0)
+                        break; /* not empty */
+        }
+        walker_forget(w);
+        return 0;
+}
+
+int checkout_delete(const char *folder, const char *path)
+{
+        cleanup_walker struct walker w = {.root = -1, .at = -1};
+        int r = walker_open(&w, folder);
+
+        return r < 0 ? r : delete_one(&w, path);
+}
+
+int checkout_open(const char *folder, const char *path, int *ret_fd)
+{
+        cleanup_walker struct walker w = {.root = -1, .at = -1};
+        cleanup_close int fd = -1;
+        struct stat st;
+        const char *name;
+        int parent, r = walker_open(&w, folder);
+
+        if (r < 0)
+                return r;
+        parent = walker_enter(&w, path, false, &name);
+        if (parent < 0)
+                return parent;
+        fd = openat(parent, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+        if (fd < 0 || fstat(fd, &st) < 0)
+                return -errno;
+        if (!S_ISREG(st.st_mode))
+                return S_ISDIR(st.st_mode) ? -EISDIR : -EINVAL;
+        *ret_fd = steal_fd(&fd);
+        return 0;
+}
+
+/* -- writing ---------------------------------------------------------------------------------------------------- */
+
+static void note_stat(struct tracked *t, const struct stat *st)
+{
+        t->size = (uint64_t)st->st_size;
+        t->inode = st->st_ino;
+        t->mtime_ns = (int64_t)st->st_mtim.tv_sec * (int64_t)NSEC_PER_SEC + st->st_mtim.tv_nsec;
+}
+
+/* Does the file lie there as it was written? Then its stat is noted. By size, inode and mtime: hashing all of Z3's sources at each
+ * build would cost more than the compiler for a small change. */
+static bool is_untouched(struct walker *w, const struct tracked *old, struct tracked *new)
+{
+        const char *name;
+        int fd = walker_enter(w, old->path, false, &name);
+        struct stat st;
+        mode_t type = S_ISLNK(old->mode) ? S_IFLNK : S_IFREG;
+
+        if (fd < 0 || fstatat(fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0 || (st.st_mode & S_IFMT) != type)
+                return false;
+        if (type == S_IFREG && !(st.st_mode & 0100) != !(old->mode & 0100))
+                return false;
+        note_stat(new, &st);
+        return new->size == old->size &&new->inode == old->inode &&new->mtime_ns == old->mtime_ns;
+}
+
+static int clear_place(struct walker *w, int fd, const char *name, const char *path)
+{
+        char whole[PATH_SIZE];
+        int r;
+
+        if (unlinkat(fd, name, 0) == 0 || errno == ENOENT)
+                return 0;
+        if (errno != EISDIR)
+                return -errno;
+        r = path_join(whole, w->folder, path);
+        return r < 0 ? r : remove_tree(whole); /* the folders above it are real: walker_enter() has just been through them */
+}
+
+static int write_link(int fd, const char *name, struct slice content, struct stat *st)
+{
+        char target[PATH_SIZE];
+
+        memcpy(target, content.data, content.size); /* list_file() has seen to the size */
+        target[content.size] = '\0';
+        return symlinkat(target, fd, name) < 0 || fstatat(fd, name, st, AT_SYMLINK_NOFOLLOW) < 0 ? -errno : 0;
+}
+
+static int write_file(int dir, const char *name, mode_t mode, struct slice content, struct stat *st)
+{
+        cleanup_close int fd = openat(dir, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+        int r;
+
+        if (fd < 0)
+                return -errno;
+        r = write_all(fd, content.data, content.size);
+        return r < 0 ? r : fchmod(fd, mode & 0777) < 0 || fstat(fd, st) < 0 ? -errno : 0;
+}
+
+static int write_one(git_repository *git, struct walker *w, struct tracked *t)
+{
+        cleanup_git_blob git_blob *blob = NULL;
+        struct slice content;
+        const char *name;
+        struct stat st;
+        int fd, r;
+
+        if (git_blob_lookup(&blob, git, &t->oid) < 0)
+                return errorf(-ESTALE, "the repository %s lacks %s (%s), or it is damaged: %s", git_repository_path(git), t->path,
+                              git_oid_tostr_s(&t->oid), git_error_text());
+        content = SLICE(git_blob_rawcontent(blob), (size_t)git_blob_rawsize(blob));
+        fd = walker_enter(w, t->path, true, &name);
+        r = fd < 0 ? fd : clear_place(w, fd, name, t->path);
+        if (r == 0)
+                r = S_ISLNK(t->mode) ? write_link(fd, name, content, &st) : write_file(fd, name, t->mode, content, &st);
+        if (r < 0)
+                return errorf(r, "cannot write %s in %s: %s", t->path, w->folder, strerror(-r));
+        note_stat(t, &st);
+        return 0;
+}
+
+static bool is_cancelled(int cancel_fd)
+{
+        struct pollfd p = {.fd = cancel_fd, .events = POLLIN};
+
+        return cancel_fd >= 0 && poll(&p, 1, 0) > 0;
+}
+
+static int delete_gone(struct walker *w, const struct manifest *old, const struct manifest *files)
+{
+        int r = 0;
+
+        for (size_t i = 0, k = 0; r == 0 && i < old->n; i++) {
+                while (k < files->n && strcmp(files->list[k].path, old->list[i].path) < 0)
+                        k++;
+                if (k < files->n && strcmp(files->list[k].path, old->list[i].path) == 0)
+                        continue;
+                r = delete_one(w, old->list[i].path);
+                if (r < 0)
+                        return errorf(r, "cannot delete %s in %s: %s", old->list[i].path, w->folder, strerror(-r));
+        }
+        return 0;
+}
+
+int checkout(git_repository *git, const char *folder, const struct manifest *old, struct manifest *files, int cancel_fd,
+             const struct progress *p)
+{
+        cleanup_walker struct walker w = {.root = -1, .at = -1};
+        int r = walker_open(&w, folder);
+
+        if (r == 0)
+                r = delete_gone(&w, old, files);
+        for (size_t i = 0, k = 0; r == 0 && i < files->n; i++) {
+                struct tracked *t = &files->list[i];
+
+                if (i % PROGRESS_STEP == 0) {
+                        if (is_cancelled(cancel_fd))
+                                return -ECANCELED;
+                        if (p && p->tell)
+                                p->tell(p->user, "checkout", i, files->n);
+                }
+                while (k < old->n && strcmp(old->list[k].path, t->path) < 0)
+                        k++;
+                if (k < old->n && strcmp(old->list[k].path, t->path) == 0 && same_content(&old->list[k], t) &&
+                    is_untouched(&w, &old->list[k], t))
+                        continue;
+                r = write_one(git, &w, t);
+        }
+        return r;
+}
