@@ -192,7 +192,7 @@ static int serve(struct fuse_session *fuse, unsigned threads)
                 return -ENOMEM;
         fuse_loop_cfg_set_clone_fd(config, 0); /* gained nothing where it was measured */
         fuse_loop_cfg_set_max_threads(config, threads ? threads : 8);
-        fuse_loop_cfg_set_idle_threads(config, UINT32_MAX >> 1);
+        fuse_loop_cfg_set_idle_threads(config, threads ? threads : 8); /* as many as there are: none ends for want of work */
         r = fuse_session_loop_mt(fuse, config);
         fuse_loop_cfg_destroy(config);
         return r < 0 ? r : 0; /* a signal's number is no error */
