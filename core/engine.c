@@ -187,6 +187,14 @@ static void failure_forget(struct engine *e, const struct digest *key)
 
 /* -- tickets -- */
 
+static void need_answered(void *user, int r, struct value *v, const char *reason);
+
+/* Somebody outside, not a job that needs another. */
+static bool ticket_is_waiter(const struct ticket *t)
+{
+        return t->fn != need_answered;
+}
+
 /* A person joins a batch's job: it moves up, and what it waits for with it. */
 static void job_raise(struct job *j, enum priority p)
 {
@@ -211,7 +219,7 @@ static void ticket_add(struct job *j, struct ticket *t)
                 j->tickets->previous = t;
         j->tickets = t;
         j->n_tickets++;
-        e->counters.waiters++;
+        e->counters.waiters += ticket_is_waiter(t);
         if (j->abandoned) {
                 j->abandoned = 0;
                 e->n_abandoned--;
@@ -234,7 +242,7 @@ static void ticket_remove(struct ticket *t)
         if (t->next)
                 t->next->previous = t->previous;
         t->job = NULL;
-        e->counters.waiters--;
+        e->counters.waiters -= ticket_is_waiter(t);
         if (--j->n_tickets == 0) {
                 j->abandoned = now_ns();
                 e->n_abandoned++;
@@ -270,7 +278,7 @@ void job_finish(struct job *j, int r, struct value *v, const char *reason)
         }
         for (struct ticket *t = tickets; t; t = t->next) {
                 t->job = NULL;
-                e->counters.waiters--;
+                e->counters.waiters -= ticket_is_waiter(t);
         }
         j->tickets = NULL;
         j->n_tickets = 0;
