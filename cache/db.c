@@ -15,14 +15,12 @@
 int db_damaged(struct db *d, const char *what)
 {
         if (!atomic_exchange(&d->damaged, true)) {
-                char path[PATH_SIZE];
-
                 log_error("the index in %s is damaged (%s); it is rebuilt when it is opened next", d->dir, what);
-                if (!d->read_only && path_join(path, d->dir, DB_DAMAGED) == 0) {
-                        cleanup_close int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+                if (!d->read_only) {
+                        cleanup_close int fd = open(d->mark, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 
                         if (fd < 0)
-                                log_error("cannot write %s: %s", path, strerror(errno));
+                                log_error("cannot write %s: %s", d->mark, strerror(errno));
                 }
         }
         return errorf(-EIO, "the index in %s is damaged (%s); start solverfs anew to rebuild it from the journal", d->dir, what);
@@ -30,6 +28,9 @@ int db_damaged(struct db *d, const char *what)
 
 static int fault(struct db *d)
 {
+        /* Aborting would walk lists of cursors that lay on the stack we jumped out of. */
+        if (d->writing && pthread_equal(d->writer, pthread_self()))
+                d->broken = true;
         return db_damaged(d, "a page could not be read");
 }
 
@@ -86,7 +87,7 @@ static int fail(struct db *d, int rc, const char *what)
                 } else {                                                             \
                         int guarded_rc;                                              \
                                                                                      \
-                        guard_enter(&guarded_g, &(d)->map);                          \
+                        guard_enter(&guarded_g, NULL);                               \
                         guarded_rc = (call);                                         \
                         guard_leave(&guarded_g);                                     \
                         guarded_r = guarded_rc == 0 ? 0 : fail(d, guarded_rc, what); \
@@ -184,7 +185,6 @@ int db_open(const char *dir, bool read_only, struct db **ret)
 {
         static pthread_once_t once = PTHREAD_ONCE_INIT;
         struct db *d = calloc(1, sizeof(*d));
-        mdb_filehandle_t fd;
         int r = 0;
 
         if (!d)
@@ -193,7 +193,7 @@ int db_open(const char *dir, bool read_only, struct db **ret)
         d->read_only = read_only;
         d->forks = atomic_load(&forks);
         d->dir = strdup(dir);
-        if (!d->dir)
+        if (!d->dir || asprintf(&d->mark, "%s/" DB_DAMAGED, dir) < 0)
                 r = -ENOMEM;
         if (r == 0 && !read_only)
                 r = make_file(dir, "data.mdb");
@@ -207,8 +207,6 @@ int db_open(const char *dir, bool read_only, struct db **ret)
                 db_close(d);
                 return r;
         }
-        if (mdb_env_get_fd(d->env, &fd) == 0)
-                d->map = guard_find(fd);
         *ret = d;
         return 0;
 }
@@ -217,9 +215,11 @@ struct db *db_close(struct db *d)
 {
         if (!d)
                 return NULL;
-        if (d->env && db_is_ours(d))
+        /* A broken one keeps its map: the lock in there is one this thread still holds, and the C library follows it. */
+        if (d->env && db_is_ours(d) && !d->broken)
                 mdb_env_close(d->env);
         free(d->dir);
+        free(d->mark);
         free(d);
         return NULL;
 }
@@ -241,14 +241,27 @@ int db_usable(struct db *d)
 
 /* -- transactions ----------------------------------------------------------------------------------------------- */
 
+static int begin_write(struct db *d, MDB_txn **ret)
+{
+        static MDB_txn *const beginning = (MDB_txn *)1; /* a fault may come when there is none yet */
+        int r;
+
+        if (access(d->mark, F_OK) == 0) /* another process found it so, and may hold LMDB's lock for good */
+                return db_damaged(d, "another process found it so");
+        d->writer = pthread_self();
+        d->writing = beginning;
+        r = GUARDED(d, "begin a write transaction", mdb_txn_begin(d->env, NULL, 0, ret));
+        d->writing = r == 0 ? *ret : NULL;
+        return r;
+}
+
 int db_begin(struct db *d, bool write, MDB_txn **ret)
 {
         int r = db_usable(d);
 
         if (r < 0)
                 return r;
-        return GUARDED(d, write ? "begin a write transaction" : "begin a read transaction",
-                       mdb_txn_begin(d->env, NULL, write ? 0 : MDB_RDONLY, ret));
+        return write ? begin_write(d, ret) : GUARDED(d, "begin a read transaction", mdb_txn_begin(d->env, NULL, MDB_RDONLY, ret));
 }
 
 int db_renew(struct db *d, MDB_txn *txn)
@@ -271,18 +284,14 @@ static bool is_full(struct db *d)
         return statvfs(d->dir, &v) == 0 && v.f_bavail * v.f_frsize < FULL_BELOW;
 }
 
-/* LMDB reads the map before it has let go of anything, so that after a fault there is still a transaction to abort; not doing so would
- * leave its lock with us for good. After an error there is none. */
 static int commit_guarded(struct db *d, MDB_txn *txn)
 {
         struct guard g;
         int rc;
 
-        if (guard_set(&g)) {
-                db_abort(d, txn);
+        if (guard_set(&g))
                 return fault(d);
-        }
-        guard_enter(&g, &d->map);
+        guard_enter(&g, NULL);
         rc = mdb_txn_commit(txn);
         guard_leave(&g);
         if (rc == EIO && is_full(d)) /* LMDB's word for a short write */
@@ -298,12 +307,19 @@ int db_commit(struct db *d, MDB_txn *txn)
                 db_abort(d, txn);
                 return r;
         }
-        return commit_guarded(d, txn);
+        r = commit_guarded(d, txn);
+        if (txn == d->writing)
+                d->writing = NULL;
+        return r;
 }
 
 void db_abort(struct db *d, MDB_txn *txn)
 {
-        if (txn && db_is_ours(d))
+        bool writing = txn && txn == d->writing;
+
+        if (writing)
+                d->writing = NULL;
+        if (txn && db_is_ours(d) && !(writing && d->broken))
                 GUARDED(d, "abort", (mdb_txn_abort(txn), 0));
 }
 
@@ -319,16 +335,6 @@ static inline MDB_val to_val(struct slice s)
         return (MDB_val){.mv_data = (void *)s.data, .mv_size = s.size};
 }
 
-/* A damaged node may claim a value that reaches out of the map. (What was written in this transaction lies outside altogether.) */
-static int in_map(struct db *d, struct slice s)
-{
-        const char *p = s.data;
-
-        if (p >= d->map.low && p < d->map.high && s.size > (size_t)(d->map.high - p))
-                return db_damaged(d, "a value reaches out of it");
-        return 0;
-}
-
 int db_get(struct db *d, MDB_txn *txn, MDB_dbi dbi, struct slice key, struct slice *ret)
 {
         MDB_val k = to_val(key), v = {0};
@@ -337,7 +343,7 @@ int db_get(struct db *d, MDB_txn *txn, MDB_dbi dbi, struct slice key, struct sli
         if (r < 0)
                 return r;
         *ret = SLICE(v.mv_data, v.mv_size);
-        return in_map(d, *ret);
+        return 0;
 }
 
 int db_copy(struct db *d, void *to, struct slice from)
@@ -393,10 +399,9 @@ int db_cursor_get(struct db *d, MDB_cursor *c, MDB_cursor_op op, uint8_t key[512
         if (r < 0)
                 return r;
         *key_size = k.mv_size;
-        if (!ret_value)
-                return 0;
-        *ret_value = SLICE(v.mv_data, v.mv_size);
-        return in_map(d, *ret_value);
+        if (ret_value)
+                *ret_value = SLICE(v.mv_data, v.mv_size);
+        return 0;
 }
 
 /* -- the environment -------------------------------------------------------------------------------------------- */

@@ -1,14 +1,17 @@
 /* LMDB, made to survive damage: every call that touches the map runs under a fault guard (guard.h), and every error is an errno with
  * a sentence. Only the store uses this.
  *
- * After a fault, a failed assertion or a page that cannot be, the environment is marked damaged: this call and all later ones are -EIO,
- * and a file `damaged` beside LMDB's tells the next who opens it alone to rebuild it.
+ * The guard is for any address: where a damaged page sends LMDB is anybody's guess, and under it there is nothing but LMDB.
+ *
+ * After a fault, a failed assertion or a page that cannot be, the environment is marked damaged: this call and all later ones are -EIO.
+ * A file `damaged` beside LMDB's makes other processes stop writing, and tells the next who opens it alone to rebuild it.
  *
  * A process may open an environment only once (LMDB's locks are per process). Threads: any, a write transaction stays in its own.
  */
 #pragma once
 
 #include <lmdb.h>
+#include <pthread.h>
 #include <stdatomic.h>
 
 #include "guard.h"
@@ -19,8 +22,12 @@ struct db {
         bool read_only;
         bool unlocked; /* lock.mdb could not be had: nothing keeps a writer from reusing the pages we read */
         uint64_t size; /* of the map */
-        struct guard_range map;
+        char *mark;    /* path of the mark */
         _Atomic bool damaged;
+        /* the write transaction; under the store's write lock */
+        MDB_txn *writing;
+        pthread_t writer;
+        bool broken;    /* it was jumped out of: LMDB's state is anybody's guess, and its lock stays with us */
         unsigned forks; /* as counted when it was opened: a child must not use it */
 };
 

@@ -2,8 +2,6 @@
 
 #include <pthread.h>
 #include <signal.h>
-#include <sys/stat.h>
-#include <sys/sysmacros.h>
 
 _Thread_local struct guard *guard_current;
 
@@ -36,7 +34,7 @@ static void on_fault(int signal_number, siginfo_t *info, void *context)
         struct guard *g = guard_current;
         const char *address = info->si_addr;
 
-        if (g && info->si_code > 0 && address >= g->range->low && address < g->range->high)
+        if (g && info->si_code > 0 && (!g->range || (address >= g->range->low && address < g->range->high)))
                 jump_out(g);
         pass_on(signal_number, info, context);
 }
@@ -66,28 +64,4 @@ void guard_fail(void)
         if (guard_current)
                 jump_out(guard_current);
         abort();
-}
-
-struct guard_range guard_find(int fd)
-{
-        cleanup_file FILE *maps = fopen("/proc/self/maps", "re");
-        struct guard_range range = {0};
-        char line[PATH_SIZE + 128];
-        struct stat st;
-
-        if (!maps || fstat(fd, &st) < 0)
-                return range;
-        while (fgets(line, sizeof(line), maps)) {
-                unsigned long long low, high, inode;
-                unsigned major_number, minor_number;
-
-                if (sscanf(line, "%llx-%llx %*s %*s %x:%x %llu", &low, &high, &major_number, &minor_number, &inode) != 5)
-                        continue;
-                if (inode != st.st_ino || makedev(major_number, minor_number) != st.st_dev)
-                        continue;
-                if (!range.low)
-                        range.low = (const char *)(uintptr_t)low;
-                range.high = (const char *)(uintptr_t)high;
-        }
-        return range;
 }

@@ -1,7 +1,7 @@
 /* Surviving a fault in mapped memory. LMDB trusts its pages and reads them through a map: a page that was truncated away or cannot
  * be read from the disk is a SIGBUS, a damaged one may send it astray. Between guard_enter() and guard_leave() a SIGBUS or
- * SIGSEGV of this thread whose address lies in the given range jumps back to guard_set(), which then returns true. Every other
- * fault goes to the handler that was there before (a sanitizer's, or none).
+ * SIGSEGV of this thread jumps back to guard_set(), which then returns true: with a range, when the address lies in it; without
+ * one, any. Every other fault goes to the handler that was there before (a sanitizer's, or none).
  *
  *     struct guard g;
  *     if (guard_set(&g))
@@ -10,7 +10,8 @@
  *     …touch the map: take no lock, keep nothing that would have to be freed…
  *     guard_leave(&g);
  *
- * It must be in one function with nothing changed in between that is used after the jump. Threads: each has its own guards. */
+ * It must be in one function with nothing changed in between that is used after the jump. guard_install() comes first, once. Threads:
+ * each has its own guards. */
 #pragma once
 
 #include <setjmp.h>
@@ -24,16 +25,14 @@ struct guard_range {
 
 struct guard {
         sigjmp_buf jump;
-        const struct guard_range *range; /* borrowed */
+        const struct guard_range *range; /* borrowed; NULL: everywhere */
         struct guard *outer;
 };
 
 extern _Thread_local struct guard *guard_current;
 
-int guard_install(void);         /* once per process; 0 when it was done before */
+int guard_install(void);         /* 0 when it was done before */
 _Noreturn void guard_fail(void); /* jumps as a fault would: for assertions of the library called */
-/* Where the file open as `fd` is mapped in this process; an empty range when that cannot be told (no /proc). */
-struct guard_range guard_find(int fd);
 
 /* The signal mask is not saved (a system call): the handler leaves it alone. */
 #define guard_set(g) (sigsetjmp((g)->jump, 0) != 0)

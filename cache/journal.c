@@ -426,6 +426,113 @@ int journal_cut(struct journal *j, struct journal_position end)
         return r < 0 ? segment_error(j, r, "shorten", end.segment) : 0;
 }
 
+/* -- compacting ------------------------------------------------------------------------------------------------- */
+
+#define COMPACT_NAME  "compacting"
+#define COMPACT_GROUP (UINT64_C(4) << 20) /* bytes in a group: what a reader keeps in memory at once */
+
+struct journal_compaction {
+        struct journal *journal;
+        int fd;
+        struct journal_position at; /* where the group at hand begins */
+        struct buffer group;
+        uint64_t n_records;
+};
+
+int journal_compact_begin(struct journal *j, struct journal_position base, struct journal_compaction **ret)
+{
+        struct journal_compaction *c = calloc(1, sizeof(*c));
+        struct header h;
+        int r;
+
+        if (!c)
+                return -ENOMEM;
+        c->journal = j;
+        c->at = (struct journal_position){base.segment + 1, JOURNAL_HEADER};
+        c->fd = openat(j->dir_fd, COMPACT_NAME, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+        header_fill(&h, c->at.segment, &base);
+        r = c->fd < 0 || fchmod(c->fd, 0600) < 0 ? -errno : write_all(c->fd, &h, sizeof(h));
+        if (r < 0) {
+                r = errorf(r, "cannot write %s/" COMPACT_NAME ": %s", j->dir, strerror(-r));
+                journal_compact_abort(c);
+                return r;
+        }
+        *ret = c;
+        return 0;
+}
+
+void journal_compact_abort(struct journal_compaction *c)
+{
+        unlinkat(c->journal->dir_fd, COMPACT_NAME, 0);
+        if (c->fd >= 0)
+                close(c->fd);
+        buffer_done(&c->group);
+        free(c);
+}
+
+static int compact_flush(struct journal_compaction *c)
+{
+        int r;
+
+        if (c->n_records == 0)
+                return 0;
+        journal_add_commit(&c->group, c->at, c->n_records);
+        r = buffer_error(&c->group);
+        if (r == 0)
+                r = write_all(c->fd, c->group.data, c->group.size);
+        if (r < 0)
+                return errorf(r, "cannot write %s/" COMPACT_NAME ": %s", c->journal->dir, strerror(-r));
+        c->at.offset += c->group.size;
+        c->group.size = 0;
+        c->n_records = 0;
+        return 0;
+}
+
+int journal_compact_add(struct journal_compaction *c, struct slice table, struct slice key, struct slice frame)
+{
+        journal_add(&c->group, c->at, JOURNAL_PUT, table, key, frame);
+        c->n_records++;
+        return c->group.size < COMPACT_GROUP ? buffer_error(&c->group) : compact_flush(c);
+}
+
+int journal_compact_finish(struct journal_compaction *c, struct journal_position *ret_end)
+{
+        struct journal *j = c->journal;
+        int r = compact_flush(c);
+        char name[24];
+
+        segment_name(c->at.segment, name);
+        if (r == 0 && (fsync(c->fd) < 0 || renameat(j->dir_fd, COMPACT_NAME, j->dir_fd, name) < 0 || fsync(j->dir_fd) < 0))
+                r = errorf(-errno, "cannot put the compacted journal %s/%s in place: %s", j->dir, name, strerror(errno));
+        *ret_end = c->at;
+        journal_compact_abort(c);
+        return r;
+}
+
+void journal_remove(struct journal *j, uint64_t segment)
+{
+        char name[24];
+
+        segment_name(segment, name);
+        if (unlinkat(j->dir_fd, name, 0) < 0 && errno != ENOENT)
+                log_warning("cannot remove %s/%s: %s", j->dir, name, strerror(errno));
+}
+
+void journal_remove_before(struct journal *j, uint64_t segment)
+{
+        cleanup(numbers_done) struct numbers all = {0};
+
+        if (list_segments(j, &all) < 0)
+                return;
+        for (size_t i = 0; i < all.n && all.list[i] < segment; i++)
+                journal_remove(j, all.list[i]);
+}
+
+void journal_sweep(struct journal *j)
+{
+        unlinkat(j->dir_fd, COMPACT_NAME, 0);
+}
+
 /* -- reading ---------------------------------------------------------------------------------------------------- */
 
 int journal_pending(struct journal *j, struct journal_position at)
@@ -440,21 +547,17 @@ int journal_pending(struct journal *j, struct journal_position at)
                 r = journal_first(j, &first);
                 return r < 0 ? r : first.segment != 0;
         }
-        if (is_there(j, at.segment + 1))
-                return 1;
         r = use_segment(j, at.segment);
         if (r == -ENOENT)
                 return -ENODATA;
         if (r < 0)
                 return segment_error(j, r, "open", at.segment);
         n = pread(j->fd, &word, sizeof(word), (off_t)at.offset);
-        if (n < 0)
+        if (n < 0 || (n == 0 && fstat(j->fd, &st) < 0))
                 return segment_error(j, -errno, "read", at.segment);
-        if (n > 0)
-                return word != 0;
-        if (fstat(j->fd, &st) < 0)
-                return segment_error(j, -errno, "read", at.segment);
-        return (uint64_t)st.st_size < at.offset ? -ENODATA : 0;
+        if (n == 0 && (uint64_t)st.st_size < at.offset)
+                return -ENODATA;
+        return word != 0 || is_there(j, at.segment + 1);
 }
 
 /* A window on one segment: what is read of the group at hand. */
@@ -634,8 +737,8 @@ static bool reader_is_finished(struct reader *r, struct slice commit, uint64_t e
         return reader_resync(r, end, error) != 0 || is_there(r->journal, r->segment + 1);
 }
 
-int journal_read(struct journal *j, struct journal_position *at, bool thorough, journal_fn fn, void *user,
-                 struct journal_counts *counts)
+static int read_segment(struct journal *j, struct journal_position *at, uint64_t until, bool thorough, journal_fn fn, void *user,
+                        struct journal_counts *counts)
 {
         cleanup(reader_done) struct reader r = {.journal = j, .segment = at->segment, .start = at->offset};
         uint64_t offset = at->offset;
@@ -643,9 +746,13 @@ int journal_read(struct journal *j, struct journal_position *at, bool thorough, 
         int e = 0;
 
         r.fd = open_segment(j, at->segment, O_RDONLY);
+        if (r.fd == -ENOENT) { /* lost; there may be others behind it */
+                counts->damaged++;
+                return 0;
+        }
         if (r.fd < 0 || fstat(r.fd, &st) < 0)
                 return segment_error(j, r.fd < 0 ? r.fd : -errno, "read", at->segment);
-        r.size = (uint64_t)st.st_size;
+        r.size = MIN((uint64_t)st.st_size, until);
         for (;;) {
                 struct journal_record record;
                 uint64_t next = 0;
@@ -679,4 +786,25 @@ int journal_read(struct journal *j, struct journal_position *at, bool thorough, 
         if (offset > at->offset || r.gap)
                 counts->torn = true;
         return 0;
+}
+
+int journal_read(struct journal *j, struct journal_position *at, bool thorough, journal_fn fn, void *user,
+                 struct journal_counts *counts)
+{
+        return read_segment(j, at, UINT64_MAX, thorough, fn, user, counts);
+}
+
+int journal_read_all(struct journal *j, struct journal_position upto, journal_fn fn, void *user, struct journal_counts *counts)
+{
+        struct journal_position at, base;
+        int r = journal_first(j, &at);
+
+        while (r == 0 && at.segment != 0 && at.segment <= upto.segment) {
+                uint64_t segment = at.segment;
+
+                r = read_segment(j, &at, segment == upto.segment ? upto.offset : UINT64_MAX, true, fn, user, counts);
+                if (r == 0)
+                        r = journal_next_segment(j, segment, &at, &base);
+        }
+        return r;
 }

@@ -73,6 +73,19 @@ int journal_append(struct journal *j, struct journal_position start, struct slic
 /* Takes back what lies behind `end` in its segment. */
 int journal_cut(struct journal *j, struct journal_position end);
 
+/* -- compacting: a new segment with all that is alive, made beside the others and then put in their place ------------- */
+
+struct journal_compaction;
+
+int journal_compact_begin(struct journal *j, struct journal_position base, struct journal_compaction **ret);
+int journal_compact_add(struct journal_compaction *c, struct slice table, struct slice key, struct slice frame);
+/* Syncs it and gives it its name; *ret_end is its end. Frees c in any case, and leaves nothing behind when it fails. */
+int journal_compact_finish(struct journal_compaction *c, struct journal_position *ret_end);
+void journal_compact_abort(struct journal_compaction *c);
+void journal_remove(struct journal *j, uint64_t segment);        /* a compacted one that did not come into force */
+void journal_remove_before(struct journal *j, uint64_t segment); /* once it has */
+void journal_sweep(struct journal *j);                           /* what a crash left of a compaction; alone */
+
 /* -- reading ---------------------------------------------------------------------------------------------------- */
 
 /* Is there anything behind `at`? 1, 0, or -ENODATA when the journal ends before it: a part of it was lost. Cheap. */
@@ -85,3 +98,5 @@ int journal_next_segment(struct journal *j, uint64_t segment, struct journal_pos
  * `thorough`, what follows zeros is looked at, too: a lost page looks like an end. `counts` are added to. */
 int journal_read(struct journal *j, struct journal_position *at, bool thorough, journal_fn fn, void *user,
                  struct journal_counts *counts);
+/* Reads all there is from journal_first() on, thoroughly, but for groups that end behind `upto`. */
+int journal_read_all(struct journal *j, struct journal_position upto, journal_fn fn, void *user, struct journal_counts *counts);

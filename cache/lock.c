@@ -91,9 +91,9 @@ int lock_open(const char *dir, const char *name, int *ret_fd)
         return r < 0 ? errorf(r, "cannot open the lock %s: %s", path, strerror(-r)) : 0;
 }
 
-int lock_take(int fd)
+int lock_take(int fd, bool wait)
 {
-        return set_lock(fd, F_WRLCK, true);
+        return set_lock(fd, F_WRLCK, wait);
 }
 
 void lock_drop(int fd)

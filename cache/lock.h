@@ -13,7 +13,7 @@ int lock_wait(const char *dir, const char *name, bool shared, int *ret_fd); /* b
 int lock_share(int fd); /* makes an exclusive lock a shared one, without a gap */
 /* For a lock taken over and over: the open file is kept and the name never goes away. */
 int lock_open(const char *dir, const char *name, int *ret_fd); /* not locked yet */
-int lock_take(int fd);                                         /* exclusive; blocks */
+int lock_take(int fd, bool wait);                              /* exclusive; -EAGAIN when it is held and we do not wait */
 void lock_drop(int fd);
 bool lock_is_held(const char *dir, const char *name);                /* by somebody, in any mode */
 void lock_release_unlink(const char *dir, const char *name, int fd); /* unlinks (unless others share it), then closes */

@@ -14,12 +14,22 @@ int environment_lock(struct environment *e)
                 return errorf(-EDEADLK, "this thread is writing to the store in %s already", e->dir);
         if (r != 0)
                 return -r;
-        r = lock_take(e->write_fd);
+        r = lock_take(e->write_fd, true);
         if (r < 0) {
                 pthread_mutex_unlock(&e->writer);
                 return errorf(r, "cannot lock %s for writing: %s", e->dir, strerror(-r));
         }
         return 0;
+}
+
+bool environment_trylock(struct environment *e)
+{
+        if (pthread_mutex_trylock(&e->writer) != 0)
+                return false;
+        if (lock_take(e->write_fd, false) == 0)
+                return true;
+        pthread_mutex_unlock(&e->writer);
+        return false;
 }
 
 void environment_unlock(struct environment *e)
@@ -125,12 +135,14 @@ int store_read(struct store *s, struct store_txn **ret)
 }
 
 /* A process that died between writing its journal and committing leaves a group that LMDB has not got. */
-static int catch_up(struct store_txn *t)
+static int catch_up(struct store_txn *t, bool lost)
 {
         struct environment *e = t->env;
         struct journal_counts counts = {0};
         int r = journal_pending(e->journal, t->at);
 
+        if (r == -ENODATA && lost)
+                return 0;
         if (r == -ENODATA)
                 return errorf(-EIO,
                               "a part of the journal in %s/journal is gone; end everything that uses the store, and start anew",
@@ -141,7 +153,7 @@ static int catch_up(struct store_txn *t)
         return r < 0 ? r : journal_cut(e->journal, t->at);
 }
 
-static int begin_writing(struct store_txn *t)
+static int begin_writing(struct store_txn *t, bool lost)
 {
         struct environment *e = t->env;
         uint64_t now = now_ns();
@@ -156,14 +168,14 @@ static int begin_writing(struct store_txn *t)
         r = applied_get(e, t->txn, &t->found);
         t->at = t->found;
         if (r == 0)
-                r = catch_up(t);
+                r = catch_up(t, lost);
         t->start = journal_next_group(t->at);
         if (r < 0)
                 db_abort(e->db, t->txn);
         return r;
 }
 
-int store_write(struct store *s, struct store_txn **ret)
+int write_begin(struct store *s, bool lost, struct store_txn **ret)
 {
         struct store_txn *t;
         int r;
@@ -176,7 +188,7 @@ int store_write(struct store *s, struct store_txn **ret)
                 return -ENOMEM;
         r = environment_lock(s->env);
         if (r == 0) {
-                r = begin_writing(t);
+                r = begin_writing(t, lost);
                 if (r < 0)
                         environment_unlock(s->env);
         }
@@ -186,6 +198,11 @@ int store_write(struct store *s, struct store_txn **ret)
         }
         *ret = t;
         return 0;
+}
+
+int store_write(struct store *s, struct store_txn **ret)
+{
+        return write_begin(s, false, ret);
 }
 
 static void txn_free(struct store_txn *t)
@@ -291,28 +308,12 @@ static int take_frame(struct store_txn *t, struct slice in_map, struct blob *ret
         return 0;
 }
 
-static int report_damaged(struct store_txn *t, const struct table *table)
+/* *ret may point into `frame`. */
+static int open_frame(struct store_txn *t, const struct table *table, struct slice key, struct slice frame, struct blob *ret)
 {
-        atomic_fetch_add(&t->env->damaged_values, 1);
-        log_error("a value in the table %s of %s does not check out", table->name, t->env->dir);
-        error_clear();
-        return -ENOENT;
-}
+        int r = frame_decode(key, frame, ret);
 
-/* Decodes `frame`, which it takes over. */
-static int open_frame(struct store_txn *t, const struct table *table, struct slice key, struct blob *frame, struct blob *ret)
-{
-        struct blob value = {0};
-        int r = frame_decode(key, SLICE(frame->data, frame->size), &value);
-
-        if (r == 0 && !value.owned) /* it lies raw in the frame */
-                value.owned = steal_pointer(frame->owned);
-        blob_done(frame);
-        if (r == -EBADMSG)
-                return report_damaged(t, table);
-        if (r == 0)
-                *ret = value;
-        return r;
+        return r == -EBADMSG ? mend(t, table, key, ret) : r;
 }
 
 int store_get(struct store_txn *t, size_t table, struct slice key, struct blob *ret)
@@ -330,7 +331,12 @@ int store_get(struct store_txn *t, size_t table, struct slice key, struct blob *
         r = db_get(t->env->db, t->txn, b->dbi, key, &in_map);
         if (r == 0)
                 r = take_frame(t, in_map, &frame);
-        return r < 0 ? r : open_frame(t, b, key, &frame, ret);
+        if (r == 0)
+                r = open_frame(t, b, key, SLICE(frame.data, frame.size), ret);
+        if (r == 0 && !ret->owned) /* it lies raw in the frame */
+                ret->owned = steal_pointer(frame.owned);
+        blob_done(&frame);
+        return r;
 }
 
 bool store_has(struct store_txn *t, size_t table, struct slice key)
@@ -399,23 +405,11 @@ int store_delete(struct store_txn *t, size_t table, struct slice key)
 
 /* -- walking ---------------------------------------------------------------------------------------------------- */
 
-struct walk {
-        struct store_txn *txn;
-        const struct table *table;
-        MDB_cursor *cursor;
-        uint8_t key[512], last[512];
-        size_t key_size, last_size;
-        char *frame; /* malloc'd; grows */
-        size_t capacity;
-        struct blob value; /* of the key; may lie in `frame` */
-};
-
-static void walk_done(struct walk *w)
+void walk_done(struct walk *w)
 {
-        blob_done(&w->value);
         free(w->frame);
         if (w->cursor)
-                db_cursor_close(w->txn->env->db, w->cursor);
+                db_cursor_close(w->env->db, w->cursor);
 }
 
 static int compare_keys(const void *a, size_t a_size, const void *b, size_t b_size)
@@ -426,10 +420,9 @@ static int compare_keys(const void *a, size_t a_size, const void *b, size_t b_si
         return c != 0 ? c : (a_size > b_size) - (a_size < b_size);
 }
 
-static int walk_value(struct walk *w, struct slice in_map)
+/* Copies the frame out of the map. */
+static int walk_frame(struct walk *w, struct slice in_map)
 {
-        int r;
-
         if (in_map.size > w->capacity) {
                 char *grown = realloc(w->frame, in_map.size);
 
@@ -438,33 +431,41 @@ static int walk_value(struct walk *w, struct slice in_map)
                 w->frame = grown;
                 w->capacity = in_map.size;
         }
-        r = db_copy(w->txn->env->db, w->frame, in_map);
-        if (r == 0)
-                r = frame_decode(SLICE(w->key, w->key_size), SLICE(w->frame, in_map.size), &w->value);
-        return r == -EBADMSG ? report_damaged(w->txn, w->table) : r;
+        w->frame_size = in_map.size;
+        return db_copy(w->env->db, w->frame, in_map);
 }
 
-/* The next key, and with `values` its value. A value that does not check out is passed over. Keys that do not ascend are pages out of
- * place, perhaps in a ring. */
-static int walk_next(struct walk *w, MDB_cursor_op op, bool values)
+/* Keys that do not ascend are pages out of place, perhaps in a ring. */
+static int walk_step(struct walk *w, MDB_cursor_op op, bool frames)
 {
-        for (;; op = MDB_NEXT) {
-                struct environment *e = w->txn->env;
-                struct slice in_map = {0};
-                int r;
+        struct slice in_map = {0};
+        int r = db_cursor_get(w->env->db, w->cursor, op, w->key, &w->key_size, frames ? &in_map : NULL);
 
-                blob_done(&w->value);
-                r = db_cursor_get(e->db, w->cursor, op, w->key, &w->key_size, values ? &in_map : NULL);
-                if (r < 0)
-                        return r;
-                if (w->last_size > 0 && compare_keys(w->key, w->key_size, w->last, w->last_size) <= 0)
-                        return db_damaged(e->db, "its keys are out of order");
-                memcpy(w->last, w->key, w->key_size);
-                w->last_size = w->key_size;
-                r = values ? walk_value(w, in_map) : 0;
-                if (r != -ENOENT)
-                        return r;
-        }
+        if (r < 0)
+                return r;
+        if (w->last_size > 0 && compare_keys(w->key, w->key_size, w->last, w->last_size) <= 0)
+                return db_damaged(w->env->db, "its keys are out of order");
+        memcpy(w->last, w->key, w->key_size);
+        w->last_size = w->key_size;
+        return frames ? walk_frame(w, in_map) : 0;
+}
+
+int walk_first(struct walk *w, struct environment *e, MDB_txn *txn, MDB_dbi dbi, struct slice from, bool frames)
+{
+        int r = db_cursor(e->db, txn, dbi, &w->cursor);
+
+        w->env = e;
+        if (r < 0)
+                return r;
+        if (from.size > 0)
+                memcpy(w->key, from.data, from.size);
+        w->key_size = from.size;
+        return walk_step(w, from.size > 0 ? MDB_SET_RANGE : MDB_FIRST, frames);
+}
+
+int walk_next(struct walk *w, bool frames)
+{
+        return walk_step(w, MDB_NEXT, frames);
 }
 
 static bool begins_with(const struct walk *w, struct slice prefix)
@@ -476,23 +477,25 @@ int store_each(struct store_txn *t, size_t table, struct slice prefix, struct sl
                void *user)
 {
         struct table *b = table_of(t, table);
-        cleanup(walk_done) struct walk w = {.txn = t, .table = b};
+        cleanup(walk_done) struct walk w = {.env = t->env};
         struct slice first = compare_keys(prefix.data, prefix.size, from.data, from.size) > 0 ? prefix : from;
         int r;
 
         if (!b->present || first.size > STORE_KEY_MAX)
                 return 0;
-        r = db_cursor(t->env->db, t->txn, b->dbi, &w.cursor);
-        if (r == 0 && first.size > 0)
-                memcpy(w.key, first.data, first.size);
-        w.key_size = first.size;
-        if (r == 0)
-                r = walk_next(&w, first.size > 0 ? MDB_SET_RANGE : MDB_FIRST, values);
-        while (r == 0 && begins_with(&w, prefix)) {
-                r = fn(user, SLICE(w.key, w.key_size), SLICE(w.value.data, w.value.size));
+        for (r = walk_first(&w, t->env, t->txn, b->dbi, first, values); r == 0 && begins_with(&w, prefix);
+             r = walk_next(&w, values)) {
+                cleanup_blob struct blob value = {0};
+                struct slice key = SLICE(w.key, w.key_size);
+
+                if (values)
+                        r = open_frame(t, b, key, SLICE(w.frame, w.frame_size), &value);
+                if (r == -ENOENT) /* damaged: passed over */
+                        continue;
+                if (r == 0)
+                        r = fn(user, key, SLICE(value.data, value.size));
                 if (r != 0)
                         return r;
-                r = walk_next(&w, MDB_NEXT, values);
         }
         return r == -ENOENT ? 0 : r;
 }

@@ -9,9 +9,10 @@
  *
  * Values are framed: format version, codec (raw or zstd), length, XXH3 checksum of the raw bytes. A value that does not check
  * out is logged, counted, dropped and reported as absent: -ENOENT. LMDB's own pages have no checksums and LMDB trusts them, so
- * store_open() compares the file's size with what its meta page claims and walks the tree in a child process first; what does
- * not pass is set aside (lmdb.damaged-<time>) and rebuilt. A fault (SIGBUS, SIGSEGV) inside the map while reading is caught and
- * turned into -EIO (see store.c), so that a page damaged under a running daemon is an error of one read and not its end.
+ * store_open(), when nobody else has it open, looks at them first without LMDB (pages.h: for a quarter of a second at most); what
+ * does not pass is set aside (lmdb.damaged-<time>, the last one is kept) and made anew from the journal. A fault (SIGBUS, SIGSEGV)
+ * inside the map is caught (guard.h) and turned into -EIO, for this call and all later ones, so that a page damaged under a running
+ * daemon is not its end; the next who opens the store alone makes the index anew. A damaged value is put back from the journal.
  *
  * Threads. A store may be used by any thread and any number of processes. One write transaction at a time (LMDB's lock, which
  * a dead process frees). Read transactions are per thread, short, and never held over a wait: they keep old pages from reuse.
@@ -95,6 +96,10 @@ struct store_report {
 int store_check(struct store *s, bool look_only, struct store_report *ret, void (*say)(void *user, const char *line), void *user);
 /* Sets LMDB aside and makes it anew from the journal. The store must not be open anywhere: -EBUSY. */
 int store_rebuild(const char *dir, const struct store_table *tables, size_t n_tables, struct store_report *ret);
+
+/* Writes the journal anew with only what is alive; others may go on using the store, but writers wait. When it fails, the old one stays
+ * in force. For gc, when store_stats() shows much more journal than tables. */
+int store_compact(struct store *s);
 
 struct store_stats {
         uint64_t map_size, used_bytes, journal_bytes;

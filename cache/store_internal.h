@@ -42,6 +42,8 @@ struct table {
 
 struct store {
         struct environment *env;
+        struct store_report *report; /* borrowed; while a rebuild opens it, else NULL */
+        bool journal_lost;           /* while opening: the index has what the journal lost */
         char *dir;
         bool read_only;
         size_t n_tables;
@@ -70,14 +72,45 @@ struct store_txn {
         char arena[ARENA_SIZE];
 };
 
+#define STORE_REBUILD (1 << 16) /* a flag for store_open_with(): throw the index away, if nobody else has it open */
+
+int store_open_with(const char *dir, const struct store_table *tables, size_t n_tables, int flags, struct store_report *report,
+                    struct store **ret);
+
+/* Begins a write transaction. `lost` goes on although a part of the journal is gone: only to write it anew. */
+int write_begin(struct store *s, bool lost, struct store_txn **ret);
+
+/* The last part of opening: writes the journal anew from the index. */
+int compact(struct store *s, bool lost);
+
 #define META_TABLE   "@store"
 #define META_FORMAT  "format"  /* u32 */
 #define META_APPLIED "journal" /* u64 segment, u64 offset: up to where the journal is applied */
 #define STORE_FORMAT 1
 
+/* A walk over one table: keys and frames, copied out of the map. -ENOENT at the end. */
+struct walk {
+        struct environment *env;
+        MDB_cursor *cursor;
+        uint8_t key[512], last[512];
+        size_t key_size, last_size;
+        char *frame; /* malloc'd; grows */
+        size_t frame_size, capacity;
+};
+int walk_first(struct walk *w, struct environment *e, MDB_txn *txn, MDB_dbi dbi, struct slice from, bool frames);
+int walk_next(struct walk *w, bool frames);
+void walk_done(struct walk *w);
+
 /* The environment's write lock, between threads and processes. */
 int environment_lock(struct environment *e);
 void environment_unlock(struct environment *e);
+bool environment_trylock(struct environment *e); /* without waiting */
+
+/* Looks at all pages of the index as this transaction sees it (pages.h): before LMDB is let write where damage was found. */
+int check_pages(struct environment *e, MDB_txn *txn, bool writing);
+
+/* What becomes of a value that does not check out: put back from the journal, which *ret then is; else dropped, -ENOENT. */
+int mend(struct store_txn *t, const struct table *table, struct slice key, struct blob *ret);
 
 int applied_get(struct environment *e, MDB_txn *txn, struct journal_position *ret); /* {0, 0} when nothing was */
 int applied_put(struct environment *e, MDB_txn *txn, struct journal_position at);

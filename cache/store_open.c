@@ -1,10 +1,13 @@
 #include "store_internal.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 
 #include "lock.h"
+#include "pages.h"
 
+#define CHECK_NS     (NSEC_PER_SEC / 4)   /* to look at the index's pages when it is opened; fsck takes the time it needs */
 #define REPLAY_CHUNK (UINT64_C(32) << 20) /* bytes applied in one LMDB transaction when nobody watches */
 
 /* Every environment open in this process. */
@@ -236,7 +239,24 @@ static int prepare_folder(const char *dir, int flags)
         return r;
 }
 
-/* Out of the way, but not thrown away: built programs are only in there. One such is kept. */
+/* Those set aside earlier. */
+static void remove_set_aside(const char *dir, const char *but)
+{
+        DIR *d = opendir(dir);
+        struct dirent *e;
+
+        while (d && (e = readdir(d))) {
+                char path[PATH_SIZE];
+
+                if (strncmp(e->d_name, "lmdb.damaged-", 13) == 0 && strcmp(e->d_name, but) != 0 &&
+                    path_join(path, dir, e->d_name) == 0)
+                        remove_tree(path);
+        }
+        if (d)
+                closedir(d);
+}
+
+/* Out of the way, but not thrown away: somebody may want to look at it. The last such is kept. */
 static int set_aside(const char *dir)
 {
         char from[PATH_SIZE], to[PATH_SIZE + 32];
@@ -252,13 +272,37 @@ static int set_aside(const char *dir)
         }
         if (rename(from, to) < 0)
                 return errorf(-errno, "cannot set the damaged index %s aside: %s", from, strerror(errno));
-        log_warning("the damaged index was set aside as %s; a new one is made from the journal", to);
+        log_warning("the index was set aside as %s; a new one is made from the journal", to);
+        remove_set_aside(dir, strrchr(to, '/') + 1);
         r = make_private_folder(dir, "lmdb");
         return r < 0 ? r : sync_folder(dir);
 }
 
+/* Is the index marked as damaged, or does it look so? 0, or -EIO with a sentence. */
+static int look_at_index(const char *path)
+{
+        cleanup_close int fd = -1;
+        char mark[PATH_SIZE], data[PATH_SIZE];
+        struct pages_report report;
+        int r = path_join(mark, path, DB_DAMAGED);
+
+        if (r == 0)
+                r = path_join(data, path, "data.mdb");
+        if (r < 0)
+                return r;
+        if (access(mark, F_OK) == 0)
+                return errorf(-EIO, "the index in %s was found damaged", path);
+        fd = open(data, O_RDONLY | O_CLOEXEC);
+        if (fd < 0)
+                return errno == ENOENT ? 0 : errorf(-errno, "cannot open %s: %s", data, strerror(errno));
+        r = pages_check(fd, data, 0, now_ns() + CHECK_NS, &report);
+        if (r == 0 && !report.complete)
+                log_debug("looked at %llu pages of %s, not at all", (unsigned long long)report.pages, data);
+        return r;
+}
+
 /* Opens LMDB; alone, a damaged one is set aside and begun anew. */
-static int open_index(struct environment *e, bool alone)
+static int open_index(struct environment *e, int flags, bool alone)
 {
         char path[PATH_SIZE], mark[PATH_SIZE];
         int r = path_join(path, e->dir, "lmdb");
@@ -267,19 +311,19 @@ static int open_index(struct environment *e, bool alone)
                 r = path_join(mark, path, DB_DAMAGED);
         if (r < 0)
                 return r;
-        if (access(mark, F_OK) == 0) {
-                if (!alone)
-                        return errorf(-EIO,
-                                      "the index in %s is damaged and still in use; end every solverfs on this store, the next "
-                                      "one repairs it",
-                                      path);
-                r = set_aside(e->dir);
-                if (r < 0)
-                        return r;
-        }
-        r = db_open(path, e->read_only, &e->db);
-        if (r != -EIO || !alone || e->read_only)
+        if (!alone && (access(mark, F_OK) == 0 || flags & STORE_REBUILD))
+                return errorf(flags & STORE_REBUILD ? -EBUSY : -EIO,
+                              "the index in %s must be made anew and is in use; end every solverfs on this store first", path);
+        if (flags & STORE_REBUILD)
+                r = -EIO;
+        else if (alone && !(flags & STORE_NO_CHECK))
+                r = look_at_index(path);
+        if (r == 0)
+                r = db_open(path, e->read_only, &e->db);
+        if (r != -EIO || !alone)
                 return r;
+        if (!(flags & STORE_REBUILD))
+                log_error("%s", error_message(r));
         r = set_aside(e->dir);
         return r < 0 ? r : db_open(path, e->read_only, &e->db);
 }
@@ -363,6 +407,16 @@ static int bring_up(struct store *s, MDB_txn **txn, bool alone)
                 r = applied_get(e, *txn, &found);
         if (r == 0)
                 r = journal_pending(e->journal, found);
+        if (r == -ENODATA && alone) {
+                log_error("a part of the journal in %s/journal is gone; it is written anew from the index", e->dir);
+                s->journal_lost = true;
+                r = 1; /* there may be more behind the part that is gone */
+        }
+        if (r == -ENODATA)
+                return errorf(
+                        -EIO,
+                        "a part of the journal in %s/journal is gone; end every solverfs on this store, the next one repairs it",
+                        e->dir);
         if (r < 0)
                 return r;
         at = found;
@@ -373,11 +427,15 @@ static int bring_up(struct store *s, MDB_txn **txn, bool alone)
                 if (r == 0 && counts.damaged > 0)
                         log_error("the journal of %s is damaged in %llu places; 'solverfs fsck' says more", e->dir,
                                   (unsigned long long)counts.damaged);
+                if (s->report) {
+                        s->report->journal_records = counts.records;
+                        s->report->journal_damaged = counts.damaged;
+                }
         }
         if (r == 0 && !journal_position_equal(at, found))
                 r = applied_put(e, *txn, at);
         /* After a power cut there may be anything behind the last whole group; once more is written it must not look like a part of that. */
-        if (r == 0 && alone && at.segment != 0)
+        if (r == 0 && alone && at.segment != 0 && !s->journal_lost)
                 r = journal_cut(e->journal, at);
         return r;
 }
@@ -432,7 +490,7 @@ static int environment_open(struct environment *e, int flags, bool *ret_alone)
         if (r == 0 && !e->read_only)
                 r = lock_open(e->dir, "write.lock", &e->write_fd);
         if (r == 0)
-                r = open_index(e, *ret_alone);
+                r = open_index(e, flags, *ret_alone);
         if (r == 0 && e->db->unlocked)
                 log_warning("%s cannot be locked; reading it while another process writes may fail", e->dir);
         if (r == 0 && !e->read_only)
@@ -499,6 +557,8 @@ static int open_handle(struct store *s, const struct stat *st, int flags)
         int r = 0;
 
         if (e) {
+                if (flags & STORE_REBUILD)
+                        return errorf(-EBUSY, "this process has the store in %s open", s->dir);
                 if (e->read_only && !s->read_only)
                         return errorf(-EBUSY, "this process has the store in %s open read-only", s->dir);
                 e->refs++;
@@ -518,8 +578,12 @@ static int open_handle(struct store *s, const struct stat *st, int flags)
         }
         if (r == 0)
                 r = e->read_only ? bring_up_reading(s) : bring_up_writing(s, alone);
-        if (r == 0 && alone)
+        if (r == 0 && s->journal_lost)
+                r = compact(s, true);
+        if (r == 0 && alone) {
+                journal_sweep(e->journal);
                 r = lock_share(e->open_fd);
+        }
         if (r < 0)
                 registry_unref(e);
         return r;
@@ -536,7 +600,8 @@ static int choose_read_only(struct store *s)
         return 0;
 }
 
-int store_open(const char *dir, const struct store_table *tables, size_t n_tables, int flags, struct store **ret)
+int store_open_with(const char *dir, const struct store_table *tables, size_t n_tables, int flags, struct store_report *report,
+                    struct store **ret)
 {
         struct store *s = store_new(dir, tables, n_tables);
         struct stat st;
@@ -546,7 +611,10 @@ int store_open(const char *dir, const struct store_table *tables, size_t n_table
         if (!s)
                 return -ENOMEM;
         s->read_only = flags & STORE_READ_ONLY;
+        s->report = report;
         r = access(dir, F_OK) == 0 ? choose_read_only(s) : 0;
+        if (r == 0 && s->read_only && flags & STORE_REBUILD)
+                r = errorf(-EROFS, "the store in %s cannot be written to", dir);
         if (r == 0)
                 r = prepare_folder(dir, s->read_only ? flags | STORE_READ_ONLY : flags);
         if (r == 0 && stat(dir, &st) < 0)
@@ -560,8 +628,14 @@ int store_open(const char *dir, const struct store_table *tables, size_t n_table
                 store_free(s);
                 return r;
         }
+        s->report = NULL;
         *ret = s;
         return 0;
+}
+
+int store_open(const char *dir, const struct store_table *tables, size_t n_tables, int flags, struct store **ret)
+{
+        return store_open_with(dir, tables, n_tables, flags, NULL, ret);
 }
 
 struct store *store_close(struct store *s)

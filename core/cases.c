@@ -393,7 +393,9 @@ int cases_open(struct store *s, const struct cases_tables *tables, struct cases 
         c->store = s;
         c->tables = *tables;
         pthread_mutex_init(&c->lock, NULL);
-        r = path_join(c->dir, store_dir(s), "cases");
+        r = guard_install();
+        if (r == 0)
+                r = path_join(c->dir, store_dir(s), "cases");
         if (r == 0)
                 r = path_join(staged, c->dir, "staged");
         if (r == 0 && !store_read_only(s)) {
