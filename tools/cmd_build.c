@@ -1,0 +1,250 @@
+/* solverfs build: builds commits, or says what is known of their builds. */
+#include "batch.h"
+
+#include <fcntl.h>
+
+struct building {
+        /* options */
+        const char *solver_name, *output;
+        char **words;
+        size_t n_words;
+        bool json, log, again;
+
+        struct workspace *workspace;
+        struct solver *solver;
+        struct revisions revisions;
+        int status;
+};
+
+static const struct column columns[] = {{"COMMIT", 40, false}, {"BUILD", 6, false}, {"TIME", 12, true},
+                                        {"SIZE", 10, true},    {"HOW", 11, false},  {"REASON", 0, false}};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+        struct building *b = state->input;
+
+        switch (key) {
+        case 'j':
+                b->json = true;
+                return 0;
+        case 'l':
+                b->log = true;
+                return 0;
+        case 'a':
+                b->again = true;
+                return 0;
+        case 'o':
+                b->output = arg;
+                return 0;
+        case ARGP_KEY_ARGS:
+                b->solver_name = state->argv[state->next];
+                b->words = state->argv + state->next + 1;
+                b->n_words = (size_t)(state->argc - state->next - 1);
+                return 0;
+        case ARGP_KEY_END:
+                if (b->n_words == 0)
+                        argp_error(state, "expected SOLVER REV...");
+                if (b->json && b->log)
+                        argp_error(state, "--json and --log exclude each other");
+                return 0;
+        default:
+                return ARGP_ERR_UNKNOWN;
+        }
+}
+
+static void worse(struct building *b, int status)
+{
+        b->status = MAX(b->status, status);
+}
+
+static json_t *record_json(const struct building *b, const char *commit, const struct build_record *record)
+{
+        char built[GIT_OID_HEXSZ + 1], id[DIGEST_HEX_SIZE];
+        json_t *outputs = json_array();
+
+        for (size_t i = 0; i < record->n_outputs; i++) {
+                digest_hex(&record->outputs[i].id, id);
+                json_array_append_new(outputs, json_pack("{s:s, s:I, s:s, s:b}", "name", record->outputs[i].name, "size",
+                                                         (json_int_t)record->outputs[i].size, "sha256", id, "executable",
+                                                         record->outputs[i].executable));
+        }
+        git_oid_tostr(built, sizeof(built), &record->commit);
+        return json_pack("{s:s, s:s, s:b, s:b, s:s?, s:s, s:I, s:f, s:f, s:I, s:o}", "solver", b->solver->recipe->name, "commit",
+                         commit, "ok", record->ok, "clean", record->clean, "reason", record->reason, "built_from", built,
+                         "started", (json_int_t)record->started, "time", (double)record->duration_ns / 1e9, "cputime",
+                         (double)record->cpu_ns / 1e9, "memory", (json_int_t)record->memory, "outputs", outputs);
+}
+
+static void show_record(const struct building *b, const char *commit, const struct build_record *record, struct buffer *to)
+{
+        cleanup_free char *reason = printable(record->reason ? record->reason : "-");
+        char seconds[32], size[24] = "-";
+
+        if (b->json) {
+                json_t *j = record_json(b, commit, record);
+                cleanup_free char *text = j ? json_dumps(j, JSON_COMPACT) : NULL;
+
+                json_decref(j);
+                buffer_addf(to, "%s\n", text ? text : "{}");
+                return;
+        }
+        format_seconds(record->duration_ns, seconds);
+        if (record->n_outputs > 0)
+                snprintf(size, sizeof(size), "%llu", (unsigned long long)record->outputs[0].size);
+        table_row(to, columns, ARRAY_SIZE(columns),
+                  (const char *[]){commit, record->ok ? "ok" : "failed", seconds, size, record->clean ? "clean" : "incremental",
+                                   reason});
+}
+
+/* The end of a failed build's log, for who asked for one commit; the whole of it with --log. */
+static void show_log(const struct building *b, uint32_t commit, struct buffer *to, bool whole)
+{
+        cleanup(build_record_unrefp) struct build_record *record = NULL;
+        const char *p;
+        size_t left, lines = 0;
+
+        if (build_find(b->workspace, b->solver, commit, true, &record) < 0)
+                return;
+        left = record->log.size;
+        p = record->log.data;
+        if (whole) {
+                buffer_add(to, p, left);
+                if (left > 0 && p[left - 1] != '\n')
+                        buffer_adds(to, "\n");
+                return;
+        }
+        while (left > 0 && lines <= 20)
+                if (p[--left] == '\n')
+                        lines++;
+        note("%s%.*s", left > 0 ? "..." : "", (int)MIN(record->log.size - left, (size_t)16384), p + left);
+}
+
+static int make(void *user, size_t i, struct query **ret)
+{
+        struct building *b = user;
+
+        return query_build(b->workspace, b->solver, b->revisions.list[i], ret);
+}
+
+static void answered(void *user, size_t i, int r, struct value *v, const char *reason, struct buffer *to)
+{
+        struct building *b = user;
+        uint32_t commit = b->revisions.list[i];
+        const struct build_record *record;
+        char hex[GIT_OID_HEXSZ + 1];
+
+        commit_hex(b->solver, commit, hex);
+        if (r < 0) {
+                complain("%s %.12s: %s", b->solver->recipe->name, hex, reason);
+                worse(b, status_of(r) == STATUS_ABSENT ? STATUS_ABSENT : STATUS_SYSTEM);
+                return;
+        }
+        record = ((struct build_value *)v)->record;
+        if (b->log)
+                show_log(b, commit, to, true);
+        else
+                show_record(b, hex, record, to);
+        if (record->ok)
+                return;
+        worse(b, STATUS_FAILED);
+        if (!b->log && b->revisions.n == 1) {
+                show_log(b, commit, to, false);
+                note("the whole log: solverfs build --log %s %.12s", b->solver->recipe->name, hex);
+        }
+        complain("%s %.12s cannot be built: %s", b->solver->recipe->name, hex, record->reason);
+}
+
+/* -- taking the program out ------------------------------------------------------------------------------------- */
+
+static int copy_program(struct building *b, struct engine *e, int signals)
+{
+        cleanup(query_unrefp) struct query *q = NULL;
+        cleanup(value_unrefp) struct value *v = NULL;
+        cleanup_close int to = -1;
+        const struct program_value *program;
+        int r = query_program(b->workspace, b->solver, b->revisions.list[0], NULL, &q);
+
+        if (r == 0)
+                r = engine_get(e, q, PRIORITY_PERSON, false, signals, &v);
+        if (r < 0)
+                return fail(r);
+        program = (struct program_value *)v;
+        unlink(b->output); /* a program that runs cannot be written over, only replaced */
+        to = open(b->output, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0777);
+        if (to < 0)
+                return fail_as(STATUS_SYSTEM, errorf(-errno, "cannot write %s: %s", b->output, strerror(errno)));
+        r = lseek(program->fd, 0, SEEK_SET) < 0 ? -errno : copy_fd(program->fd, to);
+        if (r == 0 && close(steal_fd(&to)) < 0)
+                r = -errno;
+        if (r == 0)
+                return STATUS_OK;
+        unlink(b->output);
+        return fail_as(STATUS_SYSTEM, errorf(r, "cannot write %s: %s", b->output, strerror(-r)));
+}
+
+static int run_batch(struct building *b, int signals)
+{
+        cleanup_engine struct engine *e = NULL;
+        cleanup_buffer struct buffer heading = {0};
+        int r = command_engine(b->workspace, &e);
+
+        if (r != STATUS_OK)
+                return r;
+        if (!b->json && !b->log)
+                table_heading(&heading, columns, ARRAY_SIZE(columns));
+        output_write(&heading);
+        r = batch_run(&(struct batch){.engine = e,
+                                      .n = b->revisions.n,
+                                      .again = b->again,
+                                      .title = "build",
+                                      .signals = signals,
+                                      .make = make,
+                                      .answered = answered,
+                                      .user = b});
+        if (r < 0)
+                return fail(r);
+        if (b->output && b->status == STATUS_OK)
+                worse(b, copy_program(b, e, signals));
+        return b->status;
+}
+
+int cmd_build(int argc, char **argv)
+{
+        static const struct argp_option options[] = {
+                {"again", 'a', NULL, 0, "Build anew, from nothing, what is built already", 0},
+                {"log", 'l', NULL, 0, "Print the build's whole output instead", 0},
+                {"output", 'o', "FILE", 0, "Copy the program to FILE (with one commit)", 0},
+                {"json", 'j', NULL, 0, "Print a JSON object for each, a line each", 0},
+                {0}};
+        static const char doc[] = "Build commits, unless they are built already. Prints for each: commit, ok or failed, seconds, "
+                                  "the program's size, "
+                                  "clean or incremental, why it failed.\v"
+                                  "REV is whatever git rev-parse takes, or A..B: the commits on B's first-parent line that are "
+                                  "not on A's, oldest first. Exit "
+                                  "status 1 when a commit cannot be built.";
+        cleanup_workspace struct workspace *w = NULL;
+        cleanup_solver struct solver *s = NULL;
+        struct building b = {0};
+        int signals, r;
+
+        command_parse(&(struct argp){options, parse, "SOLVER REV...", doc}, argc, argv, &b);
+        signals = command_signals();
+        if (signals < 0)
+                return fail(signals);
+        r = command_open(0, &w);
+        if (r == STATUS_OK)
+                r = command_solver(w, b.solver_name, &s);
+        b.workspace = w;
+        b.solver = s;
+        if (r == STATUS_OK)
+                r = command_revisions(s, b.words, b.n_words, &b.revisions);
+        if (r == STATUS_OK && b.output && b.revisions.n != 1) {
+                complain("--output goes with one commit, and these are %zu", b.revisions.n);
+                r = STATUS_USAGE;
+        }
+        if (r == STATUS_OK)
+                r = run_batch(&b, signals);
+        revisions_done(&b.revisions);
+        close(signals);
+        return r;
+}

@@ -1,0 +1,321 @@
+/* solverfs case: add, list, remove. */
+#include "command.h"
+
+#include <fcntl.h>
+#include <fts.h>
+#include <signal.h>
+#include <sys/stat.h>
+
+struct words {
+        char **list;
+        size_t n;
+        bool json;
+        const char *name; /* add: --name */
+};
+
+static error_t parse_words(int key, char *arg, struct argp_state *state)
+{
+        struct words *o = state->input;
+
+        switch (key) {
+        case 'j':
+                o->json = true;
+                return 0;
+        case 'n':
+                o->name = arg;
+                return 0;
+        case ARGP_KEY_ARGS:
+                o->list = state->argv + state->next;
+                o->n = (size_t)(state->argc - state->next);
+                return 0;
+        default:
+                return ARGP_ERR_UNKNOWN;
+        }
+}
+
+static error_t parse_some_words(int key, char *arg, struct argp_state *state)
+{
+        const struct words *o = state->input;
+
+        if (key == ARGP_KEY_NO_ARGS)
+                argp_error(state, "nothing given");
+        if (key == ARGP_KEY_END && o->name && o->n > 1)
+                argp_error(state, "--name goes with one FILE");
+        return parse_words(key, arg, state);
+}
+
+/* -- add -------------------------------------------------------------------------------------------------------- */
+
+struct adding {
+        struct cases *cases;
+        bool json;
+        size_t total, done, n_new; /* total: files that will be tried */
+        size_t passed_over;
+        int status;
+};
+
+static void add_failed(struct adding *a, const char *path, int r)
+{
+        progress_clear();
+        complain("%s: %s", path, error_message(r));
+        a->status = MAX(a->status, status_of(r) == STATUS_SYSTEM ? STATUS_SYSTEM : STATUS_FAILED);
+}
+
+static void tell_added(struct adding *a, uint32_t id, bool is_new, const char *name)
+{
+        static const struct column columns[] = {{"CASE", 6, true}, {"", 5, false}, {"NAME", 0, false}};
+        cleanup_free char *shown = printable(name);
+        char number[16];
+
+        if (a->json) {
+                output_json(json_pack("{s:i, s:b, s:s}", "id", (int)id, "new", is_new, "name", shown));
+                return;
+        }
+        snprintf(number, sizeof(number), "%u", id);
+        output_row(columns, ARRAY_SIZE(columns), (const char *[]){number, is_new ? "new" : "known", shown});
+}
+
+static void add_file(struct adding *a, const char *path, const char *name)
+{
+        /* Not to wait for the other end of a pipe somebody named. */
+        cleanup_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+        struct case_info *info = NULL;
+        struct stat st;
+        uint32_t id;
+        bool is_new;
+        int r;
+
+        if (fd < 0 || fstat(fd, &st) < 0) {
+                add_failed(a, path, errorf(-errno, "cannot be read: %s", strerror(errno)));
+                return;
+        }
+        if (!S_ISREG(st.st_mode)) {
+                add_failed(a, path, errorf(-EINVAL, "not a file: save it to one first"));
+                return;
+        }
+        r = cases_add(a->cases, name, fd, &id, &is_new);
+        if (r < 0) {
+                add_failed(a, path, r);
+                return;
+        }
+        a->n_new += is_new;
+        r = is_new ? -ENOENT : cases_get(a->cases, id, &info);
+        tell_added(a, id, is_new, r == 0 ? info->name : name);
+        case_info_unref(info);
+}
+
+static bool is_case_name(const char *name)
+{
+        static const char *const suffixes[] = {".smt2", ".smt", ".cnf", ".dimacs"};
+        const char *dot = strrchr(name, '.');
+
+        for (size_t i = 0; dot && i < ARRAY_SIZE(suffixes); i++)
+                if (strcasecmp(dot, suffixes[i]) == 0)
+                        return true;
+        return false;
+}
+
+static int by_name(const FTSENT **a, const FTSENT **b)
+{
+        return strcmp((*a)->fts_name, (*b)->fts_name);
+}
+
+/* Walks a folder in the order of names, so that ids are given in that order; `add` false: only counts. Symlinks are followed, as
+ * benchmark sets are often made of them. */
+static void walk(struct adding *a, char *dir, bool add)
+{
+        char *roots[] = {dir, NULL};
+        FTS *fts = fts_open(roots, FTS_LOGICAL | FTS_NOCHDIR, by_name);
+        size_t below = strlen(dir);
+
+        if (!fts) {
+                add_failed(a, dir, -errno);
+                return;
+        }
+        while (below > 1 && dir[below - 1] == '/')
+                below--;
+        for (FTSENT *e; (e = fts_read(fts)) && !command_stopped();) {
+                const char *name = e->fts_path + MIN(below, (size_t)e->fts_pathlen);
+
+                if (e->fts_level > 0 && e->fts_info == FTS_D && e->fts_name[0] == '.') { /* .git and the like */
+                        fts_set(fts, e, FTS_SKIP);
+                        continue;
+                }
+                if (e->fts_info == FTS_DNR || e->fts_info == FTS_ERR || e->fts_info == FTS_NS || e->fts_info == FTS_SLNONE) {
+                        if (add)
+                                add_failed(a, e->fts_path, e->fts_errno ? -e->fts_errno : -ENOENT);
+                        continue;
+                }
+                if (e->fts_info == FTS_DC && add)
+                        add_failed(a, e->fts_path, errorf(-ELOOP, "a folder that holds itself by a symlink"));
+                if (e->fts_info != FTS_F)
+                        continue;
+                if (!is_case_name(e->fts_name)) {
+                        a->passed_over += add;
+                        continue;
+                }
+                if (!add) {
+                        a->total++;
+                        continue;
+                }
+                while (*name == '/')
+                        name++;
+                progress_show("adding cases", a->done++, a->total, 0);
+                add_file(a, e->fts_path, name);
+        }
+        fts_close(fts);
+}
+
+static bool is_folder(const char *path)
+{
+        struct stat st;
+
+        return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+static const char *last_part(const char *path)
+{
+        const char *slash = strrchr(path, '/');
+
+        return slash ? slash + 1 : path;
+}
+
+int cmd_case_add(int argc, char **argv)
+{
+        static const struct argp_option options[] = {
+                {"name", 'n', "NAME", 0, "What to call it (with one FILE; default: the file's name)", 0},
+                {"json", 'j', NULL, 0, "Print a JSON object for each, a line each", 0},
+                {0}};
+        static const char doc[] = "Add benchmark instances. Prints a line for each: id, 'new' or 'known', name.\v"
+                                  "Of a DIR, every file below it that ends in .smt2, .smt, .cnf or .dimacs is added, named by "
+                                  "its path below DIR; folders whose "
+                                  "names begin with a dot are passed over. The same bytes twice are one case, with the name they "
+                                  "had first; a name that other bytes have is refused.";
+        cleanup_workspace struct workspace *w = NULL;
+        struct words o = {0};
+        struct adding a = {.status = STATUS_OK};
+        int r;
+
+        command_parse(&(struct argp){options, parse_some_words, "FILE|DIR...", doc}, argc, argv, &o);
+        command_stoppable();
+        r = command_open(0, &w);
+        if (r != STATUS_OK)
+                return r;
+        a.cases = workspace_cases(w);
+        a.json = o.json;
+        for (size_t i = 0; i < o.n; i++)
+                if (is_folder(o.list[i]))
+                        walk(&a, o.list[i], false);
+                else
+                        a.total++;
+        for (size_t i = 0; i < o.n && !command_stopped(); i++) {
+                if (is_folder(o.list[i])) {
+                        walk(&a, o.list[i], true);
+                        continue;
+                }
+                if (a.total > 1)
+                        progress_show("adding cases", a.done++, a.total, 0);
+                add_file(&a, o.list[i], o.name ? o.name : last_part(o.list[i]));
+        }
+        progress_clear();
+        if (a.passed_over > 0)
+                note("files passed over, as they do not end in .smt2, .smt, .cnf or .dimacs: %zu; name one to add it all the "
+                     "same",
+                     a.passed_over);
+        r = command_stopped() ? STATUS_INTERRUPTED : a.status;
+        return r;
+}
+
+/* -- list ------------------------------------------------------------------------------------------------------- */
+
+static json_t *case_json(const struct case_info *c, const char *name)
+{
+        char hex[DIGEST_HEX_SIZE];
+        json_t *expected = json_array();
+
+        digest_hex(&c->sha256, hex);
+        for (size_t i = 0; i < c->n_expected; i++)
+                json_array_append_new(expected, json_string(verdict_name(c->expected[i])));
+        return json_pack("{s:i, s:s, s:s, s:s, s:s, s:o, s:I, s:s, s:I}", "id", (int)c->id, "name", name, "format",
+                         c->format == FORMAT_CNF ? "cnf" : "smt2", "logic", c->logic, "status", verdict_name(c->status),
+                         "expected", expected, "size", (json_int_t)c->size, "sha256", hex, "added", (json_int_t)c->added);
+}
+
+static void list_case(const struct case_info *c, bool json)
+{
+        static const struct column columns[] = {{"CASE", 6, true},  {"STATUS", 7, false},  {"LOGIC", 10, false},
+                                                {"SIZE", 10, true}, {"SHA256", 12, false}, {"NAME", 0, false}};
+        cleanup_free char *name = printable(c->name);
+        char id[16], size[24], hex[DIGEST_HEX_SIZE];
+
+        if (json) {
+                output_json(case_json(c, name));
+                return;
+        }
+        snprintf(id, sizeof(id), "%u", c->id);
+        snprintf(size, sizeof(size), "%llu", (unsigned long long)c->size);
+        digest_hex(&c->sha256, hex);
+        hex[12] = '\0';
+        output_row(columns, ARRAY_SIZE(columns), (const char *[]){id, verdict_name(c->status), c->logic, size, hex, name});
+}
+
+static bool any_case(struct cases *c)
+{
+        cleanup_free uint32_t *ids = NULL;
+        size_t n = 0;
+
+        return cases_list(c, &ids, &n) < 0 || n > 0; /* an error is found and said by who asks next */
+}
+
+int cmd_case_list(int argc, char **argv)
+{
+        static const struct argp_option options[] = {{"json", 'j', NULL, 0, "Print a JSON object for each, a line each", 0}, {0}};
+        static const char doc[] =
+                "List the cases (default: all): id, the status it says of itself, logic, size in bytes, the start of "
+                "its sha256, name.\v"
+                "In names, control bytes, backslashes and what is no UTF-8 are written as \\t, \\n, \\\\ and \\xNN.";
+        cleanup_workspace struct workspace *w = NULL;
+        cleanup_selection struct selection s = {0};
+        char every[] = "all", *all[] = {every};
+        struct words o = {0};
+        int r;
+
+        command_parse(&(struct argp){options, parse_words, "[CASE...]", doc}, argc, argv, &o);
+        r = command_open(0, &w);
+        if (r != STATUS_OK)
+                return r;
+        if (o.n == 0 && !any_case(workspace_cases(w)))
+                return STATUS_OK;
+        r = command_cases(w, o.n > 0 ? o.list : all, o.n > 0 ? o.n : 1, &s);
+        for (size_t i = 0; i < s.n && r == STATUS_OK && !output_broken(); i++)
+                list_case(s.list[i], o.json);
+        return r;
+}
+
+/* -- remove ----------------------------------------------------------------------------------------------------- */
+
+int cmd_case_remove(int argc, char **argv)
+{
+        static const char doc[] =
+                "Take cases out of listings. What was measured on them stays, their ids are not used again, and adding "
+                "the same bytes brings them back.";
+        cleanup_workspace struct workspace *w = NULL;
+        cleanup_selection struct selection s = {0};
+        struct words o = {0};
+        int r;
+
+        command_parse(&(struct argp){NULL, parse_some_words, "CASE...", doc}, argc, argv, &o);
+        r = command_open(0, &w);
+        if (r == STATUS_OK)
+                r = command_cases(w, o.list, o.n, &s);
+        for (size_t i = 0; i < s.n && r == STATUS_OK; i++) {
+                cleanup_free char *name = printable(s.list[i]->name);
+                int e = cases_remove(workspace_cases(w), s.list[i]->id);
+
+                if (e < 0)
+                        r = fail(e);
+                else
+                        note("removed case %u (%s)", s.list[i]->id, name);
+        }
+        return r;
+}

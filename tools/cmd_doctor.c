@@ -1,0 +1,186 @@
+/* solverfs doctor: what this machine and this store can do, and what to do about what they cannot. */
+#include "command.h"
+#include "core/host.h"
+#include "mounts.h"
+
+#include <sys/stat.h>
+#include <sys/statfs.h>
+#include <linux/magic.h>
+
+#define ROOM_WANTED (UINT64_C(1) << 30) /* a GiB: less is a warning */
+
+struct looking {
+        bool json;
+        int status;
+        char store[PATH_SIZE];
+        size_t n_mounts;
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+        struct looking *l = state->input;
+
+        if (key != 'j')
+                return ARGP_ERR_UNKNOWN;
+        l->json = true;
+        return 0;
+}
+
+static void show(struct looking *l, const char *name, enum check_state state, const char *format, ...) printf_like(4, 5);
+static void show(struct looking *l, const char *name, enum check_state state, const char *format, ...)
+{
+        static const struct column columns[] = {{"CHECK", 18, false}, {"STATE", 7, false}, {"WHAT", 0, false}};
+        static const char *const names[] = {[CHECK_OK] = "ok", [CHECK_WARNING] = "warning", [CHECK_FAILED] = "failed"};
+        cleanup_free char *shown = NULL;
+        char text[PATH_SIZE + 512];
+        va_list args;
+
+        va_start(args, format);
+        vsnprintf(text, sizeof(text), format, args);
+        va_end(args);
+        shown = printable(text);
+        if (state == CHECK_FAILED)
+                l->status = STATUS_FAILED;
+        if (l->json)
+                output_json(json_pack("{s:s, s:s, s:s}", "check", name, "state", names[state], "what", shown));
+        else
+                output_row(columns, ARRAY_SIZE(columns), (const char *[]){name, names[state], shown});
+}
+
+/* -- the store -------------------------------------------------------------------------------------------------- */
+
+/* LMDB's locks and map need a local file system; so do OFD locks between processes of two machines. */
+static const char *network_name(long type)
+{
+        static const struct {
+                long type;
+                const char *name;
+        } networks[] = {{NFS_SUPER_MAGIC, "NFS"},   {0xfe534d42, "SMB"},    {(long)0xff534d42, "CIFS"},
+                        {CEPH_SUPER_MAGIC, "Ceph"}, {0x0bd00bd0, "Lustre"}, {V9FS_MAGIC, "9p"}};
+
+        for (size_t i = 0; i < ARRAY_SIZE(networks); i++)
+                if (networks[i].type == type)
+                        return networks[i].name;
+        return NULL;
+}
+
+static void look_at_disk(struct looking *l)
+{
+        const char *network;
+        struct statfs fs;
+        struct stat st;
+        uint64_t room;
+
+        if (stat(l->store, &st) < 0 || statfs(l->store, &fs) < 0) {
+                show(l, "store-disk", CHECK_FAILED, "cannot look at %s: %s", l->store, strerror(errno));
+                return;
+        }
+        if (st.st_mode & 077)
+                show(l, "store-mode", CHECK_WARNING, "others may look into %s: 'chmod 700 %s'", l->store, l->store);
+        else if (st.st_uid != geteuid())
+                show(l, "store-mode", CHECK_WARNING,
+                     "%s belongs to uid %u, and we are uid %u: what we write there may be closed to its owner", l->store,
+                     (unsigned)st.st_uid, (unsigned)geteuid());
+        else
+                show(l, "store-mode", CHECK_OK, "only we may look into %s", l->store);
+        network = network_name(fs.f_type);
+        if (network)
+                show(l, "store-disk", CHECK_FAILED, "%s is on %s, where the database is not safe: move the store to a local disk",
+                     l->store, network);
+        room = (uint64_t)fs.f_bavail * (uint64_t)fs.f_bsize;
+        show(l, "store-room", room < ROOM_WANTED ? CHECK_WARNING : CHECK_OK, "%.1f GiB free at %s%s",
+             (double)room / (double)ROOM_WANTED, l->store,
+             room < ROOM_WANTED ? ": 'solverfs gc' frees what can be built again" : "");
+        if (access(l->store, W_OK) < 0)
+                show(l, "store-writable", CHECK_WARNING, "nothing new can be kept in %s: %s", l->store, strerror(errno));
+}
+
+static void look_at_database(struct looking *l, struct workspace *w)
+{
+        struct store_stats stats;
+        int r = store_stats(workspace_store(w), &stats);
+
+        if (r < 0) {
+                show(l, "store-database", CHECK_FAILED, "%s: 'solverfs fsck' may repair it", error_message(r));
+                return;
+        }
+        show(l, "store-database", stats.used_bytes > stats.map_size / 10 * 9 ? CHECK_WARNING : CHECK_OK,
+             "%llu MiB of %llu MiB used, journal %llu MiB", (unsigned long long)(stats.used_bytes >> 20),
+             (unsigned long long)(stats.map_size >> 20), (unsigned long long)(stats.journal_bytes >> 20));
+}
+
+static void look_at_store(struct looking *l)
+{
+        cleanup_workspace struct workspace *w = NULL;
+        char config[PATH_SIZE];
+        int r = path_join(config, l->store, "config");
+
+        if (r == 0 && access(config, F_OK) < 0) {
+                show(l, "store", CHECK_WARNING, "no store at %s: make one with 'solverfs init'", l->store);
+                return;
+        }
+        look_at_disk(l);
+        if (r == 0)
+                r = workspace_open(l->store, STORE_READ_ONLY, &w);
+        if (r < 0) {
+                show(l, "store", CHECK_FAILED, "%s", error_message(r));
+                return;
+        }
+        show(l, "store", CHECK_OK, "%s opens, and its format is known", l->store);
+        look_at_database(l, w);
+}
+
+/* -- mounts ----------------------------------------------------------------------------------------------------- */
+
+static void look_at_mount(void *user, const char *mountpoint, const char *store, bool alive)
+{
+        struct looking *l = user;
+
+        l->n_mounts++;
+        if (alive)
+                show(l, "mount", CHECK_OK, "%s serves %s", mountpoint, store);
+        else
+                show(l, "mount", CHECK_WARNING,
+                     "%s is stale: its daemon is gone; 'solverfs unmount %s' detaches it, mounting again does too", mountpoint,
+                     mountpoint);
+}
+
+static int look_at_host(struct looking *l)
+{
+        struct host_check *checks;
+        size_t n;
+        int r = host_checks(&checks, &n);
+
+        if (r < 0)
+                return fail(r);
+        for (size_t i = 0; i < n; i++)
+                show(l, checks[i].name, checks[i].state, "%s", checks[i].text);
+        free(checks);
+        return STATUS_OK;
+}
+
+int cmd_doctor(int argc, char **argv)
+{
+        static const struct argp_option options[] = {{"json", 'j', NULL, 0, "Print a JSON object for each check, a line each", 0},
+                                                     {0}};
+        static const char doc[] =
+                "Say what this machine and this store can do. Prints for each check: name, ok, warning or failed, what was "
+                "found and what to do.\v"
+                "Exit status 1 when a check failed; a warning is no failure.";
+        struct looking l = {.status = STATUS_OK};
+        int r;
+
+        command_parse(&(struct argp){options, parse, NULL, doc}, argc, argv, &l);
+        r = command_store_dir(l.store);
+        if (r == STATUS_OK)
+                r = look_at_host(&l);
+        if (r != STATUS_OK)
+                return r;
+        look_at_store(&l);
+        r = mounts_each(look_at_mount, &l);
+        if (r < 0)
+                return fail(r);
+        if (l.n_mounts == 0)
+                show(&l, "mount", CHECK_OK, "nothing is mounted");
+        return l.status;
+}

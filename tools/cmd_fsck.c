@@ -1,0 +1,97 @@
+/* solverfs fsck: checks the whole store and repairs it. */
+#include "command.h"
+#include "core/care.h"
+
+struct checking {
+        bool look_only, json;
+};
+
+static const struct column columns[] = {{"STATE", 8, false}, {"AREA", 12, false}, {"WHAT", 0, false}};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+        struct checking *c = state->input;
+
+        switch (key) {
+        case 'n':
+                c->look_only = true;
+                return 0;
+        case 'j':
+                c->json = true;
+                return 0;
+        default:
+                return ARGP_ERR_UNKNOWN;
+        }
+}
+
+static void found(void *user, const struct care_finding *f)
+{
+        const struct checking *c = user;
+        cleanup_free char *text = printable(f->text);
+
+        if (c->json)
+                output_json(json_pack("{s:s, s:s, s:s}", "state", care_kind_name(f->kind), "area", f->area, "what", text));
+        else
+                output_row(columns, ARRAY_SIZE(columns), (const char *[]){care_kind_name(f->kind), f->area, text});
+}
+
+static bool stop(void *user)
+{
+        return command_stopped();
+}
+
+static void conclude(const struct checking *c, const struct care_report *r)
+{
+        if (c->json) {
+                output_json(json_pack("{s:s, s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:b}", "state", "done", "ok",
+                                      r->damaged == 0, "damaged", (json_int_t)r->damaged, "repaired", (json_int_t)r->repaired,
+                                      "values", (json_int_t)r->store.values, "journal_records",
+                                      (json_int_t)r->store.journal_records, "builds", (json_int_t)r->builds, "facts",
+                                      (json_int_t)r->facts, "programs", (json_int_t)r->programs, "cases", (json_int_t)r->cases,
+                                      "repositories", (json_int_t)r->repositories, "commits", (json_int_t)r->commits, "rebuilt",
+                                      r->store.rebuilt));
+                return;
+        }
+        note("looked at %llu values, %llu journal records, %llu builds, %llu measurements, %llu programs, %llu cases, %llu "
+             "commits in %llu "
+             "repositories",
+             (unsigned long long)r->store.values, (unsigned long long)r->store.journal_records, (unsigned long long)r->builds,
+             (unsigned long long)r->facts, (unsigned long long)r->programs, (unsigned long long)r->cases,
+             (unsigned long long)r->commits, (unsigned long long)r->repositories);
+        if (r->damaged + r->repaired == 0)
+                note("all is well");
+        else
+                note("%llu repaired, %llu damaged still", (unsigned long long)r->repaired, (unsigned long long)r->damaged);
+}
+
+int cmd_fsck(int argc, char **argv)
+{
+        static const struct argp_option options[] = {
+                {"look-only", 'n', NULL, 0, "Repair nothing", 0},
+                {"dry-run", 0, NULL, OPTION_ALIAS, NULL, 0},
+                {"json", 'j', NULL, 0, "Print a JSON object for each finding and one at the end, a line each", 0},
+                {0}};
+        static const char doc[] = "Check every value, measurement, program, case and repository of the store, and repair what "
+                                  "can be. Prints what it found: "
+                                  "repaired, damaged or note; the area; what.\v"
+                                  "Damaged values are put back from the journal, or dropped and worked out again when asked for. "
+                                  "Exit status 0 when nothing "
+                                  "is damaged now and nothing was, 1 otherwise.";
+        cleanup_workspace struct workspace *w = NULL;
+        struct checking c = {0};
+        struct care_report report;
+        int r;
+
+        command_parse(&(struct argp){options, parse, NULL, doc}, argc, argv, &c);
+        command_stoppable();
+        r = command_open(c.look_only ? STORE_READ_ONLY : 0, &w);
+        if (r != STATUS_OK)
+                return r;
+        r = care_check(w, c.look_only,
+                       &(struct care_watch){.found = found, .stop = stop, .user = &c, .progress = &output_progress}, &report);
+        progress_clear();
+        if (r < 0)
+                return fail_as(r == -EINTR ? STATUS_INTERRUPTED : STATUS_SYSTEM, r);
+        conclude(&c, &report);
+        return report.damaged + report.repaired > 0 ? STATUS_FAILED : STATUS_OK;
+}

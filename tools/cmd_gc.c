@@ -1,0 +1,96 @@
+/* solverfs gc: frees space. */
+#include "command.h"
+#include "core/care.h"
+
+struct collecting {
+        struct care_plan plan;
+        bool json;
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+        struct collecting *c = state->input;
+
+        switch (key) {
+        case 'n':
+                c->plan.dry_run = true;
+                return 0;
+        case 'j':
+                c->json = true;
+                return 0;
+        case 'k':
+                if (parse_size(arg, &c->plan.keep) < 0)
+                        argp_error(state, "--keep takes a size like 500m or 20g, not '%s'", arg);
+                c->plan.bounded = true;
+                return 0;
+        default:
+                return ARGP_ERR_UNKNOWN;
+        }
+}
+
+static void found(void *user, const struct care_finding *f)
+{
+        cleanup_free char *text = printable(f->text);
+
+        note("%s", text);
+}
+
+static bool stop(void *user)
+{
+        return command_stopped();
+}
+
+static void show(const struct collecting *c, const char *name, const struct care_part *p)
+{
+        static const struct column columns[] = {{"WHAT", 10, false}, {"FREED", 8, true}, {"BYTES", 14, true}, {"LEFT", 14, true}};
+        char n[24], bytes[24], left[24];
+
+        if (c->json) {
+                output_json(json_pack("{s:s, s:I, s:I, s:I}", "what", name, "freed", (json_int_t)p->n, "bytes",
+                                      (json_int_t)p->bytes, "left", (json_int_t)p->left));
+                return;
+        }
+        snprintf(n, sizeof(n), "%llu", (unsigned long long)p->n);
+        snprintf(bytes, sizeof(bytes), "%llu", (unsigned long long)p->bytes);
+        snprintf(left, sizeof(left), "%llu", (unsigned long long)p->left);
+        output_row(columns, ARRAY_SIZE(columns), (const char *[]){name, n, bytes, left});
+}
+
+int cmd_gc(int argc, char **argv)
+{
+        static const struct argp_option options[] = {
+                {"keep", 'k', "SIZE", 0,
+                 "Let programs, worktrees and ccache take at most SIZE (like 20g) in all; those built longest ago go first", 0},
+                {"dry-run", 'n', NULL, 0, "Only say what would be freed", 0},
+                {"json", 'j', NULL, 0, "Print a JSON object for each part, a line each", 0},
+                {0}};
+        static const char doc[] =
+                "Free disk space. Prints for each part: name, how many were freed, their bytes, the bytes that are left.\v"
+                "Takes what nothing refers to any more, copies of programs that are not in use, and all worktrees but one of "
+                "each "
+                "repository; with --keep also programs, which are built again when asked for. Never takes a measurement, a "
+                "build's log, a case or "
+                "a repository. Room in the database is used again, but its file does not shrink.";
+        cleanup_workspace struct workspace *w = NULL;
+        struct collecting c = {0};
+        struct care_freed freed;
+        int r;
+
+        command_parse(&(struct argp){options, parse, NULL, doc}, argc, argv, &c);
+        command_stoppable();
+        r = command_open(0, &w);
+        if (r != STATUS_OK)
+                return r;
+        r = care_collect(w, &c.plan, &(struct care_watch){.found = found, .stop = stop, .user = &c, .progress = &output_progress},
+                         &freed);
+        progress_clear();
+        if (r < 0)
+                return fail_as(r == -EINTR ? STATUS_INTERRUPTED : STATUS_SYSTEM, r);
+        show(&c, "leftovers", &freed.leftovers);
+        show(&c, "copies", &freed.copies);
+        show(&c, "worktrees", &freed.worktrees);
+        show(&c, "ccache", &freed.ccache);
+        show(&c, "programs", &freed.programs);
+        show(&c, "journal", &freed.journal);
+        return STATUS_OK;
+}

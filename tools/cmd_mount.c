@@ -1,0 +1,312 @@
+/* solverfs mount: becomes the daemon that serves the store, in the background or in the foreground. */
+#include "command.h"
+#include "fs/session.h"
+#include "mounts.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+
+#define LOG_MOST (16 << 20) /* a longer log is put aside, as log.1, when a daemon starts */
+
+struct mounting {
+        const char *dir;
+        struct buffer options; /* of -o, joined by commas */
+        bool foreground;
+
+        char store[PATH_SIZE], mountpoint[PATH_SIZE];
+        int ready; /* the pipe to who waits for us in the foreground; -1 */
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+        struct mounting *m = state->input;
+
+        switch (key) {
+        case 'f':
+                m->foreground = true;
+                return 0;
+        case 'o':
+                buffer_addf(&m->options, "%s%s", m->options.size > 0 ? "," : "", arg);
+                return 0;
+        case ARGP_KEY_ARG:
+                if (state->arg_num > 0)
+                        argp_error(state, "one DIR at a time");
+                m->dir = arg;
+                return 0;
+        case ARGP_KEY_END:
+                if (!m->dir)
+                        argp_error(state, "expected DIR");
+                return 0;
+        default:
+                return ARGP_ERR_UNKNOWN;
+        }
+}
+
+/* -- where ------------------------------------------------------------------------------------------------------ */
+
+static bool is_inside(const char *path, const char *dir)
+{
+        size_t n = strlen(dir);
+
+        return strncmp(path, dir, n) == 0 && (path[n] == '\0' || path[n] == '/' || strcmp(dir, "/") == 0);
+}
+
+static int check_place(struct mounting *m)
+{
+        char absolute[PATH_SIZE];
+        struct stat st;
+        int r = command_store_dir(absolute);
+
+        if (r == STATUS_OK)
+                r = command_need_store(absolute);
+        if (r != STATUS_OK)
+                return r;
+        if (!realpath(absolute, m->store))
+                return fail_as(STATUS_SYSTEM, errorf(-errno, "cannot find the store %s: %s", absolute, strerror(errno)));
+        r = mounts_path(m->dir, m->mountpoint);
+        if (r == -ENOENT) {
+                complain("no folder %s to mount at: make it with 'mkdir -p %s'", m->dir, m->dir);
+                return STATUS_ABSENT;
+        }
+        if (r < 0)
+                return fail(errorf(r, "cannot mount at %s: %s", m->dir, strerror(-r)));
+        if (stat(m->mountpoint, &st) == 0 && !S_ISDIR(st.st_mode)) {
+                complain("%s is not a folder: a mount needs one", m->dir);
+                return STATUS_FAILED;
+        }
+        if (is_inside(m->mountpoint, m->store)) {
+                complain("%s is inside the store %s, whose files solverfs needs for itself: choose a folder elsewhere",
+                         m->mountpoint, m->store);
+                return STATUS_FAILED;
+        }
+        if (is_inside(m->store, m->mountpoint)) {
+                complain("the store %s is inside %s, and the mount would cover it: choose a folder elsewhere", m->store,
+                         m->mountpoint);
+                return STATUS_FAILED;
+        }
+        return STATUS_OK;
+}
+
+/* -- telling that it answers ------------------------------------------------------------------------------------ */
+
+/* systemd's protocol: one datagram to the socket it names; '@' stands for the NUL of an abstract address. See sd_notify(3). */
+static void notify(const char *text)
+{
+        const char *path = getenv("NOTIFY_SOCKET");
+        struct sockaddr_un to = {.sun_family = AF_UNIX};
+        cleanup_close int fd = -1;
+        size_t n;
+
+        if (!path || (*path != '/' && *path != '@') || strlen(path) >= sizeof(to.sun_path))
+                return;
+        n = strlen(path);
+        memcpy(to.sun_path, path, n);
+        if (*path == '@')
+                to.sun_path[0] = '\0';
+        fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+        if (fd < 0 || sendto(fd, text, strlen(text), MSG_NOSIGNAL, (const struct sockaddr *)&to,
+                             (socklen_t)(offsetof(struct sockaddr_un, sun_path) + n)) < 0)
+                log_warning("cannot tell the service manager at %s: %s", path, strerror(errno));
+}
+
+/* A status and a sentence to who started us. */
+static void answer(struct mounting *m, int status, const char *sentence)
+{
+        cleanup_close int fd = steal_fd(&m->ready);
+        char text[1200];
+
+        if (fd < 0)
+                return;
+        snprintf(text, sizeof(text), "%d %s", status, sentence);
+        (void)!write(fd, text, strlen(text));
+}
+
+static void on_ready(void *user, int r)
+{
+        struct mounting *m = user;
+
+        if (r < 0)
+                return; /* session_run() returns it, and serve() says why */
+        log_info("%s is mounted at %s", m->store, m->mountpoint);
+        answer(m, STATUS_OK, "");
+        if (m->foreground)
+                notify("READY=1");
+}
+
+/* -- serving ---------------------------------------------------------------------------------------------------- */
+
+static int serve(struct mounting *m)
+{
+        cleanup_workspace struct workspace *w = NULL;
+        cleanup_engine struct engine *e = NULL;
+        int r = workspace_open(m->store, 0, &w);
+
+        if (r == 0)
+                r = engine_open(w,
+                                &(struct engine_options){workspace_settings(w)->cores, workspace_settings(w)->queue,
+                                                         workspace_settings(w)->grace_ns},
+                                &e);
+        if (r < 0)
+                return r;
+        return session_run(
+                w, e,
+                &(struct session_options){.mountpoint = m->mountpoint, .options = m->options.data, .ready = on_ready, .user = m});
+}
+
+static int serve_claimed(struct mounting *m)
+{
+        int lock, r = mounts_claim(m->store, m->mountpoint, &lock); /* held until we are gone: never closed */
+
+        if (r < 0 && r != -EROFS) /* a store on a read-only disk is served, too; only unmount cannot wait for its daemon then */
+                return r;
+        r = serve(m);
+        mounts_forget(m->store, m->mountpoint);
+        return r;
+}
+
+static int in_foreground(struct mounting *m)
+{
+        int r = serve_claimed(m);
+
+        notify("STOPPING=1");
+        return r < 0 ? fail(r) : STATUS_OK;
+}
+
+/* -- in the background ------------------------------------------------------------------------------------------ */
+
+static FILE *open_log(const char *store)
+{
+        char path[PATH_SIZE], old[PATH_SIZE + 2];
+        struct stat st;
+        int fd;
+
+        if (path_join(path, store, "log") < 0)
+                return NULL;
+        snprintf(old, sizeof(old), "%s.1", path);
+        if (stat(path, &st) == 0 && st.st_size > LOG_MOST)
+                rename(path, old);
+        fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
+        return fd < 0 ? NULL : fdopen(fd, "a");
+}
+
+/* The daemon: a session of its own, no terminal, its log in the store. Never returns. */
+static void become_daemon(struct mounting *m)
+{
+        FILE *log = open_log(m->store);
+        int null = open("/dev/null", O_RDWR | O_CLOEXEC), r;
+
+        setsid();
+        if (chdir("/") < 0 || null < 0)
+                _exit(STATUS_SYSTEM);
+        umask(077);
+        dup2(null, STDIN_FILENO);
+        dup2(null, STDOUT_FILENO);
+        dup2(log ? fileno(log) : null, STDERR_FILENO); /* what libraries say goes where the log goes */
+        if (log) {
+                setvbuf(log, NULL, _IOLBF, 0);
+                log_set(common.verbose > 0 ? LOG_LEVEL_DEBUG : LOG_LEVEL_INFO, log);
+        }
+        r = serve_claimed(m);
+        if (r < 0) {
+                log_error("%s", error_message(r));
+                answer(m, status_of(r), error_message(r));
+        }
+        exit(r < 0 ? STATUS_SYSTEM : STATUS_OK);
+}
+
+static volatile sig_atomic_t stopped;
+
+static void on_stop(int sig)
+{
+        stopped = 1;
+}
+
+/* Waits for the daemon's word. */
+static int await(struct mounting *m, pid_t daemon, int from)
+{
+        const struct sigaction stop = {.sa_handler = on_stop}; /* no SA_RESTART: read() is to end */
+        char text[1200] = "", *sentence;
+        size_t n = 0;
+        long status;
+
+        sigaction(SIGINT, &stop, NULL);
+        sigaction(SIGTERM, &stop, NULL);
+        while (n < sizeof(text) - 1) {
+                ssize_t got = read(from, text + n, sizeof(text) - 1 - n);
+
+                if (got > 0)
+                        n += (size_t)got;
+                else if (got == 0 || errno != EINTR)
+                        break;
+                else if (stopped) {
+                        stopped = 0;
+                        kill(daemon, SIGTERM);
+                }
+        }
+        if (n == 0) { /* it died without a word */
+                int end = 0;
+
+                waitpid(daemon, &end, 0);
+                if (WIFSIGNALED(end) && WTERMSIG(end) == SIGTERM)
+                        return STATUS_INTERRUPTED;
+                complain("the daemon of %s ended before it answered; %s/log may say why", m->mountpoint, m->store);
+                return STATUS_SYSTEM;
+        }
+        status = strtol(text, &sentence, 10);
+        if (status != STATUS_OK) {
+                waitpid(daemon, NULL, 0);
+                complain("%s", *sentence ? sentence + 1 : sentence);
+                return (int)status;
+        }
+        note("%s is mounted at %s; %s/README says what is where", m->store, m->mountpoint, m->mountpoint);
+        return STATUS_OK;
+}
+
+static int in_background(struct mounting *m)
+{
+        int ends[2];
+        pid_t daemon;
+        int r;
+
+        if (pipe2(ends, O_CLOEXEC) < 0)
+                return fail_as(STATUS_SYSTEM, errorf(-errno, "cannot make a pipe: %s", strerror(errno)));
+        fflush(stdout);
+        daemon = fork(); /* before there are threads or an open LMDB, neither of which outlives it */
+        if (daemon < 0)
+                return fail_as(STATUS_SYSTEM, errorf(-errno, "cannot fork: %s", strerror(errno)));
+        if (daemon == 0) {
+                close(ends[0]);
+                m->ready = ends[1];
+                become_daemon(m);
+        }
+        close(ends[1]);
+        r = await(m, daemon, ends[0]);
+        close(ends[0]);
+        return r;
+}
+
+int cmd_mount(int argc, char **argv)
+{
+        static const struct argp_option options[] = {
+                {"foreground", 'f', NULL, 0, "Stay in the foreground; tells systemd ($NOTIFY_SOCKET) when it answers", 0},
+                {"options", 'o', "OPT,...", 0, "Mount options: allow_other, allow_root, max_threads=N, and the kernel's", 0},
+                {0}};
+        static const char doc[] =
+                "Mount the store at DIR, an existing folder outside of it. Returns when the mount answers; the daemon's log "
+                "is STORE/log.\v"
+                "'solverfs unmount DIR' ends it. For fstab see solverfs(1).";
+        struct mounting m = {.ready = -1};
+        int r;
+
+        command_parse(&(struct argp){options, parse, "DIR", doc}, argc, argv, &m);
+        r = check_place(&m);
+        if (r == STATUS_OK) {
+                r = buffer_error(&m.options) < 0 ? fail(-ENOMEM) : m.foreground ? in_foreground(&m) : in_background(&m);
+        }
+        buffer_done(&m.options);
+        return r;
+}

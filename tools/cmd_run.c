@@ -1,0 +1,344 @@
+/* solverfs run: measures commits on cases, or says what is known. */
+#include "batch.h"
+
+struct running {
+        /* options */
+        const char *solver_name, *revision, *print;
+        char **words;
+        size_t n_words;
+        bool json, again, has_seed;
+        uint64_t seed, timeout;
+
+        struct workspace *workspace;
+        struct solver *solver;
+        struct revisions revisions;
+        struct selection cases;
+        int status;
+        size_t n_wrong;
+        bool *unbuildable; /* [revisions.n] told once for each */
+};
+
+static const struct column columns[] = {{"CASE", 6, true},    {"RESULT", 11, false}, {"TIME", 12, true},  {"CPUTIME", 12, true},
+                                        {"MEMORY", 12, true}, {"COMMIT", 12, false}, {"CHECK", 5, false}, {"NAME", 0, false}};
+
+static const char *const printables[] = {"time", "cputime", "memory", "result", "stdout", "stderr", "run.json"};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+        struct running *o = state->input;
+        int r;
+
+        switch (key) {
+        case 's':
+                o->has_seed = true;
+                o->seed = command_number(state, "--seed", arg, 0, UINT32_MAX);
+                return 0;
+        case 't':
+                r = parse_duration(arg, &o->timeout);
+                if (r < 0)
+                        argp_error(state, "--timeout: %s", error_message(r));
+                if (o->timeout == 0)
+                        argp_error(state, "--timeout must be more than nothing");
+                return 0;
+        case 'a':
+                o->again = true;
+                return 0;
+        case 'j':
+                o->json = true;
+                return 0;
+        case 'p':
+                for (size_t i = 0; i < ARRAY_SIZE(printables); i++)
+                        if (strcmp(arg, printables[i]) == 0) {
+                                o->print = arg;
+                                return 0;
+                        }
+                argp_error(state, "--print takes time, cputime, memory, result, stdout, stderr or run.json, not '%s'", arg);
+                return 0;
+        case ARGP_KEY_ARGS:
+                o->solver_name = state->argv[state->next];
+                o->revision = state->next + 1 < state->argc ? state->argv[state->next + 1] : NULL;
+                o->words = state->argv + state->next + 2;
+                o->n_words = state->next + 2 < state->argc ? (size_t)(state->argc - state->next - 2) : 0;
+                return 0;
+        case ARGP_KEY_END:
+                if (o->n_words == 0)
+                        argp_error(state, "expected SOLVER REV CASE...; CASE may be 'all'");
+                if (o->json && o->print)
+                        argp_error(state, "--json and --print exclude each other");
+                return 0;
+        default:
+                return ARGP_ERR_UNKNOWN;
+        }
+}
+
+static void worse(struct running *o, int status)
+{
+        o->status = MAX(o->status, status);
+}
+
+static struct cell cell_of(const struct running *o, size_t i)
+{
+        return (struct cell){.solver = o->solver,
+                             .commit = o->revisions.list[i / o->cases.n],
+                             .info = o->cases.list[i % o->cases.n],
+                             .has_seed = o->has_seed,
+                             .seed = o->seed,
+                             .wall_ns = o->timeout};
+}
+
+static int make(void *user, size_t i, struct query **ret)
+{
+        struct running *o = user;
+        struct cell cell = cell_of(o, i);
+
+        return query_run(o->workspace, &cell, ret);
+}
+
+/* -- showing an answer ------------------------------------------------------------------------------------------ */
+
+/* "sat", or with several check-sat "sat,unsat". */
+static char *results_of(const struct fact *f)
+{
+        struct buffer b = {0};
+        const char *p = f->results.data;
+        size_t n = f->results.size;
+
+        while (n > 0 && p[n - 1] == '\n')
+                n--;
+        for (size_t i = 0; i < n; i++)
+                buffer_add(&b, p[i] == '\n' ? "," : p + i, 1);
+        if (b.size == 0)
+                buffer_adds(&b, verdict_name(f->verdict));
+        return b.failed ? (buffer_done(&b), NULL) : b.data;
+}
+
+static json_t *answer_json(const struct running *o, const struct cell *cell, const char *commit, const struct fact *f,
+                           const struct build_record *build)
+{
+        cleanup_free char *name = printable(cell->info->name);
+        char sha[DIGEST_HEX_SIZE];
+        json_t *j, *run;
+
+        digest_hex(&cell->info->sha256, sha);
+        j = json_pack("{s:s, s:s, s:i, s:s, s:s, s:s, s:s}", "solver", o->solver->recipe->name, "commit", commit, "case",
+                      (int)cell->info->id, "name", name, "sha256", sha, "result",
+                      f ? verdict_name(f->verdict) : verdict_name(VERDICT_UNBUILDABLE), "status",
+                      verdict_name(cell->info->status));
+        if (!j)
+                return NULL;
+        if (o->has_seed)
+                json_object_set_new(j, "seed", json_integer((json_int_t)o->seed));
+        if (!f) {
+                json_object_set_new(j, "reason", json_string(build && build->reason ? build->reason : ""));
+                return j;
+        }
+        json_object_set_new(j, "wrong", json_boolean(f->wrong));
+        json_object_set_new(j, "time", json_real((double)f->wall_ns / 1e9));
+        json_object_set_new(j, "cputime", json_real((double)f->cpu_ns / 1e9));
+        json_object_set_new(j, "memory", json_integer((json_int_t)f->memory));
+        json_object_set_new(j, "measured", json_integer((json_int_t)(f->remeasured ? f->remeasured : f->measured)));
+        run = json_loadb(f->json.data ? f->json.data : "", f->json.size, 0, NULL);
+        if (run)
+                json_object_set_new(j, "run", run);
+        return j;
+}
+
+static void add_json(struct buffer *to, json_t *j)
+{
+        cleanup_free char *text = j ? json_dumps(j, JSON_COMPACT) : NULL;
+
+        json_decref(j);
+        if (text)
+                buffer_addf(to, "%s\n", text);
+        else
+                to->failed = true;
+}
+
+static void add_row(const struct cell *cell, const char *commit, const struct fact *f, struct buffer *to)
+{
+        cleanup_free char *name = printable(cell->info->name), *results = f ? results_of(f) : NULL;
+        char id[16], wall[32] = "-", cpu[32] = "-", memory[24] = "-";
+        char abbreviated[13];
+
+        snprintf(id, sizeof(id), "%u", cell->info->id);
+        snprintf(abbreviated, sizeof(abbreviated), "%.12s", commit);
+        if (f) {
+                format_seconds(f->wall_ns, wall);
+                format_seconds(f->cpu_ns, cpu);
+                snprintf(memory, sizeof(memory), "%llu", (unsigned long long)f->memory);
+        }
+        table_row(to, columns, ARRAY_SIZE(columns),
+                  (const char *[]){id, results ? results : verdict_name(VERDICT_UNBUILDABLE), wall, cpu, memory, abbreviated,
+                                   !f         ? "-"
+                                   : f->wrong ? "WRONG"
+                                              : "ok",
+                                   name});
+}
+
+/* What the mount's file of that name holds. */
+static void add_file(const struct running *o, const struct fact *f, struct buffer *to)
+{
+        char seconds[32];
+
+        if (strcmp(o->print, "time") == 0 || strcmp(o->print, "cputime") == 0) {
+                format_seconds(*o->print == 't' ? f->wall_ns : f->cpu_ns, seconds);
+                buffer_addf(to, "%s\n", seconds);
+        } else if (strcmp(o->print, "memory") == 0) {
+                buffer_addf(to, "%llu\n", (unsigned long long)f->memory);
+        } else {
+                const struct blob *b = strcmp(o->print, "result") == 0   ? &f->results
+                                       : strcmp(o->print, "stdout") == 0 ? &f->out
+                                       : strcmp(o->print, "stderr") == 0 ? &f->err
+                                                                         : &f->json;
+
+                buffer_add(to, b->data, b->size);
+        }
+}
+
+static void tell_wrong(struct running *o, const struct cell *cell, const char *commit, const struct fact *f)
+{
+        cleanup_free char *name = printable(cell->info->name), *results = results_of(f);
+
+        o->n_wrong++;
+        worse(o, STATUS_FAILED);
+        alarm_line("WRONG ANSWER: %s %.12s says %s on case %u (%s), which says of itself: %s", o->solver->recipe->name, commit,
+                   results ? results : verdict_name(f->verdict), cell->info->id, name, verdict_name(cell->info->status));
+}
+
+static void tell_unbuildable(struct running *o, size_t revision, const char *commit, const struct build_record *build)
+{
+        worse(o, STATUS_FAILED);
+        if (o->unbuildable[revision])
+                return;
+        o->unbuildable[revision] = true;
+        complain("%s %.12s cannot be built: %s; see 'solverfs build --log %s %.12s'", o->solver->recipe->name, commit,
+                 build && build->reason ? build->reason : "no reason is known", o->solver->recipe->name, commit);
+}
+
+static void answered(void *user, size_t i, int r, struct value *v, const char *reason, struct buffer *to)
+{
+        struct running *o = user;
+        const struct run_value *run = (const struct run_value *)v;
+        struct cell cell = cell_of(o, i);
+        char commit[GIT_OID_HEXSZ + 1];
+
+        commit_hex(o->solver, cell.commit, commit);
+        if (r < 0) {
+                complain("%s %.12s on case %u: %s", o->solver->recipe->name, commit, cell.info->id, reason);
+                worse(o, status_of(r) == STATUS_ABSENT ? STATUS_ABSENT : STATUS_SYSTEM);
+                return;
+        }
+        if (o->json)
+                add_json(to, answer_json(o, &cell, commit, run->fact, run->build));
+        else if (!o->print)
+                add_row(&cell, commit, run->fact, to);
+        else if (run->fact)
+                add_file(o, run->fact, to);
+        else if (strcmp(o->print, "result") == 0)
+                buffer_addf(to, "%s\n", verdict_name(VERDICT_UNBUILDABLE));
+        if (!run->fact)
+                tell_unbuildable(o, i / o->cases.n, commit, run->build);
+        else if (run->fact->wrong)
+                tell_wrong(o, &cell, commit, run->fact);
+}
+
+/* -- the command ------------------------------------------------------------------------------------------------ */
+
+/* Cases of the other format are left out when there are some of ours. */
+static void keep_format(struct selection *s, const struct recipe *recipe)
+{
+        size_t kept = 0;
+
+        for (size_t i = 0; i < s->n; i++)
+                kept += s->list[i]->format == recipe->format;
+        if (kept == 0 || kept == s->n)
+                return;
+        note("cases passed over, as %s takes %s: %zu", recipe->name, recipe->format == FORMAT_CNF ? "DIMACS" : "SMT-LIB",
+             s->n - kept);
+        kept = 0;
+        for (size_t i = 0; i < s->n; i++)
+                if (s->list[i]->format == recipe->format)
+                        s->list[kept++] = s->list[i];
+                else
+                        case_info_unref(s->list[i]);
+        s->n = kept;
+}
+
+static int run_batch(struct running *o, int signals)
+{
+        cleanup_engine struct engine *e = NULL;
+        cleanup_buffer struct buffer heading = {0};
+        int r = command_engine(o->workspace, &e);
+
+        if (r != STATUS_OK)
+                return r;
+        if (!o->json && !o->print)
+                table_heading(&heading, columns, ARRAY_SIZE(columns));
+        output_write(&heading);
+        r = batch_run(&(struct batch){.engine = e,
+                                      .n = o->revisions.n * o->cases.n,
+                                      .again = o->again,
+                                      .title = "run",
+                                      .signals = signals,
+                                      .make = make,
+                                      .answered = answered,
+                                      .user = o});
+        if (o->n_wrong > 1)
+                alarm_line("%zu WRONG ANSWERS in all", o->n_wrong);
+        return r < 0 ? fail(r) : o->status;
+}
+
+int cmd_run(int argc, char **argv)
+{
+        static const struct argp_option options[] = {
+                {"seed", 's', "N", 0, "Fix the solver's random seed to N", 0},
+                {"timeout", 't', "T", 0, "Another time limit than the recipe's: 500ms, 20s, 10m", 0},
+                {"again", 'a', NULL, 0, "Measure anew what is known already", 0},
+                {"json", 'j', NULL, 0, "Print a JSON object for each, a line each, with everything known of the run", 0},
+                {"print", 'p', "FILE", 0,
+                 "Print only what this file of the mount holds: time, cputime, memory, result, stdout, stderr, run.json", 0},
+                {0}};
+        static const char doc[] = "Measure a commit on cases, unless that is known already. Prints for each: case, result, time, "
+                                  "cputime (seconds), "
+                                  "memory (bytes), commit, ok or WRONG, name.\v"
+                                  "CASE is an id, a name, a prefix of a sha256 (four digits or more), or a file with the same "
+                                  "bytes; for several: 3-17 (ids), "
+                                  "'QF_S/*.smt2' (a pattern over names), QF_S/ (what is below it), all.\n"
+                                  "REV is whatever git rev-parse takes, or A..B: the commits on B's first-parent line that are "
+                                  "not on A's, oldest first.\n"
+                                  "An answer that contradicts the case's own :status is told on standard error, and the exit "
+                                  "status is 1; so it is when the "
+                                  "commit cannot be built. A timeout is an answer like any other: status 0.";
+        cleanup_workspace struct workspace *w = NULL;
+        cleanup_solver struct solver *s = NULL;
+        struct running o = {0};
+        int signals, r;
+
+        command_parse(&(struct argp){options, parse, "SOLVER REV CASE...", doc}, argc, argv, &o);
+        signals = command_signals();
+        if (signals < 0)
+                return fail(signals);
+        r = command_open(0, &w);
+        if (r == STATUS_OK)
+                r = command_solver(w, o.solver_name, &s);
+        o.workspace = w;
+        o.solver = s;
+        if (r == STATUS_OK && o.has_seed && !s->recipe->seed) {
+                complain("the recipe of %s has no 'seed': it cannot be told one", o.solver_name);
+                r = STATUS_USAGE;
+        }
+        if (r == STATUS_OK)
+                r = command_revisions(s, (char *const[]){(char *)o.revision}, 1, &o.revisions);
+        if (r == STATUS_OK)
+                r = command_cases(w, o.words, o.n_words, &o.cases);
+        if (r == STATUS_OK) {
+                keep_format(&o.cases, s->recipe);
+                o.unbuildable = calloc(o.revisions.n + 1, sizeof(*o.unbuildable));
+                r = o.unbuildable ? run_batch(&o, signals) : fail(-ENOMEM);
+        }
+        free(o.unbuildable);
+        selection_done(&o.cases);
+        revisions_done(&o.revisions);
+        close(signals);
+        return r;
+}

@@ -1,0 +1,222 @@
+/* solverfs solver: add, list, update. */
+#include "command.h"
+#include "recipes.h"
+
+/* -- add -------------------------------------------------------------------------------------------------------- */
+
+struct add_options {
+        const char *name, *repository, *recipe;
+};
+
+static error_t parse_add(int key, char *arg, struct argp_state *state)
+{
+        struct add_options *o = state->input;
+
+        switch (key) {
+        case 'r':
+                o->recipe = arg;
+                return 0;
+        case ARGP_KEY_ARG:
+                if (state->arg_num > 1)
+                        argp_error(state, "too many arguments: expected NAME REPO");
+                *(state->arg_num == 0 ? &o->name : &o->repository) = arg;
+                return 0;
+        case ARGP_KEY_END:
+                if (state->arg_num < 2)
+                        argp_error(state, "expected NAME REPO");
+                return 0;
+        default:
+                return ARGP_ERR_UNKNOWN;
+        }
+}
+
+int cmd_solver_add(int argc, char **argv)
+{
+        static const struct argp_option options[] = {
+                {"recipe", 'r', "FILE|NAME", 0,
+                 "How to build and run it: a file, or the name of a recipe that comes with solverfs (default: NAME)", 0},
+                {0}};
+        static const char doc[] =
+                "Add a solver: clone REPO (a path or a URL) with its whole history into the store and index it.\v"
+                "Recipes by name are looked for in the folders of $SOLVERFS_RECIPES and where solverfs was installed. "
+                "A recipe's variants are added with it.";
+        cleanup_workspace struct workspace *w = NULL;
+        struct add_options o = {0};
+        struct recipe **recipes = NULL;
+        char path[PATH_SIZE];
+        size_t n;
+        int r;
+
+        command_parse(&(struct argp){options, parse_add, "NAME REPO", doc}, argc, argv, &o);
+        r = recipes_find(o.recipe ? o.recipe : o.name, path);
+        if (r == 0)
+                r = recipe_read(path, o.name, &recipes, &n);
+        if (r < 0)
+                return fail_as(r == -ENOENT ? STATUS_ABSENT : STATUS_FAILED, r);
+        r = command_open(0, &w);
+        if (r != STATUS_OK) {
+                recipe_list_free(recipes, n);
+                return r;
+        }
+        r = workspace_add_solver(w, recipes, n, o.repository, &output_progress);
+        progress_clear();
+        if (r < 0)
+                r = fail_as(r == -ENOENT || r == -ENOTUNIQ ? STATUS_FAILED : status_of(r), r);
+        else
+                for (size_t i = 0; i < n; i++) {
+                        cleanup_solver struct solver *s = NULL;
+
+                        if (workspace_solver(w, recipes[i]->name, &s) == 0)
+                                note("added %s: %u commits", recipes[i]->name, history_count(s->history));
+                }
+        recipe_list_free(recipes, n);
+        return r;
+}
+
+/* -- list ------------------------------------------------------------------------------------------------------- */
+
+static error_t parse_list(int key, char *arg, struct argp_state *state)
+{
+        bool *json = state->input;
+
+        if (key != 'j')
+                return ARGP_ERR_UNKNOWN;
+        *json = true;
+        return 0;
+}
+
+static void list_one(struct solver *s, bool json)
+{
+        static const struct column columns[] = {{"SOLVER", 14, false}, {"COMMITS", 8, true}, {"HEAD", 12, false},
+                                                {"FORMAT", 6, false},  {"BASE", 10, false},  {"REPOSITORY", 0, false}};
+        const struct recipe *recipe = s->recipe;
+        char head[GIT_OID_HEXSZ + 1] = "-", commits[16];
+        const char *repository = recipe->repository ? recipe->repository : "-";
+        uint32_t tip;
+
+        if (history_head(s->history, &tip) == 0)
+                commit_hex(s, tip, head);
+        if (json) {
+                output_json(json_pack("{s:s, s:i, s:s?, s:s, s:s?, s:s?}", "name", recipe->name, "commits",
+                                      (int)history_count(s->history), "head", *head == '-' ? NULL : head, "format",
+                                      recipe->format == FORMAT_CNF ? "cnf" : "smt2", "base", recipe->base, "repository",
+                                      recipe->repository));
+                return;
+        }
+        snprintf(commits, sizeof(commits), "%u", history_count(s->history));
+        head[12] = '\0';
+        output_row(columns, ARRAY_SIZE(columns),
+                   (const char *[]){recipe->name, commits, head, recipe->format == FORMAT_CNF ? "cnf" : "smt2",
+                                    recipe->base ? recipe->base : "-", repository});
+}
+
+int cmd_solver_list(int argc, char **argv)
+{
+        static const struct argp_option options[] = {{"json", 'j', NULL, 0, "Print a JSON object for each, a line each", 0}, {0}};
+        cleanup_workspace struct workspace *w = NULL;
+        cleanup_solver_list struct solver_list *l = NULL;
+        bool json = false;
+        int r;
+
+        command_parse(
+                &(struct argp){
+                        options, parse_list, NULL,
+                        "List the solvers: name, number of commits, HEAD, format, the solver it is a variant of, repository."},
+                argc, argv, &json);
+        r = command_open(0, &w);
+        if (r != STATUS_OK)
+                return r;
+        r = workspace_solvers(w, &l);
+        if (r < 0)
+                return fail(r);
+        for (size_t i = 0; i < l->n; i++)
+                list_one(l->list[i], json);
+        return STATUS_OK;
+}
+
+/* -- update ----------------------------------------------------------------------------------------------------- */
+
+struct update_options {
+        char **names;
+        size_t n;
+        bool json;
+};
+
+static error_t parse_update(int key, char *arg, struct argp_state *state)
+{
+        struct update_options *o = state->input;
+
+        switch (key) {
+        case 'j':
+                o->json = true;
+                return 0;
+        case ARGP_KEY_ARGS:
+                o->names = state->argv + state->next;
+                o->n = (size_t)(state->argc - state->next);
+                return 0;
+        default:
+                return ARGP_ERR_UNKNOWN;
+        }
+}
+
+static int update_one(struct solver *s, bool json)
+{
+        static const struct column columns[] = {
+                {"SOLVER", 14, false}, {"NEW", 8, true}, {"COMMITS", 8, true}, {"HEAD", 0, false}};
+        char hex[GIT_OID_HEXSZ + 1] = "-", added[16], count[16];
+        uint32_t head, n_new = 0;
+        int r = history_update(s->history, false, &output_progress, &n_new);
+
+        progress_clear();
+        if (r < 0) {
+                complain("%s: %s", s->recipe->name, error_message(r));
+                return status_of(r) == STATUS_SYSTEM ? STATUS_SYSTEM : STATUS_FAILED;
+        }
+        if (history_head(s->history, &head) == 0)
+                commit_hex(s, head, hex);
+        if (json) {
+                output_json(json_pack("{s:s, s:i, s:i, s:s}", "name", s->recipe->name, "new", (int)n_new, "commits",
+                                      (int)history_count(s->history), "head", hex));
+                return STATUS_OK;
+        }
+        snprintf(added, sizeof(added), "%u", n_new);
+        snprintf(count, sizeof(count), "%u", history_count(s->history));
+        output_row(columns, ARRAY_SIZE(columns), (const char *[]){s->recipe->name, added, count, hex});
+        return STATUS_OK;
+}
+
+int cmd_solver_update(int argc, char **argv)
+{
+        static const struct argp_option options[] = {{"json", 'j', NULL, 0, "Print a JSON object for each, a line each", 0}, {0}};
+        cleanup_workspace struct workspace *w = NULL;
+        cleanup_solver_list struct solver_list *l = NULL;
+        struct update_options o = {0};
+        int status = STATUS_OK, r;
+
+        command_parse(&(struct argp){options, parse_update, "[NAME...]",
+                                     "Fetch new commits of the solvers named (default: all) and index them: name, new commits, "
+                                     "commits, HEAD. A mount shows them at once.\v"
+                                     "Commits that were rewritten upstream stay readable."},
+                      argc, argv, &o);
+        r = command_open(0, &w);
+        if (r != STATUS_OK)
+                return r;
+        r = workspace_solvers(w, &l);
+        if (r < 0)
+                return fail(r);
+        for (size_t i = 0; i < o.n; i++) {
+                cleanup_solver struct solver *s = NULL;
+
+                r = command_solver(w, o.names[i], &s);
+                if (r == STATUS_OK)
+                        r = update_one(s, o.json);
+                status = MAX(status, r);
+        }
+        for (size_t i = 0; o.n == 0 && i < l->n; i++) {
+                if (l->list[i]->recipe->base) /* comes with its base */
+                        continue;
+                r = update_one(l->list[i], o.json);
+                status = MAX(status, r);
+        }
+        return status;
+}

@@ -1,0 +1,150 @@
+/* solverfs status: what runs and what waits, in every process on the store. */
+#include "command.h"
+
+#include <poll.h>
+
+struct looking {
+        bool json, watch;
+        size_t n_running, n_queued;
+        json_t *jobs, *wrong; /* --json */
+};
+
+static const struct column columns[] = {{"PID", 8, true},  {"JOB", 5, true},     {"STATE", 7, false}, {"RUNNING", 9, true},
+                                        {"LEFT", 9, true}, {"WAITERS", 7, true}, {"WHAT", 44, false}, {"PHASE", 0, false}};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+        struct looking *l = state->input;
+
+        switch (key) {
+        case 'j':
+                l->json = true;
+                return 0;
+        case 'w':
+                l->watch = true;
+                return 0;
+        default:
+                return ARGP_ERR_UNKNOWN;
+        }
+}
+
+static void look_json(struct looking *l, const struct job_view *j)
+{
+        json_array_append_new(l->jobs, json_pack("{s:i, s:I, s:s, s:s, s:s, s:s, s:s, s:I, s:I, s:f, s:f, s:f, s:i}", "pid",
+                                                 j->pid, "job", (json_int_t)j->id, "state", job_state_name(j->state), "query",
+                                                 j->query, "what", j->what, "phase", j->phase ? j->phase : "", "priority",
+                                                 j->priority == PRIORITY_PERSON ? "person" : "batch", "done", (json_int_t)j->done,
+                                                 "total", (json_int_t)j->total, "age", (double)j->age_ns / 1e9, "running",
+                                                 (double)j->running_ns / 1e9, "left", (double)j->remaining_ns / 1e9, "waiters",
+                                                 (int)j->waiters));
+}
+
+static void look_row(const struct job_view *j)
+{
+        cleanup_free char *phase = printable(j->phase && *j->phase ? j->phase : "-");
+        char pid[16], id[24], ran[32] = "-", left[32] = "-", waiters[16], steps[128];
+
+        snprintf(pid, sizeof(pid), "%d", j->pid);
+        snprintf(id, sizeof(id), "%llu", (unsigned long long)j->id);
+        snprintf(waiters, sizeof(waiters), "%u", j->waiters);
+        if (j->state == JOB_RUNNING)
+                snprintf(ran, sizeof(ran), "%.1f", (double)j->running_ns / 1e9);
+        if (j->remaining_ns > 0)
+                snprintf(left, sizeof(left), "%.0f", (double)j->remaining_ns / 1e9);
+        snprintf(steps, sizeof(steps), "%s", phase);
+        if (j->total > 0)
+                snprintf(steps, sizeof(steps), "%.80s %llu/%llu", phase, (unsigned long long)j->done,
+                         (unsigned long long)j->total);
+        output_row(columns, ARRAY_SIZE(columns),
+                   (const char *[]){pid, id, job_state_name(j->state), ran, left, waiters, j->what, steps});
+}
+
+static void look(void *user, const struct job_view *j)
+{
+        struct looking *l = user;
+
+        l->n_running += j->state == JOB_RUNNING;
+        l->n_queued += j->state == JOB_QUEUED;
+        if (l->json)
+                look_json(l, j);
+        else
+                look_row(j);
+}
+
+static int look_wrong(void *user, const char *line)
+{
+        struct looking *l = user;
+
+        if (l->json)
+                json_array_append_new(l->wrong, json_string(line));
+        else
+                alarm_line("WRONG ANSWER: %s", line);
+        return 0;
+}
+
+static int look_once(struct looking *l, struct workspace *w)
+{
+        int r;
+
+        l->n_running = l->n_queued = 0;
+        l->jobs = l->json ? json_array() : NULL;
+        l->wrong = l->json ? json_array() : NULL;
+        r = wrong_answers(w, look_wrong, l);
+        if (r == 0)
+                r = engine_each_job_of_store(workspace_dir(w), look, l);
+        if (r < 0) {
+                json_decref(l->jobs);
+                json_decref(l->wrong);
+                return fail_as(STATUS_SYSTEM, r);
+        }
+        if (l->json)
+                output_json(json_pack("{s:s, s:i, s:i, s:o, s:o}", "store", workspace_dir(w), "running", (int)l->n_running,
+                                      "queued", (int)l->n_queued, "jobs", l->jobs, "wrong", l->wrong));
+        else if (l->n_running + l->n_queued == 0)
+                note("nothing runs and nothing waits");
+        else
+                note("%zu running, %zu waiting", l->n_running, l->n_queued);
+        return STATUS_OK;
+}
+
+int cmd_status(int argc, char **argv)
+{
+        static const struct argp_option options[] = {{"watch", 'w', NULL, 0, "Again every second, until interrupted", 0},
+                                                     {"json", 'j', NULL, 0, "Print a JSON object", 0},
+                                                     {0}};
+        static const char doc[] =
+                "Show what runs and what waits, in every mount and command on the store: process, job, state, seconds it "
+                "has run, seconds left (if known), who waits for it, what it is, how far it is. Wrong answers that are known are "
+                "told on "
+                "standard error.";
+        cleanup_workspace struct workspace *w = NULL;
+        struct looking l = {0};
+        int signals, r;
+
+        command_parse(&(struct argp){options, parse, NULL, doc}, argc, argv, &l);
+        signals = command_signals();
+        if (signals < 0)
+                return fail(signals);
+        r = command_open(0, &w);
+        if (r != STATUS_OK)
+                return r;
+        for (;;) {
+                const bool screen = l.watch && !l.json && isatty(STDOUT_FILENO);
+                struct pollfd p = {.fd = signals, .events = POLLIN};
+                cleanup_buffer struct buffer clear = {0};
+
+                if (screen) {
+                        buffer_adds(&clear, "\033[H\033[2J");
+                        output_write(&clear);
+                }
+                r = look_once(&l, w);
+                if (!l.watch || r != STATUS_OK || output_broken())
+                        break;
+                if (poll(&p, 1, 1000) > 0) {
+                        r = STATUS_INTERRUPTED;
+                        break;
+                }
+        }
+        close(signals);
+        return r;
+}

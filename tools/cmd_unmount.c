@@ -1,0 +1,64 @@
+/* solverfs unmount: detaches a mount and waits until its daemon has gone. */
+#include "command.h"
+#include "fs/session.h"
+#include "mounts.h"
+
+struct unmounting {
+        const char *dir;
+        bool lazy;
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+        struct unmounting *u = state->input;
+
+        switch (key) {
+        case 'l':
+                u->lazy = true;
+                return 0;
+        case ARGP_KEY_ARG:
+                if (state->arg_num > 0)
+                        argp_error(state, "one DIR at a time");
+                u->dir = arg;
+                return 0;
+        case ARGP_KEY_END:
+                if (!u->dir)
+                        argp_error(state, "expected DIR");
+                return 0;
+        default:
+                return ARGP_ERR_UNKNOWN;
+        }
+}
+
+int cmd_unmount(int argc, char **argv)
+{
+        static const struct argp_option options[] = {
+                {"lazy", 'l', NULL, 0, "Detach it even while it is in use; who is inside gets to the end", 0}, {0}};
+        struct unmounting u = {0};
+        char mountpoint[PATH_SIZE], store[PATH_SIZE];
+        int r;
+
+        command_parse(&(struct argp){options, parse, "DIR",
+                                     "Unmount DIR and wait until its daemon has gone: work in progress is cancelled, nothing "
+                                     "finished is lost."},
+                      argc, argv, &u);
+        r = mounts_path(u.dir, mountpoint);
+        if (r < 0)
+                return fail_as(STATUS_ABSENT, errorf(r, "nothing of solverfs is mounted at %s: %s", u.dir, strerror(-r)));
+        r = mounts_store(mountpoint, store);
+        if (r < 0)
+                return fail(r);
+        r = session_unmount(mountpoint, u.lazy);
+        if (r == -EBUSY) {
+                complain("%s is in use: leave it and try again ('fuser -vm %s' says who is there), or use --lazy", u.dir, u.dir);
+                return STATUS_FAILED;
+        }
+        if (r < 0)
+                return fail_as(r == -EINVAL ? STATUS_ABSENT : STATUS_FAILED, r);
+        if (u.lazy)
+                return STATUS_OK;
+        r = mounts_wait_gone(store, mountpoint);
+        if (r == -EACCES || r == -ENOENT || r == -EROFS)
+                return STATUS_OK; /* another's store, or a source that is no store: detached, and that is all we can know */
+        return r < 0 ? fail(r) : STATUS_OK;
+}

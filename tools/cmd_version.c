@@ -1,0 +1,48 @@
+/* solverfs version: of solverfs and of what it stands on. */
+#include <fuse_lowlevel.h>
+#include <lmdb.h>
+#include <zstd.h>
+
+#include "command.h"
+#include "version.h"
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+        bool *json = state->input;
+
+        if (key != 'j')
+                return ARGP_ERR_UNKNOWN;
+        *json = true;
+        return 0;
+}
+
+int cmd_version(int argc, char **argv)
+{
+        static const struct argp_option options[] = {{"json", 'j', NULL, 0, "Print a JSON object", 0}, {0}};
+        bool json = false;
+        int major, minor, revision;
+        char git[48], lmdb[48];
+
+        command_parse(&(struct argp){options, parse, NULL, "Print the versions of solverfs and of the libraries it runs on."},
+                      argc, argv, &json);
+        git_libgit2_version(&major, &minor, &revision);
+        snprintf(git, sizeof(git), "%d.%d.%d", major, minor, revision);
+        mdb_version(&major, &minor, &revision);
+        snprintf(lmdb, sizeof(lmdb), "%d.%d.%d", major, minor, revision);
+
+        const char *const rows[][2] = {
+                {"solverfs", SOLVERFS_VERSION}, {"libfuse", fuse_pkgversion()},    {"libgit2", git}, {"lmdb", lmdb},
+                {"zstd", ZSTD_versionString()}, {"jansson", jansson_version_str()}};
+
+        if (json) {
+                json_t *o = json_object();
+
+                for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+                        json_object_set_new(o, rows[i][0], json_string(rows[i][1]));
+                output_json(o);
+                return STATUS_OK;
+        }
+        for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+                output_row((struct column[]){{"", 10, false}, {"", 0, false}}, 2, rows[i]);
+        return STATUS_OK;
+}

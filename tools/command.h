@@ -1,0 +1,92 @@
+/* What the subcommands share: the options every one of them takes, opening the store, and finding what the words of a command line
+ * mean. A subcommand is a file cmd_*.c with a function that takes its own words and returns an exit status (output.h). */
+#pragma once
+
+#include <argp.h>
+
+#include "core/query.h"
+#include "output.h"
+
+DEFINE_CLEANUP(struct workspace *, workspace_close)
+DEFINE_CLEANUP(struct engine *, engine_close)
+#define cleanup_workspace   cleanup(workspace_closep)
+#define cleanup_engine      cleanup(engine_closep)
+#define cleanup_solver      cleanup(solver_unrefp)
+#define cleanup_solver_list cleanup(solver_list_unrefp)
+
+struct common {
+        const char *store; /* --store; NULL: not given */
+        bool quiet;
+        unsigned verbose;
+};
+extern struct common common;
+
+/* Parses a subcommand's words, with --store, -q and -v among them; ends the process on --help and on wrong usage (status 2). */
+void command_parse(const struct argp *argp, int argc, char **argv, void *input);
+/* The same for a level that only looks for the next word: options behind it are not its own. */
+void command_parse_level(const struct argp *argp, int argc, char **argv, void *input);
+/* A number of an option's argument in [least, most], or argp_error(). */
+uint64_t command_number(struct argp_state *state, const char *what, const char *text, uint64_t least, uint64_t most);
+
+int cmd_init(int argc, char **argv);
+int cmd_solver_add(int argc, char **argv);
+int cmd_solver_list(int argc, char **argv);
+int cmd_solver_update(int argc, char **argv);
+int cmd_snapshot(int argc, char **argv);
+int cmd_case_add(int argc, char **argv);
+int cmd_case_list(int argc, char **argv);
+int cmd_case_remove(int argc, char **argv);
+int cmd_mount(int argc, char **argv);
+int cmd_unmount(int argc, char **argv);
+int cmd_build(int argc, char **argv);
+int cmd_run(int argc, char **argv);
+int cmd_status(int argc, char **argv);
+int cmd_fsck(int argc, char **argv);
+int cmd_gc(int argc, char **argv);
+int cmd_doctor(int argc, char **argv);
+int cmd_version(int argc, char **argv);
+
+/* -- the store -------------------------------------------------------------------------------------------------- */
+
+int command_store_dir(char ret[PATH_SIZE]); /* absolute; a status */
+/* 0 when a store is at `dir`, else a status, and why is said. */
+int command_need_store(const char *dir);
+/* Opens the store; a status, and why is said. */
+int command_open(int store_flags, struct workspace **ret);
+
+/* An engine with the settings of the store's config; a status, and why is said. */
+int command_engine(struct workspace *w, struct engine **ret);
+
+/* For work that can be cancelled at any moment: SIGINT, SIGTERM and SIGHUP from now on come through this descriptor and end nothing by
+ * themselves. Before any thread is made. */
+int command_signals(void);
+bool command_interrupted(int signals); /* has one come? */
+/* For work that can only end between two steps: the first signal is to be asked for, the second one ends the process. */
+void command_stoppable(void);
+bool command_stopped(void);
+
+/* -- words ------------------------------------------------------------------------------------------------------ */
+
+/* Each returns a status; why is said when it is not STATUS_OK. */
+int command_solver(struct workspace *w, const char *name, struct solver **ret);
+
+struct revisions {
+        uint32_t *list; /* commits, in the order asked for, each once */
+        size_t n;
+};
+/* Anything history_resolve() takes, and A..B: the commits on B's first-parent line that are not on A's, oldest first. */
+int command_revisions(struct solver *s, char *const *words, size_t n, struct revisions *ret);
+void revisions_done(struct revisions *r);
+#define cleanup_revisions cleanup(revisions_done)
+
+struct selection {
+        struct case_info **list; /* owns refs */
+        size_t n;
+};
+/* A case by id, name, or a prefix of its sha256 (four digits at least); a file whose bytes it is; several by A-B (ids), by a pattern
+ * with * ? [ over names, by FOLDER/ of names, or `all`. In the order asked for, each once. */
+int command_cases(struct workspace *w, char *const *words, size_t n, struct selection *ret);
+void selection_done(struct selection *s);
+#define cleanup_selection cleanup(selection_done)
+
+void commit_hex(struct solver *s, uint32_t commit, char ret[GIT_OID_HEXSZ + 1]); /* full sha; "?" when it cannot be read */

@@ -1,0 +1,91 @@
+# bash completion for solverfs
+
+# Words of a column of a listing of the store that the line names; nothing when there is none.
+_solverfs_column() {
+	solverfs ${store:+--store "$store"} -q "$@" 2>/dev/null
+}
+
+_solverfs() {
+	local cur prev words cword
+	if declare -F _init_completion >/dev/null; then
+		_init_completion || return
+	else
+		words=("${COMP_WORDS[@]}") cword=$COMP_CWORD cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
+	fi
+
+	# The subcommand (one or two words), how many arguments stand before the cursor, and the store.
+	local command="" store="" solver="" i n=0
+	for ((i = 1; i < cword; i++)); do
+		case ${words[i]} in
+		--store) store=${words[++i]} ;;
+		--store=*) store=${words[i]#*=} ;;
+		--recipe | -r | --name | -n | --seed | -s | --timeout | -t | --print | -p | --output | -o | --keep | -k | --options)
+			case ${words[i]}:$command in
+			-n:fsck | -n:gc) ;;
+			*) i=$((i + 1)) ;;
+			esac
+			;;
+		-*) ;;
+		*)
+			case $command in
+			"" | solver | case) command="${command:+$command }${words[i]}" ;;
+			*)
+				n=$((n + 1))
+				[ $n = 1 ] && solver=${words[i]}
+				;;
+			esac
+			;;
+		esac
+	done
+
+	case $prev in
+	--store) COMPREPLY=($(compgen -d -- "$cur")) && return ;;
+	--recipe | -r | --output) COMPREPLY=($(compgen -f -- "$cur")) && return ;;
+	--print | -p) COMPREPLY=($(compgen -W "time cputime memory result stdout stderr run.json" -- "$cur")) && return ;;
+	--seed | --timeout | --keep | --name | --options) return ;;
+	esac
+
+	local common="--store --quiet --verbose --help"
+	if [[ $cur == -* ]]; then
+		local own=""
+		case $command in
+		"solver add") own="--recipe" ;;
+		"solver list" | "solver update" | "case list" | doctor | version) own="--json" ;;
+		"case add") own="--name --json" ;;
+		mount) own="--foreground --options" ;;
+		unmount) own="--lazy" ;;
+		build) own="--again --log --output --json" ;;
+		run) own="--seed --timeout --again --json --print" ;;
+		status) own="--watch --json" ;;
+		fsck) own="--look-only --dry-run --json" ;;
+		gc) own="--keep --dry-run --json" ;;
+		esac
+		COMPREPLY=($(compgen -W "$own $common" -- "$cur"))
+		return
+	fi
+
+	case $command in
+	"") COMPREPLY=($(compgen -W "init solver snapshot case mount unmount build run status fsck gc doctor version help" -- "$cur")) ;;
+	solver) COMPREPLY=($(compgen -W "add list update" -- "$cur")) ;;
+	case) COMPREPLY=($(compgen -W "add list remove" -- "$cur")) ;;
+	"solver update") COMPREPLY=($(compgen -W "$(_solverfs_column solver list | cut -f 1)" -- "$cur")) ;;
+	"solver add") [ $n = 1 ] && COMPREPLY=($(compgen -d -- "$cur")) ;;
+	"case add") COMPREPLY=($(compgen -f -- "$cur")) ;;
+	"case list" | "case remove") COMPREPLY=($(compgen -W "all $(_solverfs_column case list | cut -f 1)" -- "$cur")) ;;
+	mount | unmount) COMPREPLY=($(compgen -d -- "$cur")) ;;
+	snapshot | build | run)
+		if [ $n = 0 ]; then
+			COMPREPLY=($(compgen -W "$(_solverfs_column solver list | cut -f 1)" -- "$cur"))
+		elif [ "$command" = snapshot ]; then
+			COMPREPLY=($(compgen -d -- "$cur"))
+		elif [ "$command" = build ] || [ $n = 1 ]; then
+			# Tags and branches, as the store's own clone has them.
+			local dir=${store:-${SOLVERFS_STORE:-${XDG_DATA_HOME:-$HOME/.local/share}/solverfs}}
+			COMPREPLY=($(compgen -W "HEAD $(git --git-dir "$dir/repos/$solver.git" for-each-ref --format '%(refname:short)' refs/tags refs/heads 2>/dev/null)" -- "$cur"))
+		else
+			COMPREPLY=($(compgen -W "all $(_solverfs_column case list | cut -f 1)" -- "$cur"))
+		fi
+		;;
+	esac
+}
+complete -F _solverfs -o filenames solverfs

@@ -1,0 +1,139 @@
+/* solverfs: finds the subcommand and hands over. */
+#include "command.h"
+
+#include <signal.h>
+
+#include "version.h"
+
+/* A subcommand: its name as typed, one or two words. */
+struct command {
+        const char *name, *arguments, *summary;
+        int (*run)(int argc, char **argv);
+};
+
+static const struct command commands[] = {
+        {"init", "", "make a store", cmd_init},
+        {"solver add", "NAME REPO", "add a solver from its git repository", cmd_solver_add},
+        {"solver list", "", "list the solvers", cmd_solver_list},
+        {"solver update", "[NAME...]", "fetch and index new commits", cmd_solver_update},
+        {"snapshot", "SOLVER DIR", "make a working tree a commit of the store", cmd_snapshot},
+        {"case add", "FILE|DIR...", "add benchmark instances", cmd_case_add},
+        {"case list", "[CASE...]", "list the cases, id first", cmd_case_list},
+        {"case remove", "CASE...", "take cases out of listings; measurements stay", cmd_case_remove},
+        {"mount", "DIR", "mount the store", cmd_mount},
+        {"unmount", "DIR", "unmount it and wait until it is gone", cmd_unmount},
+        {"build", "SOLVER REV...", "build commits", cmd_build},
+        {"run", "SOLVER REV CASE...", "measure commits on cases", cmd_run},
+        {"status", "", "show what runs and what waits", cmd_status},
+        {"fsck", "", "check the whole store and repair it", cmd_fsck},
+        {"gc", "", "free disk space; never drops a measurement", cmd_gc},
+        {"doctor", "", "say what this machine and this store can do", cmd_doctor},
+        {"version", "", "print versions", cmd_version},
+};
+
+static const char top_end[] =
+        "Every command explains itself with --help; --store, -q and -v may stand before or behind it.\n"
+        "\n"
+        "SOLVER is a name from 'solverfs solver list'. REV is whatever git rev-parse takes: a commit, a prefix of four digits or "
+        "more, "
+        "a tag, a branch, HEAD~3; A..B stands for a range. CASE is an id, a name, a prefix of a sha256, 'all', and more: see "
+        "'solverfs run --help'.\n"
+        "\n"
+        "Exit status:\n"
+        "    0  done\n"
+        "    1  what was asked for failed: a build, a wrong answer, damage found\n"
+        "    2  wrong usage\n"
+        "    3  no store, or no such solver, case or revision\n"
+        "    4  the store, the disk or this machine failed\n"
+        "  130  interrupted\n"
+        "  141  nobody reads standard output any more\n"
+        "\n"
+        "The store is the folder given with --store, else $SOLVERFS_STORE, else $XDG_DATA_HOME/solverfs, else "
+        "~/.local/share/solverfs.";
+
+/* The words of one level: options that everybody takes, then the first word that is none. */
+struct level {
+        int next; /* index of that word; argc when there is none */
+};
+
+static error_t parse_level(int key, char *arg, struct argp_state *state)
+{
+        struct level *level = state->input;
+
+        if (key != ARGP_KEY_ARG)
+                return ARGP_ERR_UNKNOWN;
+        level->next = state->next - 1;
+        state->next = state->argc; /* what follows is the subcommand's */
+        return 0;
+}
+
+/* The commands whose names begin with `prefix` ("", "solver "), a line each. */
+static void list_commands(const char *prefix, struct buffer *to)
+{
+        for (size_t i = 0; i < ARRAY_SIZE(commands); i++) {
+                char usage[80];
+
+                if (strncmp(commands[i].name, prefix, strlen(prefix)) != 0)
+                        continue;
+                snprintf(usage, sizeof(usage), "%s %s", commands[i].name, commands[i].arguments);
+                buffer_addf(to, "  %-26s %s\n", usage, commands[i].summary);
+        }
+}
+
+static int dispatch(const char *prefix, int argc, char **argv)
+{
+        cleanup_buffer struct buffer doc = {0};
+        struct level level = {.next = argc};
+        char name[80], called[96];
+        const bool top = *prefix == '\0';
+
+        buffer_adds(&doc, top ? "Browse the history of a solver as files, and measure any commit on any case.\vCommands:\n"
+                              : "One of the commands below.\vCommands:\n");
+        list_commands(prefix, &doc);
+        if (top)
+                buffer_addf(&doc, "\n%s", top_end);
+        if (buffer_error(&doc) < 0)
+                return fail(-ENOMEM);
+        command_parse_level(&(struct argp){.parser = parse_level, .args_doc = "COMMAND [ARGUMENT...]", .doc = doc.data}, argc,
+                            argv, &level);
+        if (level.next == argc) {
+                complain("no command given; 'solverfs %s--help' lists them", prefix);
+                return STATUS_USAGE;
+        }
+        snprintf(name, sizeof(name), "%s%s", prefix, argv[level.next]);
+        snprintf(called, sizeof(called), "solverfs %s", name);
+        if (top && strcmp(name, "help") == 0) { /* as git and others have it: `help run` is `run --help` */
+                char help[] = "--help",
+                     *words[] = {argv[0], argv[level.next + 1], argv[level.next + 1] ? argv[level.next + 2] : NULL, NULL};
+                int n = 1;
+
+                while (words[n])
+                        n++;
+                words[n] = help;
+                return dispatch("", n + 1, words);
+        }
+        argv[level.next] = called;
+        for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
+                if (strcmp(commands[i].name, name) == 0)
+                        return commands[i].run(argc - level.next, argv + level.next);
+        strncat(name, " ", sizeof(name) - strlen(name) - 1);
+        for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
+                if (top && strncmp(commands[i].name, name, strlen(name)) == 0)
+                        return dispatch(name, argc - level.next, argv + level.next);
+        name[strlen(name) - 1] = '\0';
+        complain("no command '%s'; 'solverfs %s--help' lists them", name, prefix);
+        return STATUS_USAGE;
+}
+
+int main(int argc, char **argv)
+{
+        char called[] = "solverfs";
+
+        argp_program_version = "solverfs " SOLVERFS_VERSION;
+        argp_err_exit_status = STATUS_USAGE;
+        signal(SIGPIPE, SIG_IGN); /* a reader of our output that goes away is an error of write(), and we end in order */
+        if (argc > 0)
+                argv[0] = called;
+        output_setup();
+        return output_end(dispatch("", argc, argv));
+}

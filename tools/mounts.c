@@ -1,0 +1,150 @@
+#include "mounts.h"
+
+#include <mntent.h>
+#include <sys/stat.h>
+
+#include "cache/hash.h"
+#include "cache/lock.h"
+
+#define TYPE "fuse.solverfs"
+
+int mounts_path(const char *dir, char ret[PATH_SIZE])
+{
+        cleanup_free char *whole = realpath(dir, NULL), *copy = NULL, *parent = NULL;
+        const char *name;
+        char *slash;
+        size_t n;
+
+        if (whole)
+                return snprintf(ret, PATH_SIZE, "%s", whole) < PATH_SIZE ? 0 : -ENAMETOOLONG;
+        if (errno != ENOTCONN && errno != EACCES && errno != EIO)
+                return -errno;
+        /* The mount point itself cannot be looked at: its parent can. */
+        copy = strdup(dir);
+        if (!copy)
+                return -ENOMEM;
+        for (n = strlen(copy); n > 1 && copy[n - 1] == '/'; n--)
+                copy[n - 1] = '\0';
+        slash = strrchr(copy, '/');
+        name = slash ? slash + 1 : copy;
+        if (slash)
+                *slash = '\0';
+        parent = realpath(slash == copy ? "/" : slash ? copy : ".", NULL);
+        if (!parent)
+                return -errno;
+        return snprintf(ret, PATH_SIZE, "%s/%s", strcmp(parent, "/") == 0 ? "" : parent, name) < PATH_SIZE ? 0 : -ENAMETOOLONG;
+}
+
+/* -- the lock --------------------------------------------------------------------------------------------------- */
+
+static int lock_place(const char *store, const char *mountpoint, char ret_dir[PATH_SIZE], char ret_name[DIGEST_HEX_SIZE])
+{
+        struct digest d;
+
+        digest_of(mountpoint, strlen(mountpoint), &d);
+        digest_hex(&d, ret_name);
+        ret_name[16] = '\0';
+        return path_join(ret_dir, store, "mounts");
+}
+
+int mounts_claim(const char *store, const char *mountpoint, int *ret_fd)
+{
+        char dir[PATH_SIZE], name[DIGEST_HEX_SIZE];
+        int r = lock_place(store, mountpoint, dir, name);
+
+        if (r == 0)
+                r = make_dirs(dir, 0700);
+        if (r == 0)
+                r = lock_try(dir, name, false, ret_fd);
+        if (r == -EAGAIN)
+                return errorf(-EBUSY, "the store %s is mounted at %s already", store, mountpoint);
+        if (r < 0)
+                return r;
+        if (ftruncate(*ret_fd, 0) == 0) /* for people: the lock is what counts */
+                dprintf(*ret_fd, "%d %s\n", (int)getpid(), mountpoint);
+        return 0;
+}
+
+void mounts_forget(const char *store, const char *mountpoint)
+{
+        char dir[PATH_SIZE], name[DIGEST_HEX_SIZE], path[PATH_SIZE];
+
+        if (lock_place(store, mountpoint, dir, name) == 0 && path_join(path, dir, name) == 0)
+                unlink(path);
+}
+
+int mounts_wait_gone(const char *store, const char *mountpoint)
+{
+        char dir[PATH_SIZE], name[DIGEST_HEX_SIZE];
+        int fd, r = lock_place(store, mountpoint, dir, name);
+
+        if (r < 0 || access(dir, F_OK) < 0)
+                return r;
+        r = lock_wait(dir, name, false, &fd);
+        if (r == 0)
+                lock_release_unlink(dir, name, fd);
+        return r;
+}
+
+/* -- the table of mounts ---------------------------------------------------------------------------------------- */
+
+static int each_entry(int (*fn)(void *user, const struct mntent *m), void *user)
+{
+        FILE *f = setmntent("/proc/self/mounts", "re");
+        char text[4 * PATH_SIZE];
+        struct mntent m;
+        int r = 0;
+
+        if (!f)
+                return errorf(-errno, "cannot read /proc/self/mounts: %s", strerror(errno));
+        while (r == 0 && getmntent_r(f, &m, text, sizeof(text)))
+                if (strcmp(m.mnt_type, TYPE) == 0)
+                        r = fn(user, &m);
+        endmntent(f);
+        return r;
+}
+
+struct finding {
+        const char *mountpoint;
+        char *ret_store;
+        bool found;
+};
+
+static int is_at(void *user, const struct mntent *m)
+{
+        struct finding *f = user;
+
+        if (strcmp(m->mnt_dir, f->mountpoint) == 0) { /* the last one is on top */
+                f->found = true;
+                snprintf(f->ret_store, PATH_SIZE, "%s", m->mnt_fsname);
+        }
+        return 0;
+}
+
+int mounts_store(const char *mountpoint, char ret_store[PATH_SIZE])
+{
+        struct finding f = {.mountpoint = mountpoint, .ret_store = ret_store};
+        int r = each_entry(is_at, &f);
+
+        return r < 0 ? r : f.found ? 0 : errorf(-ENOENT, "nothing of solverfs is mounted at %s", mountpoint);
+}
+
+struct visiting {
+        void (*fn)(void *user, const char *mountpoint, const char *store, bool alive);
+        void *user;
+};
+
+static int visit(void *user, const struct mntent *m)
+{
+        struct visiting *v = user;
+        char dir[PATH_SIZE], name[DIGEST_HEX_SIZE];
+
+        if (lock_place(m->mnt_fsname, m->mnt_dir, dir, name) == 0)
+                v->fn(v->user, m->mnt_dir, m->mnt_fsname, lock_is_held(dir, name));
+        return 0;
+}
+
+int mounts_each(void (*fn)(void *user, const char *mountpoint, const char *store, bool alive), void *user)
+{
+        return each_entry(visit, &(struct visiting){fn, user});
+}

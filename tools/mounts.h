@@ -1,0 +1,25 @@
+/* Mounts: which there are, and whose daemon lives.
+ *
+ * A daemon holds a lock on <store>/mounts/<digest of the mount point> from before it mounts until its process has ended; the file says
+ * who and where. The mount's source, as /proc/self/mounts and df show it, is the store's folder (fs/mount.c): so from a mount point one
+ * finds the store, and from the store the daemon, without touching a mount that may hang. */
+#pragma once
+
+#include "cache/util.h"
+
+/* The absolute path of a mount point, also of a stale one (where stat fails with ENOTCONN). -errno. */
+int mounts_path(const char *dir, char ret[PATH_SIZE]);
+
+/* Takes the lock, which the descriptor keeps until the process ends: who waits for it waits for just that. -EBUSY: a daemon of this
+ * store has that mount point. */
+int mounts_claim(const char *store, const char *mountpoint, int *ret_fd);
+/* Takes the file away, before the end. */
+void mounts_forget(const char *store, const char *mountpoint);
+
+/* The store mounted at this very path; -ENOENT when nothing of ours is. */
+int mounts_store(const char *mountpoint, char ret_store[PATH_SIZE]);
+/* Waits until the daemon has gone; at once when there is none. */
+int mounts_wait_gone(const char *store, const char *mountpoint);
+
+/* Every mount of ours on this machine; `alive`: its daemon holds its lock. */
+int mounts_each(void (*fn)(void *user, const char *mountpoint, const char *store, bool alive), void *user);

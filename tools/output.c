@@ -1,0 +1,402 @@
+#include "output.h"
+
+#include <pthread.h>
+#include <sys/ioctl.h>
+
+/* How often the bar is drawn, and how often a plain line tells how far it is. */
+#define BAR_EVERY   (100 * NSEC_PER_MSEC)
+#define LINE_EVERY  (10 * NSEC_PER_SEC)
+#define PHASE_EVERY NSEC_PER_SEC
+
+static struct {
+        bool quiet, terminal;
+        int output_error; /* errno of the first failed write to standard output */
+        bool output_terminal;
+
+        pthread_mutex_t lock;
+        bool drawn;          /* under lock: a bar stands on the terminal */
+        uint64_t told;       /* under lock: when a bar or line was last written */
+        char what[256];      /* under lock: of the last bar or line */
+        uint64_t begun;      /* under lock: when output_progress first said `beginning` */
+        char beginning[256]; /* under lock */
+} out = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* -- standard error --------------------------------------------------------------------------------------------- */
+
+static void erase_locked(void)
+{
+        if (out.drawn)
+                (void)!write(STDERR_FILENO, "\r\033[K", 4);
+        out.drawn = false;
+}
+
+/* Whoever writes a line to stderr (the log, a library) must not write it behind a bar: on a terminal stderr is a stream that takes
+ * the bar away first. */
+static ssize_t write_beside_bar(void *cookie, const char *data, size_t size)
+{
+        pthread_mutex_lock(&out.lock);
+        erase_locked();
+        pthread_mutex_unlock(&out.lock);
+        return write_all(STDERR_FILENO, data, size) < 0 ? 0 : (ssize_t)size;
+}
+
+void output_setup(void)
+{
+        const char *term = getenv("TERM");
+
+        out.terminal = isatty(STDERR_FILENO) && term && strcmp(term, "dumb") != 0;
+        out.output_terminal = isatty(STDOUT_FILENO);
+        if (out.terminal) {
+                FILE *beside = fopencookie(NULL, "w", (cookie_io_functions_t){.write = write_beside_bar});
+
+                if (beside) {
+                        setvbuf(beside, NULL, _IOLBF, 0);
+                        stderr = beside;
+                }
+        }
+}
+
+void output_quiet(bool quiet, unsigned verbose)
+{
+        out.quiet = quiet;
+        log_set(quiet          ? LOG_LEVEL_ERROR
+                : verbose == 0 ? LOG_LEVEL_WARNING
+                : verbose == 1 ? LOG_LEVEL_INFO
+                               : LOG_LEVEL_DEBUG,
+                NULL);
+}
+
+static void say(const char *before, const char *format, va_list args, const char *after)
+{
+        fputs(before, stderr);
+        vfprintf(stderr, format, args);
+        fputs(after, stderr);
+        fflush(stderr);
+}
+
+void note(const char *format, ...)
+{
+        va_list args;
+
+        if (out.quiet)
+                return;
+        va_start(args, format);
+        say("", format, args, "\n");
+        va_end(args);
+}
+
+void complain(const char *format, ...)
+{
+        va_list args;
+
+        va_start(args, format);
+        say("solverfs: ", format, args, "\n");
+        va_end(args);
+}
+
+void alarm_line(const char *format, ...)
+{
+        va_list args;
+
+        va_start(args, format);
+        say(out.terminal ? "\033[1;31msolverfs: " : "solverfs: ", format, args, out.terminal ? "\033[0m\n" : "\n");
+        va_end(args);
+}
+
+enum status status_of(int r)
+{
+        switch (-r) {
+        case ENOENT:
+        case ENOTUNIQ:
+                return STATUS_ABSENT;
+        case EINTR:
+        case ECANCELED:
+                return STATUS_INTERRUPTED;
+        case EPIPE:
+                return STATUS_PIPE;
+        case EACCES:
+        case EBADMSG:
+        case EIO:
+        case EMFILE:
+        case ENFILE:
+        case ENODEV:
+        case ENOMEM:
+        case ENOSPC:
+        case EPERM:
+        case EPROTONOSUPPORT:
+        case EROFS:
+        case ESTALE:
+                return STATUS_SYSTEM;
+        default:
+                return STATUS_FAILED;
+        }
+}
+
+int fail_as(enum status status, int r)
+{
+        complain("%s", error_message(r));
+        return status;
+}
+
+int fail(int r)
+{
+        return status_of(r) == STATUS_INTERRUPTED ? STATUS_INTERRUPTED : fail_as(status_of(r), r);
+}
+
+/* -- standard output -------------------------------------------------------------------------------------------- */
+
+void output_write(const struct buffer *b)
+{
+        int r;
+
+        if (out.output_error != 0 || b->size == 0)
+                return;
+        if (out.output_terminal)
+                progress_clear();
+        r = write_all(STDOUT_FILENO, b->data, b->size);
+        if (r < 0)
+                out.output_error = -r;
+}
+
+bool output_broken(void)
+{
+        return out.output_error != 0;
+}
+
+/* Columns a string takes on a terminal, near enough: code points. */
+static unsigned columns_of(const char *s)
+{
+        unsigned n = 0;
+
+        for (; *s; s++)
+                n += ((unsigned char)*s & 0xc0) != 0x80;
+        return n;
+}
+
+void table_row(struct buffer *to, const struct column *columns, size_t n, const char *const *cells)
+{
+        for (size_t i = 0; i < n; i++) {
+                unsigned used = columns_of(cells[i]);
+                unsigned pad = out.output_terminal && used < columns[i].width ? columns[i].width - used : 0;
+
+                if (i > 0)
+                        buffer_adds(to, out.output_terminal ? "  " : "\t");
+                if (columns[i].right)
+                        buffer_addf(to, "%*s", (int)pad, "");
+                buffer_adds(to, cells[i]);
+                if (!columns[i].right && i + 1 < n)
+                        buffer_addf(to, "%*s", (int)pad, "");
+        }
+        buffer_adds(to, "\n");
+}
+
+void table_heading(struct buffer *to, const struct column *columns, size_t n)
+{
+        const char *names[16];
+
+        assert(n <= ARRAY_SIZE(names));
+        if (!out.output_terminal)
+                return;
+        for (size_t i = 0; i < n; i++)
+                names[i] = columns[i].name;
+        table_row(to, columns, n, names);
+}
+
+void output_row(const struct column *columns, size_t n, const char *const *cells)
+{
+        static const struct column *headed;
+        cleanup_buffer struct buffer b = {0};
+
+        if (headed != columns && *columns[0].name)
+                table_heading(&b, columns, n);
+        headed = columns;
+        table_row(&b, columns, n, cells);
+        output_write(&b);
+}
+
+void output_json(json_t *j)
+{
+        cleanup_buffer struct buffer b = {0};
+        cleanup_free char *text = j ? json_dumps(j, JSON_COMPACT) : NULL;
+
+        json_decref(j);
+        if (!text) {
+                out.output_error = ENOMEM;
+                return;
+        }
+        buffer_addf(&b, "%s\n", text);
+        output_write(&b);
+}
+
+int output_end(int status)
+{
+        progress_clear();
+        if (fflush(stdout) != 0 && out.output_error == 0)
+                out.output_error = errno;
+        if (out.output_error == EPIPE)
+                return STATUS_PIPE;
+        if (out.output_error != 0) {
+                complain("cannot write to standard output: %s", strerror(out.output_error));
+                return STATUS_SYSTEM;
+        }
+        return status;
+}
+
+/* Length of the valid UTF-8 sequence at s, 0 when it is none (RFC 3629: no overlong forms, no surrogates). */
+static size_t utf8_length(const unsigned char *s)
+{
+        size_t n = s[0] < 0x80                   ? 1
+                   : s[0] >= 0xc2 && s[0] < 0xe0 ? 2
+                   : (s[0] & 0xf0) == 0xe0       ? 3
+                   : s[0] >= 0xf0 && s[0] < 0xf5 ? 4
+                                                 : 0;
+
+        for (size_t i = 1; i < n; i++)
+                if ((s[i] & 0xc0) != 0x80)
+                        return 0;
+        if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f) || (s[0] == 0xf0 && s[1] < 0x90) ||
+            (s[0] == 0xf4 && s[1] > 0x8f))
+                return 0;
+        return n;
+}
+
+char *printable(const char *name)
+{
+        struct buffer b = {0};
+
+        buffer_adds(&b, "");
+        for (const unsigned char *p = (const unsigned char *)name; *p;) {
+                size_t n = utf8_length(p);
+
+                if (*p == '\\' || *p == '\t' || *p == '\n')
+                        buffer_addf(&b, "\\%c", *p == '\\' ? '\\' : *p == '\t' ? 't' : 'n');
+                else if (n == 0 || *p < 0x20 || *p == 0x7f || (*p == 0xc2 && p[1] < 0xa0)) /* the last: C1 controls */
+                        for (size_t i = 0; i < MAX(n, (size_t)1); i++)
+                                buffer_addf(&b, "\\x%02x", p[i]);
+                else
+                        buffer_add(&b, p, n);
+                p += MAX(n, (size_t)1);
+        }
+        if (b.failed) {
+                fputs("solverfs: out of memory\n", stderr);
+                _exit(STATUS_SYSTEM);
+        }
+        return b.data;
+}
+
+void format_seconds(uint64_t ns, char ret[32])
+{
+        snprintf(ret, 32, "%llu.%06llu", (unsigned long long)(ns / NSEC_PER_SEC), (unsigned long long)(ns % NSEC_PER_SEC / 1000));
+}
+
+void format_span(uint64_t ns, char ret[32])
+{
+        unsigned long long s = (ns + NSEC_PER_SEC / 2) / NSEC_PER_SEC;
+
+        if (s < 60)
+                snprintf(ret, 32, "%llus", s);
+        else if (s < 3600)
+                snprintf(ret, 32, "%llum %02llus", s / 60, s % 60);
+        else if (s < 48 * 3600)
+                snprintf(ret, 32, "%lluh %02llum", s / 3600, s % 3600 / 60);
+        else
+                snprintf(ret, 32, "%llu days", s / 86400);
+}
+
+/* -- progress --------------------------------------------------------------------------------------------------- */
+
+static unsigned terminal_width(void)
+{
+        struct winsize size;
+
+        return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+}
+
+/* "[######......] 12/240  " before and "about 3m 20s left" behind; `what` takes the room between. */
+static void draw_locked(const char *what, uint64_t done, uint64_t total, const char *left)
+{
+        cleanup_buffer struct buffer b = {0};
+        unsigned width = terminal_width(), used = 0;
+        const unsigned cells = width >= 100 ? 24 : 12;
+
+        buffer_adds(&b, "\r\033[K");
+        if (total > 0) {
+                unsigned full = (unsigned)(MIN(done, total) * cells / total);
+                char counts[64];
+
+                buffer_adds(&b, "[");
+                for (unsigned i = 0; i < cells; i++)
+                        buffer_adds(&b, i < full ? "#" : ".");
+                snprintf(counts, sizeof(counts), "] %llu/%llu  ", (unsigned long long)done, (unsigned long long)total);
+                buffer_adds(&b, counts);
+                used = 1 + cells + (unsigned)strlen(counts);
+        }
+        used += (unsigned)strlen(left) + 2;
+        for (const char *p = what; *p && used + 1 < width; p++) {
+                buffer_add(&b, p, 1);
+                used += ((unsigned char)p[1] & 0xc0) != 0x80;
+        }
+        if (*left && used < width)
+                buffer_addf(&b, "  %s", left);
+        if (!b.failed)
+                (void)!write(STDERR_FILENO, b.data, b.size);
+        out.drawn = true;
+}
+
+void progress_show(const char *what, uint64_t done, uint64_t total, uint64_t left)
+{
+        cleanup_free char *shown = NULL;
+        char span[32], text[48] = "";
+        uint64_t now = now_ns();
+        bool phase;
+
+        if (out.quiet)
+                return;
+        if (left > 0) {
+                format_span(left, span);
+                snprintf(text, sizeof(text), "about %s left", span);
+        }
+        shown = printable(what);
+        pthread_mutex_lock(&out.lock);
+        phase = strncmp(out.what, shown, sizeof(out.what) - 1) != 0;
+        if (out.told == 0) {
+                out.told = now; /* what is over at once shows nothing */
+        } else if (out.terminal && now - out.told >= BAR_EVERY) {
+                draw_locked(shown, done, total, text);
+                out.told = now;
+        } else if (!out.terminal && now - out.told >= (phase ? PHASE_EVERY : LINE_EVERY)) {
+                char counts[64] = "";
+
+                if (total > 0)
+                        snprintf(counts, sizeof(counts), ": %llu of %llu", (unsigned long long)done, (unsigned long long)total);
+                fprintf(stderr, "%s%s%s%s\n", shown, counts, *text ? ", " : "", text);
+                fflush(stderr);
+                out.told = now;
+                snprintf(out.what, sizeof(out.what), "%s", shown);
+        }
+        pthread_mutex_unlock(&out.lock);
+}
+
+void progress_clear(void)
+{
+        pthread_mutex_lock(&out.lock);
+        erase_locked();
+        pthread_mutex_unlock(&out.lock);
+}
+
+static void tell(void *user, const char *what, uint64_t done, uint64_t total)
+{
+        uint64_t now = now_ns(), left = 0;
+
+        pthread_mutex_lock(&out.lock);
+        if (strncmp(out.beginning, what, sizeof(out.beginning) - 1) != 0) {
+                snprintf(out.beginning, sizeof(out.beginning), "%s", what);
+                out.begun = now;
+        }
+        if (done > 0 && done < total && now - out.begun > NSEC_PER_SEC)
+                left = (uint64_t)((double)(now - out.begun) / (double)done * (double)(total - done));
+        pthread_mutex_unlock(&out.lock);
+        progress_show(what, done, total, left);
+}
+
+const struct progress output_progress = {.tell = tell};

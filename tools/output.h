@@ -1,0 +1,66 @@
+/* What the command says, and how it ends. Results go to standard output, made for cut and awk; everything else (notes, progress,
+ * complaints) goes to standard error.
+ *
+ * Progress is a bar with an estimate when standard error is a terminal, and a plain line now and then when it is not.
+ * Threads: the progress functions may be called from any thread; the rest is the main thread's. */
+#pragma once
+
+#include <jansson.h>
+
+#include "core/history.h"
+
+/* Exit statuses; documented in --help and in solverfs(1). */
+enum status {
+        STATUS_OK = 0,
+        STATUS_FAILED = 1, /* what was asked for failed: a build, a wrong answer, damage found */
+        STATUS_USAGE = 2,
+        STATUS_ABSENT = 3, /* no store, or no such solver, case or revision in it */
+        STATUS_SYSTEM = 4, /* the store, the disk or this machine failed */
+        STATUS_INTERRUPTED = 130,
+        STATUS_PIPE = 141, /* nobody reads standard output any more */
+};
+
+void output_setup(void);                         /* once, first */
+void output_quiet(bool quiet, unsigned verbose); /* as the options say */
+
+void note(const char *format, ...) printf_like(1, 2);       /* not with -q */
+void complain(const char *format, ...) printf_like(1, 2);   /* always, behind "solverfs: " */
+void alarm_line(const char *format, ...) printf_like(1, 2); /* the same, red on a terminal: what nobody may overlook */
+
+enum status status_of(int r); /* of a -errno */
+int fail(int r);              /* complains with error_message(r); status_of(r) */
+int fail_as(enum status status, int r);
+
+/* -- results ---------------------------------------------------------------------------------------------------- */
+
+/* Rows: tab-separated and bare, or aligned below a heading when standard output is a terminal. */
+struct column {
+        const char *name;
+        unsigned width; /* on a terminal; 0: as it comes (the last) */
+        bool right;
+};
+void table_heading(struct buffer *to, const struct column *columns, size_t n); /* nothing unless on a terminal */
+void table_row(struct buffer *to, const struct column *columns, size_t n, const char *const *cells);
+void output_write(const struct buffer *b); /* to standard output; an error is kept for output_end() */
+/* A row, behind a heading when the columns are others than before. */
+void output_row(const struct column *columns, size_t n, const char *const *cells);
+bool output_broken(void);    /* nothing more can be printed */
+void output_json(json_t *j); /* one line; takes the reference */
+/* The status a process ends with: `status`, unless standard output could not be written. */
+int output_end(int status);
+
+/* A name with tabs, newlines, backslashes, other control bytes and invalid UTF-8 written as \t \n \\ \xNN; free(). Never NULL. */
+char *printable(const char *name);
+
+/* "0.123456" seconds, as the file `time` has it. */
+void format_seconds(uint64_t ns, char ret[32]);
+/* "3m 20s", for people. */
+void format_span(uint64_t ns, char ret[32]);
+
+/* -- progress --------------------------------------------------------------------------------------------------- */
+
+/* What is going on, `done` of `total` (0: unknown), `left` ns still (0: unknown). Cheap: call it as often as you like. */
+void progress_show(const char *what, uint64_t done, uint64_t total, uint64_t left);
+void progress_clear(void); /* takes the bar off the terminal */
+/* For core's functions; estimates from how far it came in how long. */
+extern const struct progress output_progress;
