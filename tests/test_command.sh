@@ -1,0 +1,212 @@
+#!/bin/bash
+# The command from outside: what it prints where, and how it ends. A toy solver (a shell script in a git repository of our own) stands
+# in for a real one. Prints TAP. Usage: test_command.sh SOLVERFS
+. "$(dirname "$0")/command.sh"
+
+# -- usage --
+
+test_that "no command is wrong usage" 'run 2 && has err "no command" && empty out'
+test_that "an unknown command is wrong usage" 'run 2 frobnicate && has err "no command .frobnicate." && empty out'
+test_that "an unknown command of a group is wrong usage" 'run 2 solver frobnicate && has err "no command .solver frobnicate."'
+test_that "a group alone is wrong usage" 'run 2 case && has err "solverfs case --help"'
+test_that "an unknown option is wrong usage" 'run 2 run --frobnicate'
+test_that "a missing argument is wrong usage" 'run 2 run toy HEAD && has err "SOLVER REV CASE"'
+test_that "a bad number is wrong usage" 'run 2 run --seed -1 toy HEAD 1 && has err "number from 0"'
+test_that "a bad duration is wrong usage" 'run 2 run --timeout soon toy HEAD 1 && has err "timeout"'
+test_that "--help lists the commands" 'run 0 --help && has out "solver add NAME REPO" && has out "Exit status" && empty err'
+for command in init "solver add" "solver list" "solver update" snapshot "case add" "case list" "case remove" mount unmount build run status fsck gc doctor version; do
+	test_that "$command --help explains it" "run 0 $command --help && has out 'Usage: solverfs $command' && empty err"
+done
+test_that "help COMMAND is COMMAND --help" 'run 0 help case add && has out "Usage: solverfs case add"'
+test_that "-h helps" 'run 0 run -h && has out "Usage: solverfs run"'
+test_that "--version prints the version" 'run 0 --version && has out "^solverfs [0-9]"'
+test_that "version --json is JSON" 'run 0 version --json && python3 -m json.tool <out >/dev/null && has out "\"libfuse\""'
+
+# -- the store --
+
+test_that "without a store every command says how to make one" \
+	'for c in "solver list" "case list" "build a b" "run a b 1" status fsck gc "mount ."; do run 3 $c && has err "no store at .*solverfs init" || exit 1; done'
+test_that "status 3 names the store given with --store" 'run 3 --store "$top/other" case list && has err "no store at $top/other.*--store .*init"'
+test_that "init makes a store" 'run 0 init && has err "made a store" && empty out && [ -f "$SOLVERFS_STORE/config" ]'
+test_that "it is closed to others" '[ "$(stat -c %a "$SOLVERFS_STORE")" = 700 ]'
+test_that "init does not make it twice" 'run 1 init && has err "already"'
+test_that "init says so when the folder holds something else" 'mkdir full && touch full/x && run 1 init --store full && has err "not empty" && [ -e full/x ]'
+test_that "--store behind the command counts as before it" 'run 0 init --store "$top/second" -q && empty err && run 0 --store "$top/second" case list'
+test_that "an empty store lists nothing" 'run 0 solver list && empty out && run 0 case list && empty out'
+
+# -- cases --
+
+mkdir -p set/QF_S/deep set/.git
+printf '; answer: sat\n(set-logic QF_S)\n(set-info :status sat)\n(check-sat)\n' >set/QF_S/a.smt2
+printf '; answer: unsat\n(set-logic QF_S)\n(set-info :status unsat)\n(check-sat)\n' >set/QF_S/deep/b.smt2
+printf '; answer: unknown\n(set-logic QF_LIA)\n(check-sat)\n' >"set/with space.smt2"
+printf 'p cnf 1 1\n1 0\n' >set/c.cnf
+echo notes >set/README
+echo x >set/.git/x.smt2
+weird=$'tab\there\nand \\ \xff.smt2'
+printf '; answer: sat\n(set-info :status sat)\n(check-sat) ; weird\n' >"$weird"
+
+test_that "case add FILE prints id, new and name" 'run 0 case add set/QF_S/a.smt2 && is out "1	new	a.smt2"'
+test_that "the same bytes are one case, under the first name" 'cp set/QF_S/a.smt2 copy.smt2; run 0 case add copy.smt2 && is out "1	known	a.smt2"'
+test_that "a name that other bytes have is refused" 'mkdir -p x && echo "(check-sat)" >x/a.smt2; run 1 case add x/a.smt2 && has err "a.smt2" && empty out'
+test_that "--name names it" 'run 0 case add --name other.smt2 x/a.smt2 && is out "2	new	other.smt2"'
+test_that "case add DIR names by the path below, in order" \
+	'run 0 case add set && [ "$(field 3)" = "$(printf "%s\n" a.smt2 QF_S/deep/b.smt2 c.cnf "with space.smt2")" ]'
+test_that "what is no case is passed over, and that is said" 'has err "files passed over.*: 1;"'
+test_that "a name of any bytes is shown escaped" 'run 0 case add "$weird" && [ "$(field 3)" = "tab\\there\\nand \\\\ \\xff.smt2" ]'
+test_that "case list has the id first, and columns" 'run 0 case list && [ "$(wc -l <out)" = 6 ] && [ "$(field 1 | head -3 | tr "\n" " ")" = "1 2 3 " ] && [ "$(sed -n 1p out | cut -f 2,3)" = "sat	QF_S" ]'
+test_that "case list --json is an object a line" 'run 0 case list --json && [ "$(python3 -c "import json; print([json.loads(l)[\"id\"] for l in open(\"out\")])")" = "[1, 2, 3, 4, 5, 6]" ]'
+test_that "cases are found by id, name, folder, pattern, range, digest" '
+	run 0 case list 3 && [ "$(field 6)" = QF_S/deep/b.smt2 ] && run 0 case list a.smt2 && [ "$(field 1)" = 1 ] &&
+	run 0 case list QF_S/ && [ "$(field 1)" = 3 ] && run 0 case list "*.cnf" && [ "$(field 1)" = 4 ] &&
+	run 0 case list 2-4 && [ "$(field 1 | tr "\n" " ")" = "2 3 4 " ] &&
+	run 0 case list "$(sha256sum <set/c.cnf | cut -c 1-9)" && [ "$(field 1)" = 4 ]'
+test_that "a file with the bytes is its case" 'run 0 case list set/QF_S/deep/b.smt2 && [ "$(field 1)" = 3 ]'
+test_that "a file that is no case says how to add it" 'echo "(check-sat);n" >n.smt2; run 3 case list n.smt2 && has err "case add n.smt2"'
+test_that "the order asked for is kept, each once" 'run 0 case list 3 1 3 && [ "$(field 1 | tr "\n" " ")" = "3 1 " ]'
+test_that "no such case is status 3" 'run 3 case list 99 && has err "no case .99." && empty out'
+test_that "case add goes on behind what failed, and ends with 1" 'echo "(check-sat);m" >m.smt2; run 1 case add missing.smt2 m.smt2 && has err "missing.smt2" && has out "new	m.smt2"'
+test_that "a pipe is no case" 'mkfifo fifo; run 1 case add fifo && has err "not a file"'
+test_that "case remove takes it out, its id is not used again" \
+	'run 0 case remove m.smt2 && run 3 case list m.smt2 && echo "(check-sat);o" >o.smt2 && run 0 case add o.smt2 && [ "$(field 1)" = 8 ]'
+test_that "adding the bytes again brings it back" 'run 0 case add m.smt2 && [ "$(field 1)" = 7 ] && run 0 case list 7'
+run 0 case remove 7 8
+
+# -- a solver --
+
+make_toy
+
+test_that "an unknown recipe lists what there is" 'SOLVERFS_RECIPES=$top/recipes run 3 solver add nosuch toy && has err "no recipe .nosuch.*toy"'
+test_that "a recipe's mistake names file and line" 'sed s/build/biuld/ recipes/toy.recipe >bad.recipe; run 1 solver add toy toy --recipe bad.recipe && has err "bad.recipe:[0-9]"'
+test_that "a repository that is none is told" 'run 1 solver add toy nowhere --recipe recipes/toy.recipe && has err nowhere; run 0 solver list && empty out'
+test_that "solver add NAME finds the recipe of that name" 'SOLVERFS_RECIPES=$top/recipes run 0 solver add toy toy && has err "toy: 3 commits"'
+test_that "its variants come with it" 'run 0 solver list && [ "$(field 1 | tr "\n" " ")" = "toy toy-again " ] && [ "$(field 2 | sort -u)" = 3 ]'
+test_that "solver list --json" 'run 0 solver list --json && [ "$(head -1 out | python3 -c "import json; o = json.loads(input()); print(o[\"name\"], o[\"commits\"], o[\"head\"])")" = "toy 3 $(git -C toy rev-parse HEAD)" ]'
+test_that "a solver is not added twice" 'run 1 solver add toy toy --recipe recipes/toy.recipe && has err "already"'
+test_that "the recipes that come with solverfs are found by name" 'run 1 solver add kissat nowhere && has err nowhere'
+test_that "no such solver is status 3" 'run 3 build nosuch HEAD && has err "nosuch.*toy"'
+test_that "no such revision is status 3" 'run 3 build toy nosuch && has err nosuch && run 3 build toy -- --help && run 3 build toy "HEAD^{/(}"'
+
+# -- build --
+
+first=$(git -C toy rev-parse v1) last=$(git -C toy rev-parse v3)
+broken=$(git -C toy rev-parse v3~1)
+test_that "build prints commit, ok, seconds, size" 'run 0 build toy v1 && [ "$(field 1,2)" = "$first	ok" ] && [ "$(field 4)" = "$(git -C toy cat-file -s v1:toy.sh)" ]'
+test_that "a failed build is status 1, with the log's end and the reason" 'run 1 build toy v3~1 && [ "$(field 1,2)" = "$broken	failed" ] && has err "no luck today" && has err "cannot be built"'
+test_that "build --log prints the log alone" 'run 1 build toy v3~1 --log && has out "^no luck today$" && ! has out "	"'
+test_that "a range is along first parents, oldest first" 'run 1 build toy v1..v3 && [ "$(field 1 | tr "\n" " ")" = "$broken $last " ]'
+test_that "build --json" 'run 0 build toy v1 --json && [ "$(python3 -c "import json; o = json.load(open(\"out\")); print(o[\"ok\"], o[\"commit\"], o[\"outputs\"][0][\"name\"])")" = "True $first toy" ]'
+test_that "build --output takes the program out" 'run 0 build toy v1 --output prog && [ -x prog ] && git -C toy cat-file blob v1:toy.sh | cmp - prog'
+test_that "build -q says nothing of what went well" 'run 0 -q build toy v1 && empty err'
+
+# -- run --
+
+test_that "run prints case, result, times, memory, commit, check, name" \
+	'run 0 run toy v1 1 && [ "$(field 1,2,6,7,8)" = "1	sat	${first:0:12}	ok	a.smt2" ] && field 3,4 | grep -qE "^[0-9]+\.[0-9]{6}	[0-9]+\.[0-9]{6}$" && field 5 | grep -qE "^[0-9]+$"'
+cp out before
+test_that "a second time it is the same measurement" 'run 0 run toy v1 1 && cmp out before'
+test_that "several cases come in the order asked for" 'run 0 run toy v1 3 1 5 && [ "$(field 1,2 | tr "\n" " ")" = "3	unsat 1	sat 5	unknown " ]'
+test_that "all passes over what the solver does not take, and says so" 'run 0 run toy v1 1 3 4 && [ "$(field 1 | tr "\n" " ")" = "1 3 " ] && has err "cases passed over.*: 1$"'
+test_that "a case of the wrong format alone is an error" 'run 3 run toy v1 4 && has err DIMACS && empty out'
+test_that "a wrong answer is loud: standard error, the row, status 1" 'run 1 run toy v3 3 && has err "WRONG ANSWER: toy ${last:0:12} says sat on case 3" && [ "$(field 2,7)" = "sat	WRONG" ]'
+test_that "it stays wrong when it is known already" 'run 1 -q run toy v3 3 && has err "WRONG ANSWER"'
+test_that "an unbuildable commit is a result, and status 1" 'run 1 run toy v3~1 1 3 && [ "$(field 2 | sort -u)" = unbuildable ] && [ "$(grep -c "cannot be built" err)" = 1 ]'
+test_that "--seed is handed to the solver" 'run 0 run toy v1 1 --seed 7 --print stderr && is out "seed 7"'
+test_that "--print prints the mount's file" 'run 0 run toy v1 3 --print result && is out unsat && run 0 run toy v1 3 --print time && has out "^[0-9]+\.[0-9]{6}$"'
+printf '; sleep: 30\n; answer: sat\n(check-sat)\n' >slow.smt2
+run 0 case add slow.smt2
+slow=$(field 1)
+test_that "a timeout is an answer; its time is the limit" 'run 0 run toy v1 $slow --timeout 300ms && [ "$(field 2,3)" = "timeout	0.300000" ]'
+test_that "run --json has everything of the run" 'run 0 run toy v1 1 --json && [ "$(python3 -c "import json; o = json.load(open(\"out\")); print(o[\"case\"], o[\"result\"], o[\"wrong\"], o[\"commit\"], \"run\" in o)")" = "1 sat False $first True" ]'
+test_that "--again measures anew" 'sleep 1; run 0 run toy v1 1 --json && cp out old && run 0 run toy v1 1 --again --json && [ "$(python3 -c "import json; print(json.load(open(\"old\"))[\"measured\"] < json.load(open(\"out\"))[\"measured\"])")" = True ]'
+test_that "nothing reads standard output: status 141, no noise" '{ timeout 60 "$solverfs" run toy v1 all 2>err; echo $? >out; } | true; is out 141 && ! has err write'
+test_that "a full disk behind standard output is an error" 'timeout 60 "$solverfs" case list >/dev/full 2>err; echo $? >out; is out 4 && has err "standard output"'
+
+# -- interrupts --
+
+# Nothing that was started may be left: not the solver, not a lock, not a claim.
+left_behind() { pgrep -f "$top" | grep -vx $$ | while read -r pid; do tr '\0' ' ' <"/proc/$pid/cmdline" 2>/dev/null; echo; done | grep -v test_command; }
+interrupt() { # interrupt SIGNAL TIMES ARGUMENT...
+	local signal=$1 times=$2 pid got i
+	shift 2
+	env --default-signal=INT "$solverfs" "$@" >out 2>err </dev/null & # a shell starts background jobs with SIGINT ignored
+	pid=$!
+	for i in $(seq 100); do
+		"$solverfs" -q status 2>/dev/null | grep -q running && break
+		sleep 0.05
+	done
+	for i in $(seq "$times"); do
+		kill -"$signal" $pid 2>/dev/null
+		sleep 0.05
+	done
+	wait $pid
+	got=$?
+	[ $got = 130 ] || echo "# ended with $got"
+	[ $got = 130 ]
+}
+test_that "an interrupt ends a run with status 130" 'interrupt INT 1 run toy v1 $slow'
+test_that "and leaves no process" 'sleep 0.3; [ -z "$(left_behind)" ]'
+test_that "and no job, and no lock" 'run 0 -q status && empty out && [ -z "$(ls "$SOLVERFS_STORE/claims" "$SOLVERFS_STORE/engines" "$SOLVERFS_STORE/scratch" | grep -v :)" ]'
+test_that "a second interrupt changes nothing" 'interrupt INT 3 run toy v1 $slow && sleep 0.3 && [ -z "$(left_behind)" ]'
+test_that "an ignored interrupt stays ignored" '
+	"$solverfs" -q run toy v1 $slow --timeout 2s >out 2>err & pid=$!
+	sleep 1; kill -INT $pid; wait $pid && has out "timeout"'
+test_that "SIGTERM does the same" 'interrupt TERM 1 run toy v1 $slow && sleep 0.3 && [ -z "$(left_behind)" ]'
+test_that "what was finished before is printed and kept" 'interrupt INT 1 run toy v1 1 $slow 3 && has out "^1	sat"'
+test_that "two commands share one run" '
+	printf "; sleep: 2\n; answer: sat\n(check-sat)\n; shared\n" >shared.smt2; run 0 case add shared.smt2; id=$(field 1)
+	"$solverfs" run toy v1 $id --json >one 2>/dev/null & "$solverfs" run toy v1 $id --json >two 2>/dev/null; wait; cmp one two'
+test_that "status shows what another process runs" '
+	"$solverfs" -q run toy v1 $slow >/dev/null 2>&1 & pid=$!
+	for i in $(seq 100); do run 0 status; has out running && break; sleep 0.05; done
+	has out "^$pid	.*running.*run toy ${first:0:12} case $slow" && run 0 status --json && python3 -m json.tool <out >/dev/null; r=$?; kill $pid; wait $pid; (exit $r)'
+
+# -- history goes on --
+
+test_that "solver update finds new commits" 'echo "# 4" >>toy/toy.sh && toy_commit 4 "fourth"; run 0 solver update toy && [ "$(field 1,2,3)" = "toy	1	4" ]'
+test_that "and none the next time" 'run 0 solver update && [ "$(field 2)" = 0 ]'
+test_that "a snapshot of a working tree is a commit like any other" '
+	echo "# uncommitted" >>toy/toy.sh; run 0 snapshot toy toy && sha=$(cat out) && [ ${#sha} = 40 ] && run 0 build toy $sha -o prog && cmp prog toy/toy.sh &&
+	[ -n "$(git -C toy status --porcelain)" ]'
+
+# -- care --
+
+test_that "doctor speaks of the store, and is JSON when asked" 'run 0 doctor || run 1 doctor; has out "^store	ok" && { run 0 doctor --json || run 1 doctor --json; } && python3 -c "import json; [json.loads(l) for l in open(\"out\")]"'
+test_that "fsck of a sound store finds nothing" 'run 0 fsck && ! has out "damaged|repaired" && has err "all is well"'
+test_that "fsck --look-only does, too" 'run 0 fsck -n --json && has out "\"ok\":true"'
+bytes=$(find "$SOLVERFS_STORE/cases" -type f -name "$(sha256sum <set/QF_S/a.smt2 | cut -c 1-64)*")
+test_that "fsck finds a damaged case, says how to put it right" 'chmod u+w "$bytes" && cp "$bytes" kept && printf X | dd of="$bytes" conv=notrunc status=none && run 1 fsck && has out "^damaged	cases	.*" && has out "case add"'
+test_that "adding it again puts it right" 'run 0 case add set/QF_S/a.smt2 && cmp "$bytes" kept && run 0 fsck'
+loose=$(find "$SOLVERFS_STORE/repos" -name "*.pack" | head -1)
+test_that "fsck finds a damaged repository" '
+	f=$loose; [ -n "$f" ] || f=$(find "$SOLVERFS_STORE/repos/toy.git/objects" -type f -path "*/??/*" | head -1)
+	chmod u+w "$f" && cp "$f" kept && printf "\1\2\3" | dd of="$f" bs=1 seek=20 conv=notrunc status=none && run 1 fsck && has out "^damaged	repositories"; r=$?; cp kept "$f"; (exit $r)'
+test_that "gc --dry-run frees nothing" 'du -s "$SOLVERFS_STORE" >before; run 0 gc --dry-run --keep 0 && [ "$(field 1 | tr "\n" " ")" = "leftovers copies worktrees ccache programs journal " ] && [ "$(ls "$SOLVERFS_STORE/programs" | wc -l)" -gt 0 ]'
+test_that "gc --keep 0 takes every program and worktree, and no measurement" '
+	run 0 run toy v1 1 && cp out before && run 0 gc --keep 0 && [ "$(grep -v ^journal out | cut -f 4 | sort -u)" = 0 ] && [ -z "$(ls "$SOLVERFS_STORE/programs")" ] &&
+	run 0 run toy v1 1 && cmp out before'
+test_that "a program that was taken is built again" 'run 0 build toy v1 -o prog && git -C toy cat-file blob v1:toy.sh | cmp - prog'
+test_that "gc takes the repository of no solver" 'mkdir -p "$SOLVERFS_STORE/repos/stray.git" && run 0 gc && has err "stray" && [ ! -e "$SOLVERFS_STORE/repos/stray.git" ] && [ -e "$SOLVERFS_STORE/repos/toy.git" ]'
+
+# -- mount, as far as it goes without one --
+
+test_that "mount makes no folder by itself" 'run 3 mount nowhere/mnt && has err "mkdir -p nowhere/mnt" && [ ! -e nowhere ]'
+test_that "mount refuses a file" 'run 1 mount n.smt2 && has err "not a folder"'
+test_that "mount refuses a folder inside the store" 'mkdir "$SOLVERFS_STORE/m" && run 1 mount "$SOLVERFS_STORE/m" && has err "inside the store"; rmdir "$SOLVERFS_STORE/m"'
+test_that "mount refuses a folder that holds the store" 'run 1 mount "$top" && has err "cover"'
+test_that "unmount of what is no mount is status 3" 'mkdir -p m && run 3 unmount m && has err "nothing of solverfs is mounted"'
+test_that "unmount of what is not there is status 3" 'run 3 unmount nowhere'
+
+# -- the scripts --
+
+completion=$source_dir/tools/completions/solverfs.bash
+test_that "bash completes commands, solvers, cases" '
+		complete_line() { COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); COMPREPLY=(); _solverfs; echo "${COMPREPLY[*]}"; }
+		PATH=$(dirname "$solverfs"):$PATH; . "$completion"
+		[ "$(complete_line solverfs sta)" = status ] && [ "$(complete_line solverfs solver u)" = update ] && [ "$(complete_line solverfs run to)" = "toy toy-again" ] &&
+		[ "$(complete_line solverfs run toy v)" = "v1 v3" ] && [ "$(complete_line solverfs run toy v1 al)" = all ] && [ "$(complete_line solverfs run --se)" = --seed ]'
+test_that "mount.solverfs calls solverfs as mount(8) means it" '
+	mkdir -p fake/bin fake/sbin && cp "$source_dir/tools/mount.solverfs" fake/sbin && printf "#!/bin/sh\nprintf \"%%s|\" \"\$@\"\n" >fake/bin/solverfs && chmod +x fake/bin/solverfs &&
+	fake/sbin/mount.solverfs "/a store" /mnt -o rw,noauto,x-systemd.automount,allow_other,max_threads=3 >out 2>err && is out "--store|/a store|mount|-o|allow_other,max_threads=3|--|/mnt|"'
+
+echo "1..$n"

@@ -1,0 +1,64 @@
+#!/bin/bash
+# The command's mount and unmount from outside, on the real kernel. Prints TAP. Usage: test_command_mount.sh SOLVERFS
+. "$(dirname "$0")/command.sh"
+
+if [ ! -w /dev/fuse ]; then
+	echo "1..0 # SKIP no /dev/fuse here"
+	exit 0
+fi
+mnt=$top/mnt
+mkdir "$mnt"
+mounted() { grep -q "$(printf '%s' "$1" | sed 's/ /\\\\040/g') fuse.solverfs" /proc/self/mounts; }
+daemon() { pgrep -f "mount .*${top##* }/mnt" | head -1; } # found by the scratch folder's own name
+clean_up() {
+	mounted "$mnt" && timeout 20 "$solverfs" -q unmount --lazy "$mnt"
+	cd /
+}
+
+run 0 init -q
+make_toy
+printf '; answer: sat\n(check-sat)\n' >a.smt2
+printf '; sleep: 30\n; answer: sat\n(check-sat)\n' >slow.smt2
+run 0 solver add toy toy --recipe recipes/toy.recipe -q
+run 0 case add a.smt2 slow.smt2
+
+test_that "when mount returns, the mount answers" 'run 0 mount "$mnt" && [ -r "$mnt/README" ] && has err "is mounted at"'
+test_that "its source is the store" 'mounted "$mnt" && [ "$(findmnt -n -o SOURCE "$mnt")" = "$SOLVERFS_STORE" ]'
+test_that "the daemon has no terminal, no folder of ours, and logs to the store" '
+	pid=$(daemon) && [ "$(readlink "/proc/$pid/cwd")" = / ] && [ "$(readlink "/proc/$pid/fd/0")" = /dev/null ] && [ "$(ps -o tty= -p "$pid")" = "?" ] &&
+	grep -q "is mounted at" "$SOLVERFS_STORE/log" && [ "$(stat -c %a "$SOLVERFS_STORE/log")" = 600 ]'
+test_that "mounting there again is refused" 'run 1 mount "$mnt" && has err "already"'
+test_that "the command and the mount share what is known" 'run 0 run toy v1 a.smt2 --print time && cmp out "$mnt/toy/commits/v1/cases/1/time"'
+test_that "a new commit shows after solver update, without a new mount" '
+	echo "# 4" >>toy/toy.sh && toy_commit 4 fourth && run 0 solver update && sleep 1 && [ -d "$mnt/toy/commits/$(git -C toy rev-parse HEAD)" ]'
+test_that "doctor knows the mount" 'run 0 doctor || run 1 doctor; has out "^mount	ok	.*/mnt serves"'
+test_that "a busy mount is not unmounted, and that is said" 'cd "$mnt" && OLD=$PWD && { timeout 20 "$solverfs" unmount "$mnt" >"$top/out" 2>"$top/err"; [ $? = 1 ]; } && grep -q "in use" "$top/err"; r=$?; cd "$top"; (exit $r)'
+test_that "unmount cancels what runs, and returns when the daemon has gone" '
+	pid=$(daemon); cat "$mnt/toy/commits/v1/cases/2/time" >got 2>goterr & sleep 1.5; kill $!; wait $!; run 0 unmount "$mnt" && ! mounted "$mnt" &&
+	{ [ ! -d "/proc/$pid" ] || sleep 0.1; grep -sq "^State:.Z" "/proc/$pid/status" || [ ! -d "/proc/$pid" ]; }'
+test_that "and leaves no lock" '[ -z "$(ls "$SOLVERFS_STORE/mounts" "$SOLVERFS_STORE/engines" "$SOLVERFS_STORE/claims" | grep -v : | grep .)" ]'
+test_that "unmount a second time is status 3" 'run 3 unmount "$mnt"'
+test_that "a mount that cannot be made is told by who asked" 'run 1 mount -o no_such_option "$mnt" || run 4 mount -o no_such_option "$mnt"; has err "option" && ! mounted "$mnt"'
+
+# In the foreground, under a service manager.
+test_that "mount -f tells systemd when it answers, and ends by SIGTERM with 0" '
+	python3 -c "
+import socket, sys
+s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM); s.bind(\"notify\"); s.settimeout(20)
+print(s.recv(100).decode(), flush=True); print(s.recv(100).decode(), flush=True)" >told & listener=$!
+	for i in $(seq 100); do [ -S notify ] && break; sleep 0.05; done
+	NOTIFY_SOCKET=$top/notify "$solverfs" mount -f "$mnt" >out 2>err & pid=$!
+	for i in $(seq 200); do grep -q READY=1 told && break; sleep 0.05; done
+	grep -q READY=1 told && [ -r "$mnt/README" ] && kill -TERM $pid && wait $pid && wait $listener && grep -q STOPPING=1 told && ! mounted "$mnt"'
+
+# Killed outright.
+run 0 mount "$mnt" -q
+kill -9 "$(daemon)"
+for i in $(seq 100); do [ -n "$(daemon)" ] || break; sleep 0.05; done
+test_that "doctor calls a dead mount stale" 'run 0 doctor || run 1 doctor; has out "^mount	warning	.*stale"'
+test_that "mount takes a dead mount away first" 'run 0 mount "$mnt" && [ -r "$mnt/README" ]'
+kill -9 "$(daemon)"
+for i in $(seq 100); do [ -n "$(daemon)" ] || break; sleep 0.05; done
+test_that "unmount takes a dead mount away" 'run 0 unmount "$mnt" && ! mounted "$mnt" && run 0 mount "$mnt" -q && run 0 unmount "$mnt"'
+
+echo "1..$n"
