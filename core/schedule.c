@@ -47,15 +47,15 @@ static void slots_release(struct job *j)
         CPU_ZERO(&j->cpus);
 }
 
-/* One slot for a run; for a build as many as are free, less one for each other job that waits for one. */
+/* One slot for a run. For a build up to a quarter of the machine and at least four cores, but none that a waiting run could have: building
+ * neighbours one after the other in one warm worktree is less work than side by side, each from nothing. */
 static bool slots_take(struct job *j)
 {
         struct engine *e = j->engine;
-        size_t waiting = 0, most;
+        size_t runs = e->queues[RESOURCE_CORE][PRIORITY_PERSON].n + e->queues[RESOURCE_CORE][PRIORITY_BATCH].n, most = 1;
 
-        for (unsigned r = RESOURCE_CORE; r <= RESOURCE_BUILD; r++)
-                waiting += e->queues[r][PRIORITY_PERSON].n + e->queues[r][PRIORITY_BATCH].n;
-        most = j->query->type->resource == RESOURCE_CORE ? 1 : e->n_slots > waiting ? e->n_slots - waiting + 1 : 1;
+        if (j->query->type->resource == RESOURCE_BUILD)
+                most = MIN(MAX(4u, e->n_slots / 4), e->n_slots > runs ? e->n_slots - runs : 1);
         for (unsigned i = 0; i < e->n_slots && j->n_slots < most; i++)
                 slot_take(e, i, j);
         return j->n_slots > 0;
