@@ -8,6 +8,8 @@
 #include <sys/uio.h>
 #include <xxhash.h>
 
+#include "fault.h"
+
 #define VERSION        1
 #define FLAG_COMPACTED 1u
 #define RECORD_MAGIC   UINT32_C(0x4a524653) /* "SFRJ" */
@@ -406,7 +408,11 @@ int journal_append(struct journal *j, struct journal_position start, struct slic
         if (r < 0)
                 return segment_error(j, r, "open", start.segment);
         fill_ahead(j->fd, start.offset + group.size);
-        r = write_at(j->fd, start.offset, group);
+        r = fault_at("journal.append");
+        if (r == 0)
+                r = write_at(j->fd, start.offset, group);
+        if (r == 0)
+                r = fault_at("journal.sync");
         if (r == 0 && fdatasync(j->fd) < 0)
                 r = -errno;
         if (r == 0)

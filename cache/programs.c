@@ -7,6 +7,7 @@
 #include <zstd.h>
 #include <zstd_errors.h>
 
+#include "fault.h"
 #include "lock.h"
 
 /* In the table: "m" id → struct meta, "d" id → a zstd frame (which the store's codec leaves alone). */
@@ -497,8 +498,10 @@ int programs_put(struct programs *p, int fd, const struct digest *near, struct d
 {
         cleanup_blob struct blob content = {0};
         struct digest base = {0}, id;
-        int r = read_program(fd, &content);
+        int r = fault_at("programs.put");
 
+        if (r == 0)
+                r = read_program(fd, &content);
         if (r < 0)
                 return r;
         digest_of(content.data, content.size, &id);
@@ -778,8 +781,10 @@ static int evict(struct programs *p)
 static int materialize(struct programs *p, const struct digest *id, const char *path, int *ret_fd)
 {
         cleanup_blob struct blob content = {0};
-        int evicted, r = read_content(p, id, &content);
+        int evicted, r = fault_at("programs.get");
 
+        if (r == 0)
+                r = read_content(p, id, &content);
         if (r == 0)
                 r = write_materialized(p, path, &content, ret_fd);
         if (r < 0)

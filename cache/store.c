@@ -1,5 +1,6 @@
 #include "store_internal.h"
 
+#include "fault.h"
 #include "lock.h"
 
 #define CLEAR_READERS_NS (60 * NSEC_PER_SEC)
@@ -116,10 +117,13 @@ static int begin_reading(struct store *s, struct store_txn **ret)
 
 int store_read(struct store *s, struct store_txn **ret)
 {
-        struct store_txn *t = pool_take(s->env);
-        int r;
+        struct store_txn *t;
+        int r = fault_at("store.read");
 
         *ret = NULL;
+        if (r < 0)
+                return r;
+        t = pool_take(s->env);
         if (!t)
                 return begin_reading(s, ret);
         r = db_renew(s->env->db, t->txn);
@@ -169,6 +173,8 @@ static int begin_writing(struct store_txn *t, bool lost)
         t->at = t->found;
         if (r == 0)
                 r = catch_up(t, lost);
+        if (r == 0)
+                r = fault_at("store.begin");
         t->start = journal_next_group(t->at);
         if (r < 0)
                 db_abort(e->db, t->txn);
@@ -219,6 +225,8 @@ static int commit_writing(struct store_txn *t)
         bool journaled = t->n_records > 0;
         int r = t->error;
 
+        if (r == 0)
+                r = fault_at("store.commit");
         if (r == 0 && journaled) {
                 journal_add_commit(&t->group, t->start, t->n_records);
                 r = buffer_error(&t->group);
@@ -232,7 +240,11 @@ static int commit_writing(struct store_txn *t)
                 db_abort(e->db, t->txn);
                 return r;
         }
-        r = db_commit(e->db, t->txn);
+        r = fault_at("store.journaled");
+        if (r < 0)
+                db_abort(e->db, t->txn);
+        else
+                r = db_commit(e->db, t->txn);
         if (r < 0 && journaled && journal_cut(e->journal, t->start) < 0)
                 log_error("%s", error_message(r));
         return r;
@@ -248,6 +260,8 @@ int store_commit(struct store_txn *t)
                 return 0;
         }
         r = commit_writing(t);
+        if (r == 0)
+                fault_at("store.committed"); /* a crash: it cannot fail any more */
         environment_unlock(e);
         txn_free(t);
         return r;

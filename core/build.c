@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 
+#include "cache/fault.h"
 #include "host.h"
 #include "worktree.h"
 
@@ -245,8 +246,10 @@ static int run_command(struct attempt *a, size_t number)
 {
         cleanup_buffer struct buffer text = {0};
         struct execute_result x = {0};
-        int r = command_text(a->request->recipe->build[number], a->request->jobs, &text);
+        int r = fault_at("build.command");
 
+        if (r == 0)
+                r = command_text(a->request->recipe->build[number], a->request->jobs, &text);
         if (r < 0)
                 return r;
         tell(a->request, text.data, number, strings_count(a->request->recipe->build));
@@ -348,6 +351,8 @@ static int attempt_run(struct attempt *a, git_repository *git, bool clean)
 
         a->started = now_seconds();
         if (r == 0)
+                r = fault_at("build.checkout");
+        if (r == 0)
                 r = checkout(git, a->worktree->path, &a->worktree->manifest, &a->files, q->cancel_fd, q->progress);
         if (r == 0)
                 r = delete_outputs(a);
@@ -391,9 +396,10 @@ static int record_new(struct attempt *a, const git_oid *commit, bool clean, stru
 static int keep(struct attempt *a, const struct digest *recipe)
 {
         cleanup_free struct digest *programs = calloc(a->n_outputs + 1, sizeof(*programs));
+        int r = programs ? fault_at("build.keep") : -ENOMEM;
 
-        if (!programs)
-                return -ENOMEM;
+        if (r < 0)
+                return r;
         for (size_t i = 0; i < a->n_outputs; i++)
                 programs[i] = a->outputs[i].id;
         return worktree_keep(a->worktree, recipe, &a->files, programs, a->n_outputs);

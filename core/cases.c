@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
+#include "cache/fault.h"
 #include "cache/guard.h"
 #include "name_key.h"
 
@@ -18,7 +19,7 @@
 #define NAME_MOST      4096
 #define COMPONENT_MOST 255
 #define RECORD_VERSION 1
-#define STALE_SECONDS  3600 /* a staged file that nobody holds and that is older was left by a crash */
+#define STALE_SECONDS  60 /* a staged file that nobody holds (it is held from a moment after it is made) was left by a crash */
 
 struct cases {
         struct store *store; /* borrowed */
@@ -574,6 +575,18 @@ static int enter(struct cases *c, struct store_txn *t, struct case_info *i, uint
         return r < 0 ? r : head_put(c, t, &h);
 }
 
+/* The bytes of a case that could not be entered: of another one by now, if somebody added the same meanwhile. */
+static void displace(struct cases *c, const struct digest *d)
+{
+        cleanup(case_info_unrefp) struct case_info *i = NULL;
+        cleanup_txn struct store_txn *t = NULL;
+        char path[PATH_SIZE];
+
+        fault_at("cases.undo");
+        if (store_write(c->store, &t) == 0 && find_digest(c, t, d, &i) == -ENOENT && bytes_path(c, d, path, NULL) == 0)
+                unlink(path);
+}
+
 static int commit_info(struct cases *c, struct case_info *i, const char *staged, uint32_t *ret_id, bool *ret_new)
 {
         struct store_txn *t;
@@ -585,18 +598,22 @@ static int commit_info(struct cases *c, struct case_info *i, const char *staged,
                 return r;
         r = enter(c, t, i, &id, &is_new);
         if (r == 0)
+                r = fault_at("cases.place");
+        if (r == 0)
                 r = place(c, &i->sha256, staged);
+        if (r == 0)
+                r = fault_at("cases.enter");
         if (r < 0) {
                 store_end(t);
                 return r;
         }
         r = store_commit(t);
         if (r < 0) {
-                char path[PATH_SIZE];
+                cleanup_free char *why = strdup(error_message(r));
 
-                if (is_new && bytes_path(c, &i->sha256, path, NULL) == 0)
-                        unlink(path); /* of a case there is not */
-                return r;
+                if (is_new)
+                        displace(c, &i->sha256);
+                return errorf(r, "%s", why ? why : "");
         }
         *ret_id = id;
         *ret_new = is_new;

@@ -13,6 +13,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
+#include "cache/fault.h"
 #include "capture.h"
 #include "exec_wire.h"
 #include "sandbox.h"
@@ -648,12 +649,16 @@ int execute(const struct execute_request *request, struct execute_result *ret)
         if (getrandom(random, sizeof(random), 0) != sizeof(random))
                 return errorf(-EIO, "the kernel gives no random numbers");
         snprintf(x.mark, sizeof(x.mark), RUN_MARK "%016" PRIx64 "%016" PRIx64, random[0], random[1]);
-        r = start(&x);
+        r = fault_at("execute.start");
+        if (r == 0)
+                r = start(&x);
         if (r < 0)
                 return r;
         if (request->wall_ns != 0)
                 x.deadline = now_ns() + request->wall_ns + WALL_GRACE;
+        fault_at("execute.started");
         watch(&x);
+        fault_at("execute.end");
         return finish(&x, ret);
 }
 

@@ -13,6 +13,7 @@
 #include <signal.h>
 #include <sys/eventfd.h>
 
+#include "cache/fault.h"
 #include "cache/lock.h"
 
 #define SLOT_LOOK_NS    (10 * NSEC_PER_MSEC) /* a slot that another process holds */
@@ -113,8 +114,11 @@ static void *job_thread(void *user)
                 r = j->query->type->find(e->workspace, j->query, &v);
         if (r == -ENOENT) {
                 error_clear();
-                r = j->query->type->compute(e->workspace, j->query, j, &v);
+                r = fault_at("engine.compute");
+                if (r == 0)
+                        r = j->query->type->compute(e->workspace, j->query, j, &v);
         }
+        fault_at("engine.answer");
         pthread_mutex_lock(&e->lock);
         claim_release(j); /* the value is in the store by now: whoever waits for the claim finds it */
         slots_release(j);

@@ -18,6 +18,7 @@
 #include <pthread.h>
 #include <sys/statvfs.h>
 
+#include "cache/fault.h"
 #include "new_case.h"
 #include "notify.h"
 #include "reader.h"
@@ -471,6 +472,8 @@ static void open_answered(void *user, fuse_req_t req, fuse_ino_t ino, int, int r
         cleanup_handle struct handle *h = handle_new();
         cleanup_node struct node n = {0};
 
+        if (r == 0)
+                r = fault_at("open.answer");
         if (r == 0)
                 r = h ? tree_node(s->tree, ino, &n) : -ENOMEM;
         if (r == 0)

@@ -1,0 +1,51 @@
+/* Faults on purpose, for tests: the places where something can go wrong have names, and a test says what happens there.
+ *
+ *     if ((r = fault_at("journal.append")) < 0)
+ *             return r;
+ *
+ * Without $SOLVERFS_FAULTS in the environment at the process's start this is one relaxed load. With it, it is a folder, the same for all
+ * processes that are to be disturbed, and a file in it named after the place says what happens to everyone who comes by:
+ *
+ *     fail ENOSPC          returns -ENOSPC (any errno's name)
+ *     delay 200            goes on after so many milliseconds
+ *     block                goes on when the file is taken away or says something else
+ *     kill                 SIGKILL to the process itself
+ *     stop                 SIGSTOP to the process itself
+ *
+ * and, behind it, `after N` (the first N to come by are left alone) and `times N` (N are met by it, the later ones not). Write the file
+ * under another name and rename it, or what is half there may be read. Beside it, <place>.met grows by a byte for everyone who came by,
+ * whether the place has a file or not: its size is how many, and a test that waits for "somebody is blocked there" waits for it.
+ *
+ *     write("faults/store.commit", "block\n");
+ *     await(size("faults/store.commit.met") == 1);
+ *     …
+ *     unlink("faults/store.commit");
+ *
+ * The places (a new one is a line in the code and one here):
+ *
+ *     store.begin      a write transaction has begun         journal.append   before a group is written
+ *     store.commit     before a transaction is written       journal.sync     written, not synced
+ *     store.journaled  in the journal, not in the index      store.committed  in both, not answered
+ *     store.read       before a reading transaction          programs.put     before a program is stored
+ *     programs.get     before one is put in the folder       cases.place      a case's bytes staged, not in their place
+ *     cases.enter      in their place, not in the index      cases.undo       could not be entered, not taken back
+ *     build.checkout   before a worktree is written
+ *     build.command    before each command                   build.keep       built and stored, worktree not marked so
+ *     execute.start    before a program is started           execute.started  while it runs
+ *     execute.end      it has ended                          engine.compute   before a query is worked out
+ *     engine.answer    worked out and stored, not answered   open.answer      before a parked open is replied to
+ */
+#pragma once
+
+#include <stdatomic.h>
+#include <stdbool.h>
+
+extern _Atomic bool fault_wanted;
+
+int fault_meet(const char *place);
+
+/* 0, or what the caller is to fail with, with a sentence. */
+static inline int fault_at(const char *place)
+{
+        return __builtin_expect(atomic_load_explicit(&fault_wanted, memory_order_relaxed), 0) ? fault_meet(place) : 0;
+}
