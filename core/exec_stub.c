@@ -560,6 +560,8 @@ static void prepare(struct run *run)
         fcntl(EXEC_CONTROL, F_SETFD, FD_CLOEXEC);
         for (int fd = EXEC_REQUEST; fd < EXEC_GROUPS + EXEC_MOST_GROUPS; fd++)
                 fcntl(fd, F_SETFD, FD_CLOEXEC);
+        if (getpid() == 1) /* bubblewrap has asked for it, but an execve that changes capabilities (as root) forgets it */
+                prctl(PR_SET_PDEATHSIG, SIGKILL);
         setsid(); /* the terminal's signals are for our caller to judge */
         sigfillset(&all);
         sigprocmask(SIG_BLOCK, &all, NULL);

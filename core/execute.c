@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
 #include <sys/mman.h>
@@ -503,16 +504,28 @@ static void wait_for_process(struct execution *x)
                 ;
 }
 
-/* The sandbox dies with its first process a moment later: only when the last has closed our pipes is all gone. */
+static bool is_control_open(const struct execution *x)
+{
+        char trash[256];
+        ssize_t n;
+
+        while ((n = recv(x->control, trash, sizeof(trash), MSG_DONTWAIT)) > 0)
+                ;
+        return n < 0 && (errno == EAGAIN || errno == EINTR);
+}
+
+/* bubblewrap was killed. Its first process dies with it or, should it have begun only now, by the socket's end; all else dies with that
+ * one. When the last has closed our pipes all is gone. */
 static void wait_for_sandbox(struct execution *x)
 {
         uint64_t deadline = now_ns() + END_GRACE;
-        char c;
 
-        while ((x->out >= 0 || x->err >= 0 || recv(x->control, &c, 1, MSG_PEEK | MSG_DONTWAIT) != 0) && now_ns() < deadline) {
+        shutdown(x->control, SHUT_WR);
+        while ((x->out >= 0 || x->err >= 0 || is_control_open(x)) && now_ns() < deadline) {
                 struct pollfd fds[] = {{.fd = x->out, .events = POLLIN}, {.fd = x->err, .events = POLLIN}};
 
-                poll(fds, ARRAY_SIZE(fds), x->out >= 0 || x->err >= 0 ? 100 : 1);
+                if (poll(fds, ARRAY_SIZE(fds), x->out >= 0 || x->err >= 0 ? 20 : 1) == 0)
+                        sandbox_sweep();
                 read_streams(x);
         }
 }
@@ -629,6 +642,11 @@ static int finish(struct execution *x, struct execute_result *ret)
         return make_result(x, ret);
 }
 
+static void sweep_once(void)
+{
+        sandbox_sweep();
+}
+
 int execute(const struct execute_request *request, struct execute_result *ret)
 {
         cleanup(execution_done) struct execution x = {
@@ -642,9 +660,11 @@ int execute(const struct execute_request *request, struct execute_result *ret)
                 .out_capture = {.limit = request->out},
                 .err_capture = {.limit = request->err},
         };
+        static pthread_once_t once = PTHREAD_ONCE_INIT;
         uint64_t random[2];
         int r;
 
+        pthread_once(&once, sweep_once); /* after a caller that was killed */
         assert(request->argv && request->argv[0] && request->scratch);
         if (getrandom(random, sizeof(random), 0) != sizeof(random))
                 return errorf(-EIO, "the kernel gives no random numbers");

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <pthread.h>
+#include <signal.h>
 #include <sys/stat.h>
 
 #include "cache/lock.h"
@@ -46,7 +47,7 @@ int sandbox_lease(unsigned slot, uid_t *ret_uid, int *ret_lock)
                 char name[16];
 
                 *ret_uid = SANDBOX_UID_FIRST + (slot + i) % n;
-                snprintf(name, sizeof(name), "uid%u", (unsigned) *ret_uid);
+                snprintf(name, sizeof(name), "uid%u", (unsigned)*ret_uid);
                 r = lock_try(LEASES, name, false, ret_lock);
                 if (r == 0)
                         return 0;
@@ -279,4 +280,61 @@ void sandbox_arguments_free(char **arguments)
         for (char **p = arguments; p && *p; p++)
                 free(*p);
         free(arguments);
+}
+
+/* -- orphans -- */
+
+/* Is it a bubblewrap that was to start our helper? */
+static bool is_ours(pid_t pid)
+{
+        cleanup_close int fd = -1;
+        char path[64], line[1 << 16];
+        const size_t tail = sizeof(SANDBOX_HELPER); /* with its NUL */
+        ssize_t n;
+
+        snprintf(path, sizeof(path), "/proc/%d/cmdline", (int)pid);
+        fd = open(path, O_RDONLY | O_CLOEXEC);
+        n = fd < 0 ? -1 : read(fd, line, sizeof(line));
+        return n > (ssize_t)tail && memmem(line, strnlen(line, (size_t)n), "bwrap", 5) &&
+               memcmp(line + n - tail, SANDBOX_HELPER, tail) == 0;
+}
+
+static bool is_in_our_namespace(pid_t pid)
+{
+        struct stat its, ours;
+        char path[64];
+
+        snprintf(path, sizeof(path), "/proc/%d/ns/pid", (int)pid);
+        return stat(path, &its) < 0 || stat("/proc/self/ns/pid", &ours) < 0 || its.st_ino == ours.st_ino;
+}
+
+static pid_t parent_of(pid_t pid)
+{
+        cleanup_file FILE *f = NULL;
+        char path[64], line[1024];
+        const char *after;
+        int parent = 0;
+
+        snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+        f = fopen(path, "re");
+        after = f && fgets(line, sizeof(line), f) ? strrchr(line, ')') : NULL;
+        return after && sscanf(after, ") %*c %d", &parent) == 1 ? (pid_t)parent : 0;
+}
+
+/* bubblewrap's inner half asks to die with the outer one only after it was told to go on. */
+unsigned sandbox_sweep(void)
+{
+        DIR *d = opendir("/proc");
+        unsigned n = 0;
+        struct dirent *e;
+
+        while (d && (e = readdir(d))) {
+                pid_t pid = e->d_name[0] >= '1' && e->d_name[0] <= '9' ? (pid_t)strtol(e->d_name, NULL, 10) : 0;
+
+                if (pid > 0 && is_ours(pid) && !is_in_our_namespace(pid) && !is_ours(parent_of(pid)) && kill(pid, SIGKILL) == 0)
+                        n++;
+        }
+        if (d)
+                closedir(d);
+        return n;
 }

@@ -22,6 +22,10 @@ int sandbox_lease(unsigned slot, uid_t *ret_uid, int *ret_lock);
 /* Hands the scratch folder and what is bound to the user; nothing to do where sandbox_has_users() is false. */
 int sandbox_hand_over(const struct execute_request *request, uid_t uid);
 
+/* Ends what is left of sandboxes whose bubblewrap was killed before they began: its inner half then waits for ever for the outer one.
+ * Returns how many there were. Reads all of /proc. */
+unsigned sandbox_sweep(void);
+
 /* bwrap's argument vector, NULL-terminated, with the helper as the command. Free with sandbox_arguments_free(). -ENOENT with a sentence
  * when there is no bwrap. */
 int sandbox_arguments(const struct execute_request *request, const char *helper, char ***ret);

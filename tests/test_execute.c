@@ -31,16 +31,17 @@ static const struct execute_request usual = {
 
 static void find_attacker(void)
 {
-        ssize_t n = readlink("/proc/self/exe", attacker, sizeof(attacker) - 10);
+        ssize_t n;
 
+        if (scratch[0] != '\0')
+                return;
+        n = readlink("/proc/self/exe", attacker, sizeof(attacker) - 10);
         ck_assert_int_gt(n, 0);
         attacker[n] = '\0';
         strcpy(strrchr(attacker, '/'), "/attacker");
-        if (scratch[0] == '\0') {
-                ck_assert_ptr_nonnull(getcwd(scratch, sizeof(scratch) - 10));
-                strcat(scratch, "/scratch");
-                ck_assert_int_eq(mkdir(scratch, 0700), 0);
-        }
+        ck_assert_ptr_nonnull(getcwd(scratch, sizeof(scratch) - 10));
+        strcat(scratch, "/scratch");
+        ck_assert_int_eq(mkdir(scratch, 0700), 0);
 }
 
 /* Runs `attacker WORDS…` (words split at blanks) or, when they begin with '/', that program. */
@@ -810,6 +811,64 @@ START_TEST(test_caller_killed)
 }
 END_TEST
 
+static pid_t any_descendant(void)
+{
+        DIR *d = opendir("/proc");
+        unsigned seen = 0;
+        pid_t chosen = 0;
+        struct dirent *e;
+
+        while ((e = readdir(d))) {
+                pid_t pid = (pid_t)atoi(e->d_name), up = pid;
+
+                while (up > 1 && up != getpid())
+                        up = parent_of(up);
+                if (pid != getpid() && up == getpid() && rand() % ++seen == 0)
+                        chosen = pid;
+        }
+        closedir(d);
+        return chosen;
+}
+
+static void *kill_one(void *arg)
+{
+        pid_t victim;
+
+        usleep(*(useconds_t *)arg);
+        victim = any_descendant();
+        if (victim > 0)
+                kill(victim, SIGKILL);
+        return NULL;
+}
+
+START_TEST(test_killed_at_random)
+{
+        srand((unsigned)getpid());
+        for (int i = 0; i < 60; i++) {
+                useconds_t delay = (useconds_t)(rand() % 12000);
+                struct execute_request q = i % 3 ? usual : bare();
+                struct execute_result result = {0};
+                char tag[32], words[64];
+                pthread_t killer;
+                int r;
+
+                tag_of(tag);
+                snprintf(words, sizeof(words), "tree %s", tag);
+                q.wall_ns = 30 * NSEC_PER_MSEC;
+                ck_assert_int_eq(pthread_create(&killer, NULL, kill_one, &delay), 0);
+                r = run_error(&q, words, &result);
+                pthread_join(killer, NULL);
+                ck_assert_msg(r == 0 || r == -EIO, "%s", error_message(r));
+                if (r == 0)
+                        ck_assert(result.end == END_TIMEOUT || (result.end == END_SIGNAL && result.code == SIGKILL));
+                execute_result_done(&result);
+                assert_nothing_left(tag);
+                ck_assert_int_eq(any_descendant(), 0);
+        }
+        ck_assert_uint_eq(sandbox_sweep(), 0); /* nor a bubblewrap that waits for its other half */
+}
+END_TEST
+
 static unsigned count_descriptors(void)
 {
         DIR *d = opendir("/proc/self/fd");
@@ -886,5 +945,5 @@ SUITE("execute", test_exit_and_signal, test_not_executable, test_what_cannot_be_
       test_input_and_output, test_binds, test_shared_bind, test_wall_limit, test_cpu_limit_of_the_tree, test_cpu_of_the_tree,
       test_memory, test_memory_is_not_the_callers, test_memory_limit, test_process_limit, test_output_limit, test_cut,
       test_scratch_limit, test_descendants_do_not_delay_the_answer, test_no_network, test_no_files_of_others,
-      test_keeper_is_out_of_reach, test_cancel, test_helper_killed, test_helper_stopped, test_caller_killed, test_nothing_leaks,
-      test_many_at_once)
+      test_keeper_is_out_of_reach, test_cancel, test_helper_killed, test_helper_stopped, test_caller_killed,
+      test_killed_at_random, test_nothing_leaks, test_many_at_once)
