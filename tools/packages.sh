@@ -56,17 +56,20 @@ packages_build_folder() {
 	printf '%s\n' "$dir"
 }
 
-# Configures and builds into $1. A folder that was made for a checkout which has moved since is made anew.
+# Configures and builds into $1, quietly unless it fails. A folder that was made for a checkout which has moved since is made anew.
 packages_build() {
-	local dir=$1
-	if [ ! -f "$dir/build.ninja" ]; then
-		meson setup "$dir" . >&2 </dev/null || return 1
-	elif ! grep -qF "\"source\": \"$PWD\"" "$dir/meson-info/meson-info.json"; then
-		meson setup --wipe "$dir" . >&2 </dev/null || return 1
+	local dir=$1 wipe="" log="$1/build.log"
+	if [ -f "$dir/build.ninja" ] && ! grep -qF "\"source\": \"$PWD\"" "$dir/meson-info/meson-info.json"; then
+		wipe=--wipe
 	fi
-	if ! ninja -C "$dir" >"$dir/build.log" 2>&1 </dev/null; then
-		tail -n 60 "$dir/build.log" >&2
-		echo "The build failed; its whole output is in $dir/build.log" >&2
-		return 1
+	echo "Building in $dir" >&2
+	if { [ -f "$dir/build.ninja" ] && [ -z "$wipe" ]; } || meson setup $wipe "$dir" . >"$dir.log" 2>&1 </dev/null; then
+		rm -f "$dir.log"
+		ninja -C "$dir" >"$log" 2>&1 </dev/null && return 0
+	else
+		log="$dir.log" # meson wants the folder for itself
 	fi
+	tail -n 60 "$log" >&2
+	echo "The build failed; its whole output is in $log" >&2
+	return 1
 }
