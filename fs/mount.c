@@ -9,6 +9,7 @@
 #include <spawn.h>
 #include <sys/eventfd.h>
 #include <sys/mount.h>
+#include <sys/statvfs.h>
 #include <sys/wait.h>
 
 #include "session_internal.h"
@@ -97,13 +98,23 @@ int session_unmount(const char *mountpoint, bool lazy)
         return r < 0 ? errorf(r, "cannot unmount %s: %s", path, strerror(-r)) : 0;
 }
 
+/* -ENOTCONN when nobody serves it. stat() would not do: the kernel may still know the folder's attributes. */
+static int mount_answers(const char *path)
+{
+        struct statvfs fs;
+
+        return statvfs(path, &fs) < 0 ? -errno : 0;
+}
+
 /* Takes away what a killed daemon left; refuses a living one. */
 static int clear_mountpoint(const char *path)
 {
         char type[64];
         struct stat st;
-        int r = stat(path, &st) < 0 ? -errno : 0;
+        int r = mount_answers(path);
 
+        if (r == 0)
+                r = stat(path, &st) < 0 ? -errno : 0;
         if (r == -ENOTCONN) {
                 log_warning("detaching the dead mount at %s", path);
                 r = detach(path, true);
