@@ -4,7 +4,7 @@
 #define CELL_FOLDERS IN(KIND_CELL)
 
 const struct route routes[N_KINDS] = {
-        [KIND_ROOT] = {KIND_ROOT, .type = NODE_FOLDER},
+        [KIND_ROOT] = {KIND_ROOT, .type = NODE_FOLDER, .generation = solvers_listing},
         [KIND_README] = {KIND_README, IN(KIND_ROOT), "README", .type = NODE_FILE, .content = readme_text, .about = "this text"},
 
         [KIND_CASES] = {KIND_CASES, IN(KIND_ROOT), "cases", .type = NODE_FOLDER, .generation = cases_listing,

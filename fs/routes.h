@@ -27,7 +27,7 @@ CONTENT(by_name_target);
 /* route_solver.c */
 MATCH(solver_match);
 LIST(solver_entries);
-uint64_t solver_listing(struct tree *t, const struct node *n);
+uint64_t solvers_listing(struct tree *t, const struct node *n);
 CONTENT(solver_config);
 EXISTS(head_exists);
 CONTENT(head_target);
