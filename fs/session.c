@@ -15,6 +15,7 @@
 #include "session.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <pthread.h>
 #include <sys/statvfs.h>
 
@@ -28,6 +29,7 @@
 #define BRIEFLY     1.0
 #define PLACED_BITS (1u << 20)
 #define SEEN_SLOTS  4096
+#define PAGE        4096
 
 struct seen {
         uint64_t ino, token;
@@ -279,7 +281,7 @@ static void op_readlink(fuse_req_t req, fuse_ino_t ino)
         int r = tree_node(s->tree, ino, &n);
 
         if (r == 0)
-                r = tree_content(s->tree, &n, &target);
+                r = node_type(&n) == NODE_LINK ? tree_content(s->tree, &n, &target) : -ENOENT;
         if (r == 0)
                 fuse_reply_readlink(req, target.data); /* a buffer's bytes end with a NUL */
         else
@@ -380,6 +382,37 @@ static bool pages_are_valid(struct session *s, const struct node *n, uint64_t in
         return true;
 }
 
+/* The last page of what a handle holds: its offset, and how many bytes of it are in `page`. */
+static off_t last_page(const struct handle *h, char page[PAGE], size_t *ret_n)
+{
+        struct stat st = {0};
+        off_t size = h->fd < 0 ? (off_t)h->content.size : fstat(h->fd, &st) == 0 ? st.st_size : 0;
+        off_t offset = size > 0 ? (size - 1) / PAGE * PAGE : 0;
+        ssize_t n = size - offset;
+
+        if (h->fd >= 0)
+                n = pread(h->fd, page, PAGE, offset);
+        else if (n > 0)
+                memcpy(page, (const char *)h->content.data + offset, (size_t)n);
+        *ret_n = n > 0 ? (size_t)n : 0;
+        return offset;
+}
+
+/* The kernel is told to forget the placeholder. Who reads without looking at the size first (sendfile and splice, as some cats do) would
+ * still get no more than that: the last page, given unasked, makes the file as long as it is. */
+static void forget_placeholder(struct session *s, fuse_ino_t ino, const struct handle *h)
+{
+        char page[PAGE];
+        size_t n;
+        off_t offset = last_page(h, page, &n);
+        struct fuse_bufvec b = FUSE_BUFVEC_INIT(n);
+
+        fuse_lowlevel_notify_inval_inode(s->fuse, ino, -1, 0);
+        b.buf[0].mem = page;
+        if (offset >= PLACEHOLDER_SIZE) /* a shorter one is found out by the first read */
+                fuse_lowlevel_notify_store(s->fuse, ino, offset, &b, 0);
+}
+
 /* Replies to an open that has all it needs; takes the handle. */
 static void reply_open(struct session *s, fuse_req_t req, const struct node *n, fuse_ino_t ino, struct handle *h)
 {
@@ -387,7 +420,7 @@ static void reply_open(struct session *s, fuse_req_t req, const struct node *n, 
         struct fuse_file_info fi = {.fh = (uintptr_t)h, .direct_io = live, .keep_cache = !live && valid, .noflush = 1};
 
         if (s->fuse && !live && (!valid || placed_get(s, ino)))
-                fuse_lowlevel_notify_inval_inode(s->fuse, ino, -1, 0);
+                forget_placeholder(s, ino, h);
         if (fuse_reply_open(req, &fi) < 0) /* interrupted meanwhile: there will be no release */
                 handle_free(h);
 }
@@ -430,6 +463,8 @@ static void op_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
                 r = -EROFS;
         else
                 r = h ? tree_node(s->tree, ino, &n) : -ENOMEM;
+        if (r == 0 && (node_type(&n) == NODE_FOLDER || node_type(&n) == NODE_LINK))
+                r = -EROFS; /* no kernel asks for that */
         if (r == 0)
                 r = open_node(s, &n, h);
         if (r == 1) {
@@ -563,11 +598,13 @@ static void op_create(fuse_req_t req, fuse_ino_t parent, const char *name, mode_
 
         if (r == 0 && dir.route->kind != KIND_CASES)
                 r = -EROFS;
+        if (r == 0 && strlen(name) > NAME_MAX)
+                r = -ENAMETOOLONG;
         if (r == 0)
                 r = new_case_open(workspace_cases(tree_workspace(s->tree)), name, &entry->file);
         if (r < 0) {
                 free(entry);
-                fuse_reply_err(req, r == -EEXIST || r == -EINVAL ? -r : open_error(r, name, NULL));
+                fuse_reply_err(req, r == -EEXIST || r == -EINVAL || r == -ENAMETOOLONG ? -r : open_error(r, name, NULL));
                 return;
         }
         pthread_mutex_lock(&s->lock);
@@ -656,9 +693,10 @@ static void op_link(fuse_req_t req, fuse_ino_t, fuse_ino_t, const char *)
 {
         refuse(req);
 }
-static void op_setxattr(fuse_req_t req, fuse_ino_t, const char *, const char *, size_t, int)
+static void op_setxattr(fuse_req_t req, fuse_ino_t ino, const char *, const char *, size_t, int)
 {
-        refuse(req);
+        /* cp -p and install set access control lists, and are content when there is no such thing */
+        fuse_reply_err(req, ino_is_new(ino) ? EOPNOTSUPP : EROFS);
 }
 static void op_removexattr(fuse_req_t req, fuse_ino_t, const char *)
 {
