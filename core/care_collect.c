@@ -165,7 +165,7 @@ static int drop_leftovers(struct collecting *c)
         if (r < 0)
                 return r;
         /* Who adds a solver holds this lock: its repository is there before the config knows it. */
-        r = lock_try(workspace_dir(c->workspace), "config.lock", false, &lock);
+        r = lock_try(workspace_dir(c->workspace), "solvers.lock", false, &lock);
         if (r == 0) {
                 r = each_in(c, "repos", drop_repository);
                 if (r == 0)

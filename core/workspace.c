@@ -305,7 +305,7 @@ int workspace_add_solver(struct workspace *w, struct recipe *const *recipes, siz
         cleanup_close int lock = -1;
         int r;
 
-        r = lock_wait(w->dir, "config.lock", false, &lock);
+        r = lock_wait(w->dir, "solvers.lock", false, &lock);
         if (r < 0)
                 return errorf(r, "cannot lock the config of %s: %s", w->dir, strerror(-r));
         r = check_names(w, recipes, n);
