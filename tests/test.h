@@ -3,7 +3,8 @@
  *     START_TEST(name) { ck_assert_int_eq(…); } END_TEST
  *     SUITE("store", test_put, test_get)
  *
- * Each test starts in an empty folder of its own (Check forks per test), which is removed when all have passed. */
+ * Each test starts in an empty folder of its own (Check forks per test), which is removed when all have passed. A suite that starts
+ * processes may set test_after before test_main(): it is called in the suite's own process behind each test, however that ended. */
 #pragma once
 
 #include <check.h>
@@ -22,6 +23,8 @@
 #define assert_error(expression, error) ck_assert_int_eq((expression), -(error))
 
 static char test_base[PATH_SIZE];
+static const char *test_folder = "solverfs-test";
+static void (*test_after)(void);
 
 static inline void test_enter(void)
 {
@@ -39,7 +42,7 @@ static inline int test_main(const char *name, const TTest *const *tests, size_t 
         SRunner *runner;
         int failed;
 
-        snprintf(test_base, sizeof(test_base), "%s/solverfs-test-XXXXXX", tmp ? tmp : "/tmp");
+        snprintf(test_base, sizeof(test_base), "%s/%s-XXXXXX", tmp ? tmp : "/tmp", test_folder);
         if (!mkdtemp(test_base)) {
                 perror(test_base);
                 return 2;
@@ -49,6 +52,7 @@ static inline int test_main(const char *name, const TTest *const *tests, size_t 
 
                 tcase_set_timeout(tcase, timeout);
                 tcase_add_checked_fixture(tcase, test_enter, NULL);
+                tcase_add_unchecked_fixture(tcase, NULL, test_after);
                 tcase_add_test(tcase, tests[i]);
                 suite_add_tcase(suite, tcase);
         }

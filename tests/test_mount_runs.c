@@ -1,0 +1,393 @@
+/* What a cell says: limits, answers, seeds, time limits and the facts that answer them, measuring again (TREE.md, 3, 10, 11). */
+#include "mount.h"
+
+#include <jansson.h>
+
+static json_t *json_of(const char *path)
+{
+        cleanup_free char *text = content(path);
+        json_error_t error;
+        json_t *j = json_loads(text, 0, &error);
+
+        ck_assert_msg(j, "%s: %s in %s", path, error.text, text);
+        return j;
+}
+
+/* -- answers -- */
+
+START_TEST(test_a_run)
+{
+        json_t *j;
+        unsigned id;
+        double time_taken, cpu;
+
+        world_make(NULL);
+        mount_start("mnt", NULL);
+        id = case_add("a.smt2", "; do complain about it\n; do burn 120\n; do allocate 40\n; do sleep 50\n; do print sat\n");
+        assert_content(at(CELL "result", id), "sat\n");
+        assert_content(at(CELL "stdout", id), "sat\n");
+        assert_content(at(CELL "stderr", id), "about it\n");
+        time_taken = number(at(CELL "time", id));
+        cpu = number(at(CELL "cputime", id));
+        ck_assert_double_ge(cpu, 0.12);
+        ck_assert_double_ge(time_taken, 0.17);
+        ck_assert_double_ge(number(at(CELL "memory", id)), 40 << 20);
+        ck_assert_double_lt(number(at(CELL "memory", id)), 400 << 20); /* and not the daemon's own */
+        assert_shell("grep -qE '^[0-9]+\\.[0-9]{6}$' " CELL "time && grep -qE '^[0-9]+\\.[0-9]{6}$' " CELL "cputime", id, id);
+        j = json_of(at(CELL "run.json", id));
+        ck_assert_str_eq(json_string_value(json_object_get(j, "commit")), commit_sha("HEAD"));
+        ck_assert_str_eq(json_string_value(json_object_get(j, "solver")), "tiny");
+        json_decref(j);
+        ck_assert_uint_eq(counter("mnt", "jobs_started_total"), 2);
+        world_end();
+}
+END_TEST
+
+START_TEST(test_results)
+{
+        static const struct {
+                const char *text, *result;
+        } table[] = {
+                {"; do print sat\n", "sat\n"},
+                {"; do print unsat\n", "unsat\n"},
+                {"; do print unknown\n", "unknown\n"},
+                {"; do print success\n; do print ; a comment\n; do print\n; do print unsat\n", "unsat\n"},
+                {"; do print what?\n", "unknown\n"},
+                {"; do print (error \"no such sort\")\n", "error\n"},
+                {"; do crash\n", "crash\n"},
+                {"; do print sat\n; do crash\n", "crash\n"},
+                {"(check-sat)\n(check-sat)\n(check-sat)\n; do print sat\n; do print unsat\n; do print unknown\n",
+                 "sat\nunsat\nunknown\n"},
+        };
+
+        world_make(NULL);
+        mount_start("mnt", NULL);
+        for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
+                unsigned id = case_add(at("%zu.smt2", i), "%s", table[i].text);
+                cleanup_free char *result = content(at(CELL "result", id));
+                const char *end = result + strlen(result) - strlen(table[i].result);
+
+                /* answers before a crash may be kept; the last line is the run's */
+                ck_assert_msg(end >= result && strcmp(end, table[i].result) == 0, "case %u: %s", id, result);
+        }
+        world_end();
+}
+END_TEST
+
+START_TEST(test_a_wrong_answer_is_flagged)
+{
+        json_t *j;
+        unsigned wrong, partly, right;
+
+        world_make(NULL);
+        mount_start("mnt", NULL);
+        right = case_add("right.smt2", "(set-info :status sat)\n(check-sat)\n; do print sat\n");
+        wrong = case_add("wrong.smt2", "(set-info :status sat)\n(check-sat)\n; do print unsat\n");
+        partly = case_add("partly.smt2", "(set-info :status sat)\n(check-sat)\n(set-info :status unsat)\n(check-sat)\n"
+                                         "; do print unsat\n; do print unsat\n");
+        assert_content(at(CELL "result", right), "sat\n");
+        assert_shell("! grep -i wrong mnt/.solverfs/status");
+        assert_content(at(CELL "result", wrong), "unsat\n"); /* what it said is what it said */
+        assert_content(at(CELL "result", partly), "unsat\nunsat\n");
+        for (unsigned id = right; id <= partly; id++) {
+                j = json_of(at(CELL "run.json", id));
+                ck_assert_msg(json_is_true(json_object_get(j, "wrong")) == (id != right), "case %u: %s", id, json_dumps(j, 0));
+                json_decref(j);
+        }
+        assert_shell("grep WRONG mnt/.solverfs/status | grep 'case %u'", wrong);
+        assert_shell("grep WRONG mnt/.solverfs/status | grep 'case %u'", partly);
+        assert_shell("! grep 'case %u:' mnt/.solverfs/status", right);
+        world_end();
+}
+END_TEST
+
+/* -- limits -- */
+
+START_TEST(test_time_limit)
+{
+        struct world w = {.settings = "sandbox = none\n", .recipe = "timeout = 700ms\n"};
+        unsigned slow, busy;
+
+        world_make(&w);
+        mount_start("mnt", NULL);
+        slow = case_add("slow.smt2", "; do print sat\n; do daemon %s\n; do sleep 60000\n", absolute("daemon"));
+        busy = case_add("busy.smt2", "; do fork 3\n; do burn 60000\n");
+        assert_shell("tail -n 1 " CELL "result", slow);
+        ck_assert_str_eq(shell_output, "timeout\n");
+        assert_content(at(CELL "time", slow), "0.700000\n"); /* a timeout's time is the limit */
+        assert_content(at(CELL "stdout", slow), "sat\n");
+        ck_assert(!process_lives((pid_t)number("daemon"))); /* with all it started */
+        assert_content(at(CELL "result", busy), "timeout\n");
+        assert_content(at(CELL "time", busy), "0.700000\n");
+        world_end();
+}
+END_TEST
+
+START_TEST(test_cpu_limit)
+{
+        struct world w = {.recipe = "cputime = 400ms\n"};
+        unsigned busy, idle;
+
+        world_make(&w);
+        mount_start("mnt", NULL);
+        busy = case_add("busy.smt2", "; do burn 60000\n");
+        idle = case_add("idle.smt2", "; do sleep 800\n; do print sat\n");
+        assert_content(at(CELL "result", busy), "timeout\n");
+        assert_content(at(CELL "result", idle), "sat\n");
+        world_end();
+}
+END_TEST
+
+START_TEST(test_memory_limit)
+{
+        unsigned greedy, modest;
+
+        world_make(NULL);
+        mount_start("mnt", NULL);
+        greedy = case_add("greedy.smt2", "; do allocate 2000\n; do print sat\n");
+        modest = case_add("modest.smt2", "; do allocate 200\n; do print sat\n");
+        assert_content(at(CELL "result", greedy), "memout\n");
+        assert_content(at(CELL "result", modest), "sat\n");
+        world_end();
+}
+END_TEST
+
+START_TEST(test_output_limit)
+{
+        cleanup_free char *out = NULL;
+        unsigned id;
+        ssize_t size;
+
+        world_make(NULL);
+        mount_start("mnt", NULL);
+        id = case_add("loud.smt2", "; do flood 200\n; do print sat\n");
+        assert_content(at(CELL "result", id), "error\n");
+        size = read_whole(at(CELL "stdout", id), &out);
+        ck_assert_int_gt(size, 100000);
+        ck_assert_int_lt(size, 2 << 20);
+        ck_assert_ptr_nonnull(strstr(out, "cut"));
+        world_end();
+}
+END_TEST
+
+START_TEST(test_process_limit)
+{
+        unsigned many, few;
+
+        world_make(NULL);
+        mount_start("mnt", NULL);
+        many = case_add("many.smt2", "; do fork 500\n; do print sat\n");
+        few = case_add("few.smt2", "; do fork 5\n; do print sat\n");
+        assert_content(at(CELL "result", many), "error\n");
+        assert_content(at(CELL "result", few), "sat\n");
+        world_end();
+}
+END_TEST
+
+START_TEST(test_build_limit)
+{
+        struct world w = {.recipe = "build-timeout = 1s\nbuild = \"sleep 600\"\n"};
+        unsigned id;
+
+        world_make(&w);
+        mount_start("mnt", NULL);
+        id = case_add("a.smt2", "; do print sat\n");
+        assert_content(at(CELL "result", id), "unbuildable\n");
+        ck_assert_int_eq(open_error(at(CELL "time", id)), ENODATA);
+        assert_content("mnt/tiny/head/build/status", "failed\n");
+        world_end();
+}
+END_TEST
+
+/* -- seeds -- */
+
+START_TEST(test_seeds)
+{
+        unsigned id;
+
+        world_make(NULL);
+        mount_start("mnt", NULL);
+        id = case_add("a.smt2", "; do seed\n; do print sat\n");
+        assert_content(at(CELL "stdout", id), "seed: none\nsat\n");
+        assert_content(at("mnt/tiny/head/seeds/7/cases/%u/stdout", id), "seed: 7\nsat\n");
+        assert_content(at("mnt/tiny/head/seeds/0/cases/%u/stdout", id), "seed: 0\nsat\n");
+        assert_content(at(CELL "stdout", id), "seed: none\nsat\n");
+        assert_shell("ls mnt/tiny/head/seeds | sort -n && ls mnt/tiny/cached/HEAD/seeds/7/cases");
+        ck_assert_str_eq(shell_output, at("0\n7\n%u\n", id));
+        ck_assert_uint_eq(counter("mnt", "jobs_started_total"), 4);
+        world_end();
+}
+END_TEST
+
+/* -- time limits, and the facts that answer them -- */
+
+START_TEST(test_other_limits)
+{
+        struct world w = {.settings = "sandbox = none\n"};
+        unsigned solved, slow;
+        uint64_t started;
+
+        world_make(&w);
+        mount_start("mnt", NULL);
+        solved = case_add("solved.smt2", "; do count %s\n; do sleep 200\n; do print sat\n", absolute("solved"));
+        slow = case_add("slow.smt2", "; do count %s\n; do sleep 2500\n; do print unsat\n", absolute("slow"));
+#define LIMIT "mnt/tiny/head/timeout/%s/cases/%u/%s"
+        /* what was solved in time answers every limit that it kept to */
+        assert_content(at(LIMIT, "5s", solved, "result"), "sat\n");
+        started = counter("mnt", "jobs_started_total");
+        assert_state(at(LIMIT, "20m", solved, "time"), "ready");
+        assert_content(at(LIMIT, "20m", solved, "result"), "sat\n");
+        assert_content(at(CELL "result", solved), "sat\n");
+        assert_content("solved", ".");
+        ck_assert_uint_eq(counter("mnt", "jobs_started_total"), started);
+        /* and no other */
+        assert_state(at(LIMIT, "100ms", solved, "time"), "cold");
+        assert_content(at(LIMIT, "100ms", solved, "result"), "timeout\n");
+        assert_content(at(LIMIT, "100ms", solved, "time"), "0.100000\n");
+        assert_content("solved", "..");
+        assert_content(at(CELL "result", solved), "sat\n");
+        /* a timeout answers each shorter limit, and no longer one */
+        assert_content(at(LIMIT, "600ms", slow, "result"), "timeout\n");
+        assert_state(at(LIMIT, "500ms", slow, "time"), "ready");
+        assert_content(at(LIMIT, "500ms", slow, "result"), "timeout\n");
+        assert_content(at(LIMIT, "500ms", slow, "time"), "0.500000\n");
+        assert_content("slow", ".");
+        assert_state(at(LIMIT, "30s", slow, "time"), "cold");
+        assert_content(at(LIMIT, "30s", slow, "result"), "unsat\n");
+        assert_content("slow", "..");
+        assert_content(at(LIMIT, "600ms", slow, "result"), "timeout\n"); /* what was measured under a limit stays under it */
+        world_end();
+}
+END_TEST
+
+/* A limit has one folder, whatever way it is written. */
+START_TEST(test_spellings_of_limits)
+{
+        cleanup_free char *target = NULL;
+        unsigned id;
+
+        world_make(NULL);
+        mount_start("mnt", NULL);
+        id = case_add("a.smt2", "; do print sat\n");
+        assert_content(at(LIMIT, "120s", id, "result"), "sat\n");
+        assert_content(at(LIMIT, "2m", id, "result"), "sat\n");
+        assert_shell("ls mnt/tiny/head/timeout");
+        ck_assert_str_eq(shell_output, "2m\n");
+        target = read_link("mnt/tiny/head/timeout/120s");
+        ck_assert_str_eq(target, "2m");
+        assert_shell("ls mnt/tiny/cached/HEAD/timeout/2m/cases");
+        ck_assert_str_eq(shell_output, at("%u\n", id));
+        world_end();
+}
+END_TEST
+
+/* A memory limit is part of it: what ran out under a small one says nothing of a larger one. */
+START_TEST(test_a_larger_memory_limit)
+{
+        unsigned id;
+        struct mount *m;
+
+        world_make(NULL);
+        m = mount_start("mnt", NULL);
+        id = case_add("a.smt2", "; do allocate 700\n; do print sat\n");
+        assert_content(at(CELL "result", id), "memout\n");
+        mount_stop(m);
+        assert_shell("git config -f store/config solver.tiny.memory 2g");
+        mount_start("mnt", NULL);
+        assert_content(at(CELL "result", id), "sat\n");
+        world_end();
+}
+END_TEST
+
+/* -- samples -- */
+
+START_TEST(test_samples)
+{
+        struct world w = {.settings = "sandbox = none\n", .recipe = "samples = 5\n"};
+        json_t *j, *samples;
+        unsigned id, longer;
+        double median;
+        size_t n, faster = 0, slower = 0;
+
+        world_make(&w);
+        mount_start("mnt", NULL);
+        id = case_add("short.smt2", "; do count %s\n; do now\n; do print sat\n", absolute("count"));
+        longer = case_add("fails.smt2", "; do print (error \"x\")\n");
+        median = number(at(CELL "time", id));
+        j = json_of(at(CELL "run.json", id));
+        samples = json_object_get(j, "samples");
+        n = json_array_size(samples);
+        ck_assert_uint_ge(n, 2); /* a short run is measured more than once */
+        ck_assert_uint_eq((size_t)strlen(content("count")), n);
+        for (size_t i = 0; i < n; i++) {
+                const json_t *wall = json_object_get(json_array_get(samples, i), "time");
+
+                ck_assert(json_is_number(wall));
+                faster += json_number_value(wall) < median - 1e-6;
+                slower += json_number_value(wall) > median + 1e-6;
+        }
+        ck_assert_uint_le(faster, (n - 1) / 2); /* the lower median */
+        ck_assert_uint_le(slower, n / 2);
+        json_decref(j);
+        assert_content(at(CELL "result", longer), "error\n");
+        assert_shell("test $(grep -c now: " CELL "stdout) = 1", id); /* of one sample, not of all */
+        world_end();
+}
+END_TEST
+
+/* -- measuring again -- */
+
+START_TEST(test_again)
+{
+        cleanup_free char *before = NULL, *after = NULL;
+        struct stat old, new;
+        unsigned id, other;
+
+        world_make(NULL);
+        mount_start("mnt", NULL);
+        mount_start("second", NULL);
+        id = case_add("a.smt2", "; do now\n; do print sat\n");
+        other = case_add("b.smt2", "; do now\n; do print sat\n");
+        before = content(at(CELL "stdout", id));
+        free(content(at(CELL "stdout", other)));
+        assert_shell("cmp " CELL "stdout second/tiny/head/cases/%u/stdout && cp " CELL "stdout other", id, id, other);
+        ck_assert_int_eq(stat(at(CELL "stdout", id), &old), 0);
+        await(time(NULL) > old.st_mtime);
+        assert_shell("solverfs run tiny HEAD %u --again", id);
+        await(stat(at(CELL "stdout", id), &new) == 0 && new.st_mtime > old.st_mtime);
+        after = content(at(CELL "stdout", id));
+        ck_assert_str_ne(after, before);
+        ck_assert_uint_eq(strlen(after), (size_t) new.st_size);
+        await(shell("cmp " CELL "stdout second/tiny/head/cases/%u/stdout", id, id) == 0);
+        assert_shell("cmp other " CELL "stdout", other); /* only what was asked for */
+        ck_assert_int_eq(stat(at(CELL "stdout", other), &new), 0);
+        ck_assert_int_eq(new.st_mtime, old.st_mtime);
+        world_end();
+}
+END_TEST
+
+/* One that was read and mapped keeps what it opened; one that opens anew sees the new. */
+START_TEST(test_again_under_a_reader)
+{
+        cleanup_free char *before = NULL;
+        cleanup_close int fd = -1;
+        char text[256] = "";
+        unsigned id;
+
+        world_make(NULL);
+        mount_start("mnt", NULL);
+        id = case_add("a.smt2", "; do now\n; do print sat\n");
+        before = content(at(CELL "stdout", id));
+        fd = open(at(CELL "stdout", id), O_RDONLY | O_CLOEXEC);
+        assert_shell("solverfs run tiny HEAD %u --again", id);
+        await(strcmp(content(at(CELL "stdout", id)), before) != 0);
+        ck_assert_int_gt(pread(fd, text, sizeof(text) - 1, 0), 0);
+        ck_assert_uint_eq(strlen(text), strlen(before)); /* one or the other, whole */
+        close(steal_fd(&fd));
+        world_end();
+}
+END_TEST
+
+MOUNT_SUITE("mount_runs", {test_a_run}, {test_results}, {test_a_wrong_answer_is_flagged}, {test_time_limit}, {test_cpu_limit},
+            {test_memory_limit}, {test_output_limit}, {test_process_limit}, {test_build_limit}, {test_seeds}, {test_other_limits},
+            {test_spellings_of_limits}, {test_a_larger_memory_limit}, {test_samples}, {test_again}, {test_again_under_a_reader})
