@@ -5,7 +5,7 @@ packages="
 	build-essential pkg-config meson ninja-build
 	libfuse3-dev libgit2-dev liblmdb-dev libzstd-dev libjansson-dev libssl-dev libxxhash-dev
 	fuse3 bubblewrap git ccache
-	check attr
+	check attr rsync
 	libz3-dev
 	scdoc
 "
