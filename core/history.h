@@ -46,7 +46,7 @@ int history_clone(const char *repos_dir, const char *name, const char *url, cons
 /* Fetches (unless `index_only`), then indexes what is new, newest refs included. *ret_new: commits added. */
 int history_update(struct history *h, bool index_only, const struct progress *p, uint32_t *ret_new);
 /* Makes a working tree (uncommitted changes, untracked files that are not ignored) a commit of the store's repository, under
- * refs/solverfs/snapshots/<time>; its parent is the tree's HEAD when that is known here. */
+ * refs/solverfs/snapshots/<time>; its parent is the tree's HEAD, or the nearest of its ancestors that is known here. */
 int history_snapshot(struct history *h, const char *dir, uint32_t *ret_number);
 
 uint32_t history_count(struct history *h);      /* commits; numbers are below it */

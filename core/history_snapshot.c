@@ -145,13 +145,18 @@ static int write_ref(git_repository *to, const git_oid *commit)
         return r < 0 ? errorf(git_errno(r), "cannot store the ref %s: %s", name, git_error_text()) : 0;
 }
 
-/* The tree's HEAD, when the store's repository has it too. */
+/* The tree's HEAD, or the nearest of its ancestors that the store's repository has: HEAD may be newer than the last update. */
 static void find_parent(git_repository *from, git_repository *to, git_commit **ret)
 {
-        git_oid head;
+        git_revwalk *walk = NULL;
+        git_oid id;
 
-        if (git_reference_name_to_id(&head, from, "HEAD") == 0)
-                git_commit_lookup(ret, to, &head);
+        if (git_revwalk_new(&walk, from) < 0)
+                return;
+        if (git_revwalk_push_head(walk) == 0)
+                while (git_revwalk_next(&id, walk) == 0 && git_commit_lookup(ret, to, &id) < 0)
+                        ;
+        git_revwalk_free(walk);
 }
 
 static int take_snapshot(git_repository *from, git_repository *to, git_oid *ret)

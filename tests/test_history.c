@@ -100,7 +100,8 @@ static void make_repository(void)
               "blob\nmark :9\ndata 2\n4\n"
               "commit refs/heads/main\nmark :6\ncommitter ${who}06 +0200\ndata 5\nlast\nM 644 :9 src/a\n"
               "reset refs/tags/v1\nfrom :1\n\n"
-              "tag v2\nfrom :3\ntagger ${who}07 +0200\ndata 10\nannotated\n\nEOF\ngit reset -q --hard; git tag blob $(git rev-parse HEAD:src/a)");
+              "tag v2\nfrom :3\ntagger ${who}07 +0200\ndata 10\nannotated\n\nEOF\ngit reset -q --hard; git tag blob $(git "
+              "rev-parse HEAD:src/a)");
 }
 
 START_TEST(test_index_and_lookups)
@@ -702,6 +703,23 @@ START_TEST(test_snapshot)
 }
 END_TEST
 
+START_TEST(test_snapshot_ahead_of_the_store)
+{
+        uint32_t number, head;
+        struct commit c;
+
+        make_repository();
+        begin("r");
+        head = resolve("HEAD");
+        shell("cd r; echo later > src/later; commit 'not fetched yet'; echo now > src/now");
+        assert_ok(history_snapshot(history, "r", &number));
+        assert_ok(history_commit(history, number, &c));
+        ck_assert_uint_eq(c.first_parent, head); /* the nearest ancestor that the store has */
+        check_text(git_oid_tostr_s(&c.oid), COMMIT_CHANGES, "A\tsrc/later\nA\tsrc/now\n");
+        close_history();
+}
+END_TEST
+
 START_TEST(test_snapshot_of_others)
 {
         uint32_t number;
@@ -764,4 +782,5 @@ SUITE("history", test_index_and_lookups, test_refs, test_revisions_are_git_s, te
       test_names_like_hex, test_ambiguous_prefixes, test_texts, test_dates, test_odd_commits, test_sources, test_update,
       test_rewritten_upstream, test_branch_becomes_folder, test_clone_sources_that_do_not_work, test_clone_sources_that_work,
       test_damaged_repository, test_foreign_repository, test_odd_ref_names, test_killed_index,
-      test_killed_clone_leaves_nothing_in_the_way, test_snapshot, test_snapshot_of_others, test_threads)
+      test_killed_clone_leaves_nothing_in_the_way, test_snapshot, test_snapshot_ahead_of_the_store, test_snapshot_of_others,
+      test_threads)
