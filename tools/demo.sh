@@ -34,7 +34,9 @@ temp=$(mktemp -d "${TMPDIR:-/tmp}/solverfs-demo-XXXXXX")
 export SOLVERFS_STORE=$temp/store
 mnt=$temp/mnt
 cleanup() {
+	status=$?
 	cd /
+	[ $status -eq 0 ] || [ ! -s "$SOLVERFS_STORE/log" ] || { echo "The mount's log:" && tail -n 5 "$SOLVERFS_STORE/log"; } >&2
 	solverfs -q unmount "$mnt" 2>/dev/null || solverfs -q unmount --lazy "$mnt" 2>/dev/null || true
 	rm -rf "$temp"
 }
@@ -100,8 +102,11 @@ shown "$mnt/strand/commits/$old/bin/strand" "$mnt/cases/1/input.smt2"
 "$mnt/strand/commits/$old/bin/strand" "$mnt/cases/1/input.smt2" || echo "(exit status $?)"
 
 say "5. What is known is under cached/, where nothing ever starts work: made for grep, tar and backups"
-shown "grep . $mnt/strand/cached/*/cases/*/{time,result}"
-grep . "$mnt"/strand/cached/*/cases/*/{time,result} | sed "s|$mnt|mnt|"
+shown "ls $mnt/strand/cached | wc -l"
+find "$mnt/strand/cached" -mindepth 1 -maxdepth 1 | wc -l
+say "   (Commits that did not touch the solver share its build, and its results)"
+shown "grep . $mnt/strand/cached/$old/cases/*/{time,result}"
+grep . "$mnt/strand/cached/$old"/cases/*/{time,result} | sed "s|$mnt|mnt|"
 say "   The command sees the same store, mounted or not"
 show solverfs run strand HEAD all
 
