@@ -214,10 +214,12 @@ static void ticket_add(struct job *j, struct ticket *t)
         struct engine *e = j->engine;
 
         t->job = j;
-        t->next = j->tickets;
-        if (j->tickets)
-                j->tickets->previous = t;
-        j->tickets = t;
+        t->previous = j->last_ticket;
+        if (j->last_ticket)
+                j->last_ticket->next = t;
+        else
+                j->tickets = t;
+        j->last_ticket = t;
         j->n_tickets++;
         e->counters.waiters += ticket_is_waiter(t);
         if (j->abandoned) {
@@ -241,6 +243,8 @@ static void ticket_remove(struct ticket *t)
                 j->tickets = t->next;
         if (t->next)
                 t->next->previous = t->previous;
+        else
+                j->last_ticket = t->previous;
         t->job = NULL;
         e->counters.waiters -= ticket_is_waiter(t);
         if (--j->n_tickets == 0) {
@@ -280,7 +284,7 @@ void job_finish(struct job *j, int r, struct value *v, const char *reason)
                 t->job = NULL;
                 e->counters.waiters -= ticket_is_waiter(t);
         }
-        j->tickets = NULL;
+        j->tickets = j->last_ticket = NULL;
         j->n_tickets = 0;
         e->dirty = true;
         pthread_mutex_unlock(&e->lock);

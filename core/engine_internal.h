@@ -38,7 +38,7 @@ struct job {
         /* under engine->lock */
         enum job_stage stage;
         enum priority priority; /* of its most urgent ticket so far */
-        struct ticket *tickets; /* owned */
+        struct ticket *tickets, *last_ticket; /* owned; in the order they came, which is the order of their answers */
         unsigned n_tickets;
         bool listed;             /* in engine->jobs: can be joined */
         bool cancelled;          /* told to stop; never joined again */

@@ -175,20 +175,31 @@ static void *leaver_thread(void *user)
 
 /* -- serving -- */
 
-static struct fuse_session *make_fuse(struct session *s, const struct session_options *o, const char *store)
+#define MOUNT_THREADS 8 /* that read requests, unless max_threads= says otherwise */
+
+struct own_options {
+        unsigned threads;
+};
+
+static const struct fuse_opt own_options[] = {
+        {"max_threads=%u", offsetof(struct own_options, threads), 1},
+        FUSE_OPT_END,
+};
+
+/* libfuse's session, with the kernel's and the user's options; those that are ours are taken out and end in *own. */
+static struct fuse_session *make_fuse(struct session *s, const struct session_options *o, const char *store,
+                                      struct own_options *own)
 {
         struct fuse_args args = FUSE_ARGS_INIT(0, NULL);
-        cleanup_free char *options = NULL;
+        cleanup_free char *source = NULL, *options = NULL;
         struct fuse_session *fuse = NULL;
 
-        if (asprintf(&options, "rw,nodev,nosuid,noatime,default_permissions,subtype=solverfs,fsname=%s%s%s", store,
-                     o->options && *o->options ? "," : "", o->options ? o->options : "") < 0)
-                return NULL;
-        for (char *p = options; *p; p++) /* a comma in the store's path would begin another option */
-                if (*p == ',' && p < strstr(options, "fsname=") + 7 + strlen(store) && p > strstr(options, "fsname="))
-                        *p = '_';
-        if (fuse_opt_add_arg(&args, "solverfs") == 0 && fuse_opt_add_arg(&args, "-o") == 0 &&
-            fuse_opt_add_arg(&args, options) == 0)
+        if (asprintf(&source, "fsname=%s", store) >= 0 &&
+            fuse_opt_add_opt(&options, "rw,nodev,nosuid,noatime,default_permissions,subtype=solverfs") == 0 &&
+            fuse_opt_add_opt_escaped(&options, source) == 0 && /* a comma in the store's path is no end of it */
+            (!o->options || !*o->options || fuse_opt_add_opt(&options, o->options) == 0) &&
+            fuse_opt_add_arg(&args, "solverfs") == 0 && fuse_opt_add_arg(&args, "-o") == 0 &&
+            fuse_opt_add_arg(&args, options) == 0 && fuse_opt_parse(&args, own, own_options, NULL) == 0)
                 fuse = fuse_session_new(&args, &session_operations, sizeof(session_operations), s);
         fuse_opt_free_args(&args);
         return fuse;
@@ -202,8 +213,8 @@ static int serve(struct fuse_session *fuse, unsigned threads)
         if (!config)
                 return -ENOMEM;
         fuse_loop_cfg_set_clone_fd(config, 0); /* gained nothing where it was measured */
-        fuse_loop_cfg_set_max_threads(config, threads ? threads : 8);
-        fuse_loop_cfg_set_idle_threads(config, threads ? threads : 8); /* as many as there are: none ends for want of work */
+        fuse_loop_cfg_set_max_threads(config, threads);
+        fuse_loop_cfg_set_idle_threads(config, threads); /* as many as there are: none ends for want of work */
         r = fuse_session_loop_mt(fuse, config);
         fuse_loop_cfg_destroy(config);
         return r < 0 ? r : 0; /* a signal's number is no error */
@@ -211,7 +222,8 @@ static int serve(struct fuse_session *fuse, unsigned threads)
 
 static int mount_and_serve(struct session *s, struct workspace *w, const struct session_options *o, const char *path)
 {
-        struct fuse_session *fuse = make_fuse(s, o, workspace_dir(w));
+        struct own_options own = {.threads = MOUNT_THREADS};
+        struct fuse_session *fuse = make_fuse(s, o, workspace_dir(w), &own);
         struct leaver leaver = {.session = s, .fuse = fuse, .mountpoint = path};
         int r;
 
@@ -228,7 +240,7 @@ static int mount_and_serve(struct session *s, struct workspace *w, const struct 
         if (r == 0) {
                 if (o->ready)
                         o->ready(o->user, 0);
-                r = serve(fuse, o->threads);
+                r = serve(fuse, MAX(own.threads, 1u));
                 eventfd_write(leaver.end, 1);
                 pthread_join(leaver.thread, NULL);
         }

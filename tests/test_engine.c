@@ -228,6 +228,27 @@ START_TEST(test_what_is_needed_comes_first)
 }
 END_TEST
 
+START_TEST(test_who_waits_for_the_same_need_goes_on_in_order)
+{
+        struct answers a = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+        start(&(struct engine_options){.cores = 1});
+        control->hold = true;
+        for (unsigned i = 10; i < 20; i++) {
+                struct query *q = number_new(i, 1, RESOURCE_CORE);
+                struct ticket *t = NULL;
+
+                assert_ok(engine_ask(e, q, PRIORITY_BATCH, false, count_answer, &a, &t));
+                query_unref(q);
+        }
+        control->hold = false;
+        wait_for(&a.n, 10);
+        for (unsigned i = 0; i < 10; i++)
+                ck_assert_uint_eq(control->finished_order[i + 1], 10 + i);
+        close_engine();
+}
+END_TEST
+
 START_TEST(test_a_failed_need_fails_with_its_reason)
 {
         cleanup_free char *reason = NULL;
@@ -536,7 +557,8 @@ START_TEST(test_storm)
 END_TEST
 
 SUITE("engine", test_a_stored_value_is_answered_at_once, test_a_thousand_askers_one_computation, test_what_is_needed_comes_first,
-      test_a_failed_need_fails_with_its_reason, test_the_last_to_leave_cancels_after_the_grace, test_who_comes_back_in_time_joins,
+      test_who_waits_for_the_same_need_goes_on_in_order, test_a_failed_need_fails_with_its_reason,
+      test_the_last_to_leave_cancels_after_the_grace, test_who_comes_back_in_time_joins,
       test_who_asks_for_a_cancelled_one_gets_a_new_one, test_people_come_before_batches, test_the_queue_is_bounded,
       test_again_computes_what_is_there, test_get_can_be_interrupted, test_closing_answers_everybody,
       test_one_computation_in_all_processes, test_a_killed_process_frees_its_claim, test_jobs_can_be_seen_from_everywhere,
