@@ -9,9 +9,6 @@
  * The integer solver's current lengths say which way to try first, and its facts which ways are left. */
 #include "search.h"
 
-/* How often a variable may be unfolded over itself on one path before the arrangement is pruned. */
-#define ARRANGE_MAX_OVERLAPS 3
-
 /* Symbol i from the front (or from the back). */
 static int32_t at(const struct word *w, uint32_t i, bool back)
 {
@@ -326,8 +323,9 @@ bool arrange_split(struct search *s, struct state *st, struct split *out)
                 return true;
         /* Prune what unfolds overlapping variables for ever (paper, section 4.1): then no `unsat` from here. */
         for (size_t i = 0; i < out->way.n; i++) {
-                if (out->way.d[i].overlap && st->overlaps >= ARRANGE_MAX_OVERLAPS) {
+                if (out->way.d[i].overlap && st->overlaps >= s->max_overlaps) {
                         s->stats->pruned++;
+                        s->limited = true;
                         out->incomplete = true;
                         continue;
                 }

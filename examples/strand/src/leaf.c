@@ -348,6 +348,10 @@ enum outcome leaf_solve(struct search *s, struct state *st, struct split *out)
                         }
                 }
         }
+        if (st->mends >= s->max_mends) {
+                s->limited = true;
+                goto out;
+        }
         r = OUT_UNSAT;
         st->mends++;
         if (t.kind == TROUBLE_NEQ)

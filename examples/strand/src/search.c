@@ -83,6 +83,7 @@ static enum outcome visit(struct search *s, struct state *st, uint32_t depth, de
                         goto out;
         }
         if (depth + 1 >= s->max_depth || stop(s)) {
+                s->limited = true;
                 result = OUT_UNKNOWN;
                 goto out;
         }

@@ -86,7 +86,8 @@ struct search {
         dep *no_reason;
         uint64_t nodes, node_limit;
         uint64_t random;
-        bool incomplete;           /* something was pruned since the search began */
+        uint32_t max_mends, max_overlaps; /* on one path */
+        bool limited;              /* one of these limits was met: larger ones may help */
         /* the caller's last word on a candidate: values by variable index */
         bool (*accept)(struct search *s, const struct ustr *const *value, void *data);
         void *accept_data;

@@ -7,7 +7,11 @@
 
 /* The search stack is deep but bounded. */
 #define STRAND_MAX_DEPTH  3000
-#define STRAND_FIRST_NODES 2000
+/* Limits of the search on one conjunction, at level 0 and more at each further level. */
+#define STRAND_LEVELS     7
+#define STRAND_NODES(l)   (500ull << 2 * (l))
+#define STRAND_MENDS(l)   (6 + 10 * (l))
+#define STRAND_OVERLAPS(l) (1 + 2 * (l))
 
 struct literal {
         tid atom;
@@ -387,7 +391,7 @@ static bool load(struct solver *v, struct search *s, struct state *st, const vec
         return true;
 }
 
-static enum outcome search_literals(struct solver *v, const vec_u32 *seen, uint64_t nodes, vec_u32 *core)
+static enum outcome search_literals(struct solver *v, const vec_u32 *seen, uint32_t level, vec_u32 *core, bool *limited)
 {
         struct search s = {.lower = &v->lower,
                            .zed = &v->zed,
@@ -397,7 +401,9 @@ static enum outcome search_literals(struct solver *v, const vec_u32 *seen, uint6
                            .stats = v->stats,
                            .nlits = (uint32_t)v->lits.n,
                            .max_depth = STRAND_MAX_DEPTH,
-                           .node_limit = nodes,
+                           .node_limit = STRAND_NODES(level),
+                           .max_mends = STRAND_MENDS(level),
+                           .max_overlaps = STRAND_OVERLAPS(level),
                            .random = v->opt->seed,
                            .pool = &v->pool,
                            .accept = accept,
@@ -415,6 +421,7 @@ static enum outcome search_literals(struct solver *v, const vec_u32 *seen, uint6
                 r = failed ? OUT_UNKNOWN : search_run(&s, st, &conflict);
         }
         state_free(st);
+        *limited |= r == OUT_UNKNOWN && s.limited;
         if (r == OUT_UNSAT)
                 for (uint32_t i = 0; i < s.nlits; i++)
                         if (dep_has(conflict, i))
@@ -425,7 +432,7 @@ static enum outcome search_literals(struct solver *v, const vec_u32 *seen, uint6
         return r;
 }
 
-static void block(struct solver *v, const vec_u32 *core)
+static void block(struct solver *v, const vec_u32 *core, tid guard)
 {
         VEC(tid) atom = {};
         bool *negative = util_alloc(core->n);
@@ -434,42 +441,51 @@ static void block(struct solver *v, const vec_u32 *core)
                 vec_push(&atom, v->lits.d[core->d[i]].atom);
                 negative[i] = v->lits.d[core->d[i]].negative;
         }
-        zed_block(&v->zed, atom.d, negative, core->n);
+        zed_block(&v->zed, atom.d, negative, core->n, guard);
         free(negative);
         vec_free(&atom);
 }
 
+/* What the search cannot decide within the limits of a level is set aside under the level's guard, and looked at
+ * again with larger limits when nothing else is left. */
 static enum verdict loop(struct solver *v)
 {
-        bool incomplete = false;
-        uint64_t nodes = STRAND_FIRST_NODES;
+        uint32_t level = 0;
+        bool limited = false;
+        tid guard = lower_fresh(&v->lower, SORT_BOOL, "level");
 
         for (;;) {
                 vec_u32 seen = {}, core = {};
+                bool guarded = false;
                 enum outcome r;
 
                 if (late(v))
                         return VERDICT_UNKNOWN;
                 v->round++;
                 v->stats->rounds++;
-                switch (zed_check(&v->zed)) {
+                switch (zed_check(&v->zed, guard, &guarded)) {
                 case VERDICT_UNSAT:
-                        return incomplete ? VERDICT_UNKNOWN : VERDICT_UNSAT;
+                        if (!guarded)
+                                return VERDICT_UNSAT;
+                        if (!limited || ++level == STRAND_LEVELS)
+                                return VERDICT_UNKNOWN;
+                        v->stats->levels++;
+                        limited = false;
+                        guard = lower_fresh(&v->lower, SORT_BOOL, "level");
+                        continue;
                 case VERDICT_UNKNOWN:
                         return VERDICT_UNKNOWN;
                 case VERDICT_SAT:
                         break;
                 }
                 justify(v, &seen);
-                r = search_literals(v, &seen, nodes, &core);
-                if (r == OUT_UNKNOWN) { /* not decided: look elsewhere, but never say unsat */
-                        incomplete = true;
+                r = search_literals(v, &seen, level, &core, &limited);
+                if (r == OUT_UNKNOWN)
                         for (uint32_t i = 0; i < v->lits.n; i++)
                                 vec_push(&core, i);
-                }
                 if (r != OUT_SAT) {
                         v->stats->conflicts++;
-                        block(v, &core);
+                        block(v, &core, r == OUT_UNKNOWN ? guard : 0);
                 }
                 vec_free(&seen);
                 vec_free(&core);
@@ -521,6 +537,7 @@ void strand_print_stats(FILE *f, const struct strand_stats *s)
         } lines[] = {
                 {"rounds", s->rounds},
                 {"conflicts", s->conflicts},
+                {"levels", s->levels},
                 {"nodes", s->nodes},
                 {"splits", s->splits},
                 {"arrangements", s->arrangements},

@@ -16,6 +16,7 @@ struct strand_options {
 struct strand_stats {
         uint64_t rounds;        /* Boolean assignments looked at */
         uint64_t conflicts;     /* clauses learned from them */
+        uint64_t levels;        /* times the limits were raised */
         uint64_t nodes;         /* of the string search */
         uint64_t splits;        /* case splits */
         uint64_t arrangements;  /* arrangements followed to the end */

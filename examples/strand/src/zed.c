@@ -176,7 +176,7 @@ void zed_assert(struct zed *z, tid formula)
         Z3_solver_assert(z->z, z->master, ast(z, formula));
 }
 
-void zed_block(struct zed *z, const tid *atom, const bool *negative, size_t n)
+void zed_block(struct zed *z, const tid *atom, const bool *negative, size_t n, tid guard)
 {
         VEC(Z3_ast) lits = {};
 
@@ -185,19 +185,28 @@ void zed_block(struct zed *z, const tid *atom, const bool *negative, size_t n)
 
                 vec_push(&lits, negative[i] ? a : Z3_mk_not(z->z, a));
         }
-        Z3_solver_assert(z->z, z->master, n ? Z3_mk_or(z->z, (unsigned)n, lits.d) : Z3_mk_false(z->z));
+        if (guard)
+                vec_push(&lits, Z3_mk_not(z->z, ast(z, guard)));
+        Z3_solver_assert(z->z, z->master, lits.n ? Z3_mk_or(z->z, (unsigned)lits.n, lits.d) : Z3_mk_false(z->z));
         vec_free(&lits);
 }
 
-enum verdict zed_check(struct zed *z)
+enum verdict zed_check(struct zed *z, tid guard, bool *guarded)
 {
+        Z3_ast g = ast(z, guard);
         Z3_lbool r;
 
         z->stats->z3_checks++;
         drop(z, &z->skeleton);
-        r = Z3_solver_check(z->z, z->master);
-        if (r == Z3_L_FALSE)
+        r = Z3_solver_check_assumptions(z->z, z->master, 1, &g);
+        if (r == Z3_L_FALSE) {
+                Z3_ast_vector core = Z3_solver_get_unsat_core(z->z, z->master);
+
+                Z3_ast_vector_inc_ref(z->z, core);
+                *guarded = Z3_ast_vector_size(z->z, core) > 0;
+                Z3_ast_vector_dec_ref(z->z, core);
                 return VERDICT_UNSAT;
+        }
         if (r != Z3_L_TRUE)
                 return VERDICT_UNKNOWN;
         z->skeleton = Z3_solver_get_model(z->z, z->master);

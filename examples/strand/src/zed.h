@@ -27,10 +27,12 @@ void zed_init(struct zed *z, struct bank *b, struct strand_stats *stats, double 
 void zed_free(struct zed *z);
 
 void zed_assert(struct zed *z, tid formula);
-/* Adds the clause that not all these literals hold; negative[i]: the literal is the negation of atom[i]. */
-void zed_block(struct zed *z, const tid *atom, const bool *negative, size_t n);
-/* The skeleton: VERDICT_SAT leaves a model for zed_truth. */
-enum verdict zed_check(struct zed *z);
+/* Adds the clause that not all these literals hold; negative[i]: the literal is the negation of atom[i]. A guard
+ * (a Boolean variable, or 0) makes it hold only where the guard is assumed. */
+void zed_block(struct zed *z, const tid *atom, const bool *negative, size_t n, tid guard);
+/* The skeleton under the guard: VERDICT_SAT leaves a model for zed_truth; VERDICT_UNSAT says whether the guard
+ * was needed. */
+enum verdict zed_check(struct zed *z, tid guard, bool *guarded);
 bool zed_truth(struct zed *z, tid formula);
 
 uint32_t zed_proxy(struct zed *z, tid fact);
