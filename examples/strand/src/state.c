@@ -700,6 +700,52 @@ static bool link_value(struct search *s, const struct link *l, struct value *out
         return out->set;
 }
 
+/* (str.to_code x) is among the codes of the one-character words that x can be. */
+static bool code_fact(struct search *s, struct state *st, const struct link *l, dep **conflict)
+{
+        dep *why;
+        struct aut *a;
+        vec_u32 parts = {};
+        bool ok;
+
+        if (l->arg[0]->n != 1)
+                return true;
+        a = state_domain(s, st, (uint32_t)SYM_VAR(l->arg[0]->s[0]), &why);
+        if (a == s->auts->all || a->nclasses > 40)
+                return true;
+        for (uint32_t c = 0; c < a->nclasses; c++) {
+                uint32_t t = a->step[c], hi = c + 1 < a->nclasses ? a->first[c + 1] - 1 : USTR_MAX_CHAR;
+
+                if (t != AUT_DEAD && a->accept[t])
+                        vec_push(&parts,
+                                 lower_and(s->lower,
+                                           (tid[]){lower_le(s->lower, term_num(s->b, a->first[c]), l->var),
+                                                   lower_le(s->lower, l->var, term_num(s->b, hi))},
+                                           2));
+        }
+        vec_push(&parts, lower_not(s->lower, lower_eq(s->lower, s->vars.d[SYM_VAR(l->arg[0]->s[0])].len, term_num(s->b, 1))));
+        ok = state_fact(s, st, lower_or(s->lower, parts.d, parts.n), dep_union(s, why, l->why), conflict);
+        vec_free(&parts);
+        return ok;
+}
+
+/* Equal arguments give equal results. */
+static bool congruence(struct search *s, struct state *st, size_t i, dep **conflict)
+{
+        const struct link *l = &st->links.d[i];
+
+        for (size_t k = 0; k < i; k++) {
+                const struct link *o = &st->links.d[k];
+
+                if (term_get(s->b, o->app)->op != term_get(s->b, l->app)->op || l->result || o->var == l->var ||
+                    !word_same(o->arg[0], l->arg[0]))
+                        continue;
+                if (!state_fact(s, st, lower_eq(s->lower, o->var, l->var), dep_union(s, o->why, l->why), conflict))
+                        return false;
+        }
+        return true;
+}
+
 static int simplify_link(struct search *s, struct state *st, size_t i, dep **conflict)
 {
         struct link *l = &st->links.d[i];
@@ -708,8 +754,11 @@ static int simplify_link(struct search *s, struct state *st, size_t i, dep **con
         if (l->done)
                 return 0;
         for (int k = 0; k < 3; k++)
-                if (l->arg[k] && !word_is_const(l->arg[k]))
-                        return 0;
+                if (l->arg[k] && !word_is_const(l->arg[k])) {
+                        if (term_get(s->b, l->app)->op == OP_TO_CODE && !code_fact(s, st, l, conflict))
+                                return -1;
+                        return l->result || congruence(s, st, i, conflict) ? 0 : -1;
+                }
         if (!link_value(s, l, &v))
                 return 0;
         l->done = true;
