@@ -53,12 +53,13 @@ static uint32_t run(const struct word *w, bool back)
 
 /* ---- contradictions by counting ---- */
 
-/* Both sides have the same variables, so they must have the same characters (Parikh). */
+/* Once the variables that both sides have are taken away, at most one side has any left: then that side has at most
+ * as many of each character in its constants as the other (Parikh). */
 static bool parikh_clash(const struct word *l, const struct word *r)
 {
         VEC(int64_t) count = {};
         vec_i32 sym = {};
-        bool vars_same = true, chars_same = true;
+        bool left = false, right = false, clash = false;
 
         for (int side = 0; side < 2; side++) {
                 const struct word *w = side ? r : l;
@@ -76,15 +77,16 @@ static bool parikh_clash(const struct word *l, const struct word *r)
                 }
         }
         for (size_t k = 0; k < sym.n; k++)
-                if (count.d[k]) {
-                        if (SYM_IS_VAR(sym.d[k]))
-                                vars_same = false;
-                        else
-                                chars_same = false;
+                if (SYM_IS_VAR(sym.d[k])) {
+                        left |= count.d[k] > 0;
+                        right |= count.d[k] < 0;
                 }
+        for (size_t k = 0; k < sym.n && !(left && right); k++)
+                if (!SYM_IS_VAR(sym.d[k]))
+                        clash |= (count.d[k] > 0 && !right) || (count.d[k] < 0 && !left);
         vec_free(&count);
         vec_free(&sym);
-        return vars_same && !chars_same;
+        return clash;
 }
 
 bool arrange_refute(struct search *s, const struct state *st, dep **conflict)
