@@ -154,6 +154,32 @@ static void run_strand(int n, int *verdict)
                 verdict[at] = 0; /* too slow, not wrong */
 }
 
+/* One formula (under strand's model) by one other solver, with time. */
+static int ask(int i, const char *command, bool with_model)
+{
+        FILE *f = fopen(path_in, "w");
+        int v[1];
+
+        if (!f)
+                return 0;
+        fprintf(f, "(set-logic ALL)\n(echo \"@0\")\n%s%s(check-sat)\n", text[i], with_model ? model[i] : "");
+        fclose(f);
+        run(command, path_in, 12);
+        read_verdicts(1, v);
+        return v[0];
+}
+
+/* Is it the others that are wrong? A confirmed model says so, and so does z3 on strand's side against cvc5. */
+static bool others_wrong(int i, int mine, unsigned long long seed)
+{
+        bool with_model = mine == 1;
+
+        if (ask(i, "z3 -T:10", with_model) != mine)
+                return false;
+        printf("seed %llu: cvc5 is wrong, z3 sides with strand%s\n", seed, with_model ? "'s model" : "");
+        return true;
+}
+
 static int disagree(int i, unsigned long long seed, const char *what)
 {
         FILE *f = fopen("disagreement.smt2", "w");
@@ -170,7 +196,7 @@ static int disagree(int i, unsigned long long seed, const char *what)
 
 int main(int argc, char **argv)
 {
-        unsigned long long formulas = 1000, seed = 1, done = 0, counts[6] = {}, checked = 0, decided[4] = {};
+        unsigned long long formulas = 1000, seed = 1, done = 0, counts[6] = {}, checked = 0, wrong = 0, decided[4] = {};
         char z3_command[64], cvc5_command[96];
         double seconds = 1e9, start = strand_now();
         int flavour = -1, batch = 100, c, status = 0;
@@ -254,6 +280,10 @@ int main(int argc, char **argv)
                                 what = "strand says sat, another unsat, and the model is not confirmed";
                         if (verbose && mine[i] == 0 && (z3[i] == 1 || z3[i] == 2 || cvc5[i] == 1 || cvc5[i] == 2))
                                 printf("undecided: seed %llu, z3 %d, cvc5 %d\n", seed + (unsigned)i, z3[i], cvc5[i]);
+                        if (what && (mine[i] == 1 || mine[i] == 2) && others_wrong(i, mine[i], seed + (unsigned)i)) {
+                                wrong++;
+                                what = NULL;
+                        }
                         if (what)
                                 status = disagree(i, seed + (unsigned)i, what);
                 }
@@ -261,8 +291,8 @@ int main(int argc, char **argv)
                 counts[4] = 0;
                 seed += (unsigned)n;
                 printf("%llu formulas: strand sat %llu unsat %llu unknown %llu; models confirmed %llu (by z3 with the model, or by both); decided strand "
-                       "%llu z3 %llu cvc5 %llu (both strand and cvc5 %llu)\n",
-                       done, counts[1], counts[2], counts[0], checked, decided[0], decided[1], decided[2], decided[3]);
+                       "%llu z3 %llu cvc5 %llu (both strand and cvc5 %llu); cvc5 wrong %llu\n",
+                       done, counts[1], counts[2], counts[0], checked, decided[0], decided[1], decided[2], decided[3], wrong);
                 fflush(stdout);
         }
         unlink(path_in);
