@@ -1,7 +1,9 @@
 #include "script.h"
 #include <errno.h>
 #include <getopt.h>
+#include <sys/mman.h>
 #include <sys/time.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #define VERSION "0.1"
@@ -60,6 +62,41 @@ static char *read_all(const char *path, size_t *len)
                 fclose(f);
         *len = text.n;
         return text.d;
+}
+
+/* Deep terms make Z3 and some of strand's own passes recurse: they get a stack of their own, of which only what is
+ * used costs memory. */
+#define STACK_BYTES ((size_t)1 << 30)
+
+static ucontext_t caller, callee;
+static struct {
+        const char *text;
+        size_t len;
+        const struct strand_options *opt;
+        struct strand_stats *stats;
+        int status;
+} job;
+
+static void job_run(void)
+{
+        job.status = script_run(job.text, job.len, job.opt, job.stats, stdout);
+}
+
+static void run_on_large_stack(void)
+{
+        void *stack = mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK,
+                           -1, 0);
+
+        if (stack == MAP_FAILED || getcontext(&callee)) {
+                job_run();
+                return;
+        }
+        callee.uc_stack.ss_sp = stack;
+        callee.uc_stack.ss_size = STACK_BYTES;
+        callee.uc_link = &caller;
+        makecontext(&callee, job_run, 0);
+        swapcontext(&caller, &callee);
+        munmap(stack, STACK_BYTES);
 }
 
 int main(int argc, char **argv)
@@ -131,7 +168,12 @@ int main(int argc, char **argv)
                 signal(SIGALRM, on_alarm);
                 setitimer(ITIMER_REAL, &it, NULL);
         }
-        status = script_run(text, len, &opt, &stats, stdout);
+        job.text = text;
+        job.len = len;
+        job.opt = &opt;
+        job.stats = &stats;
+        run_on_large_stack();
+        status = job.status;
         free(text);
         if (want_stats)
                 strand_print_stats(stdout, &stats);
