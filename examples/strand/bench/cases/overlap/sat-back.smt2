@@ -1,0 +1,6 @@
+(set-logic QF_SLIA)
+(declare-fun x () String)(declare-fun y () String)(declare-fun z () String)
+(assert (= (str.++ y x "cd") (str.++ z "dc" x)))
+(assert (= (str.len y) (str.len z)))
+(assert (> (str.len x) 40))
+(check-sat)

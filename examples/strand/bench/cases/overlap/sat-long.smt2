@@ -1,0 +1,5 @@
+(set-logic QF_SLIA)
+(declare-fun x () String)(declare-fun y () String)(declare-fun z () String)
+(assert (= (str.++ "abc" x) (str.++ x "bca")))
+(assert (> (str.len x) 5000))
+(check-sat)

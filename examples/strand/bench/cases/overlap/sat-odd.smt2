@@ -1,0 +1,5 @@
+(set-logic QF_SLIA)
+(declare-fun x () String)(declare-fun y () String)(declare-fun z () String)
+(assert (= (str.++ "ab" x) (str.++ x "ba")))
+(assert (= (str.len x) 1001))
+(check-sat)

@@ -1,0 +1,6 @@
+(set-logic QF_SLIA)
+(declare-fun x () String)(declare-fun y () String)(declare-fun z () String)
+(assert (= (str.++ "ab" x "c" y) (str.++ x "bac" z)))
+(assert (> (str.len x) 300))
+(assert (= (str.++ "ba" z) (str.++ z "ab")))
+(check-sat)

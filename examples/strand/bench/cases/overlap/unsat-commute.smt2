@@ -1,0 +1,5 @@
+(set-logic QF_SLIA)
+(declare-fun x () String)(declare-fun y () String)(declare-fun z () String)
+(assert (= (str.++ "a" x) (str.++ x "a")))
+(assert (str.contains x "b"))
+(check-sat)

@@ -1,0 +1,5 @@
+(set-logic QF_SLIA)
+(declare-fun x () String)(declare-fun y () String)(declare-fun z () String)
+(assert (= (str.++ "ab" x) (str.++ x "ab")))
+(assert (str.in_re x (re.++ re.all (str.to_re "aa") re.all)))
+(check-sat)

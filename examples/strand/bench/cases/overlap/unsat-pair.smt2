@@ -1,0 +1,7 @@
+(set-logic QF_SLIA)
+(declare-fun x () String)(declare-fun y () String)(declare-fun z () String)
+(assert (= (str.++ "ab" x) (str.++ x "ba")))
+(assert (= (str.++ "aab" y) (str.++ y "aba")))
+(assert (= x y))
+(assert (> (str.len x) 3))
+(check-sat)

@@ -1,0 +1,5 @@
+(set-logic QF_SLIA)
+(declare-fun x () String)(declare-fun y () String)(declare-fun z () String)
+(assert (= (str.++ "abc" x) (str.++ x "cab")))
+(assert (not (= (mod (str.len x) 3) 2)))
+(check-sat)
