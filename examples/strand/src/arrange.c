@@ -185,7 +185,8 @@ static void consider(struct search *s, const struct state *st, size_t i, bool ba
                         if (state_length(s, v) == state_length(s, (uint32_t)SYM_VAR(at(w, 0, back))))
                                 c.cost--;
                 }
-                if (c.cost < best->cost)
+                /* ties fall by the seed */
+                if (c.cost < best->cost || (c.cost == best->cost && s->opt->seed >> (i + swap) % 31 & 1))
                         *best = c;
         }
 }

@@ -446,7 +446,7 @@ static int parse_term(struct parser *p, tid *out)
 
                 if (p->lex.tok == TOK_CLOSE && frames.n && vec_last(&frames).kind == FRAME_APP) {
                         f = vec_pop(&frames);
-                        if ((r = apply(p, &f, values.d + f.base, values.n - f.base, &v)) < 0)
+                        if ((r = apply(p, &f, values.n ? values.d + f.base : NULL, values.n - f.base, &v)) < 0)
                                 goto out;
                         values.n = f.base;
                 } else if (p->lex.tok != TOK_OPEN) {

@@ -508,7 +508,7 @@ enum verdict strand_solve(struct bank *b, const tid *asserts, size_t n, const st
         if (v.lower.fail) {
                 fprintf(stderr, "strand: unknown, because of %s\n", v.lower.fail);
         } else {
-                zed_init(&v.zed, b, stats, opt->deadline);
+                zed_init(&v.zed, b, stats, opt->deadline, opt->seed);
                 aut_store_init(&v.auts, opt->deadline);
                 for (size_t i = 0; i < v.roots.n; i++)
                         zed_assert(&v.zed, v.roots.d[i]);

@@ -11,17 +11,18 @@ static void on_error(Z3_context c, Z3_error_code e)
 
 /* Z3 gives up after that many of its resource units: deterministic, and without the thread that its timeouts
  * start at every check (which fails where processes are scarce, and takes the program down). */
-static void limit(struct zed *z, Z3_solver s, unsigned units)
+static void limit(struct zed *z, Z3_solver s, unsigned units, unsigned seed)
 {
         Z3_params p = Z3_mk_params(z->z);
 
         Z3_params_inc_ref(z->z, p);
         Z3_params_set_uint(z->z, p, Z3_mk_string_symbol(z->z, "rlimit"), units);
+        Z3_params_set_uint(z->z, p, Z3_mk_string_symbol(z->z, "random_seed"), seed);
         Z3_solver_set_params(z->z, s, p);
         Z3_params_dec_ref(z->z, p);
 }
 
-void zed_init(struct zed *z, struct bank *b, struct strand_stats *stats, double deadline)
+void zed_init(struct zed *z, struct bank *b, struct strand_stats *stats, double deadline, uint32_t seed)
 {
         Z3_config cfg = Z3_mk_config();
 
@@ -39,8 +40,8 @@ void zed_init(struct zed *z, struct bank *b, struct strand_stats *stats, double 
         Z3_solver_inc_ref(z->z, z->arith);
         z->ints = Z3_mk_int_sort(z->z);
         z->bools = Z3_mk_bool_sort(z->z);
-        limit(z, z->master, ZED_MASTER_UNITS);
-        limit(z, z->arith, ZED_ARITH_UNITS);
+        limit(z, z->master, ZED_MASTER_UNITS, seed);
+        limit(z, z->arith, ZED_ARITH_UNITS, seed);
 }
 
 static void drop(struct zed *z, Z3_model *m)

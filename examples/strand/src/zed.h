@@ -23,7 +23,7 @@ struct zed {
         double deadline;
 };
 
-void zed_init(struct zed *z, struct bank *b, struct strand_stats *stats, double deadline);
+void zed_init(struct zed *z, struct bank *b, struct strand_stats *stats, double deadline, uint32_t seed);
 void zed_free(struct zed *z);
 
 void zed_assert(struct zed *z, tid formula);
