@@ -1,11 +1,13 @@
 /* The differential fuzzer: strand against z3 and cvc5 on generated formulas, until they disagree.
  *
- * Formulas go in batches, one process for each solver and batch, each formula between push and pop; a solver that gives
- * up or stops in the middle counts as unknown from there on. A sat of strand is checked again: its model is put
- * into the formula as equalities, which z3 (or, if that cannot say, cvc5) must not find unsatisfiable.
+ * Formulas go in batches, one process for each solver and batch, each formula between push and pop; a solver
+ * that gives up or stops in the middle counts as unknown from there on. A sat of strand is checked again: its
+ * model is put into the formula as equalities, which z3 (or, if that cannot say, cvc5) must not find
+ * unsatisfiable.
  *
- * strand is linked in. Usage: differ [-n FORMULAS] [-s FIRST-SEED] [-t SECONDS] [-f FLAVOUR] [-b BATCH] [-l LIMIT] [-v] [-p]
- * Ends with status 1 at the first disagreement, whose formula is written to disagreement.smt2. */
+ * strand is linked in. Usage: differ [-n FORMULAS] [-s FIRST-SEED] [-t SECONDS] [-f FLAVOUR] [-b BATCH] [-l
+ * LIMIT] [-v] [-p] Ends with status 1 at the first disagreement, whose formula is written to
+ * disagreement.smt2. */
 #include "generate.h"
 #include "../src/script.h"
 #include <getopt.h>
@@ -89,7 +91,8 @@ static void strand_child(int n, FILE *progress)
         for (int i = 0; i < n; i++) {
                 struct strand_options opt = options;
                 struct strand_stats stats = {};
-                int len = snprintf(script, sizeof(script), "(set-logic QF_SLIA)\n%s(check-sat)\n(get-model)\n", text[i]);
+                int len = snprintf(script, sizeof(script),
+                                   "(set-logic QF_SLIA)\n%s(check-sat)\n(get-model)\n", text[i]);
 
                 opt.deadline = strand_now() + limit;
                 alarm((unsigned)(2 * limit) + 8); /* stuck for good: the parent sees the signal */
@@ -101,7 +104,8 @@ static void strand_child(int n, FILE *progress)
         fflush(progress);
 }
 
-/* strand runs in a child, a batch at a time; what a crash leaves unsaid is tried again from the next formula. */
+/* strand runs in a child, a batch at a time; what a crash leaves unsaid is tried again from the next formula.
+ */
 static void run_strand(int n, int *verdict)
 {
         char line[MAX_TEXT], *out = NULL;
@@ -142,8 +146,8 @@ static void run_strand(int n, int *verdict)
                 } else if (at >= 0 && at < n && verdict[at] == 1 &&
                            sscanf(line, " (define-fun %63s () %15s %n", name, sort, &skip) >= 2 && skip) {
                         line[strlen(line) - 2] = 0; /* ")\n" */
-                        out += snprintf(out, (size_t)(model[at] + MAX_TEXT - out), "(assert (= %s %s))\n", name,
-                                        line + skip);
+                        out += snprintf(out, (size_t)(model[at] + MAX_TEXT - out), "(assert (= %s %s))\n",
+                                        name, line + skip);
                 }
         }
         if (f)
@@ -169,7 +173,8 @@ static int ask(int i, const char *command, bool with_model)
         return v[0];
 }
 
-/* Is it the others that are wrong? A confirmed model says so, and so does z3 on strand's side against cvc5. */
+/* Is it the others that are wrong? A confirmed model says so, and so does z3 on strand's side against cvc5.
+ */
 static bool others_wrong(int i, int mine, unsigned long long seed)
 {
         bool with_model = mine == 1;
@@ -196,7 +201,8 @@ static int disagree(int i, unsigned long long seed, const char *what)
 
 int main(int argc, char **argv)
 {
-        unsigned long long formulas = 1000, seed = 1, done = 0, counts[6] = {}, checked = 0, wrong = 0, decided[4] = {};
+        unsigned long long formulas = 1000, seed = 1, done = 0, counts[6] = {}, checked = 0, wrong = 0,
+                           decided[4] = {};
         char z3_command[64], cvc5_command[96];
         double seconds = 1e9, start = strand_now();
         int flavour = -1, batch = 100, c, status = 0;
@@ -239,14 +245,16 @@ int main(int argc, char **argv)
         snprintf(path_in, sizeof(path_in), "%s/in.smt2", dir);
         snprintf(path_out, sizeof(path_out), "%s/out", dir);
         snprintf(z3_command, sizeof(z3_command), "z3 -t:%d", (int)(limit * 400));
-        snprintf(cvc5_command, sizeof(cvc5_command), "cvc5 --strings-exp --incremental --tlimit-per=%d", (int)(limit * 400));
+        snprintf(cvc5_command, sizeof(cvc5_command), "cvc5 --strings-exp --incremental --tlimit-per=%d",
+                 (int)(limit * 400));
         while (!status && done < formulas && strand_now() - start < seconds) {
                 int mine[MAX_BATCH], z3[MAX_BATCH], cvc5[MAX_BATCH], again[MAX_BATCH], n = batch;
 
                 if (formulas - done < (unsigned long long)n)
                         n = (int)(formulas - done);
                 for (int i = 0; i < n; i++)
-                        fuzz_generate(seed + (unsigned)i, flavour < 0 ? (int)((seed + (unsigned)i) % 4) : flavour, text[i],
+                        fuzz_generate(seed + (unsigned)i,
+                                      flavour < 0 ? (int)((seed + (unsigned)i) % 4) : flavour, text[i],
                                       MAX_TEXT);
                 run_strand(n, mine);
                 write_batch(n, false);
@@ -273,14 +281,18 @@ int main(int argc, char **argv)
                         else if (mine[i] == 1 && again[i] == 2)
                                 what = "z3 refutes strand's model";
                         else if (mine[i] == 2 && (z3[i] == 1 || cvc5[i] == 1))
-                                what = z3[i] == 1 ? "strand says unsat, z3 sat" : "strand says unsat, cvc5 sat";
+                                what = z3[i] == 1 ? "strand says unsat, z3 sat"
+                                                  : "strand says unsat, cvc5 sat";
                         else if (mine[i] == 1 && z3[i] == 2 && cvc5[i] == 2)
                                 what = "strand says sat, z3 and cvc5 unsat";
                         else if (mine[i] == 1 && (z3[i] == 2 || cvc5[i] == 2) && again[i] != 1)
                                 what = "strand says sat, another unsat, and the model is not confirmed";
-                        if (verbose && mine[i] == 0 && (z3[i] == 1 || z3[i] == 2 || cvc5[i] == 1 || cvc5[i] == 2))
-                                printf("undecided: seed %llu, z3 %d, cvc5 %d\n", seed + (unsigned)i, z3[i], cvc5[i]);
-                        if (what && (mine[i] == 1 || mine[i] == 2) && others_wrong(i, mine[i], seed + (unsigned)i)) {
+                        if (verbose && mine[i] == 0 &&
+                            (z3[i] == 1 || z3[i] == 2 || cvc5[i] == 1 || cvc5[i] == 2))
+                                printf("undecided: seed %llu, z3 %d, cvc5 %d\n", seed + (unsigned)i, z3[i],
+                                       cvc5[i]);
+                        if (what && (mine[i] == 1 || mine[i] == 2) &&
+                            others_wrong(i, mine[i], seed + (unsigned)i)) {
                                 wrong++;
                                 what = NULL;
                         }
@@ -290,9 +302,11 @@ int main(int argc, char **argv)
                 done += (unsigned)n - counts[4];
                 counts[4] = 0;
                 seed += (unsigned)n;
-                printf("%llu formulas: strand sat %llu unsat %llu unknown %llu; models confirmed %llu (by z3 with the model, or by both); decided strand "
+                printf("%llu formulas: strand sat %llu unsat %llu unknown %llu; models confirmed %llu (by z3 "
+                       "with the model, or by both); decided strand "
                        "%llu z3 %llu cvc5 %llu (both strand and cvc5 %llu); cvc5 wrong %llu\n",
-                       done, counts[1], counts[2], counts[0], checked, decided[0], decided[1], decided[2], decided[3], wrong);
+                       done, counts[1], counts[2], counts[0], checked, decided[0], decided[1], decided[2],
+                       decided[3], wrong);
                 fflush(stdout);
         }
         unlink(path_in);

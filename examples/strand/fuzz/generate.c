@@ -347,7 +347,8 @@ static void boolean(struct gen *g, int depth)
 
 size_t fuzz_generate(uint64_t seed, int flavour, char *buf, size_t size)
 {
-        struct gen g = {.x = seed * 0x9e3779b97f4a7c15ull + 12345, .p = buf, .end = buf + size, .flavour = flavour};
+        struct gen g = {
+                .x = seed * 0x9e3779b97f4a7c15ull + 12345, .p = buf, .end = buf + size, .flavour = flavour};
         unsigned n;
         bool large;
 

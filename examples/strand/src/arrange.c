@@ -1,10 +1,11 @@
 /* Word equations by arrangements (paper, sections 3 and 4.1).
  *
- * The two sides of a generalized word equation are two sequences of boundary labels. An arrangement merges them
- * into one: the next label of one side comes before, with, or after the next of the other. What is merged already
- * has been stripped from both sides, so the front of an equation is always a pair of left labels in one set, and
- * a split decides the pair of right labels that follow: |X| < |Y|, = or >. Replacing the longer variable by
- * pieces everywhere merges the label sets of all equations that share it. Both ends of an equation are fronts.
+ * The two sides of a generalized word equation are two sequences of boundary labels. An arrangement merges
+ * them into one: the next label of one side comes before, with, or after the next of the other. What is
+ * merged already has been stripped from both sides, so the front of an equation is always a pair of left
+ * labels in one set, and a split decides the pair of right labels that follow: |X| < |Y|, = or >. Replacing
+ * the longer variable by pieces everywhere merges the label sets of all equations that share it. Both ends of
+ * an equation are fronts.
  *
  * The integer solver's current lengths say which way to try first, and its facts which ways are left. */
 #include "search.h"
@@ -53,8 +54,8 @@ static uint32_t run(const struct word *w, bool back)
 
 /* ---- contradictions by counting ---- */
 
-/* Once the variables that both sides have are taken away, at most one side has any left: then that side has at most
- * as many of each character in its constants as the other (Parikh). */
+/* Once the variables that both sides have are taken away, at most one side has any left: then that side has
+ * at most as many of each character in its constants as the other (Parikh). */
 static bool parikh_clash(const struct word *l, const struct word *r)
 {
         VEC(int64_t) count = {};
@@ -105,7 +106,13 @@ bool arrange_refute(struct search *s, const struct state *st, dep **conflict)
 struct choice {
         size_t eq;
         bool back, swap;
-        enum { CHOICE_CUT, CHOICE_RUN, CHOICE_PAIR, CHOICE_PERIOD, CHOICE_OVERLAP } kind;
+        enum {
+                CHOICE_CUT,
+                CHOICE_RUN,
+                CHOICE_PAIR,
+                CHOICE_PERIOD,
+                CHOICE_OVERLAP
+        } kind;
         uint32_t cost, cut_l, cut_r, offset;
 };
 
@@ -252,8 +259,8 @@ static void split_pair(struct search *s, struct state *st, const struct choice *
         }
 }
 
-/* X a = w X b with a constant w: X is a prefix of w w w .., so X = w^k u for a proper prefix u of w = u v, and
- * a = v u b. (From the back, mirrored.) This decides the overlap: no arrangement is pruned. */
+/* X a = w X b with a constant w: X is a prefix of w w w .., so X = w^k u for a proper prefix u of w = u v,
+ * and a = v u b. (From the back, mirrored.) This decides the overlap: no arrangement is pruned. */
 static void split_period(struct search *s, struct state *st, const struct choice *c, struct split *out)
 {
         const struct eqn *e = &st->eqs.d[c->eq];
@@ -273,7 +280,8 @@ static void split_period(struct search *s, struct state *st, const struct choice
                 struct branch way = {.drop_eq = (int)c->eq + 1};
                 struct aut *aut;
 
-                lang = c->back ? re_concat(re, end, re_star(re, word)) : re_concat(re, re_star(re, word), end);
+                lang = c->back ? re_concat(re, end, re_star(re, word))
+                               : re_concat(re, re_star(re, word), end);
                 aut = aut_from_re(s->auts, lang);
                 if (!aut) {
                         out->incomplete = true;
@@ -302,7 +310,8 @@ bool arrange_split(struct search *s, struct state *st, struct split *out)
 
                         e = &st->eqs.d[i];
                         branch_eq(&b, word_slice(s, e->l, 0, cl), word_slice(s, e->r, 0, cr));
-                        branch_eq(&b, word_slice(s, e->l, cl, e->l->n - cl), word_slice(s, e->r, cr, e->r->n - cr));
+                        branch_eq(&b, word_slice(s, e->l, cl, e->l->n - cl),
+                                  word_slice(s, e->r, cr, e->r->n - cr));
                         vec_push(&out->way, b);
                         out->why = e->why;
                         return true;
@@ -324,7 +333,8 @@ bool arrange_split(struct search *s, struct state *st, struct split *out)
         }
         if (s->opt->no_overlap)
                 return true;
-        /* Prune what unfolds overlapping variables for ever (paper, section 4.1): then no `unsat` from here. */
+        /* Prune what unfolds overlapping variables for ever (paper, section 4.1): then no `unsat` from here.
+         */
         for (size_t i = 0; i < out->way.n; i++) {
                 if (out->way.d[i].overlap && st->overlaps >= s->max_overlaps) {
                         s->stats->pruned++;

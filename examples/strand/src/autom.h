@@ -11,10 +11,10 @@ typedef VEC(uint64_t) bits64;
 /* Which lengths the words of a language have: an ultimately periodic set (exact), or only its minimum. */
 struct aut_lengths {
         bool exact;
-        bool finite;         /* no word is longer than `pre` - 1 */
-        uint32_t min;        /* of a nonempty language */
+        bool finite;          /* no word is longer than `pre` - 1 */
+        uint32_t min;         /* of a nonempty language */
         uint32_t pre, period; /* n >= pre is a length iff n + period is */
-        const uint8_t *has;  /* for n < pre + period */
+        const uint8_t *has;   /* for n < pre + period */
 };
 
 struct aut {
@@ -22,9 +22,9 @@ struct aut {
         const uint32_t *first; /* first character of each class; first[0] = 0 */
         const uint32_t *step;  /* [state * nclasses + class] */
         const uint8_t *accept;
-        struct aut *next;            /* in the store's bucket */
+        struct aut *next;                  /* in the store's bucket */
         const struct aut_lengths *lengths; /* computed by need */
-        const uint32_t *distance;    /* to acceptance, by state; by need */
+        const uint32_t *distance;          /* to acceptance, by state; by need */
         uint64_t hash;
 };
 
@@ -34,8 +34,8 @@ struct aut_store {
         struct aut **bucket;
         size_t n, nbuckets;
         struct aut *empty, *all;
-        VEC(struct aut *) of_re;    /* by rid */
-        VEC(struct aut *) autos;    /* by id */
+        VEC(struct aut *) of_re; /* by rid */
+        VEC(struct aut *) autos; /* by id */
         /* memo of binary operations */
         uint64_t *memo_key;
         struct aut **memo_val;
@@ -50,13 +50,16 @@ void aut_store_free(struct aut_store *s);
 struct aut *aut_from_re(struct aut_store *s, rid r);
 struct aut *aut_inter(struct aut_store *s, struct aut *a, struct aut *b);
 struct aut *aut_comp(struct aut_store *s, struct aut *a);
-/* The language of the words that lead from state q to a state of target (a bit set; NULL: the accepting ones). */
+/* The language of the words that lead from state q to a state of target (a bit set; NULL: the accepting
+ * ones). */
 struct aut *aut_between(struct aut_store *s, struct aut *a, uint32_t q, const uint64_t *target);
 
 uint32_t aut_class(const struct aut *a, uint32_t c);
 uint32_t aut_step(const struct aut *a, uint32_t q, uint32_t c);
-/* All states that a word of d can lead to from the states in `from`; adds them to `to`. False: out of time. */
-bool aut_image(struct aut_store *s, const struct aut *a, const uint64_t *from, const struct aut *d, uint64_t *to);
+/* All states that a word of d can lead to from the states in `from`; adds them to `to`. False: out of time.
+ */
+bool aut_image(struct aut_store *s, const struct aut *a, const uint64_t *from, const struct aut *d,
+               uint64_t *to);
 
 const struct aut_lengths *aut_lengths(struct aut_store *s, struct aut *a);
 bool aut_has_length(const struct aut_lengths *l, uint64_t n);

@@ -7,7 +7,7 @@
 
 struct value {
         enum sort sort;
-        bool set;   /* false: not known, or too large to compute */
+        bool set; /* false: not known, or too large to compute */
         bool b;
         int64_t i;
         const struct ustr *s;

@@ -2,7 +2,18 @@
 #pragma once
 #include "util.h"
 
-enum token { TOK_EOF, TOK_OPEN, TOK_CLOSE, TOK_SYMBOL, TOK_KEYWORD, TOK_NUMERAL, TOK_DECIMAL, TOK_BITS, TOK_STRING, TOK_BAD };
+enum token {
+        TOK_EOF,
+        TOK_OPEN,
+        TOK_CLOSE,
+        TOK_SYMBOL,
+        TOK_KEYWORD,
+        TOK_NUMERAL,
+        TOK_DECIMAL,
+        TOK_BITS,
+        TOK_STRING,
+        TOK_BAD
+};
 
 /* A string literal longer than this is refused, not copied. */
 #define LEXER_MAX_LITERAL (64u << 20)
@@ -11,10 +22,10 @@ struct lexer {
         const char *p, *end, *line_start;
         unsigned line;
         enum token tok;
-        const char *text;      /* of the current token, without quotes; not terminated */
+        const char *text; /* of the current token, without quotes; not terminated */
         size_t len;
         unsigned tok_line, tok_col;
-        const char *bad;       /* TOK_BAD: why */
+        const char *bad; /* TOK_BAD: why */
 };
 
 void lexer_init(struct lexer *l, const char *text, size_t len);

@@ -163,7 +163,8 @@ tid lower_not(struct lower *l, tid a)
 
 static tid junction(struct lower *l, enum op op, const tid *a, size_t n)
 {
-        tid unit = op == OP_AND ? l->b->t_true : l->b->t_false, zero = op == OP_AND ? l->b->t_false : l->b->t_true;
+        tid unit = op == OP_AND ? l->b->t_true : l->b->t_false,
+            zero = op == OP_AND ? l->b->t_false : l->b->t_true;
         vec_u32 parts = {};
         tid r;
 
@@ -403,8 +404,10 @@ static tid eq_str(struct lower *l, tid a, tid b)
                                 r = l->b->t_false;
                                 goto out;
                         }
-                        n == s->str->len ? (void)i++ : (void)(x.d[i] = char_slice(l, x.d[i], n, s->str->len - n));
-                        n == t->str->len ? (void)j++ : (void)(y.d[j] = char_slice(l, y.d[j], n, t->str->len - n));
+                        n == s->str->len ? (void)i++
+                                         : (void)(x.d[i] = char_slice(l, x.d[i], n, s->str->len - n));
+                        n == t->str->len ? (void)j++
+                                         : (void)(y.d[j] = char_slice(l, y.d[j], n, t->str->len - n));
                 } else {
                         break;
                 }
@@ -576,7 +579,8 @@ static tid substr(struct lower *l, tid s, tid i, tid n)
 
                 if (x->a >= head->len) /* skip the constant that s begins with */
                         return np == 1 ? empty
-                                       : substr(l, lower_concat(l, parts + 1, np - 1), num(l, x->a - head->len), n);
+                                       : substr(l, lower_concat(l, parts + 1, np - 1),
+                                                num(l, x->a - head->len), n);
                 if (y->op == OP_NUM && y->a <= head->len - x->a)
                         return char_slice(l, parts[0], (size_t)x->a, (size_t)y->a);
                 if (np == 1 && y->op == OP_NUM)
@@ -706,7 +710,8 @@ static tid replace(struct lower *l, tid s, tid t, tid u)
                                   lower_eq(l, r, lower_concat(l, (tid[]){p, u, q}, 3)), first_at(l, p, t)},
                           3);
         if (!is_op(l, t, OP_STR))
-                found = ite(l, lower_eq(l, t, empty), lower_eq(l, r, lower_concat(l, (tid[]){u, s}, 2)), found);
+                found = ite(l, lower_eq(l, t, empty), lower_eq(l, r, lower_concat(l, (tid[]){u, s}, 2)),
+                            found);
         set_def(l, r, ite(l, contains(l, s, t), found, lower_eq(l, r, s)));
         return r;
 }
@@ -787,7 +792,8 @@ static tid named(struct lower *l, tid s)
         return v;
 }
 
-/* (str.to_code x) and (str.to_int x) stay leaves of sums; what bounds them is the definition of a variable. */
+/* (str.to_code x) and (str.to_int x) stay leaves of sums; what bounds them is the definition of a variable.
+ */
 static tid to_code(struct lower *l, tid s)
 {
         tid x = named(l, s), app = term_app(l->b, OP_TO_CODE, SORT_INT, &x, 1), fresh;
@@ -814,7 +820,8 @@ static tid to_int(struct lower *l, tid s)
                 vec_push(&parts, lower_le(l, num(l, 0), k));
                 for (int d = 1; d <= 17; d++) { /* k >= 10^d needs more than d digits */
                         power *= 10;
-                        vec_push(&parts, implies(l, lower_le(l, num(l, power), k), lower_le(l, num(l, d + 1), len)));
+                        vec_push(&parts,
+                                 implies(l, lower_le(l, num(l, power), k), lower_le(l, num(l, d + 1), len)));
                 }
                 set_def(l, k,
                         ite(l, in_re(l, x, re_digits(l)), lower_and(l, parts.d, parts.n),
@@ -858,28 +865,34 @@ static tid from_int(struct lower *l, tid i)
         positive = term_app(l->b, OP_RE_CONCAT, SORT_RE, (tid[]){d19, zero}, 2);
         for (int d = 1; d <= 17; d++) { /* more than d digits, the first not 0, need i >= 10^d */
                 power *= 10;
-                sizes = both(l, sizes, implies(l, lower_le(l, num(l, d + 1), lower_len(l, r)), lower_le(l, num(l, power), i)));
+                sizes = both(l, sizes,
+                             implies(l, lower_le(l, num(l, d + 1), lower_len(l, r)),
+                                     lower_le(l, num(l, power), i)));
         }
         set_def(l, r,
                 ite(l, lt(l, i, num(l, 0)), lower_eq(l, r, constant(l, NULL, 0)),
                     lower_and(l,
                               (tid[]){ite(l, lower_eq(l, i, num(l, 0)),
-                                          lower_eq(l, r, constant(l, &(uint32_t){'0'}, 1)), in_re(l, r, positive)),
+                                          lower_eq(l, r, constant(l, &(uint32_t){'0'}, 1)),
+                                          in_re(l, r, positive)),
                                       lower_eq(l, to_int(l, r), i), sizes},
                               3)));
         return r;
 }
 
-/* All strings below the constant s, as a regular expression: a proper prefix, or smaller at the first difference. */
+/* All strings below the constant s, as a regular expression: a proper prefix, or smaller at the first
+ * difference. */
 static tid re_below(struct lower *l, const struct ustr *s)
 {
-        tid all = term_app(l->b, OP_RE_ALL, SORT_RE, NULL, 0), r = term_app(l->b, OP_RE_NONE, SORT_RE, NULL, 0);
+        tid all = term_app(l->b, OP_RE_ALL, SORT_RE, NULL, 0),
+            r = term_app(l->b, OP_RE_NONE, SORT_RE, NULL, 0);
 
         for (uint32_t i = 0; i < s->len; i++) {
                 tid head = re_str(l, constant(l, s->c, i)), alt = head;
 
                 if (s->c[i] > 0) {
-                        tid less = term_app(l->b, OP_RE_CONCAT, SORT_RE, (tid[]){head, re_range(l, 0, s->c[i] - 1), all}, 3);
+                        tid less = term_app(l->b, OP_RE_CONCAT, SORT_RE,
+                                            (tid[]){head, re_range(l, 0, s->c[i] - 1), all}, 3);
 
                         alt = term_app(l->b, OP_RE_UNION, SORT_RE, (tid[]){head, less}, 2);
                 }
@@ -915,14 +928,17 @@ static tid str_lt(struct lower *l, tid s, tid t)
         x = lower_concat(l, (tid[]){a, lower_fresh(l, SORT_STR, "x")}, 2);
         y = lower_concat(l, (tid[]){b, lower_fresh(l, SORT_STR, "y")}, 2);
         differ = lower_and(l,
-                           (tid[]){lower_eq(l, lower_len(l, a), num(l, 1)), lower_eq(l, lower_len(l, b), num(l, 1)),
+                           (tid[]){lower_eq(l, lower_len(l, a), num(l, 1)),
+                                   lower_eq(l, lower_len(l, b), num(l, 1)),
                                    lower_not(l, lower_eq(l, to_code(l, a), to_code(l, b)))},
                            3);
-        less = lower_or(l,
-                        (tid[]){lower_and(l, (tid[]){lower_eq(l, x, empty), lower_not(l, lower_eq(l, y, empty)), v}, 3),
-                                both(l, lower_eq(l, y, empty), lower_not(l, v)),
-                                both(l, differ, iff(l, v, lt(l, to_code(l, a), to_code(l, b))))},
-                        3);
+        less = lower_or(
+                l,
+                (tid[]){lower_and(l, (tid[]){lower_eq(l, x, empty), lower_not(l, lower_eq(l, y, empty)), v},
+                                  3),
+                        both(l, lower_eq(l, y, empty), lower_not(l, v)),
+                        both(l, differ, iff(l, v, lt(l, to_code(l, a), to_code(l, b))))},
+                3);
         set_def(l, v,
                 lower_and(l,
                           (tid[]){lower_eq(l, s, lower_concat(l, (tid[]){p, x}, 2)),
@@ -953,7 +969,7 @@ static tid fold(struct lower *l, enum op op, enum sort sort, const tid *a, size_
         vec_free(&order);
         if (!v.set)
                 return 0;
-        return sort == SORT_BOOL ? (v.b ? l->b->t_true : l->b->t_false)
+        return sort == SORT_BOOL  ? (v.b ? l->b->t_true : l->b->t_false)
                : sort == SORT_INT ? term_num(l->b, v.i)
                                   : term_str(l->b, v.s);
 }
@@ -1145,7 +1161,8 @@ tid lower_formula(struct lower *l, tid root)
                         r = t;
                 } else {
                         for (uint32_t j = 0; j < x->nargs; j++)
-                                if (x->sort == SORT_RE || (x->op != OP_IN_RE && term_get(l->b, args.d[j])->sort == SORT_RE))
+                                if (x->sort == SORT_RE ||
+                                    (x->op != OP_IN_RE && term_get(l->b, args.d[j])->sort == SORT_RE))
                                         continue;
                         r = lower_op(l, x, args.d);
                 }

@@ -7,8 +7,8 @@
  *            nonlinear leftovers
  *
  * All else (substr, indexof, replace ..) becomes a fresh variable with a definition (paper, section 1.2: they
- * "are desugared to word equations with length functions"). A definition matters only where its variable does:
- * the search asks for it by need, which keeps ites from dragging in what they do not choose. */
+ * "are desugared to word equations with length functions"). A definition matters only where its variable
+ * does: the search asks for it by need, which keeps ites from dragging in what they do not choose. */
 #pragma once
 #include "term.h"
 

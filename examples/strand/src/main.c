@@ -64,8 +64,8 @@ static char *read_all(const char *path, size_t *len)
         return text.d;
 }
 
-/* Deep terms make Z3 and some of strand's own passes recurse: they get a stack of their own, of which only what is
- * used costs memory. */
+/* Deep terms make Z3 and some of strand's own passes recurse: they get a stack of their own, of which only
+ * what is used costs memory. */
 #define STACK_BYTES ((size_t)1 << 30)
 
 static ucontext_t caller, callee;
@@ -84,8 +84,8 @@ static void job_run(void)
 
 static void run_on_large_stack(void)
 {
-        void *stack = mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK,
-                           -1, 0);
+        void *stack = mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE,
+                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
 
         if (stack == MAP_FAILED || getcontext(&callee)) {
                 job_run();
@@ -102,10 +102,10 @@ static void run_on_large_stack(void)
 int main(int argc, char **argv)
 {
         static const struct option options[] = {
-                {"stats", no_argument, NULL, 's'},      {"seed", required_argument, NULL, 'r'},
-                {"no-overlap", no_argument, NULL, 'o'}, {"no-length", no_argument, NULL, 'l'},
+                {"stats", no_argument, NULL, 's'},         {"seed", required_argument, NULL, 'r'},
+                {"no-overlap", no_argument, NULL, 'o'},    {"no-length", no_argument, NULL, 'l'},
                 {"timeout", required_argument, NULL, 't'}, {"help", no_argument, NULL, 'h'},
-                {"version", no_argument, NULL, 'v'},    {},
+                {"version", no_argument, NULL, 'v'},       {},
         };
         struct strand_options opt = {};
         struct strand_stats stats = {};
@@ -162,7 +162,9 @@ int main(int argc, char **argv)
                 return 2;
         }
         if (timeout > 0) {
-                struct itimerval it = {.it_value = {(time_t)timeout, (suseconds_t)((timeout - (double)(time_t)timeout) * 1e6) + 1}};
+                struct itimerval it = {
+                        .it_value = {(time_t)timeout,
+                                     (suseconds_t)((timeout - (double)(time_t)timeout) * 1e6) + 1}};
 
                 opt.deadline = strand_now() + timeout * 0.98;
                 signal(SIGALRM, on_alarm);

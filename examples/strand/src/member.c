@@ -1,9 +1,10 @@
 /* Memberships of words with several variables: x rest in A splits by the state of A that x leads to. */
 #include "search.h"
 
-/* The sets of states that the word can pass through: set[i] after i symbols, given the languages of variables.
- * With reasons. Returns the sets, (w->n + 1) * words; NULL: too large. */
-static uint64_t *forward(struct search *s, const struct state *st, const struct member *m, size_t words, dep **why)
+/* The sets of states that the word can pass through: set[i] after i symbols, given the languages of
+ * variables. With reasons. Returns the sets, (w->n + 1) * words; NULL: too large. */
+static uint64_t *forward(struct search *s, const struct state *st, const struct member *m, size_t words,
+                         dep **why)
 {
         uint64_t *set = util_alloc((m->w->n + 1) * words * 8);
 

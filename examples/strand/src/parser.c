@@ -3,7 +3,12 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-enum symbol_kind { SYM_BUILTIN, SYM_TERM, SYM_MACRO, SYM_SORT };
+enum symbol_kind {
+        SYM_BUILTIN,
+        SYM_TERM,
+        SYM_MACRO,
+        SYM_SORT
+};
 
 struct symbol {
         const char *name; /* in the bank's arena */
@@ -15,11 +20,16 @@ struct symbol {
         tid term;          /* SYM_TERM, SYM_MACRO: the body */
         const tid *params; /* SYM_MACRO */
         size_t nparams;
-        enum sort sort;    /* SYM_SORT */
+        enum sort sort; /* SYM_SORT */
 };
 
 /* What is open around the term being read. */
-enum frame_kind { FRAME_APP, FRAME_LET, FRAME_LET_BODY, FRAME_ANNOTATION };
+enum frame_kind {
+        FRAME_APP,
+        FRAME_LET,
+        FRAME_LET_BODY,
+        FRAME_ANNOTATION
+};
 
 struct frame {
         enum frame_kind kind;
@@ -64,8 +74,8 @@ static int unexpected(struct parser *p, const char *wanted)
                 return error_here(p, "%s", p->lex.bad);
         if (p->lex.tok == TOK_EOF)
                 return error_here(p, "unexpected end of input, expected %s", wanted);
-        return error_here(p, "unexpected '%.*s', expected %s", (int)(p->lex.len > 40 ? 40 : p->lex.len), p->lex.text,
-                          wanted);
+        return error_here(p, "unexpected '%.*s', expected %s", (int)(p->lex.len > 40 ? 40 : p->lex.len),
+                          p->lex.text, wanted);
 }
 
 static int expect(struct parser *p, enum token tok, const char *wanted)
@@ -195,7 +205,11 @@ static int parse_sort(struct parser *p, enum sort *out)
         static const struct {
                 const char *name;
                 enum sort sort;
-        } sorts[] = {{"Bool", SORT_BOOL}, {"Int", SORT_INT}, {"String", SORT_STR}, {"RegLan", SORT_RE}, {"RegEx", SORT_RE}};
+        } sorts[] = {{"Bool", SORT_BOOL},
+                     {"Int", SORT_INT},
+                     {"String", SORT_STR},
+                     {"RegLan", SORT_RE},
+                     {"RegEx", SORT_RE}};
         static const char *const foreign[] = {"Real", "RoundingMode", "Unicode", "Char"};
         struct symbol *y;
 
@@ -288,8 +302,8 @@ static int apply_builtin(struct parser *p, const struct frame *f, tid *args, siz
                         want = sig_sort(*s);
                 }
                 if (got != want)
-                        return error_at(p, f->line, f->col, "argument %zu of '%s' has sort %s, expected %s", i + 1,
-                                        b->name, term_sort_name(got), term_sort_name(want));
+                        return error_at(p, f->line, f->col, "argument %zu of '%s' has sort %s, expected %s",
+                                        i + 1, b->name, term_sort_name(got), term_sort_name(want));
                 if (s[1] == '+')
                         continue;
                 s += s[1] == '?' ? 2 : 1;
@@ -305,7 +319,10 @@ static int apply_builtin(struct parser *p, const struct frame *f, tid *args, siz
                 if (nindex < b->indices && !(b->indices == 2 && nindex == 1))
                         return error_at(p, f->line, f->col, "'%s' wants an index", b->name);
                 /* (_ re.^ n) is n times; (re.loop r n) of old is n or more, written as hi = -1. */
-                *out = term_loop(p->bank, args[0], idx[0], b->indices == 1 ? idx[0] : nindex == 2 ? idx[1] : -1);
+                *out = term_loop(p->bank, args[0], idx[0],
+                                 b->indices == 1 ? idx[0]
+                                 : nindex == 2   ? idx[1]
+                                                 : -1);
                 return 0;
         }
         if (b->swapped) {
@@ -333,11 +350,13 @@ static int apply(struct parser *p, const struct frame *f, tid *args, size_t n, t
         if (y->kind != SYM_MACRO)
                 return error_at(p, f->line, f->col, "'%.60s' is not a function", y->name);
         if (n != y->nparams)
-                return error_at(p, f->line, f->col, "'%.60s' takes %zu arguments, not %zu", y->name, y->nparams, n);
+                return error_at(p, f->line, f->col, "'%.60s' takes %zu arguments, not %zu", y->name,
+                                y->nparams, n);
         for (size_t i = 0; i < n; i++)
                 if (sort_of(p, args[i]) != sort_of(p, y->params[i]))
-                        return error_at(p, f->line, f->col, "argument %zu of '%.60s' has sort %s, expected %s", i + 1,
-                                        y->name, term_sort_name(sort_of(p, args[i])),
+                        return error_at(p, f->line, f->col,
+                                        "argument %zu of '%.60s' has sort %s, expected %s", i + 1, y->name,
+                                        term_sort_name(sort_of(p, args[i])),
                                         term_sort_name(sort_of(p, y->params[i])));
         *out = term_subst(p->bank, y->term, y->params, args, n);
         return 0;
@@ -368,16 +387,16 @@ static int parse_atom(struct parser *p, tid *out)
         case TOK_SYMBOL:
                 y = lookup(p, p->lex.text, p->lex.len);
                 if (!y || y->kind == SYM_SORT)
-                        return error_here(p, "unknown symbol '%.*s'", (int)(p->lex.len > 60 ? 60 : p->lex.len),
-                                          p->lex.text);
+                        return error_here(p, "unknown symbol '%.*s'",
+                                          (int)(p->lex.len > 60 ? 60 : p->lex.len), p->lex.text);
                 if (y->kind == SYM_TERM) {
                         *out = y->term;
                         return 0;
                 }
                 if (y->kind == SYM_MACRO ? y->nparams : y->builtin->sig[2] != 0)
                         return error_here(p, "'%.60s' wants arguments", y->name);
-                return apply(p, &(struct frame){.sym = y, .line = p->lex.tok_line, .col = p->lex.tok_col}, NULL, 0,
-                             out);
+                return apply(p, &(struct frame){.sym = y, .line = p->lex.tok_line, .col = p->lex.tok_col},
+                             NULL, 0, out);
         default:
                 return unexpected(p, "a term");
         }
@@ -412,8 +431,8 @@ static int parse_indexed(struct parser *p, struct frame *f, tid *value, bool *is
         }
         f->sym = lookup(p, p->lex.text, p->lex.len);
         if (!f->sym || f->sym->kind != SYM_BUILTIN || !f->sym->builtin->indices)
-                return error_here(p, "unknown indexed symbol '%.*s'", (int)(p->lex.len > 60 ? 60 : p->lex.len),
-                                  p->lex.text);
+                return error_here(p, "unknown indexed symbol '%.*s'",
+                                  (int)(p->lex.len > 60 ? 60 : p->lex.len), p->lex.text);
         for (;;) {
                 lexer_next(&p->lex);
                 if (p->lex.tok == TOK_CLOSE)
@@ -446,7 +465,8 @@ static int parse_term(struct parser *p, tid *out)
 
                 if (p->lex.tok == TOK_CLOSE && frames.n && vec_last(&frames).kind == FRAME_APP) {
                         f = vec_pop(&frames);
-                        if ((r = apply(p, &f, values.n ? values.d + f.base : NULL, values.n - f.base, &v)) < 0)
+                        if ((r = apply(p, &f, values.n ? values.d + f.base : NULL, values.n - f.base, &v)) <
+                            0)
                                 goto out;
                         values.n = f.base;
                 } else if (p->lex.tok != TOK_OPEN) {
@@ -512,7 +532,8 @@ static int parse_term(struct parser *p, tid *out)
                                         goto out;
                         } else {
                                 f.sym = lookup(p, p->lex.text, p->lex.len);
-                                if (!f.sym && (is_text(p, "forall") || is_text(p, "exists") || is_text(p, "match"))) {
+                                if (!f.sym &&
+                                    (is_text(p, "forall") || is_text(p, "exists") || is_text(p, "match"))) {
                                         r = unsupported(p, "quantifiers");
                                         goto out;
                                 }
@@ -555,7 +576,8 @@ static int parse_term(struct parser *p, tid *out)
                                 if (is_name) {
                                         if ((r = expect(p, TOK_SYMBOL, "a name")) < 0)
                                                 goto out;
-                                        vec_push(&named, (struct named){.name = {p->lex.text, p->lex.len}, .term = v});
+                                        vec_push(&named, (struct named){.name = {p->lex.text, p->lex.len},
+                                                                        .term = v});
                                         lexer_next(&p->lex);
                                 } else if (p->lex.tok != TOK_KEYWORD && p->lex.tok != TOK_CLOSE) {
                                         if ((r = skip(p)) < 0)
@@ -605,7 +627,8 @@ out:
 
 static bool known_logic(const struct parser *p)
 {
-        static const char *const logics[] = {"QF_S", "QF_SLIA", "QF_LIA", "QF_IDL", "ALL", "QF_UFSLIA", "QF_SNIA", "ALL_SUPPORTED"};
+        static const char *const logics[] = {"QF_S", "QF_SLIA",   "QF_LIA",  "QF_IDL",
+                                             "ALL",  "QF_UFSLIA", "QF_SNIA", "ALL_SUPPORTED"};
 
         for (size_t i = 0; i < sizeof(logics) / sizeof(*logics); i++)
                 if (is_text(p, logics[i]))
@@ -702,7 +725,8 @@ static int define_fun(struct parser *p, bool with_args)
         if ((r = parse_term(p, &body)) < 0)
                 goto out;
         if (sort_of(p, body) != s) {
-                r = error_here(p, "the body has sort %s, not %s", term_sort_name(sort_of(p, body)), term_sort_name(s));
+                r = error_here(p, "the body has sort %s, not %s", term_sort_name(sort_of(p, body)),
+                               term_sort_name(s));
                 goto out;
         }
         lexer_next(&p->lex);
@@ -726,10 +750,11 @@ static int term_list(struct parser *p)
         if (r < 0)
                 return r;
         for (lexer_next(&p->lex); p->lex.tok != TOK_CLOSE; lexer_next(&p->lex)) {
-                const char *start = p->lex.tok == TOK_STRING || (p->lex.tok == TOK_SYMBOL && p->lex.text > p->source &&
-                                                                 p->lex.text[-1] == '|')
-                                            ? p->lex.text - 1
-                                            : p->lex.text;
+                const char *start =
+                        p->lex.tok == TOK_STRING || (p->lex.tok == TOK_SYMBOL && p->lex.text > p->source &&
+                                                     p->lex.text[-1] == '|')
+                                ? p->lex.text - 1
+                                : p->lex.text;
 
                 if ((r = parse_term(p, &t)) < 0)
                         return r;
@@ -757,8 +782,9 @@ static int push_pop(struct parser *p, bool push)
                 return error_here(p, "too many levels");
         for (; n > 0; n--) {
                 if (push) {
-                        vec_push(&p->levels, (struct parser_level){(uint32_t)p->asserts.n, (uint32_t)p->declared.n,
-                                                                 (uint32_t)p->trail.n});
+                        vec_push(&p->levels,
+                                 (struct parser_level){(uint32_t)p->asserts.n, (uint32_t)p->declared.n,
+                                                       (uint32_t)p->trail.n});
                 } else {
                         p->levels.n--;
                         p->asserts.n = p->levels.d[p->levels.n].asserts;
@@ -789,9 +815,9 @@ static void reset(struct parser *p)
 /* Commands the solver has no use for, with any arguments. */
 static bool ignored(const struct parser *p)
 {
-        static const char *const names[] = {"set-info",      "set-option", "get-info",       "get-option",
-                                            "get-assertions", "get-proof",  "get-unsat-core", "get-assignment",
-                                            "get-unsat-assumptions"};
+        static const char *const names[] = {"set-info",       "set-option",     "get-info",
+                                            "get-option",     "get-assertions", "get-proof",
+                                            "get-unsat-core", "get-assignment", "get-unsat-assumptions"};
 
         for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
                 if (is_text(p, names[i]))
@@ -832,7 +858,8 @@ static int command(struct parser *p)
                 lexer_next(&p->lex);
                 if ((r = expect(p, TOK_STRING, "a string")) < 0)
                         return -2;
-                snprintf(p->text, sizeof(p->text), "%.*s", (int)(p->lex.len > 250 ? 250 : p->lex.len), p->lex.text);
+                snprintf(p->text, sizeof(p->text), "%.*s", (int)(p->lex.len > 250 ? 250 : p->lex.len),
+                         p->lex.text);
                 lexer_next(&p->lex);
         } else if (is_text(p, "push") || is_text(p, "pop")) {
                 bool push = is_text(p, "push");
@@ -853,7 +880,8 @@ static int command(struct parser *p)
                 for (size_t i = 0; !r && event == PARSER_CHECK_SAT && i < p->terms.n; i++)
                         if (sort_of(p, p->terms.d[i]) != SORT_BOOL)
                                 r = error_here(p, "an assumption is not of sort Bool");
-        } else if (is_text(p, "declare-fun") || is_text(p, "declare-const") || is_text(p, "declare-variable")) {
+        } else if (is_text(p, "declare-fun") || is_text(p, "declare-const") ||
+                   is_text(p, "declare-variable")) {
                 bool fun = is_text(p, "declare-fun");
 
                 lexer_next(&p->lex);
@@ -881,20 +909,23 @@ static int command(struct parser *p)
                                 }
                         }
                 }
-        } else if (is_text(p, "declare-sort") || is_text(p, "declare-datatypes") || is_text(p, "declare-datatype") ||
-                   is_text(p, "define-fun-rec") || is_text(p, "define-funs-rec")) {
+        } else if (is_text(p, "declare-sort") || is_text(p, "declare-datatypes") ||
+                   is_text(p, "declare-datatype") || is_text(p, "define-fun-rec") ||
+                   is_text(p, "define-funs-rec")) {
                 r = unsupported(p, "declared sorts and recursive functions");
         } else if (is_text(p, "assert")) {
                 lexer_next(&p->lex);
                 r = p->unsupported ? -2 : parse_term(p, &t);
                 if (!r && sort_of(p, t) != SORT_BOOL)
-                        r = error_here(p, "the assertion has sort %s, not Bool", term_sort_name(sort_of(p, t)));
+                        r = error_here(p, "the assertion has sort %s, not Bool",
+                                       term_sort_name(sort_of(p, t)));
                 if (!r) {
                         vec_push(&p->asserts, t);
                         lexer_next(&p->lex);
                 }
         } else {
-                error_here(p, "unknown command '%.*s'", (int)(p->lex.len > 60 ? 60 : p->lex.len), p->lex.text);
+                error_here(p, "unknown command '%.*s'", (int)(p->lex.len > 60 ? 60 : p->lex.len),
+                           p->lex.text);
                 return -2;
         }
         if (r == -2)
@@ -954,7 +985,9 @@ enum parser_event parser_next(struct parser *p)
                         p->lex = start;
                         lexer_next(&p->lex);
                         get_value = is_text(p, "get-value");
-                        event = is_text(p, "check-sat-assuming") ? PARSER_CHECK_SAT : get_value ? PARSER_GET_VALUE : -1;
+                        event = is_text(p, "check-sat-assuming") ? PARSER_CHECK_SAT
+                                : get_value                      ? PARSER_GET_VALUE
+                                                                 : -1;
                         p->lex = start;
                         p->terms.n = 0;
                         if (skip(p) < 0)

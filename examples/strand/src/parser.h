@@ -25,15 +25,15 @@ struct parser_level {
 struct parser {
         struct lexer lex;
         struct bank *bank;
-        vec_u32 asserts;           /* all that hold now */
-        vec_u32 declared;          /* the variables that exist now, in order */
-        vec_u32 terms;             /* of the current event */
-        vec_u32 texts;             /* source offsets (begin, end) of these terms, for get-value */
+        vec_u32 asserts;  /* all that hold now */
+        vec_u32 declared; /* the variables that exist now, in order */
+        vec_u32 terms;    /* of the current event */
+        vec_u32 texts;    /* source offsets (begin, end) of these terms, for get-value */
         VEC(struct parser_level) levels;
-        struct symbol **table;     /* open hash of names; owned */
+        struct symbol **table; /* open hash of names; owned */
         size_t ntable, nsymbols;
         VEC(struct symbol *) trail; /* definitions to undo, latest last */
-        const char *unsupported;   /* why this script is outside the solver's logics, or NULL */
+        const char *unsupported;    /* why this script is outside the solver's logics, or NULL */
         char text[256];
         char error[512];
         const char *source;

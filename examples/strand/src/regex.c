@@ -245,7 +245,8 @@ static rid boolean(struct re_bank *b, enum re_kind kind, rid x, rid y)
                 }
         }
         r = n == 1 ? parts.d[0]
-                   : intern(b, (struct re){.kind = kind, .n = (uint32_t)n, .kid = parts.d, .nullable = nullable});
+                   : intern(b, (struct re){
+                                       .kind = kind, .n = (uint32_t)n, .kid = parts.d, .nullable = nullable});
         vec_free(&parts);
         return r;
 }
@@ -298,7 +299,8 @@ static rid loop(struct re_bank *b, rid x, int64_t lo, int64_t hi)
                 return x;
         if (node(b, x)->kind == RE_STAR)
                 return x;
-        return intern(b, (struct re){.kind = RE_LOOP, .n = 1, .kid = &x, .lo = lo, .hi = hi, .nullable = lo == 0});
+        return intern(
+                b, (struct re){.kind = RE_LOOP, .n = 1, .kid = &x, .lo = lo, .hi = hi, .nullable = lo == 0});
 }
 
 static uint64_t memo_hash(uint64_t key)
@@ -347,7 +349,8 @@ rid re_derive(struct re_bank *b, rid r, uint32_t c)
                 return b->none;
         }
         if (b->memo_cap)
-                for (size_t i = memo_hash(key) & (b->memo_cap - 1); b->memo_key[i]; i = (i + 1) & (b->memo_cap - 1))
+                for (size_t i = memo_hash(key) & (b->memo_cap - 1); b->memo_key[i];
+                     i = (i + 1) & (b->memo_cap - 1))
                         if (b->memo_key[i] == key)
                                 return b->memo_val[i];
         switch ((enum re_kind)p->kind) {

@@ -1,13 +1,23 @@
 /* Regular expressions: hash-consed, normalised, with derivatives.
  *
- * J. A. Brzozowski, Derivatives of regular expressions (JACM 11, 1964). Unions and intersections are kept flat,
- * sorted and without duplicates, so that an expression has finitely many derivatives. */
+ * J. A. Brzozowski, Derivatives of regular expressions (JACM 11, 1964). Unions and intersections are kept
+ * flat, sorted and without duplicates, so that an expression has finitely many derivatives. */
 #pragma once
 #include "term.h"
 
 typedef uint32_t rid;
 
-enum re_kind { RE_NONE, RE_EPS, RE_CHARS, RE_CONCAT, RE_UNION, RE_INTER, RE_STAR, RE_COMP, RE_LOOP };
+enum re_kind {
+        RE_NONE,
+        RE_EPS,
+        RE_CHARS,
+        RE_CONCAT,
+        RE_UNION,
+        RE_INTER,
+        RE_STAR,
+        RE_COMP,
+        RE_LOOP
+};
 
 struct re_range {
         uint32_t lo, hi;

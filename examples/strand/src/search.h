@@ -4,14 +4,21 @@
 
 /* One alternative of a case split, relative to the node's state. */
 struct branch {
-        struct { const struct word *l, *r; } eq[4];
-        struct { const struct word *w; struct aut *a; } mem[4];
-        struct { const struct word *l, *r; } neq[2], lack[1];
+        struct {
+                const struct word *l, *r;
+        } eq[4];
+        struct {
+                const struct word *w;
+                struct aut *a;
+        } mem[4];
+        struct {
+                const struct word *l, *r;
+        } neq[2], lack[1];
         const struct link *link; /* one more, or NULL */
         tid fact[4];
         uint32_t neqs, eqs, mems, facts, lacks;
         int drop_eq, drop_mem, drop_neq, drop_lack, drop_link; /* index + 1; 0: none */
-        bool overlap; /* unfolds a variable over itself */
+        bool overlap;                                          /* unfolds a variable over itself */
 };
 
 struct split {

@@ -194,10 +194,10 @@ static const struct word *subst(struct search *s, const struct word *w, uint32_t
 
 /* ---- states ---- */
 
-#define COPY(f)                                                                                               \
-        do {                                                                                                  \
-                for (size_t i = 0; i < st->f.n; i++)                                                          \
-                        vec_push(&c->f, st->f.d[i]);                                                          \
+#define COPY(f)                                      \
+        do {                                         \
+                for (size_t i = 0; i < st->f.n; i++) \
+                        vec_push(&c->f, st->f.d[i]); \
         } while (0)
 
 struct state *state_copy(const struct state *st)
@@ -288,7 +288,8 @@ int64_t state_length(struct search *s, uint32_t v)
 /* ---- consequences ---- */
 
 /* v := w everywhere. */
-static bool solve(struct search *s, struct state *st, uint32_t v, const struct word *w, dep *why, dep **conflict)
+static bool solve(struct search *s, struct state *st, uint32_t v, const struct word *w, dep *why,
+                  dep **conflict)
 {
         tid len = lower_eq(s->lower, s->vars.d[v].len, word_len(s, w));
 
@@ -382,7 +383,8 @@ static bool words_clash(const struct word *l, const struct word *r)
         return l->n && r->n && (clash(l->s[0], r->s[0]) || clash(l->s[l->n - 1], r->s[r->n - 1]));
 }
 
-/* One equation. Returns -1: contradiction, 0: nothing new, 1: something changed (the equation may be gone). */
+/* One equation. Returns -1: contradiction, 0: nothing new, 1: something changed (the equation may be gone).
+ */
 static int simplify_eq(struct search *s, struct state *st, size_t i, dep **conflict)
 {
         struct eqn *e = &st->eqs.d[i];
@@ -390,7 +392,8 @@ static int simplify_eq(struct search *s, struct state *st, size_t i, dep **confl
 
         if (!e->sized) {
                 e->sized = true;
-                if (!state_fact(s, st, lower_eq(s->lower, word_len(s, e->l), word_len(s, e->r)), why, conflict))
+                if (!state_fact(s, st, lower_eq(s->lower, word_len(s, e->l), word_len(s, e->r)), why,
+                                conflict))
                         return -1;
         }
         strip(s, &e->l, &e->r);
@@ -429,8 +432,8 @@ static int simplify_eq(struct search *s, struct state *st, size_t i, dep **confl
                                 }
                         for (uint32_t k = 0; k < w->n; k++)
                                 if (SYM_VAR(w->s[k]) != (int32_t)v) {
-                                        if (!solve(s, st, (uint32_t)SYM_VAR(w->s[k]), word_make(s, NULL, 0), why,
-                                                   conflict))
+                                        if (!solve(s, st, (uint32_t)SYM_VAR(w->s[k]), word_make(s, NULL, 0),
+                                                   why, conflict))
                                                 return -1;
                                         return 1;
                                 }
@@ -512,10 +515,12 @@ static tid lengths_fact(struct search *s, struct aut *a, tid len)
                         from--;
                 high = lower_le(s->lower, term_num(s->b, from), len);
                 if (l->period > 1) {
-                        tid mod = term_app(s->b, OP_MOD, SORT_INT, (tid[]){len, term_num(s->b, l->period)}, 2);
+                        tid mod =
+                                term_app(s->b, OP_MOD, SORT_INT, (tid[]){len, term_num(s->b, l->period)}, 2);
 
-                        high = lower_and(s->lower,
-                                         (tid[]){high, lower_eq(s->lower, mod, term_num(s->b, n % l->period))}, 2);
+                        high = lower_and(
+                                s->lower,
+                                (tid[]){high, lower_eq(s->lower, mod, term_num(s->b, n % l->period))}, 2);
                 }
                 vec_push(&parts, high);
         }
@@ -659,7 +664,8 @@ static int simplify_lack(struct search *s, struct state *st, size_t i, dep **con
                 }
         if (word_is_const(n->r)) {
                 struct re_bank *re = &s->auts->re;
-                rid r = re_concat(re, re->all, re_concat(re, re_word(re, (const uint32_t *)n->r->s, n->r->n), re->all));
+                rid r = re_concat(re, re->all,
+                                  re_concat(re, re_word(re, (const uint32_t *)n->r->s, n->r->n), re->all));
                 struct aut *a = aut_from_re(s->auts, re_comp(re, r));
 
                 if (a) {
@@ -723,7 +729,8 @@ static bool code_fact(struct search *s, struct state *st, const struct link *l, 
                                                    lower_le(s->lower, l->var, term_num(s->b, hi))},
                                            2));
         }
-        vec_push(&parts, lower_not(s->lower, lower_eq(s->lower, s->vars.d[SYM_VAR(l->arg[0]->s[0])].len, term_num(s->b, 1))));
+        vec_push(&parts, lower_not(s->lower, lower_eq(s->lower, s->vars.d[SYM_VAR(l->arg[0]->s[0])].len,
+                                                      term_num(s->b, 1))));
         ok = state_fact(s, st, lower_or(s->lower, parts.d, parts.n), dep_union(s, why, l->why), conflict);
         vec_free(&parts);
         return ok;
@@ -737,10 +744,11 @@ static bool congruence(struct search *s, struct state *st, size_t i, dep **confl
         for (size_t k = 0; k < i; k++) {
                 const struct link *o = &st->links.d[k];
 
-                if (term_get(s->b, o->app)->op != term_get(s->b, l->app)->op || l->result || o->var == l->var ||
-                    !word_same(o->arg[0], l->arg[0]))
+                if (term_get(s->b, o->app)->op != term_get(s->b, l->app)->op || l->result ||
+                    o->var == l->var || !word_same(o->arg[0], l->arg[0]))
                         continue;
-                if (!state_fact(s, st, lower_eq(s->lower, o->var, l->var), dep_union(s, o->why, l->why), conflict))
+                if (!state_fact(s, st, lower_eq(s->lower, o->var, l->var), dep_union(s, o->why, l->why),
+                                conflict))
                         return false;
         }
         return true;

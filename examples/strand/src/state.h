@@ -65,7 +65,11 @@ struct state {
         uint32_t overlaps; /* times a variable that overlaps itself was unfolded on this path */
 };
 
-enum outcome { OUT_UNSAT, OUT_SAT, OUT_UNKNOWN };
+enum outcome {
+        OUT_UNSAT,
+        OUT_SAT,
+        OUT_UNKNOWN
+};
 
 struct svar {
         tid var, len;
@@ -78,20 +82,20 @@ struct search {
         struct bank *b;
         const struct strand_options *opt;
         struct strand_stats *stats;
-        struct arena scratch;      /* released down to a mark when a node is left */
+        struct arena scratch; /* released down to a mark when a node is left */
         VEC(struct svar) vars;
-        vec_u32 index;             /* by term id of a variable: index + 1 */
-        uint32_t nfixed, nfresh;   /* of vars: of the problem, and in use */
+        vec_u32 index;           /* by term id of a variable: index + 1 */
+        uint32_t nfixed, nfresh; /* of vars: of the problem, and in use */
         uint32_t nlits, dep_words, max_depth;
         dep *no_reason;
         uint64_t nodes, node_limit;
         uint64_t random;
         uint32_t max_mends, max_overlaps; /* on one path */
-        bool limited;              /* one of these limits was met: larger ones may help */
+        bool limited;                     /* one of these limits was met: larger ones may help */
         /* the caller's last word on a candidate: values by variable index */
         bool (*accept)(struct search *s, const struct ustr *const *value, void *data);
         void *accept_data;
-        vec_u32 *pool;             /* fresh variables of earlier searches, to use again */
+        vec_u32 *pool; /* fresh variables of earlier searches, to use again */
         uint32_t pool_used;
 };
 

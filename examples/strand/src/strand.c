@@ -1,16 +1,17 @@
 /* The loop between the Boolean skeleton and the string search (lazy SMT; paper, Algorithm 1): Z3 proposes an
  * assignment, what justifies the formula under it is a conjunction of literals, the search refutes it with a
- * reason, which becomes a clause, or finds a model, which the evaluator checks against the original formula. */
+ * reason, which becomes a clause, or finds a model, which the evaluator checks against the original formula.
+ */
 #include "strand.h"
 #include "search.h"
 #include <time.h>
 
 /* The search stack is deep but bounded. */
-#define STRAND_MAX_DEPTH  3000
+#define STRAND_MAX_DEPTH 3000
 /* Limits of the search on one conjunction, at level 0 and more at each further level. */
-#define STRAND_LEVELS     7
-#define STRAND_NODES(l)   (500ull << 2 * (l))
-#define STRAND_MENDS(l)   (6 + 10 * (l))
+#define STRAND_LEVELS      7
+#define STRAND_NODES(l)    (500ull << 2 * (l))
+#define STRAND_MENDS(l)    (6 + 10 * (l))
 #define STRAND_OVERLAPS(l) (1 + 2 * (l))
 
 struct literal {
@@ -30,8 +31,8 @@ struct solver {
         vec_u32 roots; /* lowered */
         vec_u32 pool;  /* fresh variables for the search */
         VEC(struct literal) lits;
-        vec_u32 lit_index;    /* by term id: 2 * (index + 1) + negative */
-        vec_u32 truth;        /* by term id, under the skeleton's model: 0 unknown, 1 false, 2 true */
+        vec_u32 lit_index; /* by term id: 2 * (index + 1) + negative */
+        vec_u32 truth;     /* by term id, under the skeleton's model: 0 unknown, 1 false, 2 true */
         vec_u32 truth_round;
         uint32_t round;
         size_t ndefs; /* definitions asserted so far */
@@ -78,7 +79,8 @@ static void assert_lengths(struct solver *v)
                         tid same = lower_eq(&v->lower, lower_len(&v->lower, x->args[0]),
                                             lower_len(&v->lower, x->args[1]));
 
-                        zed_assert(&v->zed, lower_or(&v->lower, (tid[]){lower_not(&v->lower, order.d[i]), same}, 2));
+                        zed_assert(&v->zed,
+                                   lower_or(&v->lower, (tid[]){lower_not(&v->lower, order.d[i]), same}, 2));
                 }
         }
         vec_free(&all);
@@ -273,7 +275,8 @@ static void justify(struct solver *v, vec_u32 *seen)
                         for (uint32_t i = 0; i < x->nargs; i++) {
                                 if (all)
                                         vec_push(&todo, x->args[i]);
-                                else if (truth(v, x->args[i]) == b && (!best || cost(v, x->args[i]) < cost(v, best)))
+                                else if (truth(v, x->args[i]) == b &&
+                                         (!best || cost(v, x->args[i]) < cost(v, best)))
                                         best = x->args[i];
                         }
                         if (!all)
@@ -314,7 +317,8 @@ static bool accept(struct search *s, const struct ustr *const *value, void *data
                 } else {
                         uint32_t k = get(&s->index, t);
 
-                        o->s = k && k <= s->nfixed ? value[k - 1] : ustr_get(&v->b->strings, &v->b->arena, NULL, 0);
+                        o->s = k && k <= s->nfixed ? value[k - 1]
+                                                   : ustr_get(&v->b->strings, &v->b->arena, NULL, 0);
                 }
         }
         eval_terms(v->b, v->order.d, v->order.n, v->val);
@@ -370,8 +374,7 @@ static bool load(struct solver *v, struct search *s, struct state *st, const vec
                 else /* l contains r: l = p r q */
                         state_eq(s, st, l,
                                  word_join(s, word_var(s, search_var(s, search_pool(s))),
-                                           word_join(s, r,
-                                                     word_var(s, search_var(s, search_pool(s))))),
+                                           word_join(s, r, word_var(s, search_var(s, search_pool(s))))),
                                  why);
         }
         for (size_t i = 0; i < v->lower.links.n; i++) {
@@ -391,7 +394,8 @@ static bool load(struct solver *v, struct search *s, struct state *st, const vec
         return true;
 }
 
-static enum outcome search_literals(struct solver *v, const vec_u32 *seen, uint32_t level, vec_u32 *core, bool *limited)
+static enum outcome search_literals(struct solver *v, const vec_u32 *seen, uint32_t level, vec_u32 *core,
+                                    bool *limited)
 {
         struct search s = {.lower = &v->lower,
                            .zed = &v->zed,
@@ -446,8 +450,8 @@ static void block(struct solver *v, const vec_u32 *core, tid guard)
         vec_free(&atom);
 }
 
-/* What the search cannot decide within the limits of a level is set aside under the level's guard, and looked at
- * again with larger limits when nothing else is left. */
+/* What the search cannot decide within the limits of a level is set aside under the level's guard, and looked
+ * at again with larger limits when nothing else is left. */
 static enum verdict loop(struct solver *v)
 {
         uint32_t level = 0;

@@ -117,7 +117,8 @@ tid term_rebuild(struct bank *b, tid like, const tid *args)
 
         if (!t->nargs)
                 return like;
-        return add(b, &(struct term){.op = t->op, .sort = t->sort, .nargs = t->nargs, .a = t->a, .b = t->b}, args);
+        return add(b, &(struct term){.op = t->op, .sort = t->sort, .nargs = t->nargs, .a = t->a, .b = t->b},
+                   args);
 }
 
 tid term_subst(struct bank *b, tid root, const tid *from, const tid *to, size_t n)

@@ -7,25 +7,80 @@
 
 typedef uint32_t tid;
 
-enum sort { SORT_BOOL, SORT_INT, SORT_STR, SORT_RE };
+enum sort {
+        SORT_BOOL,
+        SORT_INT,
+        SORT_STR,
+        SORT_RE
+};
 
 enum op {
-        OP_TRUE, OP_FALSE, OP_VAR, OP_NUM, OP_STR,
-        OP_NOT, OP_AND, OP_OR, OP_XOR, OP_IMPLIES, OP_EQ, OP_DISTINCT, OP_ITE,
-        OP_ADD, OP_SUB, OP_MUL, OP_DIV, OP_MOD, OP_ABS, OP_LE, OP_LT, OP_GE, OP_GT,
-        OP_CONCAT, OP_LEN, OP_AT, OP_SUBSTR, OP_PREFIXOF, OP_SUFFIXOF, OP_CONTAINS, OP_INDEXOF,
-        OP_LASTINDEXOF, OP_REPLACE, OP_REPLACE_ALL, OP_REPLACE_RE, OP_REPLACE_RE_ALL, OP_IS_DIGIT,
-        OP_TO_CODE, OP_FROM_CODE, OP_TO_INT, OP_FROM_INT, OP_STR_LT, OP_STR_LE, OP_IN_RE,
-        OP_RE_NONE, OP_RE_ALL, OP_RE_ALLCHAR, OP_TO_RE, OP_RE_CONCAT, OP_RE_UNION, OP_RE_INTER, OP_RE_STAR,
-        OP_RE_PLUS, OP_RE_OPT, OP_RE_COMP, OP_RE_DIFF, OP_RE_RANGE, OP_RE_LOOP,
+        OP_TRUE,
+        OP_FALSE,
+        OP_VAR,
+        OP_NUM,
+        OP_STR,
+        OP_NOT,
+        OP_AND,
+        OP_OR,
+        OP_XOR,
+        OP_IMPLIES,
+        OP_EQ,
+        OP_DISTINCT,
+        OP_ITE,
+        OP_ADD,
+        OP_SUB,
+        OP_MUL,
+        OP_DIV,
+        OP_MOD,
+        OP_ABS,
+        OP_LE,
+        OP_LT,
+        OP_GE,
+        OP_GT,
+        OP_CONCAT,
+        OP_LEN,
+        OP_AT,
+        OP_SUBSTR,
+        OP_PREFIXOF,
+        OP_SUFFIXOF,
+        OP_CONTAINS,
+        OP_INDEXOF,
+        OP_LASTINDEXOF,
+        OP_REPLACE,
+        OP_REPLACE_ALL,
+        OP_REPLACE_RE,
+        OP_REPLACE_RE_ALL,
+        OP_IS_DIGIT,
+        OP_TO_CODE,
+        OP_FROM_CODE,
+        OP_TO_INT,
+        OP_FROM_INT,
+        OP_STR_LT,
+        OP_STR_LE,
+        OP_IN_RE,
+        OP_RE_NONE,
+        OP_RE_ALL,
+        OP_RE_ALLCHAR,
+        OP_TO_RE,
+        OP_RE_CONCAT,
+        OP_RE_UNION,
+        OP_RE_INTER,
+        OP_RE_STAR,
+        OP_RE_PLUS,
+        OP_RE_OPT,
+        OP_RE_COMP,
+        OP_RE_DIFF,
+        OP_RE_RANGE,
+        OP_RE_LOOP,
         OP_COUNT
 };
 
 struct term {
         uint8_t op, sort;
         uint32_t nargs, hash;
-        tid next;                /* in the bucket; 0 ends it */
-        int64_t a, b;            /* OP_NUM: the value in a; OP_RE_LOOP: the bounds; OP_VAR: a serial number */
+        tid next;     /* in the bucket; 0 ends it */
+        int64_t a, b; /* OP_NUM: the value in a; OP_RE_LOOP: the bounds; OP_VAR: a serial number */
         union {
                 const struct ustr *str; /* OP_STR */
                 const char *name;       /* OP_VAR */

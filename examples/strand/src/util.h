@@ -28,26 +28,26 @@ void *arena_dup(struct arena *a, const void *p, size_t n);
 void arena_free(struct arena *a);
 
 /* A growable array of T: zero-initialise, push, free with vec_free. */
-#define VEC(T)                                                                                                \
-        struct {                                                                                              \
-                T *d;                                                                                         \
-                size_t n, cap;                                                                                \
+#define VEC(T)                 \
+        struct {               \
+                T *d;          \
+                size_t n, cap; \
         }
 
-#define vec_push(v, ...)                                                                                      \
-        do {                                                                                                  \
-                if ((v)->n == (v)->cap) {                                                                     \
-                        (v)->cap = (v)->cap ? 2 * (v)->cap : 8;                                               \
-                        (v)->d = util_realloc((v)->d, (v)->cap * sizeof(*(v)->d));                            \
-                }                                                                                             \
-                (v)->d[(v)->n++] = (__VA_ARGS__);                                                             \
+#define vec_push(v, ...)                                                           \
+        do {                                                                       \
+                if ((v)->n == (v)->cap) {                                          \
+                        (v)->cap = (v)->cap ? 2 * (v)->cap : 8;                    \
+                        (v)->d = util_realloc((v)->d, (v)->cap * sizeof(*(v)->d)); \
+                }                                                                  \
+                (v)->d[(v)->n++] = (__VA_ARGS__);                                  \
         } while (0)
 #define vec_pop(v)  ((v)->d[--(v)->n])
 #define vec_last(v) ((v)->d[(v)->n - 1])
-#define vec_free(v)                                                                                           \
-        do {                                                                                                  \
-                free((v)->d);                                                                                 \
-                memset((v), 0, sizeof(*(v)));                                                                 \
+#define vec_free(v)                           \
+        do {                                  \
+                free((v)->d);                 \
+                memset((v), 0, sizeof(*(v))); \
         } while (0)
 
 typedef VEC(uint32_t) vec_u32;

@@ -188,7 +188,8 @@ void zed_block(struct zed *z, const tid *atom, const bool *negative, size_t n, t
         }
         if (guard)
                 vec_push(&lits, Z3_mk_not(z->z, ast(z, guard)));
-        Z3_solver_assert(z->z, z->master, lits.n ? Z3_mk_or(z->z, (unsigned)lits.n, lits.d) : Z3_mk_false(z->z));
+        Z3_solver_assert(z->z, z->master,
+                         lits.n ? Z3_mk_or(z->z, (unsigned)lits.n, lits.d) : Z3_mk_false(z->z));
         vec_free(&lits);
 }
 

@@ -1,7 +1,8 @@
 /* Z3 behind a small door: Booleans, equality and linear integer arithmetic, nothing else (paper, Fig. 1).
  *
- * Lowered terms become Z3 terms; string atoms become free Booleans, lengths of variables become integers. Facts
- * about integers are checked under assumptions: each has a proxy literal, so that unsatisfiable ones are named. */
+ * Lowered terms become Z3 terms; string atoms become free Booleans, lengths of variables become integers.
+ * Facts about integers are checked under assumptions: each has a proxy literal, so that unsatisfiable ones
+ * are named. */
 #pragma once
 #include "lower.h"
 #include "strand.h"
@@ -10,15 +11,15 @@
 struct zed {
         struct bank *b;
         Z3_context z;
-        Z3_solver master; /* the Boolean skeleton */
-        Z3_solver arith;  /* proxies and what they imply */
-        Z3_model model;   /* of the last arith check that was satisfiable, or NULL */
+        Z3_solver master;  /* the Boolean skeleton */
+        Z3_solver arith;   /* proxies and what they imply */
+        Z3_model model;    /* of the last arith check that was satisfiable, or NULL */
         Z3_model skeleton; /* of the last master check */
         Z3_sort ints, bools;
-        VEC(Z3_ast) ast;       /* by term id; NULL: not yet */
-        VEC(Z3_ast) proxy;     /* by number */
-        vec_u32 fact;          /* by number: the term */
-        vec_u32 number;        /* by term id: number + 1 */
+        VEC(Z3_ast) ast;   /* by term id; NULL: not yet */
+        VEC(Z3_ast) proxy; /* by number */
+        vec_u32 fact;      /* by number: the term */
+        vec_u32 number;    /* by term id: number + 1 */
         struct strand_stats *stats;
         double deadline;
 };
@@ -27,11 +28,11 @@ void zed_init(struct zed *z, struct bank *b, struct strand_stats *stats, double 
 void zed_free(struct zed *z);
 
 void zed_assert(struct zed *z, tid formula);
-/* Adds the clause that not all these literals hold; negative[i]: the literal is the negation of atom[i]. A guard
- * (a Boolean variable, or 0) makes it hold only where the guard is assumed. */
+/* Adds the clause that not all these literals hold; negative[i]: the literal is the negation of atom[i]. A
+ * guard (a Boolean variable, or 0) makes it hold only where the guard is assumed. */
 void zed_block(struct zed *z, const tid *atom, const bool *negative, size_t n, tid guard);
-/* The skeleton under the guard: VERDICT_SAT leaves a model for zed_truth; VERDICT_UNSAT says whether the guard
- * was needed. */
+/* The skeleton under the guard: VERDICT_SAT leaves a model for zed_truth; VERDICT_UNSAT says whether the
+ * guard was needed. */
 enum verdict zed_check(struct zed *z, tid guard, bool *guarded);
 bool zed_truth(struct zed *z, tid formula);
 
