@@ -8,7 +8,9 @@ pass=0 fail=0
 
 for f in tests/cases/*.smt2; do
         want=$(sed -n '1s/^; expect: *//p' "$f")
-        got=$(timeout 20 "$strand" "$f" 2>/dev/null | grep -E '^(sat|unsat|unknown)$' | tr '\n' ' ' | sed 's/ $//')
+        options=$(sed -n 's/^; options: *//p' "$f")
+        # shellcheck disable=SC2086
+        got=$(timeout 20 "$strand" $options "$f" 2>/dev/null | grep -E '^(sat|unsat|unknown)$' | tr '\n' ' ' | sed 's/ $//')
         if echo "$got" | grep -Eqx "$want"; then
                 pass=$((pass + 1))
         else
@@ -26,5 +28,33 @@ for f in tests/bad/*.smt2; do
                 echo "FAIL $f: status $status, output: $out"
         fi
 done
+# The effort is the same every time.
+for f in tests/cases/regex-shared.smt2 tests/cases/to-int.smt2 tests/cases/functions.smt2; do
+        if [ "$("$strand" --stats --seed 3 "$f")" = "$("$strand" --stats --seed 3 "$f")" ]; then
+                pass=$((pass + 1))
+        else
+                fail=$((fail + 1))
+                echo "FAIL $f: two runs with one seed differ"
+        fi
+done
+# Nesting costs no stack.
+deep() { # COUNT OPEN MIDDLE CLOSE
+        awk -v n="$1" -v o="$2" -v m="$3" -v c="$4" 'BEGIN { print "(set-logic QF_S)(declare-const p Bool)(declare-const x String)(assert "
+                for (i = 0; i < n; i++) printf "%s", o
+                printf "%s", m
+                for (i = 0; i < n; i++) printf "%s", c
+                print ")(check-sat)" }' | timeout 20 "$strand" --timeout 10 - 2>/dev/null | head -1
+}
+for got in "$(deep 100000 '(! ' p ' :x)')" "$(deep 100000 '(and true ' p ')')" "$(deep 100000 '(not ' p ')')" \
+        "$(deep 9000 '(ite p false ' p ')')" "$(deep 100000 '(let ((p (not p))) ' p ')')"; do
+        case $got in
+        sat | unsat | unknown) pass=$((pass + 1)) ;;
+        *) fail=$((fail + 1)) && echo "FAIL deep nesting: $got" ;;
+        esac
+done
+case $(deep 100000 '(not ' p '') in
+'(error "'*) pass=$((pass + 1)) ;;
+*) fail=$((fail + 1)) && echo "FAIL deep nesting without end" ;;
+esac
 echo "$pass passed, $fail failed"
 [ $fail -eq 0 ]

@@ -1,6 +1,6 @@
-; expect: sat|unknown
+; expect: sat
 (set-logic QF_SLIA)
-(declare-fun x () String)(declare-fun y () String)(declare-fun z () String)(declare-fun w () String)(declare-fun n () Int)
+(declare-fun x () String)
 (assert (= (str.replace_all x "a" "bb") "bbcbb"))
 (assert (= (str.len x) 3))
 (check-sat)
