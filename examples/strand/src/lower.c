@@ -1160,10 +1160,6 @@ tid lower_formula(struct lower *l, tid root)
                 } else if (!x->nargs) {
                         r = t;
                 } else {
-                        for (uint32_t j = 0; j < x->nargs; j++)
-                                if (x->sort == SORT_RE ||
-                                    (x->op != OP_IN_RE && term_get(l->b, args.d[j])->sort == SORT_RE))
-                                        continue;
                         r = lower_op(l, x, args.d);
                 }
                 map_set(&l->image, t, r);
