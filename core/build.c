@@ -473,6 +473,6 @@ int build(const struct build_request *request, struct build_record **ret)
                 return r < 0 ? r : record_new(&a, &c.oid, true, ret);
         }
         if (r == 0)
-                r = worktree_take(request->work_dir, &recipe, &a.files, request->clean, &worktree);
+                r = worktree_take(request->work_dir, &recipe, &a.files, request->recipe->clean, request->clean, &worktree);
         return r < 0 ? r : build_in(&a, git, &c.oid, &recipe, ret);
 }

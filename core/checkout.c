@@ -181,18 +181,61 @@ static bool same_content(const struct tracked *a, const struct tracked *b)
         return a->mode == b->mode && git_oid_equal(&a->oid, &b->oid);
 }
 
-size_t manifest_distance(const struct manifest *from, const struct manifest *to)
+/* Calls fn for the path of each file that is in one only, or is another in the other, until it returns false. */
+static void each_difference(const struct manifest *from, const struct manifest *to, bool (*fn)(void *user, const char *path),
+                            void *user)
 {
-        size_t i = 0, k = 0, n = 0;
+        size_t i = 0, k = 0;
 
         while (i < from->n || k < to->n) {
                 int c = i == from->n ? 1 : k == to->n ? -1 : strcmp(from->list[i].path, to->list[k].path);
 
-                n += c != 0 || !same_content(&from->list[i], &to->list[k]);
+                if ((c != 0 || !same_content(&from->list[i], &to->list[k])) &&
+                    !fn(user, c <= 0 ? from->list[i].path : to->list[k].path))
+                        return;
                 i += c <= 0;
                 k += c >= 0;
         }
+}
+
+static bool count_one(void *user, const char *path)
+{
+        ++*(size_t *)user;
+        return true;
+}
+
+size_t manifest_distance(const struct manifest *from, const struct manifest *to)
+{
+        size_t n = 0;
+
+        each_difference(from, to, count_one, &n);
         return n;
+}
+
+struct search {
+        char *const *paths;
+        bool found;
+};
+
+static bool is_among(void *user, const char *path)
+{
+        struct search *s = user;
+
+        for (size_t i = 0; s->paths[i] && !s->found; i++) {
+                size_t n = strlen(s->paths[i]);
+
+                s->found = strncmp(path, s->paths[i], n) == 0 && (path[n] == '\0' || path[n] == '/');
+        }
+        return !s->found;
+}
+
+bool manifest_differs(const struct manifest *a, const struct manifest *b, char *const *paths)
+{
+        struct search s = {.paths = paths};
+
+        if (paths[0])
+                each_difference(a, b, is_among, &s);
+        return s.found;
 }
 
 /* -- the manifest's file ---------------------------------------------------------------------------------------- */

@@ -26,6 +26,8 @@ void manifest_done(struct manifest *m);
 #define cleanup_manifest cleanup(manifest_done)
 int manifest_read(const char *path, struct manifest *ret); /* -EBADMSG when it is none */
 int manifest_write(const char *path, const struct manifest *m);
+/* Does one of `paths` (files, or folders with all that is in them) differ? */
+bool manifest_differs(const struct manifest *a, const struct manifest *b, char *const *paths);
 /* How many files are to be written or deleted to come from one to the other. */
 size_t manifest_distance(const struct manifest *from, const struct manifest *to);
 

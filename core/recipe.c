@@ -18,6 +18,7 @@ const struct recipe_key recipe_keys[N_RECIPE_KEYS] = {
         {"format", KIND_FORMAT, ANY, FIELD(format)},
         {"paths", KIND_PATHS, PLACE_SOLVER, FIELD(paths)},
         {"build", KIND_LINES, PLACE_SOLVER, FIELD(build)},
+        {"clean", KIND_PATHS, PLACE_SOLVER, FIELD(clean)},
         {"output", KIND_PATHS, PLACE_SOLVER, FIELD(outputs)},
         {"environment", KIND_VARIABLES, PLACE_SOLVER, FIELD(environment)},
         {"run", KIND_TEXT, ANY, FIELD(run)},
@@ -102,6 +103,7 @@ struct recipe *recipe_unref(struct recipe *r)
                 return NULL;
         strings_free(r->paths);
         strings_free(r->build);
+        strings_free(r->clean);
         strings_free(r->outputs);
         strings_free(r->effort);
         strings_free(r->environment);
@@ -135,6 +137,7 @@ struct recipe *recipe_new(void)
                 .format = FORMAT_SMT2,
                 .paths = strings_copy(none),
                 .build = strings_copy(none),
+                .clean = strings_copy(none),
                 .outputs = strings_copy(none),
                 .effort = strings_copy(none),
                 .environment = strings_copy(none),
@@ -147,7 +150,7 @@ struct recipe *recipe_new(void)
                 .build_limits = {.wall_ns = 3600 * NSEC_PER_SEC, .memory = 16 * GIGA, .output = 16 * MEGA, .processes = 4096},
                 .samples = 5,
         };
-        if (!r->paths || !r->build || !r->outputs || !r->effort || !r->environment || !r->dialect)
+        if (!r->paths || !r->build || !r->clean || !r->outputs || !r->effort || !r->environment || !r->dialect)
                 return recipe_unref(r);
         return r;
 }
@@ -172,10 +175,11 @@ struct recipe *recipe_copy(const struct recipe *r)
         c->samples = r->samples;
         c->paths = strings_copy(r->paths);
         c->build = strings_copy(r->build);
+        c->clean = strings_copy(r->clean);
         c->outputs = strings_copy(r->outputs);
         c->effort = strings_copy(r->effort);
         c->environment = strings_copy(r->environment);
-        ok = c->paths && c->build && c->outputs && c->effort && c->environment;
+        ok = c->paths && c->build && c->clean && c->outputs && c->effort && c->environment;
         ok = copy_text(&c->name, r->name) && copy_text(&c->base, r->base) && copy_text(&c->repository, r->repository) && ok;
         ok = copy_text(&c->run, r->run) && copy_text(&c->arguments, r->arguments) && copy_text(&c->seed, r->seed) &&
              copy_text(&c->dialect, r->dialect) && ok;

@@ -141,23 +141,36 @@ static int count_worktrees(const char *work_dir, unsigned *ret)
         return 0;
 }
 
-/* Smaller is better. */
-static size_t rate(const struct worktree *w, const struct manifest *files, bool clean)
+/* One at a time looks at them: who looks at one holds it, and another would take it for one in use and make a new one. */
+static int lock_pool(const char *work_dir, int *ret_fd)
 {
-        if (clean)
-                return w->usable ? SIZE_MAX : 0;
-        return w->usable ? manifest_distance(&w->manifest, files) : SIZE_MAX - 1;
+        int r = lock_wait(work_dir, "lock", false, ret_fd);
+
+        return r < 0 ? errorf(r, "cannot lock the worktrees in %s: %s", work_dir, strerror(-r)) : 0;
 }
 
-int worktree_take(const char *work_dir, const struct digest *recipe, const struct manifest *files, bool clean,
-                  struct worktree *ret)
+/* Smaller is better: at best one that is near, then one that is of no use to anybody, then one that is of use to others. */
+static size_t rate(const struct worktree *w, const struct manifest *files, char *const *clean_paths, bool clean)
 {
+        if (!w->usable)
+                return clean ? 0 : SIZE_MAX - 2;
+        if (clean)
+                return SIZE_MAX;
+        return manifest_differs(&w->manifest, files, clean_paths) ? SIZE_MAX - 1 : manifest_distance(&w->manifest, files);
+}
+
+int worktree_take(const char *work_dir, const struct digest *recipe, const struct manifest *files, char *const *clean_paths,
+                  bool clean, struct worktree *ret)
+{
+        cleanup_close int choosing = -1;
         struct worktree best = {.lock = -1};
         size_t least = SIZE_MAX;
-        unsigned n;
-        int r = count_worktrees(work_dir, &n);
+        unsigned n = 0;
+        int r = lock_pool(work_dir, &choosing);
 
-        /* Beyond the last: a new one, if by then there is none. Others may be making new ones at the same time. */
+        if (r == 0)
+                r = count_worktrees(work_dir, &n);
+        /* Beyond the last: a new one, if by then there is none. */
         for (unsigned i = 0; r == 0 && (i < n || best.lock < 0); i++) {
                 struct worktree w;
                 size_t rating;
@@ -167,7 +180,7 @@ int worktree_take(const char *work_dir, const struct digest *recipe, const struc
                         r = r == -EAGAIN ? 0 : r;
                         continue;
                 }
-                rating = rate(&w, files, clean);
+                rating = rate(&w, files, clean_paths, clean);
                 if (rating < least) {
                         worktree_drop(&best);
                         best = w;
@@ -176,11 +189,13 @@ int worktree_take(const char *work_dir, const struct digest *recipe, const struc
                         worktree_drop(&w);
                 }
         }
-        if (r < 0)
+        if (r < 0) {
                 worktree_drop(&best);
-        else
-                *ret = best;
-        return r;
+                return r;
+        }
+        best.usable = best.usable && least < SIZE_MAX - 2;
+        *ret = best;
+        return 0;
 }
 
 static int make_folder(const char *path)
@@ -262,12 +277,15 @@ static int take_down(const char *work_dir, unsigned number)
 int build_prune(const char *work_dir, unsigned keep)
 {
         cleanup_free struct candidate *list = NULL;
-        unsigned n, there = 0;
+        cleanup_close int choosing = -1;
+        unsigned n = 0, there = 0;
         int r;
 
         if (access(work_dir, F_OK) < 0)
                 return errno == ENOENT ? 0 : -errno;
-        r = count_worktrees(work_dir, &n);
+        r = lock_pool(work_dir, &choosing);
+        if (r == 0)
+                r = count_worktrees(work_dir, &n);
         if (r == 0 && !(list = calloc(n + 1, sizeof(*list))))
                 r = -ENOMEM;
         for (unsigned i = 0; r == 0 && i < n; i++) {

@@ -23,10 +23,10 @@ struct worktree {
         int64_t built_ns; /* CLOCK_REALTIME, when that was done */
 };
 
-/* Takes the idle worktree that is nearest to `files`; a new one when none is idle. `clean`: one that no build could go on from, or
- * a new one, so that a clean build costs no other build its head start. */
-int worktree_take(const char *work_dir, const struct digest *recipe, const struct manifest *files, bool clean,
-                  struct worktree *ret);
+/* Takes the idle worktree that is nearest to `files`; a new one when none is idle. None can be gone on from that differs in
+ * `clean_paths`. `clean`: one that no build could go on from, or a new one, so that a clean build costs no other its head start. */
+int worktree_take(const char *work_dir, const struct digest *recipe, const struct manifest *files, char *const *clean_paths,
+                  bool clean, struct worktree *ret);
 /* Before it is touched. `empty`: everything in it goes. Also waits until a file written now is newer than all that lies there. */
 int worktree_begin(struct worktree *w, bool empty);
 /* After a build that went well. */

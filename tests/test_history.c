@@ -8,13 +8,6 @@
 #include "core/history.h"
 #include "git_shell.h"
 
-/* libgit2's `^{/text}` leaves a pcre2 match behind at each commit it looks at. */
-__attribute__((visibility("default"))) const char *__lsan_default_suppressions(void);
-const char *__lsan_default_suppressions(void)
-{
-        return "leak:libpcre2";
-}
-
 enum {
         COMMITS,
         OIDS,

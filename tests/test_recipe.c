@@ -94,6 +94,7 @@ START_TEST(test_every_key)
               "paths = src\npaths = \"a b\"\n"
               "build = \"./configure; make\"\n"
               "build = make \\\n  install\n"
+              "clean = Makefile\nclean = mk\n"
               "output = bin/s\noutput = bin/helper\n"
               "run = {bin} {seed} --limit={timeout} {case}\n"
               "arguments = -x\n"
@@ -107,6 +108,7 @@ START_TEST(test_every_key)
         ck_assert_str_eq(r->paths[1], "a b");
         ck_assert_str_eq(r->build[0], "./configure; make");
         ck_assert_str_eq(r->build[1], "make   install");
+        ck_assert_str_eq(r->clean[1], "mk");
         ck_assert_str_eq(r->outputs[1], "bin/helper");
         ck_assert_str_eq(r->effort[1], "b \\. ([0-9]+)");
         ck_assert_uint_eq(r->limits.wall_ns, 90 * NSEC_PER_SEC);
@@ -217,7 +219,7 @@ START_TEST(test_build_digest_holds_what_matters)
                 recipe_build_digest(list[0], &other);
                 ck_assert_msg(!digest_equal(&plain, &other), "%s", changes[i]);
         }
-        parse(MINIMAL "timeout = 3s\nbuild-timeout = 1h\n");
+        parse(MINIMAL "timeout = 3s\nbuild-timeout = 1h\nclean = Makefile\n");
         recipe_build_digest(list[0], &other);
         ck_assert(digest_equal(&plain, &other));
         done();
