@@ -3,10 +3,18 @@
 # first, a column for each case. A time stands for a decided case; anything else is said in words. Every number is read with
 # cat, so what is not measured yet is built and run by this, and the second time everything is there.
 #
-#     examples/history.sh MOUNT/SOLVER PATH [CASE…]
-#     examples/history.sh /mnt/solvers/strand examples/strand 1 2 3
+#     examples/history.sh [-t LIMIT] MOUNT/SOLVER PATH [CASE…]
+#     examples/history.sh -t 5s /mnt/solvers/strand examples/strand 1 2 3
 set -eu
 usage() { sed -n '2,8s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+cells=cases
+while getopts t: option; do
+        case $option in
+        t) cells=timeout/$OPTARG/cases ;;
+        *) usage ;;
+        esac
+done
+shift $((OPTIND - 1))
 [ $# -ge 2 ] || usage
 solver=$1 path=$2
 shift 2
@@ -39,6 +47,6 @@ for case; do printf ' %9s' "$case"; done
 printf '  %s\n' subject
 line | tac | while read -r sha; do
         printf '%-10.10s' "$sha"
-        for case; do printf ' %9.9s' "$(cell "$solver/commits/$sha/cases/$case")"; done
+        for case; do printf ' %9.9s' "$(cell "$solver/commits/$sha/$cells/$case")"; done
         printf '  %.60s\n' "$(head -n 1 "$solver/commits/$sha/message")"
 done
