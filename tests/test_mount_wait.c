@@ -45,6 +45,7 @@ START_TEST(test_a_thousand_readers)
                 ck_assert_int_eq(process_wait(readers[i]), 0);
         assert_content("count", ".");
         ck_assert_uint_eq(counter("mnt", "jobs_started_total"), 2); /* the build and the run */
+        ck_assert_uint_eq(counter("mnt", "joined_total"), READERS - 1);
         for (int i = 0; i < 50; i++)
                 assert_shell("cmp copy.%d " CELL "%s", i, id, files[(size_t)i % ARRAY_SIZE(files)]);
         free(readers);

@@ -90,6 +90,7 @@ static void tester_start(struct tester *t)
         assert_ok(session_new(t->workspace, t->engine, "/nowhere", &t->session));
         t->fuse = fuse_session_new(&args, &session_operations, sizeof(session_operations), t->session);
         ck_assert_ptr_nonnull(t->fuse);
+        fuse_opt_free_args(&args);
         ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
         t->server = ends[0];
         t->client = ends[1];
