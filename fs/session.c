@@ -51,6 +51,7 @@ struct session {
                 struct new_files *next;
                 struct new_case *file;
         } * new_files;
+        struct handle *handles; /* all that are open */
 };
 
 /* An open file. */
@@ -58,7 +59,8 @@ struct handle {
         pthread_mutex_t lock;
         bool loaded; /* `content` is there; under lock */
         struct blob content;
-        int fd; /* instead of content; -1 */
+        int fd;                         /* instead of content; -1 */
+        struct handle *previous, *next; /* under the session's lock */
 };
 
 static struct session *session_of(fuse_req_t req)
@@ -371,6 +373,30 @@ static struct handle *handle_free(struct handle *h)
 DEFINE_CLEANUP(struct handle *, handle_free)
 #define cleanup_handle cleanup(handle_freep)
 
+/* The kernel need not tell of the last closes when the mount goes away: session_free() closes what is left. */
+static void handle_list(struct session *s, struct handle *h)
+{
+        pthread_mutex_lock(&s->lock);
+        h->next = s->handles;
+        if (h->next)
+                h->next->previous = h;
+        s->handles = h;
+        pthread_mutex_unlock(&s->lock);
+}
+
+static void handle_close(struct session *s, struct handle *h)
+{
+        pthread_mutex_lock(&s->lock);
+        if (h->next)
+                h->next->previous = h->previous;
+        if (h->previous)
+                h->previous->next = h->next;
+        else
+                s->handles = h->next;
+        pthread_mutex_unlock(&s->lock);
+        handle_free(h);
+}
+
 /* Of a file that may be measured again: whether the kernel's pages are of what is there now. */
 static bool pages_are_valid(struct session *s, const struct node *n, uint64_t ino)
 {
@@ -421,8 +447,9 @@ static void reply_open(struct session *s, fuse_req_t req, const struct node *n, 
 
         if (s->fuse && !live && (!valid || placed_get(s, ino)))
                 forget_placeholder(s, ino, h);
+        handle_list(s, h);
         if (fuse_reply_open(req, &fi) < 0) /* interrupted meanwhile: there will be no release */
-                handle_free(h);
+                handle_close(s, h);
 }
 
 /* Why this reader may not start work, or 0. */
@@ -582,7 +609,7 @@ static void op_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi
                 pthread_mutex_unlock(&s->lock);
                 new_case_close(n);
         } else
-                handle_free((struct handle *)(uintptr_t)fi->fh);
+                handle_close(s, (struct handle *)(uintptr_t)fi->fh);
         fuse_reply_err(req, 0);
 }
 
@@ -878,6 +905,8 @@ struct session *session_free(struct session *s)
         if (!s)
                 return NULL;
         waiters_free(s->waiters);
+        while (s->handles)
+                handle_close(s, s->handles);
         for (struct new_files *f = s->new_files; f; f = next) {
                 next = f->next;
                 new_case_close(f->file);
