@@ -115,6 +115,13 @@ static bool parse_answer(struct slice line, enum verdict *ret)
         return false;
 }
 
+/* Responses that any command may get (SMT-LIB 2.6, section 4.1.1). SMT-COMP skips only "success", as its solvers know their logics; an old
+ * version that answers "unsupported" to (set-logic QF_SLIA) goes on and answers. */
+static bool is_general(struct slice line)
+{
+        return line_is(line, "success") || line_is(line, "unsupported");
+}
+
 /* SMT-COMP's rule: the first line that says anything decides. *ret_error: it said "error". */
 static int read_smt2(const struct execute_result *r, struct verdicts *v, bool *ret_error)
 {
@@ -126,7 +133,7 @@ static int read_smt2(const struct execute_result *r, struct verdicts *v, bool *r
                 enum verdict answer;
                 int k;
 
-                if (line.size == 0 || line_is(line, "success") || *(const char *)line.data == ';')
+                if (line.size == 0 || is_general(line) || *(const char *)line.data == ';')
                         continue;
                 if (parse_answer(line, &answer)) {
                         k = add(v, answer);
