@@ -449,6 +449,14 @@ int checkout_open(const char *folder, const char *path, int *ret_fd)
         return 0;
 }
 
+/* What a caller can tell apart; a name that is not there any more is nobody's missing commit. */
+static int file_error(int r, const char *verb, const char *path, const char *folder)
+{
+        bool full = r == -ENOSPC || r == -EDQUOT;
+
+        return errorf(full ? -ENOSPC : r == -ENOMEM ? r : -EIO, "cannot %s %s in %s: %s", verb, path, folder, strerror(-r));
+}
+
 /* -- writing ---------------------------------------------------------------------------------------------------- */
 
 static void note_stat(struct tracked *t, const struct stat *st)
@@ -525,7 +533,7 @@ static int write_one(git_repository *git, struct walker *w, struct tracked *t)
         if (r == 0)
                 r = S_ISLNK(t->mode) ? write_link(fd, name, content, &st) : write_file(fd, name, t->mode, content, &st);
         if (r < 0)
-                return errorf(r, "cannot write %s in %s: %s", t->path, w->folder, strerror(-r));
+                return file_error(r, "write", t->path, w->folder);
         note_stat(t, &st);
         return 0;
 }
@@ -548,7 +556,7 @@ static int delete_gone(struct walker *w, const struct manifest *old, const struc
                         continue;
                 r = delete_one(w, old->list[i].path);
                 if (r < 0)
-                        return errorf(r, "cannot delete %s in %s: %s", old->list[i].path, w->folder, strerror(-r));
+                        return file_error(r, "delete", old->list[i].path, w->folder);
         }
         return 0;
 }
