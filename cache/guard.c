@@ -18,10 +18,11 @@ static void pass_on(int signal_number, siginfo_t *info, void *context)
 {
         const struct sigaction *old = signal_number == SIGBUS ? &previous_bus : &previous_segv;
 
-        if (old->sa_flags & SA_SIGINFO) {
-                old->sa_sigaction(signal_number, info, context);
-        } else if (old->sa_handler != SIG_DFL && old->sa_handler != SIG_IGN) {
-                old->sa_handler(signal_number);
+        if (old->sa_handler != SIG_DFL && old->sa_handler != SIG_IGN) {
+                if (old->sa_flags & SA_SIGINFO) /* which may also stand beside SIG_DFL */
+                        old->sa_sigaction(signal_number, info, context);
+                else
+                        old->sa_handler(signal_number);
         } else {
                 signal(signal_number, SIG_DFL);
                 if (info->si_code <= 0) /* sent by somebody: it will not come again by itself when we return */

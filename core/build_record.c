@@ -164,8 +164,8 @@ int build_record_decode(struct slice bytes, bool with_log, struct build_record *
         take_outputs(&r, b);
         if (with_log)
                 take_log(&r, b);
-        if (r.bad || (with_log && r.at != r.end))
-                return -EBADMSG;
+        if (r.bad || (with_log && r.at != r.end) || (b->ok ? b->n_outputs == 0 : !b->reason))
+                return -EBADMSG; /* who reads it relies on a program or a reason */
         *ret = steal_pointer(b);
         return 0;
 }

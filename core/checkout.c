@@ -268,6 +268,28 @@ int manifest_write(const char *path, const struct manifest *m)
         return r < 0 ? r : write_file_atomic(path, b.data, b.size, 0600);
 }
 
+/* A path as checkout_list() makes them; any other leads out of the folder, or to it. */
+static bool path_is_bad(const char *path, size_t length)
+{
+        char component[NAME_MAX + 1];
+
+        if (strlen(path) != length)
+                return true;
+        for (;;) {
+                size_t n = strcspn(path, "/");
+
+                if (n > NAME_MAX)
+                        return true;
+                memcpy(component, path, n);
+                component[n] = '\0';
+                if (name_is_bad(component))
+                        return true;
+                if (path[n] == '\0')
+                        return false;
+                path += n + 1;
+        }
+}
+
 static int manifest_decode(const struct blob *b, struct manifest *ret)
 {
         const uint8_t *p = b->data, *end = p + b->size;
@@ -294,6 +316,8 @@ static int manifest_decode(const struct blob *b, struct manifest *ret)
                         return -EBADMSG;
                 memcpy(path, p, length);
                 path[length] = '\0';
+                if (path_is_bad(path, length))
+                        return -EBADMSG;
                 p += length;
                 r = manifest_add(ret, &t);
         }

@@ -589,26 +589,28 @@ static void op_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset, s
                 fuse_reply_buf(req, (const char *)h->content.data + offset, MIN(size, h->content.size - (size_t)offset));
 }
 
+static void forget_new_case(struct session *s, struct new_case *n)
+{
+        pthread_mutex_lock(&s->lock);
+        for (struct new_files **p = &s->new_files; *p; p = &(*p)->next)
+                if ((*p)->file == n) {
+                        struct new_files *gone = *p;
+
+                        *p = gone->next;
+                        free(gone);
+                        break;
+                }
+        pthread_mutex_unlock(&s->lock);
+        new_case_close(n);
+}
+
 static void op_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
         struct session *s = session_of(req);
 
-        if (ino_is_new(ino)) {
-                struct new_case *n = (struct new_case *)(uintptr_t)fi->fh;
-                struct new_files **p;
-
-                pthread_mutex_lock(&s->lock);
-                for (p = &s->new_files; *p; p = &(*p)->next)
-                        if ((*p)->file == n) {
-                                struct new_files *gone = *p;
-
-                                *p = gone->next;
-                                free(gone);
-                                break;
-                        }
-                pthread_mutex_unlock(&s->lock);
-                new_case_close(n);
-        } else
+        if (ino_is_new(ino))
+                forget_new_case(s, (struct new_case *)(uintptr_t)fi->fh);
+        else
                 handle_close(s, (struct handle *)(uintptr_t)fi->fh);
         fuse_reply_err(req, 0);
 }
@@ -642,7 +644,8 @@ static void op_create(fuse_req_t req, fuse_ino_t parent, const char *name, mode_
         new_case_stat(s, e.ino, &e.attr);
         fi->fh = (uintptr_t)entry->file;
         fi->direct_io = 1;
-        fuse_reply_create(req, &e, fi);
+        if (fuse_reply_create(req, &e, fi) < 0) /* interrupted meanwhile: there will be no release */
+                forget_new_case(s, entry->file);
 }
 
 static void op_write(fuse_req_t req, fuse_ino_t, const char *data, size_t size, off_t offset, struct fuse_file_info *fi)

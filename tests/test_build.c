@@ -628,6 +628,10 @@ START_TEST(test_records_come_back)
                 if (!failed)
                         build_fails("one", "command 1 (false) exited with status 1");
         }
+        free(steal_pointer(record->reason)); /* neither a program nor a reason: whoever wrote that was not us */
+        b.size = 0;
+        assert_ok(build_record_encode(record, &b));
+        assert_error(build_record_decode(SLICE(b.data, b.size), true, &back), EBADMSG);
         close_all();
 }
 END_TEST
@@ -763,6 +767,7 @@ START_TEST(test_damaged_pool)
                 "rm -r work/0",
                 ": > work/0.state",
                 "truncate -s 30 work/0.manifest",
+                "sed -i 's/a[.]c/..\\//' work/0.manifest", /* a path that leads out */
                 "rm -r work/0; echo file > work/0",
                 "rm -r work/0; ln -s /etc work/0",
                 "chmod 0 work/0/a.c",
