@@ -35,6 +35,12 @@ struct seen {
         uint64_t ino, token;
 };
 
+/* A set: open addressing, half full at most. */
+struct inodes {
+        uint64_t *slots; /* 0: free; no file has that number */
+        size_t n, capacity;
+};
+
 struct session {
         struct tree *tree;         /* owned */
         struct engine *engine;     /* borrowed */
@@ -52,6 +58,9 @@ struct session {
                 struct new_case *file;
         } * new_files;
         struct handle *handles; /* all that are open */
+
+        pthread_mutex_t telling; /* held while the kernel is told of a file's real size */
+        struct inodes told;      /* files it was told of; under telling */
 };
 
 /* An open file. */
@@ -424,8 +433,38 @@ static off_t last_page(const struct handle *h, char page[PAGE], size_t *ret_n)
         return offset;
 }
 
+/* Whether this inode was told of; from now on it was. Lock held. When there is no memory for it, it counts as told: its attributes were
+ * never to be kept, so that nearly everybody asks anew anyway. */
+static bool told_before(struct inodes *t, uint64_t ino)
+{
+        size_t i;
+
+        if (2 * t->n >= t->capacity) {
+                struct inodes grown = {.capacity = MAX(2 * t->capacity, (size_t)1024)};
+
+                grown.slots = calloc(grown.capacity, sizeof(*grown.slots));
+                if (!grown.slots)
+                        return true;
+                for (i = 0; i < t->capacity; i++)
+                        if (t->slots[i] != 0)
+                                told_before(&grown, t->slots[i]);
+                free(t->slots);
+                *t = grown;
+        }
+        for (i = ino_hash(ino) & (t->capacity - 1); t->slots[i] != 0; i = (i + 1) & (t->capacity - 1))
+                if (t->slots[i] == ino)
+                        return true;
+        t->slots[i] = ino;
+        t->n++;
+        return false;
+}
+
 /* The kernel is told to forget the placeholder. Who reads without looking at the size first (sendfile and splice, as some cats do) would
- * still get no more than that: the last page, given unasked, makes the file as long as it is. */
+ * still get no more than that: the last page, given unasked, makes the file as long as it is.
+ *
+ * Once for a file, before anybody's open of it is answered, and no open is answered meanwhile. A second time would do harm: it makes the
+ * kernel throw away the size that another reader is asking for just now, who would then read on to the placeholder's end, in zeros; and the
+ * page could be locked by a read that waits for this very thread. */
 static void forget_placeholder(struct session *s, fuse_ino_t ino, const struct handle *h)
 {
         char page[PAGE];
@@ -433,10 +472,14 @@ static void forget_placeholder(struct session *s, fuse_ino_t ino, const struct h
         off_t offset = last_page(h, page, &n);
         struct fuse_bufvec b = FUSE_BUFVEC_INIT(n);
 
-        fuse_lowlevel_notify_inval_inode(s->fuse, ino, -1, 0);
         b.buf[0].mem = page;
-        if (offset >= PLACEHOLDER_SIZE) /* a shorter one is found out by the first read */
-                fuse_lowlevel_notify_store(s->fuse, ino, offset, &b, 0);
+        pthread_mutex_lock(&s->telling);
+        if (!told_before(&s->told, ino)) {
+                fuse_lowlevel_notify_inval_inode(s->fuse, ino, -1, 0);
+                if (offset >= PLACEHOLDER_SIZE) /* a shorter one is found out by the first read */
+                        fuse_lowlevel_notify_store(s->fuse, ino, offset, &b, 0);
+        }
+        pthread_mutex_unlock(&s->telling);
 }
 
 /* Replies to an open that has all it needs; takes the handle. */
@@ -445,7 +488,9 @@ static void reply_open(struct session *s, fuse_req_t req, const struct node *n, 
         bool live = node_type(n) == NODE_LIVE, valid = live || pages_are_valid(s, n, ino);
         struct fuse_file_info fi = {.fh = (uintptr_t)h, .direct_io = live, .keep_cache = !live && valid, .noflush = 1};
 
-        if (s->fuse && !live && (!valid || placed_get(s, ino)))
+        if (s->fuse && !valid)
+                fuse_lowlevel_notify_inval_inode(s->fuse, ino, -1, 0);
+        else if (s->fuse && !live && placed_get(s, ino))
                 forget_placeholder(s, ino, h);
         handle_list(s, h);
         if (fuse_reply_open(req, &fi) < 0) /* interrupted meanwhile: there will be no release */
@@ -890,6 +935,7 @@ int session_new(struct workspace *w, struct engine *e, const char *mountpoint, s
                 return -ENOMEM;
         s->engine = e;
         pthread_mutex_init(&s->lock, NULL);
+        pthread_mutex_init(&s->telling, NULL);
         r = tree_open(w, e, mountpoint, &s->tree);
         if (r == 0)
                 r = waiters_new(e, open_answered, s, &s->waiters);
@@ -916,6 +962,8 @@ struct session *session_free(struct session *s)
                 free(f);
         }
         tree_close(s->tree);
+        free(s->told.slots);
+        pthread_mutex_destroy(&s->telling);
         pthread_mutex_destroy(&s->lock);
         free(s);
         return NULL;
