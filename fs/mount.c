@@ -245,9 +245,10 @@ static int mount_and_serve(struct session *s, struct workspace *w, const struct 
                 pthread_join(leaver.thread, NULL);
         }
         closep(&leaver.end);
-        fuse_session_unmount(fuse);
         session_drain(s); /* its replies may still notify */
         session_attach(s, NULL);
+        fuse_session_unmount(
+                fuse); /* closes the descriptor: nobody may be about to write to it, or to what gets its number next */
         fuse_session_destroy(fuse);
         return r;
 }
