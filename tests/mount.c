@@ -725,6 +725,8 @@ static void quiet_sanitizers(void)
         /* It looks at the bytes of a reply behind the system call; the kernel may have had them read, and the file closed, by then. */
         write_whole("asan", "interceptor_name:writev\n");
         setenv("ASAN_OPTIONS", at("suppressions='%s'", absolute("asan")), 1);
+        write_whole("tsan", "race:writev\n");
+        setenv("TSAN_OPTIONS", at("suppressions='%s'", absolute("tsan")), 1);
 }
 
 void world_make(const struct world *w)

@@ -134,6 +134,44 @@ START_TEST(test_a_second_mount_takes_over)
 }
 END_TEST
 
+/* Short files and long ones (of more than a page, and than the placeholder), read by many at the moment they come to be: each sees the whole
+ * and nothing else. */
+static void check_crowd(long size)
+{
+        pid_t readers[300];
+        unsigned ids[3];
+
+        world_make(&open_world);
+        mount_start("mnt", NULL);
+        free(content("mnt/tiny/head/build/log"));
+        for (int i = 0; i < 3; i++)
+                ids[i] = case_add(at("%d.smt2", i), "; do wait %s.%d\n; do bytes %ld\n", absolute("gate"), i, size);
+        write_whole("direct.smt2", at("; do bytes %ld\n", size));
+        assert_shell("\"$SOLVERFS_TINY\" direct.smt2 >expected");
+        for (int c = 0; c < 3; c++) {
+                for (int i = 0; i < 300; i++)
+                        readers[i] = reader_start(at(CELL "stdout", ids[c]), at("copy.%d", i));
+                await(counter("mnt", "waiters") == 300);
+                write_whole(at("gate.%d", c), "");
+                for (int i = 0; i < 300; i++)
+                        ck_assert_int_eq(process_wait(readers[i]), 0);
+                assert_shell("for i in $(seq 0 299); do cmp expected copy.$i || exit 1; done");
+        }
+        world_end();
+}
+
+START_TEST(test_a_crowd_reads_a_short_file)
+{
+        check_crowd(9);
+}
+END_TEST
+
+START_TEST(test_a_crowd_reads_a_long_file)
+{
+        check_crowd(50000);
+}
+END_TEST
+
 /* Whoever waits keeps nobody else from anything. */
 START_TEST(test_waiting_stalls_nobody)
 {
@@ -618,9 +656,10 @@ START_TEST(test_background)
 END_TEST
 
 MOUNT_SUITE("mount_wait", {test_a_thousand_readers}, {test_readers_of_a_cold_commit}, {test_two_mounts_and_the_command},
-            {test_a_second_mount_takes_over}, {test_waiting_stalls_nobody}, {test_ends_int}, {test_ends_term}, {test_ends_kill},
-            {test_ends_hup}, {test_interrupted_shell}, {test_caught_interrupt}, {test_storm_of_harmless_signals},
-            {test_storm_of_ignored_signals}, {test_storm_then_term}, {test_cancelled_behind_the_last_reader},
-            {test_rejoined_within_the_grace}, {test_cancelled_in_the_queue}, {test_cancelled_build},
-            {test_unmount_is_refused_in_use}, {test_terminated_under_load}, {test_lazy_unmount_under_load}, {test_killed_daemon},
-            {test_killed_again_and_again}, {test_a_living_mount_is_not_taken_over}, {test_background})
+            {test_a_second_mount_takes_over}, {test_a_crowd_reads_a_short_file}, {test_a_crowd_reads_a_long_file},
+            {test_waiting_stalls_nobody}, {test_ends_int}, {test_ends_term}, {test_ends_kill}, {test_ends_hup},
+            {test_interrupted_shell}, {test_caught_interrupt}, {test_storm_of_harmless_signals}, {test_storm_of_ignored_signals},
+            {test_storm_then_term}, {test_cancelled_behind_the_last_reader}, {test_rejoined_within_the_grace},
+            {test_cancelled_in_the_queue}, {test_cancelled_build}, {test_unmount_is_refused_in_use}, {test_terminated_under_load},
+            {test_lazy_unmount_under_load}, {test_killed_daemon}, {test_killed_again_and_again},
+            {test_a_living_mount_is_not_taken_over}, {test_background})

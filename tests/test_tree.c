@@ -21,11 +21,11 @@ struct tester {
         int server, client; /* ends of the socket pair */
         pthread_t thread;
 
-        uint64_t last; /* number of the newest request */
-        pid_t pid;     /* who asks */
-        uint64_t told; /* inode that the kernel was last told to forget */
-        size_t n_told;
-        struct { /* the last answer */
+        uint64_t last;           /* number of the newest request */
+        pid_t pid;               /* who asks */
+        uint64_t told;           /* inode that the kernel was last told to forget */
+        size_t n_told, n_stored; /* how often it was, and was given pages unasked */
+        struct {                 /* the last answer */
                 uint64_t unique;
                 int error;
                 size_t size;
@@ -140,7 +140,8 @@ static void note_notification(struct tester *t, const struct fuse_out_header *h)
         if (h->error == FUSE_NOTIFY_INVAL_INODE && t->answer.size >= sizeof(struct fuse_notify_inval_inode_out)) {
                 t->told = ((const struct fuse_notify_inval_inode_out *)t->answer.data)->ino;
                 t->n_told++;
-        }
+        } else if (h->error == FUSE_NOTIFY_STORE)
+                t->n_stored++;
 }
 
 /* The next answer, whosever it is; false: none within `ms` (-1: however long). */
@@ -436,6 +437,55 @@ START_TEST(test_cold_open)
 }
 END_TEST
 
+/* Many who waited for one file: the kernel is told once, before the first answer. Each further time it would throw away the size that
+ * some other reader is asking for, who would then see zeros up to the placeholder's size. */
+static void check_told_once(const char *bytes, size_t stored)
+{
+        struct world w = {.settings = "sandbox = none\ngrace = 600s\n"};
+        struct fuse_open_in in = {.flags = O_RDONLY};
+        struct fuse_open_out o;
+        struct tester t;
+        uint64_t node;
+        size_t before;
+
+        world_make(&w);
+        tester_start(&t);
+        ck_assert_int_eq(add(&t, "a.smt2", at("; do wait %s\n; do bytes %s\n", absolute("gate"), bytes)), 0);
+        node = find(&t, "tiny/commits/HEAD/cases/1/stdout");
+        for (int i = 0; i < 50; i++)
+                ask(&t, FUSE_OPEN, node, &in, sizeof(in), NULL, 0);
+        attributes(&t, find(&t, "cases")); /* all were looked at */
+        before = t.n_told;
+        write_whole("gate", "");
+        for (int i = 0; i < 50; i++) {
+                ck_assert(next_answer(&t, -1));
+                ck_assert_int_eq(t.answer.error, 0);
+                ck_assert_uint_eq(t.n_told, before + 1);
+                ck_assert_uint_eq(t.n_stored, stored);
+        }
+        ck_assert_uint_eq(t.told, node);
+        for (int i = 0; i < 10; i++) {
+                ck_assert_int_eq(try_open(&t, node, O_RDONLY, &o), 0);
+                release(&t, node, o.fh, false);
+        }
+        ck_assert_uint_eq(t.n_told, before + 1);
+        ck_assert_uint_eq(t.n_stored, stored);
+        tester_stop(&t); /* with 50 files open */
+        world_end();
+}
+
+START_TEST(test_told_once_of_a_short_file)
+{
+        check_told_once("9", 0);
+}
+END_TEST
+
+START_TEST(test_told_once_of_a_long_file)
+{
+        check_told_once("9000", 1);
+}
+END_TEST
+
 START_TEST(test_files)
 {
         struct tester t;
@@ -725,8 +775,9 @@ END_TEST
 
 int main(void)
 {
-        const TTest *const tests[] = {test_walk,       test_cold_open,       test_files,          test_new_cases,
-                                      test_interrupts, test_interrupts_race, test_end_under_load, test_nonsense};
+        const TTest *const tests[] = {
+                test_walk,      test_cold_open,  test_told_once_of_a_short_file, test_told_once_of_a_long_file, test_files,
+                test_new_cases, test_interrupts, test_interrupts_race,           test_end_under_load,           test_nonsense};
 
         test_folder = "solverfs tree";
         test_after = suite_after;
