@@ -111,6 +111,7 @@ static int worktree_open(const char *work_dir, unsigned number, const struct dig
         if (snprintf(ret->path, PATH_SIZE, "%s/%u", work_dir, number) >= PATH_SIZE - 16)
                 return errorf(-ENAMETOOLONG, "path too long: %s", work_dir);
         snprintf(ret->scratch, PATH_SIZE, "%s/%u.scratch", work_dir, number);
+        snprintf(ret->old, PATH_SIZE, "%s/%u.old", work_dir, number);
         snprintf(ret->state, PATH_SIZE, "%s/%u.state", work_dir, number);
         snprintf(ret->files, PATH_SIZE, "%s/%u.manifest", work_dir, number);
         r = lock_try(work_dir, name, false, &ret->lock);
@@ -203,6 +204,20 @@ static int make_folder(const char *path)
         return mkdir(path, 0700) < 0 && errno != EEXIST ? errorf(-errno, "cannot make folder %s: %s", path, strerror(errno)) : 0;
 }
 
+/* Renamed first: a build whose solverfs was killed dies a moment later than its lock, and what it still writes goes there. */
+static int remove_contents(struct worktree *w)
+{
+        int r = remove_tree(w->old);
+
+        if (r < 0)
+                return r;
+        if (rename(w->path, w->old) < 0)
+                return errno == ENOENT ? 0 : errorf(-errno, "cannot rename %s: %s", w->path, strerror(errno));
+        if (remove_tree(w->old) < 0)
+                log_warning("%s is left behind until its next use", w->old);
+        return 0;
+}
+
 int worktree_begin(struct worktree *w, bool empty)
 {
         int64_t age = wall_ns() - w->built_ns;
@@ -210,7 +225,7 @@ int worktree_begin(struct worktree *w, bool empty)
 
         if (unlink(w->state) < 0 && errno != ENOENT)
                 return errorf(-errno, "cannot delete %s: %s", w->state, strerror(errno));
-        r = empty ? remove_tree(w->path) : 0;
+        r = empty ? remove_contents(w) : 0;
         if (r == 0)
                 r = remove_tree(w->scratch); /* of a build that was killed */
         if (r == 0)
@@ -262,7 +277,7 @@ static int take_down(const char *work_dir, unsigned number)
         if (unlink(w.state) < 0 && errno != ENOENT)
                 r = -errno;
         if (r == 0)
-                r = remove_tree(w.path);
+                r = remove_contents(&w);
         if (r == 0)
                 r = remove_tree(w.scratch);
         unlink(w.files);

@@ -13,6 +13,7 @@
 struct worktree {
         char path[PATH_SIZE];     /* <work_dir>/<n> */
         char scratch[PATH_SIZE];  /* <work_dir>/<n>.scratch */
+        char old[PATH_SIZE];      /* <work_dir>/<n>.old: what is being removed */
         char state[PATH_SIZE];    /* <work_dir>/<n>.state */
         char files[PATH_SIZE];    /* <work_dir>/<n>.manifest */
         int lock;                 /* owned */

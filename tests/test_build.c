@@ -725,6 +725,39 @@ START_TEST(test_killed_build)
 }
 END_TEST
 
+/* What a killed build still writes while it dies does not get into the next one. */
+START_TEST(test_straggler)
+{
+        pid_t pids[4];
+
+        make_history();
+        begin(RECIPE);
+        build_ok("one");
+        for (size_t i = 0; i < ARRAY_SIZE(pids); i++) {
+                pids[i] = fork();
+                if (pids[i] == 0 && chdir("work/0") == 0)
+                        for (unsigned n = 0;; n++) {
+                                char name[32];
+
+                                snprintf(name, sizeof(name), "stray%zu.%u", i, n % 2000);
+                                close(open(name, O_WRONLY | O_CREAT, 0600));
+                        }
+        }
+        usleep(50000);
+        shell("rm work/0.state");
+        build_ok("two");
+        ck_assert(record->clean);
+        check_output("a2\nb1\n");
+        shell("[ -z \"$(ls work/0 | grep stray)\" ]");
+        for (size_t i = 0; i < ARRAY_SIZE(pids); i++) {
+                kill(pids[i], SIGKILL);
+                waitpid(pids[i], NULL, 0);
+        }
+        build_ok("three");
+        close_all();
+}
+END_TEST
+
 static void *cancel_soon(void *user)
 {
         usleep(200000);
@@ -981,6 +1014,6 @@ SUITE("build", test_build, test_neighbours_are_built_incrementally, test_keys, t
       test_modified_sources_are_put_back, test_links_are_not_followed, test_worktree_is_the_commit,
       test_stale_output_is_no_output, test_clean_after_failure, test_failures, test_what_a_build_sees, test_without_sandbox,
       test_bit_for_bit, test_clean_on_demand, test_programs_are_deltas, test_several_outputs, test_logs, test_records_come_back,
-      test_many_at_once, test_nearest_worktree, test_killed_build, test_cancelled_build, test_damaged_pool,
+      test_many_at_once, test_nearest_worktree, test_killed_build, test_straggler, test_cancelled_build, test_damaged_pool,
       test_submodules_are_left_out, test_hostile_trees, test_lost_objects, test_full_disk, test_prune,
       test_prune_leaves_what_is_used, test_ccache)
