@@ -199,7 +199,15 @@ int fixture_add_cases(const char *store, uint32_t n)
 
 static int put_build(struct store_txn *t, struct solver *s, uint32_t commit)
 {
-        struct build_record record = {.refs = 1, .ok = true, .clean = true, .started = 1600000000, .duration_ns = NSEC_PER_SEC};
+        struct build_output output = {
+                .name = (char *)"solver", .size = 1 << 20, .executable = true}; /* a build that is ok has one */
+        struct build_record record = {.refs = 1,
+                                      .ok = true,
+                                      .clean = true,
+                                      .started = 1600000000,
+                                      .duration_ns = NSEC_PER_SEC,
+                                      .outputs = &output,
+                                      .n_outputs = 1};
         cleanup_buffer struct buffer b = {0};
         struct digest key;
         int r = build_key(s->history, commit, s->recipe, &key);
