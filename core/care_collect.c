@@ -102,7 +102,6 @@ static int drop_tree(struct collecting *c, const char *dir, const char *name, st
 
 static bool is_repository(struct collecting *c, const char *name, size_t length)
 {
-        cleanup(solver_list_unrefp) struct solver_list *l = NULL;
         struct recipe **recipes;
         char config[PATH_SIZE];
         size_t n;

@@ -219,7 +219,7 @@ static int put_commit(struct history *h, struct store_txn *t, const struct batch
         key_u64(bytes + 8, (uint64_t)now);
         buffer_add(&value, bytes, 16);
         for (unsigned i = 0; i < n->n_parents; i++) {
-                uint32_t parent;
+                uint32_t parent = 0;
 
                 r = index_get_number(h, t, &b->parents[n->parents + i], &parent);
                 if (r < 0)

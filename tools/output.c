@@ -66,7 +66,7 @@ void output_quiet(bool quiet, unsigned verbose)
                 NULL);
 }
 
-static void say(const char *before, const char *format, va_list args, const char *after)
+__attribute__((format(printf, 2, 0))) static void say(const char *before, const char *format, va_list args, const char *after)
 {
         fputs(before, stderr);
         vfprintf(stderr, format, args);

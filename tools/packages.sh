@@ -56,14 +56,14 @@ packages_build_folder() {
 	printf '%s\n' "$dir"
 }
 
-# Configures and builds into $1, quietly unless it fails. A folder that was made for a checkout which has moved since is made anew.
+# Configures and builds into $1, quietly unless it fails; where CI is set, a warning is an error. A folder that was made for a checkout which has moved since is made anew.
 packages_build() {
 	local dir=$1 wipe="" log="$1/build.log"
 	if [ -f "$dir/build.ninja" ] && ! grep -qF "\"source\": \"$PWD\"" "$dir/meson-info/meson-info.json"; then
 		wipe=--wipe
 	fi
 	echo "Building in $dir" >&2
-	if { [ -f "$dir/build.ninja" ] && [ -z "$wipe" ]; } || meson setup $wipe "$dir" . >"$dir.log" 2>&1 </dev/null; then
+	if { [ -f "$dir/build.ninja" ] && [ -z "$wipe" ]; } || meson setup $wipe ${CI:+-Dwerror=true} "$dir" . >"$dir.log" 2>&1 </dev/null; then
 		rm -f "$dir.log"
 		ninja -C "$dir" >"$log" 2>&1 </dev/null && return 0
 	else
