@@ -22,7 +22,7 @@ static bool killed; /* a daemon was, and what it left is gc's */
 
 /* -- small things -- */
 
-static const char *ring(const char *format, va_list args)
+__attribute__((format(printf, 1, 0))) static const char *ring(const char *format, va_list args)
 {
         static char texts[64][PATH_SIZE];
         static unsigned next;
