@@ -2,10 +2,10 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <regex.h>
 #include <time.h>
 
 #include "execute.h"
+#include "pattern.h"
 
 struct taken { /* one sample with all that belongs to it */
         struct execute_result run;
@@ -243,47 +243,6 @@ static int take_samples(struct measurement *m)
 
 /* -- effort -- */
 
-/* The last match of the last line that matches; POSIX has no search from behind. Lines longer than this are passed over: the C library
- * needs memory in proportion to them. */
-#define LINE_MOST (1 << 20)
-
-static bool match_in_line(const regex_t *regex, const char *line, size_t size, regmatch_t *ret)
-{
-        regmatch_t m[2] = {{.rm_so = 0, .rm_eo = (regoff_t)size}};
-        bool found = false;
-
-        while (regexec(regex, line, 2, m, REG_STARTEND | (m[0].rm_so > 0 ? REG_NOTBOL : 0)) == 0) {
-                if (m[1].rm_so >= 0) {
-                        *ret = m[1];
-                        found = true;
-                }
-                m[0].rm_so = MAX(m[0].rm_eo, m[0].rm_so + 1);
-                m[0].rm_eo = (regoff_t)size;
-                if (m[0].rm_so > m[0].rm_eo)
-                        break;
-        }
-        return found;
-}
-
-static bool last_match(const regex_t *regex, const struct blob *text, struct slice *ret)
-{
-        const char *begin = text->data;
-        size_t end = text->size;
-
-        while (end > 0) {
-                const char *newline = memrchr(begin, '\n', end);
-                size_t from = newline ? (size_t)(newline + 1 - begin) : 0;
-                regmatch_t m;
-
-                if (end - from <= LINE_MOST && match_in_line(regex, begin + from, end - from, &m)) {
-                        *ret = SLICE(begin + from + m.rm_so, (size_t)(m.rm_eo - m.rm_so));
-                        return true;
-                }
-                end = newline ? (size_t)(newline - begin) : 0;
-        }
-        return false;
-}
-
 static json_t *number_of(struct slice s)
 {
         char text[64], *end;
@@ -329,17 +288,17 @@ static json_t *effort_of(const struct recipe *recipe, const struct execute_resul
 
         for (char **pattern = recipe->effort; effort && pattern && *pattern; pattern++) {
                 char label[64];
+                cleanup_pattern struct pattern *p = NULL;
                 struct slice found;
-                regex_t regex;
 
-                if (regcomp(&regex, *pattern, REG_EXTENDED) != 0 || regex.re_nsub < 1)
+                if (pattern_new(*pattern, &p) < 0)
                         continue; /* recipe_read() has refused it */
                 label_of(*pattern, label);
                 if (json_object_get(effort, label))
                         snprintf(label, sizeof(label), "%.63s", *pattern);
-                if (last_match(&regex, &r->err, &found) || last_match(&regex, &r->out, &found))
+                if (pattern_last(p, SLICE(r->err.data, r->err.size), &found) ||
+                    pattern_last(p, SLICE(r->out.data, r->out.size), &found))
                         json_object_set_new(effort, label, number_of(found));
-                regfree(&regex);
         }
         return effort;
 }

@@ -13,7 +13,7 @@
  *   run                  the command line, split as a shell would split words, no shell: {bin} {case} {seed} {timeout} {memory}
  *   arguments            (variants) appended to the command line before {case}; else at the end
  *   seed                 what {seed} stands for when a seed is asked for, {n} is the number; {seed} is nothing otherwise
- *   effort               repeated; POSIX extended regular expression with one group, over stdout then stderr; the last match counts
+ *   effort               repeated; Perl-compatible regular expression (PCRE2) with one group, over stderr, else stdout; the last match
  *   dialect    2.6       2.0 | 2.5 | 2.6, smt2 only
  *   timeout    20s       wall clock of a run; units ms s m h; cputime defaults to it
  *   cputime    timeout   CPU time of the run's whole tree

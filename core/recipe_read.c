@@ -2,9 +2,9 @@
 #include "recipe.h"
 
 #include <ctype.h>
-#include <regex.h>
 
 #include "gitconfig.h"
+#include "pattern.h"
 #include "recipe_keys.h"
 
 #define RECIPE_SIZE_MAX (1 << 20)
@@ -170,23 +170,12 @@ static int check_again(const char *label, unsigned line, const char *key, const 
         return 0;
 }
 
-static int check_pattern(const char *label, unsigned line, const char *pattern)
+static int check_pattern(const char *label, unsigned line, const char *text)
 {
-        regex_t regex;
-        size_t groups;
-        int r = regcomp(&regex, pattern, REG_EXTENDED);
+        cleanup_pattern struct pattern *p = NULL;
+        int r = pattern_new(text, &p);
 
-        if (r != 0) {
-                char why[200];
-
-                regerror(r, &regex, why, sizeof(why));
-                return fail(line, "key 'effort': '%s' is not a regular expression: %s", pattern, why);
-        }
-        groups = regex.re_nsub;
-        regfree(&regex);
-        if (groups != 1)
-                return fail(line, "key 'effort': '%s' has %zu groups; it needs exactly one, around the number", pattern, groups);
-        return 0;
+        return r == -EINVAL ? fail(line, "key 'effort': %s", error_message(r)) : r;
 }
 
 static int check_variable(const char *label, unsigned line, const char *value, char *const *list)

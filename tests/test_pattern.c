@@ -1,0 +1,83 @@
+/* Patterns for counters: which are taken, which match is meant, and that neither a pattern nor an output can cost without end. */
+#include "core/pattern.h"
+
+#include "test.h"
+
+static char *last(const char *text, struct slice output)
+{
+        cleanup_pattern struct pattern *p = NULL;
+        struct slice found;
+
+        assert_ok(pattern_new(text, &p));
+        return pattern_last(p, output, &found) ? strndup(found.data, found.size) : NULL;
+}
+
+#define assert_last(pattern, output, expected)                                \
+        do {                                                                  \
+                cleanup_free char *got = last(pattern, slice_string(output)); \
+                ck_assert_pstr_eq(got, expected);                             \
+        } while (0)
+
+START_TEST(test_the_last_match_of_the_last_line)
+{
+        assert_last("c: *([0-9]+)", "c: 1\nc: 22\n", "22");
+        assert_last("c: *([0-9]+)", "c: 1 c: 2\nnothing", "2");
+        assert_last("^c: *([0-9]+)", "c: 1\nx c: 2\n", "1");
+        assert_last("^c: *([0-9]+)", "c: 1 c: 2", "1");
+        assert_last("c: ([0-9]+)$", "c: 1\nc: 2 \n", "1");
+        assert_last(":n +([0-9]+)\\)", "(:n 5)\n(:n 6\n", "5");
+        assert_last("([0-9]*)", "ab", "");
+        assert_last("x(y)?", "xy\nx\n", "y"); /* in the last line the group takes no part */
+        assert_last("c: ([0-9]+)", "d: 1\n", NULL);
+        assert_last("c: ([0-9]+)", "", NULL);
+}
+END_TEST
+
+START_TEST(test_bytes)
+{
+        static const char output[] = "\xff\xfe\0c: 7\0\n\0\x80";
+        cleanup_free char *got = last("c: ([0-9]+)", SLICE(output, sizeof(output) - 1));
+
+        ck_assert_pstr_eq(got, "7");
+}
+END_TEST
+
+START_TEST(test_refused)
+{
+        static const struct {
+                const char *text, *says;
+        } rows[] = {
+                {"(a", "missing closing parenthesis"},
+                {"a+++(b)", "quantifier does not follow"},
+                {"((a{999}){999}){999}", "too large"},
+                {"(*UTF)(a)", "UTF"},
+                {"a", "has 0 groups"},
+                {"(a)(b)", "has 2 groups"},
+        };
+        struct pattern *p;
+
+        for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+                ck_assert_int_eq(pattern_new(rows[i].text, &p), -EINVAL);
+                ck_assert_msg(strstr(error_message(-EINVAL), rows[i].says), "%s: %s", rows[i].text, error_message(-EINVAL));
+        }
+}
+END_TEST
+
+START_TEST(test_bounded)
+{
+        size_t size = 2 << 20;
+        cleanup_free char *many = malloc(size + 1);
+
+        memset(many, 'a', size);
+        many[size] = '\0';
+        ck_assert_ptr_null(last("((?:a+)+)b", SLICE(many, 1 << 10))); /* exponential, were it not cut short */
+        ck_assert_ptr_null(last("(a)", SLICE(many, size)));           /* one line, longer than what is searched */
+        memcpy(many + size - 5, "\nc: 7", 5);
+        assert_last("c: ([0-9])", many, "7");
+        memset(many, '\n', size);
+        memcpy(many, "c: 7", 4);
+        assert_last("c: ([0-9])", many, "7");
+}
+END_TEST
+
+SUITE("pattern", test_the_last_match_of_the_last_line, test_bytes, test_refused, test_bounded)
