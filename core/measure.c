@@ -155,6 +155,7 @@ static int take_sample(struct measurement *m)
                 r = verdict_read(q->recipe->format, &t->run, &t->verdicts);
         if (r < 0)
                 return r;
+        verdict_bound(&t->verdicts, q->n_expected);
         t->sample = (struct sample){
                 .verdict = t->verdicts.last,
                 .wall_ns = t->run.wall_ns,

@@ -235,6 +235,14 @@ int verdict_read(enum format format, const struct execute_result *r, struct verd
         return 0;
 }
 
+void verdict_bound(struct verdicts *v, size_t n)
+{
+        bool answered = v->last == VERDICT_SAT || v->last == VERDICT_UNSAT || v->last == VERDICT_UNKNOWN;
+
+        if (n > 0 && v->n > n && answered)
+                v->last = VERDICT_ERROR;
+}
+
 void verdicts_done(struct verdicts *v)
 {
         free(v->list);

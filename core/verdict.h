@@ -29,6 +29,9 @@ struct verdicts {
 /* From what was printed and how it ended. A run that ended by a limit or a signal keeps the answers it gave before in `list`, but
  * `last` is the limit's or the crash's. */
 int verdict_read(enum format format, const struct execute_result *r, struct verdicts *ret);
+/* More answers than a case has questions (n; 0: not known): none can be told to be the one, so that the run is an error unless it
+ * ended badly anyway. The answers are kept. */
+void verdict_bound(struct verdicts *v, size_t n);
 void verdicts_done(struct verdicts *v);
 
 /* Compares answers with what the case says of itself (expected[i], VERDICT_UNKNOWN when it says nothing): true when one

@@ -1,4 +1,5 @@
-/* A program that misbehaves in the way its first argument names; what test_execute.c runs. */
+/* A program that misbehaves in the way its first argument names; what test_execute.c runs. When that is a file it is a case of
+ * test_mount_hostile.c, and one of its lines says the same: "; attack WORD|WORD|…". */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -18,6 +19,7 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -392,7 +394,165 @@ static int print_both(char **argv)
         return 0;
 }
 
-int main(int argc, char **argv)
+static int answer(char **argv) /* each word on a line of its own, "\\0" as a NUL */
+{
+        for (int i = 2; argv[i]; i++) {
+                for (const char *p = argv[i]; *p; p += p[0] == '\\' && p[1] == '0' ? 2 : 1)
+                        putchar(p[0] == '\\' && p[1] == '0' ? '\0' : *p);
+                putchar('\n');
+        }
+        return 0;
+}
+
+static int signal_ourselves(char **argv)
+{
+        puts("sat");
+        fflush(stdout);
+        signal(atoi(argument(argv, 2)), SIG_DFL);
+        kill(getpid(), atoi(argument(argv, 2)));
+        return 0;
+}
+
+static int close_output(char **argv)
+{
+        for (int fd = 0; fd < 3; fd++)
+                close(fd);
+        return write(1, "sat\n", 4) != 4;
+}
+
+/* What the helper would send: success, in no time. To whatever takes it. */
+static int forge(char **argv)
+{
+        uint32_t record[64] = {0x53465845};
+        int taken = 0;
+
+        for (int fd = 3; fd < 4096; fd++)
+                taken += write(fd, record, sizeof(record)) >= 0 || send(fd, record, sizeof(record), MSG_NOSIGNAL) >= 0;
+        for (pid_t pid = 1; pid < 64; pid++) {
+                for (int fd = 0; fd < 16; fd++) {
+                        char path[64];
+                        int other;
+
+                        snprintf(path, sizeof(path), "/proc/%d/fd/%d", pid, fd);
+                        other = pid == getpid() ? -1 : open(path, O_WRONLY);
+                        taken += other >= 0 && write(other, record, sizeof(record)) >= 0;
+                        close(other);
+                }
+        }
+        printf("taken: %d\n", taken);
+        fflush(stdout);
+        return sleep_for_ever();
+}
+
+static int kill_all(char **argv)
+{
+        signal(SIGTERM, SIG_IGN);
+        kill(-1, SIGTERM);
+        kill(-1, SIGSTOP);
+        kill(-1, SIGKILL);
+        kill(getppid(), SIGKILL);
+        kill(1, SIGKILL);
+        puts("sat");
+        return 0;
+}
+
+static int raise_limits(char **argv) /* and then does what the limits are for */
+{
+        static const int which[] = {RLIMIT_AS, RLIMIT_CPU, RLIMIT_FSIZE, RLIMIT_NPROC, RLIMIT_CORE};
+        struct rlimit all = {RLIM_INFINITY, RLIM_INFINITY};
+        int raised = 0;
+
+        for (size_t i = 0; i < sizeof(which) / sizeof(*which); i++)
+                raised += setrlimit(which[i], &all) == 0;
+        fprintf(stderr, "raised: %d\n", raised);
+        fflush(stderr);
+        return grow(argv);
+}
+
+static int environment(char **argv) /* a megabyte of it, and so for /proc/PID/environ */
+{
+        static char values[16][1 << 16], *list[17];
+
+        if (getenv("V15")) {
+                puts("sat");
+                return 0;
+        }
+        for (int i = 0; i < 16; i++) {
+                memset(values[i], 'x', sizeof(values[i]) - 1);
+                values[i][sprintf(values[i], "V%d=", i)] = 'x';
+                list[i] = values[i];
+        }
+        execve("/proc/self/exe", argv, list);
+        return 1;
+}
+
+/* Folders inside folders, deeper than any path may be long, with names no line can hold, and at last nobody may enter them. */
+static int bury(char **argv)
+{
+        static const char *const names[] = {"a\nb", "-rf", "\xff\xfe", "..x", " ", "*", "$(x)"};
+        int depth = atoi(argument(argv, 2)), fd = open(".", O_RDONLY | O_DIRECTORY);
+
+        for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+                mkdir(names[i], 0);
+        if (symlink("/", "to-root") < 0 || symlink(".", "to-itself") < 0 || mkfifo("fifo", 0) < 0)
+                return 1;
+        for (int i = 0; i < depth; i++) {
+                char name[64];
+
+                snprintf(name, sizeof(name), "%050d\n", i);
+                if (mkdir(name, 0700) < 0 || chdir(name) < 0)
+                        return 1;
+        }
+        close(open("x", O_WRONLY | O_CREAT, 0));
+        chmod(".", 0);
+        fchmod(fd, 0);
+        chown("/scratch", 0, 0);
+        puts("sat");
+        return 0;
+}
+
+static int too_large(char **argv)
+{
+        int fd = open("large", O_WRONLY | O_CREAT, 0600);
+
+        return ftruncate(fd, (off_t)5 << 30) < 0;
+}
+
+static int reach_socket(char **argv) /* "@…" is of the abstract name space */
+{
+        for (int i = 2; argv[i]; i++) {
+                struct sockaddr_un sun = {.sun_family = AF_UNIX};
+                int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+
+                snprintf(sun.sun_path, sizeof(sun.sun_path), "%s", argv[i]);
+                if (argv[i][0] == '@')
+                        sun.sun_path[0] = '\0';
+                report("unix", connect(fd, (struct sockaddr *)&sun, (socklen_t)(sizeof(sa_family_t) + strlen(argv[i]))));
+        }
+        return 0;
+}
+
+static int attack(int argc, char **argv);
+
+static int follow_case(char **argv)
+{
+        char line[1 << 16], *words[64] = {argv[0]}, *save = NULL;
+        FILE *f = fopen(argv[1], "re");
+        int n = 1;
+
+        while (f && fgets(line, sizeof(line), f)) {
+                line[strcspn(line, "\n")] = '\0';
+                if (strncmp(line, "; attack ", 9) != 0)
+                        continue;
+                for (char *w = strtok_r(line + 9, "|", &save); w && n < 63; w = strtok_r(NULL, "|", &save))
+                        words[n++] = w;
+                fclose(f);
+                return attack(n, words);
+        }
+        return 9;
+}
+
+static int attack(int argc, char **argv)
 {
         static const struct {
                 const char *name;
@@ -424,6 +584,16 @@ int main(int argc, char **argv)
                 {"nuls", print_nuls},
                 {"both", print_both},
                 {"tree", grow_tree},
+                {"answer", answer},
+                {"signal", signal_ourselves},
+                {"close", close_output},
+                {"forge", forge},
+                {"kill-all", kill_all},
+                {"limits", raise_limits},
+                {"environment", environment},
+                {"bury", bury},
+                {"large", too_large},
+                {"unix", reach_socket},
         };
 
         for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
@@ -431,4 +601,9 @@ int main(int argc, char **argv)
                         return rows[i].run(argv);
         }
         return 0;
+}
+
+int main(int argc, char **argv)
+{
+        return argc > 1 && argv[1][0] == '/' ? follow_case(argv) : attack(argc, argv);
 }

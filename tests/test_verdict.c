@@ -168,5 +168,23 @@ START_TEST(test_wrong)
 }
 END_TEST
 
+START_TEST(test_more_answers_than_questions)
+{
+        enum verdict said[] = {VERDICT_SAT, VERDICT_UNSAT};
+        struct verdicts v = {.list = said, .n = 2, .last = VERDICT_UNSAT};
+
+        verdict_bound(&v, 0); /* the case does not tell */
+        verdict_bound(&v, 2);
+        ck_assert_int_eq(v.last, VERDICT_UNSAT);
+        verdict_bound(&v, 1);
+        ck_assert_int_eq(v.last, VERDICT_ERROR);
+        ck_assert_uint_eq(v.n, 2);
+        v.last = VERDICT_TIMEOUT;
+        verdict_bound(&v, 1);
+        ck_assert_int_eq(v.last, VERDICT_TIMEOUT);
+}
+END_TEST
+
 SUITE("verdict", test_names, test_first_line_that_says_anything, test_several_answers, test_nul_bytes_are_no_answer,
-      test_cut_lines_are_no_answer, test_dimacs, test_ends, test_own_words_of_running_out_of_memory, test_wrong)
+      test_cut_lines_are_no_answer, test_dimacs, test_ends, test_own_words_of_running_out_of_memory, test_wrong,
+      test_more_answers_than_questions)
