@@ -1,0 +1,20 @@
+; expect: sat sat unsat
+; The paper, section 4.1: a Y = X b. The arrangement that is shown gives X = a and Y = b; others give longer words.
+(set-logic QF_SLIA)
+(declare-fun X () String)
+(declare-fun Y () String)
+(assert (= (str.++ "a" Y) (str.++ X "b")))
+(push 1)
+(assert (and (= X "a") (= Y "b")))
+(check-sat)
+(pop 1)
+(push 1)
+(assert (> (str.len X) 1))
+(check-sat)
+(pop 1)
+; aligned in length, nothing else is possible
+(push 1)
+(assert (= (str.len X) 1))
+(assert (not (and (= X "a") (= Y "b"))))
+(check-sat)
+(pop 1)
