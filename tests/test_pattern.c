@@ -74,9 +74,10 @@ START_TEST(test_bounded)
         ck_assert_ptr_null(last("(a)", SLICE(many, size)));           /* one line, longer than what is searched */
         memcpy(many + size - 5, "\nc: 7", 5);
         assert_last("c: ([0-9])", many, "7");
-        memset(many, '\n', size);
-        memcpy(many, "c: 7", 4);
-        assert_last("c: ([0-9])", many, "7");
+        memset(many, '\n', 1 << 16);
+        memcpy(many, "c: 8", 4);
+        many[1 << 16] = '\0';
+        assert_last("c: ([0-9])", many, "8");
 }
 END_TEST
 
