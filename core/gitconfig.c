@@ -271,6 +271,12 @@ static size_t utf8_length(const unsigned char *p, size_t left)
         return n;
 }
 
+/* Of the control characters only those that lay out a file: readers of git-config disagree on what the others are. */
+static bool is_layout(const unsigned char *p, size_t size)
+{
+        return *p == '\t' || *p == '\n' || (*p == '\r' && size > 1 && p[1] == '\n');
+}
+
 static int check_characters(const char *label, struct slice text)
 {
         const unsigned char *p = text.data;
@@ -280,7 +286,7 @@ static int check_characters(const char *label, struct slice text)
                 n = utf8_length(p + i, text.size - i);
                 if (n == 0)
                         return errorf(-EINVAL, "%s:%u: byte 0x%02x is not UTF-8 text", label, line, p[i]);
-                if ((p[i] < 0x20 && !isspace(p[i])) || p[i] == 0x7f)
+                if ((p[i] < 0x20 && !is_layout(p + i, text.size - i)) || p[i] == 0x7f)
                         return errorf(-EINVAL, "%s:%u: control character 0x%02x", label, line, p[i]);
                 line += p[i] == '\n';
         }

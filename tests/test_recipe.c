@@ -354,6 +354,8 @@ START_TEST(test_syntax_is_explained)
         refused(MINIMAL "\n# caf\xe9\n", "t.recipe:6: ", "byte 0xe9 is not UTF-8");
         refused(MINIMAL "build = \xed\xa0\x80\n", "t.recipe:5: ", "not UTF-8"); /* a surrogate */
         refused(MINIMAL "build = a\x01\n", "t.recipe:5: ", "control character 0x01");
+        refused(MINIMAL "effort = \"\f(1)\"\n", "t.recipe:5: ", "control character 0x0c");
+        refused(MINIMAL "build = a\r \n", "t.recipe:5: ", "control character 0x0d");
         done();
 }
 END_TEST
