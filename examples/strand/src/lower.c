@@ -93,18 +93,6 @@ tid lower_sum(struct lower *l, tid a, int64_t k, tid b)
 
 /* ---- fresh variables and their definitions ---- */
 
-static uint32_t map_get(const vec_u32 *m, tid t)
-{
-        return t < m->n ? m->d[t] : 0;
-}
-
-static void map_set(vec_u32 *m, tid t, uint32_t v)
-{
-        while (m->n <= t)
-                vec_push(m, 0);
-        m->d[t] = v;
-}
-
 tid lower_fresh(struct lower *l, enum sort s, const char *name)
 {
         return term_var(l->b, s, name);

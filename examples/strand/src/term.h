@@ -121,3 +121,16 @@ void term_reach(const struct bank *b, const tid *roots, size_t n, vec_u32 *out);
 tid term_subst(struct bank *b, tid t, const tid *from, const tid *to, size_t n);
 /* Builds the term like `like` over other arguments. */
 tid term_rebuild(struct bank *b, tid like, const tid *args);
+
+/* Maps from term ids to numbers; 0 where nothing was set. */
+static inline uint32_t map_get(const vec_u32 *m, tid t)
+{
+        return t < m->n ? m->d[t] : 0;
+}
+
+static inline void map_set(vec_u32 *m, tid t, uint32_t x)
+{
+        while (m->n <= t)
+                vec_push(m, 0);
+        m->d[t] = x;
+}
