@@ -2,7 +2,7 @@
  * matters only where its variable does. */
 #include "solver.h"
 
-static bool is_atom(const struct solver *v, tid t)
+bool justify_is_atom(const struct solver *v, tid t)
 {
         const struct term *x = term_get(v->b, t);
 
@@ -39,7 +39,7 @@ static bool truth(struct solver *v, tid root)
                         todo.n--;
                         continue;
                 }
-                if (!is_atom(v, t))
+                if (!justify_is_atom(v, t))
                         for (uint32_t i = 0; i < x->nargs; i++)
                                 if (v->truth_round.d[x->args[i]] != v->round) {
                                         vec_push(&todo, x->args[i]);
@@ -48,7 +48,7 @@ static bool truth(struct solver *v, tid root)
                 if (!ready)
                         continue;
 #define ARG(i) (v->truth.d[x->args[i]] == 2)
-                switch (is_atom(v, t) ? OP_VAR : (enum op)x->op) {
+                switch (justify_is_atom(v, t) ? OP_VAR : (enum op)x->op) {
                 case OP_VAR:
                         b = zed_truth(&v->zed, t);
                         break;
@@ -162,7 +162,7 @@ void justify(struct solver *v, vec_u32 *seen)
                 map_set(&done, t, 1);
                 x = term_get(v->b, t);
                 b = truth(v, t);
-                if (is_atom(v, t)) {
+                if (justify_is_atom(v, t)) {
                         if (x->op != OP_VAR) {
                                 vec_push(&v->lits, (struct literal){t, !b});
                                 map_set(&v->lit_index, t, (uint32_t)(2 * v->lits.n + !b));

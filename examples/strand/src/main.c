@@ -15,6 +15,7 @@ static const char usage[] = "Usage: strand [OPTION]... FILE\n"
                             "  --seed N           change the order of the search\n"
                             "  --no-overlap       do not detect overlapping variables\n"
                             "  --no-length        do not consult the integer solver while searching\n"
+                            "  --propagator       search as a user propagator of Z3, not in a loop around it\n"
                             "  --timeout SECONDS  answer unknown after that long\n"
                             "  --help, --version\n"
                             "\n"
@@ -104,7 +105,7 @@ int main(int argc, char **argv)
         static const struct option options[] = {
                 {"stats", no_argument, NULL, 's'},         {"seed", required_argument, NULL, 'r'},
                 {"no-overlap", no_argument, NULL, 'o'},    {"no-length", no_argument, NULL, 'l'},
-                {"timeout", required_argument, NULL, 't'}, {"help", no_argument, NULL, 'h'},
+                {"propagator", no_argument, NULL, 'p'},    {"timeout", required_argument, NULL, 't'}, {"help", no_argument, NULL, 'h'},
                 {"version", no_argument, NULL, 'v'},       {},
         };
         struct strand_options opt = {};
@@ -133,6 +134,9 @@ int main(int argc, char **argv)
                         break;
                 case 'l':
                         opt.no_length = true;
+                        break;
+                case 'p':
+                        opt.propagator = true;
                         break;
                 case 't':
                         timeout = strtod(optarg, &end);

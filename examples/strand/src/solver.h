@@ -37,6 +37,8 @@ struct solver {
 /* Finds literals under the assignment that make the formula true, with the definitions that their variables
  * want; seen: by term id, what these mention. */
 void justify(struct solver *v, vec_u32 *seen);
+/* Of a lowered Boolean term: is its truth the front end's to say? */
+bool justify_is_atom(const struct solver *v, tid t);
 
 /* Are v->lits satisfiable together? OUT_UNSAT: core holds the indices of those that are not. OUT_SAT: the
  * model is in v->val and satisfies the original formula. OUT_UNKNOWN: *limited says that a limit of this level
@@ -51,3 +53,4 @@ static inline bool solver_late(const struct solver *v)
 
 /* Front ends. */
 enum verdict loop_run(struct solver *v);
+enum verdict propagator_run(struct solver *v);

@@ -125,7 +125,8 @@ static Z3_ast translate(struct zed *z, tid t)
                 break;
         case OP_LEN:
                 r = Z3_mk_fresh_const(c, "len", z->ints);
-                Z3_solver_assert(c, z->master, Z3_mk_ge(c, r, Z3_mk_int64(c, 0, z->ints)));
+                if (!z->truth) /* asserting from a propagator's callback would undo the assignment it looks at */
+                        Z3_solver_assert(c, z->master, Z3_mk_ge(c, r, Z3_mk_int64(c, 0, z->ints)));
                 Z3_solver_assert(c, z->arith, Z3_mk_ge(c, r, Z3_mk_int64(c, 0, z->ints)));
                 break;
         case OP_IN_RE:
@@ -220,9 +221,44 @@ bool zed_truth(struct zed *z, tid formula)
 {
         Z3_ast r = NULL;
 
+        if (z->truth)
+                return z->truth(z->truth_data, formula);
         if (!Z3_model_eval(z->z, z->skeleton, ast(z, formula), true, &r))
                 return false;
         return Z3_get_bool_value(z->z, r) == Z3_L_TRUE;
+}
+
+void zed_propagate(struct zed *z, void *data, bool (*truth)(void *data, tid atom), Z3_push_eh push, Z3_pop_eh pop,
+                   Z3_fresh_eh fresh, Z3_fixed_eh fixed, Z3_final_eh final)
+{
+        Z3_params p = Z3_mk_params(z->z);
+
+        /* Without relevancy every atom is assigned at the end; what the search's integer solver spends counts for
+         * the solver that called it, too, so no limit on that one. */
+        Z3_params_inc_ref(z->z, p);
+        Z3_params_set_uint(z->z, p, Z3_mk_string_symbol(z->z, "relevancy"), 0);
+        Z3_params_set_uint(z->z, p, Z3_mk_string_symbol(z->z, "rlimit"), 0);
+        Z3_solver_set_params(z->z, z->master, p);
+        Z3_params_dec_ref(z->z, p);
+        z->truth = truth;
+        z->truth_data = data;
+        Z3_solver_propagate_init(z->z, z->master, data, push, pop, fresh);
+        Z3_solver_propagate_fixed(z->z, z->master, fixed);
+        Z3_solver_propagate_final(z->z, z->master, final);
+}
+
+uint32_t zed_watch(struct zed *z, tid atom)
+{
+        const struct term *x = term_get(z->b, atom);
+        Z3_ast a = ast(z, atom);
+
+        if (x->op == OP_LE || (x->op == OP_EQ && term_get(z->b, x->args[0])->sort == SORT_INT)) {
+                Z3_ast same = Z3_mk_fresh_const(z->z, "w", z->bools);
+
+                Z3_solver_assert(z->z, z->master, Z3_mk_iff(z->z, same, a));
+                a = same;
+        }
+        return Z3_solver_propagate_register(z->z, z->master, a);
 }
 
 uint32_t zed_proxy(struct zed *z, tid fact)

@@ -22,6 +22,8 @@ struct zed {
         vec_u32 number;    /* by term id: number + 1 */
         struct strand_stats *stats;
         double deadline;
+        bool (*truth)(void *data, tid atom); /* a propagator's view of the assignment, or NULL */
+        void *truth_data;
 };
 
 void zed_init(struct zed *z, struct bank *b, struct strand_stats *stats, double deadline, uint32_t seed);
@@ -35,6 +37,12 @@ void zed_block(struct zed *z, const tid *atom, const bool *negative, size_t n, t
  * guard was needed. */
 enum verdict zed_check(struct zed *z, tid guard, bool *guarded);
 bool zed_truth(struct zed *z, tid formula);
+
+/* Makes the skeleton's solver tell a user propagator what it does; truth answers zed_truth from then on. */
+void zed_propagate(struct zed *z, void *data, bool (*truth)(void *data, tid atom), Z3_push_eh push, Z3_pop_eh pop,
+                   Z3_fresh_eh fresh, Z3_fixed_eh fixed, Z3_final_eh final);
+/* Has the propagator told of the atom's value, under the number that is returned. */
+uint32_t zed_watch(struct zed *z, tid atom);
 
 uint32_t zed_proxy(struct zed *z, tid fact);
 /* Do the facts hold together? VERDICT_UNSAT: core holds indices into proxies. */

@@ -9,14 +9,16 @@ pass=0 fail=0
 for f in tests/cases/*.smt2; do
         want=$(sed -n '1s/^; expect: *//p' "$f")
         options=$(sed -n 's/^; options: *//p' "$f")
-        # shellcheck disable=SC2086
-        got=$(timeout 20 "$strand" $options "$f" 2>/dev/null | grep -E '^(sat|unsat|unknown)$' | tr '\n' ' ' | sed 's/ $//')
-        if echo "$got" | grep -Eqx "$want"; then
-                pass=$((pass + 1))
-        else
-                fail=$((fail + 1))
-                echo "FAIL $f: expected $want, got $got"
-        fi
+        for front in "" --propagator; do
+                # shellcheck disable=SC2086
+                got=$(timeout 20 "$strand" $options $front "$f" 2>/dev/null | grep -E '^(sat|unsat|unknown)$' | tr '\n' ' ' | sed 's/ $//')
+                if echo "$got" | grep -Eqx "$want"; then
+                        pass=$((pass + 1))
+                else
+                        fail=$((fail + 1))
+                        echo "FAIL $f $front: expected $want, got $got"
+                fi
+        done
 done
 for f in tests/bad/*.smt2; do
         out=$(timeout 20 "$strand" "$f" 2>/dev/null)
