@@ -315,45 +315,105 @@ int make_dirs(const char *path, mode_t mode)
         return 0;
 }
 
-/* Empties and removes dirfd/name by descriptors, so that a symlink swapped in while we walk is unlinked and never followed. */
-static int remove_at(int dirfd, const char *name, dev_t device, unsigned depth)
-{
-        DIR *d = NULL;
-        struct dirent *e;
-        struct stat st;
-        int fd, first = 0;
+/* How deep we go by recursion; what lies deeper is lifted to the top. A hostile program's folders may be deeper than any stack of calls
+ * or table of descriptors. */
+#define REMOVE_DEPTH 128
 
-        if (unlinkat(dirfd, name, 0) == 0 || errno == ENOENT)
-                return 0;
-        if (errno != EISDIR && errno != EPERM)
-                return -errno;
-        if (depth > 512)
-                return -ELOOP; /* bounds our own stack and descriptors */
-        fd = openat(dirfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-        if (fd < 0 && errno == EACCES && fchmodat(dirfd, name, 0700, 0) == 0)
-                fd = openat(dirfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+struct removal {
+        dev_t device;
+        int top; /* the tree's own folder, or -1 while we are not in it */
+        unsigned names;
+        bool lifted; /* something was, since the top was last looked through */
+};
+
+/* Never through a link that has taken the folder's place. */
+static int open_up(int dirfd, const char *name)
+{
+        cleanup_close int fd = openat(dirfd, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        char path[64];
+
         if (fd < 0)
-                return errno == ENOENT ? 0 : -errno;
-        if (fstat(fd, &st) < 0 || st.st_dev != device) {
-                close(fd);
-                return -EXDEV;
-        }
-        if ((st.st_mode & 0700) != 0700)
-                fchmod(fd, 0700);
-        d = fdopendir(fd);
-        if (!d) {
-                close(fd);
-                return -ENOMEM;
-        }
+                return -errno;
+        snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+        return chmod(path, 0700) < 0 ? -errno : 0;
+}
+
+static int lift(struct removal *m, int dirfd, const char *name)
+{
+        char to[32];
+        int r;
+
+        open_up(dirfd, name); /* its ".." is to be written */
+        do {
+                snprintf(to, sizeof(to), "deep-%u", m->names++);
+                r = renameat2(dirfd, name, m->top, to, RENAME_NOREPLACE);
+        } while (r < 0 && errno == EEXIST);
+        m->lifted |= r == 0;
+        return r < 0 && errno != ENOENT ? -errno : 0;
+}
+
+static int remove_at(struct removal *m, int dirfd, const char *name, unsigned depth);
+
+static int remove_entries(struct removal *m, DIR *d, unsigned depth)
+{
+        struct dirent *e;
+        int first = 0;
+
         while ((e = readdir(d))) {
                 int r;
 
                 if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
                         continue;
-                r = remove_at(fd, e->d_name, device, depth + 1);
+                r = remove_at(m, dirfd(d), e->d_name, depth + 1);
                 if (r < 0 && first == 0)
                         first = r;
         }
+        return first;
+}
+
+static int open_to_remove(const struct removal *m, int dirfd, const char *name)
+{
+        cleanup_close int fd = openat(dirfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        struct stat st;
+
+        if (fd < 0 && errno == EACCES && open_up(dirfd, name) == 0)
+                fd = openat(dirfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        if (fd < 0)
+                return -errno;
+        if (fstat(fd, &st) < 0 || st.st_dev != m->device)
+                return -EXDEV;
+        if ((st.st_mode & 0700) != 0700)
+                fchmod(fd, 0700);
+        return steal_fd(&fd);
+}
+
+/* Empties and removes dirfd/name by descriptors, so that a symlink swapped in while we walk is unlinked and never followed. */
+static int remove_at(struct removal *m, int dirfd, const char *name, unsigned depth)
+{
+        int fd, first;
+        DIR *d;
+
+        if (unlinkat(dirfd, name, 0) == 0 || errno == ENOENT)
+                return 0;
+        if (errno != EISDIR && errno != EPERM)
+                return -errno;
+        if (depth > REMOVE_DEPTH)
+                return lift(m, dirfd, name);
+        fd = open_to_remove(m, dirfd, name);
+        if (fd < 0)
+                return fd == -ENOENT ? 0 : fd;
+        d = fdopendir(fd);
+        if (!d) {
+                close(fd);
+                return -ENOMEM;
+        }
+        if (depth == 0)
+                m->top = fd;
+        do {
+                m->lifted = depth > 0 && m->lifted;
+                first = remove_entries(m, d, depth);
+                rewinddir(d);
+        } while (depth == 0 && m->lifted && first == 0);
         closedir(d);
         if (unlinkat(dirfd, name, AT_REMOVEDIR) < 0 && errno != ENOENT && first == 0)
                 first = -errno;
@@ -362,12 +422,14 @@ static int remove_at(int dirfd, const char *name, dev_t device, unsigned depth)
 
 int remove_tree(const char *path)
 {
+        struct removal m = {.top = -1};
         struct stat st;
         int r;
 
         if (lstat(path, &st) < 0)
                 return errno == ENOENT ? 0 : -errno;
-        r = remove_at(AT_FDCWD, path, st.st_dev, 0);
+        m.device = st.st_dev;
+        r = remove_at(&m, AT_FDCWD, path, 0);
         return r < 0 ? errorf(r, "cannot remove %s: %s", path, strerror(-r)) : 0;
 }
 

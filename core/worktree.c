@@ -96,6 +96,9 @@ static void worktree_drop(struct worktree *w)
 {
         manifest_done(&w->manifest);
         free(w->programs);
+        /* A process that another thread is just about to start has a copy of the descriptor, and with it the lock, until its execve. */
+        if (w->lock >= 0)
+                lock_drop(w->lock);
         closep(&w->lock);
         *w = (struct worktree){.lock = -1};
 }

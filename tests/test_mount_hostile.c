@@ -163,6 +163,7 @@ static const struct row rows[] = {
         {"large", "error", "output", .flags = ANY_SANDBOX},
         {"bury|150", "sat", "exit 0", "^sat$", .flags = ANY_SANDBOX},
         {"bury|300", "sat\nerror", "output", "^sat$", .flags = ANY_SANDBOX}, /* too deep to be counted counts as too much */
+        {"bury|2000", "sat\nerror", "output", "^sat$", .flags = ANY_SANDBOX},
         {"fill|3|1", "sat", "exit 0", "^sat$", .flags = ANY_SANDBOX},
 };
 

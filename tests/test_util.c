@@ -55,6 +55,28 @@ START_TEST(test_remove_tree_does_not_follow_links)
 }
 END_TEST
 
+/* Deeper than any path, stack or table of descriptors. */
+START_TEST(test_remove_tree_has_no_bottom)
+{
+        struct stat st;
+
+        ck_assert_int_eq(mkdir("a", 0700), 0);
+        ck_assert_int_eq(mkdir("a/deep-0", 0700), 0); /* a name it might use itself */
+        ck_assert_int_eq(chdir("a"), 0);
+        for (int i = 0; i < 3000; i++) {
+                ck_assert_int_eq(mkdir("d", 0700), 0);
+                ck_assert_int_eq(mkdir("e", 0), 0);
+                ck_assert_int_eq(chdir("d"), 0);
+                if (i > 0 && i % 127 == 0)
+                        ck_assert_int_eq(chmod("..", 0), 0);
+        }
+        ck_assert_int_eq(chdir(test_base), 0);
+        ck_assert_int_eq(system("mv */a ."), 0);
+        assert_ok(remove_tree("a"));
+        ck_assert_int_eq(lstat("a", &st), -1);
+}
+END_TEST
+
 START_TEST(test_digest)
 {
         char hex[DIGEST_HEX_SIZE];
@@ -94,4 +116,4 @@ START_TEST(test_fields_do_not_run_together)
 END_TEST
 
 SUITE("util", test_errorf_keeps_the_sentence, test_buffer_grows, test_write_file_atomic_replaces,
-      test_remove_tree_does_not_follow_links, test_digest, test_fields_do_not_run_together)
+      test_remove_tree_does_not_follow_links, test_remove_tree_has_no_bottom, test_digest, test_fields_do_not_run_together)
