@@ -209,6 +209,20 @@ static int execute_command(struct attempt *a, const char *text, struct execute_r
                 ret);
 }
 
+/* Did it fail for want of the network? In the words of curl, git, pip, cargo, Go, wget and the C library. */
+static bool wants_network(const struct execute_result *x)
+{
+        static const char *const words[] = {"Could not resolve host",         "Temporary failure in name resolution",
+                                            "Network is unreachable",         "ENETUNREACH",
+                                            "unable to resolve host address", "dial tcp: lookup",
+                                            "Name or service not known"};
+
+        for (size_t i = 0; i < ARRAY_SIZE(words); i++)
+                if (x->out.size > 0 && memmem(x->out.data, x->out.size, words[i], strlen(words[i])))
+                        return true;
+        return false;
+}
+
 /* Why a command failed, in the words of the record's reason; 0 too when it did not. */
 static int judge(struct attempt *a, size_t number, const char *text, const struct execute_result *x)
 {
@@ -219,7 +233,9 @@ static int judge(struct attempt *a, size_t number, const char *text, const struc
                  strlen(text) > COMMAND_MAX ? "…" : "");
         switch (x->end) {
         case END_EXIT:
-                return x->code == 0 ? 0 : fail(a, "%s exited with status %d", command, x->code);
+                return x->code == 0 ? 0
+                                    : fail(a, "%s exited with status %d%s", command, x->code,
+                                           wants_network(x) ? " (a build has no network, and it seems to want one)" : "");
         case END_SIGNAL:
                 return fail(a, "%s was killed by signal %d (%s)", command, x->code, strsignal(x->code));
         case END_TIMEOUT:
@@ -370,6 +386,8 @@ static int record_new(struct attempt *a, const git_oid *commit, bool clean, stru
 
         if (!b)
                 return -ENOMEM;
+        if (a->reason)
+                buffer_addf(&a->log, "(failed: %s)\n", a->reason);
         r = buffer_steal(&a->log, &b->log);
         if (r < 0) {
                 free(b);

@@ -132,7 +132,8 @@ static int build_query_compute(struct workspace *w, struct query *query, struct 
         int r;
 
         if (snprintf(work, sizeof(work), "%s/work/%s", workspace_dir(w), q->solver->repository) >= (int)sizeof(work) ||
-            snprintf(ccache, sizeof(ccache), "%s/work/ccache", workspace_dir(w)) >= (int)sizeof(ccache))
+            /* one for each repository, or a hostile one could leave objects for another's sources in it */
+            snprintf(ccache, sizeof(ccache), "%s/work/ccache/%s", workspace_dir(w), q->solver->repository) >= (int)sizeof(ccache))
                 return errorf(-ENAMETOOLONG, "the store's path is too long: %s", workspace_dir(w));
         r = make_dirs(work, 0700);
         if (r == 0 && settings->ccache)

@@ -492,6 +492,8 @@ static int bury(char **argv)
         static const char *const names[] = {"a\nb", "-rf", "\xff\xfe", "..x", " ", "*", "$(x)"};
         int depth = atoi(argument(argv, 2)), fd = open(".", O_RDONLY | O_DIRECTORY);
 
+        puts("sat");
+        fflush(stdout);
         for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
                 mkdir(names[i], 0);
         if (symlink("/", "to-root") < 0 || symlink(".", "to-itself") < 0 || mkfifo("fifo", 0) < 0)
@@ -506,9 +508,7 @@ static int bury(char **argv)
         close(open("x", O_WRONLY | O_CREAT, 0));
         chmod(".", 0);
         fchmod(fd, 0);
-        chown("/scratch", 0, 0);
-        puts("sat");
-        return 0;
+        return chown("/scratch", 0, 0) == 0;
 }
 
 static int too_large(char **argv)

@@ -283,4 +283,125 @@ START_TEST(test_without_a_sandbox)
 }
 END_TEST
 
-MOUNT_SUITE("mount_hostile", {test_in_the_sandbox, NEEDS_SANDBOX}, {test_without_a_sandbox})
+/* -- builds -- */
+
+/* What goes well is built at HEAD~1 and then at HEAD, which goes on from what the first has left. */
+struct build_row {
+        const char *build;  /* a shell command; %1$s: the test's folder */
+        const char *reason; /* a pattern of user.solverfs.reason; NULL: both go well */
+        const char *log;    /* a pattern that build/log holds */
+        const char *limits; /* further lines of the recipe */
+};
+
+#define MAKE "mkdir -p out; rm -rf out/tiny; cat src/tiny src/version > out/tiny; chmod +x out/tiny; "
+
+static const struct build_row build_rows[] = {
+        /* time, processes, memory */
+        {"sleep 600", "timed out after 1s", .limits = "build-timeout = 1s\n"},
+        {"trap '' TERM; src/tiny ignore", "timed out after 1s", .limits = "build-timeout = 1s\n"},
+        {"src/tiny stop", "timed out after 1s", .limits = "build-timeout = 1s\n"},
+        {"src/tiny fork-bomb", "timed out after 1s", .limits = "build-timeout = 1s\nbuild-processes = 40\n"},
+        {"src/tiny fork-bomb fail", "build-processes", .limits = "build-processes = 40\n"},
+        {"src/tiny grow-children 8 60", "build-memory", .limits = "build-memory = 256m\n"},
+        {MAKE "src/tiny tree & sleep 0.1", NULL},
+        {MAKE "setsid sh -c 'sleep 0.2; echo late > out/tiny; sleep 600' & sleep 0.05", NULL},
+        {MAKE "src/tiny kill-all", "killed by signal 15"},
+        /* what it prints */
+        {MAKE "src/tiny print 1000000000", NULL, "bytes cut"},
+        {MAKE "printf 'a\\\\0b\\\\033[31m\\\\377\\\\n'", NULL, "a.b"},
+        /* the network */
+        {"(exec 3<>/dev/tcp/192.0.2.1/80) || src/tiny reach 192.0.2.1; exit 1", "no network", "ENETUNREACH"},
+        {"getent hosts example.org || { echo 'Could not resolve host: example.org'; exit 6; }", "no network", "Could not"},
+        /* its sources and outputs */
+        {MAKE "for f in src/*; do echo x >> $f; done; rm -r src", NULL},
+        {MAKE "rm out/tiny; ln -s /etc/passwd out/tiny", "no plain file"},
+        {MAKE "rm out/tiny; mkdir out/tiny", "no plain file"},
+        {MAKE "rm out/tiny; mkfifo out/tiny", "no plain file"},
+        {MAKE "rm -r out; ln -s /etc out", "was not made"},
+        {"true", "out/tiny was not made"},
+        {MAKE ": > out/tiny", "is empty"},
+        {MAKE "chmod -x out/tiny", NULL},
+        {MAKE "chmod 7777 out/tiny", NULL},
+        {MAKE "rm -rf /build/* /build/.[a-z]*; rmdir /build; true", "was not made"},
+        {MAKE "mkdir -p d/e; touch d/e/f; chmod 0 d/e d src", NULL},
+        {MAKE "src/tiny bury 700; true", NULL},
+        /* for the next build, and for us */
+        {MAKE "rm -r src; ln -s %1$s/victim src; ln -s %1$s/victim d", NULL},
+        {"[ ! -e planted ]; " MAKE "echo x > planted; echo 'exit 1' > src/broken", NULL},
+        {MAKE "echo forged > /ccache/forged; true", NULL},
+        {"[ ! -e /ccache/forged ] || exit 1; " MAKE, NULL},
+        {"[ ! -e evil ] || exit 0; " MAKE "mkdir evil; rm -rf out; ln -s %1$s/victim out; exit 0", "was not made"},
+};
+
+static void add_solver(const char *name, const struct build_row *row)
+{
+        FILE *f = fopen("hostile.recipe", "we");
+        const char *text = row->build, *hole;
+
+        ck_assert_ptr_nonnull(f);
+        fprintf(f,
+                "[solver]\nformat = smt2\npaths = src\noutput = out/tiny\nrun = {bin} {case}\nmemory = 256m\nsamples = 1\n%s"
+                "build = \"",
+                row->limits ? row->limits : "");
+        for (; (hole = strstr(text, "%1$s")); text = hole + 4)
+                fprintf(f, "%.*s'%s'", (int)(hole - text), text, absolute("."));
+        fprintf(f, "%s\"\n", text);
+        ck_assert_int_eq(fclose(f), 0);
+        assert_shell("solverfs solver add %s repo --recipe hostile.recipe", name);
+}
+
+static void check_build(const struct build_row *row, const char *solver, const char *revision, const char *version, unsigned id)
+{
+        const char *root = at("mnt/%s/commits/%s/", solver, revision), *cell = at("%scases/%u/", root, id), *reason;
+        cleanup_free char *result = content(at("%sresult", cell)), *log = content(at("%sbuild/log", root)), *status = NULL;
+        struct stat st;
+
+        status = content(at("%sbuild/status", root));
+        expect(row->build, strcmp(status, row->reason ? "failed\n" : "ok\n") == 0, "%s at %s: %s", status, revision, log);
+        expect(row->build, strcmp(result, at("%s\n", row->reason ? "unbuildable" : "sat")) == 0, "is %s at %s: %s", result,
+               revision, log);
+        expect(row->build, strlen(log) < 20 << 20, "%zu bytes of log", strlen(log));
+        if (row->log)
+                expect(row->build, shell("grep -aE '%s' %sbuild/log", row->log, root) == 0, "not in the log: %s", log);
+        if (row->reason) {
+                reason = state_of(at("%stime", cell), "reason");
+                write_whole("reason", reason);
+                expect(row->build, shell("grep -E '%s' reason", row->reason) == 0, "reason: %s\n%s", reason, log);
+                expect(row->build, strstr(log, strstr(reason, ": ") + 2), "the log does not say '%s': %s", reason, log);
+                expect(row->build, open_error(at("%sbin/tiny", root)) == ENODATA, "it can be opened");
+                expect(row->build, open_error(at("%stime", cell)) == ENODATA, "it has a time");
+                return;
+        }
+        /* Whatever was planted and changed, the program is this commit's, and as harmless as any file. */
+        expect(row->build, shell("tail -c 12 %sbin/tiny | grep -qa 'version: %s$'", root, version) == 0, "not of version %s",
+               version);
+        expect(row->build, stat(at("%sbin/tiny", root), &st) == 0 && (st.st_mode & 07022) == 0, "mode %o", st.st_mode);
+}
+
+START_TEST(test_builds)
+{
+        hostile_world(NULL, RECIPE);
+        put_out_baits();
+        assert_shell("mkdir -p victim && echo precious > victim/tiny && echo precious > victim/version && chmod -R a+rwX victim");
+        for (size_t i = 0; i < ARRAY_SIZE(build_rows); i++)
+                add_solver(at("h%zu", i), &build_rows[i]);
+        mount_start("mnt", NULL);
+        for (size_t i = 0; i < ARRAY_SIZE(build_rows); i++) {
+                unsigned id = case_add(at("%zu.smt2", i), "; attack answer|sat\n" SAT);
+                const char *solver = at("h%zu", i);
+
+                if (!build_rows[i].reason || strstr(build_rows[i].build, "victim"))
+                        check_build(&build_rows[i], solver, "HEAD~1", "9", id);
+                check_build(&build_rows[i], solver, "HEAD", "10", id);
+                assert_nothing_left(solver);
+                assert_baits_are_whole(solver);
+                assert_shell("cat victim/* && find store/work/h%zu -name '*.scratch' -o -name '*.old'", i);
+                expect(build_rows[i].build, strcmp(shell_output, "precious\nprecious\n") == 0, "%s", shell_output);
+        }
+        ck_assert_msg(failures == 0, "%u rows", failures);
+        assert_content(at(CELL "result", case_id("0.smt2")), "sat\n");
+        world_end();
+}
+END_TEST
+
+MOUNT_SUITE("mount_hostile", {test_in_the_sandbox, NEEDS_SANDBOX}, {test_without_a_sandbox}, {test_builds, NEEDS_SANDBOX})
