@@ -81,8 +81,12 @@ static bool same_value(const struct recipe_key *k, const struct recipe *a, const
 
 int recipe_print(const struct recipe *r, struct buffer *ret)
 {
-        buffer_addf(ret, "# %s%s%s%s%s\n[solver]\n", r->name, r->base ? ", a variant of " : "", r->base ?: "",
-                    r->repository ? ", from " : "", r->repository ?: "");
+        buffer_addf(ret, "# %s%s%s", r->name, r->base ? ", a variant of " : "", r->base ?: "");
+        if (r->repository) {
+                buffer_adds(ret, ", from ");
+                gitconfig_quote(ret, r->repository); /* a comment ends with its line, a path need not */
+        }
+        buffer_adds(ret, "\n[solver]\n");
         for (size_t i = 0; i < N_RECIPE_KEYS; i++) {
                 const struct recipe_key *k = &recipe_keys[i];
 

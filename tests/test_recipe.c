@@ -458,6 +458,22 @@ START_TEST(test_print_comes_back)
 }
 END_TEST
 
+START_TEST(test_print_of_a_repository_with_a_newline)
+{
+        cleanup_buffer struct buffer b = {0};
+        struct recipe **again;
+        size_t n;
+
+        parse(MINIMAL);
+        list[0]->repository = strdup("/tmp/two\nlines");
+        assert_ok(recipe_print(list[0], &b));
+        assert_ok(recipe_parse(b.data, "printed", "s", &again, &n));
+        ck_assert_str_eq(again[0]->build[0], list[0]->build[0]);
+        recipe_list_free(again, n);
+        done();
+}
+END_TEST
+
 /* A variant's printed recipe stands by itself: what it inherited is in it. */
 START_TEST(test_print_of_a_variant)
 {
@@ -688,6 +704,6 @@ END_TEST
 SUITE("recipe", test_defaults, test_every_key, test_variants_inherit, test_commands, test_run_digest_holds_what_matters,
       test_build_digest_holds_what_matters, test_unknown_names, test_missing_and_repeated_keys, test_bad_values,
       test_bad_commands, test_syntax_is_explained, test_lines_are_counted_through_continuations, test_read_files, test_examples,
-      test_print_comes_back, test_print_of_a_variant, test_config_round_trip, test_config_keeps_the_rest,
-      test_config_links_and_leftovers, test_config_mistakes, test_config_stays_readable, test_config_written_by_many,
-      test_quantities)
+      test_print_comes_back, test_print_of_a_variant, test_print_of_a_repository_with_a_newline, test_config_round_trip,
+      test_config_keeps_the_rest, test_config_links_and_leftovers, test_config_mistakes, test_config_stays_readable,
+      test_config_written_by_many, test_quantities)
