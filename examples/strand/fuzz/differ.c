@@ -5,6 +5,9 @@
  * model is put into the formula as equalities, which z3 (or, if that cannot say, cvc5) must not find
  * unsatisfiable.
  *
+ * The same formula is asked of strand twice more, between push and pop and after it, with another seed and front end:
+ * none of these answers may contradict the first. The values of some terms (get-value) join the model.
+ *
  * strand is linked in. Usage: differ [-n FORMULAS] [-s FIRST-SEED] [-t SECONDS] [-f FLAVOUR] [-b BATCH] [-l
  * LIMIT] [-v] [-p] Ends with status 1 at the first disagreement, whose formula is written to
  * disagreement.smt2. */
@@ -24,7 +27,10 @@
 #define MAX_TEXT  20000
 
 static char text[MAX_BATCH][MAX_TEXT];
-static char model[MAX_BATCH][MAX_TEXT]; /* assertions from strand's model; empty: none */
+static char mine_only[MAX_BATCH][MAX_TEXT];   /* assertions in words that only strand has .. */
+static char theirs_only[MAX_BATCH][MAX_TEXT]; /* .. and that only the others need */
+static char terms[MAX_BATCH][MAX_TEXT];       /* whose values are asked, a line each */
+static char model[MAX_BATCH][MAX_TEXT];       /* assertions from strand's model; empty: none */
 static char dir[] = "/tmp/strand-differ-XXXXXX";
 static bool agreed[MAX_BATCH];
 static struct strand_options options;
@@ -69,6 +75,13 @@ static void read_verdicts(int n, int *verdict)
                 fclose(f);
 }
 
+static void generate(int i, uint64_t seed, int flavour)
+{
+        const struct fuzz_formula f = {text[i], mine_only[i], theirs_only[i], terms[i]};
+
+        fuzz_generate(seed, flavour < 0 ? (int)(seed % FUZZ_FLAVOURS) : flavour, &f, MAX_TEXT);
+}
+
 static void write_batch(int n, bool with_model)
 {
         FILE *f = fopen(path_in, "w");
@@ -77,37 +90,72 @@ static void write_batch(int n, bool with_model)
                 fprintf(f, "(set-logic ALL)\n");
         for (int i = 0; f && i < n; i++)
                 if (!with_model || (model[i][0] && !agreed[i]))
-                        fprintf(f, "(push 1)\n(echo \"@%d\")\n%s%s(check-sat)\n(pop 1)\n", i, text[i],
+                        fprintf(f, "(push 1)\n(echo \"@%d\")\n%s%s%s(check-sat)\n(pop 1)\n", i, text[i], theirs_only[i],
                                 with_model ? model[i] : "");
         if (f)
                 fclose(f);
 }
 
-/* One formula in this process: verdict and model lines into path_out. */
-static void strand_child(int n, FILE *progress)
+/* One formula in this process: verdict, model and values into `progress`, then, behind "=", more verdicts. */
+static void strand_formula(int i, uint64_t seed, FILE *progress)
 {
-        static char script[MAX_TEXT + 100];
+        static char script[3 * MAX_TEXT + 1000];
+        struct strand_options opt = options;
+        struct strand_stats stats = {};
+        const char *assertions = strstr(text[i], "(assert"), *t = terms[i];
+        int n = snprintf(script, sizeof(script), "(set-logic QF_SLIA)\n%s%s(check-sat)\n(get-model)\n", text[i], mine_only[i]);
 
+        while (*t) {
+                int len = (int)strcspn(t, "\n");
+
+                n += snprintf(script + n, sizeof(script) - (size_t)n, "(get-value (%.*s))\n", len, t);
+                t += len + 1;
+        }
+        opt.deadline = strand_now() + limit;
+        script_run(script, (size_t)n, &opt, &stats, progress);
+        opt.deadline = strand_now() + limit;
+        opt.seed = (uint32_t)(seed * 2654435761u >> 7) | 1;
+        opt.propagator = seed % 2;
+        opt.no_overlap = seed % 7 == 0;
+        opt.no_length = seed % 11 == 0;
+        fprintf(progress, "=\n");
+        n = snprintf(script, sizeof(script), "(set-logic QF_SLIA)\n%.*s(push 1)\n%s%s(check-sat)\n(pop 1)\n%s%s(check-sat)\n",
+                     (int)(assertions - text[i]), text[i], assertions, mine_only[i], assertions, mine_only[i]);
+        script_run(script, (size_t)n, &opt, &stats, progress);
+}
+
+static void strand_child(int n, uint64_t seed, FILE *progress)
+{
         for (int i = 0; i < n; i++) {
-                struct strand_options opt = options;
-                struct strand_stats stats = {};
-                int len = snprintf(script, sizeof(script),
-                                   "(set-logic QF_SLIA)\n%s(check-sat)\n(get-model)\n", text[i]);
-
-                opt.deadline = strand_now() + limit;
-                alarm((unsigned)(2 * limit) + 8); /* stuck for good: the parent sees the signal */
+                alarm((unsigned)(4 * limit) + 8); /* stuck for good: the parent sees the signal */
                 fprintf(progress, "@%d\n", i);
                 fflush(progress);
-                script_run(script, (size_t)len, &opt, &stats, progress);
+                strand_formula(i, seed + (unsigned)i, progress);
         }
         fprintf(progress, "@%d\n", n);
         fflush(progress);
 }
 
+/* An answer to (get-value (TERM)), "((TERM VALUE))", joins the model. */
+static char *add_value(char *out, const char *end, const char *line, const char **term)
+{
+        size_t len = strcspn(*term, "\n"), n = strlen(line);
+        const char *value = line + 3 + len;
+
+        if (n < len + 6 || strncmp(line + 2, *term, len))
+                return out;
+        if (strncmp(value, "unknown", 7))
+                out += snprintf(out, (size_t)(end - out), "(assert (= %.*s %.*s))\n", (int)len, *term, (int)(n - len - 6), value);
+        *term += len + 1;
+        return out;
+}
+
 /* strand runs in a child, a batch at a time; what a crash leaves unsaid is tried again from the next formula.
  */
-static void run_strand(int n, int *verdict)
+static void run_strand(int n, uint64_t seed, int *verdict)
 {
+        const char *term = "";
+        bool again = false;
         char line[MAX_TEXT], *out = NULL;
         FILE *f = fopen(path_out, "w");
         int at = -1, w = 0;
@@ -117,7 +165,7 @@ static void run_strand(int n, int *verdict)
                 exit(2);
         pid = fork();
         if (!pid) {
-                strand_child(n, f);
+                strand_child(n, seed, f);
                 _exit(0);
         }
         fclose(f);
@@ -134,10 +182,25 @@ static void run_strand(int n, int *verdict)
 
                 if (line[0] == '@') {
                         at = atoi(line + 1);
+                        again = false;
                         if (at < n) {
                                 verdict[at] = 3; /* silence is a crash */
                                 out = model[at];
+                                term = terms[at];
                         }
+                } else if (line[0] == '=') {
+                        again = true;
+                } else if (again && at >= 0 && at < n) {
+                        bool is_sat = !strncmp(line, "sat", 3), is_unsat = !strncmp(line, "unsat", 5);
+
+                        if (!is_sat && !is_unsat && strncmp(line, "unknown", 7))
+                                verdict[at] = 5;
+                        else if ((is_sat && verdict[at] == 2) || (is_unsat && verdict[at] == 1))
+                                verdict[at] = 6;
+                        else if (verdict[at] == 0)
+                                verdict[at] = is_sat ? 7 : is_unsat ? 2 : 0; /* without a model to check */
+                } else if (at >= 0 && at < n && verdict[at] == 1 && !strncmp(line, "((", 2)) {
+                        out = add_value(out, model[at] + MAX_TEXT, line, &term);
                 } else if (at >= 0 && at < n && verdict[at] == 3) {
                         verdict[at] = !strncmp(line, "sat", 3)       ? 1
                                       : !strncmp(line, "unsat", 5)   ? 2
@@ -146,8 +209,7 @@ static void run_strand(int n, int *verdict)
                 } else if (at >= 0 && at < n && verdict[at] == 1 &&
                            sscanf(line, " (define-fun %63s () %15s %n", name, sort, &skip) >= 2 && skip) {
                         line[strlen(line) - 2] = 0; /* ")\n" */
-                        out += snprintf(out, (size_t)(model[at] + MAX_TEXT - out), "(assert (= %s %s))\n",
-                                        name, line + skip);
+                        out += snprintf(out, (size_t)(model[at] + MAX_TEXT - out), "(assert (= %s %s))\n", name, line + skip);
                 }
         }
         if (f)
@@ -166,7 +228,7 @@ static int ask(int i, const char *command, bool with_model)
 
         if (!f)
                 return 0;
-        fprintf(f, "(set-logic ALL)\n(echo \"@0\")\n%s%s(check-sat)\n", text[i], with_model ? model[i] : "");
+        fprintf(f, "(set-logic ALL)\n(echo \"@0\")\n%s%s%s(check-sat)\n", text[i], theirs_only[i], with_model ? model[i] : "");
         fclose(f);
         run(command, path_in, 12);
         read_verdicts(1, v);
@@ -191,7 +253,7 @@ static int disagree(int i, unsigned long long seed, const char *what)
 
         printf("disagreement at seed %llu: %s (see disagreement.smt2)\n", seed, what);
         if (f) {
-                fprintf(f, "; %s\n(set-logic QF_SLIA)\n%s(check-sat)\n", what, text[i]);
+                fprintf(f, "; %s\n(set-logic QF_SLIA)\n%s%s(check-sat)\n", what, text[i], mine_only[i]);
                 if (model[i][0])
                         fprintf(f, "; strand's model\n; %s", model[i]);
                 fclose(f);
@@ -201,8 +263,7 @@ static int disagree(int i, unsigned long long seed, const char *what)
 
 int main(int argc, char **argv)
 {
-        unsigned long long formulas = 1000, seed = 1, done = 0, counts[6] = {}, checked = 0, wrong = 0,
-                           decided[4] = {};
+        unsigned long long formulas = 1000, seed = 1, done = 0, counts[8] = {}, checked = 0, wrong = 0, decided[4] = {};
         char z3_command[64], cvc5_command[96];
         double seconds = 1e9, start = strand_now();
         int flavour = -1, batch = 100, c, status = 0;
@@ -230,8 +291,8 @@ int main(int argc, char **argv)
                         verbose = true;
                         break;
                 case 'p': /* only print the formula */
-                        fuzz_generate(seed, flavour < 0 ? (int)(seed % 4) : flavour, text[0], MAX_TEXT);
-                        printf("(set-logic QF_SLIA)\n%s(check-sat)\n", text[0]);
+                        generate(0, seed, flavour);
+                        printf("(set-logic QF_SLIA)\n%s%s(check-sat)\n", text[0], mine_only[0]);
                         return 0;
                 case 'b':
                         batch = atoi(optarg);
@@ -245,18 +306,15 @@ int main(int argc, char **argv)
         snprintf(path_in, sizeof(path_in), "%s/in.smt2", dir);
         snprintf(path_out, sizeof(path_out), "%s/out", dir);
         snprintf(z3_command, sizeof(z3_command), "z3 -t:%d", (int)(limit * 400));
-        snprintf(cvc5_command, sizeof(cvc5_command), "cvc5 --strings-exp --incremental --tlimit-per=%d",
-                 (int)(limit * 400));
+        snprintf(cvc5_command, sizeof(cvc5_command), "cvc5 --strings-exp --incremental --tlimit-per=%d", (int)(limit * 400));
         while (!status && done < formulas && strand_now() - start < seconds) {
                 int mine[MAX_BATCH], z3[MAX_BATCH], cvc5[MAX_BATCH], again[MAX_BATCH], n = batch;
 
                 if (formulas - done < (unsigned long long)n)
                         n = (int)(formulas - done);
                 for (int i = 0; i < n; i++)
-                        fuzz_generate(seed + (unsigned)i,
-                                      flavour < 0 ? (int)((seed + (unsigned)i) % 4) : flavour, text[i],
-                                      MAX_TEXT);
-                run_strand(n, mine);
+                        generate(i, seed + (unsigned)i, flavour);
+                run_strand(n, seed, mine);
                 write_batch(n, false);
                 run(z3_command, path_in, 40);
                 read_verdicts(n, z3);
@@ -270,6 +328,8 @@ int main(int argc, char **argv)
                 for (int i = 0; i < n && !status; i++) {
                         const char *what = NULL;
 
+                        if (mine[i] == 7) /* said sat without a model */
+                                mine[i] = z3[i] == 2 && cvc5[i] == 2 ? 6 : 0;
                         counts[mine[i]]++;
                         checked += model[i][0] && (again[i] == 1 || agreed[i]);
                         decided[0] += mine[i] == 1 || mine[i] == 2;
@@ -278,21 +338,19 @@ int main(int argc, char **argv)
                         decided[3] += (mine[i] == 1 || mine[i] == 2) && (cvc5[i] == 1 || cvc5[i] == 2);
                         if (mine[i] == 3 || mine[i] == 5)
                                 what = "strand crashed or complained";
+                        else if (mine[i] == 6)
+                                what = "strand contradicts itself";
                         else if (mine[i] == 1 && again[i] == 2)
                                 what = "z3 refutes strand's model";
                         else if (mine[i] == 2 && (z3[i] == 1 || cvc5[i] == 1))
-                                what = z3[i] == 1 ? "strand says unsat, z3 sat"
-                                                  : "strand says unsat, cvc5 sat";
+                                what = z3[i] == 1 ? "strand says unsat, z3 sat" : "strand says unsat, cvc5 sat";
                         else if (mine[i] == 1 && z3[i] == 2 && cvc5[i] == 2)
                                 what = "strand says sat, z3 and cvc5 unsat";
                         else if (mine[i] == 1 && (z3[i] == 2 || cvc5[i] == 2) && again[i] != 1)
                                 what = "strand says sat, another unsat, and the model is not confirmed";
-                        if (verbose && mine[i] == 0 &&
-                            (z3[i] == 1 || z3[i] == 2 || cvc5[i] == 1 || cvc5[i] == 2))
-                                printf("undecided: seed %llu, z3 %d, cvc5 %d\n", seed + (unsigned)i, z3[i],
-                                       cvc5[i]);
-                        if (what && (mine[i] == 1 || mine[i] == 2) &&
-                            others_wrong(i, mine[i], seed + (unsigned)i)) {
+                        if (verbose && mine[i] == 0 && (z3[i] == 1 || z3[i] == 2 || cvc5[i] == 1 || cvc5[i] == 2))
+                                printf("undecided: seed %llu, z3 %d, cvc5 %d\n", seed + (unsigned)i, z3[i], cvc5[i]);
+                        if (what && (mine[i] == 1 || mine[i] == 2) && others_wrong(i, mine[i], seed + (unsigned)i)) {
                                 wrong++;
                                 what = NULL;
                         }
@@ -305,8 +363,7 @@ int main(int argc, char **argv)
                 printf("%llu formulas: strand sat %llu unsat %llu unknown %llu; models confirmed %llu (by z3 "
                        "with the model, or by both); decided strand "
                        "%llu z3 %llu cvc5 %llu (both strand and cvc5 %llu); cvc5 wrong %llu\n",
-                       done, counts[1], counts[2], counts[0], checked, decided[0], decided[1], decided[2],
-                       decided[3], wrong);
+                       done, counts[1], counts[2], counts[0], checked, decided[0], decided[1], decided[2], decided[3], wrong);
                 fflush(stdout);
         }
         unlink(path_in);

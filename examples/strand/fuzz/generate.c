@@ -6,6 +6,9 @@
 struct gen {
         uint64_t x;
         char *p, *end;
+        struct fuzz_formula out; /* where the next letter of each goes */
+        size_t size;
+        int last; /* lastindexof so far */
         int flavour, strings, ints, bools, letters;
 };
 
@@ -106,6 +109,12 @@ static void language(struct gen *g, int depth)
                 put(g, ")");
                 break;
         default:
+                if (rnd(g, 3) == 0) {
+                        put(g, "((_ re.^ %u) ", 1 + rnd(g, 3));
+                        language(g, depth - 1);
+                        put(g, ")");
+                        break;
+                }
                 /* at least once: cvc5 1.0.3 takes (_ re.loop 0 0) of a star for the star */
                 put(g, "((_ re.loop %u ", k = rnd(g, 3));
                 k += rnd(g, 3);
@@ -122,7 +131,7 @@ static void str_var(struct gen *g)
 
 static void str(struct gen *g, int depth)
 {
-        unsigned k = rnd(g, depth <= 0 ? 5 : g->flavour == 1 || g->flavour == 2 ? 11 : 20);
+        unsigned k = rnd(g, depth <= 0 ? 5 : g->flavour == 1 || g->flavour == 2 ? 11 : g->flavour == 4 ? 24 : 20);
 
         switch (k) {
         case 0:
@@ -192,6 +201,17 @@ static void str(struct gen *g, int depth)
                 integer(g, depth - 1);
                 put(g, ")");
                 break;
+        case 20:
+        case 21:
+        case 22:
+                put(g, k == 22 ? "(str.replace_re_all " : "(str.replace_re ");
+                str(g, depth - 1);
+                put(g, " ");
+                language(g, 2);
+                put(g, " ");
+                str(g, depth - 2);
+                put(g, ")");
+                break;
         default:
                 put(g, "(str.from_code ");
                 integer(g, depth - 1);
@@ -199,9 +219,47 @@ static void str(struct gen *g, int depth)
         }
 }
 
+/* One formula's text goes on in another buffer. */
+static void turn(struct gen *g, char **from, char **to, char *begin)
+{
+        *from = g->p;
+        g->p = *to;
+        g->end = begin + g->size;
+}
+
+/* str.lastindexof is strand's; the others get its definition. */
+static void last_index(struct gen *g, const struct fuzz_formula *f)
+{
+        char s[300], t[300], *at = g->out.text;
+        const char *forms[] = {"(str.++ s%u s%u)", "s%u", "(str.substr s%u 0 3)", "(str.++ s%u \"ab\" s%u)"};
+        int k = g->last++;
+
+        snprintf(s, sizeof(s), forms[rnd(g, 4)], rnd(g, (unsigned)g->strings), rnd(g, (unsigned)g->strings));
+        if (rnd(g, 2))
+                snprintf(t, sizeof(t), forms[rnd(g, 3)], rnd(g, (unsigned)g->strings), rnd(g, (unsigned)g->strings));
+        else
+                snprintf(t, sizeof(t), "\"%.*s\"", (int)rnd(g, 3), g->letters == 10 ? "01" : "ab");
+        turn(g, &at, &g->out.mine, f->mine);
+        put(g, "(assert (= last%d (str.lastindexof %s %s)))\n", k, s, t);
+        turn(g, &g->out.mine, &g->out.theirs, f->theirs);
+        put(g,
+            "(assert (ite (str.contains %s %s) (and (<= 0 last%d) (<= (+ last%d (str.len %s)) (str.len %s)) "
+            "(= (str.substr %s last%d (str.len %s)) %s) (or (= last%d (str.len %s)) (not (str.contains (str.substr %s "
+            "(+ last%d 1) (str.len %s)) %s)))) (= last%d (- 1))))\n",
+            s, t, k, k, t, s, s, k, t, t, k, s, s, k, s, t, k);
+        turn(g, &g->out.theirs, &at, f->text);
+}
+
 static void integer(struct gen *g, int depth)
 {
         unsigned k = rnd(g, depth <= 0 ? 4 : g->flavour == 1 || g->flavour == 2 ? 8 : 12);
+
+        if (g->last && rnd(g, 3) == 0) {
+                put(g, "last%u", rnd(g, (unsigned)g->last));
+                return;
+        }
+        if (g->flavour == 4 && k > 7)
+                k = 11;
 
         switch (k) {
         case 0:
@@ -304,7 +362,11 @@ static void boolean(struct gen *g, int depth)
                 put(g, ")");
                 break;
         case 8:
-                if (g->flavour == 0 || g->flavour == 3) {
+                if (g->flavour == 4) {
+                        put(g, "(str.is_digit ");
+                        str(g, depth);
+                        put(g, ")");
+                } else if (g->flavour == 0 || g->flavour == 3) {
                         put(g, rnd(g, 2) ? "(str.< " : "(str.<= ");
                         str(g, depth - 1);
                         put(g, " ");
@@ -345,13 +407,18 @@ static void boolean(struct gen *g, int depth)
         }
 }
 
-size_t fuzz_generate(uint64_t seed, int flavour, char *buf, size_t size)
+void fuzz_generate(uint64_t seed, int flavour, const struct fuzz_formula *f, size_t size)
 {
-        struct gen g = {
-                .x = seed * 0x9e3779b97f4a7c15ull + 12345, .p = buf, .end = buf + size, .flavour = flavour};
-        unsigned n;
+        struct gen g = {.x = seed * 0x9e3779b97f4a7c15ull + 12345,
+                        .p = f->text,
+                        .end = f->text + size,
+                        .out = *f,
+                        .size = size,
+                        .flavour = flavour};
+        unsigned n, lasts;
         bool large;
 
+        f->mine[0] = f->theirs[0] = f->terms[0] = 0;
         for (int i = 0; i < 4; i++)
                 rnd(&g, 2);
         g.strings = 1 + (int)rnd(&g, 4);
@@ -364,6 +431,11 @@ size_t fuzz_generate(uint64_t seed, int flavour, char *buf, size_t size)
                 put(&g, "(declare-fun i%d () Int)\n", i);
         for (int i = 0; i < g.bools; i++)
                 put(&g, "(declare-fun b%d () Bool)\n", i);
+        lasts = flavour == 1 || flavour == 2 || rnd(&g, 3) ? 0 : 1 + rnd(&g, 2);
+        for (unsigned i = 0; i < lasts; i++) {
+                put(&g, "(declare-fun last%u () Int)\n", i);
+                last_index(&g, f);
+        }
         /* most are small: many different ones find more than few large ones */
         large = rnd(&g, 6) == 0;
         n = 1 + rnd(&g, large ? 5 : 3);
@@ -372,5 +444,12 @@ size_t fuzz_generate(uint64_t seed, int flavour, char *buf, size_t size)
                 boolean(&g, (large ? 1 : 0) + (int)rnd(&g, large ? 3 : 2));
                 put(&g, ")\n");
         }
-        return (size_t)(g.p - buf);
+        g.p = f->terms;
+        g.end = f->terms + size;
+        str(&g, 2);
+        put(&g, "\n");
+        integer(&g, 2);
+        put(&g, "\n");
+        boolean(&g, 1);
+        put(&g, "\n");
 }

@@ -31,8 +31,7 @@ static bool accept(struct search *s, const struct ustr *const *value, void *data
                 } else {
                         uint32_t k = map_get(&s->index, t);
 
-                        o->s = k && k <= s->nfixed ? value[k - 1]
-                                                   : ustr_get(&v->b->strings, &v->b->arena, NULL, 0);
+                        o->s = k && k <= s->nfixed ? value[k - 1] : ustr_get(&v->b->strings, &v->b->arena, NULL, 0);
                 }
         }
         eval_terms(v->b, v->order.d, v->order.n, v->val);
@@ -42,8 +41,7 @@ static bool accept(struct search *s, const struct ustr *const *value, void *data
 }
 
 /* Puts the literals into a state. False: contradiction at once. */
-static bool load(struct solver *v, struct search *s, struct state *st, const vec_u32 *seen, dep **conflict,
-                 bool *failed)
+static bool load(struct solver *v, struct search *s, struct state *st, const vec_u32 *seen, dep **conflict, bool *failed)
 {
         for (tid t = 1; t < seen->n; t++) /* also those of which only the length matters */
                 if (seen->d[t] && term_get(v->b, t)->op == OP_VAR && term_get(v->b, t)->sort == SORT_STR)
@@ -106,8 +104,7 @@ static bool load(struct solver *v, struct search *s, struct state *st, const vec
         return true;
 }
 
-enum outcome conjunction_search(struct solver *v, const vec_u32 *seen, uint32_t level, vec_u32 *core,
-                                bool *limited)
+enum outcome conjunction_search(struct solver *v, const vec_u32 *seen, uint32_t level, vec_u32 *core, bool *limited)
 {
         struct search s = {.lower = &v->lower,
                            .zed = &v->zed,

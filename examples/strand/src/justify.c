@@ -175,8 +175,7 @@ void justify(struct solver *v, vec_u32 *seen)
                         for (uint32_t i = 0; i < x->nargs; i++) {
                                 if (all)
                                         vec_push(&todo, x->args[i]);
-                                else if (truth(v, x->args[i]) == b &&
-                                         (!best || cost(v, x->args[i]) < cost(v, best)))
+                                else if (truth(v, x->args[i]) == b && (!best || cost(v, x->args[i]) < cost(v, best)))
                                         best = x->args[i];
                         }
                         if (!all)

@@ -92,8 +92,7 @@ static void on_final(void *ctx, Z3_solver_callback cb)
         }
         if (r != OUT_SAT) {
                 v->stats->conflicts++;
-                Z3_solver_propagate_consequence(v->zed.z, cb, (unsigned)ids.n, ids.d, 0, NULL, NULL,
-                                                Z3_mk_false(v->zed.z));
+                Z3_solver_propagate_consequence(v->zed.z, cb, (unsigned)ids.n, ids.d, 0, NULL, NULL, Z3_mk_false(v->zed.z));
         }
         vec_free(&seen);
         vec_free(&core);

@@ -43,8 +43,7 @@ bool justify_is_atom(const struct solver *v, tid t);
 /* Are v->lits satisfiable together? OUT_UNSAT: core holds the indices of those that are not. OUT_SAT: the
  * model is in v->val and satisfies the original formula. OUT_UNKNOWN: *limited says that a limit of this level
  * was met. */
-enum outcome conjunction_search(struct solver *v, const vec_u32 *seen, uint32_t level, vec_u32 *core,
-                                bool *limited);
+enum outcome conjunction_search(struct solver *v, const vec_u32 *seen, uint32_t level, vec_u32 *core, bool *limited);
 
 static inline bool solver_late(const struct solver *v)
 {

@@ -32,11 +32,9 @@ static void assert_lengths(struct solver *v)
                 const struct term *x = term_get(v->b, order.d[i]);
 
                 if (x->op == OP_EQ && term_get(v->b, x->args[0])->sort == SORT_STR) {
-                        tid same = lower_eq(&v->lower, lower_len(&v->lower, x->args[0]),
-                                            lower_len(&v->lower, x->args[1]));
+                        tid same = lower_eq(&v->lower, lower_len(&v->lower, x->args[0]), lower_len(&v->lower, x->args[1]));
 
-                        zed_assert(&v->zed,
-                                   lower_or(&v->lower, (tid[]){lower_not(&v->lower, order.d[i]), same}, 2));
+                        zed_assert(&v->zed, lower_or(&v->lower, (tid[]){lower_not(&v->lower, order.d[i]), same}, 2));
                 }
         }
         vec_free(&all);

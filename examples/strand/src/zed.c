@@ -189,8 +189,7 @@ void zed_block(struct zed *z, const tid *atom, const bool *negative, size_t n, t
         }
         if (guard)
                 vec_push(&lits, Z3_mk_not(z->z, ast(z, guard)));
-        Z3_solver_assert(z->z, z->master,
-                         lits.n ? Z3_mk_or(z->z, (unsigned)lits.n, lits.d) : Z3_mk_false(z->z));
+        Z3_solver_assert(z->z, z->master, lits.n ? Z3_mk_or(z->z, (unsigned)lits.n, lits.d) : Z3_mk_false(z->z));
         vec_free(&lits);
 }
 
@@ -311,6 +310,5 @@ bool zed_value(struct zed *z, tid t, int64_t *out)
 {
         Z3_ast r = NULL;
 
-        return z->model && Z3_model_eval(z->z, z->model, ast(z, t), true, &r) &&
-               Z3_get_numeral_int64(z->z, r, out);
+        return z->model && Z3_model_eval(z->z, z->model, ast(z, t), true, &r) && Z3_get_numeral_int64(z->z, r, out);
 }
