@@ -140,6 +140,8 @@ def combine(r, case, second):
     for v, s in second.sorts.items():
         same = [w for w, t in case.sorts.items() if t == s]
         names[v] = r.choice(same) if same and r.random() < 0.3 else "second." + v.strip("|")
+        while case.sorts.get(names[v], s) != s:
+            names[v] = "another." + names[v]
         case.sorts.setdefault(names[v], s)
     case.asserts += [rewrite(a, lambda t: names.get(t, t)) for a in second.asserts]
 

@@ -8,6 +8,7 @@
  * an equation are fronts.
  *
  * The integer solver's current lengths say which way to try first, and its facts which ways are left. */
+#include "label.h"
 #include "search.h"
 
 /* Symbol i from the front (or from the back). */
@@ -198,6 +199,20 @@ static void consider(struct search *s, const struct state *st, size_t i, bool ba
         }
 }
 
+/* Does the branch v := by make the arrangement overlap (paper, section 4.1)? An overlap shows in the rest of the
+ * equation as a second occurrence of v; only then the labels are looked at. */
+static bool overlaps(struct search *s, const struct state *st, const struct eqn *e, bool back, uint32_t v,
+                     const struct word *other, const struct word *by)
+{
+        bool r = word_has(other, v) && label_overlaps(s, st, &e->whole, back, v, by);
+
+        if (r && s->opt->labels) {
+                fputs("overlap: ", stderr);
+                label_print_arrangement(stderr, s, st, &e->whole, v, by);
+        }
+        return r;
+}
+
 /* Fronts X and c1 .. cm: X ends before, with, or after some boundary of the constant. */
 static void split_run(struct search *s, struct state *st, const struct choice *c, struct split *out)
 {
@@ -206,23 +221,24 @@ static void split_run(struct search *s, struct state *st, const struct choice *c
         const struct word *xv = head(s, x, 1, c->back);
         uint32_t v = (uint32_t)SYM_VAR(xv->s[0]), m = run(w, c->back);
         tid len = s->vars.d[v].len;
-        bool over = word_has(w, v);
         int64_t k = s->opt->no_length ? 0 : state_length(s, v);
 
         if (k >= m) { /* all of the constant is in X */
                 uint32_t z = search_fresh(s);
-                struct branch b = {.overlap = over}, less = {};
+                const struct word *by = glue(s, head(s, w, m, c->back), word_var(s, z), c->back);
+                struct branch b = {.overlap = overlaps(s, st, e, c->back, v, w, by)}, less = {};
 
-                branch_eq(&b, xv, glue(s, head(s, w, m, c->back), word_var(s, z), c->back));
+                branch_eq(&b, xv, by);
                 branch_fact(&less, lower_le(s->lower, len, term_num(s->b, m - 1)));
                 vec_push(&out->way, b);
                 vec_push(&out->way, less);
         } else {
                 uint32_t z = search_fresh(s);
-                struct branch same = {}, more = {.overlap = over}, less = {};
+                const struct word *by = glue(s, head(s, w, (uint32_t)k + 1, c->back), word_var(s, z), c->back);
+                struct branch same = {}, more = {.overlap = overlaps(s, st, e, c->back, v, w, by)}, less = {};
 
                 branch_eq(&same, xv, head(s, w, (uint32_t)k, c->back));
-                branch_eq(&more, xv, glue(s, head(s, w, (uint32_t)k + 1, c->back), word_var(s, z), c->back));
+                branch_eq(&more, xv, by);
                 branch_fact(&less, lower_le(s->lower, len, term_num(s->b, k - 1)));
                 vec_push(&out->way, same);
                 vec_push(&out->way, more);
@@ -237,17 +253,18 @@ static void split_pair(struct search *s, struct state *st, const struct choice *
         const struct eqn *e = &st->eqs.d[c->eq];
         const struct word *xv = head(s, e->l, 1, c->back), *yv = head(s, e->r, 1, c->back);
         uint32_t x = (uint32_t)SYM_VAR(xv->s[0]), y = (uint32_t)SYM_VAR(yv->s[0]), z = search_fresh(s);
+        const struct word *by_y = glue(s, yv, word_var(s, z), c->back), *by_x = glue(s, xv, word_var(s, z), c->back);
         struct branch same = {}, longer = {}, shorter = {};
         int64_t nx = state_length(s, x), ny = state_length(s, y);
         tid some = lower_le(s->lower, term_num(s->b, 1), s->vars.d[z].len);
 
         branch_eq(&same, xv, yv);
-        branch_eq(&longer, xv, glue(s, yv, word_var(s, z), c->back));
+        branch_eq(&longer, xv, by_y);
         branch_fact(&longer, some);
-        longer.overlap = word_has(e->r, x);
-        branch_eq(&shorter, yv, glue(s, xv, word_var(s, z), c->back));
+        longer.overlap = overlaps(s, st, e, c->back, x, e->r, by_y);
+        branch_eq(&shorter, yv, by_x);
         branch_fact(&shorter, some);
-        shorter.overlap = word_has(e->l, y);
+        shorter.overlap = overlaps(s, st, e, c->back, y, e->l, by_x);
         if (s->opt->no_length || nx == ny) {
                 vec_push(&out->way, same);
                 vec_push(&out->way, longer);
@@ -273,6 +290,11 @@ static void split_period(struct search *s, struct state *st, const struct choice
         rid word = re_word(re, (const uint32_t *)w->s, w->n);
 
         s->stats->periods++;
+        if (s->opt->labels) {
+                uint32_t z = search_fresh(s);
+
+                (void)overlaps(s, st, e, c->back, (uint32_t)SYM_VAR(xv->s[0]), y, glue(s, w, word_var(s, z), c->back));
+        }
         for (uint32_t i = 0; i < w->n; i++) {
                 uint32_t k = (first + i) % w->n;
                 const struct word *u = head(s, w, k, c->back), *v = rest(s, w, k, c->back);
@@ -280,8 +302,7 @@ static void split_period(struct search *s, struct state *st, const struct choice
                 struct branch way = {.drop_eq = (int)c->eq + 1};
                 struct aut *aut;
 
-                lang = c->back ? re_concat(re, end, re_star(re, word))
-                               : re_concat(re, re_star(re, word), end);
+                lang = c->back ? re_concat(re, end, re_star(re, word)) : re_concat(re, re_star(re, word), end);
                 aut = aut_from_re(s->auts, lang);
                 if (!aut) {
                         out->incomplete = true;
@@ -310,8 +331,7 @@ bool arrange_split(struct search *s, struct state *st, struct split *out)
 
                         e = &st->eqs.d[i];
                         branch_eq(&b, word_slice(s, e->l, 0, cl), word_slice(s, e->r, 0, cr));
-                        branch_eq(&b, word_slice(s, e->l, cl, e->l->n - cl),
-                                  word_slice(s, e->r, cr, e->r->n - cr));
+                        branch_eq(&b, word_slice(s, e->l, cl, e->l->n - cl), word_slice(s, e->r, cr, e->r->n - cr));
                         vec_push(&out->way, b);
                         out->why = e->why;
                         return true;

@@ -1,5 +1,6 @@
 /* The search on a conjunction of literals: they become the root of its tree, its refutation becomes a core, its
  * model is checked against the original formula. */
+#include "label.h"
 #include "solver.h"
 
 /* The search stack is deep but bounded. */
@@ -75,9 +76,14 @@ static bool load(struct solver *v, struct search *s, struct state *st, const vec
                         continue;
                 }
                 r = word_of_term(s, x->args[1]);
-                if (x->op == OP_EQ && !neg)
+                if (x->op == OP_EQ && !neg) {
+                        struct generalized g = {l, r};
+
                         state_eq(s, st, l, r, why);
-                else if (x->op == OP_EQ)
+                        vec_push(&s->asserted, g);
+                        if (v->opt->labels)
+                                label_print_equation(stderr, s, &g);
+                } else if (x->op == OP_EQ)
                         vec_push(&st->neqs, (struct negation){l, r, why});
                 else if (neg)
                         vec_push(&st->lacks, (struct negation){l, r, why});
@@ -141,6 +147,7 @@ enum outcome conjunction_search(struct solver *v, const vec_u32 *seen, uint32_t 
                                 vec_push(core, i);
         vec_free(&s.vars);
         vec_free(&s.index);
+        vec_free(&s.asserted);
         arena_free(&s.scratch);
         return r;
 }

@@ -15,6 +15,7 @@ static const char usage[] = "Usage: strand [OPTION]... FILE\n"
                             "  --seed N           change the order of the search\n"
                             "  --no-overlap       do not detect overlapping variables\n"
                             "  --no-length        do not consult the integer solver while searching\n"
+                            "  --labels           print generalized word equations and arrangements on standard error\n"
                             "  --propagator       search as a user propagator of Z3, not in a loop around it\n"
                             "  --timeout SECONDS  answer unknown after that long\n"
                             "  --help, --version\n"
@@ -105,7 +106,7 @@ int main(int argc, char **argv)
         static const struct option options[] = {
                 {"stats", no_argument, NULL, 's'},         {"seed", required_argument, NULL, 'r'},
                 {"no-overlap", no_argument, NULL, 'o'},    {"no-length", no_argument, NULL, 'l'},
-                {"propagator", no_argument, NULL, 'p'},    {"timeout", required_argument, NULL, 't'}, {"help", no_argument, NULL, 'h'},
+                {"labels", no_argument, NULL, 'b'},        {"propagator", no_argument, NULL, 'p'},    {"timeout", required_argument, NULL, 't'}, {"help", no_argument, NULL, 'h'},
                 {"version", no_argument, NULL, 'v'},       {},
         };
         struct strand_options opt = {};
@@ -134,6 +135,9 @@ int main(int argc, char **argv)
                         break;
                 case 'l':
                         opt.no_length = true;
+                        break;
+                case 'b':
+                        opt.labels = true;
                         break;
                 case 'p':
                         opt.propagator = true;

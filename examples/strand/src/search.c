@@ -1,9 +1,9 @@
 /* Depth-first search over the alternatives of each split, with the reasons of contradictions: an alternative
  * that did not take part in one makes its siblings superfluous. */
 #include "search.h"
+#include "label.h"
 
-static struct state *apply(struct search *s, const struct state *st, const struct branch *b, dep *decision,
-                           dep *why)
+static struct state *apply(struct search *s, const struct state *st, const struct branch *b, dep *decision, dep *why)
 {
         struct state *c = state_copy(st);
         dep *d = dep_union(s, decision, why);
@@ -95,6 +95,10 @@ static enum outcome visit(struct search *s, struct state *st, uint32_t depth, de
                         if (result != OUT_SAT)
                                 goto out;
                 }
+                for (size_t i = 0; s->opt->labels && i < s->asserted.n; i++) {
+                        fputs("arrangement: ", stderr);
+                        label_print_arrangement(stderr, s, st, &s->asserted.d[i], 0, NULL);
+                }
                 result = leaf_solve(s, st, &split);
                 s->stats->arrangements++;
                 if (result != OUT_UNSAT)
@@ -107,8 +111,7 @@ static enum outcome visit(struct search *s, struct state *st, uint32_t depth, de
         for (size_t i = 0; i < split.way.n; i++) {
                 struct arena_chunk *chunk = s->scratch.head;
                 size_t used = chunk ? chunk->used : 0;
-                dep *sub = NULL,
-                    *decision = split.way.n == 1 && !split.incomplete ? s->no_reason : dep_of(s, bit);
+                dep *sub = NULL, *decision = split.way.n == 1 && !split.incomplete ? s->no_reason : dep_of(s, bit);
                 const struct branch *b = &split.way.d[i];
                 struct state *c = apply(s, st, b, decision, split.why);
                 enum outcome r = OUT_UNSAT;

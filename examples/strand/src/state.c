@@ -232,7 +232,7 @@ void state_free(struct state *st)
 void state_eq(struct search *s, struct state *st, const struct word *l, const struct word *r, dep *why)
 {
         (void)s;
-        vec_push(&st->eqs, (struct eqn){l, r, why, false});
+        vec_push(&st->eqs, (struct eqn){l, r, {l, r}, why, false});
 }
 
 void state_member(struct search *s, struct state *st, const struct word *w, struct aut *a, dep *why)

@@ -15,8 +15,14 @@ struct word {
 /* Reasons: a bit set over the literals that were assumed, then over the decisions on the path. */
 typedef const uint64_t dep;
 
-struct eqn {
+/* An equation as it came to be, in the variables of that time (label.h). */
+struct generalized {
         const struct word *l, *r;
+};
+
+struct eqn {
+        const struct word *l, *r; /* what is left between the merged ends, in the variables of now */
+        struct generalized whole;
         dep *why;
         bool sized; /* its length fact is in */
 };
@@ -91,6 +97,7 @@ struct search {
         uint64_t nodes, node_limit;
         uint64_t random;
         uint32_t max_mends, max_overlaps; /* on one path */
+        VEC(struct generalized) asserted; /* the equations among the literals */
         bool limited;                     /* one of these limits was met: larger ones may help */
         /* the caller's last word on a candidate: values by variable index */
         bool (*accept)(struct search *s, const struct ustr *const *value, void *data);

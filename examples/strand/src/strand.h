@@ -13,6 +13,7 @@ struct strand_options {
         uint32_t seed;
         bool no_overlap; /* do not detect overlapping variables */
         bool no_length;  /* do not consult the integer solver while searching */
+        bool labels;     /* say on standard error which label sets there are and how they merge */
         bool propagator; /* a user propagator of Z3 instead of the loop */
         double deadline; /* on the monotonic clock; 0: none */
 };
