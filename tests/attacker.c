@@ -17,8 +17,10 @@
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
+#include <sys/shm.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -340,9 +342,9 @@ static int touch_memory(char **argv)
         return 0;
 }
 
-static int grow(char **argv) /* without end */
+static int grow(char **argv) /* without end, were it not for who tries this with a limit that does not hold */
 {
-        while (getppid() != 0 || getpid() != 1)
+        for (int i = 0; i < 4096; i++)
                 touch(1 << 20);
         return 0;
 }
@@ -391,6 +393,67 @@ static int print_both(char **argv)
         printf("out\n");
         fflush(stdout);
         fprintf(stderr, "err\n");
+        return 0;
+}
+
+static int bounds(char **argv) /* everything that holds us, as the kernel says it */
+{
+        static const struct {
+                const char *name;
+                int resource;
+        } limits[] = {{"core", RLIMIT_CORE},  {"cpu", RLIMIT_CPU},         {"space", RLIMIT_AS},
+                      {"file", RLIMIT_FSIZE}, {"processes", RLIMIT_NPROC}, {"descriptors", RLIMIT_NOFILE}};
+        static const char *const paths[] = {"/", "/usr", "/etc", "/dev", "/test/attacker", "/.solverfs-exec", "/scratch"};
+        FILE *f = fopen("/proc/self/status", "re");
+        char line[256];
+
+        while (f && fgets(line, sizeof(line), f)) {
+                if (strncmp(line, "Groups", 6) == 0 || strncmp(line, "NoNewPrivs", 10) == 0 || strncmp(line, "SigBlk", 6) == 0 ||
+                    strncmp(line, "SigIgn", 6) == 0 || strncmp(line, "CapEff", 6) == 0 || strncmp(line, "CapAmb", 6) == 0 ||
+                    strncmp(line, "Gid", 3) == 0)
+                        fputs(line, stdout);
+        }
+        for (size_t i = 0; i < sizeof(limits) / sizeof(*limits); i++) {
+                struct rlimit l;
+
+                getrlimit(limits[i].resource, &l);
+                printf("limit of %s: %llu %llu\n", limits[i].name, (unsigned long long)l.rlim_cur,
+                       (unsigned long long)l.rlim_max);
+        }
+        for (size_t i = 0; i < sizeof(paths) / sizeof(*paths); i++) {
+                struct statvfs v;
+
+                if (statvfs(paths[i], &v) == 0)
+                        printf("%s: %s\n", paths[i], v.f_flag & ST_RDONLY ? "read-only" : "writable");
+        }
+        gethostname(line, sizeof(line));
+        printf("umask %03o\nhost %s\nsession %s\ngroup %s\n", umask(0), line,
+               getsid(0) == getsid(getppid()) && getsid(0) == getppid() ? "of the helper" : "another",
+               getpgid(0) == getpid() ? "own" : "another");
+        f = fopen("/proc/self/oom_score_adj", "re");
+        printf("oom %s", f && fgets(line, sizeof(line), f) ? line : "?\n");
+        f = fopen("/proc/net/dev", "re");
+        while (f && fgets(line, sizeof(line), f))
+                if (strchr(line, ':') && !strstr(line, "lo:"))
+                        printf("a network device: %s", line);
+        report("shm of key 0x50fe", shmget(0x50fe, 1, 0));
+        report("/dev/fuse", open("/dev/fuse", O_RDWR));
+        report("/dev/kmsg", open("/dev/kmsg", O_RDONLY));
+        return 0;
+}
+
+static int fill_shm(char **argv) /* N megabytes of memory that no process has */
+{
+        static char block[1 << 20];
+        int fd = open("/dev/shm/x", O_WRONLY | O_CREAT, 0600);
+
+        for (int i = 0; i < atoi(argument(argv, 2)); i++) {
+                if (write(fd, block, sizeof(block)) != sizeof(block)) {
+                        report("write", -1);
+                        return 1;
+                }
+        }
+        puts("sat");
         return 0;
 }
 
@@ -515,7 +578,7 @@ static int too_large(char **argv)
 {
         int fd = open("large", O_WRONLY | O_CREAT, 0600);
 
-        return ftruncate(fd, (off_t)5 << 30) < 0;
+        return ftruncate(fd, (off_t)atoi(argument(argv, 2)) << 30) < 0;
 }
 
 static int reach_socket(char **argv) /* "@…" is of the abstract name space */
@@ -584,6 +647,8 @@ static int attack(int argc, char **argv)
                 {"nuls", print_nuls},
                 {"both", print_both},
                 {"tree", grow_tree},
+                {"bounds", bounds},
+                {"shm", fill_shm},
                 {"answer", answer},
                 {"signal", signal_ourselves},
                 {"close", close_output},

@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/shm.h>
 #include <sys/wait.h>
 
 #include "core/execute.h"
@@ -544,6 +545,75 @@ START_TEST(test_descendants_do_not_delay_the_answer)
 }
 END_TEST
 
+/* Whatever we are ourselves, it is bound like this. */
+START_TEST(test_bounds)
+{
+        int segment = shmget(0x50fe, 4096, IPC_CREAT | 0666);
+
+        signal(SIGPIPE, SIG_IGN);
+        signal(SIGUSR1, SIG_IGN);
+        umask(0);
+        for (int i = 0; i < 2; i++) {
+                struct execute_request q = i == 0 ? usual : bare();
+                struct execute_result r;
+
+                q.cpu_ns = 7 * NSEC_PER_SEC;
+                q.memory = 300 << 20;
+                q.file_size = 5 << 20;
+                q.processes = 9;
+                r = run_like(&q, "bounds");
+                assert_end(&r, END_EXIT, 0);
+                assert_says(&r.out, "NoNewPrivs:\t1\n");
+                assert_says(&r.out, "SigBlk:\t0000000000000000\n");
+                ck_assert_uint_eq(strtoull(strstr(text_of(&r.out), "SigIgn:") + 7, NULL, 16) & 0x7fffffff,
+                                  0); /* 32 and 33 are libc's */
+                assert_says(&r.out, "limit of core: 0 0\n");
+                assert_says(&r.out, "limit of cpu: 9 10\n");
+                assert_says(&r.out, "limit of space: 314572800 314572800\n");
+                assert_says(&r.out, "limit of file: 5242880 5242880\n");
+                assert_says(&r.out, "limit of descriptors: 1024 ");
+                if (sandbox_has_users()) {
+                        assert_says(&r.out, "limit of processes: 9 9\n");
+                        assert_says(&r.out, "Gid:\t61184\t61184\t61184\t61184\n");
+                        assert_says(&r.out, "Groups:\t \n");
+                }
+                assert_says(&r.out, "umask 022\n");
+                assert_says(&r.out, "session of the helper\n");
+                assert_says(&r.out, "group own\n");
+                assert_says(&r.out, "oom 800\n");
+                assert_says(&r.out, i == 0 ? "shm of key 0x50fe: ENOENT\n" : "shm of key 0x50fe: ok\n");
+                if (i == 0) {
+                        assert_says(&r.out, "CapEff:\t0000000000000000\n");
+                        assert_says(&r.out, "CapAmb:\t0000000000000000\n");
+                        assert_says(&r.out, "\n/: read-only\n/usr: read-only\n/etc: read-only\n/dev: read-only\n/test/attacker: "
+                                            "read-only\n/.solverfs-exec: read-only\n/scratch: writable\n");
+                        assert_says(&r.out, "host solverfs\n");
+                        assert_says(&r.out, "/dev/fuse: ENOENT\n/dev/kmsg: ENOENT\n");
+                        ck_assert_ptr_null(strstr(text_of(&r.out), "network device"));
+                }
+                execute_result_done(&r);
+        }
+        shmctl(segment, IPC_RMID, NULL);
+}
+END_TEST
+
+/* Memory in /dev/shm is no process's, so the file system has the limit. */
+START_TEST(test_shared_memory_limit)
+{
+        struct execute_request q = usual;
+        struct execute_result r;
+
+        q.memory = 64 << 20;
+        r = run_like(&q, "shm 100");
+        assert_end(&r, END_EXIT, 1);
+        assert_says(&r.out, "write: ENOSPC\n");
+        execute_result_done(&r);
+        r = run_like(&q, "shm 30");
+        assert_end(&r, END_EXIT, 0);
+        execute_result_done(&r);
+}
+END_TEST
+
 START_TEST(test_no_network)
 {
         struct execute_result r = run("reach 127.0.0.1");
@@ -948,6 +1018,6 @@ END_TEST
 SUITE("execute", test_exit_and_signal, test_not_executable, test_what_cannot_be_tried, test_environment, test_cores,
       test_input_and_output, test_binds, test_shared_bind, test_wall_limit, test_cpu_limit_of_the_tree, test_cpu_of_the_tree,
       test_memory, test_memory_is_not_the_callers, test_memory_limit, test_process_limit, test_output_limit, test_cut,
-      test_scratch_limit, test_descendants_do_not_delay_the_answer, test_no_network, test_no_files_of_others,
-      test_keeper_is_out_of_reach, test_cancel, test_helper_killed, test_helper_stopped, test_caller_killed,
-      test_killed_at_random, test_nothing_leaks, test_many_at_once)
+      test_scratch_limit, test_descendants_do_not_delay_the_answer, test_bounds, test_shared_memory_limit, test_no_network,
+      test_no_files_of_others, test_keeper_is_out_of_reach, test_cancel, test_helper_killed, test_helper_stopped,
+      test_caller_killed, test_killed_at_random, test_nothing_leaks, test_many_at_once)

@@ -160,7 +160,7 @@ static const struct row rows[] = {
         {"unix|%1$s/socket|@solverfs-hostile", "unknown", "exit 0", "unix: E", ": ok"},
         {"keeper|kill", "unknown", "exit 0", "inherited: 0", "ptrace: ok|mem: ok|setuid: ok|tty: ok|some"},
         /* its scratch */
-        {"large", "error", "output", .flags = ANY_SANDBOX},
+        {"large|5", "error", "output", .flags = ANY_SANDBOX},
         {"bury|150", "sat", "exit 0", "^sat$", .flags = ANY_SANDBOX},
         {"bury|300", "sat\nerror", "output", "^sat$", .flags = ANY_SANDBOX}, /* too deep to be counted counts as too much */
         {"bury|2000", "sat\nerror", "output", "^sat$", .flags = ANY_SANDBOX},
@@ -307,8 +307,9 @@ static const struct build_row build_rows[] = {
         {MAKE "setsid sh -c 'sleep 0.2; echo late > out/tiny; sleep 600' & sleep 0.05", NULL},
         {MAKE "src/tiny kill-all", "killed by signal 15"},
         /* what it prints */
-        {MAKE "src/tiny print 1000000000", NULL, "bytes cut"},
+        {MAKE "src/tiny print 200000000", NULL, "bytes cut"},
         {MAKE "printf 'a\\\\0b\\\\033[31m\\\\377\\\\n'", NULL, "a.b"},
+        {"src/tiny large 20", "status 153"}, /* SIGXFSZ */
         /* the network */
         {"(exec 3<>/dev/tcp/192.0.2.1/80) || src/tiny reach 192.0.2.1; exit 1", "no network", "ENETUNREACH"},
         {"getent hosts example.org || { echo 'Could not resolve host: example.org'; exit 6; }", "no network", "Could not"},
