@@ -578,6 +578,8 @@ int main(void)
         int r;
 
         prepare(&run);
+        if (send(EXEC_CONTROL, &(char){EXEC_BEGUN}, 1, MSG_NOSIGNAL) != 1)
+                return 1;
         r = run.signals < 0 ? -errno : order_read(EXEC_REQUEST, &order);
         if (r < 0) {
                 run.reply.step = STEP_REQUEST;

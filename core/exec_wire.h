@@ -1,8 +1,9 @@
 /* What execute.c and the helper `solverfs-exec` (exec_stub.c) say to each other; private to the two, which are always built together.
  *
  * The helper is started with standard input, output and error for the program, and:
- *   EXEC_CONTROL  a stream socket. It writes one struct exec_reply to it and exits. Any byte it reads from it means that the program
- *                 prints too much; the end of the stream (cancelled, or the caller is no more) means: end everything.
+ *   EXEC_CONTROL  a stream socket. It writes EXEC_BEGUN to it when it begins, and at the end one struct exec_reply, and exits. Any
+ *                 byte it reads from it means that the program prints too much; the end of the stream (cancelled, or the caller is no
+ *                 more) means: end everything.
  *   EXEC_REQUEST  a file holding one struct exec_request and, behind it, NUL-terminated strings: the working directory, the scratch
  *                 folder, the arguments, the environment.
  *   EXEC_GROUPS   …and following: cgroup.procs of the cgroups that the program is to enter.
@@ -14,6 +15,7 @@
 #include <stdint.h>
 
 #define EXEC_MAGIC   UINT32_C(0x53465845)
+#define EXEC_BEGUN   'b'
 #define EXEC_CONTROL 3
 #define EXEC_REQUEST 4
 #define EXEC_GROUPS  5

@@ -19,11 +19,12 @@
 #include "exec_wire.h"
 #include "sandbox.h"
 
-/* How long the helper may take to end everything after it was told to, before the sandbox is killed from outside; and how much longer
- * than the program's own limit the whole may last. Both are passed only when something is badly wrong (a stopped helper, a process
- * that the kernel cannot kill). */
-#define END_GRACE  (5 * NSEC_PER_SEC)
-#define WALL_GRACE (30 * NSEC_PER_SEC)
+/* How long a sandbox may take to be made; how long the helper may take to end everything after it was told to, before the sandbox is
+ * killed from outside; and how much longer than the program's own limit the whole may last. They are passed only when something is badly
+ * wrong: something else in bubblewrap's place, a stopped helper, a process that the kernel cannot kill. */
+#define START_GRACE (30 * NSEC_PER_SEC)
+#define END_GRACE   (5 * NSEC_PER_SEC)
+#define WALL_GRACE  (30 * NSEC_PER_SEC)
 
 #define RUN_MARK "SOLVERFS_RUN="
 
@@ -38,6 +39,7 @@ struct execution {
         struct capture out_capture, err_capture;
         struct exec_reply reply;
         size_t reply_size;                /* bytes of it read */
+        bool begun;                       /* the helper has said so */
         bool told_output;                 /* that it prints too much */
         bool cancelled, lost;             /* lost: it went beyond every deadline and was killed */
         uint64_t deadline;                /* 0: none */
@@ -422,11 +424,32 @@ static void read_streams(struct execution *x)
         }
 }
 
+static bool read_beginning(struct execution *x)
+{
+        const uint64_t wall = x->request->wall_ns;
+        char c = 0;
+        ssize_t n = recv(x->control, &c, 1, MSG_DONTWAIT);
+
+        if (n < 0)
+                return errno == EAGAIN || errno == EINTR;
+        x->begun = n == 1 && c == EXEC_BEGUN;
+        if (x->begun && !x->cancelled && !x->told_output)
+                x->deadline = wall != 0 ? now_ns() + wall + WALL_GRACE : 0;
+        return x->begun;
+}
+
 /* Returns false when there is nothing more to come. */
 static bool read_reply(struct execution *x)
 {
-        ssize_t n = recv(x->control, (char *)&x->reply + x->reply_size, sizeof(x->reply) - x->reply_size, MSG_DONTWAIT);
+        ssize_t n;
 
+        if (!x->begun) {
+                bool more = read_beginning(x);
+
+                if (!x->begun)
+                        return more;
+        }
+        n = recv(x->control, (char *)&x->reply + x->reply_size, sizeof(x->reply) - x->reply_size, MSG_DONTWAIT);
         if (n > 0)
                 x->reply_size += (size_t)n;
         else if (n == 0 || (errno != EAGAIN && errno != EINTR))
@@ -566,6 +589,10 @@ static int explain_loss(const struct execution *x)
         const struct buffer *said = x->request->merge ? &x->out_capture.head : &x->err_capture.head;
         const char *line = said->data;
 
+        if (x->lost && !x->begun)
+                return errorf(-EIO,
+                              "the sandbox of a run of %s did not begin in time: the machine is overloaded, or bwrap is stuck",
+                              x->request->argv[0]);
         if (x->lost)
                 return errorf(-EIO, "a run went on beyond every limit and was killed: %s", x->request->argv[0]);
         if (x->inside && line && strncmp(line, "bwrap: ", 7) == 0)
@@ -674,8 +701,7 @@ int execute(const struct execute_request *request, struct execute_result *ret)
                 r = start(&x);
         if (r < 0)
                 return r;
-        if (request->wall_ns != 0)
-                x.deadline = now_ns() + request->wall_ns + WALL_GRACE;
+        x.deadline = now_ns() + (request->start_ns ?: START_GRACE);
         fault_at("execute.started");
         watch(&x);
         fault_at("execute.end");

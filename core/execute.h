@@ -63,6 +63,7 @@ struct execute_request {
         unsigned slot;         /* where to begin looking for a free uid, when root */
         int cancel_fd;         /* readable (or hung up) means: end it now; -1: none */
         int input_fd;          /* standard input; -1: /dev/null */
+        uint64_t start_ns;     /* how long the sandbox may take until the helper in it begins; 0: 30 s */
 };
 
 enum execute_end {

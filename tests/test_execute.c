@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/mount.h>
 #include <sys/shm.h>
 #include <sys/wait.h>
 
@@ -861,6 +862,91 @@ START_TEST(test_helper_stopped)
 }
 END_TEST
 
+/* In a mount namespace of our own, a script in the place of bubblewrap. */
+static void replace_bubblewrap(const char *script)
+{
+        umount2("/usr/bin/bwrap", MNT_DETACH); /* the one before */
+        assert_ok(write_file_atomic("bwrap", script, strlen(script), 0755));
+        ck_assert_int_eq(chmod("bwrap", 0755), 0);
+        ck_assert_int_eq(mount("bwrap", "/usr/bin/bwrap", NULL, MS_BIND, NULL), 0);
+}
+
+START_TEST(test_bubblewrap_is_stuck)
+{
+        struct execute_request q = usual;
+        struct execute_result r;
+        struct background b;
+        int fds[2];
+
+        if (geteuid() != 0 || unshare(CLONE_NEWNS) < 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
+                return;
+        find_attacker();
+        q.start_ns = 300 * NSEC_PER_MSEC;
+        replace_bubblewrap("#!/bin/sh\nexec sleep 4321\n");
+        assert_error(run_error(&q, "exit 0", &r), EIO);
+        ck_assert_msg(strstr(error_message(-EIO), "did not begin in time"), "%s", error_message(-EIO));
+        ck_assert_int_eq(waitpid(-1, NULL, WNOHANG), -1);
+        ck_assert_int_eq(pipe2(fds, O_CLOEXEC), 0); /* a cancel does not wait for it either */
+        b = (struct background){.request = usual};
+        b.request.cancel_fd = fds[0];
+        background_start(&b, "exit 0", "");
+        close(fds[1]);
+        pthread_join(b.thread, NULL);
+        ck_assert_int_eq(b.r, -ECANCELED);
+        close(fds[0]);
+        replace_bubblewrap("#!/bin/sh\nkill -STOP $$\n");
+        assert_error(run_error(&q, "exit 0", &r), EIO);
+        replace_bubblewrap("#!/bin/sh\necho nonsense; echo nonsense >&2; echo nonsense >&3; exec sleep 4321\n");
+        assert_error(run_error(&usual, "exit 0", &r), EIO); /* at once */
+        replace_bubblewrap("#!/bin/sh\nhead -c 1000 /dev/zero | tr '\\0' b >&3; exec sleep 4321\n");
+        assert_error(run_error(&usual, "exit 0", &r), EIO);
+        replace_bubblewrap("#!/bin/sh\nexit 0\n");
+        assert_error(run_error(&usual, "exit 0", &r), EIO);
+        replace_bubblewrap("no program\n");
+        assert_error(run_error(&usual, "exit 0", &r), ENOEXEC);
+        umount2("/usr/bin/bwrap", MNT_DETACH);
+        ck_assert_int_eq(mount("/dev/null", "/usr/bin/bwrap", NULL, MS_BIND, NULL), 0);
+        assert_error(run_error(&usual, "exit 0", &r), ENOENT);
+        ck_assert_int_eq(waitpid(-1, NULL, WNOHANG), -1);
+}
+END_TEST
+
+/* bubblewrap's outer half does nothing while the program runs; that it is stopped is nobody's loss. */
+START_TEST(test_bubblewrap_stopped)
+{
+        struct background b = {.request = usual};
+        char tag[32];
+        pid_t pid;
+
+        tag_of(tag);
+        b.request.wall_ns = 300 * NSEC_PER_MSEC;
+        background_start(&b, "wait", tag);
+        wait_until_there(tag, 1, &pid);
+        ck_assert_int_eq(kill(parent_of(helper_of(tag)), SIGSTOP), 0);
+        pthread_join(b.thread, NULL);
+        assert_ok(b.r);
+        ck_assert_int_eq(b.result.end, END_TIMEOUT);
+        assert_nothing_left(tag);
+}
+END_TEST
+
+START_TEST(test_case_is_a_pipe)
+{
+        char path[PATH_SIZE + 16];
+        struct execute_request q = usual;
+        struct execute_result r;
+
+        find_attacker();
+        snprintf(path, sizeof(path), "%s-fifo", scratch);
+        ck_assert_int_eq(mkfifo(path, 0644), 0);
+        q.binds = &(struct bind){.source = path, .target = "/case/input"};
+        q.n_binds = 1;
+        q.wall_ns = 300 * NSEC_PER_MSEC;
+        r = run_like(&q, "read /case/input");
+        ck_assert_int_eq(r.end, END_TIMEOUT);
+}
+END_TEST
+
 START_TEST(test_caller_killed)
 {
         for (int i = 0; i < 2; i++) {
@@ -1020,4 +1106,5 @@ SUITE("execute", test_exit_and_signal, test_not_executable, test_what_cannot_be_
       test_memory, test_memory_is_not_the_callers, test_memory_limit, test_process_limit, test_output_limit, test_cut,
       test_scratch_limit, test_descendants_do_not_delay_the_answer, test_bounds, test_shared_memory_limit, test_no_network,
       test_no_files_of_others, test_keeper_is_out_of_reach, test_cancel, test_helper_killed, test_helper_stopped,
-      test_caller_killed, test_killed_at_random, test_nothing_leaks, test_many_at_once)
+      test_bubblewrap_is_stuck, test_bubblewrap_stopped, test_case_is_a_pipe, test_caller_killed, test_killed_at_random,
+      test_nothing_leaks, test_many_at_once)
