@@ -3,6 +3,9 @@
 #
 #     tests/mutants.sh FOLDER [NUMBER…]       in FOLDER (made; it may stay for the next time); takes an hour
 #
+# Some of them let a fork bomb go. As root that would be the end of the machine for minutes, so all is done in a cgroup that may have 3000
+# processes; another user sets a limit by 'ulimit -u'.
+#
 # Prints a line for each: its number, "killed by SUITE" or "SURVIVED", and what was taken out. BEFORE is put before each suite's command.
 set -u
 source=$(cd "$(dirname "$0")/.." && pwd)
@@ -12,6 +15,21 @@ mkdir -p "$folder"
 folder=$(cd "$folder" && pwd)
 export TMPDIR="$folder/tmp"
 mkdir -p "$TMPDIR"
+
+fence() {
+        local group
+        if [ "$(id -u)" -ne 0 ]; then
+                ulimit -u 3000
+                return
+        fi
+        for group in /sys/fs/cgroup/pids /sys/fs/cgroup; do
+                mkdir -p "$group/solverfs-mutants" && echo 3000 >"$group/solverfs-mutants/pids.max" &&
+                        echo $$ >"$group/solverfs-mutants/cgroup.procs" && return
+        done 2>/dev/null
+        echo "no cgroup with a limit on processes can be made: refused" >&2
+        exit 1
+}
+fence
 
 # FILE | PERL EXPRESSION (s…) ; must change the file
 table() {
