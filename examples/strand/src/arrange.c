@@ -161,6 +161,88 @@ static bool find_cut(const struct word *l, const struct word *r, uint32_t *cl, u
         return found;
 }
 
+/* Boundaries of both sides that are in one place in the integer solver's model: candidates for one label set. */
+struct meeting {
+        uint32_t l, r;
+        tid apart; /* the fact that they are not in one place after all */
+};
+#define MAX_MEETINGS 12
+
+static int64_t symbol_length(struct search *s, int32_t symbol)
+{
+        return SYM_IS_VAR(symbol) ? state_length(s, (uint32_t)SYM_VAR(symbol)) : 1;
+}
+
+static size_t find_meetings(struct search *s, const struct word *l, const struct word *r, struct meeting *out)
+{
+        int64_t at_l = 0, at_r = 0;
+        bool met = true; /* the boundaries before met, too */
+        uint32_t j = 0;
+        size_t n = 0;
+
+        for (uint32_t i = 1; i < l->n && n < MAX_MEETINGS; i++) {
+                at_l += symbol_length(s, l->s[i - 1]);
+                while (j < r->n && at_r < at_l)
+                        at_r += symbol_length(s, r->s[j++]);
+                if (at_r == at_l && j > 0 && j < r->n) {
+                        bool letters = met && !SYM_IS_VAR(l->s[i - 1]) && !SYM_IS_VAR(r->s[j - 1]);
+                        tid a = word_len(s, word_slice(s, l, 0, i)), b = word_len(s, word_slice(s, r, 0, j));
+
+                        if (!letters)
+                                out[n++] = (struct meeting){i, j, lower_not(s->lower, lower_eq(s->lower, a, b))};
+                        met = true;
+                } else {
+                        met = false;
+                }
+        }
+        return n;
+}
+
+/* Boundaries that must be in one place, by all that is known of lengths: their label sets are one, and the equation
+ * falls apart there. *why: the reasons. */
+static bool find_entailed_cut(struct search *s, const struct state *st, const struct eqn *e, uint32_t *cl, uint32_t *cr,
+                              dep **why)
+{
+        struct meeting m[MAX_MEETINGS];
+        size_t n = find_meetings(s, e->l, e->r, m);
+        vec_u32 proxies = {}, core = {};
+        VEC(tid) apart = {};
+        bool found = false;
+
+        if (!n)
+                return false;
+        for (size_t i = 0; i < st->facts.n; i++)
+                vec_push(&proxies, st->facts.d[i].proxy);
+        for (size_t i = 0; i < n; i++)
+                vec_push(&apart, m[i].apart);
+        if (n == 1 || !zed_allows(s->zed, proxies.d, proxies.n, apart.d, n)) /* one question often answers all */
+                for (size_t i = 0; i < n && !found; i++) {
+                        core.n = 0;
+                        found = zed_refutes(s->zed, proxies.d, proxies.n, m[i].apart, &core);
+                        *cl = m[i].l;
+                        *cr = m[i].r;
+                }
+        if (found)
+                *why = e->why;
+        for (size_t i = 0; found && i < core.n; i++)
+                *why = dep_union(s, *why, st->facts.d[core.d[i]].why);
+        vec_free(&proxies);
+        vec_free(&core);
+        vec_free(&apart);
+        return found;
+}
+
+/* The equation in two, at boundaries that are merged. */
+static void cut(struct search *s, const struct state *st, size_t i, uint32_t cl, uint32_t cr, struct split *out)
+{
+        const struct eqn *e = &st->eqs.d[i];
+        struct branch b = {.drop_eq = (int)i + 1};
+
+        branch_eq(&b, word_slice(s, e->l, 0, cl), word_slice(s, e->r, 0, cr));
+        branch_eq(&b, word_slice(s, e->l, cl, e->l->n - cl), word_slice(s, e->r, cr, e->r->n - cr));
+        vec_push(&out->way, b);
+}
+
 static void consider(struct search *s, const struct state *st, size_t i, bool back, struct choice *best)
 {
         const struct eqn *e = &st->eqs.d[i];
@@ -327,17 +409,20 @@ bool arrange_split(struct search *s, struct state *st, struct split *out)
 
                 if (!s->opt->no_length && st->eqs.d[i].l->n + st->eqs.d[i].r->n < 60 &&
                     find_cut(st->eqs.d[i].l, st->eqs.d[i].r, &cl, &cr)) {
-                        struct branch b = {.drop_eq = (int)i + 1};
-
-                        e = &st->eqs.d[i];
-                        branch_eq(&b, word_slice(s, e->l, 0, cl), word_slice(s, e->r, 0, cr));
-                        branch_eq(&b, word_slice(s, e->l, cl, e->l->n - cl), word_slice(s, e->r, cr, e->r->n - cr));
-                        vec_push(&out->way, b);
-                        out->why = e->why;
+                        cut(s, st, i, cl, cr, out);
+                        out->why = st->eqs.d[i].why;
                         return true;
                 }
                 consider(s, st, i, false, &best);
                 consider(s, st, i, true, &best);
+        }
+        for (size_t i = 0; i < st->eqs.n && !s->opt->no_length; i++) {
+                uint32_t cl, cr;
+
+                if (st->eqs.d[i].l->n + st->eqs.d[i].r->n < 60 && find_entailed_cut(s, st, &st->eqs.d[i], &cl, &cr, &out->why)) {
+                        cut(s, st, i, cl, cr, out);
+                        return true;
+                }
         }
         e = &st->eqs.d[best.eq];
         out->why = e->why;

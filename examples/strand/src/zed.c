@@ -306,6 +306,47 @@ enum verdict zed_check_facts(struct zed *z, const uint32_t *proxies, size_t n, v
         return v;
 }
 
+/* zed_check_facts with some more, and without touching the model. */
+static enum verdict check_with(struct zed *z, const uint32_t *proxies, size_t n, const tid *facts, size_t m, vec_u32 *core)
+{
+        Z3_model model = z->model;
+        vec_u32 all = {};
+        enum verdict v;
+
+        z->model = NULL;
+        for (size_t i = 0; i < n; i++)
+                vec_push(&all, proxies[i]);
+        for (size_t i = 0; i < m; i++)
+                vec_push(&all, zed_proxy(z, facts[i]));
+        v = zed_check_facts(z, all.d, all.n, core);
+        drop(z, &z->model);
+        z->model = model;
+        vec_free(&all);
+        return v;
+}
+
+bool zed_refutes(struct zed *z, const uint32_t *proxies, size_t n, tid fact, vec_u32 *core)
+{
+        size_t kept = 0;
+
+        if (check_with(z, proxies, n, &fact, 1, core) != VERDICT_UNSAT)
+                return false;
+        for (size_t i = 0; i < core->n; i++)
+                if (core->d[i] < n)
+                        core->d[kept++] = core->d[i];
+        core->n = kept;
+        return true;
+}
+
+bool zed_allows(struct zed *z, const uint32_t *proxies, size_t n, const tid *facts, size_t m)
+{
+        vec_u32 core = {};
+        bool r = check_with(z, proxies, n, facts, m, &core) == VERDICT_SAT;
+
+        vec_free(&core);
+        return r;
+}
+
 bool zed_value(struct zed *z, tid t, int64_t *out)
 {
         Z3_ast r = NULL;

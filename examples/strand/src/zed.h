@@ -47,5 +47,9 @@ uint32_t zed_watch(struct zed *z, tid atom);
 uint32_t zed_proxy(struct zed *z, tid fact);
 /* Do the facts hold together? VERDICT_UNSAT: core holds indices into proxies. */
 enum verdict zed_check_facts(struct zed *z, const uint32_t *proxies, size_t n, vec_u32 *core);
+/* Do the facts refute this one? Then core holds the indices of those that do. The model stays the one it is. */
+bool zed_refutes(struct zed *z, const uint32_t *proxies, size_t n, tid fact, vec_u32 *core);
+/* Can the facts hold together with these? The model stays, too. */
+bool zed_allows(struct zed *z, const uint32_t *proxies, size_t n, const tid *facts, size_t m);
 /* The value of an integer term in the last model of facts. */
 bool zed_value(struct zed *z, tid t, int64_t *out);

@@ -1,0 +1,15 @@
+; expect: unsat sat
+; Which label sets are one follows from the lengths only: then the equation falls apart there, however many arrangements it has.
+(set-logic QF_SLIA)
+(declare-fun a () String)(declare-fun b () String)(declare-fun c () String)(declare-fun d () String)
+(declare-fun p () String)(declare-fun q () String)(declare-fun r () String)(declare-fun s () String)
+(declare-fun u () String)(declare-fun v () String)
+(assert (= (str.++ a b "aab" c d u "ba" a c) (str.++ p q r "ba" s v "ba" p s)))
+(assert (= (+ (str.len a) (str.len b) (str.len c) (str.len d)) (+ (str.len p) (str.len q) (str.len r) (str.len s) (- 1))))
+(assert (= (str.len u) (str.len v)))
+(push 1)
+(assert (not (= u v)))
+(check-sat)
+(pop 1)
+(assert (> (str.len u) 10))
+(check-sat)
