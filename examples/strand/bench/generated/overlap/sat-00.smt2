@@ -1,0 +1,5 @@
+(set-logic QF_SLIA)
+(declare-fun x0 () String)
+(assert (= (str.++ "aaab" x0) (str.++ x0 "baaa")))
+(assert (>= (str.len x0) 157))
+(check-sat)

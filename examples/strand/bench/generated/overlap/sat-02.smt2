@@ -1,0 +1,8 @@
+(set-logic QF_SLIA)
+(declare-fun x0 () String)
+(declare-fun y0 () String)
+(declare-fun y1 () String)
+(assert (= (str.++ "abaa" x0 y0) (str.++ x0 "baaa" y1)))
+(assert (= (str.len y0) (str.len y1)))
+(assert (>= (str.len x0) 138))
+(check-sat)

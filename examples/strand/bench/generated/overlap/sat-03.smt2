@@ -1,0 +1,5 @@
+(set-logic QF_SLIA)
+(declare-fun x0 () String)
+(assert (= (str.++ "baaaa" x0) (str.++ x0 "aabaa")))
+(assert (>= (str.len x0) 200))
+(check-sat)

@@ -1,0 +1,5 @@
+(set-logic QF_SLIA)
+(declare-fun x0 () String)
+(assert (= (str.++ "aaabb" x0) (str.++ x0 "abbaa")))
+(assert (>= (str.len x0) 156))
+(check-sat)

@@ -1,0 +1,5 @@
+(set-logic QF_SLIA)
+(declare-fun x0 () String)
+(assert (= (str.++ "aaba" x0) (str.++ x0 "aaab")))
+(assert (>= (str.len x0) 22))
+(check-sat)

@@ -1,0 +1,8 @@
+(set-logic QF_SLIA)
+(declare-fun x0 () String)
+(declare-fun y0 () String)
+(declare-fun y1 () String)
+(assert (= (str.++ y0 y1) (str.++ "aabb" x0 y1)))
+(assert (= (str.++ y1 y0) (str.++ y1 x0 "bbaa")))
+(assert (>= (str.len x0) 124))
+(check-sat)
