@@ -134,7 +134,7 @@ struct leaver {
         struct fuse_session *fuse;
         const char *mountpoint;
         int end; /* eventfd: the loop has ended by itself */
-        pthread_t thread;
+        pthread_t loop, thread;
 };
 
 static void leave_set(sigset_t *set)
@@ -145,8 +145,16 @@ static void leave_set(sigset_t *set)
         sigaddset(set, SIGHUP);
 }
 
+/* To interrupt the loop where it waits for its readers; of all threads only it does not block this one. */
+#define WAKE SIGUSR1
+
+static void on_wake(int sig)
+{
+}
+
 /* The first signal detaches the mount and lets go of everybody who waits; the loop ends when the last open file is closed. The second one
- * does not wait for that. */
+ * does not wait for that. Where the mount lives on without open files (another mount namespace has a copy of it: a container, a
+ * sandbox), the kernel tells us nothing, so that the loop is ended from here. */
 static void *leaver_thread(void *user)
 {
         struct leaver *l = user;
@@ -161,14 +169,18 @@ static void *leaver_thread(void *user)
 
                 if (poll(&fd, 1, 0) > 0)
                         return NULL;
-                if (signal < 0)
+                if (signal < 0) {
+                        if (leaving && session_is_idle(l->session)) {
+                                fuse_session_exit(l->fuse);
+                                pthread_kill(l->loop, WAKE);
+                        }
                         continue;
+                }
                 if (leaving)
                         _exit(0); /* the kernel ends the connection; the store is sound at any moment */
                 leaving = true;
                 log_info("signal %d: detaching %s", signal, l->mountpoint);
                 session_interrupt(l->session);
-                fuse_session_exit(l->fuse); /* seen after the next request, at the latest after the unmount */
                 detach(l->mountpoint, true);
         }
 }
@@ -207,11 +219,17 @@ static struct fuse_session *make_fuse(struct session *s, const struct session_op
 
 static int serve(struct fuse_session *fuse, unsigned threads)
 {
+        const struct sigaction wake = {.sa_handler = on_wake}; /* no SA_RESTART */
         struct fuse_loop_config *config = fuse_loop_cfg_create();
+        sigset_t set;
         int r;
 
         if (!config)
                 return -ENOMEM;
+        sigemptyset(&set);
+        sigaddset(&set, WAKE);
+        sigaction(WAKE, &wake, NULL);
+        pthread_sigmask(SIG_UNBLOCK, &set, NULL);
         fuse_loop_cfg_set_clone_fd(config, 0); /* gained nothing where it was measured */
         fuse_loop_cfg_set_max_threads(config, threads);
         fuse_loop_cfg_set_idle_threads(config, threads); /* as many as there are: none ends for want of work */
@@ -224,7 +242,7 @@ static int mount_and_serve(struct session *s, struct workspace *w, const struct 
 {
         struct own_options own = {.threads = MOUNT_THREADS};
         struct fuse_session *fuse = make_fuse(s, o, workspace_dir(w), &own);
-        struct leaver leaver = {.session = s, .fuse = fuse, .mountpoint = path};
+        struct leaver leaver = {.session = s, .fuse = fuse, .mountpoint = path, .loop = pthread_self()};
         int r;
 
         if (!fuse)

@@ -987,3 +987,13 @@ void session_interrupt(struct session *s)
 {
         waiters_interrupt(s->waiters);
 }
+
+bool session_is_idle(struct session *s)
+{
+        bool idle;
+
+        pthread_mutex_lock(&s->lock);
+        idle = !s->handles && !s->new_files;
+        pthread_mutex_unlock(&s->lock);
+        return idle;
+}

@@ -17,5 +17,7 @@ struct session *session_free(struct session *s);
 int session_attach(struct session *s, struct fuse_session *fuse);
 /* Everybody who waits gets EINTR, and so does who opens something cold from now on. */
 void session_interrupt(struct session *s);
+/* Nothing is open, and no case is being written. */
+bool session_is_idle(struct session *s);
 
 extern const struct fuse_lowlevel_ops session_operations; /* userdata: the struct session */

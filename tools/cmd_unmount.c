@@ -30,6 +30,14 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         }
 }
 
+static void say_late(const char *mountpoint, pid_t daemon)
+{
+        note("%s is detached here, but something is still open there from another mount namespace (a container, a sandbox); its "
+             "daemon, "
+             "process %d, ends when that is closed, and at once by 'kill %d'. Waiting for it",
+             mountpoint, (int)daemon, (int)daemon);
+}
+
 int cmd_unmount(int argc, char **argv)
 {
         static const struct argp_option options[] = {
@@ -57,7 +65,7 @@ int cmd_unmount(int argc, char **argv)
                 return fail_as(r == -EINVAL ? STATUS_ABSENT : STATUS_FAILED, r);
         if (u.lazy)
                 return STATUS_OK;
-        r = mounts_wait_gone(store, mountpoint);
+        r = mounts_end(store, mountpoint, say_late);
         if (r == -EACCES || r == -ENOENT || r == -EROFS)
                 return STATUS_OK; /* another's store, or a source that is no store: detached, and that is all we can know */
         return r < 0 ? fail(r) : STATUS_OK;

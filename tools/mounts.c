@@ -1,6 +1,8 @@
 #include "mounts.h"
 
+#include <fcntl.h>
 #include <mntent.h>
+#include <signal.h>
 #include <sys/stat.h>
 
 #include "cache/hash.h"
@@ -73,14 +75,40 @@ void mounts_forget(const char *store, const char *mountpoint)
                 unlink(path);
 }
 
-int mounts_wait_gone(const char *store, const char *mountpoint)
+/* Who holds the lock, by what the file says; 0 when nobody does. */
+static pid_t lock_holder(const char *dir, const char *name)
+{
+        char path[PATH_SIZE], text[32] = "";
+        cleanup_close int fd = -1;
+
+        if (!lock_is_held(dir, name) || path_join(path, dir, name) < 0)
+                return 0;
+        fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+        if (fd < 0 || read(fd, text, sizeof(text) - 1) <= 0)
+                return 0;
+        return (pid_t)MAX(strtol(text, NULL, 10), 0L);
+}
+
+#define END_SOON 2000 /* ms */
+#define END_STEP 20
+
+int mounts_end(const char *store, const char *mountpoint, void (*late)(const char *mountpoint, pid_t daemon))
 {
         char dir[PATH_SIZE], name[DIGEST_HEX_SIZE];
         int fd, r = lock_place(store, mountpoint, dir, name);
+        pid_t daemon;
 
         if (r < 0 || access(dir, F_OK) < 0)
                 return r;
-        r = lock_wait(dir, name, false, &fd);
+        daemon = lock_holder(dir, name);
+        if (daemon > 0)
+                kill(daemon, SIGTERM); /* a last unmount ends it anyway; one where other mount namespaces have a copy does not */
+        for (unsigned ms = 0; (r = lock_try(dir, name, false, &fd)) == -EAGAIN && ms < END_SOON; ms += END_STEP)
+                usleep(END_STEP * 1000);
+        if (r == -EAGAIN) {
+                late(mountpoint, daemon);
+                r = lock_wait(dir, name, false, &fd);
+        }
         if (r == 0)
                 lock_release_unlink(dir, name, fd);
         return r;

@@ -18,8 +18,9 @@ void mounts_forget(const char *store, const char *mountpoint);
 
 /* The store mounted at this very path; -ENOENT when nothing of ours is. */
 int mounts_store(const char *mountpoint, char ret_store[PATH_SIZE]);
-/* Waits until the daemon has gone; at once when there is none. */
-int mounts_wait_gone(const char *store, const char *mountpoint);
+/* Tells the daemon to end and waits until it has gone; at once when there is none. `late` is called once when that takes more than two
+ * seconds: another mount namespace has something open there. */
+int mounts_end(const char *store, const char *mountpoint, void (*late)(const char *mountpoint, pid_t daemon));
 
 /* Every mount of ours on this machine; `alive`: its daemon holds its lock. */
 int mounts_each(void (*fn)(void *user, const char *mountpoint, const char *store, bool alive), void *user);
