@@ -222,8 +222,10 @@ static void reset_signals(void)
 /* The kernel must rather end it than us or our caller. Failure is no harm. */
 static void offer_to_oom_killer(void)
 {
-        int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+        int fd;
 
+        prctl(PR_SET_DUMPABLE, 1); /* or only root may write it; the execve to come does the same */
+        fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
         if (fd >= 0) {
                 if (write(fd, "800", 3) != 3)
                         (void)errno;

@@ -152,8 +152,8 @@ while IFS='|' read -r file expression; do
                 *) suites="execute mount_hostile" ;;
                 esac
                 for suite in $suites; do
-                        if ! ${BEFORE:-} timeout 170 "$folder/build/tests/test_$suite" >"$folder/log" 2>&1; then
-                                verdict="killed by $suite: $(grep -aoE ':[FE]:test_[a-z_]*' "$folder/log" | cut -d: -f3 | sort -u | tr '\n' ' ')"
+                        if ! ${BEFORE:-} timeout 170 "$folder/build/tests/test_$suite" >"$folder/log.$number" 2>&1; then
+                                verdict="killed by $suite: $(grep -aoE ':[FE]:test_[a-z_]*' "$folder/log.$number" | cut -d: -f3 | sort -u | tr '\n' ' ')"
                                 break
                         fi
                 done

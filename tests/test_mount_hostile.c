@@ -98,7 +98,8 @@ static void assert_baits_are_whole(const char *row)
 /* -- the table -- */
 
 #define SAT         "(set-info :status sat)\n(check-sat)\n"
-#define ANY_SANDBOX 1 /* is as well ended, accounted and cleaned up without one */
+#define ANY_SANDBOX 1 /* is as well ended, accounted and cleaned up without one, */
+#define COUNTED     2 /* if the program has a user of its own, whose processes the kernel counts (else the first look may end it) */
 
 struct row {
         const char *attack;          /* %1$s: the test's folder */
@@ -111,7 +112,7 @@ struct row {
 
 static const struct row rows[] = {
         /* processes, memory, time */
-        {"fork-bomb", "timeout", "timeout", .flags = ANY_SANDBOX},
+        {"fork-bomb", "timeout", "timeout", .flags = COUNTED},
         {"fork-bomb|fail", "error", "processes", .flags = ANY_SANDBOX},
         {"grow", "memout", "memory", .flags = ANY_SANDBOX},
         {"grow-children|8|60", "memout", "memory", .flags = ANY_SANDBOX},
@@ -226,7 +227,7 @@ static void run_rows(unsigned flags)
                 cleanup_free char *attack = NULL;
                 unsigned id;
 
-                if ((row->flags & flags) != flags)
+                if (flags != 0 && (row->flags & flags) == 0)
                         continue;
                 ck_assert_int_ge(asprintf(&attack, "%s", row->attack), 0);
                 while (strstr(attack, "%1$s")) {
@@ -278,7 +279,7 @@ START_TEST(test_without_a_sandbox)
         hostile_world("sandbox = none\n", RECIPE);
         put_out_baits();
         mount_start("mnt", NULL);
-        run_rows(ANY_SANDBOX);
+        run_rows(geteuid() == 0 ? ANY_SANDBOX | COUNTED : ANY_SANDBOX);
         world_end();
 }
 END_TEST
@@ -396,7 +397,7 @@ START_TEST(test_builds)
                 check_build(&build_rows[i], solver, "HEAD", "10", id);
                 assert_nothing_left(solver);
                 assert_baits_are_whole(solver);
-                assert_shell("cat victim/* && find store/work/h%zu -name '*.scratch' -o -name '*.old'", i);
+                assert_shell("cat victim/* && { find store/work/h%zu -name '*.scratch' -o -name '*.old'; } 2>/dev/null; true", i);
                 expect(build_rows[i].build, strcmp(shell_output, "precious\nprecious\n") == 0, "%s", shell_output);
         }
         ck_assert_msg(failures == 0, "%u rows", failures);

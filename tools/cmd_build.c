@@ -2,6 +2,7 @@
 #include "batch.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 
 struct building {
         /* options */
@@ -174,7 +175,7 @@ static int copy_program(struct building *b, struct engine *e, int signals)
         if (to < 0)
                 return fail_as(STATUS_SYSTEM, errorf(-errno, "cannot write %s: %s", b->output, strerror(errno)));
         r = lseek(program->fd, 0, SEEK_SET) < 0 ? -errno : copy_fd(program->fd, to);
-        if (r == 0 && close(steal_fd(&to)) < 0)
+        if (r == 0 && (fchmod(to, 0777 & ~common.umask) < 0 || close(steal_fd(&to)) < 0))
                 r = -errno;
         if (r == 0)
                 return STATUS_OK;

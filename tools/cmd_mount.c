@@ -202,7 +202,6 @@ static void become_daemon(struct mounting *m)
         setsid();
         if (chdir("/") < 0 || null < 0)
                 _exit(STATUS_SYSTEM);
-        umask(077);
         dup2(null, STDIN_FILENO);
         dup2(null, STDOUT_FILENO);
         dup2(log ? fileno(log) : null, STDERR_FILENO); /* what libraries say goes where the log goes */

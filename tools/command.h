@@ -18,6 +18,7 @@ struct common {
         const char *store; /* --store; NULL: not given */
         bool quiet;
         unsigned verbose;
+        unsigned umask; /* as it was when we began; for what is the user's and no store's */
 };
 extern struct common common;
 

@@ -2,6 +2,7 @@
 #include "command.h"
 
 #include <signal.h>
+#include <sys/stat.h>
 
 #include "version.h"
 
@@ -131,7 +132,8 @@ int main(int argc, char **argv)
 
         argp_program_version = "solverfs " SOLVERFS_VERSION;
         argp_err_exit_status = STATUS_USAGE;
-        signal(SIGPIPE, SIG_IGN); /* a reader of our output that goes away is an error of write(), and we end in order */
+        signal(SIGPIPE, SIG_IGN);  /* a reader of our output that goes away is an error of write(), and we end in order */
+        common.umask = umask(077); /* what libgit2 and others write into a store, too, is its owner's alone */
         if (argc > 0)
                 argv[0] = called;
         output_setup();
