@@ -55,7 +55,7 @@ print(s.recv(100).decode(), flush=True); print(s.recv(100).decode(), flush=True)
 # Another mount namespace has a copy of the mount, as a container or a sandbox may.
 elsewhere() { unshare ${UID:+$([ $UID = 0 ] || echo -r)} -m --propagation private sh -c "$1" & other=$!; for i in $(seq 100); do [ -e ready ] && break; sleep 0.05; done; rm ready; }
 run 0 mount "$mnt" -q
-elsewhere "touch ready; exec sleep 60"
+elsewhere "touch ready; exec sleep 20 >/dev/null 2>&1"
 pid=$(daemon)
 test_that "unmount ends the daemon of a mount that another namespace has too" 'run 0 unmount "$mnt" && [ ! -s err ] && gone "$pid"'
 kill $other
