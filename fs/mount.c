@@ -274,12 +274,14 @@ static int mount_and_serve(struct session *s, struct workspace *w, const struct 
 int session_run(struct workspace *w, struct engine *e, const struct session_options *o)
 {
         struct session *s = NULL;
-        sigset_t all, before;
+        sigset_t all, before, leave;
         char path[PATH_SIZE];
         int r;
 
         sigfillset(&all); /* every thread made from here on inherits this: signals are for the leaver */
         pthread_sigmask(SIG_SETMASK, &all, &before);
+        leave_set(&leave);
+        sigorset(&before, &before, &leave); /* who is told to end while it ends has ended well */
         r = resolve_mountpoint(o->mountpoint, path);
         if (r == 0)
                 r = clear_mountpoint(path);

@@ -16,7 +16,7 @@ struct session_options {
         void *user;
 };
 
-/* Mounts, serves until unmounted or SIGTERM/SIGINT/SIGHUP (which it takes over; a second one does not hurry it), unmounts. SIGTERM
+/* Mounts, serves until unmounted or SIGTERM/SIGINT/SIGHUP (which it takes over, for good; a second one ends the process at once), unmounts. SIGTERM
  * detaches lazily: who is inside gets to the end of what it reads, waiters get EINTR. Call it from the process's first thread, after
  * the workspace and the engine are open and after any fork. 0 or -errno. A stale mount point (ENOTCONN, left by kill -9) is detached first;
  * one where another solverfs lives is refused: -EBUSY. */
