@@ -6,7 +6,7 @@
 # FOLDER has cases *.smt2, perhaps in folders of their own (the families), whose names begin with sat- or unsat-.
 # Prints a table for each family, writes results.tsv and the cactus plots cactus-sat.svg and cactus-unsat.svg into
 # OUTPUT-FOLDER (default: bench). Every solver runs a case before the next case begins, so that noise meets all.
-# TIMEOUT (seconds, default 5) limits each run; JUST="strand cvc5" restricts the solvers.
+# TIMEOUT (seconds, default 5) limits each run; JUST="strand cvc5" restricts the solvers; STRAND is the program to run.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 cases=${1:?usage: bench.sh FOLDER [OUTPUT-FOLDER]}
@@ -15,20 +15,22 @@ limit=${TIMEOUT:-5}
 mkdir -p "$out"
 tmp=$(mktemp -d) && trap 'rm -rf "$tmp"' EXIT
 
-solvers=${JUST:-"strand strand-no-length strand-no-overlap strand-neither z3str3 z3seq cvc5"}
+solvers=${JUST:-"strand strand-no-length strand-no-overlap strand-neither strand-propagator z3str3 z3seq cvc5"}
+strand=${STRAND:-$here/strand}
 run() {
         case $1 in
-        strand) "$here/strand" "$2" ;;
-        strand-no-length) "$here/strand" --no-length "$2" ;;
-        strand-no-overlap) "$here/strand" --no-overlap "$2" ;;
-        strand-neither) "$here/strand" --no-length --no-overlap "$2" ;;
+        strand) "$strand" "$2" ;;
+        strand-no-length) "$strand" --no-length "$2" ;;
+        strand-no-overlap) "$strand" --no-overlap "$2" ;;
+        strand-neither) "$strand" --no-length --no-overlap "$2" ;;
+        strand-propagator) "$strand" --propagator "$2" ;;
         z3str3) z3 smt.string_solver=z3str3 "$2" ;;
         z3seq) z3 smt.string_solver=seq "$2" ;;
         cvc5) cvc5 --strings-exp "$2" ;;
         esac
 }
 export -f run
-export here
+export strand
 
 : > "$out/results.tsv"
 find "$cases" -name '*.smt2' | LC_ALL=C sort | while read -r f; do
@@ -76,7 +78,7 @@ for want in sat unsat; do
         function x(i) { return 60 + i * 520 / (total > 0 ? total : 1) }
         function y(ms) { return 380 - log(ms) / log(limit * 1000) * 350 }
         END {
-                split("#c00000 #e08000 #a0a000 #808080 #00a060 #0060c0 #8000c0", color, " ")
+                split("#c00000 #e08000 #a0a000 #808080 #c060a0 #00a060 #0060c0 #8000c0", color, " ")
                 print "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"760\" height=\"430\" font-family=\"sans-serif\" font-size=\"12\">"
                 print "<rect width=\"760\" height=\"430\" fill=\"white\"/>"
                 printf "<text x=\"60\" y=\"18\" font-size=\"14\">%s cases solved (of %d) within a time, each</text>\n", want, total

@@ -125,6 +125,7 @@ const struct word *word_join(struct search *s, const struct word *a, const struc
 const struct word *word_slice(struct search *s, const struct word *w, uint32_t from, uint32_t n);
 const struct word *word_var(struct search *s, uint32_t v);
 const struct word *word_chars(struct search *s, const uint32_t *c, size_t n);
+const struct word *word_subst(struct search *s, const struct word *w, uint32_t v, const struct word *by);
 bool word_has(const struct word *w, uint32_t v);
 bool word_same(const struct word *a, const struct word *b);
 bool word_is_const(const struct word *w);
