@@ -14,7 +14,7 @@ limit=${TIMEOUT:-5}
 mkdir -p "$out"
 tmp=$(mktemp -d) && trap 'rm -rf "$tmp"' EXIT
 
-solvers=${JUST:-"strand strand-no-length strand-no-overlap strand-neither strand-propagator z3str3 z3seq cvc5"}
+solvers=${JUST:-"strand strand-no-length strand-no-overlap strand-neither strand-loop z3str3 z3seq cvc5"}
 strand=${STRAND:-$here/strand}
 run() {
         case $1 in
@@ -22,7 +22,7 @@ run() {
         strand-no-length) "$strand" --no-length "$2" ;;
         strand-no-overlap) "$strand" --no-overlap "$2" ;;
         strand-neither) "$strand" --no-length --no-overlap "$2" ;;
-        strand-propagator) "$strand" --propagator "$2" ;;
+        strand-loop) "$strand" --loop "$2" ;;
         z3str3) z3 smt.string_solver=z3str3 "$2" ;;
         z3seq) z3 smt.string_solver=seq "$2" ;;
         cvc5) cvc5 --strings-exp "$2" ;;

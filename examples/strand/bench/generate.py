@@ -13,6 +13,8 @@ one has a reason that is given as a comment.
   length    One word, cut twice, is an equation; how long its parts are is said in sums of some of them. Not satisfiable
             where such a sum puts two different letters into one place, or parts side by side that are said to differ.
   mixed     Both, with lengths of the first in the sums of the second.
+  boolean   Clauses of three literals about few short words, for the front ends: most of the work is the Boolean search.
+            Not satisfiable where their concatenation is to contain a letter that none of the words has.
 """
 import argparse
 import pathlib
@@ -165,12 +167,40 @@ def mixed(r, c, sat):
     length(r, c, sat or not first, (x, m))
 
 
+def boolean(r, c, sat):
+    n = r.randint(8, 12) if sat else r.randint(3, 5)
+    words = [[letters(r, r.randint(1, 3)) for _ in range(3)] for _ in range(n)]
+    names, value = [c.var("x") for _ in range(n)], [r.choice(w) for w in words]
+    for x, alternatives in zip(names, words):
+        c.say("(or " + " ".join(f"(= {x} {lit(w)})" for w in alternatives) + ")")
+
+    def literal():
+        i, j = r.randrange(n), r.randrange(n)
+        w = letters(r, r.randint(1, 2))
+        return r.choice([
+            (f"(= {names[i]} {names[j]})", value[i] == value[j]),
+            (f"(str.prefixof {lit(w)} {names[i]})", value[i].startswith(w)),
+            (f"(str.contains {cat(names[i], names[j])} {lit(w)})", w in value[i] + value[j]),
+            (f"(= (str.len {names[i]}) (str.len {names[j]}))", len(value[i]) == len(value[j]))])
+
+    for _ in range(3 * n):
+        clause = [literal() + (r.random() < 0.5,) for _ in range(3)]
+        if any(truth == positive for _, truth, positive in clause):
+            c.say("(or " + " ".join(f if positive else f"(not {f})" for f, _, positive in clause) + ")")
+    everything = cat(*r.sample(names, n))
+    if sat:
+        c.say(f"(str.contains {everything} {lit(value[0])})")
+    else:
+        c.why("no letter c in any word")
+        c.say(f"(str.contains {everything} \"c\")")
+
+
 def main():
     p = argparse.ArgumentParser()
     p.add_argument("-n", type=int, default=10)
     p.add_argument("output", type=pathlib.Path)
     o = p.parse_args()
-    for family, build in (("overlap", overlap), ("length", length), ("mixed", mixed)):
+    for family, build in (("overlap", overlap), ("length", length), ("mixed", mixed), ("boolean", boolean)):
         (o.output / family).mkdir(parents=True, exist_ok=True)
         for sat in True, False:
             for seed in range(o.n):

@@ -115,7 +115,7 @@ static void strand_formula(int i, uint64_t seed, FILE *progress)
         script_run(script, (size_t)n, &opt, &stats, progress);
         opt.deadline = strand_now() + limit;
         opt.seed = (uint32_t)(seed * 2654435761u >> 7) | 1;
-        opt.propagator = seed % 2;
+        opt.loop = seed % 2;
         opt.no_overlap = seed % 7 == 0;
         opt.no_length = seed % 11 == 0;
         fprintf(progress, "=\n");

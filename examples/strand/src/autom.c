@@ -81,8 +81,7 @@ static void minimise(struct draft *d)
                                 for (uint32_t c = 0; same && c < k; c++) {
                                         uint32_t s = d->step.d[p * k + c], t = d->step.d[q * k + c];
 
-                                        same = (s == AUT_DEAD ? AUT_DEAD : block[s]) ==
-                                               (t == AUT_DEAD ? AUT_DEAD : block[t]);
+                                        same = (s == AUT_DEAD ? AUT_DEAD : block[s]) == (t == AUT_DEAD ? AUT_DEAD : block[t]);
                                 }
                                 if (same)
                                         break;
@@ -198,10 +197,8 @@ static struct aut *finish(struct aut_store *s, struct draft *d)
                 s->nbuckets = m;
         }
         for (a = s->bucket[h & (s->nbuckets - 1)]; a; a = a->next)
-                if (a->hash == h && a->n == d->n && a->nclasses == k &&
-                    !memcmp(a->first, d->first.d, 4 * (size_t)k) &&
-                    !memcmp(a->step, d->step.d, 4 * (size_t)d->n * k) &&
-                    !memcmp(a->accept, d->accept.d, d->n))
+                if (a->hash == h && a->n == d->n && a->nclasses == k && !memcmp(a->first, d->first.d, 4 * (size_t)k) &&
+                    !memcmp(a->step, d->step.d, 4 * (size_t)d->n * k) && !memcmp(a->accept, d->accept.d, d->n))
                         break;
         if (!a) {
                 a = arena_alloc(&s->arena, sizeof(*a));
@@ -242,8 +239,7 @@ struct aut *aut_from_re(struct aut_store *s, rid r)
         number.d[r] = 1;
         for (size_t i = 0; i < states.n; i++) {
                 vec_push(&d.accept, s->re.nodes.d[states.d[i]]->nullable);
-                if (states.n > AUT_MAX_STATES || states.n * d.first.n > AUT_MAX_CELLS ||
-                    ((i & 63) == 63 && late(s)))
+                if (states.n > AUT_MAX_STATES || states.n * d.first.n > AUT_MAX_CELLS || ((i & 63) == 63 && late(s)))
                         goto out;
                 for (size_t c = 0; c < d.first.n; c++) {
                         rid t = re_derive(&s->re, states.d[i], d.first.d[c]);
@@ -316,8 +312,7 @@ static void memo_put(struct aut_store *s, uint64_t key, struct aut *val)
 static void merged_classes(const struct aut *a, const struct aut *b, vec_u32 *first, vec_u32 *ca, vec_u32 *cb)
 {
         for (uint32_t i = 0, j = 0; i < a->nclasses || j < b->nclasses;) {
-                uint32_t x = i < a->nclasses ? a->first[i] : UINT32_MAX,
-                         y = j < b->nclasses ? b->first[j] : UINT32_MAX;
+                uint32_t x = i < a->nclasses ? a->first[i] : UINT32_MAX, y = j < b->nclasses ? b->first[j] : UINT32_MAX;
 
                 vec_push(first, x < y ? x : y);
                 i += x <= y;
@@ -360,12 +355,10 @@ struct aut *aut_inter(struct aut_store *s, struct aut *a, struct aut *b)
                 uint32_t p = (uint32_t)(states.d[i] >> 32), q = (uint32_t)states.d[i];
 
                 vec_push(&d.accept, a->accept[p] && b->accept[q]);
-                if (states.n > AUT_MAX_STATES || states.n * d.first.n > AUT_MAX_CELLS ||
-                    ((i & 255) == 255 && late(s)))
+                if (states.n > AUT_MAX_STATES || states.n * d.first.n > AUT_MAX_CELLS || ((i & 255) == 255 && late(s)))
                         goto out;
                 for (size_t c = 0; c < d.first.n; c++) {
-                        uint32_t x = a->step[p * a->nclasses + ca.d[c]],
-                                 y = b->step[q * b->nclasses + cb.d[c]];
+                        uint32_t x = a->step[p * a->nclasses + ca.d[c]], y = b->step[q * b->nclasses + cb.d[c]];
                         uint64_t key = ((uint64_t)x << 32 | y) + 1;
                         size_t k;
 
@@ -373,8 +366,7 @@ struct aut *aut_inter(struct aut_store *s, struct aut *a, struct aut *b)
                                 vec_push(&d.step, AUT_DEAD);
                                 continue;
                         }
-                        for (k = util_mix(3, key) & (cap - 1); keys[k] && keys[k] != key;
-                             k = (k + 1) & (cap - 1))
+                        for (k = util_mix(3, key) & (cap - 1); keys[k] && keys[k] != key; k = (k + 1) & (cap - 1))
                                 ;
                         if (!keys[k]) {
                                 keys[k] = key;
@@ -505,8 +497,7 @@ uint32_t aut_step(const struct aut *a, uint32_t q, uint32_t c)
         return a->step[q * a->nclasses + aut_class(a, c)];
 }
 
-bool aut_image(struct aut_store *s, const struct aut *a, const uint64_t *from, const struct aut *d,
-               uint64_t *to)
+bool aut_image(struct aut_store *s, const struct aut *a, const uint64_t *from, const struct aut *d, uint64_t *to)
 {
         vec_u32 first = {}, ca = {}, cd = {};
         VEC(uint64_t) todo = {};
@@ -557,8 +548,7 @@ bool aut_image(struct aut_store *s, const struct aut *a, const uint64_t *from, c
                         break;
                 }
                 for (size_t c = 0; c < first.n; c++) {
-                        uint32_t x = a->step[q * a->nclasses + ca.d[c]],
-                                 y = d->step[p * d->nclasses + cd.d[c]];
+                        uint32_t x = a->step[q * a->nclasses + ca.d[c]], y = d->step[p * d->nclasses + cd.d[c]];
                         uint64_t k = (uint64_t)x * d->n + y;
 
                         if (x == AUT_DEAD || y == AUT_DEAD || (seen[k >> 6] >> (k & 63) & 1))

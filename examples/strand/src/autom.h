@@ -58,8 +58,7 @@ uint32_t aut_class(const struct aut *a, uint32_t c);
 uint32_t aut_step(const struct aut *a, uint32_t q, uint32_t c);
 /* All states that a word of d can lead to from the states in `from`; adds them to `to`. False: out of time.
  */
-bool aut_image(struct aut_store *s, const struct aut *a, const uint64_t *from, const struct aut *d,
-               uint64_t *to);
+bool aut_image(struct aut_store *s, const struct aut *a, const uint64_t *from, const struct aut *d, uint64_t *to);
 
 const struct aut_lengths *aut_lengths(struct aut_store *s, struct aut *a);
 bool aut_has_length(const struct aut_lengths *l, uint64_t n);

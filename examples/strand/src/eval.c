@@ -91,8 +91,7 @@ static void spans_copy(const struct spans *x, struct spans *out)
 /* r{lo,hi}; hi < 0 is "or more". */
 static void spans_loop(const struct spans *x, int64_t lo, int64_t hi, struct spans *out)
 {
-        struct spans power = {out->n, util_alloc(out->n * out->n)},
-                     next = {out->n, util_alloc(out->n * out->n)};
+        struct spans power = {out->n, util_alloc(out->n * out->n)}, next = {out->n, util_alloc(out->n * out->n)};
         int64_t cap = (int64_t)out->n; /* powers of nonempty matches above this are empty */
 
         for (size_t i = 0; i < out->n; i++)
@@ -168,8 +167,7 @@ int eval_in_re(struct bank *b, const struct ustr *s, tid re, const struct value 
                         break;
                 case OP_TO_RE:
                         for (size_t i = 0; i + x->len < n; i++)
-                                row(o, i)[i + x->len] =
-                                        !x->len || !memcmp(s->c + i, x->c, 4 * (size_t)x->len);
+                                row(o, i)[i + x->len] = !x->len || !memcmp(s->c + i, x->c, 4 * (size_t)x->len);
                         break;
                 case OP_RE_RANGE:
                         if (x->len == 1 && y->len == 1)
@@ -238,8 +236,8 @@ out:
 }
 
 /* Leftmost, then shortest match of re in s at or after `from`, at least `min` long. 1: found, 0: none, -1. */
-static int find_re(struct bank *b, const struct ustr *s, tid re, const struct value *val, uint32_t from,
-                   uint32_t min, uint32_t *at, uint32_t *len)
+static int find_re(struct bank *b, const struct ustr *s, tid re, const struct value *val, uint32_t from, uint32_t min,
+                   uint32_t *at, uint32_t *len)
 {
         for (*at = from; *at <= s->len; ++*at)
                 for (*len = min; *len <= s->len - *at; ++*len) {
@@ -251,8 +249,7 @@ static int find_re(struct bank *b, const struct ustr *s, tid re, const struct va
         return 0;
 }
 
-static const struct ustr *replace_all(struct bank *b, const struct ustr *s, const struct ustr *t,
-                                      const struct ustr *u)
+static const struct ustr *replace_all(struct bank *b, const struct ustr *s, const struct ustr *t, const struct ustr *u)
 {
         VEC(const struct ustr *) parts = {};
         const struct ustr *r;
@@ -270,8 +267,8 @@ static const struct ustr *replace_all(struct bank *b, const struct ustr *s, cons
         return r;
 }
 
-static const struct ustr *replace_re(struct bank *b, const struct ustr *s, tid re, const struct ustr *u,
-                                     bool all, const struct value *val)
+static const struct ustr *replace_re(struct bank *b, const struct ustr *s, tid re, const struct ustr *u, bool all,
+                                     const struct value *val)
 {
         VEC(const struct ustr *) parts = {};
         const struct ustr *r = NULL;
@@ -346,10 +343,7 @@ static void eval_bool(struct bank *b, const struct term *t, const struct value *
                 for (uint32_t i = 0; i + 1 < t->nargs; i++) {
                         int64_t p = val[t->args[i]].i, q = val[t->args[i + 1]].i;
 
-                        o->b &= t->op == OP_LE   ? p <= q
-                                : t->op == OP_LT ? p < q
-                                : t->op == OP_GE ? p >= q
-                                                 : p > q;
+                        o->b &= t->op == OP_LE ? p <= q : t->op == OP_LT ? p < q : t->op == OP_GE ? p >= q : p > q;
                 }
                 break;
         case OP_STR_LT:
@@ -486,9 +480,7 @@ static const struct ustr *eval_str(struct bank *b, const struct term *t, const s
                 at = find(x->s, y->s, 0);
                 if (at < 0)
                         return x->s;
-                return join(b,
-                            (const struct ustr *[]){slice(b, x->s, 0, at), z->s,
-                                                    slice(b, x->s, at + y->s->len, x->s->len)},
+                return join(b, (const struct ustr *[]){slice(b, x->s, 0, at), z->s, slice(b, x->s, at + y->s->len, x->s->len)},
                             3);
         case OP_REPLACE_ALL:
                 return replace_all(b, x->s, y->s, z->s);

@@ -125,8 +125,7 @@ static struct aut *word_aut(struct search *s, const struct ustr *u, bool negated
 }
 
 /* l != r: their lengths differ, or they differ first behind a common prefix. */
-static void mend_neq(struct search *s, const struct state *st, size_t at, const struct picks *p,
-                     struct split *out)
+static void mend_neq(struct search *s, const struct state *st, size_t at, const struct picks *p, struct split *out)
 {
         const struct negation *n = &st->neqs.d[at];
         tid ll = word_len(s, n->l), lr = word_len(s, n->r), one = term_num(s->b, 1);
@@ -155,10 +154,8 @@ static void mend_neq(struct search *s, const struct state *st, size_t at, const 
                 uint32_t pre = search_fresh(s), a = search_fresh(s), b = search_fresh(s), x = search_fresh(s),
                          y = search_fresh(s);
 
-                branch_eq(&same, n->l,
-                          word_join(s, word_var(s, pre), word_join(s, word_var(s, a), word_var(s, x))));
-                branch_eq(&same, n->r,
-                          word_join(s, word_var(s, pre), word_join(s, word_var(s, b), word_var(s, y))));
+                branch_eq(&same, n->l, word_join(s, word_var(s, pre), word_join(s, word_var(s, a), word_var(s, x))));
+                branch_eq(&same, n->r, word_join(s, word_var(s, pre), word_join(s, word_var(s, b), word_var(s, y))));
                 branch_fact(&same, lower_eq(s->lower, ll, lr));
                 branch_fact(&same, lower_eq(s->lower, s->vars.d[a].len, one));
                 branch_fact(&same, lower_eq(s->lower, s->vars.d[b].len, one));
@@ -187,8 +184,7 @@ static void mend_value(struct search *s, const struct word *w, const struct ustr
         vec_push(&out->way, isnt);
 }
 
-static void mend_lack(struct search *s, const struct state *st, size_t at, const struct picks *p,
-                      struct split *out)
+static void mend_lack(struct search *s, const struct state *st, size_t at, const struct picks *p, struct split *out)
 {
         const struct negation *n = &st->lacks.d[at];
         tid ll = word_len(s, n->l), lr = word_len(s, n->r);
@@ -206,8 +202,7 @@ static void mend_lack(struct search *s, const struct state *st, size_t at, const
  * before, r = x u r' and r' = replace_all(y, t, u). */
 static void mend_replace_all(struct search *s, const struct link *l, size_t at, struct split *out)
 {
-        const struct word *w = l->arg[0], *t = l->arg[1], *u = l->arg[2], *none = word_make(s, NULL, 0),
-                          *stub;
+        const struct word *w = l->arg[0], *t = l->arg[1], *u = l->arg[2], *none = word_make(s, NULL, 0), *stub;
         uint32_t x = search_fresh(s), y = search_fresh(s), r = search_fresh(s);
         struct branch empty = {.drop_link = (int)at + 1}, without = empty, with = empty;
         struct link *next = arena_alloc(&s->scratch, sizeof(*next));
@@ -228,8 +223,7 @@ static void mend_replace_all(struct search *s, const struct link *l, size_t at, 
                 branch_eq(&with, t, word_join(s, stub, word_var(s, c)));
                 branch_fact(&with, lower_eq(s->lower, s->vars.d[c].len, one));
         }
-        *next = (struct link){
-                .app = l->app, .var = l->var, .arg = {word_var(s, y), t, u}, .result = word_var(s, r)};
+        *next = (struct link){.app = l->app, .var = l->var, .arg = {word_var(s, y), t, u}, .result = word_var(s, r)};
         with.link = next;
         branch_eq(&with, w, word_join(s, word_var(s, x), word_join(s, t, word_var(s, y))));
         branch_eq(&with, l->result, word_join(s, word_var(s, x), word_join(s, u, word_var(s, r))));
@@ -244,8 +238,7 @@ static void mend_replace_all(struct search *s, const struct link *l, size_t at, 
         }
 }
 
-static void mend_link(struct search *s, const struct state *st, size_t at, const struct picks *p,
-                      struct split *out)
+static void mend_link(struct search *s, const struct state *st, size_t at, const struct picks *p, struct split *out)
 {
         const struct link *l = &st->links.d[at];
         enum op op = (enum op)term_get(s->b, l->app)->op;
@@ -274,8 +267,7 @@ static void mend_link(struct search *s, const struct state *st, size_t at, const
                                 c[i] = (unsigned char)text[i];
                         lang = k == -1 ? re_comp(re, re_concat(re, digit, re_star(re, digit)))
                                : k < 0 ? re->none
-                                       : re_concat(re, re_star(re, re_chars(re, '0', '0')),
-                                                   re_word(re, c, n));
+                                       : re_concat(re, re_star(re, re_chars(re, '0', '0')), re_word(re, c, n));
                 }
                 a = aut_from_re(s->auts, lang);
                 if (!a) {
@@ -312,8 +304,7 @@ static bool choose_lengths(struct search *s, struct state *st, int64_t bound, bo
         for (size_t i = 0; i < st->facts.n; i++)
                 vec_push(&proxies, st->facts.d[i].proxy);
         for (uint32_t v = 0; v < s->nfresh; v++)
-                vec_push(&proxies,
-                         zed_proxy(s->zed, lower_le(s->lower, s->vars.d[v].len, term_num(s->b, bound))));
+                vec_push(&proxies, zed_proxy(s->zed, lower_le(s->lower, s->vars.d[v].len, term_num(s->b, bound))));
         ok = zed_check_facts(s->zed, proxies.d, proxies.n, &core) == VERDICT_SAT;
         for (uint32_t v = 0, n = 0; v < s->nfresh && ok && some && n < 24; v++) {
                 bool solved = false;
@@ -323,8 +314,7 @@ static bool choose_lengths(struct search *s, struct state *st, int64_t bound, bo
                 if (solved || state_length(s, v) > 0)
                         continue;
                 n++;
-                vec_push(&proxies,
-                         zed_proxy(s->zed, lower_le(s->lower, term_num(s->b, 1), s->vars.d[v].len)));
+                vec_push(&proxies, zed_proxy(s->zed, lower_le(s->lower, term_num(s->b, 1), s->vars.d[v].len)));
                 core.n = 0;
                 if (zed_check_facts(s->zed, proxies.d, proxies.n, &core) != VERDICT_SAT) {
                         proxies.n--;

@@ -31,8 +31,7 @@ static enum token quoted(struct lexer *l, char quote, enum token tok)
         l->text = ++l->p;
         for (;; l->p++) {
                 if (l->p == l->end)
-                        return bad(l, quote == '"' ? "unterminated string literal"
-                                                   : "unterminated quoted symbol");
+                        return bad(l, quote == '"' ? "unterminated string literal" : "unterminated quoted symbol");
                 if (*l->p == '\n')
                         newline(l);
                 if (*l->p != quote)

@@ -1,4 +1,4 @@
-/* The DPLL(T) loop (lazy SMT; paper, Algorithm 1): Z3 proposes an assignment, what justifies the formula under it
+/* The other front end: a DPLL(T) loop (lazy SMT; paper, Algorithm 1): Z3 proposes an assignment, what justifies the formula under it
  * is a conjunction of literals, the search refutes it with a reason, which becomes a clause, or finds a model. */
 #include "solver.h"
 

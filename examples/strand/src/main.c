@@ -16,7 +16,7 @@ static const char usage[] = "Usage: strand [OPTION]... FILE\n"
                             "  --no-overlap       do not detect overlapping variables\n"
                             "  --no-length        do not consult the integer solver while searching\n"
                             "  --labels           print generalized word equations and arrangements on standard error\n"
-                            "  --propagator       search as a user propagator of Z3, not in a loop around it\n"
+                            "  --loop             search in a loop around Z3, not as its user propagator\n"
                             "  --timeout SECONDS  answer unknown after that long\n"
                             "  --help, --version\n"
                             "\n"
@@ -86,8 +86,8 @@ static void job_run(void)
 
 static void run_on_large_stack(void)
 {
-        void *stack = mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE,
-                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+        void *stack =
+                mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
 
         if (stack == MAP_FAILED || getcontext(&callee)) {
                 job_run();
@@ -106,7 +106,8 @@ int main(int argc, char **argv)
         static const struct option options[] = {
                 {"stats", no_argument, NULL, 's'},         {"seed", required_argument, NULL, 'r'},
                 {"no-overlap", no_argument, NULL, 'o'},    {"no-length", no_argument, NULL, 'l'},
-                {"labels", no_argument, NULL, 'b'},        {"propagator", no_argument, NULL, 'p'},    {"timeout", required_argument, NULL, 't'}, {"help", no_argument, NULL, 'h'},
+                {"labels", no_argument, NULL, 'b'},        {"loop", no_argument, NULL, 'p'},
+                {"timeout", required_argument, NULL, 't'}, {"help", no_argument, NULL, 'h'},
                 {"version", no_argument, NULL, 'v'},       {},
         };
         struct strand_options opt = {};
@@ -140,7 +141,7 @@ int main(int argc, char **argv)
                         opt.labels = true;
                         break;
                 case 'p':
-                        opt.propagator = true;
+                        opt.loop = true;
                         break;
                 case 't':
                         timeout = strtod(optarg, &end);
@@ -171,8 +172,7 @@ int main(int argc, char **argv)
         }
         if (timeout > 0) {
                 struct itimerval it = {
-                        .it_value = {(time_t)timeout,
-                                     (suseconds_t)((timeout - (double)(time_t)timeout) * 1e6) + 1}};
+                        .it_value = {(time_t)timeout, (suseconds_t)((timeout - (double)(time_t)timeout) * 1e6) + 1}};
 
                 opt.deadline = strand_now() + timeout * 0.98;
                 signal(SIGALRM, on_alarm);

@@ -3,8 +3,7 @@
 
 /* The sets of states that the word can pass through: set[i] after i symbols, given the languages of
  * variables. With reasons. Returns the sets, (w->n + 1) * words; NULL: too large. */
-static uint64_t *forward(struct search *s, const struct state *st, const struct member *m, size_t words,
-                         dep **why)
+static uint64_t *forward(struct search *s, const struct state *st, const struct member *m, size_t words, dep **why)
 {
         uint64_t *set = util_alloc((m->w->n + 1) * words * 8);
 

@@ -1,11 +1,11 @@
-/* The other front end: the string search as a user propagator of Z3 4.8.12, which keeps its Boolean search where the
- * loop (loop.c) starts a new check.
+/* The string search as a user propagator of Z3 4.8.12, which keeps its Boolean search where the loop (loop.c) starts a
+ * new check.
  *
  * What a propagator of that version can see are the values of registered Booleans. So each atom gets one: string atoms
  * are free Booleans anyway, atoms about integers get a Boolean that is equivalent. Z3's arithmetic has no bounds to
- * ask for; the search keeps its own integer solver. There is no pushing and checking of the propagator's solver inside
- * a callback either, so the search is called at the end, on a full assignment, and a refuted one is answered by the
- * clause that the loop would learn. */
+ * ask for; the search keeps its own integer solver. There is no pushing, asserting and checking of the propagator's
+ * solver inside a callback either, so the search is called at the end, on a full assignment, and a refuted one is
+ * answered by the clause that the loop would learn. */
 #include "solver.h"
 
 struct propagator {

@@ -35,8 +35,8 @@ static rid intern(struct re_bank *b, struct re proto)
         }
         for (rid i = b->bucket[proto.hash & (b->nbuckets - 1)]; i; i = node(b, i)->next) {
                 p = node(b, i);
-                if (p->hash == proto.hash && p->kind == proto.kind && p->n == proto.n && p->lo == proto.lo &&
-                    p->hi == proto.hi && (!bytes || !memcmp(p->kid, proto.kid, bytes)))
+                if (p->hash == proto.hash && p->kind == proto.kind && p->n == proto.n && p->lo == proto.lo && p->hi == proto.hi &&
+                    (!bytes || !memcmp(p->kid, proto.kid, bytes)))
                         return i;
         }
         proto.height = 0;
@@ -110,8 +110,7 @@ rid re_concat(struct re_bank *b, rid x, rid y)
         vec_push(&heads, x);
         while (heads.n) {
                 x = vec_pop(&heads);
-                if (node(b, x)->kind == RE_STAR &&
-                    (x == y || (node(b, y)->kind == RE_CONCAT && node(b, y)->kid[0] == x)))
+                if (node(b, x)->kind == RE_STAR && (x == y || (node(b, y)->kind == RE_CONCAT && node(b, y)->kid[0] == x)))
                         continue; /* r* r* = r* */
                 if (node(b, x)->kind == RE_CONCAT)
                         y = re_concat(b, x, y);
@@ -244,9 +243,7 @@ static rid boolean(struct re_bank *b, enum re_kind kind, rid x, rid y)
                         return zero;
                 }
         }
-        r = n == 1 ? parts.d[0]
-                   : intern(b, (struct re){
-                                       .kind = kind, .n = (uint32_t)n, .kid = parts.d, .nullable = nullable});
+        r = n == 1 ? parts.d[0] : intern(b, (struct re){.kind = kind, .n = (uint32_t)n, .kid = parts.d, .nullable = nullable});
         vec_free(&parts);
         return r;
 }
@@ -299,8 +296,7 @@ static rid loop(struct re_bank *b, rid x, int64_t lo, int64_t hi)
                 return x;
         if (node(b, x)->kind == RE_STAR)
                 return x;
-        return intern(
-                b, (struct re){.kind = RE_LOOP, .n = 1, .kid = &x, .lo = lo, .hi = hi, .nullable = lo == 0});
+        return intern(b, (struct re){.kind = RE_LOOP, .n = 1, .kid = &x, .lo = lo, .hi = hi, .nullable = lo == 0});
 }
 
 static uint64_t memo_hash(uint64_t key)
@@ -349,8 +345,7 @@ rid re_derive(struct re_bank *b, rid r, uint32_t c)
                 return b->none;
         }
         if (b->memo_cap)
-                for (size_t i = memo_hash(key) & (b->memo_cap - 1); b->memo_key[i];
-                     i = (i + 1) & (b->memo_cap - 1))
+                for (size_t i = memo_hash(key) & (b->memo_cap - 1); b->memo_key[i]; i = (i + 1) & (b->memo_cap - 1))
                         if (b->memo_key[i] == key)
                                 return b->memo_val[i];
         switch ((enum re_kind)p->kind) {
@@ -372,8 +367,7 @@ rid re_derive(struct re_bank *b, rid r, uint32_t c)
                 d = re_comp(b, re_derive(b, p->kid[0], c));
                 break;
         default: /* RE_LOOP, whose body is not nullable unless lo = 0 */
-                d = re_concat(b, re_derive(b, p->kid[0], c),
-                              loop(b, p->kid[0], p->lo ? p->lo - 1 : 0, p->hi - 1));
+                d = re_concat(b, re_derive(b, p->kid[0], c), loop(b, p->kid[0], p->lo ? p->lo - 1 : 0, p->hi - 1));
         }
         memo_put(b, key, d);
         return d;

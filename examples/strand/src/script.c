@@ -20,14 +20,12 @@ static void print_value(FILE *out, const struct value *v)
 static bool is_simple(const char *name)
 {
         for (const char *c = name; *c; c++)
-                if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789~!@$%^&*_-+=<>.?/",
-                            *c))
+                if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789~!@$%^&*_-+=<>.?/", *c))
                         return false;
         return *name && !(*name >= '0' && *name <= '9');
 }
 
-static void print_model(FILE *out, const struct parser *p, const struct value *val, size_t nval,
-                        const struct ustr *empty)
+static void print_model(FILE *out, const struct parser *p, const struct value *val, size_t nval, const struct ustr *empty)
 {
         fputs("(\n", out);
         for (size_t i = 0; i < p->declared.n; i++) {
@@ -37,16 +35,15 @@ static void print_model(FILE *out, const struct parser *p, const struct value *v
 
                 if (t < nval && val[t].set)
                         v = val[t];
-                fprintf(out, is_simple(x->name) ? "  (define-fun %s () %s " : "  (define-fun |%s| () %s ",
-                        x->name, term_sort_name(v.sort));
+                fprintf(out, is_simple(x->name) ? "  (define-fun %s () %s " : "  (define-fun |%s| () %s ", x->name,
+                        term_sort_name(v.sort));
                 print_value(out, &v);
                 fputs(")\n", out);
         }
         fputs(")\n", out);
 }
 
-static void print_values(FILE *out, struct parser *p, const struct value *model, size_t nval,
-                         const struct ustr *empty)
+static void print_values(FILE *out, struct parser *p, const struct value *model, size_t nval, const struct ustr *empty)
 {
         size_t n = p->bank->terms.n;
         struct value *val = util_alloc(n * sizeof(*val));
@@ -78,8 +75,7 @@ static void print_values(FILE *out, struct parser *p, const struct value *model,
         vec_free(&order);
 }
 
-int script_run(const char *text, size_t len, const struct strand_options *opt, struct strand_stats *stats,
-               FILE *out)
+int script_run(const char *text, size_t len, const struct strand_options *opt, struct strand_stats *stats, FILE *out)
 {
         static const char *const verdicts[] = {"unknown", "sat", "unsat"};
         enum verdict verdict = VERDICT_UNKNOWN;

@@ -7,5 +7,4 @@
 extern volatile sig_atomic_t script_answering;
 
 /* Returns the exit status: 0, or 1 for bad input. */
-int script_run(const char *text, size_t len, const struct strand_options *opt, struct strand_stats *stats,
-               FILE *out);
+int script_run(const char *text, size_t len, const struct strand_options *opt, struct strand_stats *stats, FILE *out);

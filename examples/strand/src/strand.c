@@ -61,7 +61,7 @@ enum verdict strand_solve(struct bank *b, const tid *asserts, size_t n, const st
                         zed_assert(&v.zed, v.roots.d[i]);
                 assert_definitions(&v);
                 assert_lengths(&v);
-                verdict = opt->propagator ? propagator_run(&v) : loop_run(&v);
+                verdict = opt->loop ? loop_run(&v) : propagator_run(&v);
                 aut_store_free(&v.auts);
                 zed_free(&v.zed);
         }

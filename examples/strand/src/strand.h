@@ -14,7 +14,7 @@ struct strand_options {
         bool no_overlap; /* do not detect overlapping variables */
         bool no_length;  /* do not consult the integer solver while searching */
         bool labels;     /* say on standard error which label sets there are and how they merge */
-        bool propagator; /* a user propagator of Z3 instead of the loop */
+        bool loop;       /* a loop around Z3 instead of a user propagator */
         double deadline; /* on the monotonic clock; 0: none */
 };
 

@@ -24,9 +24,8 @@ static tid add(struct bank *b, const struct term *proto, const tid *args)
         }
         for (tid i = b->bucket[(uint32_t)h & (b->nbuckets - 1)]; i; i = b->terms.d[i]->next) {
                 t = b->terms.d[i];
-                if (t->hash == (uint32_t)h && t->op == proto->op && t->sort == proto->sort &&
-                    t->nargs == proto->nargs && t->a == proto->a && t->b == proto->b &&
-                    (t->op != OP_STR || t->str == proto->str) &&
+                if (t->hash == (uint32_t)h && t->op == proto->op && t->sort == proto->sort && t->nargs == proto->nargs &&
+                    t->a == proto->a && t->b == proto->b && (t->op != OP_STR || t->str == proto->str) &&
                     (!t->nargs || !memcmp(t->args, args, t->nargs * sizeof(*args))))
                         return i;
         }
@@ -117,8 +116,7 @@ tid term_rebuild(struct bank *b, tid like, const tid *args)
 
         if (!t->nargs)
                 return like;
-        return add(b, &(struct term){.op = t->op, .sort = t->sort, .nargs = t->nargs, .a = t->a, .b = t->b},
-                   args);
+        return add(b, &(struct term){.op = t->op, .sort = t->sort, .nargs = t->nargs, .a = t->a, .b = t->b}, args);
 }
 
 tid term_subst(struct bank *b, tid root, const tid *from, const tid *to, size_t n)

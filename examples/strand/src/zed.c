@@ -232,11 +232,11 @@ void zed_propagate(struct zed *z, void *data, bool (*truth)(void *data, tid atom
 {
         Z3_params p = Z3_mk_params(z->z);
 
-        /* Without relevancy every atom is assigned at the end; what the search's integer solver spends counts for
-         * the solver that called it, too, so no limit on that one. */
+        /* Without relevancy every atom is assigned at the end. What the search's integer solver spends counts for the
+         * solver that called it, too, so that one may spend as much as can be said. */
         Z3_params_inc_ref(z->z, p);
         Z3_params_set_uint(z->z, p, Z3_mk_string_symbol(z->z, "relevancy"), 0);
-        Z3_params_set_uint(z->z, p, Z3_mk_string_symbol(z->z, "rlimit"), 0);
+        Z3_params_set_uint(z->z, p, Z3_mk_string_symbol(z->z, "rlimit"), UINT32_MAX);
         Z3_solver_set_params(z->z, z->master, p);
         Z3_params_dec_ref(z->z, p);
         z->truth = truth;

@@ -9,7 +9,7 @@ pass=0 fail=0
 for f in tests/cases/*.smt2; do
         want=$(sed -n '1s/^; expect: *//p' "$f")
         options=$(sed -n 's/^; options: *//p' "$f")
-        for front in "" --propagator; do
+        for front in "" --loop; do
                 # shellcheck disable=SC2086
                 got=$(timeout 20 "$strand" $options $front "$f" 2>/dev/null | grep -E '^(sat|unsat|unknown)$' | tr '\n' ' ' | sed 's/ $//')
                 if echo "$got" | grep -Eqx "$want"; then
