@@ -162,6 +162,18 @@ static int node_attributes(struct session *s, const struct node *n, struct stat 
         return 0;
 }
 
+/* What the kernel may know of a name, and for how long. */
+static int node_entry(struct session *s, const struct node *n, struct fuse_entry_param *ret)
+{
+        int r = node_attributes(s, n, &ret->attr, &ret->attr_timeout);
+
+        if (r < 0)
+                return r;
+        ret->ino = ret->attr.st_ino;
+        ret->entry_timeout = kind_is_moving(n->route->kind) ? BRIEFLY : FOREVER;
+        return 0;
+}
+
 static uint64_t new_case_ino(const struct new_case *n)
 {
         return (uint64_t)KIND_NEW_CASE << 56 | new_case_number(n);
@@ -232,7 +244,7 @@ static int open_error(int r, const char *what, const char *reason)
 
 static void op_init(void *, struct fuse_conn_info *conn)
 {
-        conn->want &= ~(unsigned)(FUSE_CAP_AUTO_INVAL_DATA | FUSE_CAP_READDIRPLUS | FUSE_CAP_READDIRPLUS_AUTO);
+        conn->want &= ~(unsigned)FUSE_CAP_AUTO_INVAL_DATA; /* READDIRPLUS and its AUTO are libfuse's default */
         if (conn->capable & FUSE_CAP_EXPLICIT_INVAL_DATA)
                 conn->want |= FUSE_CAP_EXPLICIT_INVAL_DATA;
         conn->max_background = 1000; /* readers of many files at once: the default of 12 would make them take turns */
@@ -249,11 +261,8 @@ static void op_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
         if (r == 0)
                 r = tree_lookup(s->tree, &dir, name, &n);
         if (r == 0)
-                r = node_attributes(s, &n, &e.attr, &e.attr_timeout);
-        if (r == 0) {
-                e.ino = e.attr.st_ino;
-                e.entry_timeout = kind_is_moving(n.route->kind) ? BRIEFLY : FOREVER;
-        } else if (r == -ENOENT && dir.route && absent_timeout(&dir) > 0) {
+                r = node_entry(s, &n, &e);
+        if (r == -ENOENT && dir.route && absent_timeout(&dir) > 0) {
                 e.entry_timeout = absent_timeout(&dir); /* inode 0: the name is not there, for so long */
                 r = 0;
         }
@@ -321,25 +330,47 @@ struct listing {
         fuse_req_t req;
         char *data;
         size_t size, used;
+        bool plus;       /* in READDIRPLUS's form */
+        bool attributes; /* with what a lookup of each name would say */
 };
+
+/* Attributes go with the names where they are as good as free and mostly wanted next: a finished cell's files, which all come from one
+ * fact. Elsewhere they may cost (a diff, an object of git) and are rarely asked for; a name without them (inode 0) is looked up if need
+ * be. */
+static bool lists_attributes(const struct node *dir)
+{
+        return dir->view.cached && dir->route->kind == KIND_CELL;
+}
+
+static void entry_attributes(struct session *s, const struct entry *e, struct fuse_entry_param *ret)
+{
+        cleanup_node struct node n = {0};
+
+        if (tree_node(s->tree, e->ino, &n) < 0 || node_entry(s, &n, ret) < 0)
+                *ret = (struct fuse_entry_param){.attr = {.st_ino = e->ino, .st_mode = e->type}};
+}
 
 static int listing_add(void *user, const struct entry *e)
 {
         struct listing *l = user;
-        struct stat st = {.st_ino = e->ino, .st_mode = e->type};
-        size_t n = fuse_add_direntry(l->req, l->data + l->used, l->size - l->used, e->name, &st, (off_t)e->next);
+        struct fuse_entry_param p = {.attr = {.st_ino = e->ino, .st_mode = e->type}};
+        size_t left = l->size - l->used, n;
 
-        if (n > l->size - l->used)
+        if (l->attributes)
+                entry_attributes(session_of(l->req), e, &p);
+        n = l->plus ? fuse_add_direntry_plus(l->req, l->data + l->used, left, e->name, &p, (off_t)e->next)
+                    : fuse_add_direntry(l->req, l->data + l->used, left, e->name, &p.attr, (off_t)e->next);
+        if (n > left)
                 return 1;
         l->used += n;
         return 0;
 }
 
-static void op_readdir(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset, struct fuse_file_info *)
+static void reply_listing(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset, bool plus)
 {
         struct session *s = session_of(req);
         cleanup_free char *data = malloc(size);
-        struct listing l = {.req = req, .data = data, .size = size};
+        struct listing l = {.req = req, .data = data, .size = size, .plus = plus};
         cleanup_node struct node dir = {0};
         int r = data ? tree_node(s->tree, ino, &dir) : -ENOMEM;
         bool full = false;
@@ -348,12 +379,23 @@ static void op_readdir(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset
                 full = listing_add(&l, &(struct entry){.name = ".", .ino = ino, .type = S_IFDIR, .next = 1});
         if (r == 0 && offset < 2 && !full)
                 full = listing_add(&l, &(struct entry){.name = "..", .ino = UINT32_MAX, .type = S_IFDIR, .next = 2});
+        l.attributes = plus && r == 0 && lists_attributes(&dir); /* not of the two: the kernel knows them */
         if (r == 0 && !full)
                 r = tree_list(s->tree, &dir, offset <= 2 ? 0 : (uint64_t)offset, listing_add, &l);
         if (r == 0)
                 fuse_reply_buf(req, data, l.used);
         else
                 fuse_reply_err(req, open_error(r, "readdir", NULL));
+}
+
+static void op_readdir(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset, struct fuse_file_info *)
+{
+        reply_listing(req, ino, size, offset, false);
+}
+
+static void op_readdirplus(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset, struct fuse_file_info *)
+{
+        reply_listing(req, ino, size, offset, true);
 }
 
 /* -- files -- */
@@ -916,6 +958,7 @@ const struct fuse_lowlevel_ops session_operations = {
         .release = op_release,
         .opendir = op_opendir,
         .readdir = op_readdir,
+        .readdirplus = op_readdirplus,
         .statfs = op_statfs,
         .setxattr = op_setxattr,
         .getxattr = op_getxattr,
