@@ -237,7 +237,7 @@ MATCH(cell_match)
         if (r == 0 && info->format != dir->solver->recipe->format)
                 r = -ENOENT; /* a SAT solver has no SMT-LIB cells */
         if (r == 0 && dir->view.cached)
-                r = run_find(tree_workspace(t), &cell, true, &f);
+                r = tree_fact(t, &n, &cell, true, &f);
         if (r == 0)
                 ret->inode.item = (uint32_t)id;
         return r;
@@ -327,7 +327,7 @@ CONTENT(cell_content)
         int r = tree_cell(t, n, &cell, &info);
 
         if (r == 0)
-                r = run_find(tree_workspace(t), &cell, kind_is_brief(n->route->kind), &f);
+                r = tree_fact(t, n, &cell, kind_is_brief(n->route->kind), &f);
         if (r == 0)
                 fact_print(f, n->route->kind, ret);
         if (r != -ENOENT)
@@ -354,7 +354,7 @@ int cell_mtime(struct tree *t, const struct node *n, int64_t *ret)
         if (r < 0)
                 return r;
         *ret = MAX(commit_mtime(&c), info->added);
-        if (run_find(tree_workspace(t), &cell, true, &f) == 0 && f->remeasured > 0)
+        if (tree_fact(t, n, &cell, true, &f) == 0 && f->remeasured > 0)
                 *ret = f->remeasured;
         return 0;
 }

@@ -5,6 +5,18 @@
 
 #include "core/names.h"
 
+/* A fact that was found lately: good for as long as nothing is written to the store. */
+struct recent {
+        struct solver *solver; /* a ref; NULL: none */
+        uint16_t view;
+        uint32_t commit, item;
+        uint64_t generation; /* of the store, before it was looked for */
+        bool brief;
+        struct fact *fact; /* a ref */
+};
+#define RECENT     16          /* a few for each thread that answers */
+#define RECENT_TOP (64 * 1024) /* bytes; who printed more is read again */
+
 struct tree {
         struct workspace *workspace; /* borrowed */
         struct engine *engine;       /* borrowed; may be NULL */
@@ -18,7 +30,16 @@ struct tree {
         struct view *views; /* owned; by number; read from the store once */
         size_t n_views;
         struct case_names *case_names; /* a ref */
+
+        pthread_mutex_t recent_lock;
+        struct recent recent[RECENT]; /* under recent_lock; by item */
 };
+
+static void recent_done(struct recent *r)
+{
+        solver_unref(r->solver);
+        fact_unref(r->fact);
+}
 
 int tree_open(struct workspace *w, struct engine *e, const char *mountpoint, struct tree **ret)
 {
@@ -34,6 +55,7 @@ int tree_open(struct workspace *w, struct engine *e, const char *mountpoint, str
         t->gid = getegid();
         t->started = stat(workspace_dir(w), &st) == 0 ? st.st_mtime : now_seconds();
         pthread_mutex_init(&t->lock, NULL);
+        pthread_mutex_init(&t->recent_lock, NULL);
         *ret = t;
         return 0;
 }
@@ -42,8 +64,11 @@ struct tree *tree_close(struct tree *t)
 {
         if (!t)
                 return NULL;
+        for (size_t i = 0; i < RECENT; i++)
+                recent_done(&t->recent[i]);
         free(t->views);
         case_names_unref(t->case_names);
+        pthread_mutex_destroy(&t->recent_lock);
         pthread_mutex_destroy(&t->lock);
         free(t);
         return NULL;
@@ -414,6 +439,52 @@ int tree_cell(struct tree *t, const struct node *n, struct cell *ret, struct cas
                              .seed = n->view.seed,
                              .wall_ns = n->view.timeout_ns};
         return 0;
+}
+
+/* -- facts -- */
+
+static bool recent_is(const struct recent *r, const struct node *n, uint64_t generation, bool brief)
+{
+        return r->solver == n->solver && r->view == n->inode.view && r->commit == n->inode.commit && r->item == n->inode.item &&
+               r->generation == generation && (brief || !r->brief);
+}
+
+static void recent_keep(struct tree *t, const struct node *n, uint64_t generation, bool brief, struct fact *f)
+{
+        struct recent *slot = &t->recent[n->inode.item % RECENT], old;
+
+        if (f->out.size + f->err.size + f->json.size + f->results.size > RECENT_TOP)
+                return;
+        pthread_mutex_lock(&t->recent_lock);
+        old = *slot;
+        *slot = (struct recent){.solver = solver_ref(n->solver),
+                                .view = n->inode.view,
+                                .commit = n->inode.commit,
+                                .item = n->inode.item,
+                                .generation = generation,
+                                .brief = brief,
+                                .fact = fact_ref(f)};
+        pthread_mutex_unlock(&t->recent_lock);
+        recent_done(&old); /* the last of a solver takes a while */
+}
+
+int tree_fact(struct tree *t, const struct node *n, const struct cell *cell, bool brief, struct fact **ret)
+{
+        uint64_t generation = store_generation(workspace_store(t->workspace));
+        struct recent *slot = &t->recent[n->inode.item % RECENT];
+        int r;
+
+        *ret = NULL;
+        pthread_mutex_lock(&t->recent_lock);
+        if (recent_is(slot, n, generation, brief))
+                *ret = fact_ref(slot->fact);
+        pthread_mutex_unlock(&t->recent_lock);
+        if (*ret)
+                return 0;
+        r = run_find(t->workspace, cell, brief, ret);
+        if (r == 0)
+                recent_keep(t, n, generation, brief, *ret);
+        return r;
 }
 
 /* -- names of cases -- */

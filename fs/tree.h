@@ -160,6 +160,8 @@ int tree_content(struct tree *t, const struct node *n, struct blob *ret);
 int tree_query(struct tree *t, const struct node *n, struct query **ret);
 /* The cell a node is in, borrowing from n; *ret_info is a ref that cell->info points to. */
 int tree_cell(struct tree *t, const struct node *n, struct cell *ret, struct case_info **ret_info);
+/* run_find() for the cell a node is in; its files, their sizes and times come from one fact and are asked for one after the other. */
+int tree_fact(struct tree *t, const struct node *n, const struct cell *cell, bool brief, struct fact **ret);
 
 int tree_view_at(struct tree *t, size_t number, struct view *ret); /* -ENOENT behind the last */
 

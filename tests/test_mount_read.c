@@ -338,6 +338,28 @@ END_TEST
 
 /* -- cached/ -- */
 
+/* The listing of a finished cell says of each file what a lookup says: of a mount that has looked at nothing yet, either way. */
+START_TEST(test_cached_listing_has_attributes)
+{
+        static const char show[] = "-printf '%f %i %s %m %T@ %y\\n'";
+        cleanup_free char *listed = NULL;
+        unsigned id;
+
+        world_make(NULL);
+        mount_start("mnt", NULL);
+        id = case_add("a.smt2", "; do print sat\n");
+        free(content(at(CELL "run.json", id)));
+        mount_start("other", NULL);
+        assert_shell("find other/tiny/cached/HEAD/cases/%u/ -mindepth 1 %s | sort", id, show);
+        listed = strdup(shell_output);
+        assert_shell("for f in cputime memory result run.json stderr stdout time; do "
+                     "find mnt/tiny/cached/HEAD/cases/%u/$f %s; done",
+                     id, show);
+        ck_assert_str_eq(listed, shell_output);
+        world_end();
+}
+END_TEST
+
 START_TEST(test_cached_shows_what_is_finished)
 {
         struct world w = {.settings = "sandbox = none\n", .recipe = at("environment = \"COUNT=%s\"\n", absolute("builds"))};
@@ -468,4 +490,5 @@ MOUNT_SUITE("mount_read", {test_metadata_starts_nothing}, {test_sizes}, {test_re
             {test_read_rsync, NEEDS_RSYNC}, {test_read_install}, {test_map_shared}, {test_map_private}, {test_sendfile},
             {test_exec}, {test_exec_holds_the_mount}, {test_nonblocking_open_waits}, {test_times},
             {test_make_sees_a_stable_prerequisite}, {test_a_commit_from_the_future}, {test_inodes_survive_a_remount},
-            {test_cached_shows_what_is_finished}, {test_plain_files}, {test_live_files}, {test_build_status})
+            {test_cached_shows_what_is_finished}, {test_cached_listing_has_attributes}, {test_plain_files}, {test_live_files},
+            {test_build_status})
