@@ -6,7 +6,7 @@
 
 #include "fixture.h"
 
-struct bench_options bench = {.scale = 1, .rounds = 31, .builds = 30};
+struct bench_options bench = {.scale = 1, .rounds = 31, .builds = 20};
 
 static const struct group {
         const char *name;
@@ -160,7 +160,7 @@ static const struct argp_option options[] = {
         {"rounds", 'r', "N", 0, "rounds of short measurements (31)"},
         {"repository", 'R', "DIR", 0, "a real repository for the group build (default: a synthetic one)"},
         {"recipe", 'C', "FILE", 0, "the recipe of that repository"},
-        {"builds", 'b', "N", 0, "consecutive commits to build (30)"},
+        {"builds", 'b', "N", 0, "consecutive commits to build (20)"},
         {0}};
 
 struct arguments {
