@@ -167,7 +167,8 @@ static int visit(void *user, const struct mntent *m)
         struct visiting *v = user;
         char dir[PATH_SIZE], name[DIGEST_HEX_SIZE];
 
-        if (lock_place(m->mnt_fsname, m->mnt_dir, dir, name) == 0)
+        /* One whose store we may not look into is another user's, and neither alive nor stale to us. */
+        if (lock_place(m->mnt_fsname, m->mnt_dir, dir, name) == 0 && (access(dir, X_OK) == 0 || errno != EACCES))
                 v->fn(v->user, m->mnt_dir, m->mnt_fsname, lock_is_held(dir, name));
         return 0;
 }
