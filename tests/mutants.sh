@@ -16,6 +16,7 @@ folder=$(cd "$folder" && pwd)
 export TMPDIR="$folder/tmp"
 mkdir -p "$TMPDIR"
 
+fence=
 fence() {
         local group
         if [ "$(id -u)" -ne 0 ]; then
@@ -24,7 +25,7 @@ fence() {
         fi
         for group in /sys/fs/cgroup/pids /sys/fs/cgroup; do
                 mkdir -p "$group/solverfs-mutants" && echo 3000 >"$group/solverfs-mutants/pids.max" &&
-                        echo $$ >"$group/solverfs-mutants/cgroup.procs" && return
+                        echo $$ >"$group/solverfs-mutants/cgroup.procs" && fence="$group/solverfs-mutants/cgroup.procs" && return
         done 2>/dev/null
         echo "no cgroup with a limit on processes can be made: refused" >&2
         exit 1
@@ -161,6 +162,8 @@ while IFS='|' read -r file expression; do
         cp -p "$folder/original" "$folder/tree/$file"
         touch "$folder/tree/$file"
         echo "$number $verdict: $file: $expression"
+        # What got away: it would count against the next one's limits.
+        [ -z "$fence" ] || while read -r pid; do [ "$pid" = $$ ] || kill -9 "$pid"; done <"$fence" 2>/dev/null
         # What a test left that was ended: a daemon ends with its mount, and a run with its daemon.
         findmnt -rno TARGET | grep -F "$TMPDIR" | while read -r mount; do umount -l "$(printf '%b' "$mount")"; done
         find "$TMPDIR" -mindepth 1 -maxdepth 1 -exec rm -rf {} +
