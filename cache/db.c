@@ -12,18 +12,31 @@
 
 /* -- errors ----------------------------------------------------------------------------------------------------- */
 
+bool db_is_current(struct db *d)
+{
+        struct stat st;
+
+        return stat(d->data, &st) < 0 || (st.st_dev == d->device && st.st_ino == d->inode);
+}
+
 int db_damaged(struct db *d, const char *what)
 {
         if (!atomic_exchange(&d->damaged, true)) {
-                log_error("the index in %s is damaged (%s); it is rebuilt when it is opened next", d->dir, what);
-                if (!d->read_only) {
+                log_error("the index in %s is damaged (%s); it is made anew from the journal", d->dir, what);
+                if (!d->read_only && db_is_current(d)) {
                         cleanup_close int fd = open(d->mark, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 
                         if (fd < 0)
                                 log_error("cannot write %s: %s", d->mark, strerror(errno));
                 }
         }
-        return errorf(-EIO, "the index in %s is damaged (%s); start solverfs anew to rebuild it from the journal", d->dir, what);
+        return errorf(-EIO, "the index in %s is damaged (%s); 'solverfs fsck' makes it anew from the journal", d->dir, what);
+}
+
+static int replaced(struct db *d)
+{
+        atomic_store(&d->damaged, true);
+        return errorf(-EIO, "the index in %s was made anew by another process", d->dir);
 }
 
 static int fault(struct db *d)
@@ -185,6 +198,7 @@ int db_open(const char *dir, bool read_only, struct db **ret)
 {
         static pthread_once_t once = PTHREAD_ONCE_INIT;
         struct db *d = calloc(1, sizeof(*d));
+        struct stat st;
         int r = 0;
 
         if (!d)
@@ -193,7 +207,7 @@ int db_open(const char *dir, bool read_only, struct db **ret)
         d->read_only = read_only;
         d->forks = atomic_load(&forks);
         d->dir = strdup(dir);
-        if (!d->dir || asprintf(&d->mark, "%s/" DB_DAMAGED, dir) < 0)
+        if (!d->dir || asprintf(&d->mark, "%s/" DB_DAMAGED, dir) < 0 || asprintf(&d->data, "%s/data.mdb", dir) < 0)
                 r = -ENOMEM;
         if (r == 0 && !read_only)
                 r = make_file(dir, "data.mdb");
@@ -203,6 +217,12 @@ int db_open(const char *dir, bool read_only, struct db **ret)
                 r = guard_install();
         if (r == 0)
                 r = open_env(d);
+        if (r == 0 && stat(d->data, &st) < 0)
+                r = errorf(-errno, "cannot look at %s: %s", d->data, strerror(errno));
+        if (r == 0) {
+                d->device = st.st_dev;
+                d->inode = st.st_ino;
+        }
         if (r < 0) {
                 db_close(d);
                 return r;
@@ -220,6 +240,7 @@ struct db *db_close(struct db *d)
                 mdb_env_close(d->env);
         free(d->dir);
         free(d->mark);
+        free(d->data);
         free(d);
         return NULL;
 }
@@ -235,7 +256,7 @@ int db_usable(struct db *d)
         if (!db_is_ours(d))
                 return errorf(-EIO, "the store in %s was opened before a fork; the child must open it anew", d->dir);
         if (atomic_load_explicit(&d->damaged, memory_order_relaxed))
-                return errorf(-EIO, "the index in %s is damaged; start solverfs anew to rebuild it from the journal", d->dir);
+                return errorf(-EIO, "the index in %s is damaged; 'solverfs fsck' makes it anew from the journal", d->dir);
         return 0;
 }
 
@@ -248,6 +269,8 @@ static int begin_write(struct db *d, MDB_txn **ret)
 
         if (access(d->mark, F_OK) == 0) /* another process found it so, and may hold LMDB's lock for good */
                 return db_damaged(d, "another process found it so");
+        if (!db_is_current(d))
+                return replaced(d);
         d->writer = pthread_self();
         d->writing = beginning;
         r = GUARDED(d, "begin a write transaction", mdb_txn_begin(d->env, NULL, 0, ret));

@@ -4,7 +4,8 @@
  * The guard is for any address: where a damaged page sends LMDB is anybody's guess, and under it there is nothing but LMDB.
  *
  * After a fault, a failed assertion or a page that cannot be, the environment is marked damaged: this call and all later ones are -EIO.
- * A file `damaged` beside LMDB's makes other processes stop writing, and tells the next who opens it alone to rebuild it.
+ * A file `damaged` beside LMDB's makes other processes stop writing, and tells whoever comes next to make it anew: in a folder of its
+ * own under the same name, so that who has the old one open finds out when he writes.
  *
  * A process may open an environment only once (LMDB's locks are per process). Threads: any, a write transaction stays in its own.
  */
@@ -23,6 +24,9 @@ struct db {
         bool unlocked; /* lock.mdb could not be had: nothing keeps a writer from reusing the pages we read */
         uint64_t size; /* of the map */
         char *mark;    /* path of the mark */
+        char *data;    /* path of data.mdb */
+        dev_t device;  /* of data.mdb as it was opened */
+        ino_t inode;
         _Atomic bool damaged;
         /* the write transaction; under the store's write lock */
         MDB_txn *writing;
@@ -40,6 +44,7 @@ int db_open(const char *dir, bool read_only, struct db **ret); /* makes the file
 struct db *db_close(struct db *d);
 bool db_is_ours(const struct db *d); /* not opened by the process we were forked from */
 int db_usable(struct db *d);         /* 0; -EIO: damaged, or opened by the process we were forked from */
+bool db_is_current(struct db *d);    /* nobody has made the index anew since */
 
 int db_damaged(struct db *d, const char *what); /* marks it; returns -EIO */
 

@@ -70,16 +70,54 @@ int applied_put(struct environment *e, MDB_txn *txn, struct journal_position at)
 
 /* -- transactions ----------------------------------------------------------------------------------------------- */
 
-static struct store_txn *pool_take(struct environment *e)
+_Thread_local unsigned transactions;
+
+/* Counts a transaction in: until it is counted out the index stays the one it began on. */
+static struct store_txn *count_in(struct environment *e, bool write)
 {
-        struct store_txn *t;
+        struct store_txn *t = NULL;
 
         pthread_mutex_lock(&e->pool_lock);
-        t = e->pool;
-        if (t)
+        while (e->healing && transactions == 0)
+                pthread_cond_wait(&e->pool_changed, &e->pool_lock);
+        e->n_open++;
+        transactions++;
+        if (!write && (t = e->pool))
                 e->pool = t->next;
         pthread_mutex_unlock(&e->pool_lock);
         return t;
+}
+
+/* Counts it out; `spare` goes to the pool. */
+static void leave(struct environment *e, struct store_txn *spare)
+{
+        pthread_mutex_lock(&e->pool_lock);
+        if (spare) {
+                spare->next = e->pool;
+                e->pool = spare;
+        }
+        transactions--;
+        if (--e->n_open == 0 && e->healing)
+                pthread_cond_broadcast(&e->pool_changed);
+        pthread_mutex_unlock(&e->pool_lock);
+}
+
+/* While this thread is counted in, once. */
+static bool wants_healing(struct environment *e)
+{
+        return transactions == 1 && !e->read_only && db_is_ours(e->db) && db_usable(e->db) < 0;
+}
+
+/* Before every transaction: an index that was found damaged is made anew first, unless this thread stands on the damaged one itself. */
+static struct store_txn *enter(struct environment *e, bool write)
+{
+        struct store_txn *t = count_in(e, write);
+
+        if (!wants_healing(e))
+                return t;
+        leave(e, t);
+        heal(e); /* the transaction says so when it could not */
+        return count_in(e, write);
 }
 
 static struct store_txn *txn_new(struct store *s, bool write)
@@ -95,24 +133,23 @@ static struct store_txn *txn_new(struct store *s, bool write)
         return t;
 }
 
-static int begin_reading(struct store *s, struct store_txn **ret)
+static int begin_reading(struct environment *e, MDB_txn **ret)
 {
-        struct store_txn *t = txn_new(s, false);
-        int r;
+        int r = db_begin(e->db, false, ret);
 
-        if (!t)
-                return -ENOMEM;
-        r = db_begin(s->env->db, false, &t->txn);
         if (r == -EAGAIN) { /* slots of dead processes count, too */
-                db_clear_readers(s->env->db);
-                r = db_begin(s->env->db, false, &t->txn);
+                db_clear_readers(e->db);
+                r = db_begin(e->db, false, ret);
         }
-        if (r < 0) {
-                free(t);
-                return r;
-        }
-        *ret = t;
-        return 0;
+        return r;
+}
+
+static int begin_or_renew(struct store *s, struct store_txn **t)
+{
+        if (*t)
+                return db_renew(s->env->db, (*t)->txn);
+        *t = txn_new(s, false);
+        return *t ? begin_reading(s->env, &(*t)->txn) : -ENOMEM;
 }
 
 int store_read(struct store *s, struct store_txn **ret)
@@ -123,19 +160,38 @@ int store_read(struct store *s, struct store_txn **ret)
         *ret = NULL;
         if (r < 0)
                 return r;
-        t = pool_take(s->env);
-        if (!t)
-                return begin_reading(s, ret);
-        r = db_renew(s->env->db, t->txn);
+        t = enter(s->env, false);
+        r = begin_or_renew(s, &t);
         if (r < 0) {
-                db_abort(s->env->db, t->txn);
+                if (t)
+                        db_abort(s->env->db, t->txn);
                 free(t);
+                leave(s->env, NULL);
                 return r;
         }
         t->store = s;
         t->arena_used = 0;
+        t->error = 0;
         *ret = t;
         return 0;
+}
+
+/* Is the error that of a damaged index, and has reading begun again on one made anew? What was given out before lies in no map. */
+static bool begin_again(struct store_txn *t, int error)
+{
+        struct environment *e = t->env;
+
+        if (error != -EIO || t->write || !wants_healing(e))
+                return false;
+        db_abort(e->db, t->txn);
+        t->txn = NULL;
+        leave(e, NULL);
+        t->error = heal(e);
+        enter(e, true);
+        if (t->error == 0)
+                t->error = begin_reading(e, &t->txn);
+        t->renewed++;
+        return t->error == 0;
 }
 
 /* A process that died between writing its journal and committing leaves a group that LMDB has not got. */
@@ -147,10 +203,6 @@ static int catch_up(struct store_txn *t, bool lost)
 
         if (r == -ENODATA && lost)
                 return 0;
-        if (r == -ENODATA)
-                return errorf(-EIO,
-                              "a part of the journal in %s/journal is gone; end everything that uses the store, and start anew",
-                              e->dir);
         if (r <= 0)
                 return r;
         r = replay(e, t->store->tables, t->store->n_tables, false, &t->txn, &t->at, &counts);
@@ -192,6 +244,7 @@ int write_begin(struct store *s, bool lost, struct store_txn **ret)
         t = txn_new(s, true);
         if (!t)
                 return -ENOMEM;
+        enter(s->env, true);
         r = environment_lock(s->env);
         if (r == 0) {
                 r = begin_writing(t, lost);
@@ -199,6 +252,7 @@ int write_begin(struct store *s, bool lost, struct store_txn **ret)
                         environment_unlock(s->env);
         }
         if (r < 0) {
+                leave(s->env, NULL);
                 free(t);
                 return r;
         }
@@ -206,9 +260,18 @@ int write_begin(struct store *s, bool lost, struct store_txn **ret)
         return 0;
 }
 
+/* A journal that lost a part is written anew from the index, which has it all; an index may turn out to be damaged only here. */
 int store_write(struct store *s, struct store_txn **ret)
 {
-        return write_begin(s, false, ret);
+        int r = write_begin(s, false, ret);
+
+        if (r == -ENODATA) {
+                log_error("a part of the journal in %s/journal is gone; it is written anew from the index", s->dir);
+                r = store_compact(s);
+                if (r == 0)
+                        r = write_begin(s, false, ret);
+        }
+        return r == -EIO ? write_begin(s, false, ret) : r;
 }
 
 static void txn_free(struct store_txn *t)
@@ -263,8 +326,26 @@ int store_commit(struct store_txn *t)
         if (r == 0)
                 fault_at("store.committed"); /* a crash: it cannot fail any more */
         environment_unlock(e);
+        leave(e, NULL);
         txn_free(t);
         return r;
+}
+
+int store_update(struct store *s, store_update_fn fn, void *user)
+{
+        for (bool again = true;; again = false) {
+                struct store_txn *t;
+                int r = store_write(s, &t);
+
+                if (r == 0)
+                        r = fn(user, t);
+                if (r == 0)
+                        r = store_commit(t);
+                else
+                        store_end(t);
+                if (r != -EIO || !again)
+                        return r;
+        }
 }
 
 struct store_txn *store_end(struct store_txn *t)
@@ -277,19 +358,16 @@ struct store_txn *store_end(struct store_txn *t)
         if (t->write) {
                 db_abort(e->db, t->txn);
                 environment_unlock(e);
-                txn_free(t);
-                return NULL;
         }
-        if (db_usable(e->db) < 0) {
-                db_abort(e->db, t->txn);
+        if (t->write || !t->txn || db_usable(e->db) < 0) {
+                if (!t->write)
+                        db_abort(e->db, t->txn);
+                leave(e, NULL);
                 txn_free(t);
                 return NULL;
         }
         db_reset(e->db, t->txn);
-        pthread_mutex_lock(&e->pool_lock);
-        t->next = e->pool;
-        e->pool = t;
-        pthread_mutex_unlock(&e->pool_lock);
+        leave(e, t);
         return NULL;
 }
 
@@ -330,11 +408,18 @@ static int open_frame(struct store_txn *t, const struct table *table, struct sli
         return r == -EBADMSG ? mend(t, table, key, ret) : r;
 }
 
+static int find_frame(struct store_txn *t, const struct table *b, struct slice key, struct blob *ret)
+{
+        struct slice in_map;
+        int r = t->txn ? db_get(t->env->db, t->txn, b->dbi, key, &in_map) : t->error;
+
+        return r == 0 ? take_frame(t, in_map, ret) : r;
+}
+
 int store_get(struct store_txn *t, size_t table, struct slice key, struct blob *ret)
 {
         struct table *b = table_of(t, table);
         struct blob frame = {0};
-        struct slice in_map;
         int r;
 
         *ret = (struct blob){0};
@@ -342,9 +427,9 @@ int store_get(struct store_txn *t, size_t table, struct slice key, struct blob *
                 error_clear();
                 return -ENOENT;
         }
-        r = db_get(t->env->db, t->txn, b->dbi, key, &in_map);
-        if (r == 0)
-                r = take_frame(t, in_map, &frame);
+        r = find_frame(t, b, key, &frame);
+        if (begin_again(t, r))
+                r = find_frame(t, b, key, &frame);
         if (r == 0)
                 r = open_frame(t, b, key, SLICE(frame.data, frame.size), ret);
         if (r == 0 && !ret->owned) /* it lies raw in the frame */
@@ -357,8 +442,14 @@ bool store_has(struct store_txn *t, size_t table, struct slice key)
 {
         struct table *b = table_of(t, table);
         struct slice in_map;
+        int r;
 
-        return b->present && key.size > 0 && key.size <= STORE_KEY_MAX && db_get(t->env->db, t->txn, b->dbi, key, &in_map) == 0;
+        if (!b->present || key.size == 0 || key.size > STORE_KEY_MAX || !t->txn)
+                return false;
+        r = db_get(t->env->db, t->txn, b->dbi, key, &in_map);
+        if (begin_again(t, r))
+                r = db_get(t->env->db, t->txn, b->dbi, key, &in_map);
+        return r == 0;
 }
 
 /* After an error LMDB's transaction may hold a part of the change: it can only be given up. */
@@ -487,18 +578,50 @@ static bool begins_with(const struct walk *w, struct slice prefix)
         return prefix.size == 0 || (w->key_size >= prefix.size && memcmp(w->key, prefix.data, prefix.size) == 0);
 }
 
+/* Goes on behind the last key, on an index made anew in the midst of the walk. */
+static int walk_again(struct walk *w, struct store_txn *t, const struct table *b, struct slice from, bool frames)
+{
+        uint8_t last[sizeof(w->last)];
+        size_t size = w->last_size;
+        int r;
+
+        memcpy(last, w->last, size);
+        walk_done(w);
+        *w = (struct walk){.env = t->env};
+        if (!t->txn)
+                return t->error;
+        r = walk_first(w, t->env, t->txn, b->dbi, size > 0 ? SLICE(last, size) : from, frames);
+        return r == 0 && size > 0 && compare_keys(w->key, w->key_size, last, size) == 0 ? walk_next(w, frames) : r;
+}
+
+/* The next key of a walk, or its first. */
+static int each_step(struct walk *w, struct store_txn *t, const struct table *b, struct slice from, bool frames,
+                     unsigned *renewed)
+{
+        int r = 0;
+
+        if (*renewed == t->renewed)
+                r = w->cursor ? walk_next(w, frames) : walk_first(w, t->env, t->txn, b->dbi, from, frames);
+        if (*renewed == t->renewed && !begin_again(t, r))
+                return r;
+        *renewed = t->renewed;
+        return walk_again(w, t, b, from, frames);
+}
+
 int store_each(struct store_txn *t, size_t table, struct slice prefix, struct slice from, bool values, store_each_fn fn,
                void *user)
 {
         struct table *b = table_of(t, table);
         cleanup(walk_done) struct walk w = {.env = t->env};
         struct slice first = compare_keys(prefix.data, prefix.size, from.data, from.size) > 0 ? prefix : from;
+        unsigned renewed = t->renewed;
         int r;
 
         if (!b->present || first.size > STORE_KEY_MAX)
                 return 0;
-        for (r = walk_first(&w, t->env, t->txn, b->dbi, first, values); r == 0 && begins_with(&w, prefix);
-             r = walk_next(&w, values)) {
+        if (!t->txn)
+                return t->error;
+        while ((r = each_step(&w, t, b, first, values, &renewed)) == 0 && begins_with(&w, prefix)) {
                 cleanup_blob struct blob value = {0};
                 struct slice key = SLICE(w.key, w.key_size);
 
@@ -536,22 +659,29 @@ int store_fetch(struct store *s, size_t table, struct slice key, struct blob *re
         return r;
 }
 
+struct set {
+        size_t table;
+        struct slice key, value;
+};
+
+static int set_value(void *user, struct store_txn *t)
+{
+        struct set *v = user;
+
+        return store_put(t, v->table, v->key, v->value);
+}
+
 int store_set(struct store *s, size_t table, struct slice key, struct slice value)
 {
-        struct store_txn *t;
-        int r = store_write(s, &t);
-
-        if (r < 0)
-                return r;
-        r = store_put(t, table, key, value);
-        if (r < 0) {
-                store_end(t);
-                return r;
-        }
-        return store_commit(t);
+        return store_update(s, set_value, &(struct set){table, key, value});
 }
 
 uint64_t store_generation(struct store *s)
 {
-        return db_last_txn(s->env->db);
+        uint64_t n;
+
+        enter(s->env, true);
+        n = db_last_txn(s->env->db);
+        leave(s->env, NULL);
+        return n;
 }

@@ -11,8 +11,11 @@
  * out is logged, counted, dropped and reported as absent: -ENOENT. LMDB's own pages have no checksums and LMDB trusts them, so
  * store_open(), when nobody else has it open, looks at them first without LMDB (pages.h: for a quarter of a second at most); what
  * does not pass is set aside (lmdb.damaged-<time>, the last one is kept) and made anew from the journal. A fault (SIGBUS, SIGSEGV)
- * inside the map is caught (guard.h) and turned into -EIO, for this call and all later ones, so that a page damaged under a running
- * daemon is not its end; the next who opens the store alone makes the index anew. A damaged value is put back from the journal.
+ * inside the map is caught (guard.h), so that a page damaged under a running daemon is not its end: the index is set aside and made anew
+ * from the journal, as soon as the transactions of this process have ended, and what was being read is read again there. Other processes
+ * notice when they write, or when they meet the damage themselves. A write transaction in which it shows fails with -EIO; store_update()
+ * runs it again. Read-only nothing can be made anew: -EIO for all later calls. A damaged value is put back from the journal, and a journal
+ * that lost a part is written anew from the index.
  *
  * Threads. A store may be used by any thread and any number of processes. One write transaction at a time (LMDB's lock, which
  * a dead process frees). Read transactions are per thread, short, and never held over a wait: they keep old pages from reuse.
@@ -23,7 +26,7 @@
  * $SOLVERFS_MAP_SIZE bounds the address space reserved for the index, and with it the index: 1 TiB, or what the system gives.
  *
  * Errors: -ENOENT (no such key), -ENOSPC (disk or map full; nothing of the transaction is kept), -EROFS (opened read-only),
- * -EIO (damaged and not repaired here), -EPROTONOSUPPORT (written by a newer solverfs), -ENOMEM. All with a sentence. After a put or
+ * -EIO (damaged and not repaired by now), -EPROTONOSUPPORT (written by a newer solverfs), -ENOMEM. All with a sentence. After a put or
  * delete failed (other than -ENOENT) the transaction can only be ended: committing it returns that error.
  */
 #pragma once
@@ -76,13 +79,18 @@ typedef int (*store_each_fn)(void *user, struct slice key, struct slice value);
 int store_each(struct store_txn *t, size_t table, struct slice prefix, struct slice from, bool values, store_each_fn fn,
                void *user);
 
+/* Runs fn in a write transaction and commits it unless fn fails; once more when the index turned out to be damaged on the way and was made
+ * anew. So fn may be run twice, and what it does besides must bear that. For all that took long to work out. */
+typedef int (*store_update_fn)(void *user, struct store_txn *t);
+int store_update(struct store *s, store_update_fn fn, void *user);
+
 /* One-shot forms, a transaction each. store_fetch()'s blob owns its bytes. */
 int store_fetch(struct store *s, size_t table, struct slice key, struct blob *ret);
 int store_set(struct store *s, size_t table, struct slice key, struct slice value);
 
 /* -- care ------------------------------------------------------------------------------------------------------- */
 
-/* A number that grows with every committed write of any process: cheap (no system call but LMDB's), to notice change. */
+/* A number that changes with every committed write of any process: cheap, to notice change. */
 uint64_t store_generation(struct store *s);
 
 struct store_report {

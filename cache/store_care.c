@@ -135,12 +135,12 @@ static int compact_in(struct store_txn *t, uint64_t *ret_segment)
         return applied_put(e, t->txn, end);
 }
 
-int compact(struct store *s, bool lost)
+int store_compact(struct store *s)
 {
         struct environment *e = s->env;
         struct store_txn *t;
         uint64_t segment = 0;
-        int r = write_begin(s, lost, &t);
+        int r = write_begin(s, true, &t);
 
         if (r < 0)
                 return r;
@@ -159,11 +159,6 @@ int compact(struct store *s, bool lost)
                 journal_remove(e->journal, segment);
         store_end(t);
         return r;
-}
-
-int store_compact(struct store *s)
-{
-        return compact(s, false);
 }
 
 /* -- checking --------------------------------------------------------------------------------------------------- */

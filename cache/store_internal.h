@@ -28,7 +28,11 @@ struct environment {
         uint64_t readers_cleared_ns; /* under writer */
 
         pthread_mutex_t pool_lock;
+        pthread_cond_t pool_changed;
         struct store_txn *pool; /* under pool_lock: read transactions that were reset */
+        unsigned n_open;        /* under pool_lock: transactions of this process that have begun and not ended */
+        bool healing;           /* under pool_lock: no other may begin */
+        struct store *handles;  /* under the registry's lock */
 
         _Atomic uint64_t damaged_values;
 };
@@ -42,6 +46,7 @@ struct table {
 
 struct store {
         struct environment *env;
+        struct store *next;          /* of the environment's handles */
         struct store_report *report; /* borrowed; while a rebuild opens it, else NULL */
         bool journal_lost;           /* while opening: the index has what the journal lost */
         char *dir;
@@ -58,6 +63,7 @@ struct store_txn {
         MDB_txn *txn;
         bool write;
         int error;              /* of an earlier put: nothing more can be done but to give up */
+        unsigned renewed;       /* reading: how often it began again, on an index made anew */
         struct store_txn *next; /* in the pool */
 
         /* writing */
@@ -77,11 +83,14 @@ struct store_txn {
 int store_open_with(const char *dir, const struct store_table *tables, size_t n_tables, int flags, struct store_report *report,
                     struct store **ret);
 
-/* Begins a write transaction. `lost` goes on although a part of the journal is gone: only to write it anew. */
-int write_begin(struct store *s, bool lost, struct store_txn **ret);
+/* Makes a damaged index anew while the store is open, once every transaction of this process has ended; a thread that has one open itself
+ * cannot. 0; -EIO with why not. */
+int heal(struct environment *e);
+extern _Thread_local unsigned transactions; /* this thread's, in any store */
 
-/* The last part of opening: writes the journal anew from the index. */
-int compact(struct store *s, bool lost);
+/* Begins a write transaction. `lost` goes on although a part of the journal is gone: only to write it anew. -ENODATA without a sentence:
+ * a part is gone. */
+int write_begin(struct store *s, bool lost, struct store_txn **ret);
 
 #define META_TABLE   "@store"
 #define META_FORMAT  "format"  /* u32 */

@@ -150,17 +150,20 @@ int replay(struct environment *e, const struct table *tables, size_t n_tables, b
 
 /* -- the environment -------------------------------------------------------------------------------------------- */
 
-static void environment_free(struct environment *e)
+static void drain_pool(struct environment *e)
 {
-        struct store_txn *t = e->pool;
+        struct store_txn *t;
 
-        while (t) {
-                struct store_txn *next = t->next;
-
+        while ((t = e->pool)) {
+                e->pool = t->next;
                 db_abort(e->db, t->txn);
                 free(t);
-                t = next;
         }
+}
+
+static void environment_free(struct environment *e)
+{
+        drain_pool(e);
         db_close(e->db);
         journal_close(e->journal);
         if (e->write_fd >= 0)
@@ -170,6 +173,7 @@ static void environment_free(struct environment *e)
         buffer_done(&e->scratch);
         pthread_mutex_destroy(&e->writer);
         pthread_mutex_destroy(&e->pool_lock);
+        pthread_cond_destroy(&e->pool_changed);
         free(e->dir);
         free(e);
 }
@@ -178,6 +182,7 @@ static struct environment *environment_new(const char *dir)
 {
         struct environment *e = calloc(1, sizeof(*e));
         pthread_mutexattr_t attributes;
+        pthread_condattr_t clock;
 
         if (!e)
                 return NULL;
@@ -189,6 +194,10 @@ static struct environment *environment_new(const char *dir)
         pthread_mutex_init(&e->writer, &attributes);
         pthread_mutexattr_destroy(&attributes);
         pthread_mutex_init(&e->pool_lock, NULL);
+        pthread_condattr_init(&clock);
+        pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
+        pthread_cond_init(&e->pool_changed, &clock);
+        pthread_condattr_destroy(&clock);
         e->dir = strdup(dir);
         if (!e->dir) {
                 environment_free(e);
@@ -301,7 +310,7 @@ static int look_at_index(const char *path)
         return r;
 }
 
-/* Opens LMDB; alone, a damaged one is set aside and begun anew. */
+/* Opens LMDB; a damaged one is set aside and begun anew. Only alone it can be looked at: others may be writing. Under the write lock. */
 static int open_index(struct environment *e, int flags, bool alone)
 {
         char path[PATH_SIZE], mark[PATH_SIZE];
@@ -311,21 +320,34 @@ static int open_index(struct environment *e, int flags, bool alone)
                 r = path_join(mark, path, DB_DAMAGED);
         if (r < 0)
                 return r;
-        if (!alone && (access(mark, F_OK) == 0 || flags & STORE_REBUILD))
-                return errorf(flags & STORE_REBUILD ? -EBUSY : -EIO,
-                              "the index in %s must be made anew and is in use; end every solverfs on this store first", path);
+        if (!alone && flags & STORE_REBUILD)
+                return errorf(-EBUSY, "the index in %s is in use; end every solverfs on this store first", path);
         if (flags & STORE_REBUILD)
                 r = -EIO;
         else if (alone && !(flags & STORE_NO_CHECK))
                 r = look_at_index(path);
+        else if (access(mark, F_OK) == 0)
+                r = errorf(-EIO, "the index in %s was found damaged; 'solverfs fsck' makes it anew from the journal", path);
         if (r == 0)
                 r = db_open(path, e->read_only, &e->db);
-        if (r != -EIO || !alone)
+        if (r != -EIO || e->read_only)
                 return r;
         if (!(flags & STORE_REBUILD))
                 log_error("%s", error_message(r));
         r = set_aside(e->dir);
         return r < 0 ? r : db_open(path, e->read_only, &e->db);
+}
+
+static int open_index_locked(struct environment *e, int flags, bool alone)
+{
+        int r = e->read_only ? 0 : environment_lock(e);
+
+        if (r < 0)
+                return r;
+        r = open_index(e, flags, alone);
+        if (!e->read_only)
+                environment_unlock(e);
+        return r;
 }
 
 static int open_journal(struct environment *e)
@@ -399,6 +421,7 @@ static int bring_up(struct store *s, MDB_txn **txn, bool alone)
         bool fresh;
         int r = db_table(e->db, *txn, META_TABLE, true, &e->meta);
 
+        s->journal_lost = false;
         if (r == 0)
                 r = check_format(e, *txn, &fresh);
         if (r == 0)
@@ -407,16 +430,11 @@ static int bring_up(struct store *s, MDB_txn **txn, bool alone)
                 r = applied_get(e, *txn, &found);
         if (r == 0)
                 r = journal_pending(e->journal, found);
-        if (r == -ENODATA && alone) {
+        if (r == -ENODATA) {
                 log_error("a part of the journal in %s/journal is gone; it is written anew from the index", e->dir);
                 s->journal_lost = true;
                 r = 1; /* there may be more behind the part that is gone */
         }
-        if (r == -ENODATA)
-                return errorf(
-                        -EIO,
-                        "a part of the journal in %s/journal is gone; end every solverfs on this store, the next one repairs it",
-                        e->dir);
         if (r < 0)
                 return r;
         at = found;
@@ -459,6 +477,96 @@ static int bring_up_writing(struct store *s, bool alone)
         return r;
 }
 
+/* -- making it anew while it is open ---------------------------------------------------------------------------- */
+
+#define HEAL_NS (5 * NSEC_PER_SEC) /* for the transactions of other threads to end; they are short */
+
+/* No transaction begins from here on, and none is open. */
+static bool heal_begin(struct environment *e)
+{
+        uint64_t until = now_ns() + HEAL_NS;
+        struct timespec at = {.tv_sec = (time_t)(until / NSEC_PER_SEC), .tv_nsec = (long)(until % NSEC_PER_SEC)};
+        int rc = 0;
+
+        pthread_mutex_lock(&e->pool_lock);
+        e->healing = true;
+        while (e->n_open > 0 && rc == 0)
+                rc = pthread_cond_timedwait(&e->pool_changed, &e->pool_lock, &at);
+        if (e->n_open == 0)
+                drain_pool(e);
+        rc = e->n_open;
+        pthread_mutex_unlock(&e->pool_lock);
+        return rc == 0;
+}
+
+static void heal_end(struct environment *e)
+{
+        pthread_mutex_lock(&e->pool_lock);
+        e->healing = false;
+        pthread_cond_broadcast(&e->pool_changed);
+        pthread_mutex_unlock(&e->pool_lock);
+}
+
+/* All handles have numbers of their own for the new index's tables. */
+static int bring_up_again(struct environment *e, bool anew)
+{
+        MDB_txn *txn = NULL;
+        int r = db_begin(e->db, true, &txn);
+
+        for (struct store *s = e->handles; r == 0 && s; s = s->next)
+                r = bring_up(s, &txn, anew);
+        if (r == 0)
+                return db_commit(e->db, txn);
+        db_abort(e->db, txn);
+        return r;
+}
+
+/* Under the write lock. Another process may have been first. */
+static int renew_index(struct environment *e)
+{
+        struct db *old = e->db, *new;
+        bool anew = db_is_current(old);
+        int r = anew ? set_aside(e->dir) : 0;
+
+        if (r == 0)
+                r = db_open(old->dir, false, &new);
+        if (r < 0)
+                return r;
+        e->db = new;
+        r = bring_up_again(e, anew);
+        if (r < 0) {
+                e->db = old;
+                db_close(new);
+                return r;
+        }
+        db_close(old);
+        log_info("the index in %s is whole again", e->dir);
+        return 0;
+}
+
+int heal(struct environment *e)
+{
+        int r;
+
+        pthread_mutex_lock(&registry.lock);
+        r = db_usable(e->db);
+        if (r == 0 || e->read_only || !db_is_ours(e->db)) {
+                pthread_mutex_unlock(&registry.lock);
+                return r;
+        }
+        if (!heal_begin(e))
+                r = errorf(-EIO, "the index in %s is damaged, and cannot be made anew while it is being read", e->dir);
+        else
+                r = environment_lock(e);
+        if (r == 0) {
+                r = renew_index(e);
+                environment_unlock(e);
+        }
+        heal_end(e);
+        pthread_mutex_unlock(&registry.lock);
+        return r;
+}
+
 static int bring_up_reading(struct store *s)
 {
         struct environment *e = s->env;
@@ -490,7 +598,7 @@ static int environment_open(struct environment *e, int flags, bool *ret_alone)
         if (r == 0 && !e->read_only)
                 r = lock_open(e->dir, "write.lock", &e->write_fd);
         if (r == 0)
-                r = open_index(e, flags, *ret_alone);
+                r = open_index_locked(e, flags, *ret_alone);
         if (r == 0 && e->db->unlocked)
                 log_warning("%s cannot be locked; reading it while another process writes may fail", e->dir);
         if (r == 0 && !e->read_only)
@@ -549,6 +657,17 @@ static void registry_unref(struct environment *e)
         environment_free(e);
 }
 
+static void handle_drop(struct store *s)
+{
+        struct store **p = &s->env->handles;
+
+        while (*p && *p != s)
+                p = &(*p)->next;
+        if (*p)
+                *p = s->next;
+        registry_unref(s->env);
+}
+
 /* Under the registry's lock. */
 static int open_handle(struct store *s, const struct stat *st, int flags)
 {
@@ -578,14 +697,16 @@ static int open_handle(struct store *s, const struct stat *st, int flags)
         }
         if (r == 0)
                 r = e->read_only ? bring_up_reading(s) : bring_up_writing(s, alone);
-        if (r == 0 && s->journal_lost)
-                r = compact(s, true);
+        if (r == 0) {
+                s->next = e->handles;
+                e->handles = s;
+        }
         if (r == 0 && alone) {
                 journal_sweep(e->journal);
                 r = lock_share(e->open_fd);
         }
         if (r < 0)
-                registry_unref(e);
+                handle_drop(s);
         return r;
 }
 
@@ -624,6 +745,11 @@ int store_open_with(const char *dir, const struct store_table *tables, size_t n_
                 r = open_handle(s, &st, flags);
                 pthread_mutex_unlock(&registry.lock);
         }
+        if (r == 0 && s->journal_lost) {
+                r = store_compact(s);
+                if (r < 0)
+                        return store_close(s), r;
+        }
         if (r < 0) {
                 store_free(s);
                 return r;
@@ -643,7 +769,7 @@ struct store *store_close(struct store *s)
         if (!s)
                 return NULL;
         pthread_mutex_lock(&registry.lock);
-        registry_unref(s->env);
+        handle_drop(s);
         pthread_mutex_unlock(&registry.lock);
         store_free(s);
         return NULL;

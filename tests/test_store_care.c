@@ -376,7 +376,7 @@ START_TEST(test_overwritten_while_open)
 }
 END_TEST
 
-START_TEST(test_an_error_is_said_and_stays)
+START_TEST(test_read_only_an_error_is_said_and_stays)
 {
         struct store *s;
         struct store_txn *t;
@@ -384,15 +384,153 @@ START_TEST(test_an_error_is_said_and_stays)
         uint8_t key[4] = {0};
 
         make_store();
-        s = open_store(0);
+        s = open_store(STORE_READ_ONLY);
         ck_assert_int_eq(truncate(DATA, 0), 0);
         assert_error(store_fetch(s, FACTS, SLICE(key, 4), &b), EIO);
         ck_assert_ptr_nonnull(strstr(error_message(-EIO), "damaged"));
         assert_error(store_read(s, &t), EIO);
-        assert_error(store_write(s, &t), EIO);
+        assert_error(store_write(s, &t), EROFS);
         store_close(s);
         s = open_store(0); /* made anew */
         ck_assert_uint_eq(count_right(s, FACTS, 1), VALUES);
+        store_close(s);
+}
+END_TEST
+
+/* -- made anew while it is open -- */
+
+/* Damage that no reader of LMDB can miss: everything behind the meta pages is gone. */
+static void wreck(void)
+{
+        ck_assert_int_eq(truncate(DATA, 8192), 0);
+}
+
+START_TEST(test_heals_under_a_reader)
+{
+        struct store *s, *other;
+
+        make_store();
+        s = open_store(0);
+        other = open_store(0);
+        wreck();
+        ck_assert_uint_eq(count_right(s, FACTS, 1), VALUES);
+        ck_assert_uint_eq(count_right(other, FACTS, 1), VALUES); /* its tables have new numbers, too */
+        fill_round(s, 2);
+        ck_assert_uint_eq(count_right(other, FACTS, 2), VALUES);
+        ck_assert_uint_eq(count_right(s, PROGRAMS, 2), VALUES);
+        wreck(); /* and once more */
+        ck_assert_uint_eq(count_right(other, FACTS, 2), VALUES);
+        store_close(other);
+        store_close(s);
+        s = open_store(0);
+        ck_assert_uint_eq(count_right(s, FACTS, 2), VALUES);
+        store_close(s);
+}
+END_TEST
+
+START_TEST(test_heals_under_a_writer)
+{
+        static const char value_of[] = "written over the damage";
+        cleanup_blob struct blob b = {0};
+        struct store *s;
+        uint8_t key[4];
+
+        make_store();
+        s = open_store(0);
+        wreck();
+        key_u32(key, 7);
+        assert_ok(store_set(s, FACTS, SLICE(key, 4), SLICE(value_of, sizeof(value_of))));
+        assert_ok(store_fetch(s, FACTS, SLICE(key, 4), &b));
+        ck_assert_mem_eq(b.data, value_of, sizeof(value_of));
+        ck_assert_uint_eq(count_right(s, FACTS, 1) % WRONG, VALUES - 1);
+        store_close(s);
+}
+END_TEST
+
+struct seen {
+        struct store_txn *txn;
+        unsigned n, last;
+};
+
+static int wreck_in_the_midst(void *user, struct slice key, struct slice v)
+{
+        struct seen *seen = user;
+        char data[16384];
+        unsigned i = key_get_u32(key.data);
+        size_t size = value(i, 1, data);
+        struct blob b;
+
+        ck_assert(v.size == size && memcmp(v.data, data, size) == 0);
+        ck_assert(seen->n == 0 || i > seen->last);
+        seen->last = i;
+        if (++seen->n == VALUES / 4) {
+                wreck();
+                assert_ok(store_get(seen->txn, FACTS, key, &b)); /* begins again beneath the walk */
+                ck_assert(b.size == size && memcmp(b.data, data, size) == 0);
+                blob_done(&b);
+        } else if (seen->n == VALUES / 2) {
+                wreck();
+        }
+        return 0;
+}
+
+START_TEST(test_heals_under_a_walk)
+{
+        struct seen seen = {0};
+        struct store *s;
+
+        make_store();
+        s = open_store(0);
+        assert_ok(store_read(s, &seen.txn));
+        assert_ok(store_each(seen.txn, FACTS, SLICE(NULL, 0), SLICE(NULL, 0), true, wreck_in_the_midst, &seen));
+        ck_assert_uint_eq(seen.n, VALUES);
+        store_end(seen.txn);
+        store_close(s);
+}
+END_TEST
+
+/* A second process has the store open, finds the damage in its turn, and neither writes into what was set aside. */
+START_TEST(test_heals_beside_a_process)
+{
+        int to[2], from[2];
+        struct store *s;
+        pid_t pid;
+        char c = 0;
+
+        make_store();
+        ck_assert_int_eq(pipe(to) | pipe(from), 0);
+        pid = fork();
+        if (pid == 0) {
+                s = open_store(0);
+                if (write(from[1], "o", 1) != 1 || read(to[0], &c, 1) != 1)
+                        _exit(1);
+                fill_round(s, 3);
+                store_close(s);
+                _exit(0);
+        }
+        ck_assert_int_eq(read(from[0], &c, 1), 1);
+        s = open_store(0);
+        wreck();
+        ck_assert_uint_eq(count_right(s, FACTS, 1), VALUES);
+        ck_assert_int_eq(write(to[1], "g", 1), 1);
+        ck_assert_int_eq(waitpid(pid, &(int){0}, 0), pid);
+        ck_assert_uint_eq(count_right(s, FACTS, 3), VALUES);
+        store_close(s);
+}
+END_TEST
+
+START_TEST(test_journal_lost_while_open)
+{
+        struct store *s;
+
+        make_store();
+        s = open_store(0);
+        ck_assert_int_eq(truncate("s/journal/00000001", 100), 0);
+        fill_round(s, 2); /* each commit says that it is durable: it must be so again */
+        store_close(s);
+        remove_tree("s/lmdb");
+        s = open_store(0);
+        ck_assert_uint_eq(count_right(s, FACTS, 2), VALUES);
         store_close(s);
 }
 END_TEST
@@ -662,6 +800,7 @@ END_TEST
 
 SUITE_TIMEOUT("store-care", 3600, test_check_of_a_sound_store, test_flipped_bits, test_flipped_headers,
               test_pages_lost_and_misplaced, test_truncated, test_damaged_journal, test_truncated_while_open,
-              test_overwritten_while_open, test_an_error_is_said_and_stays, test_truncated_beside_threads, test_a_damaged_value,
-              test_rebuild, test_compact, test_older_index_with_a_compacted_journal, test_kill_while_compacting,
-              test_compacting_beside_a_writer)
+              test_overwritten_while_open, test_read_only_an_error_is_said_and_stays, test_heals_under_a_reader,
+              test_heals_under_a_writer, test_heals_under_a_walk, test_heals_beside_a_process, test_journal_lost_while_open,
+              test_truncated_beside_threads, test_a_damaged_value, test_rebuild, test_compact,
+              test_older_index_with_a_compacted_journal, test_kill_while_compacting, test_compacting_beside_a_writer)
