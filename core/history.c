@@ -11,7 +11,7 @@
 static void history_free(struct history *h)
 {
         for (unsigned i = 0; i < h->n_idle; i++)
-                git_repository_free(h->idle[i]);
+                git_repository_free(h->idle[i].git);
         pthread_mutex_destroy(&h->lock);
         free(h->name);
         free(h->repos_dir);
@@ -91,8 +91,12 @@ int history_handle(struct history *h, struct handle *ret)
 {
         *ret = (struct handle){.history = h};
         pthread_mutex_lock(&h->lock);
-        if (h->n_idle > 0)
-                ret->git = h->idle[--h->n_idle];
+        if (h->n_idle > 0) {
+                const struct idle *last = &h->idle[--h->n_idle];
+
+                ret->git = last->git;
+                ret->uses = last->uses;
+        }
         pthread_mutex_unlock(&h->lock);
         return ret->git ? 0 : history_repository(h, &ret->git);
 }
@@ -104,8 +108,8 @@ void history_handle_done(struct handle *handle)
         if (!handle->git)
                 return;
         pthread_mutex_lock(&h->lock);
-        if (h->n_idle < N_IDLE) {
-                h->idle[h->n_idle++] = handle->git;
+        if (h->n_idle < N_IDLE && handle->uses + 1 < HANDLE_USES) {
+                h->idle[h->n_idle++] = (struct idle){.git = handle->git, .uses = handle->uses + 1};
                 handle->git = NULL;
         }
         pthread_mutex_unlock(&h->lock);

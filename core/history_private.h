@@ -26,8 +26,11 @@ struct history {
         uint32_t repository; /* number of the repository in the store */
         char *name, *repos_dir, *path;
         pthread_mutex_t lock;
-        git_repository *idle[N_IDLE]; /* under lock; handles nobody uses now */
-        unsigned n_idle;              /* under lock */
+        struct idle {
+                git_repository *git;
+                unsigned uses;
+        } idle[N_IDLE];  /* under lock; handles nobody uses now */
+        unsigned n_idle; /* under lock */
 };
 
 static inline void progress_tell(const struct progress *p, const char *what, uint64_t done, uint64_t total)
@@ -38,9 +41,13 @@ static inline void progress_tell(const struct progress *p, const char *what, uin
 
 /* -- handles: libgit2's are not to be shared between threads, and opening one costs a tenth of a millisecond ------- */
 
+/* How often one is used before it is given up: libgit2 keeps up to 16 MB of unpacked objects with each, and gives nothing back before. */
+#define HANDLE_USES 1000
+
 struct handle {
         struct history *history;
         git_repository *git;
+        unsigned uses; /* it had before this one */
 };
 int history_handle(struct history *h, struct handle *ret);
 void history_handle_done(struct handle *handle);

@@ -128,33 +128,49 @@ static int keep_sources(struct history *h, const struct digest *of_paths, const 
         return r < 0 ? r : store_commit(steal_pointer(t));
 }
 
+/* What cannot be kept (a full disk, say) is worked out again the next time. */
+static bool try_to_keep(struct history *h, const struct digest *of_paths, const struct digest *list, const uint32_t *numbers,
+                        size_t n)
+{
+        int r = n > 0 ? keep_sources(h, of_paths, list, numbers, n) : 0;
+
+        if (r < 0)
+                log_info("what the builds of %s depend on is not kept: %s", h->name, error_message(r));
+        return r == 0;
+}
+
 static int fill_gaps(struct history *h, char *const *paths, const struct digest *of_paths, struct sources *s)
 {
-        cleanup_handle struct handle handle = {0};
+        cleanup_git_repository git_repository *git = NULL; /* ours alone, and no handle for others: it grows by all it has read */
         bool keep = !store_read_only(h->store);
         uint32_t fresh[BATCH];
         size_t n = 0;
-        int r = 0;
 
-        for (uint32_t i = 0; r == 0 && i < s->n; i++) {
+        for (uint32_t i = 0; i < s->n; i++) {
+                int r;
+
                 if (s->known[i])
                         continue;
-                r = handle.git ? 0 : history_handle(h, &handle);
-                if (r == 0)
-                        r = work_out(h, handle.git, i, paths, &s->list[i]);
-                if (r == -ESTALE || (r == -EIO && handle.git)) { /* one lost commit is no reason to know nothing of the others */
+                r = git ? 0 : history_repository(h, &git);
+                if (r < 0)
+                        return r;
+                r = work_out(h, git, i, paths, &s->list[i]);
+                if (r == -ESTALE || r == -EIO) { /* one lost commit is no reason to know nothing of the others */
                         s->list[i] = (struct digest){0};
-                        r = 0;
                         continue;
                 }
-                if (r == 0 && keep)
-                        fresh[n++] = i;
-                if (r == 0 && n == BATCH) {
-                        r = keep_sources(h, of_paths, s->list, fresh, n);
+                if (r < 0)
+                        return r;
+                fresh[n++] = i;
+                if (n == BATCH) {
+                        keep = keep && try_to_keep(h, of_paths, s->list, fresh, n);
                         n = 0;
+                        git_repository_free(steal_pointer(git));
                 }
         }
-        return r == 0 && n > 0 ? keep_sources(h, of_paths, s->list, fresh, n) : r;
+        if (keep)
+                try_to_keep(h, of_paths, s->list, fresh, n);
+        return 0;
 }
 
 int history_sources(struct history *h, char *const *paths, struct digest **ret, uint32_t *ret_n)

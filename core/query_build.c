@@ -336,24 +336,23 @@ int commits_known(struct workspace *w, struct solver *s, uint32_t **ret, size_t 
 {
         cleanup_txn struct store_txn *t = NULL;
         struct build_keys keys = {0};
+        cleanup_free struct digest *builds = NULL;
         cleanup_free uint32_t *list = NULL;
-        uint32_t count = history_count(s->history);
+        uint32_t count = 0;
         size_t n = 0;
         int r = store_read(workspace_store(w), &t);
 
         if (r == 0)
                 r = store_each(t, TABLE_BUILDS, SLICE("", 0), SLICE("", 0), false, build_keys_add, &keys);
-        t = store_end(t);
+        t = store_end(t); /* not held while what is not yet in the index is worked out */
+        if (r == 0 && keys.n > 0)
+                r = build_keys(s->history, s->recipe, &builds, &count);
         list = calloc((size_t)count + 1, sizeof(*list));
         if (r == 0 && !list)
                 r = -ENOMEM;
-        for (uint32_t i = 0; r == 0 && keys.n > 0 && i < count; i++) {
-                struct digest key;
-
-                if (build_key(s->history, i, s->recipe, &key) == 0 &&
-                    bsearch(&key, keys.list, keys.n, sizeof(*keys.list), digest_compare)) /* in order: LMDB's own */
+        for (uint32_t i = 0; r == 0 && i < count; i++)
+                if (bsearch(&builds[i], keys.list, keys.n, sizeof(*keys.list), digest_compare)) /* in order: LMDB's own */
                         list[n++] = i;
-        }
         free(keys.list);
         if (r < 0)
                 return r;

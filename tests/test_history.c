@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 
 #include "core/history.h"
@@ -416,6 +417,33 @@ START_TEST(test_sources)
 }
 END_TEST
 
+/* Listings ask for all sources: what the disk has no room for must not end them. */
+START_TEST(test_sources_that_cannot_be_kept)
+{
+        char *const src[] = {(char[]){"src"}, NULL};
+        struct rlimit before, none;
+        struct digest one, *list;
+        uint32_t n;
+
+        make_repository();
+        begin("r");
+        ck_assert_int_eq(getrlimit(RLIMIT_FSIZE, &before), 0);
+        none = (struct rlimit){.rlim_cur = 0, .rlim_max = before.rlim_max};
+        signal(SIGXFSZ, SIG_IGN);
+        ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &none), 0);
+        ck_assert_int_eq(store_set(store, REFS, slice_string("x"), slice_string("y")), -EFBIG); /* so it is */
+        assert_ok(history_sources(history, src, &list, &n));
+        ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &before), 0);
+        ck_assert_uint_eq(n, 6);
+        for (uint32_t i = 0; i < n; i++) {
+                assert_ok(history_source(history, i, src, &one));
+                ck_assert(digest_equal(&list[i], &one));
+        }
+        free(list);
+        close_history();
+}
+END_TEST
+
 START_TEST(test_update)
 {
         uint64_t generation;
@@ -772,8 +800,8 @@ START_TEST(test_threads)
 END_TEST
 
 SUITE("history", test_index_and_lookups, test_refs, test_revisions_are_git_s, test_revisions_refused, test_revisions_at_random,
-      test_names_like_hex, test_ambiguous_prefixes, test_texts, test_dates, test_odd_commits, test_sources, test_update,
-      test_rewritten_upstream, test_branch_becomes_folder, test_clone_sources_that_do_not_work, test_clone_sources_that_work,
-      test_damaged_repository, test_foreign_repository, test_odd_ref_names, test_killed_index,
-      test_killed_clone_leaves_nothing_in_the_way, test_snapshot, test_snapshot_ahead_of_the_store, test_snapshot_of_others,
-      test_threads)
+      test_names_like_hex, test_ambiguous_prefixes, test_texts, test_dates, test_odd_commits, test_sources,
+      test_sources_that_cannot_be_kept, test_update, test_rewritten_upstream, test_branch_becomes_folder,
+      test_clone_sources_that_do_not_work, test_clone_sources_that_work, test_damaged_repository, test_foreign_repository,
+      test_odd_ref_names, test_killed_index, test_killed_clone_leaves_nothing_in_the_way, test_snapshot,
+      test_snapshot_ahead_of_the_store, test_snapshot_of_others, test_threads)
