@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "cache/lock.h"
+#include "leftovers.h"
 
 /* A program in the store, and when it was built last. */
 struct built {
@@ -20,7 +21,6 @@ struct collecting {
         const struct care_plan *plan;
         const struct care_watch *watch;
         struct care_freed *freed;
-        int64_t begun;
 
         struct built *programs; /* malloc'd */
         size_t n_programs, programs_capacity;
@@ -141,19 +141,7 @@ static int drop_set_aside(struct collecting *c, const char *dir, const char *nam
 
 static int drop_scratch(struct collecting *c, const char *dir, const char *name)
 {
-        char path[PATH_SIZE];
-        struct stat st;
-
-        if (path_join(path, dir, name) < 0 || lstat(path, &st) < 0 ||
-            st.st_mtime >= c->begun) /* of an engine that started since */
-                return 0;
-        return drop_tree(c, dir, name, &c->freed->leftovers, NULL);
-}
-
-/* engines/<pid> is locked while that engine lives (engine_view.c). */
-static int engine_is_alive(struct collecting *c, const char *dir, const char *name)
-{
-        return strchr(name, '.') == NULL && lock_is_held(dir, name) ? -EBUSY : 0;
+        return scratch_is_left(workspace_dir(c->workspace), name) ? drop_tree(c, dir, name, &c->freed->leftovers, NULL) : 0;
 }
 
 static int drop_leftovers(struct collecting *c)
@@ -172,9 +160,10 @@ static int drop_leftovers(struct collecting *c)
         }
         if (r == 0 || r == -EAGAIN)
                 r = each_in(c, ".", drop_set_aside);
-        /* Scratch folders belong to runs of living engines; without any, all are of dead ones. */
-        if (r == 0 && each_in(c, "engines", engine_is_alive) == 0)
+        if (r == 0)
                 r = each_in(c, "scratch", drop_scratch);
+        if (r == 0 && !c->plan->dry_run)
+                leftovers_sweep(workspace_dir(c->workspace));
         return r;
 }
 
@@ -460,7 +449,7 @@ static int bound(struct collecting *c)
 
 int care_collect(struct workspace *w, const struct care_plan *plan, const struct care_watch *watch, struct care_freed *ret)
 {
-        struct collecting c = {.workspace = w, .plan = plan, .watch = watch, .freed = ret, .begun = now_seconds()};
+        struct collecting c = {.workspace = w, .plan = plan, .watch = watch, .freed = ret};
         int r;
 
         *ret = (struct care_freed){0};

@@ -4,6 +4,7 @@
 #include <sys/eventfd.h>
 
 #include "host.h"
+#include "leftovers.h"
 
 /* -- queries and values -- */
 
@@ -553,8 +554,10 @@ int engine_open(struct workspace *w, const struct engine_options *options, struc
         e->urgent = e->alive = -1;
         pthread_mutex_init(&e->lock, NULL);
         r = view_open(e);
-        if (r == 0)
+        if (r == 0) {
+                leftovers_sweep(workspace_dir(w));
                 r = schedule_start(e);
+        }
         if (r < 0) {
                 view_close(e);
                 free(e);

@@ -173,7 +173,8 @@ int view_open(struct engine *e)
                         return r;
         }
         snprintf(pid, sizeof(pid), "%d", (int)getpid());
-        r = lock_try(e->engines_dir, pid, true, &e->alive); /* shared: a process may have two engines */
+        /* shared: a process may have two engines; wait: for who sweeps what the last process of that number left */
+        r = lock_wait(e->engines_dir, pid, true, &e->alive);
         return r < 0 ? errorf(r, "cannot lock %s/%s: %s", e->engines_dir, pid, strerror(-r)) : 0;
 }
 

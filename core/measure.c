@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "execute.h"
+#include "leftovers.h"
 #include "pattern.h"
 
 struct taken { /* one sample with all that belongs to it */
@@ -77,17 +78,6 @@ static int make_binds(const struct measure_request *q, struct binds *b)
         return 0;
 }
 
-static int make_scratch(const struct measure_request *q, char ret[PATH_SIZE])
-{
-        int r = path_join(ret, q->scratch_parent, "run-XXXXXX");
-
-        if (r < 0)
-                return r;
-        if (!mkdtemp(ret))
-                return errorf(-errno, "cannot make a scratch folder in %s: %s", q->scratch_parent, strerror(errno));
-        return 0;
-}
-
 static int run_once(const struct measurement *m, struct execute_result *ret)
 {
         const struct measure_request *q = m->request;
@@ -98,7 +88,7 @@ static int run_once(const struct measurement *m, struct execute_result *ret)
 
         r = make_binds(q, &binds);
         if (r == 0)
-                r = make_scratch(q, scratch);
+                r = scratch_make(q->scratch_parent, scratch);
         if (r < 0)
                 return r;
         r = execute(

@@ -625,6 +625,46 @@ START_TEST(test_killed_again_and_again)
 }
 END_TEST
 
+/* What a killed daemon left of a run and of a build is taken away by the next one that starts, and nothing of a living one. */
+START_TEST(test_next_start_sweeps)
+{
+        struct world w = {.settings = "sandbox = none\ngrace = 600s\n",
+                          .recipe = at("environment = \"GATE=%s\"\n", absolute("gate"))};
+        struct mount *m, *living;
+        pid_t reader, other_reader;
+        unsigned run, other;
+
+        world_make(&w);
+        open_gate();
+        m = mount_start("mnt", NULL);
+        living = mount_start("living", NULL);
+        free(content("mnt/tiny/head/build/log"));
+        assert_shell("rm gate");
+        run = case_add("a.smt2", "; do pid %s\n; do wait %s\n", absolute("pid"), absolute("never"));
+        other = case_add("b.smt2", "; do pid %s\n; do wait %s\n; do print sat\n", absolute("pid2"), absolute("gate2"));
+        other_reader = reader_start(at("living/tiny/head/cases/%u/result", other), NULL);
+        await(exists("pid2"));
+        for (int build = 0; build < 2; build++) {
+                reader = reader_start(build ? "mnt/tiny/commits/v1/bin/tiny" : at(CELL "result", run), NULL);
+                await(build ? shell("ls -d store/work/tiny/[0-9]*.scratch") == 0 : exists("pid"));
+                mount_kill(m);
+                process_wait(reader);
+                assert_shell("test $(ls store/scratch | wc -l) = %d && test $(ls store/claims | wc -l) = 2", build ? 1 : 2);
+                m = mount_start("mnt", NULL);
+                assert_shell("cd store && test $(ls scratch | wc -l) = 1 && ls -d scratch/run-%d-*", (int)living->pid);
+                assert_shell("cd store && test $(ls claims | wc -l) = 1 && test \"$(ls engines | grep -v json)\" = \"$(printf "
+                             "'%%s\\n' "
+                             "%d %d | sort)\"",
+                             (int)living->pid, (int)m->pid);
+                ck_assert_int_ne(shell("ls -d store/work/tiny/[0-9]*.scratch"), 0);
+        }
+        assert_shell("touch gate gate2");
+        ck_assert_int_eq(process_wait(other_reader), 0);
+        assert_content(at("living/tiny/head/cases/%u/result", other), "sat\n");
+        world_end();
+}
+END_TEST
+
 START_TEST(test_a_living_mount_is_not_taken_over)
 {
         world_make(NULL);
@@ -661,5 +701,5 @@ MOUNT_SUITE("mount_wait", {test_a_thousand_readers}, {test_readers_of_a_cold_com
             {test_interrupted_shell}, {test_caught_interrupt}, {test_storm_of_harmless_signals}, {test_storm_of_ignored_signals},
             {test_storm_then_term}, {test_cancelled_behind_the_last_reader}, {test_rejoined_within_the_grace},
             {test_cancelled_in_the_queue}, {test_cancelled_build}, {test_unmount_is_refused_in_use}, {test_terminated_under_load},
-            {test_lazy_unmount_under_load}, {test_killed_daemon}, {test_killed_again_and_again},
+            {test_lazy_unmount_under_load}, {test_killed_daemon}, {test_killed_again_and_again}, {test_next_start_sweeps},
             {test_a_living_mount_is_not_taken_over}, {test_background})

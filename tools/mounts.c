@@ -49,6 +49,45 @@ static int lock_place(const char *store, const char *mountpoint, char ret_dir[PA
         return path_join(ret_dir, store, "mounts");
 }
 
+/* Who holds the lock, by what the file says; 0 when nobody does. */
+static pid_t lock_holder(const char *dir, const char *name)
+{
+        char path[PATH_SIZE], text[32] = "";
+        cleanup_close int fd = -1;
+
+        if (!lock_is_held(dir, name) || path_join(path, dir, name) < 0)
+                return 0;
+        fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+        if (fd < 0 || read(fd, text, sizeof(text) - 1) <= 0)
+                return 0;
+        return (pid_t)MAX(strtol(text, NULL, 10), 0L);
+}
+
+/* Whether it was killed and is on its way out: its memory goes before its files, and with them its locks. */
+static bool is_dying(pid_t pid)
+{
+        char path[64], byte;
+        cleanup_close int fd = -1;
+
+        snprintf(path, sizeof(path), "/proc/%d/cmdline", (int)pid);
+        fd = pid > 0 ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+        return fd >= 0 && read(fd, &byte, 1) == 0;
+}
+
+/* A number in a file may be of another PID namespace, and then mean somebody else here. */
+static bool is_solverfs(pid_t pid)
+{
+        char path[64], name[32] = "";
+        cleanup_close int fd = -1;
+
+        snprintf(path, sizeof(path), "/proc/%d/comm", (int)pid);
+        fd = pid > 0 ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+        return fd >= 0 && read(fd, name, sizeof(name) - 1) > 0 && strcmp(name, "solverfs\n") == 0;
+}
+
+#define LOCK_STEP  20  /* ms */
+#define DEATH_SOON 100 /* steps */
+
 int mounts_claim(const char *store, const char *mountpoint, int *ret_fd)
 {
         char dir[PATH_SIZE], name[DIGEST_HEX_SIZE];
@@ -58,6 +97,13 @@ int mounts_claim(const char *store, const char *mountpoint, int *ret_fd)
                 r = make_dirs(dir, 0700);
         if (r == 0)
                 r = lock_try(dir, name, false, ret_fd);
+        for (unsigned i = 0; r == -EAGAIN && i < DEATH_SOON && is_dying(lock_holder(dir, name)); i++) {
+                usleep(LOCK_STEP * 1000);
+                r = lock_try(dir, name, false, ret_fd);
+        }
+        if (r == -EAGAIN)
+                r = lock_try(dir, name, false,
+                             ret_fd); /* it may have gone between our last look at the lock and that at its holder */
         if (r == -EAGAIN)
                 return errorf(-EBUSY, "the store %s is mounted at %s already", store, mountpoint);
         if (r < 0)
@@ -75,22 +121,7 @@ void mounts_forget(const char *store, const char *mountpoint)
                 unlink(path);
 }
 
-/* Who holds the lock, by what the file says; 0 when nobody does. */
-static pid_t lock_holder(const char *dir, const char *name)
-{
-        char path[PATH_SIZE], text[32] = "";
-        cleanup_close int fd = -1;
-
-        if (!lock_is_held(dir, name) || path_join(path, dir, name) < 0)
-                return 0;
-        fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-        if (fd < 0 || read(fd, text, sizeof(text) - 1) <= 0)
-                return 0;
-        return (pid_t)MAX(strtol(text, NULL, 10), 0L);
-}
-
 #define END_SOON 2000 /* ms */
-#define END_STEP 20
 
 int mounts_end(const char *store, const char *mountpoint, void (*late)(const char *mountpoint, pid_t daemon))
 {
@@ -101,10 +132,10 @@ int mounts_end(const char *store, const char *mountpoint, void (*late)(const cha
         if (r < 0 || access(dir, F_OK) < 0)
                 return r;
         daemon = lock_holder(dir, name);
-        if (daemon > 0)
+        if (is_solverfs(daemon))
                 kill(daemon, SIGTERM); /* a last unmount ends it anyway; one where other mount namespaces have a copy does not */
-        for (unsigned ms = 0; (r = lock_try(dir, name, false, &fd)) == -EAGAIN && ms < END_SOON; ms += END_STEP)
-                usleep(END_STEP * 1000);
+        for (unsigned ms = 0; (r = lock_try(dir, name, false, &fd)) == -EAGAIN && ms < END_SOON; ms += LOCK_STEP)
+                usleep(LOCK_STEP * 1000);
         if (r == -EAGAIN) {
                 late(mountpoint, daemon);
                 r = lock_wait(dir, name, false, &fd);
@@ -169,7 +200,7 @@ static int visit(void *user, const struct mntent *m)
 
         /* One whose store we may not look into is another user's, and neither alive nor stale to us. */
         if (lock_place(m->mnt_fsname, m->mnt_dir, dir, name) == 0 && (access(dir, X_OK) == 0 || errno != EACCES))
-                v->fn(v->user, m->mnt_dir, m->mnt_fsname, lock_is_held(dir, name));
+                v->fn(v->user, m->mnt_dir, m->mnt_fsname, lock_is_held(dir, name) && !is_dying(lock_holder(dir, name)));
         return 0;
 }
 

@@ -11,7 +11,7 @@
 int mounts_path(const char *dir, char ret[PATH_SIZE]);
 
 /* Takes the lock, which the descriptor keeps until the process ends: who waits for it waits for just that. -EBUSY: a daemon of this
- * store has that mount point. */
+ * store has that mount point; one that was just killed is waited for. */
 int mounts_claim(const char *store, const char *mountpoint, int *ret_fd);
 /* Takes the file away, before the end. */
 void mounts_forget(const char *store, const char *mountpoint);
@@ -22,5 +22,5 @@ int mounts_store(const char *mountpoint, char ret_store[PATH_SIZE]);
  * seconds: another mount namespace has something open there. */
 int mounts_end(const char *store, const char *mountpoint, void (*late)(const char *mountpoint, pid_t daemon));
 
-/* Every mount of ours on this machine; `alive`: its daemon holds its lock. */
+/* Every mount of ours on this machine; `alive`: its daemon holds its lock, and was not killed just now. */
 int mounts_each(void (*fn)(void *user, const char *mountpoint, const char *store, bool alive), void *user);
