@@ -125,6 +125,8 @@ static int drop_repository(struct collecting *c, const char *dir, const char *na
         return is_repository(c, name, n - 4) ? 0 : drop_tree(c, dir, name, &c->freed->leftovers, "the repository of no solver");
 }
 
+#define CCACHE_GONE ".ccache-gone" /* no solver's name begins with a dot */
+
 static int drop_work(struct collecting *c, const char *dir, const char *name)
 {
         if (strcmp(name, "ccache") == 0 || is_repository(c, name, strlen(name)))
@@ -286,21 +288,33 @@ static int drop_worktrees(struct collecting *c, bool all)
         return r < 0 ? r : each_in(c, "work", all ? prune_to_none : prune_to_one);
 }
 
+/* Builds hold ccache.lock, shared. It is renamed first, so that none has to wait for the deleting. */
 static int drop_ccache(struct collecting *c, bool all)
 {
-        char work[PATH_SIZE], path[PATH_SIZE];
+        char work[PATH_SIZE], path[PATH_SIZE], gone[PATH_SIZE];
+        cleanup_close int lock = -1;
         int r = path_join(work, workspace_dir(c->workspace), "work");
 
         if (r == 0)
                 r = path_join(path, work, "ccache");
+        if (r == 0)
+                r = path_join(gone, work, CCACHE_GONE);
         if (r < 0 || access(path, F_OK) < 0)
                 return r;
-        if (!all) {
-                c->freed->ccache.left = size_of(path);
+        c->freed->ccache.left = size_of(path);
+        if (!all)
                 return 0;
-        }
+        r = lock_try(workspace_dir(c->workspace), "ccache.lock", false, &lock);
+        if (r < 0)
+                return r == -EAGAIN ? 0 : r;
         c->freed->ccache.left = 0;
-        return drop_tree(c, work, "ccache", &c->freed->ccache, NULL);
+        if (c->plan->dry_run)
+                return drop_tree(c, work, "ccache", &c->freed->ccache, NULL);
+        r = remove_tree(gone);
+        if (r == 0 && rename(path, gone) < 0)
+                r = errorf(-errno, "cannot rename %s: %s", path, strerror(errno));
+        closep(&lock);
+        return r < 0 ? r : drop_tree(c, work, CCACHE_GONE, &c->freed->ccache, NULL);
 }
 
 /* -- programs in the store -------------------------------------------------------------------------------------- */

@@ -3,6 +3,8 @@
 
 #include <sys/stat.h>
 
+#include "cache/lock.h"
+
 struct build_query {
         struct query query;
         struct solver *solver; /* owns a ref */
@@ -129,6 +131,7 @@ static int build_query_compute(struct workspace *w, struct query *query, struct 
         cleanup(build_record_unrefp) struct build_record *record = NULL;
         const struct settings *settings = workspace_settings(w);
         char work[PATH_SIZE], ccache[PATH_SIZE];
+        cleanup_close int held = -1;
         int r;
 
         if (snprintf(work, sizeof(work), "%s/work/%s", workspace_dir(w), q->solver->repository) >= (int)sizeof(work) ||
@@ -136,8 +139,11 @@ static int build_query_compute(struct workspace *w, struct query *query, struct 
             snprintf(ccache, sizeof(ccache), "%s/work/ccache/%s", workspace_dir(w), q->solver->repository) >= (int)sizeof(ccache))
                 return errorf(-ENAMETOOLONG, "the store's path is too long: %s", workspace_dir(w));
         r = make_dirs(work, 0700);
-        if (r == 0 && settings->ccache)
-                r = make_dirs(ccache, 0700);
+        if (r == 0 && settings->ccache) {
+                r = lock_wait(workspace_dir(w), "ccache.lock", true, &held); /* gc leaves it alone */
+                if (r == 0)
+                        r = make_dirs(ccache, 0700);
+        }
         if (r < 0)
                 return r;
         r = build(

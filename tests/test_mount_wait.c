@@ -6,6 +6,8 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
+#include "faults.h"
+
 #define GATED "; do count %s\n; do wait %s\n; do print sat\n"
 
 static struct world open_world = {.settings = "sandbox = none\ngrace = 600s\n"}; /* what nobody waits for goes on for long */
@@ -665,6 +667,25 @@ START_TEST(test_next_start_sweeps)
 }
 END_TEST
 
+/* gc takes all that can be made again, but not from under a build. */
+START_TEST(test_gc_beside_a_build)
+{
+        pid_t reader;
+
+        faults_begin();
+        world_make(NULL);
+        mount_start("mnt", NULL);
+        fault_set("build.command", "block\n");
+        reader = reader_start("mnt/tiny/head/bin/tiny", NULL);
+        await(fault_met("build.command") == 1);
+        assert_shell("solverfs -q gc --keep 0");
+        fault_clear("build.command");
+        ck_assert_int_eq(process_wait(reader), 0);
+        assert_shell("solverfs -q gc --keep 0 && ! ls -d store/work/ccache store/work/.ccache-gone");
+        world_end();
+}
+END_TEST
+
 START_TEST(test_a_living_mount_is_not_taken_over)
 {
         world_make(NULL);
@@ -702,4 +723,4 @@ MOUNT_SUITE("mount_wait", {test_a_thousand_readers}, {test_readers_of_a_cold_com
             {test_storm_then_term}, {test_cancelled_behind_the_last_reader}, {test_rejoined_within_the_grace},
             {test_cancelled_in_the_queue}, {test_cancelled_build}, {test_unmount_is_refused_in_use}, {test_terminated_under_load},
             {test_lazy_unmount_under_load}, {test_killed_daemon}, {test_killed_again_and_again}, {test_next_start_sweeps},
-            {test_a_living_mount_is_not_taken_over}, {test_background})
+            {test_gc_beside_a_build, NEEDS_SANDBOX}, {test_a_living_mount_is_not_taken_over}, {test_background})
