@@ -125,6 +125,35 @@ static int record_put(struct workspace *w, const struct build_query *q, const st
         return store_commit(steal_pointer(t));
 }
 
+static bool same_outputs(const struct build_record *a, const struct build_record *b)
+{
+        bool same = a->n_outputs == b->n_outputs;
+
+        for (size_t i = 0; same && i < a->n_outputs; i++)
+                same = digest_equal(&a->outputs[i].id, &b->outputs[i].id);
+        return same;
+}
+
+/* What is built once more, as gc took the programs, stays as it is known: its log was read by somebody, and what was measured with it is
+ * there for good, also when the build fails this time (a compiler has been removed, somebody killed it). 1: nothing new to be kept. */
+static int keep_known(struct workspace *w, const struct build_query *q, struct build_record **record)
+{
+        cleanup(build_record_unrefp) struct build_record *known = NULL;
+        int r = record_fetch(w, &q->build_key, true, &known);
+
+        if (r < 0)
+                return r == -ENOENT ? 0 : r;
+        if (!known->ok)
+                return 0;
+        if (!(*record)->ok)
+                return errorf(-EIO, "it was built before, and cannot be built again now: %s", (*record)->reason);
+        if (!same_outputs(known, *record))
+                return 0;
+        build_record_unref(*record);
+        *record = steal_pointer(known);
+        return 1;
+}
+
 static int build_query_compute(struct workspace *w, struct query *query, struct job *j, struct value **ret)
 {
         struct build_query *q = (struct build_query *)query;
@@ -163,6 +192,8 @@ static int build_query_compute(struct workspace *w, struct query *query, struct 
                         .progress = job_progress(j),
                 },
                 &record);
+        if (r == 0 && !job_again(j))
+                r = keep_known(w, q, &record);
         if (r == 0)
                 r = record_put(w, q, record);
         if (r < 0)

@@ -218,7 +218,7 @@ static void check_signal_ends(int signal)
         ck_assert_int_eq(kill(reader, signal), 0);
         ck_assert_int_eq(process_wait(reader), -signal); /* the gate is closed: it did not wait for the value */
         await(counter("mnt", "waiters") == 1);
-        assert_state(at(CELL "time", id), "running");
+        await(strcmp(state_of(at(CELL "time", id), "state"), "running") == 0);
         open_gate();
         ck_assert_int_eq(process_wait(stays), 0);
         assert_content("copy", "sat\n");
@@ -327,7 +327,7 @@ static void check_storm(const int *signals, size_t n, void (*before)(void))
         await(counter("mnt", "waiters") == 1);
         storm(reader, signals, n);
         ck_assert_uint_eq(counter("mnt", "waiters"), 1);
-        assert_state(at(CELL "time", id), "running");
+        await(strcmp(state_of(at(CELL "time", id), "state"), "running") == 0);
         open_gate();
         ck_assert_int_eq(process_wait(reader), 0);
         assert_content("copy", "sat\n");
@@ -420,7 +420,7 @@ START_TEST(test_rejoined_within_the_grace)
                 ck_assert_int_eq(process_wait(reader), -SIGINT);
                 await(counter("mnt", "waiters") == 0);
         }
-        assert_state(at(CELL "time", id), "running");
+        await(strcmp(state_of(at(CELL "time", id), "state"), "running") == 0);
         reader = reader_start(at(CELL "result", id), "copy");
         await(counter("mnt", "waiters") == 1);
         open_gate();
@@ -496,7 +496,7 @@ START_TEST(test_unmount_is_refused_in_use)
         await(counter("mnt", "waiters") == 1);
         ck_assert_int_ne(shell("solverfs unmount mnt"), 0);
         ck_assert_ptr_nonnull(strstr(shell_output, "in use"));
-        assert_state(at(CELL "time", id), "running");
+        await(strcmp(state_of(at(CELL "time", id), "state"), "running") == 0);
         open_gate();
         ck_assert_int_eq(process_wait(reader), 0);
         world_end();
@@ -686,6 +686,29 @@ START_TEST(test_gc_beside_a_build)
 }
 END_TEST
 
+/* What gc took has to be built again. When that fails, what was known and measured stays, and nothing calls the commit unbuildable. */
+START_TEST(test_built_again_behind_gc)
+{
+        struct world w = {.settings = "sandbox = none\n", .recipe = at("build = \"test ! -e '%s'\"\n", absolute("broken"))};
+        unsigned id, other;
+
+        world_make(&w);
+        world_expects("cannot be built again now");
+        mount_start("mnt", NULL);
+        id = case_add("a.smt2", "; do now\n; do print sat\n");
+        other = case_add("b.smt2", "; do print sat\n");
+        assert_shell("cp " CELL "stdout stdout && cp mnt/tiny/head/build/log log", id);
+        assert_shell("solverfs -q gc --keep 0 && touch broken");
+        ck_assert_int_eq(open_error(at(CELL "result", other)), EIO);
+        ck_assert_int_eq(open_error("mnt/tiny/head/bin/tiny"), EIO);
+        assert_shell("cmp stdout mnt/tiny/cached/HEAD/cases/%u/stdout && cmp stdout " CELL "stdout", id, id);
+        assert_shell("cmp log mnt/tiny/head/build/log && rm broken");
+        assert_content(at(CELL "result", other), "sat\n");
+        assert_shell("cmp log mnt/tiny/head/build/log && mnt/tiny/head/bin/tiny --version");
+        world_end();
+}
+END_TEST
+
 START_TEST(test_a_living_mount_is_not_taken_over)
 {
         world_make(NULL);
@@ -723,4 +746,5 @@ MOUNT_SUITE("mount_wait", {test_a_thousand_readers}, {test_readers_of_a_cold_com
             {test_storm_then_term}, {test_cancelled_behind_the_last_reader}, {test_rejoined_within_the_grace},
             {test_cancelled_in_the_queue}, {test_cancelled_build}, {test_unmount_is_refused_in_use}, {test_terminated_under_load},
             {test_lazy_unmount_under_load}, {test_killed_daemon}, {test_killed_again_and_again}, {test_next_start_sweeps},
-            {test_gc_beside_a_build, NEEDS_SANDBOX}, {test_a_living_mount_is_not_taken_over}, {test_background})
+            {test_gc_beside_a_build, NEEDS_SANDBOX}, {test_built_again_behind_gc}, {test_a_living_mount_is_not_taken_over},
+            {test_background})
