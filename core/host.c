@@ -201,19 +201,21 @@ static void sign_tools(struct digest *ret)
         hasher_finish(h, ret);
 }
 
-static int ask_tools(char ret[DIGEST_HEX_SIZE])
+/* -EINTR: somebody killed the shell or a tool, and half an answer is none: everything built would be looked for under another key. */
+static int ask_tools_once(char ret[DIGEST_HEX_SIZE])
 {
         cleanup_buffer struct buffer command = {0};
         struct hasher *h;
         struct digest d;
         char block[4096];
         size_t n, size = 0;
+        bool whole;
         FILE *f;
 
         buffer_adds(&command, "PATH=/usr/local/bin:/usr/bin:/bin LC_ALL=C; export PATH LC_ALL; for t in");
         for (size_t i = 0; i < ARRAY_SIZE(tools); i++)
                 buffer_addf(&command, " %s", tools[i]);
-        buffer_adds(&command, "; do echo \"== $t\"; \"$t\" --version; done 2>/dev/null </dev/null");
+        buffer_adds(&command, "; do echo \"== $t\"; \"$t\" --version; [ $? -le 128 ] || exit 1; done 2>/dev/null </dev/null");
         if (buffer_error(&command) < 0 || !(h = hasher_new()))
                 return -ENOMEM;
         f = popen(command.data, "re");
@@ -225,13 +227,24 @@ static int ask_tools(char ret[DIGEST_HEX_SIZE])
                 hasher_add(h, block, n);
                 size += n;
         }
-        pclose(f); /* the last tool's status: nothing to learn */
+        whole = pclose(f) == 0;
         hasher_string(h, gnu_get_libc_version());
         hasher_finish(h, &d);
+        if (!whole)
+                return errorf(-EINTR, "cannot ask the compilers for their versions: one of them was killed");
         if (size == 0)
                 return errorf(-EIO, "cannot ask the compilers for their versions: there is no working /bin/sh");
         digest_hex(&d, ret);
         return 0;
+}
+
+static int ask_tools(char ret[DIGEST_HEX_SIZE])
+{
+        int r = -EINTR;
+
+        for (unsigned i = 0; r == -EINTR && i < 5; i++)
+                r = ask_tools_once(ret);
+        return r == -EINTR ? -EIO : r;
 }
 
 int host_toolchain(char ret[65])
