@@ -63,6 +63,11 @@ int new_case_fd(const struct new_case *n)
         return n->fd;
 }
 
+const char *new_case_name(const struct new_case *n)
+{
+        return n->name;
+}
+
 uint64_t new_case_number(const struct new_case *n)
 {
         return n->number;

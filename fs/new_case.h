@@ -13,6 +13,7 @@ struct new_case;
 int new_case_open(struct cases *cases, const char *name, struct new_case **ret); /* -EINVAL a name no case can have, -EEXIST */
 struct new_case *new_case_close(struct new_case *n);
 int new_case_fd(const struct new_case *n);
+const char *new_case_name(const struct new_case *n);
 uint64_t new_case_number(const struct new_case *n); /* of all of this process; for its inode */
 void new_case_written(struct new_case *n);
 int new_case_truncate(struct new_case *n, off_t size);

@@ -31,6 +31,11 @@
 #define SEEN_SLOTS  4096
 #define PAGE        4096
 
+/* install and rsync set modes and times by name when they have closed a file. It is a case by then and goes by its id; for so long its
+ * name in cases/ is still that of a file. */
+#define WRITTEN_SLOTS 64
+#define WRITTEN_NS    (10 * NSEC_PER_SEC)
+
 struct seen {
         uint64_t ino, token;
 };
@@ -57,6 +62,12 @@ struct session {
                 struct new_files *next;
                 struct new_case *file;
         } * new_files;
+        struct written {
+                uint64_t ino, until; /* now_ns() */
+                struct stat st;
+                char name[NAME_MAX + 1];
+        } written[WRITTEN_SLOTS]; /* files that were closed just now */
+        unsigned next_written;
         struct handle *handles; /* all that are open */
 
         pthread_mutex_t telling; /* held while the kernel is told of a file's real size */
@@ -196,12 +207,30 @@ static bool ino_is_new(fuse_ino_t ino)
         return ino >> 56 == KIND_NEW_CASE;
 }
 
+/* By name (ino 0) or by inode; whether it is still there is for who asks by name to find out. */
+static bool written_find(struct session *s, fuse_ino_t ino, const char *name, struct stat *ret)
+{
+        uint64_t now = now_ns();
+        bool found = false;
+
+        pthread_mutex_lock(&s->lock);
+        for (unsigned i = 0; i < WRITTEN_SLOTS && !found; i++) {
+                const struct written *w = &s->written[i];
+
+                found = w->until > now && (name ? strcmp(w->name, name) == 0 : w->ino == ino);
+                if (found)
+                        *ret = w->st;
+        }
+        pthread_mutex_unlock(&s->lock);
+        return found;
+}
+
 static int new_case_stat(struct session *s, fuse_ino_t ino, struct stat *ret)
 {
         struct new_case *n = new_case_of(s, ino);
 
         if (!n)
-                return -ESTALE;
+                return written_find(s, ino, NULL, ret) ? 0 : -ESTALE;
         if (fstat(new_case_fd(n), ret) < 0)
                 return -errno;
         ret->st_ino = ino;
@@ -251,6 +280,16 @@ static void op_init(void *, struct fuse_conn_info *conn)
         conn->congestion_threshold = 750;
 }
 
+static bool lookup_written(struct session *s, const char *name, struct fuse_entry_param *e)
+{
+        cleanup(case_info_unrefp) struct case_info *holder = NULL;
+
+        if (!written_find(s, 0, name, &e->attr) || cases_find(workspace_cases(tree_workspace(s->tree)), name, &holder) < 0)
+                return false;
+        e->ino = e->attr.st_ino;
+        return true;
+}
+
 static void op_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
 {
         struct session *s = session_of(req);
@@ -262,7 +301,9 @@ static void op_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
                 r = tree_lookup(s->tree, &dir, name, &n);
         if (r == 0)
                 r = node_entry(s, &n, &e);
-        if (r == -ENOENT && dir.route && absent_timeout(&dir) > 0) {
+        if (r == -ENOENT && dir.route && dir.route->kind == KIND_CASES && lookup_written(s, name, &e))
+                r = 0;
+        else if (r == -ENOENT && dir.route && absent_timeout(&dir) > 0) {
                 e.entry_timeout = absent_timeout(&dir); /* inode 0: the name is not there, for so long */
                 r = 0;
         }
@@ -573,7 +614,9 @@ static void op_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
         cleanup_node struct node n = {0};
         int r;
 
-        if ((fi->flags & O_ACCMODE) != O_RDONLY || (fi->flags & (O_TRUNC | O_APPEND)))
+        if (ino_is_new(ino)) /* of one just written: its name is taken, and its bytes are to be read by its id */
+                r = (fi->flags & O_ACCMODE) != O_RDONLY ? -EEXIST : -ENOENT;
+        else if ((fi->flags & O_ACCMODE) != O_RDONLY || (fi->flags & (O_TRUNC | O_APPEND)))
                 r = -EROFS;
         else
                 r = h ? tree_node(s->tree, ino, &n) : -ENOMEM;
@@ -597,7 +640,8 @@ static void op_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
         if (r == 0)
                 reply_open(s, req, &n, ino, steal_pointer(h));
         else
-                fuse_reply_err(req, open_error(r, n.route && n.route->name ? n.route->name : "open", NULL));
+                fuse_reply_err(req,
+                               r == -EEXIST ? EEXIST : open_error(r, n.route && n.route->name ? n.route->name : "open", NULL));
 }
 
 /* A parked open is answered. */
@@ -674,6 +718,18 @@ static void op_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset, s
                 fuse_reply_buf(req, NULL, 0);
         else
                 fuse_reply_buf(req, (const char *)h->content.data + offset, MIN(size, h->content.size - (size_t)offset));
+}
+
+static void note_written(struct session *s, struct new_case *n)
+{
+        struct written w = {.ino = new_case_ino(n), .until = now_ns() + WRITTEN_NS};
+
+        if (new_case_stat(s, w.ino, &w.st) < 0)
+                return;
+        snprintf(w.name, sizeof(w.name), "%s", new_case_name(n));
+        pthread_mutex_lock(&s->lock);
+        s->written[s->next_written++ % WRITTEN_SLOTS] = w;
+        pthread_mutex_unlock(&s->lock);
 }
 
 static void forget_new_case(struct session *s, struct new_case *n)
@@ -754,6 +810,8 @@ static void op_flush(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 
         if (r < 0)
                 log_info("a case was not added: %s", error_message(r));
+        else if (ino_is_new(ino))
+                note_written(session_of(req), (struct new_case *)(uintptr_t)fi->fh); /* close() returns before RELEASE comes */
         fuse_reply_err(req, r == -EEXIST || r == -EINVAL || r == -EFBIG ? -r : r < 0 ? open_error(r, "case", NULL) : 0);
 }
 
@@ -770,10 +828,10 @@ static void op_setattr(fuse_req_t req, fuse_ino_t ino, struct stat *attr, int wh
         struct stat st;
         int r = 0;
 
-        if (!n)
-                r = -EROFS;
-        else if (which & FUSE_SET_ATTR_SIZE)
+        if (n && (which & FUSE_SET_ATTR_SIZE))
                 r = new_case_truncate(n, attr->st_size);
+        else if (!n && (!ino_is_new(ino) || (which & FUSE_SET_ATTR_SIZE)))
+                r = -EROFS;
         if (r == 0)
                 r = new_case_stat(s, ino, &st);
         if (r == 0)

@@ -58,6 +58,25 @@ WRITER(dd, "dd if=$given of=$new bs=1000 2>/dev/null")
 WRITER(dd_fsync, "dd if=$given of=$new bs=64k conv=fsync 2>/dev/null")
 WRITER(mv, "cp $given other; mv other $new; test ! -e other")
 
+WRITER(install, "install -m 600 $given $new")
+WRITER(tar, "cp $given new.smt2; tar cf t.tar new.smt2; tar xf t.tar -C mnt/cases")
+
+/* rsync sets times by name, too. What it does without --inplace, a file of another name that is renamed, is no way to add a case. */
+START_TEST(test_rsync)
+{
+        world_make(NULL);
+        mount_start("mnt", NULL);
+        assert_shell("seq 1 30000 >new.smt2 && rsync -a --inplace new.smt2 mnt/cases/");
+        assert_shell("cmp new.smt2 mnt/cases/by-name/new.smt2/input.smt2 && test $(ls mnt/cases/by-name | wc -l) = 1");
+        ck_assert_int_eq(open_error("mnt/cases/new.smt2"), ENOENT);
+        ck_assert_int_ne(shell("echo other >mnt/cases/new.smt2"), 0);
+        ck_assert_ptr_nonnull(strstr(shell_output, "exists"));
+        assert_shell("solverfs case remove new.smt2");
+        ck_assert(!exists("mnt/cases/new.smt2"));
+        world_end();
+}
+END_TEST
+
 START_TEST(test_same_bytes_are_one_case)
 {
         world_make(NULL);
@@ -437,8 +456,8 @@ END_TEST
 
 MOUNT_SUITE("mount_cases", {test_cp}, {test_write_cp_p}, {test_write_cp_a}, {test_write_redirection},
             {test_write_redirection_of_many}, {test_write_printf_redirection}, {test_write_tee}, {test_write_dd},
-            {test_write_dd_fsync}, {test_write_mv}, {test_same_bytes_are_one_case}, {test_a_taken_name},
-            {test_two_writers_of_a_name}, {test_empty}, {test_a_writer_is_killed}, {test_names}, {test_folders_of_names},
-            {test_changes_from_elsewhere}, {test_remove}, {test_many_at_once}, {test_large}, {test_dimacs},
-            {test_the_rest_is_read_only}, {test_another_user_is_kept_out, NEEDS_ROOT}, {test_another_user_reads, NEEDS_ROOT},
-            {test_statfs})
+            {test_write_dd_fsync}, {test_write_mv}, {test_write_install}, {test_write_tar}, {test_rsync, NEEDS_RSYNC},
+            {test_same_bytes_are_one_case}, {test_a_taken_name}, {test_two_writers_of_a_name}, {test_empty},
+            {test_a_writer_is_killed}, {test_names}, {test_folders_of_names}, {test_changes_from_elsewhere}, {test_remove},
+            {test_many_at_once}, {test_large}, {test_dimacs}, {test_the_rest_is_read_only},
+            {test_another_user_is_kept_out, NEEDS_ROOT}, {test_another_user_reads, NEEDS_ROOT}, {test_statfs})
