@@ -1,7 +1,6 @@
 #include "guard.h"
 
 #include <pthread.h>
-#include <signal.h>
 
 _Thread_local struct guard *guard_current;
 
@@ -65,4 +64,15 @@ void guard_fail(void)
         if (guard_current)
                 jump_out(guard_current);
         abort();
+}
+
+void guard_block_signals(sigset_t *ret_before)
+{
+        static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS};
+        sigset_t others;
+
+        sigfillset(&others);
+        for (size_t i = 0; i < ARRAY_SIZE(faults); i++)
+                sigdelset(&others, faults[i]);
+        pthread_sigmask(SIG_SETMASK, &others, ret_before);
 }

@@ -15,6 +15,7 @@
 #pragma once
 
 #include <setjmp.h>
+#include <signal.h>
 #include <stdatomic.h>
 
 #include "util.h"
@@ -33,6 +34,9 @@ extern _Thread_local struct guard *guard_current;
 
 int guard_install(void);         /* 0 when it was done before */
 _Noreturn void guard_fail(void); /* jumps as a fault would: for assertions of the library called */
+/* For a thread that is not to handle the process's signals, and all that it starts: blocks every signal but those of the thread's own
+ * faults. A fault whose signal is blocked would not come here: the kernel ends the process. */
+void guard_block_signals(sigset_t *ret_before);
 
 /* The signal mask is not saved (a system call): the handler leaves it alone. */
 #define guard_set(g) (sigsetjmp((g)->jump, 0) != 0)

@@ -505,7 +505,7 @@ int engine_get(struct engine *e, struct query *q, enum priority p, bool again, i
         struct waiting w = {.lock = PTHREAD_MUTEX_INITIALIZER, .fd = -1};
         cleanup_close int fd = eventfd(0, EFD_CLOEXEC);
         struct ticket *t = NULL;
-        bool answered;
+        bool left;
         int r;
 
         if (fd < 0)
@@ -515,16 +515,15 @@ int engine_get(struct engine *e, struct query *q, enum priority p, bool again, i
         if (r < 0)
                 return r;
         waiting_poll(fd, cancel_fd);
-        pthread_mutex_lock(&w.lock);
-        answered = w.answered;
+        pthread_mutex_lock(
+                &w.lock); /* waiting_answered() cannot return while we hold it, and so the ticket stays until we are done */
+        left = !w.answered && engine_leave(e, &t);
         pthread_mutex_unlock(&w.lock);
-        if (!answered) {
-                if (engine_leave(e, &t))
-                        return errorf(-ECANCELED, "interrupted");
-                waiting_poll(fd, -1); /* the answer is on its way */
-                pthread_mutex_lock(&w.lock);
-                pthread_mutex_unlock(&w.lock);
-        }
+        if (left)
+                return errorf(-ECANCELED, "interrupted");
+        waiting_poll(fd, -1); /* the answer is here or on its way */
+        pthread_mutex_lock(&w.lock);
+        pthread_mutex_unlock(&w.lock);
         if (w.r < 0)
                 return errorf(w.r, "%s", w.reason);
         *ret = w.value;

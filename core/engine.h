@@ -98,7 +98,8 @@ int engine_find(struct engine *e, struct query *q, struct value **ret);
 struct ticket;
 int engine_ask(struct engine *e, struct query *q, enum priority p, bool again, answer_fn fn, void *user, struct ticket **ret);
 /* `t` is what engine_ask() was given as `ret`: it is read under the engine's lock, so that it may still be NULL while another thread is in
- * engine_ask(). True: fn will never be called. False: not asked yet, or fn is being called. Not to be called once fn has returned. */
+ * engine_ask(). True: fn will never be called. False: not asked yet, or fn is being called. Not to be called once fn has returned, when the
+ * ticket is gone: hold a lock that fn takes, too, and look under it whether fn has been there. */
 bool engine_leave(struct engine *e, struct ticket **t);
 /* Asks and waits; -ECANCELED when cancel_fd (-1: none) becomes readable. errorf() carries the sentence. */
 int engine_get(struct engine *e, struct query *q, enum priority p, bool again, int cancel_fd, struct value **ret);

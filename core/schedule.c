@@ -10,10 +10,10 @@
  */
 #include "engine_internal.h"
 
-#include <signal.h>
 #include <sys/eventfd.h>
 
 #include "cache/fault.h"
+#include "cache/guard.h"
 #include "cache/lock.h"
 
 #define SLOT_LOOK_NS    (10 * NSEC_PER_MSEC) /* a slot that another process holds */
@@ -410,7 +410,7 @@ static void *schedule_thread(void *user)
 int schedule_start(struct engine *e)
 {
         pthread_condattr_t monotonic;
-        sigset_t all, before;
+        sigset_t before;
         int r;
 
         pthread_condattr_init(&monotonic);
@@ -418,8 +418,7 @@ int schedule_start(struct engine *e)
         pthread_cond_init(&e->changed, &monotonic);
         pthread_cond_init(&e->idle, NULL);
         pthread_condattr_destroy(&monotonic);
-        sigfillset(&all); /* signals are for the process's first thread; ours inherit this mask */
-        pthread_sigmask(SIG_SETMASK, &all, &before);
+        guard_block_signals(&before); /* signals are for the process's first thread; ours inherit this mask */
         r = -pthread_create(&e->scheduler, NULL, schedule_thread, e);
         pthread_sigmask(SIG_SETMASK, &before, NULL);
         return r < 0 ? errorf(r, "cannot start a thread: %s", strerror(-r)) : 0;

@@ -12,6 +12,7 @@
 #include <sys/statvfs.h>
 #include <sys/wait.h>
 
+#include "cache/guard.h"
 #include "session_internal.h"
 
 /* -- what is mounted where -- */
@@ -274,12 +275,11 @@ static int mount_and_serve(struct session *s, struct workspace *w, const struct 
 int session_run(struct workspace *w, struct engine *e, const struct session_options *o)
 {
         struct session *s = NULL;
-        sigset_t all, before, leave;
+        sigset_t before, leave;
         char path[PATH_SIZE];
         int r;
 
-        sigfillset(&all); /* every thread made from here on inherits this: signals are for the leaver */
-        pthread_sigmask(SIG_SETMASK, &all, &before);
+        guard_block_signals(&before); /* every thread made from here on inherits this: signals are for the leaver */
         leave_set(&leave);
         sigorset(&before, &before, &leave); /* who is told to end while it ends has ended well */
         r = resolve_mountpoint(o->mountpoint, path);

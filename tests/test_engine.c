@@ -15,6 +15,7 @@ static struct control {
         _Atomic unsigned computed, cancelled, finished_order[64], n_finished;
         _Atomic bool hold; /* compute() waits while this is set */
         _Atomic bool fail;
+        _Atomic bool damage; /* compute() reads the store when its pages have gone */
 } * control;
 
 struct number_query {
@@ -64,6 +65,13 @@ static int number_compute(struct workspace *w, struct query *q, struct job *j, s
                         control->cancelled++;
                         return errorf(-ECANCELED, "cancelled");
                 }
+        if (control->damage) {
+                cleanup_blob struct blob b = {0};
+
+                ck_assert_int_eq(truncate("store/lmdb/data.mdb", 8192), 0);
+                store_fetch(workspace_store(w), TABLE_META, SLICE("?", 1), &b);
+                return errorf(-EIO, "number %u was damaged", n->number);
+        }
         if (control->fail)
                 return errorf(-EIO, "number %u is broken", n->number);
         r = store_set(workspace_store(w), TABLE_META, SLICE(q->key.bytes, DIGEST_SIZE), SLICE("x", 1));
@@ -408,6 +416,52 @@ START_TEST(test_get_can_be_interrupted)
 }
 END_TEST
 
+static void *hang_up(void *user)
+{
+        const int *fds = user;
+
+        usleep((unsigned)fds[1] * 7919 % 400);
+        close(fds[1]);
+        return NULL;
+}
+
+/* The answer and the interruption come at about the same time. */
+START_TEST(test_get_is_interrupted_beside_answers)
+{
+        start(NULL);
+        for (unsigned i = 0; i < 200; i++) {
+                struct query *q = number_new(i, -1, RESOURCE_DISK);
+                struct value *v = NULL;
+                pthread_t thread;
+                int fds[2], r;
+
+                ck_assert_int_eq(pipe(fds), 0);
+                ck_assert_int_eq(pthread_create(&thread, NULL, hang_up, fds), 0);
+                r = engine_get(e, q, PRIORITY_PERSON, true, fds[0], &v);
+                ck_assert_int_eq(r, v ? 0 : -ECANCELED);
+                value_unref(v);
+                pthread_join(thread, NULL);
+                close(fds[0]);
+                query_unref(q);
+        }
+        close_engine();
+}
+END_TEST
+
+/* The engine's threads take no signals of the process, and survive a store that faults under them all the same. */
+START_TEST(test_a_damaged_store_is_read)
+{
+        struct answers a = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+        start(NULL);
+        control->damage = true;
+        ask(1, PRIORITY_PERSON, &a);
+        wait_for(&a.n, 1);
+        ck_assert_str_eq(a.reason, "number 1 was damaged");
+        close_engine();
+}
+END_TEST
+
 START_TEST(test_closing_answers_everybody)
 {
         struct answers a = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -560,6 +614,6 @@ SUITE("engine", test_a_stored_value_is_answered_at_once, test_a_thousand_askers_
       test_who_waits_for_the_same_need_goes_on_in_order, test_a_failed_need_fails_with_its_reason,
       test_the_last_to_leave_cancels_after_the_grace, test_who_comes_back_in_time_joins,
       test_who_asks_for_a_cancelled_one_gets_a_new_one, test_people_come_before_batches, test_the_queue_is_bounded,
-      test_again_computes_what_is_there, test_get_can_be_interrupted, test_closing_answers_everybody,
-      test_one_computation_in_all_processes, test_a_killed_process_frees_its_claim, test_jobs_can_be_seen_from_everywhere,
-      test_storm)
+      test_again_computes_what_is_there, test_get_can_be_interrupted, test_get_is_interrupted_beside_answers,
+      test_a_damaged_store_is_read, test_closing_answers_everybody, test_one_computation_in_all_processes,
+      test_a_killed_process_frees_its_claim, test_jobs_can_be_seen_from_everywhere, test_storm)

@@ -342,6 +342,28 @@ START_TEST(test_case_is_damaged)
 }
 END_TEST
 
+/* The index is cut off under the daemon. It lives, whatever the answer is, and the next one has the facts from the journal. */
+START_TEST(test_index_is_cut)
+{
+        struct mount *m;
+        unsigned id;
+
+        world_make(NULL);
+        m = mount_start("mnt", NULL);
+        id = case_add("a.smt2", "; do print sat\n");
+        assert_content(at(CELL "result", id), "sat\n");
+        assert_shell("truncate -s 8192 store/lmdb/data.mdb");
+        for (unsigned i = 0; i < 20; i++) /* every thread that serves */
+                shell("ls mnt/tiny/cached; cat " CELL "result", id);
+        ck_assert(process_runs(m->pid));
+        world_expects("error:|damaged");
+        mount_stop(m);
+        mount_start("mnt", NULL);
+        assert_content(at(CELL "result", id), "sat\n");
+        world_end();
+}
+END_TEST
+
 /* The history is gone under the daemon: an error each, and no crash. */
 START_TEST(test_repository_is_gone)
 {
@@ -384,4 +406,5 @@ END_TEST
 MOUNT_SUITE("mount_errors", {test_unbuildable}, {test_unbuildable_result_first}, {test_not_there}, {test_crawlers},
             {test_usual_crawlers}, {test_a_run_reads_its_mount, NEEDS_ROOT}, {test_a_build_reads_its_mount, NEEDS_ROOT},
             {test_the_mount_is_not_in_the_sandbox, NEEDS_ROOT}, {test_disk_full, NEEDS_ROOT}, {test_disk_almost_full, NEEDS_ROOT},
-            {test_scratch_is_broken}, {test_case_is_damaged}, {test_repository_is_gone}, {test_queue_is_full})
+            {test_scratch_is_broken}, {test_case_is_damaged}, {test_index_is_cut}, {test_repository_is_gone},
+            {test_queue_is_full})
