@@ -11,8 +11,9 @@ struct run_query {
         struct recipe_limits limits;
 };
 
-/* Facts stand under their run key by their limits, in numeric order. */
-#define FACT_KEY_SIZE (RUN_KEY_SIZE + 4 * 8)
+/* Facts stand under their run key by their limits, in numeric order. Older ones have no process limit in their key; they are found by
+ * looking at all that stands under the run key. */
+#define FACT_KEY_SIZE (RUN_KEY_SIZE + 5 * 8)
 
 static void fact_key(const uint8_t run[RUN_KEY_SIZE], const struct recipe_limits *limits, uint8_t ret[FACT_KEY_SIZE])
 {
@@ -21,6 +22,7 @@ static void fact_key(const uint8_t run[RUN_KEY_SIZE], const struct recipe_limits
         key_u64(ret + RUN_KEY_SIZE + 8, limits->cpu_ns);
         key_u64(ret + RUN_KEY_SIZE + 16, limits->memory);
         key_u64(ret + RUN_KEY_SIZE + 24, limits->output);
+        key_u64(ret + RUN_KEY_SIZE + 32, limits->processes);
 }
 
 void cell_limits(const struct cell *cell, struct recipe_limits *ret)
@@ -111,9 +113,9 @@ static int fact_find(struct workspace *w, const uint8_t run[RUN_KEY_SIZE], const
                 return r;
         fact_key(run, asked, key);
         r = store_get(t, TABLE_FACTS, SLICE(key, sizeof(key)), &b);
-        if (r == 0 && fact_decode(SLICE(b.data, b.size), brief, &search.found) == 0)
-                ;
-        else if (r == 0 || r == -ENOENT)
+        if (r == 0)
+                fact_look(&search, SLICE(key, sizeof(key)), SLICE(b.data, b.size));
+        if (!search.found && (r == 0 || r == -ENOENT))
                 r = store_each(t, TABLE_FACTS, SLICE(run, RUN_KEY_SIZE), SLICE("", 0), true, fact_look, &search);
         if (r < 0)
                 return r;
@@ -149,7 +151,7 @@ static int known_look(void *user, struct slice key, struct slice value)
         struct known *k = user;
         struct digest sha256;
 
-        if (key.size != FACT_KEY_SIZE || memcmp((const uint8_t *)key.data + 2 * DIGEST_SIZE, k->run.bytes, DIGEST_SIZE) != 0)
+        if (key.size < RUN_KEY_SIZE || memcmp((const uint8_t *)key.data + 2 * DIGEST_SIZE, k->run.bytes, DIGEST_SIZE) != 0)
                 return 0;
         memcpy(sha256.bytes, (const uint8_t *)key.data + DIGEST_SIZE, DIGEST_SIZE);
         if (k->n > 0 && digest_equal(&k->cases[k->n - 1], &sha256)) /* another fact of the same cell */
@@ -610,6 +612,7 @@ int query_run(struct workspace *w, const struct cell *cell, struct query **ret)
         hasher_number(h, q->limits.cpu_ns);
         hasher_number(h, q->limits.memory);
         hasher_number(h, q->limits.output);
+        hasher_number(h, q->limits.processes);
         hasher_finish(h, &q->query.key);
         *ret = &q->query;
         return 0;

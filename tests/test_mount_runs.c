@@ -184,6 +184,30 @@ START_TEST(test_process_limit)
 }
 END_TEST
 
+/* An error under one process limit says nothing of another. */
+START_TEST(test_other_process_limits)
+{
+        struct world w = {.recipe = "processes = 4\n"};
+        struct mount *m;
+        unsigned id;
+
+        world_make(&w);
+        m = mount_start("mnt", NULL);
+        id = case_add("a.smt2", "; do fork 20\n; do print sat\n");
+        assert_content(at(CELL "result", id), "error\n");
+        mount_stop(m);
+        assert_shell("git config -f store/config solver.tiny.processes 100");
+        m = mount_start("mnt", NULL);
+        assert_content(at(CELL "result", id), "sat\n");
+        mount_stop(m);
+        assert_shell("git config -f store/config solver.tiny.processes 4");
+        mount_start("mnt", NULL);
+        assert_content(at(CELL "result", id), "error\n"); /* each is kept */
+        ck_assert_uint_eq(counter("mnt", "jobs_started_total"), 0);
+        world_end();
+}
+END_TEST
+
 START_TEST(test_build_limit)
 {
         struct world w = {.recipe = "build-timeout = 1s\nbuild = \"sleep 600\"\n"};
@@ -390,5 +414,6 @@ START_TEST(test_again_under_a_reader)
 END_TEST
 
 MOUNT_SUITE("mount_runs", {test_a_run}, {test_results}, {test_a_wrong_answer_is_flagged}, {test_time_limit}, {test_cpu_limit},
-            {test_memory_limit}, {test_output_limit}, {test_process_limit}, {test_build_limit}, {test_seeds}, {test_other_limits},
-            {test_spellings_of_limits}, {test_a_larger_memory_limit}, {test_samples}, {test_again}, {test_again_under_a_reader})
+            {test_memory_limit}, {test_output_limit}, {test_process_limit}, {test_other_process_limits}, {test_build_limit},
+            {test_seeds}, {test_other_limits}, {test_spellings_of_limits}, {test_a_larger_memory_limit}, {test_samples},
+            {test_again}, {test_again_under_a_reader})

@@ -5,7 +5,7 @@
 #include "bench.h"
 #include "core/query.h"
 
-#define KEY_SIZE   (RUN_KEY_SIZE + 4 * 8)
+#define KEY_SIZE   (RUN_KEY_SIZE + 5 * 8)
 #define VALUE_SIZE 600 /* a fact with its run.json */
 #define FACTS      100000
 #define SINGLES    1000

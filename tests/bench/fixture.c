@@ -227,7 +227,7 @@ static int put_fact(struct workspace *w, struct store_txn *t, const struct cell 
 {
         struct fact f = {.refs = 1, .verdict = VERDICT_SAT, .cpu_ns = 1200000, .memory = 5 << 20, .measured = 1600000000};
         cleanup_buffer struct buffer b = {0}, json = {0};
-        uint8_t key[RUN_KEY_SIZE + 4 * 8];
+        uint8_t key[RUN_KEY_SIZE + 5 * 8];
         int r = run_key(w, cell, key);
 
         cell_limits(cell, &f.limits);
@@ -240,6 +240,7 @@ static int put_fact(struct workspace *w, struct store_txn *t, const struct cell 
         key_u64(key + RUN_KEY_SIZE + 8, f.limits.cpu_ns);
         key_u64(key + RUN_KEY_SIZE + 16, f.limits.memory);
         key_u64(key + RUN_KEY_SIZE + 24, f.limits.output);
+        key_u64(key + RUN_KEY_SIZE + 32, f.limits.processes);
         if (r == 0)
                 r = fact_encode(&f, &b);
         return r < 0 ? r : store_put(t, TABLE_FACTS, SLICE(key, sizeof(key)), SLICE(b.data, b.size));
