@@ -12,7 +12,7 @@ holds every finished value that a reader or a command was given. After each roun
   - the next start says nothing, and fsck finds nothing
   - no process, lock, mount or scratch folder is left
 
-Prints a line for every hundred rounds and one at the end; exit status 1, and the world is kept, at the first thing that is not so.
+Prints a line for every fifty rounds and one at the end; exit status 1, and the world is kept, at the first thing that is not so.
 """
 import argparse, collections, ctypes, json, os, random, re, shutil, signal, subprocess, sys, tempfile, threading, time, traceback
 
@@ -21,7 +21,7 @@ CELL = ["result", "time", "cputime", "memory", "stdout", "stderr", "run.json"]
 SEAMS = """store.begin store.commit store.journaled store.committed journal.append journal.sync programs.put programs.get cases.place
 cases.enter build.checkout build.command build.keep execute.start execute.started execute.end engine.compute engine.answer
 open.answer""".split()
-NAMES = {"solverfs-exec": "helper", "bwrap": "bwrap", "tiny": "solver", "sh": "build"}
+NAMES = {"solverfs-exec": "helper", ".solverfs-exec": "helper", "bwrap": "bwrap", "tiny": "solver", "sh": "build"}
 
 
 class Wrong(Exception):
@@ -386,7 +386,7 @@ def main():
     try:
         for done in range(1, a.rounds + 1):
             w.round(done % 25 == 0 or done == a.rounds)
-            if done % 100 == 0 or done == a.rounds:
+            if done % 50 == 0 or done == a.rounds:
                 print(f"{done} rounds, {len(w.ledger)} values in the ledger, 0 lost: {dict(sorted(w.counts.items()))}", flush=True)
         w.end()
     except Exception as e:
