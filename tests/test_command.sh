@@ -102,13 +102,14 @@ test_that "build -q says nothing of what went well" 'run 0 -q build toy v1 && em
 # -- run --
 
 test_that "run prints case, result, times, memory, commit, check, name" \
-	'run 0 run toy v1 1 && [ "$(field 1,2,6,7,8)" = "1	sat	${first:0:12}	ok	a.smt2" ] && field 3,4 | grep -qE "^[0-9]+\.[0-9]{6}	[0-9]+\.[0-9]{6}$" && field 5 | grep -qE "^[0-9]+$"'
+	'run 0 run toy v1 1 && [ "$(field 1,2,6,7,8)" = "1	sat	${first:0:12}	correct	a.smt2" ] && field 3,4 | grep -qE "^[0-9]+\.[0-9]{6}	[0-9]+\.[0-9]{6}$" && field 5 | grep -qE "^[0-9]+$"'
 cp out before
 test_that "a second time it is the same measurement" 'run 0 run toy v1 1 && cmp out before'
 test_that "several cases come in the order asked for" 'run 0 run toy v1 3 1 5 && [ "$(field 1,2 | tr "\n" " ")" = "3	unsat 1	sat 5	unknown " ]'
 test_that "all passes over what the solver does not take, and says so" 'run 0 run toy v1 1 3 4 && [ "$(field 1 | tr "\n" " ")" = "1 3 " ] && has err "cases passed over.*: 1$"'
 test_that "a case of the wrong format alone is an error" 'run 3 run toy v1 4 && has err DIMACS && empty out'
 test_that "a wrong answer is loud: standard error, the row, status 1" 'run 1 run toy v3 3 && has err "WRONG ANSWER: toy ${last:0:12} says sat on case 3" && [ "$(field 2,7)" = "sat	WRONG" ]'
+test_that "what cannot be checked is called neither" 'run 0 run toy v1 5 && [ "$(field 2,7)" = "unknown	-" ]'
 test_that "it stays wrong when it is known already" 'run 1 -q run toy v3 3 && has err "WRONG ANSWER"'
 test_that "an unbuildable commit is a result, and status 1" 'run 1 run toy v3~1 1 3 && [ "$(field 2 | sort -u)" = unbuildable ] && [ "$(grep -c "cannot be built" err)" = 1 ]'
 test_that "--seed is handed to the solver" 'run 0 run toy v1 1 --seed 7 --print stderr && is out "seed 7"'

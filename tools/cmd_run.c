@@ -19,7 +19,7 @@ struct running {
 };
 
 static const struct column columns[] = {{"CASE", 6, true},    {"RESULT", 11, false}, {"TIME", 12, true},  {"CPUTIME", 12, true},
-                                        {"MEMORY", 12, true}, {"COMMIT", 12, false}, {"CHECK", 5, false}, {"NAME", 0, false}};
+                                        {"MEMORY", 12, true}, {"COMMIT", 12, false}, {"CHECK", 7, false}, {"NAME", 0, false}};
 
 static const char *const printables[] = {"time", "cputime", "memory", "result", "stdout", "stderr", "run.json"};
 
@@ -154,6 +154,16 @@ static void add_json(struct buffer *to, json_t *j)
                 to->failed = true;
 }
 
+/* BenchExec's categories; an answer that nothing is known to check against is none of them. */
+static const char *category(const struct cell *cell, const struct fact *f)
+{
+        bool answered = f && (f->verdict == VERDICT_SAT || f->verdict == VERDICT_UNSAT);
+
+        if (f && f->wrong)
+                return "WRONG";
+        return answered && f->verdict == cell->info->status ? "correct" : "-";
+}
+
 static void add_row(const struct cell *cell, const char *commit, const struct fact *f, struct buffer *to)
 {
         cleanup_free char *name = printable(cell->info->name), *results = f ? results_of(f) : NULL;
@@ -169,10 +179,7 @@ static void add_row(const struct cell *cell, const char *commit, const struct fa
         }
         table_row(to, columns, ARRAY_SIZE(columns),
                   (const char *[]){id, results ? results : verdict_name(VERDICT_UNBUILDABLE), wall, cpu, memory, abbreviated,
-                                   !f         ? "-"
-                                   : f->wrong ? "WRONG"
-                                              : "ok",
-                                   name});
+                                   category(cell, f), name});
 }
 
 /* What the mount's file of that name holds. */
@@ -300,7 +307,7 @@ int cmd_run(int argc, char **argv)
                 {0}};
         static const char doc[] = "Measure a commit on cases, unless that is known already. Prints for each: case, result, time, "
                                   "cputime (seconds), "
-                                  "memory (bytes), commit, ok or WRONG, name.\v"
+                                  "memory (bytes), commit, correct or WRONG (- where the case does not say), name.\v"
                                   "CASE is an id, a name, a prefix of a sha256 (four digits or more), or a file with the same "
                                   "bytes; for several: 3-17 (ids), "
                                   "'QF_S/*.smt2' (a pattern over names), QF_S/ (what is below it), all.\n"
