@@ -5,7 +5,8 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 
-#define FULL_BELOW     (1 << 20) /* free bytes */
+#define FULL_BELOW     (1 << 20)  /* free bytes */
+#define LARGE          (64 << 10) /* bytes of a value from which on it is worth a system call to doubt it */
 #define READERS        1022
 #define TABLES         64
 #define MAP_SIZE_LEAST (UINT64_C(16) << 20)
@@ -358,11 +359,23 @@ static inline MDB_val to_val(struct slice s)
         return (MDB_val){.mv_data = (void *)s.data, .mv_size = s.size};
 }
 
+/* A damaged node may claim gigabytes. */
+static int check_size(struct db *d, size_t size)
+{
+        struct stat st;
+
+        if (size < LARGE || (stat(d->data, &st) == 0 && size <= (uint64_t)st.st_size))
+                return 0;
+        return db_damaged(d, "a value is larger than the file");
+}
+
 int db_get(struct db *d, MDB_txn *txn, MDB_dbi dbi, struct slice key, struct slice *ret)
 {
         MDB_val k = to_val(key), v = {0};
         int r = GUARDED(d, "read", mdb_get(txn, dbi, &k, &v));
 
+        if (r == 0)
+                r = check_size(d, v.mv_size);
         if (r < 0)
                 return r;
         *ret = SLICE(v.mv_data, v.mv_size);
@@ -417,6 +430,8 @@ int db_cursor_get(struct db *d, MDB_cursor *c, MDB_cursor_op op, uint8_t key[512
 
         if (r == 0 && k.mv_size > 511)
                 r = db_damaged(d, "a key is too long");
+        if (r == 0 && ret_value)
+                r = check_size(d, v.mv_size);
         if (r == 0 && k.mv_data != key)
                 r = db_copy(d, key, SLICE(k.mv_data, k.mv_size));
         if (r < 0)

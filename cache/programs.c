@@ -449,20 +449,27 @@ static bool base_is_good(struct programs *p, const struct digest *base)
         return digest_is_zero(base) || (load_chain(p, base, false, &c) == 0 && c.n <= PROGRAMS_CHAIN);
 }
 
+struct form_to_put {
+        struct programs *programs;
+        const struct digest *id;
+        uint64_t size;
+        const struct form *form;
+};
+
+static int put_form(void *user, struct store_txn *t)
+{
+        struct form_to_put *p = user;
+        const struct form *f = p->form;
+
+        /* Under the write lock what a reader sees is what there is. */
+        return base_is_good(p->programs, &f->base)
+                       ? save(p->programs, t, p->id, p->size, &f->base, SLICE(f->frame.data, f->frame.size))
+                       : -EAGAIN;
+}
+
 static int store_form(struct programs *p, const struct digest *id, struct slice content, const struct form *f)
 {
-        struct store_txn *t;
-        int r = store_write(p->store, &t);
-
-        if (r < 0)
-                return r;
-        /* Under the write lock what a reader sees is what there is. */
-        r = base_is_good(p, &f->base) ? save(p, t, id, content.size, &f->base, SLICE(f->frame.data, f->frame.size)) : -EAGAIN;
-        if (r < 0) {
-                store_end(t);
-                return r;
-        }
-        return store_commit(t);
+        return store_update(p->store, put_form, &(struct form_to_put){p, id, content.size, f});
 }
 
 static int read_program(int fd, struct blob *ret)

@@ -181,7 +181,11 @@ static bool begin_again(struct store_txn *t, int error)
 {
         struct environment *e = t->env;
 
-        if (error != -EIO || t->write || !wants_healing(e))
+        if (error != -EIO || t->write)
+                return false;
+        if (db_usable(e->db) == 0) /* LMDB gave up the transaction at something it did not tell */
+                db_damaged(e->db, error_message(error));
+        if (!wants_healing(e))
                 return false;
         db_abort(e->db, t->txn);
         t->txn = NULL;

@@ -265,6 +265,25 @@ static void remove_set_aside(const char *dir, const char *but)
                 closedir(d);
 }
 
+/* What others have open of an index that was set aside is taken from under them, so that their next look at it faults, and they go over to
+ * the new one. A copy stays. */
+static void take_from_under(const char *aside)
+{
+        char path[PATH_SIZE], copy[PATH_SIZE];
+        cleanup_close int fd = -1, copy_to = -1;
+
+        if (path_join(path, aside, "data.mdb") < 0 || path_join(copy, aside, "copy.mdb") < 0)
+                return;
+        fd = open(path, O_RDWR | O_CLOEXEC);
+        if (fd < 0)
+                return;
+        copy_to = open(copy, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+        if (copy_to < 0 || copy_fd(fd, copy_to) < 0)
+                unlink(copy); /* no room for something to look at */
+        if (ftruncate(fd, 0) < 0)
+                log_warning("cannot empty %s: %s", path, strerror(errno));
+}
+
 /* Out of the way, but not thrown away: somebody may want to look at it. The last such is kept. */
 static int set_aside(const char *dir)
 {
@@ -282,6 +301,7 @@ static int set_aside(const char *dir)
         if (rename(from, to) < 0)
                 return errorf(-errno, "cannot set the damaged index %s aside: %s", from, strerror(errno));
         log_warning("the index was set aside as %s; a new one is made from the journal", to);
+        take_from_under(to);
         remove_set_aside(dir, strrchr(to, '/') + 1);
         r = make_private_folder(dir, "lmdb");
         return r < 0 ? r : sync_folder(dir);

@@ -60,9 +60,18 @@ static int step(struct checking *c, const char *what, uint64_t done, uint64_t to
 
 static int check_store(struct checking *c)
 {
+        struct store *store = workspace_store(c->workspace);
+        int r;
+
         c->area = "store";
         c->kind = c->look_only ? CARE_DAMAGED : CARE_REPAIRED;
-        return store_check(workspace_store(c->workspace), c->look_only, &c->report->store, say, c);
+        r = store_check(store, c->look_only, &c->report->store, say, c);
+        if (r != -EIO || c->look_only)
+                return r;
+        /* Pages of the index: the next transaction makes it anew, which is then looked at. */
+        r = store_check(store, false, &c->report->store, say, c);
+        c->report->store.rebuilt = r == 0;
+        return r;
 }
 
 /* -- builds and facts ------------------------------------------------------------------------------------------- */

@@ -109,20 +109,33 @@ static uint64_t build_query_estimate(struct workspace *w, const struct query *qu
         return store_fetch(workspace_store(w), TABLE_META, slice_string(key), &b) == 0 && b.size == 8 ? key_get_u64(b.data) : 0;
 }
 
+struct record_to_put {
+        struct workspace *workspace;
+        const struct build_query *query;
+        const struct build_record *record;
+        struct slice encoded;
+};
+
+static int record_put_in(void *user, struct store_txn *t)
+{
+        struct record_to_put *p = user;
+        int r = store_put(t, TABLE_BUILDS, SLICE(p->query->build_key.bytes, DIGEST_SIZE), p->encoded);
+
+        if (r == 0)
+                duration_note(p->workspace, t, p->query, p->record->duration_ns);
+        return r;
+}
+
 static int record_put(struct workspace *w, const struct build_query *q, const struct build_record *record)
 {
-        cleanup_txn struct store_txn *t = NULL;
+        struct record_to_put p = {.workspace = w, .query = q, .record = record};
         cleanup_buffer struct buffer b = {0};
         int r = build_record_encode(record, &b);
 
-        if (r == 0)
-                r = store_write(workspace_store(w), &t);
-        if (r == 0)
-                r = store_put(t, TABLE_BUILDS, SLICE(q->build_key.bytes, DIGEST_SIZE), SLICE(b.data, b.size));
         if (r < 0)
                 return r;
-        duration_note(w, t, q, record->duration_ns);
-        return store_commit(steal_pointer(t));
+        p.encoded = SLICE(b.data, b.size);
+        return store_update(workspace_store(w), record_put_in, &p);
 }
 
 static bool same_outputs(const struct build_record *a, const struct build_record *b)

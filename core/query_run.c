@@ -414,31 +414,45 @@ uint64_t runs_remeasured(struct workspace *w)
         return number_of(&b);
 }
 
-static int fact_put(struct workspace *w, const struct run_query *q, const struct fact *f)
+struct fact_to_put {
+        const struct run_query *query;
+        const struct fact *fact;
+        struct slice encoded;
+        char wrong[256];
+};
+
+static int fact_put_in(void *user, struct store_txn *t)
 {
-        cleanup_txn struct store_txn *t = NULL;
-        cleanup_buffer struct buffer b = {0};
+        struct fact_to_put *p = user;
+        const struct fact *f = p->fact;
         uint8_t key[FACT_KEY_SIZE], duration[8];
-        char name[128], wrong[256];
-        int r = fact_encode(f, &b);
+        char name[128];
+        int r;
 
-        wrong_describe(q, f, wrong); /* before the transaction: it reads the store */
-
-        if (r == 0)
-                r = store_write(workspace_store(w), &t);
+        fact_key(p->query->key, &f->limits, key);
+        r = store_put(t, TABLE_FACTS, SLICE(key, sizeof(key)), p->encoded);
         if (r < 0)
                 return r;
-        fact_key(q->key, &f->limits, key);
-        r = store_put(t, TABLE_FACTS, SLICE(key, sizeof(key)), SLICE(b.data, b.size));
-        if (r < 0)
-                return r;
-        duration_key(q, name);
+        duration_key(p->query, name);
         key_u64(duration, f->wall_ns);
         store_put(t, TABLE_META, slice_string(name), SLICE(duration, sizeof(duration)));
-        wrong_note(t, q, f, wrong);
+        wrong_note(t, p->query, f, p->wrong);
         if (f->remeasured > 0)
-                remeasured_note(t, q);
-        return store_commit(steal_pointer(t));
+                remeasured_note(t, p->query);
+        return 0;
+}
+
+static int fact_put(struct workspace *w, const struct run_query *q, const struct fact *f)
+{
+        struct fact_to_put p = {.query = q, .fact = f};
+        cleanup_buffer struct buffer b = {0};
+        int r = fact_encode(f, &b);
+
+        if (r < 0)
+                return r;
+        p.encoded = SLICE(b.data, b.size);
+        wrong_describe(q, f, p.wrong); /* before the transaction: it reads the store */
+        return store_update(workspace_store(w), fact_put_in, &p);
 }
 
 static uint64_t run_query_estimate(struct workspace *w, const struct query *query)
