@@ -4,7 +4,7 @@
  *
  * Threads: any. Errors: -ENOENT no such case; -EEXIST the name is taken by other bytes (the sentence names the holder); -EINVAL a name
  * that no file system could show ("", ".", "..", with NUL or longer than 4096; names of several components are kept and shown as nested
- * folders); -EILSEQ damaged bytes; -EFBIG; store.h's. */
+ * folders), or no bytes at all; -EILSEQ damaged bytes; -EFBIG; store.h's. */
 #pragma once
 
 #include "cache/hash.h"

@@ -363,8 +363,8 @@ START_TEST(test_strange_contents)
 
         for (size_t i = 0; i < sizeof(binary); i++)
                 binary[i] = (char)(i * 7);
-        assert_ok(add_bytes(c, "empty", "", 0, &id, &is_new));
-        assert_bytes(c, id, "");
+        assert_error(add_bytes(c, "empty", "", 0, &id, &is_new), EINVAL);
+        ck_assert_uint_eq(cases_last_id(c), 0);
         assert_ok(add_bytes(c, "binary", binary, sizeof(binary), &id, &is_new));
         ck_assert_int_eq(cases_check(c, NULL, NULL), 0);
         close_cases(c);

@@ -66,6 +66,7 @@ test_that "a file that is no case says how to add it" 'echo "(check-sat);n" >n.s
 test_that "the order asked for is kept, each once" 'run 0 case list 3 1 3 && [ "$(field 1 | tr "\n" " ")" = "3 1 " ]'
 test_that "no such case is status 3" 'run 3 case list 99 && has err "no case .99." && empty out'
 test_that "case add goes on behind what failed, and ends with 1" 'echo "(check-sat);m" >m.smt2; run 1 case add missing.smt2 m.smt2 && has err "missing.smt2" && has out "new	m.smt2"'
+test_that "an empty file is no case, as in the mount" ': >empty.smt2; run 1 case add empty.smt2 && has err "empty.smt2.*is empty" && empty out'
 test_that "a pipe is no case" 'mkfifo fifo; run 1 case add fifo && has err "not a file"'
 test_that "case remove takes it out, its id is not used again" \
 	'run 0 case remove m.smt2 && run 3 case list m.smt2 && echo "(check-sat);o" >o.smt2 && run 0 case add o.smt2 && [ "$(field 1)" = 8 ]'
