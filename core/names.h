@@ -10,6 +10,7 @@ enum name_space {
         NAMES_VIEW, /* a cell's setting: "<solver number>/seed/7", "<solver number>/timeout/60000000000" */
         NAMES_PATH, /* a folder of cases/by-name */
         NAMES_SET,
+        NAMES_OUTPUT, /* a file in bin/ */
 };
 
 /* -ENOENT from names_number() when it was never given; names_intern() gives it (a write transaction). */

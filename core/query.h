@@ -34,8 +34,8 @@ struct cell {
 };
 
 int query_build(struct workspace *w, struct solver *s, uint32_t commit, struct query **ret);
-int query_program(struct workspace *w, struct solver *s, uint32_t commit, const char *output,
-                  struct query **ret); /* NULL: {bin} */
+/* `output` NULL: {bin}. `kept`: never builds; -ENOENT when it would have to. */
+int query_program(struct workspace *w, struct solver *s, uint32_t commit, const char *output, bool kept, struct query **ret);
 int query_run(struct workspace *w, const struct cell *cell, struct query **ret);
 
 extern const struct query_type query_build_type, query_program_type, query_run_type;

@@ -288,13 +288,27 @@ static int program_find(struct workspace *, struct query *, struct value **)
         return -ENOENT;
 }
 
+static const struct build_output *program_output(const struct build_query *q, const struct build_record *record)
+{
+        for (size_t i = 0; i < record->n_outputs; i++)
+                if (!q->output || strcmp(q->output, record->outputs[i].name) == 0)
+                        return &record->outputs[i];
+        return NULL;
+}
+
 static int program_need(struct workspace *w, struct query *query, struct query **ret)
 {
         struct build_query *q = (struct build_query *)query;
-        cleanup(value_unrefp) struct value *v = NULL;
-        int r = build_query_find(w, query, &v);
+        cleanup(build_record_unrefp) struct build_record *record = NULL;
+        const struct build_output *o;
+        int r = record_fetch(w, &q->build_key, false, &record);
 
-        return r == -ENOENT ? query_build(w, q->solver, q->commit, ret) : r;
+        if (r < 0 && r != -ENOENT)
+                return r;
+        o = r == 0 ? program_output(q, record) : NULL;
+        if (r == 0 && (!record->ok || !o || programs_has(workspace_programs(w), &o->id)))
+                return 0;
+        return query_build(w, q->solver, q->commit, ret);
 }
 
 static int program_compute(struct workspace *w, struct query *query, struct job *, struct value **ret)
@@ -302,6 +316,7 @@ static int program_compute(struct workspace *w, struct query *query, struct job 
         struct build_query *q = (struct build_query *)query;
         cleanup(build_record_unrefp) struct build_record *record = NULL;
         cleanup_free struct program_value *v = calloc(1, sizeof(*v));
+        const struct build_output *o;
         int r;
 
         if (!v)
@@ -311,19 +326,17 @@ static int program_compute(struct workspace *w, struct query *query, struct job 
                 return r;
         if (!record->ok)
                 return errorf(-ENODATA, "the commit cannot be built: %s", record->reason);
-        for (size_t i = 0; i < record->n_outputs; i++) {
-                if (q->output && strcmp(q->output, record->outputs[i].name) != 0)
-                        continue;
-                r = programs_get(workspace_programs(w), &record->outputs[i].id, &v->fd, v->path);
-                if (r < 0)
-                        return r;
-                v->size = record->outputs[i].size;
-                v->value = (struct value){.type = &query_program_type, .refs = 1};
-                *ret = &v->value;
-                steal_pointer(v);
-                return 0;
-        }
-        return errorf(-ENOENT, "the build has no output '%s'", q->output ? q->output : "");
+        o = program_output(q, record);
+        if (!o)
+                return errorf(-ENOENT, "the build has no output '%s'", q->output ? q->output : "");
+        r = programs_get(workspace_programs(w), &o->id, &v->fd, v->path);
+        if (r < 0)
+                return r;
+        v->size = o->size;
+        v->value = (struct value){.type = &query_program_type, .refs = 1};
+        *ret = &v->value;
+        steal_pointer(v);
+        return 0;
 }
 
 static void program_value_free(struct value *value)
@@ -345,9 +358,20 @@ const struct query_type query_program_type = {
         .free_value = program_value_free,
 };
 
-int query_program(struct workspace *, struct solver *s, uint32_t commit, const char *output, struct query **ret)
+/* The same where nothing may be built: it needs nothing, and fails. */
+static const struct query_type query_kept_type = {
+        .name = "kept-program",
+        .resource = RESOURCE_DISK,
+        .find = program_find,
+        .compute = program_compute,
+        .describe = build_query_describe,
+        .free_query = build_query_free,
+        .free_value = program_value_free,
+};
+
+int query_program(struct workspace *, struct solver *s, uint32_t commit, const char *output, bool kept, struct query **ret)
 {
-        return build_query_new(&query_program_type, s, commit, output, ret);
+        return build_query_new(kept ? &query_kept_type : &query_program_type, s, commit, output, ret);
 }
 
 /* -- which commits -- */

@@ -2,6 +2,8 @@
 
 #include <inttypes.h>
 
+#include "core/names.h"
+
 /* -- of the commit -- */
 
 CONTENT(commit_text_content)
@@ -122,51 +124,78 @@ int build_log_query(struct tree *t, const struct node *n, struct query **ret)
         return query_build(tree_workspace(t), n->solver, n->inode.commit, ret);
 }
 
-/* -- bin/ -- */
+/* -- bin/. An output's number is that of its name: the recipe may be edited, and its outputs change places. -- */
 
-static const char *output_name(const struct node *n, uint32_t i)
+static const char *output_name(const char *path)
 {
-        const char *path = n->solver->recipe->outputs[i], *slash = strrchr(path, '/');
+        const char *slash = strrchr(path, '/');
 
         return slash ? slash + 1 : path;
 }
 
 /* The record's entry for an output; NULL while it is not built, or gone from the store. */
-static const struct build_output *output_built(struct tree *t, const struct node *n, uint32_t i, struct build_record **ret)
+static const struct build_output *output_built(struct tree *t, const struct node *n, const char *name, struct build_record **ret)
 {
         if (!build_is_known(t, n, n->inode.commit, ret) || !(*ret)->ok)
                 return NULL;
-        for (size_t k = 0; k < (*ret)->n_outputs; k++)
-                if (strcmp((*ret)->outputs[k].name, output_name(n, i)) == 0)
-                        return &(*ret)->outputs[k];
+        for (size_t i = 0; i < (*ret)->n_outputs; i++)
+                if (strcmp((*ret)->outputs[i].name, name) == 0)
+                        return &(*ret)->outputs[i];
         return NULL;
 }
 
-/* cached/ never starts work: what would have to be built again is not shown there. */
-static bool output_visible(struct tree *t, const struct node *dir, uint32_t i)
+/* Built, and not taken away by gc since. */
+static bool output_is_kept(struct tree *t, const struct node *n, const char *name)
 {
         cleanup(build_record_unrefp) struct build_record *record = NULL;
-        const struct build_output *o;
+        const struct build_output *o = output_built(t, n, name, &record);
 
-        if (!dir->view.cached)
-                return true;
-        o = output_built(t, dir, i, &record);
         return o && programs_has(workspace_programs(tree_workspace(t)), &o->id);
+}
+
+/* cached/ never starts work: what would have to be built again is not shown there. */
+static bool output_visible(struct tree *t, const struct node *dir, const char *name)
+{
+        return !dir->view.cached || output_is_kept(t, dir, name);
+}
+
+static int output_number(struct tree *t, const char *name, struct inode *ret)
+{
+        uint32_t number;
+        int r = names_intern(workspace_store(tree_workspace(t)), NAMES_OUTPUT, name, &number);
+
+        if (r == 0 && number > INODE_ITEM_MAX)
+                r = errorf(-EOVERFLOW, "the store has more names of built files than it can number (%u)", INODE_ITEM_MAX);
+        if (r == 0)
+                ret->item = number;
+        return r;
+}
+
+/* The name of a file in bin/: -ESTALE when the recipe no longer makes it. */
+static int program_name(struct tree *t, const struct node *n, char **ret)
+{
+        int r = names_name(workspace_store(tree_workspace(t)), NAMES_OUTPUT, n->inode.item, ret);
+
+        for (char **o = n->solver->recipe->outputs; r == 0 && *o; o++)
+                if (strcmp(output_name(*o), *ret) == 0)
+                        return 0;
+        return r == 0 || r == -ENOENT ? -ESTALE : r;
 }
 
 EXISTS(bin_exists)
 {
         (void)row;
-        return output_visible(t, dir, 0);
+        for (char **o = dir->solver->recipe->outputs; *o; o++)
+                if (output_visible(t, dir, output_name(*o)))
+                        return true;
+        return false;
 }
 
 MATCH(program_match)
 {
-        for (uint32_t i = 0; dir->solver->recipe->outputs[i]; i++)
-                if (strcmp(output_name(dir, i), name) == 0 && output_visible(t, dir, i)) {
-                        ret->inode.item = i;
-                        return 0;
-                }
+        for (char **o = dir->solver->recipe->outputs; *o; o++)
+                if (strcmp(output_name(*o), name) == 0)
+                        return output_visible(t, dir, name) ? output_number(t, name, &ret->inode) : -ENOENT;
         return -ENOENT;
 }
 
@@ -176,10 +205,14 @@ LIST(program_entries)
         int r = 0;
 
         inode.kind = KIND_PROGRAM;
-        for (uint32_t i = 0; r == 0 && dir->solver->recipe->outputs[i]; i++) {
-                inode.item = i;
-                if (i >= from && output_visible(t, dir, i))
-                        r = tree_emit(row, output_name(dir, i), inode, i, fn, user);
+        for (size_t i = 0; r == 0 && dir->solver->recipe->outputs[i]; i++) {
+                const char *name = output_name(dir->solver->recipe->outputs[i]);
+
+                if (i < from || !output_visible(t, dir, name))
+                        continue;
+                r = output_number(t, name, &inode);
+                if (r == 0)
+                        r = tree_emit(row, name, inode, i, fn, user);
         }
         return r;
 }
@@ -188,19 +221,32 @@ int program_size(struct tree *t, const struct node *n, uint64_t *ret)
 {
         cleanup(build_record_unrefp) struct build_record *record = NULL;
         const struct build_output *o = NULL;
+        cleanup_free char *name = NULL;
+        int r = program_name(t, n, &name);
 
-        for (uint32_t i = 0; n->solver->recipe->outputs[i] && !o && i <= n->inode.item; i++)
-                if (i == n->inode.item)
-                        o = output_built(t, n, i, &record);
+        if (r < 0)
+                return r;
+        o = output_built(t, n, name, &record);
         if (!o)
                 return -ENOENT;
         *ret = o->size;
         return 0;
 }
 
+int program_kept(struct tree *t, const struct node *n)
+{
+        cleanup_free char *name = NULL;
+        int r = program_name(t, n, &name);
+
+        return r < 0 ? r : output_is_kept(t, n, name);
+}
+
 int program_query(struct tree *t, const struct node *n, struct query **ret)
 {
-        return query_program(tree_workspace(t), n->solver, n->inode.commit, output_name(n, n->inode.item), ret);
+        cleanup_free char *name = NULL;
+        int r = program_name(t, n, &name);
+
+        return r < 0 ? r : query_program(tree_workspace(t), n->solver, n->inode.commit, name, n->view.cached, ret);
 }
 
 /* -- cases/<case>: the cells -- */

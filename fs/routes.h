@@ -57,6 +57,7 @@ int build_log_query(struct tree *t, const struct node *n, struct query **ret);
 EXISTS(bin_exists);
 MATCH(program_match);
 LIST(program_entries);
+int program_kept(struct tree *t, const struct node *n); /* 1: it is built and in the store; 0; -errno */
 int program_size(struct tree *t, const struct node *n, uint64_t *ret);
 int program_query(struct tree *t, const struct node *n, struct query **ret);
 EXISTS(cells_exist);

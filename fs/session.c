@@ -23,6 +23,7 @@
 #include "new_case.h"
 #include "notify.h"
 #include "reader.h"
+#include "routes.h"
 #include "session_internal.h"
 
 #define FOREVER     (365.0 * 24 * 3600)
@@ -146,7 +147,6 @@ static double absent_timeout(const struct node *dir)
         case KIND_CASE:
         case KIND_COMMIT:
         case KIND_BUILD:
-        case KIND_BIN:
         case KIND_CELL:
         case KIND_DOT:
                 return FOREVER; /* their rows are fixed */
@@ -590,20 +590,35 @@ static int may_not_ask(struct session *s, pid_t reader)
         return 0;
 }
 
-/* 0: *h is complete; 1: it has to be worked out. */
+enum opening {
+        OPENING_DONE,   /* the handle is complete */
+        OPENING_PUT,    /* it is known, and is put in the folder of programs, which takes a moment */
+        OPENING_WORKED, /* it has to be worked out */
+};
+
+static int open_program(struct session *s, const struct node *n)
+{
+        int kept = program_kept(s->tree, n);
+
+        if (kept < 0)
+                return kept;
+        return kept ? OPENING_PUT : n->view.cached ? -ENOENT : OPENING_WORKED;
+}
+
+/* An enum opening, or -errno. */
 static int open_node(struct session *s, const struct node *n, struct handle *h)
 {
         int r;
 
         if (n->route->kind == KIND_PROGRAM)
-                return 1; /* it may have to be put in the folder, which takes a moment */
+                return open_program(s, n);
         if (n->route->open)
                 return n->route->open(s->tree, n, &h->fd);
         if (node_type(n) == NODE_FILE)
-                return 0; /* read_content() will get it, if the kernel has no pages of it */
+                return OPENING_DONE; /* read_content() will get it, if the kernel has no pages of it */
         r = tree_content(s->tree, n, &h->content);
         h->loaded = r == 0;
-        return r == -ENOENT && node_type(n) == NODE_COMPUTED && !n->view.cached ? 1 : r;
+        return r == -ENOENT && node_type(n) == NODE_COMPUTED && !n->view.cached ? OPENING_WORKED : r;
 }
 
 static void op_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
@@ -624,12 +639,8 @@ static void op_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
                 r = -EROFS; /* no kernel asks for that */
         if (r == 0)
                 r = open_node(s, &n, h);
-        if (r == 1) {
-                uint64_t size;
-
-                r = n.route->kind == KIND_PROGRAM && n.route->size(s->tree, &n, &size) == 0
-                            ? 0
-                            : may_not_ask(s, fuse_req_ctx(req)->pid);
+        if (r == OPENING_PUT || r == OPENING_WORKED) {
+                r = r == OPENING_PUT ? 0 : may_not_ask(s, fuse_req_ctx(req)->pid);
                 if (r == 0)
                         r = tree_query(s->tree, &n, &q);
                 if (r == 0) {
@@ -897,11 +908,14 @@ static int node_state(struct session *s, const struct node *n, struct state *ret
 {
         cleanup(query_unrefp) struct query *q = NULL;
         cleanup_buffer struct buffer b = {0};
-        uint64_t size;
         int r;
 
         *ret = (struct state){.state = JOB_READY};
-        r = n->route->size ? n->route->size(s->tree, n, &size) : n->route->content(s->tree, n, &b);
+        if (n->route->kind == KIND_PROGRAM) {
+                r = program_kept(s->tree, n);
+                r = r == 0 ? -ENOENT : MIN(r, 0);
+        } else
+                r = n->route->content(s->tree, n, &b);
         if (r == 0)
                 return 0;
         if (r == -ENODATA) {

@@ -398,6 +398,60 @@ START_TEST(test_cached_shows_what_is_finished)
 }
 END_TEST
 
+/* What gc took is not built again for a reader of cached/. */
+START_TEST(test_cached_builds_nothing_again)
+{
+        struct world w = {.settings = "sandbox = none\n", .recipe = at("environment = \"COUNT=%s\"\n", absolute("builds"))};
+
+        world_make(&w);
+        mount_start("mnt", NULL);
+        free(content("mnt/tiny/head/bin/tiny"));
+        assert_shell("mnt/tiny/cached/HEAD/bin/tiny --version && solverfs gc --keep 0");
+        ck_assert_int_eq(open_error("mnt/tiny/cached/HEAD/bin/tiny"), ENOENT);
+        assert_shell("ls mnt/tiny/cached/HEAD && cat mnt/tiny/cached/HEAD/build/log");
+        assert_state("mnt/tiny/head/bin/tiny", "cold");
+        assert_content("builds", ".");
+        assert_shell("mnt/tiny/head/bin/tiny --version && cmp mnt/tiny/head/bin/tiny mnt/tiny/cached/HEAD/bin/tiny");
+        assert_content("builds", "..");
+        world_end();
+}
+END_TEST
+
+/* -- an edited recipe -- */
+
+static ino_t inode_of(const char *path)
+{
+        struct stat st;
+
+        return stat(path, &st) == 0 ? st.st_ino : 0;
+}
+
+START_TEST(test_outputs_change)
+{
+        struct world w = {
+                .recipe = "build = \"mkdir -p out && cp src/version out/extra\"\noutput = out/tiny\noutput = out/extra\n"};
+        ino_t tiny, extra;
+
+        world_make(&w);
+        mount_start("mnt", NULL);
+        assert_content("mnt/tiny/head/bin/extra", "version: 10\n");
+        tiny = inode_of("mnt/tiny/head/bin/tiny");
+        extra = inode_of("mnt/tiny/head/bin/extra");
+        ck_assert(tiny != 0 && extra != 0 && tiny != extra);
+        assert_shell("sed -i '/output/{s,tiny,T,; s,extra,tiny,; s,T,extra,}' store/config");
+        await(shell("ls -U mnt/tiny/head/bin") == 0 && strcmp(shell_output, "extra\ntiny\n") == 0);
+        ck_assert_uint_eq(inode_of("mnt/tiny/head/bin/tiny"), tiny);
+        ck_assert_uint_eq(inode_of("mnt/tiny/head/bin/extra"), extra);
+        assert_content("mnt/tiny/head/bin/extra", "version: 10\n");
+        assert_shell("sed -i '/output = .*extra/d' store/config");
+        await(shell("ls mnt/tiny/head/bin") == 0 && strcmp(shell_output, "tiny\n") == 0);
+        ck_assert_int_eq(open_error("mnt/tiny/head/bin/extra"), ENOENT);
+        ck_assert_uint_eq(inode_of("mnt/tiny/head/bin/tiny"), tiny);
+        assert_shell("mnt/tiny/head/bin/tiny --version");
+        world_end();
+}
+END_TEST
+
 /* -- live and plain files -- */
 
 START_TEST(test_plain_files)
@@ -490,5 +544,5 @@ MOUNT_SUITE("mount_read", {test_metadata_starts_nothing}, {test_sizes}, {test_re
             {test_read_rsync, NEEDS_RSYNC}, {test_read_install}, {test_map_shared}, {test_map_private}, {test_sendfile},
             {test_exec}, {test_exec_holds_the_mount}, {test_nonblocking_open_waits}, {test_times},
             {test_make_sees_a_stable_prerequisite}, {test_a_commit_from_the_future}, {test_inodes_survive_a_remount},
-            {test_cached_shows_what_is_finished}, {test_cached_listing_has_attributes}, {test_plain_files}, {test_live_files},
-            {test_build_status})
+            {test_cached_shows_what_is_finished}, {test_cached_builds_nothing_again}, {test_outputs_change},
+            {test_cached_listing_has_attributes}, {test_plain_files}, {test_live_files}, {test_build_status})

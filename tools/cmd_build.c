@@ -163,7 +163,7 @@ static int copy_program(struct building *b, struct engine *e, int signals)
         cleanup(value_unrefp) struct value *v = NULL;
         cleanup_close int to = -1;
         const struct program_value *program;
-        int r = query_program(b->workspace, b->solver, b->revisions.list[0], NULL, &q);
+        int r = query_program(b->workspace, b->solver, b->revisions.list[0], NULL, false, &q);
 
         if (r == 0)
                 r = engine_get(e, q, PRIORITY_PERSON, false, signals, &v);
