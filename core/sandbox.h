@@ -8,8 +8,9 @@
 #define SANDBOX_UID_LAST  65519
 #define SANDBOX_GID       SANDBOX_UID_FIRST
 
-/* Where the helper is found inside. */
-#define SANDBOX_HELPER "/.solverfs-exec"
+/* The helper's process is called so outside of a sandbox; and where it is found inside: there its name begins with a dot. */
+#define SANDBOX_HELPER_NAME "solverfs-exec"
+#define SANDBOX_HELPER      "/." SANDBOX_HELPER_NAME
 
 /* Are we root in a user namespace that has these users, so that a program can be given one of its own? */
 bool sandbox_has_users(void);

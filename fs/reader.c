@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cache/util.h"
+#include "core/sandbox.h"
 
 #define COMM_SIZE 16
 
@@ -36,7 +37,7 @@ bool reader_is_job(pid_t reader)
         char name[64];
 
         for (unsigned depth = 0; reader > 1 && depth < 256 && process_look(reader, name, &parent, &process); depth++) {
-                if (strcmp(name, "solverfs-exec") == 0)
+                if (strcmp(name + (name[0] == '.'), SANDBOX_HELPER_NAME) == 0)
                         return true;
                 reader = parent;
         }

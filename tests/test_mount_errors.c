@@ -1,6 +1,7 @@
 /* Errors of open(), row by row of the table in TREE.md; EINTR is in test_mount_wait.c, EROFS in test_mount_cases.c. */
 #include "mount.h"
 
+#include <sched.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
 
@@ -135,6 +136,8 @@ START_TEST(test_crawlers)
         ck_assert_int_eq(crawl("updatedb", at(CELL "time", id)), 0); /* what is finished is for everybody */
         ck_assert_int_eq(crawl("updatedb", "mnt/tiny/head/bin/tiny"), 0);
         ck_assert_int_eq(crawl("updatedb", at("mnt/tiny/cached/HEAD/cases/%u/time", id)), 0);
+        assert_shell("solverfs gc --keep 0"); /* then it would have to be built again */
+        ck_assert_int_eq(crawl("updatedb", "mnt/tiny/head/bin/tiny"), EDQUOT);
         world_end();
 }
 END_TEST
@@ -176,6 +179,27 @@ START_TEST(test_a_run_reads_its_mount)
         freep(&out);
         out = content(at(CELL "stdout", id));
         ck_assert_str_eq(out, "open: 0\nsat\n"); /* what is finished waits for nobody */
+        world_end();
+}
+END_TEST
+
+/* A mount where the sandbox shows it, too: below /usr, which nobody else sees. */
+START_TEST(test_a_sandboxed_run_reads_its_mount)
+{
+        cleanup_free char *out = NULL;
+        unsigned id, other;
+
+        ck_assert_int_eq(unshare(CLONE_NEWNS), 0);
+        ck_assert_int_eq(mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL), 0);
+        world_make(NULL);
+        mount_start("mnt", "allow_other");
+        ck_assert_int_eq(mount("mnt", "/usr/src", NULL, MS_BIND, NULL), 0);
+        other = case_add("other.smt2", "; do print sat\n");
+        id = case_add("a.smt2", "; do open /usr/src/tiny/head/cases/%u/time\n; do open /usr/src/README\n; do print sat\n", other);
+        out = content(at(CELL "stdout", id));
+        ck_assert_str_eq(out, "open: EDEADLK\nopen: 0\nsat\n");
+        assert_state(at(CELL "time", other), "cold");
+        ck_assert_int_eq(umount("/usr/src"), 0);
         world_end();
 }
 END_TEST
@@ -404,7 +428,8 @@ START_TEST(test_queue_is_full)
 END_TEST
 
 MOUNT_SUITE("mount_errors", {test_unbuildable}, {test_unbuildable_result_first}, {test_not_there}, {test_crawlers},
-            {test_usual_crawlers}, {test_a_run_reads_its_mount, NEEDS_ROOT}, {test_a_build_reads_its_mount, NEEDS_ROOT},
+            {test_usual_crawlers}, {test_a_run_reads_its_mount, NEEDS_ROOT},
+            {test_a_sandboxed_run_reads_its_mount, NEEDS_ROOT | NEEDS_SANDBOX}, {test_a_build_reads_its_mount, NEEDS_ROOT},
             {test_the_mount_is_not_in_the_sandbox, NEEDS_ROOT}, {test_disk_full, NEEDS_ROOT}, {test_disk_almost_full, NEEDS_ROOT},
             {test_scratch_is_broken}, {test_case_is_damaged}, {test_index_is_cut}, {test_repository_is_gone},
             {test_queue_is_full})
