@@ -31,7 +31,7 @@ bool sandbox_has_users(void)
         return has_users;
 }
 
-#define LEASES "/run/lock/solverfs"
+#define LEASES "/run/solverfs" /* not below /run/lock, where anybody may be the first to make it */
 
 int sandbox_lease(unsigned slot, uid_t *ret_uid, int *ret_lock)
 {

@@ -16,7 +16,7 @@
 bool sandbox_has_users(void);
 
 /* A user that no other execution on this machine has now, of whatever store: the kernel counts a user's processes (RLIMIT_NPROC), and a user
- * may signal its own. Held by an OFD lock in /run/lock/solverfs until *ret_lock is closed; `slot` says where to begin to look. Where
+ * may signal its own. Held by an OFD lock in /run/solverfs until *ret_lock is closed; `slot` says where to begin to look. Where
  * sandbox_has_users() is false there is nothing to lease: *ret_lock is -1. -EAGAIN when all are taken. */
 int sandbox_lease(unsigned slot, uid_t *ret_uid, int *ret_lock);
 

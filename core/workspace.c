@@ -1,5 +1,6 @@
 #include "workspace.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <sys/stat.h>
@@ -47,7 +48,8 @@ struct workspace {
         struct solver_list *solvers;     /* a ref */
         struct timespec config_time;     /* of the file that `solvers` was read from */
         off_t config_size;
-        uint64_t looked; /* now_ns() when the file was last looked at */
+        uint64_t looked;        /* now_ns() when the file was last looked at */
+        struct buffer mistakes; /* lines: what is wrong with it */
 };
 
 /* -- solvers -- */
@@ -139,6 +141,15 @@ static int by_name(const void *a, const void *b)
         return strcmp((*x)->recipe->name, (*y)->recipe->name);
 }
 
+/* What is wrong with the config, for the log and for workspace_mistakes(). Lock held. */
+static void note_mistake(struct workspace *w, const char *what, int r)
+{
+        cleanup_free char *reason = strdup(error_message(r));
+
+        log_error("%s: %s", what, reason ? reason : strerror(-r));
+        buffer_addf(&w->mistakes, "%s: %s\n", what, reason ? reason : strerror(-r));
+}
+
 /* One solver that cannot be opened does not take the others away: it is left out, and the log says why. */
 static int solver_list_read(struct workspace *w, struct solver_list **ret)
 {
@@ -157,8 +168,12 @@ static int solver_list_read(struct workspace *w, struct solver_list **ret)
                         r = solver_new(w, recipes[i], &l->list[l->n]);
                         if (r == 0)
                                 l->n++;
-                        else
-                                log_error("solver %s is left out: %s", recipes[i]->name, error_message(r));
+                        else {
+                                char what[128];
+
+                                snprintf(what, sizeof(what), "solver %.64s is left out", recipes[i]->name);
+                                note_mistake(w, what, r);
+                        }
                 }
                 qsort(l->list, l->n, sizeof(*l->list), by_name);
         }
@@ -167,6 +182,18 @@ static int solver_list_read(struct workspace *w, struct solver_list **ret)
                 return -ENOMEM;
         *ret = steal_pointer(l);
         return 0;
+}
+
+/* The settings of a workspace are as they were when it was opened; what they are to be at the next opening may be wrong. */
+static void settings_check(struct workspace *w)
+{
+        struct settings s;
+        int r = settings_read(w->config, &s);
+
+        if (r < 0)
+                note_mistake(w, "the settings stay as they were", r);
+        else
+                settings_done(&s);
 }
 
 /* Reads the config again when the file is another one. Lock held. */
@@ -189,11 +216,14 @@ static int workspace_refresh(struct workspace *w)
                 return 0;
         w->config_size = st.st_size;
         w->config_time = st.st_mtim;
+        buffer_done(&w->mistakes);
+        if (w->solvers)
+                settings_check(w);
         r = solver_list_read(w, &l);
         if (r < 0) {
                 if (!w->solvers)
                         return r;
-                log_error("the solvers stay as they were: %s", error_message(r));
+                note_mistake(w, "the solvers stay as they were", r);
                 return 0;
         }
         solver_list_unref(w->solvers);
@@ -213,6 +243,14 @@ int workspace_solvers(struct workspace *w, struct solver_list **ret)
         }
         pthread_mutex_unlock(&w->lock);
         return r;
+}
+
+void workspace_mistakes(struct workspace *w, struct buffer *ret)
+{
+        pthread_mutex_lock(&w->lock);
+        if (workspace_refresh(w) == 0 && w->mistakes.size > 0)
+                buffer_add(ret, w->mistakes.data, w->mistakes.size);
+        pthread_mutex_unlock(&w->lock);
 }
 
 int workspace_solver(struct workspace *w, const char *name, struct solver **ret)
@@ -337,112 +375,6 @@ int workspace_add_solver(struct workspace *w, struct recipe *const *recipes, siz
         return 0;
 }
 
-/* -- settings -- */
-
-static const char *const default_crawlers[] = {"updatedb",
-                                               "mlocate",
-                                               "plocate",
-                                               "tracker-extract",
-                                               "tracker-miner-fs",
-                                               "tracker-miner-f",
-                                               "baloo_file",
-                                               "baloo_file_ext",
-                                               "baloo_file_extractor",
-                                               "tumblerd",
-                                               "gvfsd-thumbnai",
-                                               "thumbnailer",
-                                               "recollindex",
-                                               NULL};
-
-static int settings_crawlers(git_config *config, char ***ret)
-{
-        git_config_iterator *it = NULL;
-        git_config_entry *entry;
-        char **list = calloc(1, sizeof(*list));
-        size_t n = 0;
-
-        if (!list)
-                return -ENOMEM;
-        if (git_config_multivar_iterator_new(&it, config, "solverfs.crawler", NULL) == 0)
-                while (git_config_next(&entry, it) == 0) {
-                        char **more = realloc(list, (n + 2) * sizeof(*list));
-
-                        if (!more)
-                                break;
-                        list = more;
-                        list[n++] = strdup(entry->value);
-                        list[n] = NULL;
-                }
-        git_config_iterator_free(it);
-        if (n == 0) {
-                free(list);
-                list = calloc(ARRAY_SIZE(default_crawlers), sizeof(*list));
-                for (; list && default_crawlers[n]; n++)
-                        list[n] = strdup(default_crawlers[n]);
-        }
-        *ret = list;
-        return list ? 0 : -ENOMEM;
-}
-
-/* The value of solverfs.<key>, which the caller frees; NULL when there is none. */
-static char *settings_string(git_config *config, const char *key)
-{
-        git_buf value = {0};
-        char *copy = NULL;
-
-        if (git_config_get_string_buf(&value, config, key) == 0)
-                copy = strdup(value.ptr);
-        git_buf_dispose(&value);
-        return copy;
-}
-
-static int settings_count(git_config *config, const char *path, const char *key, unsigned *ret)
-{
-        cleanup_free char *text = settings_string(config, key);
-        char *end;
-        long n;
-
-        if (!text)
-                return 0;
-        n = strtol(text, &end, 10);
-        if (end == text || *end || n < 1 || n > 1 << 24)
-                return errorf(-EINVAL, "%s: %s is '%s', but must be a number from 1", path, key, text);
-        *ret = (unsigned)n;
-        return 0;
-}
-
-static int settings_read(const char *path, struct settings *ret)
-{
-        git_config *config = NULL;
-        cleanup_free char *sandbox = NULL, *programs = NULL, *grace = NULL;
-        int flag, r = 0;
-
-        *ret = (struct settings){.programs_bound = UINT64_C(2) << 30, .ccache = true, .sandbox = SANDBOX_BWRAP};
-        if (git_config_open_ondisk(&config, path) < 0)
-                return errorf(-EINVAL, "%s cannot be read: %s", path,
-                              git_error_last() ? git_error_last()->message : "no reason given");
-        r = settings_count(config, path, "solverfs.cores", &ret->cores);
-        if (r == 0)
-                r = settings_count(config, path, "solverfs.queue", &ret->queue);
-        sandbox = settings_string(config, "solverfs.sandbox");
-        if (r == 0 && sandbox && strcmp(sandbox, "bwrap") != 0 && strcmp(sandbox, "none") != 0)
-                r = errorf(-EINVAL, "%s: solverfs.sandbox is '%s', but must be bwrap or none", path, sandbox);
-        if (sandbox && strcmp(sandbox, "none") == 0)
-                ret->sandbox = SANDBOX_NONE;
-        programs = settings_string(config, "solverfs.programs");
-        if (r == 0 && programs)
-                r = parse_size(programs, &ret->programs_bound);
-        grace = settings_string(config, "solverfs.grace");
-        if (r == 0 && grace)
-                r = parse_duration(grace, &ret->grace_ns);
-        if (git_config_get_bool(&flag, config, "solverfs.ccache") == 0)
-                ret->ccache = flag;
-        if (r == 0)
-                r = settings_crawlers(config, &ret->crawlers);
-        git_config_free(config);
-        return r;
-}
-
 const struct settings *workspace_settings(struct workspace *w)
 {
         return &w->settings;
@@ -485,6 +417,21 @@ static int make_folders(const char *dir)
         return r;
 }
 
+/* Of what may become a store: it is not there, or there is nothing in it (a mount point, even). */
+static int check_empty(const char *dir)
+{
+        DIR *d = opendir(dir);
+        struct dirent *entry;
+        bool empty = true;
+
+        if (!d)
+                return errno == ENOENT ? 0 : errorf(-errno, "cannot make a store at %s: %s", dir, strerror(errno));
+        while (empty && (entry = readdir(d)))
+                empty = strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0;
+        closedir(d);
+        return empty ? 0 : errorf(-ENOTEMPTY, "%s is not empty; a store needs a folder of its own", dir);
+}
+
 int workspace_create(const char *dir)
 {
         static const char config[] =
@@ -499,11 +446,9 @@ int workspace_create(const char *dir)
                 return r;
         if (access(path, F_OK) == 0)
                 return errorf(-EEXIST, "there is a store at %s already", dir);
-        if (rmdir(dir) < 0 && errno != ENOENT)
-                return errno == ENOTEMPTY || errno == EEXIST
-                               ? errorf(-ENOTEMPTY, "%s is not empty; a store needs a folder of its own", dir)
-                               : errorf(-errno, "cannot make a store at %s: %s", dir, strerror(errno));
-        r = make_folders(dir);
+        r = check_empty(dir);
+        if (r == 0)
+                r = make_folders(dir);
         if (r == 0 && chmod(dir, 0700) < 0)
                 r = errorf(-errno, "cannot set the mode of %s: %s", dir, strerror(errno));
         if (r == 0)
@@ -578,8 +523,8 @@ struct workspace *workspace_close(struct workspace *w)
         programs_close(w->programs);
         cases_close(w->cases);
         store_close(w->store);
-        if (w->settings.crawlers)
-                strings_free(w->settings.crawlers);
+        settings_done(&w->settings);
+        buffer_done(&w->mistakes);
         pthread_mutex_destroy(&w->lock);
         free(w);
         git_libgit2_shutdown();

@@ -23,6 +23,7 @@
 #include "cases.h"
 #include "engine.h"
 #include "fact.h"
+#include "settings.h"
 
 struct workspace;
 
@@ -76,16 +77,11 @@ struct programs *workspace_programs(struct workspace *w);
 /* The solvers as the config now has them: re-read when the file changed. A config that cannot be read keeps the last good list and
  * logs the error once. */
 int workspace_solvers(struct workspace *w, struct solver_list **ret);
+/* What is wrong with the config as it now is, a line each; nothing when all is well. */
+void workspace_mistakes(struct workspace *w, struct buffer *ret);
 int workspace_solver(struct workspace *w, const char *name, struct solver **ret);
 int workspace_solver_by_number(struct workspace *w, uint32_t number, struct solver **ret);
 /* Clones, indexes, writes the config. `recipes` as recipe_read() gives them. Nothing is left on failure. */
 int workspace_add_solver(struct workspace *w, struct recipe *const *recipes, size_t n, const char *url, const struct progress *p);
 
-struct settings {
-        unsigned cores, queue;
-        enum sandbox_kind sandbox;
-        uint64_t programs_bound, grace_ns;
-        bool ccache;
-        char **crawlers; /* NULL-terminated; never NULL */
-};
 const struct settings *workspace_settings(struct workspace *w); /* as read at open */

@@ -73,7 +73,9 @@ static int status_wrong(void *user, const char *line)
 
 CONTENT(live_status)
 {
+        cleanup_buffer struct buffer mistakes = {0};
         struct engine_counters c;
+        char *rest;
 
         (void)n;
         if (!tree_engine(t)) {
@@ -83,6 +85,9 @@ CONTENT(live_status)
         engine_counters(tree_engine(t), &c);
         buffer_addf(ret, "%" PRIu64 " running, %" PRIu64 " queued, %" PRIu64 " readers waiting, %u cores, store %s\n", c.running,
                     c.queued, c.waiters, c.slots, workspace_dir(tree_workspace(t)));
+        workspace_mistakes(tree_workspace(t), &mistakes);
+        for (char *line = mistakes.data ? strtok_r(mistakes.data, "\n", &rest) : NULL; line; line = strtok_r(NULL, "\n", &rest))
+                buffer_addf(ret, "CONFIG: %s\n", line);
         wrong_answers(tree_workspace(t), status_wrong, ret);
         return engine_each_job(tree_engine(t), status_job, ret);
 }

@@ -48,6 +48,20 @@ CONTENT(solver_config)
         return recipe_print(n->solver->recipe, ret);
 }
 
+/* A recipe is as new as the file it stands in. */
+int config_mtime(struct tree *t, const struct node *, int64_t *ret)
+{
+        char path[PATH_SIZE];
+        struct stat st;
+        int r = path_join(path, workspace_dir(tree_workspace(t)), "config");
+
+        if (r == 0 && stat(path, &st) < 0)
+                r = -errno;
+        if (r == 0)
+                *ret = st.st_mtime;
+        return r;
+}
+
 uint64_t history_listing(struct tree *, const struct node *n)
 {
         return history_generation(n->solver->history) + 1;

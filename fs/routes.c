@@ -34,7 +34,7 @@ const struct route routes[N_KINDS] = {
         [KIND_SOLVER] = {KIND_SOLVER, IN(KIND_ROOT), .shown = "<solver>", .type = NODE_FOLDER, .match = solver_match,
                          .list = solver_entries, .about = "one per configured solver or variant"},
         [KIND_CONFIG] = {KIND_CONFIG, IN(KIND_SOLVER), "config", .type = NODE_LIVE, .content = solver_config,
-                         .about = "the recipe in force, as 'solverfs solver add' takes it"},
+                         .mtime = config_mtime, .about = "the recipe in force, as 'solverfs solver add' takes it"},
         [KIND_HEAD] = {KIND_HEAD, IN(KIND_SOLVER), "head", .type = NODE_LINK, .exists = head_exists, .content = head_target,
                        .about = "link to the newest commit of the default branch"},
         [KIND_TAGS] = {KIND_TAGS, IN(KIND_SOLVER), "tags", .type = NODE_FOLDER, .generation = history_listing,

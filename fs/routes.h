@@ -29,6 +29,7 @@ MATCH(solver_match);
 LIST(solver_entries);
 uint64_t solvers_listing(struct tree *t, const struct node *n);
 CONTENT(solver_config);
+int config_mtime(struct tree *t, const struct node *n, int64_t *ret);
 EXISTS(head_exists);
 CONTENT(head_target);
 MATCH(ref_folder_match);

@@ -396,7 +396,7 @@ int tree_stat(struct tree *t, const struct node *n, struct stat *ret, bool *read
                              .st_uid = t->uid,
                              .st_gid = t->gid,
                              .st_blksize = 4096};
-        if (type == NODE_LINK || type == NODE_FILE || type == NODE_COMPUTED)
+        if (type != NODE_FOLDER)
                 r = node_size(t, n, &size);
         if (type == NODE_COMPUTED && (r == -ENOENT || r == -ENODATA || r == -ESTALE)) {
                 size = PLACEHOLDER_SIZE;

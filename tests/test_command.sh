@@ -32,6 +32,14 @@ test_that "it is closed to others" '[ "$(stat -c %a "$SOLVERFS_STORE")" = 700 ]'
 test_that "init does not make it twice" 'run 1 init && has err "already"'
 test_that "init says so when the folder holds something else" 'mkdir full && touch full/x && run 1 init --store full && has err "not empty" && [ -e full/x ]'
 test_that "--store behind the command counts as before it" 'run 0 init --store "$top/second" -q && empty err && run 0 --store "$top/second" case list'
+test_that "a bare key of [solverfs] is refused, with its line" \
+	'cp second/config config && printf "[solverfs]\n\tcrawler\n" >>second/config && run 1 --store second case list && has err "config:5: key .crawler. has no value"; cp config second/config'
+test_that "an unknown key of [solverfs] is refused, with its line" \
+	'printf "[solverfs]\n\tcoers = 1\n" >>second/config && run 1 --store second case list && has err "config:5: unknown key .coers.*cores"; cp config second/config'
+test_that "a bad value of [solverfs] is refused, with its line" \
+	'printf "[solverfs]\n\tgrace = soon\n" >>second/config && run 1 --store second case list && has err "config:5: key .grace. is .soon."; cp config second/config'
+test_that "an empty mount point can become a store" \
+	'[ $(id -u) != 0 ] || (unshare -m bash -c "mkdir volume && mount -t tmpfs none volume && exec \"$solverfs\" init --store volume" >out 2>err && has err "made a store")'
 test_that "an empty store lists nothing" 'run 0 solver list && empty out && run 0 case list && empty out'
 
 # -- cases --
@@ -121,6 +129,10 @@ slow=$(field 1)
 test_that "a timeout is an answer; its time is the limit" 'run 0 run toy v1 $slow --timeout 300ms && [ "$(field 2,3)" = "timeout	0.300000" ]'
 test_that "run --json has everything of the run" 'run 0 run toy v1 1 --json && [ "$(python3 -c "import json; o = json.load(open(\"out\")); print(o[\"case\"], o[\"result\"], o[\"wrong\"], o[\"commit\"], \"run\" in o)")" = "1 sat False $first True" ]'
 test_that "--again measures anew" 'sleep 1; run 0 run toy v1 1 --json && cp out old && run 0 run toy v1 1 --again --json && [ "$(python3 -c "import json; print(json.load(open(\"old\"))[\"measured\"] < json.load(open(\"out\"))[\"measured\"])")" = True ]'
+test_that "build --output writes through a pipe and a link, and leaves nothing beside" '
+	mkdir outputs && mkfifo outputs/pipe && echo old >outputs/real && ln -s real outputs/link && { cat outputs/pipe >piped & } &&
+	run 0 build toy v1 -o outputs/pipe && wait && [ -p outputs/pipe ] && cmp prog piped &&
+	run 0 build toy v1 -o outputs/link && [ -L outputs/link ] && cmp prog outputs/real && [ "$(ls outputs | wc -l)" = 3 ]'
 test_that "nothing reads standard output: status 141, no noise" '{ timeout 60 "$solverfs" run toy v1 all 2>err; echo $? >out; } | true; is out 141 && ! has err write'
 test_that "a full disk behind standard output is an error" 'timeout 60 "$solverfs" case list >/dev/full 2>err; echo $? >out; is out 4 && has err "standard output"'
 

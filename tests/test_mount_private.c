@@ -51,7 +51,7 @@ static void whole_story(void)
         ck_assert_msg(shell_output[0] == '\0', "folders that others may enter: %s", shell_output);
         if (geteuid() == 0) {
                 assert_shell(
-                        "find /run/lock/solverfs -type f -perm /077 -printf '%%m %%p\\n'; find /run/lock/solverfs -type d -perm "
+                        "find /run/solverfs -type f -perm /077 -printf '%%m %%p\\n'; find /run/solverfs -type d -perm "
                         "/022 -printf '%%m %%p\\n'");
                 ck_assert_msg(shell_output[0] == '\0', "locks of others: %s", shell_output);
         }

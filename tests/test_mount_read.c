@@ -336,6 +336,41 @@ START_TEST(test_inodes_survive_a_remount)
 }
 END_TEST
 
+/* What is known without work has its size, so that rsync, tar and whoever else looks at that first has all of it. */
+START_TEST(test_known_files_have_their_size)
+{
+        const char *files = "mnt/README mnt/cases/[0-9]*/* mnt/*/config mnt/tiny/commits/CACHEDIR.TAG mnt/tiny/head/message "
+                            "mnt/tiny/head/author mnt/tiny/head/date mnt/tiny/head/changes mnt/tiny/head/build/status "
+                            "mnt/.solverfs/status mnt/.solverfs/jobs.tsv mnt/.solverfs/version";
+
+        world_make(NULL);
+        mount_start("mnt", NULL);
+        case_add("a.smt2", "(set-logic QF_S)\n");
+        assert_shell("for f in %s; do [ -f $f ] || continue; [ $(stat -L -c %%s $f) = $(cat $f | wc -c) ] || { echo $f; exit 1; "
+                     "}; done",
+                     files);
+        assert_shell("mkdir out && tar ch %s | tar x -C out && for f in %s; do cmp $f out/$f || exit 1; done", files, files);
+        assert_shell("grep -q 'output = out/tiny' out/mnt/tiny/config");
+        world_end();
+}
+END_TEST
+
+/* A mistake in the config under a running mount changes nothing, and is told. */
+START_TEST(test_a_mistake_in_the_config_is_shown)
+{
+        world_make(NULL);
+        world_expects("coers|biuld");
+        mount_start("mnt", NULL);
+        assert_shell("cp store/config good && printf '[solverfs]\\n\\tcoers = 1\\n' >>store/config");
+        await(shell("grep '^CONFIG: .*config:[0-9]*: unknown key .coers' mnt/.solverfs/status") == 0);
+        assert_shell("grep coers mnt.log && cp good store/config && printf '[solver \"tiny\"]\\n\\tbiuld = x\\n' >>store/config");
+        await(shell("grep '^CONFIG: .*biuld' mnt/.solverfs/status") == 0);
+        assert_shell("ls mnt/tiny/head && cp good store/config");
+        await(shell("grep CONFIG mnt/.solverfs/status") != 0);
+        world_end();
+}
+END_TEST
+
 /* -- cached/ -- */
 
 /* The listing of a finished cell says of each file what a lookup says: of a mount that has looked at nothing yet, either way. */
@@ -545,4 +580,5 @@ MOUNT_SUITE("mount_read", {test_metadata_starts_nothing}, {test_sizes}, {test_re
             {test_exec}, {test_exec_holds_the_mount}, {test_nonblocking_open_waits}, {test_times},
             {test_make_sees_a_stable_prerequisite}, {test_a_commit_from_the_future}, {test_inodes_survive_a_remount},
             {test_cached_shows_what_is_finished}, {test_cached_builds_nothing_again}, {test_outputs_change},
-            {test_cached_listing_has_attributes}, {test_plain_files}, {test_live_files}, {test_build_status})
+            {test_known_files_have_their_size}, {test_a_mistake_in_the_config_is_shown}, {test_cached_listing_has_attributes},
+            {test_plain_files}, {test_live_files}, {test_build_status})

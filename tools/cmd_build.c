@@ -157,30 +157,60 @@ static void answered(void *user, size_t i, int r, struct value *v, const char *r
 
 /* -- taking the program out ------------------------------------------------------------------------------------- */
 
+static int write_program(int from, int to)
+{
+        int r = lseek(from, 0, SEEK_SET) < 0 ? -errno : copy_fd(from, to);
+
+        return r == 0 && fchmod(to, 0777 & ~common.umask) < 0 ? -errno : r;
+}
+
+/* Beside it and then in its place: what was there stays until all of the new one is, and a program that runs cannot be written over. */
+static int replace_program(int from, const char *path)
+{
+        char fresh[PATH_SIZE];
+        cleanup_close int to = -1;
+        int r;
+
+        if (snprintf(fresh, sizeof(fresh), "%s.XXXXXX", path) >= (int)sizeof(fresh))
+                return -ENAMETOOLONG;
+        to = mkostemp(fresh, O_CLOEXEC);
+        if (to < 0)
+                return -errno;
+        r = write_program(from, to);
+        if (r == 0 && (close(steal_fd(&to)) < 0 || rename(fresh, path) < 0))
+                r = -errno;
+        if (r < 0)
+                unlink(fresh);
+        return r;
+}
+
+/* A device or a pipe is written to, and stays what it is; so does a link. */
+static int put_program(int from, const char *path)
+{
+        cleanup_free char *whole = realpath(path, NULL);
+        cleanup_close int to = -1;
+        struct stat st;
+
+        if (stat(path, &st) < 0 || S_ISREG(st.st_mode))
+                return replace_program(from, whole ? whole : path);
+        to = open(path, O_WRONLY | O_CLOEXEC);
+        if (to < 0)
+                return -errno;
+        return lseek(from, 0, SEEK_SET) < 0 ? -errno : copy_fd(from, to);
+}
+
 static int copy_program(struct building *b, struct engine *e, int signals)
 {
         cleanup(query_unrefp) struct query *q = NULL;
         cleanup(value_unrefp) struct value *v = NULL;
-        cleanup_close int to = -1;
-        const struct program_value *program;
         int r = query_program(b->workspace, b->solver, b->revisions.list[0], NULL, false, &q);
 
         if (r == 0)
                 r = engine_get(e, q, PRIORITY_PERSON, false, signals, &v);
         if (r < 0)
                 return fail(r);
-        program = (struct program_value *)v;
-        unlink(b->output); /* a program that runs cannot be written over, only replaced */
-        to = open(b->output, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0777);
-        if (to < 0)
-                return fail_as(STATUS_SYSTEM, errorf(-errno, "cannot write %s: %s", b->output, strerror(errno)));
-        r = lseek(program->fd, 0, SEEK_SET) < 0 ? -errno : copy_fd(program->fd, to);
-        if (r == 0 && (fchmod(to, 0777 & ~common.umask) < 0 || close(steal_fd(&to)) < 0))
-                r = -errno;
-        if (r == 0)
-                return STATUS_OK;
-        unlink(b->output);
-        return fail_as(STATUS_SYSTEM, errorf(r, "cannot write %s: %s", b->output, strerror(-r)));
+        r = put_program(((struct program_value *)v)->fd, b->output);
+        return r < 0 ? fail_as(STATUS_SYSTEM, errorf(r, "cannot write %s: %s", b->output, strerror(-r))) : STATUS_OK;
 }
 
 static int run_batch(struct building *b, int signals)
