@@ -3,14 +3,16 @@
 #include <inttypes.h>
 #include <pthread.h>
 
+#include "core/host.h"
 #include "core/names.h"
 
-/* A fact that was found lately: good for as long as nothing is written to the store. */
+/* A fact that was found lately: good for as long as nothing is written to the store and compilers stay what they are. */
 struct recent {
         struct solver *solver; /* a ref; NULL: none */
         uint16_t view;
         uint32_t commit, item;
-        uint64_t generation; /* of the store, before it was looked for */
+        uint64_t generation;             /* of the store, before it was looked for */
+        char toolchain[DIGEST_HEX_SIZE]; /* another one builds another program */
         bool brief;
         struct fact *fact; /* a ref */
 };
@@ -443,13 +445,14 @@ int tree_cell(struct tree *t, const struct node *n, struct cell *ret, struct cas
 
 /* -- facts -- */
 
-static bool recent_is(const struct recent *r, const struct node *n, uint64_t generation, bool brief)
+static bool recent_is(const struct recent *r, const struct node *n, uint64_t generation, const char *toolchain, bool brief)
 {
         return r->solver == n->solver && r->view == n->inode.view && r->commit == n->inode.commit && r->item == n->inode.item &&
-               r->generation == generation && (brief || !r->brief);
+               r->generation == generation && strcmp(r->toolchain, toolchain) == 0 && (brief || !r->brief);
 }
 
-static void recent_keep(struct tree *t, const struct node *n, uint64_t generation, bool brief, struct fact *f)
+static void recent_keep(struct tree *t, const struct node *n, uint64_t generation, const char *toolchain, bool brief,
+                        struct fact *f)
 {
         struct recent *slot = &t->recent[n->inode.item % RECENT], old;
 
@@ -464,6 +467,7 @@ static void recent_keep(struct tree *t, const struct node *n, uint64_t generatio
                                 .generation = generation,
                                 .brief = brief,
                                 .fact = fact_ref(f)};
+        strcpy(slot->toolchain, toolchain);
         pthread_mutex_unlock(&t->recent_lock);
         recent_done(&old); /* the last of a solver takes a while */
 }
@@ -472,18 +476,21 @@ int tree_fact(struct tree *t, const struct node *n, const struct cell *cell, boo
 {
         uint64_t generation = store_generation(workspace_store(t->workspace));
         struct recent *slot = &t->recent[n->inode.item % RECENT];
-        int r;
+        char toolchain[DIGEST_HEX_SIZE];
+        int r = host_toolchain(toolchain);
 
         *ret = NULL;
+        if (r < 0)
+                return r;
         pthread_mutex_lock(&t->recent_lock);
-        if (recent_is(slot, n, generation, brief))
+        if (recent_is(slot, n, generation, toolchain, brief))
                 *ret = fact_ref(slot->fact);
         pthread_mutex_unlock(&t->recent_lock);
         if (*ret)
                 return 0;
         r = run_find(t->workspace, cell, brief, ret);
         if (r == 0)
-                recent_keep(t, n, generation, brief, *ret);
+                recent_keep(t, n, generation, toolchain, brief, *ret);
         return r;
 }
 
