@@ -6,24 +6,25 @@ struct hasher {
         EVP_MD_CTX *context;
 };
 
+static void must(bool done)
+{
+        if (!done) {
+                log_error("SHA-256 failed: no memory left");
+                abort();
+        }
+}
+
 struct hasher *hasher_new(void)
 {
         struct hasher *h = calloc(1, sizeof(*h));
 
-        if (!h)
-                return NULL;
-        h->context = EVP_MD_CTX_new();
-        if (!h->context || !EVP_DigestInit_ex(h->context, EVP_sha256(), NULL)) {
-                EVP_MD_CTX_free(h->context);
-                free(h);
-                return NULL;
-        }
+        must(h && (h->context = EVP_MD_CTX_new()) && EVP_DigestInit_ex(h->context, EVP_sha256(), NULL) == 1);
         return h;
 }
 
 void hasher_add(struct hasher *h, const void *data, size_t size)
 {
-        EVP_DigestUpdate(h->context, data, size);
+        must(EVP_DigestUpdate(h->context, data, size) == 1);
 }
 
 void hasher_number(struct hasher *h, uint64_t n)
@@ -51,14 +52,14 @@ void hasher_string(struct hasher *h, const char *s)
 
 void hasher_finish(struct hasher *h, struct digest *ret)
 {
-        EVP_DigestFinal_ex(h->context, ret->bytes, NULL);
+        must(EVP_DigestFinal_ex(h->context, ret->bytes, NULL) == 1);
         EVP_MD_CTX_free(h->context);
         free(h);
 }
 
 void digest_of(const void *data, size_t size, struct digest *ret)
 {
-        EVP_Digest(data, size, ret->bytes, NULL, EVP_sha256(), NULL);
+        must(EVP_Digest(data, size, ret->bytes, NULL, EVP_sha256(), NULL) == 1);
 }
 
 int digest_of_fd(int fd, struct digest *ret, uint64_t *ret_size)
@@ -67,8 +68,6 @@ int digest_of_fd(int fd, struct digest *ret, uint64_t *ret_size)
         uint64_t offset = 0;
         int r = 0;
 
-        if (!h)
-                return -ENOMEM;
         for (;;) {
                 char block[1 << 16];
                 ssize_t n = pread(fd, block, sizeof(block), (off_t)offset);

@@ -1,5 +1,6 @@
 /* Content hashes: SHA-256 by OpenSSL's libcrypto. A digest names content or a query's inputs; equal digests are taken to be
- * equal content. Thread-safe: every call has its own state. */
+ * equal content. Thread-safe: every call has its own state. No call fails: when a few hundred bytes cannot be had the process ends, as a
+ * wrong digest would be worse than none. */
 #pragma once
 
 #include "util.h"
@@ -12,7 +13,7 @@ struct digest {
 };
 
 struct hasher;
-struct hasher *hasher_new(void); /* NULL when out of memory */
+struct hasher *hasher_new(void);
 void hasher_add(struct hasher *h, const void *data, size_t size);
 /* A field is its length and its bytes, so that ("ab","c") and ("a","bc") differ. */
 void hasher_field(struct hasher *h, const void *data, size_t size);

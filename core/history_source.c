@@ -34,8 +34,6 @@ static int work_out(struct history *h, git_repository *git, uint32_t number, cha
         if (r < 0)
                 return r;
         hash = hasher_new();
-        if (!hash)
-                return -ENOMEM;
         if (!paths[0])
                 hash_entry(hash, "", GIT_FILEMODE_TREE, git_commit_tree_id(c));
         else if (git_commit_tree(&tree, c) < 0)
@@ -55,16 +53,13 @@ static struct index_key source_key(const struct history *h, const struct digest 
         return index_key(h, bytes, sizeof(bytes));
 }
 
-static int digest_of_paths(char *const *paths, struct digest *ret)
+static void digest_of_paths(char *const *paths, struct digest *ret)
 {
         struct hasher *hash = hasher_new();
 
-        if (!hash)
-                return -ENOMEM;
         for (size_t i = 0; paths[i]; i++)
                 hasher_string(hash, paths[i]);
         hasher_finish(hash, ret);
-        return 0;
 }
 
 /* What is not kept is worked out and not kept either: that takes some 50 µs, and writing would wait for the disk. Keeping is for
@@ -76,12 +71,11 @@ int history_source(struct history *h, uint32_t number, char *const *paths, struc
         cleanup_blob struct blob b = {0};
         struct digest of_paths;
         struct index_key key;
-        int r = digest_of_paths(paths, &of_paths);
+        int r = store_read(h->store, &t);
 
-        if (r == 0)
-                r = store_read(h->store, &t);
         if (r < 0)
                 return r;
+        digest_of_paths(paths, &of_paths);
         key = source_key(h, &of_paths, number);
         r = store_get(t, h->tables.sources, index_slice(&key), &b);
         if (r == 0 && b.size == DIGEST_SIZE) {
@@ -180,8 +174,9 @@ int history_sources(struct history *h, char *const *paths, struct digest **ret, 
         cleanup_free bool *known = calloc((size_t)n + 1, sizeof(*known));
         struct sources s = {.list = list, .known = known, .n = n};
         struct digest of_paths;
-        int r = list && known ? digest_of_paths(paths, &of_paths) : -ENOMEM;
+        int r = list && known ? 0 : -ENOMEM;
 
+        digest_of_paths(paths, &of_paths);
         if (r == 0) {
                 cleanup_txn struct store_txn *t = NULL;
                 struct index_key prefix = index_key(h, of_paths.bytes, DIGEST_SIZE);

@@ -251,11 +251,11 @@ static int build_query_new(const struct query_type *type, struct solver *s, uint
         r = build_key(s->history, commit, s->recipe, &q->build_key);
         if (r == 0 && output && !(q->output = strdup(output)))
                 r = -ENOMEM;
-        h = r == 0 ? hasher_new() : NULL;
-        if (!h) {
+        if (r < 0) {
                 build_query_free(&q->query);
-                return r < 0 ? r : -ENOMEM;
+                return r;
         }
+        h = hasher_new();
         hasher_string(h, type->name);
         hasher_add(h, q->build_key.bytes, DIGEST_SIZE);
         hasher_string(h, output);
