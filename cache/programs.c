@@ -131,7 +131,7 @@ static int forget(struct programs *p, struct store_txn *t, const struct digest *
         return r == -ENOENT ? 0 : r;
 }
 
-bool programs_has(struct programs *p, const struct digest *id)
+static bool has_meta(struct programs *p, const struct digest *id)
 {
         cleanup_txn struct store_txn *t = NULL;
         struct program program;
@@ -139,7 +139,21 @@ bool programs_has(struct programs *p, const struct digest *id)
         return store_read(p->store, &t) == 0 && load(p, t, id, false, &program) == 0;
 }
 
-/* A chain: the program itself, its base, that one's base … */
+static bool has_frame(struct programs *p, const struct digest *id)
+{
+        cleanup_txn struct store_txn *t = NULL;
+        struct key key;
+
+        return store_read(p->store, &t) == 0 && store_has(t, p->table, make_key(&key, 'd', id));
+}
+
+/* A frame that was found to be damaged is gone from the table by itself. */
+bool programs_has(struct programs *p, const struct digest *id)
+{
+        return has_meta(p, id) && has_frame(p, id);
+}
+
+/* A chain: the program itself, its base, that one's base … When one could not be had, its id stands behind the last. */
 struct chain {
         struct digest ids[PROGRAMS_CHAIN + 1];
         struct program links[PROGRAMS_CHAIN + 1];
@@ -161,10 +175,11 @@ static int load_chain(struct programs *p, const struct digest *id, bool with_fra
         while (r == 0) {
                 struct program *link = &ret->links[ret->n];
 
+                ret->ids[ret->n] = next;
                 r = load(p, t, &next, with_frames, link);
                 if (r < 0)
                         return r;
-                ret->ids[ret->n++] = next;
+                ret->n++;
                 next = link->base;
                 if (digest_is_zero(&next))
                         return 0;
@@ -369,6 +384,8 @@ static int read_content(struct programs *p, const struct digest *id, struct blob
         size_t bad = 0;
         int r = load_chain(p, id, true, &c);
 
+        if (r == -ENOENT && (c.n > 0 || has_meta(p, id))) /* without its frame, or its base */
+                return drop(p, &c, c.n <= PROGRAMS_CHAIN ? c.n : 0);
         if (r < 0)
                 return r;
         r = decode_chain(&c, false, ret, &bad);
@@ -866,6 +883,8 @@ static int remove_materialized(struct programs *p, const struct digest *id)
 
 int programs_remove(struct programs *p, const struct digest *id)
 {
+        struct digest first = {0}; /* of those that were stored anew, or dropped, in the last round */
+
         for (;;) {
                 cleanup(children_done) struct children children = {0};
                 cleanup(chain_done) struct chain c = {0};
@@ -877,10 +896,16 @@ int programs_remove(struct programs *p, const struct digest *id)
                         return remove_materialized(p, id);
                 if (r != -EAGAIN)
                         return r;
+                if (digest_equal(&children.list[0], &first))
+                        return errorf(-EIO,
+                                      "a program cannot be removed: what builds on it in %s cannot be stored anew; see "
+                                      "'solverfs fsck'",
+                                      store_dir(p->store));
                 r = 0;
                 for (size_t i = 0; r == 0 && i < children.n; i++)
                         r = restore_child(p, &children.list[i], &c.links[0].base);
                 if (r < 0 && r != -EAGAIN)
                         return r;
+                first = r == 0 ? children.list[0] : (struct digest){0};
         }
 }

@@ -297,6 +297,53 @@ START_TEST(test_damaged_in_the_store)
 }
 END_TEST
 
+static int drop_frame(void *user, struct slice key, struct slice)
+{
+        return store_delete(user, 0, key);
+}
+
+/* As the store drops a value that is damaged. */
+static void lose_frame(const struct digest *id)
+{
+        char key[1 + DIGEST_SIZE] = "d";
+        struct store_txn *t;
+
+        memcpy(key + 1, id->bytes, DIGEST_SIZE);
+        assert_ok(store_write(store, &t));
+        assert_ok(store_each(t, 0, SLICE(key, sizeof(key)), SLICE(NULL, 0), true, drop_frame, t));
+        assert_ok(store_commit(t));
+}
+
+/* A program is not there without its frame, nor is what builds on it; and all can be stored again, or removed. */
+START_TEST(test_lost_in_the_store)
+{
+        struct programs *p = open_programs();
+        struct digest ids[4];
+        int fd;
+
+        for (unsigned round = 0; round < 3; round++) {
+                for (unsigned n = 0; n < ARRAY_SIZE(ids); n++)
+                        put_version(p, n, n > 0 ? &ids[n - 1] : NULL, &ids[n]);
+                empty_folder();
+                lose_frame(&ids[1]);
+                if (round == 0) {
+                        ck_assert(!programs_has(p, &ids[1]));
+                        assert_error(programs_get(p, &ids[1], &fd, NULL), ENOENT);
+                } else if (round == 1) {
+                        assert_error(programs_get(p, &ids[3], &fd, NULL), ENOENT);
+                        for (unsigned n = 1; n < ARRAY_SIZE(ids); n++)
+                                ck_assert(!programs_has(p, &ids[n]));
+                } else /* 1 is what must be stored anew first */
+                        assert_ok(programs_remove(p, &ids[0]));
+                for (unsigned n = 0; n < ARRAY_SIZE(ids); n++) {
+                        put_version(p, n, n > 0 ? &ids[n - 1] : NULL, &ids[n]);
+                        assert_version(p, &ids[n], n);
+                }
+        }
+        close_programs(p);
+}
+END_TEST
+
 /* Content that is a valid frame, but of something else. */
 START_TEST(test_wrong_in_the_store)
 {
@@ -459,5 +506,5 @@ START_TEST(test_many_at_once)
 END_TEST
 
 SUITE("programs", test_put_get_run, test_empty_and_tiny, test_neighbours_are_small, test_near_that_is_not_there,
-      test_remove_keeps_what_builds_on_it, test_damaged_in_the_store, test_wrong_in_the_store,
+      test_remove_keeps_what_builds_on_it, test_damaged_in_the_store, test_lost_in_the_store, test_wrong_in_the_store,
       test_a_file_somebody_wrote_to_is_made_anew, test_eviction, test_read_only, test_many_at_once)
