@@ -29,7 +29,7 @@
  *     store.read       before a reading transaction          programs.put     before a program is stored
  *     programs.get     before one is put in the folder       cases.place      a case's bytes staged, not in their place
  *     cases.enter      in their place, not in the index      cases.undo       could not be entered, not taken back
- *     build.checkout   before a worktree is written
+ *     build.checkout   before a worktree is written          store.compacted  a new journal in force, not synced
  *     build.command    before each command                   build.keep       built and stored, worktree not marked so
  *     execute.start    before a program is started           execute.started  while it runs
  *     execute.end      it has ended                          engine.compute   before a query is worked out

@@ -312,8 +312,14 @@ static int commit_writing(struct store_txn *t)
                 db_abort(e->db, t->txn);
         else
                 r = db_commit(e->db, t->txn);
-        if (r < 0 && journaled && journal_cut(e->journal, t->start) < 0)
-                log_error("%s", error_message(r));
+        if (r < 0 && journaled) {
+                cleanup_free char *why = strdup(error_message(r));
+                int cut = journal_cut(e->journal, t->start);
+
+                if (cut < 0)
+                        log_error("%s", error_message(cut));
+                errorf(r, "%s", why ? why : strerror(-r));
+        }
         return r;
 }
 

@@ -56,6 +56,19 @@ static int role_put(char **argv)
         return -r;
 }
 
+static int role_compact(char **)
+{
+        struct store *s = open_store();
+        int r = store_compact(s);
+
+        if (r < 0) { /* and it goes on */
+                must(store_set(s, TABLE_VALUES, slice_string("behind"), slice_string("5")));
+                must(store_check(s, true, &(struct store_report){0}, NULL, NULL));
+        }
+        store_close(s);
+        return -r;
+}
+
 static int role_add(char **argv)
 {
         static const struct cases_tables mine = {TABLE_CASES, TABLE_NAMES, TABLE_DIGESTS};
@@ -101,7 +114,8 @@ static int play(char **argv)
         static const struct {
                 const char *name;
                 int (*play)(char **argv);
-        } roles[] = {{"meet", role_meet}, {"put", role_put}, {"add", role_add}, {"program", role_program}};
+        } roles[] = {
+                {"meet", role_meet}, {"put", role_put}, {"compact", role_compact}, {"add", role_add}, {"program", role_program}};
 
         for (size_t i = 0; i < ARRAY_SIZE(roles); i++)
                 if (strcmp(argv[0], roles[i].name) == 0)
@@ -283,6 +297,25 @@ START_TEST(test_a_write_fails)
 }
 END_TEST
 
+/* The disk fails when the new journal is in force already: it is not taken away again. */
+START_TEST(test_a_compaction_fails)
+{
+        faults_begin();
+        ck_assert_int_eq(role("put", "old", "1"), 0);
+        fault_set("store.compacted", "fail EIO\n");
+        ck_assert_int_eq(role("compact", NULL, NULL), EIO);
+        fault_clear("store.compacted");
+        assert_value("old", "1");
+        assert_value("behind", "5");
+        ck_assert_int_eq(role("put", "new", "2"), 0);
+        ck_assert_int_eq(role("compact", NULL, NULL), 0);
+        assert_ok(store_rebuild("s", tables, ARRAY_SIZE(tables), &(struct store_report){0}));
+        assert_value("old", "1");
+        assert_value("behind", "5");
+        assert_value("new", "2");
+}
+END_TEST
+
 START_TEST(test_a_program_is_not_stored)
 {
         faults_begin();
@@ -353,6 +386,7 @@ int main(int argc, char **argv)
                                      test_kill_and_stop,
                                      test_a_writer_dies,
                                      test_a_write_fails,
+                                     test_a_compaction_fails,
                                      test_a_program_is_not_stored,
                                      test_adding_a_case_dies,
                                      test_a_failed_case_is_anothers,
