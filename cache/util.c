@@ -80,6 +80,47 @@ int buffer_steal(struct buffer *b, struct blob *ret)
         return 0;
 }
 
+/* -- text -- */
+
+size_t utf8_length(const void *text, size_t left)
+{
+        const unsigned char *p = text;
+        size_t n = p[0] < 0x80                   ? 1
+                   : p[0] >= 0xc2 && p[0] < 0xe0 ? 2
+                   : (p[0] & 0xf0) == 0xe0       ? 3
+                   : p[0] >= 0xf0 && p[0] < 0xf5 ? 4
+                                                 : 0;
+
+        if (n == 0 || n > left)
+                return 0;
+        for (size_t i = 1; i < n; i++)
+                if ((p[i] & 0xc0) != 0x80)
+                        return 0;
+        if ((p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xed && p[1] > 0x9f) || (p[0] == 0xf0 && p[1] < 0x90) ||
+            (p[0] == 0xf4 && p[1] > 0x8f))
+                return 0;
+        return n;
+}
+
+void buffer_add_printable(struct buffer *b, const char *text)
+{
+        const unsigned char *p = (const unsigned char *)text;
+
+        buffer_adds(b, "");
+        for (size_t left = strlen(text), n; left > 0; p += n, left -= n) {
+                bool valid = (n = utf8_length(p, left)) > 0;
+
+                n = MAX(n, (size_t)1);
+                if (*p == '\\' || *p == '\t' || *p == '\n')
+                        buffer_addf(b, "\\%c", *p == '\\' ? '\\' : *p == '\t' ? 't' : 'n');
+                else if (!valid || *p < 0x20 || *p == 0x7f || (*p == 0xc2 && p[1] < 0xa0)) /* the last: C1 controls */
+                        for (size_t i = 0; i < n; i++)
+                                buffer_addf(b, "\\x%02x", p[i]);
+                else
+                        buffer_add(b, p, n);
+        }
+}
+
 /* -- errors and log -- */
 
 static _Thread_local char error_text[1024];

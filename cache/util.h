@@ -118,6 +118,11 @@ int buffer_error(const struct buffer *b);             /* 0 or -ENOMEM */
 int buffer_steal(struct buffer *b, struct blob *ret); /* moves the bytes into a blob; 0 or -ENOMEM */
 #define cleanup_buffer cleanup(buffer_done)
 
+size_t utf8_length(const void *text,
+                   size_t left); /* of the sequence there (RFC 3629: no overlong forms, no surrogates), 0 when it is none */
+/* Tabs, newlines, backslashes, other control bytes and what is no UTF-8 as \t \n \\ \xNN. */
+void buffer_add_printable(struct buffer *b, const char *text);
+
 /* -- errors and log --------------------------------------------------------------------------------------------- */
 
 int errorf(int r, const char *format, ...) printf_like(2, 3); /* keeps the sentence, returns r (a -errno) */

@@ -19,19 +19,16 @@
 
 /* -- keys ------------------------------------------------------------------------------------------------------- */
 
-static int key_of_source(const struct recipe *r, const char *toolchain, const struct digest *source, struct digest *ret)
+static void key_of_source(const struct recipe *r, const char *toolchain, const struct digest *source, struct digest *ret)
 {
         struct digest recipe;
         struct hasher *h = hasher_new();
 
-        if (!h)
-                return -ENOMEM;
         recipe_build_digest(r, &recipe);
         hasher_add(h, recipe.bytes, DIGEST_SIZE);
         hasher_string(h, toolchain);
         hasher_add(h, source->bytes, DIGEST_SIZE);
         hasher_finish(h, ret);
-        return 0;
 }
 
 int build_key(struct history *h, uint32_t commit, const struct recipe *r, struct digest *ret)
@@ -42,7 +39,9 @@ int build_key(struct history *h, uint32_t commit, const struct recipe *r, struct
 
         if (e == 0)
                 e = history_source(h, commit, r->paths, &source);
-        return e < 0 ? e : key_of_source(r, toolchain, &source, ret);
+        if (e == 0)
+                key_of_source(r, toolchain, &source, ret);
+        return e;
 }
 
 int build_keys(struct history *h, const struct recipe *r, struct digest **ret, uint32_t *ret_n)
@@ -56,7 +55,7 @@ int build_keys(struct history *h, const struct recipe *r, struct digest **ret, u
                 e = history_sources(h, r->paths, &list, &n);
         for (uint32_t i = 0; e == 0 && i < n; i++)
                 if (!digest_is_zero(&list[i]))
-                        e = key_of_source(r, toolchain, &list[i], &list[i]);
+                        key_of_source(r, toolchain, &list[i], &list[i]);
         if (e < 0)
                 return e;
         *ret = steal_pointer(list);
@@ -455,7 +454,7 @@ static int build_in(struct attempt *a, git_repository *git, const git_oid *commi
         if (!clean && (a->reason || (r < 0 && may_help(r)))) {
                 cleanup_free char *why = strdup(a->reason ?: error_message(r));
 
-                log_info("building %s from nothing: %s", git_oid_tostr_s(commit), why);
+                log_info("building %s from nothing: %s", git_oid_tostr_s(commit), why ?: "");
                 begin_again(a, &notes, why ?: "");
                 clean = true;
                 r = attempt_run(a, git, clean);

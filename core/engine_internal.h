@@ -10,6 +10,7 @@
 #define ENGINE_DISK      4  /* RESOURCE_DISK jobs at a time */
 #define ENGINE_MINDS     32 /* RESOURCE_MIND jobs at a time: each is a thread that mostly waits */
 #define ENGINE_FAILURES  256
+#define PHASE_SIZE       128
 #define ENGINE_BUCKETS   (1u << 14)
 
 struct ticket {
@@ -37,7 +38,7 @@ struct job {
 
         /* under engine->lock */
         enum job_stage stage;
-        enum priority priority; /* of its most urgent ticket so far */
+        enum priority priority;               /* of its most urgent ticket so far */
         struct ticket *tickets, *last_ticket; /* owned; in the order they came, which is the order of their answers */
         unsigned n_tickets;
         bool listed;             /* in engine->jobs: can be joined */
@@ -50,7 +51,7 @@ struct job {
         struct job *bucket_next;
         struct job *queue_previous, *queue_next; /* of the queue of its stage, resource and priority */
         struct job *all_previous, *all_next;
-        char phase[128];
+        char phase[PHASE_SIZE];
         uint64_t done, total, estimate;
 
         /* of the thread that runs it */

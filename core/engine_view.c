@@ -11,7 +11,7 @@
 struct shown {
         struct job *job; /* a ref */
         struct job_view view;
-        char phase[sizeof(((struct job *)0)->phase)];
+        char phase[PHASE_SIZE];
 };
 
 static void view_fill(struct shown *s, struct job *j, uint64_t now)

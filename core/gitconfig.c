@@ -251,26 +251,6 @@ static int walk_text(struct walk *w)
 
 /* -- characters ------------------------------------------------------------------------------------------------- */
 
-/* Length of the UTF-8 sequence at p (RFC 3629: no overlong forms, no surrogates), 0 when it is none. */
-static size_t utf8_length(const unsigned char *p, size_t left)
-{
-        size_t n = p[0] < 0x80                   ? 1
-                   : p[0] >= 0xc2 && p[0] < 0xe0 ? 2
-                   : (p[0] & 0xf0) == 0xe0       ? 3
-                   : p[0] >= 0xf0 && p[0] < 0xf5 ? 4
-                                                 : 0;
-
-        if (n == 0 || n > left)
-                return 0;
-        for (size_t i = 1; i < n; i++)
-                if ((p[i] & 0xc0) != 0x80)
-                        return 0;
-        if ((p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xed && p[1] > 0x9f) || (p[0] == 0xf0 && p[1] < 0x90) ||
-            (p[0] == 0xf4 && p[1] > 0x8f))
-                return 0;
-        return n;
-}
-
 /* Of the control characters only those that lay out a file: readers of git-config disagree on what the others are. */
 static bool is_layout(const unsigned char *p, size_t size)
 {

@@ -44,10 +44,6 @@ static void run_digest(const struct cell *cell, struct digest *ret)
         cell_limits(cell, &limits);
         recipe_run_digest(cell->solver->recipe, cell->has_seed, cell->seed, &limits, &recipe);
         h = hasher_new();
-        if (!h) { /* out of memory for 200 bytes: no digest would be worth having */
-                *ret = (struct digest){0};
-                return;
-        }
         hasher_add(h, recipe.bytes, DIGEST_SIZE);
         hasher_string(h, host_machine());
         hasher_finish(h, ret);
@@ -277,20 +273,27 @@ static int run_query_need(struct workspace *w, struct query *query, struct query
         return r;
 }
 
+/* NULL when there is no memory left. */
 static json_t *run_about(const struct run_query *q, const struct build_record *record)
 {
+        cleanup_buffer struct buffer name = {0}, logic = {0};
+
         const struct case_info *info = q->cell.info;
         char sha[DIGEST_HEX_SIZE], build[DIGEST_HEX_SIZE], built[GIT_OID_HEXSZ + 1];
         struct commit c = {0};
 
+        buffer_add_printable(&name, info->name); /* any bytes but NUL, and JSON is UTF-8 */
+        buffer_add_printable(&logic, info->logic);
+        if (buffer_error(&name) < 0 || buffer_error(&logic) < 0)
+                return NULL;
         digest_hex(&info->sha256, sha);
         digest_hex(&q->build_key, build);
         git_oid_tostr(built, sizeof(built), &record->commit);
         history_commit(q->cell.solver->history, q->cell.commit, &c);
-        return json_pack("{ss ss ss s{si ss% ss ss} s{ss ss sb}}", "solver", q->cell.solver->recipe->name, "repository",
+        return json_pack("{ss ss ss s{si ss ss ss} s{ss ss sb}}", "solver", q->cell.solver->recipe->name, "repository",
                          q->cell.solver->repository, "commit", git_oid_tostr_s(&c.oid), "case", "id", (int)info->id, "name",
-                         info->name, strlen(info->name), "sha256", sha, "logic", info->logic, "build", "key", build, "commit",
-                         built, "clean", (int)record->clean);
+                         name.data, "sha256", sha, "logic", logic.data, "build", "key", build, "commit", built, "clean",
+                         (int)record->clean);
 }
 
 static void duration_key(const struct run_query *q, char ret[128])
@@ -464,13 +467,11 @@ static uint64_t run_query_estimate(struct workspace *w, const struct query *quer
         return store_fetch(workspace_store(w), TABLE_META, slice_string(key), &b) == 0 ? number_of(&b) : 0;
 }
 
-#define OUTPUTS_MAX 16
-
 /* The programs of a build, each held in the folder while the run lasts. */
 struct held {
-        int fds[OUTPUTS_MAX];
+        int fds[RECIPE_OUTPUTS_MAX];
         char (*paths)[PATH_SIZE];
-        const char *more[OUTPUTS_MAX];
+        const char *more[RECIPE_OUTPUTS_MAX];
         size_t n;
 };
 
@@ -483,8 +484,9 @@ static void held_done(struct held *h)
 
 static int held_get(struct workspace *w, const struct build_record *record, struct held *h)
 {
-        if (record->n_outputs > OUTPUTS_MAX)
-                return errorf(-E2BIG, "the build has %zu outputs; at most %d are supported", record->n_outputs, OUTPUTS_MAX);
+        if (record->n_outputs > RECIPE_OUTPUTS_MAX)
+                return errorf(-E2BIG, "the build has %zu outputs; at most %d are supported", record->n_outputs,
+                              RECIPE_OUTPUTS_MAX);
         h->paths = calloc(record->n_outputs, sizeof(*h->paths));
         if (!h->paths)
                 return -ENOMEM;
@@ -525,6 +527,8 @@ static int run_query_compute(struct workspace *w, struct query *query, struct jo
         if (r < 0)
                 return r;
         about = run_about(q, record);
+        if (!about)
+                return -ENOMEM;
         r = measure(
                 &(struct measure_request){
                         .recipe = q->cell.solver->recipe,
@@ -615,11 +619,11 @@ int query_run(struct workspace *w, const struct cell *cell, struct query **ret)
         cell_limits(cell, &q->limits);
         r = run_key(w, cell, q->key);
         memcpy(q->build_key.bytes, q->key, DIGEST_SIZE);
-        h = r == 0 ? hasher_new() : NULL;
-        if (!h) {
+        if (r < 0) {
                 run_query_free(&q->query);
-                return r < 0 ? r : -ENOMEM;
+                return r;
         }
+        h = hasher_new();
         hasher_string(h, "run");
         hasher_add(h, q->key, sizeof(q->key));
         hasher_number(h, q->limits.wall_ns);

@@ -41,6 +41,8 @@ struct recipe_limits {
         uint64_t wall_ns, cpu_ns, memory, output, processes;
 };
 
+#define RECIPE_OUTPUTS_MAX 16
+
 struct recipe {
         unsigned refs;
         char *name;       /* solver or variant */

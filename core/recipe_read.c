@@ -41,14 +41,15 @@ static void reader_done(struct reader *rd)
 
 /* -- names ------------------------------------------------------------------------------------------------------ */
 
-/* A name becomes a folder of the mount and of the store, and stands in "<solver>@<a>..<solver>@<b>". */
+/* A name becomes a folder of the mount and, in repos/ and work/, of the store, and stands in "<solver>@<a>..<solver>@<b>". */
 static int check_name(const char *label, unsigned line, const char *name)
 {
-        static const char *const taken[] = {"README", "cases", "sets", "compare", "portfolios"};
+        static const char *const taken[] = {"README", "cases", "sets", "compare", "portfolios", "ccache"};
 
         for (size_t i = 0; i < ARRAY_SIZE(taken); i++)
                 if (strcasecmp(name, taken[i]) == 0)
-                        return fail(line, "'%s' cannot be a solver's name: the mount has a folder of that name", name);
+                        return fail(line, "'%s' cannot be a solver's name: the mount or the store has a folder of that name",
+                                    name);
         for (const char *p = name; *p; p++)
                 if (!isalnum((unsigned char)*p) && (p == name || !strchr("._+-", *p)))
                         return fail(
@@ -201,6 +202,8 @@ static int add_to_list(const char *label, const struct recipe_key *k, unsigned l
                 r = check_path(label, line, k->name, value);
                 if (r == 0)
                         r = check_again(label, line, k->name, value, *list);
+                if (r == 0 && strcmp(k->name, "output") == 0 && strings_count(*list) >= RECIPE_OUTPUTS_MAX)
+                        r = fail(line, "key 'output': a build has at most %d", RECIPE_OUTPUTS_MAX);
         } else if (k->kind == KIND_PATTERNS)
                 r = check_pattern(label, line, value);
         else if (k->kind == KIND_VARIABLES)

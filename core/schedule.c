@@ -23,19 +23,23 @@
 
 /* -- slots -- */
 
-static bool slot_take(struct engine *e, unsigned slot, struct job *j)
+/* -EAGAIN: somebody has it. */
+static int slot_take(struct engine *e, unsigned slot, struct job *j)
 {
         char name[32];
-        int fd;
+        int fd, r;
 
+        if (e->slot_busy[slot])
+                return -EAGAIN;
         snprintf(name, sizeof(name), "cpu%d", e->cpus[slot]);
-        if (e->slot_busy[slot] || lock_try(e->slots_dir, name, false, &fd) < 0)
-                return false;
+        r = lock_try(e->slots_dir, name, false, &fd);
+        if (r < 0)
+                return r;
         e->slot_busy[slot] = true;
         j->slot_locks[j->n_slots] = fd;
         j->slots[j->n_slots++] = slot;
         CPU_SET((size_t)e->cpus[slot], &j->cpus);
-        return true;
+        return 0;
 }
 
 static void slots_release(struct job *j)
@@ -49,17 +53,18 @@ static void slots_release(struct job *j)
 }
 
 /* One slot for a run. For a build up to a quarter of the machine and at least four cores, but none that a waiting run could have: building
- * neighbours one after the other in one warm worktree is less work than side by side, each from nothing. */
-static bool slots_take(struct job *j)
+ * neighbours one after the other in one warm worktree is less work than side by side, each from nothing. -EAGAIN: none is free. */
+static int slots_take(struct job *j)
 {
         struct engine *e = j->engine;
         size_t runs = e->queues[RESOURCE_CORE][PRIORITY_PERSON].n + e->queues[RESOURCE_CORE][PRIORITY_BATCH].n, most = 1;
+        int r = -EAGAIN;
 
         if (j->query->type->resource == RESOURCE_BUILD)
                 most = MIN(MAX(4u, e->n_slots / 4), e->n_slots > runs ? e->n_slots - runs : 1);
-        for (unsigned i = 0; i < e->n_slots && j->n_slots < most; i++)
-                slot_take(e, i, j);
-        return j->n_slots > 0;
+        for (unsigned i = 0; i < e->n_slots && j->n_slots < most && (r == 0 || r == -EAGAIN); i++)
+                r = slot_take(e, i, j);
+        return j->n_slots > 0 ? 0 : r;
 }
 
 /* -- claims -- */
@@ -69,12 +74,13 @@ static void claim_name(const struct job *j, char ret[DIGEST_HEX_SIZE])
         digest_hex(&j->query->key, ret);
 }
 
-static bool claim_take(struct job *j)
+/* -EAGAIN: somebody has it. */
+static int claim_take(struct job *j)
 {
         char name[DIGEST_HEX_SIZE];
 
         claim_name(j, name);
-        return lock_try(j->engine->claims_dir, name, false, &j->claim) >= 0;
+        return lock_try(j->engine->claims_dir, name, false, &j->claim);
 }
 
 static void claim_release(struct job *j)
@@ -89,12 +95,29 @@ static void claim_release(struct job *j)
 
 /* -- running -- */
 
+/* A line of text: what is no UTF-8, or a control byte, is a '?'; cut where a character ends. */
+static void phase_set(char ret[PHASE_SIZE], const char *what)
+{
+        size_t size = 0;
+
+        for (size_t left = strlen(what), n; left > 0; what += n, left -= n) {
+                bool valid = (n = utf8_length(what, left)) > 0 && (unsigned char)*what >= 0x20 && *what != 0x7f;
+
+                n = MAX(n, (size_t)1);
+                if (size + (valid ? n : 1) >= PHASE_SIZE)
+                        break;
+                memcpy(ret + size, valid ? what : "?", valid ? n : 1);
+                size += valid ? n : 1;
+        }
+        ret[size] = '\0';
+}
+
 static void job_tell(void *user, const char *what, uint64_t done, uint64_t total)
 {
         struct job *j = user;
 
         pthread_mutex_lock(&j->engine->lock);
-        snprintf(j->phase, sizeof(j->phase), "%s", what);
+        phase_set(j->phase, what);
         j->done = done;
         j->total = total;
         j->engine->dirty = true;
@@ -182,6 +205,30 @@ static void job_wait_elsewhere(struct job *j, uint64_t *when)
         sooner(when, j->next_look);
 }
 
+/* A lock that cannot be had, and not because another has it: to wait would be for ever. Of what went wrong only a full disk is anything
+ * to who asked. Drops the lock for a moment. */
+static void job_cannot_lock(struct job *j, int r)
+{
+        job_dequeue(j);
+        job_finish(j, r == -ENOSPC ? r : -EIO, NULL, error_message(r));
+}
+
+/* Its slots, if it has any, are held: it runs, waits for another's claim, or ends. */
+static void job_claim(struct job *j, uint64_t *when)
+{
+        int r = claim_take(j);
+
+        if (r == 0) {
+                job_start(j);
+                return;
+        }
+        slots_release(j);
+        if (r == -EAGAIN)
+                job_wait_elsewhere(j, when);
+        else
+                job_cannot_lock(j, r);
+}
+
 /* -- deciding; all with the lock held. `when` is when to look again, should nothing wake us before; 0: never -- */
 
 /* Whether the stored value has come to be without us; the lock is dropped while looking. The job may be gone afterwards. */
@@ -225,6 +272,8 @@ again:
 /* Claims of other processes. */
 static void look_elsewhere(struct engine *e, uint64_t now, uint64_t *when)
 {
+        int r;
+
 again:
         for (struct job *j = e->elsewhere.first; j; j = j->queue_next) {
                 if (j->next_look > now) {
@@ -234,8 +283,13 @@ again:
                 j->look_interval = MIN(j->look_interval * 2, CLAIM_LOOK_MOST);
                 j->next_look = now + j->look_interval;
                 sooner(when, j->next_look);
-                if (!claim_take(j))
+                r = claim_take(j);
+                if (r == -EAGAIN)
                         continue;
+                if (r < 0) {
+                        job_cannot_lock(j, r);
+                        goto again;
+                }
                 claim_release(j);
                 if (!job_found(j) && j->stage == STAGE_ELSEWHERE) { /* its owner died or gave up: our turn */
                         job_dequeue(j);
@@ -276,21 +330,22 @@ static void look_slots(struct engine *e, uint64_t now, uint64_t *when)
 
         while ((j = first_for_slot(e))) {
                 bool free_here = false;
+                int r = -EAGAIN;
 
                 for (unsigned i = 0; i < e->n_slots; i++)
                         free_here |= !e->slot_busy[i];
                 if (!free_here)
                         break; /* a worker's end wakes us */
-                if ((j->priority == PRIORITY_BATCH && e->urgent < 0 && lock_is_held(e->slots_dir, "urgent")) || !slots_take(j)) {
+                if (j->priority == PRIORITY_PERSON || e->urgent >= 0 || !lock_is_held(e->slots_dir, "urgent"))
+                        r = slots_take(j);
+                if (r == -EAGAIN) {
                         sooner(when, now + SLOT_LOOK_NS);
                         break;
                 }
-                if (claim_take(j))
-                        job_start(j);
-                else {
-                        slots_release(j);
-                        job_wait_elsewhere(j, when);
-                }
+                if (r < 0)
+                        job_cannot_lock(j, r);
+                else
+                        job_claim(j, when);
         }
         look_urgent(e);
 }
@@ -304,10 +359,7 @@ static void look_slotless(struct engine *e, enum resource r, unsigned most, uint
                         j = e->queues[r][PRIORITY_BATCH].first;
                 if (!j)
                         break;
-                if (claim_take(j))
-                        job_start(j);
-                else
-                        job_wait_elsewhere(j, when);
+                job_claim(j, when);
         }
 }
 

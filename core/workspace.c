@@ -289,32 +289,12 @@ int workspace_solver_by_number(struct workspace *w, uint32_t number, struct solv
 
 /* -- adding a solver -- */
 
-/* A solver is a folder of the mount's root: its name must be one, and not one that means something else there. */
-static int check_name(const char *name)
-{
-        static const char *const taken[] = {"README", "cases", "sets", "compare", "portfolios", ".solverfs"};
-
-        if (name[0] == '\0' || name[0] == '.' || name[0] == '-' || strlen(name) > 64)
-                return errorf(-EINVAL, "'%.100s' cannot be a solver's name: 1 to 64 characters, not beginning with '.' or '-'",
-                              name);
-        for (const char *p = name; *p; p++)
-                if (!((*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') || (*p >= '0' && *p <= '9') || strchr("-_.+", *p)))
-                        return errorf(-EINVAL, "'%.100s' cannot be a solver's name: use letters, digits, '-', '_', '.' and '+'",
-                                      name);
-        for (size_t i = 0; i < ARRAY_SIZE(taken); i++)
-                if (strcmp(name, taken[i]) == 0)
-                        return errorf(-EINVAL, "'%s' cannot be a solver's name: the tree has a file or folder of that name",
-                                      name);
-        return 0;
-}
-
 static int check_names(struct workspace *w, struct recipe *const *recipes, size_t n)
 {
         cleanup(solver_list_unrefp) struct solver_list *l = NULL;
         int r = workspace_solvers(w, &l);
 
         for (size_t i = 0; r == 0 && i < n; i++) {
-                r = check_name(recipes[i]->name);
                 for (size_t k = 0; r == 0 && k < l->n; k++)
                         if (strcmp(recipes[i]->name, l->list[k]->recipe->name) == 0)
                                 r = errorf(-EEXIST, "there is a solver '%s' already; choose another name, or edit %s",

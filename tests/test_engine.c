@@ -462,6 +462,34 @@ START_TEST(test_a_damaged_store_is_read)
 }
 END_TEST
 
+/* Nobody holds a lock that cannot be taken: who asks is told why, and does not wait. */
+START_TEST(test_locks_cannot_be_taken)
+{
+        static const char *const folders[] = {"claims", "slots"};
+        struct answers a = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+        start(NULL);
+        for (unsigned i = 0; i < ARRAY_SIZE(folders); i++) {
+                char path[PATH_SIZE];
+
+                assert_ok(path_join(path, "store", folders[i]));
+                ck_assert_int_eq(rename(path, "aside"), 0);
+                ask(2 * i + 1, PRIORITY_PERSON, &a);
+                ask(2 * i + 2, PRIORITY_BATCH, &a);
+                wait_for(&a.n, 3 * i + 2);
+                ck_assert_uint_eq(a.ok, i);
+                ck_assert_int_eq(a.last, -EIO);
+                ck_assert_ptr_nonnull(strstr(a.reason, "cannot lock"));
+                ck_assert_ptr_nonnull(strstr(a.reason, folders[i]));
+                ck_assert_int_eq(rename("aside", path), 0);
+                ask(2 * i + 1, PRIORITY_PERSON, &a);
+                wait_for(&a.n, 3 * i + 3);
+                ck_assert_uint_eq(a.ok, i + 1);
+        }
+        close_engine();
+}
+END_TEST
+
 START_TEST(test_closing_answers_everybody)
 {
         struct answers a = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -615,5 +643,6 @@ SUITE("engine", test_a_stored_value_is_answered_at_once, test_a_thousand_askers_
       test_the_last_to_leave_cancels_after_the_grace, test_who_comes_back_in_time_joins,
       test_who_asks_for_a_cancelled_one_gets_a_new_one, test_people_come_before_batches, test_the_queue_is_bounded,
       test_again_computes_what_is_there, test_get_can_be_interrupted, test_get_is_interrupted_beside_answers,
-      test_a_damaged_store_is_read, test_closing_answers_everybody, test_one_computation_in_all_processes,
-      test_a_killed_process_frees_its_claim, test_jobs_can_be_seen_from_everywhere, test_storm)
+      test_a_damaged_store_is_read, test_locks_cannot_be_taken, test_closing_answers_everybody,
+      test_one_computation_in_all_processes, test_a_killed_process_frees_its_claim, test_jobs_can_be_seen_from_everywhere,
+      test_storm)

@@ -43,6 +43,27 @@ START_TEST(test_a_run)
 }
 END_TEST
 
+/* A case's name is bytes, run.json is UTF-8: it is whole all the same, with the name as 'case list' writes it. */
+START_TEST(test_a_name_that_is_no_text)
+{
+        json_t *j, *c;
+        unsigned id;
+
+        world_make(NULL);
+        mount_start("mnt", NULL);
+        id = case_add("\xff\n\xc3\xa9.smt2", "(set-logic QF_BV)\n; do print sat\n");
+        j = json_of(at(CELL "run.json", id));
+        c = json_object_get(j, "case");
+        ck_assert_str_eq(json_string_value(json_object_get(c, "name")), "\\xff\\n\xc3\xa9.smt2");
+        ck_assert_str_eq(json_string_value(json_object_get(c, "logic")), "QF_BV");
+        ck_assert_str_eq(json_string_value(json_object_get(j, "solver")), "tiny");
+        ck_assert_str_eq(json_string_value(json_object_get(j, "commit")), commit_sha("HEAD"));
+        ck_assert_ptr_nonnull(json_object_get(j, "build"));
+        json_decref(j);
+        world_end();
+}
+END_TEST
+
 START_TEST(test_results)
 {
         static const struct {
@@ -413,7 +434,7 @@ START_TEST(test_again_under_a_reader)
 }
 END_TEST
 
-MOUNT_SUITE("mount_runs", {test_a_run}, {test_results}, {test_a_wrong_answer_is_flagged}, {test_time_limit}, {test_cpu_limit},
-            {test_memory_limit}, {test_output_limit}, {test_process_limit}, {test_other_process_limits}, {test_build_limit},
-            {test_seeds}, {test_other_limits}, {test_spellings_of_limits}, {test_a_larger_memory_limit}, {test_samples},
-            {test_again}, {test_again_under_a_reader})
+MOUNT_SUITE("mount_runs", {test_a_run}, {test_a_name_that_is_no_text}, {test_results}, {test_a_wrong_answer_is_flagged},
+            {test_time_limit}, {test_cpu_limit}, {test_memory_limit}, {test_output_limit}, {test_process_limit},
+            {test_other_process_limits}, {test_build_limit}, {test_seeds}, {test_other_limits}, {test_spellings_of_limits},
+            {test_a_larger_memory_limit}, {test_samples}, {test_again}, {test_again_under_a_reader})

@@ -240,8 +240,17 @@ START_TEST(test_unknown_names)
         refused_line("[variant \"s\"]\ntimeout = 1s", "the name of the solver itself");
         refused_line("[variant \"a/b\"]\ntimeout = 1s", "cannot be a solver's name");
         refused_line("[variant \"..\"]\ntimeout = 1s", "cannot be a solver's name");
+        {
+                char many[1024] = MINIMAL;
+
+                for (unsigned i = 0; i < 16; i++)
+                        snprintf(many + strlen(many), sizeof(many) - strlen(many), "    output = out%u\n", i);
+                refused(many, "t.recipe:20: ", "at most 16");
+        }
+        refused_line("[variant \"ccache\"]\ntimeout = 1s", "cannot be a solver's name");
+        refused_line("[variant \".solverfs\"]\ntimeout = 1s", "cannot be a solver's name");
         refused_line("[variant \"a..b\"]\ntimeout = 1s", "no '..'");
-        refused_line("[variant \"cases\"]\ntimeout = 1s", "the mount has a folder of that name");
+        refused_line("[variant \"cases\"]\ntimeout = 1s", "has a folder of that name");
         refused_line("[variant \".solverfs\"]\ntimeout = 1s", "letter or digit first");
         refused_line("[include]\npath = /etc/passwd", "[include] is not supported");
         refused(MINIMAL "[variant \"v\"]\nbuild = make x\n", "t.recipe:6: ", "cannot stand in a variant");

@@ -100,6 +100,27 @@ START_TEST(test_digest)
 }
 END_TEST
 
+START_TEST(test_printable)
+{
+        static const struct {
+                const char *text, *printable;
+        } table[] = {
+                {"", ""},
+                {"a/b c\xc3\xa9", "a/b c\xc3\xa9"},
+                {"\t\n\\\x1b\x7f", "\\t\\n\\\\\\x1b\\x7f"},
+                {"\xff\xc3", "\\xff\\xc3"},
+                {"\xc2\x9b\xed\xa0\x80", "\\xc2\\x9b\\xed\\xa0\\x80"},
+        };
+
+        for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
+                cleanup_buffer struct buffer b = {0};
+
+                buffer_add_printable(&b, table[i].text);
+                ck_assert_str_eq(b.data, table[i].printable);
+        }
+}
+END_TEST
+
 START_TEST(test_fields_do_not_run_together)
 {
         struct digest d[2];
@@ -116,4 +137,5 @@ START_TEST(test_fields_do_not_run_together)
 END_TEST
 
 SUITE("util", test_errorf_keeps_the_sentence, test_buffer_grows, test_write_file_atomic_replaces,
-      test_remove_tree_does_not_follow_links, test_remove_tree_has_no_bottom, test_digest, test_fields_do_not_run_together)
+      test_remove_tree_does_not_follow_links, test_remove_tree_has_no_bottom, test_digest, test_printable,
+      test_fields_do_not_run_together)

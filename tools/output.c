@@ -242,41 +242,11 @@ int output_end(int status)
         return status;
 }
 
-/* Length of the valid UTF-8 sequence at s, 0 when it is none (RFC 3629: no overlong forms, no surrogates). */
-static size_t utf8_length(const unsigned char *s)
-{
-        size_t n = s[0] < 0x80                   ? 1
-                   : s[0] >= 0xc2 && s[0] < 0xe0 ? 2
-                   : (s[0] & 0xf0) == 0xe0       ? 3
-                   : s[0] >= 0xf0 && s[0] < 0xf5 ? 4
-                                                 : 0;
-
-        for (size_t i = 1; i < n; i++)
-                if ((s[i] & 0xc0) != 0x80)
-                        return 0;
-        if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f) || (s[0] == 0xf0 && s[1] < 0x90) ||
-            (s[0] == 0xf4 && s[1] > 0x8f))
-                return 0;
-        return n;
-}
-
 char *printable(const char *name)
 {
         struct buffer b = {0};
 
-        buffer_adds(&b, "");
-        for (const unsigned char *p = (const unsigned char *)name; *p;) {
-                size_t n = utf8_length(p);
-
-                if (*p == '\\' || *p == '\t' || *p == '\n')
-                        buffer_addf(&b, "\\%c", *p == '\\' ? '\\' : *p == '\t' ? 't' : 'n');
-                else if (n == 0 || *p < 0x20 || *p == 0x7f || (*p == 0xc2 && p[1] < 0xa0)) /* the last: C1 controls */
-                        for (size_t i = 0; i < MAX(n, (size_t)1); i++)
-                                buffer_addf(&b, "\\x%02x", p[i]);
-                else
-                        buffer_add(&b, p, n);
-                p += MAX(n, (size_t)1);
-        }
+        buffer_add_printable(&b, name);
         if (b.failed) {
                 fputs("solverfs: out of memory\n", stderr);
                 _exit(STATUS_SYSTEM);
