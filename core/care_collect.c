@@ -85,6 +85,13 @@ static int drop_tree(struct collecting *c, const char *dir, const char *name, st
         bytes = size_of(path);
         if (!c->plan->dry_run)
                 r = remove_tree(path);
+        if (r == -ENOTEMPTY || r == -EBUSY) { /* somebody writes there: it goes with the next one */
+                uint64_t left = size_of(path);
+
+                part->bytes += bytes - MIN(bytes, left);
+                part->left += left;
+                return 0;
+        }
         if (r < 0)
                 return r;
         part->n++;
@@ -116,10 +123,13 @@ static bool is_repository(struct collecting *c, const char *name, size_t length)
         return found;
 }
 
+/* With solvers.lock held: nobody clones. */
 static int drop_repository(struct collecting *c, const char *dir, const char *name)
 {
         size_t n = strlen(name);
 
+        if (n > 5 && strcmp(name + n - 5, ".part") == 0)
+                return drop_tree(c, dir, name, &c->freed->leftovers, "a clone that was broken off");
         if (n <= 4 || strcmp(name + n - 4, ".git") != 0) /* a lock */
                 return 0;
         return is_repository(c, name, n - 4) ? 0 : drop_tree(c, dir, name, &c->freed->leftovers, "the repository of no solver");
@@ -146,6 +156,19 @@ static int drop_scratch(struct collecting *c, const char *dir, const char *name)
         return scratch_is_left(workspace_dir(c->workspace), name) ? drop_tree(c, dir, name, &c->freed->leftovers, NULL) : 0;
 }
 
+/* Bytes that never became a case. */
+static int drop_cases(struct collecting *c)
+{
+        uint64_t n, bytes;
+        int r = cases_sweep(workspace_cases(c->workspace), c->plan->dry_run, &n, &bytes);
+
+        if (r == 0) {
+                c->freed->leftovers.n += n;
+                c->freed->leftovers.bytes += bytes;
+        }
+        return r;
+}
+
 static int drop_leftovers(struct collecting *c)
 {
         cleanup_close int lock = -1;
@@ -164,6 +187,8 @@ static int drop_leftovers(struct collecting *c)
                 r = each_in(c, ".", drop_set_aside);
         if (r == 0)
                 r = each_in(c, "scratch", drop_scratch);
+        if (r == 0)
+                r = drop_cases(c);
         if (r == 0 && !c->plan->dry_run)
                 leftovers_sweep(workspace_dir(c->workspace));
         return r;

@@ -575,16 +575,17 @@ static int enter(struct cases *c, struct store_txn *t, struct case_info *i, uint
         return r < 0 ? r : head_put(c, t, &h);
 }
 
-/* The bytes of a case that could not be entered: of another one by now, if somebody added the same meanwhile. */
-static void displace(struct cases *c, const struct digest *d)
+/* Takes away bytes that no case has, under the lock that who places some holds until they are in the index. False: there is one, or it
+ * cannot be told. */
+static bool displace(struct cases *c, const struct digest *d)
 {
-        cleanup(case_info_unrefp) struct case_info *i = NULL;
         cleanup_txn struct store_txn *t = NULL;
+        cleanup_blob struct blob b = {0};
         char path[PATH_SIZE];
 
-        fault_at("cases.undo");
-        if (store_write(c->store, &t) == 0 && find_digest(c, t, d, &i) == -ENOENT && bytes_path(c, d, path, NULL) == 0)
-                unlink(path);
+        return store_write(c->store, &t) == 0 &&
+               store_get(t, c->tables.digests, SLICE(d->bytes, sizeof(d->bytes)), &b) == -ENOENT &&
+               bytes_path(c, d, path, NULL) == 0 && unlink(path) == 0;
 }
 
 static int commit_info(struct cases *c, struct case_info *i, const char *staged, uint32_t *ret_id, bool *ret_new)
@@ -611,8 +612,10 @@ static int commit_info(struct cases *c, struct case_info *i, const char *staged,
         if (r < 0) {
                 cleanup_free char *why = strdup(error_message(r));
 
-                if (is_new)
+                if (is_new) {
+                        fault_at("cases.undo");
                         displace(c, &i->sha256);
+                }
                 return errorf(r, "%s", why ? why : "");
         }
         *ret_id = id;
@@ -906,4 +909,48 @@ int cases_check(struct cases *c, void (*say)(void *user, const char *line), void
                         say(user, error_message(r));
         }
         return wrong;
+}
+
+static bool is_known(struct cases *c, const struct digest *d)
+{
+        cleanup_txn struct store_txn *t = NULL;
+
+        return store_read(c->store, &t) < 0 || store_has(t, c->tables.digests, SLICE(d->bytes, sizeof(d->bytes)));
+}
+
+static int sweep_folder(struct cases *c, const char *folder, bool dry_run, uint64_t *n, uint64_t *bytes)
+{
+        DIR *d = opendir(folder);
+        struct dirent *e;
+
+        if (!d)
+                return errorf(-errno, "cannot read %s: %s", folder, strerror(errno));
+        while ((e = readdir(d))) {
+                struct digest digest;
+                struct stat st;
+
+                if (digest_parse(e->d_name, &digest) < 0 || fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
+                    !S_ISREG(st.st_mode) || is_known(c, &digest) || (!dry_run && !displace(c, &digest)))
+                        continue;
+                ++*n;
+                *bytes += (uint64_t)st.st_blocks * 512;
+        }
+        closedir(d);
+        return 0;
+}
+
+int cases_sweep(struct cases *c, bool dry_run, uint64_t *ret_n, uint64_t *ret_bytes)
+{
+        int r = 0;
+
+        *ret_n = *ret_bytes = 0;
+        for (unsigned i = 0; r == 0 && i < 256; i++) {
+                char folder[PATH_SIZE], name[3];
+
+                snprintf(name, sizeof(name), "%02x", i);
+                r = path_join(folder, c->dir, name);
+                if (r == 0 && access(folder, F_OK) == 0)
+                        r = sweep_folder(c, folder, dry_run, ret_n, ret_bytes);
+        }
+        return r;
 }

@@ -61,6 +61,9 @@ int cases_open_bytes(struct cases *c, const struct case_info *info, int *ret_fd,
 /* Checks every case's bytes against its digest; says each that is wrong. Returns how many were. */
 int cases_check(struct cases *c, void (*say)(void *user, const char *line), void *user);
 
+/* Takes away bytes that no case has: a crash left them in their place, but not in the index. Says how many (with `dry_run`, would be). */
+int cases_sweep(struct cases *c, bool dry_run, uint64_t *ret_n, uint64_t *ret_bytes);
+
 /* What a case says of itself, by a lexer that knows strings, comments and |symbols|; never fails: what is not SMT-LIB has no logic. */
 int case_scan(enum format format, struct slice bytes, char **ret_logic, enum verdict *ret_status, enum verdict **ret_expected,
               size_t *ret_n);

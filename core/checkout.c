@@ -386,7 +386,7 @@ static int walker_enter(struct walker *w, const char *path, bool make, const cha
         *ret_name = slash ? slash + 1 : path;
         if (w->at >= 0 && strlen(w->inside) == length && memcmp(w->inside, path, length) == 0)
                 return w->at;
-        fd = dup(w->root);
+        fd = fcntl(w->root, F_DUPFD_CLOEXEC, 3);
         if (fd < 0)
                 return -errno;
         for (const char *p = path; slash && p < slash;) {

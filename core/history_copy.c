@@ -63,10 +63,10 @@ static int copy_folder(int from, int to, const char *folder, bool (*wanted)(cons
         if (mkdirat(to, folder, 0700) < 0 && errno != EEXIST)
                 return -errno;
         to_dir = openat(to, folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        d = to_dir < 0 ? NULL : fdopendir(dup(from_dir));
+        d = to_dir < 0 ? NULL : fdopendir(fcntl(from_dir, F_DUPFD_CLOEXEC, 3));
         if (!d)
                 return -errno;
-        rewinddir(d); /* dup() shares the place with the last walk's */
+        rewinddir(d); /* a duplicate shares the place with the last walk's */
         while (r == 0 && (e = readdir(d)))
                 if (wanted(e->d_name))
                         r = copy_file(from_dir, to_dir, e->d_name);
@@ -77,7 +77,7 @@ static int copy_folder(int from, int to, const char *folder, bool (*wanted)(cons
 static bool is_partial(int objects)
 {
         cleanup_close int fd = openat(objects, "pack", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-        DIR *d = fd < 0 ? NULL : fdopendir(dup(fd));
+        DIR *d = fd < 0 ? NULL : fdopendir(fcntl(fd, F_DUPFD_CLOEXEC, 3));
         struct dirent *e;
         bool found = false;
 

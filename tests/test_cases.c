@@ -503,6 +503,36 @@ START_TEST(test_format)
 }
 END_TEST
 
-SUITE("cases", test_add_and_find, test_removed_and_back, test_names_in_use, test_bad_and_strange_names, test_staging,
-      test_left_over_files_are_swept, test_damaged_bytes, test_read_only, test_strange_contents, test_kill_while_adding,
-      test_scan, test_format)
+/* Killed between the place and the index. */
+START_TEST(test_bytes_of_no_case_are_swept)
+{
+        static const char *const stray = "s/cases/ab/ab00000000000000000000000000000000000000000000000000000000000000";
+        struct cases *c = open_cases();
+        uint64_t n, bytes;
+        uint32_t ids[2];
+
+        assert_ok(add(c, "a.smt2", "(check-sat)", &ids[0]));
+        assert_ok(add(c, "b.smt2", "(exit)", &ids[1]));
+        assert_ok(cases_remove(c, ids[1]));
+        ck_assert(mkdir("s/cases/ab", 0700) == 0 || errno == EEXIST);
+        assert_ok(write_file_atomic(stray, "stray", 5, 0444));
+        assert_ok(write_file_atomic("s/cases/ab/note", "mine", 4, 0644));
+        assert_ok(cases_sweep(c, true, &n, &bytes));
+        ck_assert_uint_eq(n, 1);
+        ck_assert_int_eq(access(stray, F_OK), 0);
+        assert_ok(cases_sweep(c, false, &n, &bytes));
+        ck_assert_uint_eq(n, 1);
+        ck_assert_int_ne(access(stray, F_OK), 0);
+        ck_assert_int_eq(access("s/cases/ab/note", F_OK), 0);
+        assert_bytes(c, ids[0], "(check-sat)");
+        assert_ok(add(c, "b.smt2", "(exit)", &ids[1])); /* a removed one's bytes were kept */
+        assert_bytes(c, ids[1], "(exit)");
+        assert_ok(cases_sweep(c, false, &n, &bytes));
+        ck_assert_uint_eq(n, 0);
+        close_cases(c);
+}
+END_TEST
+
+SUITE("cases", test_bytes_of_no_case_are_swept, test_add_and_find, test_removed_and_back, test_names_in_use,
+      test_bad_and_strange_names, test_staging, test_left_over_files_are_swept, test_damaged_bytes, test_read_only,
+      test_strange_contents, test_kill_while_adding, test_scan, test_format)

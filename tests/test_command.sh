@@ -200,6 +200,7 @@ test_that "gc --keep 0 takes every program and worktree, and no measurement" '
 	run 0 run toy v1 1 && cp out before && run 0 gc --keep 0 && [ "$(grep -v ^journal out | cut -f 4 | sort -u)" = 0 ] && [ -z "$(ls "$SOLVERFS_STORE/programs")" ] &&
 	run 0 run toy v1 1 && cmp out before'
 test_that "a program that was taken is built again" 'run 0 build toy v1 -o prog && git -C toy cat-file blob v1:toy.sh | cmp - prog'
+test_that "gc takes a clone that was killed" 'mkdir -p "$SOLVERFS_STORE/repos/stray.part/objects" && run 0 gc && has err "stray.part" && [ ! -e "$SOLVERFS_STORE/repos/stray.part" ]'
 test_that "gc takes the repository of no solver" 'mkdir -p "$SOLVERFS_STORE/repos/stray.git" && run 0 gc && has err "stray" && [ ! -e "$SOLVERFS_STORE/repos/stray.git" ] && [ -e "$SOLVERFS_STORE/repos/toy.git" ]'
 
 # -- mount, as far as it goes without one --
