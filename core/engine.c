@@ -436,6 +436,12 @@ int engine_ask(struct engine *e, struct query *q, enum priority p, bool again, a
                 pthread_mutex_unlock(&e->lock);
                 return 0;
         }
+        if (store_read_only(workspace_store(e->workspace))) {
+                e->counters.refused++;
+                pthread_mutex_unlock(&e->lock);
+                return errorf(-EROFS, "this is not known yet, and the store %s is on a read-only disk: nothing can be worked out",
+                              workspace_dir(e->workspace));
+        }
         if (e->n_jobs >= e->options.queue && fn != need_answered) { /* what a queued job needs is not one more */
                 e->counters.refused++;
                 pthread_mutex_unlock(&e->lock);
@@ -554,7 +560,8 @@ int engine_open(struct workspace *w, const struct engine_options *options, struc
         pthread_mutex_init(&e->lock, NULL);
         r = view_open(e);
         if (r == 0) {
-                leftovers_sweep(workspace_dir(w));
+                if (!store_read_only(workspace_store(w)))
+                        leftovers_sweep(workspace_dir(w));
                 r = schedule_start(e);
         }
         if (r < 0) {

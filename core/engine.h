@@ -93,7 +93,7 @@ typedef void (*answer_fn)(void *user, int r, struct value *v, const char *reason
 /* The stored value, without starting work: query_type.find(). */
 int engine_find(struct engine *e, struct query *q, struct value **ret);
 /* Asks. 0: the answer will come by `fn` (perhaps before this returns), unless engine_leave() takes the ticket back first.
- * -EAGAIN: the queue is full. The ticket is freed by the answer or by engine_leave(). `again` measures anew even when a value is there.
+ * -EAGAIN: the queue is full. -EROFS: it is not known, and the store is read-only. The ticket is freed by the answer or by engine_leave(). `again` measures anew even when a value is there.
  * *ret is set before the answer can come, and left alone when it comes at once; q stays the caller's. */
 struct ticket;
 int engine_ask(struct engine *e, struct query *q, enum priority p, bool again, answer_fn fn, void *user, struct ticket **ret);

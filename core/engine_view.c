@@ -167,11 +167,13 @@ int view_open(struct engine *e)
                 char *path = (char *)e + dirs[i].offset;
 
                 r = path_join(path, workspace_dir(e->workspace), dirs[i].name);
-                if (r == 0)
+                if (r == 0 && !store_read_only(workspace_store(e->workspace)))
                         r = make_dirs(path, 0700);
                 if (r < 0)
                         return r;
         }
+        if (store_read_only(workspace_store(e->workspace)))
+                return 0; /* there will be nothing to show */
         snprintf(pid, sizeof(pid), "%d", (int)getpid());
         /* shared: a process may have two engines; wait: for who sweeps what the last process of that number left */
         r = lock_wait(e->engines_dir, pid, true, &e->alive);

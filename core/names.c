@@ -84,6 +84,34 @@ int names_intern(struct store *s, enum name_space space, const char *name, uint3
         return r;
 }
 
+static int give_missing(struct store_txn *t, enum name_space space, const char *name)
+{
+        struct name_key key;
+        uint32_t number;
+        int r;
+
+        name_key(&key, 'n', (uint8_t)space, name, strlen(name));
+        r = get_number(t, name_key_slice(&key), &number);
+        return r == -ENOENT ? give(t, space, name, name_key_slice(&key), &number) : r;
+}
+
+int names_intern_all(struct store *s, enum name_space space, char *const *names, size_t n)
+{
+        cleanup_txn struct store_txn *t = NULL;
+        uint32_t number;
+        size_t i;
+        int r = 0;
+
+        for (i = 0; i < n && r == 0; i++)
+                r = names_number(s, space, names[i], &number);
+        if (r != -ENOENT)
+                return r;
+        r = store_write(s, &t);
+        for (i--; i < n && r == 0; i++) /* from the first that has none */
+                r = give_missing(t, space, names[i]);
+        return r < 0 ? r : store_commit(steal_pointer(t));
+}
+
 int names_name(struct store *s, enum name_space space, uint32_t number, char **ret)
 {
         cleanup_blob struct blob b = {0};

@@ -2,8 +2,6 @@
 
 #include <inttypes.h>
 
-#include "core/names.h"
-
 uint64_t cases_listing(struct tree *t, const struct node *)
 {
         return cases_generation(workspace_cases(tree_workspace(t))) + 1;
@@ -135,7 +133,7 @@ static int folder_path(struct tree *t, const struct node *dir, char **ret)
 
         if (dir->route->kind == KIND_BY_NAME)
                 return (*ret = strdup("")) ? 0 : -ENOMEM;
-        r = names_name(workspace_store(tree_workspace(t)), NAMES_PATH, inode_number(&dir->inode), &name);
+        r = tree_name(t, NAMES_PATH, inode_number(&dir->inode), &name);
         if (r < 0)
                 return r;
         return asprintf(ret, "%s/", name) < 0 ? -ENOMEM : 0;
@@ -176,7 +174,7 @@ MATCH(by_name_folder_match)
         if (at == c->n || strncmp(c->list[at].name, path, n) != 0)
                 return -ENOENT;
         path[n - 1] = '\0';
-        r = names_intern(workspace_store(tree_workspace(t)), NAMES_PATH, path, &number);
+        r = tree_number(t, NAMES_PATH, path, &number);
         if (r == 0)
                 inode_set_number(&ret->inode, number);
         return r;
@@ -202,6 +200,31 @@ MATCH(by_name_link_match)
         return 0;
 }
 
+/* Gives the folders of a folder their numbers: one by one, each would be a commit of its own. */
+static int number_folders(struct tree *t, const struct case_names *c, const char *folder)
+{
+        size_t count = 0, skip = strlen(folder), previous = 0;
+        char **names = calloc(c->n + 1, sizeof(*names));
+        int r = names ? 0 : -ENOMEM;
+
+        for (size_t i = names_from(c, folder); r == 0 && i < c->n && strncmp(c->list[i].name, folder, skip) == 0; i++) {
+                const char *name = c->list[i].name, *slash = strchr(name + skip, '/');
+
+                if (!slash || (count > 0 && previous == (size_t)(slash - name) && strncmp(names[count - 1], name, previous) == 0))
+                        continue;
+                previous = (size_t)(slash - name);
+                names[count] = strndup(name, previous);
+                if (!names[count++])
+                        r = -ENOMEM;
+        }
+        if (r == 0)
+                r = tree_number_all(t, NAMES_PATH, names, count);
+        for (size_t i = 0; i < count; i++)
+                free(names[i]);
+        free(names);
+        return r;
+}
+
 /* Both rows walk the names below the folder; the offset is the place in the sorted list. A folder shows up once: at its first name. */
 static int by_name_entries(struct tree *t, const struct node *dir, const struct route *row, uint64_t from, entry_fn fn,
                            void *user)
@@ -214,6 +237,8 @@ static int by_name_entries(struct tree *t, const struct node *dir, const struct 
 
         if (r == 0)
                 r = tree_case_names(t, &c);
+        if (r == 0 && folders && from == 0)
+                r = number_folders(t, c, folder);
         if (r < 0)
                 return r;
         n = strlen(folder);

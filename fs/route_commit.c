@@ -2,8 +2,6 @@
 
 #include <inttypes.h>
 
-#include "core/names.h"
-
 /* -- of the commit -- */
 
 CONTENT(commit_text_content)
@@ -162,7 +160,7 @@ static bool output_visible(struct tree *t, const struct node *dir, const char *n
 static int output_number(struct tree *t, const char *name, struct inode *ret)
 {
         uint32_t number;
-        int r = names_intern(workspace_store(tree_workspace(t)), NAMES_OUTPUT, name, &number);
+        int r = tree_number(t, NAMES_OUTPUT, name, &number);
 
         if (r == 0 && number > INODE_ITEM_MAX)
                 r = errorf(-EOVERFLOW, "the store has more names of built files than it can number (%u)", INODE_ITEM_MAX);
@@ -174,7 +172,7 @@ static int output_number(struct tree *t, const char *name, struct inode *ret)
 /* The name of a file in bin/: -ESTALE when the recipe no longer makes it. */
 static int program_name(struct tree *t, const struct node *n, char **ret)
 {
-        int r = names_name(workspace_store(tree_workspace(t)), NAMES_OUTPUT, n->inode.item, ret);
+        int r = tree_name(t, NAMES_OUTPUT, n->inode.item, ret);
 
         for (char **o = n->solver->recipe->outputs; r == 0 && *o; o++)
                 if (strcmp(output_name(*o), *ret) == 0)

@@ -2,8 +2,6 @@
 
 #include <inttypes.h>
 
-#include "core/names.h"
-
 /* -- <solver> -- */
 
 MATCH(solver_match)
@@ -111,7 +109,7 @@ static int ref_path(struct tree *t, const struct node *n, char **ret)
 
         if (n->route->kind == KIND_TAGS || n->route->kind == KIND_BRANCHES)
                 return (*ret = strdup("")) ? 0 : -ENOMEM;
-        r = names_name(workspace_store(tree_workspace(t)), NAMES_REF, inode_number(&n->inode), &name);
+        r = tree_name(t, NAMES_REF, inode_number(&n->inode), &name);
         if (r < 0)
                 return r;
         path = strchr(name, '/');
@@ -120,16 +118,25 @@ static int ref_path(struct tree *t, const struct node *n, char **ret)
         return asprintf(ret, "%s%s", path + 3, node_type(n) == NODE_FOLDER ? "/" : "") < 0 ? -ENOMEM : 0;
 }
 
+static char *ref_name(const struct node *dir, const char *path, size_t size)
+{
+        char *name;
+
+        return asprintf(&name, "%" PRIu32 "/%c/%.*s", dir->solver->number, is_tag(dir->route->kind) ? 't' : 'b', (int)size,
+                        path) < 0
+                       ? NULL
+                       : name;
+}
+
 static int ref_number(struct tree *t, const struct node *dir, const char *path, size_t size, struct inode *ret)
 {
-        cleanup_free char *name = NULL;
+        cleanup_free char *name = ref_name(dir, path, size);
         uint32_t number;
         int r;
 
-        if (asprintf(&name, "%" PRIu32 "/%c/%.*s", dir->solver->number, is_tag(dir->route->kind) ? 't' : 'b', (int)size, path) <
-            0)
+        if (!name)
                 return -ENOMEM;
-        r = names_intern(workspace_store(tree_workspace(t)), NAMES_REF, name, &number);
+        r = tree_number(t, NAMES_REF, name, &number);
         if (r == 0)
                 inode_set_number(ret, number);
         return r;
@@ -180,6 +187,28 @@ MATCH(ref_match)
         return ref_find(t, dir, name, false, ret);
 }
 
+/* Gives what is directly in a folder its numbers: one by one, each would be a commit of its own. */
+static int number_refs(struct tree *t, const struct node *dir, const struct refs *refs, const char *above)
+{
+        char **names = calloc(refs->n + 1, sizeof(*names)); /* NULL-terminated */
+        size_t n = 0, skip = strlen(above);
+        int r = names ? 0 : -ENOMEM;
+
+        for (size_t i = 0; r == 0 && i < refs->n; i++) {
+                if (strncmp(refs->list[i].name, above, skip) != 0)
+                        continue;
+                names[n] = ref_name(dir, refs->list[i].name, skip + strcspn(refs->list[i].name + skip, "/"));
+                if (!names[n++])
+                        r = -ENOMEM;
+        }
+        if (r == 0)
+                r = tree_number_all(t, NAMES_REF, names, n);
+        for (size_t i = 0; i < n; i++)
+                free(names[i]);
+        free(names);
+        return r;
+}
+
 static int ref_list(struct tree *t, const struct node *dir, const struct route *row, uint64_t from, entry_fn fn, void *user)
 {
         bool folders = row->type == NODE_FOLDER;
@@ -191,6 +220,8 @@ static int ref_list(struct tree *t, const struct node *dir, const struct route *
 
         if (r == 0)
                 r = refs_get(dir, &refs);
+        if (r == 0 && from == 0)
+                r = number_refs(t, dir, &refs, above);
         n = r == 0 ? strlen(above) : 0;
         for (size_t i = 0; r == 0 && i < refs.n; i++) {
                 const char *rest = refs.list[i].name + n, *slash;

@@ -4,7 +4,6 @@
 #include <pthread.h>
 
 #include "core/host.h"
-#include "core/names.h"
 
 /* A fact that was found lately: good for as long as nothing is written to the store and compilers stay what they are. */
 struct recent {
@@ -32,6 +31,11 @@ struct tree {
         struct view *views; /* owned; by number; read from the store once */
         size_t n_views;
         struct case_names *case_names; /* a ref */
+        struct passing {               /* numbers of a read-only store: index 0 is PASSING_FIRST, and so on down */
+                enum name_space space;
+                char *name;
+        } * passing; /* owned */
+        size_t n_passing;
 
         pthread_mutex_t recent_lock;
         struct recent recent[RECENT]; /* under recent_lock; by item */
@@ -69,6 +73,9 @@ struct tree *tree_close(struct tree *t)
         for (size_t i = 0; i < RECENT; i++)
                 recent_done(&t->recent[i]);
         free(t->views);
+        for (size_t i = 0; i < t->n_passing; i++)
+                free(t->passing[i].name);
+        free(t->passing);
         case_names_unref(t->case_names);
         pthread_mutex_destroy(&t->recent_lock);
         pthread_mutex_destroy(&t->lock);
@@ -104,6 +111,69 @@ bool parse_name_number(const char *name, uint64_t most, uint64_t *ret)
         }
         *ret = n;
         return n <= most;
+}
+
+/* -- numbers of names -- */
+
+#define PASSING_FIRST INODE_ITEM_MAX /* where no store that is read-only has come to */
+
+/* Lock held. */
+static int passing_number(struct tree *t, enum name_space space, const char *name, uint32_t *ret)
+{
+        struct passing *more;
+        size_t i;
+
+        for (i = 0; i < t->n_passing; i++)
+                if (t->passing[i].space == space && strcmp(t->passing[i].name, name) == 0)
+                        break;
+        if (i == t->n_passing) {
+                more = realloc(t->passing, (i + 1) * sizeof(*more));
+                if (!more)
+                        return -ENOMEM;
+                t->passing = more;
+                more[i] = (struct passing){space, strdup(name)};
+                if (!more[i].name)
+                        return -ENOMEM;
+                t->n_passing++;
+        }
+        *ret = PASSING_FIRST - (uint32_t)i;
+        return 0;
+}
+
+int tree_number(struct tree *t, enum name_space space, const char *name, uint32_t *ret)
+{
+        struct store *s = workspace_store(t->workspace);
+        int r;
+
+        if (!store_read_only(s))
+                return names_intern(s, space, name, ret);
+        r = names_number(s, space, name, ret);
+        if (r == -ENOENT) {
+                pthread_mutex_lock(&t->lock);
+                r = passing_number(t, space, name, ret);
+                pthread_mutex_unlock(&t->lock);
+        }
+        return r;
+}
+
+int tree_name(struct tree *t, enum name_space space, uint32_t number, char **ret)
+{
+        bool passing;
+
+        pthread_mutex_lock(&t->lock);
+        passing = number <= PASSING_FIRST && PASSING_FIRST - number < t->n_passing &&
+                  t->passing[PASSING_FIRST - number].space == space;
+        if (passing)
+                *ret = strdup(t->passing[PASSING_FIRST - number].name);
+        pthread_mutex_unlock(&t->lock);
+        return !passing ? names_name(workspace_store(t->workspace), space, number, ret) : *ret ? 0 : -ENOMEM;
+}
+
+int tree_number_all(struct tree *t, enum name_space space, char *const *names, size_t n)
+{
+        struct store *s = workspace_store(t->workspace);
+
+        return store_read_only(s) ? 0 : names_intern_all(s, space, names, n);
 }
 
 /* -- views -- */
@@ -143,12 +213,24 @@ static bool view_equal(const struct view *a, const struct view *b)
                a->has_timeout == b->has_timeout && a->seed == b->seed && a->timeout_ns == b->timeout_ns;
 }
 
+/* Lock held. */
+static int view_add(struct tree *t, const struct view *v)
+{
+        struct view *more = realloc(t->views, (t->n_views + 1) * sizeof(*more));
+
+        if (!more)
+                return -ENOMEM;
+        t->views = more;
+        t->views[t->n_views++] = *v;
+        return 0;
+}
+
 /* Reads views that the store has and we do not: other processes give numbers, too. Lock held. */
 static int views_refresh(struct tree *t)
 {
         for (;;) {
                 cleanup_free char *name = NULL;
-                struct view *more, v = {0};
+                struct view v = {0};
                 int r = names_name(workspace_store(t->workspace), NAMES_VIEW, (uint32_t)t->n_views, &name);
 
                 if (r == -ENOENT)
@@ -157,11 +239,9 @@ static int views_refresh(struct tree *t)
                         return r;
                 if (!view_parse(name, &v))
                         return errorf(-EIO, "the store's view %zu is '%s', which is not one", t->n_views, name);
-                more = realloc(t->views, (t->n_views + 1) * sizeof(*more));
-                if (!more)
-                        return -ENOMEM;
-                t->views = more;
-                t->views[t->n_views++] = v;
+                r = view_add(t, &v);
+                if (r < 0)
+                        return r;
         }
 }
 
@@ -189,7 +269,9 @@ int tree_view(struct tree *t, const struct view *v, uint16_t *ret)
                                 r = errorf(-ENOSPC, "the store has as many seeds and time limits as it can number (%u)",
                                            INODE_VIEW_MAX);
                         view_print(v, name);
-                        if (r == 0)
+                        if (r == 0 && store_read_only(workspace_store(t->workspace)))
+                                r = view_add(t, v); /* its number is good for as long as the mount lives */
+                        else if (r == 0)
                                 r = names_intern(workspace_store(t->workspace), NAMES_VIEW, name, &number);
                         if (r == 0)
                                 r = views_refresh(t);

@@ -6,6 +6,7 @@
 
 #include <sys/stat.h>
 
+#include "core/names.h"
 #include "core/query.h"
 #include "inode.h"
 
@@ -169,6 +170,11 @@ int tree_view_at(struct tree *t, size_t number, struct view *ret); /* -ENOENT be
 
 /* The number of a view, given when it is new. */
 int tree_view(struct tree *t, const struct view *v, uint16_t *ret);
+/* The number of a name, given when it is new: for good, or for as long as the mount lives where the store cannot be written to. */
+int tree_number(struct tree *t, enum name_space space, const char *name, uint32_t *ret);
+int tree_name(struct tree *t, enum name_space space, uint32_t number, char **ret); /* free() */
+/* Numbers for what is about to be listed: one commit for all of them. */
+int tree_number_all(struct tree *t, enum name_space space, char *const *names, size_t n);
 /* Calls fn for an entry of this row; `index` orders it within the row (an offset); returns fn's answer. */
 int tree_emit(const struct route *row, const char *name, struct inode inode, uint64_t index, entry_fn fn, void *user);
 

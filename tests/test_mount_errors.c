@@ -318,6 +318,43 @@ START_TEST(test_disk_almost_full)
 }
 END_TEST
 
+/* -- EROFS: the store's disk is read-only -- */
+
+START_TEST(test_read_only_disk)
+{
+        unsigned id, cold;
+        struct mount *m;
+
+        small_store();
+        world_expects("read-only");
+        m = mount_start("mnt", NULL);
+        id = case_add("a.smt2", "; do print sat\n");
+        cold = case_add("b.smt2", "; do print unsat\n");
+        assert_shell("mkdir -p deep/er && echo '(check-sat)' >deep/er/c.smt2 && solverfs case add --name deep/er/c.smt2 "
+                     "deep/er/c.smt2");
+        assert_shell("cp " CELL "time before", id);
+        mount_stop(m);
+        ck_assert_int_eq(mount("none", "small", NULL, MS_REMOUNT | MS_RDONLY, NULL), 0);
+        m = mount_start("mnt", NULL);
+        assert_shell("cmp before " CELL "time", id);
+        assert_shell("cmp before mnt/tinier/../tiny/cached/HEAD/cases/%u/time", id);
+        assert_open_error(at(CELL "time", cold), EROFS);
+        assert_open_error("mnt/tiny/commits/v1/bin/tiny", EROFS);
+        assert_shell("ls mnt/tiny/tags mnt/tinier/branches/feature/deep mnt/tiny/head/bin mnt/cases/by-name/deep/er");
+        ck_assert_ptr_nonnull(strstr(shell_output, "docs-only"));
+        ck_assert_ptr_nonnull(strstr(shell_output, "c.smt2"));
+        assert_shell("find mnt >/dev/null && cat mnt/.solverfs/status");
+        assert_shell("solverfs run tiny HEAD %u", id);
+        ck_assert_int_ne(shell("solverfs run tiny HEAD %u", cold), 0);
+        ck_assert_ptr_nonnull(strstr(shell_output, "is on a read-only disk"));
+        assert_shell("solverfs unmount mnt");
+        ck_assert_int_eq(mount_wait(m), 0);
+        ck_assert_int_eq(mount("none", "small", NULL, MS_REMOUNT, NULL), 0);
+        world_end();
+        assert_shell("umount small");
+}
+END_TEST
+
 /* -- EIO: solverfs itself failed, and its log says how -- */
 
 START_TEST(test_scratch_is_broken)
@@ -428,7 +465,7 @@ START_TEST(test_queue_is_full)
 END_TEST
 
 MOUNT_SUITE("mount_errors", {test_unbuildable}, {test_unbuildable_result_first}, {test_not_there}, {test_crawlers},
-            {test_usual_crawlers}, {test_a_run_reads_its_mount, NEEDS_ROOT},
+            {test_usual_crawlers}, {test_a_run_reads_its_mount, NEEDS_ROOT}, {test_read_only_disk, NEEDS_ROOT},
             {test_a_sandboxed_run_reads_its_mount, NEEDS_ROOT | NEEDS_SANDBOX}, {test_a_build_reads_its_mount, NEEDS_ROOT},
             {test_the_mount_is_not_in_the_sandbox, NEEDS_ROOT}, {test_disk_full, NEEDS_ROOT}, {test_disk_almost_full, NEEDS_ROOT},
             {test_scratch_is_broken}, {test_case_is_damaged}, {test_index_is_cut}, {test_repository_is_gone},

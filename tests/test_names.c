@@ -124,4 +124,33 @@ START_TEST(test_racing_for_the_same_names)
 }
 END_TEST
 
-SUITE("names", test_numbers_are_dense_and_stay, test_names_of_any_length_and_bytes, test_racing_for_the_same_names)
+/* Many are one commit, and none when all have their numbers. */
+START_TEST(test_many_names_at_once)
+{
+        struct store *s = open_store();
+        char *names[100] = {0};
+        uint64_t before, one, all;
+        uint32_t n;
+
+        for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+                ck_assert_int_gt(asprintf(&names[i], "name %zu", i / 2 * 2), 0); /* each twice */
+        before = store_generation(s);
+        assert_ok(names_intern(s, NAMES_REF, names[50], &n));
+        one = store_generation(s) - before;
+        assert_ok(names_intern_all(s, NAMES_REF, names, ARRAY_SIZE(names)));
+        all = store_generation(s) - before - one;
+        ck_assert_uint_eq(all, one);
+        assert_ok(names_intern_all(s, NAMES_REF, names, ARRAY_SIZE(names)));
+        ck_assert_uint_eq(store_generation(s), before + one + all);
+        assert_ok(names_number(s, NAMES_REF, names[50], &n));
+        ck_assert_uint_eq(n, 0);
+        assert_ok(names_number(s, NAMES_REF, names[99], &n));
+        ck_assert_uint_eq(n, 49);
+        for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+                free(names[i]);
+        store_close(s);
+}
+END_TEST
+
+SUITE("names", test_many_names_at_once, test_numbers_are_dense_and_stay, test_names_of_any_length_and_bytes,
+      test_racing_for_the_same_names)
