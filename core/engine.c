@@ -521,8 +521,8 @@ int engine_get(struct engine *e, struct query *q, enum priority p, bool again, i
         if (r < 0)
                 return r;
         waiting_poll(fd, cancel_fd);
-        pthread_mutex_lock(
-                &w.lock); /* waiting_answered() cannot return while we hold it, and so the ticket stays until we are done */
+        /* Under its lock waiting_answered() cannot end, and the ticket be freed, in between. */
+        pthread_mutex_lock(&w.lock);
         left = !w.answered && engine_leave(e, &t);
         pthread_mutex_unlock(&w.lock);
         if (left)

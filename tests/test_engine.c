@@ -12,7 +12,7 @@
 
 /* Shared by every process of a test. */
 static struct control {
-        _Atomic unsigned computed, cancelled, finished_order[64], n_finished;
+        _Atomic unsigned computed, cancelled, finished_order[512], n_finished;
         _Atomic bool hold; /* compute() waits while this is set */
         _Atomic bool fail;
         _Atomic bool damage; /* compute() reads the store when its pages have gone */
