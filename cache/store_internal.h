@@ -33,8 +33,6 @@ struct environment {
         unsigned n_open;        /* under pool_lock: transactions of this process that have begun and not ended */
         bool healing;           /* under pool_lock: no other may begin */
         struct store *handles;  /* under the registry's lock */
-
-        _Atomic uint64_t damaged_values;
 };
 
 struct table {

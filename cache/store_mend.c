@@ -118,7 +118,6 @@ int mend(struct store_txn *t, const struct table *table, struct slice key, struc
 
         if (r == -ENOMEM)
                 return r;
-        atomic_fetch_add(&e->damaged_values, 1);
         if (r == 0)
                 r = frame_decode(key, SLICE(frame.data, frame.size), &value);
         log_error("a value in the table %s of %s does not check out; %s", table->name, e->dir,

@@ -112,8 +112,7 @@ static int order_read(int fd, struct order *ret)
         head = malloc((size_t)st.st_size);
         if (!head)
                 return -ENOMEM;
-        if (pread(fd, head, (size_t)st.st_size, 0) != st.st_size || head->magic != EXEC_MAGIC || head->n_arguments == 0 ||
-            head->n_groups > EXEC_MOST_GROUPS)
+        if (pread(fd, head, (size_t)st.st_size, 0) != st.st_size || head->magic != EXEC_MAGIC || head->n_arguments == 0)
                 return -EBADMSG;
         at = (char *)(head + 1);
         end = (char *)head + st.st_size;
@@ -158,15 +157,6 @@ static bool set_limits(const struct exec_request *r)
                (r->address_space == 0 || limit(RLIMIT_AS, r->address_space, r->address_space)) &&
                (r->file_size == 0 || limit(RLIMIT_FSIZE, r->file_size, r->file_size)) &&
                (r->user_processes == 0 || limit(RLIMIT_NPROC, already + r->user_processes, already + r->user_processes));
-}
-
-static bool enter_groups(const struct exec_request *r)
-{
-        for (uint32_t i = 0; i < r->n_groups; i++) {
-                if (write(EXEC_GROUPS + (int)i, "0", 1) != 1)
-                        return false;
-        }
-        return true;
 }
 
 /* Root's power over files for a process that is no longer root, and for what it executes: capabilities(7), "ambient". */
@@ -241,9 +231,7 @@ static _Noreturn void become(const struct order *o, int news, pid_t stub)
         setpgid(0, 0);
         offer_to_oom_killer();
         umask(r->mask);
-        if (!enter_groups(r))
-                failed = STEP_GROUP;
-        else if (r->has_cpus && sched_setaffinity(0, sizeof(r->cpus), &r->cpus) < 0)
+        if (r->has_cpus && sched_setaffinity(0, sizeof(r->cpus), &r->cpus) < 0)
                 failed = STEP_AFFINITY;
         else if (!set_limits(r))
                 failed = STEP_LIMITS;
@@ -560,8 +548,7 @@ static void prepare(struct run *run)
         prctl(PR_SET_CHILD_SUBREAPER, 1);
         prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
         fcntl(EXEC_CONTROL, F_SETFD, FD_CLOEXEC);
-        for (int fd = EXEC_REQUEST; fd < EXEC_GROUPS + EXEC_MOST_GROUPS; fd++)
-                fcntl(fd, F_SETFD, FD_CLOEXEC);
+        fcntl(EXEC_REQUEST, F_SETFD, FD_CLOEXEC);
         if (getpid() == 1) /* bubblewrap has asked for it, but an execve that changes capabilities (as root) forgets it */
                 prctl(PR_SET_PDEATHSIG, SIGKILL);
         setsid(); /* the terminal's signals are for our caller to judge */

@@ -6,7 +6,6 @@
  *                 more) means: end everything.
  *   EXEC_REQUEST  a file holding one struct exec_request and, behind it, NUL-terminated strings: the working directory, the scratch
  *                 folder, the arguments, the environment.
- *   EXEC_GROUPS   …and following: cgroup.procs of the cgroups that the program is to enter.
  */
 #pragma once
 
@@ -18,13 +17,10 @@
 #define EXEC_BEGUN   'b'
 #define EXEC_CONTROL 3
 #define EXEC_REQUEST 4
-#define EXEC_GROUPS  5
-
-#define EXEC_MOST_GROUPS 3
 
 struct exec_request {
         uint32_t magic;
-        uint32_t n_arguments, n_environment, n_groups;
+        uint32_t n_arguments, n_environment;
         bool namespace;  /* we are PID 1 of a PID namespace: all that is alive in it is the program's */
         bool drop;       /* to uid and gid */
         bool keep_files; /* with that user, keep root's power over files: bare, everything it needs is in folders of ours */
@@ -40,7 +36,6 @@ enum exec_step {
         STEP_NONE,
         STEP_EXECVE,
         STEP_FORK,
-        STEP_GROUP,
         STEP_LIMITS,
         STEP_AFFINITY,
         STEP_USER,

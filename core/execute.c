@@ -259,9 +259,9 @@ static int lift(int *fd)
 {
         int high;
 
-        if (*fd < 0 || *fd > EXEC_GROUPS + EXEC_MOST_GROUPS)
+        if (*fd < 0 || *fd > EXEC_REQUEST)
                 return 0;
-        high = fcntl(*fd, F_DUPFD_CLOEXEC, EXEC_GROUPS + EXEC_MOST_GROUPS + 1);
+        high = fcntl(*fd, F_DUPFD_CLOEXEC, EXEC_REQUEST + 1);
         if (high < 0)
                 return -errno;
         close(*fd);
@@ -605,7 +605,6 @@ static int explain_step(const struct execution *x)
 {
         static const char *const doing[N_STEPS] = {
                 [STEP_FORK] = "start a process",
-                [STEP_GROUP] = "enter its cgroup",
                 [STEP_LIMITS] = "set its limits",
                 [STEP_AFFINITY] = "bind it to its cores",
                 [STEP_USER] = "give it a user of its own",

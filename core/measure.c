@@ -369,14 +369,9 @@ static json_t *stream_json(uint64_t size, const struct blob *kept, size_t cut)
         return json_pack("{s:I, s:I, s:b}", "bytes", (json_int_t)size, "kept", (json_int_t)kept->size, "cut", (int)(cut > 0));
 }
 
-static const char *memory_meaning(const char *method)
-{
-        if (strcmp(method, "rusage") == 0)
-                return "peak resident bytes of the largest process, or of all together as polled, whichever is more; limited as "
-                       "address "
-                       "space of each and as resident bytes of all";
-        return "peak bytes charged to the cgroup of the whole tree";
-}
+#define MEMORY_MEANS                                                                                                             \
+        "peak resident bytes of the largest process, or of all together as polled, whichever is more; limited as address space " \
+        "of each and as resident bytes of all"
 
 static json_t *moment(int64_t when)
 {
@@ -411,7 +406,7 @@ static int make_json(const struct measurement *m, const struct fact *f, struct b
         json_object_set_new(j, "chosen", json_integer((json_int_t)m->chosen));
         json_object_set_new(j, "rusage", rusage_json(&t->run));
         json_object_set_new(j, "method", json_string(t->run.method));
-        json_object_set_new(j, "memory-means", json_string(memory_meaning(t->run.method)));
+        json_object_set_new(j, "memory-means", json_string(MEMORY_MEANS));
         json_object_set_new(j, "stdout", stream_json(t->run.out_size, &t->run.out, t->run.out_cut));
         json_object_set_new(j, "stderr", stream_json(t->run.err_size, &t->run.err, t->run.err_cut));
         json_object_set_new(j, "command", strings(m->command));

@@ -6,10 +6,9 @@
 enum name_space {
         NAMES_REPOSITORY,
         NAMES_SOLVER,
-        NAMES_REF,  /* "<solver number>/b/feature/x" and each folder of it */
-        NAMES_VIEW, /* a cell's setting: "<solver number>/seed/7", "<solver number>/timeout/60000000000" */
-        NAMES_PATH, /* a folder of cases/by-name */
-        NAMES_SET,
+        NAMES_REF,    /* "<solver number>/b/feature/x" and each folder of it */
+        NAMES_VIEW,   /* a cell's setting: "<solver number>/seed/7", "<solver number>/timeout/60000000000" */
+        NAMES_PATH,   /* a folder of cases/by-name */
         NAMES_OUTPUT, /* a file in bin/ */
 };
 

@@ -13,17 +13,6 @@ const char *verdict_name(enum verdict v)
         return names[v];
 }
 
-int verdict_parse(const char *name, enum verdict *ret)
-{
-        for (size_t i = 0; i < N_VERDICTS; i++) {
-                if (strcmp(name, names[i]) == 0) {
-                        *ret = (enum verdict)i;
-                        return 0;
-                }
-        }
-        return errorf(-EINVAL, "no verdict is called '%s'", name);
-}
-
 /* -- lines -- */
 
 static bool is_space(char c)

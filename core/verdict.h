@@ -19,7 +19,6 @@ enum verdict {
         N_VERDICTS
 };
 const char *verdict_name(enum verdict v);
-int verdict_parse(const char *name, enum verdict *ret); /* -EINVAL */
 
 struct verdicts {
         enum verdict *list; /* one for each check-sat answered; malloc'd */

@@ -10,7 +10,6 @@ struct session_options {
         const char *mountpoint;
         const char *
                 options; /* of -o, comma-separated: allow_other, allow_root, fsname=…, max_threads=N, and the kernel's; NULL: none */
-        unsigned threads; /* that read requests; 0: 8 */
         /* Called once when the mount answers (r 0) or could not be made (r < 0, sentence in errorf()); from the serving thread. */
         void (*ready)(void *user, int r);
         void *user;

@@ -93,11 +93,6 @@ struct engine *tree_engine(struct tree *t)
         return t->engine;
 }
 
-const char *tree_mountpoint(struct tree *t)
-{
-        return t->mountpoint;
-}
-
 bool parse_name_number(const char *name, uint64_t most, uint64_t *ret)
 {
         uint64_t n = 0;

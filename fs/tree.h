@@ -145,7 +145,6 @@ int tree_open(struct workspace *w, struct engine *e, const char *mountpoint, str
 struct tree *tree_close(struct tree *t);
 struct workspace *tree_workspace(struct tree *t);
 struct engine *tree_engine(struct tree *t);
-const char *tree_mountpoint(struct tree *t);
 
 int tree_node(struct tree *t, uint64_t ino, struct node *ret); /* -ESTALE when there is no such thing any more */
 int tree_lookup(struct tree *t, const struct node *dir, const char *name, struct node *ret);

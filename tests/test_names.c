@@ -34,7 +34,7 @@ START_TEST(test_numbers_are_dense_and_stay)
         ck_assert_uint_eq(n, 1);
         assert_ok(names_intern(s, NAMES_REF, "main", &n));
         ck_assert_uint_eq(n, 0);
-        assert_ok(names_intern(s, NAMES_SET, "main", &n)); /* spaces are apart */
+        assert_ok(names_intern(s, NAMES_PATH, "main", &n)); /* spaces are apart */
         ck_assert_uint_eq(n, 0);
         assert_ok(names_intern(s, NAMES_REF, "", &n));
         ck_assert_uint_eq(n, 2);

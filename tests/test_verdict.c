@@ -39,13 +39,16 @@ static const char *cnf(const char *out, int code)
 
 START_TEST(test_names)
 {
-        enum verdict v;
+        static const char *const names[N_VERDICTS] = {
+                /* the words of `result` in docs/tree.md */
+                [VERDICT_SAT] = "sat",         [VERDICT_UNSAT] = "unsat",
+                [VERDICT_UNKNOWN] = "unknown", [VERDICT_TIMEOUT] = "timeout",
+                [VERDICT_MEMOUT] = "memout",   [VERDICT_CRASH] = "crash",
+                [VERDICT_ERROR] = "error",     [VERDICT_UNBUILDABLE] = "unbuildable",
+        };
 
-        for (enum verdict i = 0; i < N_VERDICTS; i++) {
-                assert_ok(verdict_parse(verdict_name(i), &v));
-                ck_assert_int_eq(v, i);
-        }
-        assert_error(verdict_parse("SAT", &v), EINVAL);
+        for (enum verdict i = 0; i < N_VERDICTS; i++)
+                ck_assert_str_eq(verdict_name(i), names[i]);
 }
 END_TEST
 
