@@ -5,18 +5,21 @@
 
 #include "core/host.h"
 
-/* A fact that was found lately: good for as long as nothing is written to the store and compilers stay what they are. */
+/* A fact that was found before: good for as long as nothing is written to the store and compilers stay what they are. */
 struct recent {
         struct solver *solver; /* a ref; NULL: none */
         uint16_t view;
         uint32_t commit, item;
-        uint64_t generation;             /* of the store, before it was looked for */
-        char toolchain[DIGEST_HEX_SIZE]; /* another one builds another program */
-        bool brief;
-        struct fact *fact; /* a ref */
+        uint64_t generation; /* of the store, before it was looked for */
+        unsigned toolchain;  /* how many there were before it: another one builds another program */
+        struct fact *fact;   /* a ref */
 };
-#define RECENT     16          /* a few for each thread that answers */
-#define RECENT_TOP (64 * 1024) /* bytes; who printed more is read again */
+
+/* Brief ones are small (some 500 bytes) and what `time`, sizes and times are answered from: enough for all that a table or a plot reads over
+ * and over. Whole ones serve who reads all files of a cell in a row. */
+#define RECENT_BRIEF 16384
+#define RECENT_WHOLE 16          /* a few for each thread that answers */
+#define RECENT_TOP   (64 * 1024) /* bytes; who printed more is read again */
 
 struct tree {
         struct workspace *workspace; /* borrowed */
@@ -38,7 +41,10 @@ struct tree {
         size_t n_passing;
 
         pthread_mutex_t recent_lock;
-        struct recent recent[RECENT]; /* under recent_lock; by item */
+        /* under recent_lock */
+        char toolchain[DIGEST_HEX_SIZE];
+        unsigned n_toolchains;
+        struct recent brief[RECENT_BRIEF], whole[RECENT_WHOLE];
 };
 
 static void recent_done(struct recent *r)
@@ -70,8 +76,10 @@ struct tree *tree_close(struct tree *t)
 {
         if (!t)
                 return NULL;
-        for (size_t i = 0; i < RECENT; i++)
-                recent_done(&t->recent[i]);
+        for (size_t i = 0; i < RECENT_BRIEF; i++)
+                recent_done(&t->brief[i]);
+        for (size_t i = 0; i < RECENT_WHOLE; i++)
+                recent_done(&t->whole[i]);
         free(t->views);
         for (size_t i = 0; i < t->n_passing; i++)
                 free(t->passing[i].name);
@@ -522,52 +530,94 @@ int tree_cell(struct tree *t, const struct node *n, struct cell *ret, struct cas
 
 /* -- facts -- */
 
-static bool recent_is(const struct recent *r, const struct node *n, uint64_t generation, const char *toolchain, bool brief)
+/* What makes the same query, now. */
+static struct recent recent_key(const struct node *n, uint64_t generation, unsigned toolchain)
 {
-        return r->solver == n->solver && r->view == n->inode.view && r->commit == n->inode.commit && r->item == n->inode.item &&
-               r->generation == generation && strcmp(r->toolchain, toolchain) == 0 && (brief || !r->brief);
+        return (struct recent){.solver = n->solver,
+                               .view = n->inode.view,
+                               .commit = n->inode.commit,
+                               .item = n->inode.item,
+                               .generation = generation,
+                               .toolchain = toolchain};
 }
 
-static void recent_keep(struct tree *t, const struct node *n, uint64_t generation, const char *toolchain, bool brief,
-                        struct fact *f)
+static struct recent *recent_slot(struct tree *t, const struct recent *k, bool brief)
 {
-        struct recent *slot = &t->recent[n->inode.item % RECENT], old;
+        uint64_t h = ((uint64_t)k->commit << 32 ^ (uint64_t)k->view << 20 ^ k->item) * UINT64_C(0x9e3779b97f4a7c15);
+
+        return brief ? &t->brief[(h >> 40) % RECENT_BRIEF] : &t->whole[k->item % RECENT_WHOLE];
+}
+
+static bool recent_is(const struct recent *r, const struct recent *k)
+{
+        return r->solver == k->solver && r->view == k->view && r->commit == k->commit && r->item == k->item &&
+               r->generation == k->generation && r->toolchain == k->toolchain;
+}
+
+static struct fact *recent_find(struct tree *t, const struct recent *k, bool brief)
+{
+        const struct recent *slot = recent_slot(t, k, brief), *whole = recent_slot(t, k, false);
+        struct fact *found = NULL;
+
+        pthread_mutex_lock(&t->recent_lock);
+        if (recent_is(slot, k))
+                found = fact_ref(slot->fact);
+        else if (recent_is(whole, k)) /* it has what a brief one has, and more */
+                found = fact_ref(whole->fact);
+        pthread_mutex_unlock(&t->recent_lock);
+        return found;
+}
+
+static void recent_keep(struct tree *t, const struct recent *k, bool brief, struct fact *f)
+{
+        struct recent *slot = recent_slot(t, k, brief), old;
 
         if (f->out.size + f->err.size + f->json.size + f->results.size > RECENT_TOP)
                 return;
         pthread_mutex_lock(&t->recent_lock);
         old = *slot;
-        *slot = (struct recent){.solver = solver_ref(n->solver),
-                                .view = n->inode.view,
-                                .commit = n->inode.commit,
-                                .item = n->inode.item,
-                                .generation = generation,
-                                .brief = brief,
-                                .fact = fact_ref(f)};
-        strcpy(slot->toolchain, toolchain);
+        *slot = *k;
+        solver_ref(k->solver);
+        slot->fact = fact_ref(f);
         pthread_mutex_unlock(&t->recent_lock);
         recent_done(&old); /* the last of a solver takes a while */
+}
+
+/* The number of the compilers there are now. */
+static int toolchain_number(struct tree *t, unsigned *ret)
+{
+        char now[DIGEST_HEX_SIZE];
+        int r = host_toolchain(now);
+
+        if (r < 0)
+                return r;
+        pthread_mutex_lock(&t->recent_lock);
+        if (strcmp(now, t->toolchain) != 0) {
+                strcpy(t->toolchain, now);
+                t->n_toolchains++;
+        }
+        *ret = t->n_toolchains;
+        pthread_mutex_unlock(&t->recent_lock);
+        return 0;
 }
 
 int tree_fact(struct tree *t, const struct node *n, const struct cell *cell, bool brief, struct fact **ret)
 {
         uint64_t generation = store_generation(workspace_store(t->workspace));
-        struct recent *slot = &t->recent[n->inode.item % RECENT];
-        char toolchain[DIGEST_HEX_SIZE];
-        int r = host_toolchain(toolchain);
+        struct recent k;
+        unsigned toolchain;
+        int r = toolchain_number(t, &toolchain);
 
         *ret = NULL;
         if (r < 0)
                 return r;
-        pthread_mutex_lock(&t->recent_lock);
-        if (recent_is(slot, n, generation, toolchain, brief))
-                *ret = fact_ref(slot->fact);
-        pthread_mutex_unlock(&t->recent_lock);
+        k = recent_key(n, generation, toolchain);
+        *ret = recent_find(t, &k, brief);
         if (*ret)
                 return 0;
         r = run_find(t->workspace, cell, brief, ret);
         if (r == 0)
-                recent_keep(t, n, generation, toolchain, brief, *ret);
+                recent_keep(t, &k, brief, *ret);
         return r;
 }
 
