@@ -120,6 +120,8 @@ static void job_tell(void *user, const char *what, uint64_t done, uint64_t total
         phase_set(j->phase, what);
         j->done = done;
         j->total = total;
+        if (!j->engine->dirty)
+                engine_wake(j->engine); /* it may sleep until something happens, and other processes want to see this */
         j->engine->dirty = true;
         pthread_mutex_unlock(&j->engine->lock);
 }

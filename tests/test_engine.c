@@ -15,6 +15,7 @@ static struct control {
         _Atomic unsigned computed, cancelled, finished_order[512], n_finished;
         _Atomic bool hold; /* compute() waits while this is set */
         _Atomic bool fail;
+        char phase[256];     /* what compute() says of itself; "": nothing */
         _Atomic bool damage; /* compute() reads the store when its pages have gone */
 } * control;
 
@@ -59,6 +60,8 @@ static int number_compute(struct workspace *w, struct query *q, struct job *j, s
         struct pollfd fd = {.fd = job_cancel_fd(j), .events = POLLIN};
         int r;
 
+        if (control->phase[0])
+                job_progress(j)->tell(job_progress(j)->user, control->phase, 1, 2);
         control->computed++;
         while (control->hold)
                 if (poll(&fd, 1, 5) > 0) {
@@ -605,6 +608,41 @@ START_TEST(test_jobs_can_be_seen_from_everywhere)
 }
 END_TEST
 
+static void see_phase(void *user, const struct job_view *j)
+{
+        snprintf(user, 256, "%s", j->phase);
+}
+
+/* A build system's words, whatever they are, become a line of UTF-8, or the job could not be shown. */
+START_TEST(test_phases_are_text)
+{
+        struct answers a = {.lock = PTHREAD_MUTEX_INITIALIZER};
+        char seen[256] = "";
+
+        start(NULL);
+        control->hold = true;
+        strcpy(control->phase, "a\tb\xff ");
+        for (unsigned i = 0; i < 100; i++)
+                strcat(control->phase, "\u00e9");
+        ask(1, PRIORITY_PERSON, &a);
+        wait_for(&control->computed, 1);
+        assert_ok(engine_each_job(e, see_phase, seen));
+        ck_assert_int_eq(strncmp(seen, "a?b? \u00e9", 7), 0);
+        ck_assert_uint_eq(strlen(seen), 127);              /* it ends with a whole character */
+        for (int i = 0; i < 5000 && seen[0] != 'x'; i++) { /* published now and then */
+                strcpy(seen, "");
+                assert_ok(engine_each_job_of_store("store", see_phase, seen));
+                if (seen[0] == 'a')
+                        seen[0] = 'x';
+                usleep(1000);
+        }
+        ck_assert_int_eq(seen[0], 'x');
+        control->hold = false;
+        wait_for(&a.n, 1);
+        close_engine();
+}
+END_TEST
+
 static void *storm(void *user)
 {
         struct answers *a = user;
@@ -645,4 +683,4 @@ SUITE("engine", test_a_stored_value_is_answered_at_once, test_a_thousand_askers_
       test_again_computes_what_is_there, test_get_can_be_interrupted, test_get_is_interrupted_beside_answers,
       test_a_damaged_store_is_read, test_locks_cannot_be_taken, test_closing_answers_everybody,
       test_one_computation_in_all_processes, test_a_killed_process_frees_its_claim, test_jobs_can_be_seen_from_everywhere,
-      test_storm)
+      test_phases_are_text, test_storm)
