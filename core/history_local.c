@@ -34,19 +34,31 @@ static bool is_ours(const char *name)
         return strncmp(name, "refs/heads/", 11) == 0 || strncmp(name, "refs/tags/", 10) == 0;
 }
 
-/* Refs that are broken, oddly named or on no commit are left out, as git leaves out the first two. */
+/* Refs that are broken, oddly named or on no commit are left out, as git leaves out the first two. One whose objects cannot be read is
+ * an error: without it a damaged history would look like a shorter one. */
 static int add_wanted(struct wants *w, git_repository *from, const char *name)
 {
         cleanup_git_reference git_reference *ref = NULL, *direct = NULL;
-        cleanup_git_object git_object *commit = NULL;
+        cleanup_git_object git_object *object = NULL, *commit = NULL;
+        int r;
 
         if (!is_ours(name))
                 return 0;
         if (!git_reference_is_valid_name(name) || git_reference_lookup(&ref, from, name) < 0 ||
-            git_reference_resolve(&direct, ref) < 0 || git_reference_peel(&commit, direct, GIT_OBJECT_COMMIT) < 0) {
-                log_info("'%s' of %s is left out: it is broken, or on no commit", name, git_repository_path(from));
+            git_reference_resolve(&direct, ref) < 0) {
+                log_info("'%s' of %s is left out: it is broken", name, git_repository_path(from));
                 return 0;
         }
+        r = git_object_lookup(&object, from, git_reference_target(direct), GIT_OBJECT_ANY);
+        if (r == 0)
+                r = git_object_peel(&commit, object, GIT_OBJECT_COMMIT);
+        if (r == GIT_EPEEL || r == GIT_EINVALIDSPEC) {
+                log_info("'%s' of %s is left out: it is on no commit", name, git_repository_path(from));
+                return 0;
+        }
+        if (r < 0)
+                return errorf(-EIO, "what %s of %s is on cannot be read: %s; 'git -C %s fsck' says more", name,
+                              git_repository_path(from), git_error_text(), git_repository_path(from));
         if ((w->n & (w->n + 1)) == 0) {
                 struct wanted *grown = reallocarray(w->list, 2 * w->n + 2, sizeof(*grown));
 
@@ -91,12 +103,14 @@ static int collect_wants(git_repository *from, struct wants *ret)
 {
         cleanup_git_references git_reference_iterator *it = NULL;
         const char *name;
-        int e, r = git_reference_iterator_new(&it, from) < 0 ? -EIO : 0;
+        int e, r = 0;
+
+        if (git_reference_iterator_new(&it, from) < 0)
+                return errorf(-EIO, "cannot read the refs of %s: %s", git_repository_path(from), git_error_text());
 
         while (r == 0 && (e = git_reference_next_name(&name, it)) != GIT_ITEROVER)
-                r = e < 0 ? -EIO : add_wanted(ret, from, name);
-        if (r == -EIO)
-                return errorf(r, "cannot read the refs of %s: %s", git_repository_path(from), git_error_text());
+                r = e < 0 ? errorf(-EIO, "cannot read the refs of %s: %s", git_repository_path(from), git_error_text())
+                          : add_wanted(ret, from, name);
         if (ret->n > 0)
                 qsort(ret->list, ret->n, sizeof(*ret->list), compare_wanted);
         return r < 0 ? r : collect_head(from, ret);

@@ -172,8 +172,10 @@ static bool has_commits(git_repository *git)
 {
         cleanup_git_references git_reference_iterator *it = NULL;
         cleanup_git_reference git_reference *ref = NULL;
+        git_oid head; /* may be all there is, in a checkout of no branch */
 
-        return git_reference_iterator_glob_new(&it, git, "refs/*") == 0 && git_reference_next(&ref, it) == 0;
+        return git_reference_name_to_id(&head, git, "HEAD") == 0 ||
+               (git_reference_iterator_glob_new(&it, git, "refs/*") == 0 && git_reference_next(&ref, it) == 0);
 }
 
 /* -EAGAIN: it cannot be copied and has to be fetched. */

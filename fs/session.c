@@ -257,10 +257,14 @@ static int open_error(int r, const char *what, const char *reason)
         case EACCES:
         case EAGAIN:
         case ENOMEM:
-        case ESTALE:
         case EMFILE:
         case ENFILE:
                 return -r;
+        case ESTALE: /* of an inode; with a reason it is of work: the repository lacks what it needs, which no new lookup finds */
+                if (!reason)
+                        return -r;
+                log_error("%s: %s", what, reason);
+                return EIO;
         case ECANCELED:
                 return EINTR; /* the mount is going away */
         default:
