@@ -35,7 +35,10 @@ static void view_fill(struct shown *s, struct job *j, uint64_t now)
                 .remaining_ns = running && j->estimate > running ? j->estimate - running : 0,
                 .waiters = j->n_tickets,
         };
-        if (j->stage == STAGE_NEED)
+        if (j->stage == STAGE_NEED && j->need && j->need->job)
+                snprintf(s->phase, sizeof(s->phase), "waits for %s %llu", j->need->job->query->type->name,
+                         (unsigned long long)j->need->job->id);
+        else if (j->stage == STAGE_NEED)
                 snprintf(s->phase, sizeof(s->phase), "waits for what it needs");
         else if (j->stage == STAGE_ELSEWHERE)
                 snprintf(s->phase, sizeof(s->phase), "another process is at it");

@@ -95,17 +95,23 @@ static void claim_release(struct job *j)
 
 /* -- running -- */
 
-/* A line of text: what is no UTF-8, or a control byte, is a '?'; cut where a character ends. */
+/* A line of text: what is no UTF-8, or a control byte, is a '?'; what does not fit ends with a word and three dots. */
 static void phase_set(char ret[PHASE_SIZE], const char *what)
 {
-        size_t size = 0;
+        static const char more[] = " …";
+        size_t size = 0, word = 0; /* where the last word ends that leaves room for the dots */
 
         for (size_t left = strlen(what), n; left > 0; what += n, left -= n) {
                 bool valid = (n = utf8_length(what, left)) > 0 && (unsigned char)*what >= 0x20 && *what != 0x7f;
 
                 n = MAX(n, (size_t)1);
-                if (size + (valid ? n : 1) >= PHASE_SIZE)
+                if (*what == ' ' && size + sizeof(more) <= PHASE_SIZE)
+                        word = size;
+                if (size + (valid ? n : 1) >= PHASE_SIZE) {
+                        memcpy(ret + word, more, sizeof(more) - 1);
+                        size = word + sizeof(more) - 1;
                         break;
+                }
                 memcpy(ret + size, valid ? what : "?", valid ? n : 1);
                 size += valid ? n : 1;
         }

@@ -249,6 +249,24 @@ int program_query(struct tree *t, const struct node *n, struct query **ret)
 
 /* -- cases/<case>: the cells -- */
 
+/* That a commit cannot be built is the result of all its cells, and nothing else is known of them. */
+static bool commit_failed(struct tree *t, const struct node *n)
+{
+        cleanup(build_record_unrefp) struct build_record *record = NULL;
+
+        return build_is_known(t, n, n->inode.commit, &record) && !record->ok;
+}
+
+EXISTS(cell_file_exists)
+{
+        cleanup(case_info_unrefp) struct case_info *info = NULL;
+        cleanup(fact_unrefp) struct fact *f = NULL;
+        struct cell cell;
+
+        (void)row;
+        return !dir->view.cached || (tree_cell(t, dir, &cell, &info) == 0 && tree_fact(t, dir, &cell, true, &f) == 0);
+}
+
 EXISTS(cells_exist)
 {
         struct cell cell = {.solver = dir->solver,
@@ -262,7 +280,7 @@ EXISTS(cells_exist)
         (void)row;
         if (!dir->view.cached)
                 return true;
-        return runs_known(tree_workspace(t), &cell, &ids, &n) == 0 && n > 0;
+        return commit_failed(t, dir) || (runs_known(tree_workspace(t), &cell, &ids, &n) == 0 && n > 0);
 }
 
 MATCH(cell_match)
@@ -282,6 +300,8 @@ MATCH(cell_match)
                 r = -ENOENT; /* a SAT solver has no SMT-LIB cells */
         if (r == 0 && dir->view.cached)
                 r = tree_fact(t, &n, &cell, true, &f);
+        if (r == -ENOENT && info && info->format == dir->solver->recipe->format && dir->view.cached && commit_failed(t, dir))
+                r = 0;
         if (r == 0)
                 ret->inode.item = (uint32_t)id;
         return r;
@@ -314,7 +334,8 @@ LIST(cell_entries)
         struct inode inode = dir->inode;
         cleanup_free uint32_t *ids = NULL;
         size_t n;
-        int r = dir->view.cached ? runs_known(tree_workspace(t), &cell, &ids, &n) : cells_all(t, dir, &ids, &n);
+        int r = dir->view.cached && !commit_failed(t, dir) ? runs_known(tree_workspace(t), &cell, &ids, &n)
+                                                           : cells_all(t, dir, &ids, &n);
 
         inode.kind = KIND_CELL;
         for (size_t i = 0; r == 0 && i < n; i++) {

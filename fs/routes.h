@@ -62,6 +62,7 @@ int program_kept(struct tree *t, const struct node *n); /* 1: it is built and in
 int program_size(struct tree *t, const struct node *n, uint64_t *ret);
 int program_query(struct tree *t, const struct node *n, struct query **ret);
 EXISTS(cells_exist);
+EXISTS(cell_file_exists);
 MATCH(cell_match);
 LIST(cell_entries);
 uint64_t cells_listing(struct tree *t, const struct node *n);

@@ -791,6 +791,8 @@ static void op_create(fuse_req_t req, fuse_ino_t parent, const char *name, mode_
                 r = new_case_open(workspace_cases(tree_workspace(s->tree)), name, &entry->file);
         if (r < 0) {
                 free(entry);
+                if (r == -EEXIST)
+                        log_info("a case was not added: %s", error_message(r));
                 fuse_reply_err(req, r == -EEXIST || r == -EINVAL || r == -ENAMETOOLONG ? -r : open_error(r, name, NULL));
                 return;
         }

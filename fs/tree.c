@@ -454,6 +454,17 @@ static int64_t node_mtime(struct tree *t, const struct node *n)
         return t->started;
 }
 
+/* Nothing is written to but cases/. */
+static mode_t node_mode(const struct node *n)
+{
+        enum node_type type = node_type(n);
+
+        return type == NODE_LINK                             ? 0777
+               : n->route->kind == KIND_CASES                ? 0755
+               : type == NODE_FOLDER || n->route->executable ? 0555
+                                                             : 0444;
+}
+
 static int node_size(struct tree *t, const struct node *n, uint64_t *ret)
 {
         cleanup_buffer struct buffer b = {0};
@@ -476,9 +487,7 @@ int tree_stat(struct tree *t, const struct node *n, struct stat *ret, bool *read
 
         *ready = true;
         *ret = (struct stat){.st_ino = n->route->kind == KIND_ROOT ? 1 : inode_pack(n->inode),
-                             .st_mode = route_mode(n->route) | (type == NODE_LINK                             ? 0777
-                                                                : type == NODE_FOLDER || n->route->executable ? 0755
-                                                                                                              : 0644),
+                             .st_mode = route_mode(n->route) | node_mode(n),
                              .st_nlink = 1,
                              .st_uid = t->uid,
                              .st_gid = t->gid,

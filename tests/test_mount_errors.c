@@ -47,6 +47,11 @@ START_TEST(test_unbuildable)
         assert_shell("cmp mnt/tiny/commits/broken/build/log mnt/tiny/cached/broken/build/log");
         ck_assert_uint_eq(counter("mnt", "jobs_started_total"), 0);
         assert_open_error("mnt/tiny/commits/broken/bin/tiny", ENODATA);
+        assert_content(at("mnt/tiny/cached/broken/cases/%u/result", id), "unbuildable\n"); /* that is known, and nothing else */
+        assert_shell("ls mnt/tiny/cached/broken/cases/* && tar ch mnt/tiny/cached/broken/cases | wc -c");
+        ck_assert_ptr_nonnull(strstr(shell_output, "result\n"));
+        ck_assert_ptr_null(strstr(shell_output, "time"));
+        ck_assert(!exists(at("mnt/tiny/cached/broken/cases/%u/time", id)));
         assert_content(at("mnt/tiny/head/cases/%u/result", id), "sat\n");
         world_end();
 }

@@ -188,7 +188,7 @@ START_TEST(test_exec)
         assert_shell("for i in 1 2 3 4 5 6 7 8; do mnt/tiny/commits/HEAD/bin/tiny --version & done; wait");
         ck_assert_uint_eq(strlen(shell_output), 8 * strlen("version: 10\n"));
         ck_assert_int_eq(stat("mnt/tiny/commits/HEAD/bin/tiny", &st), 0);
-        ck_assert_uint_eq(st.st_mode & 07777, 0755);
+        ck_assert_uint_eq(st.st_mode & 07777, 0555);
         assert_shell("cp mnt/tiny/commits/HEAD/bin/tiny copy && ./copy --version");
         ck_assert_str_eq(shell_output, "version: 10\n");
         assert_shell("cat \"$SOLVERFS_TINY\" >expected && echo 'version: 10' >>expected && cmp copy expected");
@@ -332,6 +332,18 @@ START_TEST(test_inodes_survive_a_remount)
         ck_assert_msg(shell_output[0] == '\0', "other than before the remount:\n%s", shell_output);
         assert_shell("test $(wc -l <before) -gt 500 && cat before after | sort -u | cut -d ' ' -f 1 | sort | uniq -d");
         ck_assert_msg(shell_output[0] == '\0', "two things have one number: %s", shell_output);
+        world_end();
+}
+END_TEST
+
+START_TEST(test_nothing_is_writable_but_cases)
+{
+        world_make(NULL);
+        mount_start("mnt", NULL);
+        case_add("a.smt2", "(check-sat)\n");
+        assert_shell("stat -L -c %%a mnt mnt/cases mnt/cases/by-name mnt/cases/1/input.smt2 mnt/tiny/head mnt/tiny/config "
+                     "mnt/tiny/head/bin/tiny mnt/tiny/head/cases/1/time | tr '\\n' ' '");
+        ck_assert_str_eq(shell_output, "555 755 555 444 555 444 555 444 ");
         world_end();
 }
 END_TEST
@@ -555,7 +567,7 @@ START_TEST(test_build_status)
 {
         const char *gate = absolute("gate");
         struct world w = {.settings = "sandbox = none\ngrace = 600s\n", .recipe = at("environment = \"GATE=%s\"\n", gate)};
-        pid_t reader;
+        pid_t reader, run;
 
         world_make(&w);
         mount_start("mnt", NULL);
@@ -564,8 +576,11 @@ START_TEST(test_build_status)
         await(strcmp(state_of("mnt/tiny/head/bin/tiny", "state"), "running") == 0);
         assert_content("mnt/tiny/head/build/status", "building\n");
         assert_state("mnt/tiny/head/build/log", "running");
+        run = reader_start(at(CELL "time", case_add("a.smt2", "; do print sat\n")), NULL);
+        await(shell("grep 'case 1, waits for build [0-9]' mnt/.solverfs/status") == 0);
         write_whole("gate", "");
         ck_assert_int_eq(process_wait(reader), 0);
+        ck_assert_int_eq(process_wait(run), 0);
         assert_content("mnt/tiny/head/build/status", "ok\n");
         assert_shell("grep '^built version: 10' log && grep 'sh src/build.sh' log");
         ck_assert_int_eq(open_error("mnt/tiny/commits/broken/build/log"), 0);
@@ -580,5 +595,5 @@ MOUNT_SUITE("mount_read", {test_metadata_starts_nothing}, {test_sizes}, {test_re
             {test_exec}, {test_exec_holds_the_mount}, {test_nonblocking_open_waits}, {test_times},
             {test_make_sees_a_stable_prerequisite}, {test_a_commit_from_the_future}, {test_inodes_survive_a_remount},
             {test_cached_shows_what_is_finished}, {test_cached_builds_nothing_again}, {test_outputs_change},
-            {test_known_files_have_their_size}, {test_a_mistake_in_the_config_is_shown}, {test_cached_listing_has_attributes},
-            {test_plain_files}, {test_live_files}, {test_build_status})
+            {test_known_files_have_their_size}, {test_nothing_is_writable_but_cases}, {test_a_mistake_in_the_config_is_shown},
+            {test_cached_listing_has_attributes}, {test_plain_files}, {test_live_files}, {test_build_status})

@@ -251,6 +251,34 @@ static void answered(void *user, size_t i, int r, struct value *v, const char *r
 
 /* -- the command ------------------------------------------------------------------------------------------------ */
 
+/* A word for one case, not for what is there. */
+static bool is_single(const char *word)
+{
+        const char *dash = strchr(word, '-');
+        size_t n = strlen(word);
+
+        return strcmp(word, "all") != 0 && !strpbrk(word, "*?[") && (n == 0 || word[n - 1] != '/') &&
+               !(dash && strspn(word, "0123456789-") == n);
+}
+
+/* Who names a case that the solver does not take is told so, and by the status. */
+static void refuse_named(struct running *o)
+{
+        for (size_t i = 0; i < o->n_words; i++) {
+                struct selection one = {0};
+
+                if (!is_single(o->words[i]))
+                        continue;
+                if (command_cases(o->workspace, &o->words[i], 1, &one) == STATUS_OK && one.n == 1 &&
+                    one.list[0]->format != o->solver->recipe->format) {
+                        complain("case %u is passed over: %s is no %s file, which %s takes", one.list[0]->id, one.list[0]->name,
+                                 o->solver->recipe->format == FORMAT_CNF ? "DIMACS" : "SMT-LIB", o->solver->recipe->name);
+                        worse(o, STATUS_FAILED);
+                }
+                selection_done(&one);
+        }
+}
+
 /* Cases of the other format are left out when there are some of ours. */
 static void keep_format(struct selection *s, const struct recipe *recipe)
 {
@@ -260,8 +288,8 @@ static void keep_format(struct selection *s, const struct recipe *recipe)
                 kept += s->list[i]->format == recipe->format;
         if (kept == 0 || kept == s->n)
                 return;
-        note("cases passed over, as %s takes %s: %zu", recipe->name, recipe->format == FORMAT_CNF ? "DIMACS" : "SMT-LIB",
-             s->n - kept);
+        note("%zu %s passed over: %s takes %s", s->n - kept, s->n - kept == 1 ? "case" : "cases", recipe->name,
+             recipe->format == FORMAT_CNF ? "DIMACS" : "SMT-LIB");
         kept = 0;
         for (size_t i = 0; i < s->n; i++)
                 if (s->list[i]->format == recipe->format)
@@ -339,6 +367,7 @@ int cmd_run(int argc, char **argv)
         if (r == STATUS_OK)
                 r = command_cases(w, o.words, o.n_words, &o.cases);
         if (r == STATUS_OK) {
+                refuse_named(&o);
                 keep_format(&o.cases, s->recipe);
                 o.unbuildable = calloc(o.revisions.n + 1, sizeof(*o.unbuildable));
                 r = o.unbuildable ? run_batch(&o, signals) : fail(-ENOMEM);

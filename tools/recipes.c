@@ -95,9 +95,13 @@ int recipes_find(const char *word, char ret[PATH_SIZE])
         r = each_folder(look_in, &f);
         if (r == 0) {
                 each_folder(list_in, &f);
-                r = errorf(-ENOENT, "no recipe '%s' in %s; there %s%s: give one of these or a file with --recipe", word,
-                           f.where.data ? f.where.data : "any folder", f.there.size > 0 ? "are " : "is none",
-                           f.there.size > 0 ? f.there.data : "");
+                r = f.there.size > 0
+                            ? errorf(-ENOENT, "no recipe '%s' in %s; there are %s: give one of these or a file with --recipe",
+                                     word, f.where.data, f.there.data)
+                            : errorf(-ENOENT,
+                                     "no recipe '%s', nor any other, in %s: give a file with --recipe FILE, or the folder "
+                                     "of your recipes in $SOLVERFS_RECIPES",
+                                     word, f.where.data ? f.where.data : "any folder");
         }
         buffer_done(&f.there);
         buffer_done(&f.where);
