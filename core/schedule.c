@@ -99,17 +99,20 @@ static void claim_release(struct job *j)
 static void phase_set(char ret[PHASE_SIZE], const char *what)
 {
         static const char more[] = " …";
-        size_t size = 0, word = 0; /* where the last word ends that leaves room for the dots */
+        size_t size = 0, word = 0, whole = 0; /* where the last word and character end that leave room for the dots */
 
         for (size_t left = strlen(what), n; left > 0; what += n, left -= n) {
                 bool valid = (n = utf8_length(what, left)) > 0 && (unsigned char)*what >= 0x20 && *what != 0x7f;
 
                 n = MAX(n, (size_t)1);
-                if (*what == ' ' && size + sizeof(more) <= PHASE_SIZE)
-                        word = size;
+                if (size + sizeof(more) <= PHASE_SIZE) {
+                        whole = size;
+                        word = *what == ' ' ? size : word;
+                }
                 if (size + (valid ? n : 1) >= PHASE_SIZE) {
-                        memcpy(ret + word, more, sizeof(more) - 1);
-                        size = word + sizeof(more) - 1;
+                        size = word >= PHASE_SIZE / 2 ? word : whole;
+                        memcpy(ret + size, more, sizeof(more) - 1);
+                        size += sizeof(more) - 1;
                         break;
                 }
                 memcpy(ret + size, valid ? what : "?", valid ? n : 1);
