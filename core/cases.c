@@ -623,6 +623,13 @@ static int commit_info(struct cases *c, struct case_info *i, const char *staged,
         return 0;
 }
 
+static int check_size(const char *name, uint64_t size)
+{
+        return size <= CASE_SIZE_MAX ? 0
+                                     : errorf(-EFBIG, "the case %s has %llu bytes, and may have %llu", name,
+                                              (unsigned long long)size, (unsigned long long)CASE_SIZE_MAX);
+}
+
 int cases_commit(struct cases *c, const char *name, int fd, const char *staged, uint32_t *ret_id, bool *ret_new)
 {
         cleanup(case_info_unrefp) struct case_info *i = NULL;
@@ -635,9 +642,9 @@ int cases_commit(struct cases *c, const char *name, int fd, const char *staged, 
                 return r;
         if (fstat(fd, &st) < 0)
                 return errorf(-errno, "cannot look at %s: %s", staged, strerror(errno));
-        if ((uint64_t)st.st_size > CASE_SIZE_MAX)
-                return errorf(-EFBIG, "the case %s has %lld bytes, and may have %llu", name, (long long)st.st_size,
-                              (unsigned long long)CASE_SIZE_MAX);
+        r = check_size(name, (uint64_t)st.st_size);
+        if (r < 0)
+                return r;
         if (st.st_size == 0) /* most likely a copy that was broken off; no solver has a verdict for it */
                 return errorf(-EINVAL, "'%s' is empty: not a case", name);
         r = digest_of_fd(fd, &d, &size);
@@ -678,8 +685,11 @@ int cases_add(struct cases *c, const char *name, int fd, uint32_t *ret_id, bool 
 {
         cleanup_close int staged_fd = -1;
         char staged[PATH_SIZE];
+        struct stat st;
         int r = check_name(name);
 
+        if (r == 0 && fstat(fd, &st) == 0) /* before hours of copying; what is no file, or grows, is counted then */
+                r = check_size(name, (uint64_t)st.st_size);
         if (r == 0)
                 r = cases_stage(c, &staged_fd, staged);
         if (r < 0)

@@ -161,4 +161,135 @@ test_that "the old one is built and run still, by its name" 'run 0 build rewritt
 test_that "and can be updated again" 'run 0 solver update rewritten && [ "$(field 2,3)" = "0	4" ]'
 $mounted && test_that "in the mount too" 'ls "$mnt/rewritten/commits" | grep -qx $old && ls "$mnt/rewritten/cached" | grep -qx $old && [ "$(cat "$mnt/rewritten/commits/$old/message")" = "always sat" ] && [ "$(cat "$mnt/rewritten/commits/$old/cases/1/result")" = sat ]'
 
+# -- cases --
+
+# A name, and bytes under it: by the command, and other bytes by cp under the same name with an "m" before it.
+names=('new
+line' 'q"uo'"'"'te' $'\xff\xfe' '-rf' ' ' $'\x01\x02\x7f' $'\xc2\x85' $'\xed\xa0\x80' $'\xf4\x90\x80\x80' '%s%n' '\' '$(touch ran)' $'\xe2\x80\xae' ';' '*' '...' '{"a":1}' '7' "$(printf 'n%.0s' $(seq 254))")
+mkdir named
+for name in "${names[@]}"; do
+	printf '; answer: sat\n; %s\n(check-sat)\n' "$name" >"named/$name"
+	test_that "a case called $(printf %.20q "$name")" 'run 0 case add --json "named/$name" && python3 -m json.tool <out >/dev/null && run 0 case list --json "named/$name" && python3 -m json.tool <out >/dev/null'
+	run 0 case add -q "named/$name"
+	id=$(field 1)
+	$mounted && test_that "and in the mount, byte for byte" 'cmp "named/$name" "$mnt/cases/$id/input.smt2" && { cat "named/$name"; echo m; } >"named/m" && cp named/m "$mnt/cases/m$name" && cmp named/m "$mnt/cases/by-name/m$name/input.smt2"'
+	rm -f named/m
+done
+test_that "all of them are listed as JSON, an object a line" 'run 0 case list --json && python3 -c "import json, sys; [json.loads(l)[\"name\"] for l in open(\"out\", encoding=\"utf-8\")]"'
+test_that "and run, with JSON for each" 'run 0 run toy HEAD all --json && [ $(python3 -c "import json; print(sum(json.loads(l)[\"result\"] == json.loads(l)[\"run\"][\"verdict\"] == \"sat\" and len(json.loads(l)[\"run\"][\"case\"][\"sha256\"]) == 64 for l in open(\"out\", encoding=\"utf-8\")))") -gt ${#names[@]} ] && [ ! -e ran ]'
+
+# refused STATUS PATTERN DESCRIPTION ARGUMENT...: no case
+refused() {
+	local status=$1 pattern=$2 about=$3
+	shift 3
+	local words=("$@")
+	run 0 case list && cp out before
+	test_that "no case: $about" 'run $status case add "${words[@]}" && sentence "$pattern" && empty out && run 0 case list && cmp out before && serves'
+}
+echo '; answer: sat; refused' >x
+mkfifo pipe.smt2; ln -s nowhere dangling.smt2; ln -s round.smt2 round.smt2; : >empty.smt2; truncate -s 5G huge.smt2
+python3 -c 'import socket; socket.socket(socket.AF_UNIX).bind("socket.smt2")'
+refused 1 "is empty" "an empty file" empty.smt2
+refused 1 "not a file" "a fifo" pipe.smt2
+refused 1 "not a file" "a device without end" /dev/zero
+refused 1 "not a file" "a device without bytes" /dev/null
+refused 1 "cannot be read" "a socket" socket.smt2
+refused 1 "No such file" "a symlink to nowhere" dangling.smt2
+refused 1 "Too many levels" "a symlink to itself" round.smt2
+refused 1 "No such file" "a name of no bytes" ''
+refused 1 "4294967296" "5 GB, at once" huge.smt2
+refused 4 "Input/output error" "a file whose reading fails" /proc/self/mem
+refused 1 "'.' and '..'" "../ in its name" --name ../x x
+refused 1 "'.' and '..'" "../ within its name" --name a/../../x x
+refused 1 "relative" "an absolute name" --name /x x
+refused 1 "empty comp" "an empty part of a name" --name a//b x
+refused 1 "needs a name" "no name" --name '' x
+refused 1 "255 bytes" "a name of 256 bytes" --name "$(printf 'n%.0s' $(seq 256))" x
+rm huge.smt2
+if [ "$(id -u)" != 0 ]; then
+	cp x unreadable.smt2 && chmod 0 unreadable.smt2
+	refused 4 "Permission denied" "a file that may not be read" unreadable.smt2
+fi
+mkdir -p tree/in && cp x tree/in/a.smt2 && ln -s .. tree/in/round && ln -s nowhere tree/d.smt2 && mkfifo tree/p.smt2
+test_that "a folder with loops, a dangling link and a fifo: the file is taken, the rest is said" 'run 1 case add tree && [ "$(wc -l <out)" = 1 ] && [ "$(field 3)" = in/a.smt2 ] && has err "round: a folder that holds itself" && has err "d.smt2: No such file" && serves'
+test_that "a symlink's name, and the bytes it leads to" 'printf "; answer: sat\n; linked" >linked && ln -s linked sym.smt2 && run 0 case add sym.smt2 && [ "$(field 3)" = sym.smt2 ] && cmp linked "$mnt/cases/$(field 1)/input.smt2" || ! $mounted'
+test_that "a file of unknown size is taken whole" 'run 0 case add /proc/version && { ! $mounted || cmp /proc/version "$mnt/cases/$(field 1)/input.smt2"; }'
+test_that "bytes of any kind are taken as they are" 'head -c 100000 /dev/urandom >binary.smt2 && run 0 case add binary.smt2 && { ! $mounted || cmp binary.smt2 "$mnt/cases/$(field 1)/input.smt2"; } && run 0 run toy HEAD binary.smt2'
+printf '; answer: sat\n; answer: unsat\n(set-info :status sat)(check-sat)(set-info :status unsat)(check-sat)\n' >several.smt2
+printf '; answer: unsat\n; answer: unsat\n(set-info :status sat)(check-sat)(set-info :status unsat)(check-sat); 2\n' >several2.smt2
+run 0 case add several.smt2 several2.smt2
+test_that "several check-sat: a line each, and the last is the verdict" 'run 0 run toy v1 several.smt2 --print result && is out "sat
+unsat" && run 0 run toy v1 several.smt2 && [ "$(field 2,7)" = "sat,unsat	correct" ]'
+test_that "one wrong among them counts for all" 'run 1 run toy v1 several2.smt2 && has err "WRONG ANSWER" && [ "$(field 7)" = WRONG ]'
+truncate -s 200M large.smt2 && echo '; the end' >>large.smt2
+test_that "200 MB" 'run 0 case add large.smt2 && [ "$(field 2)" = new ] && run 0 case list large.smt2 && has out 209715210'
+if $mounted; then
+	test_that "200 MB by cp are the same case, and are read whole" 'cp large.smt2 "$mnt/cases/again.smt2" && run 0 case list large.smt2 && [ "$(wc -l <out)" = 1 ] && cmp large.smt2 "$mnt/cases/$(field 1)/input.smt2" && [ ! -e "$mnt/cases/by-name/again.smt2" ] && serves'
+	# cp_refused ERROR DESCRIPTION COMMAND
+	cp_refused() {
+		local error=$1 command=$3
+		ls "$mnt/cases" >before
+		test_that "not through the mount: $2" '! eval "$command" >out 2>err && has err "$error" && ls "$mnt/cases" >after && cmp before after && serves'
+	}
+	cp_refused "Invalid argument" "an empty file" 'cp empty.smt2 "$mnt/cases/"'
+	cp_refused "File name too long" "256 bytes" 'cp x "$mnt/cases/$(printf "n%.0s" $(seq 256))"'
+	cp_refused "Read-only|not permitted|Permission" "a fifo" 'mkfifo "$mnt/cases/fifo"'
+	cp_refused "Read-only|not permitted|Permission" "a device" 'mknod "$mnt/cases/null" c 1 3'
+	cp_refused "Read-only|not permitted|Permission" "a symlink" 'cp -P dangling.smt2 "$mnt/cases/"'
+	cp_refused "Read-only|not permitted|Permission" "a folder" 'cp -r tree/in "$mnt/cases/"'
+	cp_refused "File exists" "a name that other bytes have" 'cp x "$mnt/cases/a.smt2"'
+	cp_refused "Read-only|not permitted|Permission" "beside cases/" 'cp x "$mnt/cases/../x"'
+fi
+rm -f large.smt2
+
+# -- recipes and names of solvers --
+
+# recipe PATTERN DESCRIPTION TEXT (for printf): status 1, file and line, nothing added
+good_recipe='[solver]\n format = smt2\n build = true\n output = toy\n run = {bin} {case}\n'
+recipe() {
+	local pattern=$1
+	printf "$3" >bad.recipe
+	known >before
+	test_that "no recipe: $2" 'run 1 solver add bad toy --recipe bad.recipe && sentence "$pattern" && empty out && known >after && cmp before after'
+}
+recipe "bad.recipe" "nothing" ''
+recipe "bad.recipe" "NUL bytes" '\0\0\0'
+recipe "bad.recipe:2" "an unknown key" '[solver]\n biuld = x\n'
+recipe "bad.recipe:6" "an unknown section" "${good_recipe}[solvre]\n"
+recipe "bad.recipe:1" "a section without an end" '[solver\n'
+recipe "bad.recipe:6" "a key twice" "${good_recipe} run = {case}\n"
+recipe "bad.recipe" "no run" '[solver]\n build = true\n output = toy\n'
+recipe "bad.recipe:6" "a time that is none" "${good_recipe} timeout = soon\n"
+recipe "bad.recipe:6" "a memory that is none" "${good_recipe} memory = -1\n"
+recipe "bad.recipe:6" "a number too large" "${good_recipe} samples = 99999999999999999999\n"
+recipe "bad.recipe:6" "bytes that are no UTF-8" "${good_recipe} option = \xff\xfe\n"
+recipe "bad.recipe:6" "a variant with a path for a name" "${good_recipe}[variant \"../x\"]\n arguments = -a\n"
+recipe "bad.recipe" "a variant called as the solver" "${good_recipe}[variant \"bad\"]\n arguments = -a\n"
+recipe "bad.recipe:5" "an unknown placeholder" '[solver]\n format = smt2\n build = true\n output = toy\n run = {bin} {cases}\n'
+recipe "bad.recipe:4" "an output outside" '[solver]\n format = smt2\n build = true\n output = ../toy\n run = {bin} {case}\n'
+for name in '' . .. ../x a/b /x .solverfs cases sets compare README portfolios 'a b' $'\xff' "$(printf 'n%.0s' $(seq 256))"; do
+	known >before
+	test_that "no name for a solver: $(printf %.20q "$name")" 'timeout 60 "$solverfs" solver add --recipe plain.recipe -- "$name" toy >out 2>err; [ $? = 1 ] && sentence . && empty out && known >after && cmp before after'
+done
+test_that "no recipe: a folder, a fifo, /dev/zero, not there" '
+	for file in ./tree /dev/zero /dev/null; do run 1 solver add --recipe $file bad toy && sentence . || exit 1; done; run 3 solver add --recipe ./nowhere.recipe bad toy && sentence nowhere.recipe'
+
+# -- revisions --
+
+git -C toy tag a-tree 'HEAD^{tree}' && git -C toy tag a-blob HEAD:toy.sh && run 0 solver update toy -q
+for revision in --help -x - -- 'HEAD^{/(}' '@{u}' '@{-1}' 'HEAD@{yesterday}' a.. ..a 'HEAD...v1' v1..v3..v1 ../../x /etc/passwd . "$(printf 'a%.0s' $(seq 10000))" "$(printf 'HEAD%s' "$(printf '^%.0s' $(seq 9000))")" \
+	:/ :/x HEAD~99999999999 HEAD~4294967295 HEAD~-1 HEAD^99 'HEAD^{tree}' 'HEAD^{}x' 'HEAD^{commit' HEAD: HEAD:toy.sh "$(git -C toy rev-parse HEAD:toy.sh)" "$(git -C toy rev-parse HEAD:toy.sh | cut -c 1-8)" a-tree a-blob \
+	'' ' ' '^HEAD' '~' '*' '%s%n' $'\xff\xfe' 0000000000000000000000000000000000000000; do
+	test_that "no revision: $(printf %.20q "$revision")" '
+		run 3 build toy -- "$revision" && sentence . && empty out && run 3 run toy -- "$revision" 1 && sentence . && empty out &&
+		case $mounted$revision in
+		true | true. | true../* | false*) true ;;
+		*) ! stat "$mnt/toy/commits/$revision" >out 2>err && has err "No such file|File name too long" && [ ! -e "$mnt/toy/cached/$revision" ] ;;
+		esac'
+done
+test_that "a range of nothing is nothing" 'run 0 build toy HEAD..HEAD && empty out && run 0 build toy -- .. && empty out && run 0 run toy -- .. 1 && empty out'
+test_that "as options they are wrong usage, or help" 'run 2 build toy -x && run 2 run toy --frob 1 && run 0 build toy --help && run 2 build toy && run 2 run toy'
+
+test_that "nothing is damaged but the repositories that came so" 'run 1 fsck && ! grep "^damaged" out | grep -v "^damaged	repositories" && serves'
+
 echo "1..$n"
