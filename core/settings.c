@@ -1,5 +1,7 @@
 #include "settings.h"
 
+#include <ctype.h>
+
 #include <git2.h>
 
 #include "gitconfig.h"
@@ -68,9 +70,21 @@ static int take_crawler(const char *text, void *field)
         return *text ? strings_add(field, text) : -EINVAL;
 }
 
+/* Of the store's layout. A store of another one is left as it is found: this is read before anything else. */
+#define STORE_VERSION 1
+
 static int take_version(const char *text, void *)
 {
-        return strcmp(text, "1") == 0 ? 0 : -EINVAL;
+        char *end;
+        unsigned long n = strtoul(text, &end, 10);
+
+        if (!isdigit((unsigned char)*text) || *end)
+                return -EINVAL;
+        if (n == STORE_VERSION)
+                return 0;
+        return errorf(-EPROTONOSUPPORT,
+                      "the store has format %s and this solverfs knows format %d only; nothing was changed: use %s", text,
+                      STORE_VERSION, n > STORE_VERSION ? "a newer one" : "the one that made it");
 }
 
 #define FIELD(f) offsetof(struct settings, f)
@@ -80,7 +94,7 @@ static const struct key {
         size_t offset;
         const char *must; /* what it must be */
 } keys[] = {
-        {"version", take_version, 0, "1: another version of solverfs made this store"},
+        {"version", take_version, 0, "a number"},
         {"cores", take_count, FIELD(cores), "a number from 1"},
         {"queue", take_count, FIELD(queue), "a number from 1"},
         {"sandbox", take_sandbox, FIELD(sandbox), "bwrap or none"},
@@ -118,6 +132,11 @@ static int take_entry(const char *path, const struct gitconfig_entry *e, struct 
         if (!e->value && k->take != take_flag) /* as in git, a flag that stands alone is set */
                 return errorf(-EINVAL, "%s:%u: key '%s' has no value; it must be %s", path, e->line, e->key, k->must);
         r = k->take(e->value ? e->value : "true", (char *)s + k->offset);
+        if (r == -EPROTONOSUPPORT) {
+                cleanup_free char *why = strdup(error_message(r));
+
+                return errorf(r, "%s:%u: %s", path, e->line, why ? why : "another format");
+        }
         return r == -EINVAL ? errorf(-EINVAL, "%s:%u: key '%s' is '%s', but must be %s", path, e->line, e->key,
                                      e->value ? e->value : "", k->must)
                             : r;

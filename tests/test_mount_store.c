@@ -137,6 +137,75 @@ START_TEST(test_journal_lost_under_the_daemon)
 }
 END_TEST
 
+/* One bit, several, or a page, in the index or in the journal: fsck has mended it before the other is damaged, as it is told to. */
+static void damage(const char *path, unsigned *seed)
+{
+        cleanup_close int fd = open(path, O_RDWR | O_CLOEXEC);
+        unsigned kind = rand_r(seed) % 3, times = kind == 0 ? 1 : kind == 1 ? 16 : 0;
+        char page[4096];
+        struct stat st;
+
+        ck_assert(fd >= 0 && fstat(fd, &st) == 0);
+        for (unsigned i = 0; i < times; i++) {
+                off_t where = (off_t)((unsigned)rand_r(seed) % (unsigned)st.st_size);
+                char c;
+
+                ck_assert_int_eq(pread(fd, &c, 1, where), 1);
+                c ^= (char)(1 << rand_r(seed) % 8);
+                ck_assert_int_eq(pwrite(fd, &c, 1, where), 1);
+        }
+        for (size_t i = 0; times == 0 && i < sizeof(page); i++)
+                page[i] = (char)rand_r(seed);
+        if (times == 0)
+                ck_assert_int_eq(
+                        pwrite(fd, page, sizeof(page), (off_t)((unsigned)rand_r(seed) % (unsigned)(st.st_size / 4096)) * 4096),
+                        sizeof(page));
+}
+
+#define FLIPS 36
+
+/* fsck writes it anew where it is damaged. */
+static const char *journal_file(void)
+{
+        assert_shell("ls store/journal | tail -n 1");
+        return at("store/journal/%.8s", shell_output);
+}
+
+START_TEST(test_flips_under_the_daemon)
+{
+        const char *given = getenv("SOLVERFS_SEED");
+        unsigned ids[CASES], seed = given ? (unsigned)atoi(given) : 7, worst = 0, errors = 0, fscks, most = 0, more;
+        struct mount *m;
+
+        fprintf(stderr, "seed %u\n", seed);
+        world_make(NULL);
+        world_expects(".");
+        m = mount_start("mnt", NULL);
+        add_cases(ids);
+        all_answer(ids);
+        for (unsigned round = 0; round < FLIPS; round++) {
+                damage(rand_r(&seed) % 3 ? DATA : journal_file(), &seed);
+                for (unsigned i = 0; i < CASES; i++) {
+                        unsigned tries = 0;
+
+                        while (answer(ids[i], i) != 0)
+                                ck_assert_msg(++tries < 3, "round %u, case %u: no answer", round, i);
+                        errors += tries;
+                        worst = MAX(worst, tries);
+                }
+                for (fscks = 0; shell("solverfs fsck") != 0; fscks++)
+                        ck_assert_msg(fscks < 3, "round %u: %s", round, shell_output);
+                most = MAX(most, fscks);
+        }
+        more = case_add("more.smt2", "; do print sat 99\n");
+        ck_assert_int_eq(answer(more, 99), 0);
+        fprintf(stderr, "%u of %u readers had an error, at most %u times; fsck found something up to %u times in a row\n", errors,
+                FLIPS * CASES, worst, most);
+        ck_assert(process_runs(m->pid));
+        world_end();
+}
+END_TEST
+
 /* -- no room at the n-th write ---------------------------------------------------------------------------------- */
 
 static unsigned stories;
@@ -212,5 +281,90 @@ START_TEST(test_no_room_at_any_write)
 }
 END_TEST
 
+/* -- formats ---------------------------------------------------------------------------------------------------- */
+
+/* A store of another version of solverfs is refused by everything, and left as it is. */
+START_TEST(test_other_formats_are_left_alone)
+{
+        static const char *const versions[] = {"2", "0"};
+        static const char *const commands[] = {"case list", "run tiny HEAD 1", "fsck", "gc", "solver list", "status"};
+        static const char sums[] = "find store -type f -print0 | sort -z | xargs -0 sha256sum";
+
+        world_make(NULL);
+        mount_start("mnt", NULL);
+        assert_content(at(CELL "result", case_add("a.smt2", "; do print sat\n")), "sat\n");
+        world_end();
+        for (size_t v = 0; v < ARRAY_SIZE(versions); v++) {
+                cleanup_free char *before = NULL;
+
+                assert_shell("sed -i 's/version = .*/version = %s/' store/config", versions[v]);
+                assert_shell("%s", sums);
+                before = strdup(shell_output);
+                for (size_t i = 0; i < ARRAY_SIZE(commands); i++) {
+                        ck_assert_int_eq(shell("solverfs %s", commands[i]), 5);
+                        ck_assert_msg(strstr(shell_output, at("store/config:3: the store has format %s and", versions[v])),
+                                      "%s: %s", commands[i], shell_output);
+                }
+                ck_assert_int_eq(mount_refused("mnt", NULL), 5);
+                ck_assert(!is_mounted("mnt"));
+                assert_shell("%s", sums);
+                ck_assert_str_eq(shell_output, before);
+        }
+        assert_shell("sed -i 's/version = .*/version = 1/' store/config");
+        assert_shell("solverfs run tiny HEAD a.smt2 --print result");
+        ck_assert_str_eq(shell_output, "sat\n");
+}
+END_TEST
+
+/* -- many at once ----------------------------------------------------------------------------------------------- */
+
+/* Two daemons and three commands on one store: nothing is done twice, and everybody has the right answer. */
+START_TEST(test_two_daemons_and_three_commands)
+{
+        static const char *const revisions[] = {"v1", "v2.0", "HEAD~5", "HEAD"}, *const dirs[] = {"mnt", "mnt2"};
+        struct world w = {.settings = "sandbox = none\n", .recipe = at("environment = \"COUNT=%s\"\n", absolute("builds"))};
+        pid_t readers[ARRAY_SIZE(revisions) * ARRAY_SIZE(dirs) * 6], commands[3];
+        unsigned ids[6];
+        size_t n = 0;
+
+        world_make(&w);
+        mount_start("mnt", NULL);
+        mount_start("mnt2", NULL);
+        for (unsigned i = 0; i < 6; i++)
+                ids[i] = case_add(at("%u.smt2", i), "; do count %s\n; do sleep 20\n; do version\n; do print sat %u\n",
+                                  absolute(at("runs%u", i)), i);
+        commands[0] = shell_start(
+                "for r in HEAD v1 HEAD~5 v2.0; do solverfs run -q tiny $r all --print result >>run.out || exit 1; done");
+        commands[1] = shell_start("for r in v2.0 HEAD v1 HEAD~5; do solverfs build -q tiny $r >/dev/null || exit 1; done");
+        commands[2] = shell_start("for i in 1 2 3 4 5 6; do solverfs gc -q >/dev/null && solverfs fsck -q && echo \"; do print "
+                                  "unsat $i\" >more$i && solverfs case add -q more$i >/dev/null || exit 1; done");
+        for (size_t r = 0; r < ARRAY_SIZE(revisions); r++)
+                for (size_t i = 0; i < 6; i++)
+                        for (size_t d = 0; d < ARRAY_SIZE(dirs); d++, n++)
+                                readers[n] = reader_start(at("%s/tiny/commits/%s/cases/%u/stdout", dirs[d], revisions[r], ids[i]),
+                                                          at("got%zu", n));
+        for (size_t i = 0; i < n; i++)
+                ck_assert_int_eq(process_wait(readers[i]), 0);
+        for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
+                ck_assert_int_eq(process_wait(commands[i]), 0);
+        n = 0;
+        for (size_t r = 0; r < ARRAY_SIZE(revisions); r++)
+                for (unsigned i = 0; i < 6; i++)
+                        for (size_t d = 0; d < ARRAY_SIZE(dirs); d++, n++)
+                                assert_shell("grep -qx 'sat %u' got%zu && cmp got%zu %s/tiny/cached/%s/cases/%u/stdout", i, n, n,
+                                             dirs[1 - d], revisions[r], ids[i]);
+        for (unsigned i = 0; i < 6; i++)
+                assert_content(at("runs%u", i), "...."); /* once for each commit, whoever asked */
+        assert_content("builds", "....");
+        for (unsigned i = 1; i <= 6; i++)
+                assert_shell("grep -qx '; do print unsat %u' mnt/cases/by-name/more%u/text mnt2/cases/by-name/more%u/text "
+                             "|| ls -l mnt/cases/by-name/more%u/",
+                             i, i, i, i);
+        assert_shell("solverfs fsck");
+        world_end();
+}
+END_TEST
+
 MOUNT_SUITE("mount_store", {test_index_lost_under_the_daemon}, {test_pages_overwritten_under_the_daemon},
-            {test_journal_lost_under_the_daemon}, {test_no_room_at_any_write})
+            {test_journal_lost_under_the_daemon}, {test_no_room_at_any_write}, {test_other_formats_are_left_alone},
+            {test_two_daemons_and_three_commands}, {test_flips_under_the_daemon})

@@ -131,7 +131,7 @@ int command_open(int store_flags, struct workspace **ret)
         if (r != STATUS_OK)
                 return r;
         r = workspace_open(dir, store_flags, ret);
-        return r < 0 ? fail_as(STATUS_SYSTEM, r) : STATUS_OK;
+        return r < 0 ? fail_as(r == -EPROTONOSUPPORT ? STATUS_FORMAT : STATUS_SYSTEM, r) : STATUS_OK;
 }
 
 int command_engine(struct workspace *w, struct engine **ret)

@@ -46,6 +46,7 @@ static const char top_end[] =
         "    2  wrong usage\n"
         "    3  no store, or no such solver, case or revision\n"
         "    4  the store, the disk or this machine failed\n"
+        "    5  the store is of another version of solverfs\n"
         "  130  interrupted\n"
         "  141  nobody reads standard output any more\n"
         "\n"

@@ -109,6 +109,8 @@ enum status status_of(int r)
         case ENOENT:
         case ENOTUNIQ:
                 return STATUS_ABSENT;
+        case EPROTONOSUPPORT:
+                return STATUS_FORMAT;
         case EINTR:
         case ECANCELED:
                 return STATUS_INTERRUPTED;
@@ -123,7 +125,6 @@ enum status status_of(int r)
         case ENOMEM:
         case ENOSPC:
         case EPERM:
-        case EPROTONOSUPPORT:
         case EROFS:
         case ESTALE:
                 return STATUS_SYSTEM;

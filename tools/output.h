@@ -16,6 +16,7 @@ enum status {
         STATUS_USAGE = 2,
         STATUS_ABSENT = 3, /* no store, or no such solver, case or revision in it */
         STATUS_SYSTEM = 4, /* the store, the disk or this machine failed */
+        STATUS_FORMAT = 5, /* the store is of another version of solverfs */
         STATUS_INTERRUPTED = 130,
         STATUS_PIPE = 141, /* nobody reads standard output any more */
 };
