@@ -285,7 +285,7 @@ class World:
         got = {name: read(f"{path}/{name}") for name in CELL}
         run = json.loads(got["run.json"])
         result = got["result"].decode().strip()
-        check(run["verdict"] == result, f"{path}: result is {result}, run.json says {run['verdict']}")
+        check(run["verdict"] == result.split("\n")[-1], f"{path}: result is {result}, run.json says {run['verdict']}")
         check(re.fullmatch(rb"\d+\.\d+\n", got["time"]) and re.fullmatch(rb"\d+\n", got["memory"]), f"{path}: {got['time']}{got['memory']}")
         check(result in ("sat", "crash", "error"), f"{path}: {result}")
         check(result != "sat" or run["end"]["reason"] != "exit" or got["stdout"] == self.stdout_of(path), f"{path}: stdout is not whole")
