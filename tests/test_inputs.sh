@@ -26,7 +26,6 @@ fi
 serves() { ! $mounted || [ "$(timeout 20 cat "$mnt/toy/commits/HEAD/cases/1/result")" = sat ]; }
 # One line that says it, and no more (a sanitizer, an assertion or a library would say more).
 sentence() { [ "$(wc -l <err)" = 1 ] && has err "^solverfs: " && has err "$1"; }
-# One that cannot begin before `what` is in the kernel's cache no more than a second.
 await() { for _ in $(seq 200); do eval "$1" && return 0; sleep 0.05; done; return 1; }
 known() { # what the store knows and holds; to be the same before and after
 	run 0 solver list && cat out
@@ -34,6 +33,12 @@ known() { # what the store knows and holds; to be the same before and after
 	cat "$SOLVERFS_STORE/config"
 	$mounted && ls "$mnt"
 }
+
+# libgit2 1.5 loses 16 bytes when a walk meets a commit that cannot be read; its frames have no names here.
+walk_fails() { (
+	echo "leak:libgit2.so" >>lsan
+	repository "$@"
+); sed -i "/libgit2.so/d" lsan; n=$((n + 1)); }
 
 # -- repositories --
 
@@ -80,8 +85,8 @@ repository 4 'refs/heads/main of .* cannot be read.*fsck' "the newest commit is 
 repository 4 'refs/heads/main of .* cannot be read.*fsck' "the newest commit is empty" 'f=$(loose HEAD); chmod u+w $f; : >$f'
 repository 4 'refs/heads/main of .* cannot be read.*fsck' "the newest commit is lost" 'rm -f $(loose HEAD)'
 repository 4 'refs/heads/main of .* cannot be read' "a branch on an object that never was" 'echo 1234567890123456789012345678901234567890 >.git/refs/heads/main'
-repository 4 'damaged' "an older commit is damaged" 'over $(loose HEAD~1)'
-repository 4 'damaged' "an older commit is lost" 'rm -f $(loose HEAD~1)'
+walk_fails 4 'damaged' "an older commit is damaged" 'over $(loose HEAD~1)'
+walk_fails 4 'damaged' "an older commit is lost" 'rm -f $(loose HEAD~1)'
 repository 4 'refs/tags/t of .* cannot be read' "what an annotated tag is on is lost" \
 	'git checkout -q --detach && echo x >x && git add x && git "${toy_author[@]}" commit -qm x && git "${toy_author[@]}" tag -am t t && rm -f $(loose HEAD) && git symbolic-ref HEAD refs/heads/main'
 repository 4 'cannot be read.*fsck' "its pack is overwritten" 'pack; dd if=/dev/zero of=$(echo .git/objects/pack/*.pack) bs=1 seek=12 count=2000 conv=notrunc'
@@ -139,6 +144,7 @@ update() {
 	rm -rf up && cp -r toy up
 	name=up$((n + 1))
 	run 0 solver add --recipe plain.recipe $name up -q
+	$mounted && await 'ls "$mnt" | grep -qx "$name"' # a listing may be a second old
 	(cd up && echo "# more" >>toy.sh && git add -A && git "${toy_author[@]}" commit -qm more && eval "$4") >/dev/null 2>&1
 	known >before
 	test_that "no update: $3" 'run $status solver update $name && sentence "$pattern" && empty out && known >after && cmp before after && serves && run 0 build $name v1'
