@@ -188,7 +188,7 @@ static void *leaver_thread(void *user)
 
 /* -- serving -- */
 
-#define MOUNT_THREADS 8 /* that read requests, unless max_threads= says otherwise */
+#define MOUNT_THREADS 4 /* that read requests, unless max_threads= says otherwise; of eight, two cores wake the wrong ones */
 
 struct own_options {
         unsigned threads;
