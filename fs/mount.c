@@ -286,7 +286,7 @@ int session_run(struct workspace *w, struct engine *e, const struct session_opti
         if (r == 0)
                 r = clear_mountpoint(path);
         if (r == 0)
-                r = session_new(w, e, path, &s);
+                r = session_new(w, e, &s);
         if (r == 0)
                 r = mount_and_serve(s, w, o, path);
         session_free(s);

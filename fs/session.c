@@ -1047,7 +1047,7 @@ const struct fuse_lowlevel_ops session_operations = {
 
 /* -- life -- */
 
-int session_new(struct workspace *w, struct engine *e, const char *mountpoint, struct session **ret)
+int session_new(struct workspace *w, struct engine *e, struct session **ret)
 {
         struct session *s = calloc(1, sizeof(*s));
         int r;
@@ -1057,7 +1057,7 @@ int session_new(struct workspace *w, struct engine *e, const char *mountpoint, s
         s->engine = e;
         pthread_mutex_init(&s->lock, NULL);
         pthread_mutex_init(&s->telling, NULL);
-        r = tree_open(w, e, mountpoint, &s->tree);
+        r = tree_open(w, e, &s->tree);
         if (r == 0)
                 r = waiters_new(e, open_answered, s, &s->waiters);
         if (r < 0) {

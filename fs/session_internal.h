@@ -9,7 +9,7 @@
 struct session;
 
 /* `e` answers cold opens. */
-int session_new(struct workspace *w, struct engine *e, const char *mountpoint, struct session **ret);
+int session_new(struct workspace *w, struct engine *e, struct session **ret);
 /* Answers everybody who is parked and returns when nobody is any more: before libfuse's session, whose requests they hold, goes. */
 void session_drain(struct session *s);
 struct session *session_free(struct session *s);

@@ -24,7 +24,6 @@ struct recent {
 struct tree {
         struct workspace *workspace; /* borrowed */
         struct engine *engine;       /* borrowed; may be NULL */
-        char mountpoint[PATH_SIZE];
         int64_t started; /* seconds; mtime of what belongs to no commit and no case */
         uid_t uid;
         gid_t gid;
@@ -53,7 +52,7 @@ static void recent_done(struct recent *r)
         fact_unref(r->fact);
 }
 
-int tree_open(struct workspace *w, struct engine *e, const char *mountpoint, struct tree **ret)
+int tree_open(struct workspace *w, struct engine *e, struct tree **ret)
 {
         struct tree *t = calloc(1, sizeof(*t));
         struct stat st;
@@ -62,7 +61,6 @@ int tree_open(struct workspace *w, struct engine *e, const char *mountpoint, str
                 return -ENOMEM;
         t->workspace = w;
         t->engine = e;
-        snprintf(t->mountpoint, sizeof(t->mountpoint), "%s", mountpoint ? mountpoint : "");
         t->uid = geteuid();
         t->gid = getegid();
         t->started = stat(workspace_dir(w), &st) == 0 ? st.st_mtime : now_seconds();

@@ -141,7 +141,7 @@ _Static_assert(N_KINDS <= 64, "route.parents is a set of 64 kinds");
 extern const struct route routes[N_KINDS];
 
 /* What the engine does now is shown in .solverfs; `e` may be NULL (then those files say so). */
-int tree_open(struct workspace *w, struct engine *e, const char *mountpoint, struct tree **ret);
+int tree_open(struct workspace *w, struct engine *e, struct tree **ret);
 struct tree *tree_close(struct tree *t);
 struct workspace *tree_workspace(struct tree *t);
 struct engine *tree_engine(struct tree *t);
