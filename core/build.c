@@ -305,7 +305,7 @@ static int delete_outputs(struct attempt *a)
 
 static int put_output(struct attempt *a, size_t i)
 {
-        const char *path = a->request->recipe->outputs[i], *slash = strrchr(path, '/');
+        const char *path = a->request->recipe->outputs[i];
         const struct digest *near = i < a->worktree->n_programs ? &a->worktree->programs[i] : NULL;
         struct build_output *o = &a->outputs[i];
         cleanup_close int fd = -1;
@@ -318,7 +318,7 @@ static int put_output(struct attempt *a, size_t i)
                 return fail(a, "output %s is no plain file of the build's", path);
         if (st.st_size == 0)
                 return fail(a, "output %s is empty", path);
-        *o = (struct build_output){.name = strdup(slash ? slash + 1 : path), .executable = st.st_mode & 0111};
+        *o = (struct build_output){.name = strdup(basename(path)), .executable = st.st_mode & 0111};
         if (!o->name)
                 return -ENOMEM;
         a->n_outputs++;

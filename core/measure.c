@@ -40,9 +40,7 @@ static const char *case_name(const struct recipe *r)
 
 static int solver_target(char ret[PATH_SIZE], const char *name)
 {
-        const char *slash = strrchr(name, '/');
-
-        return path_join(ret, "/solver", slash ? slash + 1 : name);
+        return path_join(ret, "/solver", basename(name));
 }
 
 struct binds {

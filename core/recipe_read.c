@@ -153,21 +153,13 @@ static int check_path(const char *label, unsigned line, const char *key, const c
         }
 }
 
-static const char *last_component(const char *path)
-{
-        const char *slash = strrchr(path, '/');
-
-        return slash ? slash + 1 : path;
-}
-
 static int check_again(const char *label, unsigned line, const char *key, const char *path, char *const *list)
 {
         for (size_t i = 0; list[i]; i++)
                 if (strcmp(list[i], path) == 0)
                         return fail(line, "key '%s': '%s' is given twice", key, path);
-                else if (strcmp(key, "output") == 0 && strcmp(last_component(list[i]), last_component(path)) == 0)
-                        return fail(line, "key 'output': '%s' and '%s' would both be bin/%s", list[i], path,
-                                    last_component(path));
+                else if (strcmp(key, "output") == 0 && strcmp(basename(list[i]), basename(path)) == 0)
+                        return fail(line, "key 'output': '%s' and '%s' would both be bin/%s", list[i], path, basename(path));
         return 0;
 }
 

@@ -124,13 +124,6 @@ int build_log_query(struct tree *t, const struct node *n, struct query **ret)
 
 /* -- bin/. An output's number is that of its name: the recipe may be edited, and its outputs change places. -- */
 
-static const char *output_name(const char *path)
-{
-        const char *slash = strrchr(path, '/');
-
-        return slash ? slash + 1 : path;
-}
-
 /* The record's entry for an output; NULL while it is not built, or gone from the store. */
 static const struct build_output *output_built(struct tree *t, const struct node *n, const char *name, struct build_record **ret)
 {
@@ -175,7 +168,7 @@ static int program_name(struct tree *t, const struct node *n, char **ret)
         int r = tree_name(t, NAMES_OUTPUT, n->inode.item, ret);
 
         for (char **o = n->solver->recipe->outputs; r == 0 && *o; o++)
-                if (strcmp(output_name(*o), *ret) == 0)
+                if (strcmp(basename(*o), *ret) == 0)
                         return 0;
         return r == 0 || r == -ENOENT ? -ESTALE : r;
 }
@@ -184,7 +177,7 @@ EXISTS(bin_exists)
 {
         (void)row;
         for (char **o = dir->solver->recipe->outputs; *o; o++)
-                if (output_visible(t, dir, output_name(*o)))
+                if (output_visible(t, dir, basename(*o)))
                         return true;
         return false;
 }
@@ -192,7 +185,7 @@ EXISTS(bin_exists)
 MATCH(program_match)
 {
         for (char **o = dir->solver->recipe->outputs; *o; o++)
-                if (strcmp(output_name(*o), name) == 0)
+                if (strcmp(basename(*o), name) == 0)
                         return output_visible(t, dir, name) ? output_number(t, name, &ret->inode) : -ENOENT;
         return -ENOENT;
 }
@@ -204,7 +197,7 @@ LIST(program_entries)
 
         inode.kind = KIND_PROGRAM;
         for (size_t i = 0; r == 0 && dir->solver->recipe->outputs[i]; i++) {
-                const char *name = output_name(dir->solver->recipe->outputs[i]);
+                const char *name = basename(dir->solver->recipe->outputs[i]);
 
                 if (i < from || !output_visible(t, dir, name))
                         continue;

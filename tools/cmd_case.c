@@ -173,13 +173,6 @@ static bool is_folder(const char *path)
         return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-static const char *last_part(const char *path)
-{
-        const char *slash = strrchr(path, '/');
-
-        return slash ? slash + 1 : path;
-}
-
 int cmd_case_add(int argc, char **argv)
 {
         static const struct argp_option options[] = {
@@ -215,7 +208,7 @@ int cmd_case_add(int argc, char **argv)
                 }
                 if (a.total > 1)
                         progress_show("adding cases", a.done++, a.total, 0);
-                add_file(&a, o.list[i], o.name ? o.name : last_part(o.list[i]));
+                add_file(&a, o.list[i], o.name ? o.name : basename(o.list[i]));
         }
         progress_clear();
         if (a.passed_over > 0)
