@@ -119,17 +119,12 @@ static void watch(struct propagator *p, tid atom)
 static void watch_atoms(struct propagator *p)
 {
         struct solver *v = p->v;
-        vec_u32 all = {}, order = {};
+        vec_u32 order = {};
 
-        for (size_t i = 0; i < v->roots.n; i++)
-                vec_push(&all, v->roots.d[i]);
-        for (size_t i = 0; i < v->lower.defs.n; i++)
-                vec_push(&all, v->lower.defs.d[i].formula);
-        term_reach(v->b, all.d, all.n, &order);
+        solver_reach(v, &order);
         for (size_t i = 0; i < order.n; i++)
                 if (term_get(v->b, order.d[i])->sort == SORT_BOOL && justify_is_atom(v, order.d[i]))
                         watch(p, order.d[i]);
-        vec_free(&all);
         vec_free(&order);
 }
 

@@ -50,6 +50,9 @@ static inline bool solver_late(const struct solver *v)
         return v->opt->deadline > 0 && strand_now() > v->opt->deadline;
 }
 
+/* All terms of the lowered assertions and of their definitions, ascending. The caller frees. */
+void solver_reach(const struct solver *v, vec_u32 *order);
+
 /* Front ends. */
 enum verdict loop_run(struct solver *v);
 enum verdict propagator_run(struct solver *v);

@@ -12,6 +12,18 @@ double strand_now(void)
 
 /* ---- what the skeleton needs to know beforehand ---- */
 
+void solver_reach(const struct solver *v, vec_u32 *order)
+{
+        vec_u32 roots = {};
+
+        for (size_t i = 0; i < v->roots.n; i++)
+                vec_push(&roots, v->roots.d[i]);
+        for (size_t i = 0; i < v->lower.defs.n; i++)
+                vec_push(&roots, v->lower.defs.d[i].formula);
+        term_reach(v->b, roots.d, roots.n, order);
+        vec_free(&roots);
+}
+
 /* Definitions hold always; equal words have equal lengths (paper, section 4.2, rules 3 and 4). */
 static void assert_definitions(struct solver *v)
 {
@@ -21,13 +33,9 @@ static void assert_definitions(struct solver *v)
 
 static void assert_lengths(struct solver *v)
 {
-        vec_u32 all = {}, order = {};
+        vec_u32 order = {};
 
-        for (size_t i = 0; i < v->roots.n; i++)
-                vec_push(&all, v->roots.d[i]);
-        for (size_t i = 0; i < v->lower.defs.n; i++)
-                vec_push(&all, v->lower.defs.d[i].formula);
-        term_reach(v->b, all.d, all.n, &order);
+        solver_reach(v, &order);
         for (size_t i = 0; i < order.n; i++) {
                 const struct term *x = term_get(v->b, order.d[i]);
 
@@ -37,7 +45,6 @@ static void assert_lengths(struct solver *v)
                         zed_assert(&v->zed, lower_or(&v->lower, (tid[]){lower_not(&v->lower, order.d[i]), same}, 2));
                 }
         }
-        vec_free(&all);
         vec_free(&order);
 }
 
