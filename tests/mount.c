@@ -560,6 +560,23 @@ pid_t reader_start(const char *path, const char *to)
         return reader_start_with(path, to, 0, NULL);
 }
 
+void readers_start(pid_t *readers, size_t n, const char *path)
+{
+        cleanup_free char *kept = strdup(path); /* at() may have made it, and is called on */
+
+        for (size_t i = 0; i < n; i++)
+                readers[i] = reader_start(kept, at("copy.%zu", i));
+        await(counter("mnt", "waiters") == n);
+}
+
+void readers_given(const pid_t *readers, size_t from, size_t n, const char *given)
+{
+        for (size_t i = from; i < n; i++) {
+                ck_assert_int_eq(process_wait(readers[i]), 0);
+                assert_content(at("copy.%zu", i), given);
+        }
+}
+
 /* -- the world: a history -- */
 
 int64_t commit_date(unsigned n)
@@ -833,8 +850,8 @@ void world_end(void)
         }
         if (killed) /* whoever works there next takes away what it left */
                 assert_shell("solverfs -q gc >gc.out");
-        assert_shell(
-                "cd \"$SOLVERFS_STORE\" && find scratch claims engines $(ls -d mounts 2>/dev/null) -mindepth 1 && find work -name '[0-9]*.scratch'");
+        assert_shell("cd \"$SOLVERFS_STORE\" && find scratch claims engines $(ls -d mounts 2>/dev/null) -mindepth 1 && find work "
+                     "-name '[0-9]*.scratch'");
         ck_assert_msg(shell_output[0] == '\0', "left behind: %.3000s", shell_output);
 }
 

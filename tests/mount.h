@@ -156,6 +156,10 @@ pid_t shell_start(const char *format, ...) printf_like(1, 2); /* in the backgrou
 /* A process that opens the file, reads it and ends: with 0 and the content in `to` (unless NULL), or with errno. */
 pid_t reader_start(const char *path, const char *to);
 pid_t reader_start_with(const char *path, const char *to, int flags, void (*before)(void));
+/* n readers of a file that is not ready, into copy.0, copy.1 …: returns when all of them wait in the mount "mnt". */
+void readers_start(pid_t *readers, size_t n, const char *path);
+/* Waits for readers `from` to n of those: each was given just this. */
+void readers_given(const pid_t *readers, size_t from, size_t n, const char *given);
 int process_wait(pid_t pid);   /* exit status, -signal */
 bool process_runs(pid_t pid);  /* a child of ours that has not ended */
 bool process_lives(pid_t pid); /* any process */

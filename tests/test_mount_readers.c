@@ -302,17 +302,12 @@ START_TEST(test_fusermount_under_load)
         world_make(&open_world);
         m = mount_start("mnt", NULL);
         id = gated_case("a.smt2");
-        for (size_t i = 0; i < ARRAY_SIZE(readers); i++)
-                readers[i] = reader_start(at(CELL "result", id), at("copy.%zu", i));
-        await(counter("mnt", "waiters") == ARRAY_SIZE(readers));
+        readers_start(readers, ARRAY_SIZE(readers), at(CELL "result", id));
         assert_shell("fusermount3 -uz mnt");
         ck_assert(!is_mounted("mnt"));
         ck_assert_int_ne(open_error("mnt/README"), 0);
         open_gate();
-        for (size_t i = 0; i < ARRAY_SIZE(readers); i++) {
-                ck_assert_int_eq(process_wait(readers[i]), 0);
-                assert_content(at("copy.%zu", i), "sat\n");
-        }
+        readers_given(readers, 0, ARRAY_SIZE(readers), "sat\n");
         ck_assert_int_eq(mount_wait(m), 0);
         world_end();
 }
@@ -327,9 +322,7 @@ START_TEST(test_a_stopped_daemon)
         world_make(&open_world);
         m = mount_start("mnt", NULL);
         id = gated_case("a.smt2");
-        for (size_t i = 0; i < ARRAY_SIZE(readers); i++)
-                readers[i] = reader_start(at(CELL "result", id), at("copy.%zu", i));
-        await(counter("mnt", "waiters") == ARRAY_SIZE(readers));
+        readers_start(readers, ARRAY_SIZE(readers), at(CELL "result", id));
         kill(m->pid, SIGSTOP);
         late = reader_start(at(CELL "stdout", id), "late");
         kill(readers[0], SIGINT);
@@ -339,10 +332,7 @@ START_TEST(test_a_stopped_daemon)
         kill(m->pid, SIGCONT);
         ck_assert_int_eq(process_wait(readers[0]), -SIGINT);
         ck_assert_int_eq(process_wait(readers[1]), -SIGKILL);
-        for (size_t i = 2; i < ARRAY_SIZE(readers); i++) {
-                ck_assert_int_eq(process_wait(readers[i]), 0);
-                assert_content(at("copy.%zu", i), "sat\n");
-        }
+        readers_given(readers, 2, ARRAY_SIZE(readers), "sat\n");
         ck_assert_int_eq(process_wait(late), 0);
         assert_shell("cmp late " CELL "stdout", id);
         assert_content("count", ".");
