@@ -204,7 +204,7 @@ MATCH(by_name_link_match)
 static int number_folders(struct tree *t, const struct case_names *c, const char *folder)
 {
         size_t count = 0, skip = strlen(folder), previous = 0;
-        char **names = calloc(c->n + 1, sizeof(*names));
+        char **names = calloc(c->n + 1, sizeof(*names)); /* NULL-terminated */
         int r = names ? 0 : -ENOMEM;
 
         for (size_t i = names_from(c, folder); r == 0 && i < c->n && strncmp(c->list[i].name, folder, skip) == 0; i++) {
@@ -219,9 +219,7 @@ static int number_folders(struct tree *t, const struct case_names *c, const char
         }
         if (r == 0)
                 r = tree_number_all(t, NAMES_PATH, names, count);
-        for (size_t i = 0; i < count; i++)
-                free(names[i]);
-        free(names);
+        strings_free(names);
         return r;
 }
 

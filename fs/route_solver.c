@@ -203,9 +203,7 @@ static int number_refs(struct tree *t, const struct node *dir, const struct refs
         }
         if (r == 0)
                 r = tree_number_all(t, NAMES_REF, names, n);
-        for (size_t i = 0; i < n; i++)
-                free(names[i]);
-        free(names);
+        strings_free(names);
         return r;
 }
 
