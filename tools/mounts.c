@@ -49,16 +49,31 @@ static int lock_place(const char *store, const char *mountpoint, char ret_dir[PA
         return path_join(ret_dir, store, "mounts");
 }
 
+/* How a small file begins, NUL-terminated: the bytes read, or -1. */
+static ssize_t read_start(const char *path, char ret[32])
+{
+        cleanup_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+        ssize_t n = fd < 0 ? -1 : read(fd, ret, 31);
+
+        ret[MAX(n, 0)] = '\0';
+        return n;
+}
+
+/* Of a process, a file in /proc. */
+static ssize_t read_of(pid_t pid, const char *name, char ret[32])
+{
+        char path[64];
+
+        snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);
+        return pid > 0 ? read_start(path, ret) : -1;
+}
+
 /* Who holds the lock, by what the file says; 0 when nobody does. */
 static pid_t lock_holder(const char *dir, const char *name)
 {
-        char path[PATH_SIZE], text[32] = "";
-        cleanup_close int fd = -1;
+        char path[PATH_SIZE], text[32];
 
-        if (!lock_is_held(dir, name) || path_join(path, dir, name) < 0)
-                return 0;
-        fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-        if (fd < 0 || read(fd, text, sizeof(text) - 1) <= 0)
+        if (!lock_is_held(dir, name) || path_join(path, dir, name) < 0 || read_start(path, text) <= 0)
                 return 0;
         return (pid_t)MAX(strtol(text, NULL, 10), 0L);
 }
@@ -66,23 +81,17 @@ static pid_t lock_holder(const char *dir, const char *name)
 /* Whether it was killed and is on its way out: its memory goes before its files, and with them its locks. */
 static bool is_dying(pid_t pid)
 {
-        char path[64], byte;
-        cleanup_close int fd = -1;
+        char text[32];
 
-        snprintf(path, sizeof(path), "/proc/%d/cmdline", (int)pid);
-        fd = pid > 0 ? open(path, O_RDONLY | O_CLOEXEC) : -1;
-        return fd >= 0 && read(fd, &byte, 1) == 0;
+        return read_of(pid, "cmdline", text) == 0;
 }
 
 /* A number in a file may be of another PID namespace, and then mean somebody else here. */
 static bool is_solverfs(pid_t pid)
 {
-        char path[64], name[32] = "";
-        cleanup_close int fd = -1;
+        char name[32];
 
-        snprintf(path, sizeof(path), "/proc/%d/comm", (int)pid);
-        fd = pid > 0 ? open(path, O_RDONLY | O_CLOEXEC) : -1;
-        return fd >= 0 && read(fd, name, sizeof(name) - 1) > 0 && strcmp(name, "solverfs\n") == 0;
+        return read_of(pid, "comm", name) > 0 && strcmp(name, "solverfs\n") == 0;
 }
 
 #define LOCK_STEP  20  /* ms */
