@@ -81,14 +81,14 @@ struct execute_result {
         enum execute_end end;
         int code;
         uint64_t wall_ns, user_ns, system_ns; /* CPU of the whole tree, descendants that daemonized included */
-        uint64_t memory;                 /* peak resident bytes: of the tree with cgroups, of its largest process or the polled
-                                                 sum of the tree (the larger) without; `method` says which */
+        uint64_t memory;                 /* peak resident bytes: of the tree's largest process or the polled sum of the tree, the
+                                                 larger */
         uint64_t voluntary, involuntary; /* context switches */
         unsigned killed;                 /* descendants that had to be killed after the program's own end */
         uint64_t out_size, err_size;     /* bytes printed in all */
         struct blob out, err;            /* kept bytes; free with execute_result_done() */
         size_t out_cut, err_cut;         /* where in them the cut's mark "\n[... N bytes cut ...]\n" stands; 0: nothing was cut */
-        const char *method;              /* "cgroup2", "cgroup1" or "rusage"; static */
+        const char *method;              /* how that was measured: "rusage"; static */
 };
 
 /* 0 when the program was run (however it ended), -ECANCELED, or -errno with a sentence when it could not be tried at all
