@@ -1,7 +1,7 @@
 /* A mount: the tree (routes.h) shown through libfuse's low-level API, answered by the engine.
  *
  * Handlers never wait. An open of a computed file that is not ready is parked with its request and answered by the engine; see the block
- * comments in session.c for sizes, interrupts and notifications. */
+ * comments of known.h (sizes), waiters.h (interrupts) and notify.h. */
 #pragma once
 
 #include "core/workspace.h"

@@ -1,4 +1,4 @@
-/* For session.c, and for tests that speak FUSE without a kernel (fuse_session_custom_io). */
+/* For mount.c, and for tests that speak FUSE without a kernel (fuse_session_custom_io). */
 #pragma once
 
 #include <fuse_lowlevel.h>

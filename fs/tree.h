@@ -153,7 +153,7 @@ int tree_list(struct tree *t, const struct node *dir, uint64_t offset, entry_fn 
 /* A number that changes when what tree_list() would give may have; 0: it may at any time. */
 uint64_t tree_list_generation(struct tree *t, const struct node *dir);
 
-#define PLACEHOLDER_SIZE 4096 /* of a computed file that is not ready; see session.c */
+#define PLACEHOLDER_SIZE 4096 /* of a computed file that is not ready; see known.h */
 /* `ready`: size and times are final, so that they may be cached for good. */
 int tree_stat(struct tree *t, const struct node *n, struct stat *ret, bool *ready);
 int tree_content(struct tree *t, const struct node *n, struct blob *ret);

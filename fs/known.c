@@ -1,0 +1,138 @@
+#include "known.h"
+
+#include <pthread.h>
+
+#include "tree.h"
+
+#define PLACED_BITS (1u << 20)
+#define SEEN_SLOTS  4096
+
+struct seen {
+        uint64_t ino, token;
+};
+
+/* A set: open addressing, half full at most. */
+struct inodes {
+        uint64_t *slots; /* 0: free; no file has that number */
+        size_t n, capacity;
+};
+
+struct known {
+        pthread_mutex_t lock;
+        /* under lock */
+        uint8_t placed[PLACED_BITS / 8];  /* hashes of inodes that were given a placeholder size */
+        struct seen listings[SEEN_SLOTS]; /* inode of a folder and the generation the kernel may have cached */
+        struct seen pages[SEEN_SLOTS];    /* inode of a file whose value may change, and what its pages are of */
+
+        pthread_mutex_t telling; /* held while the kernel is told of a file's real size */
+        struct inodes told;      /* files it was told of; under telling */
+};
+
+int known_new(struct known **ret)
+{
+        struct known *k = calloc(1, sizeof(*k));
+
+        if (!k)
+                return -ENOMEM;
+        pthread_mutex_init(&k->lock, NULL);
+        pthread_mutex_init(&k->telling, NULL);
+        *ret = k;
+        return 0;
+}
+
+struct known *known_free(struct known *k)
+{
+        if (!k)
+                return NULL;
+        free(k->told.slots);
+        pthread_mutex_destroy(&k->telling);
+        pthread_mutex_destroy(&k->lock);
+        free(k);
+        return NULL;
+}
+
+static uint32_t ino_hash(uint64_t ino)
+{
+        return (uint32_t)((ino * UINT64_C(0x9e3779b97f4a7c15)) >> 32); /* Fibonacci hashing: Knuth, TAOCP vol. 3, 6.4 */
+}
+
+void known_placeholder(struct known *k, uint64_t ino)
+{
+        uint32_t bit = ino_hash(ino) % PLACED_BITS;
+
+        pthread_mutex_lock(&k->lock);
+        k->placed[bit / 8] |= (uint8_t)(1 << bit % 8);
+        pthread_mutex_unlock(&k->lock);
+}
+
+bool known_had_placeholder(struct known *k, uint64_t ino)
+{
+        uint32_t bit = ino_hash(ino) % PLACED_BITS;
+        bool set;
+
+        pthread_mutex_lock(&k->lock);
+        set = k->placed[bit / 8] & 1 << bit % 8;
+        pthread_mutex_unlock(&k->lock);
+        return set;
+}
+
+static bool seen_before(struct known *k, struct seen *table, uint64_t ino, uint64_t token)
+{
+        struct seen *slot = &table[ino_hash(ino) % SEEN_SLOTS];
+        bool same;
+
+        pthread_mutex_lock(&k->lock);
+        same = slot->ino == ino && slot->token == token;
+        *slot = (struct seen){ino, token};
+        pthread_mutex_unlock(&k->lock);
+        return same;
+}
+
+bool known_listing(struct known *k, uint64_t ino, uint64_t token)
+{
+        return seen_before(k, k->listings, ino, token);
+}
+
+bool known_pages(struct known *k, uint64_t ino, uint64_t token)
+{
+        return seen_before(k, k->pages, ino, token);
+}
+
+/* Whether this inode was told of; from now on it was. Lock held. When there is no memory for it, it counts as told: its attributes were
+ * never to be kept, so that nearly everybody asks anew anyway. */
+static bool told_before(struct inodes *t, uint64_t ino)
+{
+        size_t i;
+
+        if (2 * t->n >= t->capacity) {
+                struct inodes grown = {.capacity = MAX(2 * t->capacity, (size_t)1024)};
+
+                grown.slots = calloc(grown.capacity, sizeof(*grown.slots));
+                if (!grown.slots)
+                        return true;
+                for (i = 0; i < t->capacity; i++)
+                        if (t->slots[i] != 0)
+                                told_before(&grown, t->slots[i]);
+                free(t->slots);
+                *t = grown;
+        }
+        for (i = ino_hash(ino) & (t->capacity - 1); t->slots[i] != 0; i = (i + 1) & (t->capacity - 1))
+                if (t->slots[i] == ino)
+                        return true;
+        t->slots[i] = ino;
+        t->n++;
+        return false;
+}
+void known_tell_size(struct known *k, struct fuse_session *fuse, fuse_ino_t ino, off_t offset, void *page, size_t n)
+{
+        struct fuse_bufvec b = FUSE_BUFVEC_INIT(n);
+
+        b.buf[0].mem = page;
+        pthread_mutex_lock(&k->telling);
+        if (!told_before(&k->told, ino)) {
+                fuse_lowlevel_notify_inval_inode(fuse, ino, -1, 0);
+                if (offset >= PLACEHOLDER_SIZE) /* a shorter one is found out by the first read */
+                        fuse_lowlevel_notify_store(fuse, ino, offset, &b, 0);
+        }
+        pthread_mutex_unlock(&k->telling);
+}

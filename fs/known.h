@@ -1,0 +1,32 @@
+/* What the kernel was told of files and folders, as far as later answers depend on it. Threads: any.
+ *
+ * Sizes. The kernel learns a file's size at lookup, long before anybody knows the size of what is still to be worked out. So a computed file that
+ * is not ready has a placeholder size (not 0: GNU tar would not even open it) and an attribute timeout of 0. open() waits until the value is
+ * there; just before its reply the kernel is told to forget the attributes, so that whatever comes next (fstat, mmap, read, exec) asks again and
+ * gets the real size. From then on attributes and pages may be kept for good. Whether a placeholder was ever given out for a file is remembered in
+ * a bitmap of hashes, so that opening what was ready all along costs no notification; a collision costs one that was not needed. */
+#pragma once
+
+#include <fuse_lowlevel.h>
+
+#include "cache/util.h"
+
+struct known;
+
+int known_new(struct known **ret);
+struct known *known_free(struct known *k);
+
+void known_placeholder(struct known *k, uint64_t ino); /* its size was given as one */
+bool known_had_placeholder(struct known *k, uint64_t ino);
+
+/* Whether what the kernel keeps of a folder's listing, or of a file's pages, is of this token; from now on it is. */
+bool known_listing(struct known *k, uint64_t ino, uint64_t token);
+bool known_pages(struct known *k, uint64_t ino, uint64_t token);
+
+/* The kernel is told to forget the placeholder. Who reads without looking at the size first (sendfile and splice, as some cats do) would
+ * still get no more than that: the last page (n bytes at offset), given unasked, makes the file as long as it is.
+ *
+ * Once for a file, before anybody's open of it is answered, and no open is answered meanwhile. A second time would do harm: it makes the
+ * kernel throw away the size that another reader is asking for just now, who would then read on to the placeholder's end, in zeros; and the
+ * page could be locked by a read that waits for this very thread. */
+void known_tell_size(struct known *k, struct fuse_session *fuse, fuse_ino_t ino, off_t offset, void *page, size_t n);

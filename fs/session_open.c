@@ -1,0 +1,288 @@
+/* Files: open, which may wait for work, and read.
+ *
+ * Pages of a file stay valid until it is measured again on purpose; then its mtime moves, and the next open drops them (keep_cache). What a
+ * file's size is before its value is known: known.h. */
+#include "session_parts.h"
+
+#include <fcntl.h>
+#include <limits.h>
+
+#include "cache/fault.h"
+#include "reader.h"
+
+#define PAGE 4096
+
+/* An open file. */
+struct handle {
+        pthread_mutex_t lock;
+        bool loaded; /* `content` is there; under lock */
+        struct blob content;
+        int fd;                         /* instead of content; -1 */
+        struct handle *previous, *next; /* under the session's lock */
+};
+
+static struct handle *handle_new(void)
+{
+        struct handle *h = calloc(1, sizeof(*h));
+
+        if (h) {
+                h->fd = -1;
+                pthread_mutex_init(&h->lock, NULL);
+        }
+        return h;
+}
+
+static struct handle *handle_free(struct handle *h)
+{
+        if (!h)
+                return NULL;
+        closep(&h->fd);
+        blob_done(&h->content);
+        pthread_mutex_destroy(&h->lock);
+        free(h);
+        return NULL;
+}
+DEFINE_CLEANUP(struct handle *, handle_free)
+#define cleanup_handle cleanup(handle_freep)
+
+static void handle_list(struct session *s, struct handle *h)
+{
+        pthread_mutex_lock(&s->lock);
+        h->next = s->handles;
+        if (h->next)
+                h->next->previous = h;
+        s->handles = h;
+        pthread_mutex_unlock(&s->lock);
+}
+
+static void handle_close(struct session *s, struct handle *h)
+{
+        pthread_mutex_lock(&s->lock);
+        if (h->next)
+                h->next->previous = h->previous;
+        if (h->previous)
+                h->previous->next = h->next;
+        else
+                s->handles = h->next;
+        pthread_mutex_unlock(&s->lock);
+        handle_free(h);
+}
+
+/* Of a file that may be measured again: whether the kernel's pages are of what is there now. */
+static bool pages_are_valid(struct session *s, const struct node *n, uint64_t ino)
+{
+        int64_t mtime;
+
+        if (n->route->mtime != NULL && node_type(n) == NODE_COMPUTED && runs_remeasured(tree_workspace(s->tree)) > 0 &&
+            n->route->mtime(s->tree, n, &mtime) == 0)
+                return known_pages(s->known, ino, (uint64_t)mtime);
+        return true;
+}
+
+/* The last page of what a handle holds: its offset, and how many bytes of it are in `page`. */
+static off_t last_page(const struct handle *h, char page[PAGE], size_t *ret_n)
+{
+        struct stat st = {0};
+        off_t size = h->fd < 0 ? (off_t)h->content.size : fstat(h->fd, &st) == 0 ? st.st_size : 0;
+        off_t offset = size > 0 ? (size - 1) / PAGE * PAGE : 0;
+        ssize_t n = size - offset;
+
+        if (h->fd >= 0)
+                n = pread(h->fd, page, PAGE, offset);
+        else if (n > 0)
+                memcpy(page, (const char *)h->content.data + offset, (size_t)n);
+        *ret_n = n > 0 ? (size_t)n : 0;
+        return offset;
+}
+
+static void forget_placeholder(struct session *s, fuse_ino_t ino, const struct handle *h)
+{
+        char page[PAGE];
+        size_t n;
+        off_t offset = last_page(h, page, &n);
+
+        known_tell_size(s->known, s->fuse, ino, offset, page, n);
+}
+
+/* Replies to an open that has all it needs; takes the handle. */
+static void reply_open(struct session *s, fuse_req_t req, const struct node *n, fuse_ino_t ino, struct handle *h)
+{
+        bool live = node_type(n) == NODE_LIVE, valid = live || pages_are_valid(s, n, ino);
+        struct fuse_file_info fi = {.fh = (uintptr_t)h, .direct_io = live, .keep_cache = !live && valid, .noflush = 1};
+
+        if (s->fuse && !valid)
+                fuse_lowlevel_notify_inval_inode(s->fuse, ino, -1, 0);
+        else if (s->fuse && !live && known_had_placeholder(s->known, ino))
+                forget_placeholder(s, ino, h);
+        handle_list(s, h);
+        if (fuse_reply_open(req, &fi) < 0) /* interrupted meanwhile: there will be no release */
+                handle_close(s, h);
+}
+
+/* Why this reader may not start work, or 0. */
+static int may_not_ask(struct session *s, pid_t reader)
+{
+        if (reader_is_job(reader))
+                return -EDEADLK;
+        if (reader_is_named(reader, workspace_settings(tree_workspace(s->tree))->crawlers))
+                return -EDQUOT;
+        return 0;
+}
+
+enum opening {
+        OPENING_DONE,   /* the handle is complete */
+        OPENING_PUT,    /* it is known, and is put in the folder of programs, which takes a moment */
+        OPENING_WORKED, /* it has to be worked out */
+};
+
+static int open_program(struct session *s, const struct node *n)
+{
+        int kept = program_kept(s->tree, n);
+
+        if (kept < 0)
+                return kept;
+        return kept ? OPENING_PUT : n->view.cached ? -ENOENT : OPENING_WORKED;
+}
+
+/* An enum opening, or -errno. */
+static int open_node(struct session *s, const struct node *n, struct handle *h)
+{
+        int r;
+
+        if (n->route->kind == KIND_PROGRAM)
+                return open_program(s, n);
+        if (n->route->open)
+                return n->route->open(s->tree, n, &h->fd);
+        if (node_type(n) == NODE_FILE)
+                return OPENING_DONE; /* read_content() will get it, if the kernel has no pages of it */
+        r = tree_content(s->tree, n, &h->content);
+        h->loaded = r == 0;
+        return r == -ENOENT && node_type(n) == NODE_COMPUTED && !n->view.cached ? OPENING_WORKED : r;
+}
+
+void file_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
+{
+        struct session *s = session_of(req);
+        cleanup_handle struct handle *h = handle_new();
+        cleanup(query_unrefp) struct query *q = NULL;
+        cleanup_node struct node n = {0};
+        int r;
+
+        if (writing_is(ino)) /* of one just written: its name is taken, and its bytes are to be read by its id */
+                r = (fi->flags & O_ACCMODE) != O_RDONLY ? -EEXIST : -ENOENT;
+        else if ((fi->flags & O_ACCMODE) != O_RDONLY || (fi->flags & (O_TRUNC | O_APPEND)))
+                r = -EROFS;
+        else
+                r = h ? tree_node(s->tree, ino, &n) : -ENOMEM;
+        if (r == 0 && (node_type(&n) == NODE_FOLDER || node_type(&n) == NODE_LINK))
+                r = -EROFS; /* no kernel asks for that */
+        if (r == 0)
+                r = open_node(s, &n, h);
+        if (r == OPENING_PUT || r == OPENING_WORKED) {
+                r = r == OPENING_PUT ? 0 : may_not_ask(s, fuse_req_ctx(req)->pid);
+                if (r == 0)
+                        r = tree_query(s->tree, &n, &q);
+                if (r == 0) {
+                        waiters_park(s->waiters, req, ino, fi->flags, q);
+                        return;
+                }
+        }
+        if (r == 0)
+                reply_open(s, req, &n, ino, steal_pointer(h));
+        else
+                fuse_reply_err(req,
+                               r == -EEXIST ? EEXIST : session_error(r, n.route && n.route->name ? n.route->name : "open", NULL));
+}
+
+/* A parked open is answered. */
+static int handle_fill(struct session *s, const struct node *n, struct value *v, struct handle *h)
+{
+        int r;
+
+        if (v->type == &query_program_type) {
+                h->fd = fcntl(((struct program_value *)v)->fd, F_DUPFD_CLOEXEC,
+                              3); /* shares the lock that keeps it in the folder */
+                return h->fd < 0 ? -errno : 0;
+        }
+        r = tree_content(s->tree, n, &h->content);
+        h->loaded = r == 0;
+        return r == -ENOENT ? errorf(-EIO, "the value was worked out, but is not in the store") : r;
+}
+
+void file_answered(void *user, fuse_req_t req, fuse_ino_t ino, int, int r, struct value *v, const char *reason)
+{
+        struct session *s = user;
+        cleanup_handle struct handle *h = handle_new();
+        cleanup_node struct node n = {0};
+
+        if (r == 0)
+                r = fault_at("open.answer");
+        if (r == 0)
+                r = h ? tree_node(s->tree, ino, &n) : -ENOMEM;
+        if (r == 0)
+                r = handle_fill(s, &n, v, h);
+        if (r == 0) {
+                known_placeholder(s->known, ino); /* we cannot know what the kernel was told while this was parked */
+                reply_open(s, req, &n, ino, steal_pointer(h));
+        } else
+                fuse_reply_err(req, session_error(r, "open", reason));
+}
+
+static int read_content(struct session *s, fuse_ino_t ino, struct handle *h)
+{
+        cleanup_node struct node n = {0};
+        int r = 0;
+
+        pthread_mutex_lock(&h->lock);
+        if (!h->loaded) {
+                r = tree_node(s->tree, ino, &n);
+                if (r == 0)
+                        r = tree_content(s->tree, &n, &h->content);
+                h->loaded = r == 0;
+        }
+        pthread_mutex_unlock(&h->lock);
+        return r;
+}
+
+void file_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset, struct fuse_file_info *fi)
+{
+        struct handle *h = (struct handle *)(uintptr_t)fi->fh;
+        struct fuse_bufvec b = FUSE_BUFVEC_INIT(size);
+        int r;
+
+        if (writing_is(ino)) {
+                fuse_reply_err(req, EACCES); /* it was opened for writing */
+                return;
+        }
+        if (h->fd >= 0) {
+                b.buf[0].flags = FUSE_BUF_IS_FD | FUSE_BUF_FD_SEEK;
+                b.buf[0].fd = h->fd;
+                b.buf[0].pos = offset;
+                fuse_reply_data(req, &b, 0);
+                return;
+        }
+        r = read_content(session_of(req), ino, h);
+        if (r < 0)
+                fuse_reply_err(req, session_error(r, "read", NULL));
+        else if ((uint64_t)offset >= h->content.size)
+                fuse_reply_buf(req, NULL, 0);
+        else
+                fuse_reply_buf(req, (const char *)h->content.data + offset, MIN(size, h->content.size - (size_t)offset));
+}
+
+void file_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
+{
+        struct session *s = session_of(req);
+
+        if (writing_is(ino))
+                write_release(s, fi);
+        else
+                handle_close(s, (struct handle *)(uintptr_t)fi->fh);
+        fuse_reply_err(req, 0);
+}
+
+void file_close_all(struct session *s)
+{
+        while (s->handles)
+                handle_close(s, s->handles);
+}

@@ -1,0 +1,250 @@
+/* Writing: only new cases. */
+#include "session_parts.h"
+
+#include <limits.h>
+
+#define WRITTEN_SLOTS 64
+#define WRITTEN_NS    (10 * NSEC_PER_SEC)
+
+struct new_file {
+        struct new_file *next;
+        struct new_case *file;
+};
+
+struct written {
+        uint64_t ino, until; /* now_ns() */
+        struct stat st;
+        char name[NAME_MAX + 1];
+};
+
+struct writing {
+        pthread_mutex_t lock;
+        /* under lock */
+        struct new_file *open;
+        struct written written[WRITTEN_SLOTS]; /* files that were closed just now */
+        unsigned next_written;
+};
+
+int writing_new(struct writing **ret)
+{
+        struct writing *w = calloc(1, sizeof(*w));
+
+        if (!w)
+                return -ENOMEM;
+        pthread_mutex_init(&w->lock, NULL);
+        *ret = w;
+        return 0;
+}
+
+struct writing *writing_free(struct writing *w)
+{
+        struct new_file *next;
+
+        if (!w)
+                return NULL;
+        for (struct new_file *f = w->open; f; f = next) {
+                next = f->next;
+                new_case_close(f->file);
+                free(f);
+        }
+        pthread_mutex_destroy(&w->lock);
+        free(w);
+        return NULL;
+}
+
+bool writing_is_idle(struct writing *w)
+{
+        bool idle;
+
+        pthread_mutex_lock(&w->lock);
+        idle = !w->open;
+        pthread_mutex_unlock(&w->lock);
+        return idle;
+}
+
+static uint64_t new_case_ino(const struct new_case *n)
+{
+        return (uint64_t)KIND_NEW_CASE << 56 | new_case_number(n);
+}
+
+static struct new_case *new_case_of(struct writing *w, fuse_ino_t ino)
+{
+        struct new_case *found = NULL;
+
+        pthread_mutex_lock(&w->lock);
+        for (struct new_file *f = w->open; f && !found; f = f->next)
+                if (new_case_ino(f->file) == ino)
+                        found = f->file;
+        pthread_mutex_unlock(&w->lock);
+        return found;
+}
+
+bool writing_is(fuse_ino_t ino)
+{
+        return ino >> 56 == KIND_NEW_CASE;
+}
+
+/* By name (ino 0) or by inode; whether it is still there is for who asks by name to find out. */
+static bool written_find(struct writing *w, fuse_ino_t ino, const char *name, struct stat *ret)
+{
+        uint64_t now = now_ns();
+        bool found = false;
+
+        pthread_mutex_lock(&w->lock);
+        for (unsigned i = 0; i < WRITTEN_SLOTS && !found; i++) {
+                const struct written *f = &w->written[i];
+
+                found = f->until > now && (name ? strcmp(f->name, name) == 0 : f->ino == ino);
+                if (found)
+                        *ret = f->st;
+        }
+        pthread_mutex_unlock(&w->lock);
+        return found;
+}
+
+int writing_stat(struct writing *w, fuse_ino_t ino, struct stat *ret)
+{
+        struct new_case *n = new_case_of(w, ino);
+
+        if (!n)
+                return written_find(w, ino, NULL, ret) ? 0 : -ESTALE;
+        if (fstat(new_case_fd(n), ret) < 0)
+                return -errno;
+        ret->st_ino = ino;
+        ret->st_mode = S_IFREG | 0644;
+        ret->st_uid = geteuid();
+        ret->st_gid = getegid();
+        return 0;
+}
+
+bool writing_lookup(struct session *s, const char *name, struct fuse_entry_param *ret)
+{
+        cleanup(case_info_unrefp) struct case_info *holder = NULL;
+
+        if (!written_find(s->writing, 0, name, &ret->attr) ||
+            cases_find(workspace_cases(tree_workspace(s->tree)), name, &holder) < 0)
+                return false;
+        ret->ino = ret->attr.st_ino;
+        return true;
+}
+
+static void note_written(struct writing *w, struct new_case *n)
+{
+        struct written done = {.ino = new_case_ino(n), .until = now_ns() + WRITTEN_NS};
+
+        if (writing_stat(w, done.ino, &done.st) < 0)
+                return;
+        snprintf(done.name, sizeof(done.name), "%s", new_case_name(n));
+        pthread_mutex_lock(&w->lock);
+        w->written[w->next_written++ % WRITTEN_SLOTS] = done;
+        pthread_mutex_unlock(&w->lock);
+}
+
+static void forget_new_case(struct writing *w, struct new_case *n)
+{
+        pthread_mutex_lock(&w->lock);
+        for (struct new_file **p = &w->open; *p; p = &(*p)->next)
+                if ((*p)->file == n) {
+                        struct new_file *gone = *p;
+
+                        *p = gone->next;
+                        free(gone);
+                        break;
+                }
+        pthread_mutex_unlock(&w->lock);
+        new_case_close(n);
+}
+
+void write_create(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t, struct fuse_file_info *fi)
+{
+        struct session *s = session_of(req);
+        struct new_file *entry = calloc(1, sizeof(*entry));
+        cleanup_node struct node dir = {0};
+        struct fuse_entry_param e = {0};
+        int r = entry ? tree_node(s->tree, parent, &dir) : -ENOMEM;
+
+        if (r == 0 && dir.route->kind != KIND_CASES)
+                r = -EROFS;
+        if (r == 0 && strlen(name) > NAME_MAX)
+                r = -ENAMETOOLONG;
+        if (r == 0)
+                r = new_case_open(workspace_cases(tree_workspace(s->tree)), name, &entry->file);
+        if (r < 0) {
+                free(entry);
+                if (r == -EEXIST)
+                        log_info("a case was not added: %s", error_message(r));
+                fuse_reply_err(req, r == -EEXIST || r == -EINVAL || r == -ENAMETOOLONG ? -r : session_error(r, name, NULL));
+                return;
+        }
+        pthread_mutex_lock(&s->writing->lock);
+        entry->next = s->writing->open;
+        s->writing->open = entry;
+        pthread_mutex_unlock(&s->writing->lock);
+        e.ino = new_case_ino(entry->file);
+        writing_stat(s->writing, e.ino, &e.attr);
+        fi->fh = (uintptr_t)entry->file;
+        fi->direct_io = 1;
+        if (fuse_reply_create(req, &e, fi) < 0) /* interrupted meanwhile: there will be no release */
+                forget_new_case(s->writing, entry->file);
+}
+
+void write_write(fuse_req_t req, fuse_ino_t, const char *data, size_t size, off_t offset, struct fuse_file_info *fi)
+{
+        struct new_case *n = (struct new_case *)(uintptr_t)fi->fh;
+        ssize_t written = pwrite(new_case_fd(n), data, size, offset);
+
+        if (written < 0) {
+                fuse_reply_err(req, errno);
+                return;
+        }
+        new_case_written(n);
+        fuse_reply_write(req, (size_t)written);
+}
+
+void write_flush(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
+{
+        int r = writing_is(ino) ? new_case_flush((struct new_case *)(uintptr_t)fi->fh) : 0;
+
+        if (r < 0)
+                log_info("a case was not added: %s", error_message(r));
+        else if (writing_is(ino))
+                note_written(session_of(req)->writing,
+                             (struct new_case *)(uintptr_t)fi->fh); /* close() returns before RELEASE comes */
+        fuse_reply_err(req, r == -EEXIST || r == -EINVAL || r == -EFBIG ? -r : r < 0 ? session_error(r, "case", NULL) : 0);
+}
+
+void write_fsync(fuse_req_t req, fuse_ino_t ino, int, struct fuse_file_info *fi)
+{
+        write_flush(req, ino, fi);
+}
+
+/* Times, modes and owners of a file being written are accepted and mean nothing (cp -p); its length is set. */
+void write_setattr(fuse_req_t req, fuse_ino_t ino, struct stat *attr, int which, struct fuse_file_info *)
+{
+        struct session *s = session_of(req);
+        struct new_case *n = writing_is(ino) ? new_case_of(s->writing, ino) : NULL;
+        struct stat st;
+        int r = 0;
+
+        if (n && (which & FUSE_SET_ATTR_SIZE))
+                r = new_case_truncate(n, attr->st_size);
+        else if (!n && (!writing_is(ino) || (which & FUSE_SET_ATTR_SIZE)))
+                r = -EROFS;
+        if (r == 0)
+                r = writing_stat(s->writing, ino, &st);
+        if (r == 0)
+                fuse_reply_attr(req, &st, 0);
+        else
+                fuse_reply_err(req, -r);
+}
+
+void write_setxattr(fuse_req_t req, fuse_ino_t ino, const char *, const char *, size_t, int)
+{
+        /* cp -p and install set access control lists, and are content when there is no such thing */
+        fuse_reply_err(req, writing_is(ino) ? EOPNOTSUPP : EROFS);
+}
+
+void write_release(struct session *s, struct fuse_file_info *fi)
+{
+        forget_new_case(s->writing, (struct new_case *)(uintptr_t)fi->fh);
+}
