@@ -12,6 +12,7 @@ static void history_free(struct history *h)
 {
         for (unsigned i = 0; i < h->n_idle; i++)
                 git_repository_free(h->idle[i].git);
+        ref_list_unref(h->listed);
         pthread_mutex_destroy(&h->lock);
         free(h->name);
         free(h->repos_dir);
@@ -292,51 +293,4 @@ int history_line(struct history *h, uint32_t tip, uint32_t **ret_numbers, size_t
         *ret_numbers = steal_pointer(list);
         *ret_n = n;
         return 0;
-}
-
-/* -- refs ------------------------------------------------------------------------------------------------------- */
-
-int history_head(struct history *h, uint32_t *ret)
-{
-        cleanup_txn struct store_txn *t = NULL;
-        cleanup_refs struct ref_list l = {.head = COMMIT_NONE};
-        int r = store_read(h->store, &t);
-
-        if (r == 0)
-                r = ref_list_read(h, t, &l);
-        if (r == 0 && l.head == COMMIT_NONE)
-                return errorf(-ENOENT, "%s has no commits yet", h->name);
-        *ret = l.head;
-        return r;
-}
-
-int history_refs(struct history *h, enum ref_kind kind, struct ref **ret, size_t *ret_n)
-{
-        enum listed_kind wanted = kind == REF_BRANCH ? LISTED_BRANCH : LISTED_TAG;
-        cleanup_txn struct store_txn *t = NULL;
-        cleanup_refs struct ref_list l = {.head = COMMIT_NONE};
-        struct ref *refs;
-        size_t n = 0;
-        int r = store_read(h->store, &t);
-
-        if (r == 0)
-                r = ref_list_read(h, t, &l);
-        if (r < 0)
-                return r;
-        refs = calloc(l.n + 1, sizeof(*refs));
-        if (!refs)
-                return -ENOMEM;
-        for (size_t i = 0; i < l.n; i++)
-                if (l.refs[i].kind == wanted)
-                        refs[n++] = (struct ref){.name = steal_pointer(l.refs[i].name), .commit = l.refs[i].commit};
-        *ret = refs;
-        *ret_n = n;
-        return 0;
-}
-
-void history_refs_free(struct ref *refs, size_t n)
-{
-        for (size_t i = 0; refs && i < n; i++)
-                free((char *)refs[i].name);
-        free(refs);
 }

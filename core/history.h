@@ -74,16 +74,30 @@ int history_oids(struct history *h, uint32_t from, uint32_t n, git_oid *ret);
 int history_resolve(struct history *h, const char *revision, uint32_t *ret);
 
 enum ref_kind {
-        REF_BRANCH,
-        REF_TAG
+        REF_BRANCH = 'b',
+        REF_TAG = 't',
+        REF_KEPT = 'o', /* ours: old tips and snapshots, by their full names */
 };
 struct ref {
-        const char *name; /* short: "main", "feature/x"; may hold any byte git allows */
+        enum ref_kind kind;
         uint32_t commit;
+        char *name; /* short: "main", "feature/x"; may hold any byte git allows */
 };
-/* The refs as of the last update, sorted by name. *ret is freed with history_refs_free(). Tags are peeled; those not on commits left out. */
-int history_refs(struct history *h, enum ref_kind kind, struct ref **ret, size_t *ret_n);
-void history_refs_free(struct ref *refs, size_t n);
+/* Sorted by kind and, in byte order, by name. Tags are peeled; those not on commits left out. */
+struct ref_list {
+        unsigned refs;
+        uint64_t generation; /* history_generation() when it was read */
+        uint32_t head;       /* the default branch's commit, or COMMIT_NONE */
+        struct ref *list;
+        size_t n;
+};
+/* As of the last update: read once, and shared until the next one. */
+int history_refs(struct history *h, struct ref_list **ret);
+struct ref_list *ref_list_unref(struct ref_list *l); /* NULL */
+DEFINE_CLEANUP(struct ref_list *, ref_list_unref)
+/* Where a name stands or would stand; what begins with it follows there. */
+size_t ref_list_from(const struct ref_list *l, enum ref_kind kind, const char *name);
+const struct ref *ref_list_find(const struct ref_list *l, enum ref_kind kind, const char *name); /* NULL: there is none */
 int history_head(struct history *h, uint32_t *ret);
 
 enum commit_text {

@@ -67,97 +67,6 @@ int index_get_number(struct history *h, struct store_txn *t, const git_oid *oid,
         return r;
 }
 
-/* -- the list of refs ------------------------------------------------------------------------------------------- */
-
-void ref_list_done(struct ref_list *l)
-{
-        for (size_t i = 0; i < l->n; i++)
-                free(l->refs[i].name);
-        free(l->refs);
-        *l = (struct ref_list){.head = COMMIT_NONE};
-}
-
-int ref_list_add(struct ref_list *l, enum listed_kind kind, const char *name, uint32_t commit)
-{
-        if ((l->n & (l->n + 1)) == 0) { /* at 0, 1, 3, 7, … */
-                struct listed_ref *grown = reallocarray(l->refs, 2 * l->n + 2, sizeof(*grown));
-
-                if (!grown)
-                        return -ENOMEM;
-                l->refs = grown;
-        }
-        l->refs[l->n] = (struct listed_ref){.kind = kind, .commit = commit, .name = strdup(name)};
-        if (!l->refs[l->n].name)
-                return -ENOMEM;
-        l->n++;
-        return 0;
-}
-
-static int compare_refs(const void *a, const void *b)
-{
-        const struct listed_ref *x = a, *y = b;
-
-        return x->kind != y->kind ? (int)x->kind - (int)y->kind : strcmp(x->name, y->name);
-}
-
-int ref_list_encode(const struct ref_list *l, struct buffer *ret)
-{
-        uint8_t head[7];
-
-        key_u32(head, l->head);
-        buffer_add(ret, head, 4);
-        for (size_t i = 0; i < l->n; i++) {
-                size_t length = strlen(l->refs[i].name);
-
-                head[0] = (uint8_t)l->refs[i].kind;
-                key_u32(head + 1, l->refs[i].commit);
-                head[5] = (uint8_t)(length >> 8);
-                head[6] = (uint8_t)length;
-                buffer_add(ret, head, 7);
-                buffer_add(ret, l->refs[i].name, length);
-        }
-        return buffer_error(ret);
-}
-
-static int ref_list_decode(const struct blob *b, struct ref_list *ret)
-{
-        const uint8_t *p = b->data, *end = p + b->size;
-
-        if (b->size < 4)
-                return -EIO;
-        ret->head = key_get_u32(p);
-        for (p += 4; p < end;) {
-                char name[PATH_SIZE];
-                size_t length = end - p >= 7 ? (size_t)p[5] << 8 | p[6] : SIZE_MAX;
-                int r;
-
-                if (length >= sizeof(name) || (size_t)(end - p) - 7 < length)
-                        return -EIO;
-                memcpy(name, p + 7, length);
-                name[length] = '\0';
-                r = ref_list_add(ret, p[0], name, key_get_u32(p + 1));
-                if (r < 0)
-                        return r;
-                p += 7 + length;
-        }
-        return 0;
-}
-
-int ref_list_read(struct history *h, struct store_txn *t, struct ref_list *ret)
-{
-        struct index_key key = index_key(h, "list", 4);
-        cleanup_blob struct blob b = {0};
-        int r = store_get(t, h->tables.refs, index_slice(&key), &b);
-
-        if (r == -ENOENT)
-                return 0;
-        if (r == 0)
-                r = ref_list_decode(&b, ret);
-        return r == -EIO ? errorf(r, "the list of refs of %s is damaged in the index; 'solverfs solver update' makes it anew",
-                                  h->name)
-                         : r;
-}
-
 /* -- new commits ------------------------------------------------------------------------------------------------ */
 
 struct new_commit {
@@ -309,7 +218,7 @@ static bool ref_commit(git_reference *ref, git_oid *ret)
 
 struct tip {
         git_oid oid;
-        enum listed_kind kind;
+        enum ref_kind kind;
         char *name;
 };
 
@@ -332,13 +241,13 @@ static void tips_done(struct tips *t)
 static int add_tip(struct tips *tips, git_reference *ref)
 {
         const char *name = git_reference_name(ref);
-        struct tip tip = {.kind = LISTED_OTHER};
+        struct tip tip = {.kind = REF_KEPT};
         size_t skip = 0;
 
         if (strncmp(name, "refs/heads/", 11) == 0)
-                tip.kind = LISTED_BRANCH, skip = 11;
+                tip.kind = REF_BRANCH, skip = 11;
         else if (strncmp(name, "refs/tags/", 10) == 0)
-                tip.kind = LISTED_TAG, skip = 10;
+                tip.kind = REF_TAG, skip = 10;
         else if (strncmp(name, "refs/solverfs/", 14) != 0)
                 return 0;
         if (!ref_commit(ref, &tip.oid)) {
@@ -387,35 +296,31 @@ static uint32_t newest_branch(struct history *h, const struct ref_list *l)
         for (size_t i = 0; i < l->n; i++) {
                 struct commit c;
 
-                if (l->refs[i].kind != LISTED_OTHER && history_commit(h, l->refs[i].commit, &c) == 0 && c.committed > date)
-                        date = c.committed, best = l->refs[i].commit;
+                if (l->list[i].kind != REF_KEPT && history_commit(h, l->list[i].commit, &c) == 0 && c.committed > date)
+                        date = c.committed, best = l->list[i].commit;
         }
         return best;
 }
 
-static int list_refs(struct history *h, const struct tips *tips, struct ref_list *ret)
+static int list_refs(struct history *h, const struct tips *tips, struct ref_list **ret)
 {
-        int r = 0;
+        cleanup_refs struct ref_list *l = ref_list_new();
+        int r = l ? 0 : -ENOMEM;
 
         for (size_t i = 0; r == 0 && i < tips->n; i++) {
                 uint32_t number;
 
                 r = history_number(h, &tips->list[i].oid, &number);
                 if (r == 0)
-                        r = ref_list_add(ret, tips->list[i].kind, tips->list[i].name, number);
+                        r = ref_list_add(l, tips->list[i].kind, tips->list[i].name, number);
         }
         if (r < 0)
                 return r;
-        if (ret->n > 0)
-                qsort(ret->refs, ret->n, sizeof(*ret->refs), compare_refs);
-        if (!tips->has_head || history_number(h, &tips->head, &ret->head) < 0)
-                ret->head = newest_branch(h, ret);
+        ref_list_sort(l);
+        if (!tips->has_head || history_number(h, &tips->head, &l->head) < 0)
+                l->head = newest_branch(h, l);
+        *ret = steal_pointer(l);
         return 0;
-}
-
-static const struct listed_ref *find_ref(const struct ref_list *l, const struct listed_ref *like)
-{
-        return l->n > 0 ? bsearch(like, l->refs, l->n, sizeof(*l->refs), compare_refs) : NULL;
 }
 
 /* A branch or tag that vanished or was moved back leaves a ref of ours on where it was, so that no commit of the index is ever lost to
@@ -424,15 +329,15 @@ static int keep_old_tips(struct history *h, git_repository *git, const struct re
                          bool *ret_any)
 {
         for (size_t i = 0; i < old->n; i++) {
-                const struct listed_ref *now = find_ref(new, &old->refs[i]);
+                const struct ref *now = ref_list_find(new, old->list[i].kind, old->list[i].name);
                 cleanup_git_reference git_reference *kept = NULL;
                 char name[64];
                 struct commit was, is;
                 int r;
 
-                if (now && now->commit == old->refs[i].commit)
+                if (now && now->commit == old->list[i].commit)
                         continue;
-                r = history_commit(h, old->refs[i].commit, &was);
+                r = history_commit(h, old->list[i].commit, &was);
                 if (r == 0 && now)
                         r = history_commit(h, now->commit, &is);
                 if (r < 0)
@@ -491,13 +396,13 @@ static int begin_walk(struct history *h, git_repository *git, const struct tips 
         for (size_t i = 0; i < old->n; i++) {
                 struct commit c;
 
-                if (history_commit(h, old->refs[i].commit, &c) == 0)
+                if (history_commit(h, old->list[i].commit, &c) == 0)
                         git_revwalk_hide(*ret, &c.oid); /* only saves work: what it misses is found to be indexed */
         }
         return 0;
 }
 
-static int read_old_list(struct history *h, struct ref_list *ret)
+static int read_old_list(struct history *h, struct ref_list **ret)
 {
         cleanup_txn struct store_txn *t = NULL;
         int r = store_read(h->store, &t);
@@ -506,17 +411,17 @@ static int read_old_list(struct history *h, struct ref_list *ret)
                 r = ref_list_read(h, t, ret);
         if (r == -EIO) { /* it is made anew here */
                 log_warning("%s", error_message(r));
-                ref_list_done(ret);
-                r = 0;
+                *ret = ref_list_new();
+                r = *ret ? 0 : -ENOMEM;
         }
         return r;
 }
 
 int history_index(struct history *h, git_repository *git, const struct progress *p, uint32_t *ret_new)
 {
-        cleanup_tips struct tips tips = {0};
-        cleanup_refs struct ref_list old = {.head = COMMIT_NONE}, new = {.head = COMMIT_NONE};
+        cleanup_refs struct ref_list *old = NULL, *new = NULL;
         cleanup_git_revwalk git_revwalk *walk = NULL;
+        cleanup_tips struct tips tips = {0};
         bool kept = false;
         int r = read_old_list(h, &old);
 
@@ -524,19 +429,19 @@ int history_index(struct history *h, git_repository *git, const struct progress 
         if (r == 0)
                 r = collect_tips(h, git, &tips);
         if (r == 0)
-                r = begin_walk(h, git, &tips, &old, &walk);
+                r = begin_walk(h, git, &tips, old, &walk);
         if (r == 0)
                 r = index_commits(h, git, walk, p, ret_new);
         if (r == 0)
                 r = list_refs(h, &tips, &new);
         if (r == 0)
-                r = keep_old_tips(h, git, &old, &new, &kept);
+                r = keep_old_tips(h, git, old, new, &kept);
         if (r == 0 && kept) { /* the list has these refs of ours too */
                 tips_done(&tips);
-                ref_list_done(&new);
+                new = ref_list_unref(new);
                 r = collect_tips(h, git, &tips);
                 if (r == 0)
                         r = list_refs(h, &tips, &new);
         }
-        return r < 0 ? r : write_refs(h, &new);
+        return r < 0 ? r : write_refs(h, new);
 }

@@ -4,7 +4,7 @@
  *   commits   ‖ number            → oid(20) committed(8) indexed(8) parents' numbers(4 each)
  *   oids      ‖ oid               → number(4)
  *   refs      ‖ "count"           → commits(4) generation(8)
- *             ‖ "list"            → head(4), then for each ref: kind(1) number(4) length(2) name
+ *             ‖ "list"            → head(4), then for each ref: kind(1) number(4) length(2) name, by kind and name
  *   sources   ‖ digest of paths ‖ number → digest
  *
  * A commit is indexed after its parents, in the same transaction or an earlier one: what is indexed has all its ancestors indexed,
@@ -26,6 +26,7 @@ struct history {
         uint32_t repository; /* number of the repository in the store */
         char *name, *repos_dir, *path;
         pthread_mutex_t lock;
+        struct ref_list *listed; /* under lock; a ref; as last read, NULL: not yet */
         struct idle {
                 git_repository *git;
                 unsigned uses;
@@ -78,27 +79,15 @@ int index_get_count(struct history *h, struct store_txn *t, struct index_count *
 int index_put_count(struct history *h, struct store_txn *t, const struct index_count *count);
 int index_get_number(struct history *h, struct store_txn *t, const git_oid *oid, uint32_t *ret);
 
-/* A ref as the list has it. */
-enum listed_kind {
-        LISTED_BRANCH = 'b',
-        LISTED_TAG = 't',
-        LISTED_OTHER = 'o', /* kept tips and snapshots; full name */
-};
-struct listed_ref {
-        enum listed_kind kind;
-        uint32_t commit;
-        char *name; /* owned */
-};
-struct ref_list {
-        uint32_t head; /* COMMIT_NONE: none */
-        struct listed_ref *refs;
-        size_t n;
-};
-void ref_list_done(struct ref_list *l);
-#define cleanup_refs cleanup(ref_list_done)
-int ref_list_add(struct ref_list *l, enum listed_kind kind, const char *name, uint32_t commit);
+struct ref_list *ref_list_new(void);
+int ref_list_add(struct ref_list *l, enum ref_kind kind, const char *name, uint32_t commit);
+void ref_list_sort(struct ref_list *l); /* once all are added */
 int ref_list_encode(const struct ref_list *l, struct buffer *ret);
-int ref_list_read(struct history *h, struct store_txn *t, struct ref_list *ret); /* empty when there is none */
+int ref_list_read(struct history *h, struct store_txn *t,
+                  struct ref_list **ret); /* as the index has it; empty when there is none */
+#define cleanup_refs cleanup(ref_list_unrefp)
+/* history_refs() in a transaction of the caller's. */
+int history_refs_in(struct history *h, struct store_txn *t, struct ref_list **ret);
 
 /* Indexes all commits that the repository's refs reach and are not indexed, then the refs. The caller holds the repository's lock. */
 int history_index(struct history *h, git_repository *git, const struct progress *p, uint32_t *ret_new);

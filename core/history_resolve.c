@@ -58,18 +58,23 @@ static int resolve_prefix(struct history *h, struct store_txn *t, const char *he
 /* As git does: a tag before a branch of the same name. */
 static int resolve_ref(struct history *h, struct store_txn *t, const char *name, uint32_t *ret)
 {
-        cleanup_refs struct ref_list l = {.head = COMMIT_NONE};
-        bool head = strcmp(name, "HEAD") == 0 || strcmp(name, "@") == 0;
-        int r = ref_list_read(h, t, &l);
+        cleanup_refs struct ref_list *l = NULL;
+        const struct ref *found;
+        int r = history_refs_in(h, t, &l);
 
         if (r < 0)
                 return r;
-        *ret = head ? l.head : COMMIT_NONE;
-        for (size_t i = 0; !head && i < l.n; i++)
-                if (l.refs[i].kind != LISTED_OTHER && strcmp(l.refs[i].name, name) == 0 &&
-                    (*ret == COMMIT_NONE || l.refs[i].kind == LISTED_TAG))
-                        *ret = l.refs[i].commit;
-        return *ret == COMMIT_NONE ? -ENOENT : 0;
+        if (strcmp(name, "HEAD") == 0 || strcmp(name, "@") == 0) {
+                *ret = l->head;
+                return l->head == COMMIT_NONE ? -ENOENT : 0;
+        }
+        found = ref_list_find(l, REF_TAG, name);
+        if (!found)
+                found = ref_list_find(l, REF_BRANCH, name);
+        if (!found)
+                return -ENOENT;
+        *ret = found->commit;
+        return 0;
 }
 
 static int resolve_by_index(struct history *h, const char *revision, size_t length, uint32_t *ret)

@@ -142,39 +142,32 @@ static int ref_number(struct tree *t, const struct node *dir, const char *path, 
         return r;
 }
 
-struct refs {
-        struct ref *list;
-        size_t n;
-};
-
-static void refs_done(struct refs *r)
+static enum ref_kind ref_kind_of(const struct node *n)
 {
-        history_refs_free(r->list, r->n);
+        return is_tag(n->route->kind) ? REF_TAG : REF_BRANCH;
 }
 
-static int refs_get(const struct node *n, struct refs *ret)
+static bool ref_is_below(const struct ref_list *l, size_t i, enum ref_kind kind, const char *above)
 {
-        return history_refs(n->solver->history, is_tag(n->route->kind) ? REF_TAG : REF_BRANCH, &ret->list, &ret->n);
+        return i < l->n && l->list[i].kind == kind && strncmp(l->list[i].name, above, strlen(above)) == 0;
 }
 
 static int ref_find(struct tree *t, const struct node *dir, const char *name, bool folder, struct node *ret)
 {
-        cleanup(refs_done) struct refs refs = {0};
+        cleanup(ref_list_unrefp) struct ref_list *l = NULL;
         cleanup_free char *above = NULL, *path = NULL;
-        size_t size;
+        enum ref_kind kind = ref_kind_of(dir);
         int r = ref_path(t, dir, &above);
 
         if (r == 0 && asprintf(&path, "%s%s%s", above, name, folder ? "/" : "") < 0)
                 r = -ENOMEM;
         if (r == 0)
-                r = refs_get(dir, &refs);
+                r = history_refs(dir->solver->history, &l);
         if (r < 0)
                 return r;
-        size = strlen(path);
-        for (size_t i = 0; i < refs.n; i++)
-                if (folder ? strncmp(refs.list[i].name, path, size) == 0 : strcmp(refs.list[i].name, path) == 0)
-                        return ref_number(t, dir, path, folder ? size - 1 : size, &ret->inode);
-        return -ENOENT;
+        if (folder ? !ref_is_below(l, ref_list_from(l, kind, path), kind, path) : !ref_list_find(l, kind, path))
+                return -ENOENT;
+        return ref_number(t, dir, path, strlen(path) - folder, &ret->inode);
 }
 
 MATCH(ref_folder_match)
@@ -188,16 +181,17 @@ MATCH(ref_match)
 }
 
 /* Gives what is directly in a folder its numbers: one by one, each would be a commit of its own. */
-static int number_refs(struct tree *t, const struct node *dir, const struct refs *refs, const char *above)
+static int number_refs(struct tree *t, const struct node *dir, const struct ref_list *l, const char *above)
 {
-        char **names = calloc(refs->n + 1, sizeof(*names)); /* NULL-terminated */
+        char **names = calloc(l->n + 1, sizeof(*names)); /* NULL-terminated */
+        enum ref_kind kind = ref_kind_of(dir);
         size_t n = 0, skip = strlen(above);
         int r = names ? 0 : -ENOMEM;
 
-        for (size_t i = 0; r == 0 && i < refs->n; i++) {
-                if (strncmp(refs->list[i].name, above, skip) != 0)
-                        continue;
-                names[n] = ref_name(dir, refs->list[i].name, skip + strcspn(refs->list[i].name + skip, "/"));
+        for (size_t i = ref_list_from(l, kind, above); r == 0 && ref_is_below(l, i, kind, above); i++) {
+                const char *name = l->list[i].name;
+
+                names[n] = ref_name(dir, name, skip + strcspn(name + skip, "/"));
                 if (!names[n++])
                         r = -ENOMEM;
         }
@@ -207,69 +201,69 @@ static int number_refs(struct tree *t, const struct node *dir, const struct refs
         return r;
 }
 
-static int ref_list(struct tree *t, const struct node *dir, const struct route *row, uint64_t from, entry_fn fn, void *user)
+/* Both rows walk the refs below the folder; the offset is the place in the list. A folder shows up once: at its first ref. */
+static int ref_entries_of(struct tree *t, const struct node *dir, const struct route *row, uint64_t from, entry_fn fn, void *user)
 {
         bool folders = row->type == NODE_FOLDER;
-        cleanup(refs_done) struct refs refs = {0};
+        cleanup(ref_list_unrefp) struct ref_list *l = NULL;
+        enum ref_kind kind = ref_kind_of(dir);
         cleanup_free char *above = NULL;
-        const char *previous = "";
-        size_t n;
+        size_t n, first;
         int r = ref_path(t, dir, &above);
 
         if (r == 0)
-                r = refs_get(dir, &refs);
+                r = history_refs(dir->solver->history, &l);
         if (r == 0 && from == 0)
-                r = number_refs(t, dir, &refs, above);
-        n = r == 0 ? strlen(above) : 0;
-        for (size_t i = 0; r == 0 && i < refs.n; i++) {
-                const char *rest = refs.list[i].name + n, *slash;
+                r = number_refs(t, dir, l, above);
+        if (r < 0)
+                return r;
+        n = strlen(above);
+        first = ref_list_from(l, kind, above);
+        for (size_t i = MAX(first, from); r == 0 && ref_is_below(l, i, kind, above); i++) {
+                const char *rest = l->list[i].name + n, *slash = strchr(rest, '/');
+                size_t size = slash ? (size_t)(slash - rest) : strlen(rest);
                 struct inode inode = dir->inode;
                 cleanup_free char *name = NULL;
-                size_t size;
 
-                if (strncmp(refs.list[i].name, above, n) != 0)
+                if (folders != (slash != NULL) || (slash && i > first && strncmp(l->list[i - 1].name + n, rest, size + 1) == 0))
                         continue;
-                slash = strchr(rest, '/');
-                size = slash ? (size_t)(slash - rest) : strlen(rest);
-                if (folders == (slash != NULL) && i >= from && (!slash || strncmp(previous, rest, size + 1) != 0)) {
-                        name = strndup(rest, size);
-                        inode.kind = (uint8_t)row->kind;
-                        r = name ? ref_number(t, dir, refs.list[i].name, n + size, &inode) : -ENOMEM;
-                        if (r == 0)
-                                r = tree_emit(row, name, inode, i, fn, user);
-                }
-                previous = rest;
+                name = strndup(rest, size);
+                inode.kind = (uint8_t)row->kind;
+                r = name ? ref_number(t, dir, l->list[i].name, n + size, &inode) : -ENOMEM;
+                if (r == 0)
+                        r = tree_emit(row, name, inode, i, fn, user);
         }
         return r;
 }
 
 LIST(ref_folder_entries)
 {
-        return ref_list(t, dir, row, from, fn, user);
+        return ref_entries_of(t, dir, row, from, fn, user);
 }
 
 LIST(ref_entries)
 {
-        return ref_list(t, dir, row, from, fn, user);
+        return ref_entries_of(t, dir, row, from, fn, user);
 }
 
 CONTENT(ref_target)
 {
-        cleanup(refs_done) struct refs refs = {0};
+        cleanup(ref_list_unrefp) struct ref_list *l = NULL;
         cleanup_free char *name = NULL;
+        const struct ref *found;
         int r = ref_path(t, n, &name);
 
         if (r == 0)
-                r = refs_get(n, &refs);
-        for (size_t i = 0; r == 0 && i < refs.n; i++) {
-                if (strcmp(refs.list[i].name, name) != 0)
-                        continue;
-                for (const char *p = strchr(name, '/'); p; p = strchr(p + 1, '/'))
-                        buffer_adds(ret, "../");
-                buffer_adds(ret, "../commits/");
-                return add_sha(n->solver->history, refs.list[i].commit, ret);
-        }
-        return r < 0 ? r : -ENOENT;
+                r = history_refs(n->solver->history, &l);
+        if (r < 0)
+                return r;
+        found = ref_list_find(l, ref_kind_of(n), name);
+        if (!found)
+                return -ENOENT;
+        for (const char *p = strchr(name, '/'); p; p = strchr(p + 1, '/'))
+                buffer_adds(ret, "../");
+        buffer_adds(ret, "../commits/");
+        return add_sha(n->solver->history, found->commit, ret);
 }
 
 /* -- commits/ and cached/ -- */

@@ -142,23 +142,26 @@ END_TEST
 
 START_TEST(test_refs)
 {
-        struct ref *refs;
-        size_t n;
+        cleanup(ref_list_unrefp) struct ref_list *l = NULL;
+        size_t i;
 
         make_repository();
         begin("r");
-        assert_ok(history_refs(history, REF_BRANCH, &refs, &n));
-        ck_assert_uint_eq(n, 2);
-        ck_assert_str_eq(refs[0].name, "feature/x");
-        ck_assert_str_eq(refs[1].name, "main");
-        ck_assert_uint_eq(refs[1].commit, resolve("HEAD"));
-        history_refs_free(refs, n);
-        assert_ok(history_refs(history, REF_TAG, &refs, &n));
-        ck_assert_uint_eq(n, 2); /* the one on a blob is left out */
-        ck_assert_str_eq(refs[0].name, "v1");
-        ck_assert_str_eq(refs[1].name, "v2");
-        ck_assert_uint_eq(refs[1].commit, resolve("main~2")); /* peeled */
-        history_refs_free(refs, n);
+        assert_ok(history_refs(history, &l));
+        ck_assert_uint_eq(l->n, 4); /* the tag on a blob is left out */
+        i = ref_list_from(l, REF_BRANCH, "");
+        ck_assert_str_eq(l->list[i].name, "feature/x");
+        ck_assert_str_eq(l->list[i + 1].name, "main");
+        ck_assert_uint_eq(l->list[i + 1].commit, resolve("HEAD"));
+        ck_assert_uint_eq(l->head, resolve("HEAD"));
+        i = ref_list_from(l, REF_TAG, "");
+        ck_assert_str_eq(l->list[i].name, "v1");
+        ck_assert_str_eq(l->list[i + 1].name, "v2");
+        ck_assert_ptr_eq(ref_list_find(l, REF_TAG, "v2"), &l->list[i + 1]);
+        ck_assert_uint_eq(l->list[i + 1].commit, resolve("main~2")); /* peeled */
+        ck_assert_ptr_null(ref_list_find(l, REF_BRANCH, "v2"));
+        ck_assert_ptr_null(ref_list_find(l, REF_TAG, "v"));
+        ck_assert_ptr_null(ref_list_find(l, REF_TAG, "v3"));
         close_history();
 }
 END_TEST
