@@ -22,32 +22,14 @@ MATCH(case_match)
         return r;
 }
 
-/* Entries of a folder that has one for each of these cases; the offset is the id. */
-static int emit_ids(const struct route *row, struct inode inode, const uint32_t *ids, size_t n, uint64_t from, entry_fn fn,
-                    void *user)
+static int case_numbers(struct tree *t, const struct node *, uint32_t **ret, size_t *ret_n)
 {
-        for (size_t i = 0; i < n; i++) {
-                char name[16];
-                int r;
-
-                if (ids[i] < from)
-                        continue;
-                inode.item = ids[i];
-                snprintf(name, sizeof(name), "%" PRIu32, ids[i]);
-                r = tree_emit(row, name, inode, ids[i], fn, user);
-                if (r != 0)
-                        return r;
-        }
-        return 0;
+        return cases_list(workspace_cases(tree_workspace(t)), ret, ret_n);
 }
 
 LIST(case_entries)
 {
-        cleanup_free uint32_t *ids = NULL;
-        size_t n;
-        int r = cases_list(workspace_cases(tree_workspace(t)), &ids, &n);
-
-        return r < 0 ? r : emit_ids(row, (struct inode){.kind = KIND_CASE}, ids, n, from, fn, user);
+        return tree_emit_cases(t, dir, row, from, case_numbers, fn, user);
 }
 
 int case_mtime(struct tree *t, const struct node *n, int64_t *ret)
@@ -230,7 +212,7 @@ static int by_name_entries(struct tree *t, const struct node *dir, const struct 
         bool folders = row->kind == KIND_BY_NAME_FOLDER;
         cleanup(case_names_unrefp) struct case_names *c = NULL;
         cleanup_free char *folder = NULL;
-        size_t n;
+        size_t n, first;
         int r = folder_path(t, dir, &folder);
 
         if (r == 0)
@@ -240,20 +222,21 @@ static int by_name_entries(struct tree *t, const struct node *dir, const struct 
         if (r < 0)
                 return r;
         n = strlen(folder);
-        for (size_t i = names_from(c, folder), first = i; i < c->n && strncmp(c->list[i].name, folder, n) == 0; i++) {
+        first = names_from(c, folder);
+        for (size_t i = MAX(first, from); i < c->n && strncmp(c->list[i].name, folder, n) == 0; i++) {
                 const char *rest = c->list[i].name + n, *slash = strchr(rest, '/');
                 struct inode inode = {.kind = (uint8_t)row->kind, .item = c->list[i].id};
-                cleanup_free char *name = slash ? strndup(rest, (size_t)(slash - rest)) : strdup(rest);
+                size_t size = slash ? (size_t)(slash - rest) : strlen(rest);
+                cleanup_free char *name = NULL;
 
+                if (folders != (slash != NULL) || (slash && i > first && strncmp(c->list[i - 1].name + n, rest, size + 1) == 0))
+                        continue;
+                name = strndup(rest, size);
                 if (!name)
                         return -ENOMEM;
-                if (folders != (slash != NULL) || i < from)
-                        continue;
                 if (slash) {
                         struct node found = {0};
 
-                        if (i > first && strncmp(c->list[i - 1].name + n, rest, (size_t)(slash - rest) + 1) == 0)
-                                continue;
                         r = by_name_folder_match(t, dir, name, &found);
                         if (r < 0)
                                 return r;

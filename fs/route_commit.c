@@ -260,20 +260,24 @@ EXISTS(cell_file_exists)
         return !dir->view.cached || (tree_cell(t, dir, &cell, &info) == 0 && tree_fact(t, dir, &cell, true, &f) == 0);
 }
 
-EXISTS(cells_exist)
+static int cells_known(struct tree *t, const struct node *dir, uint32_t **ret, size_t *ret_n)
 {
         struct cell cell = {.solver = dir->solver,
                             .commit = dir->inode.commit,
                             .has_seed = dir->view.has_seed,
                             .seed = dir->view.seed,
                             .wall_ns = dir->view.timeout_ns};
+
+        return runs_known(tree_workspace(t), &cell, ret, ret_n);
+}
+
+EXISTS(cells_exist)
+{
         cleanup_free uint32_t *ids = NULL;
         size_t n;
 
         (void)row;
-        if (!dir->view.cached)
-                return true;
-        return commit_failed(t, dir) || (runs_known(tree_workspace(t), &cell, &ids, &n) == 0 && n > 0);
+        return !dir->view.cached || commit_failed(t, dir) || (cells_known(t, dir, &ids, &n) == 0 && n > 0);
 }
 
 MATCH(cell_match)
@@ -317,30 +321,14 @@ static int cells_all(struct tree *t, const struct node *dir, uint32_t **ret, siz
         return r;
 }
 
+static int cell_numbers(struct tree *t, const struct node *dir, uint32_t **ret, size_t *ret_n)
+{
+        return dir->view.cached && !commit_failed(t, dir) ? cells_known(t, dir, ret, ret_n) : cells_all(t, dir, ret, ret_n);
+}
+
 LIST(cell_entries)
 {
-        struct cell cell = {.solver = dir->solver,
-                            .commit = dir->inode.commit,
-                            .has_seed = dir->view.has_seed,
-                            .seed = dir->view.seed,
-                            .wall_ns = dir->view.timeout_ns};
-        struct inode inode = dir->inode;
-        cleanup_free uint32_t *ids = NULL;
-        size_t n;
-        int r = dir->view.cached && !commit_failed(t, dir) ? runs_known(tree_workspace(t), &cell, &ids, &n)
-                                                           : cells_all(t, dir, &ids, &n);
-
-        inode.kind = KIND_CELL;
-        for (size_t i = 0; r == 0 && i < n; i++) {
-                char name[16];
-
-                if (ids[i] < from)
-                        continue;
-                inode.item = ids[i];
-                snprintf(name, sizeof(name), "%" PRIu32, ids[i]);
-                r = tree_emit(row, name, inode, ids[i], fn, user);
-        }
-        return r;
+        return tree_emit_cases(t, dir, row, from, cell_numbers, fn, user);
 }
 
 uint64_t cells_listing(struct tree *t, const struct node *)

@@ -8,12 +8,56 @@
 
 #include "version.h"
 
+/* -- the README -- */
+
+static const char readme_head[] =
+        "solverfs: the history of solvers as files.\n"
+        "\n"
+        "    cat <solver>/commits/<sha>/cases/<case>/time\n"
+        "\n"
+        "builds that commit if need be, runs it on that case in a sandbox under limits, keeps the result for good, and answers.\n"
+        "\n"
+        "Opening a file marked * starts that work and waits for it; Ctrl-C gives up. Nothing else starts anything: ls -lR, "
+        "find,\n"
+        "du and stat are free. cached/ shows only what is finished and never starts work: point backup tools, indexers and\n"
+        "recursive grep there. To see whether a file is ready: getfattr -n user.solverfs.state FILE.\n"
+        "\n"
+        "Words in <angle brackets> are names that vary. A name under commits/ and cached/ may be a full sha, a prefix of at "
+        "least\n"
+        "four digits, a tag, a branch, HEAD~3, or anything git rev-parse takes that has no slash.\n"
+        "\n";
+
+static void readme_rows(struct buffer *b, enum kind folder, unsigned depth, bool *shown)
+{
+        for (size_t i = 0; i < N_KINDS; i++) {
+                const struct route *row = &routes[i];
+                char name[64];
+
+                if (!(row->parents & IN(folder)) || !row->about)
+                        continue;
+                snprintf(name, sizeof(name), "%*s%s%s", (int)(2 * depth), "", row->name ? row->name : row->shown,
+                         row->type == NODE_FOLDER     ? "/"
+                         : row->type == NODE_COMPUTED ? " *"
+                                                      : "");
+                buffer_addf(b, "%-28s %s\n", name, row->about);
+                if (row->type != NODE_FOLDER || shown[i])
+                        continue;
+                shown[i] = true; /* what is in it is said once */
+                readme_rows(b, row->kind, depth + 1, shown);
+        }
+}
+
 CONTENT(readme_text)
 {
+        bool shown[N_KINDS] = {false};
+
         (void)t, (void)n;
-        tree_readme(ret);
+        buffer_adds(ret, readme_head);
+        readme_rows(ret, KIND_ROOT, 0, shown);
         return 0;
 }
+
+/* -- .solverfs/version -- */
 
 CONTENT(version_text)
 {

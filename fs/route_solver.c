@@ -313,17 +313,21 @@ static int emit_commit(const struct node *dir, const struct route *row, const gi
         return tree_emit(row, name, inode, commit, fn, user);
 }
 
+static int known_numbers(struct tree *t, const struct node *dir, uint32_t **ret, size_t *ret_n)
+{
+        return commits_known(tree_workspace(t), dir->solver, ret, ret_n);
+}
+
 static int emit_known(struct tree *t, const struct node *dir, const struct route *row, uint64_t from, entry_fn fn, void *user)
 {
-        cleanup_free uint32_t *commits = NULL;
-        size_t n;
-        int r = commits_known(tree_workspace(t), dir->solver, &commits, &n);
+        cleanup(numbers_unrefp) struct numbers *commits = NULL;
+        int r = tree_numbers(t, dir, from, known_numbers, &commits);
 
-        for (size_t i = 0; r == 0 && i < n; i++) {
+        for (size_t i = r == 0 ? numbers_from(commits, from) : 0; r == 0 && i < commits->n; i++) {
                 struct commit c;
 
-                if (commits[i] >= from && history_commit(dir->solver->history, commits[i], &c) == 0)
-                        r = emit_commit(dir, row, &c.oid, commits[i], fn, user);
+                if (history_commit(dir->solver->history, commits->list[i], &c) == 0)
+                        r = emit_commit(dir, row, &c.oid, commits->list[i], fn, user);
         }
         return r;
 }

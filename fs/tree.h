@@ -177,6 +177,22 @@ int tree_number_all(struct tree *t, enum name_space space, char *const *names, s
 /* Calls fn for an entry of this row; `index` orders it within the row (an offset); returns fn's answer. */
 int tree_emit(const struct route *row, const char *name, struct inode inode, uint64_t index, entry_fn fn, void *user);
 
+/* The numbers (of commits, of cases) in a folder where they take long to find: ascending. `from` 0 begins a listing; what goes on with one
+ * gets the list that it began with, as a reader of a folder need not see what comes and goes meanwhile (POSIX, readdir). */
+struct numbers {
+        unsigned refs;
+        size_t n;
+        uint32_t *list; /* owned */
+};
+typedef int (*numbers_fn)(struct tree *t, const struct node *dir, uint32_t **ret, size_t *ret_n);
+int tree_numbers(struct tree *t, const struct node *dir, uint64_t from, numbers_fn find, struct numbers **ret);
+struct numbers *numbers_unref(struct numbers *n);
+DEFINE_CLEANUP(struct numbers *, numbers_unref)
+size_t numbers_from(const struct numbers *n, uint64_t from); /* index of the first that is not below */
+/* Entries of a folder that has one for each of these cases; the offset is the id. */
+int tree_emit_cases(struct tree *t, const struct node *dir, const struct route *row, uint64_t from, numbers_fn find, entry_fn fn,
+                    void *user);
+
 /* Names of cases, sorted, for by-name/. */
 struct case_names {
         unsigned refs;
@@ -193,7 +209,6 @@ DEFINE_CLEANUP(struct case_names *, case_names_unref)
 
 enum node_type node_type(const struct node *n); /* the row's, but nothing is live in cached/ */
 int node_commit(const struct node *n, struct commit *ret);
-void tree_readme(struct buffer *ret);
 
 /* A number of 32 bits in the place of commit and item. */
 static inline void inode_set_number(struct inode *i, uint32_t n)

@@ -396,6 +396,57 @@ START_TEST(test_walk)
 }
 END_TEST
 
+/* -- listing -- */
+
+static int one_entry(void *user, const struct entry *e)
+{
+        struct buffer *names = ((void **)user)[0];
+        uint64_t *next = ((void **)user)[1];
+
+        buffer_addf(names, "%s ", e->name);
+        *next = e->next;
+        return 1;
+}
+
+/* As a reader with a small buffer does: entry by entry. What `between` does is done behind the first one. */
+static void assert_listing(struct tree *tree, uint64_t ino, const char *between, const char *expected)
+{
+        cleanup_buffer struct buffer names = {0};
+        uint64_t offset = 0, before;
+        struct node dir;
+
+        assert_ok(tree_node(tree, ino, &dir));
+        do {
+                before = offset;
+                assert_ok(tree_list(tree, &dir, offset, one_entry, (void *[]){&names, &offset}));
+                if (before == 0)
+                        assert_shell("%s", between);
+        } while (offset != before);
+        ck_assert_str_eq(names.data, expected);
+        node_done(&dir);
+}
+
+/* A listing has all that was there when it began, each once, whatever comes meanwhile; the next one has that too. */
+START_TEST(test_listing_in_steps)
+{
+        struct tester t;
+        struct tree *tree;
+
+        world_make(NULL);
+        assert_shell("for i in 1 2 3; do echo \"; do print sat; $i\" >$i.smt2; done; solverfs case add 1.smt2 2.smt2");
+        tester_start(&t);
+        assert_ok(tree_open(t.workspace, t.engine, &tree));
+        assert_listing(tree, find(&t, "tiny/commits/HEAD/cases"), "solverfs case add 3.smt2", "1 2 ");
+        assert_listing(tree, find(&t, "tiny/commits/HEAD/cases"), "solverfs case remove 2", "1 2 3 ");
+        assert_listing(tree, find(&t, "tiny/commits/HEAD/cases"), "solverfs run tiny HEAD 1", "1 3 ");
+        assert_listing(tree, find(&t, "tiny/cached/HEAD/cases"), "solverfs run tiny HEAD 3", "1 ");
+        assert_listing(tree, find(&t, "tiny/cached/HEAD/cases"), "true", "1 3 ");
+        tree_close(tree);
+        tester_stop(&t);
+        world_end();
+}
+END_TEST
+
 /* -- reading -- */
 
 START_TEST(test_cold_open)
@@ -775,9 +826,17 @@ END_TEST
 
 int main(void)
 {
-        const TTest *const tests[] = {
-                test_walk,      test_cold_open,  test_told_once_of_a_short_file, test_told_once_of_a_long_file, test_files,
-                test_new_cases, test_interrupts, test_interrupts_race,           test_end_under_load,           test_nonsense};
+        const TTest *const tests[] = {test_walk,
+                                      test_listing_in_steps,
+                                      test_cold_open,
+                                      test_told_once_of_a_short_file,
+                                      test_told_once_of_a_long_file,
+                                      test_files,
+                                      test_new_cases,
+                                      test_interrupts,
+                                      test_interrupts_race,
+                                      test_end_under_load,
+                                      test_nonsense};
 
         test_folder = "solverfs tree";
         test_after = suite_after;
