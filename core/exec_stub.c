@@ -503,14 +503,16 @@ static void end_all(struct run *run)
         read_news(run);
 }
 
-/* It failed; were there as many tasks as allowed when it ended? (What it left behind, and itself.) */
+/* It failed; were there as many tasks as allowed when it ended? (What it left behind, and itself.) The kernel counts a task from the
+ * beginning of the fork that makes it, and we see it from the end on. Each of those that we see is in the middle of one fork at most, so
+ * that half of the limit is the least that is there when a fork fails for it. */
 static void count_what_is_left(struct run *run)
 {
         const struct exec_request *r = run->order->head;
         struct tree t;
 
         if (r->processes != 0 && !(WIFEXITED(run->status) && WEXITSTATUS(run->status) == 0) && tree_read(r->namespace, &t) == 0)
-                run->processes_hit |= is_near_processes(r, t.threads + 1);
+                run->processes_hit |= 2 * (t.threads + 1) >= r->processes;
 }
 
 /* How it ended, when it did so by itself: a limit that it passed counts all the same, so that whatever is reported as within its

@@ -42,6 +42,7 @@ struct execution {
         bool begun;                       /* the helper has said so */
         bool told_output;                 /* that it prints too much */
         bool cancelled, lost;             /* lost: it went beyond every deadline and was killed */
+        bool all_gone;                    /* nothing of it is left, as the helper has said, or nothing was begun */
         uint64_t deadline;                /* 0: none */
         char mark[sizeof(RUN_MARK) + 32]; /* an environment variable by which a bare run's processes are found again */
 };
@@ -52,7 +53,7 @@ static void execution_done(struct execution *x)
         closep(&x->out);
         closep(&x->err);
         closep(&x->process);
-        closep(&x->lease);
+        sandbox_release(x->lease, x->all_gone);
         capture_done(&x->out_capture);
         capture_done(&x->err_capture);
 }
@@ -383,6 +384,7 @@ static int start(struct execution *x)
         r = spawn(x, &e, x->inside ? sandboxed : bare);
         if (r < 0)
                 return errorf(r, "cannot start %s: %s", x->inside ? sandboxed[0] : helper, strerror(-r));
+        x->all_gone = false;
         x->process = (int)syscall(SYS_pidfd_open, x->pid, 0); /* -1: then only the socket's end tells */
         return 0;
 }
@@ -652,6 +654,7 @@ static int make_result(struct execution *x, struct execute_result *ret)
 static int finish(struct execution *x, struct execute_result *ret)
 {
         wait_for_process(x);
+        x->all_gone = replied(x);
         if (!replied(x)) {
                 if (x->inside)
                         wait_for_sandbox(x);
@@ -683,6 +686,7 @@ int execute(const struct execute_request *request, struct execute_result *ret)
                 .err = -1,
                 .process = -1,
                 .lease = -1,
+                .all_gone = true,
                 .out_capture = {.limit = request->out},
                 .err_capture = {.limit = request->err},
         };

@@ -33,6 +33,58 @@ bool sandbox_has_users(void)
 
 #define LEASES "/run/solverfs" /* not below /run/lock, where anybody may be the first to make it */
 
+/* Any of real, effective, saved and file system's. */
+static bool is_of_user(const char *pid, uid_t uid)
+{
+        cleanup_file FILE *f = NULL;
+        unsigned ids[4] = {0};
+        char path[64], line[256];
+
+        snprintf(path, sizeof(path), "/proc/%.20s/status", pid);
+        f = fopen(path, "re");
+        while (f && fgets(line, sizeof(line), f)) {
+                if (sscanf(line, "Uid: %u %u %u %u", &ids[0], &ids[1], &ids[2], &ids[3]) == 4)
+                        return ids[0] == uid || ids[1] == uid || ids[2] == uid || ids[3] == uid;
+        }
+        return false;
+}
+
+static bool is_user_alive(uid_t uid)
+{
+        DIR *d = opendir("/proc");
+        bool found = false;
+        struct dirent *e;
+
+        while (d && !found && (e = readdir(d)))
+                found = e->d_name[0] >= '1' && e->d_name[0] <= '9' && is_of_user(e->d_name, uid);
+        if (d)
+                closedir(d);
+        return found;
+}
+
+/* In the file of a lease that was given back as empty. A holder that was killed leaves none, nor is there one when the machine was just
+ * started: only then is there a look at all processes, which would cost milliseconds at each run. */
+#define EMPTY "empty\n"
+
+static int take_lease(uid_t uid, int *ret_lock)
+{
+        cleanup_close int lock = -1;
+        char name[16];
+        struct stat st;
+        int r;
+
+        snprintf(name, sizeof(name), "uid%u", (unsigned)uid);
+        r = lock_try(LEASES, name, false, &lock);
+        if (r < 0)
+                return r;
+        if (fstat(lock, &st) < 0 || (st.st_size == 0 && is_user_alive(uid)))
+                return -EAGAIN;
+        if (st.st_size > 0 && ftruncate(lock, 0) < 0)
+                return errorf(-errno, "cannot write " LEASES "/%s: %s", name, strerror(errno));
+        *ret_lock = steal_fd(&lock);
+        return 0;
+}
+
 int sandbox_lease(unsigned slot, uid_t *ret_uid, int *ret_lock)
 {
         const unsigned n = SANDBOX_UID_LAST - SANDBOX_UID_FIRST + 1;
@@ -44,17 +96,23 @@ int sandbox_lease(unsigned slot, uid_t *ret_uid, int *ret_lock)
                 return 0;
         r = make_dirs(LEASES, 0755);
         for (unsigned i = 0; r == 0 && i < n; i++) {
-                char name[16];
-
                 *ret_uid = SANDBOX_UID_FIRST + (slot + i) % n;
-                snprintf(name, sizeof(name), "uid%u", (unsigned)*ret_uid);
-                r = lock_try(LEASES, name, false, ret_lock);
+                r = take_lease(*ret_uid, ret_lock);
                 if (r == 0)
                         return 0;
                 if (r == -EAGAIN)
                         r = 0;
         }
         return r < 0 ? r : errorf(-EAGAIN, "all %u users for runs are taken: see " LEASES, n);
+}
+
+void sandbox_release(int lock, bool empty)
+{
+        if (lock < 0)
+                return;
+        if (empty && pwrite(lock, EMPTY, strlen(EMPTY), 0) < 0)
+                log_warning("cannot give a user back in " LEASES ": %s", strerror(errno)); /* the next one looks for itself */
+        close(lock);
 }
 
 /* What a file is to become: its owner (-1: stays) and group, and the bits that it must have (of a folder, of a file). */

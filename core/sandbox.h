@@ -16,9 +16,12 @@
 bool sandbox_has_users(void);
 
 /* A user that no other execution on this machine has now, of whatever store: the kernel counts a user's processes (RLIMIT_NPROC), and a user
- * may signal its own. Held by an OFD lock in /run/solverfs until *ret_lock is closed; `slot` says where to begin to look. Where
+ * may signal its own. Held by an OFD lock in /run/solverfs until sandbox_release(), or the death of the holder; `slot` says where to begin
+ * to look. One that was not given back as empty is passed over while any process of that user lives, whosever it is. Where
  * sandbox_has_users() is false there is nothing to lease: *ret_lock is -1. -EAGAIN when all are taken. */
 int sandbox_lease(unsigned slot, uid_t *ret_uid, int *ret_lock);
+/* `empty`: it is known that no process of that user is left. -1 is fine. */
+void sandbox_release(int lock, bool empty);
 
 /* Hands the scratch folder and what is bound to the user; nothing to do where sandbox_has_users() is false. */
 int sandbox_hand_over(const struct execute_request *request, uid_t uid);

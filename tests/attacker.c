@@ -52,12 +52,17 @@ static int sleep_for_ever(void)
 
 static void touch(size_t bytes)
 {
-        char *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        char *p;
+
+        if (bytes == 0)
+                return;
+        p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
         if (p == MAP_FAILED) {
                 fprintf(stderr, "Cannot allocate memory\n");
                 exit(3);
         }
+        madvise(p, bytes, MADV_NOHUGEPAGE);
         memset(p, 1, bytes);
 }
 
@@ -68,10 +73,11 @@ static void report(const char *what, long result)
 
 /* -- processes -- */
 
-static int fork_bomb(char **argv)
+static int fork_bomb(char **argv) /* "fail": until it cannot; and MEGABYTES, which make each fork take its time */
 {
         pid_t first = getpid();
 
+        touch((size_t)atoi(argument(argv, 3)) << 20);
         for (;;) {
                 if (fork() < 0 && getpid() == first && strcmp(argument(argv, 2), "fail") == 0)
                         return 1;

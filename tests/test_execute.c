@@ -444,6 +444,22 @@ START_TEST(test_process_limit)
 }
 END_TEST
 
+/* Many are in the middle of a fork when the first one fails: those count for the kernel, and are not yet there for who looks. */
+START_TEST(test_process_limit_in_the_middle_of_forks)
+{
+        struct execute_request q = usual;
+        struct execute_result r;
+
+        q.processes = 40;
+        q.memory = UINT64_C(16) << 30;
+        for (int i = 0; i < 4; i++) { /* once in four it meets enough of them */
+                r = run_like(&q, "fork-bomb fail 200");
+                ck_assert_msg(r.end == END_PROCESSES, "end %d code %d killed %u", (int)r.end, r.code, r.killed);
+                execute_result_done(&r);
+        }
+}
+END_TEST
+
 START_TEST(test_output_limit)
 {
         struct execute_request q = usual;
@@ -974,6 +990,81 @@ START_TEST(test_caller_killed)
 }
 END_TEST
 
+static unsigned uid_of(pid_t pid)
+{
+        char path[64], line[256];
+        unsigned uid = 0;
+        FILE *f;
+
+        snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+        f = fopen(path, "re");
+        while (f && fgets(line, sizeof(line), f) && sscanf(line, "Uid: %u", &uid) != 1)
+                ;
+        if (f)
+                fclose(f);
+        return uid;
+}
+
+/* Zombies that init has not fetched yet count. */
+static void await_user_gone(unsigned uid)
+{
+        for (bool found = true; found; usleep(5000)) {
+                DIR *d = opendir("/proc");
+                struct dirent *e;
+
+                found = false;
+                while ((e = readdir(d)))
+                        found |= atoi(e->d_name) > 0 && uid_of((pid_t)atoi(e->d_name)) == uid;
+                closedir(d);
+        }
+}
+
+static void kill_tagged(const char *tag)
+{
+        for (pid_t pid = 0; count_processes(tag, &pid) > 0;)
+                kill(pid, SIGKILL);
+}
+
+/* The user of a run whose caller and helper were killed at the same moment is nobody else's while something of it lives. */
+START_TEST(test_user_still_in_use)
+{
+        struct execute_request q = bare();
+        struct execute_result r;
+        char tag[32], words[64];
+        pid_t caller, helper, stays;
+
+        if (!sandbox_has_users())
+                return;
+        q.slot = 900;
+        find_attacker();
+        tag_of(tag);
+        snprintf(words, sizeof(words), "tree %s", tag);
+        for (int i = 0; i < 2; i++) { /* as it is left; and when nothing is left of it */
+                unsigned uid;
+
+                caller = fork();
+                if (caller == 0) {
+                        run_error(&q, words, &r);
+                        _exit(0);
+                }
+                wait_until_there(tag, 4, &stays);
+                helper = helper_of(tag);
+                uid = uid_of(stays); /* the slot's, unless somebody else has left something there */
+                ck_assert_int_eq(kill(helper, SIGSTOP) + kill(caller, SIGKILL) + kill(helper, SIGKILL), 0);
+                ck_assert_int_eq(waitpid(caller, NULL, 0), caller);
+                if (i == 1) {
+                        kill_tagged(tag);
+                        assert_nothing_left(tag);
+                        await_user_gone(uid);
+                        q.slot = uid - SANDBOX_UID_FIRST;
+                }
+                r = run_like(&q, "/usr/bin/id -ru");
+                ck_assert_int_eq((unsigned)atoi(text_of(&r.out)) == uid, i == 1);
+                kill_tagged(tag);
+        }
+}
+END_TEST
+
 static pid_t any_descendant(void)
 {
         DIR *d = opendir("/proc");
@@ -1106,8 +1197,9 @@ END_TEST
 
 SUITE("execute", test_exit_and_signal, test_not_executable, test_what_cannot_be_tried, test_environment, test_cores,
       test_input_and_output, test_binds, test_shared_bind, test_wall_limit, test_cpu_limit_of_the_tree, test_cpu_of_the_tree,
-      test_memory, test_memory_is_not_the_callers, test_memory_limit, test_process_limit, test_output_limit, test_cut,
-      test_scratch_limit, test_descendants_do_not_delay_the_answer, test_bounds, test_shared_memory_limit, test_no_network,
-      test_no_files_of_others, test_keeper_is_out_of_reach, test_cancel, test_helper_killed, test_helper_stopped,
-      test_bubblewrap_is_stuck, test_bubblewrap_stopped, test_case_is_a_pipe, test_caller_killed, test_killed_at_random,
+      test_memory, test_memory_is_not_the_callers, test_memory_limit, test_process_limit,
+      test_process_limit_in_the_middle_of_forks, test_output_limit, test_cut, test_scratch_limit,
+      test_descendants_do_not_delay_the_answer, test_bounds, test_shared_memory_limit, test_no_network, test_no_files_of_others,
+      test_keeper_is_out_of_reach, test_cancel, test_helper_killed, test_helper_stopped, test_bubblewrap_is_stuck,
+      test_bubblewrap_stopped, test_case_is_a_pipe, test_caller_killed, test_user_still_in_use, test_killed_at_random,
       test_nothing_leaks, test_many_at_once)
