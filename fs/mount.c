@@ -2,7 +2,6 @@
 #include "session.h"
 
 #include <fcntl.h>
-#include <mntent.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -13,53 +12,61 @@
 #include <sys/wait.h>
 
 #include "cache/guard.h"
+#include "cache/mount_table.h"
 #include "session_internal.h"
 
 /* -- what is mounted where -- */
 
+int session_mountpoint(const char *dir, char ret[PATH_SIZE])
+{
+        cleanup_free char *whole = realpath(dir, NULL), *copy = NULL, *parent = NULL;
+        const char *name;
+        char *slash;
+        size_t n;
+
+        if (whole)
+                return snprintf(ret, PATH_SIZE, "%s", whole) < PATH_SIZE ? 0 : -ENAMETOOLONG;
+        if (errno != ENOTCONN && errno != EACCES && errno != EIO)
+                return -errno;
+        /* The mount point itself cannot be looked at: its parent can. */
+        copy = strdup(dir);
+        if (!copy)
+                return -ENOMEM;
+        for (n = strlen(copy); n > 1 && copy[n - 1] == '/'; n--)
+                copy[n - 1] = '\0';
+        slash = strrchr(copy, '/');
+        name = slash ? slash + 1 : copy;
+        if (slash)
+                *slash = '\0';
+        parent = realpath(slash == copy ? "/" : slash ? copy : ".", NULL);
+        if (!parent)
+                return -errno;
+        return snprintf(ret, PATH_SIZE, "%s/%s", strcmp(parent, "/") == 0 ? "" : parent, name) < PATH_SIZE ? 0 : -ENAMETOOLONG;
+}
+
+struct looking {
+        const char *path;
+        char *type;
+        bool found;
+};
+
+static int look_at_mount(void *user, const struct mount_entry *m)
+{
+        struct looking *l = user;
+
+        if (strcmp(m->path, l->path) == 0) {
+                snprintf(l->type, 64, "%s", m->type);
+                l->found = true;
+        }
+        return 0;
+}
+
 /* The last mount on `path` (absolute, resolved): its type in `type`; false when there is none. */
 static bool mounted_at(const char *path, char type[64])
 {
-        FILE *f = setmntent("/proc/self/mounts", "re");
-        struct mntent *m;
-        bool found = false;
+        struct looking l = {.path = path, .type = type};
 
-        while (f && (m = getmntent(f)))
-                if (strcmp(m->mnt_dir, path) == 0) {
-                        snprintf(type, 64, "%s", m->mnt_type);
-                        found = true;
-                }
-        if (f)
-                endmntent(f);
-        return found;
-}
-
-/* An absolute path without asking the file system at it, which may be a dead mount: only its folder is resolved. */
-static int resolve_mountpoint(const char *mountpoint, char ret[PATH_SIZE])
-{
-        char copy[PATH_SIZE], *slash;
-        cleanup_free char *folder = NULL;
-        size_t n = strlen(mountpoint);
-
-        while (n > 1 && mountpoint[n - 1] == '/')
-                n--;
-        if (n == 0 || n >= sizeof(copy))
-                return errorf(-EINVAL, "'%.100s' is not a mount point", mountpoint);
-        memcpy(copy, mountpoint, n);
-        copy[n] = '\0';
-        slash = strrchr(copy, '/');
-        if (strcmp(slash ? slash + 1 : copy, "..") == 0 || strcmp(slash ? slash + 1 : copy, ".") == 0 || strcmp(copy, "/") == 0) {
-                folder = realpath(copy, NULL);
-                if (!folder)
-                        return errorf(-errno, "%s: %s", mountpoint, strerror(errno));
-                return snprintf(ret, PATH_SIZE, "%s", folder) < PATH_SIZE ? 0 : -ENAMETOOLONG;
-        }
-        if (slash)
-                *slash = '\0';
-        folder = realpath(!slash ? "." : slash == copy ? "/" : copy, NULL);
-        if (!folder)
-                return errorf(-errno, "%s: %s", mountpoint, strerror(errno));
-        return path_join(ret, strcmp(folder, "/") == 0 ? "" : folder, slash ? slash + 1 : copy);
+        return mount_table_each(look_at_mount, &l) == 0 && l.found;
 }
 
 static int run_fusermount(const char *mountpoint, bool lazy)
@@ -85,13 +92,13 @@ static int detach(const char *path, bool lazy)
 int session_unmount(const char *mountpoint, bool lazy)
 {
         char path[PATH_SIZE], type[64];
-        int r = resolve_mountpoint(mountpoint, path);
+        int r = session_mountpoint(mountpoint, path);
 
         if (r < 0)
-                return r;
+                return errorf(r, "%s: %s", mountpoint, strerror(-r));
         if (!mounted_at(path, type))
                 return errorf(-EINVAL, "nothing is mounted at %s", path);
-        if (strcmp(type, "fuse.solverfs") != 0)
+        if (strcmp(type, MOUNT_TYPE) != 0)
                 return errorf(-EINVAL, "what is mounted at %s is %s, not solverfs", path, type);
         r = detach(path, lazy);
         if (r == -EBUSY)
@@ -121,7 +128,7 @@ static int clear_mountpoint(const char *path)
                 r = detach(path, true);
                 if (r == 0)
                         r = stat(path, &st) < 0 ? -errno : 0;
-        } else if (r == 0 && mounted_at(path, type) && strcmp(type, "fuse.solverfs") == 0)
+        } else if (r == 0 && mounted_at(path, type) && strcmp(type, MOUNT_TYPE) == 0)
                 return errorf(-EBUSY, "solverfs is mounted at %s already", path);
         if (r < 0)
                 return errorf(r, "cannot mount at %s: %s", path, r == -ENOENT ? "no such folder; make it first" : strerror(-r));
@@ -282,9 +289,8 @@ int session_run(struct workspace *w, struct engine *e, const struct session_opti
         guard_block_signals(&before); /* every thread made from here on inherits this: signals are for the leaver */
         leave_set(&leave);
         sigorset(&before, &before, &leave); /* who is told to end while it ends has ended well */
-        r = resolve_mountpoint(o->mountpoint, path);
-        if (r == 0)
-                r = clear_mountpoint(path);
+        r = session_mountpoint(o->mountpoint, path);
+        r = r < 0 ? errorf(r, "cannot mount at %s: %s", o->mountpoint, strerror(-r)) : clear_mountpoint(path);
         if (r == 0)
                 r = session_new(w, e, &s);
         if (r == 0)

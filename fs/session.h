@@ -21,5 +21,8 @@ struct session_options {
  * one where another solverfs lives is refused: -EBUSY. */
 int session_run(struct workspace *w, struct engine *e, const struct session_options *options);
 
+/* The absolute path of a mount point, also of a stale one (where stat fails with ENOTCONN). -errno without a sentence. */
+int session_mountpoint(const char *dir, char ret[PATH_SIZE]);
+
 /* Detaches a mount from outside. -EINVAL when nothing of ours is mounted there. With `lazy`, open files live on. */
 int session_unmount(const char *mountpoint, bool lazy);

@@ -2,7 +2,6 @@
 
 #include <ctype.h>
 #include <dirent.h>
-#include <mntent.h>
 #include <poll.h>
 #include <regex.h>
 #include <spawn.h>
@@ -10,6 +9,8 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <sys/xattr.h>
+
+#include "cache/mount_table.h"
 
 #define MOUNTS_MAX 8
 
@@ -283,28 +284,36 @@ static void end_process(pid_t pid)
         kill(pid, SIGKILL);
 }
 
+struct below {
+        const char *base;
+        char *list[64];
+        size_t n;
+};
+
+static int mount_is_below(void *user, const struct mount_entry *m)
+{
+        struct below *b = user;
+
+        if (b->n < ARRAY_SIZE(b->list) && strncmp(m->path, b->base, strlen(b->base)) == 0)
+                b->list[b->n++] = strdup(m->path);
+        return 0;
+}
+
 /* Detaches all mounts below `base`, the innermost first. */
 static size_t unmount_below(const char *base)
 {
-        char *list[64];
-        FILE *f = setmntent("/proc/self/mounts", "re");
-        struct mntent *m;
-        size_t n = 0, size = strlen(base);
+        struct below b = {.base = base};
 
-        while (f && n < ARRAY_SIZE(list) && (m = getmntent(f)))
-                if (strncmp(m->mnt_dir, base, size) == 0)
-                        list[n++] = strdup(m->mnt_dir);
-        if (f)
-                endmntent(f);
-        for (size_t i = n; i-- > 0; free(list[i]))
-                if (umount2(list[i], MNT_DETACH | UMOUNT_NOFOLLOW) < 0) {
-                        char *const argv[] = {(char *)"fusermount3", (char *)"-uqz", (char *)"--", list[i], NULL};
+        mount_table_each(mount_is_below, &b);
+        for (size_t i = b.n; i-- > 0; free(b.list[i]))
+                if (umount2(b.list[i], MNT_DETACH | UMOUNT_NOFOLLOW) < 0) {
+                        char *const argv[] = {(char *)"fusermount3", (char *)"-uqz", (char *)"--", b.list[i], NULL};
                         pid_t pid;
 
                         if (posix_spawnp(&pid, "fusermount3", NULL, NULL, argv, environ) == 0)
                                 waitpid(pid, NULL, 0);
                 }
-        return n;
+        return b.n;
 }
 
 void suite_clean(const char *base)
@@ -857,18 +866,14 @@ void world_end(void)
 
 /* -- mounts -- */
 
+static int mount_is_at(void *user, const struct mount_entry *m)
+{
+        return strcmp(m->path, user) == 0 && strcmp(m->type, MOUNT_TYPE) == 0;
+}
+
 bool is_mounted(const char *dir)
 {
-        const char *path = absolute(dir);
-        FILE *f = setmntent("/proc/self/mounts", "re");
-        struct mntent *m;
-        bool found = false;
-
-        while (f && !found && (m = getmntent(f)))
-                found = strcmp(m->mnt_dir, path) == 0 && strcmp(m->mnt_type, "fuse.solverfs") == 0;
-        if (f)
-                endmntent(f);
-        return found;
+        return mount_table_each(mount_is_at, (void *)absolute(dir)) == 1;
 }
 
 static pid_t start_daemon(const char *dir, const char *options, const char *log)

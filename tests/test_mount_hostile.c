@@ -3,11 +3,12 @@
 
 #include <dirent.h>
 #include <jansson.h>
-#include <mntent.h>
 #include <signal.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
+
+#include "cache/mount_table.h"
 
 /* The solver is attacker.c, put into the history where tiny lies else: "; attack WORD|WORD|…" in a case is what it does. */
 static void hostile_world(const char *settings, const char *recipe)
@@ -58,17 +59,20 @@ static unsigned foreign_processes(void)
         return n;
 }
 
+static int count_foreign(void *user, const struct mount_entry *m)
+{
+        const char *here = absolute("");
+
+        *(unsigned *)user += strncmp(m->path, here, strlen(here)) == 0 && strcmp(m->path, absolute("mnt")) != 0;
+        return 0;
+}
+
 /* Mounts below the test's folder beside our own. */
 static unsigned foreign_mounts(void)
 {
-        FILE *f = setmntent("/proc/self/mounts", "re");
-        const char *here = absolute(""), *ours = absolute("mnt");
-        struct mntent *m;
         unsigned n = 0;
 
-        while ((m = getmntent(f)))
-                n += strncmp(m->mnt_dir, here, strlen(here)) == 0 && strcmp(m->mnt_dir, ours) != 0;
-        endmntent(f);
+        mount_table_each(count_foreign, &n);
         return n;
 }
 

@@ -67,7 +67,7 @@ static int check_place(struct mounting *m)
                 return r;
         if (!realpath(absolute, m->store))
                 return fail_as(STATUS_SYSTEM, errorf(-errno, "cannot find the store %s: %s", absolute, strerror(errno)));
-        r = mounts_path(m->dir, m->mountpoint);
+        r = session_mountpoint(m->dir, m->mountpoint);
         if (r == -ENOENT) {
                 complain("no folder %s to mount at: make it with 'mkdir -p %s'", m->dir, m->dir);
                 return STATUS_ABSENT;

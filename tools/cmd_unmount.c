@@ -50,7 +50,7 @@ int cmd_unmount(int argc, char **argv)
                                      "Unmount DIR and wait until its daemon has gone: work in progress is cancelled, nothing "
                                      "finished is lost."},
                       argc, argv, &u);
-        r = mounts_path(u.dir, mountpoint);
+        r = session_mountpoint(u.dir, mountpoint);
         if (r < 0)
                 return fail_as(STATUS_ABSENT, errorf(r, "nothing of solverfs is mounted at %s: %s", u.dir, strerror(-r)));
         r = mounts_store(mountpoint, store);

@@ -1,41 +1,12 @@
 #include "mounts.h"
 
 #include <fcntl.h>
-#include <mntent.h>
 #include <signal.h>
 #include <sys/stat.h>
 
 #include "cache/hash.h"
 #include "cache/lock.h"
-
-#define TYPE "fuse.solverfs"
-
-int mounts_path(const char *dir, char ret[PATH_SIZE])
-{
-        cleanup_free char *whole = realpath(dir, NULL), *copy = NULL, *parent = NULL;
-        const char *name;
-        char *slash;
-        size_t n;
-
-        if (whole)
-                return snprintf(ret, PATH_SIZE, "%s", whole) < PATH_SIZE ? 0 : -ENAMETOOLONG;
-        if (errno != ENOTCONN && errno != EACCES && errno != EIO)
-                return -errno;
-        /* The mount point itself cannot be looked at: its parent can. */
-        copy = strdup(dir);
-        if (!copy)
-                return -ENOMEM;
-        for (n = strlen(copy); n > 1 && copy[n - 1] == '/'; n--)
-                copy[n - 1] = '\0';
-        slash = strrchr(copy, '/');
-        name = slash ? slash + 1 : copy;
-        if (slash)
-                *slash = '\0';
-        parent = realpath(slash == copy ? "/" : slash ? copy : ".", NULL);
-        if (!parent)
-                return -errno;
-        return snprintf(ret, PATH_SIZE, "%s/%s", strcmp(parent, "/") == 0 ? "" : parent, name) < PATH_SIZE ? 0 : -ENAMETOOLONG;
-}
+#include "cache/mount_table.h"
 
 /* -- the lock --------------------------------------------------------------------------------------------------- */
 
@@ -156,35 +127,19 @@ int mounts_end(const char *store, const char *mountpoint, void (*late)(const cha
 
 /* -- the table of mounts ---------------------------------------------------------------------------------------- */
 
-static int each_entry(int (*fn)(void *user, const struct mntent *m), void *user)
-{
-        FILE *f = setmntent("/proc/self/mounts", "re");
-        char text[4 * PATH_SIZE];
-        struct mntent m;
-        int r = 0;
-
-        if (!f)
-                return errorf(-errno, "cannot read /proc/self/mounts: %s", strerror(errno));
-        while (r == 0 && getmntent_r(f, &m, text, sizeof(text)))
-                if (strcmp(m.mnt_type, TYPE) == 0)
-                        r = fn(user, &m);
-        endmntent(f);
-        return r;
-}
-
 struct finding {
         const char *mountpoint;
         char *ret_store;
         bool found;
 };
 
-static int is_at(void *user, const struct mntent *m)
+static int is_at(void *user, const struct mount_entry *m)
 {
         struct finding *f = user;
 
-        if (strcmp(m->mnt_dir, f->mountpoint) == 0) { /* the last one is on top */
+        if (strcmp(m->type, MOUNT_TYPE) == 0 && strcmp(m->path, f->mountpoint) == 0) { /* the last one is on top */
                 f->found = true;
-                snprintf(f->ret_store, PATH_SIZE, "%s", m->mnt_fsname);
+                snprintf(f->ret_store, PATH_SIZE, "%s", m->source);
         }
         return 0;
 }
@@ -192,7 +147,7 @@ static int is_at(void *user, const struct mntent *m)
 int mounts_store(const char *mountpoint, char ret_store[PATH_SIZE])
 {
         struct finding f = {.mountpoint = mountpoint, .ret_store = ret_store};
-        int r = each_entry(is_at, &f);
+        int r = mount_table_each(is_at, &f);
 
         return r < 0 ? r : f.found ? 0 : errorf(-ENOENT, "nothing of solverfs is mounted at %s", mountpoint);
 }
@@ -202,18 +157,20 @@ struct visiting {
         void *user;
 };
 
-static int visit(void *user, const struct mntent *m)
+static int visit(void *user, const struct mount_entry *m)
 {
         struct visiting *v = user;
         char dir[PATH_SIZE], name[DIGEST_HEX_SIZE];
 
+        if (strcmp(m->type, MOUNT_TYPE) != 0)
+                return 0;
         /* One whose store we may not look into is another user's, and neither alive nor stale to us. */
-        if (lock_place(m->mnt_fsname, m->mnt_dir, dir, name) == 0 && (access(dir, X_OK) == 0 || errno != EACCES))
-                v->fn(v->user, m->mnt_dir, m->mnt_fsname, lock_is_held(dir, name) && !is_dying(lock_holder(dir, name)));
+        if (lock_place(m->source, m->path, dir, name) == 0 && (access(dir, X_OK) == 0 || errno != EACCES))
+                v->fn(v->user, m->path, m->source, lock_is_held(dir, name) && !is_dying(lock_holder(dir, name)));
         return 0;
 }
 
 int mounts_each(void (*fn)(void *user, const char *mountpoint, const char *store, bool alive), void *user)
 {
-        return each_entry(visit, &(struct visiting){fn, user});
+        return mount_table_each(visit, &(struct visiting){fn, user});
 }

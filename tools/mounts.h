@@ -7,9 +7,6 @@
 
 #include "cache/util.h"
 
-/* The absolute path of a mount point, also of a stale one (where stat fails with ENOTCONN). -errno. */
-int mounts_path(const char *dir, char ret[PATH_SIZE]);
-
 /* Takes the lock, which the descriptor keeps until the process ends: who waits for it waits for just that. -EBUSY: a daemon of this
  * store has that mount point; one that was just killed is waited for. */
 int mounts_claim(const char *store, const char *mountpoint, int *ret_fd);

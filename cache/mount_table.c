@@ -1,0 +1,18 @@
+#include "mount_table.h"
+
+#include <mntent.h>
+
+int mount_table_each(int (*fn)(void *user, const struct mount_entry *m), void *user)
+{
+        FILE *f = setmntent("/proc/self/mounts", "re");
+        char text[4 * PATH_SIZE];
+        struct mntent m;
+        int r = 0;
+
+        if (!f)
+                return errorf(-errno, "cannot read /proc/self/mounts: %s", strerror(errno));
+        while (r == 0 && getmntent_r(f, &m, text, sizeof(text)))
+                r = fn(user, &(struct mount_entry){.path = m.mnt_dir, .source = m.mnt_fsname, .type = m.mnt_type});
+        endmntent(f);
+        return r;
+}
