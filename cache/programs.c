@@ -1,31 +1,19 @@
 #include "programs.h"
 
-#include <dirent.h>
-#include <fcntl.h>
-#include <sys/file.h>
 #include <sys/stat.h>
-#include <zstd.h>
-#include <zstd_errors.h>
 
+#include "delta.h"
 #include "fault.h"
-#include "lock.h"
+#include "program_folder.h"
 
 /* In the table: "m" id → struct meta, "d" id → a zstd frame (which the store's codec leaves alone). */
 
 #define META_VERSION 1
-/* A delta is small work at any level; a keyframe at a high one would take a minute. Measured on a 29 MB program, see below. */
-#define LEVEL_DELTA    12
-#define LEVEL_KEYFRAME 9
-#define WINDOW_LEAST   10
-#define WINDOW_MOST    31
-#define PROGRAM_MOST   (UINT64_C(1) << 30)
-#define CHAIN_BYTES    (UINT64_C(128) << 20) /* decoded at about a gigabyte a second; a chain that has more gets no more links */
+#define PROGRAM_MOST (UINT64_C(1) << 30)
+#define CHAIN_BYTES  (UINT64_C(128) << 20) /* decoded at about a gigabyte a second; a chain that has more gets no more links */
 /* A delta against the chain's beginning is taken while it is well below a keyframe; then it is time for a new one. */
 #define DELTA_PAYS_NUM 3
 #define DELTA_PAYS_DEN 4
-/* A materialized file's mtime; another says that somebody wrote to it. Its nanoseconds say which boot it is of: it was not synced. */
-#define MATERIALIZED_MTIME 1000000000
-#define TEMPORARY_STALE    60 /* seconds */
 
 struct meta {
         uint8_t version, zero[7];
@@ -36,9 +24,7 @@ struct meta {
 struct programs {
         struct store *store; /* borrowed */
         size_t table;
-        uint64_t bound;
-        struct timespec mtime; /* of what was materialized since this boot */
-        char dir[PATH_SIZE];
+        struct program_folder folder;
 };
 
 struct program {
@@ -208,65 +194,6 @@ int programs_info(struct programs *p, const struct digest *id, uint64_t *ret_sto
         return 0;
 }
 
-/* -- frames ----------------------------------------------------------------------------------------------------- */
-
-static int window_log(uint64_t size)
-{
-        int log = WINDOW_LEAST;
-
-        while (log < WINDOW_MOST && UINT64_C(1) << log < size)
-                log++;
-        return log;
-}
-
-static void free_compressor(ZSTD_CCtx **c)
-{
-        ZSTD_freeCCtx(*c);
-}
-
-static void free_decompressor(ZSTD_DCtx **d)
-{
-        ZSTD_freeDCtx(*d);
-}
-
-/* Compresses into at most `most` bytes; -E2BIG when that is not enough. */
-static int compress(struct slice content, struct slice base, size_t most, struct blob *ret)
-{
-        cleanup(free_compressor) ZSTD_CCtx *c = ZSTD_createCCtx();
-        bool delta = base.size > 0;
-        cleanup_free void *out = malloc(MAX(most, (size_t)1));
-        size_t n;
-
-        if (!c || !out)
-                return -ENOMEM;
-        ZSTD_CCtx_setParameter(c, ZSTD_c_compressionLevel, delta ? LEVEL_DELTA : LEVEL_KEYFRAME);
-        ZSTD_CCtx_setParameter(c, ZSTD_c_windowLog, window_log(content.size + base.size));
-        ZSTD_CCtx_setParameter(c, ZSTD_c_enableLongDistanceMatching, 1);
-        if (delta)
-                ZSTD_CCtx_refPrefix(c, base.data, base.size);
-        n = ZSTD_compress2(c, out, most, content.data, content.size);
-        if (ZSTD_isError(n))
-                return ZSTD_getErrorCode(n) == ZSTD_error_dstSize_tooSmall ? -E2BIG : -ENOMEM;
-        *ret = (struct blob){.data = out, .size = n, .owned = out};
-        out = NULL;
-        return 0;
-}
-
-/* Into `out`, which has room for `size` bytes. -ENOENT when the frame does not decode to just that. */
-static int decompress(struct slice frame, struct slice base, void *out, uint64_t size)
-{
-        cleanup(free_decompressor) ZSTD_DCtx *d = ZSTD_createDCtx();
-        size_t n;
-
-        if (!d)
-                return -ENOMEM;
-        ZSTD_DCtx_setParameter(d, ZSTD_d_windowLogMax, WINDOW_MOST);
-        if (base.size > 0)
-                ZSTD_DCtx_refPrefix(d, base.data, base.size);
-        n = ZSTD_decompressDCtx(d, out, size, frame.data, frame.size);
-        return ZSTD_isError(n) || n != size ? -ENOENT : 0;
-}
-
 /* -- reading ---------------------------------------------------------------------------------------------------- */
 
 static bool content_is(struct slice content, const struct digest *id)
@@ -294,7 +221,7 @@ static int decode_chain(const struct chain *c, bool each, struct blob *ret, size
         for (size_t i = c->n; i-- > 0;) {
                 const struct program *link = &c->links[i];
                 void *swap = to;
-                int r = decompress(SLICE(link->frame.data, link->frame.size), content, to, link->size);
+                int r = delta_decode(SLICE(link->frame.data, link->frame.size), content, to, link->size);
 
                 content = SLICE(to, link->size);
                 if (r == 0 && (each || i == 0) && !content_is(content, &c->ids[i]))
@@ -434,17 +361,17 @@ static int choose_base(struct programs *p, const struct digest *near, struct dig
 static int make_form(struct programs *p, struct slice content, const struct digest *base, struct form *ret)
 {
         cleanup_blob struct blob near = {0}, delta = {0}, whole = {0};
-        size_t most = ZSTD_compressBound(content.size);
+        size_t most = delta_bound(content.size);
         int r = digest_is_zero(base) ? -ENOENT : read_content(p, base, &near);
 
         if (r == 0)
-                r = compress(content, SLICE(near.data, near.size), most, &delta);
+                r = delta_encode(content, SLICE(near.data, near.size), most, &delta);
         if (r < 0 && r != -ENOENT)
                 return r;
         blob_done(&near);
         *ret = (struct form){0};
         /* A whole one need not be tried further than it could win. */
-        r = compress(content, SLICE(NULL, 0), delta.owned ? delta.size / DELTA_PAYS_NUM * DELTA_PAYS_DEN : most, &whole);
+        r = delta_encode(content, SLICE(NULL, 0), delta.owned ? delta.size / DELTA_PAYS_NUM * DELTA_PAYS_DEN : most, &whole);
         if (r < 0 && !(r == -E2BIG && delta.owned))
                 return r;
         if (r == -E2BIG) {
@@ -588,299 +515,6 @@ static int remove_alone(struct programs *p, const struct digest *id, struct chil
         return r;
 }
 
-/* -- the folder ------------------------------------------------------------------------------------------------- */
-
-static struct timespec mtime_of_this_boot(void)
-{
-        cleanup_blob struct blob id = {0};
-        struct digest d = {0};
-
-        if (read_file("/proc/sys/kernel/random/boot_id", 4096, &id) == 0)
-                digest_of(id.data, id.size, &d);
-        return (struct timespec){.tv_sec = MATERIALIZED_MTIME, .tv_nsec = key_get_u32(d.bytes) % NSEC_PER_SEC};
-}
-
-int programs_open(struct store *s, size_t table, uint64_t bound, struct programs **ret)
-{
-        struct programs *p = calloc(1, sizeof(*p));
-        int r;
-
-        if (!p)
-                return -ENOMEM;
-        p->store = s;
-        p->table = table;
-        p->bound = bound;
-        p->mtime = mtime_of_this_boot();
-        r = path_join(p->dir, store_dir(s), "programs");
-        if (r == 0 && !store_read_only(s))
-                r = make_dirs(p->dir, 0700);
-        if (r < 0) {
-                free(p);
-                return r;
-        }
-        *ret = p;
-        return 0;
-}
-
-struct programs *programs_close(struct programs *p)
-{
-        free(p);
-        return NULL;
-}
-
-/* The materialized program of that path, held by a shared lock; -ENOENT when there is none, or not one to be trusted. */
-static int open_materialized(struct programs *p, const char *path, uint64_t size, int *ret_fd)
-{
-        for (;;) {
-                cleanup_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-                struct stat st;
-                int r;
-
-                if (fd < 0)
-                        return errno == ENOENT || errno == ELOOP ? -ENOENT
-                                                                 : errorf(-errno, "cannot open %s: %s", path, strerror(errno));
-                do
-                        r = flock(fd, LOCK_SH);
-                while (r < 0 && errno == EINTR);
-                if (r < 0 || fstat(fd, &st) < 0)
-                        return errorf(-errno, "cannot hold %s: %s", path, strerror(errno));
-                if (st.st_nlink == 0)
-                        continue; /* evicted between our open and our lock */
-                if (!S_ISREG(st.st_mode) || (uint64_t)st.st_size != size || st.st_mtim.tv_sec != p->mtime.tv_sec ||
-                    st.st_mtim.tv_nsec != p->mtime.tv_nsec || (st.st_mode & 07777) != 0555)
-                        return -ENOENT;
-                futimens(fd, (const struct timespec[2]){{.tv_nsec = UTIME_NOW}, {.tv_nsec = UTIME_OMIT}}); /* last used now */
-                *ret_fd = steal_fd(&fd);
-                return 0;
-        }
-}
-
-/* While anybody has a file open for writing it cannot be executed (ETXTBSY), and a child that another thread of ours forks may hold our
- * descriptor for a moment, until it executes. A read lease is refused for just as long. */
-static void wait_for_no_writer(int fd)
-{
-        for (unsigned i = 0; i < 1000; i++) {
-                if (fcntl(fd, F_SETLEASE, F_RDLCK) == 0) {
-                        fcntl(fd, F_SETLEASE, F_UNLCK);
-                        return;
-                }
-                if (errno != EAGAIN)
-                        return; /* no leases here */
-                usleep(1000);
-        }
-}
-
-static int write_program(struct programs *p, const char *temporary, int fd, const struct blob *content)
-{
-        struct timespec times[2] = {{.tv_nsec = UTIME_NOW}, p->mtime};
-        int r = flock(fd, LOCK_SH | LOCK_NB) < 0 ? -errno : write_all(fd, content->data, content->size);
-
-        if (r == 0 && (fchmod(fd, 0555) < 0 || futimens(fd, times) < 0))
-                r = -errno;
-        return r < 0 ? errorf(r, "cannot write %s: %s", temporary, strerror(-r)) : 0;
-}
-
-/* Not synced: what a power cut leaves is of an earlier boot, and made anew. */
-static int write_materialized(struct programs *p, const char *path, const struct blob *content, int *ret_fd)
-{
-        cleanup_close int fd = -1;
-        char temporary[PATH_SIZE];
-        int r = path_join(temporary, p->dir, ".new.XXXXXX");
-
-        if (r < 0)
-                return r;
-        fd = mkostemp(temporary, O_CLOEXEC);
-        if (fd < 0)
-                return errorf(-errno, "cannot make %s: %s", temporary, strerror(errno));
-        r = write_program(p, temporary, fd, content);
-        if (r == 0) {
-                close(steal_fd(&fd));
-                r = open_materialized(p, temporary, content->size, &fd);
-        }
-        if (r == 0) {
-                wait_for_no_writer(fd);
-                if (rename(temporary, path) < 0)
-                        r = errorf(-errno, "cannot move %s to %s: %s", temporary, path, strerror(errno));
-        }
-        if (r < 0) {
-                unlink(temporary);
-                return r;
-        }
-        *ret_fd = steal_fd(&fd);
-        return 0;
-}
-
-struct entry {
-        char name[DIGEST_HEX_SIZE];
-        uint64_t size;
-        struct timespec used;
-};
-
-struct entries {
-        struct entry *list; /* malloc'd */
-        size_t n, capacity;
-        uint64_t bytes;
-};
-
-static void entries_done(struct entries *e)
-{
-        free(e->list);
-}
-
-static int compare_used(const void *a, const void *b)
-{
-        const struct entry *x = a, *y = b;
-
-        if (x->used.tv_sec != y->used.tv_sec)
-                return x->used.tv_sec < y->used.tv_sec ? -1 : 1;
-        return (x->used.tv_nsec > y->used.tv_nsec) - (x->used.tv_nsec < y->used.tv_nsec);
-}
-
-static int add_entry(struct entries *e, const char *name, const struct stat *st)
-{
-        if (e->n == e->capacity) {
-                size_t capacity = MAX(e->capacity * 2, (size_t)64);
-                struct entry *grown = reallocarray(e->list, capacity, sizeof(*grown));
-
-                if (!grown)
-                        return -ENOMEM;
-                e->list = grown;
-                e->capacity = capacity;
-        }
-        memcpy(e->list[e->n].name, name, DIGEST_HEX_SIZE);
-        e->list[e->n].size = (uint64_t)st->st_size;
-        e->list[e->n].used = st->st_atim;
-        e->n++;
-        e->bytes += (uint64_t)st->st_size;
-        return 0;
-}
-
-/* Takes the file away if nobody holds it. */
-static bool take_away(int dir_fd, const char *name)
-{
-        cleanup_close int fd = openat(dir_fd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-
-        return fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0 && unlinkat(dir_fd, name, 0) == 0;
-}
-
-static int list_materialized(DIR *d, struct entries *ret)
-{
-        struct dirent *e;
-        int r = 0;
-
-        while (r == 0 && (e = readdir(d))) {
-                struct digest digest;
-                struct stat st;
-
-                if (fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(st.st_mode))
-                        continue;
-                if (digest_parse(e->d_name, &digest) == 0)
-                        r = add_entry(ret, e->d_name, &st);
-                else if (strncmp(e->d_name, ".new.", 5) == 0 && st.st_ctime < now_seconds() - TEMPORARY_STALE)
-                        take_away(dirfd(d), e->d_name); /* left by a crash */
-        }
-        return r;
-}
-
-/* Least recently used first, down to the bound, but for what is in use. */
-static int evict(struct programs *p)
-{
-        cleanup(entries_done) struct entries all = {0};
-        DIR *d = opendir(p->dir);
-        int r;
-
-        if (!d)
-                return errorf(-errno, "cannot list %s: %s", p->dir, strerror(errno));
-        r = list_materialized(d, &all);
-        if (r == 0 && all.bytes > p->bound) {
-                qsort(all.list, all.n, sizeof(*all.list), compare_used);
-                for (size_t i = 0; i < all.n && all.bytes > p->bound; i++)
-                        if (take_away(dirfd(d), all.list[i].name))
-                                all.bytes -= all.list[i].size;
-        }
-        closedir(d);
-        return r;
-}
-
-static int materialize(struct programs *p, const struct digest *id, const char *path, int *ret_fd)
-{
-        cleanup_blob struct blob content = {0};
-        int evicted, r = fault_at("programs.get");
-
-        if (r == 0)
-                r = read_content(p, id, &content);
-        if (r == 0)
-                r = write_materialized(p, path, &content, ret_fd);
-        if (r < 0)
-                return r;
-        evicted = evict(p);
-        if (evicted < 0) /* a full folder is no reason not to run what is there */
-                log_warning("%s", error_message(evicted));
-        return 0;
-}
-
-/* One process materializes, the others wait for it. */
-static int materialize_once(struct programs *p, const struct digest *id, const char *hex, uint64_t size, const char *path,
-                            int *ret_fd)
-{
-        char name[DIGEST_HEX_SIZE + 8];
-        int lock, r;
-
-        snprintf(name, sizeof(name), ".%s.lock", hex);
-        r = lock_wait(p->dir, name, false, &lock);
-        if (r < 0)
-                return r;
-        r = open_materialized(p, path, size, ret_fd);
-        if (r == -ENOENT)
-                r = materialize(p, id, path, ret_fd);
-        lock_release_unlink(p->dir, name, lock);
-        return r;
-}
-
-static int size_of(struct programs *p, const struct digest *id, uint64_t *ret)
-{
-        cleanup_txn struct store_txn *t = NULL;
-        struct program program;
-        int r = store_read(p->store, &t);
-
-        if (r == 0)
-                r = load(p, t, id, false, &program);
-        if (r == 0)
-                *ret = program.size;
-        return r;
-}
-
-int programs_get(struct programs *p, const struct digest *id, int *ret_fd, char ret_path[PATH_SIZE])
-{
-        char hex[DIGEST_HEX_SIZE], path[PATH_SIZE];
-        uint64_t size = 0;
-        int r = size_of(p, id, &size);
-
-        if (r < 0)
-                return r;
-        digest_hex(id, hex);
-        r = path_join(path, p->dir, hex);
-        if (r == 0)
-                r = open_materialized(p, path, size, ret_fd);
-        if (r == -ENOENT)
-                r = materialize_once(p, id, hex, size, path, ret_fd);
-        if (r == 0 && ret_path)
-                memcpy(ret_path, path, sizeof(path));
-        return r;
-}
-
-/* Of a program that is not in the store any more; one in use goes with a later eviction. */
-static int remove_materialized(struct programs *p, const struct digest *id)
-{
-        cleanup_close int dir_fd = open(p->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        char hex[DIGEST_HEX_SIZE];
-
-        digest_hex(id, hex);
-        if (dir_fd >= 0)
-                take_away(dir_fd, hex);
-        return 0;
-}
-
 int programs_remove(struct programs *p, const struct digest *id)
 {
         struct digest first = {0}; /* of those that were stored anew, or dropped, in the last round */
@@ -892,8 +526,10 @@ int programs_remove(struct programs *p, const struct digest *id)
 
                 if (r == 0)
                         r = remove_alone(p, id, &children);
-                if (r == 0)
-                        return remove_materialized(p, id);
+                if (r == 0) {
+                        program_folder_remove(&p->folder, id);
+                        return 0;
+                }
                 if (r != -EAGAIN)
                         return r;
                 if (digest_equal(&children.list[0], &first))
@@ -908,4 +544,60 @@ int programs_remove(struct programs *p, const struct digest *id)
                         return r;
                 first = r == 0 ? children.list[0] : (struct digest){0};
         }
+}
+
+/* -- life ------------------------------------------------------------------------------------------------------- */
+
+int programs_open(struct store *s, size_t table, uint64_t bound, struct programs **ret)
+{
+        struct programs *p = calloc(1, sizeof(*p));
+        int r;
+
+        if (!p)
+                return -ENOMEM;
+        p->store = s;
+        p->table = table;
+        r = program_folder_open(&p->folder, store_dir(s), store_read_only(s), bound);
+        if (r < 0) {
+                free(p);
+                return r;
+        }
+        *ret = p;
+        return 0;
+}
+
+struct programs *programs_close(struct programs *p)
+{
+        free(p);
+        return NULL;
+}
+
+/* -- to be executed --------------------------------------------------------------------------------------------- */
+
+static int size_of(struct programs *p, const struct digest *id, uint64_t *ret)
+{
+        cleanup_txn struct store_txn *t = NULL;
+        struct program program;
+        int r = store_read(p->store, &t);
+
+        if (r == 0)
+                r = load(p, t, id, false, &program);
+        if (r == 0)
+                *ret = program.size;
+        return r;
+}
+
+static int content_for_folder(void *user, const struct digest *id, struct blob *ret)
+{
+        int r = fault_at("programs.get");
+
+        return r < 0 ? r : read_content(user, id, ret);
+}
+
+int programs_get(struct programs *p, const struct digest *id, int *ret_fd, char ret_path[PATH_SIZE])
+{
+        uint64_t size = 0;
+        int r = size_of(p, id, &size);
+
+        return r < 0 ? r : program_folder_get(&p->folder, id, size, content_for_folder, p, ret_fd, ret_path);
 }

@@ -1,15 +1,11 @@
 /* Built programs: kept in the store as zstd frames, each a delta against a near one (ZSTD_CCtx_refPrefix with long-distance
  * matching; RUN-measured: a neighbour of a 29 MB program costs kilobytes to a few megabytes instead of nine), and put into a
- * bounded folder, <store>/programs, to be executed or read.
+ * bounded folder, <store>/programs, to be executed or read (program_folder.h).
  *
  * A chain is at most PROGRAMS_CHAIN links long, and shorter for large programs, so that any decodes in a fraction of a second; the
  * next one is a delta against the chain's beginning while that pays, else a keyframe (no base). The content's digest is its name and is
  * verified after decoding: a program that does not come out right is dropped (with all that build on it) and reported as -ENOENT,
  * and its build is then simply done again.
- *
- * The folder. A materialized program is a read-only executable file (0555) named by its digest. The one who opened it holds a shared
- * flock; eviction (least recently used first, down to the bound) takes only files it can lock alone. Safe across processes. One whose
- * size, mode or time is not as it was written, or that is of an earlier boot, is made anew.
  *
  * Threads: any. Errors as in store.h.
  */
