@@ -5,6 +5,7 @@
 
 #include "cache/lock.h"
 #include "history_private.h"
+#include "loose.h"
 
 /* -- life ------------------------------------------------------------------------------------------------------- */
 
@@ -85,7 +86,10 @@ int history_repository(struct history *h, git_repository **ret)
         if (r < 0)
                 return errorf(git_errno(r) == -ENOENT ? -EIO : git_errno(r), "cannot open the repository %s: %s", h->path,
                               git_error_text());
-        return 0;
+        r = loose_guard(*ret);
+        if (r < 0)
+                git_repository_free(steal_pointer(*ret));
+        return r;
 }
 
 int history_handle(struct history *h, struct handle *ret)

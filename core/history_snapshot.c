@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include "history_private.h"
+#include "loose.h"
 
 /* -- reading the working tree; nothing of it is written, its index neither --------------------------------------------- */
 
@@ -18,7 +19,7 @@ static int open_tree(const char *dir, git_repository **ret)
                 return errorf(git_errno(r), "cannot open the repository of %s: %s", dir, git_error_text());
         if (git_repository_is_bare(*ret))
                 return errorf(-EINVAL, "%s is a bare repository: it has no working tree to take a snapshot of", dir);
-        return 0;
+        return loose_guard(*ret);
 }
 
 static int add_link(git_repository *to, const char *path, git_oid *ret)

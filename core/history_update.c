@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include "history_private.h"
+#include "loose.h"
 
 /* -- what the remote side says ---------------------------------------------------------------------------------- */
 
@@ -134,7 +135,7 @@ static int open_local(const char *path, git_repository **ret)
                 return errorf(-EINVAL,
                               "%s is a shallow clone and lacks its older commits; get them with 'git -C %s fetch --unshallow'",
                               path, path);
-        return 0;
+        return loose_guard(*ret);
 }
 
 /* Ours alone, whatever the umask. */
