@@ -116,7 +116,9 @@ int history_line(struct history *h, uint32_t tip, uint32_t **ret_numbers, size_t
 /* Digest of the tree entries (id, mode, path) of `paths` at this commit: two commits with equal sources are one build. Kept in the
  * store. `paths` NULL-terminated, empty: the whole tree. A path that is not there counts as absent, not as an error. */
 int history_source(struct history *h, uint32_t number, char *const *paths, struct digest *ret);
-/* The same of every commit, (*ret)[number]; free(). A commit that the repository has lost has the zero digest. Seconds for tens of
+/* Keeps it with what was found out of that commit, so that this is found again when the repository has lost the commit. */
+int history_keep_source(struct history *h, struct store_txn *t, uint32_t number, char *const *paths, const struct digest *source);
+/* The digest of every commit, (*ret)[number]; free(). A commit that the repository has lost has the zero digest. Seconds for tens of
  * thousands of commits the first time (what is worked out is kept in the store), milliseconds later. */
 int history_sources(struct history *h, char *const *paths, struct digest **ret, uint32_t *ret_n);
 

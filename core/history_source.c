@@ -63,7 +63,7 @@ static void digest_of_paths(char *const *paths, struct digest *ret)
 }
 
 /* What is not kept is worked out and not kept either: that takes some 50 µs, and writing would wait for the disk. Keeping is for
- * history_sources(), which wants them all. */
+ * history_sources(), which wants them all, and for who writes anyway. */
 int history_source(struct history *h, uint32_t number, char *const *paths, struct digest *ret)
 {
         cleanup_handle struct handle handle = {0};
@@ -88,6 +88,18 @@ int history_source(struct history *h, uint32_t number, char *const *paths, struc
         t = store_end(t); /* not held while the repository is read */
         r = history_handle(h, &handle);
         return r < 0 ? r : work_out(h, handle.git, number, paths, ret);
+}
+
+int history_keep_source(struct history *h, struct store_txn *t, uint32_t number, char *const *paths, const struct digest *source)
+{
+        struct digest of_paths;
+        struct index_key key;
+
+        digest_of_paths(paths, &of_paths);
+        key = source_key(h, &of_paths, number);
+        return store_has(t, h->tables.sources, index_slice(&key))
+                       ? 0
+                       : store_put(t, h->tables.sources, index_slice(&key), SLICE(source->bytes, DIGEST_SIZE));
 }
 
 struct sources {

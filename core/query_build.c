@@ -114,13 +114,18 @@ struct record_to_put {
         const struct build_query *query;
         const struct build_record *record;
         struct slice encoded;
+        struct digest source;
+        bool has_source;
 };
 
 static int record_put_in(void *user, struct store_txn *t)
 {
         struct record_to_put *p = user;
+        const struct solver *s = p->query->solver;
         int r = store_put(t, TABLE_BUILDS, SLICE(p->query->build_key.bytes, DIGEST_SIZE), p->encoded);
 
+        if (r == 0 && p->has_source)
+                r = history_keep_source(s->history, t, p->query->commit, s->recipe->paths, &p->source);
         if (r == 0)
                 duration_note(p->workspace, t, p->query, p->record->duration_ns);
         return r;
@@ -135,6 +140,7 @@ static int record_put(struct workspace *w, const struct build_query *q, const st
         if (r < 0)
                 return r;
         p.encoded = SLICE(b.data, b.size);
+        p.has_source = history_source(q->solver->history, q->commit, q->solver->recipe->paths, &p.source) == 0;
         return store_update(workspace_store(w), record_put_in, &p);
 }
 

@@ -420,6 +420,8 @@ uint64_t runs_remeasured(struct workspace *w)
 struct fact_to_put {
         const struct run_query *query;
         const struct fact *fact;
+        struct digest source;
+        bool has_source;
         struct slice encoded;
         char wrong[256];
 };
@@ -427,6 +429,7 @@ struct fact_to_put {
 static int fact_put_in(void *user, struct store_txn *t)
 {
         struct fact_to_put *p = user;
+        const struct cell *cell = &p->query->cell;
         const struct fact *f = p->fact;
         uint8_t key[FACT_KEY_SIZE], duration[8];
         char name[128];
@@ -434,6 +437,8 @@ static int fact_put_in(void *user, struct store_txn *t)
 
         fact_key(p->query->key, &f->limits, key);
         r = store_put(t, TABLE_FACTS, SLICE(key, sizeof(key)), p->encoded);
+        if (r == 0 && p->has_source)
+                r = history_keep_source(cell->solver->history, t, cell->commit, cell->solver->recipe->paths, &p->source);
         if (r < 0)
                 return r;
         duration_key(p->query, name);
@@ -454,6 +459,7 @@ static int fact_put(struct workspace *w, const struct run_query *q, const struct
         if (r < 0)
                 return r;
         p.encoded = SLICE(b.data, b.size);
+        p.has_source = history_source(q->cell.solver->history, q->cell.commit, q->cell.solver->recipe->paths, &p.source) == 0;
         wrong_describe(q, f, p.wrong); /* before the transaction: it reads the store */
         return store_update(workspace_store(w), fact_put_in, &p);
 }
