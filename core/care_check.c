@@ -350,7 +350,7 @@ static int check_loose_folder(struct loose *l, const char *prefix)
                 r = step(l->checking, l->name, l->checking->report->files++, 0);
                 if (r == 0 && git_odb_read(&o, l->odb, &oid) < 0)
                         found(l->checking, "repositories", CARE_DAMAGED,
-                              "object %s in %s is damaged (%s): put it back from another clone", hex, l->objects,
+                              "%s/%.2s/%s is damaged (%s): put it back from another clone", l->objects, hex, hex + 2,
                               git_error_last() ? git_error_last()->message : "no reason given");
                 git_odb_object_free(o);
         }
@@ -399,19 +399,28 @@ static int check_commits(struct checking *c, const char *name, struct history *h
         return r;
 }
 
+static void say_ref(void *user, bool mended, const char *line)
+{
+        found(user, "repositories", mended ? CARE_REPAIRED : CARE_DAMAGED, "%s", line);
+}
+
 static int check_repository(struct checking *c, const struct solver *s)
 {
         char objects[PATH_SIZE];
         git_repository *repository = NULL;
         git_odb *odb = NULL;
-        int r = history_repository(s->history, &repository);
+        int r = history_check(s->history, s->recipe->repository, c->look_only, say_ref, c);
 
+        if (r < 0)
+                return r;
+        r = history_repository(s->history, &repository);
         c->report->repositories++;
         if (r < 0) {
                 found(c, "repositories", CARE_DAMAGED, "%s: %s", s->repository, error_message(r));
                 return 0;
         }
-        r = path_join(objects, git_repository_path(repository), "objects");
+        if (snprintf(objects, sizeof(objects), "%sobjects", git_repository_path(repository)) >= (int)sizeof(objects))
+                r = -ENAMETOOLONG;
         if (r == 0)
                 r = check_packs(c, s->repository, objects);
         if (r == 0 && git_repository_odb(&odb, repository) < 0)

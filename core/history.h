@@ -45,6 +45,10 @@ DEFINE_CLEANUP(struct history *, history_unref)
 int history_clone(const char *repos_dir, const char *name, const char *url, const struct progress *p);
 /* Fetches (unless `index_only`), then indexes what is new, newest refs included. *ret_new: commits added. */
 int history_update(struct history *h, bool index_only, const struct progress *p, uint32_t *ret_new);
+/* For fsck: HEAD, branches and tags against the index's, and the configuration, which is to fetch from `url` (NULL: not known). Puts back
+ * what is lost or damaged unless `look_only`; `say` gets a line for each such thing. Objects are not looked at. */
+typedef void (*history_say_fn)(void *user, bool mended, const char *line);
+int history_check(struct history *h, const char *url, bool look_only, history_say_fn say, void *user);
 /* Makes a working tree (uncommitted changes, untracked files that are not ignored) a commit of the store's repository, under
  * refs/solverfs/snapshots/<time>; its parent is the tree's HEAD, or the nearest of its ancestors that is known here. */
 int history_snapshot(struct history *h, const char *dir, uint32_t *ret_number);
