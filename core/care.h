@@ -16,7 +16,7 @@ enum care_kind {
 const char *care_kind_name(enum care_kind k); /* "note" … */
 
 struct care_finding {
-        const char *area; /* "store", "builds", "facts", "programs", "cases", "repositories" */
+        const char *area; /* "store", "builds", "facts", "programs", "cases", "config", "repositories" */
         enum care_kind kind;
         const char *text;
 };

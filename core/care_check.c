@@ -446,13 +446,13 @@ static bool is_listed(const struct solver_list *l, const char *name)
 /* Solvers of the config that could not be opened. */
 static int check_left_out(struct checking *c, const struct solver_list *l)
 {
-        char config[PATH_SIZE], path[PATH_SIZE];
         struct recipe **recipes;
+        char path[PATH_SIZE];
         size_t n;
-        int r = path_join(config, workspace_dir(c->workspace), "config");
+        int r = workspace_recipes(c->workspace, &recipes, &n);
 
-        if (r == 0)
-                r = recipe_read_config(config, &recipes, &n);
+        if (r == -ENODATA) /* said before */
+                return 0;
         if (r < 0) {
                 found(c, "repositories", CARE_DAMAGED, "%s", error_message(r));
                 return 0;
@@ -475,11 +475,21 @@ static int check_left_out(struct checking *c, const struct solver_list *l)
         return 0;
 }
 
+static void check_config(struct checking *c)
+{
+        int r = workspace_check_config(c->workspace, c->look_only);
+
+        if (r != 0)
+                found(c, "config", r > 0 && !c->look_only ? CARE_REPAIRED : CARE_DAMAGED, "%s",
+                      error_message(r > 0 ? -EUCLEAN : r));
+}
+
 static int check_repositories(struct checking *c)
 {
         cleanup(solver_list_unrefp) struct solver_list *l = NULL;
         int r = workspace_solvers(c->workspace, &l);
 
+        check_config(c);
         if (r == 0)
                 r = check_left_out(c, l);
         for (size_t i = 0; r == 0 && i < l->n; i++)

@@ -110,12 +110,12 @@ static int drop_tree(struct collecting *c, const char *dir, const char *name, st
 static bool is_repository(struct collecting *c, const char *name, size_t length)
 {
         struct recipe **recipes;
-        char config[PATH_SIZE];
         size_t n;
         bool found = false;
 
-        /* Of the config itself: a solver whose repository cannot be opened just now is no reason to delete it. */
-        if (path_join(config, workspace_dir(c->workspace), "config") < 0 || recipe_read_config(config, &recipes, &n) < 0)
+        /* Of the config itself: a solver whose repository cannot be opened just now is no reason to delete it; nor is a config that is
+         * lost. */
+        if (workspace_recipes(c->workspace, &recipes, &n) < 0)
                 return true;
         for (size_t i = 0; i < n && !found; i++)
                 found = !recipes[i]->base && strlen(recipes[i]->name) == length && strncmp(recipes[i]->name, name, length) == 0;

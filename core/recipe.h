@@ -60,8 +60,9 @@ struct recipe {
  * A `;` or `#` inside an unquoted value is caught and explained (git-config would silently cut it off). */
 int recipe_read(const char *path, const char *name, struct recipe ***ret_list, size_t *ret_n);
 int recipe_parse(const char *text, const char *path, const char *name, struct recipe ***ret_list, size_t *ret_n);
-/* Every [solver "…"] of a store's config; other sections are left alone. */
-int recipe_read_config(const char *path, struct recipe ***ret_list, size_t *ret_n);
+/* Every [solver "…"] of a store's config; other sections are left alone. `path` only names it. */
+#define CONFIG_SIZE_MAX (16 << 20)
+int recipe_parse_config(struct slice text, const char *path, struct recipe ***ret_list, size_t *ret_n);
 /* Writes (or replaces) [solver "NAME"] sections in a store's config, atomically and keeping the rest of the file. */
 int recipe_write_config(const char *path, struct recipe *const *list, size_t n);
 void recipe_list_free(struct recipe **list, size_t n);

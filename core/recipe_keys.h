@@ -53,8 +53,5 @@ int recipe_split(const char *text, char ***ret_words);
 /* Checks that a word's {placeholders} are among `known` (NULL-terminated), and counts them: uses[i] for known[i]. */
 int recipe_check_placeholders(const char *word, const char *const *known, unsigned *uses);
 
-#define CONFIG_SIZE_MAX (16 << 20)
-int recipe_parse_config(struct slice text, const char *path, struct recipe ***ret_list, size_t *ret_n);
-
 char **strings_copy(char *const *list);
 int strings_add(char ***list, const char *s);

@@ -640,11 +640,3 @@ int recipe_parse_config(struct slice text, const char *path, struct recipe ***re
                 r = add_config_section(&rd, &g.sections[i]);
         return r < 0 ? r : make_recipes(&rd, ret_list, ret_n);
 }
-
-int recipe_read_config(const char *path, struct recipe ***ret_list, size_t *ret_n)
-{
-        cleanup_blob struct blob text = {0};
-        int r = read_file(path, CONFIG_SIZE_MAX, &text);
-
-        return r < 0 ? r : recipe_parse_config(SLICE(text.data, text.size), path, ret_list, ret_n);
-}

@@ -162,16 +162,13 @@ static int take_section(const char *path, const struct gitconfig_section *sectio
         return r;
 }
 
-int settings_read(const char *path, struct settings *ret)
+int settings_parse(struct slice text, const char *path, struct settings *ret)
 {
         static char *const none[] = {NULL};
         struct settings s = {.programs_bound = UINT64_C(2) << 30, .ccache = true, .sandbox = SANDBOX_BWRAP};
         cleanup_gitconfig struct gitconfig g = {0};
-        cleanup_blob struct blob text = {0};
-        int r = read_file(path, CONFIG_SIZE_MAX, &text);
+        int r = gitconfig_parse(path, text, is_wanted, &g);
 
-        if (r == 0)
-                r = gitconfig_parse(path, SLICE(text.data, text.size), is_wanted, &g);
         if (r == 0 && !(s.crawlers = strings_copy(none)))
                 r = -ENOMEM;
         for (size_t i = 0; r == 0 && i < g.n_sections; i++)

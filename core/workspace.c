@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "cache/lock.h"
+#include "config_text.h"
 #include "names.h"
 
 const struct store_table workspace_tables[N_TABLES] = {
@@ -150,15 +151,20 @@ static void note_mistake(struct workspace *w, const char *what, int r)
         buffer_addf(&w->mistakes, "%s: %s\n", what, reason ? reason : strerror(-r));
 }
 
+static struct slice text_of(const struct config_text *c)
+{
+        return SLICE(c->text.data, c->text.size);
+}
+
 /* One solver that cannot be opened does not take the others away: it is left out, and the log says why. */
-static int solver_list_read(struct workspace *w, struct solver_list **ret)
+static int solver_list_read(struct workspace *w, const struct config_text *text, struct solver_list **ret)
 {
         cleanup(solver_list_unrefp) struct solver_list *l = NULL;
         struct recipe **recipes;
         size_t n;
         int r;
 
-        r = recipe_read_config(w->config, &recipes, &n);
+        r = recipe_parse_config(text_of(text), w->config, &recipes, &n);
         if (r < 0)
                 return r;
         l = calloc(1, sizeof(*l) + n * sizeof(*l->list));
@@ -185,10 +191,10 @@ static int solver_list_read(struct workspace *w, struct solver_list **ret)
 }
 
 /* The settings of a workspace are as they were when it was opened; what they are to be at the next opening may be wrong. */
-static void settings_check(struct workspace *w)
+static void settings_check(struct workspace *w, const struct config_text *text)
 {
         struct settings s;
-        int r = settings_read(w->config, &s);
+        int r = settings_parse(text_of(text), w->config, &s);
 
         if (r < 0)
                 note_mistake(w, "the settings stay as they were", r);
@@ -196,10 +202,38 @@ static void settings_check(struct workspace *w)
                 settings_done(&s);
 }
 
+static int cut_off(struct workspace *w, const struct config_text *c)
+{
+        return errorf(-EUCLEAN,
+                      "%s was cut off behind %zu of the %zu bytes last read; what was read then counts, until 'solverfs fsck' "
+                      "puts it back",
+                      w->config, c->left, c->text.size);
+}
+
+static int take_config(struct workspace *w, const struct config_text *c)
+{
+        struct solver_list *l;
+        int r;
+
+        if (w->solvers)
+                settings_check(w, c);
+        if (c->cut)
+                note_mistake(w, "the config", cut_off(w, c));
+        r = solver_list_read(w, c, &l);
+        if (r < 0)
+                return r;
+        solver_list_unref(w->solvers);
+        w->solvers = l;
+        r = config_text_keep(w->store, c);
+        if (r < 0)
+                log_warning("no copy of %s is kept: %s", w->config, error_message(r));
+        return 0;
+}
+
 /* Reads the config again when the file is another one. Lock held. */
 static int workspace_refresh(struct workspace *w)
 {
-        struct solver_list *l;
+        cleanup_config_text struct config_text text = {0};
         struct stat st;
         int r;
 
@@ -217,18 +251,14 @@ static int workspace_refresh(struct workspace *w)
         w->config_size = st.st_size;
         w->config_time = st.st_mtim;
         buffer_done(&w->mistakes);
-        if (w->solvers)
-                settings_check(w);
-        r = solver_list_read(w, &l);
-        if (r < 0) {
-                if (!w->solvers)
-                        return r;
+        r = config_text_read(w->store, w->config, &text);
+        if (r == 0)
+                r = take_config(w, &text);
+        if (r < 0 && w->solvers) {
                 note_mistake(w, "the solvers stay as they were", r);
-                return 0;
+                r = 0;
         }
-        solver_list_unref(w->solvers);
-        w->solvers = l;
-        return 0;
+        return r;
 }
 
 int workspace_solvers(struct workspace *w, struct solver_list **ret)
@@ -251,6 +281,52 @@ void workspace_mistakes(struct workspace *w, struct buffer *ret)
         if (workspace_refresh(w) == 0 && w->mistakes.size > 0)
                 buffer_add(ret, w->mistakes.data, w->mistakes.size);
         pthread_mutex_unlock(&w->lock);
+}
+
+int workspace_recipes(struct workspace *w, struct recipe ***ret_list, size_t *ret_n)
+{
+        cleanup_config_text struct config_text text = {0};
+        int r = config_text_read(w->store, w->config, &text);
+
+        if (r == 0 && text.blank)
+                r = errorf(-ENODATA, "%s does not even have a version: it was emptied", w->config);
+        return r < 0 ? r : recipe_parse_config(text_of(&text), w->config, ret_list, ret_n);
+}
+
+/* The names of solvers that there ever were; those the config had when it was lost are among them. */
+static void solvers_ever(struct workspace *w, struct buffer *ret)
+{
+        for (uint32_t i = 0;; i++) {
+                cleanup_free char *name = NULL;
+
+                if (names_name(w->store, NAMES_SOLVER, i, &name) < 0)
+                        return;
+                buffer_addf(ret, "%s%s", i > 0 ? ", " : "", name);
+        }
+}
+
+int workspace_check_config(struct workspace *w, bool look_only)
+{
+        cleanup_config_text struct config_text c = {0};
+        cleanup_buffer struct buffer names = {0};
+        int r = config_text_read(w->store, w->config, &c);
+
+        if (r < 0 || !(c.cut || c.blank))
+                return r;
+        if (c.cut && look_only)
+                return cut_off(w, &c), 1;
+        if (c.cut) {
+                r = write_file_atomic(w->config, c.text.data, c.text.size, 0600);
+                if (r == 0)
+                        errorf(-EUCLEAN, "%s was cut off behind %zu of %zu bytes: it is written back", w->config, c.left,
+                               c.text.size);
+                return r < 0 ? r : 1;
+        }
+        solvers_ever(w, &names);
+        return errorf(-ENODATA,
+                      "%s was emptied, and nothing has a copy: put it back from a backup, or write it anew (solvers there "
+                      "were: %s)",
+                      w->config, names.size > 0 ? names.data : "none");
 }
 
 int workspace_solver(struct workspace *w, const char *name, struct solver **ret)
@@ -326,7 +402,9 @@ int workspace_add_solver(struct workspace *w, struct recipe *const *recipes, siz
         r = lock_wait(w->dir, "solvers.lock", false, &lock);
         if (r < 0)
                 return errorf(r, "cannot lock the config of %s: %s", w->dir, strerror(-r));
-        r = check_names(w, recipes, n);
+        r = workspace_check_config(w, false); /* what is written to is the file */
+        if (r >= 0)
+                r = check_names(w, recipes, n);
         if (r < 0)
                 return r;
         if (snprintf(repository, sizeof(repository), "%s/%s.git", w->repos, name) >= (int)sizeof(repository))
@@ -439,6 +517,28 @@ int workspace_create(const char *dir)
         return write_file_atomic(path, config, sizeof(config) - 1, 0600); /* last: what has a config is a store */
 }
 
+/* Before anything of the store is touched. Other mistakes may come of a config that was cut off, which only the store can tell. */
+static int check_version(struct workspace *w)
+{
+        cleanup_blob struct blob text = {0};
+        struct settings s;
+        int r = read_file(w->config, CONFIG_SIZE_MAX, &text);
+
+        if (r == 0)
+                r = settings_parse(SLICE(text.data, text.size), w->config, &s);
+        if (r == 0)
+                settings_done(&s);
+        return r == -EINVAL ? 0 : r;
+}
+
+static int read_settings(struct workspace *w)
+{
+        cleanup_config_text struct config_text text = {0};
+        int r = config_text_read(w->store, w->config, &text);
+
+        return r < 0 ? r : settings_parse(text_of(&text), w->config, &w->settings);
+}
+
 int workspace_open(const char *dir, int store_flags, struct workspace **ret)
 {
         cleanup_free char *absolute = realpath(dir, NULL);
@@ -462,13 +562,15 @@ int workspace_open(const char *dir, int store_flags, struct workspace **ret)
                 r = errno == ENOENT ? errorf(-ENOENT, "no store at %s: make one with 'solverfs init'", dir)
                                     : errorf(-errno, "cannot open the store %s: %s", dir, strerror(errno));
         if (r == 0)
-                r = settings_read(w->config, &w->settings);
+                r = check_version(w);
         if (r == 0 && !(store_flags & STORE_READ_ONLY))
                 r = make_folders(w->dir); /* of an older store, or one that lost some */
         if (r == -EROFS || r == -EACCES)
                 r = 0; /* store_open() goes on read-only, and says so */
         if (r == 0)
                 r = store_open(w->dir, workspace_tables, N_TABLES, store_flags, &w->store);
+        if (r == 0)
+                r = read_settings(w);
         if (r == 0)
                 r = cases_open(w->store, &cases_tables, &w->cases);
         if (r == 0)

@@ -74,9 +74,15 @@ struct store *workspace_store(struct workspace *w);
 struct cases *workspace_cases(struct workspace *w);
 struct programs *workspace_programs(struct workspace *w);
 
-/* The solvers as the config now has them: re-read when the file changed. A config that cannot be read keeps the last good list and
+/* The solvers as the config now has them: re-read when the file changed. One that was cut off is read from its copy. A config that cannot be read keeps the last good list and
  * logs the error once. */
 int workspace_solvers(struct workspace *w, struct solver_list **ret);
+/* The recipes of all solvers that the config names, those that cannot be opened too; recipe_list_free(). -ENODATA: the config was emptied,
+ * and nothing says which there were. */
+int workspace_recipes(struct workspace *w, struct recipe ***ret_list, size_t *ret_n);
+/* Was the config cut off (config_text.h)? 0: no. 1: yes, and it was written back, unless `look_only`. -ENODATA: yes, and what it said is
+ * lost. With a sentence, in error_message(), unless 0. */
+int workspace_check_config(struct workspace *w, bool look_only);
 /* What is wrong with the config as it now is, a line each; nothing when all is well. */
 void workspace_mistakes(struct workspace *w, struct buffer *ret);
 int workspace_solver(struct workspace *w, const char *name, struct solver **ret);
