@@ -899,13 +899,18 @@ static pid_t start_daemon(const char *dir, const char *options, const char *log)
         return pid;
 }
 
-struct mount *mount_start(const char *dir, const char *options)
+struct mount *mount_of(const char *dir)
 {
-        struct mount *m = NULL;
-
         for (size_t i = 0; i < n_mounts; i++)
                 if (strcmp(mounts[i].dir, dir) == 0)
-                        m = &mounts[i];
+                        return &mounts[i];
+        return NULL;
+}
+
+struct mount *mount_start(const char *dir, const char *options)
+{
+        struct mount *m = mount_of(dir);
+
         if (!m) {
                 ck_assert_uint_lt(n_mounts, MOUNTS_MAX);
                 m = &mounts[n_mounts++];

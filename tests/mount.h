@@ -99,6 +99,7 @@ struct mount {
 };
 /* Mounts the store at ./<dir> by `solverfs mount -f`; the log goes to <dir>.log. */
 struct mount *mount_start(const char *dir, const char *options);
+struct mount *mount_of(const char *dir); /* what was started there */
 /* The same, and expects it to be refused; its exit status. */
 int mount_refused(const char *dir, const char *options);
 void mount_stop(struct mount *m); /* `solverfs unmount`; the daemon ends with 0 */
