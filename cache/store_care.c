@@ -450,6 +450,17 @@ static int check_begin(struct check *c, struct store *s)
         return r;
 }
 
+/* What was mended before anybody looked: by opening it, or by a transaction that met the damage. Under the write lock. */
+static void tell_mended(struct check *c, struct environment *e)
+{
+        if (e->index_anew)
+                tell(c, "the index was damaged or gone, and made anew from the journal");
+        if (e->journal_anew)
+                tell(c, "a part of the journal was gone, and it was written anew from the index");
+        c->report->rebuilt |= e->index_anew;
+        e->index_anew = e->journal_anew = false;
+}
+
 int store_check(struct store *s, bool look_only, struct store_report *ret, void (*say)(void *user, const char *line), void *user)
 {
         cleanup(check_done) struct check c = {.report = ret, .say = say, .user = user, .look_only = look_only || s->read_only};
@@ -457,6 +468,8 @@ int store_check(struct store *s, bool look_only, struct store_report *ret, void 
 
         *ret = (struct store_report){0};
         r = check_begin(&c, s);
+        if (r == 0 && !c.look_only)
+                tell_mended(&c, s->env);
         if (r == 0)
                 r = check_all(&c);
         if (r < 0 || c.look_only) {

@@ -23,9 +23,10 @@ struct environment {
         bool has_meta;
         struct journal *journal; /* NULL when read-only and there is none */
 
-        pthread_mutex_t writer;      /* held by the thread that writes, around write_fd's lock */
-        struct buffer scratch;       /* under writer: the frame being put */
-        uint64_t readers_cleared_ns; /* under writer */
+        pthread_mutex_t writer;        /* held by the thread that writes, around write_fd's lock */
+        bool index_anew, journal_anew; /* under writer: made anew since it was opened, and not told yet */
+        struct buffer scratch;         /* under writer: the frame being put */
+        uint64_t readers_cleared_ns;   /* under writer */
 
         pthread_mutex_t pool_lock;
         pthread_cond_t pool_changed;

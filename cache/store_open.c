@@ -355,6 +355,7 @@ static int open_index(struct environment *e, int flags, bool alone)
         if (!(flags & STORE_REBUILD))
                 log_error("%s", error_message(r));
         r = set_aside(e->dir);
+        e->index_anew = r == 0;
         return r < 0 ? r : db_open(path, e->read_only, &e->db);
 }
 
@@ -452,13 +453,14 @@ static int bring_up(struct store *s, MDB_txn **txn, bool alone)
                 r = journal_pending(e->journal, found);
         if (r == -ENODATA) {
                 log_error("a part of the journal in %s/journal is gone; it is written anew from the index", e->dir);
-                s->journal_lost = true;
+                s->journal_lost = e->journal_anew = true;
                 r = 1; /* there may be more behind the part that is gone */
         }
         if (r < 0)
                 return r;
         at = found;
         if (r > 0) {
+                e->index_anew |= fresh;
                 if (fresh)
                         log_warning("making the index of %s from its journal", e->dir);
                 r = replay(e, s->tables, s->n_tables, alone, txn, &at, &counts);
@@ -553,6 +555,7 @@ static int renew_index(struct environment *e)
         if (r < 0)
                 return r;
         e->db = new;
+        e->index_anew = true;
         r = bring_up_again(e, anew);
         if (r < 0) {
                 e->db = old;

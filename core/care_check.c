@@ -69,9 +69,7 @@ static int check_store(struct checking *c)
         if (r != -EIO || c->look_only)
                 return r;
         /* Pages of the index: the next transaction makes it anew, which is then looked at. */
-        r = store_check(store, false, &c->report->store, say, c);
-        c->report->store.rebuilt = r == 0;
-        return r;
+        return store_check(store, false, &c->report->store, say, c);
 }
 
 /* -- builds and facts ------------------------------------------------------------------------------------------- */

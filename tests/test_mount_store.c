@@ -171,10 +171,22 @@ static const char *journal_file(void)
         return at("store/journal/%.8s", shell_output);
 }
 
+/* The kernel remembers for a second what it was told is not there. What LMDB cannot find in a damaged page is not there until fsck. */
+static bool comes(unsigned id, unsigned i)
+{
+        int error = 1;
+
+        for (unsigned turns = 0; error != 0 && turns < 20; turns++) {
+                nanosleep(&(struct timespec){.tv_nsec = 100 * 1000 * 1000}, NULL);
+                error = answer(id, i);
+        }
+        return error == 0;
+}
+
 START_TEST(test_flips_under_the_daemon)
 {
         const char *given = getenv("SOLVERFS_SEED");
-        unsigned ids[CASES], seed = given ? (unsigned)atoi(given) : 7, worst = 0, errors = 0, fscks, most = 0, more;
+        unsigned ids[CASES], seed = given ? (unsigned)atoi(given) : 7, errors = 0, unseen = 0, fscks, most = 0, more;
         struct mount *m;
 
         fprintf(stderr, "seed %u\n", seed);
@@ -186,12 +198,14 @@ START_TEST(test_flips_under_the_daemon)
         for (unsigned round = 0; round < FLIPS; round++) {
                 damage(rand_r(&seed) % 3 ? DATA : journal_file(), &seed);
                 for (unsigned i = 0; i < CASES; i++) {
-                        unsigned tries = 0;
-
-                        while (answer(ids[i], i) != 0)
-                                ck_assert_msg(++tries < 3, "round %u, case %u: no answer", round, i);
-                        errors += tries;
-                        worst = MAX(worst, tries);
+                        if (answer(ids[i], i) == 0)
+                                continue;
+                        errors++;
+                        if (!comes(ids[i], i)) {
+                                ck_assert_int_eq(shell("solverfs fsck"), 1);
+                                ck_assert_msg(comes(ids[i], i), "round %u, case %u: no answer", round, i);
+                                unseen++;
+                        }
                 }
                 for (fscks = 0; shell("solverfs fsck") != 0; fscks++)
                         ck_assert_msg(fscks < 3, "round %u: %s", round, shell_output);
@@ -199,8 +213,8 @@ START_TEST(test_flips_under_the_daemon)
         }
         more = case_add("more.smt2", "; do print sat 99\n");
         ck_assert_int_eq(answer(more, 99), 0);
-        fprintf(stderr, "%u of %u readers had an error, at most %u times; fsck found something up to %u times in a row\n", errors,
-                FLIPS * CASES, worst, most);
+        fprintf(stderr, "%u of %u readers had an error, %u until fsck; it found something up to %u times in a row\n", errors,
+                FLIPS * CASES, unseen, most);
         ck_assert(process_runs(m->pid));
         world_end();
 }
