@@ -1,21 +1,6 @@
 #include "fact.h"
 
-#include <endian.h>
-
-/* The stored form: a fixed head, little end first, then the four byte strings whose sizes it gives. */
-#define FACT_VERSION 1
-
-struct __attribute__((packed)) head {
-        uint8_t version;
-        uint8_t verdict;
-        uint8_t wrong;
-        uint8_t address_space;
-        uint8_t unused[4]; /* 0 */
-        uint64_t wall_ns, cpu_ns, memory;
-        uint64_t limit_wall_ns, limit_cpu_ns, limit_memory, limit_output, limit_processes;
-        uint64_t measured, remeasured;
-        uint64_t results_size, out_size, err_size, json_size;
-};
+#include "cache/record.h"
 
 struct fact *fact_ref(struct fact *f)
 {
@@ -82,32 +67,25 @@ bool fact_covers(const struct fact *f, const struct recipe_limits *asked)
         return in_time && memory_suffices(f, asked);
 }
 
-/* -- the store's form -- */
+/* -- the store's form: a fixed head of 120 bytes, then the four byte strings whose sizes it gives -- */
+
+#define FACT_VERSION 1
+#define UNUSED       4 /* bytes of 0 behind the first four */
 
 int fact_encode(const struct fact *f, struct buffer *ret)
 {
-        struct head h = {
-                .version = FACT_VERSION,
-                .verdict = (uint8_t)f->verdict,
-                .wrong = f->wrong,
-                .address_space = f->address_space,
-                .wall_ns = htole64(f->wall_ns),
-                .cpu_ns = htole64(f->cpu_ns),
-                .memory = htole64(f->memory),
-                .limit_wall_ns = htole64(f->limits.wall_ns),
-                .limit_cpu_ns = htole64(f->limits.cpu_ns),
-                .limit_memory = htole64(f->limits.memory),
-                .limit_output = htole64(f->limits.output),
-                .limit_processes = htole64(f->limits.processes),
-                .measured = htole64((uint64_t)f->measured),
-                .remeasured = htole64((uint64_t)f->remeasured),
-                .results_size = htole64(f->results.size),
-                .out_size = htole64(f->out.size),
-                .err_size = htole64(f->err.size),
-                .json_size = htole64(f->json.size),
-        };
+        const uint64_t numbers[] = {
+                f->wall_ns,       f->cpu_ns,        f->memory,           f->limits.wall_ns,     f->limits.cpu_ns,
+                f->limits.memory, f->limits.output, f->limits.processes, (uint64_t)f->measured, (uint64_t)f->remeasured,
+                f->results.size,  f->out.size,      f->err.size,         f->json.size};
 
-        buffer_add(ret, &h, sizeof(h));
+        record_put_u8(ret, FACT_VERSION);
+        record_put_u8(ret, (uint8_t)f->verdict);
+        record_put_u8(ret, f->wrong);
+        record_put_u8(ret, f->address_space);
+        buffer_add(ret, (const uint8_t[UNUSED]){0}, UNUSED);
+        for (size_t i = 0; i < ARRAY_SIZE(numbers); i++)
+                record_put_u64_le(ret, numbers[i]);
         buffer_add(ret, f->results.data, f->results.size);
         buffer_add(ret, f->out.data, f->out.size);
         buffer_add(ret, f->err.data, f->err.size);
@@ -115,80 +93,54 @@ int fact_encode(const struct fact *f, struct buffer *ret)
         return buffer_error(ret);
 }
 
-static int take(struct slice *from, uint64_t size, bool copy, struct blob *ret)
+static void read_limits(struct record *r, struct recipe_limits *ret)
 {
-        if (copy && size > 0) {
-                void *owned = malloc(size);
-
-                if (!owned)
-                        return -ENOMEM;
-                memcpy(owned, from->data, size);
-                *ret = (struct blob){.data = owned, .size = size, .owned = owned};
-        }
-        *from = SLICE((const char *)from->data + size, from->size - size);
-        return 0;
+        ret->wall_ns = record_u64_le(r);
+        ret->cpu_ns = record_u64_le(r);
+        ret->memory = record_u64_le(r);
+        ret->output = record_u64_le(r);
+        ret->processes = record_u64_le(r);
 }
 
-static bool head_is_sound(const struct head *h, size_t rest)
+static void read_strings(struct record *r, bool brief, struct fact *f)
 {
-        const uint64_t sizes[] = {le64toh(h->results_size), le64toh(h->out_size), le64toh(h->err_size), le64toh(h->json_size)};
+        struct blob *const blobs[] = {&f->results, &f->out, &f->err, &f->json};
+        uint64_t sizes[ARRAY_SIZE(blobs)];
 
-        for (size_t i = 0; i < ARRAY_SIZE(sizes); i++) {
-                if (sizes[i] > rest)
-                        return false;
-                rest -= sizes[i];
-        }
-        return rest == 0 && h->verdict < N_VERDICTS && h->wrong <= 1 && h->address_space <= 1;
+        for (size_t i = 0; i < ARRAY_SIZE(sizes); i++)
+                sizes[i] = record_u64_le(r);
+        for (size_t i = 0; i < ARRAY_SIZE(blobs); i++)
+                if (brief && i > 0)
+                        record_slice(r, sizes[i]);
+                else
+                        record_blob(r, sizes[i], blobs[i]);
 }
 
 int fact_decode(struct slice bytes, bool brief, struct fact **ret)
 {
-        cleanup(fact_unrefp) struct fact *f = NULL;
-        struct head h;
+        cleanup(fact_unrefp) struct fact *f = calloc(1, sizeof(*f));
+        struct record rec = record_of(bytes);
         int r;
 
-        if (bytes.size < 1)
-                return errorf(-EBADMSG, "an empty record is no fact");
-        if (*(const uint8_t *)bytes.data != FACT_VERSION)
-                return errorf(-EBADMSG, "a fact of format %u, and only format %d is known here", *(const uint8_t *)bytes.data,
-                              FACT_VERSION);
-        if (bytes.size < sizeof(h))
-                return errorf(-EBADMSG, "a fact cut short, of %zu bytes", bytes.size);
-        memcpy(&h, bytes.data, sizeof(h));
-        bytes = SLICE((const char *)bytes.data + sizeof(h), bytes.size - sizeof(h));
-        if (!head_is_sound(&h, bytes.size))
-                return errorf(-EBADMSG, "a fact whose head and sizes do not fit together");
-        f = malloc(sizeof(*f));
         if (!f)
                 return -ENOMEM;
-        *f = (struct fact){
-                .refs = 1,
-                .verdict = (enum verdict)h.verdict,
-                .wrong = h.wrong,
-                .address_space = h.address_space,
-                .wall_ns = le64toh(h.wall_ns),
-                .cpu_ns = le64toh(h.cpu_ns),
-                .memory = le64toh(h.memory),
-                .limits =
-                        {
-                                .wall_ns = le64toh(h.limit_wall_ns),
-                                .cpu_ns = le64toh(h.limit_cpu_ns),
-                                .memory = le64toh(h.limit_memory),
-                                .output = le64toh(h.limit_output),
-                                .processes = le64toh(h.limit_processes),
-                        },
-                .measured = (int64_t)le64toh(h.measured),
-                .remeasured = (int64_t)le64toh(h.remeasured),
-        };
-        r = take(&bytes, le64toh(h.results_size), true, &f->results);
+        f->refs = 1;
+        record_version(&rec, FACT_VERSION);
+        f->verdict = (enum verdict)record_u8(&rec);
+        if (f->verdict >= N_VERDICTS)
+                record_fail(&rec);
+        f->wrong = record_bool(&rec);
+        f->address_space = record_bool(&rec);
+        record_slice(&rec, UNUSED);
+        f->wall_ns = record_u64_le(&rec);
+        f->cpu_ns = record_u64_le(&rec);
+        f->memory = record_u64_le(&rec);
+        read_limits(&rec, &f->limits);
+        f->measured = (int64_t)record_u64_le(&rec);
+        f->remeasured = (int64_t)record_u64_le(&rec);
+        read_strings(&rec, brief, f);
+        r = record_end(&rec, "a fact");
         if (r == 0)
-                r = take(&bytes, le64toh(h.out_size), !brief, &f->out);
-        if (r == 0)
-                r = take(&bytes, le64toh(h.err_size), !brief, &f->err);
-        if (r == 0)
-                r = take(&bytes, le64toh(h.json_size), !brief, &f->json);
-        if (r < 0)
-                return r;
-        *ret = steal_pointer(f);
-        return 0;
+                *ret = steal_pointer(f);
+        return r;
 }
