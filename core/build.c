@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
@@ -72,6 +73,7 @@ struct attempt {
         struct manifest files;
         struct buffer log;
         char *reason; /* owned; NULL: it goes well */
+        bool doubted; /* what it failed for may have come from outside */
         uint64_t wall_ns, cpu_ns, memory;
         int64_t started;
         struct build_output *outputs; /* owned */
@@ -222,6 +224,42 @@ static bool wants_network(const struct execute_result *x)
         return false;
 }
 
+/* A signal that people and services end processes with may have come from anywhere. Mostly it is not the shell that it hits but what the
+ * shell has started: then there is a status, or only a word of the shell, make, a compiler's driver, cargo, go or Python. */
+static bool may_be_killed(const struct execute_result *x)
+{
+        static const char *const words[] = {"Killed\n",
+                                            " Killed  ",
+                                            "Killed signal terminated program",
+                                            "terminated with signal 9",
+                                            "Killed (program ",
+                                            "signal: 9, SIGKILL",
+                                            "signal: killed",
+                                            "Signals.SIGKILL",
+                                            "Terminated\n",
+                                            " Terminated  ",
+                                            "Terminated signal terminated program",
+                                            "terminated with signal 15",
+                                            "signal: 15, SIGTERM",
+                                            "signal: terminated",
+                                            "Signals.SIGTERM"};
+        static const int signals[] = {SIGHUP, SIGINT, SIGKILL, SIGTERM};
+
+        for (size_t i = 0; x->end == END_EXIT && i < ARRAY_SIZE(signals); i++)
+                if (x->code == 128 + signals[i])
+                        return true;
+        for (size_t i = 0; x->end == END_EXIT && i < ARRAY_SIZE(words); i++)
+                if (x->out.size > 0 && memmem(x->out.data, x->out.size, words[i], strlen(words[i])))
+                        return true;
+        return x->doubt == DOUBT_SIGNAL;
+}
+
+/* Whether what the command ended for says something of the commit. */
+static bool is_doubted(const struct execute_result *x)
+{
+        return x->doubt == DOUBT_MEMORY || (x->doubt == DOUBT_PAUSE && x->end == END_TIMEOUT) || may_be_killed(x);
+}
+
 /* Why a command failed, in the words of the record's reason; 0 too when it did not. */
 static int judge(struct attempt *a, size_t number, const char *text, const struct execute_result *x)
 {
@@ -279,6 +317,7 @@ static int run_command(struct attempt *a, size_t number)
         a->cpu_ns += x.user_ns + x.system_ns;
         a->memory = MAX(a->memory, x.memory);
         r = judge(a, number, text.data, &x);
+        a->doubted = a->reason && is_doubted(&x);
         execute_result_done(&x);
         return r < 0 ? r : buffer_error(&a->log);
 }
@@ -422,16 +461,17 @@ static int keep(struct attempt *a, const struct digest *recipe)
         return worktree_keep(a->worktree, recipe, &a->files, programs, a->n_outputs);
 }
 
-/* Begins the log anew with why there is a second attempt. */
-static void begin_again(struct attempt *a, const struct buffer *notes, const char *why)
+/* Begins the log anew with why there is another attempt. */
+static void begin_again(struct attempt *a, const struct buffer *notes, const char *what, const char *why)
 {
         buffer_done(&a->log);
         buffer_add(&a->log, notes->data, notes->size);
-        buffer_addf(&a->log, "(built from nothing, as building on what was there failed: %s)\n", why);
+        buffer_addf(&a->log, "(built from nothing, as %s: %s)\n", what, why);
         outputs_free(a->outputs, a->n_outputs);
         a->outputs = NULL;
         a->n_outputs = 0;
         a->wall_ns = a->cpu_ns = a->memory = 0;
+        a->doubted = false;
         free(steal_pointer(a->reason));
 }
 
@@ -440,6 +480,16 @@ static void begin_again(struct attempt *a, const struct buffer *notes, const cha
 static bool may_help(int r)
 {
         return r != -ECANCELED && r != -ENOSPC && r != -ESTALE && r != -ENOMEM;
+}
+
+static int attempt_again(struct attempt *a, git_repository *git, const git_oid *commit, const struct buffer *notes,
+                         const char *what, int r)
+{
+        cleanup_free char *why = strdup(a->reason ?: error_message(r));
+
+        log_info("building %s from nothing, as %s: %s", git_oid_tostr_s(commit), what, why ?: "");
+        begin_again(a, notes, what, why ?: "");
+        return attempt_run(a, git, true);
 }
 
 static int build_in(struct attempt *a, git_repository *git, const git_oid *commit, const struct digest *recipe,
@@ -452,13 +502,15 @@ static int build_in(struct attempt *a, git_repository *git, const git_oid *commi
         buffer_add(&notes, a->log.data, a->log.size);
         r = attempt_run(a, git, clean);
         if (!clean && (a->reason || (r < 0 && may_help(r)))) {
-                cleanup_free char *why = strdup(a->reason ?: error_message(r));
-
-                log_info("building %s from nothing: %s", git_oid_tostr_s(commit), why ?: "");
-                begin_again(a, &notes, why ?: "");
+                r = attempt_again(a, git, commit, &notes, "building on what was there failed", r);
                 clean = true;
-                r = attempt_run(a, git, clean);
         }
+        if (r == 0 && a->doubted) {
+                r = attempt_again(a, git, commit, &notes, "what ended it may have come from outside", r);
+                clean = true;
+        }
+        if (r == 0 && a->doubted)
+                r = errorf(-EIO, "%s: who ended it cannot be known, so nothing is recorded of this commit", a->reason);
         if (r == 0 && !a->reason && !a->request->clean && keep(a, recipe) < 0)
                 log_warning("the next build in %s begins from nothing: its state cannot be written", a->worktree->path);
         if (a->request->clean && remove_tree(a->worktree->path) < 0)

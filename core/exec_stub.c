@@ -451,7 +451,7 @@ static void drain_signals(const struct run *run)
                 ;
 }
 
-static void wait_for_something(const struct run *run, uint64_t until)
+static void wait_for_something(struct run *run, uint64_t until)
 {
         struct pollfd fds[] = {
                 {.fd = run->signals, .events = POLLIN},
@@ -462,6 +462,10 @@ static void wait_for_something(const struct run *run, uint64_t until)
         struct timespec t = {.tv_sec = (time_t)(left / NSEC_PER_SEC), .tv_nsec = (long)(left % NSEC_PER_SEC)};
 
         ppoll(fds, ARRAY_SIZE(fds), &t, NULL);
+        now += left;
+        left = clock_now();
+        if (left > now && left - now > run->reply.late_ns)
+                run->reply.late_ns = left - now;
 }
 
 static void watch(struct run *run)

@@ -54,4 +54,5 @@ struct exec_reply {
         uint64_t wall_ns, user_ns, system_ns;
         uint64_t largest, tree; /* bytes: ru_maxrss of the largest process; the most that a poll of all of them found */
         uint64_t voluntary, involuntary;
+        uint64_t late_ns; /* the longest that the helper slept beyond what it had asked for */
 };

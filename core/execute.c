@@ -26,6 +26,9 @@
 #define END_GRACE   (5 * NSEC_PER_SEC)
 #define WALL_GRACE  (30 * NSEC_PER_SEC)
 
+/* For so long no helper is late, however busy the machine: it was not allowed to run. */
+#define PAUSE (2 * NSEC_PER_SEC)
+
 #define RUN_MARK "SOLVERFS_RUN="
 
 /* One execution, while it lasts. */
@@ -44,6 +47,7 @@ struct execution {
         bool cancelled, lost;             /* lost: it went beyond every deadline and was killed */
         bool all_gone;                    /* nothing of it is left, as the helper has said, or nothing was begun */
         uint64_t deadline;                /* 0: none */
+        uint64_t memory_kills;            /* of this machine, when it began */
         char mark[sizeof(RUN_MARK) + 32]; /* an environment variable by which a bare run's processes are found again */
 };
 
@@ -619,6 +623,43 @@ static int explain_step(const struct execution *x)
         return errorf(-error, "the helper of a run of %s could not %s: %s", x->request->argv[0], what, strerror(error));
 }
 
+/* How many processes the kernel has killed on this machine for want of memory. Read at most once a second: all of the file is made anew at
+ * each look, and a run should not wait for that. */
+static uint64_t memory_kills(bool fresh)
+{
+        static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+        static uint64_t count, when;
+        cleanup_file FILE *f = NULL;
+        unsigned long long n;
+        char line[128];
+
+        pthread_mutex_lock(&lock);
+        if (fresh || when == 0 || now_ns() - when > NSEC_PER_SEC) {
+                f = fopen("/proc/vmstat", "re");
+                while (f && fgets(line, sizeof(line), f))
+                        if (sscanf(line, "oom_kill %llu", &n) == 1)
+                                count = n;
+                when = now_ns();
+        }
+        n = count;
+        pthread_mutex_unlock(&lock);
+        return n;
+}
+
+/* Nobody can tell who sent a signal to somebody else. */
+static enum execute_doubt doubt_of(const struct execution *x, const struct execute_result *r)
+{
+        bool failed = r->end == END_SIGNAL || (r->end == END_EXIT && r->code != 0);
+
+        if (failed && memory_kills(true) != x->memory_kills)
+                return DOUBT_MEMORY;
+        if (x->reply.late_ns >= PAUSE)
+                return DOUBT_PAUSE;
+        if (r->end == END_SIGNAL && (r->code == SIGKILL || r->code == SIGTERM || r->code == SIGINT || r->code == SIGHUP))
+                return DOUBT_SIGNAL;
+        return DOUBT_NONE;
+}
+
 static int make_result(struct execution *x, struct execute_result *ret)
 {
         const struct exec_reply *a = &x->reply;
@@ -640,6 +681,7 @@ static int make_result(struct execution *x, struct execute_result *ret)
 
         if (r.end == END_EXIT && (prints_too_much(&x->out_capture) || prints_too_much(&x->err_capture)))
                 r.end = END_OUTPUT; /* it had ended before we had read it all */
+        r.doubt = doubt_of(x, &r);
         k = capture_finish(&x->out_capture, &r.out, &r.out_cut);
         if (k == 0)
                 k = capture_finish(&x->err_capture, &r.err, &r.err_cut);
@@ -699,6 +741,7 @@ int execute(const struct execute_request *request, struct execute_result *ret)
         if (getrandom(random, sizeof(random), 0) != sizeof(random))
                 return errorf(-EIO, "the kernel gives no random numbers");
         snprintf(x.mark, sizeof(x.mark), RUN_MARK "%016" PRIx64 "%016" PRIx64, random[0], random[1]);
+        x.memory_kills = memory_kills(false);
         r = fault_at("execute.start");
         if (r == 0)
                 r = start(&x);

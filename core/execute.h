@@ -1,6 +1,6 @@
 /* Runs one program in a sandbox under limits, and measures it. Used by runs and by builds alike.
  *
- * How. The caller (often a big process with LMDB mapped: its peak memory would be inherited, see docs/measuring.md) spawns bubblewrap,
+ * How. The caller (often a big process with LMDB mapped: its peak memory would be inherited, see exec_stub.c) spawns bubblewrap,
  * and inside it the tiny static helper `solverfs-exec` is PID 1 of a PID namespace. The helper starts the program in a process group of
  * its own, times it from its execve to its exit, reaps every descendant, polls the tree's CPU time and memory, enforces the limits,
  * kills what is left until nothing is, and writes one record to a socket the program cannot reach. What is printed is read by the
@@ -77,9 +77,19 @@ enum execute_end {
         END_NOEXEC,    /* could not be executed: `code` is errno of execve */
 };
 
+/* Why an execution may say nothing of the program: what ended or slowed it may have come from outside, and nobody can tell. Who asked for
+ * it should try once more before believing it. */
+enum execute_doubt {
+        DOUBT_NONE,
+        DOUBT_SIGNAL, /* END_SIGNAL by one that people and services end processes with: KILL, TERM, INT or HUP */
+        DOUBT_MEMORY, /* it failed, and the kernel killed something on this machine meanwhile for want of memory */
+        DOUBT_PAUSE,  /* the helper stood still for seconds: frozen, stopped, a virtual machine that was suspended */
+};
+
 struct execute_result {
         enum execute_end end;
         int code;
+        enum execute_doubt doubt;
         uint64_t wall_ns, user_ns, system_ns; /* CPU of the whole tree, descendants that daemonized included */
         uint64_t memory;                 /* peak resident bytes: of the tree's largest process or the polled sum of the tree, the
                                                  larger */
