@@ -228,8 +228,11 @@ static int absolute_url(const char *url, char ret[PATH_SIZE], git_repository **r
 
 static int finish_clone(const char *part, const char *path, const char *repos_dir)
 {
-        cleanup_close int fd = -1;
+        cleanup_close int fd = -1, part_fd = open(part, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
+        /* Who was told that it is added finds it behind a power cut. One call for all of its objects: there may be a hundred thousand. */
+        if (part_fd < 0 || syncfs(part_fd) < 0)
+                return errorf(-errno, "cannot sync %s: %s", part, strerror(errno));
         if (rename(part, path) < 0)
                 return errorf(-errno, "cannot rename %s to %s: %s", part, path, strerror(errno));
         fd = open(repos_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
