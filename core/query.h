@@ -17,6 +17,7 @@ struct program_value {
         char path[PATH_SIZE];
         uint64_t size;
 };
+int program_value_fd(struct value *v); /* another descriptor, that holds the program as well; -1: errno */
 struct run_value {
         struct value value;
         struct fact *fact;          /* owns a ref; NULL: the commit cannot be built */

@@ -1,6 +1,7 @@
 /* Queries build and program. */
 #include "query.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 
 #include "cache/lock.h"
@@ -351,6 +352,11 @@ static void program_value_free(struct value *value)
 
         close(v->fd);
         free(v);
+}
+
+int program_value_fd(struct value *v)
+{
+        return fcntl(((struct program_value *)v)->fd, F_DUPFD_CLOEXEC, 3); /* shares the lock that keeps it in the folder */
 }
 
 const struct query_type query_program_type = {

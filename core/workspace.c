@@ -116,6 +116,20 @@ static int workspace_history(struct workspace *w, const char *name, struct histo
         return 0;
 }
 
+/* Of its text, so that whatever it says counts. */
+static int recipe_version(const struct recipe *recipe, uint64_t *ret)
+{
+        cleanup_buffer struct buffer text = {0};
+        struct digest d;
+        int r = recipe_print(recipe, &text);
+
+        if (r < 0)
+                return r;
+        digest_of(text.data, text.size, &d);
+        memcpy(ret, d.bytes, sizeof(*ret));
+        return 0;
+}
+
 static int solver_new(struct workspace *w, struct recipe *recipe, struct solver **ret)
 {
         cleanup(solver_unrefp) struct solver *s = calloc(1, sizeof(*s));
@@ -126,7 +140,9 @@ static int solver_new(struct workspace *w, struct recipe *recipe, struct solver 
         s->refs = 1;
         s->recipe = recipe_ref(recipe);
         s->repository = recipe->base ? recipe->base : recipe->name;
-        r = name_number(w, NAMES_SOLVER, recipe->name, &s->number);
+        r = recipe_version(recipe, &s->version);
+        if (r == 0)
+                r = name_number(w, NAMES_SOLVER, recipe->name, &s->number);
         if (r == 0)
                 r = workspace_history(w, s->repository, &s->history);
         if (r < 0)

@@ -46,6 +46,7 @@ enum table {
 struct solver {
         unsigned refs;
         uint32_t number;         /* dense, for good */
+        uint64_t version;        /* of the recipe: another one has another */
         struct recipe *recipe;   /* owns a ref; name is recipe->name */
         struct history *history; /* owns a ref; shared with its variants */
         const char *repository;  /* name of the repository: the base's for a variant; points into recipe */

@@ -199,30 +199,29 @@ static void *leaver_thread(void *user)
 
 struct own_options {
         unsigned threads;
+        int cached;
 };
 
 static const struct fuse_opt own_options[] = {
         {"max_threads=%u", offsetof(struct own_options, threads), 1},
+        {"cached", offsetof(struct own_options, cached), 1},
         FUSE_OPT_END,
 };
 
-/* libfuse's session, with the kernel's and the user's options; those that are ours are taken out and end in *own. */
-static struct fuse_session *make_fuse(struct session *s, const struct session_options *o, const char *store,
-                                      struct own_options *own)
+/* The kernel's and the user's options for libfuse; those that are ours are taken out and end in *own. */
+static int take_options(const struct session_options *o, const char *store, struct own_options *own, struct fuse_args *ret)
 {
-        struct fuse_args args = FUSE_ARGS_INIT(0, NULL);
         cleanup_free char *source = NULL, *options = NULL;
-        struct fuse_session *fuse = NULL;
 
-        if (asprintf(&source, "fsname=%s", store) >= 0 &&
-            fuse_opt_add_opt(&options, "rw,nodev,nosuid,noatime,default_permissions,subtype=solverfs") == 0 &&
-            fuse_opt_add_opt_escaped(&options, source) == 0 && /* a comma in the store's path is no end of it */
-            (!o->options || !*o->options || fuse_opt_add_opt(&options, o->options) == 0) &&
-            fuse_opt_add_arg(&args, "solverfs") == 0 && fuse_opt_add_arg(&args, "-o") == 0 &&
-            fuse_opt_add_arg(&args, options) == 0 && fuse_opt_parse(&args, own, own_options, NULL) == 0)
-                fuse = fuse_session_new(&args, &session_operations, sizeof(session_operations), s);
-        fuse_opt_free_args(&args);
-        return fuse;
+        if (asprintf(&source, "fsname=%s", store) < 0 ||
+            fuse_opt_add_opt(&options, "rw,nodev,nosuid,noatime,default_permissions,subtype=solverfs") < 0 ||
+            fuse_opt_add_opt_escaped(&options, source) < 0 || /* a comma in the store's path is no end of it */
+            (o->options && *o->options && fuse_opt_add_opt(&options, o->options) < 0) || fuse_opt_add_arg(ret, "solverfs") < 0 ||
+            fuse_opt_add_arg(ret, "-o") < 0 || fuse_opt_add_arg(ret, options) < 0)
+                return -ENOMEM;
+        if (fuse_opt_parse(ret, own, own_options, NULL) < 0)
+                return errorf(-EINVAL, "the mount options were not accepted: %s", o->options ? o->options : "");
+        return own->cached && fuse_opt_add_arg(ret, "-oro") < 0 ? -ENOMEM : 0;
 }
 
 static int serve(struct fuse_session *fuse, unsigned threads)
@@ -246,10 +245,11 @@ static int serve(struct fuse_session *fuse, unsigned threads)
         return r < 0 ? r : 0; /* a signal's number is no error */
 }
 
-static int mount_and_serve(struct session *s, struct workspace *w, const struct session_options *o, const char *path)
+static int mount_and_serve(struct session *s, const struct session_options *o, const struct own_options *own,
+                           struct fuse_args *args, const char *path)
 {
-        struct own_options own = {.threads = MOUNT_THREADS};
-        struct fuse_session *fuse = make_fuse(s, o, workspace_dir(w), &own);
+        const struct fuse_lowlevel_ops *operations = own->cached ? &session_finished_operations : &session_operations;
+        struct fuse_session *fuse = fuse_session_new(args, operations, sizeof(*operations), s);
         struct leaver leaver = {.session = s, .fuse = fuse, .mountpoint = path, .loop = pthread_self()};
         int r;
 
@@ -266,7 +266,7 @@ static int mount_and_serve(struct session *s, struct workspace *w, const struct 
         if (r == 0) {
                 if (o->ready)
                         o->ready(o->user, 0);
-                r = serve(fuse, MAX(own.threads, 1u));
+                r = serve(fuse, MAX(own->threads, 1u));
                 eventfd_write(leaver.end, 1);
                 pthread_join(leaver.thread, NULL);
         }
@@ -281,6 +281,8 @@ static int mount_and_serve(struct session *s, struct workspace *w, const struct 
 
 int session_run(struct workspace *w, struct engine *e, const struct session_options *o)
 {
+        struct own_options own = {.threads = MOUNT_THREADS};
+        struct fuse_args args = FUSE_ARGS_INIT(0, NULL);
         struct session *s = NULL;
         sigset_t before, leave;
         char path[PATH_SIZE];
@@ -292,10 +294,13 @@ int session_run(struct workspace *w, struct engine *e, const struct session_opti
         r = session_mountpoint(o->mountpoint, path);
         r = r < 0 ? errorf(r, "cannot mount at %s: %s", o->mountpoint, strerror(-r)) : clear_mountpoint(path);
         if (r == 0)
-                r = session_new(w, e, &s);
+                r = take_options(o, workspace_dir(w), &own, &args);
         if (r == 0)
-                r = mount_and_serve(s, w, o, path);
+                r = session_new(w, e, own.cached, &s);
+        if (r == 0)
+                r = mount_and_serve(s, o, &own, &args, path);
         session_free(s);
+        fuse_opt_free_args(&args);
         pthread_sigmask(SIG_SETMASK, &before, NULL);
         if (r < 0 && o->ready)
                 o->ready(o->user, r);

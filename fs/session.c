@@ -59,6 +59,8 @@ int session_entry(struct session *s, const struct node *n, struct fuse_entry_par
         if (r < 0)
                 return r;
         ret->ino = ret->attr.st_ino;
+        if (s->finished && n->solver)
+                ret->generation = n->solver->version;
         ret->entry_timeout = kind_is_moving(n->route->kind) ? BRIEFLY : FOREVER;
         return 0;
 }
@@ -95,10 +97,15 @@ int session_error(int r, const char *what, const char *reason)
 
 /* -- init, lookup, getattr, readlink -- */
 
-static void op_init(void *, struct fuse_conn_info *conn)
+static void op_init(void *user, struct fuse_conn_info *conn)
 {
-        conn->want &= ~(unsigned)FUSE_CAP_AUTO_INVAL_DATA; /* READDIRPLUS and its AUTO are libfuse's default */
-        if (conn->capable & FUSE_CAP_EXPLICIT_INVAL_DATA)
+        struct session *s = user;
+
+        if (s->finished) /* nobody is asked at open: pages go when a size or time is seen to be another */
+                conn->want |= FUSE_CAP_AUTO_INVAL_DATA;
+        else
+                conn->want &= ~(unsigned)FUSE_CAP_AUTO_INVAL_DATA; /* READDIRPLUS and its AUTO are libfuse's default */
+        if (!s->finished && conn->capable & FUSE_CAP_EXPLICIT_INVAL_DATA)
                 conn->want |= FUSE_CAP_EXPLICIT_INVAL_DATA;
         conn->max_background = 1000; /* readers of many files at once: the default of 12 would make them take turns */
         conn->congestion_threshold = 750;
@@ -239,9 +246,25 @@ const struct fuse_lowlevel_ops session_operations = {
         .create = write_create,
 };
 
+/* No release, no flush, nothing that writes: libfuse answers those by ENOSYS. */
+const struct fuse_lowlevel_ops session_finished_operations = {
+        .init = op_init,
+        .lookup = op_lookup,
+        .getattr = op_getattr,
+        .readlink = op_readlink,
+        .open = finished_open,
+        .read = finished_read,
+        .opendir = list_open,
+        .readdir = list_read,
+        .readdirplus = list_read_plus,
+        .statfs = op_statfs,
+        .getxattr = state_getxattr,
+        .listxattr = state_listxattr,
+};
+
 /* -- life -- */
 
-int session_new(struct workspace *w, struct engine *e, struct session **ret)
+int session_new(struct workspace *w, struct engine *e, bool finished, struct session **ret)
 {
         struct session *s = calloc(1, sizeof(*s));
         int r;
@@ -249,14 +272,17 @@ int session_new(struct workspace *w, struct engine *e, struct session **ret)
         if (!s)
                 return -ENOMEM;
         s->engine = e;
+        s->finished = finished;
         pthread_mutex_init(&s->lock, NULL);
-        r = tree_open(w, e, &s->tree);
+        r = tree_open(w, e, finished, &s->tree);
         if (r == 0)
                 r = known_new(&s->known);
         if (r == 0)
                 r = writing_new(&s->writing);
         if (r == 0)
-                r = waiters_new(e, file_answered, s, &s->waiters);
+                r = contents_new(&s->contents);
+        if (r == 0)
+                r = waiters_new(e, finished ? finished_answered : file_answered, s, &s->waiters);
         if (r < 0) {
                 session_free(s);
                 return r;
@@ -271,6 +297,7 @@ struct session *session_free(struct session *s)
                 return NULL;
         waiters_free(s->waiters);
         file_close_all(s);
+        s->contents = contents_free(s->contents);
         s->writing = writing_free(s->writing);
         s->known = known_free(s->known);
         tree_close(s->tree);

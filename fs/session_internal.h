@@ -8,8 +8,8 @@
 
 struct session;
 
-/* `e` answers cold opens. */
-int session_new(struct workspace *w, struct engine *e, struct session **ret);
+/* `e` answers cold opens. `finished`: only what is finished is there (-o cached). */
+int session_new(struct workspace *w, struct engine *e, bool finished, struct session **ret);
 /* Answers everybody who is parked and returns when nobody is any more: before libfuse's session, whose requests they hold, goes. */
 void session_drain(struct session *s);
 struct session *session_free(struct session *s);
@@ -20,4 +20,5 @@ void session_interrupt(struct session *s);
 /* Nothing is open, and no case is being written. */
 bool session_is_idle(struct session *s);
 
-extern const struct fuse_lowlevel_ops session_operations; /* userdata: the struct session */
+/* userdata: the struct session */
+extern const struct fuse_lowlevel_ops session_operations, session_finished_operations;

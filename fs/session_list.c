@@ -11,7 +11,7 @@ void list_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
                 uint64_t generation = tree_list_generation(s->tree, &dir);
 
                 fi->cache_readdir = generation != 0;
-                fi->keep_cache = generation != 0 && known_listing(s->known, ino, generation);
+                fi->keep_cache = generation == LISTING_FIXED || (generation != 0 && known_listing(s->known, ino, generation));
                 fuse_reply_open(req, fi);
         } else
                 fuse_reply_err(req, session_error(r, "opendir", NULL));
@@ -26,11 +26,11 @@ struct listing {
 };
 
 /* Attributes go with the names where they are as good as free and mostly wanted next: a finished cell's files, which all come from one
- * fact. Elsewhere they may cost (a diff, an object of git) and are rarely asked for; a name without them (inode 0) is looked up if need
- * be. */
-static bool lists_attributes(const struct node *dir)
+ * fact; and where everything is there to be read whole, the cells. Elsewhere they may cost (a diff, an object of git) and are rarely asked
+ * for; a name without them (inode 0) is looked up if need be. */
+static bool lists_attributes(const struct session *s, const struct node *dir)
 {
-        return dir->view.cached && dir->route->kind == KIND_CELL;
+        return dir->view.cached && (dir->route->kind == KIND_CELL || (s->finished && dir->route->kind == KIND_CELLS));
 }
 
 static void entry_attributes(struct session *s, const struct entry *e, struct fuse_entry_param *ret)
@@ -70,7 +70,7 @@ static void reply_listing(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off
                 full = listing_add(&l, &(struct entry){.name = ".", .ino = ino, .type = S_IFDIR, .next = 1});
         if (r == 0 && offset < 2 && !full)
                 full = listing_add(&l, &(struct entry){.name = "..", .ino = UINT32_MAX, .type = S_IFDIR, .next = 2});
-        l.attributes = plus && r == 0 && lists_attributes(&dir); /* not of the two: the kernel knows them */
+        l.attributes = plus && r == 0 && lists_attributes(s, &dir); /* not of the two: the kernel knows them */
         if (r == 0 && !full)
                 r = tree_list(s->tree, &dir, offset <= 2 ? 0 : (uint64_t)offset, listing_add, &l);
         if (r == 0)

@@ -183,7 +183,7 @@ void file_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
                 if (r == 0)
                         r = tree_query(s->tree, &n, &q);
                 if (r == 0) {
-                        waiters_park(s->waiters, req, ino, fi->flags, q);
+                        waiters_park(s->waiters, req, &(struct parked){.ino = ino}, q);
                         return;
                 }
         }
@@ -200,8 +200,7 @@ static int handle_fill(struct session *s, const struct node *n, struct value *v,
         int r;
 
         if (v->type == &query_program_type) {
-                h->fd = fcntl(((struct program_value *)v)->fd, F_DUPFD_CLOEXEC,
-                              3); /* shares the lock that keeps it in the folder */
+                h->fd = program_value_fd(v);
                 return h->fd < 0 ? -errno : 0;
         }
         r = tree_content(s->tree, n, &h->content);
@@ -209,7 +208,7 @@ static int handle_fill(struct session *s, const struct node *n, struct value *v,
         return r == -ENOENT ? errorf(-EIO, "the value was worked out, but is not in the store") : r;
 }
 
-void file_answered(void *user, fuse_req_t req, fuse_ino_t ino, int, int r, struct value *v, const char *reason)
+void file_answered(void *user, fuse_req_t req, const struct parked *p, int r, struct value *v, const char *reason)
 {
         struct session *s = user;
         cleanup_handle struct handle *h = handle_new();
@@ -218,12 +217,12 @@ void file_answered(void *user, fuse_req_t req, fuse_ino_t ino, int, int r, struc
         if (r == 0)
                 r = fault_at("open.answer");
         if (r == 0)
-                r = h ? tree_node(s->tree, ino, &n) : -ENOMEM;
+                r = h ? tree_node(s->tree, p->ino, &n) : -ENOMEM;
         if (r == 0)
                 r = handle_fill(s, &n, v, h);
         if (r == 0) {
-                known_placeholder(s->known, ino); /* we cannot know what the kernel was told while this was parked */
-                reply_open(s, req, &n, ino, steal_pointer(h));
+                known_placeholder(s->known, p->ino); /* we cannot know what the kernel was told while this was parked */
+                reply_open(s, req, &n, p->ino, steal_pointer(h));
         } else
                 fuse_reply_err(req, session_error(r, "open", reason));
 }

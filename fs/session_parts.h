@@ -1,5 +1,5 @@
 /* What the parts of a session share. session.c: names and attributes; session_list.c: folders; session_open.c: files; session_write.c: new
- * cases; session_state.c: extended attributes.
+ * cases; session_state.c: extended attributes; session_finished.c: files of a mount of what is finished.
  *
  * Replies. Each handler replies exactly once, at its end; helpers return 0 or -errno. Handlers never wait: see waiters.h. */
 #pragma once
@@ -18,7 +18,10 @@ struct session {
         struct notify *notify;     /* owned; while attached */
         struct known *known;       /* owned */
         struct writing *writing;   /* owned */
+        struct contents *contents; /* owned */
         struct fuse_session *fuse; /* borrowed; NULL until attached */
+
+        bool finished; /* nothing in it waits, starts work or is written to: session_finished.c */
 
         pthread_mutex_t lock;
         struct handle *handles; /* all that are open; under lock */
@@ -46,9 +49,18 @@ void file_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi);
 void file_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset, struct fuse_file_info *fi);
 void file_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi);
 /* The answer to a parked open: a parked_fn, whose user is the session. */
-void file_answered(void *session, fuse_req_t req, fuse_ino_t ino, int flags, int r, struct value *v, const char *reason);
+void file_answered(void *session, fuse_req_t req, const struct parked *p, int r, struct value *v, const char *reason);
 /* The kernel need not tell of the last closes when the mount goes away. */
 void file_close_all(struct session *s);
+
+/* -- files of a mount of what is finished -- */
+
+int contents_new(struct contents **ret);
+struct contents *contents_free(struct contents *c);
+void finished_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi);
+void finished_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset, struct fuse_file_info *fi);
+/* The answer to a parked read of a program: a parked_fn, whose user is the session. */
+void finished_answered(void *session, fuse_req_t req, const struct parked *p, int r, struct value *v, const char *reason);
 
 /* -- new cases -- */
 

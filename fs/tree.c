@@ -2,7 +2,7 @@
 
 #include <inttypes.h>
 
-int tree_open(struct workspace *w, struct engine *e, struct tree **ret)
+int tree_open(struct workspace *w, struct engine *e, bool finished, struct tree **ret)
 {
         struct tree *t = calloc(1, sizeof(*t));
         struct stat st;
@@ -12,6 +12,7 @@ int tree_open(struct workspace *w, struct engine *e, struct tree **ret)
                 return -ENOMEM;
         t->workspace = w;
         t->engine = e;
+        t->finished = finished;
         t->uid = geteuid();
         t->gid = getegid();
         t->started = stat(workspace_dir(w), &st) == 0 ? st.st_mtime : now_seconds();
@@ -112,9 +113,9 @@ static struct inode inode_below(const struct node *dir, const struct route *row)
         return i;
 }
 
-static bool row_is_in(const struct route *row, const struct node *dir)
+static bool row_is_in(const struct tree *t, const struct route *row, const struct node *dir)
 {
-        return (row->parents & IN(dir->route->kind)) != 0;
+        return (row->parents & IN(dir->route->kind)) != 0 && !(t->finished && row->starts);
 }
 
 int tree_lookup(struct tree *t, const struct node *dir, const char *name, struct node *ret)
@@ -125,7 +126,7 @@ int tree_lookup(struct tree *t, const struct node *dir, const char *name, struct
                 const struct route *row = &routes[i];
                 struct node found = {.inode = inode_below(dir, row)};
 
-                if (!row_is_in(row, dir) || (row->name && strcmp(row->name, name) != 0))
+                if (!row_is_in(t, row, dir) || (row->name && strcmp(row->name, name) != 0))
                         continue;
                 if (row->match)
                         r = row->match(t, dir, name, &found);
@@ -197,7 +198,7 @@ int tree_list(struct tree *t, const struct node *dir, uint64_t offset, entry_fn 
         for (size_t i = first; i < N_KINDS && r == 0; i++) {
                 const struct route *row = &routes[i];
 
-                if (!row_is_in(row, dir))
+                if (!row_is_in(t, row, dir))
                         continue;
                 if (row->name)
                         r = list_fixed(t, dir, row, i == first ? from : 0, fn, user);
@@ -209,9 +210,11 @@ int tree_list(struct tree *t, const struct node *dir, uint64_t offset, entry_fn 
 
 uint64_t tree_list_generation(struct tree *t, const struct node *dir)
 {
+        if (dir->route->kind == KIND_CELL && dir->view.cached)
+                return LISTING_FIXED; /* it is there when it is finished, and then has all its files */
         if (dir->view.cached)
                 return 0;
-        return dir->route->generation ? dir->route->generation(t, dir) : 1;
+        return dir->route->generation ? dir->route->generation(t, dir) : LISTING_FIXED;
 }
 
 /* -- attributes and content -- */

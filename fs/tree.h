@@ -115,6 +115,7 @@ struct route {
         const char *shown; /* how the README shows a name that varies: "<sha>" */
         enum node_type type;
         bool executable;
+        bool starts;       /* leads to what starts work, or is live: a tree of what is finished has none of it */
         const char *about; /* the README's line; NULL: described with another row */
 
         /* For rows whose name varies: the node of that name (item, commit, view set in *ret, which begins as the folder's inode): 0,
@@ -140,8 +141,8 @@ _Static_assert(N_KINDS <= 64, "route.parents is a set of 64 kinds");
 
 extern const struct route routes[N_KINDS];
 
-/* What the engine does now is shown in .solverfs; `e` may be NULL (then those files say so). */
-int tree_open(struct workspace *w, struct engine *e, struct tree **ret);
+/* What the engine does now is shown in .solverfs; `e` may be NULL (then those files say so). `finished`: without rows that start work. */
+int tree_open(struct workspace *w, struct engine *e, bool finished, struct tree **ret);
 struct tree *tree_close(struct tree *t);
 struct workspace *tree_workspace(struct tree *t);
 struct engine *tree_engine(struct tree *t);
@@ -150,7 +151,9 @@ int tree_node(struct tree *t, uint64_t ino, struct node *ret); /* -ESTALE when t
 int tree_lookup(struct tree *t, const struct node *dir, const char *name, struct node *ret);
 /* Entries from `offset` (0: the first; "." and ".." are not among them) on. */
 int tree_list(struct tree *t, const struct node *dir, uint64_t offset, entry_fn fn, void *user);
-/* A number that changes when what tree_list() would give may have; 0: it may at any time. */
+/* A number that changes when what tree_list() would give may have; 0: it may at any time. LISTING_FIXED: it never does (or only with the
+ * recipe: session_finished.c). */
+#define LISTING_FIXED UINT64_MAX
 uint64_t tree_list_generation(struct tree *t, const struct node *dir);
 
 #define PLACEHOLDER_SIZE 4096 /* of a computed file that is not ready; see known.h */

@@ -9,6 +9,7 @@
 struct tree {
         struct workspace *workspace; /* borrowed */
         struct engine *engine;       /* borrowed; may be NULL */
+        bool finished;               /* no rows that start work */
         int64_t started;             /* seconds; mtime of what belongs to no commit and no case */
         uid_t uid;
         gid_t gid;

@@ -12,8 +12,7 @@
 struct waiter {
         struct waiters *all;
         fuse_req_t req;
-        fuse_ino_t ino;
-        int flags;
+        struct parked parked;
         pid_t reader; /* its thread; 0 when it is in a PID namespace we do not see */
         _Atomic bool interrupted;
         struct ticket *ticket;          /* under the engine's lock; see engine_leave() */
@@ -62,7 +61,7 @@ static void waiter_reply(struct waiter *w, int r, struct value *v, const char *r
         struct waiters *all = w->all;
 
         fuse_req_interrupt_func(w->req, NULL, NULL);
-        all->fn(all->user, w->req, w->ino, w->flags, r, v, reason);
+        all->fn(all->user, w->req, &w->parked, r, v, reason);
         free(w);
         pthread_mutex_lock(&all->lock);
         all->replying--;
@@ -89,7 +88,7 @@ static void waiter_interrupted(fuse_req_t, void *user)
         eventfd_write(w->all->event, 1);
 }
 
-void waiters_park(struct waiters *all, fuse_req_t req, fuse_ino_t ino, int flags, struct query *q)
+void waiters_park(struct waiters *all, fuse_req_t req, const struct parked *p, struct query *q)
 {
         struct waiter *w = calloc(1, sizeof(*w));
         int r;
@@ -98,7 +97,7 @@ void waiters_park(struct waiters *all, fuse_req_t req, fuse_ino_t ino, int flags
                 fuse_reply_err(req, ENOMEM);
                 return;
         }
-        *w = (struct waiter){.all = all, .req = req, .ino = ino, .flags = flags, .reader = fuse_req_ctx(req)->pid};
+        *w = (struct waiter){.all = all, .req = req, .parked = *p, .reader = fuse_req_ctx(req)->pid};
         waiters_add(all, w);
         fuse_req_interrupt_func(req, waiter_interrupted, w); /* before a worker can answer, and free, the request */
         if (all->leaving) {

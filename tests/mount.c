@@ -920,7 +920,7 @@ struct mount *mount_start(const char *dir, const char *options)
         }
         ck_assert_int_eq(m->pid, 0);
         m->pid = start_daemon(dir, options, m->log);
-        await(!process_runs(m->pid) || open_error(at("%s/.solverfs/version", dir)) == 0);
+        await(!process_runs(m->pid) || open_error(at("%s/README", dir)) == 0);
         if (!process_runs(m->pid)) {
                 print_logs();
                 ck_abort_msg("the daemon of %s ended with %d", dir, process_wait(m->pid));

@@ -87,7 +87,7 @@ static void tester_start(struct tester *t)
         assert_ok(workspace_open(getenv("SOLVERFS_STORE"), 0, &t->workspace));
         assert_ok(engine_open(t->workspace, &(struct engine_options){.grace_ns = workspace_settings(t->workspace)->grace_ns},
                               &t->engine));
-        assert_ok(session_new(t->workspace, t->engine, &t->session));
+        assert_ok(session_new(t->workspace, t->engine, false, &t->session));
         t->fuse = fuse_session_new(&args, &session_operations, sizeof(session_operations), t->session);
         ck_assert_ptr_nonnull(t->fuse);
         fuse_opt_free_args(&args);
@@ -435,7 +435,7 @@ START_TEST(test_listing_in_steps)
         world_make(NULL);
         assert_shell("for i in 1 2 3; do echo \"; do print sat; $i\" >$i.smt2; done; solverfs case add 1.smt2 2.smt2");
         tester_start(&t);
-        assert_ok(tree_open(t.workspace, t.engine, &tree));
+        assert_ok(tree_open(t.workspace, t.engine, false, &tree));
         assert_listing(tree, find(&t, "tiny/commits/HEAD/cases"), "solverfs case add 3.smt2", "1 2 ");
         assert_listing(tree, find(&t, "tiny/commits/HEAD/cases"), "solverfs case remove 2", "1 2 3 ");
         assert_listing(tree, find(&t, "tiny/commits/HEAD/cases"), "solverfs run tiny HEAD 1", "1 3 ");

@@ -292,7 +292,10 @@ int cmd_mount(int argc, char **argv)
 {
         static const struct argp_option options[] = {
                 {"foreground", 'f', NULL, 0, "Stay in the foreground; tells systemd ($NOTIFY_SOCKET) when it answers", 0},
-                {"options", 'o', "OPT,...", 0, "Mount options: allow_other, allow_root, max_threads=N, and the kernel's", 0},
+                {"options", 'o', "OPT,...", 0,
+                 "Mount options: cached (only what is finished, to be read: for backups, indexers and plots), allow_other, "
+                 "allow_root, max_threads=N, and the kernel's",
+                 0},
                 {0}};
         static const char doc[] =
                 "Mount the store at DIR, an existing folder outside of it. Returns when the mount answers; the daemon's log "

@@ -236,8 +236,8 @@ int main(int argc, char **argv)
         struct arguments a = {0};
         int failed;
 
-        if (argc == 4 && strcmp(argv[1], FIXTURE_SERVE) == 0)
-                return fixture_serve(argv[2], argv[3]);
+        if (argc == 5 && strcmp(argv[1], FIXTURE_SERVE) == 0)
+                return fixture_serve(argv[2], argv[3], strcmp(argv[4], "finished") == 0);
         argp_parse(&argp, argc, argv, 0, NULL, &a);
         for (size_t k = 0; k < a.n; k++)
                 if (!find_group(a.groups[k])) {

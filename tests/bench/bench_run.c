@@ -175,7 +175,7 @@ static int row_second(void)
         if (r == 0)
                 r = fixture_add_cases(store, SECONDS + 1);
         if (r == 0)
-                r = fixture_start(store, mount, &pid);
+                r = fixture_start(store, mount, false, &pid);
         if (r == 0)
                 r = open_cold(mount, SECONDS + 1, &ignored, &ignored); /* which builds */
         for (uint32_t i = 0; r == 0 && i < SECONDS; i++)

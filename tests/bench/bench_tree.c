@@ -160,7 +160,7 @@ static int rows_against_squash(struct fixture *f)
 
 static int rows_against_disk(struct fixture *f)
 {
-        cleanup_files struct files ours = {0}, cached = {0}, theirs = {0};
+        cleanup_files struct files ours = {0}, cached = {0}, finished = {0}, theirs = {0};
         char top[PATH_SIZE];
         int r = path_join(top, f->mount, "many/commits");
 
@@ -171,9 +171,15 @@ static int rows_against_disk(struct fixture *f)
         if (r == 0)
                 r = files_of(f, top, 1, &cached);
         if (r == 0)
+                r = path_join(top, f->finished, "many/cached");
+        if (r == 0)
+                r = files_of(f, top, 1, &finished);
+        if (r == 0)
                 r = files_of(f, f->files, 1, &theirs);
         if (r == 0)
                 r = row_read("warm open+read+close of time below cached/", "ext4", 1.5, &cached, &theirs);
+        if (r == 0)
+                r = row_read("the same in a mount of what is finished (-o cached)", "ext4", 1.5, &finished, &theirs);
         if (r == 0)
                 r = bench_compare(&(struct row){.what = "warm stat of time", .against = "ext4", .most = 1.5}, measure_stat, &ours,
                                   measure_stat, &theirs);
@@ -229,8 +235,19 @@ static int row_cold_stat(struct fixture *f)
 struct listing {
         struct fixture *fixture;
         char command[2 * PATH_SIZE];
-        bool remount;
+        bool remount, finished; /* before each: the mount, or that of what is finished */
+        bool drop;              /* before each: nothing of any disk is in memory */
 };
+
+static int remount(struct fixture *f, bool finished)
+{
+        if (finished) {
+                fixture_unmount_finished(f);
+                return fixture_mount_finished(f);
+        }
+        fixture_unmount(f);
+        return fixture_mount(f);
+}
 
 static int measure_command(void *user, double *ret)
 {
@@ -238,10 +255,10 @@ static int measure_command(void *user, double *ret)
         double began;
         int r = 0;
 
-        if (l->remount) {
-                fixture_unmount(l->fixture);
-                r = fixture_mount(l->fixture);
-        }
+        if (l->remount)
+                r = remount(l->fixture, l->finished);
+        if (r == 0 && l->drop)
+                r = bench_shell(NULL, "sync; echo 3 >/proc/sys/vm/drop_caches");
         began = bench_now();
         if (r == 0)
                 r = bench_shell(NULL, "%s", l->command);
@@ -276,24 +293,34 @@ static int rows_listing(struct fixture *f)
 
 /* -- a backup -- */
 
-static int rows_tar(struct fixture *f)
+/* A tar of cached/ against one of the copy, into a pipe: tar does not read what it writes to /dev/null. */
+static int row_tar(struct fixture *f, const char *how, struct listing ours, struct listing theirs)
 {
-        struct listing ours = {.fixture = f}, theirs = {.fixture = f};
-        struct row row = {.against = "tar of the same files on ext4", .most = 3.0, .rounds = MIN(bench.rounds, 3u)};
-        char what[96];
-        int r;
+        char what[128];
+        struct row row = {.what = what, .against = "tar of the same files on ext4", .most = 3.0, .rounds = MIN(bench.rounds, 3u)};
 
-        /* into a pipe: tar does not read what it writes to /dev/null */
-        snprintf(ours.command, sizeof(ours.command), "tar -C '%s/many' -cf - cached | cat", f->mount);
+        snprintf(what, sizeof(what), "tar of cached/, %u cells%s%s", f->known * f->cases,
+                 ours.finished ? ", mount -o cached" : "", how);
+        ours.fixture = theirs.fixture = f;
+        snprintf(ours.command, sizeof(ours.command), "tar -C '%s/many' -cf - cached | cat",
+                 ours.finished ? f->finished : f->mount);
         snprintf(theirs.command, sizeof(theirs.command), "tar -C '%s' -cf - files | cat", f->dir);
-        snprintf(what, sizeof(what), "tar of cached/, %u cells", f->known * f->cases);
-        row.what = what;
-        r = bench_compare(&row, measure_command, &ours, measure_command, &theirs);
-        if (r < 0)
-                return r;
-        snprintf(what, sizeof(what), "tar of cached/, %u cells, first after mount", f->known * f->cases);
-        ours.remount = true;
         return bench_compare(&row, measure_command, &ours, measure_command, &theirs);
+}
+
+static int rows_tar(struct fixture *f, bool finished)
+{
+        const struct listing warm = {.finished = finished}, first = {.finished = finished, .remount = true},
+                             cold = {.finished = finished, .remount = true, .drop = true};
+        int r = row_tar(f, "", warm, (struct listing){0});
+
+        if (r == 0)
+                r = row_tar(f, ", first after mount", first, (struct listing){0});
+        if (r == 0 && geteuid() == 0)
+                r = row_tar(f, ", both from the disk", cold, (struct listing){.drop = true});
+        else if (r == 0)
+                bench_skip("tar of cached/, both from the disk", "only root can empty the disk's cache");
+        return r;
 }
 
 int bench_tree(void)
@@ -306,12 +333,16 @@ int bench_tree(void)
         if (r == 0)
                 r = rows_against_squash(&f);
         if (r == 0)
+                r = fixture_mount_finished(&f);
+        if (r == 0)
                 r = rows_against_disk(&f);
         if (r == 0)
                 r = row_cold_stat(&f);
         if (r == 0)
                 r = rows_listing(&f);
         if (r == 0)
-                r = rows_tar(&f);
+                r = rows_tar(&f, false);
+        if (r == 0)
+                r = rows_tar(&f, true);
         return r;
 }

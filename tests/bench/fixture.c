@@ -19,9 +19,9 @@ static void say_ready(void *, int r)
                 (void)!write(STDOUT_FILENO, "ready\n", 6);
 }
 
-int fixture_serve(const char *store, const char *mount)
+int fixture_serve(const char *store, const char *mount, bool finished)
 {
-        const struct session_options options = {.mountpoint = mount, .ready = say_ready};
+        const struct session_options options = {.mountpoint = mount, .options = finished ? "cached" : NULL, .ready = say_ready};
         struct workspace *w = NULL;
         struct engine *e = NULL;
         int r = workspace_open(store, 0, &w);
@@ -45,9 +45,14 @@ static int wait_ready(int fd)
         return poll(&p, 1, 60000) > 0 && read(fd, line, sizeof(line)) == 6 ? 0 : errorf(-EIO, "the daemon did not come up");
 }
 
-int fixture_start(const char *store, const char *mount, pid_t *ret)
+int fixture_start(const char *store, const char *mount, bool finished, pid_t *ret)
 {
-        char *const argv[] = {(char *)"bench", (char *)FIXTURE_SERVE, (char *)store, (char *)mount, NULL};
+        char *const argv[] = {(char *)"bench",
+                              (char *)FIXTURE_SERVE,
+                              (char *)store,
+                              (char *)mount,
+                              (char *)(finished ? "finished" : "whole"),
+                              NULL};
         posix_spawn_file_actions_t actions;
         int fds[2], r = make_dirs(mount, 0700);
 
@@ -75,13 +80,24 @@ void fixture_stop(const char *mount, pid_t pid)
 
 int fixture_mount(struct fixture *f)
 {
-        return fixture_start(f->store, f->mount, &f->daemon);
+        return fixture_start(f->store, f->mount, false, &f->daemon);
 }
 
 void fixture_unmount(struct fixture *f)
 {
         fixture_stop(f->mount, f->daemon);
         f->daemon = 0;
+}
+
+int fixture_mount_finished(struct fixture *f)
+{
+        return fixture_start(f->store, f->finished, true, &f->finished_daemon);
+}
+
+void fixture_unmount_finished(struct fixture *f)
+{
+        fixture_stop(f->finished, f->finished_daemon);
+        f->finished_daemon = 0;
 }
 
 double fixture_memory(const struct fixture *f)
@@ -348,8 +364,9 @@ int fixture_open(struct fixture *f)
         if (snprintf(f->dir, sizeof(f->dir), "%s/fixture-%u", bench.dir, bench.scale) >= (int)sizeof(f->dir))
                 return -ENAMETOOLONG;
         if (path_join(f->store, f->dir, "store") < 0 || path_join(f->mount, f->dir, "mount") < 0 ||
-            path_join(f->files, f->dir, "files") < 0 || path_join(f->image, f->dir, "image") < 0 ||
-            path_join(f->squash, f->dir, "squash") < 0 || path_join(done, f->dir, "done") < 0)
+            path_join(f->finished, f->dir, "finished") < 0 || path_join(f->files, f->dir, "files") < 0 ||
+            path_join(f->image, f->dir, "image") < 0 || path_join(f->squash, f->dir, "squash") < 0 ||
+            path_join(done, f->dir, "done") < 0)
                 return -ENAMETOOLONG;
         if (access(done, F_OK) < 0) {
                 r = remove_tree(f->dir);
@@ -377,6 +394,7 @@ int fixture_open(struct fixture *f)
 void fixture_close(struct fixture *f)
 {
         fixture_unmount(f);
+        fixture_unmount_finished(f);
         fixture_unmount_squash(f);
         free(f->shas);
         free(f->stuck);

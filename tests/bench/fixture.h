@@ -3,23 +3,25 @@
  *
  *     <dir>/store     solver `many`: a history of 37,000 commits, some of which have every case measured; solver `stuck`, which never builds
  *          /mount     where it is mounted
+ *          /finished  where only what is finished of it is (mount -o cached)
  *          /files     a copy of many/cached: <sha>/cases/<case>/time …
  *          /image     the same as a squashfs image; mounted at /squash */
 #pragma once
 
 #include "core/query.h"
 
-#define FIXTURE_SERVE "serve" /* argv[1] of the daemon: serve STORE MOUNTPOINT */
+#define FIXTURE_SERVE "serve" /* argv[1] of the daemon: serve STORE MOUNTPOINT whole|finished */
 #define FIXTURE_STUCK 100     /* commits of `stuck` */
 
 struct fixture {
-        char dir[PATH_SIZE], store[PATH_SIZE], mount[PATH_SIZE], files[PATH_SIZE], image[PATH_SIZE], squash[PATH_SIZE];
+        char dir[PATH_SIZE], store[PATH_SIZE], mount[PATH_SIZE], finished[PATH_SIZE], files[PATH_SIZE], image[PATH_SIZE],
+                squash[PATH_SIZE];
         uint32_t commits; /* of `many` */
         uint32_t known;   /* of those, commits with every case measured */
         uint32_t cases;
-        char (*shas)[GIT_OID_HEXSZ + 1];  /* of the known ones; owned */
-        char (*stuck)[GIT_OID_HEXSZ + 1]; /* of all of `stuck`; owned */
-        pid_t daemon, squashfuse;         /* 0: not running */
+        char (*shas)[GIT_OID_HEXSZ + 1];           /* of the known ones; owned */
+        char (*stuck)[GIT_OID_HEXSZ + 1];          /* of all of `stuck`; owned */
+        pid_t daemon, finished_daemon, squashfuse; /* 0: not running */
         bool has_image;
 };
 
@@ -29,15 +31,17 @@ void fixture_close(struct fixture *f);
 
 int fixture_mount(struct fixture *f);
 void fixture_unmount(struct fixture *f);
+int fixture_mount_finished(struct fixture *f);
+void fixture_unmount_finished(struct fixture *f);
 int fixture_mount_squash(struct fixture *f);
 void fixture_unmount_squash(struct fixture *f);
 /* RssAnon of the daemon, in bytes. */
 double fixture_memory(const struct fixture *f);
 
 /* The daemon itself: mounts, says "ready" on standard output, serves. */
-int fixture_serve(const char *store, const char *mount);
+int fixture_serve(const char *store, const char *mount, bool finished);
 /* Starts it for another store; waits until it answers. Ended by fixture_stop(). */
-int fixture_start(const char *store, const char *mount, pid_t *ret);
+int fixture_start(const char *store, const char *mount, bool finished, pid_t *ret);
 void fixture_stop(const char *mount, pid_t pid);
 
 /* -- making stores -- */

@@ -111,7 +111,7 @@ static void start(void)
         struct fuse_args args = FUSE_ARGS_INIT(1, argv);
 
         world_make(&world);
-        must(session_new(world.workspace, world.engine, &session) == 0);
+        must(session_new(world.workspace, world.engine, false, &session) == 0);
         fuse = fuse_session_new(&args, &session_operations, sizeof(session_operations), session);
         must(fuse);
         fuse_opt_free_args(&args);
