@@ -63,6 +63,14 @@ bool record_bool(struct record *r)
         return n == 1;
 }
 
+uint16_t record_u16(struct record *r)
+{
+        uint16_t n = 0;
+
+        record_raw(r, &n, sizeof(n));
+        return be16toh(n);
+}
+
 uint32_t record_u32(struct record *r)
 {
         uint32_t n = 0;
@@ -127,6 +135,12 @@ int record_end(struct record *r, const char *what)
 
 void record_put_u8(struct buffer *b, uint8_t n)
 {
+        buffer_add(b, &n, sizeof(n));
+}
+
+void record_put_u16(struct buffer *b, uint16_t n)
+{
+        n = htobe16(n);
         buffer_add(b, &n, sizeof(n));
 }
 

@@ -25,6 +25,7 @@ struct record record_of(struct slice bytes);
 void record_version(struct record *r, uint8_t known); /* a byte: another one is -EBADMSG */
 uint8_t record_u8(struct record *r);
 bool record_bool(struct record *r); /* a byte: other than 0 and 1 is -EBADMSG */
+uint16_t record_u16(struct record *r);
 uint32_t record_u32(struct record *r);
 uint64_t record_u64(struct record *r);
 uint64_t record_u64_le(struct record *r);
@@ -38,6 +39,7 @@ void record_fail(struct record *r); /* what was read makes no sense: -EBADMSG */
 int record_end(struct record *r, const char *what);
 
 void record_put_u8(struct buffer *b, uint8_t n);
+void record_put_u16(struct buffer *b, uint16_t n);
 void record_put_u32(struct buffer *b, uint32_t n);
 void record_put_u64(struct buffer *b, uint64_t n);
 void record_put_u64_le(struct buffer *b, uint64_t n);

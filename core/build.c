@@ -96,12 +96,6 @@ static void attempt_done(struct attempt *a)
 }
 #define cleanup_attempt cleanup(attempt_done)
 
-static void tell(const struct build_request *q, const char *what, uint64_t done, uint64_t total)
-{
-        if (q->progress && q->progress->tell)
-                q->progress->tell(q->progress->user, what, done, total);
-}
-
 /* The build has failed: that is an answer. 0, or -ENOMEM. */
 static int fail(struct attempt *a, const char *format, ...) printf_like(2, 3);
 static int fail(struct attempt *a, const char *format, ...)
@@ -305,7 +299,9 @@ static int run_command(struct attempt *a, size_t number)
                 r = command_text(a->request->recipe->build[number], a->request->jobs, &text);
         if (r < 0)
                 return r;
-        tell(a->request, text.data, number, strings_count(a->request->recipe->build));
+        r = progress_step(a->request->progress, text.data, number, strings_count(a->request->recipe->build));
+        if (r < 0)
+                return r;
         buffer_addf(&a->log, "+ %s\n", text.data);
         r = execute_command(a, text.data, &x);
         if (r < 0)
@@ -372,7 +368,7 @@ static int put_outputs(struct attempt *a)
         a->outputs = calloc(n + 1, sizeof(*a->outputs));
         if (!a->outputs)
                 return -ENOMEM;
-        tell(a->request, "storing programs", 0, n);
+        progress_tell(a->request->progress, "storing programs", 0, n); /* it is built: no time to stop */
         for (size_t i = 0; r == 0 && !a->reason && i < n; i++)
                 r = put_output(a, i);
         return r;
@@ -407,7 +403,7 @@ static int attempt_run(struct attempt *a, git_repository *git, bool clean)
         if (r == 0)
                 r = fault_at("build.checkout");
         if (r == 0)
-                r = checkout(git, a->worktree->path, &a->worktree->manifest, &a->files, q->cancel_fd, q->progress);
+                r = checkout(git, a->worktree->path, &a->worktree->manifest, &a->files, q->progress);
         if (r == 0)
                 r = delete_outputs(a);
         for (size_t i = 0; r == 0 && !a->reason && q->recipe->build[i]; i++)
@@ -528,8 +524,9 @@ int build(const struct build_request *request, struct build_record **ret)
         int r = history_commit(request->history, request->commit, &c);
 
         recipe_build_digest(request->recipe, &recipe);
-        tell(request, "checkout", 0, 0);
         buffer_add(&a.log, "", 0);
+        if (r == 0)
+                r = progress_step(request->progress, "checkout", 0, 0);
         if (r == 0)
                 r = make_dirs(request->work_dir, 0700);
         if (r == 0)

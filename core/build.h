@@ -59,7 +59,7 @@ struct build_request {
         const cpu_set_t *cpus;
         unsigned slot;
         bool clean; /* begin from nothing */
-        int cancel_fd;
+        int cancel_fd; /* ends the running command */
         const struct progress *progress; /* "checkout", then the running command */
 };
 int build(const struct build_request *request, struct build_record **ret);

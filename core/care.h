@@ -23,9 +23,8 @@ struct care_finding {
 
 struct care_watch {
         void (*found)(void *user, const struct care_finding *f);
-        bool (*stop)(void *user); /* asked between two steps; true: end with -EINTR. NULL: never */
         void *user;
-        const struct progress *progress; /* NULL: nobody looks */
+        const struct progress *progress; /* NULL: nobody looks, and nothing stops it */
 };
 
 struct care_report {

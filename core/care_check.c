@@ -49,11 +49,7 @@ static void say(void *user, const char *line)
 
 static int step(struct checking *c, const char *what, uint64_t done, uint64_t total)
 {
-        const struct care_watch *watch = c->watch;
-
-        if (watch->progress)
-                watch->progress->tell(watch->progress->user, what, done, total);
-        return watch->stop && watch->stop(watch->user) ? errorf(-EINTR, "interrupted") : 0;
+        return progress_step(c->watch->progress, what, done, total);
 }
 
 /* -- the store's values ----------------------------------------------------------------------------------------- */

@@ -28,11 +28,7 @@ struct collecting {
 
 static int step(struct collecting *c, const char *what)
 {
-        const struct care_watch *watch = c->watch;
-
-        if (watch->progress)
-                watch->progress->tell(watch->progress->user, what, 0, 0);
-        return watch->stop && watch->stop(watch->user) ? errorf(-EINTR, "interrupted") : 0;
+        return progress_step(c->watch->progress, what, 0, 0);
 }
 
 /* Bytes on disk below a path; what cannot be looked at counts as nothing. */

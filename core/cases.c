@@ -81,24 +81,14 @@ static int head_put(struct cases *c, struct store_txn *t, const struct head *h)
         return store_put(t, c->tables.cases, SLICE(head_key, sizeof(head_key)), SLICE(bytes, sizeof(bytes)));
 }
 
-static struct head head_now(struct cases *c)
+uint64_t cases_generation(struct cases *c)
 {
         cleanup_txn struct store_txn *t = NULL;
         struct head h = {0};
 
         if (store_read(c->store, &t) == 0)
                 head_get(c, t, &h);
-        return h;
-}
-
-uint32_t cases_last_id(struct cases *c)
-{
-        return head_now(c).last;
-}
-
-uint64_t cases_generation(struct cases *c)
-{
-        return head_now(c).generation;
+        return h.generation;
 }
 
 /* -- life ------------------------------------------------------------------------------------------------------- */

@@ -54,7 +54,6 @@ int cases_find(struct cases *c, const char *name, struct case_info **ret); /* by
 int cases_find_digest(struct cases *c, const struct digest *d, struct case_info **ret);
 /* Ids in order, without removed ones; free(). */
 int cases_list(struct cases *c, uint32_t **ret_ids, size_t *ret_n);
-uint32_t cases_last_id(struct cases *c); /* highest ever given; 0: none */
 uint64_t cases_generation(struct cases *c);
 /* O_RDONLY descriptor and path of the bytes. Size is checked always, the digest by fsck and before the first run in this process. */
 int cases_open_bytes(struct cases *c, const struct case_info *info, int *ret_fd, char ret_path[PATH_SIZE]);

@@ -2,8 +2,9 @@
 
 #include <fcntl.h>
 #include <limits.h>
-#include <poll.h>
 #include <sys/stat.h>
+
+#include "cache/record.h"
 
 #define FILES_MAX     1000000             /* in a checkout; a few objects of a hostile repository can name any number */
 #define BYTES_MAX     (UINT64_C(1) << 35) /* in all */
@@ -241,7 +242,6 @@ bool manifest_differs(const struct manifest *a, const struct manifest *b, char *
 /* -- the manifest's file ---------------------------------------------------------------------------------------- */
 
 #define MANIFEST_MAGIC "solverfs manifest 1\n"
-#define ENTRY_FIXED    (GIT_OID_RAWSZ + 4 + 8 + 8 + 8 + 2)
 
 int manifest_write(const char *path, const struct manifest *m)
 {
@@ -252,16 +252,13 @@ int manifest_write(const char *path, const struct manifest *m)
         for (size_t i = 0; i < m->n; i++) {
                 const struct tracked *t = &m->list[i];
                 size_t length = strlen(t->path);
-                uint8_t fixed[ENTRY_FIXED];
 
-                memcpy(fixed, t->oid.id, GIT_OID_RAWSZ);
-                key_u32(fixed + 20, t->mode);
-                key_u64(fixed + 24, t->size);
-                key_u64(fixed + 32, t->inode);
-                key_u64(fixed + 40, (uint64_t)t->mtime_ns);
-                fixed[48] = (uint8_t)(length >> 8);
-                fixed[49] = (uint8_t)length;
-                buffer_add(&b, fixed, sizeof(fixed));
+                buffer_add(&b, t->oid.id, GIT_OID_RAWSZ);
+                record_put_u32(&b, t->mode);
+                record_put_u64(&b, t->size);
+                record_put_u64(&b, t->inode);
+                record_put_u64(&b, (uint64_t)t->mtime_ns);
+                record_put_u16(&b, (uint16_t)length);
                 buffer_add(&b, t->path, length);
         }
         r = buffer_error(&b);
@@ -290,37 +287,33 @@ static bool path_is_bad(const char *path, size_t length)
         }
 }
 
+static int read_tracked(struct record *r, struct manifest *to)
+{
+        char path[PATH_SIZE];
+        struct tracked t = {.path = path};
+        struct slice name;
+
+        record_raw(r, t.oid.id, GIT_OID_RAWSZ);
+        t.mode = record_u32(r);
+        t.size = record_u64(r);
+        t.inode = record_u64(r);
+        t.mtime_ns = (int64_t)record_u64(r);
+        name = record_slice(r, record_u16(r));
+        if (name.size == 0 || name.size >= sizeof(path))
+                return -EBADMSG;
+        memcpy(path, name.data, name.size);
+        path[name.size] = '\0';
+        return path_is_bad(path, name.size) ? -EBADMSG : manifest_add(to, &t);
+}
+
 static int manifest_decode(const struct blob *b, struct manifest *ret)
 {
-        const uint8_t *p = b->data, *end = p + b->size;
-        size_t magic = strlen(MANIFEST_MAGIC);
-        int r = 0;
+        struct record rec = record_of(SLICE(b->data, b->size));
+        struct slice magic = record_slice(&rec, strlen(MANIFEST_MAGIC));
+        int r = magic.size > 0 && memcmp(magic.data, MANIFEST_MAGIC, magic.size) == 0 ? 0 : -EBADMSG;
 
-        if (b->size < magic || memcmp(p, MANIFEST_MAGIC, magic) != 0)
-                return -EBADMSG;
-        for (p += magic; r == 0 && p < end;) {
-                char path[PATH_SIZE];
-                struct tracked t = {.path = path};
-                size_t length;
-
-                if (end - p < ENTRY_FIXED)
-                        return -EBADMSG;
-                git_oid_fromraw(&t.oid, p);
-                t.mode = key_get_u32(p + 20);
-                t.size = key_get_u64(p + 24);
-                t.inode = key_get_u64(p + 32);
-                t.mtime_ns = (int64_t)key_get_u64(p + 40);
-                length = (size_t)p[48] << 8 | p[49];
-                p += ENTRY_FIXED;
-                if (length == 0 || length >= sizeof(path) || (size_t)(end - p) < length)
-                        return -EBADMSG;
-                memcpy(path, p, length);
-                path[length] = '\0';
-                if (path_is_bad(path, length))
-                        return -EBADMSG;
-                p += length;
-                r = manifest_add(ret, &t);
-        }
+        while (r == 0 && record_left(&rec) > 0)
+                r = read_tracked(&rec, ret);
         return r;
 }
 
@@ -562,13 +555,6 @@ static int write_one(git_repository *git, struct walker *w, struct tracked *t)
         return 0;
 }
 
-static bool is_cancelled(int cancel_fd)
-{
-        struct pollfd p = {.fd = cancel_fd, .events = POLLIN};
-
-        return cancel_fd >= 0 && poll(&p, 1, 0) > 0;
-}
-
 static int delete_gone(struct walker *w, const struct manifest *old, const struct manifest *files)
 {
         int r = 0;
@@ -585,7 +571,7 @@ static int delete_gone(struct walker *w, const struct manifest *old, const struc
         return 0;
 }
 
-int checkout(git_repository *git, const char *folder, const struct manifest *old, struct manifest *files, int cancel_fd,
+int checkout(git_repository *git, const char *folder, const struct manifest *old, struct manifest *files,
              const struct progress *p)
 {
         cleanup_walker struct walker w = {.root = -1, .at = -1};
@@ -596,18 +582,15 @@ int checkout(git_repository *git, const char *folder, const struct manifest *old
         for (size_t i = 0, k = 0; r == 0 && i < files->n; i++) {
                 struct tracked *t = &files->list[i];
 
-                if (i % PROGRESS_STEP == 0) {
-                        if (is_cancelled(cancel_fd))
-                                return -ECANCELED;
-                        if (p && p->tell)
-                                p->tell(p->user, "checkout", i, files->n);
-                }
+                if (i % PROGRESS_STEP == 0)
+                        r = progress_step(p, "checkout", i, files->n);
                 while (k < old->n && strcmp(old->list[k].path, t->path) < 0)
                         k++;
                 if (k < old->n && strcmp(old->list[k].path, t->path) == 0 && same_content(&old->list[k], t) &&
                     is_untouched(&w, &old->list[k], t))
                         continue;
-                r = write_one(git, &w, t);
+                if (r == 0)
+                        r = write_one(git, &w, t);
         }
         return r;
 }

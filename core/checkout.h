@@ -9,7 +9,7 @@
 #pragma once
 
 #include "git.h"
-#include "history.h"
+#include "progress.h"
 
 struct tracked {
         char *path;
@@ -34,8 +34,8 @@ size_t manifest_distance(const struct manifest *from, const struct manifest *to)
 /* The files of `paths` (empty: all) at a commit; sizes, inodes and mtimes are zero yet. What is left out (submodules) is said in `notes`.
  * -EBADMSG when they cannot be files: too many, too large, names no folder may hold; -ESTALE when the repository lacks some. */
 int checkout_list(git_repository *git, const git_oid *commit, char *const *paths, struct manifest *ret, struct buffer *notes);
-/* Makes `folder` (empty or as `old` and a build left it) hold `files`. -ECANCELED when cancel_fd (-1: none) becomes readable. */
-int checkout(git_repository *git, const char *folder, const struct manifest *old, struct manifest *files, int cancel_fd,
+/* Makes `folder` (empty or as `old` and a build left it) hold `files`. -ECANCELED when it was told to stop. */
+int checkout(git_repository *git, const char *folder, const struct manifest *old, struct manifest *files,
              const struct progress *p);
 
 /* Opens a file below the folder without following links: -ENOENT, -ELOOP, -EISDIR, -EINVAL when it is no regular file. */

@@ -393,11 +393,6 @@ void job_advance(struct job *j)
 
 /* -- asking -- */
 
-int engine_find(struct engine *e, struct query *q, struct value **ret)
-{
-        return q->type->find(e->workspace, q, ret);
-}
-
 int engine_ask(struct engine *e, struct query *q, enum priority p, bool again, answer_fn fn, void *user, struct ticket **ret)
 {
         cleanup_free struct ticket *t = calloc(1, sizeof(*t));
@@ -414,7 +409,7 @@ int engine_ask(struct engine *e, struct query *q, enum priority p, bool again, a
                 int r;
 
                 pthread_mutex_unlock(&e->lock);
-                r = engine_find(e, q, &v);
+                r = q->type->find(e->workspace, q, &v);
                 if (r == 0) {
                         __atomic_add_fetch(&e->counters.hits, 1, __ATOMIC_RELAXED);
                         fn(user, 0, v, NULL);
@@ -616,7 +611,7 @@ enum job_state engine_peek(struct engine *e, struct query *q, uint64_t *ret_job,
                                 break;
                         }
         pthread_mutex_unlock(&e->lock);
-        if (state != JOB_QUEUED && state != JOB_RUNNING && engine_find(e, q, &v) == 0) {
+        if (state != JOB_QUEUED && state != JOB_RUNNING && q->type->find(e->workspace, q, &v) == 0) {
                 freep(ret_reason);
                 *ret_reason = NULL;
                 state = JOB_READY; /* another process may have managed what we failed at */
@@ -666,9 +661,4 @@ bool job_again(struct job *j)
 const struct progress *job_progress(struct job *j)
 {
         return &j->progress;
-}
-
-struct engine *job_engine(struct job *j)
-{
-        return j->engine;
 }

@@ -23,7 +23,7 @@
 #include <sched.h>
 
 #include "cache/hash.h"
-#include "history.h" /* struct progress */
+#include "progress.h"
 
 struct engine;
 struct workspace;
@@ -90,8 +90,6 @@ enum priority {
 /* `reason` is the sentence that goes with a failure, else NULL. `v` is borrowed. */
 typedef void (*answer_fn)(void *user, int r, struct value *v, const char *reason);
 
-/* The stored value, without starting work: query_type.find(). */
-int engine_find(struct engine *e, struct query *q, struct value **ret);
 /* Asks. 0: the answer will come by `fn` (perhaps before this returns), unless engine_leave() takes the ticket back first.
  * -EAGAIN: the queue is full. -EROFS: it is not known, and the store is read-only. The ticket is freed by the answer or by engine_leave(). `again` measures anew even when a value is there.
  * *ret is set before the answer can come, and left alone when it comes at once; q stays the caller's. */
@@ -149,4 +147,3 @@ unsigned job_n_slots(struct job *j);
 int job_cancel_fd(struct job *j); /* readable once it is cancelled */
 bool job_again(struct job *j);
 const struct progress *job_progress(struct job *j);
-struct engine *job_engine(struct job *j);

@@ -18,16 +18,11 @@
 
 #include "cache/store.h"
 #include "cache/hash.h"
+#include "progress.h"
 
 #define COMMIT_NONE UINT32_MAX
 
 struct history;
-
-/* How long work tells how far it is: `total` 0 when unknown. */
-struct progress {
-        void (*tell)(void *user, const char *what, uint64_t done, uint64_t total);
-        void *user;
-};
 
 /* The tables (of the caller's array) that the index lives in; all journaled. */
 struct history_tables {

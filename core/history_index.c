@@ -191,14 +191,15 @@ static int index_commits(struct history *h, git_repository *git, git_revwalk *wa
                 r = batch_add(&b, git, &oid);
                 fresh++;
                 if (r == 0 && b.n == BATCH) {
-                        progress_tell(p, "indexing commits", fresh, 0);
-                        r = batch_write(h, &b);
+                        r = progress_step(p, "indexing commits", fresh, 0);
+                        if (r == 0)
+                                r = batch_write(h, &b);
                 }
         }
         if (r == 0 && b.n > 0)
                 r = batch_write(h, &b);
         if (r == 0)
-                progress_tell(p, "indexing commits", fresh, fresh);
+                r = progress_step(p, "indexing commits", fresh, fresh);
         *ret_new = fresh;
         return r;
 }

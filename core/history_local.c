@@ -122,14 +122,17 @@ static int pack_error(int r, git_repository *from)
 {
         int e = git_errno(r);
 
+        if (e == -ECANCELED)
+                return errorf(e, "interrupted");
         return errorf(e == -ENOENT ? -EIO : e, "cannot get the objects of %s: %s%s", git_repository_path(from), git_error_text(),
                       r == GIT_ENOTFOUND ? "; it is damaged, or a shallow or partial clone" : "");
 }
 
 static int on_pack(int stage, uint32_t current, uint32_t total, void *user)
 {
-        progress_tell(user, stage == GIT_PACKBUILDER_ADDING_OBJECTS ? "counting objects" : "packing objects", current, total);
-        return 0;
+        const char *what = stage == GIT_PACKBUILDER_ADDING_OBJECTS ? "counting objects" : "packing objects";
+
+        return progress_step(user, what, current, total) < 0 ? GIT_EUSER : 0;
 }
 
 /* The commit goes on the walk; the tag objects on the way to it are packed by themselves. */

@@ -34,12 +34,6 @@ struct history {
         unsigned n_idle; /* under lock */
 };
 
-static inline void progress_tell(const struct progress *p, const char *what, uint64_t done, uint64_t total)
-{
-        if (p && p->tell)
-                p->tell(p->user, what, done, total);
-}
-
 /* -- handles: libgit2's are not to be shared between threads, and opening one costs a tenth of a millisecond ------- */
 
 /* How often one is used before it is given up: libgit2 keeps up to 16 MB of unpacked objects with each, and gives nothing back before. */

@@ -1,4 +1,5 @@
 /* The list of refs: its record in the index, and what is found in it. */
+#include "cache/record.h"
 #include "history_private.h"
 
 /* -- the list --------------------------------------------------------------------------------------------------- */
@@ -85,45 +86,31 @@ const struct ref *ref_list_find(const struct ref_list *l, enum ref_kind kind, co
 
 int ref_list_encode(const struct ref_list *l, struct buffer *ret)
 {
-        uint8_t head[7];
-
-        key_u32(head, l->head);
-        buffer_add(ret, head, 4);
+        record_put_u32(ret, l->head);
         for (size_t i = 0; i < l->n; i++) {
                 size_t length = strlen(l->list[i].name);
 
-                head[0] = (uint8_t)l->list[i].kind;
-                key_u32(head + 1, l->list[i].commit);
-                head[5] = (uint8_t)(length >> 8);
-                head[6] = (uint8_t)length;
-                buffer_add(ret, head, 7);
+                record_put_u8(ret, (uint8_t)l->list[i].kind);
+                record_put_u32(ret, l->list[i].commit);
+                record_put_u16(ret, (uint16_t)length);
                 buffer_add(ret, l->list[i].name, length);
         }
         return buffer_error(ret);
 }
 
-static int ref_list_decode(const struct blob *b, struct ref_list *l)
+static int ref_list_decode(struct record *r, struct ref_list *l)
 {
-        const uint8_t *p = b->data, *end = p + b->size;
+        l->head = record_u32(r);
+        while (record_left(r) > 0) {
+                enum ref_kind kind = record_u8(r);
+                uint32_t commit = record_u32(r);
+                cleanup_free char *name = record_string(r, record_u16(r));
+                int e = name ? ref_list_add(l, kind, name, commit) : 0;
 
-        if (b->size < 4)
-                return -EIO;
-        l->head = key_get_u32(p);
-        for (p += 4; p < end;) {
-                char name[PATH_SIZE];
-                size_t length = end - p >= 7 ? (size_t)p[5] << 8 | p[6] : SIZE_MAX;
-                int r;
-
-                if (length >= sizeof(name) || (size_t)(end - p) - 7 < length)
-                        return -EIO;
-                memcpy(name, p + 7, length);
-                name[length] = '\0';
-                r = ref_list_add(l, p[0], name, key_get_u32(p + 1));
-                if (r < 0)
-                        return r;
-                p += 7 + length;
+                if (e < 0)
+                        return e;
         }
-        return 0;
+        return record_end(r, "the list of refs");
 }
 
 int ref_list_read(struct history *h, struct store_txn *t, struct ref_list **ret)
@@ -133,10 +120,13 @@ int ref_list_read(struct history *h, struct store_txn *t, struct ref_list **ret)
         cleanup_blob struct blob b = {0};
         int r = l ? store_get(t, h->tables.refs, index_slice(&key), &b) : -ENOMEM;
 
-        if (r == 0)
-                r = ref_list_decode(&b, l);
-        if (r == -EIO)
-                return errorf(r, "the list of refs of %s is damaged in the index; 'solverfs solver update' makes it anew",
+        if (r == 0) {
+                struct record rec = record_of(SLICE(b.data, b.size));
+
+                r = ref_list_decode(&rec, l);
+        }
+        if (r == -EBADMSG)
+                return errorf(-EIO, "the list of refs of %s is damaged in the index; 'solverfs solver update' makes it anew",
                               h->name);
         if (r < 0 && r != -ENOENT)
                 return r;

@@ -17,11 +17,11 @@ static int on_transfer(const git_indexer_progress *stats, void *user)
 {
         const struct progress *p = ((struct conversation *)user)->progress;
 
-        if (stats->received_objects < stats->total_objects)
-                progress_tell(p, "receiving objects", stats->received_objects, stats->total_objects);
-        else
-                progress_tell(p, "resolving deltas", stats->indexed_deltas, stats->total_deltas);
-        return 0;
+        int r = stats->received_objects < stats->total_objects
+                        ? progress_step(p, "receiving objects", stats->received_objects, stats->total_objects)
+                        : progress_step(p, "resolving deltas", stats->indexed_deltas, stats->total_deltas);
+
+        return r < 0 ? GIT_EUSER : 0;
 }
 
 static int on_credentials(git_credential **ret, const char *url, const char *user_name, unsigned allowed, void *user)
@@ -48,6 +48,8 @@ static int fetch_error(int r, const char *url)
 {
         int e = git_errno(r);
 
+        if (e == -ECANCELED)
+                return errorf(e, "interrupted");
         return errorf(e == -ENOENT ? -EIO : e, "cannot fetch from %s: %s", url, git_error_text());
 }
 
@@ -95,7 +97,8 @@ static int fetch_remote(git_repository *git, const char *url, const struct progr
         options.callbacks.payload = &conversation;
         options.download_tags = GIT_REMOTE_DOWNLOAD_TAGS_NONE; /* the refspecs have them */
         options.proxy_opts.type = GIT_PROXY_AUTO;
-        progress_tell(p, "connecting", 0, 0);
+        if (progress_step(p, "connecting", 0, 0) < 0)
+                r = GIT_EUSER;
         if (r == 0)
                 r = git_remote_connect(remote, GIT_DIRECTION_FETCH, &options.callbacks, &options.proxy_opts, NULL);
         if (r == 0)

@@ -135,6 +135,17 @@ static void job_tell(void *user, const char *what, uint64_t done, uint64_t total
         pthread_mutex_unlock(&j->engine->lock);
 }
 
+static bool job_is_cancelled(void *user)
+{
+        struct job *j = user;
+        bool cancelled;
+
+        pthread_mutex_lock(&j->engine->lock);
+        cancelled = j->cancelled;
+        pthread_mutex_unlock(&j->engine->lock);
+        return cancelled;
+}
+
 static void *job_thread(void *user)
 {
         struct job *j = user;
@@ -176,7 +187,7 @@ static void job_start(struct job *j)
         job_dequeue(j);
         j->stage = STAGE_RUNNING;
         j->started = now_ns();
-        j->progress = (struct progress){.tell = job_tell, .user = j};
+        j->progress = (struct progress){.tell = job_tell, .stop = job_is_cancelled, .user = j};
         j->cancel_fd = eventfd(0, EFD_CLOEXEC);
         if (j->query->type->estimate)
                 j->estimate = j->query->type->estimate(e->workspace, j->query);

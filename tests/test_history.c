@@ -608,6 +608,37 @@ START_TEST(test_clone_sources_that_work)
 }
 END_TEST
 
+static bool stop_soon(void *user)
+{
+        return (*(int *)user)-- <= 0;
+}
+
+/* Stopped at any step, a clone leaves nothing, and an index that can be gone on from. */
+START_TEST(test_stopped)
+{
+        int left, stopped = 0, r = -ECANCELED;
+        struct progress p = {.stop = stop_soon, .user = &left};
+        uint32_t n;
+
+        make_repository();
+        assert_ok(make_dirs("repos", 0700));
+        for (int steps = 0; r < 0; steps++) {
+                left = steps;
+                r = history_clone("repos", "x", "r", &p);
+                ck_assert(r == 0 || r == -ECANCELED);
+                shell(r < 0 ? "test ! -e repos/x.git -a ! -e repos/x.part" : "true");
+        }
+        open_history();
+        for (int steps = 0; (left = steps, r = history_update(history, false, &p, &n)) < 0; steps++) {
+                ck_assert_int_eq(r, -ECANCELED);
+                stopped++;
+        }
+        ck_assert_int_gt(stopped, 0);
+        ck_assert_uint_eq(history_count(history), 6);
+        close_history();
+}
+END_TEST
+
 /* A repository may be another's: nothing of it is run, neither hook nor filter, and links in it lead nowhere. */
 START_TEST(test_foreign_repository)
 {
@@ -805,6 +836,6 @@ END_TEST
 SUITE("history", test_index_and_lookups, test_refs, test_revisions_are_git_s, test_revisions_refused, test_revisions_at_random,
       test_names_like_hex, test_ambiguous_prefixes, test_texts, test_dates, test_odd_commits, test_sources,
       test_sources_that_cannot_be_kept, test_update, test_rewritten_upstream, test_branch_becomes_folder,
-      test_clone_sources_that_do_not_work, test_clone_sources_that_work, test_damaged_repository, test_foreign_repository,
-      test_odd_ref_names, test_killed_index, test_killed_clone_leaves_nothing_in_the_way, test_snapshot,
+      test_clone_sources_that_do_not_work, test_clone_sources_that_work, test_stopped, test_damaged_repository,
+      test_foreign_repository, test_odd_ref_names, test_killed_index, test_killed_clone_leaves_nothing_in_the_way, test_snapshot,
       test_snapshot_ahead_of_the_store, test_snapshot_of_others, test_threads)

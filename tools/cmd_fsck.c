@@ -35,11 +35,6 @@ static void found(void *user, const struct care_finding *f)
                 output_row(columns, ARRAY_SIZE(columns), (const char *[]){care_kind_name(f->kind), f->area, text});
 }
 
-static bool stop(void *user)
-{
-        return command_stopped();
-}
-
 static void conclude(const struct checking *c, const struct care_report *r)
 {
         if (c->json) {
@@ -87,11 +82,10 @@ int cmd_fsck(int argc, char **argv)
         r = command_open(c.look_only ? STORE_READ_ONLY : 0, &w);
         if (r != STATUS_OK)
                 return r;
-        r = care_check(w, c.look_only,
-                       &(struct care_watch){.found = found, .stop = stop, .user = &c, .progress = &output_progress}, &report);
+        r = care_check(w, c.look_only, &(struct care_watch){.found = found, .user = &c, .progress = &command_progress}, &report);
         progress_clear();
         if (r < 0)
-                return fail_as(r == -EINTR ? STATUS_INTERRUPTED : STATUS_SYSTEM, r);
+                return fail_as(r == -ECANCELED ? STATUS_INTERRUPTED : STATUS_SYSTEM, r);
         conclude(&c, &report);
         return report.damaged + report.repaired > 0 ? STATUS_FAILED : STATUS_OK;
 }

@@ -35,11 +35,6 @@ static void found(void *user, const struct care_finding *f)
         note("%s", text);
 }
 
-static bool stop(void *user)
-{
-        return command_stopped();
-}
-
 static void show(const struct collecting *c, const char *name, const struct care_part *p)
 {
         static const struct column columns[] = {{"WHAT", 10, false}, {"FREED", 8, true}, {"BYTES", 14, true}, {"LEFT", 14, true}};
@@ -81,11 +76,10 @@ int cmd_gc(int argc, char **argv)
         r = command_open(0, &w);
         if (r != STATUS_OK)
                 return r;
-        r = care_collect(w, &c.plan, &(struct care_watch){.found = found, .stop = stop, .user = &c, .progress = &output_progress},
-                         &freed);
+        r = care_collect(w, &c.plan, &(struct care_watch){.found = found, .user = &c, .progress = &command_progress}, &freed);
         progress_clear();
         if (r < 0)
-                return fail_as(r == -EINTR ? STATUS_INTERRUPTED : STATUS_SYSTEM, r);
+                return fail_as(r == -ECANCELED ? STATUS_INTERRUPTED : STATUS_SYSTEM, r);
         show(&c, "leftovers", &freed.leftovers);
         show(&c, "copies", &freed.copies);
         show(&c, "worktrees", &freed.worktrees);

@@ -48,6 +48,7 @@ int cmd_solver_add(int argc, char **argv)
         int r;
 
         command_parse(&(struct argp){options, parse_add, "NAME REPO", doc}, argc, argv, &o);
+        command_stoppable();
         r = recipes_find(o.recipe ? o.recipe : o.name, path);
         if (r == 0)
                 r = recipe_read(path, o.name, &recipes, &n);
@@ -58,7 +59,7 @@ int cmd_solver_add(int argc, char **argv)
                 recipe_list_free(recipes, n);
                 return r;
         }
-        r = workspace_add_solver(w, recipes, n, o.repository, &output_progress);
+        r = workspace_add_solver(w, recipes, n, o.repository, &command_progress);
         progress_clear();
         if (r < 0)
                 r = fail_as(r == -ENOENT || r == -ENOTUNIQ ? STATUS_FAILED : status_of(r), r);
@@ -165,7 +166,7 @@ static int update_one(struct solver *s, bool json)
                 {"SOLVER", 14, false}, {"NEW", 8, true}, {"COMMITS", 8, true}, {"HEAD", 0, false}};
         char hex[GIT_OID_HEXSZ + 1] = "-", added[16], count[16];
         uint32_t head, n_new = 0;
-        int r = history_update(s->history, false, &output_progress, &n_new);
+        int r = history_update(s->history, false, &command_progress, &n_new);
 
         progress_clear();
         if (r < 0) {
@@ -198,13 +199,14 @@ int cmd_solver_update(int argc, char **argv)
                                      "commits, HEAD. A mount shows them at once.\v"
                                      "Commits that were rewritten upstream stay readable."},
                       argc, argv, &o);
+        command_stoppable();
         r = command_open(0, &w);
         if (r != STATUS_OK)
                 return r;
         r = workspace_solvers(w, &l);
         if (r < 0)
                 return fail(r);
-        for (size_t i = 0; i < o.n; i++) {
+        for (size_t i = 0; i < o.n && !command_stopped(); i++) {
                 cleanup_solver struct solver *s = NULL;
 
                 r = command_solver(w, o.names[i], &s);
@@ -212,11 +214,11 @@ int cmd_solver_update(int argc, char **argv)
                         r = update_one(s, o.json);
                 status = MAX(status, r);
         }
-        for (size_t i = 0; o.n == 0 && i < l->n; i++) {
+        for (size_t i = 0; o.n == 0 && i < l->n && !command_stopped(); i++) {
                 if (l->list[i]->recipe->base) /* comes with its base */
                         continue;
                 r = update_one(l->list[i], o.json);
                 status = MAX(status, r);
         }
-        return status;
+        return command_stopped() ? STATUS_INTERRUPTED : status;
 }

@@ -194,6 +194,13 @@ bool command_stopped(void)
         return stopped;
 }
 
+static bool is_stopped(void *user)
+{
+        return command_stopped();
+}
+
+const struct progress command_progress = {.tell = output_tell, .stop = is_stopped};
+
 /* -- words ------------------------------------------------------------------------------------------------------ */
 
 int command_solver(struct workspace *w, const char *name, struct solver **ret)

@@ -65,6 +65,7 @@ bool command_interrupted(int signals); /* has one come? */
 /* For work that can only end between two steps: the first signal is to be asked for, the second one ends the process. */
 void command_stoppable(void);
 bool command_stopped(void);
+extern const struct progress command_progress; /* shows how far it is; ends when command_stopped() */
 
 /* -- words ------------------------------------------------------------------------------------------------------ */
 

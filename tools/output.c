@@ -355,7 +355,7 @@ void progress_clear(void)
         pthread_mutex_unlock(&out.lock);
 }
 
-static void tell(void *user, const char *what, uint64_t done, uint64_t total)
+void output_tell(void *user, const char *what, uint64_t done, uint64_t total)
 {
         uint64_t now = now_ns(), left = 0;
 
@@ -369,5 +369,3 @@ static void tell(void *user, const char *what, uint64_t done, uint64_t total)
         pthread_mutex_unlock(&out.lock);
         progress_show(what, done, total, left);
 }
-
-const struct progress output_progress = {.tell = tell};

@@ -7,7 +7,7 @@
 
 #include <jansson.h>
 
-#include "core/history.h"
+#include "cache/util.h"
 
 /* Exit statuses; documented in --help and in solverfs(1). */
 enum status {
@@ -63,5 +63,5 @@ void format_span(uint64_t ns, char ret[32]);
 /* What is going on, `done` of `total` (0: unknown), `left` ns still (0: unknown). Cheap: call it as often as you like. */
 void progress_show(const char *what, uint64_t done, uint64_t total, uint64_t left);
 void progress_clear(void); /* takes the bar off the terminal */
-/* For core's functions; estimates from how far it came in how long. */
-extern const struct progress output_progress;
+/* For core's functions (struct progress): estimates from how far it came in how long. */
+void output_tell(void *user, const char *what, uint64_t done, uint64_t total);
