@@ -38,7 +38,7 @@ _Noreturn void guard_fail(void); /* jumps as a fault would: for assertions of th
  * faults. A fault whose signal is blocked would not come here: the kernel ends the process. */
 void guard_block_signals(sigset_t *ret_before);
 
-/* The signal mask is not saved (a system call): the handler leaves it alone. */
+/* The signal mask is not saved (a system call): the handler puts it back before it jumps. */
 #define guard_set(g) (sigsetjmp((g)->jump, 0) != 0)
 
 static inline void guard_enter(struct guard *g, const struct guard_range *range)
