@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 
 #include "lock.h"
@@ -251,6 +252,29 @@ static int materialize_once(struct program_folder *f, const struct wanted *w, in
         return r;
 }
 
+/* Where nothing can be written: to be read, and by its path for as long as it is open. */
+static int keep_in_memory(struct wanted *w, int *ret_fd)
+{
+        cleanup_blob struct blob content = {0};
+        cleanup_close int fd = -1;
+        int r = w->content(w->user, w->id, &content);
+
+        if (r < 0)
+                return r;
+        fd = memfd_create(w->hex, MFD_CLOEXEC);
+        if (fd < 0 || fchmod(fd, 0555) < 0)
+                return errorf(-errno, "cannot keep a program in memory: %s", strerror(errno));
+        r = write_all(fd, content.data, content.size);
+        if (r < 0)
+                return errorf(r, "cannot keep a program in memory: %s", strerror(-r));
+        snprintf(w->path, sizeof(w->path), "/proc/%d/fd/%d", getpid(), fd);
+        *ret_fd = open(w->path, O_RDONLY | O_CLOEXEC);
+        if (*ret_fd < 0)
+                return errorf(-errno, "cannot open %s: %s", w->path, strerror(errno));
+        snprintf(w->path, sizeof(w->path), "/proc/%d/fd/%d", getpid(), *ret_fd);
+        return 0;
+}
+
 int program_folder_get(struct program_folder *f, const struct digest *id, uint64_t size, program_content_fn content, void *user,
                        int *ret_fd, char ret_path[PATH_SIZE])
 {
@@ -263,6 +287,8 @@ int program_folder_get(struct program_folder *f, const struct digest *id, uint64
                 r = open_materialized(f, w.path, size, ret_fd);
         if (r == -ENOENT)
                 r = materialize_once(f, &w, ret_fd);
+        if (r == -EROFS || r == -EACCES)
+                r = keep_in_memory(&w, ret_fd);
         if (r == 0 && ret_path)
                 memcpy(ret_path, w.path, sizeof(w.path));
         return r;

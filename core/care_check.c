@@ -225,6 +225,7 @@ static int check_programs(struct checking *c)
 static int check_cases(struct checking *c)
 {
         cleanup_free uint32_t *ids = NULL;
+        uint64_t lost, bytes;
         size_t n;
         int r = cases_list(workspace_cases(c->workspace), &ids, &n);
 
@@ -237,6 +238,10 @@ static int check_cases(struct checking *c)
         if (r > 0)
                 found(c, "cases", CARE_NOTE,
                       "a damaged case is put right by adding the same file again with 'solverfs case add'");
+        if (r >= 0)
+                r = cases_sweep(workspace_cases(c->workspace), true, &lost, &bytes);
+        if (r == 0 && lost > 0)
+                found(c, "cases", CARE_NOTE, CARE_LOST_CASES, (unsigned long long)lost, (unsigned long long)bytes);
         return r < 0 ? r : 0;
 }
 
@@ -513,7 +518,8 @@ int care_check(struct workspace *w, bool look_only, const struct care_watch *wat
                 {"the store's values", check_store}, {"builds", check_builds}, {"measurements", check_facts},
                 {"programs", check_programs},        {"cases", check_cases},   {"repositories", check_repositories},
         };
-        struct checking c = {.workspace = w, .look_only = look_only, .watch = watch, .report = ret};
+        struct checking c = {
+                .workspace = w, .look_only = look_only || store_read_only(workspace_store(w)), .watch = watch, .report = ret};
         int r = 0;
 
         *ret = (struct care_report){0};

@@ -152,17 +152,24 @@ static int drop_scratch(struct collecting *c, const char *dir, const char *name)
         return scratch_is_left(workspace_dir(c->workspace), name) ? drop_tree(c, dir, name, &c->freed->leftovers, NULL) : 0;
 }
 
-/* Bytes that never became a case. */
+/* Bytes that never became a case, or of one whose entry is lost: then they are all there is of it. */
 static int drop_cases(struct collecting *c)
 {
         uint64_t n, bytes;
-        int r = cases_sweep(workspace_cases(c->workspace), c->plan->dry_run, &n, &bytes);
+        int r = cases_sweep(workspace_cases(c->workspace), c->plan->dry_run || !c->plan->lost_cases, &n, &bytes);
 
-        if (r == 0) {
+        if (r < 0 || n == 0)
+                return r;
+        if (c->plan->lost_cases) {
                 c->freed->leftovers.n += n;
                 c->freed->leftovers.bytes += bytes;
+        } else {
+                char text[256];
+
+                snprintf(text, sizeof(text), CARE_LOST_CASES, (unsigned long long)n, (unsigned long long)bytes);
+                c->watch->found(c->watch->user, &(struct care_finding){.area = "cases", .kind = CARE_NOTE, .text = text});
         }
-        return r;
+        return 0;
 }
 
 static int drop_leftovers(struct collecting *c)

@@ -289,12 +289,6 @@ int query_build(struct workspace *, struct solver *s, uint32_t commit, struct qu
 
 /* -- program: a built file, in the folder where it can be executed and read -- */
 
-/* Materializing may take a moment even when everything is known, so a program is never simply found. */
-static int program_find(struct workspace *, struct query *, struct value **)
-{
-        return -ENOENT;
-}
-
 static const struct build_output *program_output(const struct build_query *q, const struct build_record *record)
 {
         for (size_t i = 0; i < record->n_outputs; i++)
@@ -344,6 +338,13 @@ static int program_compute(struct workspace *w, struct query *query, struct job 
         *ret = &v->value;
         steal_pointer(v);
         return 0;
+}
+
+/* Materializing may take a moment even when everything is known, so a program is never simply found; but where nothing can be worked out,
+ * it has to be. */
+static int program_find(struct workspace *w, struct query *query, struct value **ret)
+{
+        return store_read_only(workspace_store(w)) ? program_compute(w, query, NULL, ret) : -ENOENT;
 }
 
 static void program_value_free(struct value *value)

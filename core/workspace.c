@@ -581,7 +581,7 @@ int workspace_open(const char *dir, int store_flags, struct workspace **ret)
                 r = check_version(w);
         if (r == 0 && !(store_flags & STORE_READ_ONLY))
                 r = make_folders(w->dir); /* of an older store, or one that lost some */
-        if (r == -EROFS || r == -EACCES)
+        if (r == -EROFS || r == -EACCES || r == -EPERM)
                 r = 0; /* store_open() goes on read-only, and says so */
         if (r == 0)
                 r = store_open(w->dir, workspace_tables, N_TABLES, store_flags, &w->store);

@@ -147,4 +147,141 @@ START_TEST(test_every_file_cut_off)
 }
 END_TEST
 
-MOUNT_SUITE("mount_cut", {test_every_file_cut_off})
+/* -- the index or the journal lost ------------------------------------------------------------------------------ */
+
+static void lose(const char *command, bool fsck_first, const char *told)
+{
+        put_store_back();
+        assert_shell("cd store && %s", command);
+        if (fsck_first) {
+                ck_assert_msg(shell(STATUS " fsck") == 1 && strstr(shell_output, told), "%s: %s", command, shell_output);
+                assert_shell(STATUS " fsck");
+        }
+        mount_start("mnt", NULL);
+        all_known(command);
+        read_cold(command, false);
+        mount_stop(mount_of("mnt"));
+        assert_shell(STATUS " fsck");
+}
+
+/* Each can be made from the other; what is in neither is said to be lost, and what is in cases/ is nobody's to throw away. */
+START_TEST(test_index_or_journal_lost)
+{
+        static const char index[] = "the index was damaged or gone", journal[] = "a part of the journal was gone";
+
+        make_store();
+        for (unsigned fsck = 0; fsck < 2; fsck++) {
+                lose("rm -r lmdb", fsck, index);
+                lose("rm lmdb/data.mdb", fsck, index);
+                lose("rm -r journal", fsck, journal);
+                lose("rm journal/*", fsck, journal);
+        }
+        put_store_back();
+        assert_shell("rm -r store/lmdb store/journal/* && ls store/cases/[0-9a-f]*/* | wc -l | grep -qx %u", CASES);
+        assert_shell("solverfs gc 2>&1");
+        assert_shell("ls store/cases/[0-9a-f]*/* | wc -l | grep -qx %u", CASES);
+        assert_shell("solverfs fsck 2>&1 | grep -q 'cases.%u files in cases/ .* are of no case'", CASES);
+        assert_shell("solverfs case add $(ls store/cases/[0-9a-f]*/* | head -n 1) && solverfs gc --dry-run --lost-cases");
+        assert_shell("ls store/cases/[0-9a-f]*/* | wc -l | grep -qx %u", CASES);
+        assert_shell("solverfs gc --lost-cases && ls store/cases/[0-9a-f]*/* | wc -l | grep -qx 1 && solverfs fsck");
+        assert_shell("solverfs solver update tiny && solverfs run tiny v1 all --print stdout | grep -q 'version: 1'");
+}
+END_TEST
+
+/* -- copied while it is written to ------------------------------------------------------------------------------ */
+
+#define COPIES 4
+
+/* A copy of a live store has what was finished before it was begun; fsck makes it whole. */
+START_TEST(test_copied_while_it_is_written)
+{
+        unsigned before[COPIES];
+        pid_t writer;
+
+        make_store();
+        put_store_back();
+        mount_start("mnt", NULL);
+        writer = shell_start("i=0; while ! [ -e enough ]; do i=$((i+1)); echo \"; $i\n; do print sat\" >c$i && id=$(solverfs "
+                             "case add c$i | cut -f 1) "
+                             "&& cat mnt/tiny/commits/v1/cases/$id/stdout >/dev/null && echo $i >done.new && mv done.new done || "
+                             "exit 1; done");
+        await(exists("done"));
+        for (unsigned i = 0; i < COPIES; i++) {
+                before[i] = (unsigned)number("done");
+                assert_shell("cp -a store copy%u 2>&1 || :", i); /* what goes away meanwhile is no copy's */
+                await(number("done") > before[i] + 2);
+        }
+        write_whole("enough", "");
+        ck_assert_int_eq(process_wait(writer), 0);
+        mount_stop(mount_of("mnt"));
+        for (unsigned i = 0; i < COPIES; i++) {
+                assert_shell("chmod -R u+w store && rm -r store && mv copy%u store", i);
+                ck_assert(shell(STATUS " fsck") <= 1);
+                /* what is missing still is the bytes of cases that were added when their folder had been copied */
+                ck_assert_msg(shell(STATUS " fsck | grep '^damaged' | grep -v 'the bytes of case .* are gone'") == 1, "%s",
+                              shell_output);
+                mount_start("mnt", NULL);
+                all_known(at("copy %u", i));
+                for (unsigned n = 1; n <= before[i]; n++)
+                        assert_content(at("mnt/tiny/cached/v1/cases/%u/stdout", case_id(at("c%u", n))), "sat\n");
+                read_cold("a copy", false);
+                mount_stop(mount_of("mnt"));
+        }
+        fprintf(stderr, "%u values in the last copy\n", before[COPIES - 1]);
+}
+END_TEST
+
+/* -- only to be read -------------------------------------------------------------------------------------------- */
+
+static const char read_only[] =
+        "solverfs status && solverfs case list && solverfs solver list && solverfs fsck -n && solverfs fsck && solverfs "
+        "run tiny v1 all --print stdout | grep -q 'version: 1' && solverfs build tiny v1";
+
+/* As who may only read it: all that is finished is there, what is not is refused with a sentence, nothing is changed. */
+static void look_at_read_only(const char *as, int error)
+{
+        static const char *const writers[] = {"run tiny v2.0 1 --print result", "build tiny v2.0", "case add new.smt2", "gc",
+                                              "solver update tiny"};
+        cleanup_free char *bin = NULL;
+
+        ck_assert_msg(shell("%s sh -ec \"%s\" 2>&1", as, read_only) == 0, "%s: %s", as, shell_output);
+        for (size_t i = 0; i < ARRAY_SIZE(writers); i++) {
+                int status = shell("%s solverfs %s 2>&1", as, writers[i]);
+
+                ck_assert_msg(status == 4 && (strstr(shell_output, "ead-only") || strstr(shell_output, "Permission denied")),
+                              "%s %s: %d, %s", as, writers[i], status, shell_output);
+        }
+        if (*as)
+                return;
+        mount_start("mnt", NULL);
+        all_known("read-only");
+        ck_assert_int_eq(open_error(at("mnt/tiny/commits/v2.0/cases/%u/stdout", ids[0])), error);
+        ck_assert_int_eq(open_error("mnt/tiny/commits/v2.0/bin/tiny"), error);
+        assert_shell("mnt/tiny/commits/v1/bin/tiny --version | grep -qx 'version: 1'");
+        ck_assert_int_eq(shell("cp new.smt2 mnt/cases/"), 1);
+        mount_stop(mount_of("mnt"));
+}
+
+START_TEST(test_read_only_store)
+{
+        static const char sums[] = "cd kept && find . -type f -not -name log -print0 | sort -z | xargs -0 sha256sum";
+        cleanup_free char *before = NULL;
+
+        make_store();
+        write_whole("new.smt2", "; new\n");
+        assert_shell("rm kept/programs/* && %s", sums); /* a program's copy is not there to be handed out */
+        before = strdup(shell_output);
+        assert_shell("mkdir ro && mount --bind kept ro && mount -o remount,ro,bind ro");
+        setenv("SOLVERFS_STORE", absolute("ro"), 1);
+        look_at_read_only("", EROFS);
+        assert_shell("%s", sums);
+        ck_assert_str_eq(shell_output, before);
+        assert_shell("umount ro && chmod -R a+rX . .. && cp -a kept ro/store"); /* a folder that others may look into */
+        setenv("SOLVERFS_STORE", absolute("ro/store"), 1);
+        look_at_read_only("setpriv --reuid 65534 --regid 65534 --clear-groups", EACCES);
+        assert_shell("rm -r ro/store");
+}
+END_TEST
+
+MOUNT_SUITE("mount_cut", {test_every_file_cut_off}, {test_index_or_journal_lost}, {test_copied_while_it_is_written},
+            {test_read_only_store, NEEDS_ROOT})

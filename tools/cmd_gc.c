@@ -18,6 +18,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         case 'j':
                 c->json = true;
                 return 0;
+        case 'l':
+                c->plan.lost_cases = true;
+                return 0;
         case 'k':
                 if (parse_size(arg, &c->plan.keep) < 0)
                         argp_error(state, "--keep takes a size like 500m or 20g, not '%s'", arg);
@@ -56,6 +59,8 @@ int cmd_gc(int argc, char **argv)
         static const struct argp_option options[] = {
                 {"keep", 'k', "SIZE", 0,
                  "Let programs, worktrees and ccache take at most SIZE (like 20g) in all; those built longest ago go first", 0},
+                {"lost-cases", 'l', NULL, 0,
+                 "Also take bytes of cases that no case has: a broken-off adding's, or one's that was lost", 0},
                 {"dry-run", 'n', NULL, 0, "Only say what would be freed", 0},
                 {"json", 'j', NULL, 0, "Print a JSON object for each part, a line each", 0},
                 {0}};

@@ -58,7 +58,7 @@ _solverfs() {
 		run) own="--seed --timeout --again --json --print" ;;
 		status) own="--watch --json" ;;
 		fsck) own="--look-only --dry-run --json" ;;
-		gc) own="--keep --dry-run --json" ;;
+		gc) own="--keep --lost-cases --dry-run --json" ;;
 		esac
 		COMPREPLY=($(compgen -W "$own $common" -- "$cur"))
 		return
