@@ -1,4 +1,5 @@
-/* Shared by store.c (transactions), store_open.c (opening, replaying) and store_care.c (checking, compacting). */
+/* Shared by store.c (transactions), store_open.c (opening), store_index.c (LMDB's folder), store_replay.c (the journal applied), store_care.c
+ * (checking, compacting) and store_mend.c. */
 #pragma once
 
 #include <pthread.h>
@@ -81,6 +82,12 @@ struct store_txn {
 
 int store_open_with(const char *dir, const struct store_table *tables, size_t n_tables, int flags, struct store_report *report,
                     struct store **ret);
+
+int make_private_folder(const char *dir, const char *name);
+/* Opens LMDB; a damaged one is set aside and begun anew. Only alone it can be looked at: others may be writing. Under the write lock. */
+int index_open(struct environment *e, int flags, bool alone);
+/* Out of the way, but not thrown away: somebody may want to look at it. The last such is kept. */
+int index_set_aside(const char *dir);
 
 /* Makes a damaged index anew while the store is open, once every transaction of this process has ended; a thread that has one open itself
  * cannot. 0; -EIO with why not. */

@@ -1,152 +1,15 @@
+/* Opening a store: what all its handles in this process share, and bringing the index up to the journal. */
 #include "store_internal.h"
 
-#include <dirent.h>
-#include <fcntl.h>
 #include <sys/stat.h>
 
 #include "lock.h"
-#include "pages.h"
-
-#define CHECK_NS     (NSEC_PER_SEC / 4)   /* to look at the index's pages when it is opened; fsck takes the time it needs */
-#define REPLAY_CHUNK (UINT64_C(32) << 20) /* bytes applied in one LMDB transaction when nobody watches */
 
 /* Every environment open in this process. */
 static struct {
         pthread_mutex_t lock;
         struct environment *first; /* under lock */
 } registry = {.lock = PTHREAD_MUTEX_INITIALIZER};
-
-/* -- replaying -------------------------------------------------------------------------------------------------- */
-
-struct replayer {
-        struct environment *env;
-        const struct table *tables;
-        size_t n_tables;
-        bool alone;
-        MDB_txn **txn;
-        struct journal_position *at;
-        uint64_t bytes; /* since the last commit */
-        /* a table that is none of ours, most likely of another version of solverfs */
-        char other_name[JOURNAL_TABLE_MAX + 1];
-        MDB_dbi other;
-};
-
-static int table_by_name(struct replayer *p, struct slice name, MDB_dbi *ret)
-{
-        char text[JOURNAL_TABLE_MAX + 1];
-        int r;
-
-        for (size_t i = 0; i < p->n_tables; i++)
-                if (strlen(p->tables[i].name) == name.size && memcmp(p->tables[i].name, name.data, name.size) == 0) {
-                        *ret = p->tables[i].dbi;
-                        return 0;
-                }
-        memcpy(text, name.data, name.size);
-        text[name.size] = '\0';
-        if (strcmp(text, p->other_name) != 0) {
-                r = db_table(p->env->db, *p->txn, text, true, &p->other);
-                if (r < 0)
-                        return r;
-                memcpy(p->other_name, text, name.size + 1);
-        }
-        *ret = p->other;
-        return 0;
-}
-
-static int replay_commit(struct replayer *p, struct journal_position end)
-{
-        struct db *db = p->env->db;
-        int r;
-
-        *p->at = end;
-        if (!p->alone || p->bytes < REPLAY_CHUNK)
-                return 0;
-        p->bytes = 0;
-        r = applied_put(p->env, *p->txn, end);
-        if (r < 0)
-                return r;
-        r = db_commit(db, *p->txn);
-        *p->txn = NULL;
-        return r < 0 ? r : db_begin(db, true, p->txn);
-}
-
-static int replay_record(void *user, const struct journal_record *record)
-{
-        struct replayer *p = user;
-        MDB_dbi dbi;
-        int r;
-
-        if (record->op == JOURNAL_COMMIT)
-                return replay_commit(p, record->end);
-        r = table_by_name(p, record->table, &dbi);
-        if (r < 0)
-                return r;
-        p->bytes += record->key.size + record->frame.size;
-        if (record->op == JOURNAL_PUT)
-                return db_put(p->env->db, *p->txn, dbi, record->key, record->frame);
-        r = db_delete(p->env->db, *p->txn, dbi, record->key);
-        return r == -ENOENT ? 0 : r;
-}
-
-static int pass_over(void *user, const struct journal_record *record)
-{
-        struct journal_position *at = user;
-
-        if (record->op == JOURNAL_COMMIT)
-                *at = record->end;
-        return 0;
-}
-
-/* A compacted segment lies ahead. When it was made from exactly what LMDB has, there is nothing to apply; else LMDB is older,
- * and what was deleted since would come back if its content were only added to. */
-static int enter_compacted(struct replayer *p, struct journal_position base, struct journal_position first)
-{
-        struct journal_position end = first;
-        struct journal_counts counts = {0};
-        bool same = journal_position_equal(base, *p->at);
-        int r = 0;
-
-        *p->at = first;
-        if (same) {
-                r = journal_read(p->env->journal, &end, false, pass_over, &end, &counts);
-                *p->at = end;
-                return r;
-        }
-        for (size_t i = 0; r == 0 && i < p->n_tables; i++)
-                if (p->tables[i].journaled)
-                        r = db_empty(p->env->db, *p->txn, p->tables[i].dbi);
-        return r;
-}
-
-int replay(struct environment *e, const struct table *tables, size_t n_tables, bool alone, MDB_txn **txn,
-           struct journal_position *at, struct journal_counts *counts)
-{
-        struct replayer p = {
-                .env = e,
-                .tables = tables,
-                .n_tables = n_tables,
-                .alone = alone,
-                .txn = txn,
-                .at = at,
-        };
-        struct journal_position next, base;
-        int r = 0;
-
-        if (at->segment == 0)
-                r = journal_first(e->journal, at);
-        while (r == 0 && at->segment != 0) {
-                r = journal_read(e->journal, at, alone, replay_record, &p, counts);
-                if (r == 0)
-                        r = journal_next_segment(e->journal, at->segment, &next, &base);
-                if (r < 0 || next.segment == 0)
-                        break;
-                if (base.segment != 0)
-                        r = enter_compacted(&p, base, next);
-                else
-                        *at = next;
-        }
-        return r;
-}
 
 /* -- the environment -------------------------------------------------------------------------------------------- */
 
@@ -206,25 +69,6 @@ static struct environment *environment_new(const char *dir)
         return e;
 }
 
-static int sync_folder(const char *path)
-{
-        cleanup_close int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-
-        return fd < 0 || fsync(fd) < 0 ? errorf(-errno, "cannot sync %s: %s", path, strerror(errno)) : 0;
-}
-
-static int make_private_folder(const char *dir, const char *name)
-{
-        char path[PATH_SIZE];
-        int r = path_join(path, dir, name);
-
-        if (r < 0)
-                return r;
-        if (mkdir(path, 0700) < 0)
-                return errno == EEXIST ? 0 : errorf(-errno, "cannot make %s: %s", path, strerror(errno));
-        return chmod(path, 0700) < 0 ? errorf(-errno, "cannot make %s private: %s", path, strerror(errno)) : 0;
-}
-
 static bool has(const char *dir, const char *name)
 {
         char path[PATH_SIZE];
@@ -248,124 +92,13 @@ static int prepare_folder(const char *dir, int flags)
         return r;
 }
 
-/* Those set aside earlier. */
-static void remove_set_aside(const char *dir, const char *but)
-{
-        DIR *d = opendir(dir);
-        struct dirent *e;
-
-        while (d && (e = readdir(d))) {
-                char path[PATH_SIZE];
-
-                if (strncmp(e->d_name, "lmdb.damaged-", 13) == 0 && strcmp(e->d_name, but) != 0 &&
-                    path_join(path, dir, e->d_name) == 0)
-                        remove_tree(path);
-        }
-        if (d)
-                closedir(d);
-}
-
-/* What others have open of an index that was set aside is taken from under them, so that their next look at it faults, and they go over to
- * the new one. A copy stays. */
-static void take_from_under(const char *aside)
-{
-        char path[PATH_SIZE], copy[PATH_SIZE];
-        cleanup_close int fd = -1, copy_to = -1;
-
-        if (path_join(path, aside, "data.mdb") < 0 || path_join(copy, aside, "copy.mdb") < 0)
-                return;
-        fd = open(path, O_RDWR | O_CLOEXEC);
-        if (fd < 0)
-                return;
-        copy_to = open(copy, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-        if (copy_to < 0 || copy_fd(fd, copy_to) < 0)
-                unlink(copy); /* no room for something to look at */
-        if (ftruncate(fd, 0) < 0)
-                log_warning("cannot empty %s: %s", path, strerror(errno));
-}
-
-/* Out of the way, but not thrown away: somebody may want to look at it. The last such is kept. */
-static int set_aside(const char *dir)
-{
-        char from[PATH_SIZE], to[PATH_SIZE + 32];
-        int64_t now = now_seconds();
-        int r = path_join(from, dir, "lmdb");
-
-        if (r < 0)
-                return r;
-        for (unsigned i = 0;; i++) {
-                snprintf(to, sizeof(to), "%s.damaged-%lld", from, (long long)now + i);
-                if (access(to, F_OK) < 0)
-                        break;
-        }
-        if (rename(from, to) < 0)
-                return errorf(-errno, "cannot set the damaged index %s aside: %s", from, strerror(errno));
-        log_warning("the index was set aside as %s; a new one is made from the journal", to);
-        take_from_under(to);
-        remove_set_aside(dir, strrchr(to, '/') + 1);
-        r = make_private_folder(dir, "lmdb");
-        return r < 0 ? r : sync_folder(dir);
-}
-
-/* Is the index marked as damaged, or does it look so? 0, or -EIO with a sentence. */
-static int look_at_index(const char *path)
-{
-        cleanup_close int fd = -1;
-        char mark[PATH_SIZE], data[PATH_SIZE];
-        struct pages_report report;
-        int r = path_join(mark, path, DB_DAMAGED);
-
-        if (r == 0)
-                r = path_join(data, path, "data.mdb");
-        if (r < 0)
-                return r;
-        if (access(mark, F_OK) == 0)
-                return errorf(-EIO, "the index in %s was found damaged", path);
-        fd = open(data, O_RDONLY | O_CLOEXEC);
-        if (fd < 0)
-                return errno == ENOENT ? 0 : errorf(-errno, "cannot open %s: %s", data, strerror(errno));
-        r = pages_check(fd, data, 0, now_ns() + CHECK_NS, &report);
-        if (r == 0 && !report.complete)
-                log_debug("looked at %llu pages of %s, not at all", (unsigned long long)report.pages, data);
-        return r;
-}
-
-/* Opens LMDB; a damaged one is set aside and begun anew. Only alone it can be looked at: others may be writing. Under the write lock. */
-static int open_index(struct environment *e, int flags, bool alone)
-{
-        char path[PATH_SIZE], mark[PATH_SIZE];
-        int r = path_join(path, e->dir, "lmdb");
-
-        if (r == 0)
-                r = path_join(mark, path, DB_DAMAGED);
-        if (r < 0)
-                return r;
-        if (!alone && flags & STORE_REBUILD)
-                return errorf(-EBUSY, "the index in %s is in use; end every solverfs on this store first", path);
-        if (flags & STORE_REBUILD)
-                r = -EIO;
-        else if (alone && !(flags & STORE_NO_CHECK))
-                r = look_at_index(path);
-        else if (access(mark, F_OK) == 0)
-                r = errorf(-EIO, "the index in %s was found damaged; 'solverfs fsck' makes it anew from the journal", path);
-        if (r == 0)
-                r = db_open(path, e->read_only, &e->db);
-        if (r != -EIO || e->read_only)
-                return r;
-        if (!(flags & STORE_REBUILD))
-                log_error("%s", error_message(r));
-        r = set_aside(e->dir);
-        e->index_anew = r == 0;
-        return r < 0 ? r : db_open(path, e->read_only, &e->db);
-}
-
 static int open_index_locked(struct environment *e, int flags, bool alone)
 {
         int r = e->read_only ? 0 : environment_lock(e);
 
         if (r < 0)
                 return r;
-        r = open_index(e, flags, alone);
+        r = index_open(e, flags, alone);
         if (!e->read_only)
                 environment_unlock(e);
         return r;
@@ -548,7 +281,7 @@ static int renew_index(struct environment *e)
 {
         struct db *old = e->db, *new;
         bool anew = db_is_current(old);
-        int r = anew ? set_aside(e->dir) : 0;
+        int r = anew ? index_set_aside(e->dir) : 0;
 
         if (r == 0)
                 r = db_open(old->dir, false, &new);
