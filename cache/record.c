@@ -87,6 +87,14 @@ uint64_t record_u64(struct record *r)
         return be64toh(n);
 }
 
+uint32_t record_u32_le(struct record *r)
+{
+        uint32_t n = 0;
+
+        record_raw(r, &n, sizeof(n));
+        return le32toh(n);
+}
+
 uint64_t record_u64_le(struct record *r)
 {
         uint64_t n = 0;
@@ -153,6 +161,12 @@ void record_put_u32(struct buffer *b, uint32_t n)
 void record_put_u64(struct buffer *b, uint64_t n)
 {
         n = htobe64(n);
+        buffer_add(b, &n, sizeof(n));
+}
+
+void record_put_u32_le(struct buffer *b, uint32_t n)
+{
+        n = htole32(n);
         buffer_add(b, &n, sizeof(n));
 }
 

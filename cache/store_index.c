@@ -9,25 +9,6 @@
 
 #define CHECK_NS (NSEC_PER_SEC / 4) /* to look at the index's pages when it is opened; fsck takes the time it needs */
 
-static int sync_folder(const char *path)
-{
-        cleanup_close int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-
-        return fd < 0 || fsync(fd) < 0 ? errorf(-errno, "cannot sync %s: %s", path, strerror(errno)) : 0;
-}
-
-int make_private_folder(const char *dir, const char *name)
-{
-        char path[PATH_SIZE];
-        int r = path_join(path, dir, name);
-
-        if (r < 0)
-                return r;
-        if (mkdir(path, 0700) < 0)
-                return errno == EEXIST ? 0 : errorf(-errno, "cannot make %s: %s", path, strerror(errno));
-        return chmod(path, 0700) < 0 ? errorf(-errno, "cannot make %s private: %s", path, strerror(errno)) : 0;
-}
-
 /* Those set aside earlier. */
 static void remove_set_aside(const char *dir, const char *but)
 {
@@ -82,7 +63,7 @@ int index_set_aside(const char *dir)
         log_warning("the index was set aside as %s; a new one is made from the journal", to);
         take_from_under(to);
         remove_set_aside(dir, strrchr(to, '/') + 1);
-        r = make_private_folder(dir, "lmdb");
+        r = make_private_folder(from);
         return r < 0 ? r : sync_folder(dir);
 }
 

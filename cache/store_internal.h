@@ -83,7 +83,6 @@ struct store_txn {
 int store_open_with(const char *dir, const struct store_table *tables, size_t n_tables, int flags, struct store_report *report,
                     struct store **ret);
 
-int make_private_folder(const char *dir, const char *name);
 /* Opens LMDB; a damaged one is set aside and begun anew. Only alone it can be looked at: others may be writing. Under the write lock. */
 int index_open(struct environment *e, int flags, bool alone);
 /* Out of the way, but not thrown away: somebody may want to look at it. The last such is kept. */

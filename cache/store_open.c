@@ -76,6 +76,14 @@ static bool has(const char *dir, const char *name)
         return path_join(path, dir, name) == 0 && access(path, F_OK) == 0;
 }
 
+static int make_inside(const char *dir, const char *name)
+{
+        char path[PATH_SIZE];
+        int r = path_join(path, dir, name);
+
+        return r < 0 ? r : MIN(make_private_folder(path), 0);
+}
+
 static int prepare_folder(const char *dir, int flags)
 {
         int r = 0;
@@ -86,9 +94,9 @@ static int prepare_folder(const char *dir, int flags)
                 r = make_dirs(dir, 0700);
         }
         if (r == 0 && !(flags & STORE_READ_ONLY))
-                r = make_private_folder(dir, "lmdb");
+                r = make_inside(dir, "lmdb");
         if (r == 0 && !(flags & STORE_READ_ONLY))
-                r = make_private_folder(dir, "journal");
+                r = make_inside(dir, "journal");
         return r;
 }
 

@@ -273,17 +273,20 @@ int write_all(int fd, const void *data, size_t size)
         return 0;
 }
 
+int sync_folder(const char *path)
+{
+        cleanup_close int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+        return fd < 0 || fsync(fd) < 0 ? errorf(-errno, "cannot sync %s: %s", path, strerror(errno)) : 0;
+}
+
 static int sync_folder_of(const char *path)
 {
         char dir[PATH_SIZE];
         const char *slash = strrchr(path, '/');
         int n = slash ? snprintf(dir, sizeof(dir), "%.*s/", (int)(slash - path), path) : snprintf(dir, sizeof(dir), ".");
-        cleanup_close int fd = -1;
 
-        if (n < 0 || n >= (int)sizeof(dir))
-                return -ENAMETOOLONG;
-        fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        return fd < 0 || fsync(fd) < 0 ? -errno : 0;
+        return n < 0 || n >= (int)sizeof(dir) ? -ENAMETOOLONG : sync_folder(dir);
 }
 
 int write_file_atomic(const char *path, const void *data, size_t size, mode_t mode)
@@ -331,6 +334,13 @@ int copy_fd(int from, int to)
                 if (r < 0)
                         return r;
         }
+}
+
+int make_private_folder(const char *path)
+{
+        if (mkdir(path, 0700) < 0)
+                return errno == EEXIST ? 0 : errorf(-errno, "cannot make %s: %s", path, strerror(errno));
+        return chmod(path, 0700) < 0 ? errorf(-errno, "cannot make %s private: %s", path, strerror(errno)) : 1;
 }
 
 int make_dirs(const char *path, mode_t mode)

@@ -152,6 +152,8 @@ int write_file_atomic(const char *path, const void *data, size_t size,
                       mode_t mode);           /* temp file, fsync, rename, fsync of the folder */
 int copy_fd(int from, int to);                /* whole, reflinked or in-kernel when possible */
 int make_dirs(const char *path, mode_t mode); /* mkdir -p */
-int remove_tree(const char *path);            /* rm -rf; never follows a symlink, never leaves the file system; 0 when absent */
-uint64_t now_ns(void);                        /* CLOCK_MONOTONIC */
-int64_t now_seconds(void);                    /* CLOCK_REALTIME */
+int make_private_folder(const char *path);    /* 0700 whatever the umask; 1: made, 0: it was there */
+int sync_folder(const char *path);
+int remove_tree(const char *path); /* rm -rf; never follows a symlink, never leaves the file system; 0 when absent */
+uint64_t now_ns(void);             /* CLOCK_MONOTONIC */
+int64_t now_seconds(void);         /* CLOCK_REALTIME */

@@ -22,22 +22,6 @@ static int path_of(struct case_files *f, const struct digest *d, char ret[PATH_S
         return r;
 }
 
-static int sync_folder(const char *path)
-{
-        cleanup_close int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-
-        return fd < 0 || fsync(fd) < 0 ? errorf(-errno, "cannot sync %s: %s", path, strerror(errno)) : 0;
-}
-
-static int make_folder(struct case_files *f, const char *path)
-{
-        if (mkdir(path, 0700) < 0)
-                return errno == EEXIST ? 0 : errorf(-errno, "cannot make %s: %s", path, strerror(errno));
-        if (chmod(path, 0700) < 0)
-                return errorf(-errno, "cannot make %s private: %s", path, strerror(errno));
-        return sync_folder(f->dir);
-}
-
 /* Puts the staged file where it belongs; over the one that may be there, which has the same bytes or is damaged. */
 int case_files_place(struct case_files *f, const struct digest *d, const char *staged)
 {
@@ -45,7 +29,9 @@ int case_files_place(struct case_files *f, const struct digest *d, const char *s
         int r = path_of(f, d, path, folder);
 
         if (r == 0)
-                r = make_folder(f, folder);
+                r = make_private_folder(folder);
+        if (r > 0)
+                r = sync_folder(f->dir);
         if (r < 0)
                 return r;
         if (rename(staged, path) < 0)

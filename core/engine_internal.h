@@ -1,4 +1,4 @@
-/* What engine.c (asking and answering), schedule.c (who runs next, and where) and engine_view.c (looking) share. */
+/* What engine.c (asking), engine_job.c (jobs, and their answers), schedule.c (who runs next, and where) and engine_view.c (looking) share. */
 #pragma once
 
 #include <pthread.h>
@@ -105,14 +105,20 @@ struct engine {
         int alive;                        /* lock on engines/<pid>, held while we live */
 };
 
-/* engine.c; all with engine->lock held unless said otherwise */
+/* engine_job.c; all with engine->lock held unless said otherwise */
+struct job *job_new(struct engine *e, struct query *q, bool again);
+struct job *job_listed(struct engine *e, const struct digest *key, bool again); /* one that can be joined; NULL */
+void job_list(struct job *j);
+void ticket_add(struct job *j, struct ticket *t);
+void ticket_remove(struct ticket *t);
+void need_answered(void *user, int r, struct value *v,
+                   const char *reason); /* answer_fn of a job's own tickets; without the lock */
 void job_finish(struct job *j, int r, struct value *v, const char *reason); /* lock held on entry and exit, dropped in between */
 void job_ref(struct job *j);
 void job_unref(struct job *j);
 void job_advance(struct job *j);    /* looks for what it needs, else queues it; lock held on entry and exit, dropped in between */
 void engine_wake(struct engine *e); /* the scheduler looks again */
 void queue_add(struct queue *q, struct job *j);
-void queue_remove(struct queue *q, struct job *j);
 void job_dequeue(struct job *j); /* from whichever queue it is in */
 void job_cancel(struct job *j);  /* lock held on entry and exit, dropped in between */
 

@@ -231,17 +231,14 @@ static int absolute_url(const char *url, char ret[PATH_SIZE], git_repository **r
 
 static int finish_clone(const char *part, const char *path, const char *repos_dir)
 {
-        cleanup_close int fd = -1, part_fd = open(part, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        cleanup_close int part_fd = open(part, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
         /* Who was told that it is added finds it behind a power cut. One call for all of its objects: there may be a hundred thousand. */
         if (part_fd < 0 || syncfs(part_fd) < 0)
                 return errorf(-errno, "cannot sync %s: %s", part, strerror(errno));
         if (rename(part, path) < 0)
                 return errorf(-errno, "cannot rename %s to %s: %s", part, path, strerror(errno));
-        fd = open(repos_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        if (fd < 0 || fsync(fd) < 0)
-                return errorf(-errno, "cannot sync %s: %s", repos_dir, strerror(errno));
-        return 0;
+        return sync_folder(repos_dir);
 }
 
 int history_clone(const char *repos_dir, const char *name, const char *url, const struct progress *p)

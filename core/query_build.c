@@ -1,5 +1,5 @@
 /* Queries build and program. */
-#include "query.h"
+#include "query_internal.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -81,33 +81,28 @@ static int build_query_find(struct workspace *w, struct query *query, struct val
 
 /* -- build -- */
 
-static int duration_key(const struct build_query *q, char ret[128])
+static void duration_key(const struct build_query *q, char ret[128])
 {
-        return snprintf(ret, 128, "duration/build/%s", q->solver->repository);
+        snprintf(ret, 128, "duration/build/%s", q->solver->repository);
 }
 
 /* A moving average over what was built last. */
-static void duration_note(struct workspace *w, struct store_txn *t, const struct build_query *q, uint64_t ns)
+static void duration_note(struct store_txn *t, const struct build_query *q, uint64_t ns)
 {
-        cleanup_blob struct blob b = {0};
+        uint64_t before;
         char key[128];
-        uint64_t average = ns;
-        uint8_t bytes[8];
 
         duration_key(q, key);
-        if (store_get(t, TABLE_META, slice_string(key), &b) == 0 && b.size == sizeof(bytes))
-                average = (key_get_u64(b.data) * 3 + ns) / 4;
-        key_u64(bytes, average);
-        store_put(t, TABLE_META, slice_string(key), SLICE(bytes, sizeof(bytes)));
+        before = meta_number_in(t, key);
+        meta_number_put(t, key, before > 0 ? (before * 3 + ns) / 4 : ns);
 }
 
 static uint64_t build_query_estimate(struct workspace *w, const struct query *query)
 {
-        cleanup_blob struct blob b = {0};
         char key[128];
 
         duration_key((const struct build_query *)query, key);
-        return store_fetch(workspace_store(w), TABLE_META, slice_string(key), &b) == 0 && b.size == 8 ? key_get_u64(b.data) : 0;
+        return meta_number(w, key);
 }
 
 struct record_to_put {
@@ -128,7 +123,7 @@ static int record_put_in(void *user, struct store_txn *t)
         if (r == 0 && p->has_source)
                 r = history_keep_source(s->history, t, p->query->commit, s->recipe->paths, &p->source);
         if (r == 0)
-                duration_note(p->workspace, t, p->query, p->record->duration_ns);
+                duration_note(t, p->query, p->record->duration_ns);
         return r;
 }
 

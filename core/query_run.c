@@ -1,7 +1,6 @@
 /* Query run: one commit on one case. */
-#include "query.h"
-
 #include "measure.h"
+#include "query_internal.h"
 
 struct run_query {
         struct query query;
@@ -10,210 +9,6 @@ struct run_query {
         uint8_t key[RUN_KEY_SIZE];
         struct recipe_limits limits;
 };
-
-/* Facts stand under their run key by their limits, in numeric order. Older ones have no process limit in their key; they are found by
- * looking at all that stands under the run key. */
-#define FACT_KEY_SIZE (RUN_KEY_SIZE + 5 * 8)
-
-static void fact_key(const uint8_t run[RUN_KEY_SIZE], const struct recipe_limits *limits, uint8_t ret[FACT_KEY_SIZE])
-{
-        memcpy(ret, run, RUN_KEY_SIZE);
-        key_u64(ret + RUN_KEY_SIZE, limits->wall_ns);
-        key_u64(ret + RUN_KEY_SIZE + 8, limits->cpu_ns);
-        key_u64(ret + RUN_KEY_SIZE + 16, limits->memory);
-        key_u64(ret + RUN_KEY_SIZE + 24, limits->output);
-        key_u64(ret + RUN_KEY_SIZE + 32, limits->processes);
-}
-
-void cell_limits(const struct cell *cell, struct recipe_limits *ret)
-{
-        *ret = cell->solver->recipe->limits;
-        if (cell->wall_ns > 0) {
-                if (ret->cpu_ns == ret->wall_ns) /* a CPU limit that only follows the wall clock goes on following it */
-                        ret->cpu_ns = cell->wall_ns;
-                ret->wall_ns = cell->wall_ns;
-        }
-}
-
-static void run_digest(const struct cell *cell, struct digest *ret)
-{
-        struct recipe_limits limits;
-        struct digest recipe;
-        struct hasher *h;
-
-        cell_limits(cell, &limits);
-        recipe_run_digest(cell->solver->recipe, cell->has_seed, cell->seed, &limits, &recipe);
-        h = hasher_new();
-        hasher_add(h, recipe.bytes, DIGEST_SIZE);
-        hasher_string(h, host_machine());
-        hasher_finish(h, ret);
-}
-
-int run_key(struct workspace *, const struct cell *cell, uint8_t ret[RUN_KEY_SIZE])
-{
-        struct digest build, run;
-        int r = build_key(cell->solver->history, cell->commit, cell->solver->recipe, &build);
-
-        if (r < 0)
-                return r;
-        run_digest(cell, &run);
-        memcpy(ret, build.bytes, DIGEST_SIZE);
-        memcpy(ret + DIGEST_SIZE, cell->info->sha256.bytes, DIGEST_SIZE);
-        memcpy(ret + 2 * DIGEST_SIZE, run.bytes, DIGEST_SIZE);
-        return 0;
-}
-
-/* -- what is known -- */
-
-struct fact_search {
-        const struct recipe_limits *asked;
-        bool brief;
-        struct fact *found; /* a ref */
-};
-
-static int fact_look(void *user, struct slice, struct slice value)
-{
-        struct fact_search *s = user;
-        struct fact *f;
-
-        if (fact_decode(value, s->brief, &f) < 0)
-                return 0; /* it will be worked out again */
-        if (!fact_covers(f, s->asked)) {
-                fact_unref(f);
-                return 0;
-        }
-        s->found = f;
-        return 1;
-}
-
-/* A timeout under a longer limit is a timeout at the asked one, and then took that long. */
-static void fact_clamp(struct fact *f, const struct recipe_limits *asked)
-{
-        if (f->verdict != VERDICT_TIMEOUT)
-                return;
-        f->wall_ns = MIN(f->wall_ns, asked->wall_ns);
-        f->cpu_ns = MIN(f->cpu_ns, asked->cpu_ns);
-}
-
-/* The fact measured under just these limits, else the first one that covers them. */
-static int fact_find(struct workspace *w, const uint8_t run[RUN_KEY_SIZE], const struct recipe_limits *asked, bool brief,
-                     struct fact **ret)
-{
-        struct fact_search search = {.asked = asked, .brief = brief};
-        cleanup_txn struct store_txn *t = NULL;
-        cleanup_blob struct blob b = {0};
-        uint8_t key[FACT_KEY_SIZE];
-        int r = store_read(workspace_store(w), &t);
-
-        if (r < 0)
-                return r;
-        fact_key(run, asked, key);
-        r = store_get(t, TABLE_FACTS, SLICE(key, sizeof(key)), &b);
-        if (r == 0)
-                fact_look(&search, SLICE(key, sizeof(key)), SLICE(b.data, b.size));
-        if (!search.found && (r == 0 || r == -ENOENT))
-                r = store_each(t, TABLE_FACTS, SLICE(run, RUN_KEY_SIZE), SLICE("", 0), true, fact_look, &search);
-        if (r < 0)
-                return r;
-        if (!search.found)
-                return -ENOENT;
-        fact_clamp(search.found, asked);
-        *ret = search.found;
-        return 0;
-}
-
-int run_find(struct workspace *w, const struct cell *cell, bool brief, struct fact **ret)
-{
-        struct recipe_limits limits;
-        uint8_t key[RUN_KEY_SIZE];
-        int r = run_key(w, cell, key);
-
-        if (r < 0)
-                return r;
-        cell_limits(cell, &limits);
-        return fact_find(w, key, &limits, brief, ret);
-}
-
-struct known {
-        struct digest run;
-        struct recipe_limits limits;
-        struct digest *cases; /* in byte order, as the table is */
-        size_t n, capacity;
-};
-
-static int known_look(void *user, struct slice key, struct slice value)
-{
-        cleanup(fact_unrefp) struct fact *f = NULL;
-        struct known *k = user;
-        struct digest sha256;
-
-        if (key.size < RUN_KEY_SIZE || memcmp((const uint8_t *)key.data + 2 * DIGEST_SIZE, k->run.bytes, DIGEST_SIZE) != 0)
-                return 0;
-        memcpy(sha256.bytes, (const uint8_t *)key.data + DIGEST_SIZE, DIGEST_SIZE);
-        if (k->n > 0 && digest_equal(&k->cases[k->n - 1], &sha256)) /* another fact of the same cell */
-                return 0;
-        if (fact_decode(value, true, &f) < 0 || !fact_covers(f, &k->limits))
-                return 0;
-        if (k->n == k->capacity) {
-                size_t capacity = MAX(k->capacity * 2, (size_t)64);
-                struct digest *cases = realloc(k->cases, capacity * sizeof(*cases));
-
-                if (!cases)
-                        return -ENOMEM;
-                k->cases = cases;
-                k->capacity = capacity;
-        }
-        k->cases[k->n++] = sha256;
-        return 0;
-}
-
-static int number_compare(const void *a, const void *b)
-{
-        uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-        return x < y ? -1 : x > y;
-}
-
-/* The ids of the cases found, without removed ones. */
-static int known_ids(struct workspace *w, const struct known *k, uint32_t **ret_ids, size_t *ret_n)
-{
-        uint32_t *ids = calloc(k->n + 1, sizeof(*ids));
-        size_t n = 0;
-
-        if (!ids)
-                return -ENOMEM;
-        for (size_t i = 0; i < k->n; i++) {
-                cleanup(case_info_unrefp) struct case_info *info = NULL;
-
-                if (cases_find_digest(workspace_cases(w), &k->cases[i], &info) == 0 && !info->removed)
-                        ids[n++] = info->id;
-        }
-        qsort(ids, n, sizeof(*ids), number_compare);
-        *ret_ids = ids;
-        *ret_n = n;
-        return 0;
-}
-
-int runs_known(struct workspace *w, const struct cell *cell, uint32_t **ret_ids, size_t *ret_n)
-{
-        struct known k = {0};
-        struct store_txn *t = NULL;
-        struct digest build;
-        int r = build_key(cell->solver->history, cell->commit, cell->solver->recipe, &build);
-
-        if (r < 0)
-                return r;
-        run_digest(cell, &k.run);
-        cell_limits(cell, &k.limits);
-        r = store_read(workspace_store(w), &t);
-        if (r == 0)
-                r = store_each(t, TABLE_FACTS, SLICE(build.bytes, DIGEST_SIZE), SLICE("", 0), true, known_look, &k);
-        store_end(t); /* before other tables are asked: transactions do not nest */
-        if (r == 0)
-                r = known_ids(w, &k, ret_ids, ret_n);
-        free(k.cases);
-        return r;
-}
 
 /* -- the query -- */
 
@@ -301,122 +96,6 @@ static void duration_key(const struct run_query *q, char ret[128])
         snprintf(ret, 128, "duration/run/%u/%u", q->cell.solver->number, q->cell.info->id);
 }
 
-/* Wrong answers matter more than any time: they are listed by themselves, until measured again and found right. */
-#define WRONG_PREFIX "wrong/"
-
-static void wrong_describe(const struct run_query *q, const struct fact *f, char ret[256])
-{
-        struct commit c = {0};
-
-        history_commit(q->cell.solver->history, q->cell.commit, &c);
-        snprintf(ret, 256, "%s %.12s case %u: %s, expected %s", q->cell.solver->recipe->name, git_oid_tostr_s(&c.oid),
-                 q->cell.info->id, verdict_name(f->verdict), verdict_name(q->cell.info->status));
-}
-
-static void wrong_note(struct store_txn *t, const struct run_query *q, const struct fact *f, const char *line)
-{
-        char key[sizeof(WRONG_PREFIX) + DIGEST_HEX_SIZE], hex[DIGEST_HEX_SIZE];
-
-        digest_hex(&q->query.key, hex);
-        snprintf(key, sizeof(key), WRONG_PREFIX "%s", hex);
-        if (f->wrong) {
-                store_put(t, TABLE_META, slice_string(key), SLICE(line, strlen(line) + 1));
-                log_warning("wrong answer: %s", line);
-        } else if (store_has(t, TABLE_META, slice_string(key)))
-                store_delete(t, TABLE_META, slice_string(key));
-}
-
-struct wrong_each {
-        int (*fn)(void *user, const char *line);
-        void *user;
-};
-
-static int wrong_look(void *user, struct slice, struct slice value)
-{
-        struct wrong_each *e = user;
-
-        return value.size > 0 && ((const char *)value.data)[value.size - 1] == '\0' ? e->fn(e->user, value.data) : 0;
-}
-
-int wrong_answers(struct workspace *w, int (*fn)(void *user, const char *line), void *user)
-{
-        cleanup_txn struct store_txn *t = NULL;
-        int r = store_read(workspace_store(w), &t);
-
-        return r < 0 ? r
-                     : store_each(t, TABLE_META, slice_string(WRONG_PREFIX), SLICE("", 0), true, wrong_look,
-                                  &(struct wrong_each){.fn = fn, .user = user});
-}
-
-#define REMEASURED_KEY "remeasured"
-
-static uint64_t number_of(const struct blob *b)
-{
-        return b->size == 8 ? key_get_u64(b->data) : 0;
-}
-
-static void remeasured_key(uint64_t number, char ret[64])
-{
-        snprintf(ret, 64, "remeasured/%016llx", (unsigned long long)number); /* in order of number */
-}
-
-static void remeasured_note(struct store_txn *t, const struct run_query *q)
-{
-        struct remeasured entry;
-        cleanup_blob struct blob b = {0};
-        uint8_t bytes[8];
-        uint64_t number;
-        char key[64];
-
-        memset(&entry, 0, sizeof(entry)); /* stored with its padding */
-        entry.solver = q->cell.solver->number;
-        entry.info = q->cell.info->id;
-        entry.has_seed = q->cell.has_seed;
-        entry.seed = q->cell.seed;
-        entry.wall_ns = q->cell.wall_ns;
-        entry.build = q->build_key;
-        store_get(t, TABLE_META, slice_string(REMEASURED_KEY), &b);
-        number = number_of(&b) + 1;
-        key_u64(bytes, number);
-        store_put(t, TABLE_META, slice_string(REMEASURED_KEY), SLICE(bytes, sizeof(bytes)));
-        remeasured_key(number, key);
-        store_put(t, TABLE_META, slice_string(key), SLICE(&entry, sizeof(entry)));
-        if (number > REMEASURED_KEPT) {
-                remeasured_key(number - REMEASURED_KEPT, key);
-                store_delete(t, TABLE_META, slice_string(key));
-        }
-}
-
-int runs_remeasured_since(struct workspace *w, uint64_t since, void (*fn)(void *user, const struct remeasured *r), void *user)
-{
-        uint64_t last = runs_remeasured(w);
-
-        for (uint64_t i = MAX(since, last > REMEASURED_KEPT ? last - REMEASURED_KEPT : 0) + 1; i <= last; i++) {
-                cleanup_blob struct blob b = {0};
-                struct remeasured entry;
-                char key[64];
-                int r;
-
-                remeasured_key(i, key);
-                r = store_fetch(workspace_store(w), TABLE_META, slice_string(key), &b);
-                if (r < 0 && r != -ENOENT)
-                        return r;
-                if (r < 0 || b.size != sizeof(entry))
-                        continue;
-                memcpy(&entry, b.data, sizeof(entry));
-                fn(user, &entry);
-        }
-        return 0;
-}
-
-uint64_t runs_remeasured(struct workspace *w)
-{
-        cleanup_blob struct blob b = {0};
-
-        store_fetch(workspace_store(w), TABLE_META, slice_string(REMEASURED_KEY), &b);
-        return number_of(&b);
-}
-
 struct fact_to_put {
         const struct run_query *query;
         const struct fact *fact;
@@ -431,7 +110,7 @@ static int fact_put_in(void *user, struct store_txn *t)
         struct fact_to_put *p = user;
         const struct cell *cell = &p->query->cell;
         const struct fact *f = p->fact;
-        uint8_t key[FACT_KEY_SIZE], duration[8];
+        uint8_t key[FACT_KEY_SIZE];
         char name[128];
         int r;
 
@@ -442,11 +121,10 @@ static int fact_put_in(void *user, struct store_txn *t)
         if (r < 0)
                 return r;
         duration_key(p->query, name);
-        key_u64(duration, f->wall_ns);
-        store_put(t, TABLE_META, slice_string(name), SLICE(duration, sizeof(duration)));
-        wrong_note(t, p->query, f, p->wrong);
+        meta_number_put(t, name, f->wall_ns);
+        wrong_note(t, &p->query->query.key, f, p->wrong);
         if (f->remeasured > 0)
-                remeasured_note(t, p->query);
+                remeasured_note(t, &p->query->cell, &p->query->build_key);
         return 0;
 }
 
@@ -460,17 +138,16 @@ static int fact_put(struct workspace *w, const struct run_query *q, const struct
                 return r;
         p.encoded = SLICE(b.data, b.size);
         p.has_source = history_source(q->cell.solver->history, q->cell.commit, q->cell.solver->recipe->paths, &p.source) == 0;
-        wrong_describe(q, f, p.wrong); /* before the transaction: it reads the store */
+        wrong_describe(&q->cell, f, p.wrong); /* before the transaction: it reads the store */
         return store_update(workspace_store(w), fact_put_in, &p);
 }
 
 static uint64_t run_query_estimate(struct workspace *w, const struct query *query)
 {
-        cleanup_blob struct blob b = {0};
         char key[128];
 
         duration_key((const struct run_query *)query, key);
-        return store_fetch(workspace_store(w), TABLE_META, slice_string(key), &b) == 0 ? number_of(&b) : 0;
+        return meta_number(w, key);
 }
 
 /* The programs of a build, each held in the folder while the run lasts. */
