@@ -49,8 +49,9 @@ struct workspace {
         struct solver_list *solvers;     /* a ref */
         struct timespec config_time;     /* of the file that `solvers` was read from */
         off_t config_size;
-        uint64_t looked;        /* now_ns() when the file was last looked at */
-        struct buffer mistakes; /* lines: what is wrong with it */
+        uint64_t recipes_changed; /* how often one of `solvers` had another recipe than before */
+        uint64_t looked;          /* now_ns() when the file was last looked at */
+        struct buffer mistakes;   /* lines: what is wrong with it */
 };
 
 /* -- solvers -- */
@@ -226,6 +227,15 @@ static int cut_off(struct workspace *w, const struct config_text *c)
                       w->config, c->left, c->text.size);
 }
 
+static bool any_recipe_differs(const struct solver_list *before, const struct solver_list *now)
+{
+        for (size_t i = 0; i < before->n; i++)
+                for (size_t k = 0; k < now->n; k++)
+                        if (before->list[i]->number == now->list[k]->number && before->list[i]->version != now->list[k]->version)
+                                return true;
+        return false;
+}
+
 static int take_config(struct workspace *w, const struct config_text *c)
 {
         struct solver_list *l;
@@ -238,6 +248,7 @@ static int take_config(struct workspace *w, const struct config_text *c)
         r = solver_list_read(w, c, &l);
         if (r < 0)
                 return r;
+        w->recipes_changed += w->solvers && any_recipe_differs(w->solvers, l);
         solver_list_unref(w->solvers);
         w->solvers = l;
         r = config_text_keep(w->store, c);
@@ -289,6 +300,17 @@ int workspace_solvers(struct workspace *w, struct solver_list **ret)
         }
         pthread_mutex_unlock(&w->lock);
         return r;
+}
+
+uint64_t workspace_recipes_changed(struct workspace *w)
+{
+        uint64_t n;
+
+        pthread_mutex_lock(&w->lock);
+        workspace_refresh(w); /* when it cannot be read, nothing has changed */
+        n = w->recipes_changed;
+        pthread_mutex_unlock(&w->lock);
+        return n;
 }
 
 void workspace_mistakes(struct workspace *w, struct buffer *ret)

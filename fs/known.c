@@ -123,13 +123,14 @@ static bool told_before(struct inodes *t, uint64_t ino)
         t->n++;
         return false;
 }
-void known_tell_size(struct known *k, struct fuse_session *fuse, fuse_ino_t ino, off_t offset, void *page, size_t n)
+
+void known_tell_size(struct known *k, struct fuse_session *fuse, fuse_ino_t ino, off_t offset, void *page, size_t n, bool again)
 {
         struct fuse_bufvec b = FUSE_BUFVEC_INIT(n);
 
         b.buf[0].mem = page;
         pthread_mutex_lock(&k->telling);
-        if (!told_before(&k->told, ino)) {
+        if (!told_before(&k->told, ino) || again) {
                 fuse_lowlevel_notify_inval_inode(fuse, ino, -1, 0);
                 if (offset >= PLACEHOLDER_SIZE) /* a shorter one is found out by the first read */
                         fuse_lowlevel_notify_store(fuse, ino, offset, &b, 0);

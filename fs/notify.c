@@ -8,9 +8,11 @@
 
 struct notify {
         struct tree *tree;         /* borrowed */
+        struct moved *moved;       /* borrowed */
         struct fuse_session *fuse; /* borrowed */
         int watch, end;            /* inotify, eventfd */
         uint64_t seen;             /* re-measurements the kernel was told of */
+        uint64_t recipes;          /* edited recipes it was told of */
         pthread_t thread;
 };
 
@@ -19,7 +21,8 @@ static void forget_cell(struct notify *n, struct inode inode)
 {
         for (unsigned kind = KIND_CELL; kind <= KIND_RUN_JSON; kind++) {
                 inode.kind = (uint8_t)kind;
-                fuse_lowlevel_notify_inval_inode(n->fuse, inode_pack(inode), -1, 0); /* -ENOENT: the kernel does not know it */
+                fuse_lowlevel_notify_inval_inode(n->fuse, moved_node(n->moved, inode_pack(inode)), -1,
+                                                 0); /* -ENOENT: the kernel does not know it */
         }
 }
 
@@ -54,6 +57,32 @@ static void forget(void *user, const struct remeasured *r)
         }
 }
 
+/* With its name the kernel gives up all below it that nobody has open. Which solvers' recipes are others is not worth knowing. */
+static void forget_solvers(struct notify *n)
+{
+        cleanup(solver_list_unrefp) struct solver_list *l = NULL;
+
+        if (workspace_solvers(tree_workspace(n->tree), &l) < 0)
+                return;
+        for (size_t i = 0; i < l->n; i++) {
+                const char *name = l->list[i]->recipe->name;
+
+                fuse_lowlevel_notify_inval_entry(n->fuse, FUSE_ROOT_ID, name, strlen(name));
+        }
+}
+
+static void look(struct notify *n)
+{
+        struct workspace *w = tree_workspace(n->tree);
+        uint64_t now = runs_remeasured(w), recipes = workspace_recipes_changed(w);
+
+        if (now != n->seen && runs_remeasured_since(w, n->seen, forget, n) == 0)
+                n->seen = now;
+        if (recipes != n->recipes)
+                forget_solvers(n);
+        n->recipes = recipes;
+}
+
 static void *notify_thread(void *user)
 {
         struct notify *n = user;
@@ -61,7 +90,6 @@ static void *notify_thread(void *user)
         for (;;) {
                 struct pollfd fds[] = {{.fd = n->watch, .events = POLLIN}, {.fd = n->end, .events = POLLIN}};
                 char events[4096];
-                uint64_t now;
 
                 if (poll(fds, 2, -1) < 0 && errno != EINTR)
                         break;
@@ -70,14 +98,12 @@ static void *notify_thread(void *user)
                 usleep(20 * 1000); /* a commit is several writes: look once for all of them */
                 while (read(n->watch, events, sizeof(events)) > 0)
                         ;
-                now = runs_remeasured(tree_workspace(n->tree));
-                if (now != n->seen && runs_remeasured_since(tree_workspace(n->tree), n->seen, forget, n) == 0)
-                        n->seen = now;
+                look(n);
         }
         return NULL;
 }
 
-int notify_start(struct tree *t, struct fuse_session *fuse, struct notify **ret)
+int notify_start(struct tree *t, struct moved *moved, struct fuse_session *fuse, struct notify **ret)
 {
         struct notify *n = calloc(1, sizeof(*n));
         char path[PATH_SIZE];
@@ -85,11 +111,17 @@ int notify_start(struct tree *t, struct fuse_session *fuse, struct notify **ret)
 
         if (!n)
                 return -ENOMEM;
-        *n = (struct notify){
-                .tree = t, .fuse = fuse, .watch = inotify_init1(IN_CLOEXEC | IN_NONBLOCK), .end = eventfd(0, EFD_CLOEXEC)};
+        *n = (struct notify){.tree = t,
+                             .moved = moved,
+                             .fuse = fuse,
+                             .watch = inotify_init1(IN_CLOEXEC | IN_NONBLOCK),
+                             .end = eventfd(0, EFD_CLOEXEC)};
         n->seen = runs_remeasured(tree_workspace(t));
+        n->recipes = workspace_recipes_changed(tree_workspace(t));
         r = path_join(path, workspace_dir(tree_workspace(t)), "lmdb");
         if (r == 0 && (n->watch < 0 || n->end < 0 || inotify_add_watch(n->watch, path, IN_MODIFY) < 0))
+                r = -errno;
+        if (r == 0 && inotify_add_watch(n->watch, workspace_dir(tree_workspace(t)), IN_MOVED_TO | IN_CLOSE_WRITE) < 0)
                 r = -errno;
         if (r == 0)
                 r = -pthread_create(&n->thread, NULL, notify_thread, n);

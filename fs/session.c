@@ -52,13 +52,20 @@ static int node_attributes(struct session *s, const struct node *n, struct stat 
         return 0;
 }
 
+int session_node(struct session *s, fuse_ino_t node, struct node *ret)
+{
+        return tree_node(s->tree, moved_ino(s->moved, node), ret);
+}
+
 int session_entry(struct session *s, const struct node *n, struct fuse_entry_param *ret)
 {
         int r = node_attributes(s, n, &ret->attr, &ret->attr_timeout);
 
         if (r < 0)
                 return r;
-        ret->ino = ret->attr.st_ino;
+        ret->ino = moved_node(s->moved, ret->attr.st_ino);
+        if (file_held_size(s, ret->ino, &ret->attr))
+                ret->attr_timeout = 0;
         if (s->finished && n->solver)
                 ret->generation = n->solver->version;
         ret->entry_timeout = kind_is_moving(n->route->kind) ? BRIEFLY : FOREVER;
@@ -145,9 +152,11 @@ static void op_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *)
         if (writing_is(ino))
                 r = writing_stat(s->writing, ino, &st);
         else {
-                r = tree_node(s->tree, ino, &n);
+                r = session_node(s, ino, &n);
                 if (r == 0)
                         r = node_attributes(s, &n, &st, &timeout);
+                if (r == 0 && file_held_size(s, ino, &st))
+                        timeout = 0;
         }
         if (r == 0)
                 fuse_reply_attr(req, &st, timeout);
@@ -278,6 +287,8 @@ int session_new(struct workspace *w, struct engine *e, bool finished, struct ses
         if (r == 0)
                 r = known_new(&s->known);
         if (r == 0)
+                r = moved_new(&s->moved);
+        if (r == 0)
                 r = writing_new(&s->writing);
         if (r == 0)
                 r = contents_new(&s->contents);
@@ -300,6 +311,7 @@ struct session *session_free(struct session *s)
         s->contents = contents_free(s->contents);
         s->writing = writing_free(s->writing);
         s->known = known_free(s->known);
+        s->moved = moved_free(s->moved);
         tree_close(s->tree);
         pthread_mutex_destroy(&s->lock);
         free(s);
@@ -310,7 +322,7 @@ int session_attach(struct session *s, struct fuse_session *fuse)
 {
         s->fuse = fuse;
         if (fuse)
-                return notify_start(s->tree, fuse, &s->notify);
+                return notify_start(s->tree, s->moved, fuse, &s->notify);
         s->notify = notify_stop(s->notify);
         return 0;
 }

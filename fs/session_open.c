@@ -1,7 +1,8 @@
 /* Files: open, which may wait for work, and read.
  *
- * Pages of a file stay valid until it is measured again on purpose; then its mtime moves, and the next open drops them (keep_cache). What a
- * file's size is before its value is known: known.h. */
+ * Pages of a file stay valid until its value is another one (it was measured again on purpose, its recipe was edited): then the next open
+ * drops them (keep_cache). If somebody has it open still, they stay, and whoever opens it is sent to another node (moved.h) by ESTALE, which
+ * the kernel answers by looking the name up again. What a file's size is before its value is known: known.h. */
 #include "session_parts.h"
 
 #include <fcntl.h>
@@ -18,6 +19,7 @@ struct handle {
         bool loaded; /* `content` is there; under lock */
         struct blob content;
         int fd;                         /* instead of content; -1 */
+        fuse_ino_t node;                /* that it was opened by; 0 until it is listed */
         struct handle *previous, *next; /* under the session's lock */
 };
 
@@ -45,14 +47,14 @@ static struct handle *handle_free(struct handle *h)
 DEFINE_CLEANUP(struct handle *, handle_free)
 #define cleanup_handle cleanup(handle_freep)
 
-static void handle_list(struct session *s, struct handle *h)
+/* Lock held. */
+static void handle_list(struct session *s, struct handle *h, fuse_ino_t node)
 {
-        pthread_mutex_lock(&s->lock);
+        h->node = node;
         h->next = s->handles;
         if (h->next)
                 h->next->previous = h;
         s->handles = h;
-        pthread_mutex_unlock(&s->lock);
 }
 
 static void handle_close(struct session *s, struct handle *h)
@@ -68,15 +70,71 @@ static void handle_close(struct session *s, struct handle *h)
         handle_free(h);
 }
 
-/* Of a file that may be measured again: whether the kernel's pages are of what is there now. */
-static bool pages_are_valid(struct session *s, const struct node *n, uint64_t ino)
-{
-        int64_t mtime;
+/* -- values that change -- */
 
-        if (n->route->mtime != NULL && node_type(n) == NODE_COMPUTED && runs_remeasured(tree_workspace(s->tree)) > 0 &&
-            n->route->mtime(s->tree, n, &mtime) == 0)
-                return known_pages(s->known, ino, (uint64_t)mtime);
-        return true;
+static bool same_file(int a, int b)
+{
+        struct stat x, y;
+
+        return fstat(a, &x) == 0 && fstat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+static bool same_value(const struct handle *a, const struct handle *b)
+{
+        if (a->fd >= 0 || b->fd >= 0)
+                return a->fd >= 0 && b->fd >= 0 && same_file(a->fd, b->fd);
+        return a->content.size == b->content.size &&
+               (a->content.size == 0 || memcmp(a->content.data, b->content.data, a->content.size) == 0);
+}
+
+/* Of a computed file whose value may change, while others open it. -ESTALE: this node is of another value, which somebody still reads. */
+static int handle_list_same(struct session *s, struct handle *h, fuse_ino_t node)
+{
+        int r = 0;
+
+        pthread_mutex_lock(&s->lock);
+        for (struct handle *other = s->handles; other && r == 0; other = other->next)
+                if (other->node == node && !same_value(other, h))
+                        r = -ESTALE;
+        if (r == 0)
+                handle_list(s, h, node);
+        pthread_mutex_unlock(&s->lock);
+        return r;
+}
+
+bool file_held_size(struct session *s, fuse_ino_t node, struct stat *st)
+{
+        bool found = false;
+
+        if (!S_ISREG(st->st_mode) || !tree_values_move(s->tree))
+                return false;
+        pthread_mutex_lock(&s->lock);
+        for (struct handle *h = s->handles; h && !found; h = h->next) {
+                struct stat file;
+
+                found = h->node == node && (h->fd < 0 ? h->content.data != NULL : fstat(h->fd, &file) == 0);
+                if (found)
+                        st->st_size = h->fd < 0 ? (off_t)h->content.size : file.st_size;
+        }
+        pthread_mutex_unlock(&s->lock);
+        return found;
+}
+
+/* FNV-1a, by words: not for enemies, who could only fool themselves. */
+static uint64_t value_token(const struct handle *h)
+{
+        uint64_t token = UINT64_C(0xcbf29ce484222325) ^ h->content.size, word;
+        struct stat st;
+
+        if (h->fd >= 0)
+                return fstat(h->fd, &st) == 0 ? st.st_ino : 0;
+        for (size_t i = 0; i < h->content.size; i += sizeof(word)) {
+                word = 0;
+                memcpy(&word, (const char *)h->content.data + i, MIN(sizeof(word), h->content.size - i));
+                token = (token ^ word) * UINT64_C(0x100000001b3);
+                token ^= token >> 32;
+        }
+        return token;
 }
 
 /* The last page of what a handle holds: its offset, and how many bytes of it are in `page`. */
@@ -95,26 +153,38 @@ static off_t last_page(const struct handle *h, char page[PAGE], size_t *ret_n)
         return offset;
 }
 
-static void forget_placeholder(struct session *s, fuse_ino_t ino, const struct handle *h)
+/* The kernel forgets the size that it knew, and gets it where it does not ask. */
+static void tell_size(struct session *s, fuse_ino_t node, const struct handle *h, bool again)
 {
         char page[PAGE];
         size_t n;
         off_t offset = last_page(h, page, &n);
 
-        known_tell_size(s->known, s->fuse, ino, offset, page, n);
+        known_tell_size(s->known, s->fuse, node, offset, page, n, again);
 }
 
 /* Replies to an open that has all it needs; takes the handle. */
-static void reply_open(struct session *s, fuse_req_t req, const struct node *n, fuse_ino_t ino, struct handle *h)
+static void reply_open(struct session *s, fuse_req_t req, const struct node *n, fuse_ino_t node, struct handle *h)
 {
-        bool live = node_type(n) == NODE_LIVE, valid = live || pages_are_valid(s, n, ino);
-        struct fuse_file_info fi = {.fh = (uintptr_t)h, .direct_io = live, .keep_cache = !live && valid, .noflush = 1};
+        bool live = node_type(n) == NODE_LIVE, moves = node_type(n) == NODE_COMPUTED && tree_values_move(s->tree), valid;
+        struct fuse_file_info fi = {.fh = (uintptr_t)h, .direct_io = live, .noflush = 1};
+        int r = moves ? handle_list_same(s, h, node) : 0;
 
-        if (s->fuse && !valid)
-                fuse_lowlevel_notify_inval_inode(s->fuse, ino, -1, 0);
-        else if (s->fuse && !live && known_had_placeholder(s->known, ino))
-                forget_placeholder(s, ino, h);
-        handle_list(s, h);
+        if (r < 0) {
+                r = moved_on(s->moved, node);
+                handle_free(h);
+                fuse_reply_err(req, r < 0 ? -r : ESTALE);
+                return;
+        }
+        valid = !moves || known_pages(s->known, node, value_token(h));
+        fi.keep_cache = !live && valid;
+        if (s->fuse && !live && (!valid || known_had_placeholder(s->known, inode_pack(n->inode))))
+                tell_size(s, node, h, !valid);
+        if (!moves) {
+                pthread_mutex_lock(&s->lock);
+                handle_list(s, h, node);
+                pthread_mutex_unlock(&s->lock);
+        }
         if (fuse_reply_open(req, &fi) < 0) /* interrupted meanwhile: there will be no release */
                 handle_close(s, h);
 }
@@ -173,7 +243,7 @@ void file_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
         else if ((fi->flags & O_ACCMODE) != O_RDONLY || (fi->flags & (O_TRUNC | O_APPEND)))
                 r = -EROFS;
         else
-                r = h ? tree_node(s->tree, ino, &n) : -ENOMEM;
+                r = h ? session_node(s, ino, &n) : -ENOMEM;
         if (r == 0 && (node_type(&n) == NODE_FOLDER || node_type(&n) == NODE_LINK))
                 r = -EROFS; /* no kernel asks for that */
         if (r == 0)
@@ -217,11 +287,12 @@ void file_answered(void *user, fuse_req_t req, const struct parked *p, int r, st
         if (r == 0)
                 r = fault_at("open.answer");
         if (r == 0)
-                r = h ? tree_node(s->tree, p->ino, &n) : -ENOMEM;
+                r = h ? session_node(s, p->ino, &n) : -ENOMEM;
         if (r == 0)
                 r = handle_fill(s, &n, v, h);
         if (r == 0) {
-                known_placeholder(s->known, p->ino); /* we cannot know what the kernel was told while this was parked */
+                known_placeholder(s->known,
+                                  inode_pack(n.inode)); /* we cannot know what the kernel was told while this was parked */
                 reply_open(s, req, &n, p->ino, steal_pointer(h));
         } else
                 fuse_reply_err(req, session_error(r, "open", reason));
@@ -234,7 +305,7 @@ static int read_content(struct session *s, fuse_ino_t ino, struct handle *h)
 
         pthread_mutex_lock(&h->lock);
         if (!h->loaded) {
-                r = tree_node(s->tree, ino, &n);
+                r = session_node(s, ino, &n);
                 if (r == 0)
                         r = tree_content(s->tree, &n, &h->content);
                 h->loaded = r == 0;

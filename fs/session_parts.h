@@ -7,6 +7,7 @@
 #include <pthread.h>
 
 #include "known.h"
+#include "moved.h"
 #include "new_case.h"
 #include "routes.h"
 #include "session_internal.h"
@@ -17,6 +18,7 @@ struct session {
         struct waiters *waiters;   /* owned */
         struct notify *notify;     /* owned; while attached */
         struct known *known;       /* owned */
+        struct moved *moved;       /* owned */
         struct writing *writing;   /* owned */
         struct contents *contents; /* owned */
         struct fuse_session *fuse; /* borrowed; NULL until attached */
@@ -34,6 +36,8 @@ static inline struct session *session_of(fuse_req_t req)
 
 /* Errors of the tree and the engine as open() has them: docs/tree.md, "Errors". What is no reader's business is logged, as `what`. */
 int session_error(int r, const char *what, const char *reason);
+/* The node that the kernel means. */
+int session_node(struct session *s, fuse_ino_t node, struct node *ret);
 /* What the kernel may know of a name, and for how long. */
 int session_entry(struct session *s, const struct node *n, struct fuse_entry_param *ret);
 
@@ -50,6 +54,8 @@ void file_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset, struct
 void file_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi);
 /* The answer to a parked open: a parked_fn, whose user is the session. */
 void file_answered(void *session, fuse_req_t req, const struct parked *p, int r, struct value *v, const char *reason);
+/* Sets the size to that of what is held open of this node, whatever it may be by now for who opens it. */
+bool file_held_size(struct session *s, fuse_ino_t node, struct stat *st);
 /* The kernel need not tell of the last closes when the mount goes away. */
 void file_close_all(struct session *s);
 

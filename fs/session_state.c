@@ -56,7 +56,7 @@ static int state_value(struct session *s, fuse_ino_t ino, const char *name, stru
         if (strncmp(name, state_prefix, sizeof(state_prefix) - 1) != 0 || writing_is(ino))
                 return -ENODATA; /* not ENOSYS: that would be for every file, for good */
         name += sizeof(state_prefix) - 1;
-        r = tree_node(s->tree, ino, &n);
+        r = session_node(s, ino, &n);
         if (r < 0)
                 return r;
         if (node_type(&n) != NODE_COMPUTED)

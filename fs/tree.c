@@ -299,6 +299,12 @@ int tree_content(struct tree *t, const struct node *n, struct blob *ret)
         return r < 0 ? r : buffer_steal(&b, ret);
 }
 
+bool tree_values_move(struct tree *t)
+{
+        return recent_toolchains(t->recent) > 1 || workspace_recipes_changed(t->workspace) > 0 ||
+               runs_remeasured(t->workspace) > 0;
+}
+
 int tree_query(struct tree *t, const struct node *n, struct query **ret)
 {
         return n->route->query(t, n, ret);

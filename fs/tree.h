@@ -69,6 +69,7 @@ enum kind {
         KIND_VERSION,
         KIND_TIMEOUT_ALIAS,
         N_KINDS,
+        KIND_MOVED = 254,    /* a file that has another node than its inode number says: moved.h; not a row */
         KIND_NEW_CASE = 255, /* a case being written; not a row */
 };
 
@@ -160,6 +161,9 @@ uint64_t tree_list_generation(struct tree *t, const struct node *dir);
 /* `ready`: size and times are final, so that they may be cached for good. */
 int tree_stat(struct tree *t, const struct node *n, struct stat *ret, bool *ready);
 int tree_content(struct tree *t, const struct node *n, struct blob *ret);
+/* Whether computed files may have other values than they had under this mount: something was measured again, or a recipe or a compiler is
+ * another one. */
+bool tree_values_move(struct tree *t);
 int tree_query(struct tree *t, const struct node *n, struct query **ret);
 /* The cell a node is in, borrowing from n; *ret_info is a ref that cell->info points to. */
 int tree_cell(struct tree *t, const struct node *n, struct cell *ret, struct case_info **ret_info);

@@ -30,4 +30,5 @@ struct tree {
 void tree_names_done(struct tree *t);
 
 int recent_new(struct recent **ret);
+unsigned recent_toolchains(struct recent *recent); /* how many different ones were seen; the first is 1 */
 struct recent *recent_free(struct recent *r);

@@ -65,6 +65,16 @@ int recent_new(struct recent **ret)
         return 0;
 }
 
+unsigned recent_toolchains(struct recent *recent)
+{
+        unsigned n;
+
+        pthread_mutex_lock(&recent->lock);
+        n = recent->n_toolchains;
+        pthread_mutex_unlock(&recent->lock);
+        return n;
+}
+
 struct recent *recent_free(struct recent *r)
 {
         if (!r)

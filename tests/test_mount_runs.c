@@ -1,6 +1,8 @@
 /* What a cell says: limits, answers, seeds, time limits and the facts that answer them, measuring again (TREE.md, 3, 10, 11). */
 #include "mount.h"
 
+#include <sys/mman.h>
+
 #include <jansson.h>
 
 static json_t *json_of(const char *path)
@@ -434,7 +436,192 @@ START_TEST(test_again_under_a_reader)
 }
 END_TEST
 
+/* All of one run: every line is the first. Returns it, in the ring of at(). */
+static const char *assert_one_value(const char *what, const char *text, size_t size)
+{
+        size_t line = strcspn(text, "\n") + 1;
+
+        ck_assert_msg(size > 0 && size % line == 0, "%s: %zu bytes, in lines of %zu", what, size, line);
+        for (size_t i = 0; i < size; i += line)
+                ck_assert_msg(memcmp(text, text + i, line) == 0, "%s: a mixture: at %zu of %zu '%.*s', not '%.*s'", what, i, size,
+                              (int)line, text + i, (int)line, text);
+        return at("%.*s", (int)line, text);
+}
+
+struct held { /* a file that is held open, half read, mapped, or only opened */
+        int fd;
+        char *text, *map;
+        size_t have, size;
+};
+
+static void hold(struct held *h, const char *path)
+{
+        struct stat st;
+
+        *h = (struct held){.fd = open(path, O_RDONLY | O_CLOEXEC)};
+        ck_assert_int_ge(h->fd, 0);
+        ck_assert_int_eq(fstat(h->fd, &st), 0);
+        h->size = (size_t)st.st_size;
+        h->text = malloc(h->size + (1 << 20));
+}
+
+static void read_up_to(struct held *h, size_t much)
+{
+        ssize_t n = 1;
+
+        while (h->have < much && (n = read(h->fd, h->text + h->have, MIN(much - h->have, (size_t)1 << 16))) > 0)
+                h->have += (size_t)n;
+        ck_assert_int_ge(n, 0);
+}
+
+static void map(struct held *h)
+{
+        h->map = mmap(NULL, h->size, PROT_READ, MAP_SHARED, h->fd, 0);
+        ck_assert_ptr_ne(h->map, MAP_FAILED);
+        ck_assert_int_eq(h->map[0], 's'); /* the first page is there */
+}
+
+/* It is what it was when it was opened, to the end and with its size; gives it back. */
+static void let_go(struct held *h, const char *what, const char *expected)
+{
+        struct stat st;
+
+        ck_assert_int_eq(fstat(h->fd, &st), 0);
+        ck_assert_msg((size_t)st.st_size == h->size, "%s: had %zu bytes, has %zu", what, h->size, (size_t)st.st_size);
+        read_up_to(h, h->size + (1 << 20));
+        ck_assert_msg(h->have == h->size, "%s: %zu bytes, not %zu", what, h->have, h->size);
+        ck_assert_str_eq(assert_one_value(what, h->text, h->size), expected);
+        if (h->map) {
+                ck_assert_str_eq(assert_one_value(what, h->map, h->size), expected);
+                ck_assert_int_eq(munmap(h->map, h->size), 0);
+        }
+        close(h->fd);
+        free(h->text);
+}
+
+/* What somebody reads is of one value to the end, whatever is measured and read meanwhile; who opens it behind that has the new one. */
+START_TEST(test_again_never_mixes)
+{
+        struct held half[3], mapped[3], opened[3];
+        const char *was[4];
+        struct stat st;
+        ino_t ino = 0;
+        unsigned id;
+
+        world_make(&(struct world){.recipe = "samples = 1\n"});
+        mount_start("mnt", NULL);
+        id = case_add("a.smt2", "; do stamp 30000\n");
+        for (int i = 0; i < 4; i++) {
+                cleanup_free char *text = NULL;
+
+                if (i > 0)
+                        assert_shell("solverfs run tiny HEAD %u --again", id);
+                for (int k = 0; k < 2; k++) { /* by a process of its own, the second time from what the kernel keeps */
+                        assert_shell("cat " CELL "stdout > copy", id);
+                        free(text);
+                        text = content("copy");
+                        was[i] = assert_one_value("anew", text, strlen(text));
+                }
+                assert_shell("tail -c 100 " CELL "stdout > tail && tail -c 100 copy | cmp - tail", id);
+                for (int k = 0; k < i; k++)
+                        ck_assert_str_ne(was[i], was[k]);
+                ck_assert_int_eq(stat(at(CELL "stdout", id), &st), 0);
+                ck_assert_uint_eq((size_t)st.st_size, strlen(text));
+                ck_assert(ino == 0 || ino == st.st_ino);
+                ino = st.st_ino;
+                if (i == 3)
+                        break;
+                hold(&half[i], at(CELL "stdout", id));
+                read_up_to(&half[i], half[i].size / 2);
+                hold(&mapped[i], at(CELL "stdout", id));
+                map(&mapped[i]);
+                hold(&opened[i], at(CELL "stdout", id));
+        }
+        for (int i = 0; i < 3; i++) {
+                let_go(&half[i], "half read", was[i]);
+                let_go(&mapped[i], "mapped", was[i]);
+                let_go(&opened[i], "only opened", was[i]);
+        }
+        assert_shell("cat " CELL "stdout > again && cmp copy again && rm again", id);
+        world_end();
+}
+END_TEST
+
+/* Readers all the while: each of them is given one value. */
+START_TEST(test_again_under_a_crowd)
+{
+        pid_t readers[4];
+        unsigned id;
+
+        world_make(&(struct world){.recipe = "samples = 1\n"});
+        mount_start("mnt", NULL);
+        id = case_add("a.smt2", "; do stamp 20000\n");
+        free(content(at(CELL "stdout", id)));
+        for (size_t i = 0; i < ARRAY_SIZE(readers); i++)
+                readers[i] = shell_start("n=0; while ! [ -e enough ]; do cat " CELL "stdout > crowd.%zu && "
+                                         "[ \"$(sort -u crowd.%zu | wc -l)\" = 1 ] || exit 1; n=$((n + 1)); done; [ $n -gt 0 ]",
+                                         id, i, i);
+        for (int i = 0; i < 8; i++)
+                assert_shell("solverfs run tiny HEAD %u --again", id);
+        write_whole("enough", "");
+        for (size_t i = 0; i < ARRAY_SIZE(readers); i++)
+                ck_assert_int_eq(process_wait(readers[i]), 0);
+        world_end();
+}
+END_TEST
+
+/* -- another recipe -- */
+
+static void edit_recipe(const char *run)
+{
+        assert_shell("git config -f store/config solver.tiny.run '%s'", run);
+        await(shell("grep -q -F '%s' mnt/tiny/config", run) == 0);
+}
+
+/* What was measured under the old recipe is not what there is under the new one, whatever the kernel has kept of it. */
+START_TEST(test_an_edited_recipe)
+{
+        struct held held;
+        struct stat st;
+        off_t size = 0;
+        unsigned id;
+
+        world_make(&(struct world){.recipe = "samples = 1\n"});
+        mount_start("mnt", NULL);
+        id = case_add("a.smt2", "; do stamp 5000\n; do variant\n; do print sat\n");
+        assert_shell("cat " CELL "stdout > old && cat " CELL "* > /dev/null && grep -q 'variant: none' old", id, id);
+        assert_shell("tail -n 2 " CELL "stdout && stat " CELL "stdout", id, id);
+        for (int i = 0; i < 2; i++) {
+                edit_recipe("{bin} --variant=other {seed} {case}");
+                assert_state(at(CELL "stdout", id), i == 0 ? "cold" : "ready");
+                await(stat(at(CELL "stdout", id), &st) == 0 && st.st_size == (i == 0 ? 4096 : size)); /* nobody has opened it */
+                assert_shell("cat " CELL "stdout > new && grep -q 'variant: other' new", id);
+                size = (off_t)strlen(content("new"));
+                assert_shell("[ \"$(stat -c %%s " CELL
+                             "stdout)\" = \"$(stat -c %%s new)\" ] && tail -n 3 new > x && tail -n 3 " CELL "stdout | cmp - x",
+                             id, id);
+                assert_shell("[ \"$(sort -u new | wc -l)\" = 3 ] && [ $(cat " CELL "time) != '' ]", id);
+                edit_recipe("{bin} {seed} {case}");
+                assert_shell("cat " CELL "stdout | cmp - old && [ \"$(stat -c %%s " CELL "stdout)\" = \"$(stat -c %%s old)\" ]",
+                             id, id);
+        }
+        ck_assert_uint_eq(counter("mnt", "jobs_started_total"), 3); /* a build and two runs */
+        hold(&held, at(CELL "stdout", id));                         /* and who reads on reads what was */
+        read_up_to(&held, 100);
+        edit_recipe("{bin} --variant=other {seed} {case}");
+        assert_shell("cat " CELL "stdout | cmp - new", id);
+        read_up_to(&held, held.size + 1);
+        held.text[held.have] = '\0';
+        write_whole("read", held.text);
+        assert_shell("cmp read old");
+        close(held.fd);
+        free(held.text);
+        world_end();
+}
+END_TEST
+
 MOUNT_SUITE("mount_runs", {test_a_run}, {test_a_name_that_is_no_text}, {test_results}, {test_a_wrong_answer_is_flagged},
             {test_time_limit}, {test_cpu_limit}, {test_memory_limit}, {test_output_limit}, {test_process_limit},
             {test_other_process_limits}, {test_build_limit}, {test_seeds}, {test_other_limits}, {test_spellings_of_limits},
-            {test_a_larger_memory_limit}, {test_samples}, {test_again}, {test_again_under_a_reader})
+            {test_a_larger_memory_limit}, {test_samples}, {test_again}, {test_again_under_a_reader}, {test_again_never_mixes},
+            {test_again_under_a_crowd}, {test_an_edited_recipe})

@@ -170,6 +170,16 @@ static void now(void)
         printf("now: %lld%09ld\n", (long long)t.tv_sec, t.tv_nsec);
 }
 
+/* n lines and up to a hundred more, all the same, and others in each run. */
+static void stamp(long n)
+{
+        struct timespec t;
+
+        clock_gettime(CLOCK_REALTIME, &t);
+        for (n += t.tv_nsec / 1000 % 100; n > 0; n--)
+                printf("stamp: %lld%09ld\n", (long long)t.tv_sec, t.tv_nsec);
+}
+
 static void follow(const char *word, const char *rest)
 {
         long n = strtol(rest, NULL, 10);
@@ -198,6 +208,8 @@ static void follow(const char *word, const char *rest)
                 bytes(n);
         else if (strcmp(word, "now") == 0)
                 now();
+        else if (strcmp(word, "stamp") == 0)
+                stamp(n);
         else if (strcmp(word, "count") == 0)
                 count(rest);
         else if (strcmp(word, "pid") == 0)
