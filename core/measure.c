@@ -4,6 +4,7 @@
 #include <math.h>
 #include <time.h>
 
+#include "cell_file.h"
 #include "execute.h"
 #include "leftovers.h"
 #include "pattern.h"
@@ -417,10 +418,7 @@ static int make_json(const struct measurement *m, const struct fact *f, struct b
         json_object_set_new(j, "verdict", json_string(verdict_name(f->verdict)));
         json_object_set_new(j, "answers", verdict_list(t->verdicts.list, t->verdicts.n));
         json_object_set_new(j, "expected", verdict_list(q->expected, q->n_expected));
-        json_object_set_new(j, "wrong", json_boolean(f->wrong));
-        json_object_set_new(j, "time", seconds(f->wall_ns));
-        json_object_set_new(j, "cputime", seconds(f->cpu_ns));
-        json_object_set_new(j, "memory", json_integer((json_int_t)f->memory));
+        cell_numbers(f, j);
         json_object_set_new(j, "end", end_json(&t->run));
         json_object_set_new(j, "effort", effort_of(q->recipe, &t->run));
         json_object_set_new(j, "limits", limits_json(&q->limits));

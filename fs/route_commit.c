@@ -2,6 +2,8 @@
 
 #include <inttypes.h>
 
+#include "core/cell_file.h"
+
 /* -- of the commit -- */
 
 CONTENT(commit_text_content)
@@ -321,46 +323,19 @@ static int cells_all(struct tree *t, const struct node *dir, uint32_t **ret, siz
         return r;
 }
 
-static int cell_numbers(struct tree *t, const struct node *dir, uint32_t **ret, size_t *ret_n)
+static int cells_shown(struct tree *t, const struct node *dir, uint32_t **ret, size_t *ret_n)
 {
         return dir->view.cached && !commit_failed(t, dir) ? cells_known(t, dir, ret, ret_n) : cells_all(t, dir, ret, ret_n);
 }
 
 LIST(cell_entries)
 {
-        return tree_emit_cases(t, dir, row, from, cell_numbers, fn, user);
+        return tree_emit_cases(t, dir, row, from, cells_shown, fn, user);
 }
 
 uint64_t cells_listing(struct tree *t, const struct node *)
 {
         return cases_generation(workspace_cases(tree_workspace(t))) + 1;
-}
-
-static void print_seconds(struct buffer *b, uint64_t ns)
-{
-        buffer_addf(b, "%" PRIu64 ".%06" PRIu64 "\n", ns / NSEC_PER_SEC, ns % NSEC_PER_SEC / 1000);
-}
-
-static bool kind_is_brief(enum kind k)
-{
-        return k == KIND_TIME || k == KIND_CPUTIME || k == KIND_MEMORY || k == KIND_RESULT;
-}
-
-static void fact_print(const struct fact *f, enum kind k, struct buffer *ret)
-{
-        const struct blob *b = k == KIND_STDOUT     ? &f->out
-                               : k == KIND_STDERR   ? &f->err
-                               : k == KIND_RUN_JSON ? &f->json
-                                                    : &f->results;
-
-        if (k == KIND_TIME)
-                print_seconds(ret, f->wall_ns);
-        else if (k == KIND_CPUTIME)
-                print_seconds(ret, f->cpu_ns);
-        else if (k == KIND_MEMORY)
-                buffer_addf(ret, "%" PRIu64 "\n", f->memory);
-        else
-                buffer_add(ret, b->data, b->size);
 }
 
 /* A commit that cannot be built has a result, and nothing else. */
@@ -369,21 +344,22 @@ CONTENT(cell_content)
         cleanup(case_info_unrefp) struct case_info *info = NULL;
         cleanup(build_record_unrefp) struct build_record *record = NULL;
         cleanup(fact_unrefp) struct fact *f = NULL;
+        enum cell_file file;
         struct cell cell;
-        int r = tree_cell(t, n, &cell, &info);
+        int r = cell_file_find(n->route->name, &file) ? tree_cell(t, n, &cell, &info) : -ENOENT;
 
         if (r == 0)
-                r = tree_fact(t, n, &cell, kind_is_brief(n->route->kind), &f);
+                r = tree_fact(t, n, &cell, cell_file_is_brief(file), &f);
+        if (r == -ENOENT) {
+                if (!build_is_known(t, n, n->inode.commit, &record) || record->ok)
+                        return -ENOENT;
+                if (file != CELL_RESULT)
+                        return errorf(-ENODATA, "the commit cannot be built: %s", record->reason);
+                r = 0;
+        }
         if (r == 0)
-                fact_print(f, n->route->kind, ret);
-        if (r != -ENOENT)
-                return r;
-        if (!build_is_known(t, n, n->inode.commit, &record) || record->ok)
-                return -ENOENT;
-        if (n->route->kind != KIND_RESULT)
-                return errorf(-ENODATA, "the commit cannot be built: %s", record->reason);
-        buffer_addf(ret, "%s\n", verdict_name(VERDICT_UNBUILDABLE));
-        return 0;
+                cell_file_print(f, file, ret);
+        return r;
 }
 
 /* The later of the commit's and the case's, so that it does not change when the value comes to be; a deliberate re-measurement moves it. */

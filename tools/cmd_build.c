@@ -4,6 +4,8 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include "core/cell_file.h"
+
 struct building {
         /* options */
         const char *solver_name, *output;

@@ -1,12 +1,14 @@
 /* solverfs run: measures commits on cases, or says what is known. */
 #include "batch.h"
+#include "core/cell_file.h"
 
 struct running {
         /* options */
-        const char *solver_name, *revision, *print;
+        const char *solver_name, *revision;
         char **words;
         size_t n_words;
-        bool json, again, has_seed;
+        bool json, again, print, has_seed;
+        enum cell_file file; /* to print */
         uint64_t seed, timeout;
 
         struct workspace *workspace;
@@ -20,8 +22,6 @@ struct running {
 
 static const struct column columns[] = {{"CASE", 6, true},    {"RESULT", 11, false}, {"TIME", 12, true},  {"CPUTIME", 12, true},
                                         {"MEMORY", 12, true}, {"COMMIT", 12, false}, {"CHECK", 7, false}, {"NAME", 0, false}};
-
-static const char *const printables[] = {"time", "cputime", "memory", "result", "stdout", "stderr", "run.json"};
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
@@ -47,12 +47,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
                 o->json = true;
                 return 0;
         case 'p':
-                for (size_t i = 0; i < ARRAY_SIZE(printables); i++)
-                        if (strcmp(arg, printables[i]) == 0) {
-                                o->print = arg;
-                                return 0;
-                        }
-                argp_error(state, "--print takes time, cputime, memory, result, stdout, stderr or run.json, not '%s'", arg);
+                o->print = cell_file_find(arg, &o->file);
+                if (!o->print)
+                        argp_error(state, "--print takes time, cputime, memory, result, stdout, stderr or run.json, not '%s'",
+                                   arg);
                 return 0;
         case ARGP_KEY_ARGS:
                 o->solver_name = state->argv[state->next];
@@ -96,22 +94,6 @@ static int make(void *user, size_t i, struct query **ret)
 
 /* -- showing an answer ------------------------------------------------------------------------------------------ */
 
-/* "sat", or with several check-sat "sat,unsat". */
-static char *results_of(const struct fact *f)
-{
-        struct buffer b = {0};
-        const char *p = f->results.data;
-        size_t n = f->results.size;
-
-        while (n > 0 && p[n - 1] == '\n')
-                n--;
-        for (size_t i = 0; i < n; i++)
-                buffer_add(&b, p[i] == '\n' ? "," : p + i, 1);
-        if (b.size == 0)
-                buffer_adds(&b, verdict_name(f->verdict));
-        return b.failed ? (buffer_done(&b), NULL) : b.data;
-}
-
 static json_t *answer_json(const struct running *o, const struct cell *cell, const char *commit, const struct fact *f,
                            const struct build_record *build)
 {
@@ -132,10 +114,7 @@ static json_t *answer_json(const struct running *o, const struct cell *cell, con
                 json_object_set_new(j, "reason", json_string(build && build->reason ? build->reason : ""));
                 return j;
         }
-        json_object_set_new(j, "wrong", json_boolean(f->wrong));
-        json_object_set_new(j, "time", json_real((double)f->wall_ns / 1e9));
-        json_object_set_new(j, "cputime", json_real((double)f->cpu_ns / 1e9));
-        json_object_set_new(j, "memory", json_integer((json_int_t)f->memory));
+        cell_numbers(f, j);
         json_object_set_new(j, "measured", json_integer((json_int_t)(f->remeasured ? f->remeasured : f->measured)));
         run = json_loadb(f->json.data ? f->json.data : "", f->json.size, 0, NULL);
         if (run)
@@ -166,7 +145,8 @@ static const char *category(const struct cell *cell, const struct fact *f)
 
 static void add_row(const struct cell *cell, const char *commit, const struct fact *f, struct buffer *to)
 {
-        cleanup_free char *name = printable(cell->info->name), *results = f ? results_of(f) : NULL;
+        cleanup_free char *name = printable(cell->info->name);
+        cleanup_buffer struct buffer results = {0};
         char id[16], wall[32] = "-", cpu[32] = "-", memory[24] = "-";
         char abbreviated[13];
 
@@ -177,39 +157,24 @@ static void add_row(const struct cell *cell, const char *commit, const struct fa
                 format_seconds(f->cpu_ns, cpu);
                 snprintf(memory, sizeof(memory), "%llu", (unsigned long long)f->memory);
         }
-        table_row(to, columns, ARRAY_SIZE(columns),
-                  (const char *[]){id, results ? results : verdict_name(VERDICT_UNBUILDABLE), wall, cpu, memory, abbreviated,
-                                   category(cell, f), name});
-}
-
-/* What the mount's file of that name holds. */
-static void add_file(const struct running *o, const struct fact *f, struct buffer *to)
-{
-        char seconds[32];
-
-        if (strcmp(o->print, "time") == 0 || strcmp(o->print, "cputime") == 0) {
-                format_seconds(*o->print == 't' ? f->wall_ns : f->cpu_ns, seconds);
-                buffer_addf(to, "%s\n", seconds);
-        } else if (strcmp(o->print, "memory") == 0) {
-                buffer_addf(to, "%llu\n", (unsigned long long)f->memory);
-        } else {
-                const struct blob *b = strcmp(o->print, "result") == 0   ? &f->results
-                                       : strcmp(o->print, "stdout") == 0 ? &f->out
-                                       : strcmp(o->print, "stderr") == 0 ? &f->err
-                                                                         : &f->json;
-
-                buffer_add(to, b->data, b->size);
-        }
+        cell_results(f, &results);
+        to->failed |= results.failed;
+        if (!to->failed)
+                table_row(to, columns, ARRAY_SIZE(columns),
+                          (const char *[]){id, results.data, wall, cpu, memory, abbreviated, category(cell, f), name});
 }
 
 static void tell_wrong(struct running *o, const struct cell *cell, const char *commit, const struct fact *f)
 {
-        cleanup_free char *name = printable(cell->info->name), *results = results_of(f);
+        cleanup_free char *name = printable(cell->info->name);
+        cleanup_buffer struct buffer results = {0};
 
+        cell_results(f, &results);
         o->n_wrong++;
         worse(o, STATUS_FAILED);
         alarm_line("WRONG ANSWER: %s %.12s says %s on case %u (%s), which says of itself: %s", o->solver->recipe->name, commit,
-                   results ? results : verdict_name(f->verdict), cell->info->id, name, verdict_name(cell->info->status));
+                   results.failed ? verdict_name(f->verdict) : results.data, cell->info->id, name,
+                   verdict_name(cell->info->status));
 }
 
 static void tell_unbuildable(struct running *o, size_t revision, const char *commit, const struct build_record *build)
@@ -239,10 +204,8 @@ static void answered(void *user, size_t i, int r, struct value *v, const char *r
                 add_json(to, answer_json(o, &cell, commit, run->fact, run->build));
         else if (!o->print)
                 add_row(&cell, commit, run->fact, to);
-        else if (run->fact)
-                add_file(o, run->fact, to);
-        else if (strcmp(o->print, "result") == 0)
-                buffer_addf(to, "%s\n", verdict_name(VERDICT_UNBUILDABLE));
+        else
+                cell_file_print(run->fact, o->file, to);
         if (!run->fact)
                 tell_unbuildable(o, i / o->cases.n, commit, run->build);
         else if (run->fact->wrong)

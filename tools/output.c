@@ -255,11 +255,6 @@ char *printable(const char *name)
         return b.data;
 }
 
-void format_seconds(uint64_t ns, char ret[32])
-{
-        snprintf(ret, 32, "%llu.%06llu", (unsigned long long)(ns / NSEC_PER_SEC), (unsigned long long)(ns % NSEC_PER_SEC / 1000));
-}
-
 void format_span(uint64_t ns, char ret[32])
 {
         unsigned long long s = (ns + NSEC_PER_SEC / 2) / NSEC_PER_SEC;

@@ -53,8 +53,6 @@ int output_end(int status);
 /* A name with tabs, newlines, backslashes, other control bytes and invalid UTF-8 written as \t \n \\ \xNN; free(). Never NULL. */
 char *printable(const char *name);
 
-/* "0.123456" seconds, as the file `time` has it. */
-void format_seconds(uint64_t ns, char ret[32]);
 /* "3m 20s", for people. */
 void format_span(uint64_t ns, char ret[32]);
 
