@@ -5,31 +5,11 @@
  * place of a folder, and this runs as the store's owner. Every component is opened without following links.
  *
  * A file that is the same and untouched keeps its mtime, so that make sees no reason to rebuild; one that is written gets the present
- * time, also when its content is older. A manifest is what was written, with size, inode and mtime to tell by whether it was touched. */
+ * time, also when its content is older. */
 #pragma once
 
-#include "git.h"
+#include "manifest.h"
 #include "progress.h"
-
-struct tracked {
-        char *path;
-        uint32_t mode; /* git's: 0100644, 0100755, 0120000 */
-        git_oid oid;
-        uint64_t size, inode;
-        int64_t mtime_ns;
-};
-struct manifest {
-        struct tracked *list; /* by path, in byte order */
-        size_t n;
-};
-void manifest_done(struct manifest *m);
-#define cleanup_manifest cleanup(manifest_done)
-int manifest_read(const char *path, struct manifest *ret); /* -EBADMSG when it is none */
-int manifest_write(const char *path, const struct manifest *m);
-/* Does one of `paths` (files, or folders with all that is in them) differ? */
-bool manifest_differs(const struct manifest *a, const struct manifest *b, char *const *paths);
-/* How many files are to be written or deleted to come from one to the other. */
-size_t manifest_distance(const struct manifest *from, const struct manifest *to);
 
 /* The files of `paths` (empty: all) at a commit; sizes, inodes and mtimes are zero yet. What is left out (submodules) is said in `notes`.
  * -EBADMSG when they cannot be files: too many, too large, names no folder may hold; -ESTALE when the repository lacks some. */

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include "core/cell_file.h"
+#include "words.h"
 
 struct building {
         /* options */

@@ -1,5 +1,5 @@
 /* solverfs case: add, list, remove. */
-#include "command.h"
+#include "words.h"
 
 #include <fcntl.h>
 #include <fts.h>

@@ -1,5 +1,5 @@
 /* solverfs snapshot: makes an uncommitted working tree a commit of the store. */
-#include "command.h"
+#include "words.h"
 
 struct snapshot_options {
         const char *solver, *dir;

@@ -1,5 +1,5 @@
 /* solverfs solver: add, list, update. */
-#include "command.h"
+#include "words.h"
 #include "recipes.h"
 
 /* -- add -------------------------------------------------------------------------------------------------------- */
