@@ -178,6 +178,10 @@ void finished_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset, st
         uint64_t token = 0;
         int r = tree_node(s->tree, ino, &n);
 
+        if (r == 0 && (node_type(&n) == NODE_FOLDER || node_type(&n) == NODE_LINK))
+                r = -EISDIR; /* no kernel asks for that */
+        if (r == 0 && node_type(&n) == NODE_COMPUTED && !n.view.cached)
+                r = -ESTALE; /* nor for what is not in this tree, and would start work */
         if (r == 0) {
                 token = content_token(s, &n);
                 c = contents_find(s->contents, ino, token);

@@ -1,5 +1,5 @@
 /* FUSE messages without a kernel. What the kernel promises is kept (names end, file handles are ours, sizes are what follows), all else is
- * the input's. Each request gets one reply, of a legal form. */
+ * the input's. Each request gets one reply, of a legal form. With FINISHED it is a mount of what is finished, which has no handles. */
 #include <fuse_lowlevel.h>
 #include <linux/fuse.h>
 #include <pthread.h>
@@ -8,6 +8,9 @@
 #include "fs/session_internal.h"
 #include "world.h"
 
+#ifndef FINISHED
+#define FINISHED false
+#endif
 #define HANDLES_MAX 16
 #define NODES_MAX   64
 #define REPLY_MAX   (1 << 20)
@@ -111,8 +114,9 @@ static void start(void)
         struct fuse_args args = FUSE_ARGS_INIT(1, argv);
 
         world_make(&world);
-        must(session_new(world.workspace, world.engine, false, &session) == 0);
-        fuse = fuse_session_new(&args, &session_operations, sizeof(session_operations), session);
+        must(session_new(world.workspace, world.engine, FINISHED, &session) == 0);
+        fuse = fuse_session_new(&args, FINISHED ? &session_finished_operations : &session_operations, sizeof(session_operations),
+                                session);
         must(fuse);
         fuse_opt_free_args(&args);
         must(fuse_session_custom_io(fuse, &io, open("/dev/null", O_RDWR | O_CLOEXEC)) == 0);
@@ -173,11 +177,14 @@ static void do_read(struct input *in, uint64_t node)
         struct fuse_read_in head = {.offset = take_number(in, 8) & INT64_MAX, .size = (uint32_t)take_number(in, 2)};
         size_t i = take_byte(in);
 
-        if (n_handles == 0)
+        if (n_handles == 0 && !FINISHED)
                 return;
-        i %= n_handles;
-        head.fh = handles[i].fh;
-        if (ask(FUSE_READ, handles[i].ino, &head, sizeof(head), NULL, 0) == 0)
+        if (!FINISHED) {
+                i %= n_handles;
+                head.fh = handles[i].fh;
+                node = handles[i].ino;
+        }
+        if (ask(FUSE_READ, node, &head, sizeof(head), NULL, 0) == 0)
                 must(reply.size <= head.size);
 }
 
