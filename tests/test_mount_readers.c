@@ -230,9 +230,13 @@ START_TEST(test_thousands_of_opens)
         first = crowd("a.smt2");
         for (int i = 0; i < 5; i++)
                 second = crowd(at("b%d.smt2", i));
+#if !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__) /* whose own memory grows with what they have seen */
         /* 400 bytes lost for each of 10,000 would be as much; the allocator's own pieces grow for a while and then stay */
         ck_assert_msg(second < first + (4 << 20), "five crowds later: %llu bytes instead of %llu", (unsigned long long)second,
                       (unsigned long long)first);
+#else
+        ck_assert_uint_gt(first + second, 0);
+#endif
         world_end();
 }
 END_TEST
