@@ -1,5 +1,5 @@
-/* Shared by store.c (transactions), store_open.c (opening), store_index.c (LMDB's folder), store_replay.c (the journal applied), store_care.c
- * (checking, compacting) and store_mend.c. */
+/* Shared by the parts of the store: store.c (transactions), store_walk.c, store_open.c (opening), store_index.c (LMDB's folder),
+ * store_replay.c (the journal applied), store_care.c (checking, compacting) and store_mend.c. */
 #pragma once
 
 #include <pthread.h>
@@ -102,7 +102,13 @@ int write_begin(struct store *s, bool lost, struct store_txn **ret);
 #define META_APPLIED "journal" /* u64 segment, u64 offset: up to where the journal is applied */
 #define STORE_FORMAT 1
 
-/* A walk over one table: keys and frames, copied out of the map. -ENOENT at the end. */
+struct table *txn_table(struct store_txn *t, size_t table);
+/* Is the error that of a damaged index, and has reading begun again on one made anew? What was given out before lies in no map. */
+bool txn_begin_again(struct store_txn *t, int error);
+int txn_open_frame(struct store_txn *t, const struct table *table, struct slice key, struct slice frame,
+                   struct blob *ret); /* *ret may point into `frame` */
+
+/* store_walk.c. A walk over one table: keys and frames, copied out of the map. -ENOENT at the end. */
 struct walk {
         struct environment *env;
         MDB_cursor *cursor;

@@ -185,34 +185,22 @@ static int held_get(struct workspace *w, const struct build_record *record, stru
         return 0;
 }
 
-static int run_query_compute(struct workspace *w, struct query *query, struct job *j, struct value **ret)
+/* Runs the programs on the case; `about` is for run.json. */
+static int run_measure(struct workspace *w, const struct run_query *q, struct job *j, const struct build_record *record,
+                       json_t *about, struct fact **ret)
 {
-        struct run_query *q = (struct run_query *)query;
-        cleanup(build_record_unrefp) struct build_record *record = NULL;
-        cleanup(fact_unrefp) struct fact *f = NULL;
         cleanup(held_done) struct held held = {0};
         cleanup_close int case_fd = -1;
         char case_path[PATH_SIZE], scratch[PATH_SIZE];
-        json_t *about;
-        int r = build_find(w, q->cell.solver, q->cell.commit, false, &record);
+        int r = held_get(w, record, &held);
 
-        if (r < 0)
-                return r;
-        if (!record->ok) {
-                *ret = run_value_new(NULL, record);
-                return *ret ? 0 : -ENOMEM;
-        }
-        r = held_get(w, record, &held);
         if (r == 0)
                 r = cases_open_bytes(workspace_cases(w), q->cell.info, &case_fd, case_path);
         if (r == 0)
                 r = path_join(scratch, workspace_dir(w), "scratch");
         if (r < 0)
                 return r;
-        about = run_about(q, record);
-        if (!about)
-                return -ENOMEM;
-        r = measure(
+        return measure(
                 &(struct measure_request){
                         .recipe = q->cell.solver->recipe,
                         .limits = q->limits,
@@ -232,13 +220,27 @@ static int run_query_compute(struct workspace *w, struct query *query, struct jo
                         .again = job_again(j),
                         .about = about,
                 },
-                &f);
-        json_decref(about);
-        if (r == 0)
-                r = fact_put(w, q, f);
+                ret);
+}
+
+static int run_query_compute(struct workspace *w, struct query *query, struct job *j, struct value **ret)
+{
+        struct run_query *q = (struct run_query *)query;
+        cleanup(build_record_unrefp) struct build_record *record = NULL;
+        cleanup(fact_unrefp) struct fact *f = NULL;
+        json_t *about;
+        int r = build_find(w, q->cell.solver, q->cell.commit, false, &record);
+
+        if (r == 0 && record->ok) {
+                about = run_about(q, record);
+                r = about ? run_measure(w, q, j, record, about, &f) : -ENOMEM;
+                json_decref(about);
+                if (r == 0)
+                        r = fact_put(w, q, f);
+        }
         if (r < 0)
                 return r;
-        *ret = run_value_new(f, NULL);
+        *ret = run_value_new(f, f ? NULL : record);
         return *ret ? 0 : -ENOMEM;
 }
 

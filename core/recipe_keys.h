@@ -48,6 +48,9 @@ static inline bool recipe_key_repeats(const struct recipe_key *k)
 struct recipe *recipe_new(void);
 struct recipe *recipe_copy(const struct recipe *r);
 
+/* Puts a value where its key says; a repeated key's is added. -EINVAL with a sentence that names file, line and key. */
+int recipe_set_value(const char *label, const struct recipe_key *k, unsigned line, const char *value, struct recipe *r);
+
 /* A command line: split as a shell splits words, no shell. -EINVAL with a sentence that has no place in it yet. */
 int recipe_split(const char *text, char ***ret_words);
 /* Checks that a word's {placeholders} are among `known` (NULL-terminated), and counts them: uses[i] for known[i]. */
