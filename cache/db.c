@@ -5,6 +5,8 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 
+#include "pages.h"
+
 #define FULL_BELOW     (1 << 20)  /* free bytes */
 #define LARGE          (64 << 10) /* bytes of a value from which on it is worth a system call to doubt it */
 #define READERS        1022
@@ -195,6 +197,14 @@ static int open_env(struct db *d)
         return fail(d, rc, "open the index");
 }
 
+/* LMDB would say just that it is no good, as of a damaged one. */
+static int check_format(struct db *d)
+{
+        cleanup_close int fd = open(d->data, O_RDONLY | O_CLOEXEC);
+
+        return fd < 0 ? 0 : pages_format(fd, d->data);
+}
+
 int db_open(const char *dir, bool read_only, struct db **ret)
 {
         static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -216,6 +226,8 @@ int db_open(const char *dir, bool read_only, struct db **ret)
                 r = make_file(dir, "lock.mdb");
         if (r == 0)
                 r = guard_install();
+        if (r == 0)
+                r = check_format(d);
         if (r == 0)
                 r = open_env(d);
         if (r == 0 && stat(d->data, &st) < 0)

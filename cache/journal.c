@@ -76,11 +76,12 @@ static int header_read(struct journal *j, uint64_t segment, bool *ret_compacted,
         if (n != sizeof(h) || memcmp(h.magic, segment_magic, sizeof(h.magic)) != 0 || le64toh(h.segment) != segment ||
             le64toh(h.checksum) != XXH3_64bits(&h, offsetof(struct segment_header, checksum)))
                 return 0;
-        if (le32toh(h.version) > VERSION)
+        if (le32toh(h.version) != VERSION)
                 return errorf(-EPROTONOSUPPORT,
-                              "the journal %s/%08" PRIu64
-                              " has format %u and this solverfs knows formats up to %u; use a newer one",
-                              j->dir, segment, le32toh(h.version), VERSION);
+                              "the journal %s/%08" PRIu64 " has format %u and this solverfs knows format %u only; nothing was "
+                              "changed: use %s",
+                              j->dir, segment, le32toh(h.version), VERSION,
+                              le32toh(h.version) > VERSION ? "a newer one" : "the one that made it");
         if (le32toh(h.flags) & FLAG_COMPACTED) {
                 *ret_compacted = true;
                 *ret_base = (struct journal_position){le64toh(h.base_segment), le64toh(h.base_offset)};

@@ -55,7 +55,7 @@ struct journal_counts {
         bool torn;                 /* an unfinished group was at the end */
 };
 
-int journal_open(const char *dir, struct journal **ret); /* the folder must be there; -EPROTONOSUPPORT: a newer solverfs's */
+int journal_open(const char *dir, struct journal **ret); /* the folder must be there; -EPROTONOSUPPORT: another solverfs's */
 struct journal *journal_close(struct journal *j);
 
 int journal_size(struct journal *j, uint64_t *ret); /* bytes on disk, of all segments */

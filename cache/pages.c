@@ -118,6 +118,26 @@ static void meta_read(int fd, off_t offset, struct found_meta *ret)
         ret->valid = ret->page_size >= 256 && ret->page_size <= 65536 && (ret->page_size & (ret->page_size - 1)) == 0;
 }
 
+int pages_format(int fd, const char *name)
+{
+        uint32_t versions[2];
+
+        for (unsigned i = 0; i < 2; i++) {
+                uint8_t p[8];
+
+                if (pread(fd, p, sizeof(p), (off_t)(i * (unsigned long)sysconf(_SC_PAGESIZE) + HEADER)) != sizeof(p) ||
+                    get32(p) != META_MAGIC)
+                        return 0;
+                versions[i] = get32(p + 4);
+        }
+        if (versions[0] == META_VERSION || versions[0] != versions[1])
+                return 0;
+        return errorf(-EPROTONOSUPPORT,
+                      "%s has LMDB's data format %" PRIu32 " and this solverfs knows format %d only; nothing was changed: "
+                      "use one that is built with %s LMDB",
+                      name, versions[0], META_VERSION, versions[0] > META_VERSION ? "a newer" : "an older");
+}
+
 /* Both must be sound, or LMDB may take the bad one: it chooses by number alone. */
 static int choose_meta(struct check *c, uint64_t txn, uint64_t size)
 {
@@ -459,7 +479,9 @@ int pages_check(int fd, const char *name, uint64_t txn, uint64_t deadline, struc
                 return errorf(-errno, "cannot look at %s: %s", name, strerror(errno));
         if (st.st_size == 0)
                 return 0;
-        r = choose_meta(&c, txn, (uint64_t)st.st_size);
+        r = pages_format(fd, name);
+        if (r == 0)
+                r = choose_meta(&c, txn, (uint64_t)st.st_size);
         if (r < 0)
                 return r;
         c.seen = calloc(1, c.last / 8 + 1);

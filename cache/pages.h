@@ -15,7 +15,9 @@ struct pages_report {
         bool complete;           /* else the time was up */
 };
 
+/* -EPROTONOSUPPORT: another LMDB's, as both meta pages say; one alone is damaged. */
+int pages_format(int fd, const char *name);
 /* `txn` is the snapshot's number, of which the caller holds a read transaction; 0: the newest, with nobody writing. `deadline` in
  * now_ns() time, 0: none. An empty file is sound. -EIO with a sentence that begins with `name`: damaged. -EAGAIN: writers have gone on
- * since, and the meta pages are not of this snapshot any more. */
+ * since, and the meta pages are not of this snapshot any more. Else as pages_format(). */
 int pages_check(int fd, const char *name, uint64_t txn, uint64_t deadline, struct pages_report *ret);

@@ -26,7 +26,7 @@
  * $SOLVERFS_MAP_SIZE bounds the address space reserved for the index, and with it the index: 1 TiB, or what the system gives.
  *
  * Errors: -ENOENT (no such key), -ENOSPC (disk or map full; nothing of the transaction is kept), -EROFS (opened read-only),
- * -EIO (damaged and not repaired by now), -EPROTONOSUPPORT (written by a newer solverfs), -ENOMEM. All with a sentence. After a put or
+ * -EIO (damaged and not repaired by now), -EPROTONOSUPPORT (written by a newer or older solverfs), -ENOMEM. All with a sentence. After a put or
  * delete failed (other than -ENOENT) the transaction can only be ended: committing it returns that error.
  */
 #pragma once

@@ -152,10 +152,11 @@ static int check_format(struct environment *e, MDB_txn *txn, bool *ret_fresh)
                 return db_damaged(e->db, "it has no format number");
         if (r == 0)
                 r = db_copy(e->db, bytes, value);
-        if (r == 0 && key_get_u32(bytes) > STORE_FORMAT)
+        if (r == 0 && key_get_u32(bytes) != STORE_FORMAT)
                 return errorf(-EPROTONOSUPPORT,
-                              "the store in %s has format %u and this solverfs knows formats up to %d; use a newer one", e->dir,
-                              key_get_u32(bytes), STORE_FORMAT);
+                              "the index in %s/lmdb has format %u and this solverfs knows format %d only; nothing was changed: use %s",
+                              e->dir, key_get_u32(bytes), STORE_FORMAT,
+                              key_get_u32(bytes) > STORE_FORMAT ? "a newer one" : "the one that made it");
         return r;
 }
 

@@ -3,6 +3,9 @@
 #include "faults.h"
 #include "mount.h"
 
+#include <lmdb.h>
+#include <xxhash.h>
+
 #define DATA "store/lmdb/data.mdb"
 
 /* -- damage ----------------------------------------------------------------------------------------------------- */
@@ -297,36 +300,84 @@ END_TEST
 
 /* -- formats ---------------------------------------------------------------------------------------------------- */
 
+static void set_config_format(unsigned version)
+{
+        assert_shell("sed -i 's/version = .*/version = %u/' store/config", version);
+}
+
+static void set_index_format(unsigned version)
+{
+        uint8_t number[4] = {0, 0, 0, (uint8_t)version};
+        MDB_val key = {.mv_data = (void *)"format", .mv_size = 6}, value = {.mv_data = number, .mv_size = sizeof(number)};
+        MDB_env *env;
+        MDB_txn *txn;
+        MDB_dbi dbi;
+
+        ck_assert(mdb_env_create(&env) == 0 && mdb_env_set_maxdbs(env, 64) == 0 && mdb_env_open(env, "store/lmdb", 0, 0600) == 0);
+        ck_assert(mdb_txn_begin(env, NULL, 0, &txn) == 0 && mdb_dbi_open(txn, "@store", 0, &dbi) == 0);
+        ck_assert(mdb_put(txn, dbi, &key, &value, 0) == 0 && mdb_txn_commit(txn) == 0);
+        mdb_env_close(env);
+}
+
+static void set_lmdb_format(unsigned version)
+{
+        cleanup_close int fd = open(DATA, O_WRONLY | O_CLOEXEC);
+
+        for (off_t page = 0; page < 2; page++) /* behind the page's header and the magic number */
+                ck_assert_int_eq(pwrite(fd, &version, sizeof(version), page * sysconf(_SC_PAGESIZE) + 20), sizeof(version));
+}
+
+static void set_journal_format(unsigned version)
+{
+        cleanup_close int fd = open("store/journal/00000001", O_RDWR | O_CLOEXEC);
+        uint64_t header[8];
+
+        ck_assert_int_eq(pread(fd, header, sizeof(header), 0), sizeof(header));
+        memcpy(header + 1, &version, sizeof(version));
+        header[7] = XXH3_64bits(header, 56);
+        ck_assert_int_eq(pwrite(fd, header, sizeof(header), 0), sizeof(header));
+}
+
 /* A store of another version of solverfs is refused by everything, and left as it is. */
 START_TEST(test_other_formats_are_left_alone)
 {
-        static const char *const versions[] = {"2", "0"};
-        static const char *const commands[] = {"case list", "run tiny HEAD 1", "fsck", "gc", "solver list", "status"};
-        static const char sums[] = "find store -type f -print0 | sort -z | xargs -0 sha256sum";
+        static const struct {
+                const char *what;
+                void (*set)(unsigned version);
+        } formats[] = {{"store/config:3: the store has format", set_config_format},
+                       {"store/lmdb has format", set_index_format},
+                       {"store/lmdb/data.mdb has LMDB's data format", set_lmdb_format},
+                       {"store/journal/00000001 has format", set_journal_format}};
+        static const char *const commands[] = {"case list", "run tiny HEAD 1", "fsck", "fsck -n", "gc", "solver list", "status"};
+        static const char sums[] = "find store -type f -not -name lock.mdb -print0 | sort -z | xargs -0 sha256sum";
+        static const unsigned versions[] = {2, 0};
 
         world_make(NULL);
         mount_start("mnt", NULL);
         assert_content(at(CELL "result", case_add("a.smt2", "; do print sat\n")), "sat\n");
         world_end();
-        for (size_t v = 0; v < ARRAY_SIZE(versions); v++) {
-                cleanup_free char *before = NULL;
+        for (size_t f = 0; f < ARRAY_SIZE(formats); f++) {
+                for (size_t v = 0; v < ARRAY_SIZE(versions); v++) {
+                        cleanup_free char *before = NULL;
 
-                assert_shell("sed -i 's/version = .*/version = %s/' store/config", versions[v]);
-                assert_shell("%s", sums);
-                before = strdup(shell_output);
-                for (size_t i = 0; i < ARRAY_SIZE(commands); i++) {
-                        ck_assert_int_eq(shell("solverfs %s", commands[i]), 5);
-                        ck_assert_msg(strstr(shell_output, at("store/config:3: the store has format %s and", versions[v])),
-                                      "%s: %s", commands[i], shell_output);
+                        formats[f].set(versions[v]);
+                        assert_shell("%s", sums);
+                        before = strdup(shell_output);
+                        for (size_t i = 0; i < ARRAY_SIZE(commands); i++) {
+                                ck_assert_msg(shell("solverfs %s", commands[i]) == 5, "%s: %s", commands[i], shell_output);
+                                ck_assert_msg(strstr(shell_output, at("%s %u and", formats[f].what, versions[v])), "%s: %s",
+                                              commands[i], shell_output);
+                        }
+                        ck_assert_int_eq(mount_refused("mnt", NULL), 5);
+                        ck_assert(!is_mounted("mnt"));
+                        assert_shell("%s", sums);
+                        ck_assert_str_eq(shell_output, before);
                 }
-                ck_assert_int_eq(mount_refused("mnt", NULL), 5);
-                ck_assert(!is_mounted("mnt"));
-                assert_shell("%s", sums);
-                ck_assert_str_eq(shell_output, before);
+                formats[f].set(1);
+                assert_shell("solverfs run tiny HEAD a.smt2 --print result");
+                ck_assert_str_eq(shell_output, "sat\n");
         }
-        assert_shell("sed -i 's/version = .*/version = 1/' store/config");
-        assert_shell("solverfs run tiny HEAD a.smt2 --print result");
-        ck_assert_str_eq(shell_output, "sat\n");
+        assert_shell("solverfs fsck");
 }
 END_TEST
 
