@@ -298,6 +298,83 @@ START_TEST(test_no_room_at_any_write)
 }
 END_TEST
 
+/* -- the map full ----------------------------------------------------------------------------------------------- */
+
+/* A case whose answer takes some kilobytes of the index, as it cannot be compressed. */
+static unsigned add_large(unsigned n)
+{
+        cleanup_buffer struct buffer text = {0};
+        const char *name = at("large%u.smt2", n);
+        unsigned seed = n;
+
+        buffer_addf(&text, "; %u\n; do print sat\n", n);
+        for (unsigned line = 0; line < 4; line++) {
+                buffer_adds(&text, "; do print ");
+                for (unsigned i = 0; i < 4000; i++)
+                        buffer_addf(&text, "%x", (unsigned)rand_r(&seed) % 16);
+                buffer_adds(&text, "\n");
+        }
+        write_whole(name, text.data);
+        if (shell("solverfs case add -q %s", name) != 0) {
+                ck_assert_msg(strstr(shell_output, "greatest size"), "%s", shell_output);
+                return 0;
+        }
+        return case_id(name);
+}
+
+/* Answers are read until one is refused; the number of the case that is. */
+static unsigned fill(unsigned n)
+{
+        for (;; n++) {
+                unsigned id = add_large(n);
+                int error = id ? open_error(at(CELL "stdout", id)) : ENOSPC;
+
+                ck_assert_uint_lt(n, 400);
+                if (error == 0)
+                        continue;
+                ck_assert_int_eq(error, ENOSPC);
+                if (id)
+                        ck_assert_ptr_nonnull(strstr(state_of(at(CELL "stdout", id), "reason"), "greatest size"));
+                return n;
+        }
+}
+
+static void read_large(unsigned from, unsigned to)
+{
+        for (unsigned n = from; n < to; n++) {
+                cleanup_free char *text = content(at("mnt/tiny/cached/HEAD/cases/%u/stdout", case_id(at("large%u.smt2", n))));
+
+                ck_assert_uint_eq(strlen(text), 4 + 4 * 4001);
+        }
+}
+
+/* What is finished stays, and is read; with a larger map all goes on. */
+START_TEST(test_map_full)
+{
+        unsigned full;
+
+        setenv("SOLVERFS_MAP_SIZE", "1048576", 1);
+        world_make(NULL);
+        world_expects("greatest size");
+        mount_start("mnt", NULL);
+        full = fill(1);
+        ck_assert_uint_gt(full, 10);
+        read_large(1, full);
+        assert_shell("solverfs status && solverfs fsck && solverfs gc --keep 0 && solverfs run tiny HEAD 1 --print result");
+        read_large(1, full);
+        mount_stop(mount_of("mnt"));
+        unsetenv("SOLVERFS_MAP_SIZE");
+        mount_start("mnt", NULL);
+        read_large(1, full);
+        for (unsigned n = full; n < full + 5; n++)
+                ck_assert_int_eq(open_error(at(CELL "stdout", add_large(n))), 0);
+        read_large(1, full + 5);
+        fprintf(stderr, "full with %u answers\n", full - 1);
+        assert_shell("solverfs fsck");
+        world_end();
+}
+END_TEST
+
 /* -- formats ---------------------------------------------------------------------------------------------------- */
 
 static void set_config_format(unsigned version)
@@ -431,5 +508,5 @@ START_TEST(test_two_daemons_and_three_commands)
 END_TEST
 
 MOUNT_SUITE("mount_store", {test_index_lost_under_the_daemon}, {test_pages_overwritten_under_the_daemon},
-            {test_journal_lost_under_the_daemon}, {test_no_room_at_any_write}, {test_other_formats_are_left_alone},
-            {test_two_daemons_and_three_commands}, {test_flips_under_the_daemon})
+            {test_journal_lost_under_the_daemon}, {test_no_room_at_any_write}, {test_map_full},
+            {test_other_formats_are_left_alone}, {test_two_daemons_and_three_commands}, {test_flips_under_the_daemon})
