@@ -26,11 +26,11 @@ int db_damaged(struct db *d, const char *what)
 {
         if (!atomic_exchange(&d->damaged, true)) {
                 log_error("the index in %s is damaged (%s); it is made anew from the journal", d->dir, what);
-                if (!d->read_only && db_is_current(d)) {
-                        cleanup_close int fd = open(d->mark, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+                if (!d->read_only) {
+                        cleanup_close int fd = openat(d->folder, DB_DAMAGED, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 
-                        if (fd < 0)
-                                log_error("cannot write %s: %s", d->mark, strerror(errno));
+                        if (fd < 0 && errno != ENOENT) /* it was set aside, and has been deleted since */
+                                log_error("cannot write %s/" DB_DAMAGED ": %s", d->dir, strerror(errno));
                 }
         }
         return errorf(-EIO, "the index in %s is damaged (%s); 'solverfs fsck' makes it anew from the journal", d->dir, what);
@@ -218,8 +218,11 @@ int db_open(const char *dir, bool read_only, struct db **ret)
         d->read_only = read_only;
         d->forks = atomic_load(&forks);
         d->dir = strdup(dir);
-        if (!d->dir || asprintf(&d->mark, "%s/" DB_DAMAGED, dir) < 0 || asprintf(&d->data, "%s/data.mdb", dir) < 0)
+        if (!d->dir || asprintf(&d->data, "%s/data.mdb", dir) < 0)
                 r = -ENOMEM;
+        d->folder = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        if (r == 0 && d->folder < 0)
+                r = errorf(-errno, "cannot open %s: %s", dir, strerror(errno));
         if (r == 0 && !read_only)
                 r = make_file(dir, "data.mdb");
         if (r == 0 && !read_only)
@@ -252,7 +255,8 @@ struct db *db_close(struct db *d)
         if (d->env && db_is_ours(d) && !d->broken)
                 mdb_env_close(d->env);
         free(d->dir);
-        free(d->mark);
+        if (d->folder >= 0)
+                close(d->folder);
         free(d->data);
         free(d);
         return NULL;
@@ -280,7 +284,7 @@ static int begin_write(struct db *d, MDB_txn **ret)
         static MDB_txn *const beginning = (MDB_txn *)1; /* a fault may come when there is none yet */
         int r;
 
-        if (access(d->mark, F_OK) == 0) /* another process found it so, and may hold LMDB's lock for good */
+        if (faccessat(d->folder, DB_DAMAGED, F_OK, 0) == 0) /* another process found it so, and may hold LMDB's lock for good */
                 return db_damaged(d, "another process found it so");
         if (!db_is_current(d))
                 return replaced(d);

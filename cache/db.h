@@ -23,7 +23,7 @@ struct db {
         bool read_only;
         bool unlocked; /* lock.mdb could not be had: nothing keeps a writer from reusing the pages we read */
         uint64_t size; /* of the map */
-        char *mark;    /* path of the mark */
+        int folder;    /* dir, opened: the mark is of this index, also when it was set aside meanwhile */
         char *data;    /* path of data.mdb */
         dev_t device;  /* of data.mdb as it was opened */
         ino_t inode;

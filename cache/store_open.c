@@ -153,10 +153,11 @@ static int check_format(struct environment *e, MDB_txn *txn, bool *ret_fresh)
         if (r == 0)
                 r = db_copy(e->db, bytes, value);
         if (r == 0 && key_get_u32(bytes) != STORE_FORMAT)
-                return errorf(-EPROTONOSUPPORT,
-                              "the index in %s/lmdb has format %u and this solverfs knows format %d only; nothing was changed: use %s",
-                              e->dir, key_get_u32(bytes), STORE_FORMAT,
-                              key_get_u32(bytes) > STORE_FORMAT ? "a newer one" : "the one that made it");
+                return errorf(
+                        -EPROTONOSUPPORT,
+                        "the index in %s/lmdb has format %u and this solverfs knows format %d only; nothing was changed: use %s",
+                        e->dir, key_get_u32(bytes), STORE_FORMAT,
+                        key_get_u32(bytes) > STORE_FORMAT ? "a newer one" : "the one that made it");
         return r;
 }
 
@@ -524,9 +525,20 @@ int store_open_with(const char *dir, const struct store_table *tables, size_t n_
         return 0;
 }
 
+#define OPEN_TRIES 3
+
 int store_open(const char *dir, const struct store_table *tables, size_t n_tables, int flags, struct store **ret)
 {
-        return store_open_with(dir, tables, n_tables, flags, NULL, ret);
+        char mark[PATH_SIZE];
+        int r = path_join(mark, dir, "lmdb/" DB_DAMAGED);
+
+        for (unsigned tries = 1; r == 0; tries++) {
+                r = store_open_with(dir, tables, n_tables, flags, NULL, ret);
+                if (r != -EIO || flags & STORE_READ_ONLY || tries == OPEN_TRIES || access(mark, F_OK) < 0)
+                        break;
+                r = 0; /* another process found it damaged behind our look at it: now it is made anew */
+        }
+        return r;
 }
 
 struct store *store_close(struct store *s)
