@@ -181,6 +181,23 @@ static bool has_cnf_header(struct slice head)
         return false;
 }
 
+const char *case_unpacker(struct slice head)
+{
+        static const struct {
+                const char *magic, *command;
+                size_t size;
+        } formats[] = {
+                {"\x1f\x8b\x08", "gzip -d", 3},     {"\xfd\x37zXZ\0", "xz -d", 6},     {"BZh", "bzip2 -d", 3},
+                {"\x28\xb5\x2f\xfd", "zstd -d", 4}, {"\x5d\0\0", "xz -d", 3},          {"PK\x03\x04", "unzip", 4},
+                {"7z\xbc\xaf\x27\x1c", "7z x", 6},  {"\x04\x22\x4d\x18", "lz4 -d", 4},
+        };
+
+        for (size_t i = 0; i < ARRAY_SIZE(formats); i++)
+                if (head.size >= formats[i].size && memcmp(head.data, formats[i].magic, formats[i].size) == 0)
+                        return formats[i].command;
+        return NULL;
+}
+
 enum format case_format(const char *name, struct slice head)
 {
         if (ends_with(name, ".smt2") || ends_with(name, ".smt"))

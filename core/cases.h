@@ -4,7 +4,7 @@
  *
  * Threads: any. Errors: -ENOENT no such case; -EEXIST the name is taken by other bytes (the sentence names the holder); -EINVAL a name
  * that no file system could show ("", ".", "..", with NUL or longer than 4096; names of several components are kept and shown as nested
- * folders), or no bytes at all; -EILSEQ damaged bytes; -EFBIG; store.h's. */
+ * folders), no bytes at all, or compressed ones; -EILSEQ damaged bytes; -EFBIG; store.h's. */
 #pragma once
 
 #include "cache/hash.h"
@@ -48,6 +48,8 @@ int cases_stage(struct cases *c, int *ret_fd,
                 char ret_path[PATH_SIZE]); /* the caller unlinks the path unless cases_commit() was 0 */
 int cases_commit(struct cases *c, const char *name, int fd, const char *staged, uint32_t *ret_id, bool *ret_new);
 int cases_remove(struct cases *c, uint32_t id);
+/* Gives a case another name, which may tell another format. Of who just wrote it under a name for the meantime. */
+int cases_rename(struct cases *c, uint32_t id, const char *name);
 
 int cases_get(struct cases *c, uint32_t id, struct case_info **ret);       /* of a removed one too */
 int cases_find(struct cases *c, const char *name, struct case_info **ret); /* by name; not removed ones */
@@ -66,5 +68,7 @@ int cases_sweep(struct cases *c, bool dry_run, uint64_t *ret_n, uint64_t *ret_by
 /* What a case says of itself, by a lexer that knows strings, comments and |symbols|; never fails: what is not SMT-LIB has no logic. */
 int case_scan(enum format format, struct slice bytes, char **ret_logic, enum verdict *ret_status, enum verdict **ret_expected,
               size_t *ret_n);
+/* The command that unpacks what is compressed (by its first bytes), or NULL. */
+const char *case_unpacker(struct slice head);
 /* By name (.smt2, .smt, .cnf, .dimacs) and else by content ("p cnf" line). */
 enum format case_format(const char *name, struct slice head);

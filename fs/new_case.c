@@ -5,13 +5,13 @@
 
 struct new_case {
         struct cases *cases; /* borrowed */
-        char *name;          /* owned */
         int fd;              /* the staged file */
         char path[PATH_SIZE];
         uint64_t number;
 
         pthread_mutex_t lock;
         /* under lock */
+        char *name;  /* owned */
         bool dirty;  /* written since the last flush */
         uint32_t id; /* the case that a flush made; 0: none yet */
         bool made;   /* by us: its bytes were new */
@@ -63,14 +63,40 @@ int new_case_fd(const struct new_case *n)
         return n->fd;
 }
 
-const char *new_case_name(const struct new_case *n)
+void new_case_name(struct new_case *n, char *ret, size_t size)
 {
-        return n->name;
+        pthread_mutex_lock(&n->lock);
+        snprintf(ret, size, "%s", n->name);
+        pthread_mutex_unlock(&n->lock);
 }
 
 uint64_t new_case_number(const struct new_case *n)
 {
         return n->number;
+}
+
+uint32_t new_case_id(struct new_case *n, bool *ret_made)
+{
+        uint32_t id;
+
+        pthread_mutex_lock(&n->lock);
+        id = n->id;
+        *ret_made = n->made;
+        pthread_mutex_unlock(&n->lock);
+        return id;
+}
+
+int new_case_rename(struct new_case *n, const char *name)
+{
+        char *copy = strdup(name);
+
+        if (!copy)
+                return -ENOMEM;
+        pthread_mutex_lock(&n->lock);
+        free(n->name);
+        n->name = copy;
+        pthread_mutex_unlock(&n->lock);
+        return 0;
 }
 
 void new_case_written(struct new_case *n)

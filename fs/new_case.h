@@ -13,8 +13,12 @@ struct new_case;
 int new_case_open(struct cases *cases, const char *name, struct new_case **ret); /* -EINVAL a name no case can have, -EEXIST */
 struct new_case *new_case_close(struct new_case *n);
 int new_case_fd(const struct new_case *n);
-const char *new_case_name(const struct new_case *n);
+void new_case_name(struct new_case *n, char *ret, size_t size);
 uint64_t new_case_number(const struct new_case *n); /* of all of this process; for its inode */
+/* The case that it is since it was flushed: its id (0: none yet); `made`: its bytes were new. */
+uint32_t new_case_id(struct new_case *n, bool *ret_made);
+/* What is written from now on is that case. */
+int new_case_rename(struct new_case *n, const char *name);
 void new_case_written(struct new_case *n);
 int new_case_truncate(struct new_case *n, off_t size);
 int new_case_flush(struct new_case *n);

@@ -141,23 +141,28 @@ static void op_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
                 fuse_reply_err(req, session_error(r, name, NULL));
 }
 
-static void op_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *)
+int session_stat(struct session *s, fuse_ino_t node, struct stat *ret, double *ret_timeout)
 {
-        struct session *s = session_of(req);
         cleanup_node struct node n = {0};
-        double timeout = 0;
-        struct stat st;
         int r;
 
-        if (writing_is(ino))
-                r = writing_stat(s->writing, ino, &st);
-        else {
-                r = session_node(s, ino, &n);
-                if (r == 0)
-                        r = node_attributes(s, &n, &st, &timeout);
-                if (r == 0 && file_held_size(s, ino, &st))
-                        timeout = 0;
-        }
+        *ret_timeout = 0;
+        if (writing_is(node))
+                return writing_stat(s->writing, node, ret);
+        r = session_node(s, node, &n);
+        if (r == 0)
+                r = node_attributes(s, &n, ret, ret_timeout);
+        if (r == 0 && file_held_size(s, node, ret))
+                *ret_timeout = 0;
+        return r;
+}
+
+static void op_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *)
+{
+        double timeout;
+        struct stat st;
+        int r = session_stat(session_of(req), ino, &st, &timeout);
+
         if (r == 0)
                 fuse_reply_attr(req, &st, timeout);
         else
@@ -193,15 +198,11 @@ static void op_mkdir(fuse_req_t req, fuse_ino_t, const char *, mode_t)
 {
         refuse(req);
 }
-static void op_unlink(fuse_req_t req, fuse_ino_t, const char *)
+static void op_rmdir(fuse_req_t req, fuse_ino_t, const char *)
 {
         refuse(req);
 }
 static void op_symlink(fuse_req_t req, const char *, fuse_ino_t, const char *)
-{
-        refuse(req);
-}
-static void op_rename(fuse_req_t req, fuse_ino_t, const char *, fuse_ino_t, const char *, unsigned)
 {
         refuse(req);
 }
@@ -233,10 +234,10 @@ const struct fuse_lowlevel_ops session_operations = {
         .readlink = op_readlink,
         .mknod = op_mknod,
         .mkdir = op_mkdir,
-        .unlink = op_unlink,
-        .rmdir = op_unlink,
+        .unlink = write_unlink,
+        .rmdir = op_rmdir,
         .symlink = op_symlink,
-        .rename = op_rename,
+        .rename = write_rename,
         .link = op_link,
         .open = file_open,
         .read = file_read,

@@ -38,6 +38,8 @@ static inline struct session *session_of(fuse_req_t req)
 int session_error(int r, const char *what, const char *reason);
 /* The node that the kernel means. */
 int session_node(struct session *s, fuse_ino_t node, struct node *ret);
+/* The attributes of a node, and for how long the kernel may keep them. */
+int session_stat(struct session *s, fuse_ino_t node, struct stat *ret, double *ret_timeout);
 /* What the kernel may know of a name, and for how long. */
 int session_entry(struct session *s, const struct node *n, struct fuse_entry_param *ret);
 
@@ -85,6 +87,8 @@ void write_create(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mo
 void write_write(fuse_req_t req, fuse_ino_t ino, const char *data, size_t size, off_t offset, struct fuse_file_info *fi);
 void write_flush(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi);
 void write_fsync(fuse_req_t req, fuse_ino_t ino, int datasync, struct fuse_file_info *fi);
+void write_rename(fuse_req_t req, fuse_ino_t parent, const char *name, fuse_ino_t new_parent, const char *to, unsigned flags);
+void write_unlink(fuse_req_t req, fuse_ino_t parent, const char *name);
 void write_setattr(fuse_req_t req, fuse_ino_t ino, struct stat *attr, int which, struct fuse_file_info *fi);
 void write_setxattr(fuse_req_t req, fuse_ino_t ino, const char *name, const char *value, size_t size, int flags);
 void write_release(struct session *s, struct fuse_file_info *fi);

@@ -4,7 +4,7 @@
 #include <limits.h>
 
 #define WRITTEN_SLOTS 64
-#define WRITTEN_NS    (10 * NSEC_PER_SEC)
+#define WRITTEN_NS    (60 * NSEC_PER_SEC)
 
 struct new_file {
         struct new_file *next;
@@ -15,6 +15,8 @@ struct written {
         uint64_t ino, until; /* now_ns() */
         struct stat st;
         char name[NAME_MAX + 1];
+        uint32_t id; /* of the case that it is */
+        bool made;   /* it was none before */
 };
 
 struct writing {
@@ -84,8 +86,8 @@ bool writing_is(fuse_ino_t ino)
         return ino >> 56 == KIND_NEW_CASE;
 }
 
-/* By name (ino 0) or by inode; whether it is still there is for who asks by name to find out. */
-static bool written_find(struct writing *w, fuse_ino_t ino, const char *name, struct stat *ret)
+/* By name or, when that is NULL, by inode; whether it is still there is for who asks by name to find out. */
+static bool written_find(struct writing *w, fuse_ino_t ino, const char *name, struct written *ret)
 {
         uint64_t now = now_ns();
         bool found = false;
@@ -96,18 +98,40 @@ static bool written_find(struct writing *w, fuse_ino_t ino, const char *name, st
 
                 found = f->until > now && (name ? strcmp(f->name, name) == 0 : f->ino == ino);
                 if (found)
-                        *ret = f->st;
+                        *ret = *f;
         }
         pthread_mutex_unlock(&w->lock);
         return found;
 }
 
+/* Has it go by another name, or no more (NULL). */
+static void written_rename(struct writing *w, fuse_ino_t ino, const char *name)
+{
+        pthread_mutex_lock(&w->lock);
+        for (unsigned i = 0; i < WRITTEN_SLOTS; i++) {
+                struct written *f = &w->written[i];
+
+                if (f->ino != ino)
+                        continue;
+                if (name)
+                        snprintf(f->name, sizeof(f->name), "%s", name);
+                else
+                        f->until = 0;
+        }
+        pthread_mutex_unlock(&w->lock);
+}
+
 int writing_stat(struct writing *w, fuse_ino_t ino, struct stat *ret)
 {
         struct new_case *n = new_case_of(w, ino);
+        struct written f;
 
-        if (!n)
-                return written_find(w, ino, NULL, ret) ? 0 : -ESTALE;
+        if (!n) {
+                if (!written_find(w, ino, NULL, &f))
+                        return -ESTALE;
+                *ret = f.st;
+                return 0;
+        }
         if (fstat(new_case_fd(n), ret) < 0)
                 return -errno;
         ret->st_ino = ino;
@@ -117,14 +141,23 @@ int writing_stat(struct writing *w, fuse_ino_t ino, struct stat *ret)
         return 0;
 }
 
+/* Of a name in cases/: what was just written under it, and has not been removed since. */
+static bool written_is_there(struct session *s, const char *name, struct written *ret)
+{
+        cleanup(case_info_unrefp) struct case_info *info = NULL;
+
+        return written_find(s->writing, 0, name, ret) &&
+               cases_get(workspace_cases(tree_workspace(s->tree)), ret->id, &info) == 0 && !info->removed;
+}
+
 bool writing_lookup(struct session *s, const char *name, struct fuse_entry_param *ret)
 {
-        cleanup(case_info_unrefp) struct case_info *holder = NULL;
+        struct written f;
 
-        if (!written_find(s->writing, 0, name, &ret->attr) ||
-            cases_find(workspace_cases(tree_workspace(s->tree)), name, &holder) < 0)
+        if (!written_is_there(s, name, &f))
                 return false;
-        ret->ino = ret->attr.st_ino;
+        ret->attr = f.st;
+        ret->ino = f.st.st_ino;
         return true;
 }
 
@@ -134,7 +167,9 @@ static void note_written(struct writing *w, struct new_case *n)
 
         if (writing_stat(w, done.ino, &done.st) < 0)
                 return;
-        snprintf(done.name, sizeof(done.name), "%s", new_case_name(n));
+        new_case_name(n, done.name, sizeof(done.name));
+        done.id = new_case_id(n, &done.made);
+        written_rename(w, done.ino, NULL); /* of an earlier flush */
         pthread_mutex_lock(&w->lock);
         w->written[w->next_written++ % WRITTEN_SLOTS] = done;
         pthread_mutex_unlock(&w->lock);
@@ -218,20 +253,80 @@ void write_fsync(fuse_req_t req, fuse_ino_t ino, int, struct fuse_file_info *fi)
         write_flush(req, ino, fi);
 }
 
-/* Times, modes and owners of a file being written are accepted and mean nothing (cp -p); its length is set. */
+/* -- another name -- */
+
+static bool is_cases(struct session *s, fuse_ino_t folder)
+{
+        cleanup_node struct node dir = {0};
+
+        return tree_node(s->tree, folder, &dir) == 0 && dir.route->kind == KIND_CASES;
+}
+
+/* rsync, editors and others write under a name for the meantime and rename. */
+static int rename_written(struct session *s, const char *name, const char *to)
+{
+        struct cases *cases = workspace_cases(tree_workspace(s->tree));
+        cleanup(case_info_unrefp) struct case_info *holder = NULL;
+        struct new_case *open;
+        struct written f;
+        int r = 0;
+
+        if (!written_is_there(s, name, &f))
+                return -EROFS;
+        if (strlen(to) > NAME_MAX)
+                return -ENAMETOOLONG;
+        if (cases_find(cases, to, &holder) == 0 && holder->id != f.id)
+                return errorf(-EEXIST, "the name '%s' is taken by case %u", to, holder->id);
+        if (f.made && !holder) /* other bytes, which were a case before, keep their name */
+                r = cases_rename(cases, f.id, to);
+        open = new_case_of(s->writing, f.ino);
+        if (r == 0 && open) /* it is not closed everywhere */
+                r = new_case_rename(open, to);
+        if (r == 0)
+                written_rename(s->writing, f.ino, to);
+        return r;
+}
+
+void write_rename(fuse_req_t req, fuse_ino_t parent, const char *name, fuse_ino_t new_parent, const char *to, unsigned flags)
+{
+        struct session *s = session_of(req);
+        int r = !is_cases(s, parent) || !is_cases(s, new_parent) ? -EROFS : flags & ~RENAME_NOREPLACE ? -EINVAL : 0;
+
+        if (r == 0)
+                r = rename_written(s, name, to);
+        if (r == -EEXIST)
+                log_info("a case was not renamed: %s", error_message(r));
+        fuse_reply_err(req, r == -EEXIST || r == -EINVAL || r == -ENAMETOOLONG ? -r : r < 0 ? session_error(r, name, NULL) : 0);
+}
+
+void write_unlink(fuse_req_t req, fuse_ino_t parent, const char *name)
+{
+        struct session *s = session_of(req);
+        struct written f;
+        int r = is_cases(s, parent) && written_is_there(s, name, &f) ? 0 : -EROFS;
+
+        if (r == 0 && f.made)
+                r = cases_remove(workspace_cases(tree_workspace(s->tree)), f.id);
+        if (r == 0)
+                written_rename(s->writing, f.ino, NULL);
+        fuse_reply_err(req, r < 0 ? session_error(r, name, NULL) : 0);
+}
+
+/* Times, modes and owners of a file being written, and of the folder, are accepted and mean nothing (cp -p, rsync -a); a length is set. */
 void write_setattr(fuse_req_t req, fuse_ino_t ino, struct stat *attr, int which, struct fuse_file_info *)
 {
         struct session *s = session_of(req);
         struct new_case *n = writing_is(ino) ? new_case_of(s->writing, ino) : NULL;
+        double timeout;
         struct stat st;
         int r = 0;
 
         if (n && (which & FUSE_SET_ATTR_SIZE))
                 r = new_case_truncate(n, attr->st_size);
-        else if (!n && (!writing_is(ino) || (which & FUSE_SET_ATTR_SIZE)))
+        else if (!n && ((!writing_is(ino) && !is_cases(s, ino)) || (which & FUSE_SET_ATTR_SIZE)))
                 r = -EROFS;
         if (r == 0)
-                r = writing_stat(s->writing, ino, &st);
+                r = session_stat(s, ino, &st, &timeout);
         if (r == 0)
                 fuse_reply_attr(req, &st, 0);
         else

@@ -146,6 +146,58 @@ START_TEST(test_add_and_find)
 }
 END_TEST
 
+START_TEST(test_renamed)
+{
+        cleanup(case_info_unrefp) struct case_info *i = NULL, *j = NULL;
+        struct cases *c = open_cases();
+        uint32_t id;
+
+        assert_ok(add(c, "tmp", "one", &id));
+        assert_ok(add(c, "x/b", "two", &id));
+        assert_error(cases_rename(c, 1, "x/b"), EEXIST);
+        assert_error(cases_rename(c, 1, "x"), EEXIST); /* a folder of names */
+        assert_error(cases_rename(c, 1, "../x"), EINVAL);
+        assert_error(cases_rename(c, 7, "y"), ENOENT);
+        assert_ok(cases_rename(c, 1, "tmp"));
+        assert_ok(cases_get(c, 1, &i));
+        ck_assert_int_eq(i->format, FORMAT_SMT2);
+        assert_ok(cases_rename(c, 1, "x/a.cnf"));
+        assert_error(cases_find(c, "tmp", &j), ENOENT);
+        assert_ok(cases_find(c, "x/a.cnf", &j));
+        ck_assert_uint_eq(j->id, 1);
+        ck_assert_int_eq(j->format, FORMAT_CNF);
+        ck_assert(digest_equal(&i->sha256, &j->sha256) && i->added == j->added && i->size == j->size);
+        assert_bytes(c, 1, "one");
+        assert_ok(cases_remove(c, 1));
+        assert_error(cases_rename(c, 1, "y"), ENOENT);
+        assert_ok(add(c, "tmp", "three", &id)); /* the name is free again */
+        cases_close(c);
+}
+END_TEST
+
+START_TEST(test_compressed)
+{
+        static const struct {
+                const char *bytes, *command;
+                size_t size;
+        } rows[] = {
+                {"\x1f\x8b\x08\0\0", "gzip -d", 5},  {"\xfd\x37zXZ\0\0", "xz -d", 7},    {"BZh91AY", "bzip2 -d", 7},
+                {"\x28\xb5\x2f\xfd$", "zstd -d", 5}, {"PK\x03\x04\x14", "unzip", 5},     {"\x5d\0\0\x80", "xz -d", 4},
+                {"7z\xbc\xaf\x27\x1c\0", "7z x", 7}, {"\x04\x22\x4d\x18x", "lz4 -d", 5},
+        };
+        struct cases *c = open_cases();
+        uint32_t id;
+        bool is_new;
+
+        for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+                assert_error(add_bytes(c, "a.cnf.x", rows[i].bytes, rows[i].size, &id, &is_new), EINVAL);
+                ck_assert_ptr_nonnull(strstr(error_message(-EINVAL), rows[i].command));
+        }
+        ck_assert_str_eq(list(c), "");
+        cases_close(c);
+}
+END_TEST
+
 START_TEST(test_removed_and_back)
 {
         cleanup(case_info_unrefp) struct case_info *i = NULL, *j = NULL, *k = NULL;
@@ -540,6 +592,6 @@ START_TEST(test_bytes_of_no_case_are_swept)
 }
 END_TEST
 
-SUITE("cases", test_bytes_of_no_case_are_swept, test_add_and_find, test_removed_and_back, test_names_in_use,
-      test_bad_and_strange_names, test_staging, test_left_over_files_are_swept, test_damaged_bytes, test_read_only,
-      test_strange_contents, test_kill_while_adding, test_scan, test_format)
+SUITE("cases", test_bytes_of_no_case_are_swept, test_add_and_find, test_removed_and_back, test_renamed, test_compressed,
+      test_names_in_use, test_bad_and_strange_names, test_staging, test_left_over_files_are_swept, test_damaged_bytes,
+      test_read_only, test_strange_contents, test_kill_while_adding, test_scan, test_format)

@@ -61,7 +61,13 @@ WRITER(mv, "cp $given other; mv other $new; test ! -e other")
 WRITER(install, "install -m 600 $given $new")
 WRITER(tar, "cp $given new.smt2; tar cf t.tar new.smt2; tar xf t.tar -C mnt/cases")
 
-/* rsync sets times by name, too. What it does without --inplace, a file of another name that is renamed, is no way to add a case. */
+WRITER(rename, "cp $given mnt/cases/.new.smt2.tmp; mv mnt/cases/.new.smt2.tmp $new")
+WRITER(rename_while_open,
+       "{ head -n 100 $given; mv -n mnt/cases/tmp $new 2>/dev/null || :; tail -n +101 $given; } >mnt/cases/tmp; "
+       "[ -e $new ] || mv mnt/cases/tmp $new")
+WRITER(sponge, "cp $given mnt/cases/other~; ln mnt/cases/other~ $new 2>/dev/null || mv -T mnt/cases/other~ $new")
+
+/* rsync sets times by name, too; without --inplace it writes a file of another name and renames it. */
 START_TEST(test_rsync)
 {
         world_make(NULL);
@@ -73,6 +79,60 @@ START_TEST(test_rsync)
         ck_assert_ptr_nonnull(strstr(shell_output, "exists"));
         assert_shell("solverfs case remove new.smt2");
         ck_assert(!exists("mnt/cases/new.smt2"));
+        world_end();
+}
+END_TEST
+
+START_TEST(test_rsync_of_a_folder)
+{
+        world_make(NULL);
+        mount_start("mnt", NULL);
+        assert_shell(
+                "mkdir bench && for i in $(seq 100); do echo \"; case $i\" >bench/$i.smt2; done && echo 'p cnf 1 1' >bench/a.cnf "
+                "&& chmod 750 bench && touch -d 2001-01-01 bench bench/*");
+        for (int i = 0; i < 2; i++) { /* and again: nothing new */
+                assert_shell("rsync -a bench/ mnt/cases/");
+                assert_shell("ls mnt/cases/by-name | wc -l");
+                ck_assert_str_eq(shell_output, "101\n");
+                assert_shell("for f in bench/*.smt2; do cmp $f mnt/cases/by-name/$(basename $f)/input.smt2 || exit 1; done; "
+                             "cmp bench/a.cnf mnt/cases/by-name/a.cnf/input.cnf");
+                ck_assert_uint_le(case_id("a.cnf"), 101);
+        }
+        assert_shell("cp bench/7.smt2 seven.smt2 && rsync -a seven.smt2 mnt/cases/"); /* the same bytes by another name */
+        assert_shell("ls mnt/cases/by-name | wc -l");
+        ck_assert_str_eq(shell_output, "101\n");
+        assert_shell("echo other >7.smt2");
+        ck_assert_int_ne(shell("rsync -a 7.smt2 mnt/cases/"), 0); /* a name that other bytes have */
+        ck_assert_ptr_nonnull(strstr(shell_output, "exists"));
+        assert_shell("cmp bench/7.smt2 mnt/cases/by-name/7.smt2/input.smt2 && ls mnt/cases/by-name | wc -l");
+        ck_assert_str_eq(shell_output, "101\n"); /* what could not be renamed is taken away again */
+        world_end();
+}
+END_TEST
+
+/* Only what was just written can be renamed and taken away, and only in cases/. */
+START_TEST(test_renaming_what_is_old)
+{
+        world_make(NULL);
+        mount_start("mnt", NULL);
+        write_whole("a", "; one\n");
+        assert_shell(
+                "cp a mnt/cases/x.smt2 && cp a y && solverfs case add --name z.smt2 y; echo '; two' >b && cp b mnt/cases/b.smt2");
+        ck_assert_int_ne(shell("mv mnt/cases/x.smt2 mnt/tiny/x.smt2"), 0);
+        ck_assert_int_ne(shell("mv mnt/cases/1 mnt/cases/2"), 0);
+        ck_assert_int_ne(shell("mv -T mnt/cases/by-name/x.smt2 mnt/cases/y.smt2"), 0);
+        ck_assert_int_ne(shell("mv -f mnt/cases/x.smt2 mnt/cases/b.smt2"), 0);
+        ck_assert_int_ne(shell("rm -f mnt/cases/1/name"), 0);
+        ck_assert_int_eq(rename("mnt/cases/x.smt2", at("mnt/cases/%0256d", 1)) < 0 ? errno : 0, ENAMETOOLONG);
+        assert_shell("mv mnt/cases/x.smt2 mnt/cases/x.cnf && test -e mnt/cases/1/input.cnf && cat mnt/cases/1/name");
+        ck_assert_str_eq(shell_output, "x.cnf\n");
+        assert_shell("rm mnt/cases/x.cnf && ls mnt/cases");
+        ck_assert_str_eq(shell_output, "2\nby-name\n");
+        assert_shell("cp a mnt/cases/x.smt2 && solverfs case list | grep -c .");
+        ck_assert_str_eq(shell_output, "2\n"); /* it comes back */
+        ck_assert_uint_ne(case_id("x.cnf") + case_id("x.smt2"), 0);
+        mount_kill(mount_start("second", NULL));
+        ck_assert_int_ne(shell("mv mnt/cases/b.smt2 mnt/cases/by-name/c.smt2"), 0);
         world_end();
 }
 END_TEST
@@ -111,6 +171,22 @@ START_TEST(test_a_taken_name)
 END_TEST
 
 /* Two writers of one name at the same time: one has it, the other is told. */
+START_TEST(test_compressed)
+{
+        world_make(NULL);
+        mount_start("mnt", NULL);
+        assert_shell("mkdir dir && seq 1 1000 >dir/a.cnf && gzip -k dir/a.cnf && bzip2 -k dir/a.cnf; ls dir >/dev/null");
+        ck_assert_int_ne(shell("cp dir/a.cnf.gz mnt/cases/"), 0);
+        ck_assert_int_ne(shell("cp dir/a.cnf.gz mnt/cases/a.cnf"), 0); /* whatever it is called */
+        ck_assert_int_ne(shell("solverfs case add dir/a.cnf.gz"), 0);
+        ck_assert_ptr_nonnull(strstr(shell_output, "unpack it first (gzip -d)"));
+        assert_shell("solverfs case add dir 2>&1 && ls mnt/cases");
+        ck_assert_ptr_nonnull(strstr(shell_output, "compressed files passed over"));
+        ck_assert_ptr_nonnull(strstr(shell_output, "\n1\nby-name\n"));
+        world_end();
+}
+END_TEST
+
 START_TEST(test_two_writers_of_a_name)
 {
         cleanup_close int a = -1, b = -1;
@@ -456,8 +532,10 @@ END_TEST
 
 MOUNT_SUITE("mount_cases", {test_cp}, {test_write_cp_p}, {test_write_cp_a}, {test_write_redirection},
             {test_write_redirection_of_many}, {test_write_printf_redirection}, {test_write_tee}, {test_write_dd},
-            {test_write_dd_fsync}, {test_write_mv}, {test_write_install}, {test_write_tar}, {test_rsync, NEEDS_RSYNC},
-            {test_same_bytes_are_one_case}, {test_a_taken_name}, {test_two_writers_of_a_name}, {test_empty},
-            {test_a_writer_is_killed}, {test_names}, {test_folders_of_names}, {test_changes_from_elsewhere}, {test_remove},
-            {test_many_at_once}, {test_large}, {test_dimacs}, {test_the_rest_is_read_only},
-            {test_another_user_is_kept_out, NEEDS_ROOT}, {test_another_user_reads, NEEDS_ROOT}, {test_statfs})
+            {test_write_dd_fsync}, {test_write_mv}, {test_write_install}, {test_write_tar}, {test_write_rename},
+            {test_write_rename_while_open}, {test_write_sponge}, {test_rsync, NEEDS_RSYNC}, {test_rsync_of_a_folder, NEEDS_RSYNC},
+            {test_renaming_what_is_old}, {test_same_bytes_are_one_case}, {test_a_taken_name}, {test_compressed},
+            {test_two_writers_of_a_name}, {test_empty}, {test_a_writer_is_killed}, {test_names}, {test_folders_of_names},
+            {test_changes_from_elsewhere}, {test_remove}, {test_many_at_once}, {test_large}, {test_dimacs},
+            {test_the_rest_is_read_only}, {test_another_user_is_kept_out, NEEDS_ROOT}, {test_another_user_reads, NEEDS_ROOT},
+            {test_statfs})

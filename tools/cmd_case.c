@@ -50,7 +50,7 @@ struct adding {
         struct cases *cases;
         bool json;
         size_t total, done, n_new; /* total: files that will be tried */
-        size_t passed_over;
+        size_t passed_over, compressed;
         int status;
 };
 
@@ -104,15 +104,28 @@ static void add_file(struct adding *a, const char *path, const char *name)
         case_info_unref(info);
 }
 
-static bool is_case_name(const char *name)
+static bool ends_in(const char *name, const char *const *suffixes, size_t n)
 {
-        static const char *const suffixes[] = {".smt2", ".smt", ".cnf", ".dimacs"};
         const char *dot = strrchr(name, '.');
 
-        for (size_t i = 0; dot && i < ARRAY_SIZE(suffixes); i++)
+        for (size_t i = 0; dot && i < n; i++)
                 if (strcasecmp(dot, suffixes[i]) == 0)
                         return true;
         return false;
+}
+
+static bool is_case_name(const char *name)
+{
+        static const char *const suffixes[] = {".smt2", ".smt", ".cnf", ".dimacs"};
+
+        return ends_in(name, suffixes, ARRAY_SIZE(suffixes));
+}
+
+static bool is_compressed_name(const char *name)
+{
+        static const char *const suffixes[] = {".gz", ".xz", ".bz2", ".zst", ".lzma", ".zip", ".7z", ".lz4"};
+
+        return ends_in(name, suffixes, ARRAY_SIZE(suffixes));
 }
 
 static int by_name(const FTSENT **a, const FTSENT **b)
@@ -151,7 +164,8 @@ static void walk(struct adding *a, char *dir, bool add)
                 if (e->fts_info != FTS_F)
                         continue;
                 if (!is_case_name(e->fts_name)) {
-                        a->passed_over += add;
+                        a->passed_over += add && !is_compressed_name(e->fts_name);
+                        a->compressed += add && is_compressed_name(e->fts_name);
                         continue;
                 }
                 if (!add) {
@@ -215,6 +229,8 @@ int cmd_case_add(int argc, char **argv)
                 note("files passed over, as they do not end in .smt2, .smt, .cnf or .dimacs: %zu; name one to add it all the "
                      "same",
                      a.passed_over);
+        if (a.compressed > 0)
+                note("compressed files passed over: %zu; unpack them first: a case is what the solver reads", a.compressed);
         r = command_stopped() ? STATUS_INTERRUPTED : a.status;
         return r;
 }
