@@ -5,13 +5,17 @@
 
 #include "history_private.h"
 #include "loose.h"
+#include "plain.h"
 
 /* -- reading the working tree; nothing of it is written, its index neither --------------------------------------------- */
 
 static int open_tree(const char *dir, git_repository **ret)
 {
-        int r = git_repository_open_ext(ret, dir, 0, NULL); /* a folder inside it means the whole */
+        int r = plain_check(dir);
 
+        if (r < 0)
+                return r;
+        r = git_repository_open_ext(ret, dir, 0, NULL); /* a folder inside it means the whole */
         if (r == GIT_ENOTFOUND)
                 return access(dir, F_OK) < 0 ? errorf(-errno, "cannot find %s: %s", dir, strerror(errno))
                                              : errorf(-EINVAL, "%s is not in a git working tree", dir);

@@ -5,6 +5,7 @@
 
 #include "history_private.h"
 #include "loose.h"
+#include "plain.h"
 
 /* -- what the remote side says ---------------------------------------------------------------------------------- */
 
@@ -129,6 +130,9 @@ static int open_local(const char *path, git_repository **ret)
         if (fd < 0)
                 return errorf(-errno, "cannot read the repository %s: %s", path, strerror(errno));
         close(fd);
+        r = plain_check(path);
+        if (r < 0)
+                return r;
         r = git_repository_open_ext(ret, path, GIT_REPOSITORY_OPEN_NO_SEARCH, NULL);
         if (r == GIT_ENOTFOUND)
                 return errorf(-EINVAL, "%s is not a git repository", path);
