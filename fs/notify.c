@@ -42,19 +42,41 @@ static void forget_commit(struct notify *n, const struct remeasured *r, uint32_t
         }
 }
 
-static void forget(void *user, const struct remeasured *r)
+/* One look at what was measured again: mostly many cells of one solver, whose commits' build keys are asked for once. */
+struct forgetting {
+        struct notify *notify;
+        uint32_t solver;     /* number */
+        struct digest *keys; /* owned; of its commits. NULL: of none yet */
+        uint32_t n;
+};
+
+static void forgetting_done(struct forgetting *f)
+{
+        free(f->keys);
+}
+
+static bool find_keys(struct forgetting *f, uint32_t solver)
 {
         cleanup(solver_unrefp) struct solver *s = NULL;
-        struct notify *n = user;
 
-        if (workspace_solver_by_number(tree_workspace(n->tree), r->solver, &s) < 0)
+        if (f->keys && f->solver == solver)
+                return true;
+        free(f->keys);
+        f->keys = NULL;
+        f->solver = solver;
+        return workspace_solver_by_number(tree_workspace(f->notify->tree), solver, &s) == 0 &&
+               build_keys(s->history, s->recipe, &f->keys, &f->n) == 0;
+}
+
+static void forget(void *user, const struct remeasured *r)
+{
+        struct forgetting *f = user;
+
+        if (!find_keys(f, r->solver))
                 return;
-        for (uint32_t i = 0, count = history_count(s->history); i < count; i++) {
-                struct digest key;
-
-                if (build_key(s->history, i, s->recipe, &key) == 0 && digest_equal(&key, &r->build))
-                        forget_commit(n, r, i);
-        }
+        for (uint32_t i = 0; i < f->n; i++)
+                if (digest_equal(&f->keys[i], &r->build))
+                        forget_commit(f->notify, r, i);
 }
 
 /* With its name the kernel gives up all below it that nobody has open. Which solvers' recipes are others is not worth knowing. */
@@ -74,9 +96,10 @@ static void forget_solvers(struct notify *n)
 static void look(struct notify *n)
 {
         struct workspace *w = tree_workspace(n->tree);
+        cleanup(forgetting_done) struct forgetting f = {.notify = n};
         uint64_t now = runs_remeasured(w), recipes = workspace_recipes_changed(w);
 
-        if (now != n->seen && runs_remeasured_since(w, n->seen, forget, n) == 0)
+        if (now != n->seen && runs_remeasured_since(w, n->seen, forget, &f) == 0)
                 n->seen = now;
         if (recipes != n->recipes)
                 forget_solvers(n);
