@@ -748,11 +748,6 @@ static void quiet_sanitizers(void)
 {
         write_whole("lsan", "leak:libpcre2\n"); /* libgit2 1.5 loses the match data of its regular expressions */
         setenv("LSAN_OPTIONS", at("suppressions='%s':print_suppressions=0", absolute("lsan")), 1);
-        /* It looks at the bytes of a reply behind the system call; the kernel may have had them read, and the file closed, by then. */
-        write_whole("asan", "interceptor_name:writev\n");
-        setenv("ASAN_OPTIONS", at("suppressions='%s'", absolute("asan")), 1);
-        write_whole("tsan", "race:writev\n");
-        setenv("TSAN_OPTIONS", at("suppressions='%s'", absolute("tsan")), 1);
 }
 
 void world_make(const struct world *w)
