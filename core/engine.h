@@ -59,6 +59,7 @@ struct query_type {
         int (*compute)(struct workspace *w, struct query *q, struct job *j, struct value **ret);
         void (*describe)(struct workspace *w, const struct query *q, struct buffer *ret); /* "run kissat 1a2b3c4d case 42" */
         uint64_t (*estimate)(struct workspace *w, const struct query *q); /* ns it will take, 0: no idea; NULL: never any */
+        bool (*gone)(struct workspace *w, const struct query *q); /* what it is asked of is no more: its job ends; NULL: never */
         void (*free_query)(struct query *q);
         void (*free_value)(struct value *v);
 };

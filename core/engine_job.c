@@ -229,6 +229,10 @@ void job_finish(struct job *j, int r, struct value *v, const char *reason)
         struct ticket *tickets = j->tickets, *next;
         char text[1024]; /* `reason` may be this thread's errorf() text, which the callbacks overwrite */
 
+        if (r == -ECANCELED && j->gone) {
+                r = -ENOENT;
+                reason = "its solver was removed";
+        }
         if (r < 0) {
                 snprintf(text, sizeof(text), "%s", reason ? reason : strerror(-r));
                 reason = text;

@@ -229,6 +229,11 @@ static void build_query_describe(struct workspace *, const struct query *query, 
                 buffer_addf(ret, " %s", q->output);
 }
 
+static bool build_query_gone(struct workspace *w, const struct query *query)
+{
+        return solver_is_gone(w, ((const struct build_query *)query)->solver);
+}
+
 static void build_query_free(struct query *query)
 {
         struct build_query *q = (struct build_query *)query;
@@ -272,6 +277,7 @@ const struct query_type query_build_type = {
         .find = build_query_find,
         .compute = build_query_compute,
         .describe = build_query_describe,
+        .gone = build_query_gone,
         .estimate = build_query_estimate,
         .free_query = build_query_free,
         .free_value = build_value_free,
@@ -362,6 +368,7 @@ const struct query_type query_program_type = {
         .need = program_need,
         .compute = program_compute,
         .describe = build_query_describe,
+        .gone = build_query_gone,
         .free_query = build_query_free,
         .free_value = program_value_free,
 };
@@ -373,6 +380,7 @@ static const struct query_type query_kept_type = {
         .find = program_find,
         .compute = program_compute,
         .describe = build_query_describe,
+        .gone = build_query_gone,
         .free_query = build_query_free,
         .free_value = program_value_free,
 };

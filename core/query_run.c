@@ -272,6 +272,11 @@ static void run_query_free(struct query *query)
         free(q);
 }
 
+static bool run_query_gone(struct workspace *w, const struct query *query)
+{
+        return solver_is_gone(w, ((const struct run_query *)query)->cell.solver);
+}
+
 const struct query_type query_run_type = {
         .name = "run",
         .resource = RESOURCE_CORE,
@@ -280,6 +285,7 @@ const struct query_type query_run_type = {
         .compute = run_query_compute,
         .describe = run_query_describe,
         .estimate = run_query_estimate,
+        .gone = run_query_gone,
         .free_query = run_query_free,
         .free_value = run_value_free,
 };

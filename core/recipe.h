@@ -65,6 +65,8 @@ int recipe_parse(const char *text, const char *path, const char *name, struct re
 int recipe_parse_config(struct slice text, const char *path, struct recipe ***ret_list, size_t *ret_n);
 /* Writes (or replaces) [solver "NAME"] sections in a store's config, atomically and keeping the rest of the file. */
 int recipe_write_config(const char *path, struct recipe *const *list, size_t n);
+/* Takes out [solver "NAME"] sections, the rest stays. -EINVAL when a variant would be left without its solver. */
+int recipe_remove_config(const char *path, const char *const *names, size_t n);
 void recipe_list_free(struct recipe **list, size_t n);
 
 struct recipe *recipe_ref(struct recipe *r);

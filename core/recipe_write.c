@@ -119,8 +119,10 @@ static void print_section(struct buffer *b, const struct recipe *r, const struct
 struct edit {
         struct slice text;
         struct gitconfig config;
-        struct recipe *const *list;
+        struct recipe *const *list; /* to be written */
         size_t n;
+        const char *const *gone; /* names, to be taken out */
+        size_t n_gone;
         struct buffer out;
 };
 
@@ -146,6 +148,14 @@ static int print_new(struct edit *e, const struct recipe *r, const struct recipe
         return 0;
 }
 
+static bool is_gone(const struct edit *e, const char *name)
+{
+        for (size_t i = 0; i < e->n_gone; i++)
+                if (strcmp(e->gone[i], name) == 0)
+                        return true;
+        return false;
+}
+
 /* Copies the text, putting each recipe in the place where its solver stood first; what is new comes last. */
 static int rewrite(struct edit *e, const struct recipe *defaults, struct recipe *const *old, size_t n_old)
 {
@@ -162,14 +172,14 @@ static int rewrite(struct edit *e, const struct recipe *defaults, struct recipe 
                         continue;
                 while (k < e->n && strcmp(e->list[k]->name, s->subsection) != 0)
                         k++;
-                if (k == e->n)
+                if (k == e->n && !is_gone(e, s->subsection))
                         continue;
                 buffer_add(&e->out, text + at, s->begin - at);
                 at = s->end;
                 if (at < e->text.size && text[at] == '\r')
                         at++;
                 at += at < e->text.size && text[at] == '\n';
-                if (!written[k])
+                if (k < e->n && !written[k])
                         r = print_new(e, e->list[k], defaults, old, n_old);
                 written[k] = true;
         }
@@ -191,10 +201,9 @@ static bool is_solver(const char *section)
         return strcmp(section, "solver") == 0;
 }
 
-static int rewrite_file(const char *path, struct recipe *const *list, size_t n)
+static int rewrite_file(const char *path, struct edit e)
 {
         cleanup_blob struct blob text = {0};
-        struct edit e = {.list = list, .n = n};
         cleanup(recipe_unrefp) struct recipe *defaults = recipe_new();
         struct recipe **old = NULL, **new = NULL;
         size_t n_old = 0, n_new = 0;
@@ -237,7 +246,7 @@ static int resolve(const char *path, char dir[PATH_SIZE], const char **ret_name)
         return 0;
 }
 
-int recipe_write_config(const char *path, struct recipe *const *list, size_t n)
+static int edit_config(const char *path, const struct edit *e)
 {
         char dir[PATH_SIZE], lock_name[NAME_MAX + 1], file[PATH_SIZE];
         const char *name = NULL;
@@ -251,7 +260,17 @@ int recipe_write_config(const char *path, struct recipe *const *list, size_t n)
                 r = lock_wait(*dir ? dir : "/", lock_name, false, &lock);
         if (r < 0)
                 return r;
-        r = rewrite_file(file, list, n);
+        r = rewrite_file(file, *e);
         lock_release_unlink(*dir ? dir : "/", lock_name, lock);
         return r;
+}
+
+int recipe_write_config(const char *path, struct recipe *const *list, size_t n)
+{
+        return edit_config(path, &(struct edit){.list = list, .n = n});
+}
+
+int recipe_remove_config(const char *path, const char *const *names, size_t n)
+{
+        return edit_config(path, &(struct edit){.gone = names, .n_gone = n});
 }

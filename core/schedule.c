@@ -291,6 +291,33 @@ again:
         }
 }
 
+/* Ends what is asked of a solver that was removed. The config is looked at without the lock; when it has changed is rare enough to look at
+ * each job under it. */
+static void look_gone(struct engine *e, uint64_t *changes, uint64_t now, uint64_t *looked, uint64_t *when)
+{
+        uint64_t seen;
+
+        if (!e->all_first)
+                return;
+        if (now - *looked >= 200 * NSEC_PER_MSEC) {
+                *looked = now;
+                pthread_mutex_unlock(&e->lock);
+                seen = workspace_recipes_changed(e->workspace);
+                pthread_mutex_lock(&e->lock);
+                if (seen != *changes) {
+                        *changes = seen;
+                again:
+                        for (struct job *j = e->all_first; j; j = j->all_next)
+                                if (!j->cancelled && j->query->type->gone && j->query->type->gone(e->workspace, j->query)) {
+                                        j->gone = true;
+                                        job_cancel(j);
+                                        goto again; /* the lock was dropped: the list may be another */
+                                }
+                }
+        }
+        sooner(when, *looked + 200 * NSEC_PER_MSEC);
+}
+
 /* Claims of other processes. */
 static void look_elsewhere(struct engine *e, uint64_t now, uint64_t *when)
 {
@@ -447,7 +474,7 @@ static void cancel_all(struct engine *e)
 static void *schedule_thread(void *user)
 {
         struct engine *e = user;
-        uint64_t generation = 0, looked = 0;
+        uint64_t generation = 0, looked = 0, changes = 0, config_looked = 0;
 
         pthread_mutex_lock(&e->lock);
         while (!e->closing) {
@@ -455,6 +482,7 @@ static void *schedule_thread(void *user)
 
                 e->attention = false;
                 look_abandoned(e, now, &when);
+                look_gone(e, &changes, now, &config_looked, &when);
                 look_elsewhere(e, now, &when);
                 look_slotless(e, RESOURCE_DISK, ENGINE_DISK, &when);
                 look_slotless(e, RESOURCE_MIND, ENGINE_MINDS, &when);

@@ -229,10 +229,15 @@ static int cut_off(struct workspace *w, const struct config_text *c)
 
 static bool any_recipe_differs(const struct solver_list *before, const struct solver_list *now)
 {
-        for (size_t i = 0; i < before->n; i++)
-                for (size_t k = 0; k < now->n; k++)
-                        if (before->list[i]->number == now->list[k]->number && before->list[i]->version != now->list[k]->version)
-                                return true;
+        for (size_t i = 0; i < before->n; i++) {
+                bool same = false;
+
+                for (size_t k = 0; k < now->n && !same; k++)
+                        same = before->list[i]->number == now->list[k]->number &&
+                               before->list[i]->version == now->list[k]->version;
+                if (!same)
+                        return true;
+        }
         return false;
 }
 
@@ -401,7 +406,14 @@ int workspace_solver_by_number(struct workspace *w, uint32_t number, struct solv
         return -ENOENT;
 }
 
-/* -- adding a solver -- */
+bool solver_is_gone(struct workspace *w, const struct solver *s)
+{
+        cleanup(solver_unrefp) struct solver *now = NULL;
+
+        return workspace_solver_by_number(w, s->number, &now) == -ENOENT;
+}
+
+/* -- adding and removing solvers -- */
 
 static int check_names(struct workspace *w, struct recipe *const *recipes, size_t n)
 {
@@ -464,6 +476,55 @@ int workspace_add_solver(struct workspace *w, struct recipe *const *recipes, siz
                 remove_tree(repository);
                 return errorf(r, "%s", reason ? reason : strerror(-r));
         }
+        pthread_mutex_lock(&w->lock);
+        w->looked = 0;
+        w->config_size = -1;
+        pthread_mutex_unlock(&w->lock);
+        return 0;
+}
+
+static bool is_among(const char *name, const char *const *names, size_t n)
+{
+        for (size_t i = 0; i < n; i++)
+                if (strcmp(names[i], name) == 0)
+                        return true;
+        return false;
+}
+
+/* They are there, and no variant of theirs is left. */
+static int check_removable(struct workspace *w, const char *const *names, size_t n)
+{
+        cleanup(solver_list_unrefp) struct solver_list *l = NULL;
+        int r = workspace_solvers(w, &l);
+
+        for (size_t i = 0; r == 0 && i < n; i++) {
+                cleanup(solver_unrefp) struct solver *s = NULL;
+
+                r = workspace_solver(w, names[i], &s);
+                for (size_t k = 0; r == 0 && k < l->n; k++) {
+                        const struct recipe *recipe = l->list[k]->recipe;
+
+                        if (recipe->base && strcmp(recipe->base, names[i]) == 0 && !is_among(recipe->name, names, n))
+                                r = errorf(-EINVAL, "%s is a variant of %s: remove it, too, or before", recipe->name, names[i]);
+                }
+        }
+        return r;
+}
+
+int workspace_remove_solvers(struct workspace *w, const char *const *names, size_t n)
+{
+        cleanup_close int lock = -1;
+        int r = lock_wait(w->dir, "solvers.lock", false, &lock);
+
+        if (r < 0)
+                return errorf(r, "cannot lock the config of %s: %s", w->dir, strerror(-r));
+        r = workspace_check_config(w, false); /* what is written to is the file */
+        if (r >= 0)
+                r = check_removable(w, names, n);
+        if (r == 0)
+                r = recipe_remove_config(w->config, names, n);
+        if (r < 0)
+                return r;
         pthread_mutex_lock(&w->lock);
         w->looked = 0;
         w->config_size = -1;

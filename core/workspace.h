@@ -84,13 +84,18 @@ int workspace_recipes(struct workspace *w, struct recipe ***ret_list, size_t *re
 /* Was the config cut off (config_text.h)? 0: no. 1: yes, and it was written back, unless `look_only`. -ENODATA: yes, and what it said is
  * lost. With a sentence, in error_message(), unless 0. */
 int workspace_check_config(struct workspace *w, bool look_only);
-/* How often the config was seen to have another recipe for a solver than before. */
+/* How often the config was seen to have another recipe for a solver than before, or none. */
 uint64_t workspace_recipes_changed(struct workspace *w);
 /* What is wrong with the config as it now is, a line each; nothing when all is well. */
 void workspace_mistakes(struct workspace *w, struct buffer *ret);
 int workspace_solver(struct workspace *w, const char *name, struct solver **ret);
 int workspace_solver_by_number(struct workspace *w, uint32_t number, struct solver **ret);
+bool solver_is_gone(struct workspace *w, const struct solver *s); /* removed from the config */
 /* Clones, indexes, writes the config. `recipes` as recipe_read() gives them. Nothing is left on failure. */
 int workspace_add_solver(struct workspace *w, struct recipe *const *recipes, size_t n, const char *url, const struct progress *p);
+
+/* Takes solvers and variants out of the config: nobody can ask them anything any more, and what they are doing ends. What was measured stays,
+ * and is found again by the same recipe. -ENOENT, -EINVAL when one has variants that are not among the names. */
+int workspace_remove_solvers(struct workspace *w, const char *const *names, size_t n);
 
 const struct settings *workspace_settings(struct workspace *w); /* as read at open */

@@ -7,12 +7,13 @@
 #include <sys/inotify.h>
 
 struct notify {
-        struct tree *tree;         /* borrowed */
-        struct moved *moved;       /* borrowed */
-        struct fuse_session *fuse; /* borrowed */
-        int watch, end;            /* inotify, eventfd */
-        uint64_t seen;             /* re-measurements the kernel was told of */
-        uint64_t recipes;          /* edited recipes it was told of */
+        struct tree *tree;           /* borrowed */
+        struct moved *moved;         /* borrowed */
+        struct fuse_session *fuse;   /* borrowed */
+        int watch, end;              /* inotify, eventfd */
+        uint64_t seen;               /* re-measurements the kernel was told of */
+        uint64_t recipes;            /* edited and removed recipes it was told of */
+        struct solver_list *solvers; /* a ref; as they were then */
         pthread_t thread;
 };
 
@@ -79,18 +80,26 @@ static void forget(void *user, const struct remeasured *r)
                         forget_commit(f->notify, r, i);
 }
 
-/* With its name the kernel gives up all below it that nobody has open. Which solvers' recipes are others is not worth knowing. */
-static void forget_solvers(struct notify *n)
+static void forget_names(struct notify *n, const struct solver_list *l)
 {
-        cleanup(solver_list_unrefp) struct solver_list *l = NULL;
-
-        if (workspace_solvers(tree_workspace(n->tree), &l) < 0)
-                return;
         for (size_t i = 0; i < l->n; i++) {
                 const char *name = l->list[i]->recipe->name;
 
                 fuse_lowlevel_notify_inval_entry(n->fuse, FUSE_ROOT_ID, name, strlen(name));
         }
+}
+
+/* With its name the kernel gives up all below it that nobody has open. Which solvers' recipes are others, or gone, is not worth knowing. */
+static void forget_solvers(struct notify *n)
+{
+        struct solver_list *now;
+
+        if (workspace_solvers(tree_workspace(n->tree), &now) < 0)
+                return;
+        forget_names(n, n->solvers);
+        forget_names(n, now);
+        solver_list_unref(n->solvers);
+        n->solvers = now;
 }
 
 static void look(struct notify *n)
@@ -141,7 +150,9 @@ int notify_start(struct tree *t, struct moved *moved, struct fuse_session *fuse,
                              .end = eventfd(0, EFD_CLOEXEC)};
         n->seen = runs_remeasured(tree_workspace(t));
         n->recipes = workspace_recipes_changed(tree_workspace(t));
-        r = path_join(path, workspace_dir(tree_workspace(t)), "lmdb");
+        r = workspace_solvers(tree_workspace(t), &n->solvers);
+        if (r == 0)
+                r = path_join(path, workspace_dir(tree_workspace(t)), "lmdb");
         if (r == 0 && (n->watch < 0 || n->end < 0 || inotify_add_watch(n->watch, path, IN_MODIFY) < 0))
                 r = -errno;
         if (r == 0 && inotify_add_watch(n->watch, workspace_dir(tree_workspace(t)), IN_MOVED_TO | IN_CLOSE_WRITE) < 0)
@@ -151,6 +162,7 @@ int notify_start(struct tree *t, struct moved *moved, struct fuse_session *fuse,
         if (r < 0) {
                 closep(&n->watch);
                 closep(&n->end);
+                solver_list_unref(n->solvers);
                 free(n);
                 return errorf(r, "cannot watch %s: %s", path, strerror(-r));
         }
@@ -166,6 +178,7 @@ struct notify *notify_stop(struct notify *n)
         pthread_join(n->thread, NULL);
         close(n->watch);
         close(n->end);
+        solver_list_unref(n->solvers);
         free(n);
         return NULL;
 }

@@ -292,6 +292,49 @@ START_TEST(test_a_solver_is_added)
 }
 END_TEST
 
+/* It goes from the config, the mount and the lists; what it was doing ends. By the same recipe it finds what was measured. */
+START_TEST(test_a_solver_is_removed)
+{
+        cleanup_free char *time = NULL;
+        struct stat before, after;
+        unsigned id, slow;
+        pid_t reader, queued, command;
+
+        world_make(&(struct world){.settings = "sandbox = none\ncores = 1\n", .recipe = "samples = 1\n"});
+        world_expects("removed");
+        mount_start("mnt", NULL);
+        id = case_add("a.smt2", "; do print sat\n");
+        slow = case_add("slow.smt2", "; do pid %s\n; do wait %s\n; do print sat\n", absolute("pid"), absolute("go"));
+        time = content(at(CELL "time", id));
+        ck_assert_int_eq(stat(at(CELL "time", id), &before), 0);
+        reader = reader_start(at(CELL "result", slow), "copy");
+        await(exists("pid"));
+        queued = reader_start(at("mnt/tiny/commits/v1/cases/%u/result", slow), "copy.2");
+        command = shell_start("solverfs run tiny HEAD~1 %u", slow);
+        await(counter("mnt", "jobs_queued") > 0 || shell("solverfs status | grep -q queued") == 0);
+        ck_assert_int_eq(shell("solverfs solver remove tiny"), 1); /* it has a variant */
+        ck_assert_ptr_nonnull(strstr(shell_output, "tinier is a variant of tiny"));
+        ck_assert_int_eq(shell("solverfs solver remove nosuch tiny tinier"), 3);
+        ck_assert(exists("mnt/tiny/config"));
+        assert_shell("solverfs solver remove tiny tinier && ! grep -q tiny store/config");
+        ck_assert_int_eq(process_wait(reader), ENOENT);
+        ck_assert_int_eq(process_wait(queued), ENOENT);
+        ck_assert_int_ne(process_wait(command), 0);
+        await(!process_lives(atoi(content("pid"))));
+        await(!exists("mnt/tiny") && shell("ls mnt | grep -q tini") == 1);
+        ck_assert_int_eq(open_error(at(CELL "time", id)), ENOENT);
+        assert_shell("solverfs solver list | { ! grep tiny; } && solverfs fsck");
+        assert_shell("solverfs solver add tiny repo --recipe tiny.recipe");
+        await(exists("mnt/tiny/head"));
+        assert_content(at(CELL "time", id), time);
+        ck_assert_int_eq(stat(at(CELL "time", id), &after), 0);
+        ck_assert(after.st_ino == before.st_ino && after.st_mtime == before.st_mtime && after.st_size == before.st_size);
+        assert_shell("solverfs solver remove tinier tiny && solverfs gc 2>&1 && [ ! -e store/repos/tiny.git ]");
+        await(!exists("mnt/tiny"));
+        world_end();
+}
+END_TEST
+
 MOUNT_SUITE("mount_history", {test_revisions}, {test_no_revisions}, {test_ambiguous_prefix}, {test_listings},
             {test_a_documentation_commit_shares_the_build}, {test_a_variant_shares_the_build}, {test_every_commit}, {test_update},
-            {test_rewritten_upstream}, {test_snapshot}, {test_a_solver_is_added})
+            {test_rewritten_upstream}, {test_snapshot}, {test_a_solver_is_added}, {test_a_solver_is_removed})

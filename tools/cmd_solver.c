@@ -1,4 +1,4 @@
-/* solverfs solver: add, list, update. */
+/* solverfs solver: add, list, update, remove. */
 #include "words.h"
 #include "recipes.h"
 
@@ -221,4 +221,48 @@ int cmd_solver_update(int argc, char **argv)
                 status = MAX(status, r);
         }
         return command_stopped() ? STATUS_INTERRUPTED : status;
+}
+
+/* -- remove ----------------------------------------------------------------------------------------------------- */
+
+static error_t parse_remove(int key, char *arg, struct argp_state *state)
+{
+        struct update_options *o = state->input;
+
+        switch (key) {
+        case ARGP_KEY_NO_ARGS:
+                argp_error(state, "nothing given");
+                return EINVAL;
+        case ARGP_KEY_ARGS:
+                o->names = state->argv + state->next;
+                o->n = (size_t)(state->argc - state->next);
+                return 0;
+        default:
+                return ARGP_ERR_UNKNOWN;
+        }
+}
+
+int cmd_solver_remove(int argc, char **argv)
+{
+        cleanup_workspace struct workspace *w = NULL;
+        struct update_options o = {0};
+        int r;
+
+        command_parse(
+                &(struct argp){NULL, parse_remove, "NAME...",
+                               "Take solvers and variants out of the config, of listings and of mounts; what is being built "
+                               "and run for them ends. A solver goes with its variants, or after them.\v"
+                               "What was measured stays: added again with the same recipe the solver finds it. 'solverfs gc' "
+                               "frees the room of its repository and of its builds' folders."},
+                argc, argv, &o);
+        r = command_open(0, &w);
+        if (r != STATUS_OK)
+                return r;
+        r = workspace_remove_solvers(w, (const char *const *)o.names, o.n);
+        if (r < 0)
+                return fail_as(r == -ENOENT ? STATUS_ABSENT : r == -EINVAL ? STATUS_FAILED : status_of(r), r);
+        for (size_t i = 0; i < o.n; i++)
+                note("removed %s: what was measured stays; 'solverfs gc' frees the room of its repository and builds",
+                     o.names[i]);
+        return STATUS_OK;
 }

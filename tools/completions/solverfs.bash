@@ -66,9 +66,9 @@ _solverfs() {
 
 	case $command in
 	"") COMPREPLY=($(compgen -W "init solver snapshot case mount unmount build run status fsck gc doctor version help" -- "$cur")) ;;
-	solver) COMPREPLY=($(compgen -W "add list update" -- "$cur")) ;;
+	solver) COMPREPLY=($(compgen -W "add list update remove" -- "$cur")) ;;
 	case) COMPREPLY=($(compgen -W "add list remove" -- "$cur")) ;;
-	"solver update") COMPREPLY=($(compgen -W "$(_solverfs_column solver list | cut -f 1)" -- "$cur")) ;;
+	"solver update" | "solver remove") COMPREPLY=($(compgen -W "$(_solverfs_column solver list | cut -f 1)" -- "$cur")) ;;
 	"solver add") [ $n = 1 ] && COMPREPLY=($(compgen -d -- "$cur")) ;;
 	"case add") COMPREPLY=($(compgen -f -- "$cur")) ;;
 	"case list" | "case remove") COMPREPLY=($(compgen -W "all $(_solverfs_column case list | cut -f 1)" -- "$cur")) ;;
