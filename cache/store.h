@@ -4,7 +4,7 @@
  * and delete in the tables marked `journaled`. The journal is the write-ahead log: a commit appends its records and syncs them,
  * then commits LMDB without syncing its meta page (MDB_NOMETASYNC), and records in LMDB up to where the journal is applied. So a
  * commit costs the same two syncs as bare LMDB's, `kill -9` or a power cut loses at most the transaction in flight, and LMDB
- * itself can be thrown away: store_open() replays what LMDB has not applied, store_rebuild() starts it anew from the journal.
+ * itself can be thrown away: store_open() replays what LMDB has not applied, be it all.
  * Tables that are not journaled (built programs) hold only what can be worked out again.
  *
  * Values are framed: format version, codec (raw or zstd), length, XXH3 checksum of the raw bytes. A value that does not check
@@ -45,7 +45,6 @@ struct store_table {
 enum store_flags {
         STORE_CREATE = 1 << 0,    /* make it when the folder is empty or absent */
         STORE_READ_ONLY = 1 << 1, /* also chosen, with a warning, when the disk is read-only */
-        STORE_NO_CHECK = 1 << 2,  /* skip the child's walk (a tool that was just told the store is sound) */
 };
 
 #define STORE_KEY_MAX 480 /* bytes in a key */
@@ -102,8 +101,6 @@ struct store_report {
 };
 /* Checks every value and every journal record; puts back or drops what is damaged unless `look_only`. */
 int store_check(struct store *s, bool look_only, struct store_report *ret, void (*say)(void *user, const char *line), void *user);
-/* Sets LMDB aside and makes it anew from the journal. The store must not be open anywhere: -EBUSY. */
-int store_rebuild(const char *dir, const struct store_table *tables, size_t n_tables, struct store_report *ret);
 
 /* Writes the journal anew with only what is alive; others may go on using the store, but writers wait. When it fails, the old one stays
  * in force. For gc, when store_stats() shows much more journal than tables. */

@@ -483,32 +483,3 @@ int store_check(struct store *s, bool look_only, struct store_report *ret, void 
         }
         return r;
 }
-
-/* -- rebuilding ------------------------------------------------------------------------------------------------- */
-
-static int count_values(struct store *s, struct store_report *ret)
-{
-        struct store_stats stats;
-        int r = store_stats(s, &stats);
-
-        for (size_t i = 0; r == 0 && i < stats.n_tables; i++) {
-                ret->values += stats.tables[i].entries;
-                ret->bytes += stats.tables[i].bytes;
-        }
-        return r;
-}
-
-int store_rebuild(const char *dir, const struct store_table *tables, size_t n_tables, struct store_report *ret)
-{
-        struct store *s;
-        int r;
-
-        *ret = (struct store_report){0};
-        r = store_open_with(dir, tables, n_tables, STORE_REBUILD, ret, &s);
-        if (r < 0)
-                return r;
-        ret->rebuilt = true;
-        r = count_values(s, ret);
-        store_close(s);
-        return r;
-}

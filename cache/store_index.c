@@ -90,7 +90,7 @@ static int look_at_index(const char *path)
         return r;
 }
 
-int index_open(struct environment *e, int flags, bool alone)
+int index_open(struct environment *e, bool alone)
 {
         char path[PATH_SIZE], mark[PATH_SIZE];
         int r = path_join(path, e->dir, "lmdb");
@@ -99,11 +99,7 @@ int index_open(struct environment *e, int flags, bool alone)
                 r = path_join(mark, path, DB_DAMAGED);
         if (r < 0)
                 return r;
-        if (!alone && flags & STORE_REBUILD)
-                return errorf(-EBUSY, "the index in %s is in use; end every solverfs on this store first", path);
-        if (flags & STORE_REBUILD)
-                r = -EIO;
-        else if (alone && !(flags & STORE_NO_CHECK))
+        if (alone)
                 r = look_at_index(path);
         else if (access(mark, F_OK) == 0)
                 r = errorf(-EIO, "the index in %s was found damaged; 'solverfs fsck' makes it anew from the journal", path);
@@ -111,8 +107,7 @@ int index_open(struct environment *e, int flags, bool alone)
                 r = db_open(path, e->read_only, &e->db);
         if (r != -EIO || e->read_only)
                 return r;
-        if (!(flags & STORE_REBUILD))
-                log_error("%s", error_message(r));
+        log_error("%s", error_message(r));
         r = index_set_aside(e->dir);
         e->index_anew = r == 0;
         return r < 0 ? r : db_open(path, e->read_only, &e->db);

@@ -46,9 +46,8 @@ struct table {
 
 struct store {
         struct environment *env;
-        struct store *next;          /* of the environment's handles */
-        struct store_report *report; /* borrowed; while a rebuild opens it, else NULL */
-        bool journal_lost;           /* while opening: the index has what the journal lost */
+        struct store *next; /* of the environment's handles */
+        bool journal_lost;  /* while opening: the index has what the journal lost */
         char *dir;
         bool read_only;
         size_t n_tables;
@@ -78,13 +77,8 @@ struct store_txn {
         char arena[ARENA_SIZE];
 };
 
-#define STORE_REBUILD (1 << 16) /* a flag for store_open_with(): throw the index away, if nobody else has it open */
-
-int store_open_with(const char *dir, const struct store_table *tables, size_t n_tables, int flags, struct store_report *report,
-                    struct store **ret);
-
 /* Opens LMDB; a damaged one is set aside and begun anew. Only alone it can be looked at: others may be writing. Under the write lock. */
-int index_open(struct environment *e, int flags, bool alone);
+int index_open(struct environment *e, bool alone);
 /* Out of the way, but not thrown away: somebody may want to look at it. The last such is kept. */
 int index_set_aside(const char *dir);
 

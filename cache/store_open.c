@@ -100,13 +100,13 @@ static int prepare_folder(const char *dir, int flags)
         return r;
 }
 
-static int open_index_locked(struct environment *e, int flags, bool alone)
+static int open_index_locked(struct environment *e, bool alone)
 {
         int r = e->read_only ? 0 : environment_lock(e);
 
         if (r < 0)
                 return r;
-        r = index_open(e, flags, alone);
+        r = index_open(e, alone);
         if (!e->read_only)
                 environment_unlock(e);
         return r;
@@ -210,10 +210,6 @@ static int bring_up(struct store *s, MDB_txn **txn, bool alone)
                 if (r == 0 && counts.damaged > 0)
                         log_error("the journal of %s is damaged in %llu places; 'solverfs fsck' says more", e->dir,
                                   (unsigned long long)counts.damaged);
-                if (s->report) {
-                        s->report->journal_records = counts.records;
-                        s->report->journal_damaged = counts.damaged;
-                }
         }
         if (r == 0 && !journal_position_equal(at, found))
                 r = applied_put(e, *txn, at);
@@ -355,7 +351,7 @@ static int bring_up_reading(struct store *s)
         return r;
 }
 
-static int environment_open(struct environment *e, int flags, bool *ret_alone)
+static int environment_open(struct environment *e, bool *ret_alone)
 {
         int r = take_open_lock(e, ret_alone);
 
@@ -364,7 +360,7 @@ static int environment_open(struct environment *e, int flags, bool *ret_alone)
         if (r == 0 && !e->read_only)
                 r = lock_open(e->dir, "write.lock", &e->write_fd);
         if (r == 0)
-                r = open_index_locked(e, flags, *ret_alone);
+                r = open_index_locked(e, *ret_alone);
         if (r == 0 && e->db->unlocked)
                 log_warning("%s cannot be locked; reading it while another process writes may fail", e->dir);
         if (r == 0 && !e->read_only)
@@ -435,15 +431,13 @@ static void handle_drop(struct store *s)
 }
 
 /* Under the registry's lock. */
-static int open_handle(struct store *s, const struct stat *st, int flags)
+static int open_handle(struct store *s, const struct stat *st)
 {
         struct environment *e = registry_find(st);
         bool alone = false;
         int r = 0;
 
         if (e) {
-                if (flags & STORE_REBUILD)
-                        return errorf(-EBUSY, "this process has the store in %s open", s->dir);
                 if (e->read_only && !s->read_only)
                         return errorf(-EBUSY, "this process has the store in %s open read-only", s->dir);
                 e->refs++;
@@ -455,7 +449,7 @@ static int open_handle(struct store *s, const struct stat *st, int flags)
                 e->device = st->st_dev;
                 e->inode = st->st_ino;
                 e->read_only = s->read_only;
-                r = environment_open(e, flags, &alone);
+                r = environment_open(e, &alone);
                 if (r == 0) {
                         e->next = registry.first;
                         registry.first = e;
@@ -487,8 +481,7 @@ static int choose_read_only(struct store *s)
         return 0;
 }
 
-int store_open_with(const char *dir, const struct store_table *tables, size_t n_tables, int flags, struct store_report *report,
-                    struct store **ret)
+static int open_once(const char *dir, const struct store_table *tables, size_t n_tables, int flags, struct store **ret)
 {
         struct store *s = store_new(dir, tables, n_tables);
         struct stat st;
@@ -498,17 +491,14 @@ int store_open_with(const char *dir, const struct store_table *tables, size_t n_
         if (!s)
                 return -ENOMEM;
         s->read_only = flags & STORE_READ_ONLY;
-        s->report = report;
         r = access(dir, F_OK) == 0 ? choose_read_only(s) : 0;
-        if (r == 0 && s->read_only && flags & STORE_REBUILD)
-                r = errorf(-EROFS, "the store in %s cannot be written to", dir);
         if (r == 0)
                 r = prepare_folder(dir, s->read_only ? flags | STORE_READ_ONLY : flags);
         if (r == 0 && stat(dir, &st) < 0)
                 r = errorf(-errno, "cannot use the store in %s: %s", dir, strerror(errno));
         if (r == 0) {
                 pthread_mutex_lock(&registry.lock);
-                r = open_handle(s, &st, flags);
+                r = open_handle(s, &st);
                 pthread_mutex_unlock(&registry.lock);
         }
         if (r == 0 && s->journal_lost) {
@@ -520,7 +510,6 @@ int store_open_with(const char *dir, const struct store_table *tables, size_t n_
                 store_free(s);
                 return r;
         }
-        s->report = NULL;
         *ret = s;
         return 0;
 }
@@ -533,7 +522,7 @@ int store_open(const char *dir, const struct store_table *tables, size_t n_table
         int r = path_join(mark, dir, "lmdb/" DB_DAMAGED);
 
         for (unsigned tries = 1; r == 0; tries++) {
-                r = store_open_with(dir, tables, n_tables, flags, NULL, ret);
+                r = open_once(dir, tables, n_tables, flags, ret);
                 if (r != -EIO || flags & STORE_READ_ONLY || tries == OPEN_TRIES || access(mark, F_OK) < 0)
                         break;
                 r = 0; /* another process found it damaged behind our look at it: now it is made anew */

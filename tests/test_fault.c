@@ -283,7 +283,7 @@ static void write_fails(const char *place)
         ck_assert_int_eq(role("put", "new", "2"), ENOSPC);
         fault_clear(place);
         assert_value("new", NULL);
-        assert_ok(store_rebuild("s", tables, ARRAY_SIZE(tables), &(struct store_report){0}));
+        ck_assert_int_eq(system("rm -r s/lmdb"), 0); /* made anew from the journal */
         assert_value("new", NULL);
         assert_value("old", "1");
         ck_assert_int_eq(role("put", "new", "4"), 0);
@@ -309,7 +309,7 @@ START_TEST(test_a_compaction_fails)
         assert_value("behind", "5");
         ck_assert_int_eq(role("put", "new", "2"), 0);
         ck_assert_int_eq(role("compact", NULL, NULL), 0);
-        assert_ok(store_rebuild("s", tables, ARRAY_SIZE(tables), &(struct store_report){0}));
+        ck_assert_int_eq(system("rm -r s/lmdb"), 0); /* made anew from the journal */
         assert_value("old", "1");
         assert_value("behind", "5");
         assert_value("new", "2");

@@ -52,7 +52,7 @@ static int measure_ours(void *user, double *ret)
         struct writer *w = user;
         struct store *s;
         double began;
-        int r = store_open(w->dir, workspace_tables, N_TABLES, STORE_CREATE | STORE_NO_CHECK, &s);
+        int r = store_open(w->dir, workspace_tables, N_TABLES, STORE_CREATE, &s);
 
         if (r < 0)
                 return r;
