@@ -833,9 +833,114 @@ START_TEST(test_threads)
 }
 END_TEST
 
-SUITE("history", test_index_and_lookups, test_refs, test_revisions_are_git_s, test_revisions_refused, test_revisions_at_random,
-      test_names_like_hex, test_ambiguous_prefixes, test_texts, test_dates, test_odd_commits, test_sources,
-      test_sources_that_cannot_be_kept, test_update, test_rewritten_upstream, test_branch_becomes_folder,
+/* -- loose objects ---------------------------------------------------------------------------------------------- */
+
+/* 1: it can be read, 0: it is refused. */
+static int object_reads(git_odb *odb, const git_oid *oid)
+{
+        git_odb_object *o = NULL;
+        size_t size;
+        git_object_t type;
+        int r = git_odb_read(&o, odb, oid);
+
+        if (r == 0) {
+                assert_ok(git_odb_read_header(&size, &type, odb, oid));
+                ck_assert_uint_eq(size, git_odb_object_size(o));
+                ck_assert_int_eq(type, git_odb_object_type(o));
+        } else {
+                git_odb_read_header(&size, &type, odb, oid); /* comes back */
+        }
+        git_odb_object_free(o);
+        return r == 0;
+}
+
+struct one_object {
+        char path[PATH_SIZE];
+        git_oid oid;
+        struct blob whole;
+};
+
+static void object_write(const struct one_object *o, size_t size, size_t flip)
+{
+        cleanup_close int fd = -1;
+
+        ck_assert(unlink(o->path) == 0 || errno == ENOENT);
+        fd = open(o->path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+        assert_ok(write_all(fd, o->whole.data, size));
+        if (flip < size * 8) {
+                uint8_t byte = ((const uint8_t *)o->whole.data)[flip / 8] ^ (uint8_t)(1 << flip % 8);
+
+                ck_assert_int_eq(pwrite(fd, &byte, 1, (off_t)(flip / 8)), 1);
+        }
+}
+
+static void damage_object(git_odb *odb, struct one_object *o)
+{
+        for (size_t size = 0; size < o->whole.size; size++) {
+                object_write(o, size, SIZE_MAX);
+                ck_assert_msg(!object_reads(odb, &o->oid), "%s cut to %zu", o->path, size);
+        }
+        for (size_t flip = 0; flip < o->whole.size * 8; flip += 3) {
+                object_write(o, o->whole.size, flip);
+                object_reads(odb, &o->oid); /* some bits mean nothing; libgit2 compares the content with its name */
+        }
+        object_write(o, o->whole.size, SIZE_MAX);
+        ck_assert(object_reads(odb, &o->oid));
+}
+
+struct oid_list {
+        git_oid list[64];
+        size_t n;
+};
+
+static int add_oid(const git_oid *oid, void *user)
+{
+        struct oid_list *l = user;
+
+        ck_assert_uint_lt(l->n, ARRAY_SIZE(l->list));
+        l->list[l->n++] = *oid;
+        return 0;
+}
+
+/* Cut at each byte, and with bits flipped, they are errors: nothing hangs. By its beginning an object is found as by its whole name. */
+START_TEST(test_damaged_loose_objects)
+{
+        struct oid_list all = {0};
+        git_repository *git;
+        git_odb *odb;
+
+        make_repository();
+        shell("cd r; seq 20000 >src/a; git commit -qam large");
+        begin("r");
+        git_libgit2_opts(GIT_OPT_ENABLE_CACHING, 0);
+        assert_ok(history_repository(history, &git));
+        ck_assert_int_eq(git_repository_odb(&odb, git), 0);
+        ck_assert_int_eq(git_odb_foreach(odb, add_oid, &all), 0);
+        ck_assert_uint_gt(all.n, 15);
+        for (size_t i = 0; i < all.n; i++) {
+                struct one_object o = {.oid = all.list[i]};
+                char hex[GIT_OID_HEXSZ + 1];
+                git_oid found;
+
+                git_oid_tostr(hex, sizeof(hex), &o.oid);
+                snprintf(o.path, sizeof(o.path), "repos/x.git/objects/%.2s/%s", hex, hex + 2);
+                assert_ok(read_file(o.path, SIZE_MAX >> 1, &o.whole));
+                if (o.whole.size < 4096)
+                        damage_object(odb, &o);
+                ck_assert(object_reads(odb, &o.oid));
+                ck_assert_int_eq(git_odb_exists_prefix(&found, odb, &o.oid, 12), 0);
+                ck_assert(git_oid_equal(&found, &o.oid));
+                blob_done(&o.whole);
+        }
+        git_odb_free(odb);
+        git_repository_free(git);
+        close_history();
+}
+END_TEST
+
+SUITE("history", test_damaged_loose_objects, test_index_and_lookups, test_refs, test_revisions_are_git_s, test_revisions_refused,
+      test_revisions_at_random, test_names_like_hex, test_ambiguous_prefixes, test_texts, test_dates, test_odd_commits,
+      test_sources, test_sources_that_cannot_be_kept, test_update, test_rewritten_upstream, test_branch_becomes_folder,
       test_clone_sources_that_do_not_work, test_clone_sources_that_work, test_stopped, test_damaged_repository,
       test_foreign_repository, test_odd_ref_names, test_killed_index, test_killed_clone_leaves_nothing_in_the_way, test_snapshot,
       test_snapshot_ahead_of_the_store, test_snapshot_of_others, test_threads)
