@@ -84,7 +84,7 @@ int names_intern(struct store *s, enum name_space space, const char *name, uint3
         return r;
 }
 
-static int give_missing(struct store_txn *t, enum name_space space, const char *name)
+int names_intern_in(struct store_txn *t, enum name_space space, const char *name)
 {
         struct name_key key;
         uint32_t number;
@@ -108,7 +108,7 @@ int names_intern_all(struct store *s, enum name_space space, char *const *names,
                 return r;
         r = store_write(s, &t);
         for (i--; i < n && r == 0; i++) /* from the first that has none */
-                r = give_missing(t, space, names[i]);
+                r = names_intern_in(t, space, names[i]);
         return r < 0 ? r : store_commit(steal_pointer(t));
 }
 

@@ -17,4 +17,5 @@ int fact_find(struct workspace *w, const uint8_t run[RUN_KEY_SIZE], const struct
 /* In the transaction that puts the fact. A line that wrong_describe() made before it, as it reads the store. */
 void wrong_describe(const struct cell *cell, const struct fact *f, char ret[256]);
 void wrong_note(struct store_txn *t, const struct digest *query, const struct fact *f, const char *line);
+int setting_note(struct store_txn *t, const struct cell *cell); /* for listings of seeds/ and timeout/ */
 void remeasured_note(struct store_txn *t, const struct cell *cell, const struct digest *build);

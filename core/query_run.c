@@ -125,7 +125,7 @@ static int fact_put_in(void *user, struct store_txn *t)
         wrong_note(t, &p->query->query.key, f, p->wrong);
         if (f->remeasured > 0)
                 remeasured_note(t, &p->query->cell, &p->query->build_key);
-        return 0;
+        return setting_note(t, cell);
 }
 
 static int fact_put(struct workspace *w, const struct run_query *q, const struct fact *f)

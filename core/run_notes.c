@@ -1,5 +1,6 @@
 /* What is noted beside facts and builds, in TABLE_META: numbers, wrong answers, and what was measured anew. */
 #include "cache/record.h"
+#include "names.h"
 #include "query_internal.h"
 
 static uint64_t number_of(int r, const struct blob *b)
@@ -107,6 +108,19 @@ static int remeasured_decode(const struct blob *b, struct remeasured *ret)
         ret->wall_ns = record_u64_le(&r);
         record_raw(&r, ret->build.bytes, DIGEST_SIZE);
         return record_end(&r, "the note of a re-measurement");
+}
+
+int setting_note(struct store_txn *t, const struct cell *cell)
+{
+        char name[96];
+
+        if (cell->has_seed)
+                snprintf(name, sizeof(name), "%" PRIu32 "/commits/seed/%" PRIu64, cell->solver->number, cell->seed);
+        else if (cell->wall_ns > 0)
+                snprintf(name, sizeof(name), "%" PRIu32 "/commits/timeout/%" PRIu64, cell->solver->number, cell->wall_ns);
+        else
+                return 0;
+        return names_intern_in(t, NAMES_SETTING, name);
 }
 
 void remeasured_note(struct store_txn *t, const struct cell *cell, const struct digest *build)

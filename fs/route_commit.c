@@ -460,33 +460,52 @@ CONTENT(timeout_alias_target)
         return 0;
 }
 
-/* The settings that were ever asked for, of this solver; in cached/ those with something finished. */
+struct settings_listing {
+        struct tree *tree;
+        const struct node *dir;
+        const struct route *row;
+        entry_fn fn;
+        void *user;
+};
+
+/* `v` is a setting of commits/ of some solver. */
+static int setting_emit(const struct settings_listing *l, struct view v, uint64_t index)
+{
+        struct inode inode = l->dir->inode;
+        struct node found = {0};
+        char name[32];
+
+        if (v.solver != l->dir->solver->number || v.cached || (l->row->kind == KIND_SEED ? !v.has_seed : !v.has_timeout))
+                return 0;
+        v.cached = l->dir->view.cached;
+        if (setting_match(l->tree, l->dir, &v, &found) < 0)
+                return 0;
+        inode.kind = (uint8_t)l->row->kind;
+        inode.view = found.inode.view;
+        if (v.has_seed)
+                snprintf(name, sizeof(name), "%" PRIu64, v.seed);
+        else
+                format_duration(v.timeout_ns, name);
+        return tree_emit(l->row, name, inode, index, l->fn, l->user);
+}
+
+#define SETTINGS_FROM (UINT64_C(1) << 32) /* index of the first that is no view with a number */
+
+/* The settings that have numbers, then those that something was measured under; in cached/ those with something finished. */
 static int setting_entries(struct tree *t, const struct node *dir, const struct route *row, uint64_t from, entry_fn fn,
                            void *user)
 {
-        bool seeds = row->kind == KIND_SEED;
+        struct settings_listing l = {.tree = t, .dir = dir, .row = row, .fn = fn, .user = user};
+        struct view v;
         int r = 0;
 
-        for (size_t i = from; r == 0; i++) {
-                struct inode inode = dir->inode;
-                struct node found = {0};
-                char name[32];
-                struct view v;
+        for (uint64_t i = from; r == 0 && i < SETTINGS_FROM && tree_view_at(t, i, &v) == 0; i++)
+                r = setting_emit(&l, v, i);
+        for (uint64_t i = MAX(from, SETTINGS_FROM); r == 0 && tree_setting_at(t, (uint32_t)(i - SETTINGS_FROM), &v) == 0; i++) {
+                uint32_t number;
 
-                if (tree_view_at(t, i, &v) < 0)
-                        break;
-                if (v.solver != dir->solver->number || v.cached || (seeds ? !v.has_seed : !v.has_timeout))
-                        continue;
-                v.cached = dir->view.cached;
-                if (setting_match(t, dir, &v, &found) < 0)
-                        continue;
-                inode.kind = (uint8_t)row->kind;
-                inode.view = found.inode.view;
-                if (seeds)
-                        snprintf(name, sizeof(name), "%" PRIu64, v.seed);
-                else
-                        format_duration(v.timeout_ns, name);
-                r = tree_emit(row, name, inode, i, fn, user);
+                if (tree_view(t, &v, &number) == 0 && inode_view_says_itself(number))
+                        r = setting_emit(&l, v, i);
         }
         return r;
 }
@@ -501,7 +520,7 @@ LIST(timeout_entries)
         return setting_entries(t, dir, row, from, fn, user);
 }
 
-/* Settings come with lookups, of this process and others: the listing may change at any time. */
+/* Settings come with what is measured, by this process and others: the listing may change at any time. */
 uint64_t views_listing(struct tree *, const struct node *)
 {
         return 0;

@@ -174,8 +174,10 @@ int tree_view_at(struct tree *t, size_t number, struct view *ret); /* -ENOENT be
 
 /* -- for the rows ------------------------------------------------------------------------------------------------ */
 
-/* The number of a view, given when it is new. */
-int tree_view(struct tree *t, const struct view *v, uint16_t *ret);
+/* The number of a view, given when it is new, or the setting that says itself what it is (inode.h). */
+int tree_view(struct tree *t, const struct view *v, uint32_t *ret);
+/* The settings that something was measured under, by number: -ENOENT behind the last. */
+int tree_setting_at(struct tree *t, uint32_t number, struct view *ret);
 /* The number of a name, given when it is new: for good, or for as long as the mount lives where the store cannot be written to. */
 int tree_number(struct tree *t, enum name_space space, const char *name, uint32_t *ret);
 int tree_name(struct tree *t, enum name_space space, uint32_t number, char **ret); /* free() */

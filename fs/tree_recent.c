@@ -12,7 +12,7 @@ struct moment {
 
 struct recent_fact {
         struct solver *solver; /* a ref; NULL: none */
-        uint16_t view;
+        uint32_t view;
         uint32_t commit, item;
         struct moment moment;
         struct fact *fact; /* a ref */

@@ -336,6 +336,44 @@ START_TEST(test_inodes_survive_a_remount)
 }
 END_TEST
 
+/* Settings that nobody measures under are not written down: looking at any number of them costs nothing that could come to an end. */
+START_TEST(test_looking_at_settings_writes_nothing)
+{
+        static const char *const settings[] = {"seeds/0",     "seeds/8191",  "seeds/100000", "timeout/100ms", "timeout/700ms",
+                                               "timeout/90s", "timeout/34m", "timeout/1h",   "timeout/2047h", "timeout/1234ms"};
+        struct stat before[ARRAY_SIZE(settings)], after;
+        struct mount *m;
+        unsigned id;
+
+        world_make(&(struct world){.recipe = "samples = 1\n"});
+        m = mount_start("mnt", NULL);
+        id = case_add("a.smt2", "; do seed\n; do print sat\n");
+        assert_shell("ls mnt/tiny/commits mnt/tiny/cached && stat mnt/tiny/head/seeds/1 && cat store/journal/* | sha256sum >was");
+        assert_shell("cd mnt/tiny/commits/HEAD && stat -c %%i $(seq -f seeds/%%g 0 3000) $(seq -f timeout/%%gs 1 59) "
+                     "$(seq -f timeout/%%gm 1 59) seeds/7/cases/%u/* | sort -u | wc -l",
+                     id);
+        ck_assert_str_eq(shell_output, at("%d\n", 3001 + 59 + 59 + 7)); /* all of them others */
+        assert_shell("cat store/journal/* | sha256sum | cmp - was");
+        assert_shell("ls mnt/tiny/head/seeds");
+        ck_assert_str_eq(shell_output, "");
+        for (size_t i = 0; i < ARRAY_SIZE(settings); i++) {
+                assert_shell("cat mnt/tiny/head/%s/cases/%u/stdout", settings[i], id);
+                ck_assert_str_eq(shell_output, at("seed: %s\nsat\n", settings[i][0] == 's' ? settings[i] + 6 : "none"));
+                ck_assert_int_eq(stat(at("mnt/tiny/head/%s/cases/%u/time", settings[i], id), &before[i]), 0);
+        }
+        mount_stop(m);
+        mount_start("mnt", NULL);
+        for (size_t i = 0; i < ARRAY_SIZE(settings); i++) {
+                ck_assert_int_eq(stat(at("mnt/tiny/head/%s/cases/%u/time", settings[i], id), &after), 0);
+                ck_assert_msg(before[i].st_ino == after.st_ino, "%s: %llx, then %llx", settings[i],
+                              (unsigned long long)before[i].st_ino, (unsigned long long)after.st_ino);
+        }
+        assert_shell("ls mnt/tiny/head/seeds mnt/tiny/cached/HEAD/seeds | sort -u | tr '\n' ' '");
+        ck_assert_ptr_nonnull(strstr(shell_output, " 0 100000 8191 "));
+        world_end();
+}
+END_TEST
+
 START_TEST(test_nothing_is_writable_but_cases)
 {
         world_make(NULL);
@@ -594,6 +632,7 @@ MOUNT_SUITE("mount_read", {test_metadata_starts_nothing}, {test_sizes}, {test_re
             {test_read_rsync, NEEDS_RSYNC}, {test_read_install}, {test_map_shared}, {test_map_private}, {test_sendfile},
             {test_exec}, {test_exec_holds_the_mount}, {test_nonblocking_open_waits}, {test_times},
             {test_make_sees_a_stable_prerequisite}, {test_a_commit_from_the_future}, {test_inodes_survive_a_remount},
-            {test_cached_shows_what_is_finished}, {test_cached_builds_nothing_again}, {test_outputs_change},
-            {test_known_files_have_their_size}, {test_nothing_is_writable_but_cases}, {test_a_mistake_in_the_config_is_shown},
-            {test_cached_listing_has_attributes}, {test_plain_files}, {test_live_files}, {test_build_status})
+            {test_looking_at_settings_writes_nothing}, {test_cached_shows_what_is_finished}, {test_cached_builds_nothing_again},
+            {test_outputs_change}, {test_known_files_have_their_size}, {test_nothing_is_writable_but_cases},
+            {test_a_mistake_in_the_config_is_shown}, {test_cached_listing_has_attributes}, {test_plain_files}, {test_live_files},
+            {test_build_status})
