@@ -62,10 +62,15 @@ static bool is_lost(const char *file)
         return strstr(file, "/objects/") || strncmp(file, "cases/", 6) == 0;
 }
 
-/* What it has to say something of, whatever is cut off. */
-static bool is_told(const char *file)
+/* What it has to say something of. The last byte of git's small files is a newline that nobody misses, that of the journal a zero. */
+static bool is_told(const char *file, bool but_one)
 {
-        return is_lost(file) || strcmp(file, "config") == 0;
+        static const char *const small[] = {"repos/tiny.git/HEAD", "repos/tiny.git/config", "repos/tiny.git/refs/", "journal/"};
+
+        for (size_t i = 0; i < ARRAY_SIZE(small); i++)
+                if (strncmp(file, small[i], strlen(small[i])) == 0)
+                        return !but_one;
+        return is_lost(file) || strcmp(file, "config") == 0 || strcmp(file, "lmdb/data.mdb") == 0;
 }
 
 /* A cold value is right or an error; with all its files there, it is right. */
@@ -80,7 +85,7 @@ static void read_cold(const char *what, bool lost)
                 ck_assert_msg(lost && (n == -EIO || n == -ESTALE), "%s: cold: %s", what, strerror((int)-n));
 }
 
-static void cut(const char *file, off_t to)
+static void cut(const char *file, off_t to, off_t size)
 {
         const char *what = at("%s cut to %lld", file, (long long)to);
         int status;
@@ -90,7 +95,7 @@ static void cut(const char *file, off_t to)
         assert_shell("chmod u+w 'store/%s' && truncate -s %lld 'store/%s'", file, (long long)to, file);
         status = shell(STATUS " fsck");
         ck_assert_msg(status == 0 || status == 1, "%s: %d, %s", what, status, shell_output);
-        ck_assert_msg(!is_told(file) || status == 1, "%s: nothing is said: %s", what, shell_output);
+        ck_assert_msg(!is_told(file, to == size - 1) || status == 1, "%s: nothing is said: %s", what, shell_output);
         status = shell(STATUS " fsck");
         ck_assert_msg(status == is_lost(file), "%s: once more: %s", what, shell_output);
         assert_shell(STATUS " status");
@@ -115,35 +120,66 @@ static void cut_under_a_mount(const char *file, off_t to)
         mount_stop(mount_of("mnt"));
 }
 
-/* Every second file, cut in one of three ways, and a few of the repository's objects; the ones that hold the most in all of them.
- * $SOLVERFS_CUT=K (0 to 7): every eighth file in every way. */
-START_TEST(test_every_file_cut_off)
+/* Cuts the files that `ways` says something of: a bit for each of the three ways. */
+static void cut_files(unsigned (*ways)(const char *file, unsigned n), bool under_a_mount)
 {
-        const char *share = getenv("SOLVERFS_CUT");
         cleanup_free char *list = NULL;
         unsigned n = 0, cuts = 0;
 
         make_store();
-        assert_shell("cd kept && find . -type f -size +0 -printf '%%s %%P\\n' | sort -k 2");
+        assert_shell("cd kept && find . -type f -size +0 -printf '%%s %%P\n' | sort -k 2");
         list = strdup(shell_output);
         for (char *line = strtok(list, "\n"), *end; line; line = strtok(NULL, "\n"), n++) {
                 off_t size = strtoll(line, &end, 10), to[] = {0, size / 2, size - 1};
                 const char *file = end + 1;
-                bool object = strstr(file, "/objects/") != NULL, all = share && n % 8 == (unsigned)atoi(share);
-                bool most =
-                        strcmp(file, "config") == 0 || strncmp(file, "journal/", 8) == 0 || strcmp(file, "lmdb/data.mdb") == 0;
 
                 for (unsigned k = 0; k < ARRAY_SIZE(to); k++) {
-                        if (share ? !all : !most && n % (object ? 18 : 6) != k)
+                        if (!(ways(file, n) >> k & 1))
                                 continue;
-                        cut(at("%s", file), to[k]);
-                        if (all || most)
+                        cut(at("%s", file), to[k], size);
+                        if (under_a_mount)
                                 cut_under_a_mount(at("%s", file), to[k]);
                         cuts++;
                 }
         }
         fprintf(stderr, "%u files, cut %u times\n", n, cuts);
         ck_assert_uint_gt(n, 20);
+        ck_assert_uint_gt(cuts, 8);
+}
+
+static bool holds_the_most(const char *file)
+{
+        return strcmp(file, "config") == 0 || strncmp(file, "journal/", 8) == 0 || strcmp(file, "lmdb/data.mdb") == 0;
+}
+
+static unsigned most_ways(const char *file, unsigned)
+{
+        return holds_the_most(file) ? 7 : 0;
+}
+
+START_TEST(test_what_holds_the_most_cut_off)
+{
+        cut_files(most_ways, true);
+}
+END_TEST
+
+/* Every second file, in one of three ways, a few of the repository's objects, and what tells where these begin. $SOLVERFS_CUT=K (0 to 7):
+ * every eighth file in every way. */
+static unsigned other_ways(const char *file, unsigned n)
+{
+        const char *share = getenv("SOLVERFS_CUT");
+        unsigned k = n % (strstr(file, "/objects/") ? 18 : 6);
+
+        if (share)
+                return n % 8 == (unsigned)atoi(share) ? 7 : 0;
+        if (strcmp(file, "repos/tiny.git/HEAD") == 0 || strcmp(file, "repos/tiny.git/config") == 0)
+                return 7;
+        return !holds_the_most(file) && k < 3 ? 1U << k : 0;
+}
+
+START_TEST(test_files_cut_off)
+{
+        cut_files(other_ways, getenv("SOLVERFS_CUT") != NULL);
 }
 END_TEST
 
@@ -283,5 +319,5 @@ START_TEST(test_read_only_store)
 }
 END_TEST
 
-MOUNT_SUITE("mount_cut", {test_every_file_cut_off}, {test_index_or_journal_lost}, {test_copied_while_it_is_written},
-            {test_read_only_store, NEEDS_ROOT})
+MOUNT_SUITE("mount_cut", {test_what_holds_the_most_cut_off}, {test_files_cut_off}, {test_index_or_journal_lost},
+            {test_copied_while_it_is_written}, {test_read_only_store, NEEDS_ROOT})
