@@ -303,6 +303,8 @@ static int fill(char **argv) /* N files of M megabytes each, in the current fold
                 chmod(name, 0); /* not to be found */
                 usleep(10000);
         }
+        if (strcmp(argument(argv, 4), "stay") == 0)
+                return sleep_for_ever();
         puts("sat");
         return 0;
 }

@@ -14,6 +14,7 @@ shift
 mkdir -p "$folder"
 folder=$(cd "$folder" && pwd)
 export TMPDIR="$folder/tmp"
+export CCACHE_DISABLE=1 # it was seen to give back the object of the mutant before
 mkdir -p "$TMPDIR"
 
 fence=

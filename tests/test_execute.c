@@ -333,6 +333,9 @@ START_TEST(test_cpu_limit_of_the_tree)
         for (int i = 0; i < 2; i++) {
                 r = run_like(&q, "children 4 0.15"); /* none of them uses as much */
                 ck_assert_int_eq(r.end, END_TIMEOUT);
+                r = run_like(&q, "children 60 0.5"); /* and all together far more: they are ended on the way */
+                ck_assert_int_eq(r.end, END_TIMEOUT);
+                ck_assert_uint_lt(r.user_ns + r.system_ns, 15 * NSEC_PER_SEC);
                 r = run_like(&q, "threads");
                 ck_assert_int_eq(r.end, END_TIMEOUT);
                 ck_assert_uint_ge(r.user_ns + r.system_ns, q.cpu_ns);
@@ -531,6 +534,11 @@ START_TEST(test_scratch_limit)
                 assert_ok(remove_tree(scratch));
                 ck_assert_int_eq(mkdir(scratch, 0700), 0);
                 r = run_like(&q, "fill 100 4"); /* many small ones in folders it has locked */
+                ck_assert_int_eq(r.end, END_OUTPUT);
+                execute_result_done(&r);
+                assert_ok(remove_tree(scratch));
+                ck_assert_int_eq(mkdir(scratch, 0700), 0);
+                r = run_like(&q, "fill 4 4 stay"); /* it is not waited for until it ends */
                 ck_assert_int_eq(r.end, END_OUTPUT);
                 execute_result_done(&r);
                 assert_ok(remove_tree(scratch));
@@ -1025,6 +1033,56 @@ static void kill_tagged(const char *tag)
                 kill(pid, SIGKILL);
 }
 
+/* Caller and helper die together: the program itself has no chance to stay, sandboxed or not. */
+START_TEST(test_program_dies_with_its_helper)
+{
+        for (int i = 0; i < 2; i++) {
+                struct execute_request q = i == 0 ? usual : bare();
+                struct execute_result r;
+                char tag[32], words[64];
+                pid_t caller, helper;
+
+                tag_of(tag);
+                snprintf(words, sizeof(words), "wait %s", tag);
+                find_attacker();
+                caller = fork();
+                if (caller == 0) {
+                        run_error(&q, words, &r);
+                        _exit(0);
+                }
+                wait_until_there(tag, 1, NULL);
+                helper = helper_of(tag);
+                ck_assert_int_eq(kill(helper, SIGSTOP) + kill(caller, SIGKILL) + kill(helper, SIGKILL), 0);
+                ck_assert_int_eq(waitpid(caller, NULL, 0), caller);
+                assert_nothing_left(tag);
+        }
+}
+END_TEST
+
+/* A program that ends by itself beyond a limit, before anybody has looked (here the helper is stopped): it was beyond it all the same. */
+START_TEST(test_ended_beyond_a_limit)
+{
+        for (int i = 0; i < 4; i++) {
+                struct background b = {.request = i < 2 ? usual : bare()};
+                char tag[32];
+                pid_t helper;
+
+                tag_of(tag);
+                *(i % 2 ? &b.request.cpu_ns : &b.request.wall_ns) = 400 * NSEC_PER_MSEC;
+                background_start(&b, "burn 0.8", tag);
+                wait_until_there(tag, 1, NULL);
+                helper = helper_of(tag);
+                ck_assert_int_eq(kill(helper, SIGSTOP), 0);
+                while (count_processes(tag, NULL) > 0) /* what the helper has to fetch is not counted */
+                        usleep(5000);
+                ck_assert_int_eq(kill(helper, SIGCONT), 0);
+                pthread_join(b.thread, NULL);
+                assert_ok(b.r);
+                ck_assert_int_eq(b.result.end, END_TIMEOUT);
+        }
+}
+END_TEST
+
 /* The user of a run whose caller and helper were killed at the same moment is nobody else's while something of it lives. */
 START_TEST(test_user_still_in_use)
 {
@@ -1201,5 +1259,5 @@ SUITE("execute", test_exit_and_signal, test_not_executable, test_what_cannot_be_
       test_process_limit_in_the_middle_of_forks, test_output_limit, test_cut, test_scratch_limit,
       test_descendants_do_not_delay_the_answer, test_bounds, test_shared_memory_limit, test_no_network, test_no_files_of_others,
       test_keeper_is_out_of_reach, test_cancel, test_helper_killed, test_helper_stopped, test_bubblewrap_is_stuck,
-      test_bubblewrap_stopped, test_case_is_a_pipe, test_caller_killed, test_user_still_in_use, test_killed_at_random,
-      test_nothing_leaks, test_many_at_once)
+      test_bubblewrap_stopped, test_case_is_a_pipe, test_caller_killed, test_program_dies_with_its_helper,
+      test_ended_beyond_a_limit, test_user_still_in_use, test_killed_at_random, test_nothing_leaks, test_many_at_once)
