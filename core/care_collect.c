@@ -394,7 +394,7 @@ static int list_programs(struct collecting *c)
 
         if (r == 0)
                 r = store_each(t, TABLE_BUILDS, SLICE("", 0), SLICE("", 0), true, note_build, c);
-        if (r < 0)
+        if (r < 0 || c->n_programs == 0)
                 return r;
         qsort(c->programs, c->n_programs, sizeof(*c->programs), by_id_then_newest);
         for (size_t i = 0; i < c->n_programs; i++)
