@@ -320,7 +320,7 @@ START_TEST(test_a_solver_is_removed)
         ck_assert_int_eq(process_wait(reader), ENOENT);
         ck_assert_int_eq(process_wait(queued), ENOENT);
         ck_assert_int_ne(process_wait(command), 0);
-        await(!process_lives(atoi(content("pid"))));
+        await(!process_lives((pid_t)number("pid")));
         await(!exists("mnt/tiny") && shell("ls mnt | grep -q tini") == 1);
         ck_assert_int_eq(open_error(at(CELL "time", id)), ENOENT);
         assert_shell("solverfs solver list | { ! grep tiny; } && solverfs fsck");

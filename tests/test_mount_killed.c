@@ -92,7 +92,10 @@ static unsigned waiting_case(const char *name, const char *then)
 
 static size_t runs_begun(void)
 {
-        return strlen(content("runs"));
+        struct stat st;
+
+        ck_assert_int_eq(stat("runs", &st), 0);
+        return (size_t)st.st_size;
 }
 
 /* The pid of the nth run. */
@@ -165,8 +168,8 @@ START_TEST(test_helpers)
         write_whole("plan", at("echo $$ > '%s'; while [ ! -e '%s' ]; do sleep 0.01; done\n", absolute("pid"), absolute("go")));
         assert_shell("chmod 666 pid");
         reader = reader_start(planned("v1", at("cases/%u/result", id)), "copy");
-        await(shell("test -s pid") == 0 && exists(at("/proc/%d", atoi(content("pid")))));
-        ck_assert_int_eq(kill(parent_of(atoi(content("pid"))), SIGKILL), 0);
+        await(shell("test -s pid") == 0 && process_lives((pid_t)number("pid")));
+        ck_assert_int_eq(kill(parent_of((pid_t)number("pid")), SIGKILL), 0);
         ck_assert_int_eq(process_wait(reader), EIO);
         assert_content(planned("v1", "build/status"), "none\n");
         write_whole("go", "");
