@@ -311,7 +311,7 @@ static const struct build_row build_rows[] = {
         {"src/tiny grow-children 8 60", "build-memory", .limits = "build-memory = 256m\n"},
         {MAKE "src/tiny tree & sleep 0.1", NULL},
         {MAKE "setsid sh -c 'sleep 0.2; echo late > out/tiny; sleep 600' & sleep 0.05", NULL},
-        {MAKE "src/tiny kill-all", "killed by signal 15", .doubted = true},
+        {MAKE "src/tiny kill-all", "killed by signal", .doubted = true},
         /* what it prints */
         {MAKE "src/tiny print 200000000", NULL, "bytes cut"},
         {MAKE "printf 'a\\\\0b\\\\033[31m\\\\377\\\\n'", NULL, "a.b"},
