@@ -149,8 +149,7 @@ static int list_segments(struct journal *j, struct numbers *ret)
                         r = numbers_add(ret, &capacity, n);
         }
         closedir(d);
-        if (ret->n > 0)
-                qsort(ret->list, ret->n, sizeof(*ret->list), compare_numbers);
+        sort_list(ret->list, ret->n, sizeof(*ret->list), compare_numbers);
         return r;
 }
 

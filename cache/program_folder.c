@@ -201,7 +201,7 @@ static int evict(struct program_folder *f)
                 return errorf(-errno, "cannot list %s: %s", f->dir, strerror(errno));
         r = list_materialized(d, &all);
         if (r == 0 && all.bytes > f->bound) {
-                qsort(all.list, all.n, sizeof(*all.list), compare_used);
+                sort_list(all.list, all.n, sizeof(*all.list), compare_used);
                 for (size_t i = 0; i < all.n && all.bytes > f->bound; i++)
                         if (take_away(dirfd(d), all.list[i].name))
                                 all.bytes -= all.list[i].size;

@@ -267,7 +267,7 @@ static void keep_last_words(struct check *c)
 
         if (c->n == 0)
                 return;
-        qsort(c->known, c->n, sizeof(*c->known), compare_known);
+        sort_list(c->known, c->n, sizeof(*c->known), compare_known);
         for (size_t i = 0; i < c->n; i++)
                 if (i + 1 == c->n || XXH128_cmp(&c->known[i].key, &c->known[i + 1].key) != 0)
                         c->known[kept++] = c->known[i];
@@ -370,7 +370,7 @@ static int put_back(void *user, const struct journal_record *record)
         struct known *k = record->op == JOURNAL_PUT ? find_known(c, key) : NULL;
 
         if (!k || k->frame != XXH3_64bits(record->frame.data, record->frame.size) ||
-            !bsearch(&key, c->wanted.data, c->wanted.size / sizeof(key), sizeof(key), XXH128_cmp))
+            !find_in_list(&key, c->wanted.data, c->wanted.size / sizeof(key), sizeof(key), XXH128_cmp))
                 return 0;
         if (!table)
                 return 0;
@@ -397,8 +397,8 @@ static int check_missing(struct check *c)
                 k->seen = true;
                 r = want(c, k);
         }
-        if (r == 0 && c->wanted.size > 0)
-                qsort(c->wanted.data, c->wanted.size / sizeof(XXH128_hash_t), sizeof(XXH128_hash_t), XXH128_cmp);
+        if (r == 0)
+                sort_list(c->wanted.data, c->wanted.size / sizeof(XXH128_hash_t), sizeof(XXH128_hash_t), XXH128_cmp);
         return r;
 }
 

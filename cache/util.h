@@ -34,6 +34,18 @@
 
 /* -- cleanup ---------------------------------------------------------------------------------------------------- */
 
+/* qsort() and bsearch() of a list that is NULL while it is empty, which those may not be given. */
+static inline void sort_list(void *list, size_t n, size_t size, int (*compare)(const void *a, const void *b))
+{
+        if (n > 0)
+                qsort(list, n, size, compare);
+}
+static inline void *find_in_list(const void *key, const void *list, size_t n, size_t size,
+                                 int (*compare)(const void *a, const void *b))
+{
+        return n > 0 ? bsearch(key, list, n, size, compare) : NULL;
+}
+
 #define cleanup(f) __attribute__((cleanup(f)))
 #define DEFINE_CLEANUP(type, f)          \
         static inline void f##p(type *p) \

@@ -172,8 +172,7 @@ static int check_programs(struct checking *c)
         uint64_t absent = 0;
         int r = 0;
 
-        if (c->n_programs > 0)
-                qsort(c->programs, c->n_programs, sizeof(*c->programs), by_bytes);
+        sort_list(c->programs, c->n_programs, sizeof(*c->programs), by_bytes);
         for (size_t i = 0; i < c->n_programs && r == 0; i++) {
                 const struct digest *id = &c->programs[i];
                 char hex[DIGEST_HEX_SIZE];

@@ -396,12 +396,12 @@ static int list_programs(struct collecting *c)
                 r = store_each(t, TABLE_BUILDS, SLICE("", 0), SLICE("", 0), true, note_build, c);
         if (r < 0 || c->n_programs == 0)
                 return r;
-        qsort(c->programs, c->n_programs, sizeof(*c->programs), by_id_then_newest);
+        sort_list(c->programs, c->n_programs, sizeof(*c->programs), by_id_then_newest);
         for (size_t i = 0; i < c->n_programs; i++)
                 if (i == 0 || !digest_equal(&c->programs[i].id, &c->programs[n - 1].id))
                         c->programs[n++] = c->programs[i];
         c->n_programs = n;
-        qsort(c->programs, c->n_programs, sizeof(*c->programs), by_age);
+        sort_list(c->programs, c->n_programs, sizeof(*c->programs), by_age);
         return 0;
 }
 

@@ -79,7 +79,7 @@ static bool is_wanted(const struct wants *w, const char *name)
 {
         struct wanted like = {.name = (char *)name};
 
-        return w->n > 0 && bsearch(&like, w->list, w->n, sizeof(*w->list), compare_wanted);
+        return find_in_list(&like, w->list, w->n, sizeof(*w->list), compare_wanted);
 }
 
 static int collect_head(git_repository *from, struct wants *ret)
@@ -111,8 +111,7 @@ static int collect_wants(git_repository *from, struct wants *ret)
         while (r == 0 && (e = git_reference_next_name(&name, it)) != GIT_ITEROVER)
                 r = e < 0 ? errorf(-EIO, "cannot read the refs of %s: %s", git_repository_path(from), git_error_text())
                           : add_wanted(ret, from, name);
-        if (ret->n > 0)
-                qsort(ret->list, ret->n, sizeof(*ret->list), compare_wanted);
+        sort_list(ret->list, ret->n, sizeof(*ret->list), compare_wanted);
         return r < 0 ? r : collect_head(from, ret);
 }
 

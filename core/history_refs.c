@@ -55,8 +55,7 @@ static int compare_refs(const void *a, const void *b)
 
 void ref_list_sort(struct ref_list *l)
 {
-        if (l->n > 0)
-                qsort(l->list, l->n, sizeof(*l->list), compare_refs);
+        sort_list(l->list, l->n, sizeof(*l->list), compare_refs);
 }
 
 size_t ref_list_from(const struct ref_list *l, enum ref_kind kind, const char *name)

@@ -45,7 +45,7 @@ void manifest_sort(struct manifest *m)
 
         if (m->n == 0)
                 return;
-        qsort(m->list, m->n, sizeof(*m->list), compare_tracked);
+        sort_list(m->list, m->n, sizeof(*m->list), compare_tracked);
         for (size_t i = 1; i < m->n; i++) {
                 if (strcmp(m->list[i].path, m->list[n].path) == 0)
                         free(m->list[i].path);

@@ -197,7 +197,7 @@ static void sort_samples(const struct measurement *m, const struct taken **ret)
 {
         for (size_t i = 0; i < m->n; i++)
                 ret[i] = &m->taken[i];
-        qsort(ret, m->n, sizeof(*ret), compare_times);
+        sort_list(ret, m->n, sizeof(*ret), compare_times);
 }
 
 static size_t most_samples(const struct measurement *m)

@@ -441,7 +441,7 @@ int commits_known(struct workspace *w, struct solver *s, uint32_t **ret, size_t 
         if (r == 0 && !list)
                 r = -ENOMEM;
         for (uint32_t i = 0; r == 0 && i < count; i++)
-                if (bsearch(&builds[i], keys.list, keys.n, sizeof(*keys.list), digest_compare)) /* in order: LMDB's own */
+                if (find_in_list(&builds[i], keys.list, keys.n, sizeof(*keys.list), digest_compare)) /* in order: LMDB's own */
                         list[n++] = i;
         free(keys.list);
         if (r < 0)

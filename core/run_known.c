@@ -178,7 +178,7 @@ static int known_ids(struct workspace *w, const struct known *k, uint32_t **ret_
                 if (cases_find_digest(workspace_cases(w), &k->cases[i], &info) == 0 && !info->removed)
                         ids[n++] = info->id;
         }
-        qsort(ids, n, sizeof(*ids), number_compare);
+        sort_list(ids, n, sizeof(*ids), number_compare);
         *ret_ids = ids;
         *ret_n = n;
         return 0;

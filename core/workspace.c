@@ -198,7 +198,7 @@ static int solver_list_read(struct workspace *w, const struct config_text *text,
                                 note_mistake(w, what, r);
                         }
                 }
-                qsort(l->list, l->n, sizeof(*l->list), by_name);
+                sort_list(l->list, l->n, sizeof(*l->list), by_name);
         }
         recipe_list_free(recipes, n);
         if (!l)

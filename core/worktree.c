@@ -318,7 +318,7 @@ int build_prune(const char *work_dir, unsigned keep)
         }
         if (r < 0)
                 return r;
-        qsort(list, there, sizeof(*list), compare_candidates);
+        sort_list(list, there, sizeof(*list), compare_candidates);
         for (unsigned i = 0, left = there; r >= 0 && i < there && left > keep; i++) {
                 r = take_down(work_dir, list[i].number);
                 left -= r > 0;

@@ -44,7 +44,7 @@ static int case_names_read(struct tree *t, struct case_names **ret)
                         return -ENOMEM;
                 c->n++;
         }
-        qsort(c->list, c->n, sizeof(*c->list), case_name_compare);
+        sort_list(c->list, c->n, sizeof(*c->list), case_name_compare);
         *ret = steal_pointer(c);
         return 0;
 }

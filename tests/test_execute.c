@@ -1118,6 +1118,7 @@ START_TEST(test_user_still_in_use)
                 }
                 r = run_like(&q, "/usr/bin/id -ru");
                 ck_assert_int_eq((unsigned)atoi(text_of(&r.out)) == uid, i == 1);
+                execute_result_done(&r);
                 kill_tagged(tag);
         }
 }
