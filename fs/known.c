@@ -124,16 +124,35 @@ static bool told_before(struct inodes *t, uint64_t ino)
         return false;
 }
 
-void known_tell_size(struct known *k, struct fuse_session *fuse, fuse_ino_t ino, off_t offset, void *page, size_t n, bool again)
+static void tell(struct fuse_session *fuse, fuse_ino_t ino, off_t pages, off_t offset, void *page, size_t n)
 {
         struct fuse_bufvec b = FUSE_BUFVEC_INIT(n);
 
         b.buf[0].mem = page;
+        fuse_lowlevel_notify_inval_inode(fuse, ino, pages, 0);
+        if (offset >= PLACEHOLDER_SIZE) /* a shorter one is found out by the first read */
+                fuse_lowlevel_notify_store(fuse, ino, offset, &b, 0);
+}
+
+void known_tell_size(struct known *k, struct fuse_session *fuse, fuse_ino_t ino, off_t offset, void *page, size_t n)
+{
         pthread_mutex_lock(&k->telling);
-        if (!told_before(&k->told, ino) || again) {
-                fuse_lowlevel_notify_inval_inode(fuse, ino, -1, 0);
-                if (offset >= PLACEHOLDER_SIZE) /* a shorter one is found out by the first read */
-                        fuse_lowlevel_notify_store(fuse, ino, offset, &b, 0);
-        }
+        if (!told_before(&k->told, ino))
+                tell(fuse, ino, -1, offset, page, n);
+        pthread_mutex_unlock(&k->telling);
+}
+
+void known_telling(struct known *k)
+{
+        pthread_mutex_lock(&k->telling);
+}
+
+void known_tell_value(struct fuse_session *fuse, fuse_ino_t ino, off_t offset, void *page, size_t n)
+{
+        tell(fuse, ino, 0, offset, page, n);
+}
+
+void known_told(struct known *k)
+{
         pthread_mutex_unlock(&k->telling);
 }

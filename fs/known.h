@@ -28,5 +28,12 @@ bool known_pages(struct known *k, uint64_t ino, uint64_t token);
  *
  * Once for a file, before anybody's open of it is answered, and no open is answered meanwhile. A second time would do harm: it makes the
  * kernel throw away the size that another reader is asking for just now, who would then read on to the placeholder's end, in zeros; and the
- * page could be locked by a read that waits for this very thread. `again`: nobody has the file open, and its value is another one. */
-void known_tell_size(struct known *k, struct fuse_session *fuse, fuse_ino_t ino, off_t offset, void *page, size_t n, bool again);
+ * page could be locked by a read that waits for this very thread. */
+void known_tell_size(struct known *k, struct fuse_session *fuse, fuse_ino_t ino, off_t offset, void *page, size_t n);
+
+/* The same of a file whose value is another one now, pages included. Between known_telling() and known_told(), which keep other opens waiting:
+ * whoever opens it next must not be answered before the old pages are gone. Nobody may have the file open, or a read that holds one of its pages
+ * could wait for those who wait here. */
+void known_telling(struct known *k);
+void known_tell_value(struct fuse_session *fuse, fuse_ino_t ino, off_t offset, void *page, size_t n);
+void known_told(struct known *k);

@@ -1,7 +1,7 @@
 /* Files: open, which may wait for work, and read.
  *
  * Pages of a file stay valid until its value is another one (it was measured again on purpose, its recipe was edited): then the next open
- * drops them (keep_cache). If somebody has it open still, they stay, and whoever opens it is sent to another node (moved.h) by ESTALE, which
+ * drops them, before it is answered. If somebody has it open still, they stay, and whoever opens it is sent to another node (moved.h) by ESTALE, which
  * the kernel answers by looking the name up again. What a file's size is before its value is known: known.h. */
 #include "session_parts.h"
 
@@ -20,6 +20,7 @@ struct handle {
         struct blob content;
         int fd;                         /* instead of content; -1 */
         fuse_ino_t node;                /* that it was opened by; 0 until it is listed */
+        bool told;                      /* the pages of its node are of its value; under the session's lock */
         struct handle *previous, *next; /* under the session's lock */
 };
 
@@ -87,19 +88,44 @@ static bool same_value(const struct handle *a, const struct handle *b)
                (a->content.size == 0 || memcmp(a->content.data, b->content.data, a->content.size) == 0);
 }
 
-/* Of a computed file whose value may change, while others open it. -ESTALE: this node is of another value, which somebody still reads. */
+/* Somebody has it open with another value. Lock held. */
+static bool is_held_otherwise(const struct session *s, const struct handle *h, fuse_ino_t node)
+{
+        for (const struct handle *other = s->handles; other; other = other->next)
+                if (other->node == node && !same_value(other, h))
+                        return true;
+        return false;
+}
+
+/* Of a computed file whose value may change, while others open it. -ESTALE: this node is of another value, which somebody still reads; the
+ * one that a new lookup gives is not. */
 static int handle_list_same(struct session *s, struct handle *h, fuse_ino_t node)
 {
-        int r = 0;
+        fuse_ino_t newest = moved_node(s->moved, moved_ino(s->moved, node));
+        bool other, moves;
 
         pthread_mutex_lock(&s->lock);
-        for (struct handle *other = s->handles; other && r == 0; other = other->next)
-                if (other->node == node && !same_value(other, h))
-                        r = -ESTALE;
-        if (r == 0)
+        other = is_held_otherwise(s, h, node);
+        moves = other && is_held_otherwise(s, h, newest);
+        if (!other)
                 handle_list(s, h, node);
         pthread_mutex_unlock(&s->lock);
-        return r;
+        if (!other)
+                return 0;
+        return moves && moved_on(s->moved, newest) < 0 ? -ENOMEM : -ESTALE;
+}
+
+/* That the pages are of this handle's value is so from now on; whether it was for another handle that is open. */
+static bool handle_told(struct session *s, struct handle *h)
+{
+        bool told = false;
+
+        pthread_mutex_lock(&s->lock);
+        for (const struct handle *other = s->handles; other && !told; other = other->next)
+                told = other != h && other->node == h->node && other->told;
+        h->told = true;
+        pthread_mutex_unlock(&s->lock);
+        return told;
 }
 
 bool file_held_size(struct session *s, fuse_ino_t node, struct stat *st)
@@ -153,36 +179,50 @@ static off_t last_page(const struct handle *h, char page[PAGE], size_t *ret_n)
         return offset;
 }
 
-/* The kernel forgets the size that it knew, and gets it where it does not ask. */
-static void tell_size(struct session *s, fuse_ino_t node, const struct handle *h, bool again)
+/* The kernel forgets the placeholder. */
+static void tell_size(struct session *s, fuse_ino_t node, const struct handle *h)
 {
         char page[PAGE];
         size_t n;
         off_t offset = last_page(h, page, &n);
 
-        known_tell_size(s->known, s->fuse, node, offset, page, n, again);
+        known_tell_size(s->known, s->fuse, node, offset, page, n);
+}
+
+/* Of a listed handle whose file's value may change: the kernel has no pages and no size of another one when this returns, whoever else opens
+ * the file meanwhile. */
+static void tell_value(struct session *s, struct handle *h)
+{
+        char page[PAGE];
+        size_t n;
+        off_t offset = last_page(h, page, &n);
+
+        known_telling(s->known);
+        if (!handle_told(s, h) && !known_pages(s->known, h->node, value_token(h)) && s->fuse)
+                known_tell_value(s->fuse, h->node, offset, page, n);
+        known_told(s->known);
 }
 
 /* Replies to an open that has all it needs; takes the handle. */
 static void reply_open(struct session *s, fuse_req_t req, const struct node *n, fuse_ino_t node, struct handle *h)
 {
-        bool live = node_type(n) == NODE_LIVE, moves = node_type(n) == NODE_COMPUTED && tree_values_move(s->tree), valid;
-        struct fuse_file_info fi = {.fh = (uintptr_t)h, .direct_io = live, .noflush = 1};
+        bool live = node_type(n) == NODE_LIVE, moves = node_type(n) == NODE_COMPUTED && tree_values_move(s->tree);
+        struct fuse_file_info fi = {.fh = (uintptr_t)h, .direct_io = live, .keep_cache = !live, .noflush = 1};
         int r = moves ? handle_list_same(s, h, node) : 0;
 
         if (r < 0) {
-                r = moved_on(s->moved, node);
                 handle_free(h);
-                fuse_reply_err(req, r < 0 ? -r : ESTALE);
+                fuse_reply_err(req, -r);
                 return;
         }
-        valid = !moves || known_pages(s->known, node, value_token(h));
-        fi.keep_cache = !live && valid;
-        if (s->fuse && !live && (!valid || known_had_placeholder(s->known, inode_pack(n->inode))))
-                tell_size(s, node, h, !valid);
-        if (!moves) {
+        if (moves)
+                tell_value(s, h);
+        else {
+                if (s->fuse && !live && known_had_placeholder(s->known, inode_pack(n->inode)))
+                        tell_size(s, node, h);
                 pthread_mutex_lock(&s->lock);
                 handle_list(s, h, node);
+                h->told = true;
                 pthread_mutex_unlock(&s->lock);
         }
         if (fuse_reply_open(req, &fi) < 0) /* interrupted meanwhile: there will be no release */
