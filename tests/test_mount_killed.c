@@ -98,13 +98,19 @@ static size_t runs_begun(void)
         return (size_t)st.st_size;
 }
 
+static pid_t pid_written(void)
+{
+        cleanup_free char *text = NULL;
+
+        return read_whole("pid", &text) > 0 ? (pid_t)atoi(text) : 0;
+}
+
 /* The pid of the nth run. */
 static pid_t await_run(size_t n)
 {
-        cleanup_free char *text = NULL;
         pid_t pid = 0;
 
-        await(runs_begun() == n && read_whole("pid", &text) > 0 && (pid = (pid_t)atoi(text)) > 0 && process_lives(pid));
+        await(runs_begun() == n && (pid = pid_written()) > 0 && process_lives(pid));
         return pid;
 }
 
