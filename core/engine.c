@@ -299,12 +299,12 @@ const cpu_set_t *job_cpus(struct job *j)
 
 unsigned job_slot(struct job *j)
 {
-        return j->slots[0];
+        return j->slots ? (unsigned)__builtin_ctzll(j->slots) : 0;
 }
 
 unsigned job_n_slots(struct job *j)
 {
-        return j->n_slots;
+        return (unsigned)__builtin_popcountll(j->slots);
 }
 
 int job_cancel_fd(struct job *j)

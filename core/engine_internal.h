@@ -57,8 +57,7 @@ struct job {
 
         /* of the thread that runs it */
         int claim, cancel_fd;
-        int slot_locks[ENGINE_SLOTS_MAX];
-        unsigned slots[ENGINE_SLOTS_MAX], n_slots;
+        uint64_t slots; /* a bit for each that it has */
         cpu_set_t cpus;
         struct progress progress;
 };
@@ -96,7 +95,8 @@ struct engine {
         size_t n_abandoned;
         unsigned running[N_RESOURCES], n_workers;
         bool slot_busy[ENGINE_SLOTS_MAX];
-        int urgent; /* the shared lock that says a person waits here; -1 */
+        int slot_locks[ENGINE_SLOTS_MAX]; /* of those that are busy */
+        int urgent;                       /* the shared lock that says a person waits here; -1 */
         uint64_t next_id;
         struct failure failures[ENGINE_FAILURES];
         unsigned next_failure;

@@ -89,14 +89,27 @@ static int view_each(struct engine *e, void (*fn)(void *user, const struct job_v
 
 /* -- to and from JSON -- */
 
+struct publishing {
+        FILE *to;
+        bool more; /* it is not the first */
+};
+
+/* One after the other, and not as one big value: thousands may wait. */
 static void view_to_json(void *user, const struct job_view *v)
 {
-        json_array_append_new(user, json_pack("{sI ss ss ss ss ss sI sI sI sI sI si}", "id", (json_int_t)v->id, "query", v->query,
-                                              "what", v->what, "state", job_state_name(v->state), "priority",
-                                              v->priority == PRIORITY_PERSON ? "person" : "batch", "phase", v->phase, "done",
-                                              (json_int_t)v->done, "total", (json_int_t)v->total, "age", (json_int_t)v->age_ns,
-                                              "running", (json_int_t)v->running_ns, "remaining", (json_int_t)v->remaining_ns,
-                                              "waiters", (int)v->waiters));
+        struct publishing *p = user;
+        json_t *o = json_pack("{sI ss ss ss ss ss sI sI sI sI sI si}", "id", (json_int_t)v->id, "query", v->query, "what",
+                              v->what, "state", job_state_name(v->state), "priority",
+                              v->priority == PRIORITY_PERSON ? "person" : "batch", "phase", v->phase, "done", (json_int_t)v->done,
+                              "total", (json_int_t)v->total, "age", (json_int_t)v->age_ns, "running", (json_int_t)v->running_ns,
+                              "remaining", (json_int_t)v->remaining_ns, "waiters", (int)v->waiters);
+
+        if (!o)
+                return;
+        if (p->more)
+                fputc(',', p->to);
+        p->more = json_dumpf(o, p->to, JSON_COMPACT) == 0 || p->more;
+        json_decref(o);
 }
 
 static const char *string_of(const json_t *o, const char *key)
@@ -134,24 +147,19 @@ static void view_from_json(const json_t *o, int pid, void (*fn)(void *user, cons
 
 void view_publish(struct engine *e)
 {
-        json_t *jobs = json_array();
-        cleanup_free char *text = NULL;
         char path[PATH_SIZE], fresh[PATH_SIZE];
-        FILE *f;
+        struct publishing p = {0};
 
-        if (!jobs)
-                return;
-        view_each(e, view_to_json, jobs);
-        text = json_dumps(jobs, JSON_COMPACT);
-        json_decref(jobs);
-        if (!text || snprintf(path, sizeof(path), "%s/%d.json", e->engines_dir, (int)getpid()) >= (int)sizeof(path) ||
+        if (snprintf(path, sizeof(path), "%s/%d.json", e->engines_dir, (int)getpid()) >= (int)sizeof(path) ||
             snprintf(fresh, sizeof(fresh), "%s/%d.new", e->engines_dir, (int)getpid()) >= (int)sizeof(fresh))
                 return;
-        f = fopen(fresh, "we"); /* for people's eyes only: neither durable nor worth failing for */
-        if (!f)
+        p.to = fopen(fresh, "we"); /* for people's eyes only: neither durable nor worth failing for */
+        if (!p.to)
                 return;
-        fputs(text, f);
-        if (fclose(f) != 0 || rename(fresh, path) < 0)
+        fputc('[', p.to);
+        view_each(e, view_to_json, &p);
+        fputc(']', p.to);
+        if (ferror(p.to) | fclose(p.to) || rename(fresh, path) < 0)
                 unlink(fresh);
 }
 

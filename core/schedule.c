@@ -36,19 +36,22 @@ static int slot_take(struct engine *e, unsigned slot, struct job *j)
         if (r < 0)
                 return r;
         e->slot_busy[slot] = true;
-        j->slot_locks[j->n_slots] = fd;
-        j->slots[j->n_slots++] = slot;
+        e->slot_locks[slot] = fd;
+        j->slots |= UINT64_C(1) << slot;
         CPU_SET((size_t)e->cpus[slot], &j->cpus);
         return 0;
 }
 
 static void slots_release(struct job *j)
 {
-        for (unsigned i = 0; i < j->n_slots; i++) {
-                close(j->slot_locks[i]);
-                j->engine->slot_busy[j->slots[i]] = false;
-        }
-        j->n_slots = 0;
+        struct engine *e = j->engine;
+
+        for (unsigned i = 0; i < e->n_slots; i++)
+                if (j->slots >> i & 1) {
+                        close(e->slot_locks[i]);
+                        e->slot_busy[i] = false;
+                }
+        j->slots = 0;
         CPU_ZERO(&j->cpus);
 }
 
@@ -62,9 +65,9 @@ static int slots_take(struct job *j)
 
         if (j->query->type->resource == RESOURCE_BUILD)
                 most = MIN(MAX(4u, e->n_slots / 4), e->n_slots > runs ? e->n_slots - runs : 1);
-        for (unsigned i = 0; i < e->n_slots && j->n_slots < most && (r == 0 || r == -EAGAIN); i++)
+        for (unsigned i = 0; i < e->n_slots && job_n_slots(j) < most && (r == 0 || r == -EAGAIN); i++)
                 r = slot_take(e, i, j);
-        return j->n_slots > 0 ? 0 : r;
+        return j->slots ? 0 : r;
 }
 
 /* -- claims -- */
