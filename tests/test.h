@@ -7,6 +7,7 @@
  * processes may set test_after before test_main(): it is called in the suite's own process behind each test, however that ended. */
 #pragma once
 
+#include <signal.h>
 #include <check.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -42,6 +43,10 @@ static inline int test_main(const char *name, const TTest *const *tests, size_t 
         SRunner *runner;
         int failed;
 
+        /* who was started by nohup, or in the background of a script, ignores some, and what it starts would, too */
+        signal(SIGHUP, SIG_DFL);
+        signal(SIGINT, SIG_DFL);
+        signal(SIGQUIT, SIG_DFL);
         snprintf(test_base, sizeof(test_base), "%s/%s-XXXXXX", tmp ? tmp : "/tmp", test_folder);
         if (!mkdtemp(test_base)) {
                 perror(test_base);
