@@ -193,13 +193,14 @@ static void tell_size(struct session *s, fuse_ino_t node, const struct handle *h
  * the file meanwhile. */
 static void tell_value(struct session *s, struct handle *h)
 {
-        char page[PAGE];
-        size_t n;
-        off_t offset = last_page(h, page, &n);
-
         known_telling(s->known);
-        if (!handle_told(s, h) && !known_pages(s->known, h->node, value_token(h)) && s->fuse)
+        if (!handle_told(s, h) && !known_pages(s->known, h->node, value_token(h)) && s->fuse) {
+                char page[PAGE];
+                size_t n;
+                off_t offset = last_page(h, page, &n);
+
                 known_tell_value(s->fuse, h->node, offset, page, n);
+        }
         known_told(s->known);
 }
 
