@@ -113,6 +113,7 @@ char *mount_log(const struct mount *m);
 /* Writes a new case of this text to ./mnt/cases/<name> and returns its id. A line with the name is put in front, so that no two cases are
  * the same bytes. */
 unsigned case_add(const char *name, const char *format, ...) printf_like(2, 3);
+void open_gate(void);               /* for cases that wait for ./gate */
 unsigned case_id(const char *name); /* what mnt/cases/by-name/<name> points to; 0: nothing */
 
 /* -- files ------------------------------------------------------------------------------------------------------ */
@@ -131,6 +132,9 @@ void assert_content(const char *path, const char *expected);
 bool exists(const char *path);
 char *read_link(const char *path);
 double number(const char *path); /* a file that holds a number and a newline, and nothing else */
+
+/* A mount takes up where another was ended: `done`'s stdout is the file `before`, `id` is cold, and answers once its gate is open. */
+void assert_goes_on(unsigned done, unsigned id);
 
 /* Extended attribute user.solverfs.<name>; "" when there is none. In the ring of at(). */
 const char *state_of(const char *path, const char *name);

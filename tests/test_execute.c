@@ -974,22 +974,31 @@ START_TEST(test_case_is_a_pipe)
 }
 END_TEST
 
+/* A process that runs it, to be killed. */
+static pid_t caller_start(const struct execute_request *like, const char *words)
+{
+        struct execute_result r;
+        pid_t caller;
+
+        find_attacker();
+        caller = fork();
+        if (caller == 0) {
+                run_error(like, words, &r);
+                _exit(0);
+        }
+        return caller;
+}
+
 START_TEST(test_caller_killed)
 {
         for (int i = 0; i < 2; i++) {
                 struct execute_request q = i == 0 ? usual : bare();
-                struct execute_result r;
                 char tag[32], words[64];
                 pid_t caller;
 
                 tag_of(tag);
                 snprintf(words, sizeof(words), "tree %s", tag);
-                find_attacker();
-                caller = fork();
-                if (caller == 0) {
-                        run_error(&q, words, &r);
-                        _exit(0);
-                }
+                caller = caller_start(&q, words);
                 wait_until_there(tag, 4, NULL);
                 ck_assert_int_eq(kill(caller, SIGKILL), 0);
                 ck_assert_int_eq(waitpid(caller, NULL, 0), caller);
@@ -1038,18 +1047,12 @@ START_TEST(test_program_dies_with_its_helper)
 {
         for (int i = 0; i < 2; i++) {
                 struct execute_request q = i == 0 ? usual : bare();
-                struct execute_result r;
                 char tag[32], words[64];
                 pid_t caller, helper;
 
                 tag_of(tag);
                 snprintf(words, sizeof(words), "wait %s", tag);
-                find_attacker();
-                caller = fork();
-                if (caller == 0) {
-                        run_error(&q, words, &r);
-                        _exit(0);
-                }
+                caller = caller_start(&q, words);
                 wait_until_there(tag, 1, NULL);
                 helper = helper_of(tag);
                 ck_assert_int_eq(kill(helper, SIGSTOP) + kill(caller, SIGKILL) + kill(helper, SIGKILL), 0);
@@ -1094,17 +1097,12 @@ START_TEST(test_user_still_in_use)
         if (!sandbox_has_users())
                 return;
         q.slot = 900;
-        find_attacker();
         tag_of(tag);
         snprintf(words, sizeof(words), "tree %s", tag);
         for (int i = 0; i < 2; i++) { /* as it is left; and when nothing is left of it */
                 unsigned uid;
 
-                caller = fork();
-                if (caller == 0) {
-                        run_error(&q, words, &r);
-                        _exit(0);
-                }
+                caller = caller_start(&q, words);
                 wait_until_there(tag, 4, &stays);
                 helper = helper_of(tag);
                 uid = uid_of(stays); /* the slot's, unless somebody else has left something there */

@@ -17,11 +17,6 @@ static unsigned gated_case(const char *name)
                         absolute("gate"));
 }
 
-static void open_gate(void)
-{
-        write_whole("gate", "");
-}
-
 /* -- signals -- */
 
 static void on_signal(int sig)
@@ -289,10 +284,7 @@ START_TEST(test_forced_unmount_under_load)
         ck_assert_int_eq(mount_wait(m), 0);
         await(shell("! pgrep -f 'tiny.*input.smt2' >/dev/null || ! ls store/scratch | grep .") == 0);
         mount_start("mnt", NULL);
-        assert_shell("cmp before " CELL "stdout", done);
-        assert_state(at(CELL "time", id), "cold");
-        open_gate();
-        assert_content(at(CELL "result", id), "sat\n");
+        assert_goes_on(done, id);
         world_end();
 }
 END_TEST
