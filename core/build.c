@@ -74,6 +74,7 @@ struct attempt {
         struct buffer log;
         char *reason; /* owned; NULL: it goes well */
         bool doubted; /* what it failed for may have come from outside */
+        char namespace[sizeof("CCACHE_NAMESPACE=") + DIGEST_HEX_SIZE];
         uint64_t wall_ns, cpu_ns, memory;
         int64_t started;
         struct build_output *outputs; /* owned */
@@ -133,24 +134,53 @@ static bool has_ccache(const struct build_request *q)
         return q->ccache_dir && access(CCACHE_LINKS, X_OK) == 0;
 }
 
-/* Nothing of it differs between machines and times, so that equal sources give equal programs; the recipe's own variables win. */
-static int environment_of(const struct build_request *q, const char **ret, size_t size)
+static int name_headers(struct attempt *a)
 {
-        static const char *const always[] = {"SOURCE_DATE_EPOCH=315532800", "TZ=UTC"};
-        static const char *const with_ccache[] = {"PATH=" CCACHE_LINKS ":/usr/local/bin:/usr/bin:/bin", "CCACHE_DIR=" CCACHE,
-                                                  "CCACHE_BASEDIR=" INSIDE, "CCACHE_UMASK=002"};
-        size_t n = 0;
+        char headers[DIGEST_HEX_SIZE];
+        int r = host_headers(headers);
 
-        for (size_t i = 0; q->recipe->environment[i] && n < size - 1; i++)
-                ret[n++] = q->recipe->environment[i];
-        for (size_t i = 0; i < ARRAY_SIZE(always) && n < size - 1; i++)
-                if (!names_variable(q->recipe->environment, always[i]))
-                        ret[n++] = always[i];
-        for (size_t i = 0; has_ccache(q) && i < ARRAY_SIZE(with_ccache) && n < size - 1; i++)
-                if (!names_variable(q->recipe->environment, with_ccache[i]))
-                        ret[n++] = with_ccache[i];
-        ret[n] = NULL;
-        return n == size - 1 ? errorf(-E2BIG, "the recipe has too many 'environment' lines") : 0;
+        if (r == 0)
+                snprintf(a->namespace, sizeof(a->namespace), "CCACHE_NAMESPACE=%s", headers);
+        return r;
+}
+
+static int add_variables(const char **list, size_t size, size_t *n, char *const *recipe, const char *const *more, size_t n_more)
+{
+        for (size_t i = 0; i < n_more; i++) {
+                if (names_variable(recipe, more[i]))
+                        continue;
+                if (*n >= size)
+                        return errorf(-E2BIG, "the recipe has too many 'environment' lines");
+                list[(*n)++] = more[i];
+        }
+        list[*n] = NULL;
+        return 0;
+}
+
+/* Nothing of it differs between machines and times, so that equal sources give equal programs; the recipe's own variables win. With a
+ * compile cache the programs are what they are without: only where worktrees lie at different paths are these made relative. What has
+ * to be compiled is not preprocessed first (depend mode) but known again by the headers that the compiler has named; with -MMD these
+ * are without the system's, hence a namespace for them. */
+static int environment_of(const struct attempt *a, const char **ret, size_t size)
+{
+        const struct build_request *q = a->request;
+        char *const *recipe = q->recipe->environment;
+        const char *const always[] = {"SOURCE_DATE_EPOCH=315532800", "TZ=UTC"};
+        const char *const with_ccache[] = {"PATH=" CCACHE_LINKS ":/usr/local/bin:/usr/bin:/bin",
+                                           "CCACHE_DIR=" CCACHE,
+                                           "CCACHE_UMASK=002",
+                                           "CCACHE_DEPEND=1",
+                                           a->namespace,
+                                           "CCACHE_BASEDIR=" INSIDE};
+        size_t n = 0, n_with = ARRAY_SIZE(with_ccache) - (q->sandbox == SANDBOX_BWRAP ? 1 : 0);
+        char *const none[] = {NULL};
+        int r = add_variables(ret, size - 1, &n, none, (const char *const *)recipe, strings_count(recipe));
+
+        if (r == 0)
+                r = add_variables(ret, size - 1, &n, recipe, always, ARRAY_SIZE(always));
+        if (r == 0 && has_ccache(q))
+                r = add_variables(ret, size - 1, &n, recipe, with_ccache, n_with);
+        return r;
 }
 
 /* {jobs} replaced; all other braces are the shell's. */
@@ -176,7 +206,7 @@ static int execute_command(struct attempt *a, const char *text, struct execute_r
         const struct bind binds[] = {{.source = a->worktree->path, .target = INSIDE, .writable = true},
                                      {.source = q->ccache_dir, .target = CCACHE, .writable = true, .shared = true}};
         uint64_t left = limits->wall_ns > a->wall_ns ? limits->wall_ns - a->wall_ns : 1;
-        int r = environment_of(q, environment, ARRAY_SIZE(environment));
+        int r = environment_of(a, environment, ARRAY_SIZE(environment));
 
         if (r < 0)
                 return r;
@@ -525,6 +555,8 @@ int build(const struct build_request *request, struct build_record **ret)
 
         recipe_build_digest(request->recipe, &recipe);
         buffer_add(&a.log, "", 0);
+        if (r == 0 && has_ccache(request))
+                r = name_headers(&a);
         if (r == 0)
                 r = progress_step(request->progress, "checkout", 0, 0);
         if (r == 0)

@@ -2,6 +2,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <fts.h>
 #include <gnu/libc-version.h>
 #include <inttypes.h>
 #include <pthread.h>
@@ -272,6 +273,31 @@ int host_toolchain(char ret[65])
                 memcpy(ret, cache.hex, DIGEST_HEX_SIZE);
         pthread_mutex_unlock(&cache.lock);
         return r;
+}
+
+int host_headers(char ret[65])
+{
+        char *const roots[] = {(char *)"/usr/include", (char *)"/usr/local/include", NULL};
+        FTS *fts = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR | FTS_NOSTAT, NULL);
+        struct hasher *h;
+        struct digest d;
+
+        if (!fts)
+                return -errno;
+        h = hasher_new();
+        for (FTSENT *e; (e = fts_read(fts));) {
+                struct stat st;
+
+                if (e->fts_info != FTS_D || stat(e->fts_accpath, &st) < 0)
+                        continue;
+                hasher_string(h, e->fts_path);
+                hasher_number(h, (uint64_t)st.st_mtim.tv_sec);
+                hasher_number(h, (uint64_t)st.st_mtim.tv_nsec);
+        }
+        fts_close(fts);
+        hasher_finish(h, &d);
+        digest_hex(&d, ret);
+        return 0;
 }
 
 /* -- doctor -- */
