@@ -177,10 +177,9 @@ static int try_open(struct db *d, uint64_t size, unsigned flags)
         return rc;
 }
 
-static int open_env(struct db *d)
+/* As much address space as is wanted, or as there is. */
+static int open_sized(struct db *d, unsigned flags)
 {
-        /* NOMETASYNC: the journal makes a commit durable. NOTLS: a reader belongs to its transaction, which we pool. */
-        unsigned flags = MDB_NOMETASYNC | MDB_NOTLS | (d->read_only ? MDB_RDONLY : 0);
         uint64_t size = map_size_wanted();
         int rc = try_open(d, size, flags);
 
@@ -188,9 +187,18 @@ static int open_env(struct db *d)
                 size /= 2;
                 rc = try_open(d, size, flags);
         }
+        return rc;
+}
+
+static int open_env(struct db *d)
+{
+        /* NOMETASYNC: the journal makes a commit durable. NOTLS: a reader belongs to its transaction, which we pool. */
+        unsigned flags = MDB_NOMETASYNC | MDB_NOTLS | (d->read_only ? MDB_RDONLY : 0);
+        int rc = open_sized(d, flags);
+
         if ((rc == EACCES || rc == EROFS || rc == EPERM) && d->read_only) {
                 d->unlocked = true;
-                rc = try_open(d, size, flags | MDB_NOLOCK);
+                rc = open_sized(d, flags | MDB_NOLOCK);
         }
         if (rc == ENOENT)
                 return errorf(-ENOENT, "there is no index in %s", d->dir);
