@@ -1,6 +1,5 @@
 #include "execute.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <poll.h>
@@ -17,6 +16,7 @@
 #include "cache/fault.h"
 #include "capture.h"
 #include "exec_wire.h"
+#include "process.h"
 #include "sandbox.h"
 
 /* How long a sandbox may take to be made; how long the helper may take to end everything after it was told to, before the sandbox is
@@ -559,33 +559,41 @@ static void wait_for_sandbox(struct execution *x)
         }
 }
 
-static bool is_marked(const char *pid, const char *mark)
+static bool is_marked(pid_t pid, const char *mark)
 {
         cleanup_blob struct blob environment = {0};
         cleanup_close int fd = -1;
         char path[64];
 
-        snprintf(path, sizeof(path), "/proc/%.20s/environ", pid);
+        snprintf(path, sizeof(path), "/proc/%d/environ", (int)pid);
         fd = open(path, O_RDONLY | O_CLOEXEC);
         return fd >= 0 && read_fd(fd, 1 << 22, &environment) == 0 && environment.size > 0 &&
                memmem(environment.data, environment.size, mark, strlen(mark));
 }
 
+struct marked {
+        const char *mark;
+        int killed;
+};
+
+static bool kill_if_marked(void *user, pid_t pid)
+{
+        struct marked *m = user;
+
+        if (is_marked(pid, m->mark) && kill(pid, SIGKILL) == 0)
+                m->killed++;
+        return true;
+}
+
 /* Without a sandbox nothing dies with the helper but the program itself. What it started has inherited its environment. */
 static void kill_marked(const struct execution *x)
 {
-        for (int rounds = 0, found = 1; found > 0 && rounds < 100; rounds++) {
-                DIR *d = opendir("/proc");
-                struct dirent *e;
+        for (int rounds = 0; rounds < 100; rounds++) {
+                struct marked m = {.mark = x->mark};
 
-                found = 0;
-                while (d && (e = readdir(d))) {
-                        if (e->d_name[0] >= '1' && e->d_name[0] <= '9' && is_marked(e->d_name, x->mark) &&
-                            kill((pid_t)strtol(e->d_name, NULL, 10), SIGKILL) == 0)
-                                found++;
-                }
-                if (d)
-                        closedir(d);
+                process_each(kill_if_marked, &m);
+                if (m.killed == 0)
+                        return;
         }
 }
 

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "cache/lock.h"
+#include "process.h"
 
 /* -- whose files -- */
 
@@ -33,33 +34,37 @@ bool sandbox_has_users(void)
 
 #define LEASES "/run/solverfs" /* not below /run/lock, where anybody may be the first to make it */
 
+struct user_search {
+        uid_t uid;
+        bool found;
+};
+
 /* Any of real, effective, saved and file system's. */
-static bool is_of_user(const char *pid, uid_t uid)
+static bool look_for_user(void *user, pid_t pid)
 {
+        struct user_search *search = user;
         cleanup_file FILE *f = NULL;
-        unsigned ids[4] = {0};
+        unsigned ids[4];
         char path[64], line[256];
 
-        snprintf(path, sizeof(path), "/proc/%.20s/status", pid);
+        snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
         f = fopen(path, "re");
         while (f && fgets(line, sizeof(line), f)) {
-                if (sscanf(line, "Uid: %u %u %u %u", &ids[0], &ids[1], &ids[2], &ids[3]) == 4)
-                        return ids[0] == uid || ids[1] == uid || ids[2] == uid || ids[3] == uid;
+                if (sscanf(line, "Uid: %u %u %u %u", &ids[0], &ids[1], &ids[2], &ids[3]) != 4)
+                        continue;
+                for (size_t i = 0; i < ARRAY_SIZE(ids); i++)
+                        search->found |= ids[i] == search->uid;
+                break;
         }
-        return false;
+        return !search->found;
 }
 
 static bool is_user_alive(uid_t uid)
 {
-        DIR *d = opendir("/proc");
-        bool found = false;
-        struct dirent *e;
+        struct user_search search = {.uid = uid};
 
-        while (d && !found && (e = readdir(d)))
-                found = e->d_name[0] >= '1' && e->d_name[0] <= '9' && is_of_user(e->d_name, uid);
-        if (d)
-                closedir(d);
-        return found;
+        process_each(look_for_user, &search);
+        return search.found;
 }
 
 /* In the file of a lease: whether it was given back as empty. A holder that was killed has left it as taken, and there is nothing in it when
@@ -396,19 +401,19 @@ static pid_t parent_of(pid_t pid)
 }
 
 /* bubblewrap's inner half asks to die with the outer one only after it was told to go on. */
+static bool sweep_one(void *user, pid_t pid)
+{
+        unsigned *n = user;
+
+        if (is_ours(pid) && !is_in_our_namespace(pid) && !is_ours(parent_of(pid)) && kill(pid, SIGKILL) == 0)
+                (*n)++;
+        return true;
+}
+
 unsigned sandbox_sweep(void)
 {
-        DIR *d = opendir("/proc");
         unsigned n = 0;
-        struct dirent *e;
 
-        while (d && (e = readdir(d))) {
-                pid_t pid = e->d_name[0] >= '1' && e->d_name[0] <= '9' ? (pid_t)strtol(e->d_name, NULL, 10) : 0;
-
-                if (pid > 0 && is_ours(pid) && !is_in_our_namespace(pid) && !is_ours(parent_of(pid)) && kill(pid, SIGKILL) == 0)
-                        n++;
-        }
-        if (d)
-                closedir(d);
+        process_each(sweep_one, &n);
         return n;
 }

@@ -1,0 +1,8 @@
+/* Processes of this machine. Threads: any. */
+#pragma once
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+/* Calls fn for each process that /proc shows, until it returns false. Costs milliseconds where there are many. */
+void process_each(bool (*fn)(void *user, pid_t pid), void *user);
