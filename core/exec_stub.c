@@ -12,6 +12,7 @@
 #include <linux/capability.h>
 #include <poll.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -451,12 +452,12 @@ static void drain_signals(const struct run *run)
                 ;
 }
 
+/* Its news are no reason to wake, twice for each run: they are read whenever something else is. */
 static void wait_for_something(struct run *run, uint64_t until)
 {
         struct pollfd fds[] = {
                 {.fd = run->signals, .events = POLLIN},
                 {.fd = run->ended || run->over ? -1 : EXEC_CONTROL, .events = POLLIN},
-                {.fd = run->news, .events = POLLIN},
         };
         uint64_t now = clock_now(), left = until > now ? until - now : 0;
         struct timespec t = {.tv_sec = (time_t)(left / NSEC_PER_SEC), .tv_nsec = (long)(left % NSEC_PER_SEC)};
@@ -573,7 +574,7 @@ int main(void)
         int r;
 
         prepare(&run);
-        if (send(EXEC_CONTROL, &(char){EXEC_BEGUN}, 1, MSG_NOSIGNAL) != 1)
+        if (pwrite(EXEC_REQUEST, &(bool){true}, sizeof(bool), offsetof(struct exec_request, begun)) != sizeof(bool))
                 return 1;
         r = run.signals < 0 ? -errno : order_read(EXEC_REQUEST, &order);
         if (r < 0) {

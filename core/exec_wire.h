@@ -1,11 +1,11 @@
 /* What execute.c and the helper `solverfs-exec` (exec_stub.c) say to each other; private to the two, which are always built together.
  *
  * The helper is started with standard input, output and error for the program, and:
- *   EXEC_CONTROL  a stream socket. It writes EXEC_BEGUN to it when it begins, and at the end one struct exec_reply, and exits. Any
- *                 byte it reads from it means that the program prints too much; the end of the stream (cancelled, or the caller is no
- *                 more) means: end everything.
+ *   EXEC_CONTROL  a stream socket. At the end it writes one struct exec_reply to it, and exits. Any byte it reads from it means that the
+ *                 program prints too much; the end of the stream (cancelled, or the caller is no more) means: end everything.
  *   EXEC_REQUEST  a file holding one struct exec_request and, behind it, NUL-terminated strings: the working directory, the scratch
- *                 folder, the arguments, the environment.
+ *                 folder, the arguments, the environment. When it begins it sets `begun` in the file: the caller, who looks only when it
+ *                 has waited long, need not be woken for that.
  */
 #pragma once
 
@@ -14,13 +14,13 @@
 #include <stdint.h>
 
 #define EXEC_MAGIC   UINT32_C(0x53465845)
-#define EXEC_BEGUN   'b'
 #define EXEC_CONTROL 3
 #define EXEC_REQUEST 4
 
 struct exec_request {
         uint32_t magic;
         uint32_t n_arguments, n_environment;
+        bool begun;      /* set by the helper */
         bool namespace;  /* we are PID 1 of a PID namespace: all that is alive in it is the program's */
         bool drop;       /* to uid and gid */
         bool keep_files; /* with that user, keep root's power over files: bare, everything it needs is in folders of ours */

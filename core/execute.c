@@ -36,13 +36,14 @@ struct execution {
         const struct execute_request *request;
         bool inside;                    /* in the sandbox; else bare */
         int control, out, err, process; /* our ends; the process's is a pidfd, or -1 */
+        int wire;                       /* the request, in which the helper says that it has begun */
         uid_t uid;                      /* whom the program runs as, when we are root */
         int lease;                      /* the lock on that user, or -1 */
         pid_t pid;                      /* bubblewrap, or the helper itself; not yet waited for */
         struct capture out_capture, err_capture;
         struct exec_reply reply;
         size_t reply_size;                /* bytes of it read */
-        bool begun;                       /* the helper has said so */
+        bool begun;                       /* the helper was seen to have */
         bool told_output;                 /* that it prints too much */
         bool cancelled, lost;             /* lost: it went beyond every deadline and was killed */
         bool all_gone;                    /* nothing of it is left, as the helper has said, or nothing was begun */
@@ -57,6 +58,7 @@ static void execution_done(struct execution *x)
         closep(&x->out);
         closep(&x->err);
         closep(&x->process);
+        closep(&x->wire);
         sandbox_release(x->lease, x->all_gone);
         capture_done(&x->out_capture);
         capture_done(&x->err_capture);
@@ -297,6 +299,9 @@ static int open_ends(struct execution *x, struct ends *e)
         e->in = q->input_fd >= 0 ? fcntl(q->input_fd, F_DUPFD_CLOEXEC, 3) : open("/dev/null", O_RDONLY | O_CLOEXEC);
         if (e->in < 0)
                 return -errno;
+        e->request = fcntl(x->wire, F_DUPFD_CLOEXEC, 3);
+        if (e->request < 0)
+                return -errno;
         r = open_pipe(&x->out, &e->out);
         if (r == 0 && !q->merge)
                 r = open_pipe(&x->err, &e->err);
@@ -379,7 +384,7 @@ static int start(struct execution *x)
         if (r == 0)
                 r = sandbox_hand_over(x->request, x->uid);
         if (r == 0)
-                r = write_request(x, &e.request);
+                r = write_request(x, &x->wire);
         if (r < 0)
                 return r;
         r = open_ends(x, &e);
@@ -430,37 +435,36 @@ static void read_streams(struct execution *x)
         }
 }
 
-static bool read_beginning(struct execution *x)
-{
-        const uint64_t wall = x->request->wall_ns;
-        char c = 0;
-        ssize_t n = recv(x->control, &c, 1, MSG_DONTWAIT);
-
-        if (n < 0)
-                return errno == EAGAIN || errno == EINTR;
-        x->begun = n == 1 && c == EXEC_BEGUN;
-        if (x->begun && !x->cancelled && !x->told_output)
-                x->deadline = wall != 0 ? now_ns() + wall + WALL_GRACE : 0;
-        return x->begun;
-}
-
 /* Returns false when there is nothing more to come. */
 static bool read_reply(struct execution *x)
 {
-        ssize_t n;
+        ssize_t n = recv(x->control, (char *)&x->reply + x->reply_size, sizeof(x->reply) - x->reply_size, MSG_DONTWAIT);
 
-        if (!x->begun) {
-                bool more = read_beginning(x);
-
-                if (!x->begun)
-                        return more;
-        }
-        n = recv(x->control, (char *)&x->reply + x->reply_size, sizeof(x->reply) - x->reply_size, MSG_DONTWAIT);
         if (n > 0)
                 x->reply_size += (size_t)n;
         else if (n == 0 || (errno != EAGAIN && errno != EINTR))
                 return false;
         return x->reply_size < sizeof(x->reply);
+}
+
+static bool has_begun(const struct execution *x)
+{
+        bool begun = false;
+
+        return x->begun ||
+               (pread(x->wire, &begun, sizeof(begun), offsetof(struct exec_request, begun)) == sizeof(begun) && begun);
+}
+
+/* The time for making the sandbox is over. Returns false when that was not all the time it had. */
+static bool is_late(struct execution *x)
+{
+        const uint64_t wall = x->request->wall_ns;
+
+        if (x->begun || x->cancelled || x->told_output || !has_begun(x))
+                return true;
+        x->begun = true;
+        x->deadline = wall != 0 ? now_ns() + wall + WALL_GRACE : 0;
+        return false;
 }
 
 static void cancel(struct execution *x)
@@ -508,7 +512,7 @@ static void watch(struct execution *x)
                         return;
                 if (from[FROM_CANCEL])
                         cancel(x);
-                if (x->deadline != 0 && now_ns() >= x->deadline) {
+                if (x->deadline != 0 && now_ns() >= x->deadline && is_late(x)) {
                         x->lost = true;
                         return;
                 }
@@ -603,7 +607,7 @@ static int explain_loss(const struct execution *x)
         const struct buffer *said = x->request->merge ? &x->out_capture.head : &x->err_capture.head;
         const char *line = said->data;
 
-        if (x->lost && !x->begun)
+        if (x->lost && !has_begun(x))
                 return errorf(-EIO,
                               "the sandbox of a run of %s did not begin in time: the machine is overloaded, or bwrap is stuck",
                               x->request->argv[0]);
@@ -735,6 +739,7 @@ int execute(const struct execute_request *request, struct execute_result *ret)
                 .out = -1,
                 .err = -1,
                 .process = -1,
+                .wire = -1,
                 .lease = -1,
                 .all_gone = true,
                 .out_capture = {.limit = request->out},
