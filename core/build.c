@@ -234,6 +234,14 @@ static int execute_command(struct attempt *a, const char *text, struct execute_r
                 ret);
 }
 
+static bool says(const struct execute_result *x, const char *const *words, size_t n)
+{
+        for (size_t i = 0; i < n; i++)
+                if (x->out.size > 0 && memmem(x->out.data, x->out.size, words[i], strlen(words[i])))
+                        return true;
+        return false;
+}
+
 /* Did it fail for want of the network? In the words of curl, git, pip, cargo, Go, wget and the C library. */
 static bool wants_network(const struct execute_result *x)
 {
@@ -242,10 +250,17 @@ static bool wants_network(const struct execute_result *x)
                                             "unable to resolve host address", "dial tcp: lookup",
                                             "Name or service not known"};
 
-        for (size_t i = 0; i < ARRAY_SIZE(words); i++)
-                if (x->out.size > 0 && memmem(x->out.data, x->out.size, words[i], strlen(words[i])))
-                        return true;
-        return false;
+        return says(x, words, ARRAY_SIZE(words));
+}
+
+/* Could nothing be started any more? In the words of make, gcc and bash, of ninja, and of dash. Its own limit is told otherwise
+ * (END_PROCESSES): this one was the machine's. */
+static bool wants_processes(const struct execute_result *x)
+{
+        static const char *const words[] = {"fork: Resource temporarily unavailable",
+                                            "posix_spawn: Resource temporarily unavailable", ": Cannot fork"};
+
+        return x->end == END_EXIT && x->code != 0 && says(x, words, ARRAY_SIZE(words));
 }
 
 /* A signal that people and services end processes with may have come from anywhere. Mostly it is not the shell that it hits but what the
@@ -272,16 +287,14 @@ static bool may_be_killed(const struct execute_result *x)
         for (size_t i = 0; x->end == END_EXIT && i < ARRAY_SIZE(signals); i++)
                 if (x->code == 128 + signals[i])
                         return true;
-        for (size_t i = 0; x->end == END_EXIT && i < ARRAY_SIZE(words); i++)
-                if (x->out.size > 0 && memmem(x->out.data, x->out.size, words[i], strlen(words[i])))
-                        return true;
-        return x->doubt == DOUBT_SIGNAL;
+        return x->doubt == DOUBT_SIGNAL || (x->end == END_EXIT && says(x, words, ARRAY_SIZE(words)));
 }
 
 /* Whether what the command ended for says something of the commit. */
 static bool is_doubted(const struct execute_result *x)
 {
-        return x->doubt == DOUBT_MEMORY || (x->doubt == DOUBT_PAUSE && x->end == END_TIMEOUT) || may_be_killed(x);
+        return x->doubt == DOUBT_MEMORY || (x->doubt == DOUBT_PAUSE && x->end == END_TIMEOUT) || may_be_killed(x) ||
+               wants_processes(x);
 }
 
 /* Why a command failed, in the words of the record's reason; 0 too when it did not. */
@@ -536,7 +549,7 @@ static int build_in(struct attempt *a, git_repository *git, const git_oid *commi
                 clean = true;
         }
         if (r == 0 && a->doubted)
-                r = errorf(-EIO, "%s: who ended it cannot be known, so nothing is recorded of this commit", a->reason);
+                r = errorf(-EIO, "%s: that may have come from outside, so nothing is recorded of this commit", a->reason);
         if (r == 0 && !a->reason && !a->request->clean && keep(a, recipe) < 0)
                 log_warning("the next build in %s begins from nothing: its state cannot be written", a->worktree->path);
         if (a->request->clean && remove_tree(a->worktree->path) < 0)
