@@ -6,6 +6,7 @@
 
 #define PLACED_BITS (1u << 20)
 #define SEEN_SLOTS  4096
+#define MIXED       (UINT64_MAX - 1) /* no generation: listings of several were sent */
 
 struct seen {
         uint64_t ino, token;
@@ -76,9 +77,40 @@ bool known_had_placeholder(struct known *k, uint64_t ino)
         return set;
 }
 
-static bool seen_before(struct known *k, struct seen *table, uint64_t ino, uint64_t token)
+static struct seen *seen_slot(struct seen *table, uint64_t ino)
 {
-        struct seen *slot = &table[ino_hash(ino) % SEEN_SLOTS];
+        return &table[ino_hash(ino) % SEEN_SLOTS];
+}
+
+bool known_listing(struct known *k, uint64_t ino, uint64_t generation)
+{
+        struct seen *slot = seen_slot(k->listings, ino);
+        bool same;
+
+        pthread_mutex_lock(&k->lock);
+        same = slot->ino == ino && slot->token == generation;
+        if (slot->ino == ino && !same)
+                *slot = (struct seen){0};
+        pthread_mutex_unlock(&k->lock);
+        return same;
+}
+
+/* What goes on with a listing when nothing is known to have been sent, follows something that went with the pages, or came too late to. */
+void known_listing_sent(struct known *k, uint64_t ino, uint64_t generation, bool first)
+{
+        struct seen *slot = seen_slot(k->listings, ino);
+
+        pthread_mutex_lock(&k->lock);
+        if (slot->ino != ino)
+                *slot = (struct seen){ino, first ? generation : MIXED};
+        else if (first && slot->token != generation)
+                slot->token = MIXED;
+        pthread_mutex_unlock(&k->lock);
+}
+
+bool known_pages(struct known *k, uint64_t ino, uint64_t token)
+{
+        struct seen *slot = seen_slot(k->pages, ino);
         bool same;
 
         pthread_mutex_lock(&k->lock);
@@ -86,16 +118,6 @@ static bool seen_before(struct known *k, struct seen *table, uint64_t ino, uint6
         *slot = (struct seen){ino, token};
         pthread_mutex_unlock(&k->lock);
         return same;
-}
-
-bool known_listing(struct known *k, uint64_t ino, uint64_t token)
-{
-        return seen_before(k, k->listings, ino, token);
-}
-
-bool known_pages(struct known *k, uint64_t ino, uint64_t token)
-{
-        return seen_before(k, k->pages, ino, token);
 }
 
 /* Whether this inode was told of; from now on it was. Lock held. When there is no memory for it, it counts as told: its attributes were

@@ -19,8 +19,12 @@ struct known *known_free(struct known *k);
 void known_placeholder(struct known *k, uint64_t ino); /* its size was given as one */
 bool known_had_placeholder(struct known *k, uint64_t ino);
 
-/* Whether what the kernel keeps of a folder's listing, or of a file's pages, is of this token; from now on it is. */
-bool known_listing(struct known *k, uint64_t ino, uint64_t token);
+/* Listings. The kernel may keep what is sent of one whenever nothing of another generation was sent since its pages were last taken away: two
+ * readers may list at once, and the reply to the slower comes after the pages went. */
+bool known_listing(struct known *k, uint64_t ino, uint64_t generation); /* false: take the pages away now */
+void known_listing_sent(struct known *k, uint64_t ino, uint64_t generation, bool first);
+
+/* Whether what the kernel keeps of a file's pages is of this token; from now on it is. */
 bool known_pages(struct known *k, uint64_t ino, uint64_t token);
 
 /* The kernel is told to forget the placeholder. Who reads without looking at the size first (sendfile and splice, as some cats do) would

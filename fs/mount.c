@@ -214,14 +214,16 @@ static int take_options(const struct session_options *o, const char *store, stru
         cleanup_free char *source = NULL, *options = NULL;
 
         if (asprintf(&source, "fsname=%s", store) < 0 ||
-            fuse_opt_add_opt(&options, "rw,nodev,nosuid,noatime,default_permissions,subtype=solverfs") < 0 ||
+            fuse_opt_add_opt(&options, "rw,nodev,nosuid,noatime,subtype=solverfs") < 0 ||
             fuse_opt_add_opt_escaped(&options, source) < 0 || /* a comma in the store's path is no end of it */
             (o->options && *o->options && fuse_opt_add_opt(&options, o->options) < 0) || fuse_opt_add_arg(ret, "solverfs") < 0 ||
             fuse_opt_add_arg(ret, "-o") < 0 || fuse_opt_add_arg(ret, options) < 0)
                 return -ENOMEM;
         if (fuse_opt_parse(ret, own, own_options, NULL) < 0)
                 return errorf(-EINVAL, "the mount options were not accepted: %s", o->options ? o->options : "");
-        return own->cached && fuse_opt_add_arg(ret, "-oro") < 0 ? -ENOMEM : 0;
+        /* What is finished is for everybody who is let in. There the kernel need not look at modes, for which it would ask for the attributes
+         * of every folder on the way that may grow (session_list.c). */
+        return fuse_opt_add_arg(ret, own->cached ? "-oro" : "-odefault_permissions") < 0 ? -ENOMEM : 0;
 }
 
 static int serve(struct fuse_session *fuse, unsigned threads)

@@ -39,6 +39,11 @@ static double absent_timeout(const struct node *dir)
         }
 }
 
+static bool grows(struct session *s, const struct node *n)
+{
+        return node_type(n) == NODE_FOLDER && tree_list_generation(s->tree, n) != LISTING_FIXED;
+}
+
 static int node_attributes(struct session *s, const struct node *n, struct stat *st, double *timeout)
 {
         bool ready;
@@ -46,7 +51,9 @@ static int node_attributes(struct session *s, const struct node *n, struct stat 
 
         if (r < 0)
                 return r;
-        *timeout = !ready ? 0 : kind_is_moving(n->route->kind) || n->route->generation ? BRIEFLY : FOREVER;
+        *timeout = !ready || (s->no_opendir && grows(s, n))                 ? 0
+                   : kind_is_moving(n->route->kind) || n->route->generation ? BRIEFLY
+                                                                            : FOREVER;
         if (!ready && node_type(n) == NODE_COMPUTED)
                 known_placeholder(s->known, st->st_ino);
         return 0;
@@ -114,6 +121,9 @@ static void op_init(void *user, struct fuse_conn_info *conn)
                 conn->want &= ~(unsigned)FUSE_CAP_AUTO_INVAL_DATA; /* READDIRPLUS and its AUTO are libfuse's default */
         if (!s->finished && conn->capable & FUSE_CAP_EXPLICIT_INVAL_DATA)
                 conn->want |= FUSE_CAP_EXPLICIT_INVAL_DATA;
+        if (s->finished) /* it is there to be read whole: names come with attributes, however many are asked for at once */
+                conn->want &= ~(unsigned)FUSE_CAP_READDIRPLUS_AUTO;
+        s->no_opendir = s->finished && conn->capable & FUSE_CAP_NO_OPENDIR_SUPPORT;
         conn->max_background = 1000; /* readers of many files at once: the default of 12 would make them take turns */
         conn->congestion_threshold = 750;
 }
@@ -159,10 +169,13 @@ int session_stat(struct session *s, fuse_ino_t node, struct stat *ret, double *r
 
 static void op_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *)
 {
+        struct session *s = session_of(req);
         double timeout;
         struct stat st;
-        int r = session_stat(session_of(req), ino, &st, &timeout);
+        int r = session_stat(s, ino, &st, &timeout);
 
+        if (r == 0 && s->no_opendir && S_ISDIR(st.st_mode) && timeout == 0)
+                list_check(s, ino);
         if (r == 0)
                 fuse_reply_attr(req, &st, timeout);
         else

@@ -1,20 +1,41 @@
-/* Folders. Listings are cached by the kernel (cache_readdir) as long as tree_list_generation() of the folder is the same at each opendir. */
+/* Folders. Listings are cached by the kernel (cache_readdir) as long as tree_list_generation() of the folder is the same at each opendir.
+ *
+ * In a mount of what is finished OPENDIR, too, is answered once by ENOSYS, where the kernel has that: most folders are cells, whose
+ * listings never change. Of the others attributes are not to be kept, so that the kernel, before it takes a listing from its pages, asks for
+ * them (fuse_readdir_cached() and AUTO_INVAL_DATA): then is the time to take the pages away. */
 #include "session_parts.h"
+
+/* Whether the listing that the kernel may have of a folder is as one made now would be. */
+static bool is_current(struct session *s, const struct node *dir, fuse_ino_t ino, bool *ret_known)
+{
+        uint64_t generation = tree_list_generation(s->tree, dir);
+
+        *ret_known = generation != 0;
+        return generation == LISTING_FIXED || (generation != 0 && known_listing(s->known, ino, generation));
+}
 
 void list_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
         struct session *s = session_of(req);
         cleanup_node struct node dir = {0};
-        int r = tree_node(s->tree, ino, &dir);
+        bool known;
+        int r = s->no_opendir ? -ENOSYS : tree_node(s->tree, ino, &dir);
 
         if (r == 0) {
-                uint64_t generation = tree_list_generation(s->tree, &dir);
-
-                fi->cache_readdir = generation != 0;
-                fi->keep_cache = generation == LISTING_FIXED || (generation != 0 && known_listing(s->known, ino, generation));
+                fi->keep_cache = is_current(s, &dir, ino, &known);
+                fi->cache_readdir = known;
                 fuse_reply_open(req, fi);
         } else
-                fuse_reply_err(req, session_error(r, "opendir", NULL));
+                fuse_reply_err(req, r == -ENOSYS ? ENOSYS : session_error(r, "opendir", NULL));
+}
+
+void list_check(struct session *s, fuse_ino_t ino)
+{
+        cleanup_node struct node dir = {0};
+        bool known;
+
+        if (s->fuse && tree_node(s->tree, ino, &dir) == 0 && node_type(&dir) == NODE_FOLDER && !is_current(s, &dir, ino, &known))
+                fuse_lowlevel_notify_inval_inode(s->fuse, ino, 0, 0);
 }
 
 struct listing {
@@ -64,6 +85,7 @@ static void reply_listing(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off
         struct listing l = {.req = req, .data = data, .size = size, .plus = plus};
         cleanup_node struct node dir = {0};
         int r = data ? tree_node(s->tree, ino, &dir) : -ENOMEM;
+        uint64_t generation = r == 0 ? tree_list_generation(s->tree, &dir) : 0;
         bool full = false;
 
         if (r == 0 && offset < 1)
@@ -73,6 +95,8 @@ static void reply_listing(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off
         l.attributes = plus && r == 0 && lists_attributes(s, &dir); /* not of the two: the kernel knows them */
         if (r == 0 && !full)
                 r = tree_list(s->tree, &dir, offset <= 2 ? 0 : (uint64_t)offset, listing_add, &l);
+        if (r == 0 && generation != LISTING_FIXED)
+                known_listing_sent(s->known, ino, generation, offset == 0);
         if (r == 0)
                 fuse_reply_buf(req, data, l.used);
         else

@@ -23,7 +23,8 @@ struct session {
         struct contents *contents; /* owned */
         struct fuse_session *fuse; /* borrowed; NULL until attached */
 
-        bool finished; /* nothing in it waits, starts work or is written to: session_finished.c */
+        bool finished;   /* nothing in it waits, starts work or is written to: session_finished.c */
+        bool no_opendir; /* a finished one whose kernel need not ask at opendir either: session_list.c */
 
         pthread_mutex_t lock;
         struct handle *handles; /* all that are open; under lock */
@@ -45,6 +46,8 @@ int session_entry(struct session *s, const struct node *n, struct fuse_entry_par
 
 /* -- folders -- */
 
+/* Without OPENDIR: the kernel has just asked for a folder's attributes, and reads its listing next. */
+void list_check(struct session *s, fuse_ino_t ino);
 void list_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi);
 void list_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset, struct fuse_file_info *fi);
 void list_read_plus(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset, struct fuse_file_info *fi);

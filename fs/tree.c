@@ -213,7 +213,7 @@ uint64_t tree_list_generation(struct tree *t, const struct node *dir)
         if (dir->route->kind == KIND_CELL && dir->view.cached)
                 return LISTING_FIXED; /* it is there when it is finished, and then has all its files */
         if (dir->view.cached)
-                return 0;
+                return recent_generation(t);
         return dir->route->generation ? dir->route->generation(t, dir) : LISTING_FIXED;
 }
 

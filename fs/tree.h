@@ -130,7 +130,7 @@ struct route {
         /* Files that are a plain file in the store: its descriptor instead. */
         int (*open)(struct tree *t, const struct node *n, int *ret_fd);
         int (*query)(struct tree *t, const struct node *n, struct query **ret);
-        /* Folders: changes when the listing may have; NULL: it never does; cached/ and what is in it: see tree_list_generation(). */
+        /* Folders: changes when the listing may have; NULL: it never does. Not for cached/ and what is in it, which any fact may change. */
         uint64_t (*generation)(struct tree *t, const struct node *n);
         /* Its size where that is cheaper than the content: -ENOENT while not ready. */
         int (*size)(struct tree *t, const struct node *n, uint64_t *ret);
@@ -152,7 +152,7 @@ int tree_node(struct tree *t, uint64_t ino, struct node *ret); /* -ESTALE when t
 int tree_lookup(struct tree *t, const struct node *dir, const char *name, struct node *ret);
 /* Entries from `offset` (0: the first; "." and ".." are not among them) on. */
 int tree_list(struct tree *t, const struct node *dir, uint64_t offset, entry_fn fn, void *user);
-/* A number that changes when what tree_list() would give may have; 0: it may at any time. LISTING_FIXED: it never does (or only with the
+/* A number that changes when what tree_list() would give may have; 0: it is not known. LISTING_FIXED: it never does (or only with the
  * recipe: session_finished.c). */
 #define LISTING_FIXED UINT64_MAX
 uint64_t tree_list_generation(struct tree *t, const struct node *dir);

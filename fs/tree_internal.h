@@ -31,4 +31,6 @@ void tree_names_done(struct tree *t);
 
 int recent_new(struct recent **ret);
 unsigned recent_toolchains(struct recent *recent); /* how many different ones were seen; the first is 1 */
+/* Changes with the store, the compilers and the recipes, on which everything in cached/ depends; 0: not known. */
+uint64_t recent_generation(struct tree *t);
 struct recent *recent_free(struct recent *r);

@@ -109,6 +109,15 @@ static int moment_now(struct tree *t, struct moment *ret)
         return 0;
 }
 
+uint64_t recent_generation(struct tree *t)
+{
+        struct moment now;
+
+        if (moment_now(t, &now) < 0)
+                return 0;
+        return now.generation + now.toolchain + workspace_recipes_changed(t->workspace); /* none of them ever falls */
+}
+
 static bool moment_equal(const struct moment *a, const struct moment *b)
 {
         return a->generation == b->generation && a->toolchain == b->toolchain;

@@ -103,6 +103,46 @@ START_TEST(test_the_kernel_is_not_asking)
 }
 END_TEST
 
+/* A finished cell's folder is listed while the daemon is stopped. */
+START_TEST(test_listings_are_the_kernels)
+{
+        struct mount *m;
+        unsigned id;
+
+        world_make(NULL);
+        mount_start("mnt", NULL);
+        id = case_add("a.smt2", "; do print sat\n");
+        assert_shell("solverfs run tiny HEAD %u >/dev/null", id);
+        m = mount_start("done", "cached");
+        assert_shell(
+                "cd done/tiny/cached/$(cd repo && git rev-parse HEAD)/cases/%u && ls > ../../../../../../before && kill -STOP "
+                "%d && timeout 20 ls > ../../../../../../after; r=$?; kill -CONT %d; exit $r",
+                id, (int)m->pid, (int)m->pid);
+        assert_shell("cmp before after && test $(wc -l < after) -eq 7");
+        world_end();
+}
+END_TEST
+
+/* What is finished when a listing begins is in it, whatever the kernel has kept of earlier ones. */
+START_TEST(test_listings_grow_at_once)
+{
+        unsigned id;
+
+        world_make(NULL);
+        mount_start("mnt", NULL);
+        mount_start("done", "cached");
+        for (unsigned i = 1; i <= 10; i++) {
+                id = case_add(at("%u.smt2", i), "; do print sat\n");
+                assert_shell("solverfs run tiny HEAD %u >/dev/null && ls done/cases done/tiny/cached/HEAD/cases > listed", id);
+                assert_shell("test $(grep -cx %u listed) -eq 2 && ls done/tiny/cached/HEAD/cases | wc -l", id);
+                ck_assert_str_eq(shell_output, at("%u\n", i));
+        }
+        assert_shell("solverfs run tiny HEAD~1 %u >/dev/null && ls done/tiny/cached | wc -l", id);
+        ck_assert_str_eq(shell_output, "2\n");
+        world_end();
+}
+END_TEST
+
 START_TEST(test_measured_again)
 {
         cleanup_free char *before = NULL, *after = NULL;
@@ -157,4 +197,5 @@ START_TEST(test_another_recipe)
 END_TEST
 
 MOUNT_SUITE("mount_cached", {test_the_same_files}, {test_nothing_is_written}, {test_nothing_starts},
-            {test_the_kernel_is_not_asking}, {test_measured_again}, {test_another_recipe})
+            {test_the_kernel_is_not_asking}, {test_listings_are_the_kernels}, {test_listings_grow_at_once}, {test_measured_again},
+            {test_another_recipe})
