@@ -13,7 +13,8 @@
 
 #define STORED 20 /* programs whose bytes are counted */
 
-/* -- a synthetic solver in C++: modules that each include a leaf header shared by five and a core header shared by all -- */
+/* -- a synthetic solver in C++: modules that each include a leaf header shared by five, three in four of them a core header, too: of Z3's 742
+ * objects a change of a core header (25 of the 300 commits before 4.8.12) touches 572 in the middle, 77 % -- */
 
 #define MODULES   200
 #define FUNCTIONS 6
@@ -32,7 +33,7 @@ static const enum change pattern[] = {CHANGE_CODE, CHANGE_CODE, CHANGE_LEAF, CHA
 
 static void print_module(struct buffer *b, unsigned m, unsigned version)
 {
-        buffer_addf(b, "#include \"core.h\"\n#include \"leaf%u.h\"\n", m % LEAVES);
+        buffer_addf(b, "#include \"%s\"\n#include \"leaf%u.h\"\n", m % 4 == 3 ? "base.h" : "core.h", m % LEAVES);
         for (unsigned f = 0; f < FUNCTIONS; f++)
                 buffer_addf(b,
                             "unsigned m%u_f%u(unsigned *a, unsigned n)\n{\n    unsigned s = CORE + LEAF + %u;\n"
@@ -106,7 +107,7 @@ static void import_change(FILE *to, enum change change, unsigned i)
 
 static void import_first(FILE *to)
 {
-        cleanup_buffer struct buffer b = {0}, make = {0};
+        cleanup_buffer struct buffer b = {0}, make = {0}, base = {0};
 
         for (unsigned m = 0; m < MODULES; m++)
                 import_module(to, m, 0);
@@ -114,6 +115,8 @@ static void import_first(FILE *to)
                 import_change(to, CHANGE_LEAF, i);
         import_change(to, CHANGE_CORE, 0);
         import_change(to, CHANGE_DOCS, 0);
+        buffer_addf(&base, "#define CORE 0\n%s", core_function);
+        import_file(to, "src/base.h", &base);
         print_main(&b);
         import_file(to, "src/main.cpp", &b);
         buffer_adds(&make, makefile);
@@ -378,7 +381,7 @@ static int rows_builds(struct commits *c, const char *repository)
         if (r == 0)
                 r = row_change(c, CHANGE_LEAF, "a neighbour: a leaf header (of a real one: any header)", theirs, 0.1);
         if (r == 0)
-                r = row_change(c, CHANGE_CORE, "a neighbour: a header that all include", theirs, 0.8);
+                r = row_change(c, CHANGE_CORE, "a neighbour: a header that three in four include", theirs, 0.8);
         return r < 0 ? r : row_docs(c);
 }
 
