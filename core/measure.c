@@ -39,9 +39,9 @@ static const char *case_name(const struct recipe *r)
         return r->format == FORMAT_CNF ? "/case/input.cnf" : "/case/input.smt2";
 }
 
-static int solver_target(char ret[PATH_SIZE], const char *name)
+static int solver_target(char ret[PATH_SIZE], const struct measure_program *p)
 {
-        return path_join(ret, "/solver", basename(name));
+        return path_join(ret, "/solver", p->name);
 }
 
 struct binds {
@@ -58,20 +58,17 @@ static void binds_done(struct binds *b)
 
 static int make_binds(const struct measure_request *q, struct binds *b)
 {
-        size_t more = 0;
         int r;
 
-        while (q->more_programs && q->more_programs[more])
-                more++;
-        b->list = calloc(more + 2, sizeof(*b->list));
-        b->targets = calloc(more + 1, sizeof(*b->targets));
+        b->list = calloc(q->n_programs + 1, sizeof(*b->list));
+        b->targets = calloc(q->n_programs, sizeof(*b->targets));
         if (!b->list || !b->targets)
                 return -ENOMEM;
-        for (size_t i = 0; i <= more; i++) {
-                r = solver_target(b->targets[i], i == 0 ? q->program_name : q->more_programs[i - 1]);
+        for (size_t i = 0; i < q->n_programs; i++) {
+                r = solver_target(b->targets[i], &q->programs[i]);
                 if (r < 0)
                         return r;
-                b->list[b->n++] = (struct bind){.source = i == 0 ? q->program : q->more_programs[i - 1], .target = b->targets[i]};
+                b->list[b->n++] = (struct bind){.source = q->programs[i].path, .target = b->targets[i]};
         }
         b->list[b->n++] = (struct bind){.source = q->case_path, .target = case_name(q->recipe)};
         return 0;
@@ -163,7 +160,7 @@ static int take_sample(struct measurement *m)
         if (r < 0)
                 return r;
         m->n++; /* from here measurement_done() frees it */
-        r = check_executed(&t->run, q->program);
+        r = check_executed(&t->run, q->programs[0].path);
         if (r == 0)
                 r = verdict_read(q->recipe->format, &t->run, &t->verdicts);
         if (r < 0)
@@ -505,8 +502,8 @@ int measure(const struct measure_request *q, struct fact **ret)
         char program[PATH_SIZE];
         int r;
 
-        assert(q->recipe && q->program && q->program_name && q->case_path && q->scratch_parent);
-        r = solver_target(program, q->program_name);
+        assert(q->recipe && q->n_programs > 0 && q->case_path && q->scratch_parent);
+        r = solver_target(program, &q->programs[0]);
         if (r == 0)
                 r = recipe_command(q->recipe, program, case_name(q->recipe), q->has_seed, q->seed, &q->limits, &m.command);
         if (r < 0)

@@ -16,13 +16,17 @@
 /* Bytes a run's scratch folder (with /tmp) may hold; beyond, the run ends as `error`. */
 #define MEASURE_SCRATCH (UINT64_C(4) << 30)
 
+struct measure_program {
+        const char *path; /* on the host */
+        const char *name; /* inside it is /solver/<name>, beside the others, as in the mount's bin/ */
+};
+
 struct measure_request {
         const struct recipe *recipe;
         struct recipe_limits limits;
-        const char *program;              /* host path of {bin} */
-        const char *const *more_programs; /* host paths of further outputs, NULL-terminated or NULL; seen beside {bin} */
-        const char *program_name;         /* how it is called inside: /solver/<name> */
-        const char *case_path;            /* host path; seen inside as /case/input.smt2 or /case/input.cnf */
+        const struct measure_program *programs; /* all outputs of the build; the first is {bin} */
+        size_t n_programs;
+        const char *case_path; /* host path; seen inside as /case/input.smt2 or /case/input.cnf */
         const enum verdict *expected;
         size_t n_expected;
         bool has_seed;

@@ -154,7 +154,7 @@ static uint64_t run_query_estimate(struct workspace *w, const struct query *quer
 struct held {
         int fds[RECIPE_OUTPUTS_MAX];
         char (*paths)[PATH_SIZE];
-        const char *more[RECIPE_OUTPUTS_MAX];
+        struct measure_program programs[RECIPE_OUTPUTS_MAX];
         size_t n;
 };
 
@@ -178,9 +178,8 @@ static int held_get(struct workspace *w, const struct build_record *record, stru
 
                 if (r < 0)
                         return r;
+                h->programs[i] = (struct measure_program){.path = h->paths[i], .name = record->outputs[i].name};
                 h->n++;
-                if (i > 0)
-                        h->more[i - 1] = h->paths[i];
         }
         return 0;
 }
@@ -204,9 +203,8 @@ static int run_measure(struct workspace *w, const struct run_query *q, struct jo
                 &(struct measure_request){
                         .recipe = q->cell.solver->recipe,
                         .limits = q->limits,
-                        .program = held.paths[0],
-                        .more_programs = held.more,
-                        .program_name = record->outputs[0].name,
+                        .programs = held.programs,
+                        .n_programs = held.n,
                         .case_path = case_path,
                         .expected = q->cell.info->expected,
                         .n_expected = q->cell.info->n_expected,

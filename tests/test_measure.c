@@ -25,6 +25,7 @@ static struct recipe recipe_with(const char *run)
 }
 
 static char program[PATH_SIZE], input[PATH_SIZE], scratch[PATH_SIZE];
+static const struct measure_program toy = {.path = program, .name = "toy"};
 
 static struct measure_request request_for(const struct recipe *recipe, const char *script)
 {
@@ -44,8 +45,8 @@ static struct measure_request request_for(const struct recipe *recipe, const cha
                            .memory = 1 << 30,
                            .output = 1 << 20,
                            .processes = 64},
-                .program = program,
-                .program_name = "toy",
+                .programs = &toy,
+                .n_programs = 1,
                 .case_path = input,
                 .scratch_parent = scratch,
                 .cancel_fd = -1,
@@ -253,19 +254,20 @@ START_TEST(test_seed_cnf_and_more_programs)
         struct recipe r = recipe_with("{bin} {seed} {case}");
         struct measure_request q = request_for(&r, "#!/bin/sh\necho \"$*\"\n/solver/other\nexit 20\n");
         char other[PATH_SIZE + 16];
-        const char *more[] = {other, NULL};
+        const struct measure_program programs[] = {toy, {.path = other, .name = "other"}};
         char *environment[] = {(char *)"NAME=value", NULL};
         struct fact *f;
         json_t *j;
 
-        snprintf(other, sizeof(other), "%s/../other", scratch);
+        snprintf(other, sizeof(other), "%s/../1234abcd", scratch); /* as its digest has it */
         assert_ok(write_file_atomic(other, "#!/bin/sh\necho other $NAME\n", 26, 0700));
         r.format = FORMAT_CNF;
         r.seed = (char *)"--seed={n}";
         r.environment = environment;
         q.has_seed = true;
         q.seed = 7;
-        q.more_programs = more;
+        q.programs = programs;
+        q.n_programs = ARRAY_SIZE(programs);
         q.again = true;
         f = measured(&q);
         ck_assert_int_eq(f->verdict, VERDICT_UNSAT);

@@ -45,6 +45,20 @@ START_TEST(test_a_run)
 }
 END_TEST
 
+/* A build's outputs lie beside each other under their own names when one of them runs, as in bin/. */
+START_TEST(test_outputs_find_each_other)
+{
+        const struct world w = {.recipe = "build = \"mkdir -p out; echo sat >out/answer; echo 'cat ${0%/*}/answer' >out/ask\"\n"
+                                          "output = out/ask\noutput = out/answer\nrun = /bin/sh {bin} {seed} {case}\n"};
+
+        world_make(&w);
+        mount_start("mnt", NULL);
+        assert_content(at(CELL "result", case_add("a.smt2", "(check-sat)\n")), "sat\n");
+        assert_shell("[ \"$(sh mnt/tiny/head/bin/ask)\" = sat ]");
+        world_end();
+}
+END_TEST
+
 /* A case's name is bytes, run.json is UTF-8: it is whole all the same, with the name as 'case list' writes it. */
 START_TEST(test_a_name_that_is_no_text)
 {
@@ -621,8 +635,8 @@ START_TEST(test_an_edited_recipe)
 }
 END_TEST
 
-MOUNT_SUITE("mount_runs", {test_a_run}, {test_a_name_that_is_no_text}, {test_results}, {test_a_wrong_answer_is_flagged},
-            {test_time_limit}, {test_cpu_limit}, {test_memory_limit}, {test_output_limit}, {test_process_limit},
-            {test_other_process_limits}, {test_build_limit}, {test_seeds}, {test_other_limits}, {test_spellings_of_limits},
-            {test_a_larger_memory_limit}, {test_samples}, {test_again}, {test_again_under_a_reader}, {test_again_never_mixes},
-            {test_again_under_a_crowd}, {test_an_edited_recipe})
+MOUNT_SUITE("mount_runs", {test_a_run}, {test_outputs_find_each_other, NEEDS_SANDBOX}, {test_a_name_that_is_no_text},
+            {test_results}, {test_a_wrong_answer_is_flagged}, {test_time_limit}, {test_cpu_limit}, {test_memory_limit},
+            {test_output_limit}, {test_process_limit}, {test_other_process_limits}, {test_build_limit}, {test_seeds},
+            {test_other_limits}, {test_spellings_of_limits}, {test_a_larger_memory_limit}, {test_samples}, {test_again},
+            {test_again_under_a_reader}, {test_again_never_mixes}, {test_again_under_a_crowd}, {test_an_edited_recipe})
