@@ -138,14 +138,6 @@ struct job *job_new(struct engine *e, struct query *q, bool again)
         return j;
 }
 
-static void failure_remember(struct engine *e, const struct digest *key, const char *reason)
-{
-        struct failure *f = &e->failures[e->next_failure++ % ENGINE_FAILURES];
-
-        free(f->reason);
-        *f = (struct failure){.key = *key, .reason = strdup(reason)};
-}
-
 static void failure_forget(struct engine *e, const struct digest *key)
 {
         for (size_t i = 0; i < ENGINE_FAILURES; i++)
@@ -153,6 +145,16 @@ static void failure_forget(struct engine *e, const struct digest *key)
                         free(e->failures[i].reason);
                         e->failures[i] = (struct failure){0};
                 }
+}
+
+static void failure_remember(struct engine *e, const struct digest *key, const char *reason)
+{
+        struct failure *f;
+
+        failure_forget(e, key); /* of several sentences the last is meant */
+        f = &e->failures[e->next_failure++ % ENGINE_FAILURES];
+        free(f->reason);
+        *f = (struct failure){.key = *key, .reason = strdup(reason)};
 }
 
 /* -- tickets -- */

@@ -15,6 +15,7 @@ static struct control {
         _Atomic unsigned computed, cancelled, finished_order[512], n_finished;
         _Atomic bool hold; /* compute() waits while this is set */
         _Atomic bool fail;
+        char how[32];        /* more of the sentence it fails with */
         char phase[256];     /* what compute() says of itself; "": nothing */
         _Atomic bool damage; /* compute() reads the store when its pages have gone */
 } * control;
@@ -76,7 +77,7 @@ static int number_compute(struct workspace *w, struct query *q, struct job *j, s
                 return errorf(-EIO, "number %u was damaged", n->number);
         }
         if (control->fail)
-                return errorf(-EIO, "number %u is broken", n->number);
+                return errorf(-EIO, "number %u is broken%s", n->number, control->how);
         r = store_set(workspace_store(w), TABLE_META, SLICE(q->key.bytes, DIGEST_SIZE), SLICE("x", 1));
         control->finished_order[control->n_finished++] = n->number;
         *ret = number_value();
@@ -278,9 +279,15 @@ START_TEST(test_a_failed_need_fails_with_its_reason)
         ck_assert_uint_eq(control->computed, 1); /* 2 was never tried */
         ck_assert_int_eq(engine_peek(e, q, &job, &reason), JOB_FAILED);
         ck_assert_str_eq(reason, "number 1 is broken");
-        control->fail = false; /* a failure is not remembered as an answer */
+        free(reason);
+        strcpy(control->how, " in another way");
         assert_ok(engine_ask(e, q, PRIORITY_PERSON, false, count_answer, &a, &t));
         wait_for(&a.n, 2);
+        ck_assert_int_eq(engine_peek(e, q, &job, &reason), JOB_FAILED);
+        ck_assert_str_eq(reason, "number 1 is broken in another way"); /* the last sentence, not the first */
+        control->fail = false;                                         /* a failure is not remembered as an answer */
+        assert_ok(engine_ask(e, q, PRIORITY_PERSON, false, count_answer, &a, &t));
+        wait_for(&a.n, 3);
         ck_assert_uint_eq(a.ok, 1);
         query_unref(q);
         close_engine();
