@@ -55,7 +55,8 @@ struct query_type {
         int (*find)(struct workspace *w, struct query *q, struct value **ret);
         /* A query whose value compute() cannot do without, or *ret NULL; asked until it returns none. NULL: never any. */
         int (*need)(struct workspace *w, struct query *q, struct query **ret);
-        /* Works it out and stores it. `j` gives its slot, its cancel descriptor, and takes its progress. Never called when need()'s failed. */
+        /* Works it out and stores it. `j` gives its slot, its cancel descriptor, and takes its progress. Never called when need()'s failed.
+         * -ENOENT, and need() has something again: that has gone meanwhile; it is seen to, and compute() called once more. */
         int (*compute)(struct workspace *w, struct query *q, struct job *j, struct value **ret);
         void (*describe)(struct workspace *w, const struct query *q, struct buffer *ret); /* "run kissat 1a2b3c4d case 42" */
         uint64_t (*estimate)(struct workspace *w, const struct query *q); /* ns it will take, 0: no idea; NULL: never any */

@@ -149,12 +149,34 @@ static bool job_is_cancelled(void *user)
         return cancelled;
 }
 
+/* A run waits in the queue for hours, and gc takes the program meanwhile, or it turns out to be damaged when it is read. */
+static bool job_lacks(struct job *j)
+{
+        cleanup(query_unrefp) struct query *need = NULL;
+
+        return !j->second && j->query->type->need && j->query->type->need(j->engine->workspace, j->query, &need) == 0 && need;
+}
+
+/* From the beginning, as if it had just been asked. Drops the lock; the job may be gone afterwards. */
+static void job_begin_again(struct job *j)
+{
+        j->second = true;
+        close(steal_fd(&j->cancel_fd));
+        j->stage = STAGE_NEED;
+        j->phase[0] = '\0';
+        j->done = j->total = 0;
+        j->engine->dirty = true;
+        job_advance(j);
+}
+
 static void *job_thread(void *user)
 {
         struct job *j = user;
         struct engine *e = j->engine;
         enum resource resource = j->query->type->resource;
         cleanup(value_unrefp) struct value *v = NULL;
+        cleanup_free char *reason = NULL;
+        bool lacks = false;
         int r = -ENOENT;
 
         error_clear();
@@ -167,12 +189,19 @@ static void *job_thread(void *user)
                         r = j->query->type->compute(e->workspace, j->query, j, &v);
         }
         fault_at("engine.answer");
+        if (r < 0)
+                reason = strdup(error_message(r));
+        if (r == -ENOENT)
+                lacks = job_lacks(j);
         pthread_mutex_lock(&e->lock);
         claim_release(j); /* the value is in the store by now: whoever waits for the claim finds it */
         slots_release(j);
         e->running[resource]--;
         engine_wake(e);
-        job_finish(j, r, v, r < 0 ? error_message(r) : NULL);
+        if (lacks && !j->cancelled)
+                job_begin_again(j);
+        else
+                job_finish(j, r, v, reason);
         e->n_workers--;
         pthread_cond_broadcast(&e->idle);
         pthread_mutex_unlock(&e->lock);

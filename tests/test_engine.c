@@ -16,6 +16,7 @@ static struct control {
         _Atomic bool hold; /* compute() waits while this is set */
         _Atomic bool fail;
         char how[32];        /* more of the sentence it fails with */
+        _Atomic int lose;    /* so often what a number needs is gone when its turn comes */
         char phase[256];     /* what compute() says of itself; "": nothing */
         _Atomic bool damage; /* compute() reads the store when its pages have gone */
 } * control;
@@ -55,6 +56,11 @@ static int number_need(struct workspace *w, struct query *q, struct query **ret)
         return 0;
 }
 
+static int forget_in(void *key, struct store_txn *t)
+{
+        return store_delete(t, TABLE_META, SLICE(((struct digest *)key)->bytes, DIGEST_SIZE));
+}
+
 static int number_compute(struct workspace *w, struct query *q, struct job *j, struct value **ret)
 {
         struct number_query *n = (struct number_query *)q;
@@ -75,6 +81,13 @@ static int number_compute(struct workspace *w, struct query *q, struct job *j, s
                 ck_assert_int_eq(truncate("store/lmdb/data.mdb", 8192), 0);
                 store_fetch(workspace_store(w), TABLE_META, SLICE("?", 1), &b);
                 return errorf(-EIO, "number %u was damaged", n->number);
+        }
+        if (n->need >= 0 && control->lose > 0) {
+                cleanup(query_unrefp) struct query *need = number_new((unsigned)n->need, -1, RESOURCE_DISK);
+
+                control->lose--;
+                assert_ok(store_update(workspace_store(w), forget_in, &need->key));
+                return errorf(-ENOENT, "number %d is gone", n->need);
         }
         if (control->fail)
                 return errorf(-EIO, "number %u is broken%s", n->number, control->how);
@@ -290,6 +303,35 @@ START_TEST(test_a_failed_need_fails_with_its_reason)
         wait_for(&a.n, 3);
         ck_assert_uint_eq(a.ok, 1);
         query_unref(q);
+        close_engine();
+}
+END_TEST
+
+/* As when gc takes a program while a run of it waits in the queue. */
+START_TEST(test_what_is_needed_is_gone_when_its_turn_comes)
+{
+        struct answers a = {.lock = PTHREAD_MUTEX_INITIALIZER};
+        struct ticket *t = NULL;
+        struct query *q;
+
+        start(&(struct engine_options){.cores = 1});
+        control->lose = 1;
+        q = number_new(2, 1, RESOURCE_CORE);
+        assert_ok(engine_ask(e, q, PRIORITY_PERSON, false, count_answer, &a, &t));
+        wait_for(&a.n, 1);
+        ck_assert_msg(a.last == 0, "%s", a.reason);
+        ck_assert_uint_eq(control->computed, 4); /* 1, 2, 1 again, 2 again */
+        query_unref(q);
+        control->lose = 2; /* not for ever */
+        q = number_new(4, 3, RESOURCE_CORE);
+        assert_ok(engine_ask(e, q, PRIORITY_PERSON, false, count_answer, &a, &t));
+        wait_for(&a.n, 2);
+        ck_assert_int_eq(a.last, -ENOENT);
+        ck_assert_str_eq(a.reason, "number 3 is gone");
+        query_unref(q);
+        ask(5, PRIORITY_PERSON, &a); /* its slot is free */
+        wait_for(&a.n, 3);
+        ck_assert_int_eq(a.last, 0);
         close_engine();
 }
 END_TEST
@@ -685,9 +727,9 @@ END_TEST
 
 SUITE("engine", test_a_stored_value_is_answered_at_once, test_a_thousand_askers_one_computation, test_what_is_needed_comes_first,
       test_who_waits_for_the_same_need_goes_on_in_order, test_a_failed_need_fails_with_its_reason,
-      test_the_last_to_leave_cancels_after_the_grace, test_who_comes_back_in_time_joins,
-      test_who_asks_for_a_cancelled_one_gets_a_new_one, test_people_come_before_batches, test_the_queue_is_bounded,
-      test_again_computes_what_is_there, test_get_can_be_interrupted, test_get_is_interrupted_beside_answers,
-      test_a_damaged_store_is_read, test_locks_cannot_be_taken, test_closing_answers_everybody,
-      test_one_computation_in_all_processes, test_a_killed_process_frees_its_claim, test_jobs_can_be_seen_from_everywhere,
-      test_phases_are_text, test_storm)
+      test_what_is_needed_is_gone_when_its_turn_comes, test_the_last_to_leave_cancels_after_the_grace,
+      test_who_comes_back_in_time_joins, test_who_asks_for_a_cancelled_one_gets_a_new_one, test_people_come_before_batches,
+      test_the_queue_is_bounded, test_again_computes_what_is_there, test_get_can_be_interrupted,
+      test_get_is_interrupted_beside_answers, test_a_damaged_store_is_read, test_locks_cannot_be_taken,
+      test_closing_answers_everybody, test_one_computation_in_all_processes, test_a_killed_process_frees_its_claim,
+      test_jobs_can_be_seen_from_everywhere, test_phases_are_text, test_storm)
