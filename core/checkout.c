@@ -4,7 +4,7 @@
 #include <limits.h>
 #include <sys/stat.h>
 
-#define FILES_MAX     1000000             /* in a checkout; a few objects of a hostile repository can name any number */
+#define ENTRIES_MAX   1000000 /* files and folders in a checkout; a few objects of a hostile repository can name any number */
 #define BYTES_MAX     (UINT64_C(1) << 35) /* in all */
 #define FILE_MAX      (UINT64_C(1) << 30)
 #define DEPTH_MAX     256
@@ -18,6 +18,7 @@ struct listing {
         struct manifest *files;
         struct buffer *notes;
         uint64_t bytes;
+        size_t entries;
         char path[PATH_SIZE];
         size_t length;
 };
@@ -37,10 +38,10 @@ static int list_file(struct listing *l, uint32_t mode, const git_oid *oid)
         if (git_odb_read_header(&size, &type, l->odb, oid) < 0 || type != GIT_OBJECT_BLOB)
                 return lacks(l, oid);
         l->bytes += size;
+        if (S_ISLNK(mode) && size == 0)
+                return errorf(-EBADMSG, "the sources hold a link to nowhere, which cannot be checked out: %s", l->path);
         if (size > FILE_MAX || l->bytes > BYTES_MAX || (S_ISLNK(mode) && size >= PATH_SIZE))
                 return errorf(-EBADMSG, "the sources are too large to be checked out: %s is of %zu bytes", l->path, size);
-        if (l->files->n >= FILES_MAX)
-                return errorf(-EBADMSG, "the sources are more than %d files", FILES_MAX);
         return manifest_add(l->files, &t);
 }
 
@@ -50,6 +51,8 @@ static int list_entry(struct listing *l, const git_tree_entry *e, unsigned depth
 {
         uint32_t mode = (uint32_t)git_tree_entry_filemode_raw(e);
 
+        if (l->entries++ >= ENTRIES_MAX)
+                return errorf(-EBADMSG, "the sources are more than %d files and folders", ENTRIES_MAX);
         if (S_ISDIR(mode))
                 return list_tree(l, git_tree_entry_id(e), depth + 1);
         if (S_ISLNK(mode))

@@ -872,7 +872,12 @@ START_TEST(test_hostile_trees)
               "git branch bomb $(git commit-tree -m x $t); "
               "t=$(git rev-parse HEAD^{tree}); for i in $(seq 300); do t=$(printf '040000 tree %s\\td\\n' $t | git mktree); "
               "done; "
-              "git branch deep $(git commit-tree -m x $t)");
+              "git branch deep $(git commit-tree -m x $t); "
+              "t=$(git mktree </dev/null); for i in $(seq 12); do t=$(for k in 0 1 2 3 4 5 6 7 8 9; do printf '040000 tree "
+              "%s\\td%s\\n' $t $k; done | git mktree); done; "
+              "git branch hollow $(git commit-tree -m x $t); "
+              "t=$(printf '120000 blob %s\\tlink\\n' $(git hash-object -w /dev/null) | git mktree); "
+              "git branch nowhere $(git commit-tree -m x $t)");
         ask("git -C r rev-parse HEAD:a", sha);
         git_libgit2_init();
         git_oid_fromstr(&blob, sha);
@@ -887,7 +892,9 @@ START_TEST(test_hostile_trees)
         build_fails("slash", "the sources hold a file named '../../escaped', which cannot be checked out");
         build_fails("dotgit", "the sources hold a file named '.GIT', which cannot be checked out");
         build_fails("dot", "the sources hold a file named '.', which cannot be checked out");
-        build_fails("bomb", "the sources are more than 1000000 files");
+        build_fails("bomb", "the sources are more than 1000000 files and folders");
+        build_fails("hollow", "the sources are more than 1000000 files and folders"); /* and not one file */
+        build_fails("nowhere", "the sources hold a link to nowhere, which cannot be checked out: link");
         build_fails("deep", "the sources are folders nested more than 256 deep");
         ck_assert_int_eq(access("escaped", F_OK), -1);
         build_ok("main");
