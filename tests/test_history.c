@@ -342,6 +342,30 @@ START_TEST(test_texts)
 }
 END_TEST
 
+/* A few objects that name 10^10 files, 10^12 folders, 300 folders in each other. */
+START_TEST(test_too_many_changes)
+{
+        static const char *const bombs[] = {"files", "folders", "deep"};
+        cleanup_buffer struct buffer b = {0};
+
+        shell("git init -q -b main r; cd r; echo 1 > a; commit one; "
+              "ten() { for k in 0 1 2 3 4 5 6 7 8 9; do printf '040000 tree %s\\td%s\\n' $1 $k; done | git mktree; }; "
+              "t=$(git rev-parse HEAD^{tree}); for i in $(seq 10); do t=$(ten $t); done; "
+              "git branch files $(git commit-tree -p main -m x $t); "
+              "t=$(git mktree </dev/null); for i in $(seq 12); do t=$(ten $t); done; "
+              "git branch folders $(git commit-tree -m x $t); "
+              "t=$(git rev-parse HEAD^{tree}); for i in $(seq 300); do t=$(printf '040000 tree %s\\td\\n' $t | git mktree); "
+              "done; git branch deep $(git commit-tree -m x $t)");
+        begin("r");
+        for (size_t i = 0; i < ARRAY_SIZE(bombs); i++) {
+                assert_error(history_text(history, resolve(bombs[i]), COMMIT_CHANGES, &b), EFBIG);
+                check_text(bombs[i], COMMIT_MESSAGE, "x\n");
+        }
+        check_text("main", COMMIT_CHANGES, "A\ta\n");
+        close_history();
+}
+END_TEST
+
 START_TEST(test_dates)
 {
         shell("git init -q -b main r; cd r; for d in '@0 +0000' '1700000000 -0330' '253402300800 +0000' '1700000000 +1400'; do "
@@ -939,8 +963,9 @@ START_TEST(test_damaged_loose_objects)
 END_TEST
 
 SUITE("history", test_damaged_loose_objects, test_index_and_lookups, test_refs, test_revisions_are_git_s, test_revisions_refused,
-      test_revisions_at_random, test_names_like_hex, test_ambiguous_prefixes, test_texts, test_dates, test_odd_commits,
-      test_sources, test_sources_that_cannot_be_kept, test_update, test_rewritten_upstream, test_branch_becomes_folder,
-      test_clone_sources_that_do_not_work, test_clone_sources_that_work, test_stopped, test_damaged_repository,
-      test_foreign_repository, test_odd_ref_names, test_killed_index, test_killed_clone_leaves_nothing_in_the_way, test_snapshot,
-      test_snapshot_ahead_of_the_store, test_snapshot_of_others, test_threads)
+      test_revisions_at_random, test_names_like_hex, test_ambiguous_prefixes, test_texts, test_too_many_changes, test_dates,
+      test_odd_commits, test_sources, test_sources_that_cannot_be_kept, test_update, test_rewritten_upstream,
+      test_branch_becomes_folder, test_clone_sources_that_do_not_work, test_clone_sources_that_work, test_stopped,
+      test_damaged_repository, test_foreign_repository, test_odd_ref_names, test_killed_index,
+      test_killed_clone_leaves_nothing_in_the_way, test_snapshot, test_snapshot_ahead_of_the_store, test_snapshot_of_others,
+      test_threads)
