@@ -5,13 +5,27 @@
 #include <pcre2.h>
 
 /* Bytes are bytes: what a solver prints need not be UTF-8. */
-#define OPTIONS   (PCRE2_NEVER_UTF | PCRE2_NEVER_UCP | PCRE2_NEVER_BACKSLASH_C)
-#define LINE_MOST ((size_t)1 << 20)
+#define OPTIONS    (PCRE2_NEVER_UTF | PCRE2_NEVER_UCP | PCRE2_NEVER_BACKSLASH_C | PCRE2_AUTO_CALLOUT)
+#define LINE_MOST  ((size_t)1 << 20)
+#define STEPS_MOST UINT64_C(200000000)
 
 struct pattern {
         pcre2_code *code;
         pcre2_match_data *match;
+        pcre2_match_context *context;
+        uint64_t steps; /* of the search that is going on: items tried, and bytes gone over */
+        size_t at;      /* where the last one was tried */
 };
+
+/* Called before each item of the pattern. PCRE2's own bound is on what is tried from one place of the line, and there are many. */
+static int count_step(pcre2_callout_block *b, void *user)
+{
+        struct pattern *p = user;
+
+        p->steps += 1 + (b->current_position > p->at ? b->current_position - p->at : 0);
+        p->at = b->current_position;
+        return p->steps > STEPS_MOST ? PCRE2_ERROR_CALLOUT : 0;
+}
 
 static int refuse(const char *text, int code, size_t at)
 {
@@ -37,14 +51,17 @@ int pattern_new(const char *text, struct pattern **ret)
         if (groups != 1)
                 return errorf(-EINVAL, "'%s' has %u groups; it needs exactly one, around the number", text, groups);
         p->match = pcre2_match_data_create_from_pattern(p->code, NULL);
-        if (!p->match)
+        p->context = pcre2_match_context_create(NULL);
+        if (!p->match || !p->context)
                 return -ENOMEM;
+        pcre2_set_callout(p->context, count_step, p);
         *ret = steal_pointer(p);
         return 0;
 }
 
 void pattern_free(struct pattern *p)
 {
+        pcre2_match_context_free(p->context);
         pcre2_match_data_free(p->match);
         pcre2_code_free(p->code);
         free(p);
@@ -57,7 +74,7 @@ static int last_in_line(struct pattern *p, const char *line, size_t size, struct
         int any = 0;
 
         for (size_t at = 0; at <= size; at = MAX(found[1], at + 1)) {
-                int n = pcre2_match(p->code, (PCRE2_SPTR)line, size, at, 0, p->match, NULL);
+                int n = pcre2_match(p->code, (PCRE2_SPTR)line, size, at, 0, p->match, p->context);
 
                 if (n == PCRE2_ERROR_NOMATCH)
                         break;
@@ -76,6 +93,7 @@ bool pattern_last(struct pattern *p, struct slice output, struct slice *ret)
         const char *text = output.data;
         size_t end = output.size;
 
+        p->steps = 0;
         while (end > 0) {
                 const char *newline = memrchr(text, '\n', end);
                 size_t begin = newline ? (size_t)(newline + 1 - text) : 0;

@@ -72,6 +72,10 @@ START_TEST(test_bounded)
         many[size] = '\0';
         ck_assert_ptr_null(last("((?:a+)+)b", SLICE(many, 1 << 10))); /* exponential, were it not cut short */
         ck_assert_ptr_null(last("(a)", SLICE(many, size)));           /* one line, longer than what is searched */
+        for (size_t i = 0; i < size; i += 3)
+                many[i] = ' ';
+        /* one line of words: from each place to its end, and back: 10^12 steps, few of them from the same place */
+        ck_assert_ptr_null(last("[a-z ]+: ([0-9])", SLICE(many, 1 << 20)));
         memcpy(many + size - 5, "\nc: 7", 5);
         assert_last("c: ([0-9])", many, "7");
         memset(many, '\n', 1 << 16);
