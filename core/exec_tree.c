@@ -12,6 +12,7 @@
 
 struct process {
         pid_t pid, parent;
+        pid_t thread; /* one that lives, and by which its memory is found */
         char state;
         bool ours;
         uint64_t ticks, threads, space, resident; /* resident in pages */
@@ -47,7 +48,7 @@ static bool parse_stat(const char *text, struct process *p)
 
         if (!at || at[1] != ' ' || !at[2])
                 return false;
-        p->pid = (pid_t)strtol(text, NULL, 10);
+        p->pid = p->thread = (pid_t)strtol(text, NULL, 10);
         p->state = at[2];
         at += 3;
         for (int i = 4; i <= 24; i++) {
@@ -62,6 +63,33 @@ static bool parse_stat(const char *text, struct process *p)
         p->space = field[23];
         p->resident = field[24];
         return true;
+}
+
+/* A process whose first thread has ended is shown as a zombie without memory, although the others go on. */
+static bool is_headless(const struct process *p)
+{
+        return p->state == 'Z' && p->threads > 1;
+}
+
+static void find_thread(struct process *p)
+{
+        struct process thread = {0};
+        char name[64], text[1024];
+        struct dirent *e;
+        DIR *d;
+
+        snprintf(name, sizeof(name), "/proc/%d/task", (int)p->pid);
+        d = opendir(name);
+        while (d && p->resident == 0 && (e = readdir(d))) {
+                snprintf(name, sizeof(name), "%.20s/stat", e->d_name);
+                if (e->d_name[0] == '.' || read_small(dirfd(d), name, text, sizeof(text)) <= 0 || !parse_stat(text, &thread))
+                        continue;
+                p->thread = thread.pid;
+                p->space = thread.space;
+                p->resident = thread.resident;
+        }
+        if (d)
+                closedir(d);
 }
 
 static int list_add(struct list *l, const struct process *p)
@@ -126,13 +154,16 @@ static int list_read(bool inside, struct list *ret)
         }
         if (!inside)
                 mark_descendants(&l);
+        for (size_t i = 0; i < l.n; i++)
+                if (l.items[i].ours && is_headless(&l.items[i]))
+                        find_thread(&l.items[i]);
         *ret = l;
         return 0;
 }
 
 static bool is_alive(const struct process *p)
 {
-        return p->ours && p->state != 'Z' && p->state != 'X';
+        return p->ours && ((p->state != 'Z' && p->state != 'X') || is_headless(p));
 }
 
 /* -- what is asked of it -- */
@@ -178,7 +209,7 @@ int tree_read(bool inside, struct tree *ret)
                 if (t.largest_space < p->space)
                         t.largest_space = p->space;
                 if (t.n > 1)
-                        shared = shared_pages(p->pid);
+                        shared = shared_pages(p->thread);
                 if (shared > p->resident)
                         shared = p->resident;
                 pages += p->resident - shared;
@@ -204,7 +235,7 @@ uint64_t tree_fair_memory(bool inside)
 
                 if (!is_alive(&l.items[i]))
                         continue;
-                snprintf(name, sizeof(name), "/proc/%d/smaps_rollup", (int)l.items[i].pid);
+                snprintf(name, sizeof(name), "/proc/%d/smaps_rollup", (int)l.items[i].thread);
                 if (read_small(AT_FDCWD, name, text, sizeof(text)) < 0 && (errno == EACCES || errno == EPERM)) {
                         sum = 0;
                         break;

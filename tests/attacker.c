@@ -316,6 +316,23 @@ static void *spin(void *arg)
         return NULL;
 }
 
+static void *stay_in_thread(void *megabytes)
+{
+        touch((size_t)atoi(megabytes) << 20);
+        sleep_for_ever();
+        return NULL;
+}
+
+static int headless(char **argv) /* N processes whose first thread ends, while another grows by MEGABYTES and stays */
+{
+        pthread_t t;
+
+        for (int i = 1; i < atoi(argument(argv, 2)) && fork() != 0; i++)
+                ;
+        pthread_create(&t, NULL, stay_in_thread, (void *)argument(argv, 3));
+        pthread_exit(NULL);
+}
+
 static int burn_in_threads(char **argv)
 {
         static int counters[16];
@@ -644,6 +661,7 @@ static int attack(int argc, char **argv)
                 {"print", print},
                 {"fill", fill},
                 {"threads", burn_in_threads},
+                {"headless", headless},
                 {"where", where},
                 {"touch", touch_memory},
                 {"grow", grow},

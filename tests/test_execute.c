@@ -315,6 +315,8 @@ START_TEST(test_wall_limit)
                 ck_assert_uint_ge(r.wall_ns, q.wall_ns);
                 r = run_like(&q, "ignore");
                 ck_assert_int_eq(r.end, END_TIMEOUT);
+                r = run_like(&q, "headless 1 0");
+                ck_assert_int_eq(r.end, END_TIMEOUT);
                 r = run_like(&q, "stop");
                 ck_assert_int_eq(r.end, END_TIMEOUT);
                 ck_assert_str_eq(text_of(&r.out), "sat\n");
@@ -407,6 +409,8 @@ START_TEST(test_memory_limit)
                 ck_assert_int_eq(r.end, END_MEMORY);
                 execute_result_done(&r);
                 r = run_like(&q, "grow-children 4 80"); /* together more, each less */
+                ck_assert_int_eq(r.end, END_MEMORY);
+                r = run_like(&q, "headless 4 80"); /* and when they look like zombies */
                 ck_assert_int_eq(r.end, END_MEMORY);
                 r = run_like(&q, "share 6 80"); /* what a fork shares is counted once */
                 assert_end(&r, END_EXIT, 0);
