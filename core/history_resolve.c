@@ -116,16 +116,38 @@ static int revparse_error(struct history *h, int r, const char *revision)
         return errorf(-EINVAL, "'%.100s' is not a revision: %s", revision, git_error_text());
 }
 
+/* HEAD~3 is of the index's HEAD, as HEAD is: the repository's may name a branch that is not there, or be of an update that is not done yet. */
+static int as_indexed(struct history *h, const char *revision, char ret[REVISION_MAX + GIT_OID_HEXSZ])
+{
+        size_t n = strncmp(revision, "HEAD", 4) == 0 ? 4 : 1;
+        struct commit c;
+        uint32_t head;
+        int r = 0;
+
+        snprintf(ret, REVISION_MAX, "%s", revision);
+        if ((n == 1 && revision[0] != '@') || (revision[n] != '~' && revision[n] != '^'))
+                return 0;
+        r = history_head(h, &head);
+        if (r == 0)
+                r = history_commit(h, head, &c);
+        if (r == 0)
+                snprintf(ret, REVISION_MAX + GIT_OID_HEXSZ, "%s%s", git_oid_tostr_s(&c.oid), revision + n);
+        return r;
+}
+
 static int resolve_by_git(struct history *h, const char *revision, uint32_t *ret)
 {
+        char text[REVISION_MAX + GIT_OID_HEXSZ];
         cleanup_handle struct handle handle = {0};
         cleanup_git_object git_object *object = NULL, *commit = NULL;
-        int r = history_handle(h, &handle);
+        int r = as_indexed(h, revision, text);
 
+        if (r == 0)
+                r = history_handle(h, &handle);
         if (r < 0)
                 return r;
         git_error_clear();
-        r = git_revparse_single(&object, handle.git, revision);
+        r = git_revparse_single(&object, handle.git, text);
         if (r < 0)
                 return revparse_error(h, r, revision);
         if (git_object_peel(&commit, object, GIT_OBJECT_COMMIT) < 0)

@@ -197,6 +197,20 @@ START_TEST(test_revisions_are_git_s)
 }
 END_TEST
 
+/* HEAD is the newest branch when upstream's names none that is there, and HEAD~ is from there. */
+START_TEST(test_head_of_no_branch)
+{
+        make_repository();
+        shell("git -C r symbolic-ref HEAD refs/heads/unborn");
+        begin("r");
+        ck_assert_uint_eq(resolve("HEAD"), resolve("main"));
+        ck_assert_uint_eq(resolve("HEAD~2"), resolve("main~2"));
+        ck_assert_uint_eq(resolve("@^"), resolve("main^"));
+        ck_assert_uint_eq(resolve("HEAD^{/two}"), resolve("main^{/two}"));
+        close_history();
+}
+END_TEST
+
 START_TEST(test_revisions_refused)
 {
         cleanup_free char *longest = malloc(10001);
@@ -962,10 +976,10 @@ START_TEST(test_damaged_loose_objects)
 }
 END_TEST
 
-SUITE("history", test_damaged_loose_objects, test_index_and_lookups, test_refs, test_revisions_are_git_s, test_revisions_refused,
-      test_revisions_at_random, test_names_like_hex, test_ambiguous_prefixes, test_texts, test_too_many_changes, test_dates,
-      test_odd_commits, test_sources, test_sources_that_cannot_be_kept, test_update, test_rewritten_upstream,
-      test_branch_becomes_folder, test_clone_sources_that_do_not_work, test_clone_sources_that_work, test_stopped,
-      test_damaged_repository, test_foreign_repository, test_odd_ref_names, test_killed_index,
+SUITE("history", test_damaged_loose_objects, test_index_and_lookups, test_refs, test_revisions_are_git_s, test_head_of_no_branch,
+      test_revisions_refused, test_revisions_at_random, test_names_like_hex, test_ambiguous_prefixes, test_texts,
+      test_too_many_changes, test_dates, test_odd_commits, test_sources, test_sources_that_cannot_be_kept, test_update,
+      test_rewritten_upstream, test_branch_becomes_folder, test_clone_sources_that_do_not_work, test_clone_sources_that_work,
+      test_stopped, test_damaged_repository, test_foreign_repository, test_odd_ref_names, test_killed_index,
       test_killed_clone_leaves_nothing_in_the_way, test_snapshot, test_snapshot_ahead_of_the_store, test_snapshot_of_others,
       test_threads)
