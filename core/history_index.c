@@ -324,6 +324,51 @@ static int list_refs(struct history *h, const struct tips *tips, struct ref_list
         return 0;
 }
 
+static int keep_commit(struct history *h, git_repository *git, const git_oid *oid)
+{
+        cleanup_git_reference git_reference *kept = NULL;
+        char name[64];
+        int r;
+
+        snprintf(name, sizeof(name), "refs/solverfs/kept/%s", git_oid_tostr_s(oid));
+        r = git_reference_create(&kept, git, name, oid, 1, NULL);
+        if (r < 0 && r != GIT_ENOTFOUND) /* lost already: -ESTALE will say so to who asks */
+                return errorf(git_errno(r), "cannot keep commit %s in %s: %s", git_oid_tostr_s(oid), h->path, git_error_text());
+        return 0;
+}
+
+/* A HEAD that was on no branch may have been all that held its commit. */
+static int keep_old_head(struct history *h, git_repository *git, const struct ref_list *old, const struct tips *tips,
+                         bool *ret_any)
+{
+        cleanup_free git_oid *now = calloc(tips->n + 1, sizeof(*now));
+        struct commit was;
+        size_t n = 0;
+        int r;
+
+        if (!now)
+                return -ENOMEM;
+        for (size_t i = 0; i < old->n; i++)
+                if (old->list[i].commit == old->head)
+                        return 0; /* kept as that */
+        if (old->head == COMMIT_NONE)
+                return 0;
+        r = history_commit(h, old->head, &was);
+        if (r < 0)
+                return r;
+        for (size_t i = 0; i < tips->n; i++)
+                now[n++] = tips->list[i].oid;
+        if (tips->has_head)
+                now[n++] = tips->head;
+        for (size_t i = 0; i < n; i++)
+                if (git_oid_equal(&now[i], &was.oid))
+                        return 0;
+        if (n > 0 && git_graph_reachable_from_any(git, &was.oid, now, n) == 1)
+                return 0;
+        *ret_any = true;
+        return keep_commit(h, git, &was.oid);
+}
+
 /* A branch or tag that vanished or was moved back leaves a ref of ours on where it was, so that no commit of the index is ever lost to
  * a `git gc` in the store. Done from the index's last list, not from what the fetch saw: a killed update is made good by the next one. */
 static int keep_old_tips(struct history *h, git_repository *git, const struct ref_list *old, const struct ref_list *new,
@@ -331,8 +376,6 @@ static int keep_old_tips(struct history *h, git_repository *git, const struct re
 {
         for (size_t i = 0; i < old->n; i++) {
                 const struct ref *now = ref_list_find(new, old->list[i].kind, old->list[i].name);
-                cleanup_git_reference git_reference *kept = NULL;
-                char name[64];
                 struct commit was, is;
                 int r;
 
@@ -345,11 +388,9 @@ static int keep_old_tips(struct history *h, git_repository *git, const struct re
                         return r;
                 if (now && git_graph_descendant_of(git, &is.oid, &was.oid) == 1)
                         continue;
-                snprintf(name, sizeof(name), "refs/solverfs/kept/%s", git_oid_tostr_s(&was.oid));
-                r = git_reference_create(&kept, git, name, &was.oid, 1, NULL);
-                if (r < 0 && r != GIT_ENOTFOUND) /* lost already: -ESTALE will say so to who asks */
-                        return errorf(git_errno(r), "cannot keep commit %s in %s: %s", git_oid_tostr_s(&was.oid), h->path,
-                                      git_error_text());
+                r = keep_commit(h, git, &was.oid);
+                if (r < 0)
+                        return r;
                 *ret_any = true;
         }
         return 0;
@@ -437,6 +478,8 @@ int history_index(struct history *h, git_repository *git, const struct progress 
                 r = list_refs(h, &tips, &new);
         if (r == 0)
                 r = keep_old_tips(h, git, old, new, &kept);
+        if (r == 0)
+                r = keep_old_head(h, git, old, &tips, &kept);
         if (r == 0 && kept) { /* the list has these refs of ours too */
                 tips_done(&tips);
                 new = ref_list_unref(new);

@@ -542,6 +542,27 @@ START_TEST(test_rewritten_upstream)
 }
 END_TEST
 
+/* So does what only a HEAD on no branch held. */
+START_TEST(test_detached_head_moves_on)
+{
+        char old[256];
+
+        shell("git init -q -b main r; cd r; echo 1 > f; commit one; git checkout -q --detach; echo 2 > f; commit two");
+        begin("r");
+        ask("git -C r rev-parse HEAD", old);
+        shell("cd r; git checkout -q main");
+        ck_assert_uint_eq(update(), 0);
+        shell("git --git-dir=repos/x.git -c gc.pruneExpire=now gc -q --prune=now");
+        check_text(old, COMMIT_MESSAGE, "two\n");
+        shell("cd r; git checkout -q --detach; echo 3 > f; commit three; git branch -f main");
+        ck_assert_uint_eq(update(), 1);
+        shell("cd r; git checkout -q main; [ $(git --git-dir=../repos/x.git for-each-ref refs/solverfs | wc -l) = 1 ]");
+        ck_assert_uint_eq(update(), 0);
+        shell("[ $(git --git-dir=repos/x.git for-each-ref refs/solverfs | wc -l) = 1 ]"); /* nothing else needs one */
+        close_history();
+}
+END_TEST
+
 START_TEST(test_branch_becomes_folder)
 {
         shell("git init -q -b a r; cd r; echo 1 > f; commit one");
@@ -979,7 +1000,7 @@ END_TEST
 SUITE("history", test_damaged_loose_objects, test_index_and_lookups, test_refs, test_revisions_are_git_s, test_head_of_no_branch,
       test_revisions_refused, test_revisions_at_random, test_names_like_hex, test_ambiguous_prefixes, test_texts,
       test_too_many_changes, test_dates, test_odd_commits, test_sources, test_sources_that_cannot_be_kept, test_update,
-      test_rewritten_upstream, test_branch_becomes_folder, test_clone_sources_that_do_not_work, test_clone_sources_that_work,
-      test_stopped, test_damaged_repository, test_foreign_repository, test_odd_ref_names, test_killed_index,
-      test_killed_clone_leaves_nothing_in_the_way, test_snapshot, test_snapshot_ahead_of_the_store, test_snapshot_of_others,
-      test_threads)
+      test_rewritten_upstream, test_detached_head_moves_on, test_branch_becomes_folder, test_clone_sources_that_do_not_work,
+      test_clone_sources_that_work, test_stopped, test_damaged_repository, test_foreign_repository, test_odd_ref_names,
+      test_killed_index, test_killed_clone_leaves_nothing_in_the_way, test_snapshot, test_snapshot_ahead_of_the_store,
+      test_snapshot_of_others, test_threads)
