@@ -336,7 +336,8 @@ static int job_ask_need(struct job *j, struct query *need)
                         free(t);
                         job_unref(j);
                 }
-        }
+        } else if (j->need && j->need->job)
+                job_raise(j->need->job, j->priority); /* a person may have joined j while we asked for it as a batch's */
         pthread_mutex_unlock(&e->lock);
         return r;
 }

@@ -15,10 +15,12 @@ static struct control {
         _Atomic unsigned computed, cancelled, finished_order[512], n_finished;
         _Atomic bool hold; /* compute() waits while this is set */
         _Atomic bool fail;
-        char how[32];        /* more of the sentence it fails with */
-        _Atomic int lose;    /* so often what a number needs is gone when its turn comes */
-        char phase[256];     /* what compute() says of itself; "": nothing */
-        _Atomic bool damage; /* compute() reads the store when its pages have gone */
+        char how[32];            /* more of the sentence it fails with */
+        _Atomic bool hold_find;  /* who looks for number 1 a second time waits while this is set … */
+        _Atomic unsigned looked; /* … and is counted */
+        _Atomic int lose;        /* so often what a number needs is gone when its turn comes */
+        char phase[256];         /* what compute() says of itself; "": nothing */
+        _Atomic bool damage;     /* compute() reads the store when its pages have gone */
 } * control;
 
 struct number_query {
@@ -33,8 +35,12 @@ static const struct query_type number_type;
 static int number_find(struct workspace *w, struct query *q, struct value **ret)
 {
         cleanup_blob struct blob b = {0};
-        int r = store_fetch(workspace_store(w), TABLE_META, SLICE(q->key.bytes, DIGEST_SIZE), &b);
+        int r;
 
+        if (((struct number_query *)q)->number == 1 && ++control->looked > 1)
+                while (control->hold_find)
+                        usleep(1000);
+        r = store_fetch(workspace_store(w), TABLE_META, SLICE(q->key.bytes, DIGEST_SIZE), &b);
         if (r == 0)
                 *ret = number_value();
         return r;
@@ -415,6 +421,50 @@ START_TEST(test_people_come_before_batches)
 }
 END_TEST
 
+static void *ask_two_as_batch(void *answers)
+{
+        struct query *q = number_new(2, 1, RESOURCE_CORE);
+        struct ticket *t = NULL;
+
+        assert_ok(engine_ask(e, q, PRIORITY_BATCH, false, count_answer, answers, &t));
+        query_unref(q);
+        return NULL;
+}
+
+static void see_priority_of_one(void *user, const struct job_view *j)
+{
+        if (strcmp(j->what, "number 1") == 0)
+                *(enum priority *)user = j->priority;
+}
+
+START_TEST(test_a_person_joins_while_a_need_is_asked_for)
+{
+        struct answers a = {.lock = PTHREAD_MUTEX_INITIALIZER};
+        enum priority seen = PRIORITY_BATCH;
+        struct ticket *t = NULL;
+        pthread_t thread;
+        struct query *q;
+
+        start(NULL);
+        control->hold = true;
+        control->hold_find = true;
+        ck_assert_int_eq(pthread_create(&thread, NULL, ask_two_as_batch, &a), 0);
+        wait_for(&control->looked, 2); /* for number 1, as a batch's */
+        q = number_new(2, 1, RESOURCE_CORE);
+        assert_ok(engine_ask(e, q, PRIORITY_PERSON, false, count_answer, &a, &t));
+        query_unref(q);
+        control->hold_find = false;
+        pthread_join(thread, NULL);
+        wait_for(&control->computed, 1);
+        assert_ok(engine_each_job(e, see_priority_of_one, &seen));
+        ck_assert_int_eq(seen, PRIORITY_PERSON);
+        control->hold = false;
+        wait_for(&a.n, 2);
+        ck_assert_uint_eq(a.ok, 2);
+        close_engine();
+}
+END_TEST
+
 START_TEST(test_the_queue_is_bounded)
 {
         struct answers a = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -729,7 +779,7 @@ SUITE("engine", test_a_stored_value_is_answered_at_once, test_a_thousand_askers_
       test_who_waits_for_the_same_need_goes_on_in_order, test_a_failed_need_fails_with_its_reason,
       test_what_is_needed_is_gone_when_its_turn_comes, test_the_last_to_leave_cancels_after_the_grace,
       test_who_comes_back_in_time_joins, test_who_asks_for_a_cancelled_one_gets_a_new_one, test_people_come_before_batches,
-      test_the_queue_is_bounded, test_again_computes_what_is_there, test_get_can_be_interrupted,
-      test_get_is_interrupted_beside_answers, test_a_damaged_store_is_read, test_locks_cannot_be_taken,
-      test_closing_answers_everybody, test_one_computation_in_all_processes, test_a_killed_process_frees_its_claim,
-      test_jobs_can_be_seen_from_everywhere, test_phases_are_text, test_storm)
+      test_a_person_joins_while_a_need_is_asked_for, test_the_queue_is_bounded, test_again_computes_what_is_there,
+      test_get_can_be_interrupted, test_get_is_interrupted_beside_answers, test_a_damaged_store_is_read,
+      test_locks_cannot_be_taken, test_closing_answers_everybody, test_one_computation_in_all_processes,
+      test_a_killed_process_frees_its_claim, test_jobs_can_be_seen_from_everywhere, test_phases_are_text, test_storm)
