@@ -54,6 +54,15 @@ static int fetch_error(int r, const char *url)
         return errorf(e == -ENOENT ? -EIO : e, "cannot fetch from %s: %s", url, git_error_text());
 }
 
+/* One that no branch and no tag has was not fetched: then ours stays. */
+static int copy_detached_head(git_repository *git, const git_oid *oid)
+{
+        cleanup_git_odb git_odb *odb = NULL;
+        int r = git_repository_odb(&odb, git);
+
+        return r == 0 && git_odb_exists(odb, oid) ? git_repository_set_head_detached(git, oid) : r;
+}
+
 /* HEAD becomes what the other side's is: a branch, or a commit. When it has none (its branch is not born), ours stays. */
 static int copy_head(git_repository *git, git_remote *remote)
 {
@@ -68,7 +77,7 @@ static int copy_head(git_repository *git, git_remote *remote)
                 r = 0;
                 for (size_t i = 0; i < n; i++)
                         if (strcmp(heads[i]->name, "HEAD") == 0)
-                                r = git_repository_set_head_detached(git, &heads[i]->oid);
+                                r = copy_detached_head(git, &heads[i]->oid);
         }
         git_buf_dispose(&name);
         return r;

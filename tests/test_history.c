@@ -1,9 +1,12 @@
 #include "test.h"
 
+#include <arpa/inet.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 
 #include "core/history.h"
@@ -563,6 +566,76 @@ START_TEST(test_detached_head_moves_on)
 }
 END_TEST
 
+/* git's own server for the folder that we are in; 0: there is none. It dies with the test. */
+static pid_t serve(char ret_url[64])
+{
+        struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+        socklen_t size = sizeof(address);
+        char program[256], port[32], base[PATH_SIZE + 16];
+        int s = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        pid_t pid;
+
+        ask("echo $(git --exec-path)/git-daemon", program);
+        if (access(program, X_OK) < 0)
+                return 0;
+        ck_assert_int_eq(bind(s, (struct sockaddr *)&address, size), 0);
+        ck_assert_int_eq(getsockname(s, (struct sockaddr *)&address, &size), 0);
+        close(s);
+        snprintf(port, sizeof(port), "--port=%u", ntohs(address.sin_port));
+        snprintf(ret_url, 64, "git://127.0.0.1:%u/r", ntohs(address.sin_port));
+        strcpy(base, "--base-path=");
+        ck_assert_ptr_nonnull(getcwd(base + strlen(base), PATH_SIZE));
+        pid = fork();
+        if (pid == 0) {
+                prctl(PR_SET_PDEATHSIG, SIGKILL);
+                execl(program, program, "--listen=127.0.0.1", port, "--reuseaddr", "--export-all", base, NULL);
+                _exit(127);
+        }
+        for (int i = 0, connected = -1; connected < 0; i++) {
+                ck_assert_int_lt(i, 20000);
+                usleep(1000);
+                s = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+                connected = connect(s, (struct sockaddr *)&address, size);
+                close(s);
+        }
+        return pid;
+}
+
+START_TEST(test_over_the_network)
+{
+        char url[64];
+        uint32_t tip;
+        pid_t pid;
+
+        make_repository();
+        pid = serve(url);
+        if (pid == 0)
+                return;
+        begin(url);
+        ck_assert_uint_eq(history_count(history), 6);
+        check_revision("r", "HEAD");
+        check_revision("r", "v2");
+        check_revision("r", "feature/x");
+        ck_assert_uint_eq(update(), 0);
+        shell("cd r; git reset -q --hard HEAD~; echo 5 > src/a; commit other; git branch -D feature/x; git branch feature");
+        ck_assert_uint_eq(update(), 1);
+        check_revision("r", "main");
+        check_revision("r", "feature");
+        refuse_revision("feature/x", ENOENT);
+        tip = resolve("main");
+        shell("cd r; git checkout -q --detach; echo 6 > src/a; commit alone"); /* no branch's, as in the middle of a rebase */
+        ck_assert_uint_eq(update(), 0);
+        ck_assert_uint_eq(resolve("HEAD"), tip);
+        assert_ok(history_clone("repos", "y", url, NULL));
+        shell("cd r; git checkout -q --detach HEAD~2");
+        update();
+        ck_assert_uint_eq(resolve("HEAD"), resolve("main~1"));
+        kill(pid, SIGKILL);
+        waitpid(pid, NULL, 0);
+        close_history();
+}
+END_TEST
+
 START_TEST(test_branch_becomes_folder)
 {
         shell("git init -q -b a r; cd r; echo 1 > f; commit one");
@@ -1000,7 +1073,7 @@ END_TEST
 SUITE("history", test_damaged_loose_objects, test_index_and_lookups, test_refs, test_revisions_are_git_s, test_head_of_no_branch,
       test_revisions_refused, test_revisions_at_random, test_names_like_hex, test_ambiguous_prefixes, test_texts,
       test_too_many_changes, test_dates, test_odd_commits, test_sources, test_sources_that_cannot_be_kept, test_update,
-      test_rewritten_upstream, test_detached_head_moves_on, test_branch_becomes_folder, test_clone_sources_that_do_not_work,
-      test_clone_sources_that_work, test_stopped, test_damaged_repository, test_foreign_repository, test_odd_ref_names,
-      test_killed_index, test_killed_clone_leaves_nothing_in_the_way, test_snapshot, test_snapshot_ahead_of_the_store,
-      test_snapshot_of_others, test_threads)
+      test_rewritten_upstream, test_detached_head_moves_on, test_over_the_network, test_branch_becomes_folder,
+      test_clone_sources_that_do_not_work, test_clone_sources_that_work, test_stopped, test_damaged_repository,
+      test_foreign_repository, test_odd_ref_names, test_killed_index, test_killed_clone_leaves_nothing_in_the_way, test_snapshot,
+      test_snapshot_ahead_of_the_store, test_snapshot_of_others, test_threads)
