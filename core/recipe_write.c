@@ -98,20 +98,19 @@ int recipe_print(const struct recipe *r, struct buffer *ret)
 
 /* -- the store's config ----------------------------------------------------------------------------------------- */
 
-/* What differs from `than`: the defaults, or a variant's solver. */
+/* What differs from `than`: the defaults, or a variant's solver; and a CPU limit that reading would not make of the timeout. */
 static void print_section(struct buffer *b, const struct recipe *r, const struct recipe *than)
 {
-        bool variant = r->base != NULL,
-             cpu_follows = r->limits.cpu_ns == r->limits.wall_ns && than->limits.cpu_ns == than->limits.wall_ns;
+        bool variant = r->base != NULL, cpu_follows = than->limits.cpu_ns == than->limits.wall_ns;
+        uint64_t cpu_unsaid = cpu_follows ? r->limits.wall_ns : than->limits.cpu_ns;
 
         buffer_addf(b, "[solver \"%s\"]\n", r->name);
         for (size_t i = 0; i < N_RECIPE_KEYS; i++) {
                 const struct recipe_key *k = &recipe_keys[i];
                 bool base = k->offset == offsetof(struct recipe, base), cpu = k->offset == offsetof(struct recipe, limits.cpu_ns);
+                bool differs = cpu ? r->limits.cpu_ns != cpu_unsaid : !same_value(k, r, than);
 
-                if (base ? variant
-                         : k->places & (variant ? PLACE_VARIANT : PLACE_SOLVER) && !(cpu && cpu_follows) &&
-                                    !same_value(k, r, than))
+                if (base ? variant : k->places & (variant ? PLACE_VARIANT : PLACE_SOLVER) && differs)
                         print_value(b, k, recipe_field(r, k));
         }
 }

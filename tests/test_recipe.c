@@ -554,6 +554,33 @@ START_TEST(test_config_round_trip)
 }
 END_TEST
 
+/* A CPU limit follows the timeout when nothing is said of it: one that does not must be said, also when it is the default's. */
+START_TEST(test_config_keeps_a_limit_that_is_the_default)
+{
+        static const char *const texts[] = {
+                MINIMAL "timeout = 60s\ncputime = 20s\n",
+                MINIMAL "[variant \"v\"]\ntimeout = 60s\ncputime = 20s\n",
+                MINIMAL "timeout = 60s\ncputime = 30s\n[variant \"v\"]\ntimeout = 30s\n",
+                MINIMAL "timeout = 60s\ncputime = 30s\n[variant \"v\"]\ncputime = 60s\n",
+                MINIMAL "timeout = 60s\n[variant \"v\"]\ntimeout = 20s\n",
+        };
+
+        for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
+                struct recipe **again;
+                size_t n;
+
+                unlink("config");
+                write_config("s", texts[i]);
+                assert_ok(read_config("config", &again, &n));
+                ck_assert_uint_eq(n, n_list);
+                for (size_t k = 0; k < n; k++)
+                        ck_assert_mem_eq(&again[k]->limits, &list[k]->limits, sizeof(again[k]->limits));
+                recipe_list_free(again, n);
+        }
+        done();
+}
+END_TEST
+
 START_TEST(test_config_keeps_the_rest)
 {
         struct stat st;
@@ -722,5 +749,5 @@ SUITE("recipe", test_defaults, test_every_key, test_variants_inherit, test_comma
       test_build_digest_holds_what_matters, test_unknown_names, test_missing_and_repeated_keys, test_bad_values,
       test_bad_commands, test_syntax_is_explained, test_lines_are_counted_through_continuations, test_read_files, test_examples,
       test_print_comes_back, test_print_of_a_variant, test_print_of_a_repository_with_a_newline, test_config_round_trip,
-      test_config_keeps_the_rest, test_config_links_and_leftovers, test_config_mistakes, test_config_stays_readable,
-      test_config_written_by_many, test_quantities)
+      test_config_keeps_a_limit_that_is_the_default, test_config_keeps_the_rest, test_config_links_and_leftovers,
+      test_config_mistakes, test_config_stays_readable, test_config_written_by_many, test_quantities)
