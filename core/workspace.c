@@ -415,17 +415,28 @@ bool solver_is_gone(struct workspace *w, const struct solver *s)
 
 /* -- adding and removing solvers -- */
 
+static bool is_named(struct recipe *const *list, size_t n, const char *name)
+{
+        for (size_t i = 0; i < n; i++)
+                if (strcmp(list[i]->name, name) == 0)
+                        return true;
+        return false;
+}
+
+/* By the config itself: a solver that cannot be opened just now is one all the same, and its repository is not to be cloned over. */
 static int check_names(struct workspace *w, struct recipe *const *recipes, size_t n)
 {
-        cleanup(solver_list_unrefp) struct solver_list *l = NULL;
-        int r = workspace_solvers(w, &l);
+        struct recipe **there;
+        size_t n_there;
+        int r = workspace_recipes(w, &there, &n_there);
 
-        for (size_t i = 0; r == 0 && i < n; i++) {
-                for (size_t k = 0; r == 0 && k < l->n; k++)
-                        if (strcmp(recipes[i]->name, l->list[k]->recipe->name) == 0)
-                                r = errorf(-EEXIST, "there is a solver '%s' already; choose another name, or edit %s",
-                                           recipes[i]->name, w->config);
-        }
+        if (r < 0)
+                return r;
+        for (size_t i = 0; r == 0 && i < n; i++)
+                if (is_named(there, n_there, recipes[i]->name))
+                        r = errorf(-EEXIST, "there is a solver '%s' already; choose another name, or edit %s", recipes[i]->name,
+                                   w->config);
+        recipe_list_free(there, n_there);
         return r;
 }
 
@@ -491,23 +502,26 @@ static bool is_among(const char *name, const char *const *names, size_t n)
         return false;
 }
 
-/* They are there, and no variant of theirs is left. */
+/* They are there, be it that they cannot be opened, and no variant of theirs is left. */
 static int check_removable(struct workspace *w, const char *const *names, size_t n)
 {
-        cleanup(solver_list_unrefp) struct solver_list *l = NULL;
-        int r = workspace_solvers(w, &l);
+        struct recipe **there;
+        size_t n_there;
+        int r = workspace_recipes(w, &there, &n_there);
 
+        if (r < 0)
+                return r;
         for (size_t i = 0; r == 0 && i < n; i++) {
-                cleanup(solver_unrefp) struct solver *s = NULL;
-
-                r = workspace_solver(w, names[i], &s);
-                for (size_t k = 0; r == 0 && k < l->n; k++) {
-                        const struct recipe *recipe = l->list[k]->recipe;
+                if (!is_named(there, n_there, names[i]))
+                        r = errorf(-ENOENT, "no solver '%.100s' in %s", names[i], w->config);
+                for (size_t k = 0; r == 0 && k < n_there; k++) {
+                        const struct recipe *recipe = there[k];
 
                         if (recipe->base && strcmp(recipe->base, names[i]) == 0 && !is_among(recipe->name, names, n))
                                 r = errorf(-EINVAL, "%s is a variant of %s: remove it, too, or before", recipe->name, names[i]);
                 }
         }
+        recipe_list_free(there, n_there);
         return r;
 }
 

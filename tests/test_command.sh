@@ -209,6 +209,13 @@ test_that "a program that was taken is built again" 'run 0 build toy v1 -o prog 
 test_that "gc takes a clone that was killed" 'mkdir -p "$SOLVERFS_STORE/repos/stray.part/objects" && run 0 gc && has err "stray.part" && [ ! -e "$SOLVERFS_STORE/repos/stray.part" ]'
 test_that "gc takes the repository of no solver" 'mkdir -p "$SOLVERFS_STORE/repos/stray.git" && run 0 gc && has err "stray" && [ ! -e "$SOLVERFS_STORE/repos/stray.git" ] && [ -e "$SOLVERFS_STORE/repos/toy.git" ]'
 
+test_that "a solver whose repository is not there just now is not added over" '
+	run 0 --store second solver add toy toy --recipe recipes/toy.recipe && mv second/repos/toy.git away.git && cp second/config config &&
+	run 0 --store second solver list && empty out && run 1 --store second solver add toy toy --recipe recipes/toy.recipe && has err "already" && cmp config second/config'
+test_that "and can be removed" '
+	run 1 --store second solver remove toy && has err "toy-again is a variant of toy" &&
+	run 0 --store second solver remove toy toy-again && ! grep -q toy second/config && run 3 --store second solver remove toy'
+
 # -- mount, as far as it goes without one --
 
 test_that "mount makes no folder by itself" 'run 3 mount nowhere/mnt && has err "mkdir -p nowhere/mnt" && [ ! -e nowhere ]'
