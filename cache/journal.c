@@ -393,6 +393,17 @@ int journal_cut(struct journal *j, struct journal_position end)
         return r < 0 ? segment_error(j, r, "shorten", end.segment) : 0;
 }
 
+/* Or it was deleted, or another was put in its place, and what is written to the open file would be nowhere. */
+static bool is_named(struct journal *j)
+{
+        struct stat open_file, named;
+        char name[24];
+
+        segment_name(j->segment, name);
+        return fstat(j->fd, &open_file) == 0 && fstatat(j->dir_fd, name, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
+               open_file.st_dev == named.st_dev && open_file.st_ino == named.st_ino;
+}
+
 int journal_pending(struct journal *j, struct journal_position at)
 {
         struct journal_position first;
@@ -406,7 +417,7 @@ int journal_pending(struct journal *j, struct journal_position at)
                 return r < 0 ? r : first.segment != 0;
         }
         r = use_segment(j, at.segment);
-        if (r == -ENOENT)
+        if (r == -ENOENT || (r == 0 && !is_named(j)))
                 return -ENODATA;
         if (r < 0)
                 return segment_error(j, r, "open", at.segment);

@@ -530,6 +530,23 @@ START_TEST(test_journal_lost_while_open)
 }
 END_TEST
 
+/* What is written to a file without a name is nowhere. */
+START_TEST(test_journal_unlinked_while_open)
+{
+        struct store *s;
+
+        make_store();
+        s = open_store(0);
+        ck_assert_int_eq(unlink("s/journal/00000001"), 0);
+        fill_round(s, 2);
+        store_close(s);
+        remove_tree("s/lmdb");
+        s = open_store(0);
+        ck_assert_uint_eq(count_right(s, FACTS, 2), VALUES);
+        store_close(s);
+}
+END_TEST
+
 static void *read_all_the_time(void *user)
 {
         struct store *s = user;
@@ -782,5 +799,6 @@ SUITE_TIMEOUT("store-care", 3600, test_check_of_a_sound_store, test_flipped_bits
               test_pages_lost_and_misplaced, test_truncated, test_damaged_journal, test_truncated_while_open,
               test_overwritten_while_open, test_read_only_an_error_is_said_and_stays, test_heals_under_a_reader,
               test_heals_under_a_writer, test_heals_under_a_walk, test_heals_beside_a_process, test_journal_lost_while_open,
-              test_truncated_beside_threads, test_a_damaged_value, test_index_thrown_away, test_compact,
-              test_older_index_with_a_compacted_journal, test_kill_while_compacting, test_compacting_beside_a_writer)
+              test_journal_unlinked_while_open, test_truncated_beside_threads, test_a_damaged_value, test_index_thrown_away,
+              test_compact, test_older_index_with_a_compacted_journal, test_kill_while_compacting,
+              test_compacting_beside_a_writer)
