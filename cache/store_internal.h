@@ -123,7 +123,8 @@ bool environment_trylock(struct environment *e); /* without waiting */
 /* Looks at all pages of the index as this transaction sees it (pages.h): before LMDB is let write where damage was found. */
 int check_pages(struct environment *e, MDB_txn *txn, bool writing);
 
-/* What becomes of a value that does not check out: put back from the journal, which *ret then is; else dropped, -ENOENT. */
+/* What becomes of a value that does not check out: put back from the journal, which *ret then is; else dropped, -ENOENT. Another error:
+ * the journal could not be looked at, and the value is left as it is. */
 int mend(struct store_txn *t, const struct table *table, struct slice key, struct blob *ret);
 
 int applied_get(struct environment *e, MDB_txn *txn, struct journal_position *ret); /* {0, 0} when nothing was */

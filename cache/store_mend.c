@@ -116,10 +116,10 @@ int mend(struct store_txn *t, const struct table *table, struct slice key, struc
         struct environment *e = t->env;
         int r = table->journaled && e->journal ? journal_frame(t, table, key, &frame) : -ENOENT;
 
-        if (r == -ENOMEM)
-                return r;
         if (r == 0)
                 r = frame_decode(key, SLICE(frame.data, frame.size), &value);
+        if (r < 0 && r != -ENOENT && r != -EBADMSG) /* who could not look must not say that it is gone */
+                return r;
         log_error("a value in the table %s of %s does not check out; %s", table->name, e->dir,
                   r == 0 ? "the journal has it" : "it is dropped, to be worked out again");
         if (r < 0)

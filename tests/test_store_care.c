@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 
 #include "cache/store.h"
@@ -635,6 +636,32 @@ START_TEST(test_a_damaged_value)
 }
 END_TEST
 
+/* While the journal cannot be read nobody knows whether it has the value: that is an error, and nothing is dropped. */
+START_TEST(test_a_damaged_value_and_a_journal_that_cannot_be_read)
+{
+        static const char fact[] = "this is a fact of some length";
+        struct store *s = open_store(STORE_CREATE);
+        struct rlimit before, none;
+        struct blob b;
+        int next;
+
+        assert_ok(store_set(s, FACTS, slice_string("f"), slice_string(fact)));
+        flip(DATA, find_bytes(DATA, fact, strlen(fact)) + 3, 1);
+        next = open("/dev/null", O_RDONLY);
+        assert_ok(next);
+        close(next);
+        ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &before), 0);
+        none = (struct rlimit){.rlim_cur = (rlim_t)next, .rlim_max = before.rlim_max};
+        ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &none), 0);
+        assert_error(store_fetch(s, FACTS, slice_string("f"), &b), EMFILE);
+        ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &before), 0);
+        assert_ok(store_fetch(s, FACTS, slice_string("f"), &b));
+        ck_assert_mem_eq(b.data, fact, strlen(fact));
+        blob_done(&b);
+        store_close(s);
+}
+END_TEST
+
 START_TEST(test_index_thrown_away)
 {
         static const char *const ways[] = {"rm -r s/lmdb", "truncate -s 8192 s/lmdb/data.mdb",
@@ -799,6 +826,6 @@ SUITE_TIMEOUT("store-care", 3600, test_check_of_a_sound_store, test_flipped_bits
               test_pages_lost_and_misplaced, test_truncated, test_damaged_journal, test_truncated_while_open,
               test_overwritten_while_open, test_read_only_an_error_is_said_and_stays, test_heals_under_a_reader,
               test_heals_under_a_writer, test_heals_under_a_walk, test_heals_beside_a_process, test_journal_lost_while_open,
-              test_journal_unlinked_while_open, test_truncated_beside_threads, test_a_damaged_value, test_index_thrown_away,
-              test_compact, test_older_index_with_a_compacted_journal, test_kill_while_compacting,
-              test_compacting_beside_a_writer)
+              test_journal_unlinked_while_open, test_a_damaged_value_and_a_journal_that_cannot_be_read,
+              test_truncated_beside_threads, test_a_damaged_value, test_index_thrown_away, test_compact,
+              test_older_index_with_a_compacted_journal, test_kill_while_compacting, test_compacting_beside_a_writer)
