@@ -51,7 +51,7 @@ struct journal_record {
 typedef int (*journal_fn)(void *user, const struct journal_record *record);
 
 struct journal_counts {
-        uint64_t records, damaged; /* read whole; places where something was not */
+        uint64_t records, damaged; /* read whole; places where something was not, or a segment is lost */
         bool torn;                 /* an unfinished group was at the end */
 };
 

@@ -245,13 +245,15 @@ int journal_read_all(struct journal *j, struct journal_position upto, journal_fn
 {
         struct journal_position at, base;
         int r = journal_first(j, &at);
+        uint64_t next = at.segment;
 
         while (r == 0 && at.segment != 0 && at.segment <= upto.segment) {
-                uint64_t segment = at.segment;
-
-                r = read_segment(j, &at, segment == upto.segment ? upto.offset : UINT64_MAX, true, fn, user, counts);
+                counts->damaged += at.segment != next; /* those in between are lost, with what they said of keys before them */
+                next = at.segment + 1;
+                r = read_segment(j, &at, at.segment == upto.segment ? upto.offset : UINT64_MAX, true, fn, user, counts);
                 if (r == 0)
-                        r = journal_next_segment(j, segment, &at, &base);
+                        r = journal_next_segment(j, at.segment, &at, &base);
         }
+        counts->damaged += r == 0 && upto.segment != 0 && next <= upto.segment;
         return r;
 }

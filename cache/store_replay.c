@@ -125,10 +125,12 @@ int replay(struct environment *e, const struct table *tables, size_t n_tables, b
                         r = journal_next_segment(e->journal, at->segment, &next, &base);
                 if (r < 0 || next.segment == 0)
                         break;
-                if (base.segment != 0)
+                if (base.segment != 0) {
                         r = enter_compacted(&p, base, next);
-                else
-                        *at = next;
+                        continue;
+                }
+                counts->damaged += next.segment != at->segment + 1; /* those in between are lost */
+                *at = next;
         }
         return r;
 }

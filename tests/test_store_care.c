@@ -8,6 +8,8 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
+#include "cache/codec.h"
+#include "cache/journal.h"
 #include "cache/store.h"
 
 /* A transaction that was jumped out of is lost on purpose. */
@@ -662,6 +664,104 @@ START_TEST(test_a_damaged_value_and_a_journal_that_cannot_be_read)
 }
 END_TEST
 
+/* -- a segment of several lost -- */
+
+static void put_record(struct buffer *group, struct journal_position start, const char *key, const char *value)
+{
+        cleanup_buffer struct buffer frame = {0};
+
+        if (value)
+                assert_ok(frame_encode(slice_string(key), slice_string(value), &frame));
+        journal_add(group, start, value ? JOURNAL_PUT : JOURNAL_DELETE, slice_string("facts"), slice_string(key),
+                    SLICE(frame.data, frame.size));
+}
+
+/* A journal as sixty-four megabytes a segment make it: a and b, then a anew and b deleted, then c. */
+static void make_segments(void)
+{
+        static const struct {
+                const char *key, *value;
+        } records[3][2] = {{{"a", "the old value of a"}, {"b", "the value of b"}},
+                           {{"a", "the new value of a"}, {"b", NULL}},
+                           {{"c", "the value of c"}, {"d", "the value of d"}}};
+        struct journal *j;
+
+        store_close(open_store(STORE_CREATE));
+        assert_ok(journal_open("s/journal", &j));
+        for (unsigned i = 0; i < 3; i++) {
+                struct journal_position start = {i + 1, JOURNAL_HEADER};
+                cleanup_buffer struct buffer group = {0};
+
+                for (unsigned k = 0; k < 2; k++)
+                        put_record(&group, start, records[i][k].key, records[i][k].value);
+                journal_add_commit(&group, start, 2);
+                assert_ok(journal_append(j, start, SLICE(group.data, group.size)));
+        }
+        journal_close(j);
+}
+
+static void assert_fact(struct store *s, const char *key, const char *value)
+{
+        struct blob b;
+
+        if (!value) {
+                assert_error(store_fetch(s, FACTS, slice_string(key), &b), ENOENT);
+                return;
+        }
+        assert_ok(store_fetch(s, FACTS, slice_string(key), &b));
+        ck_assert_uint_eq(b.size, strlen(value));
+        ck_assert_mem_eq(b.data, value, b.size);
+        blob_done(&b);
+}
+
+static void assert_facts(struct store *s)
+{
+        assert_fact(s, "a", "the new value of a");
+        assert_fact(s, "b", NULL);
+        assert_fact(s, "c", "the value of c");
+        assert_fact(s, "d", "the value of d");
+}
+
+/* The index has what the segment had; what others say that is older does not count. */
+START_TEST(test_a_segment_in_the_midst_is_lost)
+{
+        struct store_report report;
+        struct store *s;
+
+        make_segments();
+        s = open_store(0);
+        assert_facts(s);
+        ck_assert_int_eq(unlink("s/journal/00000002"), 0);
+        assert_ok(store_check(s, false, &report, NULL, NULL));
+        ck_assert_uint_gt(report.journal_damaged, 0);
+        assert_facts(s);
+        assert_ok(store_check(s, true, &report, NULL, NULL));
+        ck_assert_uint_eq(report.damaged + report.journal_damaged, 0); /* it was written anew */
+        store_close(s);
+        assert_ok(remove_tree("s/lmdb"));
+        s = open_store(0);
+        assert_facts(s);
+        store_close(s);
+}
+END_TEST
+
+START_TEST(test_a_damaged_value_and_a_segment_in_the_midst_is_lost)
+{
+        static const char last[] = "the value of c", new[] = "the new value of a";
+        struct store *s;
+
+        make_segments();
+        s = open_store(0);
+        assert_facts(s);
+        ck_assert_int_eq(unlink("s/journal/00000002"), 0);
+        flip(DATA, find_bytes(DATA, new, strlen(new)) + 3, 1);
+        flip(DATA, find_bytes(DATA, last, strlen(last)) + 3, 1);
+        assert_fact(s, "a", NULL); /* an old value is worse than none */
+        assert_fact(s, "c", last); /* the last word on it is there */
+        store_close(s);
+}
+END_TEST
+
 START_TEST(test_index_thrown_away)
 {
         static const char *const ways[] = {"rm -r s/lmdb", "truncate -s 8192 s/lmdb/data.mdb",
@@ -827,5 +927,6 @@ SUITE_TIMEOUT("store-care", 3600, test_check_of_a_sound_store, test_flipped_bits
               test_overwritten_while_open, test_read_only_an_error_is_said_and_stays, test_heals_under_a_reader,
               test_heals_under_a_writer, test_heals_under_a_walk, test_heals_beside_a_process, test_journal_lost_while_open,
               test_journal_unlinked_while_open, test_a_damaged_value_and_a_journal_that_cannot_be_read,
+              test_a_segment_in_the_midst_is_lost, test_a_damaged_value_and_a_segment_in_the_midst_is_lost,
               test_truncated_beside_threads, test_a_damaged_value, test_index_thrown_away, test_compact,
               test_older_index_with_a_compacted_journal, test_kill_while_compacting, test_compacting_beside_a_writer)
