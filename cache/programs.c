@@ -139,6 +139,30 @@ bool programs_has(struct programs *p, const struct digest *id)
         return has_meta(p, id) && has_frame(p, id);
 }
 
+struct each {
+        programs_each_fn fn;
+        void *user;
+};
+
+static int each_meta(void *user, struct slice key, struct slice)
+{
+        struct each *e = user;
+        struct digest id;
+
+        if (key.size != 1 + DIGEST_SIZE)
+                return 0;
+        memcpy(id.bytes, (const uint8_t *)key.data + 1, DIGEST_SIZE);
+        return e->fn(e->user, &id);
+}
+
+int programs_each(struct programs *p, programs_each_fn fn, void *user)
+{
+        cleanup_txn struct store_txn *t = NULL;
+        int r = store_read(p->store, &t);
+
+        return r < 0 ? r : store_each(t, p->table, slice_string("m"), SLICE(NULL, 0), false, each_meta, &(struct each){fn, user});
+}
+
 /* A chain: the program itself, its base, that one's base … When one could not be had, its id stands behind the last. */
 struct chain {
         struct digest ids[PROGRAMS_CHAIN + 1];

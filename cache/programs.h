@@ -29,6 +29,9 @@ bool programs_has(struct programs *p, const struct digest *id);
 /* A file descriptor (O_RDONLY|O_CLOEXEC, shared flock held until it is closed) of the materialized program. `ret_path`, when not
  * NULL, gets its path in the folder, valid while the descriptor is open. */
 int programs_get(struct programs *p, const struct digest *id, int *ret_fd, char ret_path[PATH_SIZE]);
+/* Calls fn for each program in the store, until it returns non-zero, which is then returned. */
+typedef int (*programs_each_fn)(void *user, const struct digest *id);
+int programs_each(struct programs *p, programs_each_fn fn, void *user);
 /* Removes one; programs that are deltas against it are stored anew first. */
 int programs_remove(struct programs *p, const struct digest *id);
 /* Size in the store, the chain's depth, the base (zero when a keyframe). */

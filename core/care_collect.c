@@ -347,6 +347,27 @@ static int drop_ccache(struct collecting *c, bool all)
 
 /* -- programs in the store -------------------------------------------------------------------------------------- */
 
+static int add_program(struct collecting *c, const struct digest *id, int64_t when)
+{
+        if (c->n_programs == c->programs_capacity) {
+                size_t capacity = MAX(2 * c->programs_capacity, (size_t)64);
+                struct built *grown = reallocarray(c->programs, capacity, sizeof(*grown));
+
+                if (!grown)
+                        return -ENOMEM;
+                c->programs = grown;
+                c->programs_capacity = capacity;
+        }
+        c->programs[c->n_programs++] = (struct built){*id, when};
+        return 0;
+}
+
+/* Unless a build refers to it, which says when, it goes first: one of a build that failed or was killed behind it, or was done again. */
+static int note_program(void *user, const struct digest *id)
+{
+        return add_program(user, id, INT64_MIN);
+}
+
 static int note_build(void *user, struct slice key, struct slice value)
 {
         struct collecting *c = user;
@@ -355,19 +376,9 @@ static int note_build(void *user, struct slice key, struct slice value)
 
         if (r < 0)
                 return r == -ENOMEM ? r : 0; /* fsck says what cannot be read */
-        for (size_t i = 0; record->ok && i < record->n_outputs; i++) {
-                if (c->n_programs == c->programs_capacity) {
-                        size_t capacity = MAX(2 * c->programs_capacity, (size_t)64);
-                        struct built *grown = reallocarray(c->programs, capacity, sizeof(*grown));
-
-                        if (!grown)
-                                return -ENOMEM;
-                        c->programs = grown;
-                        c->programs_capacity = capacity;
-                }
-                c->programs[c->n_programs++] = (struct built){record->outputs[i].id, record->started};
-        }
-        return 0;
+        for (size_t i = 0; r == 0 && record->ok && i < record->n_outputs; i++)
+                r = add_program(c, &record->outputs[i].id, record->started);
+        return r;
 }
 
 static int by_id_then_newest(const void *a, const void *b)
@@ -385,13 +396,16 @@ static int by_age(const void *a, const void *b)
         return (x->when > y->when) - (x->when < y->when);
 }
 
-/* The programs that builds refer to, each once, the one built longest ago first. */
+/* The programs there are and those that builds refer to, each once, the one built longest ago first. In this order: a build stores its
+ * programs before it is there itself. */
 static int list_programs(struct collecting *c)
 {
         cleanup_txn struct store_txn *t = NULL;
         size_t n = 0;
-        int r = store_read(workspace_store(c->workspace), &t);
+        int r = programs_each(workspace_programs(c->workspace), note_program, c);
 
+        if (r == 0)
+                r = store_read(workspace_store(c->workspace), &t);
         if (r == 0)
                 r = store_each(t, TABLE_BUILDS, SLICE("", 0), SLICE("", 0), true, note_build, c);
         if (r < 0 || c->n_programs == 0)
