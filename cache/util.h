@@ -63,6 +63,7 @@ static inline void closep(int *fd)
         if (*fd >= 0) {
                 int saved = errno;
                 close(*fd);
+                *fd = -1; /* also called by hand, and then again behind that */
                 errno = saved;
         }
 }

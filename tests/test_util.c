@@ -136,6 +136,21 @@ START_TEST(test_fields_do_not_run_together)
 }
 END_TEST
 
-SUITE("util", test_errorf_keeps_the_sentence, test_buffer_grows, test_write_file_atomic_replaces,
-      test_remove_tree_does_not_follow_links, test_remove_tree_has_no_bottom, test_digest, test_printable,
-      test_fields_do_not_run_together)
+START_TEST(test_what_is_closed_by_hand_is_not_closed_again)
+{
+        int other;
+
+        {
+                cleanup_close int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+
+                closep(&fd);
+                other = open("/dev/null", O_RDONLY | O_CLOEXEC); /* another thread's, say: it gets the number that became free */
+        }
+        ck_assert_int_ge(fcntl(other, F_GETFD), 0);
+        close(other);
+}
+END_TEST
+
+SUITE("util", test_what_is_closed_by_hand_is_not_closed_again, test_errorf_keeps_the_sentence, test_buffer_grows,
+      test_write_file_atomic_replaces, test_remove_tree_does_not_follow_links, test_remove_tree_has_no_bottom, test_digest,
+      test_printable, test_fields_do_not_run_together)
