@@ -72,13 +72,22 @@ int case_record_encode(const struct case_info *i, struct buffer *ret)
         return buffer_error(ret);
 }
 
+static enum verdict read_verdict(struct record *r)
+{
+        uint8_t v = record_u8(r);
+
+        if (v >= N_VERDICTS)
+                record_fail(r);
+        return (enum verdict)v;
+}
+
 /* What stands in the head, until the sizes are known that the whole is made with. */
 static void read_head(struct record *r, struct case_info *head, uint32_t sizes[3])
 {
         record_version(r, RECORD_VERSION);
         head->format = record_u8(r) == FORMAT_CNF ? FORMAT_CNF : FORMAT_SMT2;
         head->removed = record_u8(r);
-        head->status = (enum verdict)record_u8(r);
+        head->status = read_verdict(r);
         for (size_t i = 0; i < 3; i++)
                 sizes[i] = record_u32(r);
         head->size = record_u64(r);
@@ -99,6 +108,9 @@ int case_record_decode(uint32_t id, struct slice bytes, struct case_info **ret)
         name = record_slice(&rec, sizes[0]);
         logic = record_slice(&rec, sizes[1]);
         expected = record_slice(&rec, sizes[2]);
+        for (size_t k = 0; k < expected.size; k++)
+                if (((const uint8_t *)expected.data)[k] >= N_VERDICTS)
+                        record_fail(&rec);
         snprintf(what, sizeof(what), "the record of case %u", id);
         r = record_end(&rec, what);
         if (r < 0)

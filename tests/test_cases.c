@@ -596,6 +596,38 @@ START_TEST(test_bytes_of_no_case_are_swept)
 }
 END_TEST
 
-SUITE("cases", test_bytes_of_no_case_are_swept, test_add_and_find, test_removed_and_back, test_renamed, test_compressed,
-      test_names_in_use, test_bad_and_strange_names, test_staging, test_left_over_files_are_swept, test_damaged_bytes,
-      test_read_only, test_strange_contents, test_kill_while_adding, test_scan, test_format)
+/* A verdict that is none would end who asks for its name. */
+START_TEST(test_a_record_with_a_verdict_that_is_none)
+{
+        struct cases *c = open_cases();
+        struct case_info *i;
+        uint8_t key[4];
+        uint32_t id;
+
+        assert_ok(add(c, "a.smt2", "(set-info :status sat)(check-sat)", &id));
+        key_u32(key, id);
+        for (unsigned round = 0; round < 2; round++) {
+                cleanup_blob struct blob b = {0};
+                uint8_t *bytes;
+                size_t at;
+
+                assert_ok(store_fetch(store, tables.cases, SLICE(key, 4), &b));
+                bytes = b.owned;
+                at = round == 0 ? 3 : b.size - 1; /* what it says of itself; what its check-sat is to say */
+                ck_assert_uint_eq(bytes[at], VERDICT_SAT);
+                bytes[at] = N_VERDICTS;
+                assert_ok(store_set(store, tables.cases, SLICE(key, 4), SLICE(bytes, b.size)));
+                assert_error(cases_get(c, id, &i), EIO);
+                bytes[at] = VERDICT_SAT;
+                assert_ok(store_set(store, tables.cases, SLICE(key, 4), SLICE(bytes, b.size)));
+        }
+        assert_ok(cases_get(c, id, &i));
+        case_info_unref(i);
+        close_cases(c);
+}
+END_TEST
+
+SUITE("cases", test_a_record_with_a_verdict_that_is_none, test_bytes_of_no_case_are_swept, test_add_and_find,
+      test_removed_and_back, test_renamed, test_compressed, test_names_in_use, test_bad_and_strange_names, test_staging,
+      test_left_over_files_are_swept, test_damaged_bytes, test_read_only, test_strange_contents, test_kill_while_adding,
+      test_scan, test_format)
