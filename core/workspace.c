@@ -50,9 +50,14 @@ struct workspace {
         struct timespec config_time;     /* of the file that `solvers` was read from */
         off_t config_size;
         uint64_t recipes_changed; /* how often one of `solvers` had another recipe than before */
-        uint64_t looked;          /* now_ns() when the file was last looked at */
+        uint64_t looked, read;    /* now_ns() when the file was last looked at, and read */
         struct buffer mistakes;   /* lines: what is wrong with it */
+        struct buffer told;       /* those of the reading before: the log has them */
+        bool unfinished; /* something could not be had that may be there the next time: a repository, room in the store */
 };
+
+#define LOOK_NS  (100 * NSEC_PER_MSEC) /* how often the file is looked at, at most */
+#define AGAIN_NS NSEC_PER_SEC          /* and read again though it is the same, when that was unfinished */
 
 /* -- solvers -- */
 
@@ -162,10 +167,14 @@ static int by_name(const void *a, const void *b)
 /* What is wrong with the config, for the log and for workspace_mistakes(). Lock held. */
 static void note_mistake(struct workspace *w, const char *what, int r)
 {
-        cleanup_free char *reason = strdup(error_message(r));
+        cleanup_buffer struct buffer line = {0};
 
-        log_error("%s: %s", what, reason ? reason : strerror(-r));
-        buffer_addf(&w->mistakes, "%s: %s\n", what, reason ? reason : strerror(-r));
+        buffer_addf(&line, "%s: %s\n", what, error_message(r));
+        if (buffer_error(&line) < 0)
+                return;
+        if (!w->told.data || !strstr(w->told.data, line.data))
+                log_error("%.*s", (int)line.size - 1, line.data);
+        buffer_add(&w->mistakes, line.data, line.size);
 }
 
 static struct slice text_of(const struct config_text *c)
@@ -196,6 +205,7 @@ static int solver_list_read(struct workspace *w, const struct config_text *text,
 
                                 snprintf(what, sizeof(what), "solver %.64s is left out", recipes[i]->name);
                                 note_mistake(w, what, r);
+                                w->unfinished = true;
                         }
                 }
                 sort_list(l->list, l->n, sizeof(*l->list), by_name);
@@ -262,32 +272,43 @@ static int take_config(struct workspace *w, const struct config_text *c)
         return 0;
 }
 
-/* Reads the config again when the file is another one. Lock held. */
+static bool is_as_read(const struct workspace *w, const struct stat *st)
+{
+        return st->st_size == w->config_size && st->st_mtim.tv_sec == w->config_time.tv_sec &&
+               st->st_mtim.tv_nsec == w->config_time.tv_nsec;
+}
+
+/* Reads the config again when the file is another one, or more may come of it than the last time. Lock held. */
 static int workspace_refresh(struct workspace *w)
 {
         cleanup_config_text struct config_text text = {0};
+        uint64_t now = now_ns();
         struct stat st;
         int r;
 
-        if (w->solvers && now_ns() - w->looked < 100 * NSEC_PER_MSEC)
+        if (w->solvers && now - w->looked < LOOK_NS)
                 return 0;
-        w->looked = now_ns();
+        w->looked = now;
         if (stat(w->config, &st) < 0) {
                 if (w->solvers)
                         return 0;
                 return errorf(-errno, "cannot read %s: %s", w->config, strerror(errno));
         }
-        if (w->solvers && st.st_size == w->config_size && st.st_mtim.tv_sec == w->config_time.tv_sec &&
-            st.st_mtim.tv_nsec == w->config_time.tv_nsec)
+        if (w->solvers && is_as_read(w, &st) && !(w->unfinished && now - w->read >= AGAIN_NS))
                 return 0;
         w->config_size = st.st_size;
         w->config_time = st.st_mtim;
-        buffer_done(&w->mistakes);
+        w->read = now;
+        w->unfinished = false;
+        buffer_done(&w->told);
+        w->told = w->mistakes;
+        w->mistakes = (struct buffer){0};
         r = config_text_read(w->store, w->config, &text);
         if (r == 0)
                 r = take_config(w, &text);
         if (r < 0 && w->solvers) {
                 note_mistake(w, "the solvers stay as they were", r);
+                w->unfinished = r != -EINVAL; /* which a mistake in the text is */
                 r = 0;
         }
         return r;
@@ -720,6 +741,7 @@ struct workspace *workspace_close(struct workspace *w)
         store_close(w->store);
         settings_done(&w->settings);
         buffer_done(&w->mistakes);
+        buffer_done(&w->told);
         pthread_mutex_destroy(&w->lock);
         free(w);
         git_libgit2_shutdown();

@@ -303,4 +303,11 @@ test_that "as options they are wrong usage, or help" 'run 2 build toy -x && run 
 
 test_that "nothing is damaged but the repositories that came so" 'run 1 fsck && ! grep "^damaged" out | grep -v "^damaged	repositories" && serves'
 
+# -- a solver whose repository comes later, as from a backup --
+
+repos=$SOLVERFS_STORE/repos
+$mounted && test_that "a solver that was left out is there when its repository is" '
+	sed "s/^\[solver\]/[solver \"later\"]/" plain.recipe >>"$SOLVERFS_STORE/config" && await "grep -q later \"$mnt/.solverfs/status\"" && [ ! -e "$mnt/later" ] &&
+	cp -r "$repos/toy.git" "$repos/later.git" && await "[ -e \"$mnt/later\" ]" && ! grep -q later "$mnt/.solverfs/status" && serves'
+
 echo "1..$n"
