@@ -200,12 +200,11 @@ static void say(int fd, enum exec_step step, int error)
                 _exit(127);
 }
 
-static void reset_signals(void)
+/* None is ignored: so execute.c has us started, and none of the mask of ours is the program's. */
+static void unblock_signals(void)
 {
         sigset_t none;
 
-        for (int i = 1; i < NSIG; i++)
-                signal(i, SIG_DFL);
         sigemptyset(&none);
         sigprocmask(SIG_SETMASK, &none, NULL);
 }
@@ -247,7 +246,7 @@ static _Noreturn void become(const struct order *o, int news, pid_t stub)
         /* After the change of user, which clears it. In a namespace PID 1's death ends all anyway. */
         if (!r->namespace && (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != stub))
                 _exit(127);
-        reset_signals();
+        unblock_signals();
         for (int i = 0; i < 200;
              i++) { /* ETXTBSY: the file was just written, and a fork elsewhere holds it open until its execve */
                 say(news, STEP_NONE, 0);
