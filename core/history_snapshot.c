@@ -52,6 +52,27 @@ static int add_submodule(git_repository *from, git_index *tree, const char *name
         return git_index_add(tree, &(git_index_entry){.path = name, .mode = GIT_FILEMODE_COMMIT, .id = e->id}) < 0 ? -EIO : 0;
 }
 
+/* What is not there: deleted, or left out of a sparse checkout, where it is as the index has it. */
+static int add_absent(git_repository *from, git_repository *to, git_index *tree, const char *name)
+{
+        cleanup_git_index git_index *index = NULL;
+        cleanup_git_blob git_blob *blob = NULL;
+        git_index_entry entry = {.path = name};
+        const git_index_entry *e;
+
+        if (git_repository_index(&index, from) < 0 || !(e = git_index_get_bypath(index, name, 0)) ||
+            !(e->flags_extended & GIT_INDEX_ENTRY_SKIP_WORKTREE))
+                return 0;
+        entry.mode = e->mode;
+        entry.id = e->id;
+        if ((e->mode != GIT_FILEMODE_COMMIT &&
+             (git_blob_lookup(&blob, from, &e->id) < 0 ||
+              git_blob_create_from_buffer(&entry.id, to, git_blob_rawcontent(blob), (size_t)git_blob_rawsize(blob)) < 0)) ||
+            git_index_add(tree, &entry) < 0)
+                return errorf(-EIO, "cannot store %s, which is not checked out: %s", name, git_error_text());
+        return 0;
+}
+
 static int add_file(git_repository *from, git_repository *to, git_index *tree, const char *name)
 {
         git_index_entry e = {.path = name};
@@ -62,9 +83,8 @@ static int add_file(git_repository *from, git_repository *to, git_index *tree, c
         if (r < 0)
                 return r;
         if (lstat(path, &st) < 0)
-                return errno == ENOENT || errno == ENOTDIR
-                               ? 0
-                               : errorf(-errno, "cannot read %s: %s", path, strerror(errno)); /* deleted */
+                return errno == ENOENT || errno == ENOTDIR ? add_absent(from, to, tree, name)
+                                                           : errorf(-errno, "cannot read %s: %s", path, strerror(errno));
         if (S_ISDIR(st.st_mode))
                 return add_submodule(from, tree, name);
         if (S_ISLNK(st.st_mode)) {

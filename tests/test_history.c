@@ -890,6 +890,27 @@ START_TEST(test_snapshot)
 }
 END_TEST
 
+/* What is not checked out was not deleted; also when only the tree's own repository has it. */
+START_TEST(test_snapshot_of_a_sparse_checkout)
+{
+        char script[256], files[256];
+        struct commit c;
+        uint32_t number;
+
+        make_repository();
+        begin("r");
+        shell("cd r; echo newer > doc/d; commit newer; "
+              "git update-index --skip-worktree doc/d; rm -r doc; echo more > src/more");
+        assert_ok(history_snapshot(history, "r", &number));
+        assert_ok(history_commit(history, number, &c));
+        snprintf(script, sizeof(script), "git -C repos/x.git ls-tree -r --name-only %s | tr '\n' ' '", git_oid_tostr_s(&c.oid));
+        ask(script, files);
+        ck_assert_str_eq(files, "doc/d src/a src/b src/more ");
+        check_text(git_oid_tostr_s(&c.oid), COMMIT_CHANGES, "M\tdoc/d\nA\tsrc/more\n");
+        close_history();
+}
+END_TEST
+
 START_TEST(test_snapshot_ahead_of_the_store)
 {
         uint32_t number, head;
@@ -1076,4 +1097,4 @@ SUITE("history", test_damaged_loose_objects, test_index_and_lookups, test_refs, 
       test_rewritten_upstream, test_detached_head_moves_on, test_over_the_network, test_branch_becomes_folder,
       test_clone_sources_that_do_not_work, test_clone_sources_that_work, test_stopped, test_damaged_repository,
       test_foreign_repository, test_odd_ref_names, test_killed_index, test_killed_clone_leaves_nothing_in_the_way, test_snapshot,
-      test_snapshot_ahead_of_the_store, test_snapshot_of_others, test_threads)
+      test_snapshot_of_a_sparse_checkout, test_snapshot_ahead_of_the_store, test_snapshot_of_others, test_threads)
