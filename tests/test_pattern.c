@@ -63,6 +63,20 @@ START_TEST(test_refused)
 }
 END_TEST
 
+/* The only match is in front of sixteen megabytes of lines that the pattern looks at from each of their places. */
+START_TEST(test_not_bounded_too_soon)
+{
+        size_t size = 16 << 20;
+        cleanup_free char *many = malloc(size + 1);
+
+        for (size_t i = 0; i < size; i++)
+                many[i] = i % 200 == 4 ? '\n' : i % 3 == 0 ? ' ' : 'a';
+        many[size] = '\0';
+        memcpy(many, "c: 9", 4);
+        assert_last("[a-z ]+: ([0-9])", many, "9");
+}
+END_TEST
+
 START_TEST(test_bounded)
 {
         size_t size = 2 << 20;
@@ -76,6 +90,11 @@ START_TEST(test_bounded)
                 many[i] = ' ';
         /* one line of words: from each place to its end, and back: 10^12 steps, few of them from the same place */
         ck_assert_ptr_null(last("[a-z ]+: ([0-9])", SLICE(many, 1 << 20)));
+        for (size_t i = 4; i < size; i += 200)
+                many[i] = '\n';
+        memcpy(many, "c: 9", 4);
+        assert_last("[a-z ]+: ([0-9])", many,
+                    "9"); /* behind it two megabytes of lines that take a while each, but not too long */
         memcpy(many + size - 5, "\nc: 7", 5);
         assert_last("c: ([0-9])", many, "7");
         memset(many, '\n', 1 << 16);
@@ -85,4 +104,4 @@ START_TEST(test_bounded)
 }
 END_TEST
 
-SUITE("pattern", test_the_last_match_of_the_last_line, test_bytes, test_refused, test_bounded)
+SUITE("pattern", test_the_last_match_of_the_last_line, test_bytes, test_refused, test_not_bounded_too_soon, test_bounded)
