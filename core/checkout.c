@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #define ENTRIES_MAX   1000000 /* files and folders in a checkout; a few objects of a hostile repository can name any number */
+#define NAMES_MAX     ((size_t)1 << 28)   /* bytes of all their paths, which are held in memory */
 #define BYTES_MAX     (UINT64_C(1) << 35) /* in all */
 #define FILE_MAX      (UINT64_C(1) << 30)
 #define DEPTH_MAX     256
@@ -18,7 +19,7 @@ struct listing {
         struct manifest *files;
         struct buffer *notes;
         uint64_t bytes;
-        size_t entries;
+        size_t entries, names;
         char path[PATH_SIZE];
         size_t length;
 };
@@ -53,6 +54,9 @@ static int list_entry(struct listing *l, const git_tree_entry *e, unsigned depth
 
         if (l->entries++ >= ENTRIES_MAX)
                 return errorf(-EBADMSG, "the sources are more than %d files and folders", ENTRIES_MAX);
+        l->names += l->length;
+        if (l->names > NAMES_MAX)
+                return errorf(-EBADMSG, "the sources have paths of more than %zu bytes in all", NAMES_MAX);
         if (S_ISDIR(mode))
                 return list_tree(l, git_tree_entry_id(e), depth + 1);
         if (S_ISLNK(mode))

@@ -107,7 +107,7 @@ enum commit_text {
 };
 /* message as stored; "Name <email>\n"; ISO 8601 committer date with zone; changed paths against the first parent as
  * "M\tpath\n" (A D M T, and R100\told\tnew for a file renamed without a change; as git diff --name-status -M100% prints and quotes).
- * -EFBIG when the folders that differ have more than a million files and folders. */
+ * -EFBIG when the folders that differ have more than about a million files and folders. */
 int history_text(struct history *h, uint32_t number, enum commit_text which, struct buffer *ret);
 
 /* The first-parent line from `tip` (COMMIT_NONE: HEAD) back to the root, oldest first; free(). */

@@ -3,9 +3,12 @@
 
 #include "history_private.h"
 
-#define RENAMES_MAX 4000    /* more changed files than this are listed as added and deleted */
-#define ENTRIES_MAX 1000000 /* of the folders that differ; a few objects of a hostile repository can name any number */
-#define DEPTH_MAX   256
+#define RENAMES_MAX 4000 /* more changed files than this are listed as added and deleted */
+/* Of the folders that differ: a few objects of a hostile repository can name any number of files. What the diff takes for each, beside its
+ * path, is about ENTRY_COST; a million or so are within MEMORY_MAX. */
+#define MEMORY_MAX ((size_t)256 << 20)
+#define ENTRY_COST 250
+#define DEPTH_MAX  256
 
 static void add_date(struct buffer *b, git_time when)
 {
@@ -70,42 +73,46 @@ static int commit_tree(git_repository *git, git_commit *c, git_tree **ret)
                      : 0;
 }
 
-static int weigh(git_repository *git, const git_tree_entry *before, const git_tree_entry *after, unsigned depth, size_t *left);
+static int weigh(git_repository *git, const git_tree_entry *before, const git_tree_entry *after, unsigned depth, size_t path,
+                 size_t *left);
 
 /* All that is in a folder, of which one side may not be there. */
-static int weigh_trees(git_repository *git, const git_tree *before, const git_tree *after, unsigned depth, size_t *left)
+static int weigh_trees(git_repository *git, const git_tree *before, const git_tree *after, unsigned depth, size_t path,
+                       size_t *left)
 {
         int r = 0;
 
         for (size_t i = 0; r == 0 && after && i < git_tree_entrycount(after); i++) {
                 const git_tree_entry *e = git_tree_entry_byindex(after, i);
 
-                r = weigh(git, before ? git_tree_entry_byname(before, git_tree_entry_name(e)) : NULL, e, depth, left);
+                r = weigh(git, before ? git_tree_entry_byname(before, git_tree_entry_name(e)) : NULL, e, depth, path, left);
         }
         for (size_t i = 0; r == 0 && before && i < git_tree_entrycount(before); i++) {
                 const git_tree_entry *e = git_tree_entry_byindex(before, i);
 
                 if (!after || !git_tree_entry_byname(after, git_tree_entry_name(e)))
-                        r = weigh(git, e, NULL, depth, left);
+                        r = weigh(git, e, NULL, depth, path, left);
         }
         return r;
 }
 
-/* What the diff would look at, and takes memory for, without an end. -EFBIG when it is more than `left`. */
-static int weigh(git_repository *git, const git_tree_entry *before, const git_tree_entry *after, unsigned depth, size_t *left)
+/* What the diff would look at, and takes memory for, without an end. -EFBIG when it is more than `left`. `path`: bytes of the folder's. */
+static int weigh(git_repository *git, const git_tree_entry *before, const git_tree_entry *after, unsigned depth, size_t path,
+                 size_t *left)
 {
         cleanup_git_tree git_tree *a = NULL, *b = NULL;
 
-        if (*left == 0 || depth > DEPTH_MAX)
+        path += strlen(git_tree_entry_name(before ?: after)) + 1;
+        if (*left < path + ENTRY_COST || depth > DEPTH_MAX)
                 return -EFBIG;
-        --*left;
+        *left -= path + ENTRY_COST;
         if (before && after && git_oid_equal(git_tree_entry_id(before), git_tree_entry_id(after)))
                 return 0;
         if ((before && git_tree_entry_type(before) == GIT_OBJECT_TREE &&
              git_tree_lookup(&a, git, git_tree_entry_id(before)) < 0) ||
             (after && git_tree_entry_type(after) == GIT_OBJECT_TREE && git_tree_lookup(&b, git, git_tree_entry_id(after)) < 0))
                 return 0; /* the diff says so */
-        return weigh_trees(git, a, b, depth + 1, left);
+        return weigh_trees(git, a, b, depth + 1, path, left);
 }
 
 static int add_changes(git_repository *git, git_commit *c, struct buffer *b)
@@ -115,7 +122,7 @@ static int add_changes(git_repository *git, git_commit *c, struct buffer *b)
         cleanup_git_diff git_diff *diff = NULL;
         git_diff_options options = GIT_DIFF_OPTIONS_INIT;
         git_diff_find_options find = GIT_DIFF_FIND_OPTIONS_INIT;
-        size_t left = ENTRIES_MAX;
+        size_t left = MEMORY_MAX;
         int r = commit_tree(git, c, &new);
 
         if (r == 0 && git_commit_parentcount(c) > 0) {
@@ -126,9 +133,9 @@ static int add_changes(git_repository *git, git_commit *c, struct buffer *b)
         }
         if (r < 0)
                 return r;
-        if (weigh_trees(git, old, new, 0, &left) < 0)
-                return errorf(-EFBIG, "the changes of commit %s are among more than %d files and folders, or too deep",
-                              git_oid_tostr_s(git_commit_id(c)), ENTRIES_MAX);
+        if (weigh_trees(git, old, new, 0, 0, &left) < 0)
+                return errorf(-EFBIG, "the changes of commit %s are among too many files and folders to be listed, or too deep",
+                              git_oid_tostr_s(git_commit_id(c)));
         options.flags = GIT_DIFF_INCLUDE_TYPECHANGE;
         find.flags = GIT_DIFF_FIND_RENAMES |
                      GIT_DIFF_FIND_EXACT_MATCH_ONLY; /* by ids alone: no content is read, and no two gits differ */

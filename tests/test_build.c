@@ -877,7 +877,11 @@ START_TEST(test_hostile_trees)
               "%s\\td%s\\n' $t $k; done | git mktree); done; "
               "git branch hollow $(git commit-tree -m x $t); "
               "t=$(printf '120000 blob %s\\tlink\\n' $(git hash-object -w /dev/null) | git mktree); "
-              "git branch nowhere $(git commit-tree -m x $t)");
+              "git branch nowhere $(git commit-tree -m x $t); "
+              "t=$(git rev-parse HEAD^{tree}); for i in 1 2 3 4 5; do t=$(for k in a b c d e f g h i j k l m n; do printf "
+              "'040000 tree "
+              "%s\\t%s%0240d\\n' $t $k 0; done | git mktree); done; "
+              "git branch names $(git commit-tree -m x $t)");
         ask("git -C r rev-parse HEAD:a", sha);
         git_libgit2_init();
         git_oid_fromstr(&blob, sha);
@@ -894,6 +898,7 @@ START_TEST(test_hostile_trees)
         build_fails("dot", "the sources hold a file named '.', which cannot be checked out");
         build_fails("bomb", "the sources are more than 1000000 files and folders");
         build_fails("hollow", "the sources are more than 1000000 files and folders"); /* and not one file */
+        build_fails("names", "the sources have paths of more than 268435456 bytes in all");
         build_fails("nowhere", "the sources hold a link to nowhere, which cannot be checked out: link");
         build_fails("deep", "the sources are folders nested more than 256 deep");
         ck_assert_int_eq(access("escaped", F_OK), -1);

@@ -359,10 +359,10 @@ START_TEST(test_texts)
 }
 END_TEST
 
-/* A few objects that name 10^10 files, 10^12 folders, 300 folders in each other. */
+/* A few objects that name 10^10 files, 10^12 folders, 300 folders in each other, paths of 700 MB in all. */
 START_TEST(test_too_many_changes)
 {
-        static const char *const bombs[] = {"files", "folders", "deep"};
+        static const char *const bombs[] = {"files", "folders", "deep", "names"};
         cleanup_buffer struct buffer b = {0};
 
         shell("git init -q -b main r; cd r; echo 1 > a; commit one; "
@@ -372,7 +372,11 @@ START_TEST(test_too_many_changes)
               "t=$(git mktree </dev/null); for i in $(seq 12); do t=$(ten $t); done; "
               "git branch folders $(git commit-tree -m x $t); "
               "t=$(git rev-parse HEAD^{tree}); for i in $(seq 300); do t=$(printf '040000 tree %s\\td\\n' $t | git mktree); "
-              "done; git branch deep $(git commit-tree -m x $t)");
+              "done; git branch deep $(git commit-tree -m x $t); "
+              "t=$(git rev-parse HEAD^{tree}); for i in 1 2 3 4 5; do t=$(for k in a b c d e f g h i j k l m n; do printf "
+              "'040000 tree "
+              "%s\\t%s%0240d\\n' $t $k 0; done | git mktree); done; "
+              "git branch names $(git commit-tree -m x $t)");
         begin("r");
         for (size_t i = 0; i < ARRAY_SIZE(bombs); i++) {
                 assert_error(history_text(history, resolve(bombs[i]), COMMIT_CHANGES, &b), EFBIG);
