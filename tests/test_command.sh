@@ -141,6 +141,10 @@ test_that "without any recipe the complaint says where to get one" \
 	'mkdir none && SOLVERFS_RECIPES=$top/none run 3 solver add nosuch toy && has err "no recipe .nosuch."'
 test_that "nothing reads standard output: status 141, no noise" '{ timeout 60 "$solverfs" run toy v1 all 2>err; echo $? >out; } | true; is out 141 && ! has err write'
 test_that "a full disk behind standard output is an error" 'timeout 60 "$solverfs" case list >/dev/full 2>err; echo $? >out; is out 4 && has err "standard output"'
+test_that "closed descriptors are not the store's: what is said goes nowhere" '
+	printf "; answer: sat\n(check-sat) ; closed\n" >closed.smt2 && timeout 60 "$solverfs" case add closed.smt2 nowhere.smt2 <&- >&- 2>&-; [ $? = 4 ] && run 0 case list closed.smt2 && id=$(field 1) &&
+	timeout 60 "$solverfs" -v -v run toy v3 $id 3 >out 2>&- <&-; [ $? = 1 ] && [ "$(wc -l <out)" = 2 ] && timeout 60 "$solverfs" run toy v1 $id 3 2>err >&-; [ $? = 4 ] && has err "Bad file descriptor" &&
+	! grep -rlE "solverfs: |WRONG ANSWER:" "$SOLVERFS_STORE" | grep -v /log && run 0 fsck && run 0 case remove closed.smt2'
 
 # -- interrupts --
 

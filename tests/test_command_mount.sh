@@ -41,6 +41,8 @@ test_that "and leaves no lock" '[ -z "$(ls "$SOLVERFS_STORE/mounts" "$SOLVERFS_S
 test_that "unmount a second time is status 3" 'run 3 unmount "$mnt"'
 test_that "a mount that cannot be made is told by who asked" 'run 1 mount -o no_such_option "$mnt" || run 4 mount -o no_such_option "$mnt"; has err "option" && ! mounted "$mnt"'
 
+test_that "mount from a caller without standard descriptors" 'timeout 20 "$solverfs" mount "$mnt" <&- >&- 2>&- && [ -r "$mnt/README" ] && [ "$(readlink "/proc/$(daemon)/fd/2")" = "$SOLVERFS_STORE/log" ] && run 0 unmount "$mnt"'
+
 # In the foreground, under a service manager.
 test_that "mount -f tells systemd when it answers, and ends by SIGTERM with 0" '
 	python3 -c "

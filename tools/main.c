@@ -1,6 +1,7 @@
 /* solverfs: finds the subcommand and hands over. */
 #include "command.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/stat.h>
 
@@ -128,9 +129,22 @@ static int dispatch(const char *prefix, int argc, char **argv)
         return STATUS_USAGE;
 }
 
+/* A caller may have closed standard input, output or error. What is opened next would get that number, and our messages would be written into
+ * it: into a lock, or the database. So the number is taken, by what can neither be read nor written there: using it stays an error. */
+static bool take_standard_descriptors(void)
+{
+        for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+                if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) != fd)
+                        return false;
+        return true;
+}
+
 int main(int argc, char **argv)
 {
         char called[] = "solverfs";
+
+        if (!take_standard_descriptors())
+                return STATUS_SYSTEM;
 
         argp_program_version = "solverfs " SOLVERFS_VERSION;
         argp_err_exit_status = STATUS_USAGE;
