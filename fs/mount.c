@@ -199,28 +199,37 @@ static void *leaver_thread(void *user)
 
 struct own_options {
         unsigned threads;
-        int cached;
+        int cached, names; /* names: of what is mounted, which are not for the user to give */
 };
 
 static const struct fuse_opt own_options[] = {
         {"max_threads=%u", offsetof(struct own_options, threads), 1},
         {"cached", offsetof(struct own_options, cached), 1},
+        {"fsname=", offsetof(struct own_options, names), 1},
+        {"subtype=", offsetof(struct own_options, names), 1},
         FUSE_OPT_END,
 };
 
-/* The kernel's and the user's options for libfuse; those that are ours are taken out and end in *own. */
+/* The user's options for libfuse, those that are ours taken out and put in *own; before them the kernel's that the user may say otherwise, and
+ * what the mount is known by (tools/mounts.h). */
 static int take_options(const struct session_options *o, const char *store, struct own_options *own, struct fuse_args *ret)
 {
-        cleanup_free char *source = NULL, *options = NULL;
+        cleanup_free char *source = NULL, *options = NULL, *given = NULL;
 
-        if (asprintf(&source, "fsname=%s", store) < 0 ||
-            fuse_opt_add_opt(&options, "rw,nodev,nosuid,noatime,subtype=solverfs") < 0 ||
-            fuse_opt_add_opt_escaped(&options, source) < 0 || /* a comma in the store's path is no end of it */
-            (o->options && *o->options && fuse_opt_add_opt(&options, o->options) < 0) || fuse_opt_add_arg(ret, "solverfs") < 0 ||
-            fuse_opt_add_arg(ret, "-o") < 0 || fuse_opt_add_arg(ret, options) < 0)
+        if (fuse_opt_add_arg(ret, "solverfs") < 0 ||
+            (o->options && *o->options && (fuse_opt_add_arg(ret, "-o") < 0 || fuse_opt_add_arg(ret, o->options) < 0)))
                 return -ENOMEM;
         if (fuse_opt_parse(ret, own, own_options, NULL) < 0)
                 return errorf(-EINVAL, "the mount options were not accepted: %s", o->options ? o->options : "");
+        if (own->names)
+                return errorf(-EINVAL,
+                              "the mount options fsname and subtype are not to be given: they say which store is mounted, and "
+                              "that it is one");
+        if (asprintf(&source, "fsname=%s", store) < 0 ||
+            fuse_opt_add_opt(&options, "rw,nodev,nosuid,noatime,subtype=solverfs") < 0 ||
+            fuse_opt_add_opt_escaped(&options, source) < 0 || /* a comma in the store's path is no end of it */
+            asprintf(&given, "-o%s", options) < 0 || fuse_opt_insert_arg(ret, 1, given) < 0)
+                return -ENOMEM;
         /* What is finished is for everybody who is let in. There the kernel need not look at modes, for which it would ask for the attributes
          * of every folder on the way that may grow (session_list.c). */
         return fuse_opt_add_arg(ret, own->cached ? "-oro" : "-odefault_permissions") < 0 ? -ENOMEM : 0;

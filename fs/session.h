@@ -9,7 +9,7 @@
 struct session_options {
         const char *mountpoint;
         const char *
-                options; /* of -o, comma-separated: cached, allow_other, allow_root, fsname=…, max_threads=N, and the kernel's; NULL: none */
+                options; /* of -o, comma-separated: cached, allow_other, allow_root, max_threads=N, and the kernel's; NULL: none */
         /* Called once when the mount answers (r 0) or could not be made (r < 0, sentence in errorf()); from the serving thread. */
         void (*ready)(void *user, int r);
         void *user;
