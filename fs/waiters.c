@@ -111,11 +111,20 @@ void waiters_park(struct waiters *all, fuse_req_t req, const struct parked *p, s
 
 /* -- the thread that looks at interrupted readers -- */
 
-/* Whether the reader is about to end, or wants out of its open. */
+static bool has_signal(uint64_t set, const int *signals, size_t n)
+{
+        for (size_t i = 0; i < n; i++)
+                if (set & UINT64_C(1) << (signals[i] - 1))
+                        return true;
+        return false;
+}
+
+/* Whether the reader is about to end, or wants out of its open. Those that dump core do not show as SIGKILL before they do. */
 static bool reader_is_ending(pid_t reader)
 {
         static const int ending[] = {SIGKILL, SIGINT, SIGTERM, SIGHUP, SIGQUIT};
-        uint64_t pending = 0, blocked = 0, mask;
+        static const int dumping[] = {SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGSYS, SIGTRAP, SIGXCPU, SIGXFSZ};
+        uint64_t pending = 0, blocked = 0, caught = 0, mask;
         char path[64], line[256];
         cleanup_file FILE *f = NULL;
 
@@ -128,10 +137,10 @@ static bool reader_is_ending(pid_t reader)
                         pending |= mask;
                 else if (sscanf(line, "SigBlk: %" SCNx64, &mask) == 1)
                         blocked = mask;
-        for (size_t i = 0; i < ARRAY_SIZE(ending); i++)
-                if (pending & ~blocked & (UINT64_C(1) << (ending[i] - 1)))
-                        return true;
-        return false;
+                else if (sscanf(line, "SigCgt: %" SCNx64, &mask) == 1)
+                        caught = mask;
+        return has_signal(pending & ~blocked, ending, ARRAY_SIZE(ending)) ||
+               has_signal(pending & ~blocked & ~caught, dumping, ARRAY_SIZE(dumping));
 }
 
 /* Takes one ending reader out of the list and the engine; NULL when there is none. *ret_waiting: interrupted ones that wait on. */

@@ -231,6 +231,7 @@ ENDS(int, SIGINT)
 ENDS(term, SIGTERM)
 ENDS(kill, SIGKILL)
 ENDS(hup, SIGHUP)
+ENDS(abrt, SIGABRT) /* dumps core: the kernel makes no SIGKILL of it */
 
 /* Ctrl-C at a pipeline of a shell, in a group of its own. */
 START_TEST(test_interrupted_shell)
@@ -725,7 +726,7 @@ END_TEST
 
 MOUNT_SUITE("mount_wait", {test_a_thousand_readers}, {test_readers_of_a_cold_commit}, {test_two_mounts_and_the_command},
             {test_a_second_mount_takes_over}, {test_a_crowd_reads_a_short_file}, {test_a_crowd_reads_a_long_file},
-            {test_waiting_stalls_nobody}, {test_ends_int}, {test_ends_term}, {test_ends_kill}, {test_ends_hup},
+            {test_waiting_stalls_nobody}, {test_ends_int}, {test_ends_term}, {test_ends_kill}, {test_ends_hup}, {test_ends_abrt},
             {test_interrupted_shell}, {test_caught_interrupt}, {test_storm_of_harmless_signals}, {test_storm_of_ignored_signals},
             {test_storm_then_term}, {test_cancelled_behind_the_last_reader}, {test_rejoined_within_the_grace},
             {test_cancelled_in_the_queue}, {test_cancelled_build}, {test_unmount_is_refused_in_use}, {test_terminated_under_load},
