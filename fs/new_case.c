@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 struct new_case {
+        unsigned refs;
         struct cases *cases; /* borrowed */
         int fd;              /* the staged file */
         char path[PATH_SIZE];
@@ -29,6 +30,7 @@ int new_case_open(struct cases *cases, const char *name, struct new_case **ret)
         n = calloc(1, sizeof(*n));
         if (!n)
                 return -ENOMEM;
+        n->refs = 1;
         n->cases = cases;
         n->number = ++last;
         n->fd = -1;
@@ -37,16 +39,22 @@ int new_case_open(struct cases *cases, const char *name, struct new_case **ret)
         r = n->name ? cases_stage(cases, &n->fd, n->path) : -ENOMEM;
         if (r < 0) {
                 n->path[0] = '\0';
-                new_case_close(n);
+                new_case_unref(n);
                 return r;
         }
         *ret = n;
         return 0;
 }
 
-struct new_case *new_case_close(struct new_case *n)
+struct new_case *new_case_ref(struct new_case *n)
 {
-        if (!n)
+        __atomic_add_fetch(&n->refs, 1, __ATOMIC_RELAXED);
+        return n;
+}
+
+struct new_case *new_case_unref(struct new_case *n)
+{
+        if (!n || __atomic_sub_fetch(&n->refs, 1, __ATOMIC_ACQ_REL) > 0)
                 return NULL;
         if (n->fd >= 0)
                 close(n->fd);

@@ -10,8 +10,10 @@
 
 struct new_case;
 
-int new_case_open(struct cases *cases, const char *name, struct new_case **ret); /* -EINVAL a name no case can have, -EEXIST */
-struct new_case *new_case_close(struct new_case *n);
+int new_case_open(struct cases *cases, const char *name, struct new_case **ret); /* -EEXIST */
+struct new_case *new_case_ref(struct new_case *n);
+struct new_case *new_case_unref(struct new_case *n); /* the last one closes it */
+DEFINE_CLEANUP(struct new_case *, new_case_unref)
 int new_case_fd(const struct new_case *n);
 void new_case_name(struct new_case *n, char *ret, size_t size);
 uint64_t new_case_number(const struct new_case *n); /* of all of this process; for its inode */

@@ -46,7 +46,7 @@ struct writing *writing_free(struct writing *w)
                 return NULL;
         for (struct new_file *f = w->open; f; f = next) {
                 next = f->next;
-                new_case_close(f->file);
+                new_case_unref(f->file);
                 free(f);
         }
         pthread_mutex_destroy(&w->lock);
@@ -69,6 +69,7 @@ static uint64_t new_case_ino(const struct new_case *n)
         return (uint64_t)KIND_NEW_CASE << 56 | new_case_number(n);
 }
 
+/* A ref, as RELEASE may come while it is looked at: close() does not wait for it. */
 static struct new_case *new_case_of(struct writing *w, fuse_ino_t ino)
 {
         struct new_case *found = NULL;
@@ -76,7 +77,7 @@ static struct new_case *new_case_of(struct writing *w, fuse_ino_t ino)
         pthread_mutex_lock(&w->lock);
         for (struct new_file *f = w->open; f && !found; f = f->next)
                 if (new_case_ino(f->file) == ino)
-                        found = f->file;
+                        found = new_case_ref(f->file);
         pthread_mutex_unlock(&w->lock);
         return found;
 }
@@ -123,7 +124,7 @@ static void written_rename(struct writing *w, fuse_ino_t ino, const char *name)
 
 int writing_stat(struct writing *w, fuse_ino_t ino, struct stat *ret)
 {
-        struct new_case *n = new_case_of(w, ino);
+        cleanup(new_case_unrefp) struct new_case *n = new_case_of(w, ino);
         struct written f;
 
         if (!n) {
@@ -187,7 +188,7 @@ static void forget_new_case(struct writing *w, struct new_case *n)
                         break;
                 }
         pthread_mutex_unlock(&w->lock);
-        new_case_close(n);
+        new_case_unref(n);
 }
 
 void write_create(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t, struct fuse_file_info *fi)
@@ -267,7 +268,7 @@ static int rename_written(struct session *s, const char *name, const char *to)
 {
         struct cases *cases = workspace_cases(tree_workspace(s->tree));
         cleanup(case_info_unrefp) struct case_info *holder = NULL;
-        struct new_case *open;
+        cleanup(new_case_unrefp) struct new_case *open = NULL;
         struct written f;
         int r = 0;
 
@@ -316,7 +317,7 @@ void write_unlink(fuse_req_t req, fuse_ino_t parent, const char *name)
 void write_setattr(fuse_req_t req, fuse_ino_t ino, struct stat *attr, int which, struct fuse_file_info *)
 {
         struct session *s = session_of(req);
-        struct new_case *n = writing_is(ino) ? new_case_of(s->writing, ino) : NULL;
+        cleanup(new_case_unrefp) struct new_case *n = writing_is(ino) ? new_case_of(s->writing, ino) : NULL;
         double timeout;
         struct stat st;
         int r = 0;
