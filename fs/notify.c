@@ -135,36 +135,46 @@ static void *notify_thread(void *user)
         return NULL;
 }
 
+static struct notify *notify_free(struct notify *n)
+{
+        closep(&n->watch);
+        closep(&n->end);
+        solver_list_unref(n->solvers);
+        free(n);
+        return NULL;
+}
+
+static int watch(struct notify *n, const char *store)
+{
+        char path[PATH_SIZE];
+        int r = path_join(path, store, "lmdb");
+
+        n->watch = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+        n->end = eventfd(0, EFD_CLOEXEC);
+        if (r == 0 && (n->watch < 0 || n->end < 0 || inotify_add_watch(n->watch, path, IN_MODIFY) < 0 ||
+                       inotify_add_watch(n->watch, store, IN_MOVED_TO | IN_CLOSE_WRITE) < 0))
+                r = -errno;
+        if (r == 0)
+                r = -pthread_create(&n->thread, NULL, notify_thread, n);
+        return r < 0 ? errorf(r, "cannot watch %s: %s", store, strerror(-r)) : 0;
+}
+
 int notify_start(struct tree *t, struct moved *moved, struct fuse_session *fuse, struct notify **ret)
 {
         struct notify *n = calloc(1, sizeof(*n));
-        char path[PATH_SIZE];
         int r;
 
         if (!n)
                 return -ENOMEM;
-        *n = (struct notify){.tree = t,
-                             .moved = moved,
-                             .fuse = fuse,
-                             .watch = inotify_init1(IN_CLOEXEC | IN_NONBLOCK),
-                             .end = eventfd(0, EFD_CLOEXEC)};
+        *n = (struct notify){.tree = t, .moved = moved, .fuse = fuse, .watch = -1, .end = -1};
         n->seen = runs_remeasured(tree_workspace(t));
         n->recipes = workspace_recipes_changed(tree_workspace(t));
         r = workspace_solvers(tree_workspace(t), &n->solvers);
         if (r == 0)
-                r = path_join(path, workspace_dir(tree_workspace(t)), "lmdb");
-        if (r == 0 && (n->watch < 0 || n->end < 0 || inotify_add_watch(n->watch, path, IN_MODIFY) < 0))
-                r = -errno;
-        if (r == 0 && inotify_add_watch(n->watch, workspace_dir(tree_workspace(t)), IN_MOVED_TO | IN_CLOSE_WRITE) < 0)
-                r = -errno;
-        if (r == 0)
-                r = -pthread_create(&n->thread, NULL, notify_thread, n);
+                r = watch(n, workspace_dir(tree_workspace(t)));
         if (r < 0) {
-                closep(&n->watch);
-                closep(&n->end);
-                solver_list_unref(n->solvers);
-                free(n);
-                return errorf(r, "cannot watch %s: %s", path, strerror(-r));
+                notify_free(n);
+                return r;
         }
         *ret = n;
         return 0;
@@ -176,9 +186,5 @@ struct notify *notify_stop(struct notify *n)
                 return NULL;
         eventfd_write(n->end, 1);
         pthread_join(n->thread, NULL);
-        close(n->watch);
-        close(n->end);
-        solver_list_unref(n->solvers);
-        free(n);
-        return NULL;
+        return notify_free(n);
 }
