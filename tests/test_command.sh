@@ -28,6 +28,7 @@ test_that "without a store every command says how to make one" \
 	'for c in "solver list" "case list" "build a b" "run a b 1" status fsck gc "mount ."; do run 3 $c && has err "no store at .*solverfs init" || exit 1; done'
 test_that "status 3 names the store given with --store" 'run 3 --store "$top/other" case list && has err "no store at $top/other.*--store .*init"'
 test_that "init makes a store" 'run 0 init && has err "made a store" && empty out && [ -f "$SOLVERFS_STORE/config" ]'
+test_that "a store in a folder that is no UTF-8" 'run 0 init -q --store "$top/"$'\''st\xff'\'' && run 0 status --json --store "$top/"$'\''st\xff'\'' && python3 -m json.tool <out >/dev/null'
 test_that "it is closed to others" '[ "$(stat -c %a "$SOLVERFS_STORE")" = 700 ]'
 test_that "init does not make it twice" 'run 1 init && has err "already"'
 test_that "init says so when the folder holds something else" 'mkdir full && touch full/x && run 1 init --store full && has err "not empty" && [ -e full/x ]'

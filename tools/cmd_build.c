@@ -85,11 +85,7 @@ static void show_record(const struct building *b, const char *commit, const stru
         char seconds[32], size[24] = "-";
 
         if (b->json) {
-                json_t *j = record_json(b, commit, record);
-                cleanup_free char *text = j ? json_dumps(j, JSON_COMPACT) : NULL;
-
-                json_decref(j);
-                buffer_addf(to, "%s\n", text ? text : "{}");
+                json_row(to, record_json(b, commit, record));
                 return;
         }
         format_seconds(record->duration_ns, seconds);

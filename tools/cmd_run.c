@@ -123,17 +123,6 @@ static json_t *answer_json(const struct running *o, const struct cell *cell, con
         return j;
 }
 
-static void add_json(struct buffer *to, json_t *j)
-{
-        cleanup_free char *text = j ? json_dumps(j, JSON_COMPACT) : NULL;
-
-        json_decref(j);
-        if (text)
-                buffer_addf(to, "%s\n", text);
-        else
-                to->failed = true;
-}
-
 /* BenchExec's categories; an answer that nothing is known to check against is none of them. */
 static const char *category(const struct cell *cell, const struct fact *f)
 {
@@ -202,7 +191,7 @@ static void answered(void *user, size_t i, int r, struct value *v, const char *r
                 return;
         }
         if (o->json)
-                add_json(to, answer_json(o, &cell, commit, run->fact, run->build));
+                json_row(to, answer_json(o, &cell, commit, run->fact, run->build));
         else if (!o->print)
                 add_row(&cell, commit, run->fact, to);
         else

@@ -84,6 +84,7 @@ static int look_wrong(void *user, const char *line)
 
 static int look_once(struct looking *l, struct workspace *w)
 {
+        cleanup_free char *store = printable(workspace_dir(w));
         int r;
 
         l->n_running = l->n_queued = 0;
@@ -98,8 +99,8 @@ static int look_once(struct looking *l, struct workspace *w)
                 return fail_as(STATUS_SYSTEM, r);
         }
         if (l->json)
-                output_json(json_pack("{s:s, s:i, s:i, s:o, s:o}", "store", workspace_dir(w), "running", (int)l->n_running,
-                                      "queued", (int)l->n_queued, "jobs", l->jobs, "wrong", l->wrong));
+                output_json(json_pack("{s:s, s:i, s:i, s:o, s:o}", "store", store, "running", (int)l->n_running, "queued",
+                                      (int)l->n_queued, "jobs", l->jobs, "wrong", l->wrong));
         else if (l->n_running + l->n_queued == 0)
                 note("nothing runs and nothing waits");
         else

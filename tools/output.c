@@ -150,11 +150,11 @@ void output_write(const struct buffer *b)
 {
         int r;
 
-        if (out.output_error != 0 || b->size == 0)
+        if (out.output_error != 0 || (b->size == 0 && !b->failed))
                 return;
         if (out.output_terminal)
                 progress_clear();
-        r = write_all(STDOUT_FILENO, b->data, b->size);
+        r = b->failed ? -ENOMEM : write_all(STDOUT_FILENO, b->data, b->size);
         if (r < 0)
                 out.output_error = -r;
 }
@@ -215,17 +215,22 @@ void output_row(const struct column *columns, size_t n, const char *const *cells
         output_write(&b);
 }
 
-void output_json(json_t *j)
+void json_row(struct buffer *to, json_t *j)
 {
-        cleanup_buffer struct buffer b = {0};
         cleanup_free char *text = j ? json_dumps(j, JSON_COMPACT) : NULL;
 
         json_decref(j);
-        if (!text) {
-                out.output_error = ENOMEM;
-                return;
-        }
-        buffer_addf(&b, "%s\n", text);
+        if (text)
+                buffer_addf(to, "%s\n", text);
+        else
+                to->failed = true;
+}
+
+void output_json(json_t *j)
+{
+        cleanup_buffer struct buffer b = {0};
+
+        json_row(&b, j);
         output_write(&b);
 }
 

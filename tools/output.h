@@ -42,11 +42,12 @@ struct column {
 };
 void table_heading(struct buffer *to, const struct column *columns, size_t n); /* nothing unless on a terminal */
 void table_row(struct buffer *to, const struct column *columns, size_t n, const char *const *cells);
-void output_write(const struct buffer *b); /* to standard output; an error is kept for output_end() */
+void json_row(struct buffer *to, json_t *j); /* an object on a line of its own; takes the reference */
+void output_write(const struct buffer *b);   /* to standard output; an error is kept for output_end() */
 /* A row, behind a heading when the columns are others than before. */
 void output_row(const struct column *columns, size_t n, const char *const *cells);
 bool output_broken(void);    /* nothing more can be printed */
-void output_json(json_t *j); /* one line; takes the reference */
+void output_json(json_t *j); /* a json_row() */
 /* The status a process ends with: `status`, unless standard output could not be written. */
 int output_end(int status);
 
