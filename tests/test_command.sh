@@ -20,6 +20,7 @@ done
 test_that "help COMMAND is COMMAND --help" 'run 0 help case add && has out "Usage: solverfs case add"'
 test_that "-h helps" 'run 0 run -h && has out "Usage: solverfs run"'
 test_that "--version prints the version" 'run 0 --version && has out "^solverfs [0-9]"'
+test_that "help that nobody gets is an error" 'for c in --help "run --help" --version; do timeout 60 "$solverfs" $c >/dev/full 2>err; [ $? = 4 ] && has err "standard output" || exit 1; done'
 test_that "version --json is JSON" 'run 0 version --json && python3 -m json.tool <out >/dev/null && has out "\"libfuse\""'
 
 # -- the store --
@@ -141,7 +142,8 @@ test_that "a case of the other format that is named is refused, in a pattern it 
 test_that "without any recipe the complaint says where to get one" \
 	'mkdir none && SOLVERFS_RECIPES=$top/none run 3 solver add nosuch toy && has err "no recipe .nosuch."'
 test_that "nothing reads standard output: status 141, no noise" '{ timeout 60 "$solverfs" run toy v1 all 2>err; echo $? >out; } | true; is out 141 && ! has err write'
-test_that "a full disk behind standard output is an error" 'timeout 60 "$solverfs" case list >/dev/full 2>err; echo $? >out; is out 4 && has err "standard output"'
+test_that "a full disk behind standard output is an error" 'for c in "case list" "run toy v1 1 3 --again" "build toy v1 v3" "run toy v1 1 --json"; do timeout 60 "$solverfs" -q $c >/dev/full 2>err; echo $? >out; is out 4 && is err "solverfs: cannot write to standard output: No space left on device" || exit 1; done'
+test_that "nor is anything said of a reader who has seen enough" '{ sleep 0.2; timeout 60 "$solverfs" -q run toy v1 1 3 --again 2>err; echo $? >out; } | true; is out 141 && empty err'
 test_that "closed descriptors are not the store's: what is said goes nowhere" '
 	printf "; answer: sat\n(check-sat) ; closed\n" >closed.smt2 && timeout 60 "$solverfs" case add closed.smt2 nowhere.smt2 <&- >&- 2>&-; [ $? = 4 ] && run 0 case list closed.smt2 && id=$(field 1) &&
 	timeout 60 "$solverfs" -v -v run toy v3 $id 3 >out 2>&- <&-; [ $? = 1 ] && [ "$(wc -l <out)" = 2 ] && timeout 60 "$solverfs" run toy v1 $id 3 2>err >&-; [ $? = 4 ] && has err "Bad file descriptor" &&

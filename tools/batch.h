@@ -15,5 +15,6 @@ struct batch {
         void (*answered)(void *user, size_t i, int r, struct value *v, const char *reason, struct buffer *to);
         void *user;
 };
-/* 0 when every item was answered; -EINTR when a signal came first: the rest was taken back. */
+/* 0 when every item was answered; -EINTR when a signal came first, -EPIPE when standard output broke (output_end() says how): the rest was
+ * taken back. */
 int batch_run(const struct batch *b);

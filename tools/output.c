@@ -40,10 +40,26 @@ static ssize_t write_beside_bar(void *cookie, const char *data, size_t size)
         return write_all(STDERR_FILENO, data, size) < 0 ? 0 : (ssize_t)size;
 }
 
+static enum status broken_output(int error)
+{
+        if (error == EPIPE)
+                return STATUS_PIPE;
+        complain("cannot write to standard output: %s", strerror(error));
+        return STATUS_SYSTEM;
+}
+
+/* argp prints --help and --version by stdio, and ends the process. */
+static void end_of_help(void)
+{
+        if (fflush(stdout) != 0)
+                _exit(broken_output(errno));
+}
+
 void output_setup(void)
 {
         const char *term = getenv("TERM");
 
+        atexit(end_of_help);
         out.terminal = isatty(STDERR_FILENO) && term && strcmp(term, "dumb") != 0;
         out.output_terminal = isatty(STDOUT_FILENO);
         if (out.terminal) {
@@ -141,7 +157,10 @@ int fail_as(enum status status, int r)
 
 int fail(int r)
 {
-        return status_of(r) == STATUS_INTERRUPTED ? STATUS_INTERRUPTED : fail_as(status_of(r), r);
+        enum status status = status_of(r);
+
+        /* Who interrupts knows; and what is wrong with standard output is said by output_end(). */
+        return status == STATUS_INTERRUPTED || (status == STATUS_PIPE && output_broken()) ? (int)status : fail_as(status, r);
 }
 
 /* -- standard output -------------------------------------------------------------------------------------------- */
@@ -237,15 +256,7 @@ void output_json(json_t *j)
 int output_end(int status)
 {
         progress_clear();
-        if (fflush(stdout) != 0 && out.output_error == 0)
-                out.output_error = errno;
-        if (out.output_error == EPIPE)
-                return STATUS_PIPE;
-        if (out.output_error != 0) {
-                complain("cannot write to standard output: %s", strerror(out.output_error));
-                return STATUS_SYSTEM;
-        }
-        return status;
+        return out.output_error == 0 ? status : broken_output(out.output_error);
 }
 
 char *printable(const char *name)
