@@ -224,7 +224,9 @@ static void refuse_named(struct running *o)
                         continue;
                 if (command_cases(o->workspace, &o->words[i], 1, &one) == STATUS_OK && one.n == 1 &&
                     one.list[0]->format != o->solver->recipe->format) {
-                        complain("case %u is passed over: %s is no %s file, which %s takes", one.list[0]->id, one.list[0]->name,
+                        cleanup_free char *name = printable(one.list[0]->name);
+
+                        complain("case %u is passed over: %s is no %s file, which %s takes", one.list[0]->id, name,
                                  o->solver->recipe->format == FORMAT_CNF ? "DIMACS" : "SMT-LIB", o->solver->recipe->name);
                         worse(o, STATUS_FAILED);
                 }
@@ -232,15 +234,18 @@ static void refuse_named(struct running *o)
         }
 }
 
-/* Cases of the other format are left out when there are some of ours. */
-static void keep_format(struct selection *s, const struct recipe *recipe)
+/* Cases of the other format are left out when there are some of ours; when there are none, the first one's answer says why. */
+static void keep_format(struct running *o)
 {
+        const struct recipe *recipe = o->solver->recipe;
+        struct selection *s = &o->cases;
         size_t kept = 0;
 
         for (size_t i = 0; i < s->n; i++)
                 kept += s->list[i]->format == recipe->format;
         if (kept == 0 || kept == s->n)
                 return;
+        refuse_named(o);
         note("%zu %s passed over: %s takes %s", s->n - kept, s->n - kept == 1 ? "case" : "cases", recipe->name,
              recipe->format == FORMAT_CNF ? "DIMACS" : "SMT-LIB");
         kept = 0;
@@ -320,8 +325,7 @@ int cmd_run(int argc, char **argv)
         if (r == STATUS_OK)
                 r = command_cases(w, o.words, o.n_words, &o.cases);
         if (r == STATUS_OK) {
-                refuse_named(&o);
-                keep_format(&o.cases, s->recipe);
+                keep_format(&o);
                 o.unbuildable = calloc(o.revisions.n + 1, sizeof(*o.unbuildable));
                 r = o.unbuildable ? run_batch(&o, signals) : fail(-ENOMEM);
         }
