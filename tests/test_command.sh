@@ -245,6 +245,16 @@ test_that "bash completes commands, solvers, cases" '
 		PATH=$(dirname "$solverfs"):$PATH; . "$completion"
 		[ "$(complete_line solverfs sta)" = status ] && [ "$(complete_line solverfs solver u)" = update ] && [ "$(complete_line solverfs run to)" = "toy toy-again" ] &&
 		[ "$(complete_line solverfs run toy v)" = "v1 v3" ] && [ "$(complete_line solverfs run toy v1 al)" = all ] && [ "$(complete_line solverfs run --se)" = --seed ]'
+test_that "the completions know every command, and bash every option" '
+	for c in init "solver add" "solver list" "solver update" "solver remove" snapshot "case add" "case list" "case remove" mount unmount build run status fsck gc doctor version; do
+		run 0 $c --help && own=$(grep -oE "(^|[ ,])--[a-z][a-z-]+" out | grep -oE -- "--[a-z-]+" | grep -vxE -- "--(usage|version)") || exit 1
+		(PATH=$(dirname "$solverfs"):$PATH; . "$completion"; COMP_WORDS=(solverfs $c --); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _solverfs; printf "%s\n" "${COMPREPLY[@]}") >words
+		for o in $own; do grep -qx -- "$o" words || { echo "# bash: $c $o"; exit 1; }; done
+		case $c in
+		*" "*) grep -qE "1:what:\(([a-z ]* )?${c#* }( [a-z ]*)?\).*->${c% *}" "$source_dir/tools/completions/_solverfs" ;;
+		*) grep -q "^	.$c:" "$source_dir/tools/completions/_solverfs" ;;
+		esac || { echo "# zsh: $c"; exit 1; }
+	done'
 test_that "mount.solverfs calls solverfs as mount(8) means it" '
 	mkdir -p fake/bin fake/sbin && cp "$source_dir/tools/mount.solverfs" fake/sbin && printf "#!/bin/sh\nprintf \"%%s|\" \"\$@\"\n" >fake/bin/solverfs && chmod +x fake/bin/solverfs &&
 	fake/sbin/mount.solverfs "/a store" /mnt -o rw,noauto,x-systemd.automount,allow_other,max_threads=3 >out 2>err && is out "--store|/a store|mount|-o|allow_other,max_threads=3|--|/mnt|"'
