@@ -35,11 +35,11 @@ test_that "init does not make it twice" 'run 1 init && has err "already"'
 test_that "init says so when the folder holds something else" 'mkdir full && touch full/x && run 1 init --store full && has err "not empty" && [ -e full/x ]'
 test_that "--store behind the command counts as before it" 'run 0 init --store "$top/second" -q && empty err && run 0 --store "$top/second" case list'
 test_that "a bare key of [solverfs] is refused, with its line" \
-	'cp second/config config && printf "[solverfs]\n\tcrawler\n" >>second/config && run 1 --store second case list && has err "config:5: key .crawler. has no value"; cp config second/config'
+	'cp second/config config && printf "[solverfs]\n\tcrawler\n" >>second/config && run 4 --store second case list && has err "config:5: key .crawler. has no value"; r=$?; cp config second/config; (exit $r)'
 test_that "an unknown key of [solverfs] is refused, with its line" \
-	'printf "[solverfs]\n\tcoers = 1\n" >>second/config && run 1 --store second case list && has err "config:5: unknown key .coers.*cores"; cp config second/config'
+	'printf "[solverfs]\n\tcoers = 1\n" >>second/config && run 4 --store second case list && has err "config:5: unknown key .coers.*cores"; r=$?; cp config second/config; (exit $r)'
 test_that "a bad value of [solverfs] is refused, with its line" \
-	'printf "[solverfs]\n\tgrace = soon\n" >>second/config && run 1 --store second case list && has err "config:5: key .grace. is .soon."; cp config second/config'
+	'printf "[solverfs]\n\tgrace = soon\n" >>second/config && run 4 --store second case list && has err "config:5: key .grace. is .soon."; r=$?; cp config second/config; (exit $r)'
 test_that "an empty mount point can become a store" \
 	'[ $(id -u) != 0 ] || (unshare -m bash -c "mkdir volume && mount -t tmpfs none volume && exec \"$solverfs\" init --store volume" >out 2>err && has err "made a store")'
 test_that "an empty store lists nothing" 'run 0 solver list && empty out && run 0 case list && empty out'
