@@ -130,7 +130,7 @@ static int ask_next(struct state *s)
 /* -- progress -- */
 
 struct looking {
-        int running, queued;
+        int running;
         char what[256];
         uint64_t done, total, left;
 };
@@ -139,12 +139,7 @@ static void look_at_job(void *user, const struct job_view *j)
 {
         struct looking *l = user;
 
-        if (j->pid != getpid())
-                return;
-        l->queued += j->state == JOB_QUEUED;
-        if (j->state != JOB_RUNNING)
-                return;
-        if (l->running++ > 0)
+        if (j->pid != getpid() || j->state != JOB_RUNNING || l->running++ > 0)
                 return;
         l->done = j->done;
         l->total = j->total;
