@@ -113,10 +113,10 @@ static void show_log(const struct building *b, uint32_t commit, struct buffer *t
                         buffer_adds(to, "\n");
                 return;
         }
-        while (left > 0 && lines <= 20)
+        while (left > 0 && lines <= 20 && record->log.size - left < 16384)
                 if (p[--left] == '\n')
                         lines++;
-        note("%s%.*s", left > 0 ? "..." : "", (int)MIN(record->log.size - left, (size_t)16384), p + left);
+        note("%s%.*s", left > 0 ? "..." : "", (int)(record->log.size - left), p + left);
 }
 
 static int make(void *user, size_t i, struct query **ret)
