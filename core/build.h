@@ -3,7 +3,7 @@
  * A pool of worktrees, <store>/work/<repository>/<n>, each holding only the paths the recipe names, each bound at /build inside the
  * sandbox (so that ccache hits and deltas stay small). A build takes the idle worktree (OFD lock) whose commit is nearest: fewest
  * changed paths; checks out the difference so that unchanged files keep their mtimes, puts back tracked files that a build modified
- * (by hash), and builds incrementally. One that fails incrementally is tried once more clean; only a clean failure is a failed build.
+ * (told by size, inode and time), and builds incrementally. One that fails incrementally is tried once more clean; only a clean failure is a failed build.
  *
  * A failed build is an answer (ok false, with its log), kept like any other. What is no answer (disk full, no sandbox, cancelled) is an
  * error and leaves nothing behind but a worktree marked dirty.
@@ -58,8 +58,8 @@ struct build_request {
         unsigned jobs; /* {jobs} */
         const cpu_set_t *cpus;
         unsigned slot;
-        bool clean; /* begin from nothing */
-        int cancel_fd; /* ends the running command */
+        bool clean;                      /* begin from nothing */
+        int cancel_fd;                   /* ends the running command */
         const struct progress *progress; /* "checkout", then the running command */
 };
 int build(const struct build_request *request, struct build_record **ret);

@@ -46,8 +46,8 @@ static int parse_header(struct object *o)
         char *end = NULL, *space;
 
         o->header_size = strnlen((char *)o->header, o->z.total_out) + 1;
-        space = memchr(o->header, ' ', o->header_size);
-        if (o->header_size > o->z.total_out || !space)
+        space = o->header_size > o->z.total_out ? NULL : memchr(o->header, ' ', o->header_size);
+        if (!space)
                 return damaged(o, o->z.total_out < HEADER_MOST ? "is cut off" : "has no header");
         *space = '\0';
         o->type = git_object_string2type((char *)o->header);
