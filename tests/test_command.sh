@@ -93,6 +93,8 @@ test_that "a repository that is none is told" 'run 1 solver add toy nowhere --re
 test_that "solver add NAME finds the recipe of that name" 'SOLVERFS_RECIPES=$top/recipes run 0 solver add toy toy && has err "toy: 3 commits"'
 test_that "its variants come with it" 'run 0 solver list && [ "$(field 1 | tr "\n" " ")" = "toy toy-again " ] && [ "$(field 2 | sort -u)" = 3 ]'
 test_that "solver list --json" 'run 0 solver list --json && [ "$(head -1 out | python3 -c "import json; o = json.loads(input()); print(o[\"name\"], o[\"commits\"], o[\"head\"])")" = "toy 3 $(git -C toy rev-parse HEAD)" ]'
+test_that "a repository is listed as a name is, whatever is in its path" '
+	run 0 -q init --store tabs && git clone -q --bare toy "$(printf "a\tb")" && run 0 solver add --store tabs toy "$(printf "a\tb")" --recipe recipes/toy.recipe && run 0 solver list --store tabs && [ "$(head -1 out | cut -f 6)" = "$top/a\\tb" ]'
 test_that "a solver is not added twice" 'run 1 solver add toy toy --recipe recipes/toy.recipe && has err "already"'
 test_that "the recipes that come with solverfs are found by name" 'run 1 solver add kissat nowhere && has err nowhere'
 test_that "no such solver is status 3" 'run 3 build nosuch HEAD && has err "nosuch.*toy"'

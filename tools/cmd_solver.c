@@ -92,7 +92,7 @@ static void list_one(struct solver *s, bool json)
                                                 {"FORMAT", 6, false},  {"BASE", 10, false},  {"REPOSITORY", 0, false}};
         const struct recipe *recipe = s->recipe;
         char head[GIT_OID_HEXSZ + 1] = "-", commits[16];
-        const char *repository = recipe->repository ? recipe->repository : "-";
+        cleanup_free char *repository = recipe->repository ? printable(recipe->repository) : NULL;
         uint32_t tip;
 
         if (history_head(s->history, &tip) == 0)
@@ -101,14 +101,14 @@ static void list_one(struct solver *s, bool json)
                 output_json(json_pack("{s:s, s:i, s:s?, s:s, s:s?, s:s?}", "name", recipe->name, "commits",
                                       (int)history_count(s->history), "head", *head == '-' ? NULL : head, "format",
                                       recipe->format == FORMAT_CNF ? "cnf" : "smt2", "base", recipe->base, "repository",
-                                      recipe->repository));
+                                      repository));
                 return;
         }
         snprintf(commits, sizeof(commits), "%u", history_count(s->history));
         head[12] = '\0';
         output_row(columns, ARRAY_SIZE(columns),
                    (const char *[]){recipe->name, commits, head, recipe->format == FORMAT_CNF ? "cnf" : "smt2",
-                                    recipe->base ? recipe->base : "-", repository});
+                                    recipe->base ? recipe->base : "-", repository ? repository : "-"});
 }
 
 int cmd_solver_list(int argc, char **argv)
