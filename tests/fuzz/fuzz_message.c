@@ -274,10 +274,30 @@ static void do_statfs(struct input *in, uint64_t node)
         ask(FUSE_STATFS, node, NULL, 0, NULL, 0);
 }
 
+/* Only of what was written just now; then it is gone. */
+static void do_unlink(struct input *in, uint64_t node)
+{
+        cleanup_free char *name = take_string(in, 255);
+
+        if (ask(FUSE_UNLINK, node, NULL, 0, name, strlen(name) + 1) == 0)
+                must(ask(FUSE_LOOKUP, node, NULL, 0, name, strlen(name) + 1) == ENOENT);
+}
+
+static void do_rename(struct input *in, uint64_t node)
+{
+        struct fuse_rename2_in head = {.newdir = node, .flags = take_byte(in) & RENAME_NOREPLACE};
+        cleanup_free char *name = take_string(in, 255), *to = take_string(in, 255);
+        char names[512];
+        int size = snprintf(names, sizeof(names), "%s%c%s", name, '\0', to) + 1;
+
+        if (ask(FUSE_RENAME2, node, &head, sizeof(head), names, (size_t)size) == 0)
+                must(ask(FUSE_LOOKUP, node, NULL, 0, to, strlen(to) + 1) == 0);
+}
+
 static void do_refused(struct input *in, uint64_t node)
 {
         cleanup_free char *name = take_string(in, 255);
-        static const uint32_t opcodes[] = {FUSE_UNLINK, FUSE_RMDIR, FUSE_REMOVEXATTR};
+        static const uint32_t opcodes[] = {FUSE_RMDIR, FUSE_REMOVEXATTR};
 
         must(ask(opcodes[take_byte(in) % ARRAY_SIZE(opcodes)], node, NULL, 0, name, strlen(name) + 1) != 0);
 }
@@ -294,8 +314,9 @@ static void do_unknown(struct input *in, uint64_t node)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
         static void (*const kinds[])(struct input * in, uint64_t node) = {
-                do_lookup, do_lookup, do_lookup, do_getattr, do_open,     do_read,   do_release, do_readdir, do_readlink,
-                do_create, do_write,  do_flush,  do_setattr, do_getxattr, do_statfs, do_refused, do_unknown};
+                do_lookup,  do_lookup,   do_lookup, do_getattr, do_open,   do_read,    do_release,
+                do_readdir, do_readlink, do_create, do_write,   do_flush,  do_setattr, do_getxattr,
+                do_statfs,  do_unlink,   do_rename, do_refused, do_unknown};
         struct input in = {data, size};
 
         if (!session)
