@@ -34,6 +34,7 @@
  *     execute.start    before a program is started           execute.started  while it runs
  *     execute.end      it has ended                          engine.compute   before a query is worked out
  *     engine.answer    worked out and stored, not answered   open.answer      before a parked open is replied to
+ *     case.looked      at the file of a case being written   case.closed      its RELEASE came
  */
 #pragma once
 

@@ -3,6 +3,8 @@
 
 #include <limits.h>
 
+#include "cache/fault.h"
+
 #define WRITTEN_SLOTS 64
 #define WRITTEN_NS    (60 * NSEC_PER_SEC)
 
@@ -105,27 +107,40 @@ static bool written_find(struct writing *w, fuse_ino_t ino, const char *name, st
         return found;
 }
 
-/* Has it go by another name, or no more (NULL). */
-static void written_rename(struct writing *w, fuse_ino_t ino, const char *name)
+/* Under lock. There is one file of a name. */
+static void written_drop(struct writing *w, fuse_ino_t ino, const char *name)
+{
+        for (unsigned i = 0; i < WRITTEN_SLOTS; i++)
+                if (w->written[i].ino == ino || (name && strcmp(w->written[i].name, name) == 0))
+                        w->written[i].until = 0;
+}
+
+static void written_add(struct writing *w, const struct written *f)
 {
         pthread_mutex_lock(&w->lock);
-        for (unsigned i = 0; i < WRITTEN_SLOTS; i++) {
-                struct written *f = &w->written[i];
-
-                if (f->ino != ino)
-                        continue;
-                if (name)
-                        snprintf(f->name, sizeof(f->name), "%s", name);
-                else
-                        f->until = 0;
-        }
+        written_drop(w, f->ino, f->name); /* of an earlier flush, or file */
+        w->written[w->next_written++ % WRITTEN_SLOTS] = *f;
         pthread_mutex_unlock(&w->lock);
+}
+
+static void written_remove(struct writing *w, fuse_ino_t ino)
+{
+        pthread_mutex_lock(&w->lock);
+        written_drop(w, ino, NULL);
+        pthread_mutex_unlock(&w->lock);
+}
+
+static void written_rename(struct writing *w, struct written *f, const char *name)
+{
+        snprintf(f->name, sizeof(f->name), "%s", name);
+        written_add(w, f);
 }
 
 int writing_stat(struct writing *w, fuse_ino_t ino, struct stat *ret)
 {
         cleanup(new_case_unrefp) struct new_case *n = new_case_of(w, ino);
         struct written f;
+        int r;
 
         if (!n) {
                 if (!written_find(w, ino, NULL, &f))
@@ -133,8 +148,11 @@ int writing_stat(struct writing *w, fuse_ino_t ino, struct stat *ret)
                 *ret = f.st;
                 return 0;
         }
-        if (fstat(new_case_fd(n), ret) < 0)
-                return -errno;
+        r = fault_at("case.looked");
+        if (r == 0 && fstat(new_case_fd(n), ret) < 0)
+                r = -errno;
+        if (r < 0)
+                return r;
         ret->st_ino = ino;
         ret->st_mode = S_IFREG | 0644;
         ret->st_uid = geteuid();
@@ -170,10 +188,7 @@ static void note_written(struct writing *w, struct new_case *n)
                 return;
         new_case_name(n, done.name, sizeof(done.name));
         done.id = new_case_id(n, &done.made);
-        written_rename(w, done.ino, NULL); /* of an earlier flush */
-        pthread_mutex_lock(&w->lock);
-        w->written[w->next_written++ % WRITTEN_SLOTS] = done;
-        pthread_mutex_unlock(&w->lock);
+        written_add(w, &done);
 }
 
 static void forget_new_case(struct writing *w, struct new_case *n)
@@ -284,7 +299,7 @@ static int rename_written(struct session *s, const char *name, const char *to)
         if (r == 0 && open) /* it is not closed everywhere */
                 r = new_case_rename(open, to);
         if (r == 0)
-                written_rename(s->writing, f.ino, to);
+                written_rename(s->writing, &f, to);
         return r;
 }
 
@@ -309,7 +324,7 @@ void write_unlink(fuse_req_t req, fuse_ino_t parent, const char *name)
         if (r == 0 && f.made)
                 r = cases_remove(workspace_cases(tree_workspace(s->tree)), f.id);
         if (r == 0)
-                written_rename(s->writing, f.ino, NULL);
+                written_remove(s->writing, f.ino);
         fuse_reply_err(req, r < 0 ? session_error(r, name, NULL) : 0);
 }
 
@@ -343,4 +358,5 @@ void write_setxattr(fuse_req_t req, fuse_ino_t ino, const char *, const char *, 
 void write_release(struct session *s, struct fuse_file_info *fi)
 {
         forget_new_case(s->writing, (struct new_case *)(uintptr_t)fi->fh);
+        fault_at("case.closed");
 }

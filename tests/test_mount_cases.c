@@ -1,9 +1,13 @@
 /* Adding cases through the mount (TREE.md, 9); everything else is read-only. */
 #include "mount.h"
 
+#include <fcntl.h>
+#include <pthread.h>
 #include <sys/statvfs.h>
 #include <sys/wait.h>
 #include <sys/xattr.h>
+
+#include "faults.h"
 
 START_TEST(test_cp)
 {
@@ -530,6 +534,50 @@ START_TEST(test_statfs)
 }
 END_TEST
 
+struct look {
+        int fd; /* O_PATH: it keeps nothing open */
+        int error;
+        struct stat st;
+};
+
+static void *look_at(void *data)
+{
+        struct look *l = data;
+
+        l->error = fstat(l->fd, &l->st) < 0 ? errno : 0;
+        return NULL;
+}
+
+/* RELEASE comes after close() has returned, so somebody may be looking. */
+START_TEST(test_closed_while_looked_at)
+{
+        struct look look;
+        unsigned met;
+        pthread_t thread;
+        int fd;
+
+        faults_begin();
+        world_make(NULL);
+        mount_start("mnt", NULL);
+        fd = creat("mnt/cases/a.smt2", 0644);
+        ck_assert_int_eq(write(fd, "(check-sat)\n", 12), 12);
+        look.fd = open(at("/proc/self/fd/%d", fd), O_PATH | O_CLOEXEC);
+        ck_assert_int_ge(look.fd, 0);
+        met = fault_met("case.looked");
+        fault_set("case.looked", at("block after %u times 1\n", met)); /* not close(), which looks, too */
+        ck_assert_int_eq(pthread_create(&thread, NULL, look_at, &look), 0);
+        await(fault_met("case.looked") > met);
+        close(fd);
+        await(fault_met("case.closed") > 0);
+        fault_clear("case.looked");
+        pthread_join(thread, NULL);
+        close(look.fd);
+        ck_assert_int_eq(look.error, 0);
+        ck_assert_int_eq(look.st.st_size, 12);
+        world_end();
+}
+END_TEST
+
 MOUNT_SUITE("mount_cases", {test_cp}, {test_write_cp_p}, {test_write_cp_a}, {test_write_redirection},
             {test_write_redirection_of_many}, {test_write_printf_redirection}, {test_write_tee}, {test_write_dd},
             {test_write_dd_fsync}, {test_write_mv}, {test_write_install}, {test_write_tar}, {test_write_rename},
@@ -538,4 +586,4 @@ MOUNT_SUITE("mount_cases", {test_cp}, {test_write_cp_p}, {test_write_cp_a}, {tes
             {test_two_writers_of_a_name}, {test_empty}, {test_a_writer_is_killed}, {test_names}, {test_folders_of_names},
             {test_changes_from_elsewhere}, {test_remove}, {test_many_at_once}, {test_large}, {test_dimacs},
             {test_the_rest_is_read_only}, {test_another_user_is_kept_out, NEEDS_ROOT}, {test_another_user_reads, NEEDS_ROOT},
-            {test_statfs})
+            {test_statfs}, {test_closed_while_looked_at})
