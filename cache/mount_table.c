@@ -2,6 +2,14 @@
 
 #include <mntent.h>
 
+/* libfuse and fusermount3 write it with the options. */
+static uid_t user_of(const struct mntent *m)
+{
+        const char *option = hasmntopt(m, "user_id"), *value = option ? strchr(option, '=') : NULL;
+
+        return value ? (uid_t)strtoul(value + 1, NULL, 10) : 0;
+}
+
 int mount_table_each(int (*fn)(void *user, const struct mount_entry *m), void *user)
 {
         FILE *f = setmntent("/proc/self/mounts", "re");
@@ -12,7 +20,7 @@ int mount_table_each(int (*fn)(void *user, const struct mount_entry *m), void *u
         if (!f)
                 return errorf(-errno, "cannot read /proc/self/mounts: %s", strerror(errno));
         while (r == 0 && getmntent_r(f, &m, text, sizeof(text)))
-                r = fn(user, &(struct mount_entry){.path = m.mnt_dir, .source = m.mnt_fsname, .type = m.mnt_type});
+                r = fn(user, &(struct mount_entry){.path = m.mnt_dir, .source = m.mnt_fsname, .type = m.mnt_type, .user = user_of(&m)});
         endmntent(f);
         return r;
 }

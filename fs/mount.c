@@ -44,9 +44,14 @@ int session_mountpoint(const char *dir, char ret[PATH_SIZE])
         return snprintf(ret, PATH_SIZE, "%s/%s", strcmp(parent, "/") == 0 ? "" : parent, name) < PATH_SIZE ? 0 : -ENAMETOOLONG;
 }
 
+struct mounted {
+        char type[64];
+        uid_t user;
+};
+
 struct looking {
         const char *path;
-        char *type;
+        struct mounted *ret;
         bool found;
 };
 
@@ -55,16 +60,17 @@ static int look_at_mount(void *user, const struct mount_entry *m)
         struct looking *l = user;
 
         if (strcmp(m->path, l->path) == 0) {
-                snprintf(l->type, 64, "%s", m->type);
+                snprintf(l->ret->type, sizeof(l->ret->type), "%s", m->type);
+                l->ret->user = m->user;
                 l->found = true;
         }
         return 0;
 }
 
-/* The last mount on `path` (absolute, resolved): its type in `type`; false when there is none. */
-static bool mounted_at(const char *path, char type[64])
+/* The last mount on `path` (absolute, resolved); false when there is none. */
+static bool mounted_at(const char *path, struct mounted *ret)
 {
-        struct looking l = {.path = path, .type = type};
+        struct looking l = {.path = path, .ret = ret};
 
         return mount_table_each(look_at_mount, &l) == 0 && l.found;
 }
@@ -91,15 +97,18 @@ static int detach(const char *path, bool lazy)
 
 int session_unmount(const char *mountpoint, bool lazy)
 {
-        char path[PATH_SIZE], type[64];
+        char path[PATH_SIZE];
+        struct mounted m;
         int r = session_mountpoint(mountpoint, path);
 
         if (r < 0)
                 return errorf(r, "%s: %s", mountpoint, strerror(-r));
-        if (!mounted_at(path, type))
+        if (!mounted_at(path, &m))
                 return errorf(-EINVAL, "nothing is mounted at %s", path);
-        if (strcmp(type, MOUNT_TYPE) != 0)
-                return errorf(-EINVAL, "what is mounted at %s is %s, not solverfs", path, type);
+        if (strcmp(m.type, MOUNT_TYPE) != 0)
+                return errorf(-EINVAL, "what is mounted at %s is %s, not solverfs", path, m.type);
+        if (geteuid() != 0 && geteuid() != m.user)
+                return errorf(-EPERM, "%s was mounted by user %u, who can unmount it, or root", path, (unsigned)m.user);
         r = detach(path, lazy);
         if (r == -EBUSY)
                 return errorf(r, "%s is in use; close what is open there, or detach it with --lazy", path);
@@ -117,7 +126,7 @@ static int mount_answers(const char *path)
 /* Takes away what a killed daemon left; refuses a living one. */
 static int clear_mountpoint(const char *path)
 {
-        char type[64];
+        struct mounted m;
         struct stat st;
         int r = mount_answers(path);
 
@@ -128,7 +137,7 @@ static int clear_mountpoint(const char *path)
                 r = detach(path, true);
                 if (r == 0)
                         r = stat(path, &st) < 0 ? -errno : 0;
-        } else if (r == 0 && mounted_at(path, type) && strcmp(type, MOUNT_TYPE) == 0)
+        } else if (r == 0 && mounted_at(path, &m) && strcmp(m.type, MOUNT_TYPE) == 0)
                 return errorf(-EBUSY, "solverfs is mounted at %s already", path);
         if (r < 0)
                 return errorf(r, "cannot mount at %s: %s", path, r == -ENOENT ? "no such folder; make it first" : strerror(-r));

@@ -129,6 +129,8 @@ START_TEST(test_allow_other)
                 {"echo x > mnt/tiny/config", "denied|Read-only"},
                 {"mkdir mnt/x", "denied|Read-only"},
                 {"cat store/config", "Permission denied"},
+                {"solverfs unmount mnt", "was mounted by user 0"},
+                {"solverfs unmount --lazy mnt", "was mounted by user 0"},
         };
         unsigned id;
 
