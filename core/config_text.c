@@ -28,7 +28,8 @@ int config_text_read(struct store *s, const char *path, struct config_text *ret)
 
         *ret = (struct config_text){0};
         r = read_file(path, CONFIG_SIZE_MAX, &ret->text);
-        if (r == 0)
+        ret->gone = r == -ENOENT;
+        if (r == 0 || ret->gone)
                 r = store_fetch(s, TABLE_META, slice_string(COPY_KEY), &copy);
         if (r < 0 && r != -ENOENT) {
                 config_text_done(ret);

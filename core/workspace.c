@@ -231,10 +231,11 @@ static void settings_check(struct workspace *w, const struct config_text *text)
 
 static int cut_off(struct workspace *w, const struct config_text *c)
 {
-        return errorf(-EUCLEAN,
-                      "%s was cut off behind %zu of the %zu bytes last read; what was read then counts, until 'solverfs fsck' "
-                      "puts it back",
-                      w->config, c->left, c->text.size);
+        static const char until[] = "what was last read counts, until 'solverfs fsck' puts it back";
+
+        if (c->gone)
+                return errorf(-EUCLEAN, "%s is gone; %s", w->config, until);
+        return errorf(-EUCLEAN, "%s was cut off behind %zu of its %zu bytes; %s", w->config, c->left, c->text.size, until);
 }
 
 static bool any_recipe_differs(const struct solver_list *before, const struct solver_list *now)
@@ -290,9 +291,9 @@ static int workspace_refresh(struct workspace *w)
                 return 0;
         w->looked = now;
         if (stat(w->config, &st) < 0) {
-                if (w->solvers)
-                        return 0;
-                return errorf(-errno, "cannot read %s: %s", w->config, strerror(errno));
+                if (errno != ENOENT)
+                        return w->solvers ? 0 : errorf(-errno, "cannot read %s: %s", w->config, strerror(errno));
+                st = (struct stat){0};
         }
         if (w->solvers && is_as_read(w, &st) && !(w->unfinished && now - w->read >= AGAIN_NS))
                 return 0;
@@ -381,7 +382,9 @@ int workspace_check_config(struct workspace *w, bool look_only)
                 return cut_off(w, &c), 1;
         if (c.cut) {
                 r = write_file_atomic(w->config, c.text.data, c.text.size, 0600);
-                if (r == 0)
+                if (r == 0 && c.gone)
+                        errorf(-EUCLEAN, "%s was gone: it is written back", w->config);
+                else if (r == 0)
                         errorf(-EUCLEAN, "%s was cut off behind %zu of %zu bytes: it is written back", w->config, c.left,
                                c.text.size);
                 return r < 0 ? r : 1;
@@ -609,19 +612,41 @@ static int make_folders(const char *dir)
         return r;
 }
 
-/* Of what may become a store: it is not there, or there is nothing in it (a mount point, even). */
-static int check_empty(const char *dir)
+/* The names in a store, be it one whose making was broken off or that lost its config. */
+static bool is_ours(const char *name)
+{
+        static const char *const others[] = {".",   "..",         "journal",    "lmdb",         "mounts",
+                                             "log", "store.lock", "write.lock", "solvers.lock", "ccache.lock"};
+
+        return is_among(name, others, ARRAY_SIZE(others)) || is_among(name, folders, ARRAY_SIZE(folders)) ||
+               strncmp(name, "config.", strlen("config.")) == 0;
+}
+
+/* Of what may become a store: it is not there, or there is nothing in it (a mount point, even), or nothing but the beginning of one. */
+static int check_free(const char *dir)
 {
         DIR *d = opendir(dir);
         struct dirent *entry;
-        bool empty = true;
+        bool is_free = true;
 
         if (!d)
                 return errno == ENOENT ? 0 : errorf(-errno, "cannot make a store at %s: %s", dir, strerror(errno));
-        while (empty && (entry = readdir(d)))
-                empty = strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0;
+        while (is_free && (entry = readdir(d)))
+                is_free = is_ours(entry->d_name);
         closedir(d);
-        return empty ? 0 : errorf(-ENOTEMPTY, "%s is not empty; a store needs a folder of its own", dir);
+        return is_free ? 0 : errorf(-ENOTEMPTY, "%s is not empty; a store needs a folder of its own", dir);
+}
+
+/* Whether it is one that has been used, and lost its config. */
+static int check_new(struct store *s, const char *dir, const char *config)
+{
+        cleanup_config_text struct config_text text = {0};
+        int r = config_text_read(s, config, &text);
+
+        return r == 0 && text.cut
+                       ? errorf(-EEXIST, "there is a store at %s already, whose config is gone: 'solverfs fsck' puts it back",
+                                dir)
+                       : r;
 }
 
 int workspace_create(const char *dir)
@@ -638,7 +663,7 @@ int workspace_create(const char *dir)
                 return r;
         if (access(path, F_OK) == 0)
                 return errorf(-EEXIST, "there is a store at %s already", dir);
-        r = check_empty(dir);
+        r = check_free(dir);
         if (r == 0)
                 r = make_folders(dir);
         if (r == 0 && chmod(dir, 0700) < 0)
@@ -647,8 +672,9 @@ int workspace_create(const char *dir)
                 r = store_open(dir, workspace_tables, N_TABLES, STORE_CREATE, &s);
         if (r < 0)
                 return r;
+        r = check_new(s, dir, path);
         store_close(s);
-        return write_file_atomic(path, config, sizeof(config) - 1, 0600); /* last: what has a config is a store */
+        return r < 0 ? r : write_file_atomic(path, config, sizeof(config) - 1, 0600); /* last: what has a config is a store */
 }
 
 /* Before anything of the store is touched. Other mistakes may come of a config that was cut off, which only the store can tell. */
@@ -662,7 +688,25 @@ static int check_version(struct workspace *w)
                 r = settings_parse(SLICE(text.data, text.size), w->config, &s);
         if (r == 0)
                 settings_done(&s);
-        return r == -EINVAL ? 0 : r;
+        return r == -EINVAL || r == -ENOENT ? 0 : r;
+}
+
+static int no_store(const char *dir)
+{
+        return errorf(-ENOENT, "no store at %s: make one with 'solverfs init'", dir);
+}
+
+int workspace_find(const char *dir)
+{
+        char config[PATH_SIZE], journal[PATH_SIZE];
+        int r = path_join(config, dir, "config");
+
+        if (r == 0)
+                r = path_join(journal, dir, "journal");
+        if (r < 0 || access(config, F_OK) == 0 || (errno == ENOENT && access(journal, F_OK) == 0))
+                return r;
+        return errno == ENOENT || errno == ENOTDIR ? no_store(dir)
+                                                   : errorf(-errno, "cannot look into the store %s: %s", dir, strerror(errno));
 }
 
 static int read_settings(struct workspace *w)
@@ -670,6 +714,8 @@ static int read_settings(struct workspace *w)
         cleanup_config_text struct config_text text = {0};
         int r = config_text_read(w->store, w->config, &text);
 
+        if (r == 0 && text.gone && text.blank)
+                r = no_store(w->dir);
         return r < 0 ? r : settings_parse(text_of(&text), w->config, &w->settings);
 }
 
@@ -680,8 +726,7 @@ int workspace_open(const char *dir, int store_flags, struct workspace **ret)
         int r;
 
         if (!absolute)
-                return errno == ENOENT ? errorf(-ENOENT, "no store at %s: make one with 'solverfs init'", dir)
-                                       : errorf(-errno, "cannot open the store %s: %s", dir, strerror(errno));
+                return errno == ENOENT ? no_store(dir) : errorf(-errno, "cannot open the store %s: %s", dir, strerror(errno));
         w = calloc(1, sizeof(*w));
         if (!w)
                 return -ENOMEM;
@@ -692,9 +737,8 @@ int workspace_open(const char *dir, int store_flags, struct workspace **ret)
                 r = path_join(w->config, w->dir, "config");
         if (r == 0)
                 r = path_join(w->repos, w->dir, "repos");
-        if (r == 0 && access(w->config, F_OK) < 0)
-                r = errno == ENOENT ? errorf(-ENOENT, "no store at %s: make one with 'solverfs init'", dir)
-                                    : errorf(-errno, "cannot open the store %s: %s", dir, strerror(errno));
+        if (r == 0)
+                r = workspace_find(w->dir);
         if (r == 0)
                 r = check_version(w);
         if (r == 0 && !(store_flags & STORE_READ_ONLY))

@@ -4,6 +4,7 @@
 
 #define CASES  3
 #define STATUS "timeout -k 1 60 solverfs"
+#define HALF   "solverfs --store half "
 
 static unsigned ids[CASES];
 
@@ -212,6 +213,7 @@ START_TEST(test_index_or_journal_lost)
                 lose("rm -r journal", fsck, journal);
                 lose("rm journal/*", fsck, journal);
         }
+        lose("rm config", true, "config was gone: it is written back");
         put_store_back();
         assert_shell("rm -r store/lmdb store/journal/* && ls store/cases/[0-9a-f]*/* | wc -l | grep -qx %u", CASES);
         assert_shell("solverfs gc 2>&1");
@@ -221,6 +223,33 @@ START_TEST(test_index_or_journal_lost)
         assert_shell("ls store/cases/[0-9a-f]*/* | wc -l | grep -qx %u", CASES);
         assert_shell("solverfs gc --lost-cases && ls store/cases/[0-9a-f]*/* | wc -l | grep -qx 1 && solverfs fsck");
         assert_shell("solverfs solver update tiny && solverfs run tiny v1 all --print stdout | grep -q 'version: 1'");
+}
+END_TEST
+
+/* -- a store half made ------------------------------------------------------------------------------------------ */
+
+/* What a killed init leaves is no store yet, and init goes on with it; what is a store it leaves alone. */
+START_TEST(test_init_broken_off)
+{
+        static const char *const lacks[] = {"config", "config lmdb", "config lmdb journal", "config engines write.lock",
+                                            "config lmdb journal store.lock write.lock work slots"};
+
+        make_store();
+        for (size_t i = 0; i < ARRAY_SIZE(lacks); i++) {
+                assert_shell(HALF "init && cd half && rm -r %s && touch config.a1B2c3", lacks[i]);
+                ck_assert_msg(shell(HALF "status 2>&1") != 0 && strstr(shell_output, "make one with"), "%s: %s", lacks[i],
+                              shell_output);
+                assert_shell(HALF "init && " HALF "status && rm -r half");
+        }
+        assert_shell("mkdir half && touch half/mine");
+        ck_assert_msg(shell(HALF "init 2>&1") != 0 && strstr(shell_output, "is not empty"), "%s", shell_output);
+        put_store_back();
+        assert_shell("rm store/config");
+        ck_assert_msg(shell("solverfs init 2>&1") != 0 && strstr(shell_output, "'solverfs fsck' puts it back"), "%s",
+                      shell_output);
+        assert_shell("solverfs solver list 2>&1 | grep '^tiny'");
+        ck_assert_int_eq(shell("solverfs fsck"), 1);
+        assert_shell("cmp store/config kept/config");
 }
 END_TEST
 
@@ -325,4 +354,4 @@ START_TEST(test_read_only_store)
 END_TEST
 
 MOUNT_SUITE("mount_cut", {test_what_holds_the_most_cut_off}, {test_files_cut_off}, {test_index_or_journal_lost},
-            {test_copied_while_it_is_written}, {test_read_only_store, NEEDS_ROOT})
+            {test_init_broken_off}, {test_copied_while_it_is_written}, {test_read_only_store, NEEDS_ROOT})

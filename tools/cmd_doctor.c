@@ -112,18 +112,14 @@ static void look_at_database(struct looking *l, struct workspace *w)
 static void look_at_store(struct looking *l)
 {
         cleanup_workspace struct workspace *w = NULL;
-        char config[PATH_SIZE];
-        int r = path_join(config, l->store, "config");
+        int r = workspace_find(l->store);
 
-        if (r == 0 && access(config, F_OK) < 0) {
-                show(l, "store", CHECK_WARNING, "no store at %s: make one with 'solverfs init'", l->store);
-                return;
-        }
-        look_at_disk(l);
-        if (r == 0)
+        if (r == 0) {
+                look_at_disk(l);
                 r = workspace_open(l->store, STORE_READ_ONLY, &w);
+        }
         if (r < 0) {
-                show(l, "store", CHECK_FAILED, "%s", error_message(r));
+                show(l, "store", r == -ENOENT ? CHECK_WARNING : CHECK_FAILED, "%s", error_message(r));
                 return;
         }
         show(l, "store", CHECK_OK, "%s opens, and its format is known", l->store);

@@ -104,15 +104,12 @@ int command_store_dir(char ret[PATH_SIZE])
 
 int command_need_store(const char *dir)
 {
-        char config[PATH_SIZE];
-        int r = path_join(config, dir, "config");
+        int r = workspace_find(dir);
 
-        if (r < 0)
-                return fail(r);
-        if (access(config, F_OK) == 0)
+        if (r == 0)
                 return STATUS_OK;
-        if (errno != ENOENT && errno != ENOTDIR)
-                return fail(errorf(-errno, "cannot look into the store %s: %s", dir, strerror(errno)));
+        if (r != -ENOENT)
+                return fail(r);
         complain("no store at %s: make one with 'solverfs %s%s%sinit'", dir, common.store ? "--store " : "",
                  common.store ? common.store : "", common.store ? " " : "");
         return STATUS_ABSENT;
@@ -128,7 +125,11 @@ int command_open(int store_flags, struct workspace **ret)
         if (r != STATUS_OK)
                 return r;
         r = workspace_open(dir, store_flags, ret);
-        return r < 0 ? fail_as(r == -EPROTONOSUPPORT ? STATUS_FORMAT : STATUS_SYSTEM, r) : STATUS_OK;
+        return r < 0 ? fail_as(r == -EPROTONOSUPPORT ? STATUS_FORMAT
+                               : r == -ENOENT        ? STATUS_ABSENT
+                                                     : STATUS_SYSTEM,
+                               r)
+                     : STATUS_OK;
 }
 
 int command_engine(struct workspace *w, struct engine **ret)
