@@ -74,6 +74,7 @@ struct attempt {
         struct buffer log;
         char *reason; /* owned; NULL: it goes well */
         bool doubted; /* what it failed for may have come from outside */
+        bool ccache;
         char namespace[sizeof("CCACHE_NAMESPACE=") + DIGEST_HEX_SIZE];
         uint64_t wall_ns, cpu_ns, memory;
         int64_t started;
@@ -144,42 +145,50 @@ static int name_headers(struct attempt *a)
         return r;
 }
 
-static int add_variables(const char **list, size_t size, size_t *n, char *const *recipe, const char *const *more, size_t n_more)
+struct environment {
+        const char *list[256]; /* NULL behind the last */
+        size_t n;
+};
+
+static int add_variable(struct environment *e, const char *variable)
 {
-        for (size_t i = 0; i < n_more; i++) {
-                if (names_variable(recipe, more[i]))
-                        continue;
-                if (*n >= size)
-                        return errorf(-E2BIG, "the recipe has too many 'environment' lines");
-                list[(*n)++] = more[i];
-        }
-        list[*n] = NULL;
+        if (e->n + 1 >= ARRAY_SIZE(e->list))
+                return errorf(-E2BIG, "the recipe has too many 'environment' lines");
+        e->list[e->n++] = variable;
         return 0;
+}
+
+static int add_defaults(struct environment *e, const struct recipe *recipe, const char *const *list, size_t n)
+{
+        int r = 0;
+
+        for (size_t i = 0; r == 0 && i < n; i++)
+                if (!names_variable(recipe->environment, list[i]))
+                        r = add_variable(e, list[i]);
+        return r;
 }
 
 /* Nothing of it differs between machines and times, so that equal sources give equal programs; the recipe's own variables win. With a
  * compile cache the programs are what they are without: only where worktrees lie at different paths are these made relative. What has
  * to be compiled is not preprocessed first (depend mode) but known again by the headers that the compiler has named; with -MMD these
  * are without the system's, hence a namespace for them. */
-static int environment_of(const struct attempt *a, const char **ret, size_t size)
+static int environment_of(const struct attempt *a, struct environment *ret)
 {
         const struct build_request *q = a->request;
-        char *const *recipe = q->recipe->environment;
         const char *const always[] = {"SOURCE_DATE_EPOCH=315532800", "TZ=UTC"};
-        const char *const with_ccache[] = {"PATH=" CCACHE_LINKS ":/usr/local/bin:/usr/bin:/bin",
-                                           "CCACHE_DIR=" CCACHE,
-                                           "CCACHE_UMASK=002",
-                                           "CCACHE_DEPEND=1",
-                                           a->namespace,
-                                           "CCACHE_BASEDIR=" INSIDE};
-        size_t n = 0, n_with = ARRAY_SIZE(with_ccache) - (q->sandbox == SANDBOX_BWRAP ? 1 : 0);
-        char *const none[] = {NULL};
-        int r = add_variables(ret, size - 1, &n, none, (const char *const *)recipe, strings_count(recipe));
+        const char *const with_ccache[] = {"PATH=" CCACHE_LINKS ":/usr/local/bin:/usr/bin:/bin", "CCACHE_DIR=" CCACHE,
+                                           "CCACHE_UMASK=002", "CCACHE_DEPEND=1", a->namespace};
+        const char *const without_sandbox[] = {"CCACHE_BASEDIR=" INSIDE};
+        int r = 0;
 
+        for (char *const *p = q->recipe->environment; r == 0 && *p; p++)
+                r = add_variable(ret, *p);
         if (r == 0)
-                r = add_variables(ret, size - 1, &n, recipe, always, ARRAY_SIZE(always));
-        if (r == 0 && has_ccache(q))
-                r = add_variables(ret, size - 1, &n, recipe, with_ccache, n_with);
+                r = add_defaults(ret, q->recipe, always, ARRAY_SIZE(always));
+        if (r == 0 && a->ccache)
+                r = add_defaults(ret, q->recipe, with_ccache, ARRAY_SIZE(with_ccache));
+        if (r == 0 && a->ccache && q->sandbox != SANDBOX_BWRAP)
+                r = add_defaults(ret, q->recipe, without_sandbox, ARRAY_SIZE(without_sandbox));
         return r;
 }
 
@@ -202,21 +211,21 @@ static int execute_command(struct attempt *a, const char *text, struct execute_r
         const struct build_request *q = a->request;
         const struct recipe_limits *limits = &q->recipe->build_limits;
         char *argv[] = {(char *)"/bin/sh", (char *)"-c", (char *)text, NULL};
-        const char *environment[256];
+        struct environment environment = {0};
         const struct bind binds[] = {{.source = a->worktree->path, .target = INSIDE, .writable = true},
                                      {.source = q->ccache_dir, .target = CCACHE, .writable = true, .shared = true}};
         uint64_t left = limits->wall_ns > a->wall_ns ? limits->wall_ns - a->wall_ns : 1;
-        int r = environment_of(a, environment, ARRAY_SIZE(environment));
+        int r = environment_of(a, &environment);
 
         if (r < 0)
                 return r;
         return execute(
                 &(struct execute_request){
                         .argv = argv,
-                        .environment = (char *const *)environment,
+                        .environment = (char *const *)environment.list,
                         .directory = INSIDE,
                         .binds = binds,
-                        .n_binds = has_ccache(q) ? 2 : 1,
+                        .n_binds = a->ccache ? 2 : 1,
                         .scratch = a->worktree->scratch,
                         .sandbox = q->sandbox,
                         .wall_ns = left,
@@ -561,14 +570,14 @@ int build(const struct build_request *request, struct build_record **ret)
 {
         cleanup(git_repository_freep) git_repository *git = NULL;
         cleanup_worktree struct worktree worktree = {.lock = -1};
-        cleanup_attempt struct attempt a = {.request = request, .worktree = &worktree};
+        cleanup_attempt struct attempt a = {.request = request, .worktree = &worktree, .ccache = has_ccache(request)};
         struct digest recipe;
         struct commit c;
         int r = history_commit(request->history, request->commit, &c);
 
         recipe_build_digest(request->recipe, &recipe);
         buffer_add(&a.log, "", 0);
-        if (r == 0 && has_ccache(request))
+        if (r == 0 && a.ccache)
                 r = name_headers(&a);
         if (r == 0)
                 r = progress_step(request->progress, "checkout", 0, 0);

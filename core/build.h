@@ -3,7 +3,8 @@
  * A pool of worktrees, <store>/work/<repository>/<n>, each holding only the paths the recipe names, each bound at /build inside the
  * sandbox (so that ccache hits and deltas stay small). A build takes the idle worktree (OFD lock) whose commit is nearest: fewest
  * changed paths; checks out the difference so that unchanged files keep their mtimes, puts back tracked files that a build modified
- * (told by size, inode and time), and builds incrementally. One that fails incrementally is tried once more clean; only a clean failure is a failed build.
+ * (told by size, inode and time), and builds incrementally. One that fails incrementally is tried once more clean; only a clean failure
+ * is a failed build.
  *
  * A failed build is an answer (ok false, with its log), kept like any other. What is no answer (disk full, no sandbox, cancelled) is an
  * error and leaves nothing behind but a worktree marked dirty.
