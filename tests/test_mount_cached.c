@@ -81,17 +81,22 @@ START_TEST(test_nothing_starts)
 }
 END_TEST
 
+/* A mount of one finished cell at done/. */
+static struct mount *mount_one_cell(unsigned *ret_case)
+{
+        world_make(NULL);
+        mount_start("mnt", NULL);
+        *ret_case = case_add("a.smt2", "; do print sat\n");
+        assert_shell("solverfs run tiny HEAD %u >/dev/null", *ret_case);
+        return mount_start("done", "cached");
+}
+
 /* Opened, read and listed while the daemon is stopped: the kernel had no question. */
 START_TEST(test_the_kernel_is_not_asking)
 {
-        struct mount *m;
         unsigned id;
+        struct mount *m = mount_one_cell(&id);
 
-        world_make(NULL);
-        mount_start("mnt", NULL);
-        id = case_add("a.smt2", "; do print sat\n");
-        assert_shell("solverfs run tiny HEAD %u >/dev/null", id);
-        m = mount_start("done", "cached");
         assert_shell("cd done/tiny/cached/*/cases/%u && cat * > ../../../../../../before && for i in 1 2 3; do cat time; done",
                      id);
         assert_shell("sha=$(cd repo && git rev-parse HEAD); cd done/tiny/cached/$sha/cases/%u && kill -STOP %d && "
@@ -106,14 +111,9 @@ END_TEST
 /* A finished cell's folder is listed while the daemon is stopped. */
 START_TEST(test_listings_are_the_kernels)
 {
-        struct mount *m;
         unsigned id;
+        struct mount *m = mount_one_cell(&id);
 
-        world_make(NULL);
-        mount_start("mnt", NULL);
-        id = case_add("a.smt2", "; do print sat\n");
-        assert_shell("solverfs run tiny HEAD %u >/dev/null", id);
-        m = mount_start("done", "cached");
         assert_shell(
                 "cd done/tiny/cached/$(cd repo && git rev-parse HEAD)/cases/%u && ls > ../../../../../../before && kill -STOP "
                 "%d && timeout 20 ls > ../../../../../../after; r=$?; kill -CONT %d; exit $r",

@@ -517,36 +517,37 @@ START_TEST(test_heals_beside_a_process)
 }
 END_TEST
 
-START_TEST(test_journal_lost_while_open)
+/* Each commit to a journal that is damaged under the open store says that it is durable: it must be so again. */
+static void check_damaged_while_open(int (*damage)(const char *path))
 {
         struct store *s;
 
         make_store();
         s = open_store(0);
-        ck_assert_int_eq(truncate("s/journal/00000001", 100), 0);
-        fill_round(s, 2); /* each commit says that it is durable: it must be so again */
-        store_close(s);
-        remove_tree("s/lmdb");
-        s = open_store(0);
-        ck_assert_uint_eq(count_right(s, FACTS, 2), VALUES);
-        store_close(s);
-}
-END_TEST
-
-/* What is written to a file without a name is nowhere. */
-START_TEST(test_journal_unlinked_while_open)
-{
-        struct store *s;
-
-        make_store();
-        s = open_store(0);
-        ck_assert_int_eq(unlink("s/journal/00000001"), 0);
+        ck_assert_int_eq(damage("s/journal/00000001"), 0);
         fill_round(s, 2);
         store_close(s);
         remove_tree("s/lmdb");
         s = open_store(0);
         ck_assert_uint_eq(count_right(s, FACTS, 2), VALUES);
         store_close(s);
+}
+
+static int cut(const char *path)
+{
+        return truncate(path, 100);
+}
+
+START_TEST(test_journal_lost_while_open)
+{
+        check_damaged_while_open(cut);
+}
+END_TEST
+
+/* What is written to a file without a name is nowhere. */
+START_TEST(test_journal_unlinked_while_open)
+{
+        check_damaged_while_open(unlink);
 }
 END_TEST
 
