@@ -108,17 +108,10 @@ static int compare_numbers(const void *a, const void *b)
         return (x > y) - (x < y);
 }
 
-static int numbers_add(struct numbers *l, size_t *capacity, uint64_t n)
+static int numbers_add(struct numbers *l, uint64_t n)
 {
-        if (l->n == *capacity) {
-                size_t grown = MAX(*capacity * 2, (size_t)16);
-                uint64_t *list = reallocarray(l->list, grown, sizeof(*list));
-
-                if (!list)
-                        return -ENOMEM;
-                l->list = list;
-                *capacity = grown;
-        }
+        if (list_grow(l->list, l->n) < 0)
+                return -ENOMEM;
         l->list[l->n++] = n;
         return 0;
 }
@@ -127,7 +120,6 @@ static int list_segments(struct journal *j, struct numbers *ret)
 {
         int fd = openat(j->dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), r = 0;
         DIR *d = fd < 0 ? NULL : fdopendir(fd);
-        size_t capacity = 0;
         struct dirent *e;
 
         if (!d) {
@@ -146,7 +138,7 @@ static int list_segments(struct journal *j, struct numbers *ret)
                         continue;
                 segment_name(n, name);
                 if (strcmp(name, e->d_name) == 0) /* temporary files and strangers are not ours */
-                        r = numbers_add(ret, &capacity, n);
+                        r = numbers_add(ret, n);
         }
         closedir(d);
         sort_list(ret->list, ret->n, sizeof(*ret->list), compare_numbers);

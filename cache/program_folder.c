@@ -126,7 +126,7 @@ struct entry {
 
 struct entries {
         struct entry *list; /* malloc'd */
-        size_t n, capacity;
+        size_t n;
         uint64_t bytes;
 };
 
@@ -146,15 +146,8 @@ static int compare_used(const void *a, const void *b)
 
 static int add_entry(struct entries *e, const char *name, const struct stat *st)
 {
-        if (e->n == e->capacity) {
-                size_t capacity = MAX(e->capacity * 2, (size_t)64);
-                struct entry *grown = reallocarray(e->list, capacity, sizeof(*grown));
-
-                if (!grown)
-                        return -ENOMEM;
-                e->list = grown;
-                e->capacity = capacity;
-        }
+        if (list_grow(e->list, e->n) < 0)
+                return -ENOMEM;
         memcpy(e->list[e->n].name, name, DIGEST_HEX_SIZE);
         e->list[e->n].size = (uint64_t)st->st_size;
         e->list[e->n].used = st->st_atim;

@@ -276,15 +276,13 @@ static void children_done(struct children *c)
 static int find_child(void *user, struct slice key, struct slice value)
 {
         struct children *c = user;
-        struct digest base, *grown;
+        struct digest base;
         uint64_t size;
 
         if (key.size != 1 + DIGEST_SIZE || meta_decode(value, &size, &base) < 0 || !digest_equal(&base, c->of))
                 return 0;
-        grown = reallocarray(c->list, c->n + 1, sizeof(*grown));
-        if (!grown)
+        if (list_grow(c->list, c->n) < 0)
                 return -ENOMEM;
-        c->list = grown;
         memcpy(c->list[c->n++].bytes, (const uint8_t *)key.data + 1, DIGEST_SIZE);
         return 0;
 }

@@ -185,7 +185,7 @@ struct check {
         void *user;
         bool look_only;
         struct known *known; /* malloc'd; sorted by key once the journal is read, the last word on each */
-        size_t n, capacity;
+        size_t n;
         struct journal_counts counts;
         bool journal_lacks;   /* something that is in the index */
         struct buffer wanted; /* keys (XXH128_hash_t) to put back from the journal */
@@ -233,15 +233,8 @@ static int know(void *user, const struct journal_record *record)
 
         if (record->op == JOURNAL_COMMIT || !table || !table->journaled)
                 return 0;
-        if (c->n == c->capacity) {
-                size_t capacity = MAX(c->capacity * 2, (size_t)1024);
-                struct known *grown = reallocarray(c->known, capacity, sizeof(*grown));
-
-                if (!grown)
-                        return -ENOMEM;
-                c->known = grown;
-                c->capacity = capacity;
-        }
+        if (list_grow(c->known, c->n) < 0)
+                return -ENOMEM;
         c->known[c->n] = (struct known){
                 .key = hash_key(record->table, record->key),
                 .frame = XXH3_64bits(record->frame.data, record->frame.size),

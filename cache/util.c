@@ -7,6 +7,22 @@
 #include <sys/sendfile.h>
 #include <time.h>
 
+/* -- lists -- */
+
+int list_grow_sized(void *list, size_t n, size_t size)
+{
+        void *grown;
+
+        if ((n & (n + 1)) != 0)
+                return 0;
+        memcpy(&grown, list, sizeof(grown)); /* a pointer of any type */
+        grown = reallocarray(grown, 2 * n + 2, size);
+        if (!grown)
+                return -ENOMEM;
+        memcpy(list, &grown, sizeof(grown));
+        return 0;
+}
+
 /* -- bytes -- */
 
 void buffer_done(struct buffer *b)

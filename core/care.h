@@ -36,7 +36,7 @@ struct care_report {
 int care_check(struct workspace *w, bool look_only, const struct care_watch *watch, struct care_report *ret);
 
 struct care_plan {
-        bool dry_run;    /* only say what would be freed */
+        bool dry_run; /* only say what would be freed */
         bool lost_cases; /* bytes in cases/ that no case has go, too: nobody can tell an adding that was broken off from a lost index */
         bool bounded;  /* `keep` counts: */
         uint64_t keep; /* what can be worked out again takes at most these bytes, the programs built longest ago go first */

@@ -70,15 +70,8 @@ static void unreadable(struct checking *c, const char *area, struct slice key)
 
 static int remember_program(struct checking *c, const struct digest *id)
 {
-        if (c->n_programs == c->programs_capacity) {
-                size_t capacity = MAX(2 * c->programs_capacity, (size_t)64);
-                struct digest *grown = reallocarray(c->programs, capacity, sizeof(*grown));
-
-                if (!grown)
-                        return -ENOMEM;
-                c->programs = grown;
-                c->programs_capacity = capacity;
-        }
+        if (list_grow(c->programs, c->n_programs) < 0)
+                return -ENOMEM;
         c->programs[c->n_programs++] = *id;
         return 0;
 }

@@ -23,7 +23,7 @@ struct collecting {
         struct care_freed *freed;
 
         struct built *programs; /* malloc'd */
-        size_t n_programs, programs_capacity;
+        size_t n_programs;
 };
 
 static int step(struct collecting *c, const char *what)
@@ -349,15 +349,8 @@ static int drop_ccache(struct collecting *c, bool all)
 
 static int add_program(struct collecting *c, const struct digest *id, int64_t when)
 {
-        if (c->n_programs == c->programs_capacity) {
-                size_t capacity = MAX(2 * c->programs_capacity, (size_t)64);
-                struct built *grown = reallocarray(c->programs, capacity, sizeof(*grown));
-
-                if (!grown)
-                        return -ENOMEM;
-                c->programs = grown;
-                c->programs_capacity = capacity;
-        }
+        if (list_grow(c->programs, c->n_programs) < 0)
+                return -ENOMEM;
         c->programs[c->n_programs++] = (struct built){*id, when};
         return 0;
 }

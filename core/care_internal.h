@@ -22,7 +22,7 @@ struct checking {
         const char *area;        /* of say() */
         enum care_kind kind;     /* of say() */
         struct digest *programs; /* outputs of builds that went well, malloc'd */
-        size_t n_programs, programs_capacity;
+        size_t n_programs;
 };
 void care_found(struct checking *c, const char *area, enum care_kind kind, const char *format, ...) printf_like(4, 5);
 int care_step(struct checking *c, const char *what, uint64_t done, uint64_t total); /* progress_step() */

@@ -15,7 +15,7 @@ struct scan {
         enum verdict status; /* of the last :status */
         enum verdict next;   /* of the :status since the last check-sat */
         enum verdict *expected;
-        size_t n, capacity;
+        size_t n;
         bool failed;
 };
 
@@ -56,16 +56,9 @@ static bool is(struct slice w, const char *text)
 
 static void add_expected(struct scan *s)
 {
-        if (s->n == s->capacity) {
-                size_t capacity = MAX(s->capacity * 2, (size_t)4);
-                enum verdict *grown = reallocarray(s->expected, capacity, sizeof(*grown));
-
-                if (!grown) {
-                        s->failed = true;
-                        return;
-                }
-                s->expected = grown;
-                s->capacity = capacity;
+        if (list_grow(s->expected, s->n) < 0) {
+                s->failed = true;
+                return;
         }
         s->expected[s->n++] = s->next;
         s->next = VERDICT_UNKNOWN;

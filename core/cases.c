@@ -499,7 +499,7 @@ int cases_find_digest(struct cases *c, const struct digest *d, struct case_info 
 
 struct listing {
         uint32_t *ids; /* malloc'd */
-        size_t n, capacity;
+        size_t n;
         bool with_removed;
 };
 
@@ -510,15 +510,8 @@ static int list_one(void *user, struct slice key, struct slice value)
 
         if (id == 0 || (!l->with_removed && case_record_is_removed(value)))
                 return 0;
-        if (l->n == l->capacity) {
-                size_t capacity = MAX(l->capacity * 2, (size_t)64);
-                uint32_t *grown = reallocarray(l->ids, capacity, sizeof(*grown));
-
-                if (!grown)
-                        return -ENOMEM;
-                l->ids = grown;
-                l->capacity = capacity;
-        }
+        if (list_grow(l->ids, l->n) < 0)
+                return -ENOMEM;
         l->ids[l->n++] = id;
         return 0;
 }

@@ -93,8 +93,9 @@ enum priority {
 typedef void (*answer_fn)(void *user, int r, struct value *v, const char *reason);
 
 /* Asks. 0: the answer will come by `fn` (perhaps before this returns), unless engine_leave() takes the ticket back first.
- * -EAGAIN: the queue is full. -EROFS: it is not known, and the store is read-only. The ticket is freed by the answer or by engine_leave(). `again` measures anew even when a value is there.
- * *ret is set before the answer can come, and left alone when it comes at once; q stays the caller's. */
+ * -EAGAIN: the queue is full. -EROFS: it is not known, and the store is read-only. The ticket is freed by the answer or by
+ * engine_leave(). `again` measures anew even when a value is there. *ret is set before the answer can come, and left alone when it comes
+ * at once; q stays the caller's. */
 struct ticket;
 int engine_ask(struct engine *e, struct query *q, enum priority p, bool again, answer_fn fn, void *user, struct ticket **ret);
 /* `t` is what engine_ask() was given as `ret`: it is read under the engine's lock, so that it may still be NULL while another thread is in

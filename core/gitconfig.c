@@ -48,11 +48,6 @@ static void skip_line(struct walk *w)
                 w->at++;
 }
 
-static void *grow(void *list, size_t n, size_t size)
-{
-        return (n & (n + 1)) == 0 || n == 0 ? reallocarray(list, 2 * n + 2, size) : list; /* at 0, 1, 3, 7, … */
-}
-
 static int take_word(struct walk *w, char **ret)
 {
         size_t from = w->at;
@@ -93,12 +88,11 @@ static int take_subsection(struct walk *w, struct gitconfig_section *s)
 static int take_header(struct walk *w)
 {
         struct gitconfig *g = w->g;
-        struct gitconfig_section *s, *grown = grow(g->sections, g->n_sections, sizeof(*grown));
+        struct gitconfig_section *s;
         int r;
 
-        if (!grown)
+        if (list_grow(g->sections, g->n_sections) < 0)
                 return -ENOMEM;
-        g->sections = grown;
         s = &g->sections[g->n_sections++];
         *s = (struct gitconfig_section){.line = w->line, .begin = w->at};
         while (s->begin > 0 && (w->text[s->begin - 1] == ' ' || w->text[s->begin - 1] == '\t'))
@@ -200,15 +194,13 @@ static int take_value(struct walk *w, bool wanted, const char *key, char **ret)
 static int take_entry(struct walk *w)
 {
         struct gitconfig_section *s = w->g->n_sections > 0 ? &w->g->sections[w->g->n_sections - 1] : NULL;
-        struct gitconfig_entry *e, *grown;
+        struct gitconfig_entry *e;
         int r;
 
         if (!s)
                 return errorf(-EINVAL, "%s:%u: this stands before the first [section]", w->label, w->line);
-        grown = grow(s->entries, s->n_entries, sizeof(*grown));
-        if (!grown)
+        if (list_grow(s->entries, s->n_entries) < 0)
                 return -ENOMEM;
-        s->entries = grown;
         e = &s->entries[s->n_entries++];
         *e = (struct gitconfig_entry){.line = w->line};
         r = take_word(w, &e->key);

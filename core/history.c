@@ -263,7 +263,7 @@ int history_line(struct history *h, uint32_t tip, uint32_t **ret_numbers, size_t
 {
         cleanup_txn struct store_txn *t = NULL;
         cleanup_free uint32_t *list = NULL;
-        size_t n = 0, capacity = 0;
+        size_t n = 0;
         int r = tip == COMMIT_NONE ? history_head(h, &tip) : 0;
 
         if (r == 0)
@@ -271,14 +271,8 @@ int history_line(struct history *h, uint32_t tip, uint32_t **ret_numbers, size_t
         while (r == 0 && tip != COMMIT_NONE) {
                 cleanup_blob struct blob b = {0};
 
-                if (n == capacity) {
-                        uint32_t *grown = reallocarray(list, capacity * 2 + 1024, sizeof(*grown));
-
-                        if (!grown)
-                                return -ENOMEM;
-                        list = grown;
-                        capacity = capacity * 2 + 1024;
-                }
+                if (list_grow(list, n) < 0)
+                        return -ENOMEM;
                 list[n++] = tip;
                 r = get_commit(h, t, tip, &b);
                 if (r == 0 && first_parent(&b) != COMMIT_NONE && first_parent(&b) >= tip)

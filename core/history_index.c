@@ -255,13 +255,8 @@ static int add_tip(struct tips *tips, git_reference *ref)
                 log_debug("%s is not on a commit: left out", name);
                 return 0;
         }
-        if ((tips->n & (tips->n + 1)) == 0) {
-                struct tip *grown = reallocarray(tips->list, 2 * tips->n + 2, sizeof(*grown));
-
-                if (!grown)
-                        return -ENOMEM;
-                tips->list = grown;
-        }
+        if (list_grow(tips->list, tips->n) < 0)
+                return -ENOMEM;
         tip.name = strdup(name + skip);
         if (!tip.name)
                 return -ENOMEM;

@@ -59,13 +59,8 @@ static int add_wanted(struct wants *w, git_repository *from, const char *name)
         if (r < 0)
                 return errorf(-EIO, "what %s of %s is on cannot be read: %s; 'git -C %s fsck' says more", name,
                               git_repository_path(from), git_error_text(), git_repository_path(from));
-        if ((w->n & (w->n + 1)) == 0) {
-                struct wanted *grown = reallocarray(w->list, 2 * w->n + 2, sizeof(*grown));
-
-                if (!grown)
-                        return -ENOMEM;
-                w->list = grown;
-        }
+        if (list_grow(w->list, w->n) < 0)
+                return -ENOMEM;
         w->list[w->n] = (struct wanted){.target = *git_reference_target(direct), .name = strdup(name)};
         return w->list[w->n++].name ? 0 : -ENOMEM;
 }

@@ -32,13 +32,8 @@ struct ref_list *ref_list_unref(struct ref_list *l)
 
 int ref_list_add(struct ref_list *l, enum ref_kind kind, const char *name, uint32_t commit)
 {
-        if ((l->n & (l->n + 1)) == 0) { /* at 0, 1, 3, 7, … */
-                struct ref *grown = reallocarray(l->list, 2 * l->n + 2, sizeof(*grown));
-
-                if (!grown)
-                        return -ENOMEM;
-                l->list = grown;
-        }
+        if (list_grow(l->list, l->n) < 0)
+                return -ENOMEM;
         l->list[l->n] = (struct ref){.kind = kind, .commit = commit, .name = strdup(name)};
         if (!l->list[l->n].name)
                 return -ENOMEM;

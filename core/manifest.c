@@ -16,13 +16,8 @@ void manifest_done(struct manifest *m)
 
 int manifest_add(struct manifest *m, const struct tracked *t)
 {
-        if ((m->n & (m->n + 1)) == 0) { /* at 0, 1, 3, 7, … */
-                struct tracked *grown = reallocarray(m->list, 2 * m->n + 2, sizeof(*grown));
-
-                if (!grown)
-                        return -ENOMEM;
-                m->list = grown;
-        }
+        if (list_grow(m->list, m->n) < 0)
+                return -ENOMEM;
         m->list[m->n] = *t;
         m->list[m->n].path = strdup(t->path);
         return m->list[m->n].path ? (m->n++, 0) : -ENOMEM;

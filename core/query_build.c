@@ -394,7 +394,7 @@ int query_program(struct workspace *, struct solver *s, uint32_t commit, const c
 
 struct build_keys {
         struct digest *list;
-        size_t n, capacity;
+        size_t n;
 };
 
 static int build_keys_add(void *user, struct slice key, struct slice)
@@ -403,15 +403,8 @@ static int build_keys_add(void *user, struct slice key, struct slice)
 
         if (key.size != DIGEST_SIZE)
                 return 0;
-        if (k->n == k->capacity) {
-                size_t capacity = MAX(k->capacity * 2, (size_t)64);
-                struct digest *list = realloc(k->list, capacity * sizeof(*list));
-
-                if (!list)
-                        return -ENOMEM;
-                k->list = list;
-                k->capacity = capacity;
-        }
+        if (list_grow(k->list, k->n) < 0)
+                return -ENOMEM;
         memcpy(k->list[k->n++].bytes, key.data, DIGEST_SIZE);
         return 0;
 }

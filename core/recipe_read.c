@@ -330,11 +330,8 @@ static int add_section(struct reader *rd, const struct gitconfig_section *s, con
         if (d && strcmp(d->header, as->header) != 0)
                 return fail(s->line, "[%s \"%s\"] has the name of the solver itself", as->header, as->name);
         if (!d) {
-                struct draft *grown = reallocarray(rd->drafts, rd->n_drafts + 1, sizeof(*grown));
-
-                if (!grown)
+                if (list_grow(rd->drafts, rd->n_drafts) < 0)
                         return -ENOMEM;
-                rd->drafts = grown;
                 d = &rd->drafts[rd->n_drafts++];
                 *d = *as;
         }

@@ -128,7 +128,7 @@ struct known {
         struct digest run;
         struct recipe_limits limits;
         struct digest *cases; /* in byte order, as the table is */
-        size_t n, capacity;
+        size_t n;
 };
 
 static int known_look(void *user, struct slice key, struct slice value)
@@ -144,15 +144,8 @@ static int known_look(void *user, struct slice key, struct slice value)
                 return 0;
         if (fact_decode(value, true, &f) < 0 || !fact_covers(f, &k->limits))
                 return 0;
-        if (k->n == k->capacity) {
-                size_t capacity = MAX(k->capacity * 2, (size_t)64);
-                struct digest *cases = realloc(k->cases, capacity * sizeof(*cases));
-
-                if (!cases)
-                        return -ENOMEM;
-                k->cases = cases;
-                k->capacity = capacity;
-        }
+        if (list_grow(k->cases, k->n) < 0)
+                return -ENOMEM;
         k->cases[k->n++] = sha256;
         return 0;
 }

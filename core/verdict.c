@@ -81,13 +81,8 @@ static bool lines_next(struct lines *l, struct slice *ret)
 
 static int add(struct verdicts *v, enum verdict answer)
 {
-        if ((v->n & (v->n + 1)) == 0) { /* n + 1 is a power of two: full */
-                enum verdict *list = realloc(v->list, 2 * (v->n + 1) * sizeof(*list));
-
-                if (!list)
-                        return -ENOMEM;
-                v->list = list;
-        }
+        if (list_grow(v->list, v->n) < 0)
+                return -ENOMEM;
         v->list[v->n++] = answer;
         v->last = answer;
         return 0;

@@ -85,11 +85,8 @@ uint64_t moved_ino(struct moved *m, uint64_t node)
 /* Lock held. */
 static int add(struct moved *m, uint64_t ino, uint64_t from)
 {
-        struct move *more = realloc(m->list, (m->n + 1) * sizeof(*more));
-
-        if (!more)
+        if (list_grow(m->list, m->n) < 0)
                 return -ENOMEM;
-        m->list = more;
         if (is_moved(from))
                 m->list[number_of(from)].last = false;
         m->list[m->n++] = (struct move){.ino = ino, .last = true};

@@ -10,19 +10,16 @@
 /* Lock held. */
 static int passing_number(struct tree *t, enum name_space space, const char *name, uint32_t *ret)
 {
-        struct passing *more;
         size_t i;
 
         for (i = 0; i < t->n_passing; i++)
                 if (t->passing[i].space == space && strcmp(t->passing[i].name, name) == 0)
                         break;
         if (i == t->n_passing) {
-                more = realloc(t->passing, (i + 1) * sizeof(*more));
-                if (!more)
+                if (list_grow(t->passing, i) < 0)
                         return -ENOMEM;
-                t->passing = more;
-                more[i] = (struct passing){space, strdup(name)};
-                if (!more[i].name)
+                t->passing[i] = (struct passing){space, strdup(name)};
+                if (!t->passing[i].name)
                         return -ENOMEM;
                 t->n_passing++;
         }
@@ -106,11 +103,8 @@ static bool view_equal(const struct view *a, const struct view *b)
 /* Lock held. */
 static int view_add(struct tree *t, const struct view *v)
 {
-        struct view *more = realloc(t->views, (t->n_views + 1) * sizeof(*more));
-
-        if (!more)
+        if (list_grow(t->views, t->n_views) < 0)
                 return -ENOMEM;
-        t->views = more;
         t->views[t->n_views++] = *v;
         return 0;
 }

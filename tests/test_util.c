@@ -27,6 +27,23 @@ START_TEST(test_buffer_grows)
 }
 END_TEST
 
+START_TEST(test_lists_grow)
+{
+        cleanup_free unsigned *list = NULL;
+        unsigned *before;
+
+        for (unsigned n = 0; n < 1000; n++) {
+                assert_ok(list_grow(list, n));
+                list[n] = n;
+        }
+        for (unsigned n = 0; n < 1000; n++)
+                ck_assert_uint_eq(list[n], n);
+        before = list;
+        ck_assert_int_eq(list_grow(list, SIZE_MAX / 4), -ENOMEM); /* more bytes than there are numbers */
+        ck_assert_ptr_eq(list, before);
+}
+END_TEST
+
 START_TEST(test_write_file_atomic_replaces)
 {
         cleanup_blob struct blob b = {0};
@@ -151,6 +168,6 @@ START_TEST(test_what_is_closed_by_hand_is_not_closed_again)
 }
 END_TEST
 
-SUITE("util", test_what_is_closed_by_hand_is_not_closed_again, test_errorf_keeps_the_sentence, test_buffer_grows,
+SUITE("util", test_what_is_closed_by_hand_is_not_closed_again, test_errorf_keeps_the_sentence, test_buffer_grows, test_lists_grow,
       test_write_file_atomic_replaces, test_remove_tree_does_not_follow_links, test_remove_tree_has_no_bottom, test_digest,
       test_printable, test_fields_do_not_run_together)

@@ -164,7 +164,6 @@ static int choose(struct choosing *c, struct case_info *info)
 {
         struct selection *s = c->chosen;
         size_t byte = info->id / 8;
-        struct case_info **list;
 
         if (byte >= c->taken_size) {
                 size_t size = MAX(byte + 1, 2 * c->taken_size);
@@ -178,12 +177,8 @@ static int choose(struct choosing *c, struct case_info *info)
         }
         if (c->taken[byte] & 1u << info->id % 8)
                 return 0;
-        if ((s->n & (s->n - 1)) == 0) { /* grows at powers of two */
-                list = reallocarray(s->list, MAX(2 * s->n, (size_t)1), sizeof(*list));
-                if (!list)
-                        return -ENOMEM;
-                s->list = list;
-        }
+        if (list_grow(s->list, s->n) < 0)
+                return -ENOMEM;
         s->list[s->n++] = case_info_ref(info);
         c->taken[byte] |= (uint8_t)(1u << info->id % 8);
         return 0;

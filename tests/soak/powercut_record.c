@@ -6,8 +6,8 @@
  * With $POWERCUT_BOOT, which is all that counts then, the machine has this boot id: behind a power cut it is another one.
  *
  * A record: op u8, 7 bytes 0, inode u64, offset u64, size of the path u32, size of the data u32, path, data. Ops: o made or opened with
- * O_CREAT, t truncated, w written, s synced, S everything synced, r renamed (data: the new path), l linked (likewise), u unlinked, m folder made, d folder
- * removed. */
+ * O_CREAT, t truncated, w written, s synced, S everything synced, r renamed (data: the new path), l linked (likewise), u unlinked,
+ * m folder made, d folder removed. */
 #undef _FILE_OFFSET_BITS /* it would make open() open64(), and both are to be here */
 #include <dlfcn.h>
 #include <errno.h>
