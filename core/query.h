@@ -55,12 +55,13 @@ int build_find(struct workspace *w, struct solver *s, uint32_t commit, bool with
 int runs_known(struct workspace *w, const struct cell *cell, uint32_t **ret_ids, size_t *ret_n);
 /* Commits (numbers, ascending) with anything finished: a build or a run; free(). */
 int commits_known(struct workspace *w, struct solver *s, uint32_t **ret, size_t *ret_n);
-/* How many deliberate re-measurements the store has seen: 0 means that no value ever changed. */
+/* How many deliberate re-measurements the store has seen, and builds that were known and done anew: 0 means that no value ever changed. */
 uint64_t runs_remeasured(struct workspace *w);
 /* What was re-measured behind the first `since` of them, as far as it is still known (the last REMEASURED_KEPT). */
 #define REMEASURED_KEPT 1024
 struct remeasured {
-        uint32_t solver, info; /* numbers of the solver and the case */
+        uint32_t solver,
+                info; /* numbers of the solver and the case; info 0: the build itself, and with it all that depends on it */
         bool has_seed;
         uint64_t seed, wall_ns; /* as in struct cell */
         struct digest build;    /* every commit with this build key shows the new value */

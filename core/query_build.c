@@ -118,8 +118,12 @@ static int record_put_in(void *user, struct store_txn *t)
 {
         struct record_to_put *p = user;
         const struct solver *s = p->query->solver;
-        int r = store_put(t, TABLE_BUILDS, SLICE(p->query->build_key.bytes, DIGEST_SIZE), p->encoded);
+        const struct slice key = SLICE(p->query->build_key.bytes, DIGEST_SIZE);
+        bool known = store_has(t, TABLE_BUILDS, key);
+        int r = store_put(t, TABLE_BUILDS, key, p->encoded);
 
+        if (r == 0 && known)
+                rebuilt_note(t, s, &p->query->build_key);
         if (r == 0 && p->has_source)
                 r = history_keep_source(s->history, t, p->query->commit, s->recipe->paths, &p->source);
         if (r == 0)

@@ -19,3 +19,4 @@ void wrong_describe(const struct cell *cell, const struct fact *f, char ret[256]
 void wrong_note(struct store_txn *t, const struct digest *query, const struct fact *f, const char *line);
 int setting_note(struct store_txn *t, const struct cell *cell); /* for listings of seeds/ and timeout/ */
 void remeasured_note(struct store_txn *t, const struct cell *cell, const struct digest *build);
+void rebuilt_note(struct store_txn *t, const struct solver *s, const struct digest *build); /* in the one that puts the build */

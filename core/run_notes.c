@@ -123,19 +123,13 @@ int setting_note(struct store_txn *t, const struct cell *cell)
         return names_intern_in(t, NAMES_SETTING, name);
 }
 
-void remeasured_note(struct store_txn *t, const struct cell *cell, const struct digest *build)
+static void note_put(struct store_txn *t, const struct remeasured *entry)
 {
-        const struct remeasured entry = {.solver = cell->solver->number,
-                                         .info = cell->info->id,
-                                         .has_seed = cell->has_seed,
-                                         .seed = cell->seed,
-                                         .wall_ns = cell->wall_ns,
-                                         .build = *build};
         uint64_t number = meta_number_in(t, REMEASURED_KEY) + 1;
         cleanup_buffer struct buffer encoded = {0};
         char key[64];
 
-        if (remeasured_encode(&entry, &encoded) < 0)
+        if (remeasured_encode(entry, &encoded) < 0)
                 return; /* a mount shows the old value until it is asked anew */
         meta_number_put(t, REMEASURED_KEY, number);
         remeasured_key(number, key);
@@ -144,6 +138,21 @@ void remeasured_note(struct store_txn *t, const struct cell *cell, const struct 
                 remeasured_key(number - REMEASURED_KEPT, key);
                 store_delete(t, TABLE_META, slice_string(key));
         }
+}
+
+void remeasured_note(struct store_txn *t, const struct cell *cell, const struct digest *build)
+{
+        note_put(t, &(struct remeasured){.solver = cell->solver->number,
+                                         .info = cell->info->id,
+                                         .has_seed = cell->has_seed,
+                                         .seed = cell->seed,
+                                         .wall_ns = cell->wall_ns,
+                                         .build = *build});
+}
+
+void rebuilt_note(struct store_txn *t, const struct solver *s, const struct digest *build)
+{
+        note_put(t, &(struct remeasured){.solver = s->number, .build = *build});
 }
 
 int runs_remeasured_since(struct workspace *w, uint64_t since, void (*fn)(void *user, const struct remeasured *r), void *user)

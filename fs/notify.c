@@ -10,8 +10,9 @@ struct notify {
         struct tree *tree;           /* borrowed */
         struct moved *moved;         /* borrowed */
         struct fuse_session *fuse;   /* borrowed */
+        off_t pages;                 /* from where on they go: 0, or -1 for none */
         int watch, end;              /* inotify, eventfd */
-        uint64_t seen;               /* re-measurements the kernel was told of */
+        uint64_t seen;               /* re-measurements and builds the kernel was told of */
         uint64_t recipes;            /* edited and removed recipes it was told of */
         struct solver_list *solvers; /* a ref; as they were then */
         pthread_t thread;
@@ -22,24 +23,41 @@ static void forget_cell(struct notify *n, struct inode inode)
 {
         for (unsigned kind = KIND_CELL; kind <= KIND_RUN_JSON; kind++) {
                 inode.kind = (uint8_t)kind;
-                fuse_lowlevel_notify_inval_inode(n->fuse, moved_node(n->moved, inode_pack(inode)), -1,
+                fuse_lowlevel_notify_inval_inode(n->fuse, moved_node(n->moved, inode_pack(inode)), n->pages,
                                                  0); /* -ENOENT: the kernel does not know it */
         }
+}
+
+/* A measurement under one time limit may be the answer under any other (core/fact.h): with its name the kernel gives up the folder of them. */
+static void forget_timeouts(struct notify *n, const struct view *v, uint32_t commit)
+{
+        static const char name[] = "timeout";
+        struct inode inode = {.kind = KIND_COMMIT, .commit = commit};
+
+        if (tree_view(n->tree, &(struct view){.solver = v->solver, .cached = v->cached}, &inode.view) == 0)
+                fuse_lowlevel_notify_inval_entry(n->fuse, inode_pack(inode), name, sizeof(name) - 1);
+}
+
+static void forget_view(struct notify *n, const struct view *v, struct inode inode)
+{
+        if (tree_view(n->tree, v, &inode.view) == 0)
+                forget_cell(n, inode);
 }
 
 static void forget_commit(struct notify *n, const struct remeasured *r, uint32_t commit)
 {
         for (int cached = 0; cached <= 1; cached++) {
-                struct view v = {.solver = r->solver,
-                                 .cached = cached,
-                                 .has_seed = r->has_seed,
-                                 .seed = r->seed,
-                                 .has_timeout = r->wall_ns > 0,
-                                 .timeout_ns = r->wall_ns};
-                struct inode inode = {.commit = commit, .item = r->info};
+                struct view v = {.solver = r->solver, .cached = cached, .has_seed = r->has_seed, .seed = r->seed};
+                const struct inode inode = {.commit = commit, .item = r->info};
 
-                if (tree_view(n->tree, &v, &inode.view) == 0)
-                        forget_cell(n, inode);
+                forget_view(n, &v, inode);
+                if (r->has_seed) /* the tree does not have both */
+                        continue;
+                forget_timeouts(n, &v, commit);
+                v.has_timeout = r->wall_ns > 0;
+                v.timeout_ns = r->wall_ns;
+                if (v.has_timeout) /* also where it is in use */
+                        forget_view(n, &v, inode);
         }
 }
 
@@ -49,6 +67,7 @@ struct forgetting {
         uint32_t solver;     /* number */
         struct digest *keys; /* owned; of its commits. NULL: of none yet */
         uint32_t n;
+        bool builds; /* a build was done anew */
 };
 
 static void forgetting_done(struct forgetting *f)
@@ -73,7 +92,8 @@ static void forget(void *user, const struct remeasured *r)
 {
         struct forgetting *f = user;
 
-        if (!find_keys(f, r->solver))
+        f->builds |= r->info == 0;
+        if (r->info == 0 || !find_keys(f, r->solver))
                 return;
         for (uint32_t i = 0; i < f->n; i++)
                 if (digest_equal(&f->keys[i], &r->build))
@@ -89,7 +109,8 @@ static void forget_names(struct notify *n, const struct solver_list *l)
         }
 }
 
-/* With its name the kernel gives up all below it that nobody has open. Which solvers' recipes are others, or gone, is not worth knowing. */
+/* With its name the kernel gives up all below it that nobody has open. Which solvers' recipes are others, or gone, or who has that build, is not
+ * worth knowing. */
 static void forget_solvers(struct notify *n)
 {
         struct solver_list *now;
@@ -110,7 +131,7 @@ static void look(struct notify *n)
 
         if (now != n->seen && runs_remeasured_since(w, n->seen, forget, &f) == 0)
                 n->seen = now;
-        if (recipes != n->recipes)
+        if (recipes != n->recipes || f.builds)
                 forget_solvers(n);
         n->recipes = recipes;
 }
@@ -159,14 +180,14 @@ static int watch(struct notify *n, const char *store)
         return r < 0 ? errorf(r, "cannot watch %s: %s", store, strerror(-r)) : 0;
 }
 
-int notify_start(struct tree *t, struct moved *moved, struct fuse_session *fuse, struct notify **ret)
+int notify_start(struct tree *t, struct moved *moved, struct fuse_session *fuse, bool pages, struct notify **ret)
 {
         struct notify *n = calloc(1, sizeof(*n));
         int r;
 
         if (!n)
                 return -ENOMEM;
-        *n = (struct notify){.tree = t, .moved = moved, .fuse = fuse, .watch = -1, .end = -1};
+        *n = (struct notify){.tree = t, .moved = moved, .fuse = fuse, .pages = pages ? 0 : -1, .watch = -1, .end = -1};
         n->seen = runs_remeasured(tree_workspace(t));
         n->recipes = workspace_recipes_changed(tree_workspace(t));
         r = workspace_solvers(tree_workspace(t), &n->solvers);

@@ -1,6 +1,6 @@
 /* Tells the kernel what other processes changed: a cell that `solverfs run --again` measured anew has another mtime and size, and the kernel may
- * hold the old ones for good; behind an edited recipe that goes for all there is of its solver. A thread waits for writes to the store's
- * database and to its config (inotify) and looks whether one was of that kind. */
+ * hold the old ones for good; behind an edited recipe, or a build that was done anew, that goes for all there is of its solver. A thread
+ * waits for writes to the store's database and to its config (inotify) and looks whether one was of that kind. */
 #pragma once
 
 #include "moved.h"
@@ -9,5 +9,6 @@
 struct fuse_session;
 struct notify;
 
-int notify_start(struct tree *t, struct moved *moved, struct fuse_session *fuse, struct notify **ret);
+/* `pages`: pages have to go, too, as nobody is asked at an open (session_finished.c). */
+int notify_start(struct tree *t, struct moved *moved, struct fuse_session *fuse, bool pages, struct notify **ret);
 struct notify *notify_stop(struct notify *n);

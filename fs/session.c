@@ -336,7 +336,7 @@ int session_attach(struct session *s, struct fuse_session *fuse)
 {
         s->fuse = fuse;
         if (fuse)
-                return notify_start(s->tree, s->moved, fuse, &s->notify);
+                return notify_start(s->tree, s->moved, fuse, s->finished, &s->notify);
         s->notify = notify_stop(s->notify);
         return 0;
 }

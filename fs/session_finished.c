@@ -4,10 +4,10 @@
  * then on opens and closes of this connection are the kernel's own. A file whose pages it has costs what it costs on any file system.
  * That answer holds for a whole connection, which is why it is a mount of its own.
  *
- * As nobody is asked at open, what changes is found out otherwise. What was measured again has another time, which notify.h makes the
- * kernel ask for; it then drops its pages (AUTO_INVAL_DATA). Below a solver whose recipe was edited everything may be another: names have
- * the recipe's version for their generation, the solver's folder is looked up anew every second, and with another generation the
- * kernel gives up all that is below it, also what is in use.
+ * As nobody is asked at open, what changes is found out otherwise. Of what was measured again notify.h makes the kernel drop the pages and
+ * ask for time and size (which may be what they were: of two measurements in one second). Below a solver whose recipe was edited everything
+ * may be another: names have the recipe's version for their generation, the solver's folder is looked up anew every second, and with another
+ * generation the kernel gives up all that is below it, also what is in use.
  *
  * There is no handle to keep a file's content in between its reads. So what was not read to its end, and a program's file, is kept in a few
  * places here. */

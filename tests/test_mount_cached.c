@@ -168,6 +168,26 @@ START_TEST(test_measured_again)
 }
 END_TEST
 
+/* Two measurements of one second have the same time, and mostly the same size. What was measured under one time limit answers under another. */
+START_TEST(test_measured_again_and_again)
+{
+        unsigned id;
+
+        world_make(&(struct world){.recipe = "samples = 1\n"});
+        mount_start("mnt", NULL);
+        id = case_add("a.smt2", "; do now\n; do print sat\n");
+        assert_shell("solverfs run tiny HEAD %u >/dev/null", id);
+        mount_start("done", "cached");
+        for (int i = 0; i < 6; i++) {
+                assert_shell("cat " DONE "stdout >before && cmp before done/tiny/cached/HEAD/timeout/1m/cases/%u/stdout", id, id);
+                assert_shell("solverfs run tiny HEAD %u --again --print stdout >now && ! cmp -s before now", id);
+                await(shell("cmp -s now " DONE "stdout", id) == 0);
+                await(shell("cmp -s now done/tiny/cached/HEAD/timeout/1m/cases/%u/stdout", id) == 0);
+        }
+        world_end();
+}
+END_TEST
+
 static const char edit[] = "sed -i '/solver \"tiny\"/,/solver \"tinier\"/s|{case}|--variant=%s {case}|' store/config && "
                            "grep -q variant=%s store/config";
 
@@ -198,4 +218,4 @@ END_TEST
 
 MOUNT_SUITE("mount_cached", {test_the_same_files}, {test_nothing_is_written}, {test_nothing_starts},
             {test_the_kernel_is_not_asking}, {test_listings_are_the_kernels}, {test_listings_grow_at_once}, {test_measured_again},
-            {test_another_recipe})
+            {test_measured_again_and_again}, {test_another_recipe})

@@ -584,6 +584,80 @@ START_TEST(test_again_under_a_crowd)
 }
 END_TEST
 
+/* A fact of one time limit answers under another; its time and size are seen to be others there, too, without an open. */
+START_TEST(test_again_under_another_limit)
+{
+        static const char other[] = "mnt/tiny/commits/HEAD/timeout/1m/cases/%u/stdout";
+        struct stat old, new;
+        unsigned id;
+
+        world_make(&(struct world){.recipe = "samples = 1\n"});
+        mount_start("mnt", NULL);
+        id = case_add("a.smt2", "; do now\n; do print sat\n");
+        assert_shell("cmp " CELL "stdout mnt/tiny/commits/HEAD/timeout/1m/cases/%u/stdout", id, id);
+        ck_assert_int_eq(stat(at(other, id), &old), 0);
+        await(time(NULL) > old.st_mtime);
+        assert_shell("solverfs run tiny HEAD %u --again", id);
+        await(stat(at(other, id), &new) == 0 && new.st_mtime > old.st_mtime);
+        assert_shell("cmp " CELL "stdout mnt/tiny/commits/HEAD/timeout/1m/cases/%u/stdout", id, id);
+        world_end();
+}
+END_TEST
+
+/* -- built again -- */
+
+static void say(const char *line, bool broken)
+{
+        write_whole("say", line);
+        ck_assert_int_eq(broken ? creat("broken", 0600) < 0 : unlink("broken"), 0);
+}
+
+/* What a build done anew has changed is seen by who opens it then: nothing of before, and no mixture of the two. Here the machine lacked
+ * something; then the program is another one of the same size. */
+START_TEST(test_built_again)
+{
+        struct world w = {.settings = "sandbox = none\n",
+                          .recipe = at("samples = 1\nbuild = \"cat '%s' >>src/version; cat '%s'; test ! -e '%s'\"\n",
+                                       absolute("say"), absolute("say"), absolute("broken"))};
+        static const char log_is[] = "solverfs build --log tiny HEAD | cmp - %s/build/log";
+        struct stat st;
+        unsigned id;
+
+        say("one\n", true);
+        world_make(&w);
+        mount_start("mnt", NULL);
+        id = case_add("a.smt2", "; do print sat\n");
+        for (int i = 0; i < 2; i++) {
+                assert_content(at(CELL "result", id), "unbuildable\n");
+                ck_assert_int_eq(open_error(at(CELL "time", id)), ENODATA);
+                assert_shell("grep -x one mnt/tiny/head/build/log");
+        }
+        mount_start("done", "cached");
+        assert_shell("cd done/tiny/cached/HEAD && cat build/log && cat cases/%u/result && ls cases/%u", id, id);
+        ck_assert_ptr_nonnull(strstr(shell_output, "\nunbuildable\nresult\n"));
+        say("two\n", false);
+        assert_shell("solverfs build tiny HEAD --again");
+        assert_shell(log_is, "mnt/tiny/head");
+        assert_content(at(CELL "result", id), "sat\n");
+        ck_assert_int_eq(stat(at(CELL "result", id), &st), 0);
+        ck_assert_int_eq(st.st_size, 4);
+        await(shell("[ \"$(cat done/tiny/cached/HEAD/cases/%u/result)\" = sat ]", id) == 0);
+        await(shell("ls done/tiny/cached/HEAD/cases/%u | grep -qx time", id) == 0);
+        await(shell(log_is, "done/tiny/cached/HEAD") == 0);
+        for (int i = 0; i < 2; i++) {
+                assert_shell("cp mnt/tiny/head/bin/tiny two && tail -c 4 two | grep -x two && two=$(stat -c %%s two) && "
+                             "test $two = $(stat -c %%s mnt/tiny/head/bin/tiny)");
+                assert_shell("cmp two done/tiny/cached/HEAD/bin/tiny");
+        }
+        write_whole("say", "six\n");
+        assert_shell("solverfs build tiny HEAD --again");
+        assert_shell("cp mnt/tiny/head/bin/tiny six && tail -c 4 six | grep -x six && ! cmp -s two six");
+        assert_shell(log_is, "mnt/tiny/head");
+        await(shell("cmp six done/tiny/cached/HEAD/bin/tiny") == 0);
+        world_end();
+}
+END_TEST
+
 /* -- another recipe -- */
 
 static void edit_recipe(const char *run)
@@ -639,4 +713,5 @@ MOUNT_SUITE("mount_runs", {test_a_run}, {test_outputs_find_each_other, NEEDS_SAN
             {test_results}, {test_a_wrong_answer_is_flagged}, {test_time_limit}, {test_cpu_limit}, {test_memory_limit},
             {test_output_limit}, {test_process_limit}, {test_other_process_limits}, {test_build_limit}, {test_seeds},
             {test_other_limits}, {test_spellings_of_limits}, {test_a_larger_memory_limit}, {test_samples}, {test_again},
-            {test_again_under_a_reader}, {test_again_never_mixes}, {test_again_under_a_crowd}, {test_an_edited_recipe})
+            {test_again_under_a_reader}, {test_again_never_mixes}, {test_again_under_a_crowd}, {test_again_under_another_limit},
+            {test_built_again}, {test_an_edited_recipe})
