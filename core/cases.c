@@ -225,7 +225,7 @@ static int enter_new(struct cases *c, struct store_txn *t, struct head *h, struc
 }
 
 /* In the transaction: what becomes of these bytes under this name. */
-static int enter(struct cases *c, struct store_txn *t, struct case_info *i, uint32_t *ret_id, bool *ret_new)
+static int enter(struct cases *c, struct store_txn *t, struct case_info *i, uint32_t *ret_id, bool *ret_new, bool *ret_shown)
 {
         cleanup(case_info_unrefp) struct case_info *old = NULL;
         struct head h;
@@ -237,6 +237,7 @@ static int enter(struct cases *c, struct store_txn *t, struct case_info *i, uint
         if (r < 0 && r != -ENOENT)
                 return r;
         *ret_new = r == -ENOENT;
+        *ret_shown = *ret_new || old->removed;
         if (*ret_new) {
                 r = enter_new(c, t, &h, i);
         } else if (old->removed) {
@@ -266,16 +267,16 @@ static bool displace(struct cases *c, const struct digest *d)
                case_files_unlink(&c->files, d) == 0;
 }
 
-static int commit_info(struct cases *c, struct case_info *i, const char *staged, uint32_t *ret_id, bool *ret_new)
+static int commit_info(struct cases *c, struct case_info *i, const char *staged, uint32_t *ret_id, bool *ret_new, bool *ret_shown)
 {
         struct store_txn *t;
         uint32_t id = 0;
-        bool is_new = false;
+        bool is_new = false, shown = false;
         int r = store_write(c->store, &t);
 
         if (r < 0)
                 return r;
-        r = enter(c, t, i, &id, &is_new);
+        r = enter(c, t, i, &id, &is_new, &shown);
         if (r == 0)
                 r = fault_at("cases.place");
         if (r == 0)
@@ -298,6 +299,7 @@ static int commit_info(struct cases *c, struct case_info *i, const char *staged,
         }
         *ret_id = id;
         *ret_new = is_new;
+        *ret_shown = shown;
         return 0;
 }
 
@@ -308,7 +310,8 @@ static int check_size(const char *name, uint64_t size)
                                               (unsigned long long)size, (unsigned long long)CASE_SIZE_MAX);
 }
 
-int cases_commit(struct cases *c, const char *name, int fd, const char *staged, uint32_t *ret_id, bool *ret_new)
+static int commit_staged(struct cases *c, const char *name, int fd, const char *staged, uint32_t *ret_id, bool *ret_new,
+                         bool *ret_shown)
 {
         cleanup(case_info_unrefp) struct case_info *i = NULL;
         struct digest d;
@@ -334,7 +337,14 @@ int cases_commit(struct cases *c, const char *name, int fd, const char *staged, 
         i->sha256 = d;
         if (fchmod(fd, 0444) < 0 || fsync(fd) < 0)
                 return errorf(-errno, "cannot save the case %s: %s", name, strerror(errno));
-        return commit_info(c, i, staged, ret_id, ret_new);
+        return commit_info(c, i, staged, ret_id, ret_new, ret_shown);
+}
+
+int cases_commit(struct cases *c, const char *name, int fd, const char *staged, uint32_t *ret_id, bool *ret_shown)
+{
+        bool is_new;
+
+        return commit_staged(c, name, fd, staged, ret_id, &is_new, ret_shown);
 }
 
 static int copy_whole(int from, int to)
@@ -364,6 +374,7 @@ int cases_add(struct cases *c, const char *name, int fd, uint32_t *ret_id, bool 
         cleanup_close int staged_fd = -1;
         char staged[PATH_SIZE];
         struct stat st;
+        bool shown;
         int r = case_name_check(name);
 
         if (r == 0 && fstat(fd, &st) == 0) /* before hours of copying; what is no file, or grows, is counted then */
@@ -376,7 +387,7 @@ int cases_add(struct cases *c, const char *name, int fd, uint32_t *ret_id, bool 
         if (r < 0)
                 errorf(r, "cannot copy the case %s: %s", name, strerror(-r));
         else
-                r = cases_commit(c, name, staged_fd, staged, ret_id, ret_new);
+                r = commit_staged(c, name, staged_fd, staged, ret_id, ret_new, &shown);
         if (r < 0)
                 unlink(staged);
         return r;

@@ -46,7 +46,8 @@ int cases_add(struct cases *c, const char *name, int fd, uint32_t *ret_id, bool 
 /* The same in two steps, for a writer that streams (cp into the mount): the temporary file lies in the store's own folder. */
 int cases_stage(struct cases *c, int *ret_fd,
                 char ret_path[PATH_SIZE]); /* the caller unlinks the path unless cases_commit() was 0 */
-int cases_commit(struct cases *c, const char *name, int fd, const char *staged, uint32_t *ret_id, bool *ret_new);
+/* *ret_shown: it is listed since now, being new or a removed one that came back. */
+int cases_commit(struct cases *c, const char *name, int fd, const char *staged, uint32_t *ret_id, bool *ret_shown);
 int cases_remove(struct cases *c, uint32_t id);
 /* Gives a case another name, which may tell another format. Of who just wrote it under a name for the meantime. */
 int cases_rename(struct cases *c, uint32_t id, const char *name);

@@ -15,7 +15,7 @@ struct new_case {
         char *name;  /* owned */
         bool dirty;  /* written since the last flush */
         uint32_t id; /* the case that a flush made; 0: none yet */
-        bool made;   /* by us: its bytes were new */
+        bool made;   /* by us: there was none of its bytes, but perhaps one that had been removed */
 };
 
 int new_case_open(struct cases *cases, const char *name, struct new_case **ret)
@@ -107,19 +107,34 @@ int new_case_rename(struct new_case *n, const char *name)
         return 0;
 }
 
-void new_case_written(struct new_case *n)
+static void new_case_written(struct new_case *n)
 {
         pthread_mutex_lock(&n->lock);
         n->dirty = true;
         pthread_mutex_unlock(&n->lock);
 }
 
+ssize_t new_case_write(struct new_case *n, const void *data, size_t size, off_t offset)
+{
+        ssize_t written;
+
+        if ((uint64_t)offset + size > CASE_SIZE_MAX)
+                return -EFBIG;
+        written = pwrite(n->fd, data, size, offset);
+        if (written < 0)
+                return -errno;
+        new_case_written(n);
+        return written;
+}
+
 int new_case_truncate(struct new_case *n, off_t size)
 {
-        int r = ftruncate(n->fd, size) < 0 ? -errno : 0;
-
+        if ((uint64_t)size > CASE_SIZE_MAX)
+                return -EFBIG;
+        if (ftruncate(n->fd, size) < 0)
+                return -errno;
         new_case_written(n);
-        return r;
+        return 0;
 }
 
 /* A copy of what is staged becomes the case, so that the writer may go on writing. Lock held. */
@@ -127,7 +142,7 @@ static int new_case_commit(struct new_case *n)
 {
         char path[PATH_SIZE];
         cleanup_close int fd = -1;
-        bool fresh;
+        bool shown;
         int r = cases_stage(n->cases, &fd, path);
 
         if (r < 0)
@@ -138,11 +153,11 @@ static int new_case_commit(struct new_case *n)
                 n->made = false;
         }
         if (r == 0)
-                r = cases_commit(n->cases, n->name, fd, path, &n->id, &fresh);
+                r = cases_commit(n->cases, n->name, fd, path, &n->id, &shown);
         if (r < 0)
                 unlink(path);
         else
-                n->made = fresh;
+                n->made = shown;
         return r;
 }
 

@@ -10,11 +10,11 @@
 
 /* -- attributes -- */
 
-static bool kind_is_moving(enum kind k) /* names whose target another `solver update` or `case add` may change */
+static bool kind_is_moving(enum kind k) /* what another `solver update`, `case add` or a rename in cases/ may change */
 {
         return k == KIND_REVISION || k == KIND_HEAD || k == KIND_TAG || k == KIND_TAG_FOLDER || k == KIND_BRANCH ||
                k == KIND_BRANCH_FOLDER || k == KIND_BY_NAME_LINK || k == KIND_BY_NAME_FOLDER || k == KIND_SOLVER ||
-               k == KIND_CASE;
+               k == KIND_CASE || k == KIND_CASE_NAME;
 }
 
 /* For how long a name that is not there may be taken not to be there. */

@@ -1,7 +1,7 @@
 /* Files: open, which may wait for work, and read.
  *
- * Pages of a file stay valid until its value is another one (it was measured again on purpose, its recipe was edited): then the next open
- * drops them, before it is answered. If somebody has it open still, they stay, and whoever opens it is sent to another node (moved.h) by
+ * Pages of a file stay valid until its value is another one (it was measured again on purpose, its recipe was edited, a case has another
+ * name): then the next open drops them, before it is answered. If somebody has it open still, they stay, and whoever opens it is sent to another node (moved.h) by
  * ESTALE, which the kernel answers by looking the name up again. What a file's size is before its value is known: known.h. */
 #include "session_parts.h"
 
@@ -88,6 +88,12 @@ static bool same_value(const struct handle *a, const struct handle *b)
                (a->content.size == 0 || memcmp(a->content.data, b->content.data, a->content.size) == 0);
 }
 
+/* Whether what is in the file may be another than it was. */
+static bool value_moves(const struct session *s, const struct node *n)
+{
+        return n->route->kind == KIND_CASE_NAME || (node_type(n) == NODE_COMPUTED && tree_values_move(s->tree));
+}
+
 /* Somebody has it open with another value. Lock held. */
 static bool is_held_otherwise(const struct session *s, const struct handle *h, fuse_ino_t node)
 {
@@ -97,7 +103,7 @@ static bool is_held_otherwise(const struct session *s, const struct handle *h, f
         return false;
 }
 
-/* Of a computed file whose value may change, while others open it. -ESTALE: this node is of another value, which somebody still reads; the
+/* Of a file whose value may change, while others open it. -ESTALE: this node is of another value, which somebody still reads; the
  * one that a new lookup gives is not. */
 static int handle_list_same(struct session *s, struct handle *h, fuse_ino_t node)
 {
@@ -207,7 +213,7 @@ static void tell_value(struct session *s, struct handle *h)
 /* Replies to an open that has all it needs; takes the handle. */
 static void reply_open(struct session *s, fuse_req_t req, const struct node *n, fuse_ino_t node, struct handle *h)
 {
-        bool live = node_type(n) == NODE_LIVE, moves = node_type(n) == NODE_COMPUTED && tree_values_move(s->tree);
+        bool live = node_type(n) == NODE_LIVE, moves = value_moves(s, n);
         struct fuse_file_info fi = {.fh = (uintptr_t)h, .direct_io = live, .keep_cache = !live, .noflush = 1};
         int r = moves ? handle_list_same(s, h, node) : 0;
 
@@ -264,7 +270,7 @@ static int open_node(struct session *s, const struct node *n, struct handle *h)
                 return open_program(s, n);
         if (n->route->open)
                 return n->route->open(s->tree, n, &h->fd);
-        if (node_type(n) == NODE_FILE)
+        if (node_type(n) == NODE_FILE && !value_moves(s, n))
                 return OPENING_DONE; /* read_content() will get it, if the kernel has no pages of it */
         r = tree_content(s->tree, n, &h->content);
         h->loaded = r == 0;

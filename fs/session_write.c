@@ -242,14 +242,12 @@ void write_create(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t, s
 void write_write(fuse_req_t req, fuse_ino_t, const char *data, size_t size, off_t offset, struct fuse_file_info *fi)
 {
         struct new_case *n = (struct new_case *)(uintptr_t)fi->fh;
-        ssize_t written = pwrite(new_case_fd(n), data, size, offset);
+        ssize_t written = new_case_write(n, data, size, offset);
 
-        if (written < 0) {
-                fuse_reply_err(req, errno);
-                return;
-        }
-        new_case_written(n);
-        fuse_reply_write(req, (size_t)written);
+        if (written < 0)
+                fuse_reply_err(req, (int)-written);
+        else
+                fuse_reply_write(req, (size_t)written);
 }
 
 void write_flush(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)

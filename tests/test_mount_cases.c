@@ -141,6 +141,79 @@ START_TEST(test_renaming_what_is_old)
 }
 END_TEST
 
+/* What is read of a case is the name that it has. */
+START_TEST(test_renamed_under_readers)
+{
+        cleanup_close int fd = -1;
+        struct stat st;
+        char text[16];
+
+        world_make(NULL);
+        mount_start("mnt", NULL);
+        write_whole("a", "; one\n");
+        assert_shell("cp a mnt/cases/x.smt2");
+        for (int i = 0; i < 2; i++) /* and the kernel has it */
+                assert_content("mnt/cases/1/name", "x.smt2\n");
+        assert_shell("mv mnt/cases/x.smt2 mnt/cases/longer.smt2");
+        assert_content("mnt/cases/1/name", "longer.smt2\n");
+        ck_assert_int_eq(stat("mnt/cases/1/name", &st), 0);
+        ck_assert_int_eq(st.st_size, 12);
+        fd = open("mnt/cases/1/name", O_RDONLY | O_CLOEXEC);
+        assert_shell("mv mnt/cases/longer.smt2 mnt/cases/shorter.sm");
+        assert_content("mnt/cases/1/name", "shorter.sm\n");
+        ck_assert_int_eq(read(fd, text, sizeof(text)), 12); /* who has it open reads what it opened */
+        ck_assert_int_eq(memcmp(text, "longer.smt2\n", 12), 0);
+        close(steal_fd(&fd));
+        world_end();
+}
+END_TEST
+
+/* A case that is written once more with the same bytes, before it is closed or when it had been taken away, is the writer's: to be renamed, and
+ * to be taken away. */
+START_TEST(test_the_same_bytes_written_again)
+{
+        world_make(NULL);
+        mount_start("mnt", NULL);
+        for (int i = 0; i < 3; i++) {
+                int fd = creat("mnt/cases/tmp", 0644);
+
+                ck_assert_int_eq(write(fd, "; one\n", 6), 6);
+                ck_assert_int_eq(fsync(fd), 0);
+                ck_assert_int_eq(i == 0 ? ftruncate(fd, 6) : i == 1 ? pwrite(fd, "; one\n", 6, 0) - 6 : 0, 0);
+                ck_assert_int_eq(close(fd), 0);
+                assert_shell("mv mnt/cases/tmp mnt/cases/new%d.smt2 && cat mnt/cases/1/name && ls mnt/cases", i);
+                ck_assert_str_eq(shell_output, at("new%d.smt2\n1\nby-name\n", i));
+                assert_shell("rm mnt/cases/new%d.smt2 && ls mnt/cases", i);
+                ck_assert_str_eq(shell_output, "by-name\n");
+        }
+        write_whole("a", "; one\n");
+        assert_shell("solverfs case add a && cp a mnt/cases/b && rm mnt/cases/b && ls mnt/cases"); /* this is not the writer's */
+        ck_assert_ptr_nonnull(strstr(shell_output, "\n1\nby-name\n"));
+        world_end();
+}
+END_TEST
+
+/* What is too large for a case is refused where it becomes so, not when all of it, or of a file with holes, was copied. */
+START_TEST(test_too_large)
+{
+        const off_t most = INT64_C(1) << 32;
+        int fd, cut, written;
+
+        world_make(NULL);
+        mount_start("mnt", NULL);
+        fd = creat("mnt/cases/x.smt2", 0644);
+        ck_assert_int_eq(write(fd, "; one\n", 6), 6);
+        cut = ftruncate(fd, most + 1) < 0 ? errno : 0;
+        written = pwrite(fd, "x", 1, most) < 0 ? errno : 0;
+        ck_assert_int_eq(ftruncate(fd, 6), 0);
+        ck_assert_int_eq(cut, EFBIG);
+        ck_assert_int_eq(written, EFBIG);
+        ck_assert_int_eq(close(fd), 0);
+        assert_content("mnt/cases/1/input.smt2", "; one\n");
+        world_end();
+}
+END_TEST
+
 START_TEST(test_same_bytes_are_one_case)
 {
         world_make(NULL);
@@ -174,7 +247,6 @@ START_TEST(test_a_taken_name)
 }
 END_TEST
 
-/* Two writers of one name at the same time: one has it, the other is told. */
 START_TEST(test_compressed)
 {
         world_make(NULL);
@@ -191,6 +263,7 @@ START_TEST(test_compressed)
 }
 END_TEST
 
+/* Two writers of one name at the same time: one has it, the other is told. */
 START_TEST(test_two_writers_of_a_name)
 {
         cleanup_close int a = -1, b = -1;
@@ -582,8 +655,9 @@ MOUNT_SUITE("mount_cases", {test_cp}, {test_write_cp_p}, {test_write_cp_a}, {tes
             {test_write_redirection_of_many}, {test_write_printf_redirection}, {test_write_tee}, {test_write_dd},
             {test_write_dd_fsync}, {test_write_mv}, {test_write_install}, {test_write_tar}, {test_write_rename},
             {test_write_rename_while_open}, {test_write_sponge}, {test_rsync, NEEDS_RSYNC}, {test_rsync_of_a_folder, NEEDS_RSYNC},
-            {test_renaming_what_is_old}, {test_same_bytes_are_one_case}, {test_a_taken_name}, {test_compressed},
-            {test_two_writers_of_a_name}, {test_empty}, {test_a_writer_is_killed}, {test_names}, {test_folders_of_names},
-            {test_changes_from_elsewhere}, {test_remove}, {test_many_at_once}, {test_large}, {test_dimacs},
-            {test_the_rest_is_read_only}, {test_another_user_is_kept_out, NEEDS_ROOT}, {test_another_user_reads, NEEDS_ROOT},
-            {test_statfs}, {test_closed_while_looked_at})
+            {test_renaming_what_is_old}, {test_renamed_under_readers}, {test_the_same_bytes_written_again}, {test_too_large},
+            {test_same_bytes_are_one_case}, {test_a_taken_name}, {test_compressed}, {test_two_writers_of_a_name}, {test_empty},
+            {test_a_writer_is_killed}, {test_names}, {test_folders_of_names}, {test_changes_from_elsewhere}, {test_remove},
+            {test_many_at_once}, {test_large}, {test_dimacs}, {test_the_rest_is_read_only},
+            {test_another_user_is_kept_out, NEEDS_ROOT}, {test_another_user_reads, NEEDS_ROOT}, {test_statfs},
+            {test_closed_while_looked_at})
