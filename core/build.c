@@ -17,6 +17,8 @@
 #define FILE_MAX     (UINT64_C(16) << 30) /* the largest file a build may write, and all it may put into its scratch folder */
 #define DISK_FULL    (UINT64_C(16) << 20)
 #define COMMAND_MAX  160 /* of a command in a reason */
+#define LAST_LINES   20  /* of an attempt's log that stay when there is another, */
+#define LAST_BYTES   4096
 
 /* -- keys ------------------------------------------------------------------------------------------------------- */
 
@@ -509,12 +511,40 @@ static int keep(struct attempt *a, const struct digest *recipe)
         return worktree_keep(a->worktree, recipe, &a->files, programs, a->n_outputs);
 }
 
-/* Begins the log anew with why there is another attempt. */
-static void begin_again(struct attempt *a, const struct buffer *notes, const char *what, const char *why)
+/* The end of a log, whole lines if they are not overlong. */
+static struct slice last_lines(struct slice log)
 {
+        const char *begin = log.size > LAST_BYTES ? (const char *)log.data + log.size - LAST_BYTES : log.data;
+        const char *end = (const char *)log.data + log.size, *at = end;
+
+        for (unsigned n = LAST_LINES; at > begin; at--)
+                if (at[-1] == '\n' && n-- == 0)
+                        break;
+        return SLICE(at, (size_t)(end - at));
+}
+
+static void add_quoted(struct buffer *b, struct slice text)
+{
+        const char *at = text.data, *end = at + text.size;
+
+        while (at < end) {
+                const char *newline = memchr(at, '\n', (size_t)(end - at)), *next = newline ? newline + 1 : end;
+
+                buffer_adds(b, "| ");
+                buffer_add(b, at, (size_t)(next - at));
+                at = next;
+        }
+}
+
+/* Begins the log anew, with why there is another attempt and how the one before ended. */
+static void begin_again(struct attempt *a, struct buffer *notes, const char *what, const char *why)
+{
+        struct slice end = last_lines(SLICE(a->log.data + notes->size, a->log.size - notes->size));
+
+        buffer_addf(notes, "(built from nothing, as %s: %s)\n", what, why);
+        add_quoted(notes, end);
         buffer_done(&a->log);
         buffer_add(&a->log, notes->data, notes->size);
-        buffer_addf(&a->log, "(built from nothing, as %s: %s)\n", what, why);
         outputs_free(a->outputs, a->n_outputs);
         a->outputs = NULL;
         a->n_outputs = 0;
@@ -530,8 +560,8 @@ static bool may_help(int r)
         return r != -ECANCELED && r != -ENOSPC && r != -ESTALE && r != -ENOMEM;
 }
 
-static int attempt_again(struct attempt *a, git_repository *git, const git_oid *commit, const struct buffer *notes,
-                         const char *what, int r)
+static int attempt_again(struct attempt *a, git_repository *git, const git_oid *commit, struct buffer *notes, const char *what,
+                         int r)
 {
         cleanup_free char *why = strdup(a->reason ?: error_message(r));
 

@@ -275,29 +275,104 @@ int host_toolchain(char ret[65])
         return r;
 }
 
-int host_headers(char ret[65])
+/* -- headers -- */
+
+struct folder {
+        char *path;              /* owned */
+        struct timespec changed; /* 0: it is not there */
+};
+
+struct folders {
+        struct folder *list;
+        size_t n;
+};
+
+static void folders_done(struct folders *f)
+{
+        for (size_t i = 0; i < f->n; i++)
+                free(f->list[i].path);
+        free(f->list);
+        *f = (struct folders){0};
+}
+
+static struct timespec changed(const char *path)
+{
+        struct stat st;
+
+        return stat(path, &st) < 0 ? (struct timespec){0} : st.st_mtim;
+}
+
+static int add_folder(struct folders *f, const char *path)
+{
+        if (list_grow(f->list, f->n) < 0)
+                return -ENOMEM;
+        f->list[f->n] = (struct folder){strdup(path), changed(path)};
+        return f->list[f->n].path ? (f->n++, 0) : -ENOMEM;
+}
+
+static int find_header_folders(struct folders *ret)
 {
         char *const roots[] = {(char *)"/usr/include", (char *)"/usr/local/include", NULL};
         FTS *fts = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR | FTS_NOSTAT, NULL);
-        struct hasher *h;
-        struct digest d;
+        int r = 0;
 
         if (!fts)
                 return -errno;
-        h = hasher_new();
-        for (FTSENT *e; (e = fts_read(fts));) {
-                struct stat st;
-
-                if (e->fts_info != FTS_D || stat(e->fts_accpath, &st) < 0)
-                        continue;
-                hasher_string(h, e->fts_path);
-                hasher_number(h, (uint64_t)st.st_mtim.tv_sec);
-                hasher_number(h, (uint64_t)st.st_mtim.tv_nsec);
-        }
+        for (FTSENT *e; r == 0 && (e = fts_read(fts));)
+                if (e->fts_info == FTS_D || (e->fts_info == FTS_NS && e->fts_level == FTS_ROOTLEVEL))
+                        r = add_folder(ret, e->fts_path);
         fts_close(fts);
+        return r;
+}
+
+/* Another folder among them is another time of the one that it is in. */
+static bool are_unchanged(const struct folders *f)
+{
+        for (size_t i = 0; i < f->n; i++) {
+                struct timespec now = changed(f->list[i].path);
+
+                if (now.tv_sec != f->list[i].changed.tv_sec || now.tv_nsec != f->list[i].changed.tv_nsec)
+                        return false;
+        }
+        return f->n > 0;
+}
+
+static void digest_folders(const struct folders *f, char ret[DIGEST_HEX_SIZE])
+{
+        struct hasher *h = hasher_new();
+        struct digest d;
+
+        for (size_t i = 0; i < f->n; i++) {
+                hasher_string(h, f->list[i].path);
+                hasher_number(h, (uint64_t)f->list[i].changed.tv_sec);
+                hasher_number(h, (uint64_t)f->list[i].changed.tv_nsec);
+        }
         hasher_finish(h, &d);
         digest_hex(&d, ret);
-        return 0;
+}
+
+int host_headers(char ret[65])
+{
+        static struct {
+                pthread_mutex_t lock;
+                struct folders folders; /* under lock, as the digest of them */
+                char hex[DIGEST_HEX_SIZE];
+        } seen = {.lock = PTHREAD_MUTEX_INITIALIZER};
+        int r = 0;
+
+        pthread_mutex_lock(&seen.lock);
+        if (!are_unchanged(&seen.folders)) {
+                folders_done(&seen.folders);
+                r = find_header_folders(&seen.folders);
+                if (r < 0)
+                        folders_done(&seen.folders);
+                else
+                        digest_folders(&seen.folders, seen.hex);
+        }
+        if (r == 0)
+                memcpy(ret, seen.hex, DIGEST_HEX_SIZE);
+        pthread_mutex_unlock(&seen.lock);
+        return r;
 }
 
 /* -- doctor -- */

@@ -16,7 +16,7 @@ size_t host_cores(int *ret_cpus, size_t most);
 /* A digest of the toolchain a build sees: `cc --version` and the like, of /usr; in every build key. */
 int host_toolchain(char ret[65]);
 /* A digest of which headers this machine has: of the folders below /usr/include and /usr/local/include, each with its time, which moves
- * when a package puts another file there. Some ms. 0, or -ENOMEM. */
+ * when a package puts another file there. Ten ms, later one: the folders are remembered. 0, or -ENOMEM. */
 int host_headers(char ret[65]);
 
 enum check_state {

@@ -13,6 +13,7 @@
 
 #include "core/build.h"
 #include "core/checkout.h"
+#include "core/host.h"
 #include "git_shell.h"
 
 enum {
@@ -407,7 +408,8 @@ START_TEST(test_clean_after_failure)
         build_ok("two");
         ck_assert(record->clean);
         ck_assert(logged(
-                "(built from nothing, as building on what was there failed: command 1 ([ ! -e left ]) exited with status 1)\n"));
+                "(built from nothing, as building on what was there failed: command 1 ([ ! -e left ]) exited with status 1)\n"
+                "| + [ ! -e left ]\n+ [ ! -e left ]\n"));
         check_output("2\n");
         close_all();
 }
@@ -1034,10 +1036,35 @@ START_TEST(test_ccache)
 }
 END_TEST
 
+/* What the compile cache was told of headers counts while they are the same. */
+START_TEST(test_headers_of_the_machine)
+{
+        static const char *const changes[] = {"mkdir -p /usr/local/include/a/b", "touch /usr/local/include/a/b/n.h",
+                                              "mkdir /usr/local/include/a/b/c",  "touch /usr/local/include/a/b/c/n.h",
+                                              "rm -r /usr/local/include/a/b/c",  "rm -r /usr/local/include/a"};
+        char before[65], now[65];
+
+        if (geteuid() != 0 || unshare(CLONE_NEWNS) < 0 || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
+            mount("tmpfs", "/usr/local/include", "tmpfs", 0, "size=1m") < 0)
+                return; /* needs headers of its own */
+        assert_ok(host_headers(before));
+        for (size_t i = 0; i < ARRAY_SIZE(changes); i++) {
+                assert_ok(host_headers(now));
+                ck_assert_msg(strcmp(now, before) == 0, "before %s", changes[i]);
+                shell("sleep 0.02"); /* a folder's time is the clock's tick */
+                shell(changes[i]);
+                assert_ok(host_headers(now));
+                ck_assert_msg(strcmp(now, before) != 0, "%s", changes[i]);
+                memcpy(before, now, sizeof(now));
+        }
+        umount("/usr/local/include");
+}
+END_TEST
+
 SUITE("build", test_build, test_neighbours_are_built_incrementally, test_keys, test_clean_paths, test_recipe_change_begins_anew,
       test_modified_sources_are_put_back, test_links_are_not_followed, test_worktree_is_the_commit,
       test_stale_output_is_no_output, test_clean_after_failure, test_failures, test_what_a_build_sees, test_without_sandbox,
       test_bit_for_bit, test_clean_on_demand, test_programs_are_deltas, test_several_outputs, test_logs, test_records_come_back,
       test_many_at_once, test_nearest_worktree, test_killed_build, test_straggler, test_cancelled_build, test_damaged_pool,
       test_submodules_are_left_out, test_hostile_trees, test_lost_objects, test_full_disk, test_prune,
-      test_prune_leaves_what_is_used, test_ccache)
+      test_prune_leaves_what_is_used, test_ccache, test_headers_of_the_machine)
