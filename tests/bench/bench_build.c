@@ -11,7 +11,8 @@
 #include "bench.h"
 #include "fixture.h"
 
-#define STORED 20 /* programs whose bytes are counted */
+#define STORED 20  /* programs whose bytes are counted */
+#define NONE   0.5 /* the most of what is counted, as 0 says nothing */
 
 /* -- a synthetic solver in C++: modules that each include a leaf header shared by five, three in four of them a core header, too: of Z3's 742
  * objects a change of a core header (25 of the 300 commits before 4.8.12) touches 572 in the middle, 77 % -- */
@@ -148,14 +149,14 @@ static int make_synthetic(const char *path, unsigned commits)
 /* -- commits -- */
 
 struct commits {
-        char store[PATH_SIZE], by_hand[PATH_SIZE];
+        char store[PATH_SIZE], by_hand[PATH_SIZE], neighbour[PATH_SIZE];
         struct workspace *workspace;
         struct engine *engine;
         struct solver *solver;
         uint32_t *list; /* along first parents, oldest first; the first is where we begin */
         size_t n;
         struct digest *programs; /* of each */
-        double *ours;            /* seconds of each build */
+        double *ours, *hand;     /* seconds of each build; and by hand in a worktree of the one before */
         enum change *changes;
         unsigned different; /* programs that differ from the clean build's */
 };
@@ -168,6 +169,7 @@ static void commits_done(struct commits *c)
         free(c->list);
         free(c->programs);
         free(c->ours);
+        free(c->hand);
         free(c->changes);
 }
 
@@ -222,8 +224,9 @@ static int commits_open(struct commits *c, const char *repository, const char *r
         c->list = calloc(c->n, sizeof(*c->list));
         c->programs = calloc(c->n, sizeof(*c->programs));
         c->ours = calloc(c->n, sizeof(*c->ours));
+        c->hand = calloc(c->n, sizeof(*c->hand));
         c->changes = calloc(c->n, sizeof(*c->changes));
-        if (!c->list || !c->programs || !c->ours || !c->changes)
+        if (!c->list || !c->programs || !c->ours || !c->hand || !c->changes)
                 return -ENOMEM;
         for (size_t i = 0; r == 0 && i < c->n; i++) {
                 c->list[i] = line[n - c->n + i];
@@ -314,20 +317,49 @@ static int build_clean(struct commits *c, const char *repository, size_t i, doub
         return r < 0 ? r : compare_program(c, i);
 }
 
+/* What people do: the next commit over the one before, and make. */
+static int build_neighbour(struct commits *c, const char *repository, size_t i)
+{
+        cleanup_buffer struct buffer line = {0};
+        struct commit commit;
+        double began;
+        int r = history_commit(c->solver->history, c->list[i], &commit);
+
+        if (r == 0)
+                r = build_line(c->solver->recipe, &line);
+        began = bench_now();
+        if (r == 0)
+                r = bench_shell(NULL,
+                                "mkdir -p '%s' && GIT_INDEX_FILE='%s.index' git -C '%s' --work-tree='%s' read-tree --reset -u %s",
+                                c->neighbour, c->neighbour, repository, c->neighbour, git_oid_tostr_s(&commit.oid));
+        if (r == 0)
+                r = bench_shell(c->neighbour, "true%s", line.data);
+        c->hand[i] = bench_now() - began;
+        return r;
+}
+
 /* -- rows -- */
 
-static int row_change(const struct commits *c, enum change change, const char *what, double clean, double most)
+static double median_of(const struct commits *c, const double *list, enum change change, size_t *ret_n)
 {
-        cleanup_free double *took = calloc(c->n, sizeof(*took));
-        size_t n = 0;
+        cleanup_free double *some = calloc(c->n, sizeof(*some));
 
-        for (size_t i = 1; took && i < c->n; i++)
+        *ret_n = 0;
+        for (size_t i = 1; some && i < c->n; i++)
                 if (c->changes[i] == change)
-                        took[n++] = c->ours[i];
-        if (n > 0)
-                bench_print(&(struct row){.what = what, .against = "a clean build by hand", .most = most}, bench_median(took, n),
-                            clean, NAN);
-        return took ? 0 : -ENOMEM;
+                        some[(*ret_n)++] = list[i];
+        return *ret_n > 0 ? bench_median(some, *ret_n) : NAN;
+}
+
+static void rows_change(const struct commits *c, enum change change, const char *what, double clean, double most)
+{
+        size_t n;
+        double ours = median_of(c, c->ours, change, &n), hand = median_of(c, c->hand, change, &n);
+
+        if (n == 0)
+                return;
+        bench_print(&(struct row){.what = what, .against = "a clean build by hand", .most = most}, ours, clean, NAN);
+        bench_print(&(struct row){.what = what, .against = "git and make in a warm worktree by hand"}, ours, hand, NAN);
 }
 
 static int row_docs(struct commits *c)
@@ -347,8 +379,10 @@ static int row_docs(struct commits *c)
         if (r == 0 && docs > 0) {
                 uint64_t builds = after.tables[TABLE_BUILDS].entries;
 
-                bench_print(&(struct row){.what = "docs-only neighbours: builds", .judge = JUDGE_ALONE, .unit = UNIT_COUNT},
-                            (double)(builds + docs) - (double)c->n, NAN, NAN);
+                bench_print(
+                        &(struct row){
+                                .what = "docs-only neighbours: builds", .judge = JUDGE_ALONE, .unit = UNIT_COUNT, .most = NONE},
+                        (double)(builds + docs) - (double)c->n, NAN, NAN);
         }
         return r;
 }
@@ -360,9 +394,13 @@ static int rows_builds(struct commits *c, const char *repository)
         char what[96];
         int r = clean ? build_one(c, 0) : -ENOMEM;
 
-        bench_say("%zu builds, and as many from nothing", c->n - 1);
+        if (r == 0)
+                r = build_neighbour(c, repository, 0);
+        bench_say("%zu builds, as many by hand, and as many from nothing", c->n - 1);
         for (size_t i = 1; r == 0 && i < c->n; i++) {
                 r = build_one(c, i);
+                if (r == 0)
+                        r = build_neighbour(c, repository, i);
                 if (r == 0)
                         r = build_clean(c, repository, i, &clean[i]);
                 ours += c->ours[i];
@@ -374,15 +412,14 @@ static int rows_builds(struct commits *c, const char *repository)
         bench_print(&(struct row){.what = what, .against = "as many clean builds by hand", .most = 0.25}, ours, theirs, NAN);
         bench_print(&(struct row){.what = "of those, binaries that differ from the clean build's",
                                   .judge = JUDGE_ALONE,
-                                  .unit = UNIT_COUNT},
+                                  .unit = UNIT_COUNT,
+                                  .most = NONE},
                     c->different, NAN, NAN);
         theirs = bench_median(clean + 1, c->n - 1);
-        r = row_change(c, CHANGE_CODE, "a neighbour: code only", theirs, 0.02);
-        if (r == 0)
-                r = row_change(c, CHANGE_LEAF, "a neighbour: a leaf header (of a real one: any header)", theirs, 0.1);
-        if (r == 0)
-                r = row_change(c, CHANGE_CORE, "a neighbour: a header that three in four include", theirs, 0.8);
-        return r < 0 ? r : row_docs(c);
+        rows_change(c, CHANGE_CODE, "a neighbour: code only", theirs, 0.02);
+        rows_change(c, CHANGE_LEAF, "a neighbour: a leaf header (of a real one: any header)", theirs, 0.1);
+        rows_change(c, CHANGE_CORE, "a neighbour: a header that three in four include", theirs, 0.8);
+        return row_docs(c);
 }
 
 static int zstd_size(const char *path, double *ret)
@@ -525,13 +562,15 @@ int bench_build(void)
         if (r == 0)
                 r = path_join(c.by_hand, bench.dir, "build/by-hand");
         if (r == 0)
+                r = path_join(c.neighbour, bench.dir, "build/neighbour");
+        if (r == 0)
                 r = path_join(repository, bench.dir, "build/repository.git");
         if (r == 0 && bench.repository) {
                 from = bench.repository;
                 r = bench.recipe ? read_file(bench.recipe, 1 << 20, &text) : errorf(-EINVAL, "--repository needs --recipe");
                 recipe = text.data;
         } else if (r == 0)
-                r = make_synthetic(repository, bench.builds + 1);
+                r = make_synthetic(repository, (bench.builds + 1) * bench.scale);
         if (r == 0)
                 r = commits_open(&c, from, recipe);
         if (r == 0)
