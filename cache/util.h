@@ -34,23 +34,6 @@
 
 /* -- cleanup ---------------------------------------------------------------------------------------------------- */
 
-/* qsort() and bsearch() of a list that is NULL while it is empty, which those may not be given. */
-static inline void sort_list(void *list, size_t n, size_t size, int (*compare)(const void *a, const void *b))
-{
-        if (n > 0)
-                qsort(list, n, size, compare);
-}
-static inline void *find_in_list(const void *key, const void *list, size_t n, size_t size,
-                                 int (*compare)(const void *a, const void *b))
-{
-        return n > 0 ? bsearch(key, list, n, size, compare) : NULL;
-}
-
-/* Room for one more behind the `n` of a list that only this makes longer (NULL: none yet). It doubles, at 0, 1, 3, 7, …, so that nobody
- * keeps its capacity. 0, or -ENOMEM and the list is as it was. */
-#define list_grow(list, n) list_grow_sized(&(list), (n), sizeof(*(list)))
-int list_grow_sized(void *list, size_t n, size_t size);
-
 #define cleanup(f) __attribute__((cleanup(f)))
 #define DEFINE_CLEANUP(type, f)          \
         static inline void f##p(type *p) \
@@ -91,6 +74,25 @@ static inline int steal_fd(int *fd)
         *fd = -1;
         return v;
 }
+
+/* -- lists ------------------------------------------------------------------------------------------------------ */
+
+/* qsort() and bsearch() of a list that is NULL while it is empty, which those may not be given. */
+static inline void sort_list(void *list, size_t n, size_t size, int (*compare)(const void *a, const void *b))
+{
+        if (n > 0)
+                qsort(list, n, size, compare);
+}
+static inline void *find_in_list(const void *key, const void *list, size_t n, size_t size,
+                                 int (*compare)(const void *a, const void *b))
+{
+        return n > 0 ? bsearch(key, list, n, size, compare) : NULL;
+}
+
+/* Room for one more behind the `n` of a list that only this makes longer (NULL: none yet). It doubles, at 0, 1, 3, 7, …, so that nobody
+ * keeps its capacity. 0, or -ENOMEM and the list is as it was. */
+#define list_grow(list, n) list_grow_sized(&(list), (n), sizeof(*(list)))
+int list_grow_sized(void *list, size_t n, size_t size);
 
 /* -- bytes ------------------------------------------------------------------------------------------------------ */
 

@@ -34,7 +34,8 @@ struct job {
         struct query *query; /* owns a ref */
         uint64_t id;
         bool again;
-        unsigned refs; /* under engine->lock: one for the table, one while running, one while it waits for its need */
+        /* under engine->lock: one until job_finish(), one while it waits for its need, one for who looks at it without the lock */
+        unsigned refs;
 
         /* under engine->lock */
         enum job_stage stage;
