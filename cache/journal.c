@@ -145,21 +145,20 @@ static int list_segments(struct journal *j, struct numbers *ret)
         return r;
 }
 
-int journal_first(struct journal *j, struct journal_position *ret)
+int journal_first(struct journal *j, struct journal_position *ret, bool *ret_lost)
 {
         cleanup(numbers_done) struct numbers all = {0};
+        bool compacted = false;
         int r = list_segments(j, &all);
 
         *ret = (struct journal_position){0};
-        for (size_t i = all.n; r == 0 && i-- > 0;) {
+        for (size_t i = all.n; r == 0 && !compacted && i-- > 0;) {
                 struct journal_position base;
-                bool compacted;
 
                 *ret = (struct journal_position){all.list[i], JOURNAL_HEADER};
                 r = header_read(j, all.list[i], &compacted, &base);
-                if (compacted)
-                        break;
         }
+        *ret_lost = !compacted && ret->segment > 1;
         return r;
 }
 
@@ -199,6 +198,7 @@ int journal_open(const char *dir, struct journal **ret)
 {
         struct journal *j = calloc(1, sizeof(*j));
         struct journal_position first;
+        bool lost;
         int r;
 
         if (!j)
@@ -209,7 +209,7 @@ int journal_open(const char *dir, struct journal **ret)
         if (j->dir_fd < 0)
                 r = errorf(-errno, "cannot open the journal's folder %s: %s", dir, strerror(errno));
         else
-                r = j->dir ? journal_first(j, &first) : -ENOMEM;
+                r = j->dir ? journal_first(j, &first, &lost) : -ENOMEM;
         if (r < 0) {
                 journal_close(j);
                 return r;
@@ -402,10 +402,11 @@ int journal_pending(struct journal *j, struct journal_position at)
         uint64_t word = 0;
         struct stat st;
         ssize_t n;
+        bool lost;
         int r;
 
         if (at.segment == 0) {
-                r = journal_first(j, &first);
+                r = journal_first(j, &first, &lost);
                 return r < 0 ? r : first.segment != 0;
         }
         r = use_segment(j, at.segment);

@@ -244,9 +244,11 @@ int journal_read(struct journal *j, struct journal_position *at, bool thorough, 
 int journal_read_all(struct journal *j, struct journal_position upto, journal_fn fn, void *user, struct journal_counts *counts)
 {
         struct journal_position at, base;
-        int r = journal_first(j, &at);
+        bool lost;
+        int r = journal_first(j, &at, &lost);
         uint64_t next = at.segment;
 
+        counts->damaged += r == 0 && lost;
         while (r == 0 && at.segment != 0 && at.segment <= upto.segment) {
                 counts->damaged += at.segment != next; /* those in between are lost, with what they said of keys before them */
                 next = at.segment + 1;

@@ -115,10 +115,12 @@ int replay(struct environment *e, const struct table *tables, size_t n_tables, b
                 .at = at,
         };
         struct journal_position next, base;
+        bool lost = false;
         int r = 0;
 
         if (at->segment == 0)
-                r = journal_first(e->journal, at);
+                r = journal_first(e->journal, at, &lost);
+        counts->damaged += lost;
         while (r == 0 && at->segment != 0) {
                 r = journal_read(e->journal, at, alone, replay_record, &p, counts);
                 if (r == 0)

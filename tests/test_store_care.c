@@ -746,6 +746,26 @@ START_TEST(test_a_segment_in_the_midst_is_lost)
 }
 END_TEST
 
+/* With the index lost, too, nothing else tells that there was one before. */
+START_TEST(test_the_first_segment_is_lost)
+{
+        struct store_report report;
+        struct store *s;
+
+        make_segments();
+        ck_assert_int_eq(unlink("s/journal/00000001"), 0);
+        assert_ok(remove_tree("s/lmdb"));
+        s = open_store(0);
+        assert_facts(s);
+        assert_ok(store_check(s, false, &report, NULL, NULL));
+        ck_assert_uint_gt(report.journal_damaged, 0);
+        assert_facts(s);
+        assert_ok(store_check(s, true, &report, NULL, NULL));
+        ck_assert_uint_eq(report.damaged + report.journal_damaged, 0); /* it was written anew */
+        store_close(s);
+}
+END_TEST
+
 START_TEST(test_a_damaged_value_and_a_segment_in_the_midst_is_lost)
 {
         static const char last[] = "the value of c", new[] = "the new value of a";
@@ -928,6 +948,7 @@ SUITE_TIMEOUT("store-care", 3600, test_check_of_a_sound_store, test_flipped_bits
               test_overwritten_while_open, test_read_only_an_error_is_said_and_stays, test_heals_under_a_reader,
               test_heals_under_a_writer, test_heals_under_a_walk, test_heals_beside_a_process, test_journal_lost_while_open,
               test_journal_unlinked_while_open, test_a_damaged_value_and_a_journal_that_cannot_be_read,
+              test_the_first_segment_is_lost,
               test_a_segment_in_the_midst_is_lost, test_a_damaged_value_and_a_segment_in_the_midst_is_lost,
               test_truncated_beside_threads, test_a_damaged_value, test_index_thrown_away, test_compact,
               test_older_index_with_a_compacted_journal, test_kill_while_compacting, test_compacting_beside_a_writer)
