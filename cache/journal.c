@@ -159,7 +159,7 @@ int journal_first(struct journal *j, struct journal_position *ret, bool *ret_los
                 r = header_read(j, all.list[i], &compacted, &base);
         }
         *ret_lost = !compacted && ret->segment > 1;
-        return r;
+        return r == -ENOENT ? journal_first(j, ret, ret_lost) : r; /* compacted since it was listed */
 }
 
 int journal_next_segment(struct journal *j, uint64_t segment, struct journal_position *ret, struct journal_position *ret_base)

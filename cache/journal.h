@@ -99,5 +99,6 @@ int journal_next_segment(struct journal *j, uint64_t segment, struct journal_pos
  * `thorough`, what follows zeros is looked at, too: a lost page looks like an end. `counts` are added to. */
 int journal_read(struct journal *j, struct journal_position *at, bool thorough, journal_fn fn, void *user,
                  struct journal_counts *counts);
-/* Reads all there is from journal_first() on, thoroughly, but for groups that end behind `upto`. */
+/* Reads all there is from journal_first() on, thoroughly, but for groups that end behind `upto`; when all of it was compacted since then,
+ * the compacted segment: what is in there is as new or newer. */
 int journal_read_all(struct journal *j, struct journal_position upto, journal_fn fn, void *user, struct journal_counts *counts);

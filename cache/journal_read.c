@@ -248,6 +248,8 @@ int journal_read_all(struct journal *j, struct journal_position upto, journal_fn
         int r = journal_first(j, &at, &lost);
         uint64_t next = at.segment;
 
+        if (upto.segment != 0 && at.segment > upto.segment && !lost)
+                upto = (struct journal_position){at.segment, UINT64_MAX};
         counts->damaged += r == 0 && lost;
         while (r == 0 && at.segment != 0 && at.segment <= upto.segment) {
                 counts->damaged += at.segment != next; /* those in between are lost, with what they said of keys before them */

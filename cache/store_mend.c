@@ -33,6 +33,23 @@ static int find_record(void *user, const struct journal_record *record)
         return 0;
 }
 
+/* Once more when the journal was compacted under our hands: what we were about to read is gone then. */
+static int search(struct journal *j, struct journal_position upto, struct finder *f)
+{
+        struct journal_position before, after;
+        bool lost;
+        int r = journal_first(j, &before, &lost);
+
+        if (r == 0)
+                r = journal_read_all(j, upto, find_record, f, &f->counts);
+        if (r == 0)
+                r = journal_first(j, &after, &lost);
+        if (r < 0 || before.segment == after.segment)
+                return r;
+        blob_done(&f->frame);
+        return search(j, upto, f);
+}
+
 /* The frame of a key as the journal has it, up to what this transaction sees. When the journal is damaged behind it, it may not be the last
  * word, and an old value is worse than none. */
 static int journal_frame(struct store_txn *t, const struct table *table, struct slice key, struct blob *ret)
@@ -42,7 +59,7 @@ static int journal_frame(struct store_txn *t, const struct table *table, struct 
         int r = applied_get(t->env, t->txn, &upto);
 
         if (r == 0)
-                r = journal_read_all(t->env->journal, upto, find_record, &f, &f.counts);
+                r = search(t->env->journal, upto, &f);
         if (r == 0 && (!f.frame.owned || f.damaged != f.counts.damaged))
                 r = -ENOENT;
         if (r < 0) {

@@ -665,6 +665,26 @@ START_TEST(test_a_damaged_value_and_a_journal_that_cannot_be_read)
 }
 END_TEST
 
+/* Who began to read before the journal was compacted finds a damaged value in it all the same. */
+START_TEST(test_a_damaged_value_and_a_journal_compacted_since)
+{
+        static const char fact[] = "this is a fact of some length";
+        struct store *s = open_store(STORE_CREATE);
+        struct store_txn *t;
+        struct blob b;
+
+        assert_ok(store_set(s, FACTS, slice_string("f"), slice_string(fact)));
+        assert_ok(store_read(s, &t));
+        flip(DATA, find_bytes(DATA, fact, strlen(fact)) + 3, 1);
+        assert_ok(store_compact(s));
+        assert_ok(store_get(t, FACTS, slice_string("f"), &b));
+        ck_assert_mem_eq(b.data, fact, strlen(fact));
+        blob_done(&b);
+        store_end(t);
+        store_close(s);
+}
+END_TEST
+
 /* -- a segment of several lost -- */
 
 static void put_record(struct buffer *group, struct journal_position start, const char *key, const char *value)
@@ -948,7 +968,7 @@ SUITE_TIMEOUT("store-care", 3600, test_check_of_a_sound_store, test_flipped_bits
               test_overwritten_while_open, test_read_only_an_error_is_said_and_stays, test_heals_under_a_reader,
               test_heals_under_a_writer, test_heals_under_a_walk, test_heals_beside_a_process, test_journal_lost_while_open,
               test_journal_unlinked_while_open, test_a_damaged_value_and_a_journal_that_cannot_be_read,
-              test_the_first_segment_is_lost,
+              test_a_damaged_value_and_a_journal_compacted_since, test_the_first_segment_is_lost,
               test_a_segment_in_the_midst_is_lost, test_a_damaged_value_and_a_segment_in_the_midst_is_lost,
               test_truncated_beside_threads, test_a_damaged_value, test_index_thrown_away, test_compact,
               test_older_index_with_a_compacted_journal, test_kill_while_compacting, test_compacting_beside_a_writer)
