@@ -35,7 +35,7 @@ int config_text_read(struct store *s, const char *path, struct config_text *ret)
                 config_text_done(ret);
                 return r;
         }
-        text = SLICE(ret->text.data, ret->text.size);
+        text = SLICE(ret->text.data ?: "", ret->text.size); /* there may be no file */
         ret->left = text.size;
         ret->cut = r == 0 && is_cut(text, SLICE(copy.data, copy.size));
         ret->blank = r == -ENOENT && !has_version(text);
