@@ -92,6 +92,7 @@ static int view_each(struct engine *e, void (*fn)(void *user, const struct job_v
 struct publishing {
         FILE *to;
         bool more; /* it is not the first */
+        bool failed;
 };
 
 /* One after the other, and not as one big value: thousands may wait. */
@@ -108,7 +109,8 @@ static void view_to_json(void *user, const struct job_view *v)
                 return;
         if (p->more)
                 fputc(',', p->to);
-        p->more = json_dumpf(o, p->to, JSON_COMPACT) == 0 || p->more;
+        p->more = true;
+        p->failed |= json_dumpf(o, p->to, JSON_COMPACT) < 0;
         json_decref(o);
 }
 
@@ -157,9 +159,10 @@ void view_publish(struct engine *e)
         if (!p.to)
                 return;
         fputc('[', p.to);
-        view_each(e, view_to_json, &p);
+        p.failed = view_each(e, view_to_json, &p) < 0 || p.failed;
         fputc(']', p.to);
-        if (ferror(p.to) | fclose(p.to) || rename(fresh, path) < 0)
+        p.failed |= ferror(p.to) != 0;
+        if (fclose(p.to) != 0 || p.failed || rename(fresh, path) < 0)
                 unlink(fresh);
 }
 
