@@ -612,14 +612,39 @@ static int make_folders(const char *dir)
         return r;
 }
 
-/* The names in a store, be it one whose making was broken off or that lost its config. */
-static bool is_ours(const char *name)
+/* Whether it was opened as a store once, whatever became of its config. A journal alone others have, too, such as /var/log. */
+static bool has_been_opened(const char *dir)
 {
-        static const char *const others[] = {".",   "..",         "journal",    "lmdb",         "mounts",
-                                             "log", "store.lock", "write.lock", "solvers.lock", "ccache.lock"};
+        char journal[PATH_SIZE], lock[PATH_SIZE];
 
-        return is_among(name, others, ARRAY_SIZE(others)) || is_among(name, folders, ARRAY_SIZE(folders)) ||
-               strncmp(name, "config.", strlen("config.")) == 0;
+        return path_join(journal, dir, "journal") == 0 && path_join(lock, dir, "store.lock") == 0 && access(journal, F_OK) == 0 &&
+               access(lock, F_OK) == 0;
+}
+
+static bool is_empty_folder(int parent, const char *name)
+{
+        int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        DIR *d = fd < 0 ? NULL : fdopendir(fd);
+        unsigned n = 0;
+
+        if (!d) {
+                closep(&fd);
+                return false;
+        }
+        while (n <= 2 && readdir(d)) /* itself and the one above */
+                n++;
+        closedir(d);
+        return n <= 2;
+}
+
+/* What an init that was broken off has made so far. The folders are empty, or they are somebody's. */
+static bool is_beginning(int parent, const char *name)
+{
+        static const char *const files[] = {".", "..", "store.lock", "write.lock"}, *const others[] = {"journal", "lmdb"};
+
+        if (is_among(name, folders, ARRAY_SIZE(folders)) || is_among(name, others, ARRAY_SIZE(others)))
+                return is_empty_folder(parent, name);
+        return is_among(name, files, ARRAY_SIZE(files)) || strncmp(name, "config.", strlen("config.")) == 0;
 }
 
 /* Of what may become a store: it is not there, or there is nothing in it (a mount point, even), or nothing but the beginning of one. */
@@ -632,7 +657,7 @@ static int check_free(const char *dir)
         if (!d)
                 return errno == ENOENT ? 0 : errorf(-errno, "cannot make a store at %s: %s", dir, strerror(errno));
         while (is_free && (entry = readdir(d)))
-                is_free = is_ours(entry->d_name);
+                is_free = is_beginning(dirfd(d), entry->d_name);
         closedir(d);
         return is_free ? 0 : errorf(-ENOTEMPTY, "%s is not empty; a store needs a folder of its own", dir);
 }
@@ -663,7 +688,7 @@ int workspace_create(const char *dir)
                 return r;
         if (access(path, F_OK) == 0)
                 return errorf(-EEXIST, "there is a store at %s already", dir);
-        r = check_free(dir);
+        r = has_been_opened(dir) ? 0 : check_free(dir);
         if (r == 0)
                 r = make_folders(dir);
         if (r == 0 && chmod(dir, 0700) < 0)
@@ -698,15 +723,14 @@ static int no_store(const char *dir)
 
 int workspace_find(const char *dir)
 {
-        char config[PATH_SIZE], journal[PATH_SIZE];
+        char config[PATH_SIZE];
         int r = path_join(config, dir, "config");
 
-        if (r == 0)
-                r = path_join(journal, dir, "journal");
-        if (r < 0 || access(config, F_OK) == 0 || (errno == ENOENT && access(journal, F_OK) == 0))
+        if (r < 0 || access(config, F_OK) == 0)
                 return r;
-        return errno == ENOENT || errno == ENOTDIR ? no_store(dir)
-                                                   : errorf(-errno, "cannot look into the store %s: %s", dir, strerror(errno));
+        if (errno != ENOENT && errno != ENOTDIR)
+                return errorf(-errno, "cannot look into the store %s: %s", dir, strerror(errno));
+        return has_been_opened(dir) ? 0 : no_store(dir);
 }
 
 static int read_settings(struct workspace *w)

@@ -66,8 +66,8 @@ DEFINE_CLEANUP(struct solver_list *, solver_list_unref)
 /* --store DIR, else $SOLVERFS_STORE, else $XDG_DATA_HOME/solverfs, else ~/.local/share/solverfs. `given` may be NULL. */
 int workspace_default_dir(const char *given, char ret[PATH_SIZE]);
 int workspace_create(const char *dir); /* -EEXIST when there is a store already; goes on with one whose making was broken off */
-int workspace_find(
-        const char *dir); /* 0 when a store is there, be it without its config (which workspace_open() looks into); -ENOENT */
+/* 0 when a store is there, be it without its config (which workspace_open() looks into); -ENOENT. */
+int workspace_find(const char *dir);
 int workspace_open(const char *dir, int store_flags, struct workspace **ret);
 struct workspace *workspace_close(struct workspace *w);
 extern const struct store_table workspace_tables[N_TABLES];

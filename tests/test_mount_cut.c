@@ -228,11 +228,14 @@ END_TEST
 
 /* -- a store half made ------------------------------------------------------------------------------------------ */
 
-/* What a killed init leaves is no store yet, and init goes on with it; what is a store it leaves alone. */
+/* What a killed init leaves is no store yet, and init goes on with it; what is a store it leaves alone, and so what is somebody else's. */
 START_TEST(test_init_broken_off)
 {
         static const char *const lacks[] = {"config", "config lmdb", "config lmdb journal", "config engines write.lock",
                                             "config lmdb journal store.lock write.lock work slots"};
+
+        static const char *const others[] = {"touch mine", "mkdir cases && touch cases/mine.smt2",
+                                             "mkdir journal && touch journal/system.journal", "ln -s / work"};
 
         make_store();
         for (size_t i = 0; i < ARRAY_SIZE(lacks); i++) {
@@ -241,10 +244,16 @@ START_TEST(test_init_broken_off)
                               shell_output);
                 assert_shell(HALF "init && " HALF "status && rm -r half");
         }
-        assert_shell("mkdir half && touch half/mine");
-        ck_assert_msg(shell(HALF "init 2>&1") != 0 && strstr(shell_output, "is not empty"), "%s", shell_output);
+        for (size_t i = 0; i < ARRAY_SIZE(others); i++) {
+                assert_shell("mkdir -m 755 half && cd half && %s && cd .. && ls -lR half > before", others[i]);
+                ck_assert_msg(shell(HALF "status 2>&1") != 0 && strstr(shell_output, "make one with"), "%s: %s", others[i],
+                              shell_output);
+                ck_assert_msg(shell(HALF "init 2>&1") != 0 && strstr(shell_output, "is not empty"), "%s: %s", others[i],
+                              shell_output);
+                assert_shell("ls -lR half | cmp - before && rm -r half");
+        }
         put_store_back();
-        assert_shell("rm store/config");
+        assert_shell("rm store/config && mkdir store/lmdb.damaged-1");
         ck_assert_msg(shell("solverfs init 2>&1") != 0 && strstr(shell_output, "'solverfs fsck' puts it back"), "%s",
                       shell_output);
         assert_shell("solverfs solver list 2>&1 | grep '^tiny'");
