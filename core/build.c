@@ -137,14 +137,31 @@ static bool has_ccache(const struct build_request *q)
         return q->ccache_dir && access(CCACHE_LINKS, X_OK) == 0;
 }
 
-static int name_headers(struct attempt *a)
+/* What may change although the compile cache does not see it: the system's headers, and what the recipe wants a clean build for. */
+static int name_cache(struct attempt *a)
 {
-        char headers[DIGEST_HEX_SIZE];
-        int r = host_headers(headers);
+        char hex[DIGEST_HEX_SIZE];
+        int r = host_headers(hex);
+        struct hasher *h;
+        struct digest d;
 
-        if (r == 0)
-                snprintf(a->namespace, sizeof(a->namespace), "CCACHE_NAMESPACE=%s", headers);
-        return r;
+        if (r < 0)
+                return r;
+        h = hasher_new();
+        hasher_string(h, hex);
+        for (size_t i = 0; i < a->files.n; i++) {
+                const struct tracked *t = &a->files.list[i];
+
+                if (!manifest_is_among(t->path, a->request->recipe->clean))
+                        continue;
+                hasher_string(h, t->path);
+                hasher_number(h, t->mode);
+                hasher_add(h, t->oid.id, GIT_OID_RAWSZ);
+        }
+        hasher_finish(h, &d);
+        digest_hex(&d, hex);
+        snprintf(a->namespace, sizeof(a->namespace), "CCACHE_NAMESPACE=%s", hex);
+        return 0;
 }
 
 struct environment {
@@ -172,14 +189,17 @@ static int add_defaults(struct environment *e, const struct recipe *recipe, cons
 
 /* Nothing of it differs between machines and times, so that equal sources give equal programs; the recipe's own variables win. With a
  * compile cache the programs are what they are without: only where worktrees lie at different paths are these made relative. What has
- * to be compiled is not preprocessed first (depend mode) but known again by the headers that the compiler has named; with -MMD these
- * are without the system's, hence a namespace for them. */
+ * to be compiled is not preprocessed first (depend mode) but known again by the headers that the compiler has named: not by what the
+ * assembler includes and, with -MMD, not by the system's headers nor those behind -isystem. Hence a namespace (name_cache()), and none of
+ * it in a build that is to begin from nothing. */
 static int environment_of(const struct attempt *a, struct environment *ret)
 {
         const struct build_request *q = a->request;
         const char *const always[] = {"SOURCE_DATE_EPOCH=315532800", "TZ=UTC"};
         const char *const with_ccache[] = {"PATH=" CCACHE_LINKS ":/usr/local/bin:/usr/bin:/bin", "CCACHE_DIR=" CCACHE,
-                                           "CCACHE_UMASK=002", "CCACHE_DEPEND=1", a->namespace};
+                                           "CCACHE_UMASK=002"};
+        const char *const by_names[] = {"CCACHE_DEPEND=1", a->namespace};
+        const char *const from_nothing[] = {"CCACHE_NAMESPACE=clean"};
         const char *const without_sandbox[] = {"CCACHE_BASEDIR=" INSIDE};
         int r = 0;
 
@@ -189,6 +209,9 @@ static int environment_of(const struct attempt *a, struct environment *ret)
                 r = add_defaults(ret, q->recipe, always, ARRAY_SIZE(always));
         if (r == 0 && a->ccache)
                 r = add_defaults(ret, q->recipe, with_ccache, ARRAY_SIZE(with_ccache));
+        if (r == 0 && a->ccache)
+                r = q->clean ? add_defaults(ret, q->recipe, from_nothing, ARRAY_SIZE(from_nothing))
+                             : add_defaults(ret, q->recipe, by_names, ARRAY_SIZE(by_names));
         if (r == 0 && a->ccache && q->sandbox != SANDBOX_BWRAP)
                 r = add_defaults(ret, q->recipe, without_sandbox, ARRAY_SIZE(without_sandbox));
         return r;
@@ -607,8 +630,6 @@ int build(const struct build_request *request, struct build_record **ret)
 
         recipe_build_digest(request->recipe, &recipe);
         buffer_add(&a.log, "", 0);
-        if (r == 0 && a.ccache)
-                r = name_headers(&a);
         if (r == 0)
                 r = progress_step(request->progress, "checkout", 0, 0);
         if (r == 0)
@@ -622,6 +643,8 @@ int build(const struct build_request *request, struct build_record **ret)
                 r = fail(&a, "%s", error_message(r));
                 return r < 0 ? r : record_new(&a, &c.oid, true, ret);
         }
+        if (r == 0 && a.ccache)
+                r = name_cache(&a);
         if (r == 0)
                 r = worktree_take(request->work_dir, &recipe, &a.files, request->recipe->clean, request->clean, &worktree);
         return r < 0 ? r : build_in(&a, git, &c.oid, &recipe, ret);

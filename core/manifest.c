@@ -86,20 +86,27 @@ size_t manifest_distance(const struct manifest *from, const struct manifest *to)
         return n;
 }
 
+bool manifest_is_among(const char *path, char *const *paths)
+{
+        for (; *paths; paths++) {
+                size_t n = strlen(*paths);
+
+                if (strncmp(path, *paths, n) == 0 && (path[n] == '\0' || path[n] == '/'))
+                        return true;
+        }
+        return false;
+}
+
 struct search {
         char *const *paths;
         bool found;
 };
 
-static bool is_among(void *user, const char *path)
+static bool look_among(void *user, const char *path)
 {
         struct search *s = user;
 
-        for (size_t i = 0; s->paths[i] && !s->found; i++) {
-                size_t n = strlen(s->paths[i]);
-
-                s->found = strncmp(path, s->paths[i], n) == 0 && (path[n] == '\0' || path[n] == '/');
-        }
+        s->found = manifest_is_among(path, s->paths);
         return !s->found;
 }
 
@@ -108,7 +115,7 @@ bool manifest_differs(const struct manifest *a, const struct manifest *b, char *
         struct search s = {.paths = paths};
 
         if (paths[0])
-                each_difference(a, b, is_among, &s);
+                each_difference(a, b, look_among, &s);
         return s.found;
 }
 

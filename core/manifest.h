@@ -25,7 +25,8 @@ bool tracked_is_same(const struct tracked *a, const struct tracked *b); /* in mo
 #define cleanup_manifest cleanup(manifest_done)
 int manifest_read(const char *path, struct manifest *ret); /* -EBADMSG when it is none */
 int manifest_write(const char *path, const struct manifest *m);
-/* Does one of `paths` (files, or folders with all that is in them) differ? */
+/* Is it one of `paths` (files, or folders with all that is in them)? And does one of these differ? */
+bool manifest_is_among(const char *path, char *const *paths);
 bool manifest_differs(const struct manifest *a, const struct manifest *b, char *const *paths);
 /* How many files are to be written or deleted to come from one to the other. */
 size_t manifest_distance(const struct manifest *from, const struct manifest *to);

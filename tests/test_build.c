@@ -997,8 +997,8 @@ static void build_through_ccache(const char *rev, const char *dir, bool hits)
         cleanup_blob struct blob b = {0};
         int fd;
 
+        assert_ok(build_prune(work, 0));
         q.ccache_dir = dir;
-        q.clean = true;
         run_build(&q);
         ck_assert_msg(record->ok, "%.*s", (int)record->log.size, (const char *)record->log.data);
         if (!dir)
@@ -1061,10 +1061,55 @@ START_TEST(test_headers_of_the_machine)
 }
 END_TEST
 
+static struct digest built_with(const char *rev, const char *ccache, bool clean)
+{
+        struct build_request q = request_for(rev);
+
+        q.ccache_dir = ccache;
+        q.clean = clean;
+        run_build(&q);
+        ck_assert_msg(record->ok, "%.*s", (int)record->log.size, (const char *)record->log.data);
+        return record->outputs[0].id;
+}
+
+/* The compiler names neither what the assembler includes nor, with -MMD, what lies behind -isystem. Under `clean` it counts all the same, and
+ * a build that is to begin from nothing does not rely on it. */
+START_TEST(test_ccache_and_files_that_nobody_names)
+{
+        static const char *const revs[] = {"one", "two", "three"};
+        struct digest plain[3], through;
+        char dir[PATH_SIZE];
+
+        if (access("/usr/lib/ccache/cc", X_OK) < 0)
+                return;
+        shell("git init -q -b main r; cd r; mkdir sys; echo '#define N 0' > sys/n.h; echo a > blob;"
+              "printf '%s\\n' '#include <n.h>' '__asm__(\".data; .globl blob; blob: .incbin \\\"blob\\\"; .previous\");' "
+              "'extern char blob[];' 'int main(void) { return blob[0] + N; }' > a.c; commit one; git tag one;"
+              "echo b > blob; commit two; git tag two; echo '#define N 1' > sys/n.h; commit three; git tag three");
+        begin("build = cc -MMD -isystem sys -c a.c && cc -o prog a.o\noutput = prog\nclean = blob\nclean = sys\n");
+        assert_ok(make_dirs("ccache", 0700));
+        ck_assert_ptr_nonnull(getcwd(dir, sizeof(dir) - 8));
+        strcat(dir, "/ccache");
+        for (size_t i = 0; i < ARRAY_SIZE(revs); i++)
+                plain[i] = built_with(revs[i], NULL, true);
+        for (size_t i = 0; i < 2 * ARRAY_SIZE(revs); i++) {
+                through = built_with(revs[i % 3], dir, false);
+                ck_assert_msg(digest_equal(&plain[i % 3], &through), "%s", revs[i % 3]);
+        }
+        use_recipe("build = cc -MMD -isystem sys -c a.c && cc -o prog a.o\noutput = prog\n");
+        built_with(revs[0], dir, false);
+        for (size_t i = 0; i < ARRAY_SIZE(revs); i++) {
+                through = built_with(revs[i], dir, true);
+                ck_assert_msg(digest_equal(&plain[i], &through), "%s, again", revs[i]);
+        }
+        close_all();
+}
+END_TEST
+
 SUITE("build", test_build, test_neighbours_are_built_incrementally, test_keys, test_clean_paths, test_recipe_change_begins_anew,
       test_modified_sources_are_put_back, test_links_are_not_followed, test_worktree_is_the_commit,
       test_stale_output_is_no_output, test_clean_after_failure, test_failures, test_what_a_build_sees, test_without_sandbox,
       test_bit_for_bit, test_clean_on_demand, test_programs_are_deltas, test_several_outputs, test_logs, test_records_come_back,
       test_many_at_once, test_nearest_worktree, test_killed_build, test_straggler, test_cancelled_build, test_damaged_pool,
       test_submodules_are_left_out, test_hostile_trees, test_lost_objects, test_full_disk, test_prune,
-      test_prune_leaves_what_is_used, test_ccache, test_headers_of_the_machine)
+      test_prune_leaves_what_is_used, test_ccache, test_headers_of_the_machine, test_ccache_and_files_that_nobody_names)
