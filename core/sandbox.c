@@ -37,6 +37,7 @@ bool sandbox_has_users(void)
 struct user_search {
         uid_t uid;
         bool found;
+        int error; /* why one could not be looked at */
 };
 
 /* Any of real, effective, saved and file system's. */
@@ -49,6 +50,8 @@ static bool look_for_user(void *user, pid_t pid)
 
         snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
         f = fopen(path, "re");
+        if (!f && (errno == EMFILE || errno == ENFILE || errno == ENOMEM))
+                search->error = -errno;
         while (f && fgets(line, sizeof(line), f)) {
                 if (sscanf(line, "Uid: %u %u %u %u", &ids[0], &ids[1], &ids[2], &ids[3]) != 4)
                         continue;
@@ -56,15 +59,20 @@ static bool look_for_user(void *user, pid_t pid)
                         search->found |= ids[i] == search->uid;
                 break;
         }
-        return !search->found;
+        return !search->found && search->error == 0;
 }
 
-static bool is_user_alive(uid_t uid)
+/* -EAGAIN when a process of the user lives. Who could not look must not say that there is none. */
+static int check_user_gone(uid_t uid)
 {
         struct user_search search = {.uid = uid};
+        int r = process_each(look_for_user, &search);
 
-        process_each(look_for_user, &search);
-        return search.found;
+        if (r == 0)
+                r = search.error;
+        if (search.found)
+                return -EAGAIN;
+        return r < 0 ? errorf(r, "cannot look at this machine's processes: %s", strerror(-r)) : 0;
 }
 
 /* In the file of a lease: whether it was given back as empty. A holder that was killed has left it as taken, and there is nothing in it when
@@ -95,8 +103,9 @@ static int take_lease(uid_t uid, int *ret_lock)
         r = lock_try(LEASES, name, false, &lock);
         if (r < 0)
                 return r;
-        if (!is_lease_empty(lock) && is_user_alive(uid))
-                return -EAGAIN;
+        r = is_lease_empty(lock) ? 0 : check_user_gone(uid);
+        if (r < 0)
+                return r;
         r = note_lease(lock, TAKEN);
         if (r < 0)
                 return errorf(r, "cannot write " LEASES "/%s: %s", name, strerror(-r));

@@ -8,6 +8,8 @@
 #include <pthread.h>
 #include <signal.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/shm.h>
 #include <sys/wait.h>
 
@@ -1126,6 +1128,40 @@ START_TEST(test_user_still_in_use)
 }
 END_TEST
 
+/* Nor while nobody can look whether something lives. */
+START_TEST(test_user_still_in_use_and_no_descriptors)
+{
+        struct rlimit before, one;
+        uid_t uid, other;
+        pid_t stays;
+        int lock;
+
+        if (!sandbox_has_users())
+                return;
+        assert_ok(sandbox_lease(950, &uid, &lock));
+        sandbox_release(lock, false);
+        stays = fork();
+        if (stays == 0) {
+                if (setresuid(uid, uid, uid) < 0 || prctl(PR_SET_PDEATHSIG, SIGKILL) < 0)
+                        _exit(1);
+                for (;;)
+                        pause();
+        }
+        while (uid_of(stays) != uid)
+                usleep(1000);
+        lock = open("/dev/null", O_RDONLY | O_CLOEXEC);
+        assert_ok(lock);
+        close(lock);
+        ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &before), 0);
+        one = (struct rlimit){.rlim_cur = (rlim_t)lock + 1, .rlim_max = before.rlim_max};
+        ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &one), 0);
+        assert_error(sandbox_lease(uid - SANDBOX_UID_FIRST, &other, &lock), EMFILE);
+        ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &before), 0);
+        kill(stays, SIGKILL);
+        ck_assert_int_eq(waitpid(stays, NULL, 0), stays);
+}
+END_TEST
+
 static pid_t any_descendant(void)
 {
         DIR *d = opendir("/proc");
@@ -1263,4 +1299,5 @@ SUITE("execute", test_exit_and_signal, test_not_executable, test_what_cannot_be_
       test_descendants_do_not_delay_the_answer, test_bounds, test_shared_memory_limit, test_no_network, test_no_files_of_others,
       test_keeper_is_out_of_reach, test_cancel, test_helper_killed, test_helper_stopped, test_bubblewrap_is_stuck,
       test_bubblewrap_stopped, test_case_is_a_pipe, test_caller_killed, test_program_dies_with_its_helper,
-      test_ended_beyond_a_limit, test_user_still_in_use, test_killed_at_random, test_nothing_leaks, test_many_at_once)
+      test_ended_beyond_a_limit, test_user_still_in_use, test_user_still_in_use_and_no_descriptors, test_killed_at_random,
+      test_nothing_leaks, test_many_at_once)
