@@ -145,7 +145,7 @@ static int list_segments(struct journal *j, struct numbers *ret)
         return r;
 }
 
-int journal_first(struct journal *j, struct journal_position *ret, bool *ret_lost)
+static int find_first(struct journal *j, struct journal_position *ret, bool *ret_lost)
 {
         cleanup(numbers_done) struct numbers all = {0};
         bool compacted = false;
@@ -159,7 +159,16 @@ int journal_first(struct journal *j, struct journal_position *ret, bool *ret_los
                 r = header_read(j, all.list[i], &compacted, &base);
         }
         *ret_lost = !compacted && ret->segment > 1;
-        return r == -ENOENT ? journal_first(j, ret, ret_lost) : r; /* compacted since it was listed */
+        return r;
+}
+
+int journal_first(struct journal *j, struct journal_position *ret, bool *ret_lost)
+{
+        int r = -ENOENT;
+
+        for (unsigned i = 0; r == -ENOENT && i < 10; i++) /* compacted since it was listed */
+                r = find_first(j, ret, ret_lost);
+        return r;
 }
 
 int journal_next_segment(struct journal *j, uint64_t segment, struct journal_position *ret, struct journal_position *ret_base)

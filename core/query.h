@@ -60,8 +60,7 @@ uint64_t runs_remeasured(struct workspace *w);
 /* What was re-measured behind the first `since` of them, as far as it is still known (the last REMEASURED_KEPT). */
 #define REMEASURED_KEPT 1024
 struct remeasured {
-        uint32_t solver,
-                info; /* numbers of the solver and the case; info 0: the build itself, and with it all that depends on it */
+        uint32_t solver, info; /* numbers of the solver and the case; case 0: the build itself, and all that depends on it */
         bool has_seed;
         uint64_t seed, wall_ns; /* as in struct cell */
         struct digest build;    /* every commit with this build key shows the new value */

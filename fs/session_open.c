@@ -1,8 +1,9 @@
 /* Files: open, which may wait for work, and read.
  *
  * Pages of a file stay valid until its value is another one (it was measured again on purpose, its recipe was edited, a case has another
- * name): then the next open drops them, before it is answered. If somebody has it open still, they stay, and whoever opens it is sent to another node (moved.h) by
- * ESTALE, which the kernel answers by looking the name up again. What a file's size is before its value is known: known.h. */
+ * name): then the next open drops them, before it is answered. If somebody has it open still, they stay, and whoever opens it is sent to
+ * another node (moved.h) by ESTALE, which the kernel answers by looking the name up again. What a file's size is before its value is
+ * known: known.h. */
 #include "session_parts.h"
 
 #include <fcntl.h>
