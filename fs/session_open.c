@@ -288,7 +288,7 @@ void file_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 
         if (writing_is(ino)) /* of one just written: its name is taken, and its bytes are to be read by its id */
                 r = (fi->flags & O_ACCMODE) != O_RDONLY ? -EEXIST : -ENOENT;
-        else if ((fi->flags & O_ACCMODE) != O_RDONLY || (fi->flags & (O_TRUNC | O_APPEND)))
+        else if ((fi->flags & O_ACCMODE) != O_RDONLY || (fi->flags & O_TRUNC))
                 r = -EROFS;
         else
                 r = h ? session_node(s, ino, &n) : -ENOMEM;
