@@ -268,8 +268,10 @@ static int take_config(struct workspace *w, const struct config_text *c)
         solver_list_unref(w->solvers);
         w->solvers = l;
         r = config_text_keep(w->store, c);
-        if (r < 0)
-                log_warning("no copy of %s is kept: %s", w->config, error_message(r));
+        if (r < 0) {
+                note_mistake(w, "no copy of the config is kept", r);
+                w->unfinished = true;
+        }
         return 0;
 }
 

@@ -78,7 +78,8 @@ struct cases *workspace_cases(struct workspace *w);
 struct programs *workspace_programs(struct workspace *w);
 
 /* The solvers as the config now has them: re-read when the file changed. One that was cut off is read from its copy. A config that cannot
- * be read keeps the last good list and logs the error once; a solver that cannot be opened is left out, and looked for again every second. */
+ * be read keeps the last good list and logs the error once; a solver that cannot be opened is left out; it, and room for the copy,
+ * are looked for again every second. */
 int workspace_solvers(struct workspace *w, struct solver_list **ret);
 /* The recipes of all solvers that the config names, those that cannot be opened too; recipe_list_free(). -ENODATA: the config was emptied,
  * and nothing says which there were. */

@@ -298,6 +298,27 @@ START_TEST(test_no_room_at_any_write)
 }
 END_TEST
 
+/* What the config says is kept as soon as there is room, and put back when it is gone. */
+START_TEST(test_no_room_for_the_config)
+{
+        static const char complaint[] = "no copy of the config is kept";
+
+        faults_begin();
+        world_make(NULL);
+        world_expects("config|a test asked|No space left");
+        mount_start("mnt", NULL);
+        fault_set("journal.append", "fail ENOSPC\n");
+        assert_shell("echo '# edited' >> store/config");
+        await(shell("grep -q '%s' mnt/.solverfs/status", complaint) == 0);
+        fault_clear("journal.append");
+        await(shell("grep -q '%s' mnt/.solverfs/status", complaint) != 0);
+        assert_shell("rm store/config");
+        ck_assert_int_eq(shell("solverfs fsck"), 1);
+        assert_shell("grep -q '# edited' store/config");
+        world_end();
+}
+END_TEST
+
 /* -- the map full ----------------------------------------------------------------------------------------------- */
 
 /* A case whose answer takes some kilobytes of the index, as it cannot be compressed. */
@@ -510,5 +531,5 @@ START_TEST(test_two_daemons_and_three_commands)
 END_TEST
 
 MOUNT_SUITE("mount_store", {test_index_lost_under_the_daemon}, {test_pages_overwritten_under_the_daemon},
-            {test_journal_lost_under_the_daemon}, {test_no_room_at_any_write}, {test_map_full},
+            {test_journal_lost_under_the_daemon}, {test_no_room_at_any_write}, {test_no_room_for_the_config}, {test_map_full},
             {test_other_formats_are_left_alone}, {test_two_daemons_and_three_commands}, {test_flips_under_the_daemon})
