@@ -15,8 +15,10 @@ int list_grow_sized(void *list, size_t n, size_t size)
 
         if ((n & (n + 1)) != 0)
                 return 0;
+        if (n > SIZE_MAX / size / 2 - 1)
+                return -ENOMEM;
         memcpy(&grown, list, sizeof(grown)); /* a pointer of any type */
-        grown = reallocarray(grown, 2 * n + 2, size);
+        grown = realloc(grown, (2 * n + 2) * size);
         if (!grown)
                 return -ENOMEM;
         memcpy(list, &grown, sizeof(grown));
