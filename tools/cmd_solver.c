@@ -86,20 +86,28 @@ static error_t parse_list(int key, char *arg, struct argp_state *state)
         return 0;
 }
 
+/* Empty when HEAD is on no commit. */
+static void head_of(struct solver *s, char ret[GIT_OID_HEXSZ + 1])
+{
+        uint32_t head;
+
+        ret[0] = '\0';
+        if (history_head(s->history, &head) == 0)
+                commit_hex(s, head, ret);
+}
+
 static void list_one(struct solver *s, bool json)
 {
         static const struct column columns[] = {{"SOLVER", 14, false}, {"COMMITS", 8, true}, {"HEAD", 12, false},
                                                 {"FORMAT", 6, false},  {"BASE", 10, false},  {"REPOSITORY", 0, false}};
         const struct recipe *recipe = s->recipe;
-        char head[GIT_OID_HEXSZ + 1] = "-", commits[16];
+        char head[GIT_OID_HEXSZ + 1], commits[16];
         cleanup_free char *repository = recipe->repository ? printable(recipe->repository) : NULL;
-        uint32_t tip;
 
-        if (history_head(s->history, &tip) == 0)
-                commit_hex(s, tip, head);
+        head_of(s, head);
         if (json) {
                 output_json(json_pack("{s:s, s:i, s:s?, s:s, s:s?, s:s?}", "name", recipe->name, "commits",
-                                      (int)history_count(s->history), "head", *head == '-' ? NULL : head, "format",
+                                      (int)history_count(s->history), "head", *head ? head : NULL, "format",
                                       recipe->format == FORMAT_CNF ? "cnf" : "smt2", "base", recipe->base, "repository",
                                       repository));
                 return;
@@ -107,7 +115,7 @@ static void list_one(struct solver *s, bool json)
         snprintf(commits, sizeof(commits), "%u", history_count(s->history));
         head[12] = '\0';
         output_row(columns, ARRAY_SIZE(columns),
-                   (const char *[]){recipe->name, commits, head, recipe->format == FORMAT_CNF ? "cnf" : "smt2",
+                   (const char *[]){recipe->name, commits, *head ? head : "-", recipe->format == FORMAT_CNF ? "cnf" : "smt2",
                                     recipe->base ? recipe->base : "-", repository ? repository : "-"});
 }
 
@@ -164,8 +172,8 @@ static int update_one(struct solver *s, bool json)
 {
         static const struct column columns[] = {
                 {"SOLVER", 14, false}, {"NEW", 8, true}, {"COMMITS", 8, true}, {"HEAD", 0, false}};
-        char hex[GIT_OID_HEXSZ + 1] = "-", added[16], count[16];
-        uint32_t head, n_new = 0;
+        char head[GIT_OID_HEXSZ + 1], added[16], count[16];
+        uint32_t n_new = 0;
         int r = history_update(s->history, false, &command_progress, &n_new);
 
         progress_clear();
@@ -173,16 +181,15 @@ static int update_one(struct solver *s, bool json)
                 complain("%s: %s", s->recipe->name, error_message(r));
                 return status_of(r) == STATUS_SYSTEM ? STATUS_SYSTEM : STATUS_FAILED;
         }
-        if (history_head(s->history, &head) == 0)
-                commit_hex(s, head, hex);
+        head_of(s, head);
         if (json) {
-                output_json(json_pack("{s:s, s:i, s:i, s:s}", "name", s->recipe->name, "new", (int)n_new, "commits",
-                                      (int)history_count(s->history), "head", hex));
+                output_json(json_pack("{s:s, s:i, s:i, s:s?}", "name", s->recipe->name, "new", (int)n_new, "commits",
+                                      (int)history_count(s->history), "head", *head ? head : NULL));
                 return STATUS_OK;
         }
         snprintf(added, sizeof(added), "%u", n_new);
         snprintf(count, sizeof(count), "%u", history_count(s->history));
-        output_row(columns, ARRAY_SIZE(columns), (const char *[]){s->recipe->name, added, count, hex});
+        output_row(columns, ARRAY_SIZE(columns), (const char *[]){s->recipe->name, added, count, *head ? head : "-"});
         return STATUS_OK;
 }
 
