@@ -15,6 +15,8 @@ struct notify {
         uint64_t seen;               /* re-measurements and builds the kernel was told of */
         uint64_t recipes;            /* edited and removed recipes it was told of */
         struct solver_list *solvers; /* a ref; as they were then */
+        unsigned told;               /* how often it was told of these */
+        uint64_t due;                /* when it is told again, now_ns(); 0: often enough */
         pthread_t thread;
 };
 
@@ -109,8 +111,33 @@ static void forget_names(struct notify *n, const struct solver_list *l)
         }
 }
 
-/* With its name the kernel gives up all below it that nobody has open. Which solvers' recipes are others, or gone, or who has that build, is not
- * worth knowing. */
+/* What somebody is looking at in that moment, or holds by O_PATH, stays with all that the kernel knows of it: the next lookup of a folder
+ * above it brings it back. So it is told again, when he has gone most likely. */
+static void forget_later(struct notify *n)
+{
+        static const uint64_t later[] = {100 * NSEC_PER_MSEC, NSEC_PER_SEC, 10 * NSEC_PER_SEC};
+
+        n->due = n->told < ARRAY_SIZE(later) ? now_ns() + later[n->told] : 0;
+        n->told++;
+}
+
+static void forget_again(struct notify *n)
+{
+        if (n->due == 0 || now_ns() < n->due)
+                return;
+        forget_names(n, n->solvers);
+        forget_later(n);
+}
+
+static int ms_until_due(const struct notify *n)
+{
+        uint64_t now = now_ns();
+
+        return n->due == 0 ? -1 : n->due <= now ? 0 : (int)((n->due - now) / NSEC_PER_MSEC) + 1;
+}
+
+/* With its name the kernel gives up all below it that nobody has open. Which solvers' recipes are others, or gone, or who has that build, is
+ * not worth knowing. */
 static void forget_solvers(struct notify *n)
 {
         struct solver_list *now;
@@ -121,6 +148,8 @@ static void forget_solvers(struct notify *n)
         forget_names(n, now);
         solver_list_unref(n->solvers);
         n->solvers = now;
+        n->told = 0;
+        forget_later(n);
 }
 
 static void look(struct notify *n)
@@ -144,10 +173,13 @@ static void *notify_thread(void *user)
                 struct pollfd fds[] = {{.fd = n->watch, .events = POLLIN}, {.fd = n->end, .events = POLLIN}};
                 char events[4096];
 
-                if (poll(fds, 2, -1) < 0 && errno != EINTR)
+                if (poll(fds, 2, ms_until_due(n)) < 0 && errno != EINTR)
                         break;
                 if (fds[1].revents)
                         break;
+                forget_again(n);
+                if (!fds[0].revents)
+                        continue;
                 usleep(20 * 1000); /* a commit is several writes: look once for all of them */
                 while (read(n->watch, events, sizeof(events)) > 0)
                         ;

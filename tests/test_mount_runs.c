@@ -666,6 +666,33 @@ static void edit_recipe(const char *run)
         await(shell("grep -q -F '%s' mnt/tiny/config", run) == 0);
 }
 
+static off_t size_of(const char *path)
+{
+        struct stat st;
+
+        return stat(path, &st) < 0 ? -errno : st.st_size;
+}
+
+/* What somebody holds when the kernel is told cannot be given up then. */
+START_TEST(test_a_recipe_edited_under_a_hand)
+{
+        unsigned id;
+        int hand;
+
+        world_make(NULL);
+        mount_start("mnt", NULL);
+        id = case_add("a.smt2", "; do print sat\n");
+        assert_shell("cat " CELL "stdout " CELL "time > old && stat " CELL "*", id, id, id);
+        hand = open(at(CELL "stdout", id), O_PATH | O_CLOEXEC);
+        ck_assert_int_ge(hand, 0);
+        edit_recipe("{bin} --variant=other {seed} {case}");
+        await(size_of(at(CELL "time", id)) == 4096); /* it is cold: so the kernel was told */
+        close(hand);
+        await(size_of(at(CELL "stdout", id)) == 4096);
+        world_end();
+}
+END_TEST
+
 /* What was measured under the old recipe is not what there is under the new one, whatever the kernel has kept of it. */
 START_TEST(test_an_edited_recipe)
 {
@@ -714,4 +741,4 @@ MOUNT_SUITE("mount_runs", {test_a_run}, {test_outputs_find_each_other, NEEDS_SAN
             {test_output_limit}, {test_process_limit}, {test_other_process_limits}, {test_build_limit}, {test_seeds},
             {test_other_limits}, {test_spellings_of_limits}, {test_a_larger_memory_limit}, {test_samples}, {test_again},
             {test_again_under_a_reader}, {test_again_never_mixes}, {test_again_under_a_crowd}, {test_again_under_another_limit},
-            {test_built_again}, {test_an_edited_recipe})
+            {test_built_again}, {test_an_edited_recipe}, {test_a_recipe_edited_under_a_hand})
