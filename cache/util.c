@@ -27,6 +27,16 @@ int list_grow_sized(void *list, size_t n, size_t size)
 
 /* -- bytes -- */
 
+struct slice slice_last_lines(struct slice text, unsigned lines, size_t most)
+{
+        const char *end = (const char *)text.data + text.size, *begin = end - MIN(text.size, most), *at = end;
+
+        for (; at > begin; at--)
+                if (at[-1] == '\n' && lines-- == 0)
+                        break;
+        return SLICE(at, (size_t)(end - at));
+}
+
 void buffer_done(struct buffer *b)
 {
         free(b->data);

@@ -107,6 +107,8 @@ static inline struct slice slice_string(const char *s)
 {
         return SLICE(s, strlen(s));
 }
+/* The end of a text: its last lines, and of no more than `most` bytes. */
+struct slice slice_last_lines(struct slice text, unsigned lines, size_t most);
 
 /* Bytes, with their owner: `data` is freed with `owned` (or lives elsewhere when that is NULL). */
 struct blob {

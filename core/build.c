@@ -534,18 +534,6 @@ static int keep(struct attempt *a, const struct digest *recipe)
         return worktree_keep(a->worktree, recipe, &a->files, programs, a->n_outputs);
 }
 
-/* The end of a log, whole lines if they are not overlong. */
-static struct slice last_lines(struct slice log)
-{
-        const char *begin = log.size > LAST_BYTES ? (const char *)log.data + log.size - LAST_BYTES : log.data;
-        const char *end = (const char *)log.data + log.size, *at = end;
-
-        for (unsigned n = LAST_LINES; at > begin; at--)
-                if (at[-1] == '\n' && n-- == 0)
-                        break;
-        return SLICE(at, (size_t)(end - at));
-}
-
 static void add_quoted(struct buffer *b, struct slice text)
 {
         const char *at = text.data, *end = at + text.size;
@@ -562,10 +550,10 @@ static void add_quoted(struct buffer *b, struct slice text)
 /* Begins the log anew, with why there is another attempt and how the one before ended. */
 static void begin_again(struct attempt *a, struct buffer *notes, const char *what, const char *why)
 {
-        struct slice end = last_lines(SLICE(a->log.data + notes->size, a->log.size - notes->size));
+        struct slice said = SLICE(a->log.data + notes->size, a->log.size - notes->size);
 
         buffer_addf(notes, "(built from nothing, as %s: %s)\n", what, why);
-        add_quoted(notes, end);
+        add_quoted(notes, slice_last_lines(said, LAST_LINES, LAST_BYTES));
         buffer_done(&a->log);
         buffer_add(&a->log, notes->data, notes->size);
         outputs_free(a->outputs, a->n_outputs);

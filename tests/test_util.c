@@ -27,6 +27,24 @@ START_TEST(test_buffer_grows)
 }
 END_TEST
 
+static void check_last_lines(const char *text, unsigned lines, size_t most, const char *expected)
+{
+        struct slice s = slice_last_lines(slice_string(text), lines, most);
+
+        ck_assert_msg(s.size == strlen(expected) && memcmp(s.data, expected, s.size) == 0, "%.*s", (int)s.size,
+                      (const char *)s.data);
+}
+
+START_TEST(test_last_lines)
+{
+        check_last_lines("a\nb\nc\n", 2, 100, "b\nc\n");
+        check_last_lines("a\nb\nc\n", 3, 100, "a\nb\nc\n");
+        check_last_lines("a\nb\nc\n", 9, 100, "a\nb\nc\n");
+        check_last_lines("a\nlong\n", 9, 3, "ng\n");
+        check_last_lines("", 2, 100, "");
+}
+END_TEST
+
 START_TEST(test_lists_grow)
 {
         cleanup_free unsigned *list = NULL;
@@ -168,6 +186,6 @@ START_TEST(test_what_is_closed_by_hand_is_not_closed_again)
 }
 END_TEST
 
-SUITE("util", test_what_is_closed_by_hand_is_not_closed_again, test_errorf_keeps_the_sentence, test_buffer_grows, test_lists_grow,
-      test_write_file_atomic_replaces, test_remove_tree_does_not_follow_links, test_remove_tree_has_no_bottom, test_digest,
-      test_printable, test_fields_do_not_run_together)
+SUITE("util", test_what_is_closed_by_hand_is_not_closed_again, test_errorf_keeps_the_sentence, test_buffer_grows, test_last_lines,
+      test_lists_grow, test_write_file_atomic_replaces, test_remove_tree_does_not_follow_links, test_remove_tree_has_no_bottom,
+      test_digest, test_printable, test_fields_do_not_run_together)

@@ -100,23 +100,21 @@ static void show_record(const struct building *b, const char *commit, const stru
 static void show_log(const struct building *b, uint32_t commit, struct buffer *to, bool whole)
 {
         cleanup(build_record_unrefp) struct build_record *record = NULL;
+        struct slice end;
         const char *p;
-        size_t left, lines = 0;
 
         if (build_find(b->workspace, b->solver, commit, true, &record) < 0)
                 return;
-        left = record->log.size;
         p = record->log.data;
         if (whole) {
-                buffer_add(to, p, left);
-                if (left > 0 && p[left - 1] != '\n')
+                buffer_add(to, p, record->log.size);
+                if (record->log.size > 0 && p[record->log.size - 1] != '\n')
                         buffer_adds(to, "\n");
                 return;
         }
-        while (left > 0 && lines <= 20 && record->log.size - left < 16384)
-                if (p[--left] == '\n')
-                        lines++;
-        note("%s%.*s", left > 0 ? "..." : "", (int)(record->log.size - left), p + left);
+        end = slice_last_lines(SLICE(p, record->log.size), 20, 16384);
+        p = end.data;
+        note("%s%.*s", end.size == record->log.size ? "" : p[-1] == '\n' ? "...\n" : "...", (int)end.size, p);
 }
 
 static int make(void *user, size_t i, struct query **ret)
