@@ -224,8 +224,15 @@ static int enter_new(struct cases *c, struct store_txn *t, struct head *h, struc
         return r < 0 ? r : case_name_take(t, c->tables.names, i->name, i->id);
 }
 
+/* What became of bytes that were to be a case. */
+enum entered {
+        ENTERED_KNOWN, /* they are one already */
+        ENTERED_BACK,  /* they were one that had been removed */
+        ENTERED_NEW,
+};
+
 /* In the transaction: what becomes of these bytes under this name. */
-static int enter(struct cases *c, struct store_txn *t, struct case_info *i, uint32_t *ret_id, bool *ret_new, bool *ret_shown)
+static int enter(struct cases *c, struct store_txn *t, struct case_info *i, uint32_t *ret_id, enum entered *ret)
 {
         cleanup(case_info_unrefp) struct case_info *old = NULL;
         struct head h;
@@ -236,11 +243,10 @@ static int enter(struct cases *c, struct store_txn *t, struct case_info *i, uint
                 r = find_digest(c, t, &i->sha256, &old);
         if (r < 0 && r != -ENOENT)
                 return r;
-        *ret_new = r == -ENOENT;
-        *ret_shown = *ret_new || old->removed;
-        if (*ret_new) {
+        *ret = r == -ENOENT ? ENTERED_NEW : old->removed ? ENTERED_BACK : ENTERED_KNOWN;
+        if (*ret == ENTERED_NEW) {
                 r = enter_new(c, t, &h, i);
-        } else if (old->removed) {
+        } else if (*ret == ENTERED_BACK) {
                 r = come_back(c, t, old, i->name);
         } else {
                 r = case_name_find(t, c->tables.names, i->name, &holder);
@@ -250,7 +256,7 @@ static int enter(struct cases *c, struct store_txn *t, struct case_info *i, uint
                 *ret_id = old->id;
                 return r == -ENOENT ? 0 : r; /* nothing changes */
         }
-        *ret_id = *ret_new ? i->id : old->id;
+        *ret_id = *ret == ENTERED_NEW ? i->id : old->id;
         h.generation++;
         return r < 0 ? r : head_put(c, t, &h);
 }
@@ -267,16 +273,16 @@ static bool displace(struct cases *c, const struct digest *d)
                case_files_unlink(&c->files, d) == 0;
 }
 
-static int commit_info(struct cases *c, struct case_info *i, const char *staged, uint32_t *ret_id, bool *ret_new, bool *ret_shown)
+static int commit_info(struct cases *c, struct case_info *i, const char *staged, uint32_t *ret_id, enum entered *ret)
 {
+        enum entered entered = ENTERED_KNOWN;
         struct store_txn *t;
         uint32_t id = 0;
-        bool is_new = false, shown = false;
         int r = store_write(c->store, &t);
 
         if (r < 0)
                 return r;
-        r = enter(c, t, i, &id, &is_new, &shown);
+        r = enter(c, t, i, &id, &entered);
         if (r == 0)
                 r = fault_at("cases.place");
         if (r == 0)
@@ -291,15 +297,14 @@ static int commit_info(struct cases *c, struct case_info *i, const char *staged,
         if (r < 0) {
                 cleanup_free char *why = strdup(error_message(r));
 
-                if (is_new) {
+                if (entered == ENTERED_NEW) {
                         fault_at("cases.undo");
                         displace(c, &i->sha256);
                 }
                 return errorf(r, "%s", why ? why : "");
         }
         *ret_id = id;
-        *ret_new = is_new;
-        *ret_shown = shown;
+        *ret = entered;
         return 0;
 }
 
@@ -310,8 +315,7 @@ static int check_size(const char *name, uint64_t size)
                                               (unsigned long long)size, (unsigned long long)CASE_SIZE_MAX);
 }
 
-static int commit_staged(struct cases *c, const char *name, int fd, const char *staged, uint32_t *ret_id, bool *ret_new,
-                         bool *ret_shown)
+static int commit_staged(struct cases *c, const char *name, int fd, const char *staged, uint32_t *ret_id, enum entered *ret)
 {
         cleanup(case_info_unrefp) struct case_info *i = NULL;
         struct digest d;
@@ -337,14 +341,17 @@ static int commit_staged(struct cases *c, const char *name, int fd, const char *
         i->sha256 = d;
         if (fchmod(fd, 0444) < 0 || fsync(fd) < 0)
                 return errorf(-errno, "cannot save the case %s: %s", name, strerror(errno));
-        return commit_info(c, i, staged, ret_id, ret_new, ret_shown);
+        return commit_info(c, i, staged, ret_id, ret);
 }
 
 int cases_commit(struct cases *c, const char *name, int fd, const char *staged, uint32_t *ret_id, bool *ret_shown)
 {
-        bool is_new;
+        enum entered entered;
+        int r = commit_staged(c, name, fd, staged, ret_id, &entered);
 
-        return commit_staged(c, name, fd, staged, ret_id, &is_new, ret_shown);
+        if (r == 0)
+                *ret_shown = entered != ENTERED_KNOWN;
+        return r;
 }
 
 static int copy_whole(int from, int to)
@@ -373,8 +380,8 @@ int cases_add(struct cases *c, const char *name, int fd, uint32_t *ret_id, bool 
 {
         cleanup_close int staged_fd = -1;
         char staged[PATH_SIZE];
+        enum entered entered;
         struct stat st;
-        bool shown;
         int r = case_name_check(name);
 
         if (r == 0 && fstat(fd, &st) == 0) /* before hours of copying; what is no file, or grows, is counted then */
@@ -387,9 +394,11 @@ int cases_add(struct cases *c, const char *name, int fd, uint32_t *ret_id, bool 
         if (r < 0)
                 errorf(r, "cannot copy the case %s: %s", name, strerror(-r));
         else
-                r = commit_staged(c, name, staged_fd, staged, ret_id, ret_new, &shown);
+                r = commit_staged(c, name, staged_fd, staged, ret_id, &entered);
         if (r < 0)
                 unlink(staged);
+        else
+                *ret_new = entered == ENTERED_NEW;
         return r;
 }
 
