@@ -743,21 +743,28 @@ static void assert_facts(struct store *s)
         assert_fact(s, "d", "the value of d");
 }
 
+/* It says so, and the next time all is well. */
+static void assert_loss_is_found(struct store *s)
+{
+        struct store_report report;
+
+        assert_ok(store_check(s, false, &report, NULL, NULL));
+        ck_assert_uint_gt(report.journal_damaged, 0);
+        assert_facts(s);
+        assert_ok(store_check(s, true, &report, NULL, NULL));
+        ck_assert_uint_eq(report.damaged + report.journal_damaged, 0); /* it was written anew */
+}
+
 /* The index has what the segment had; what others say that is older does not count. */
 START_TEST(test_a_segment_in_the_midst_is_lost)
 {
-        struct store_report report;
         struct store *s;
 
         make_segments();
         s = open_store(0);
         assert_facts(s);
         ck_assert_int_eq(unlink("s/journal/00000002"), 0);
-        assert_ok(store_check(s, false, &report, NULL, NULL));
-        ck_assert_uint_gt(report.journal_damaged, 0);
-        assert_facts(s);
-        assert_ok(store_check(s, true, &report, NULL, NULL));
-        ck_assert_uint_eq(report.damaged + report.journal_damaged, 0); /* it was written anew */
+        assert_loss_is_found(s);
         store_close(s);
         assert_ok(remove_tree("s/lmdb"));
         s = open_store(0);
@@ -769,7 +776,6 @@ END_TEST
 /* With the index lost, too, nothing else tells that there was one before. */
 START_TEST(test_the_first_segment_is_lost)
 {
-        struct store_report report;
         struct store *s;
 
         make_segments();
@@ -777,11 +783,7 @@ START_TEST(test_the_first_segment_is_lost)
         assert_ok(remove_tree("s/lmdb"));
         s = open_store(0);
         assert_facts(s);
-        assert_ok(store_check(s, false, &report, NULL, NULL));
-        ck_assert_uint_gt(report.journal_damaged, 0);
-        assert_facts(s);
-        assert_ok(store_check(s, true, &report, NULL, NULL));
-        ck_assert_uint_eq(report.damaged + report.journal_damaged, 0); /* it was written anew */
+        assert_loss_is_found(s);
         store_close(s);
 }
 END_TEST
