@@ -158,7 +158,8 @@ static int find_first(struct journal *j, struct journal_position *ret, bool *ret
                 *ret = (struct journal_position){all.list[i], JOURNAL_HEADER};
                 r = header_read(j, all.list[i], &compacted, &base);
         }
-        *ret_lost = !compacted && ret->segment > 1;
+        if (ret_lost)
+                *ret_lost = !compacted && ret->segment > 1;
         return r;
 }
 
@@ -207,7 +208,6 @@ int journal_open(const char *dir, struct journal **ret)
 {
         struct journal *j = calloc(1, sizeof(*j));
         struct journal_position first;
-        bool lost;
         int r;
 
         if (!j)
@@ -218,7 +218,7 @@ int journal_open(const char *dir, struct journal **ret)
         if (j->dir_fd < 0)
                 r = errorf(-errno, "cannot open the journal's folder %s: %s", dir, strerror(errno));
         else
-                r = j->dir ? journal_first(j, &first, &lost) : -ENOMEM;
+                r = j->dir ? journal_first(j, &first, NULL) : -ENOMEM;
         if (r < 0) {
                 journal_close(j);
                 return r;
@@ -411,11 +411,10 @@ int journal_pending(struct journal *j, struct journal_position at)
         uint64_t word = 0;
         struct stat st;
         ssize_t n;
-        bool lost;
         int r;
 
         if (at.segment == 0) {
-                r = journal_first(j, &first, &lost);
+                r = journal_first(j, &first, NULL);
                 return r < 0 ? r : first.segment != 0;
         }
         r = use_segment(j, at.segment);

@@ -90,8 +90,8 @@ void journal_sweep(struct journal *j);                           /* what a crash
 
 /* Is there anything behind `at`? 1, 0, or -ENODATA when the journal ends before it: a part of it was lost. Cheap. */
 int journal_pending(struct journal *j, struct journal_position at);
-/* The newest compacted segment, else the first; {0, 0} when there is none. *ret_lost: it is neither compacted nor number 1, so that what was
- * before it is gone. */
+/* The newest compacted segment, else the first; {0, 0} when there is none. *ret_lost (may be NULL): it is neither compacted nor number 1, so
+ * that what was before it is gone. */
 int journal_first(struct journal *j, struct journal_position *ret, bool *ret_lost);
 /* The next segment there is; {0, 0} when there is none. `ret_base`, when it is a compacted one, is its base, else {0, 0}. */
 int journal_next_segment(struct journal *j, uint64_t segment, struct journal_position *ret, struct journal_position *ret_base);

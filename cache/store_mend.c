@@ -37,13 +37,12 @@ static int find_record(void *user, const struct journal_record *record)
 static int search(struct journal *j, struct journal_position upto, struct finder *f)
 {
         struct journal_position before, after;
-        bool lost;
-        int r = journal_first(j, &before, &lost);
+        int r = journal_first(j, &before, NULL);
 
         if (r == 0)
                 r = journal_read_all(j, upto, find_record, f, &f->counts);
         if (r == 0)
-                r = journal_first(j, &after, &lost);
+                r = journal_first(j, &after, NULL);
         if (r < 0 || before.segment == after.segment)
                 return r;
         blob_done(&f->frame);
