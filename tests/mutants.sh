@@ -36,102 +36,104 @@ fence
 # FILE | PERL EXPRESSION (s…) ; must change the file
 table() {
         cat <<'TABLE'
-core/sandbox.c | s/"--die-with-parent", //
-core/sandbox.c | s/"--unshare-net", //
-core/sandbox.c | s/"--unshare-ipc", //
-core/sandbox.c | s/"--unshare-uts",\s+"--hostname", "solverfs",//
-core/sandbox.c | s/"--ro-bind", "\/usr", "\/usr"/"--bind", "\/usr", "\/usr"/
-core/sandbox.c | s/"--ro-bind", "\/etc", "\/etc"/"--bind", "\/etc", "\/etc"/
-core/sandbox.c | s/"--proc", "\/proc"/"--ro-bind", "\/proc", "\/proc"/
-core/sandbox.c | s/"--dev", "\/dev"/"--dev-bind", "\/dev", "\/dev"/
-core/sandbox.c | s/"--remount-ro", "\/dev", //
-core/sandbox.c | s/"--remount-ro", "\/", //
-core/sandbox.c | s/if \(most > 0\)\s+ADD\(a, "--size", size\);//
-core/sandbox.c | s/b->writable \|\| b->shared \? "--bind" : "--ro-bind"/"--bind"/
-core/sandbox.c | s/ADD\(&a, "--ro-bind", helper/ADD(&a, "--bind", helper/
-core/sandbox.c | s/"--symlink", "scratch", "\/tmp"/"--tmpfs", "\/tmp"/
-core/sandbox.c | s/geteuid\(\) == 0 && fscanf/geteuid() == 1 && fscanf/
-core/sandbox.c | s/&& kill\(pid, SIGKILL\) == 0\)/\&\& false)/
-core/sandbox.c | s/if \(r == 0\)\s+return 0;\s+if \(r == -EAGAIN\)/return 0;\n if (r == -EAGAIN)/
-core/exec_stub.c | s/prctl\(PR_SET_DUMPABLE, 0\);//
-core/exec_stub.c | s/prctl\(PR_SET_CHILD_SUBREAPER, 1\);//
-core/exec_stub.c | s/prctl\(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0\);//
-core/exec_stub.c | s/fcntl\(EXEC_CONTROL, F_SETFD, FD_CLOEXEC\);//
-core/exec_stub.c | s/fcntl\(fd, F_SETFD, FD_CLOEXEC\);/;/
-core/exec_stub.c | s/setsid\(\);//
-core/exec_stub.c | s/return limit\(RLIMIT_CORE, 0, 0\) &&/return/
-core/exec_stub.c | s/limit\(RLIMIT_NOFILE, 1024, 1 << 19\) &&//
-core/exec_stub.c | s/limit\(RLIMIT_CPU, seconds, seconds \+ 1\)/true/
-core/exec_stub.c | s/limit\(RLIMIT_AS, r->address_space, r->address_space\)/true/
-core/exec_stub.c | s/limit\(RLIMIT_FSIZE, r->file_size, r->file_size\)/true/
-core/exec_stub.c | s/limit\(RLIMIT_NPROC, already \+ r->user_processes, already \+ r->user_processes\)/true/
-core/exec_stub.c | s/setgroups\(0, NULL\) == 0 &&//
-core/exec_stub.c | s/setresgid\(r->gid, r->gid, r->gid\) == 0 &&//
-core/exec_stub.c | s/setresuid\(r->uid, r->uid, r->uid\) == 0/true/
-core/exec_stub.c | s/\(!r->keep_files \|\| keep_files\(\)\)/true/
-core/exec_stub.c | s/umask\(r->mask\);//
-core/exec_stub.c | s/offer_to_oom_killer\(\);\n//
-core/exec_stub.c | s/setpgid\(0, 0\);//
-core/exec_stub.c | s/r->has_cpus && sched_setaffinity/false && sched_setaffinity/
-core/exec_stub.c | s/        reset_signals\(\);//
-core/exec_stub.c | s/if \(!r->namespace && \(prctl\(PR_SET_PDEATHSIG/if (false \&\& (prctl(PR_SET_PDEATHSIG/
-core/exec_stub.c | s/if \(is_over\(memory, r->memory\)\)\s+end_for\(run, END_MEMORY\);\s+else if/if/
-core/exec_stub.c | s/else if \(is_over\(reaped_cpu\(run\) \+ t.cpu_ns, r->cpu_ns\)\)\s+end_for\(run, END_TIMEOUT\);//
-core/exec_stub.c | s/else if \(is_over\(t.threads, r->processes\)\)[^\n]*\s+end_for\(run, END_PROCESSES\);//
-core/exec_stub.c | s/if \(r->wall_ns != 0 && clock_now\(\) >= run->begin \+ r->wall_ns\)\s+end_for\(run, END_TIMEOUT\);//
-core/exec_stub.c | s/look_at_folder_if_due\(run\);//
-core/exec_stub.c | s/if \(is_over\(a->wall_ns, r->wall_ns\) \|\| /if (/
-core/exec_stub.c | s/ \|\| is_over\(reaped_cpu\(run\), r->cpu_ns\)//
-core/exec_stub.c | s/ \|\| sig == SIGXCPU//
-core/exec_stub.c | s/else if \(is_over\(memory, r->memory\)\)/else if (false)/
-core/exec_stub.c | s/if \(failed && r->address_space != 0 &&/if (false \&\&/
-core/exec_stub.c | s/if \(failed && run->processes_hit\)/if (false)/
-core/exec_stub.c | s/if \(sig == SIGXFSZ \|\|/if (/
-core/exec_stub.c | s/\(r->file_size != 0 && folder_usage\(run->order->scratch, r->file_size\) > r->file_size\)/false/
-core/exec_stub.c | s/memory = MIN\(memory, fair\);//
-core/exec_stub.c | s/tree_kill\(r->namespace\);//
-core/exec_stub.c | s/r->killed\+\+;//
-core/exec_stub.c | s/r->user_ns \+= nanoseconds/r->user_ns = nanoseconds/
-core/exec_tree.c | s/signal_all\(SIGSTOP\)/false/
-core/exec_tree.c | s/field\[14\] \+ field\[15\] \+ field\[16\] \+ field\[17\]/field[14] + field[15]/
-core/exec_tree.c | s/pages \+= p->resident - shared;/pages = p->resident;/
-core/exec_tree.c | s/if \(fd < 0 && errno == EACCES && fchmodat/if (false \&\& fchmodat/
-core/exec_tree.c | s/: most;/: 0;/
-core/execute.c | s/send\(x->control, "o", 1, MSG_NOSIGNAL \| MSG_DONTWAIT\);//
-core/execute.c | s/if \(r.end == END_EXIT && \(prints_too_much/if (false \&\& (prints_too_much/
-core/execute.c | s/x->cancelled = true;\s+shutdown\(x->control, SHUT_WR\);/x->cancelled = true;/
-core/execute.c | s/x->deadline = now_ns\(\) \+ END_GRACE;\n\}/}/
-core/execute.c | s/sandbox_sweep\(\);\s+read_streams/read_streams/
-core/execute.c | s/kill_marked\(x\);/;/
-core/execute.c | s/r = posix_spawn_file_actions_addclosefrom_np\(a, \(int\)ARRAY_SIZE\(from\)\);/;/
-core/execute.c | s/arguments, nothing\)/arguments, environ)/
-core/measure.c | s/\.wall_ns = l->wall_ns,/.wall_ns = 0,/
-core/measure.c | s/\.cpu_ns = l->cpu_ns,/.cpu_ns = 0,/
-core/measure.c | s/\.memory = l->memory,/.memory = 0,/
-core/measure.c | s/\.file_size = MEASURE_SCRATCH,/.file_size = 0,/
-core/measure.c | s/\.processes = l->processes,/.processes = 0,/
-core/measure.c | s/\.out = \{\.keep = l->output \? l->output : SIZE_MAX, \.most = l->output\}/.out = {.keep = 1 << 20}/
-core/measure.c | s/\.err = \{\.keep = l->output \? l->output : SIZE_MAX, \.most = l->output\}/.err = {.keep = 1 << 20}/
-core/measure.c | s/k = remove_tree\(scratch\);/k = 0;/
-core/measure.c | s/verdict_bound\([^;]*;//
-core/build.c | s/\.wall_ns = left,/.wall_ns = 0,/
-core/build.c | s/\.memory = limits->memory,/.memory = 0,/
-core/build.c | s/\.processes = limits->processes,/.processes = 0,/
-core/build.c | s/\.file_size = FILE_MAX,/.file_size = 0,/
-core/build.c | s/\.out = \{\.keep = MAX[^}]*\}/.out = {.keep = SIZE_MAX}/
-core/query_build.c | s/"%s\/work\/ccache\/%s", workspace_dir\(w\), q->solver->repository/"%s\/work\/ccache", workspace_dir(w)/
-core/worktree.c | s/r = remove_tree\(w->scratch\); \/\*[^\n]*//
-core/worktree.c | s/lock_drop\(w->lock\);/;/
+core/run/sandbox.c | s/"--die-with-parent", //
+core/run/sandbox.c | s/"--unshare-net", //
+core/run/sandbox.c | s/"--unshare-ipc", //
+core/run/sandbox.c | s/"--unshare-uts",\s+"--hostname", "solverfs",//
+core/run/sandbox.c | s/"--ro-bind", "\/usr", "\/usr"/"--bind", "\/usr", "\/usr"/
+core/run/sandbox.c | s/"--ro-bind", "\/etc", "\/etc"/"--bind", "\/etc", "\/etc"/
+core/run/sandbox.c | s/"--proc", "\/proc"/"--ro-bind", "\/proc", "\/proc"/
+core/run/sandbox.c | s/"--dev", "\/dev"/"--dev-bind", "\/dev", "\/dev"/
+core/run/sandbox.c | s/"--remount-ro", "\/dev", //
+core/run/sandbox.c | s/"--remount-ro", "\/", //
+core/run/sandbox.c | s/if \(most > 0\)\s+ADD\(a, "--size", size\);//
+core/run/sandbox.c | s/b->writable \|\| b->shared \? "--bind" : "--ro-bind"/"--bind"/
+core/run/sandbox.c | s/ADD\(&a, "--ro-bind", helper/ADD(&a, "--bind", helper/
+core/run/sandbox.c | s/"--symlink", "scratch", "\/tmp"/"--tmpfs", "\/tmp"/
+core/run/sandbox.c | s/geteuid\(\) == 0 && fscanf/geteuid() == 1 && fscanf/
+core/run/sandbox.c | s/&& kill\(pid, SIGKILL\) == 0\)/\&\& false)/
+core/run/sandbox.c | s/if \(r == 0\)\s+return 0;\s+if \(r == -EAGAIN\)/return 0;\n if (r == -EAGAIN)/
+core/run/exec_stub.c | s/prctl\(PR_SET_DUMPABLE, 0\);//
+core/run/exec_stub.c | s/prctl\(PR_SET_CHILD_SUBREAPER, 1\);//
+core/run/exec_stub.c | s/prctl\(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0\);//
+core/run/exec_stub.c | s/fcntl\(EXEC_CONTROL, F_SETFD, FD_CLOEXEC\);//
+core/run/exec_stub.c | s/fcntl\(fd, F_SETFD, FD_CLOEXEC\);/;/
+core/run/exec_stub.c | s/setsid\(\);//
+core/run/exec_stub.c | s/return limit\(RLIMIT_CORE, 0, 0\) &&/return/
+core/run/exec_stub.c | s/limit\(RLIMIT_NOFILE, 1024, 1 << 19\) &&//
+core/run/exec_stub.c | s/limit\(RLIMIT_CPU, seconds, seconds \+ 1\)/true/
+core/run/exec_stub.c | s/limit\(RLIMIT_AS, r->address_space, r->address_space\)/true/
+core/run/exec_stub.c | s/limit\(RLIMIT_FSIZE, r->file_size, r->file_size\)/true/
+core/run/exec_stub.c | s/limit\(RLIMIT_NPROC, already \+ r->user_processes, already \+ r->user_processes\)/true/
+core/run/exec_stub.c | s/setgroups\(0, NULL\) == 0 &&//
+core/run/exec_stub.c | s/setresgid\(r->gid, r->gid, r->gid\) == 0 &&//
+core/run/exec_stub.c | s/setresuid\(r->uid, r->uid, r->uid\) == 0/true/
+core/run/exec_stub.c | s/\(!r->keep_files \|\| keep_files\(\)\)/true/
+core/run/exec_stub.c | s/umask\(r->mask\);//
+core/run/exec_stub.c | s/offer_to_oom_killer\(\);\n//
+core/run/exec_stub.c | s/setpgid\(0, 0\);//
+core/run/exec_stub.c | s/r->has_cpus && sched_setaffinity/false && sched_setaffinity/
+core/run/exec_stub.c | s/        reset_signals\(\);//
+core/run/exec_stub.c | s/if \(!r->namespace && \(prctl\(PR_SET_PDEATHSIG/if (false \&\& (prctl(PR_SET_PDEATHSIG/
+core/run/exec_stub.c | s/if \(is_over\(memory, r->memory\)\)\s+end_for\(run, END_MEMORY\);\s+else if/if/
+core/run/exec_stub.c | s/else if \(is_over\(reaped_cpu\(run\) \+ t.cpu_ns, r->cpu_ns\)\)\s+end_for\(run, END_TIMEOUT\);//
+core/run/exec_stub.c | s/else if \(is_over\(t.threads, r->processes\)\)[^\n]*\s+end_for\(run, END_PROCESSES\);//
+core/run/exec_stub.c | s/if \(r->wall_ns != 0 && clock_now\(\) >= run->begin \+ r->wall_ns\)\s+end_for\(run, END_TIMEOUT\);//
+core/run/exec_stub.c | s/look_at_folder_if_due\(run\);//
+core/run/exec_stub.c | s/if \(is_over\(a->wall_ns, r->wall_ns\) \|\| /if (/
+core/run/exec_stub.c | s/ \|\| is_over\(reaped_cpu\(run\), r->cpu_ns\)//
+core/run/exec_stub.c | s/ \|\| sig == SIGXCPU//
+core/run/exec_stub.c | s/else if \(is_over\(memory, r->memory\)\)/else if (false)/
+core/run/exec_stub.c | s/if \(failed && r->address_space != 0 &&/if (false \&\&/
+core/run/exec_stub.c | s/if \(failed && run->processes_hit\)/if (false)/
+core/run/exec_stub.c | s/if \(sig == SIGXFSZ \|\|/if (/
+core/run/exec_stub.c | s/\(r->file_size != 0 && folder_usage\(run->order->scratch, r->file_size\) > r->file_size\)/false/
+core/run/exec_stub.c | s/memory = MIN\(memory, fair\);//
+core/run/exec_stub.c | s/tree_kill\(r->namespace\);//
+core/run/exec_stub.c | s/r->killed\+\+;//
+core/run/exec_stub.c | s/r->user_ns \+= nanoseconds/r->user_ns = nanoseconds/
+core/run/exec_tree.c | s/signal_all\(SIGSTOP\)/false/
+core/run/exec_tree.c | s/field\[14\] \+ field\[15\] \+ field\[16\] \+ field\[17\]/field[14] + field[15]/
+core/run/exec_tree.c | s/pages \+= p->resident - shared;/pages = p->resident;/
+core/run/exec_tree.c | s/if \(fd < 0 && errno == EACCES && fchmodat/if (false \&\& fchmodat/
+core/run/exec_tree.c | s/: most;/: 0;/
+core/run/execute.c | s/send\(x->control, "o", 1, MSG_NOSIGNAL \| MSG_DONTWAIT\);//
+core/run/execute.c | s/if \(r.end == END_EXIT && \(prints_too_much/if (false \&\& (prints_too_much/
+core/run/execute.c | s/x->cancelled = true;\s+shutdown\(x->control, SHUT_WR\);/x->cancelled = true;/
+core/run/execute.c | s/x->deadline = now_ns\(\) \+ END_GRACE;\n\}/}/
+core/run/execute.c | s/sandbox_sweep\(\);\s+read_streams/read_streams/
+core/run/execute.c | s/kill_marked\(x\);/;/
+core/run/execute.c | s/r = posix_spawn_file_actions_addclosefrom_np\(a, \(int\)ARRAY_SIZE\(from\)\);/;/
+core/run/execute.c | s/arguments, nothing\)/arguments, environ)/
+core/run/measure.c | s/\.wall_ns = l->wall_ns,/.wall_ns = 0,/
+core/run/measure.c | s/\.cpu_ns = l->cpu_ns,/.cpu_ns = 0,/
+core/run/measure.c | s/\.memory = l->memory,/.memory = 0,/
+core/run/measure.c | s/\.file_size = MEASURE_SCRATCH,/.file_size = 0,/
+core/run/measure.c | s/\.processes = l->processes,/.processes = 0,/
+core/run/measure.c | s/\.out = \{\.keep = l->output \? l->output : SIZE_MAX, \.most = l->output\}/.out = {.keep = 1 << 20}/
+core/run/measure.c | s/\.err = \{\.keep = l->output \? l->output : SIZE_MAX, \.most = l->output\}/.err = {.keep = 1 << 20}/
+core/run/measure.c | s/k = remove_tree\(scratch\);/k = 0;/
+core/run/measure.c | s/verdict_bound\([^;]*;//
+core/build/build.c | s/\.wall_ns = left,/.wall_ns = 0,/
+core/build/build.c | s/\.memory = limits->memory,/.memory = 0,/
+core/build/build.c | s/\.processes = limits->processes,/.processes = 0,/
+core/build/build.c | s/\.file_size = FILE_MAX,/.file_size = 0,/
+core/build/build.c | s/\.out = \{\.keep = MAX[^}]*\}/.out = {.keep = SIZE_MAX}/
+core/query/query_build.c | s/"%s\/work\/ccache\/%s", workspace_dir\(w\), q->solver->repository/"%s\/work\/ccache", workspace_dir(w)/
+core/build/worktree.c | s/r = remove_tree\(w->scratch\); \/\*[^\n]*//
+core/build/worktree.c | s/lock_drop\(w->lock\);/;/
 TABLE
 }
 
 git -C "$source" ls-files | rsync -a --files-from=- --checksum "$source/" "$folder/tree/"
 [ -d "$folder/build" ] || meson setup "$folder/build" "$folder/tree" >/dev/null || exit 1
-targets="tools/solverfs core/solverfs-exec tests/attacker tests/tiny"
-for suite in execute measure build mount_hostile mount_runs; do targets+=" tests/test_$suite"; done
+targets="tools/solverfs core/run/solverfs-exec tests/support/attacker tests/support/tiny"
+program() { case $1 in mount_*) echo "tests/mount/test_$1" ;; *) echo "tests/test_$1" ;; esac; }
+for suite in execute measure build mount_hostile mount_runs; do targets+=" $(program $suite)"; done
 ninja -C "$folder/build" $targets >/dev/null || exit 1
 
-export SOLVERFS_COMMAND="$folder/build/tools/solverfs" SOLVERFS_TINY="$folder/build/tests/tiny" SOLVERFS_SOURCE="$folder/tree"
+export SOLVERFS_COMMAND="$folder/build/tools/solverfs" SOLVERFS_TINY="$folder/build/tests/support/tiny" SOLVERFS_SOURCE="$folder/tree" \
+        SOLVERFS_ATTACKER="$folder/build/tests/support/attacker"
 number=0
 while IFS='|' read -r file expression; do
         number=$((number + 1))
@@ -149,12 +151,12 @@ while IFS='|' read -r file expression; do
                 verdict="does not compile"
         else
                 case $file in
-                core/measure.c) suites="measure mount_hostile mount_runs" ;;
-                core/*build.c | core/worktree.c) suites="mount_hostile build" ;;
+                core/run/measure.c) suites="measure mount_hostile mount_runs" ;;
+                core/*build.c | core/build/worktree.c) suites="mount_hostile build" ;;
                 *) suites="execute mount_hostile" ;;
                 esac
                 for suite in $suites; do
-                        if ! ${BEFORE:-} timeout 170 "$folder/build/tests/test_$suite" >"$folder/log.$number" 2>&1; then
+                        if ! ${BEFORE:-} timeout 170 "$folder/build/$(program $suite)" >"$folder/log.$number" 2>&1; then
                                 verdict="killed by $suite: $(grep -aoE ':[FE]:test_[a-z_]*' "$folder/log.$number" | cut -d: -f3 | sort -u | tr '\n' ' ')"
                                 break
                         fi

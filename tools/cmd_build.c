@@ -4,7 +4,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
-#include "core/cell_file.h"
+#include "core/run/cell_file.h"
 #include "words.h"
 
 struct building {

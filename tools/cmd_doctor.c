@@ -1,6 +1,6 @@
 /* solverfs doctor: what this machine and this store can do, and what to do about what they cannot. */
 #include "command.h"
-#include "core/host.h"
+#include "core/run/host.h"
 #include "mounts.h"
 
 #include <sys/stat.h>

@@ -1,6 +1,6 @@
 /* solverfs fsck: checks the whole store and repairs it. */
 #include "command.h"
-#include "core/care.h"
+#include "core/care/care.h"
 
 struct checking {
         bool look_only, json;

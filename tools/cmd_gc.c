@@ -1,6 +1,6 @@
 /* solverfs gc: frees space. */
 #include "command.h"
-#include "core/care.h"
+#include "core/care/care.h"
 
 struct collecting {
         struct care_plan plan;

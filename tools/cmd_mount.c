@@ -1,6 +1,6 @@
 /* solverfs mount: becomes the daemon that serves the store, in the background or in the foreground. */
 #include "command.h"
-#include "fs/session.h"
+#include "fs/kernel/session.h"
 #include "mounts.h"
 
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /* solverfs run: measures commits on cases, or says what is known. */
 #include "batch.h"
-#include "core/cell_file.h"
+#include "core/run/cell_file.h"
 #include "words.h"
 
 struct running {

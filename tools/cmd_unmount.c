@@ -1,6 +1,6 @@
 /* solverfs unmount: detaches a mount and waits until its daemon has gone. */
 #include "command.h"
-#include "fs/session.h"
+#include "fs/kernel/session.h"
 #include "mounts.h"
 
 struct unmounting {

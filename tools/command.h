@@ -4,7 +4,7 @@
 
 #include <argp.h>
 
-#include "core/query.h"
+#include "core/query/query.h"
 #include "output.h"
 
 DEFINE_CLEANUP(struct workspace *, workspace_close)

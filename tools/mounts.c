@@ -4,9 +4,9 @@
 #include <signal.h>
 #include <sys/stat.h>
 
-#include "cache/hash.h"
-#include "cache/lock.h"
-#include "cache/mount_table.h"
+#include "cache/base/hash.h"
+#include "cache/base/lock.h"
+#include "cache/base/mount_table.h"
 
 /* -- the lock --------------------------------------------------------------------------------------------------- */
 

@@ -1,11 +1,11 @@
 /* Mounts: which there are, and whose daemon lives.
  *
  * A daemon holds a lock on <store>/mounts/<digest of the mount point> from before it mounts until its process has ended; the file says
- * who and where. The mount's source, as /proc/self/mounts and df show it, is the store's folder (fs/mount.c): so from a mount point one
+ * who and where. The mount's source, as /proc/self/mounts and df show it, is the store's folder (fs/kernel/mount.c): so from a mount point one
  * finds the store, and from the store the daemon, without touching a mount that may hang. */
 #pragma once
 
-#include "cache/util.h"
+#include "cache/base/util.h"
 
 /* Takes the lock, which the descriptor keeps until the process ends: who waits for it waits for just that. -EBUSY: a daemon of this
  * store has that mount point; one that was just killed is waited for. */

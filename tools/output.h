@@ -7,7 +7,7 @@
 
 #include <jansson.h>
 
-#include "cache/util.h"
+#include "cache/base/util.h"
 
 /* Exit statuses; documented in --help and in solverfs(1). */
 enum status {

@@ -2,7 +2,7 @@
  * where they were installed. A recipe is a file NAME.recipe. */
 #pragma once
 
-#include "cache/util.h"
+#include "cache/base/util.h"
 
 /* What --recipe means: a path when it has a slash or ends in ".recipe", else a name. The path of the file; -ENOENT with the names
  * there are. */

@@ -1,6 +1,7 @@
 #!/bin/bash
 # Installs what is missing, builds, runs every test. Ends with a line "N passed, N failed[, N skipped]" that counts single tests,
-# and exits non-zero when one failed. Arguments go to meson test: tools/test.sh --suite store, tools/test.sh util.
+# and exits non-zero when one failed. Names of rooms choose their tests (folders of tests/): tools/test.sh store mount. All else goes to
+# meson test: tools/test.sh util, tools/test.sh --list.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 . tools/packages.sh
@@ -12,7 +13,12 @@ packages_build "$build" || {
 	exit 1
 }
 rm -f "$build/meson-logs/testlog.json"
-meson test -C "$build" --no-rebuild --print-errorlogs "$@" </dev/null
+arguments=()
+for argument; do
+	[ ! -f "tests/$argument/meson.build" ] || arguments+=(--suite)
+	arguments+=("$argument")
+done
+meson test -C "$build" --no-rebuild --print-errorlogs "${arguments[@]}" </dev/null
 status=$?
 
 # meson counts programs; people count tests. A Check suite ends in "100%: Checks: 12, Failures: 0, Errors: 0", a shell suite prints TAP.

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "tests/test.h"
+#include "tests/support/test.h"
 
 #define DRAWS 200000
 

@@ -6,7 +6,7 @@
  * run.sh makes the table of them. What goes on meanwhile is said on standard error. */
 #pragma once
 
-#include "cache/util.h"
+#include "cache/base/util.h"
 
 struct bench_options {
         const char *dir;        /* a scratch folder on the disk to measure; everything below it is ours */

@@ -3,7 +3,7 @@
 #include <sys/stat.h>
 
 #include "bench.h"
-#include "core/query.h"
+#include "core/query/query.h"
 
 #define KEY_SIZE   (RUN_KEY_SIZE + 5 * 8)
 #define VALUE_SIZE 600 /* a fact with its run.json */

@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 
 #include "bench.h"
-#include "fs/session.h"
+#include "fs/kernel/session.h"
 
 /* -- the daemon -- */
 
@@ -238,7 +238,7 @@ static struct blob text_blob(const char *text)
         return (struct blob){.data = text, .size = strlen(text)};
 }
 
-/* As core/query_run.c keeps it: under the run's key and its limits. */
+/* As core/query/query_run.c keeps it: under the run's key and its limits. */
 static int put_fact(struct workspace *w, struct store_txn *t, const struct cell *cell)
 {
         struct fact f = {.refs = 1, .verdict = VERDICT_SAT, .cpu_ns = 1200000, .memory = 5 << 20, .measured = 1600000000};

@@ -8,7 +8,7 @@
  *          /image     the same as a squashfs image; mounted at /squash */
 #pragma once
 
-#include "core/query.h"
+#include "core/query/query.h"
 
 #define FIXTURE_SERVE "serve" /* argv[1] of the daemon: serve STORE MOUNTPOINT whole|finished */
 #define FIXTURE_STUCK 100     /* commits of `stuck` */

@@ -1,10 +1,10 @@
 /* All that is read back from the store: frames, facts, build records, manifests. Checksums would keep every mutation out, so that what is
  * behind them is also tried alone; and what is damaged behind its checksum must be told. */
-#include "cache/codec.h"
+#include "cache/store/codec.h"
 
-#include "core/build.h"
-#include "core/checkout.h"
-#include "core/fact.h"
+#include "core/build/build.h"
+#include "core/build/checkout.h"
+#include "core/run/fact.h"
 #include "fuzz.h"
 
 int LLVMFuzzerInitialize(int *argc, char ***argv)

@@ -1,6 +1,6 @@
 /* The journal: groups as the input says, then damage as the input says. What is read back is what was written: records may be missing, no
  * other ones appear, they are in order, and without damage all are there. */
-#include "cache/journal.h"
+#include "cache/store/journal.h"
 
 #include "fuzz.h"
 

@@ -5,7 +5,7 @@
 #include <pthread.h>
 #include <sys/uio.h>
 
-#include "fs/session_internal.h"
+#include "fs/kernel/session_internal.h"
 #include "world.h"
 
 #ifndef FINISHED

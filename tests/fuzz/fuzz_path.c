@@ -1,6 +1,6 @@
 /* The path router: any names, from any folder there is. What is found can be looked at, listed and found again by its number; what a listing
  * shows can be looked up and is what the listing said; and nothing of all that starts work. */
-#include "fs/tree.h"
+#include "fs/tree/tree.h"
 
 #include "world.h"
 

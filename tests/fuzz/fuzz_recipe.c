@@ -1,8 +1,8 @@
 /* Recipes and configs as a stranger may send them. What is read can be printed, and what is printed is read back as the same. */
-#include "core/recipe.h"
+#include "core/recipe/recipe.h"
 
 #include "fuzz.h"
-#include "core/recipe_keys.h"
+#include "core/recipe/recipe_keys.h"
 
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {

@@ -1,7 +1,7 @@
 /* What solvers print, and what cases say of themselves. */
-#include "core/verdict.h"
+#include "core/run/verdict.h"
 
-#include "core/cases.h"
+#include "core/cases/cases.h"
 #include "fuzz.h"
 
 static void read_answer(struct input *in)

@@ -1,9 +1,9 @@
 /* A small store for the targets that need one: a solver `toy` with two commits, a tag, branches with slashes, three cases; the first commit
- * is built and run on the first case, and nothing else ever is: engine.compute fails from then on (cache/fault.h). */
+ * is built and run on the first case, and nothing else ever is: engine.compute fails from then on (cache/base/fault.h). */
 #pragma once
 
-#include "core/query.h"
-#include "core/workspace.h"
+#include "core/query/query.h"
+#include "core/query/workspace.h"
 #include "fuzz.h"
 
 struct world {

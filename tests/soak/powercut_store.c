@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cache/store.h"
+#include "cache/store/store.h"
 
 enum {
         JOURNALED,

@@ -1,0 +1,122 @@
+#include "cache/base/hash.h"
+
+#include <openssl/evp.h>
+
+struct hasher {
+        EVP_MD_CTX *context;
+};
+
+static void must(bool done)
+{
+        if (!done) {
+                log_error("SHA-256 failed: no memory left");
+                abort();
+        }
+}
+
+struct hasher *hasher_new(void)
+{
+        struct hasher *h = calloc(1, sizeof(*h));
+
+        must(h && (h->context = EVP_MD_CTX_new()) && EVP_DigestInit_ex(h->context, EVP_sha256(), NULL) == 1);
+        return h;
+}
+
+void hasher_add(struct hasher *h, const void *data, size_t size)
+{
+        must(EVP_DigestUpdate(h->context, data, size) == 1);
+}
+
+void hasher_number(struct hasher *h, uint64_t n)
+{
+        uint8_t bytes[8];
+
+        for (unsigned i = 0; i < 8; i++)
+                bytes[i] = (uint8_t)(n >> (8 * i));
+        hasher_add(h, bytes, sizeof(bytes));
+}
+
+void hasher_field(struct hasher *h, const void *data, size_t size)
+{
+        hasher_number(h, size);
+        hasher_add(h, data, size);
+}
+
+void hasher_string(struct hasher *h, const char *s)
+{
+        if (s)
+                hasher_field(h, s, strlen(s));
+        else
+                hasher_number(h, UINT64_MAX);
+}
+
+void hasher_finish(struct hasher *h, struct digest *ret)
+{
+        must(EVP_DigestFinal_ex(h->context, ret->bytes, NULL) == 1);
+        EVP_MD_CTX_free(h->context);
+        free(h);
+}
+
+void digest_of(const void *data, size_t size, struct digest *ret)
+{
+        must(EVP_Digest(data, size, ret->bytes, NULL, EVP_sha256(), NULL) == 1);
+}
+
+int digest_of_fd(int fd, struct digest *ret, uint64_t *ret_size)
+{
+        struct hasher *h = hasher_new();
+        uint64_t offset = 0;
+        int r = 0;
+
+        for (;;) {
+                char block[1 << 16];
+                ssize_t n = pread(fd, block, sizeof(block), (off_t)offset);
+
+                if (n < 0 && errno == EINTR)
+                        continue;
+                if (n < 0)
+                        r = -errno;
+                if (n <= 0)
+                        break;
+                hasher_add(h, block, (size_t)n);
+                offset += (uint64_t)n;
+        }
+        hasher_finish(h, ret);
+        if (ret_size)
+                *ret_size = offset;
+        return r;
+}
+
+void digest_hex(const struct digest *d, char ret[DIGEST_HEX_SIZE])
+{
+        static const char digits[] = "0123456789abcdef";
+
+        for (unsigned i = 0; i < DIGEST_SIZE; i++) {
+                ret[2 * i] = digits[d->bytes[i] >> 4];
+                ret[2 * i + 1] = digits[d->bytes[i] & 15];
+        }
+        ret[2 * DIGEST_SIZE] = '\0';
+}
+
+static int hex_value(char c)
+{
+        if (c >= '0' && c <= '9')
+                return c - '0';
+        if (c >= 'a' && c <= 'f')
+                return c - 'a' + 10;
+        return -1;
+}
+
+int digest_parse(const char *hex, struct digest *ret)
+{
+        if (strlen(hex) != 2 * DIGEST_SIZE)
+                return -EINVAL;
+        for (unsigned i = 0; i < DIGEST_SIZE; i++) {
+                int high = hex_value(hex[2 * i]), low = hex_value(hex[2 * i + 1]);
+
+                if (high < 0 || low < 0)
+                        return -EINVAL;
+                ret->bytes[i] = (uint8_t)(high << 4 | low);
+        }
+        return 0;
+}

@@ -1,0 +1,36 @@
+/* Content hashes: SHA-256 by OpenSSL's libcrypto. A digest names content or a query's inputs; equal digests are taken to be
+ * equal content. Thread-safe: every call has its own state. No call fails: when a few hundred bytes cannot be had the process ends, as a
+ * wrong digest would be worse than none. */
+#pragma once
+
+#include "cache/base/util.h"
+
+#define DIGEST_SIZE     32
+#define DIGEST_HEX_SIZE (2 * DIGEST_SIZE + 1)
+
+struct digest {
+        uint8_t bytes[DIGEST_SIZE];
+};
+
+struct hasher;
+struct hasher *hasher_new(void);
+void hasher_add(struct hasher *h, const void *data, size_t size);
+/* A field is its length and its bytes, so that ("ab","c") and ("a","bc") differ. */
+void hasher_field(struct hasher *h, const void *data, size_t size);
+void hasher_string(struct hasher *h, const char *s);      /* NULL and "" differ */
+void hasher_number(struct hasher *h, uint64_t n);         /* 8 bytes, little end first */
+void hasher_finish(struct hasher *h, struct digest *ret); /* frees h */
+
+void digest_of(const void *data, size_t size, struct digest *ret);
+int digest_of_fd(int fd, struct digest *ret, uint64_t *ret_size); /* from offset 0 to the end, by pread */
+void digest_hex(const struct digest *d, char ret[DIGEST_HEX_SIZE]);
+int digest_parse(const char *hex, struct digest *ret); /* exactly 64 hex digits, else -EINVAL */
+static inline bool digest_equal(const struct digest *a, const struct digest *b)
+{
+        return memcmp(a->bytes, b->bytes, DIGEST_SIZE) == 0;
+}
+static inline bool digest_is_zero(const struct digest *d)
+{
+        static const struct digest zero;
+        return digest_equal(d, &zero);
+}

@@ -1,0 +1,124 @@
+#include "cache/base/lock.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+static int open_lock(const char *path, bool shared, int *ret_fd)
+{
+        cleanup_close int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY, 0600);
+        struct stat st;
+
+        if (fd < 0 && shared && (errno == EROFS || errno == EACCES))
+                fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY);
+        if (fd < 0)
+                return -errno;
+        /* A umask may have taken our own permission away, and then the next opener would fail. */
+        if (fstat(fd, &st) == 0 && (st.st_mode & 0600) != 0600 && st.st_uid == geteuid())
+                fchmod(fd, 0600);
+        *ret_fd = steal_fd(&fd);
+        return 0;
+}
+
+static int set_lock(int fd, short type, bool wait)
+{
+        struct flock region = {.l_type = type, .l_whence = SEEK_SET}; /* l_pid must be 0 for these locks */
+        int r;
+
+        do
+                r = fcntl(fd, wait ? F_OFD_SETLKW : F_OFD_SETLK, &region);
+        while (r < 0 && errno == EINTR);
+        if (r < 0)
+                return errno == EACCES ? -EAGAIN : -errno;
+        return 0;
+}
+
+/* Is the open file still the one of that name? A holder may have unlinked it between our open and our lock. */
+static bool is_named(int fd, const char *path)
+{
+        struct stat open_file, named;
+
+        return fstat(fd, &open_file) == 0 && lstat(path, &named) == 0 && open_file.st_dev == named.st_dev &&
+               open_file.st_ino == named.st_ino;
+}
+
+static int take(const char *dir, const char *name, bool shared, bool wait, int *ret_fd)
+{
+        char path[PATH_SIZE];
+        int r = path_join(path, dir, name);
+
+        while (r == 0) {
+                cleanup_close int fd = -1;
+
+                r = open_lock(path, shared, &fd);
+                if (r < 0)
+                        break;
+                r = set_lock(fd, shared ? F_RDLCK : F_WRLCK, wait);
+                if (r == -EAGAIN)
+                        return r; /* not worth a sentence: callers expect it */
+                if (r < 0)
+                        break;
+                if (is_named(fd, path)) {
+                        *ret_fd = steal_fd(&fd);
+                        return 0;
+                }
+        }
+        return r == -ENAMETOOLONG ? r : errorf(r, "cannot lock %s: %s", path, strerror(-r));
+}
+
+int lock_try(const char *dir, const char *name, bool shared, int *ret_fd)
+{
+        return take(dir, name, shared, false, ret_fd);
+}
+
+int lock_wait(const char *dir, const char *name, bool shared, int *ret_fd)
+{
+        return take(dir, name, shared, true, ret_fd);
+}
+
+int lock_share(int fd)
+{
+        return set_lock(fd, F_RDLCK, false);
+}
+
+int lock_open(const char *dir, const char *name, int *ret_fd)
+{
+        char path[PATH_SIZE];
+        int r = path_join(path, dir, name);
+
+        if (r < 0)
+                return r;
+        r = open_lock(path, false, ret_fd);
+        return r < 0 ? errorf(r, "cannot open the lock %s: %s", path, strerror(-r)) : 0;
+}
+
+int lock_take(int fd, bool wait)
+{
+        return set_lock(fd, F_WRLCK, wait);
+}
+
+void lock_drop(int fd)
+{
+        set_lock(fd, F_UNLCK, false);
+}
+
+bool lock_is_held(const char *dir, const char *name)
+{
+        struct flock region = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+        cleanup_close int fd = -1;
+        char path[PATH_SIZE];
+
+        if (path_join(path, dir, name) < 0)
+                return false;
+        fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY);
+        return fd >= 0 && fcntl(fd, F_OFD_GETLK, &region) == 0 && region.l_type != F_UNLCK;
+}
+
+void lock_release_unlink(const char *dir, const char *name, int fd)
+{
+        char path[PATH_SIZE];
+
+        /* While others share the lock the name must stay, or a newcomer could lock a new file of that name beside them. */
+        if (path_join(path, dir, name) == 0 && set_lock(fd, F_WRLCK, false) == 0 && is_named(fd, path))
+                unlink(path);
+        close(fd);
+}

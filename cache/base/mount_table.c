@@ -1,0 +1,27 @@
+#include "cache/base/mount_table.h"
+
+#include <mntent.h>
+
+/* libfuse and fusermount3 write it with the options. */
+static uid_t user_of(const struct mntent *m)
+{
+        const char *option = hasmntopt(m, "user_id"), *value = option ? strchr(option, '=') : NULL;
+
+        return value ? (uid_t)strtoul(value + 1, NULL, 10) : 0;
+}
+
+int mount_table_each(int (*fn)(void *user, const struct mount_entry *m), void *user)
+{
+        FILE *f = setmntent("/proc/self/mounts", "re");
+        char text[4 * PATH_SIZE];
+        struct mntent m;
+        int r = 0;
+
+        if (!f)
+                return errorf(-errno, "cannot read /proc/self/mounts: %s", strerror(errno));
+        while (r == 0 && getmntent_r(f, &m, text, sizeof(text)))
+                r = fn(user,
+                       &(struct mount_entry){.path = m.mnt_dir, .source = m.mnt_fsname, .type = m.mnt_type, .user = user_of(&m)});
+        endmntent(f);
+        return r;
+}

@@ -1,0 +1,47 @@
+/* Records: small structures as the store keeps them, field behind field without padding. The order of the fields is the format; its first byte
+ * is mostly a version. Numbers are big end first, as in keys; those that end in _le are little end first, as older records have them.
+ *
+ *     record_put_u8(b, VERSION), record_put_u64(b, x->size), buffer_adds(b, x->name);
+ *
+ *     struct record r = record_of(bytes);
+ *     record_version(&r, VERSION);
+ *     x->size = record_u64(&r);
+ *     x->name = record_string(&r, record_left(&r));
+ *     return record_end(&r, "a thing");
+ *
+ * Reading stops at the first thing that is not there: all that comes then is 0, empty or NULL, and the error is kept until record_end().
+ */
+#pragma once
+
+#include "cache/base/util.h"
+
+struct record {
+        const uint8_t *at, *end;
+        int error;              /* 0, -EBADMSG, -ENOMEM */
+        uint8_t version, known; /* once record_version() has read it */
+};
+
+struct record record_of(struct slice bytes);
+void record_version(struct record *r, uint8_t known); /* a byte: another one is -EBADMSG */
+uint8_t record_u8(struct record *r);
+bool record_bool(struct record *r); /* a byte: other than 0 and 1 is -EBADMSG */
+uint16_t record_u16(struct record *r);
+uint32_t record_u32(struct record *r);
+uint64_t record_u64(struct record *r);
+uint32_t record_u32_le(struct record *r);
+uint64_t record_u64_le(struct record *r);
+void record_raw(struct record *r, void *to, size_t size);            /* *to is left alone when it is not there */
+struct slice record_slice(struct record *r, uint64_t size);          /* inside the record */
+char *record_string(struct record *r, uint64_t size);                /* free() */
+void record_blob(struct record *r, uint64_t size, struct blob *ret); /* a copy */
+size_t record_left(const struct record *r);
+void record_fail(struct record *r); /* what was read makes no sense: -EBADMSG */
+/* 0 when all was there and nothing is left, else -errno with a sentence: "a fact is damaged; …". */
+int record_end(struct record *r, const char *what);
+
+void record_put_u8(struct buffer *b, uint8_t n);
+void record_put_u16(struct buffer *b, uint16_t n);
+void record_put_u32(struct buffer *b, uint32_t n);
+void record_put_u64(struct buffer *b, uint64_t n);
+void record_put_u32_le(struct buffer *b, uint32_t n);
+void record_put_u64_le(struct buffer *b, uint64_t n);

@@ -1,0 +1,529 @@
+#include "cache/base/util.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sys/stat.h>
+#include <sys/sendfile.h>
+#include <time.h>
+
+/* -- lists -- */
+
+int list_grow_sized(void *list, size_t n, size_t size)
+{
+        void *grown;
+
+        if ((n & (n + 1)) != 0)
+                return 0;
+        if (n > SIZE_MAX / size / 2 - 1)
+                return -ENOMEM;
+        memcpy(&grown, list, sizeof(grown)); /* a pointer of any type */
+        grown = realloc(grown, (2 * n + 2) * size);
+        if (!grown)
+                return -ENOMEM;
+        memcpy(list, &grown, sizeof(grown));
+        return 0;
+}
+
+/* -- bytes -- */
+
+struct slice slice_last_lines(struct slice text, unsigned lines, size_t most)
+{
+        const char *end = (const char *)text.data + text.size, *begin = end - MIN(text.size, most), *at = end;
+
+        for (; at > begin; at--)
+                if (at[-1] == '\n' && lines-- == 0)
+                        break;
+        return SLICE(at, (size_t)(end - at));
+}
+
+void buffer_done(struct buffer *b)
+{
+        free(b->data);
+        *b = (struct buffer){0};
+}
+
+static bool buffer_reserve(struct buffer *b, size_t more)
+{
+        if (b->failed)
+                return false;
+        if (more >= b->capacity - b->size) { /* keeps room for the NUL */
+                size_t capacity = MAX(b->capacity * 2, b->size + more + 64);
+                char *data = realloc(b->data, capacity);
+
+                if (!data) {
+                        b->failed = true;
+                        return false;
+                }
+                b->data = data;
+                b->capacity = capacity;
+        }
+        return true;
+}
+
+void buffer_add(struct buffer *b, const void *data, size_t size)
+{
+        if (!buffer_reserve(b, size))
+                return;
+        if (size > 0)
+                memcpy(b->data + b->size, data, size);
+        b->size += size;
+        b->data[b->size] = '\0';
+}
+
+void buffer_adds(struct buffer *b, const char *s)
+{
+        buffer_add(b, s, strlen(s));
+}
+
+void buffer_addf(struct buffer *b, const char *format, ...)
+{
+        va_list args;
+        int n;
+
+        va_start(args, format);
+        n = vsnprintf(NULL, 0, format, args);
+        va_end(args);
+        if (n < 0 || !buffer_reserve(b, (size_t)n)) {
+                b->failed = true;
+                return;
+        }
+        va_start(args, format);
+        vsnprintf(b->data + b->size, (size_t)n + 1, format, args);
+        va_end(args);
+        b->size += (size_t)n;
+}
+
+int buffer_error(const struct buffer *b)
+{
+        return b->failed ? -ENOMEM : 0;
+}
+
+int buffer_steal(struct buffer *b, struct blob *ret)
+{
+        if (b->failed)
+                return -ENOMEM;
+        *ret = (struct blob){.data = b->data ? b->data : "", .size = b->size, .owned = b->data};
+        *b = (struct buffer){0};
+        return 0;
+}
+
+/* -- text -- */
+
+size_t utf8_length(const void *text, size_t left)
+{
+        const unsigned char *p = text;
+        size_t n = p[0] < 0x80                   ? 1
+                   : p[0] >= 0xc2 && p[0] < 0xe0 ? 2
+                   : (p[0] & 0xf0) == 0xe0       ? 3
+                   : p[0] >= 0xf0 && p[0] < 0xf5 ? 4
+                                                 : 0;
+
+        if (n == 0 || n > left)
+                return 0;
+        for (size_t i = 1; i < n; i++)
+                if ((p[i] & 0xc0) != 0x80)
+                        return 0;
+        if ((p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xed && p[1] > 0x9f) || (p[0] == 0xf0 && p[1] < 0x90) ||
+            (p[0] == 0xf4 && p[1] > 0x8f))
+                return 0;
+        return n;
+}
+
+void buffer_add_printable(struct buffer *b, const char *text)
+{
+        const unsigned char *p = (const unsigned char *)text;
+
+        buffer_adds(b, "");
+        for (size_t left = strlen(text), n; left > 0; p += n, left -= n) {
+                bool valid = (n = utf8_length(p, left)) > 0;
+
+                n = MAX(n, (size_t)1);
+                if (*p == '\\' || *p == '\t' || *p == '\n')
+                        buffer_addf(b, "\\%c", *p == '\\' ? '\\' : *p == '\t' ? 't' : 'n');
+                else if (!valid || *p < 0x20 || *p == 0x7f || (*p == 0xc2 && p[1] < 0xa0)) /* the last: C1 controls */
+                        for (size_t i = 0; i < n; i++)
+                                buffer_addf(b, "\\x%02x", p[i]);
+                else
+                        buffer_add(b, p, n);
+        }
+}
+
+/* -- errors and log -- */
+
+static _Thread_local char error_text[1024];
+static _Thread_local int error_number;
+
+int errorf(int r, const char *format, ...)
+{
+        char text[sizeof(error_text)]; /* an argument may be the sentence kept so far */
+        va_list args;
+
+        assert(r < 0);
+        va_start(args, format);
+        vsnprintf(text, sizeof(text), format, args);
+        va_end(args);
+        memcpy(error_text, text, sizeof(text));
+        error_number = r;
+        return r;
+}
+
+const char *error_message(int r)
+{
+        static _Thread_local char text[256];
+
+        if (error_number == r && r != 0)
+                return error_text;
+        return strerror_r(-r, text, sizeof(text));
+}
+
+void error_clear(void)
+{
+        error_number = 0;
+}
+
+static struct {
+        pthread_mutex_t lock;
+        enum log_level most;
+        FILE *to;
+} logger = {.lock = PTHREAD_MUTEX_INITIALIZER, .most = LOG_LEVEL_WARNING};
+
+void log_set(enum log_level most, FILE *to)
+{
+        pthread_mutex_lock(&logger.lock);
+        logger.most = most;
+        logger.to = to;
+        pthread_mutex_unlock(&logger.lock);
+}
+
+void log_line(enum log_level level, const char *format, ...)
+{
+        static const char *const names[] = {"error", "warning", "info", "debug"};
+        int saved = errno;
+        va_list args;
+
+        pthread_mutex_lock(&logger.lock);
+        if (level <= logger.most) {
+                FILE *to = logger.to ? logger.to : stderr;
+
+                if (logger.to) { /* a file that outlives the moment says when */
+                        char stamp[32];
+                        time_t now = time(NULL);
+                        struct tm tm;
+
+                        strftime(stamp, sizeof(stamp), "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &tm));
+                        fprintf(to, "%s [%d] ", stamp, (int)getpid());
+                }
+                fprintf(to, "solverfs: %s: ", names[level]);
+                va_start(args, format);
+                vfprintf(to, format, args);
+                va_end(args);
+                fputc('\n', to);
+                fflush(to);
+        }
+        pthread_mutex_unlock(&logger.lock);
+        errno = saved;
+}
+
+/* -- files -- */
+
+int path_join(char ret[PATH_SIZE], const char *dir, const char *name)
+{
+        int n = snprintf(ret, PATH_SIZE, "%s/%s", dir, name);
+
+        return n < 0 || n >= PATH_SIZE ? errorf(-ENAMETOOLONG, "path too long: %.200s…/%.200s", dir, name) : 0;
+}
+
+int read_fd(int fd, size_t most, struct blob *ret)
+{
+        cleanup_free char *data = NULL;
+        size_t size = 0, capacity = 0;
+        struct stat st;
+
+        if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0)
+                capacity = MIN((size_t)st.st_size, most) + 1; /* one more, to see the end in one read */
+        for (;;) {
+                ssize_t n;
+
+                if (!data || size == capacity) {
+                        char *grown;
+
+                        if (data || capacity == 0)
+                                capacity = MAX(capacity * 2, (size_t)4096);
+                        grown = realloc(data, capacity);
+                        if (!grown)
+                                return -ENOMEM;
+                        data = grown;
+                }
+                n = read(fd, data + size, capacity - size);
+                if (n < 0 && errno == EINTR)
+                        continue;
+                if (n < 0)
+                        return -errno;
+                if (n == 0)
+                        break;
+                size += (size_t)n;
+                if (size > most)
+                        return -EFBIG;
+        }
+        *ret = (struct blob){.data = data, .size = size, .owned = data};
+        data = NULL;
+        return 0;
+}
+
+int read_file(const char *path, size_t most, struct blob *ret)
+{
+        cleanup_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+        int r;
+
+        if (fd < 0)
+                return errorf(-errno, "cannot open %s: %s", path, strerror(errno));
+        r = read_fd(fd, most, ret);
+        if (r == -EFBIG)
+                return errorf(r, "%s is larger than the %zu bytes allowed here", path, most);
+        return r < 0 ? errorf(r, "cannot read %s: %s", path, strerror(-r)) : 0;
+}
+
+int write_all(int fd, const void *data, size_t size)
+{
+        const char *p = data;
+
+        while (size > 0) {
+                ssize_t n = write(fd, p, size);
+
+                if (n < 0 && errno == EINTR)
+                        continue;
+                if (n < 0)
+                        return -errno;
+                p += n;
+                size -= (size_t)n;
+        }
+        return 0;
+}
+
+int sync_folder(const char *path)
+{
+        cleanup_close int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+        return fd < 0 || fsync(fd) < 0 ? errorf(-errno, "cannot sync %s: %s", path, strerror(errno)) : 0;
+}
+
+static int sync_folder_of(const char *path)
+{
+        char dir[PATH_SIZE];
+        const char *slash = strrchr(path, '/');
+        int n = slash ? snprintf(dir, sizeof(dir), "%.*s/", (int)(slash - path), path) : snprintf(dir, sizeof(dir), ".");
+
+        return n < 0 || n >= (int)sizeof(dir) ? -ENAMETOOLONG : sync_folder(dir);
+}
+
+int write_file_atomic(const char *path, const void *data, size_t size, mode_t mode)
+{
+        char temporary[PATH_SIZE];
+        cleanup_close int fd = -1;
+        int r = 0;
+
+        if (snprintf(temporary, sizeof(temporary), "%s.XXXXXX", path) >= (int)sizeof(temporary))
+                return errorf(-ENAMETOOLONG, "path too long: %s", path);
+        fd = mkostemp(temporary, O_CLOEXEC);
+        if (fd < 0)
+                return errorf(-errno, "cannot write %s: %s", temporary, strerror(errno));
+        r = write_all(fd, data, size);
+        if (r == 0 && (fchmod(fd, mode) < 0 || fsync(fd) < 0 || rename(temporary, path) < 0))
+                r = -errno;
+        if (r == 0)
+                return sync_folder_of(path);
+        unlink(temporary);
+        return errorf(r, "cannot write %s: %s", path, strerror(-r));
+}
+
+int copy_fd(int from, int to)
+{
+        for (;;) {
+                ssize_t n = copy_file_range(from, NULL, to, NULL, 1 << 30, 0);
+
+                if (n < 0 && errno == EINTR)
+                        continue;
+                if (n == 0)
+                        return 0;
+                if (n < 0)
+                        break; /* not between these two: by hand */
+        }
+        for (;;) {
+                char block[1 << 16];
+                ssize_t n = read(from, block, sizeof(block));
+                int r;
+
+                if (n < 0 && errno == EINTR)
+                        continue;
+                if (n <= 0)
+                        return n < 0 ? -errno : 0;
+                r = write_all(to, block, (size_t)n);
+                if (r < 0)
+                        return r;
+        }
+}
+
+int make_private_folder(const char *path)
+{
+        if (mkdir(path, 0700) < 0)
+                return errno == EEXIST ? 0 : errorf(-errno, "cannot make %s: %s", path, strerror(errno));
+        return chmod(path, 0700) < 0 ? errorf(-errno, "cannot make %s private: %s", path, strerror(errno)) : 1;
+}
+
+int make_dirs(const char *path, mode_t mode)
+{
+        char partial[PATH_SIZE];
+        size_t n = strlen(path);
+
+        if (n == 0 || n >= sizeof(partial))
+                return -ENAMETOOLONG;
+        memcpy(partial, path, n + 1);
+        for (char *p = partial + 1;; p++) {
+                char c = *p;
+
+                if (c != '/' && c != '\0')
+                        continue;
+                *p = '\0';
+                if (mkdir(partial, mode) == 0 ? chmod(partial, mode) < 0 : errno != EEXIST) /* the umask has no say */
+                        return errorf(-errno, "cannot make folder %s: %s", partial, strerror(errno));
+                *p = c;
+                if (c == '\0')
+                        break;
+        }
+        return 0;
+}
+
+/* How deep we go by recursion; what lies deeper is lifted to the top. A hostile program's folders may be deeper than any stack of calls
+ * or table of descriptors. */
+#define REMOVE_DEPTH 128
+
+struct removal {
+        dev_t device;
+        int top; /* the tree's own folder, or -1 while we are not in it */
+        unsigned names;
+        bool lifted; /* something was, since the top was last looked through */
+};
+
+/* Never through a link that has taken the folder's place. */
+static int open_up(int dirfd, const char *name)
+{
+        cleanup_close int fd = openat(dirfd, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        char path[64];
+
+        if (fd < 0)
+                return -errno;
+        snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+        return chmod(path, 0700) < 0 ? -errno : 0;
+}
+
+static int lift(struct removal *m, int dirfd, const char *name)
+{
+        char to[32];
+        int r;
+
+        open_up(dirfd, name); /* its ".." is to be written */
+        do {
+                snprintf(to, sizeof(to), "deep-%u", m->names++);
+                r = renameat2(dirfd, name, m->top, to, RENAME_NOREPLACE);
+        } while (r < 0 && errno == EEXIST);
+        m->lifted |= r == 0;
+        return r < 0 && errno != ENOENT ? -errno : 0;
+}
+
+static int remove_at(struct removal *m, int dirfd, const char *name, unsigned depth);
+
+static int remove_entries(struct removal *m, DIR *d, unsigned depth)
+{
+        struct dirent *e;
+        int first = 0;
+
+        while ((e = readdir(d))) {
+                int r;
+
+                if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
+                        continue;
+                r = remove_at(m, dirfd(d), e->d_name, depth + 1);
+                if (r < 0 && first == 0)
+                        first = r;
+        }
+        return first;
+}
+
+static int open_to_remove(const struct removal *m, int dirfd, const char *name)
+{
+        cleanup_close int fd = openat(dirfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        struct stat st;
+
+        if (fd < 0 && errno == EACCES && open_up(dirfd, name) == 0)
+                fd = openat(dirfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        if (fd < 0)
+                return -errno;
+        if (fstat(fd, &st) < 0 || st.st_dev != m->device)
+                return -EXDEV;
+        if ((st.st_mode & 0700) != 0700)
+                fchmod(fd, 0700);
+        return steal_fd(&fd);
+}
+
+/* Empties and removes dirfd/name by descriptors, so that a symlink swapped in while we walk is unlinked and never followed. */
+static int remove_at(struct removal *m, int dirfd, const char *name, unsigned depth)
+{
+        int fd, first;
+        DIR *d;
+
+        if (unlinkat(dirfd, name, 0) == 0 || errno == ENOENT)
+                return 0;
+        if (errno != EISDIR && errno != EPERM)
+                return -errno;
+        if (depth > REMOVE_DEPTH)
+                return lift(m, dirfd, name);
+        fd = open_to_remove(m, dirfd, name);
+        if (fd < 0)
+                return fd == -ENOENT ? 0 : fd;
+        d = fdopendir(fd);
+        if (!d) {
+                close(fd);
+                return -ENOMEM;
+        }
+        if (depth == 0)
+                m->top = fd;
+        do {
+                m->lifted = depth > 0 && m->lifted;
+                first = remove_entries(m, d, depth);
+                rewinddir(d);
+        } while (depth == 0 && m->lifted && first == 0);
+        closedir(d);
+        if (unlinkat(dirfd, name, AT_REMOVEDIR) < 0 && errno != ENOENT && first == 0)
+                first = -errno;
+        return first;
+}
+
+int remove_tree(const char *path)
+{
+        struct removal m = {.top = -1};
+        struct stat st;
+        int r;
+
+        if (lstat(path, &st) < 0)
+                return errno == ENOENT ? 0 : -errno;
+        m.device = st.st_dev;
+        r = remove_at(&m, AT_FDCWD, path, 0);
+        return r < 0 ? errorf(r, "cannot remove %s: %s", path, strerror(-r)) : 0;
+}
+
+uint64_t now_ns(void)
+{
+        struct timespec t;
+
+        clock_gettime(CLOCK_MONOTONIC, &t);
+        return (uint64_t)t.tv_sec * NSEC_PER_SEC + (uint64_t)t.tv_nsec;
+}
+
+int64_t now_seconds(void)
+{
+        struct timespec t;
+
+        clock_gettime(CLOCK_REALTIME, &t);
+        return t.tv_sec;
+}

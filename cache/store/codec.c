@@ -1,0 +1,190 @@
+#include "cache/store/codec.h"
+
+#include <endian.h>
+#include <pthread.h>
+#include <xxhash.h>
+#include <zstd.h>
+
+#define FRAME_VERSION  1
+#define FRAME_MOST     (UINT64_C(1) << 32) /* LMDB's bound on a value */
+#define COMPRESS_ABOVE 512
+#define COMPRESS_LEVEL 3
+
+enum codec {
+        CODEC_RAW,
+        CODEC_ZSTD
+};
+
+/* A zstd context is a hundred kilobytes and takes longer to make than to compress a small value, so each thread keeps one. */
+struct contexts {
+        ZSTD_CCtx *compress;
+        ZSTD_DCtx *decompress;
+};
+
+static pthread_key_t contexts_key;
+static pthread_once_t contexts_once = PTHREAD_ONCE_INIT;
+
+static void contexts_free(void *p)
+{
+        struct contexts *c = p;
+
+        ZSTD_freeCCtx(c->compress);
+        ZSTD_freeDCtx(c->decompress);
+        free(c);
+}
+
+static void contexts_init(void)
+{
+        if (pthread_key_create(&contexts_key, contexts_free) != 0)
+                abort(); /* only when a thousand keys are taken */
+}
+
+static struct contexts *contexts_get(void)
+{
+        struct contexts *c;
+
+        pthread_once(&contexts_once, contexts_init);
+        c = pthread_getspecific(contexts_key);
+        if (!c) {
+                c = calloc(1, sizeof(*c));
+                if (c && pthread_setspecific(contexts_key, c) != 0) {
+                        free(c);
+                        c = NULL;
+                }
+        }
+        return c;
+}
+
+static ZSTD_CCtx *compressor(void)
+{
+        struct contexts *c = contexts_get();
+
+        if (c && !c->compress)
+                c->compress = ZSTD_createCCtx();
+        return c ? c->compress : NULL;
+}
+
+static ZSTD_DCtx *decompressor(void)
+{
+        struct contexts *c = contexts_get();
+
+        if (c && !c->decompress)
+                c->decompress = ZSTD_createDCtx();
+        return c ? c->decompress : NULL;
+}
+
+static void put_le64(uint8_t *p, uint64_t n)
+{
+        n = htole64(n);
+        memcpy(p, &n, sizeof(n));
+}
+
+static uint64_t get_le64(const uint8_t *p)
+{
+        uint64_t n;
+
+        memcpy(&n, p, sizeof(n));
+        return le64toh(n);
+}
+
+static uint64_t checksum(uint64_t head, struct slice key, const void *raw, size_t size)
+{
+        return XXH3_64bits_withSeed(raw, size, head ^ XXH3_64bits(key.data, key.size));
+}
+
+static bool is_compressed_already(struct slice v)
+{
+        static const uint8_t magic[] = {0x28, 0xb5, 0x2f, 0xfd};
+
+        return v.size >= sizeof(magic) && memcmp(v.data, magic, sizeof(magic)) == 0;
+}
+
+/* Compressed bytes of `v`, malloc'd, or NULL when that does not pay. */
+static void *compress(struct slice v, size_t *ret_size)
+{
+        size_t most = v.size - v.size / 8, n;
+        cleanup_free void *out = NULL;
+        ZSTD_CCtx *c;
+
+        if (v.size <= COMPRESS_ABOVE || is_compressed_already(v))
+                return NULL;
+        c = compressor();
+        out = malloc(most);
+        if (!c || !out)
+                return NULL;
+        n = ZSTD_compressCCtx(c, out, most, v.data, v.size, COMPRESS_LEVEL);
+        if (ZSTD_isError(n))
+                return NULL; /* most often: it did not fit into seven eighths */
+        *ret_size = n;
+        return steal_pointer(out);
+}
+
+int frame_encode(struct slice key, struct slice value, struct buffer *ret)
+{
+        uint8_t header[FRAME_HEADER];
+        cleanup_free void *compressed = NULL;
+        size_t size = value.size;
+        uint64_t head;
+
+        if (value.size >= FRAME_MOST)
+                return errorf(-EFBIG, "a value of %zu bytes is more than the store takes", value.size);
+        compressed = compress(value, &size);
+        head = FRAME_VERSION | (uint64_t)(compressed ? CODEC_ZSTD : CODEC_RAW) << 8 | (uint64_t)value.size << 16;
+        put_le64(header, head);
+        put_le64(header + 8, checksum(head, key, value.data, value.size));
+        buffer_add(ret, header, sizeof(header));
+        buffer_add(ret, compressed ? compressed : value.data, size);
+        return buffer_error(ret);
+}
+
+static int decompress(struct slice packed, uint64_t size, struct blob *ret)
+{
+        ZSTD_DCtx *d = decompressor();
+        cleanup_free void *raw = NULL;
+
+        /* A damaged length must not make us ask for terabytes: zstd's own header has to agree with it. */
+        if (ZSTD_getFrameContentSize(packed.data, packed.size) != size)
+                return -EBADMSG;
+        raw = malloc(size ? size : 1);
+        if (!raw || !d)
+                return -ENOMEM;
+        if (ZSTD_decompressDCtx(d, raw, size, packed.data, packed.size) != size)
+                return -EBADMSG;
+        *ret = (struct blob){.data = raw, .size = size, .owned = raw};
+        raw = NULL;
+        return 0;
+}
+
+int frame_decode(struct slice key, struct slice frame, struct blob *ret)
+{
+        const uint8_t *p = frame.data;
+        cleanup_blob struct blob b = {0};
+        uint64_t head, size;
+        int r;
+
+        if (frame.size < FRAME_HEADER)
+                return -EBADMSG;
+        head = get_le64(p);
+        size = head >> 16;
+        if ((head & 0xff) != FRAME_VERSION || size >= FRAME_MOST)
+                return -EBADMSG;
+        switch (head >> 8 & 0xff) {
+        case CODEC_RAW:
+                if (size != frame.size - FRAME_HEADER)
+                        return -EBADMSG;
+                b = (struct blob){.data = p + FRAME_HEADER, .size = size};
+                break;
+        case CODEC_ZSTD:
+                r = decompress(SLICE(p + FRAME_HEADER, frame.size - FRAME_HEADER), size, &b);
+                if (r < 0)
+                        return r;
+                break;
+        default:
+                return -EBADMSG;
+        }
+        if (checksum(head, key, b.data, b.size) != get_le64(p + 8))
+                return -EBADMSG;
+        *ret = b;
+        b = (struct blob){0};
+        return 0;
+}

@@ -1,0 +1,75 @@
+/* LMDB, made to survive damage: every call that touches the map runs under a fault guard (guard.h), and every error is an errno with
+ * a sentence. Only the store uses this.
+ *
+ * The guard is for any address: where a damaged page sends LMDB is anybody's guess, and under it there is nothing but LMDB.
+ *
+ * After a fault, a failed assertion or a page that cannot be, the environment is marked damaged: this call and all later ones are -EIO.
+ * A file `damaged` beside LMDB's makes other processes stop writing, and tells whoever comes next to make it anew: in a folder of its
+ * own under the same name, so that who has the old one open finds out when he writes.
+ *
+ * A process may open an environment only once (LMDB's locks are per process). Threads: any, a write transaction stays in its own.
+ */
+#pragma once
+
+#include <lmdb.h>
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "cache/base/guard.h"
+
+struct db {
+        char *dir;    /* of data.mdb and lock.mdb */
+        MDB_env *env; /* owned */
+        bool read_only;
+        bool unlocked; /* lock.mdb could not be had: nothing keeps a writer from reusing the pages we read */
+        uint64_t size; /* of the map */
+        int folder;    /* dir, opened: the mark is of this index, also when it was set aside meanwhile */
+        char *data;    /* path of data.mdb */
+        dev_t device;  /* of data.mdb as it was opened */
+        ino_t inode;
+        _Atomic bool damaged;
+        /* the write transaction; under the store's write lock */
+        MDB_txn *writing;
+        pthread_t writer;
+        bool broken;    /* it was jumped out of: LMDB's state is anybody's guess, and its lock stays with us */
+        unsigned forks; /* as counted when it was opened: a child must not use it */
+};
+
+#define DB_DAMAGED "damaged" /* name of the mark */
+
+/* The most address space to reserve; less is taken when the system does not give it. $SOLVERFS_MAP_SIZE (bytes) overrides it. */
+#define DB_MAP_SIZE (UINT64_C(1) << 40)
+
+int db_open(const char *dir, bool read_only, struct db **ret); /* makes the files, 0600, unless read_only */
+struct db *db_close(struct db *d);
+bool db_is_ours(const struct db *d); /* not opened by the process we were forked from */
+int db_usable(struct db *d);         /* 0; -EIO: damaged, or opened by the process we were forked from */
+bool db_is_current(struct db *d);    /* nobody has made the index anew since */
+
+int db_damaged(struct db *d, const char *what); /* marks it; returns -EIO */
+
+int db_begin(struct db *d, bool write, MDB_txn **ret);
+int db_renew(struct db *d, MDB_txn *txn);
+void db_reset(struct db *d, MDB_txn *txn);
+int db_commit(struct db *d, MDB_txn *txn);
+void db_abort(struct db *d, MDB_txn *txn);
+int db_table(struct db *d, MDB_txn *txn, const char *name, bool create, MDB_dbi *ret);
+
+/* *ret lies in the map: copy it with db_copy(), touch it no other way. -ENOENT without a sentence. */
+int db_get(struct db *d, MDB_txn *txn, MDB_dbi dbi, struct slice key, struct slice *ret);
+int db_copy(struct db *d, void *to, struct slice from);
+int db_put(struct db *d, MDB_txn *txn, MDB_dbi dbi, struct slice key, struct slice value);
+int db_delete(struct db *d, MDB_txn *txn, MDB_dbi dbi, struct slice key);
+int db_empty(struct db *d, MDB_txn *txn, MDB_dbi dbi); /* deletes all keys */
+int db_stat(struct db *d, MDB_txn *txn, MDB_dbi dbi, MDB_stat *ret);
+
+int db_cursor(struct db *d, MDB_txn *txn, MDB_dbi dbi, MDB_cursor **ret);
+void db_cursor_close(struct db *d, MDB_cursor *c);
+/* The key goes to `key` (room for 511 bytes), the value, when asked for, is as in db_get(). For MDB_SET_RANGE, *key_size and key are also
+ * what to look for. */
+int db_cursor_get(struct db *d, MDB_cursor *c, MDB_cursor_op op, uint8_t key[512], size_t *key_size, struct slice *ret_value);
+
+uint64_t db_last_txn(struct db *d); /* number of the newest committed transaction, of any process */
+int db_info(struct db *d, MDB_envinfo *ret);
+void db_clear_readers(struct db *d); /* lets go of what dead processes were reading */
+int db_sync(struct db *d);

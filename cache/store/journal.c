@@ -1,0 +1,457 @@
+#include "cache/store/journal_internal.h"
+
+#include <dirent.h>
+#include <endian.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <sys/stat.h>
+#include <xxhash.h>
+
+#include "cache/base/fault.h"
+
+#define VERSION        1
+#define FLAG_COMPACTED 1u
+#define AHEAD_LEAST    (UINT64_C(64) << 10) /* zeros written ahead: as much as there is already, between these */
+#define AHEAD_MOST     (UINT64_C(4) << 20)
+
+static const char segment_magic[8] = "SLVRFSJ\n";
+
+void segment_name(uint64_t segment, char ret[24])
+{
+        snprintf(ret, 24, "%08" PRIu64, segment);
+}
+
+int segment_open(struct journal *j, uint64_t segment, int flags)
+{
+        char name[24];
+        int fd;
+
+        segment_name(segment, name);
+        fd = openat(j->dir_fd, name, flags | O_CLOEXEC | O_NOFOLLOW, 0600);
+        return fd < 0 ? -errno : fd;
+}
+
+int segment_error(struct journal *j, int r, const char *verb, uint64_t segment)
+{
+        return errorf(r, "cannot %s the journal %s/%08" PRIu64 ": %s", verb, j->dir, segment, strerror(-r));
+}
+
+bool segment_is_there(struct journal *j, uint64_t segment)
+{
+        char name[24];
+
+        segment_name(segment, name);
+        return faccessat(j->dir_fd, name, F_OK, 0) == 0;
+}
+
+/* -- headers ---------------------------------------------------------------------------------------------------- */
+
+void segment_header_fill(struct segment_header *h, uint64_t segment, const struct journal_position *base)
+{
+        *h = (struct segment_header){
+                .version = htole32(VERSION),
+                .flags = htole32(base ? FLAG_COMPACTED : 0),
+                .segment = htole64(segment),
+                .base_segment = htole64(base ? base->segment : 0),
+                .base_offset = htole64(base ? base->offset : 0),
+        };
+        memcpy(h->magic, segment_magic, sizeof(h->magic));
+        h->checksum = htole64(XXH3_64bits(h, offsetof(struct segment_header, checksum)));
+}
+
+/* A header that does not check out says nothing: its segment is then read like any other, record by record. */
+static int header_read(struct journal *j, uint64_t segment, bool *ret_compacted, struct journal_position *ret_base)
+{
+        cleanup_close int fd = segment_open(j, segment, O_RDONLY);
+        struct segment_header h;
+        ssize_t n;
+
+        *ret_compacted = false;
+        *ret_base = (struct journal_position){0};
+        if (fd < 0)
+                return segment_error(j, fd, "open", segment);
+        n = pread(fd, &h, sizeof(h), 0);
+        if (n < 0)
+                return segment_error(j, -errno, "read", segment);
+        if (n != sizeof(h) || memcmp(h.magic, segment_magic, sizeof(h.magic)) != 0 || le64toh(h.segment) != segment ||
+            le64toh(h.checksum) != XXH3_64bits(&h, offsetof(struct segment_header, checksum)))
+                return 0;
+        if (le32toh(h.version) != VERSION)
+                return errorf(-EPROTONOSUPPORT,
+                              "the journal %s/%08" PRIu64 " has format %u and this solverfs knows format %u only; nothing was "
+                              "changed: use %s",
+                              j->dir, segment, le32toh(h.version), VERSION,
+                              le32toh(h.version) > VERSION ? "a newer one" : "the one that made it");
+        if (le32toh(h.flags) & FLAG_COMPACTED) {
+                *ret_compacted = true;
+                *ret_base = (struct journal_position){le64toh(h.base_segment), le64toh(h.base_offset)};
+        }
+        return 0;
+}
+
+/* -- segments --------------------------------------------------------------------------------------------------- */
+
+struct numbers {
+        uint64_t *list; /* malloc'd, ascending */
+        size_t n;
+};
+
+static void numbers_done(struct numbers *n)
+{
+        free(n->list);
+}
+
+static int compare_numbers(const void *a, const void *b)
+{
+        uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+        return (x > y) - (x < y);
+}
+
+static int numbers_add(struct numbers *l, uint64_t n)
+{
+        if (list_grow(l->list, l->n) < 0)
+                return -ENOMEM;
+        l->list[l->n++] = n;
+        return 0;
+}
+
+static int list_segments(struct journal *j, struct numbers *ret)
+{
+        int fd = openat(j->dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), r = 0;
+        DIR *d = fd < 0 ? NULL : fdopendir(fd);
+        struct dirent *e;
+
+        if (!d) {
+                r = errorf(-errno, "cannot list %s: %s", j->dir, strerror(errno));
+                if (fd >= 0)
+                        close(fd);
+                return r;
+        }
+        while (r == 0 && (e = readdir(d))) {
+                char *end, name[24];
+                uint64_t n;
+
+                errno = 0;
+                n = strtoull(e->d_name, &end, 10);
+                if (errno || *end || n == 0)
+                        continue;
+                segment_name(n, name);
+                if (strcmp(name, e->d_name) == 0) /* temporary files and strangers are not ours */
+                        r = numbers_add(ret, n);
+        }
+        closedir(d);
+        sort_list(ret->list, ret->n, sizeof(*ret->list), compare_numbers);
+        return r;
+}
+
+static int find_first(struct journal *j, struct journal_position *ret, bool *ret_lost)
+{
+        cleanup(numbers_done) struct numbers all = {0};
+        bool compacted = false;
+        int r = list_segments(j, &all);
+
+        *ret = (struct journal_position){0};
+        for (size_t i = all.n; r == 0 && !compacted && i-- > 0;) {
+                struct journal_position base;
+
+                *ret = (struct journal_position){all.list[i], JOURNAL_HEADER};
+                r = header_read(j, all.list[i], &compacted, &base);
+        }
+        if (ret_lost)
+                *ret_lost = !compacted && ret->segment > 1;
+        return r;
+}
+
+int journal_first(struct journal *j, struct journal_position *ret, bool *ret_lost)
+{
+        int r = -ENOENT;
+
+        for (unsigned i = 0; r == -ENOENT && i < 10; i++) /* compacted since it was listed */
+                r = find_first(j, ret, ret_lost);
+        return r;
+}
+
+int journal_next_segment(struct journal *j, uint64_t segment, struct journal_position *ret, struct journal_position *ret_base)
+{
+        cleanup(numbers_done) struct numbers all = {0};
+        bool compacted;
+        int r = list_segments(j, &all);
+
+        *ret = *ret_base = (struct journal_position){0};
+        for (size_t i = 0; r == 0 && i < all.n; i++)
+                if (all.list[i] > segment) {
+                        *ret = (struct journal_position){all.list[i], JOURNAL_HEADER};
+                        return header_read(j, all.list[i], &compacted, ret_base);
+                }
+        return r;
+}
+
+int journal_size(struct journal *j, uint64_t *ret)
+{
+        cleanup(numbers_done) struct numbers all = {0};
+        int r = list_segments(j, &all);
+
+        *ret = 0;
+        for (size_t i = 0; i < all.n; i++) {
+                char name[24];
+                struct stat st;
+
+                segment_name(all.list[i], name);
+                if (fstatat(j->dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0)
+                        *ret += (uint64_t)st.st_size;
+        }
+        return r;
+}
+
+int journal_open(const char *dir, struct journal **ret)
+{
+        struct journal *j = calloc(1, sizeof(*j));
+        struct journal_position first;
+        int r;
+
+        if (!j)
+                return -ENOMEM;
+        j->fd = -1;
+        j->dir_fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        j->dir = strdup(dir);
+        if (j->dir_fd < 0)
+                r = errorf(-errno, "cannot open the journal's folder %s: %s", dir, strerror(errno));
+        else
+                r = j->dir ? journal_first(j, &first, NULL) : -ENOMEM;
+        if (r < 0) {
+                journal_close(j);
+                return r;
+        }
+        *ret = j;
+        return 0;
+}
+
+struct journal *journal_close(struct journal *j)
+{
+        if (!j)
+                return NULL;
+        if (j->fd >= 0)
+                close(j->fd);
+        if (j->dir_fd >= 0)
+                close(j->dir_fd);
+        free(j->dir);
+        free(j);
+        return NULL;
+}
+
+/* Makes `segment` the one being written. */
+static int use_segment(struct journal *j, uint64_t segment)
+{
+        int fd;
+
+        if (j->segment == segment)
+                return 0;
+        fd = segment_open(j, segment, O_RDWR);
+        if (fd < 0)
+                return fd;
+        if (j->fd >= 0)
+                close(j->fd);
+        j->fd = fd;
+        j->segment = segment;
+        return 0;
+}
+
+static int begin_segment(struct journal *j, uint64_t segment)
+{
+        cleanup_close int fd = segment_open(j, segment, O_RDWR | O_CREAT | O_TRUNC);
+        struct segment_header h;
+        int r;
+
+        if (fd < 0)
+                return segment_error(j, fd, "make", segment);
+        segment_header_fill(&h, segment, NULL);
+        r = fchmod(fd, 0600) < 0 ? -errno : write_all(fd, &h, sizeof(h));
+        if (r == 0 && fsync(j->dir_fd) < 0)
+                r = -errno;
+        if (r < 0) {
+                char name[24];
+
+                segment_name(segment, name);
+                unlinkat(j->dir_fd, name, 0);
+                return segment_error(j, r, "begin", segment);
+        }
+        if (j->fd >= 0)
+                close(j->fd);
+        j->fd = steal_fd(&fd);
+        j->segment = segment;
+        return 0;
+}
+
+/* -- writing ---------------------------------------------------------------------------------------------------- */
+
+struct journal_position journal_next_group(struct journal_position at)
+{
+        if (at.segment == 0 || at.offset >= JOURNAL_SEGMENT_SIZE)
+                return (struct journal_position){at.segment + 1, JOURNAL_HEADER};
+        return at;
+}
+
+uint64_t record_checksum(const struct record_header *h, const void *body, size_t size, uint64_t segment, uint64_t offset)
+{
+        uint64_t seed = XXH3_64bits_withSeed(h, offsetof(struct record_header, checksum), segment << 40 ^ offset);
+
+        return XXH3_64bits_withSeed(body, size, seed);
+}
+
+void journal_add(struct buffer *group, struct journal_position start, enum journal_op op, struct slice table, struct slice key,
+                 struct slice frame)
+{
+        size_t at = group->size, body = table.size + key.size + frame.size;
+        struct record_header h = {
+                .magic = htole32(RECORD_MAGIC),
+                .op = (uint8_t)op,
+                .table_size = (uint8_t)table.size,
+                .key_size = htole16((uint16_t)key.size),
+                .value_size = htole32((uint32_t)frame.size),
+        };
+
+        assert(table.size <= JOURNAL_TABLE_MAX && key.size <= UINT16_MAX && frame.size <= UINT32_MAX);
+        buffer_add(group, &h, sizeof(h));
+        buffer_add(group, table.data, table.size);
+        buffer_add(group, key.data, key.size);
+        buffer_add(group, frame.data, frame.size);
+        buffer_add(group, (const char[8]){0}, record_round_up(body) - body);
+        if (group->failed)
+                return;
+        h.checksum = htole64(record_checksum(&h, group->data + at + sizeof(h), body, start.segment, start.offset + at));
+        memcpy(group->data + at, &h, sizeof(h));
+}
+
+void journal_add_commit(struct buffer *group, struct journal_position start, uint64_t n_records)
+{
+        uint64_t n = htole64(n_records);
+
+        journal_add(group, start, JOURNAL_COMMIT, SLICE(NULL, 0), SLICE(NULL, 0), SLICE(&n, sizeof(n)));
+}
+
+static int write_at(int fd, uint64_t offset, struct slice bytes)
+{
+        while (bytes.size > 0) {
+                ssize_t n = pwrite(fd, bytes.data, bytes.size, (off_t)offset);
+
+                if (n < 0 && errno == EINTR)
+                        continue;
+                if (n < 0)
+                        return -errno;
+                bytes = SLICE((const char *)bytes.data + n, bytes.size - (size_t)n);
+                offset += (uint64_t)n;
+        }
+        return 0;
+}
+
+/* Zeros behind `end`, when the file ends before it. Only a help: a full disk is found out by who writes more than zeros. */
+static void fill_ahead(int fd, uint64_t end)
+{
+        static const char zeros[1 << 16];
+        uint64_t ahead = MIN(MAX(end, AHEAD_LEAST), AHEAD_MOST);
+        struct stat st;
+
+        if (fstat(fd, &st) < 0 || (uint64_t)st.st_size >= end)
+                return;
+        for (uint64_t done = 0; done < ahead; done += sizeof(zeros))
+                if (write_at(fd, end + done, SLICE(zeros, sizeof(zeros))) < 0) {
+                        if (ftruncate(fd, (off_t)end) < 0)
+                                log_warning("cannot shorten the journal: %s", strerror(errno));
+                        return;
+                }
+}
+
+int journal_append(struct journal *j, struct journal_position start, struct slice group)
+{
+        int r = start.offset == JOURNAL_HEADER && !segment_is_there(j, start.segment) ? begin_segment(j, start.segment)
+                                                                                      : use_segment(j, start.segment);
+
+        if (r < 0)
+                return segment_error(j, r, "open", start.segment);
+        fill_ahead(j->fd, start.offset + group.size);
+        r = fault_at("journal.append");
+        if (r == 0)
+                r = write_at(j->fd, start.offset, group);
+        if (r == 0)
+                r = fault_at("journal.sync");
+        if (r == 0 && fdatasync(j->fd) < 0)
+                r = -errno;
+        if (r == 0)
+                return 0;
+        journal_cut(j, start);
+        return segment_error(j, r, "write", start.segment);
+}
+
+int journal_cut(struct journal *j, struct journal_position end)
+{
+        int r = use_segment(j, end.segment);
+
+        if (r == 0 && (ftruncate(j->fd, (off_t)end.offset) < 0 || fdatasync(j->fd) < 0))
+                r = -errno;
+        if (r == -ENOENT && end.offset == JOURNAL_HEADER) /* the segment was never begun */
+                return 0;
+        return r < 0 ? segment_error(j, r, "shorten", end.segment) : 0;
+}
+
+/* Or it was deleted, or another was put in its place, and what is written to the open file would be nowhere. */
+static bool is_named(struct journal *j)
+{
+        struct stat open_file, named;
+        char name[24];
+
+        segment_name(j->segment, name);
+        return fstat(j->fd, &open_file) == 0 && fstatat(j->dir_fd, name, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
+               open_file.st_dev == named.st_dev && open_file.st_ino == named.st_ino;
+}
+
+int journal_pending(struct journal *j, struct journal_position at)
+{
+        struct journal_position first;
+        uint64_t word = 0;
+        struct stat st;
+        ssize_t n;
+        int r;
+
+        if (at.segment == 0) {
+                r = journal_first(j, &first, NULL);
+                return r < 0 ? r : first.segment != 0;
+        }
+        r = use_segment(j, at.segment);
+        if (r == -ENOENT || (r == 0 && !is_named(j)))
+                return -ENODATA;
+        if (r < 0)
+                return segment_error(j, r, "open", at.segment);
+        n = pread(j->fd, &word, sizeof(word), (off_t)at.offset);
+        if (n < 0 || (n == 0 && fstat(j->fd, &st) < 0))
+                return segment_error(j, -errno, "read", at.segment);
+        if (n == 0 && (uint64_t)st.st_size < at.offset)
+                return -ENODATA;
+        return word != 0 || segment_is_there(j, at.segment + 1);
+}
+
+/* -- removing --------------------------------------------------------------------------------------------------- */
+
+void journal_remove(struct journal *j, uint64_t segment)
+{
+        char name[24];
+
+        segment_name(segment, name);
+        if (unlinkat(j->dir_fd, name, 0) < 0 && errno != ENOENT)
+                log_warning("cannot remove %s/%s: %s", j->dir, name, strerror(errno));
+}
+
+void journal_remove_before(struct journal *j, uint64_t segment)
+{
+        cleanup(numbers_done) struct numbers all = {0};
+
+        if (list_segments(j, &all) < 0)
+                return;
+        for (size_t i = 0; i < all.n && all.list[i] < segment; i++)
+                journal_remove(j, all.list[i]);
+}
+
+void journal_sweep(struct journal *j)
+{
+        unlinkat(j->dir_fd, COMPACT_NAME, 0);
+}

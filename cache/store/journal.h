@@ -1,0 +1,104 @@
+/* The journal: an append-only log of every put and delete in the store's journaled tables, in segments <dir>/journal/<number>.
+ *
+ * A segment is a header and groups; a group is the records of one transaction and a commit record. Every record has a checksum of its
+ * own, seeded with its place, so that one damaged record costs itself and not its neighbours, and bytes of an older life of the disk
+ * block are not taken for a record. Numbers are little end first; records begin at multiples of eight:
+ *
+ *     header  "SLVRFSJ\n" | version u32 | flags u32 | segment u64 | base segment u64 | base offset u64 | 0 u64 | 0 u64 | checksum u64
+ *     record  magic u32 | op u8 | table name's length u8 | key's length u16 | value's length u32 | 0 u32 | checksum u64 | table | key | value
+ *     commit  a record of op 3 with the number of the group's records as its value
+ *
+ * Values are as framed by codec.h. A segment is filled up with zeros ahead of its records, because a sync is cheaper when the file
+ * does not grow; a zero where a record would begin is the end. A compacted segment (flag 1) holds all that was alive at its base, and
+ * replaces all segments before it.
+ *
+ * What comes behind the last whole group is the transaction in flight when a process or the machine died: it is cut off.
+ *
+ * Threads and processes: all that writes is called under the store's write lock. Reading needs none, up to a position that is known.
+ */
+#pragma once
+
+#include "cache/base/util.h"
+
+#define JOURNAL_HEADER       64
+#define JOURNAL_SEGMENT_SIZE (UINT64_C(64) << 20) /* a new one is begun beyond */
+#define JOURNAL_TABLE_MAX    64                   /* bytes in a table's name */
+
+struct journal;
+
+/* Segments count from 1; {0, 0} is before everything. */
+struct journal_position {
+        uint64_t segment, offset;
+};
+static inline bool journal_position_equal(struct journal_position a, struct journal_position b)
+{
+        return a.segment == b.segment && a.offset == b.offset;
+}
+
+enum journal_op {
+        JOURNAL_PUT = 1,
+        JOURNAL_DELETE = 2,
+        JOURNAL_COMMIT = 3
+};
+
+struct journal_record {
+        enum journal_op op;
+        struct slice table, key, frame; /* borrowed, until the callback returns; empty in a commit */
+        struct journal_position end;    /* of the group, in a commit */
+};
+
+/* 0, or what ends the reading and is returned. */
+typedef int (*journal_fn)(void *user, const struct journal_record *record);
+
+struct journal_counts {
+        uint64_t records, damaged; /* read whole; places where something was not, or a segment is lost */
+        bool torn;                 /* an unfinished group was at the end */
+};
+
+int journal_open(const char *dir, struct journal **ret); /* the folder must be there; -EPROTONOSUPPORT: another solverfs's */
+struct journal *journal_close(struct journal *j);
+
+int journal_size(struct journal *j, uint64_t *ret); /* bytes on disk, of all segments */
+
+/* -- writing ---------------------------------------------------------------------------------------------------- */
+
+/* Where a group goes when all up to `at` is applied: there, or in a new segment. */
+struct journal_position journal_next_group(struct journal_position at);
+/* Builds a group that begins at `start`. */
+void journal_add(struct buffer *group, struct journal_position start, enum journal_op op, struct slice table, struct slice key,
+                 struct slice frame);
+void journal_add_commit(struct buffer *group, struct journal_position start, uint64_t n_records);
+/* Writes the group at `start` and syncs it. When it fails nothing of it is kept. */
+int journal_append(struct journal *j, struct journal_position start, struct slice group);
+/* Takes back what lies behind `end` in its segment. */
+int journal_cut(struct journal *j, struct journal_position end);
+
+/* -- compacting: a new segment with all that is alive, made beside the others and then put in their place ------------- */
+
+struct journal_compaction;
+
+int journal_compact_begin(struct journal *j, struct journal_position base, struct journal_compaction **ret);
+int journal_compact_add(struct journal_compaction *c, struct slice table, struct slice key, struct slice frame);
+/* Syncs it and gives it its name; *ret_end is its end. Frees c in any case, and leaves nothing behind when it fails. */
+int journal_compact_finish(struct journal_compaction *c, struct journal_position *ret_end);
+void journal_compact_abort(struct journal_compaction *c);
+void journal_remove(struct journal *j, uint64_t segment);        /* a compacted one that did not come into force */
+void journal_remove_before(struct journal *j, uint64_t segment); /* once it has */
+void journal_sweep(struct journal *j);                           /* what a crash left of a compaction; alone */
+
+/* -- reading ---------------------------------------------------------------------------------------------------- */
+
+/* Is there anything behind `at`? 1, 0, or -ENODATA when the journal ends before it: a part of it was lost. Cheap. */
+int journal_pending(struct journal *j, struct journal_position at);
+/* The newest compacted segment, else the first; {0, 0} when there is none. *ret_lost (may be NULL): it is neither compacted nor number 1, so
+ * that what was before it is gone. */
+int journal_first(struct journal *j, struct journal_position *ret, bool *ret_lost);
+/* The next segment there is; {0, 0} when there is none. `ret_base`, when it is a compacted one, is its base, else {0, 0}. */
+int journal_next_segment(struct journal *j, uint64_t segment, struct journal_position *ret, struct journal_position *ret_base);
+/* Reads the whole groups from *at to the end of its segment, record by record, and moves *at behind each group read whole. With
+ * `thorough`, what follows zeros is looked at, too: a lost page looks like an end. `counts` are added to. */
+int journal_read(struct journal *j, struct journal_position *at, bool thorough, journal_fn fn, void *user,
+                 struct journal_counts *counts);
+/* Reads all there is from journal_first() on, thoroughly, but for groups that end behind `upto`; when all of it was compacted since then,
+ * the compacted segment: what is in there is as new or newer. */
+int journal_read_all(struct journal *j, struct journal_position upto, journal_fn fn, void *user, struct journal_counts *counts);

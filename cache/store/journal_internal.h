@@ -1,0 +1,48 @@
+/* Shared by journal.c (segments, and writing to the last one), journal_read.c and journal_compact.c. */
+#pragma once
+
+#include "cache/store/journal.h"
+
+#define RECORD_MAGIC  UINT32_C(0x4a524653) /* "SFRJ" */
+#define RECORD_HEADER 24
+
+struct journal {
+        char *dir;
+        int dir_fd;
+        /* the segment being written; under the store's write lock */
+        int fd;
+        uint64_t segment; /* 0: none open */
+};
+
+struct segment_header {
+        char magic[8];
+        uint32_t version, flags;
+        uint64_t segment, base_segment, base_offset, reserved[2];
+        uint64_t checksum;
+};
+_Static_assert(sizeof(struct segment_header) == JOURNAL_HEADER, "the header is as documented");
+
+struct record_header {
+        uint32_t magic;
+        uint8_t op, table_size;
+        uint16_t key_size;
+        uint32_t value_size, zero;
+        uint64_t checksum;
+};
+_Static_assert(sizeof(struct record_header) == RECORD_HEADER, "the record's header is as documented");
+
+#define COMPACT_NAME "compacting" /* of a compacted segment that is not in force yet */
+
+void segment_name(uint64_t segment, char ret[24]);
+int segment_open(struct journal *j, uint64_t segment, int flags); /* a descriptor, or -errno without a sentence */
+bool segment_is_there(struct journal *j, uint64_t segment);
+int segment_error(struct journal *j, int r, const char *verb, uint64_t segment);
+/* `base` is a compacted one's, else NULL. */
+void segment_header_fill(struct segment_header *h, uint64_t segment, const struct journal_position *base);
+
+static inline uint64_t record_round_up(uint64_t n)
+{
+        return (n + 7) & ~UINT64_C(7);
+}
+/* Of what stands at this place: its header up to the checksum, and what follows. */
+uint64_t record_checksum(const struct record_header *h, const void *body, size_t size, uint64_t segment, uint64_t offset);

@@ -1,0 +1,298 @@
+#include "cache/store/program_folder.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include "cache/base/lock.h"
+#include "cache/store/store.h"
+
+/* A materialized file's mtime; another says that somebody wrote to it. Its nanoseconds say which boot it is of: it was not synced. */
+#define MATERIALIZED_MTIME 1000000000
+#define TEMPORARY_STALE    60 /* seconds */
+
+static struct timespec mtime_of_this_boot(void)
+{
+        cleanup_blob struct blob id = {0};
+        struct digest d = {0};
+
+        if (read_file("/proc/sys/kernel/random/boot_id", 4096, &id) == 0)
+                digest_of(id.data, id.size, &d);
+        return (struct timespec){.tv_sec = MATERIALIZED_MTIME, .tv_nsec = key_get_u32(d.bytes) % NSEC_PER_SEC};
+}
+
+int program_folder_open(struct program_folder *f, const char *store_dir, bool read_only, uint64_t bound)
+{
+        int r = path_join(f->dir, store_dir, "programs");
+
+        f->bound = bound;
+        f->mtime = mtime_of_this_boot();
+        return r == 0 && !read_only ? make_dirs(f->dir, 0700) : r;
+}
+
+/* The materialized program of that path, held by a shared lock; -ENOENT when there is none, or not one to be trusted. */
+static int open_materialized(struct program_folder *f, const char *path, uint64_t size, int *ret_fd)
+{
+        for (;;) {
+                cleanup_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+                struct stat st;
+                int r;
+
+                if (fd < 0)
+                        return errno == ENOENT || errno == ELOOP ? -ENOENT
+                                                                 : errorf(-errno, "cannot open %s: %s", path, strerror(errno));
+                do
+                        r = flock(fd, LOCK_SH);
+                while (r < 0 && errno == EINTR);
+                if (r < 0 || fstat(fd, &st) < 0)
+                        return errorf(-errno, "cannot hold %s: %s", path, strerror(errno));
+                if (st.st_nlink == 0)
+                        continue; /* evicted between our open and our lock */
+                if (!S_ISREG(st.st_mode) || (uint64_t)st.st_size != size || st.st_mtim.tv_sec != f->mtime.tv_sec ||
+                    st.st_mtim.tv_nsec != f->mtime.tv_nsec || (st.st_mode & 07777) != 0555)
+                        return -ENOENT;
+                futimens(fd, (const struct timespec[2]){{.tv_nsec = UTIME_NOW}, {.tv_nsec = UTIME_OMIT}}); /* last used now */
+                *ret_fd = steal_fd(&fd);
+                return 0;
+        }
+}
+
+/* -- writing ---------------------------------------------------------------------------------------------------- */
+
+/* While anybody has a file open for writing it cannot be executed (ETXTBSY), and a child that another thread of ours forks may hold our
+ * descriptor for a moment, until it executes. A read lease is refused for just as long. */
+static void wait_for_no_writer(int fd)
+{
+        for (unsigned i = 0; i < 1000; i++) {
+                if (fcntl(fd, F_SETLEASE, F_RDLCK) == 0) {
+                        fcntl(fd, F_SETLEASE, F_UNLCK);
+                        return;
+                }
+                if (errno != EAGAIN)
+                        return; /* no leases here */
+                usleep(1000);
+        }
+}
+
+static int write_temporary(struct program_folder *f, const char *temporary, int fd, const struct blob *content)
+{
+        struct timespec times[2] = {{.tv_nsec = UTIME_NOW}, f->mtime};
+        int r = flock(fd, LOCK_SH | LOCK_NB) < 0 ? -errno : write_all(fd, content->data, content->size);
+
+        if (r == 0 && (fchmod(fd, 0555) < 0 || futimens(fd, times) < 0))
+                r = -errno;
+        return r < 0 ? errorf(r, "cannot write %s: %s", temporary, strerror(-r)) : 0;
+}
+
+/* Not synced: what a power cut leaves is of an earlier boot, and made anew. */
+static int write_materialized(struct program_folder *f, const char *path, const struct blob *content, int *ret_fd)
+{
+        cleanup_close int fd = -1;
+        char temporary[PATH_SIZE];
+        int r = path_join(temporary, f->dir, ".new.XXXXXX");
+
+        if (r < 0)
+                return r;
+        fd = mkostemp(temporary, O_CLOEXEC);
+        if (fd < 0)
+                return errorf(-errno, "cannot make %s: %s", temporary, strerror(errno));
+        r = write_temporary(f, temporary, fd, content);
+        if (r == 0) {
+                close(steal_fd(&fd));
+                r = open_materialized(f, temporary, content->size, &fd);
+        }
+        if (r == 0) {
+                wait_for_no_writer(fd);
+                if (rename(temporary, path) < 0)
+                        r = errorf(-errno, "cannot move %s to %s: %s", temporary, path, strerror(errno));
+        }
+        if (r < 0) {
+                unlink(temporary);
+                return r;
+        }
+        *ret_fd = steal_fd(&fd);
+        return 0;
+}
+
+/* -- eviction --------------------------------------------------------------------------------------------------- */
+
+struct entry {
+        char name[DIGEST_HEX_SIZE];
+        uint64_t size;
+        struct timespec used;
+};
+
+struct entries {
+        struct entry *list; /* malloc'd */
+        size_t n;
+        uint64_t bytes;
+};
+
+static void entries_done(struct entries *e)
+{
+        free(e->list);
+}
+
+static int compare_used(const void *a, const void *b)
+{
+        const struct entry *x = a, *y = b;
+
+        if (x->used.tv_sec != y->used.tv_sec)
+                return x->used.tv_sec < y->used.tv_sec ? -1 : 1;
+        return (x->used.tv_nsec > y->used.tv_nsec) - (x->used.tv_nsec < y->used.tv_nsec);
+}
+
+static int add_entry(struct entries *e, const char *name, const struct stat *st)
+{
+        if (list_grow(e->list, e->n) < 0)
+                return -ENOMEM;
+        memcpy(e->list[e->n].name, name, DIGEST_HEX_SIZE);
+        e->list[e->n].size = (uint64_t)st->st_size;
+        e->list[e->n].used = st->st_atim;
+        e->n++;
+        e->bytes += (uint64_t)st->st_size;
+        return 0;
+}
+
+/* Takes the file away if nobody holds it. */
+static bool take_away(int dir_fd, const char *name)
+{
+        cleanup_close int fd = openat(dir_fd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+
+        return fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0 && unlinkat(dir_fd, name, 0) == 0;
+}
+
+static int list_materialized(DIR *d, struct entries *ret)
+{
+        struct dirent *e;
+        int r = 0;
+
+        while (r == 0 && (e = readdir(d))) {
+                struct digest digest;
+                struct stat st;
+
+                if (fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(st.st_mode))
+                        continue;
+                if (digest_parse(e->d_name, &digest) == 0)
+                        r = add_entry(ret, e->d_name, &st);
+                else if (strncmp(e->d_name, ".new.", 5) == 0 && st.st_ctime < now_seconds() - TEMPORARY_STALE)
+                        take_away(dirfd(d), e->d_name); /* left by a crash */
+        }
+        return r;
+}
+
+/* Least recently used first, down to the bound, but for what is in use. */
+static int evict(struct program_folder *f)
+{
+        cleanup(entries_done) struct entries all = {0};
+        DIR *d = opendir(f->dir);
+        int r;
+
+        if (!d)
+                return errorf(-errno, "cannot list %s: %s", f->dir, strerror(errno));
+        r = list_materialized(d, &all);
+        if (r == 0 && all.bytes > f->bound) {
+                sort_list(all.list, all.n, sizeof(*all.list), compare_used);
+                for (size_t i = 0; i < all.n && all.bytes > f->bound; i++)
+                        if (take_away(dirfd(d), all.list[i].name))
+                                all.bytes -= all.list[i].size;
+        }
+        closedir(d);
+        return r;
+}
+
+/* -- the whole -------------------------------------------------------------------------------------------------- */
+
+struct wanted {
+        const struct digest *id;
+        uint64_t size;
+        program_content_fn content;
+        void *user;
+        char hex[DIGEST_HEX_SIZE], path[PATH_SIZE];
+};
+
+static int materialize(struct program_folder *f, const struct wanted *w, int *ret_fd)
+{
+        cleanup_blob struct blob content = {0};
+        int evicted, r = w->content(w->user, w->id, &content);
+
+        if (r == 0)
+                r = write_materialized(f, w->path, &content, ret_fd);
+        if (r < 0)
+                return r;
+        evicted = evict(f);
+        if (evicted < 0) /* a full folder is no reason not to run what is there */
+                log_warning("%s", error_message(evicted));
+        return 0;
+}
+
+/* One process materializes, the others wait for it. */
+static int materialize_once(struct program_folder *f, const struct wanted *w, int *ret_fd)
+{
+        char name[DIGEST_HEX_SIZE + 8];
+        int lock, r;
+
+        snprintf(name, sizeof(name), ".%s.lock", w->hex);
+        r = lock_wait(f->dir, name, false, &lock);
+        if (r < 0)
+                return r;
+        r = open_materialized(f, w->path, w->size, ret_fd);
+        if (r == -ENOENT)
+                r = materialize(f, w, ret_fd);
+        lock_release_unlink(f->dir, name, lock);
+        return r;
+}
+
+/* Where nothing can be written: to be read, and by its path for as long as it is open. */
+static int keep_in_memory(struct wanted *w, int *ret_fd)
+{
+        cleanup_blob struct blob content = {0};
+        cleanup_close int fd = -1;
+        int r = w->content(w->user, w->id, &content);
+
+        if (r < 0)
+                return r;
+        fd = memfd_create(w->hex, MFD_CLOEXEC);
+        if (fd < 0 || fchmod(fd, 0555) < 0)
+                return errorf(-errno, "cannot keep a program in memory: %s", strerror(errno));
+        r = write_all(fd, content.data, content.size);
+        if (r < 0)
+                return errorf(r, "cannot keep a program in memory: %s", strerror(-r));
+        snprintf(w->path, sizeof(w->path), "/proc/%d/fd/%d", getpid(), fd);
+        *ret_fd = open(w->path, O_RDONLY | O_CLOEXEC);
+        if (*ret_fd < 0)
+                return errorf(-errno, "cannot open %s: %s", w->path, strerror(errno));
+        snprintf(w->path, sizeof(w->path), "/proc/%d/fd/%d", getpid(), *ret_fd);
+        return 0;
+}
+
+int program_folder_get(struct program_folder *f, const struct digest *id, uint64_t size, program_content_fn content, void *user,
+                       int *ret_fd, char ret_path[PATH_SIZE])
+{
+        struct wanted w = {.id = id, .size = size, .content = content, .user = user};
+        int r;
+
+        digest_hex(id, w.hex);
+        r = path_join(w.path, f->dir, w.hex);
+        if (r == 0)
+                r = open_materialized(f, w.path, size, ret_fd);
+        if (r == -ENOENT)
+                r = materialize_once(f, &w, ret_fd);
+        if (r == -EROFS || r == -EACCES)
+                r = keep_in_memory(&w, ret_fd);
+        if (r == 0 && ret_path)
+                memcpy(ret_path, w.path, sizeof(w.path));
+        return r;
+}
+
+void program_folder_remove(struct program_folder *f, const struct digest *id)
+{
+        cleanup_close int dir_fd = open(f->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        char hex[DIGEST_HEX_SIZE];
+
+        digest_hex(id, hex);
+        if (dir_fd >= 0)
+                take_away(dir_fd, hex);
+}

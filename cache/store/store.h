@@ -1,0 +1,136 @@
+/* The store: tables of keys and values, kept for good. It knows nothing of solvers.
+ *
+ * Shape. One LMDB environment (<dir>/lmdb) with named tables, and an append-only journal (<dir>/journal/) of every put
+ * and delete in the tables marked `journaled`. The journal is the write-ahead log: a commit appends its records and syncs them,
+ * then commits LMDB without syncing its meta page (MDB_NOMETASYNC), and records in LMDB up to where the journal is applied. So a
+ * commit costs the same two syncs as bare LMDB's, `kill -9` or a power cut loses at most the transaction in flight, and LMDB
+ * itself can be thrown away: store_open() replays what LMDB has not applied, be it all.
+ * Tables that are not journaled (built programs) hold only what can be worked out again.
+ *
+ * Values are framed: format version, codec (raw or zstd), length, XXH3 checksum of the raw bytes. A value that does not check
+ * out is logged, counted, dropped and reported as absent: -ENOENT. LMDB's own pages have no checksums and LMDB trusts them, so
+ * store_open(), when nobody else has it open, looks at them first without LMDB (pages.h: for a quarter of a second at most); what
+ * does not pass is set aside (lmdb.damaged-<time>, the last one is kept) and made anew from the journal. A fault (SIGBUS, SIGSEGV)
+ * inside the map is caught (guard.h), so that a page damaged under a running daemon is not its end: the index is set aside and made anew
+ * from the journal, as soon as the transactions of this process have ended, and what was being read is read again there. Other processes
+ * notice when they write, or when they meet the damage themselves. A write transaction in which it shows fails with -EIO; store_update()
+ * runs it again. Read-only nothing can be made anew: -EIO for all later calls. A damaged value is put back from the journal, and a journal
+ * that lost a part is written anew from the index.
+ *
+ * Threads. A store may be used by any thread and any number of processes. One write transaction at a time (LMDB's lock, which
+ * a dead process frees). Read transactions are per thread, short, and never held over a wait: they keep old pages from reuse.
+ *
+ * A thread that writes must end its transaction before it begins another (-EDEADLK), the one-shot forms included. A forked child
+ * must open the store anew.
+ *
+ * $SOLVERFS_MAP_SIZE bounds the address space reserved for the index, and with it the index: 1 TiB, or what the system gives.
+ *
+ * Errors: -ENOENT (no such key), -ENOSPC (disk or map full; nothing of the transaction is kept), -EROFS (opened read-only),
+ * -EIO (damaged and not repaired by now), -EPROTONOSUPPORT (written by a newer or older solverfs), -ENOMEM. All with a sentence. After a put or
+ * delete failed (other than -ENOENT) the transaction can only be ended: committing it returns that error.
+ */
+#pragma once
+
+#include "cache/base/util.h"
+
+struct store;
+struct store_txn;
+
+/* A table, named for good. Its number is its place in the array given to store_open(). */
+struct store_table {
+        const char *name;
+        bool journaled;
+};
+
+enum store_flags {
+        STORE_CREATE = 1 << 0,    /* make it when the folder is empty or absent */
+        STORE_READ_ONLY = 1 << 1, /* also chosen, with a warning, when the disk is read-only */
+};
+
+#define STORE_KEY_MAX 480 /* bytes in a key */
+
+int store_open(const char *dir, const struct store_table *tables, size_t n_tables, int flags, struct store **ret);
+struct store *store_close(struct store *s); /* NULL; no transaction may be open */
+const char *store_dir(const struct store *s);
+bool store_read_only(const struct store *s);
+
+/* -- transactions ----------------------------------------------------------------------------------------------- */
+
+int store_read(struct store *s, struct store_txn **ret);
+int store_write(struct store *s, struct store_txn **ret);
+int store_commit(struct store_txn *t);            /* consumes t in any case; 0 means durable (write) */
+struct store_txn *store_end(struct store_txn *t); /* aborts, or ends reading; NULL; NULL is fine */
+DEFINE_CLEANUP(struct store_txn *, store_end)
+#define cleanup_txn cleanup(store_endp)
+
+/* *ret lies in the transaction (owned NULL: small values are copied there, never pointed to in the map, where a damaged disk could
+ * make them fault in the caller's hands) or in memory of its own; call blob_done() either way, before the transaction ends. -ENOENT
+ * comes without a sentence. */
+int store_get(struct store_txn *t, size_t table, struct slice key, struct blob *ret);
+bool store_has(struct store_txn *t, size_t table, struct slice key); /* without checking the value */
+int store_put(struct store_txn *t, size_t table, struct slice key, struct slice value);
+int store_delete(struct store_txn *t, size_t table, struct slice key); /* -ENOENT when absent */
+
+/* Calls fn for each key that begins with `prefix` and is not below `from` (both may be empty), in byte order, until fn returns
+ * non-zero, which is then returned (else 0). `values` false passes empty values and decodes nothing. Key and value are valid until fn
+ * returns, which may get, put and delete in the same transaction. */
+typedef int (*store_each_fn)(void *user, struct slice key, struct slice value);
+int store_each(struct store_txn *t, size_t table, struct slice prefix, struct slice from, bool values, store_each_fn fn,
+               void *user);
+
+/* Runs fn in a write transaction and commits it unless fn fails; once more when the index turned out to be damaged on the way and was made
+ * anew. So fn may be run twice, and what it does besides must bear that. For all that took long to work out. */
+typedef int (*store_update_fn)(void *user, struct store_txn *t);
+int store_update(struct store *s, store_update_fn fn, void *user);
+
+/* One-shot forms, a transaction each. store_fetch()'s blob owns its bytes. */
+int store_fetch(struct store *s, size_t table, struct slice key, struct blob *ret);
+int store_set(struct store *s, size_t table, struct slice key, struct slice value);
+
+/* -- care ------------------------------------------------------------------------------------------------------- */
+
+/* A number that changes with every committed write of any process: cheap, to notice change. */
+uint64_t store_generation(struct store *s);
+
+struct store_report {
+        uint64_t values, bytes;                    /* checked */
+        uint64_t damaged, dropped;                 /* values that did not check out; removed */
+        uint64_t restored;                         /* of those, put back from the journal */
+        uint64_t journal_records, journal_damaged; /* records read; skipped because their checksum was wrong */
+        bool rebuilt;                              /* LMDB was thrown away and made anew */
+};
+/* Checks every value and every journal record; puts back or drops what is damaged unless `look_only`. */
+int store_check(struct store *s, bool look_only, struct store_report *ret, void (*say)(void *user, const char *line), void *user);
+
+/* Writes the journal anew with only what is alive; others may go on using the store, but writers wait. When it fails, the old one stays
+ * in force. For gc, when store_stats() shows much more journal than tables. */
+int store_compact(struct store *s);
+
+struct store_stats {
+        uint64_t map_size, used_bytes, journal_bytes;
+        struct {
+                const char *name;
+                uint64_t entries, bytes;
+        } tables[32];
+        size_t n_tables;
+};
+int store_stats(struct store *s, struct store_stats *ret);
+
+/* -- big-end numbers for keys, so that byte order is number order ------------------------------------------------ */
+
+static inline void key_u32(uint8_t *p, uint32_t n)
+{
+        p[0] = (uint8_t)(n >> 24), p[1] = (uint8_t)(n >> 16), p[2] = (uint8_t)(n >> 8), p[3] = (uint8_t)n;
+}
+static inline uint32_t key_get_u32(const uint8_t *p)
+{
+        return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
+}
+static inline void key_u64(uint8_t *p, uint64_t n)
+{
+        key_u32(p, (uint32_t)(n >> 32)), key_u32(p + 4, (uint32_t)n);
+}
+static inline uint64_t key_get_u64(const uint8_t *p)
+{
+        return (uint64_t)key_get_u32(p) << 32 | key_get_u32(p + 4);
+}

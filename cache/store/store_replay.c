@@ -1,0 +1,138 @@
+/* Applying the journal to the index. */
+#include "cache/store/store_internal.h"
+
+#define REPLAY_CHUNK (UINT64_C(32) << 20) /* bytes applied in one LMDB transaction when nobody watches */
+
+struct replayer {
+        struct environment *env;
+        const struct table *tables;
+        size_t n_tables;
+        bool alone;
+        MDB_txn **txn;
+        struct journal_position *at;
+        uint64_t bytes; /* since the last commit */
+        /* a table that is none of ours, most likely of another version of solverfs */
+        char other_name[JOURNAL_TABLE_MAX + 1];
+        MDB_dbi other;
+};
+
+static int table_by_name(struct replayer *p, struct slice name, MDB_dbi *ret)
+{
+        char text[JOURNAL_TABLE_MAX + 1];
+        int r;
+
+        for (size_t i = 0; i < p->n_tables; i++)
+                if (strlen(p->tables[i].name) == name.size && memcmp(p->tables[i].name, name.data, name.size) == 0) {
+                        *ret = p->tables[i].dbi;
+                        return 0;
+                }
+        memcpy(text, name.data, name.size);
+        text[name.size] = '\0';
+        if (strcmp(text, p->other_name) != 0) {
+                r = db_table(p->env->db, *p->txn, text, true, &p->other);
+                if (r < 0)
+                        return r;
+                memcpy(p->other_name, text, name.size + 1);
+        }
+        *ret = p->other;
+        return 0;
+}
+
+static int replay_commit(struct replayer *p, struct journal_position end)
+{
+        struct db *db = p->env->db;
+        int r;
+
+        *p->at = end;
+        if (!p->alone || p->bytes < REPLAY_CHUNK)
+                return 0;
+        p->bytes = 0;
+        r = applied_put(p->env, *p->txn, end);
+        if (r < 0)
+                return r;
+        r = db_commit(db, *p->txn);
+        *p->txn = NULL;
+        return r < 0 ? r : db_begin(db, true, p->txn);
+}
+
+static int replay_record(void *user, const struct journal_record *record)
+{
+        struct replayer *p = user;
+        MDB_dbi dbi;
+        int r;
+
+        if (record->op == JOURNAL_COMMIT)
+                return replay_commit(p, record->end);
+        r = table_by_name(p, record->table, &dbi);
+        if (r < 0)
+                return r;
+        p->bytes += record->key.size + record->frame.size;
+        if (record->op == JOURNAL_PUT)
+                return db_put(p->env->db, *p->txn, dbi, record->key, record->frame);
+        r = db_delete(p->env->db, *p->txn, dbi, record->key);
+        return r == -ENOENT ? 0 : r;
+}
+
+static int pass_over(void *user, const struct journal_record *record)
+{
+        struct journal_position *at = user;
+
+        if (record->op == JOURNAL_COMMIT)
+                *at = record->end;
+        return 0;
+}
+
+/* A compacted segment lies ahead. When it was made from exactly what LMDB has, there is nothing to apply; else LMDB is older,
+ * and what was deleted since would come back if its content were only added to. */
+static int enter_compacted(struct replayer *p, struct journal_position base, struct journal_position first)
+{
+        struct journal_position end = first;
+        struct journal_counts counts = {0};
+        bool same = journal_position_equal(base, *p->at);
+        int r = 0;
+
+        *p->at = first;
+        if (same) {
+                r = journal_read(p->env->journal, &end, false, pass_over, &end, &counts);
+                *p->at = end;
+                return r;
+        }
+        for (size_t i = 0; r == 0 && i < p->n_tables; i++)
+                if (p->tables[i].journaled)
+                        r = db_empty(p->env->db, *p->txn, p->tables[i].dbi);
+        return r;
+}
+
+int replay(struct environment *e, const struct table *tables, size_t n_tables, bool alone, MDB_txn **txn,
+           struct journal_position *at, struct journal_counts *counts)
+{
+        struct replayer p = {
+                .env = e,
+                .tables = tables,
+                .n_tables = n_tables,
+                .alone = alone,
+                .txn = txn,
+                .at = at,
+        };
+        struct journal_position next, base;
+        bool lost = false;
+        int r = 0;
+
+        if (at->segment == 0)
+                r = journal_first(e->journal, at, &lost);
+        counts->damaged += lost;
+        while (r == 0 && at->segment != 0) {
+                r = journal_read(e->journal, at, alone, replay_record, &p, counts);
+                if (r == 0)
+                        r = journal_next_segment(e->journal, at->segment, &next, &base);
+                if (r < 0 || next.segment == 0)
+                        break;
+                if (base.segment != 0) {
+                        r = enter_compacted(&p, base, next);
+                        continue;
+                }
+                counts->damaged += next.segment != at->segment + 1; /* those in between are lost */
+                *at = next;
+        }
+        return r;
+}

@@ -1,0 +1,639 @@
+#include "core/build/build.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+
+#include "cache/base/fault.h"
+#include "core/run/host.h"
+#include "core/build/worktree.h"
+
+#define INSIDE       "/build"
+#define CCACHE       "/ccache"
+#define CCACHE_LINKS "/usr/lib/ccache"    /* where Debian keeps compilers' names that are links to ccache */
+#define FILE_MAX     (UINT64_C(16) << 30) /* the largest file a build may write, and all it may put into its scratch folder */
+#define DISK_FULL    (UINT64_C(16) << 20)
+#define COMMAND_MAX  160 /* of a command in a reason */
+#define LAST_LINES   20  /* of an attempt's log that stay when there is another, */
+#define LAST_BYTES   4096
+
+/* -- keys ------------------------------------------------------------------------------------------------------- */
+
+static void key_of_source(const struct recipe *r, const char *toolchain, const struct digest *source, struct digest *ret)
+{
+        struct digest recipe;
+        struct hasher *h = hasher_new();
+
+        recipe_build_digest(r, &recipe);
+        hasher_add(h, recipe.bytes, DIGEST_SIZE);
+        hasher_string(h, toolchain);
+        hasher_add(h, source->bytes, DIGEST_SIZE);
+        hasher_finish(h, ret);
+}
+
+int build_key(struct history *h, uint32_t commit, const struct recipe *r, struct digest *ret)
+{
+        struct digest source;
+        char toolchain[65];
+        int e = host_toolchain(toolchain);
+
+        if (e == 0)
+                e = history_source(h, commit, r->paths, &source);
+        if (e == 0)
+                key_of_source(r, toolchain, &source, ret);
+        return e;
+}
+
+int build_keys(struct history *h, const struct recipe *r, struct digest **ret, uint32_t *ret_n)
+{
+        cleanup_free struct digest *list = NULL;
+        char toolchain[65];
+        uint32_t n;
+        int e = host_toolchain(toolchain);
+
+        if (e == 0)
+                e = history_sources(h, r->paths, &list, &n);
+        for (uint32_t i = 0; e == 0 && i < n; i++)
+                if (!digest_is_zero(&list[i]))
+                        key_of_source(r, toolchain, &list[i], &list[i]);
+        if (e < 0)
+                return e;
+        *ret = steal_pointer(list);
+        *ret_n = n;
+        return 0;
+}
+
+/* -- one attempt ------------------------------------------------------------------------------------------------ */
+
+/* What a build has found out so far; becomes a record. */
+struct attempt {
+        const struct build_request *request;
+        struct worktree *worktree;
+        struct manifest files;
+        struct buffer log;
+        char *reason; /* owned; NULL: it goes well */
+        bool doubted; /* what it failed for may have come from outside */
+        bool ccache;
+        char namespace[sizeof("CCACHE_NAMESPACE=") + DIGEST_HEX_SIZE];
+        uint64_t wall_ns, cpu_ns, memory;
+        int64_t started;
+        struct build_output *outputs; /* owned */
+        size_t n_outputs;
+};
+
+static void outputs_free(struct build_output *list, size_t n)
+{
+        for (size_t i = 0; i < n; i++)
+                free(list[i].name);
+        free(list);
+}
+
+static void attempt_done(struct attempt *a)
+{
+        manifest_done(&a->files);
+        buffer_done(&a->log);
+        free(a->reason);
+        outputs_free(a->outputs, a->n_outputs);
+}
+#define cleanup_attempt cleanup(attempt_done)
+
+/* The build has failed: that is an answer. 0, or -ENOMEM. */
+static int fail(struct attempt *a, const char *format, ...) printf_like(2, 3);
+static int fail(struct attempt *a, const char *format, ...)
+{
+        va_list args;
+        int n;
+
+        va_start(args, format);
+        n = vasprintf(&a->reason, format, args);
+        va_end(args);
+        if (n < 0) {
+                a->reason = NULL;
+                return -ENOMEM;
+        }
+        for (char *p = a->reason; *p; p++)
+                if ((unsigned char)*p < 0x20)
+                        *p = ' '; /* one line */
+        return 0;
+}
+
+/* -- commands -- */
+
+static bool names_variable(char *const *list, const char *variable)
+{
+        size_t n = strcspn(variable, "=") + 1;
+
+        for (size_t i = 0; list[i]; i++)
+                if (strncmp(list[i], variable, n) == 0)
+                        return true;
+        return false;
+}
+
+static bool has_ccache(const struct build_request *q)
+{
+        return q->ccache_dir && access(CCACHE_LINKS, X_OK) == 0;
+}
+
+/* What may change although the compile cache does not see it: the system's headers, and what the recipe wants a clean build for. */
+static int name_cache(struct attempt *a)
+{
+        char hex[DIGEST_HEX_SIZE];
+        int r = host_headers(hex);
+        struct hasher *h;
+        struct digest d;
+
+        if (r < 0)
+                return r;
+        h = hasher_new();
+        hasher_string(h, hex);
+        for (size_t i = 0; i < a->files.n; i++) {
+                const struct tracked *t = &a->files.list[i];
+
+                if (!manifest_is_among(t->path, a->request->recipe->clean))
+                        continue;
+                hasher_string(h, t->path);
+                hasher_number(h, t->mode);
+                hasher_add(h, t->oid.id, GIT_OID_RAWSZ);
+        }
+        hasher_finish(h, &d);
+        digest_hex(&d, hex);
+        snprintf(a->namespace, sizeof(a->namespace), "CCACHE_NAMESPACE=%s", hex);
+        return 0;
+}
+
+struct environment {
+        const char *list[256]; /* NULL behind the last */
+        size_t n;
+};
+
+static int add_variable(struct environment *e, const char *variable)
+{
+        if (e->n + 1 >= ARRAY_SIZE(e->list))
+                return errorf(-E2BIG, "the recipe has too many 'environment' lines");
+        e->list[e->n++] = variable;
+        return 0;
+}
+
+static int add_defaults(struct environment *e, const struct recipe *recipe, const char *const *list, size_t n)
+{
+        int r = 0;
+
+        for (size_t i = 0; r == 0 && i < n; i++)
+                if (!names_variable(recipe->environment, list[i]))
+                        r = add_variable(e, list[i]);
+        return r;
+}
+
+/* Nothing of it differs between machines and times, so that equal sources give equal programs; the recipe's own variables win. With a
+ * compile cache the programs are what they are without: only where worktrees lie at different paths are these made relative. What has
+ * to be compiled is not preprocessed first (depend mode) but known again by the headers that the compiler has named: not by what the
+ * assembler includes and, with -MMD, not by the system's headers nor those behind -isystem. Hence a namespace (name_cache()), and none of
+ * it in a build that is to begin from nothing. */
+static int environment_of(const struct attempt *a, struct environment *ret)
+{
+        const struct build_request *q = a->request;
+        const char *const always[] = {"SOURCE_DATE_EPOCH=315532800", "TZ=UTC"};
+        const char *const with_ccache[] = {"PATH=" CCACHE_LINKS ":/usr/local/bin:/usr/bin:/bin", "CCACHE_DIR=" CCACHE,
+                                           "CCACHE_UMASK=002"};
+        const char *const by_names[] = {"CCACHE_DEPEND=1", a->namespace};
+        const char *const from_nothing[] = {"CCACHE_NAMESPACE=clean"};
+        const char *const without_sandbox[] = {"CCACHE_BASEDIR=" INSIDE};
+        int r = 0;
+
+        for (char *const *p = q->recipe->environment; r == 0 && *p; p++)
+                r = add_variable(ret, *p);
+        if (r == 0)
+                r = add_defaults(ret, q->recipe, always, ARRAY_SIZE(always));
+        if (r == 0 && a->ccache)
+                r = add_defaults(ret, q->recipe, with_ccache, ARRAY_SIZE(with_ccache));
+        if (r == 0 && a->ccache)
+                r = q->clean ? add_defaults(ret, q->recipe, from_nothing, ARRAY_SIZE(from_nothing))
+                             : add_defaults(ret, q->recipe, by_names, ARRAY_SIZE(by_names));
+        if (r == 0 && a->ccache && q->sandbox != SANDBOX_BWRAP)
+                r = add_defaults(ret, q->recipe, without_sandbox, ARRAY_SIZE(without_sandbox));
+        return r;
+}
+
+/* {jobs} replaced; all other braces are the shell's. */
+static int command_text(const char *command, unsigned jobs, struct buffer *ret)
+{
+        const char *p;
+
+        while ((p = strstr(command, "{jobs}"))) {
+                buffer_add(ret, command, (size_t)(p - command));
+                buffer_addf(ret, "%u", MAX(jobs, 1U));
+                command = p + strlen("{jobs}");
+        }
+        buffer_adds(ret, command);
+        return buffer_error(ret);
+}
+
+static int execute_command(struct attempt *a, const char *text, struct execute_result *ret)
+{
+        const struct build_request *q = a->request;
+        const struct recipe_limits *limits = &q->recipe->build_limits;
+        char *argv[] = {(char *)"/bin/sh", (char *)"-c", (char *)text, NULL};
+        struct environment environment = {0};
+        const struct bind binds[] = {{.source = a->worktree->path, .target = INSIDE, .writable = true},
+                                     {.source = q->ccache_dir, .target = CCACHE, .writable = true, .shared = true}};
+        uint64_t left = limits->wall_ns > a->wall_ns ? limits->wall_ns - a->wall_ns : 1;
+        int r = environment_of(a, &environment);
+
+        if (r < 0)
+                return r;
+        return execute(
+                &(struct execute_request){
+                        .argv = argv,
+                        .environment = (char *const *)environment.list,
+                        .directory = INSIDE,
+                        .binds = binds,
+                        .n_binds = a->ccache ? 2 : 1,
+                        .scratch = a->worktree->scratch,
+                        .sandbox = q->sandbox,
+                        .wall_ns = left,
+                        .cpu_ns = limits->cpu_ns,
+                        .memory = limits->memory,
+                        .file_size = FILE_MAX,
+                        .processes = limits->processes,
+                        .out = {.keep = MAX(limits->output / MAX(strings_count(q->recipe->build), 1), 1 << 16)},
+                        .merge = true,
+                        .cpus = q->cpus,
+                        .slot = q->slot,
+                        .cancel_fd = q->cancel_fd,
+                        .input_fd = -1,
+                },
+                ret);
+}
+
+static bool says(const struct execute_result *x, const char *const *words, size_t n)
+{
+        for (size_t i = 0; i < n; i++)
+                if (x->out.size > 0 && memmem(x->out.data, x->out.size, words[i], strlen(words[i])))
+                        return true;
+        return false;
+}
+
+/* Did it fail for want of the network? In the words of curl, git, pip, cargo, Go, wget and the C library. */
+static bool wants_network(const struct execute_result *x)
+{
+        static const char *const words[] = {"Could not resolve host",         "Temporary failure in name resolution",
+                                            "Network is unreachable",         "ENETUNREACH",
+                                            "unable to resolve host address", "dial tcp: lookup",
+                                            "Name or service not known"};
+
+        return says(x, words, ARRAY_SIZE(words));
+}
+
+/* Could nothing be started any more? In the words of make, gcc and bash, of ninja, and of dash. Its own limit is told otherwise
+ * (END_PROCESSES): this one was the machine's. */
+static bool wants_processes(const struct execute_result *x)
+{
+        static const char *const words[] = {"fork: Resource temporarily unavailable",
+                                            "posix_spawn: Resource temporarily unavailable", ": Cannot fork"};
+
+        return x->end == END_EXIT && x->code != 0 && says(x, words, ARRAY_SIZE(words));
+}
+
+/* A signal that people and services end processes with may have come from anywhere. Mostly it is not the shell that it hits but what the
+ * shell has started: then there is a status, or only a word of the shell, make, a compiler's driver, cargo, go or Python. */
+static bool may_be_killed(const struct execute_result *x)
+{
+        static const char *const words[] = {"Killed\n",
+                                            " Killed  ",
+                                            "Killed signal terminated program",
+                                            "terminated with signal 9",
+                                            "Killed (program ",
+                                            "signal: 9, SIGKILL",
+                                            "signal: killed",
+                                            "Signals.SIGKILL",
+                                            "Terminated\n",
+                                            " Terminated  ",
+                                            "Terminated signal terminated program",
+                                            "terminated with signal 15",
+                                            "signal: 15, SIGTERM",
+                                            "signal: terminated",
+                                            "Signals.SIGTERM"};
+        static const int signals[] = {SIGHUP, SIGINT, SIGKILL, SIGTERM};
+
+        for (size_t i = 0; x->end == END_EXIT && i < ARRAY_SIZE(signals); i++)
+                if (x->code == 128 + signals[i])
+                        return true;
+        return x->doubt == DOUBT_SIGNAL || (x->end == END_EXIT && says(x, words, ARRAY_SIZE(words)));
+}
+
+/* Whether what the command ended for says something of the commit. */
+static bool is_doubted(const struct execute_result *x)
+{
+        return x->doubt == DOUBT_MEMORY || (x->doubt == DOUBT_PAUSE && x->end == END_TIMEOUT) || may_be_killed(x) ||
+               wants_processes(x);
+}
+
+/* Why a command failed, in the words of the record's reason; 0 too when it did not. */
+static int judge(struct attempt *a, size_t number, const char *text, const struct execute_result *x)
+{
+        const struct recipe_limits *limits = &a->request->recipe->build_limits;
+        char command[COMMAND_MAX + 64], limit[32];
+
+        snprintf(command, sizeof(command), "command %zu (%.*s%s)", number + 1, COMMAND_MAX, text,
+                 strlen(text) > COMMAND_MAX ? "…" : "");
+        switch (x->end) {
+        case END_EXIT:
+                return x->code == 0 ? 0
+                                    : fail(a, "%s exited with status %d%s", command, x->code,
+                                           wants_network(x) ? " (a build has no network, and it seems to want one)" : "");
+        case END_SIGNAL:
+                return fail(a, "%s was killed by signal %d (%s)", command, x->code, strsignal(x->code));
+        case END_TIMEOUT:
+                format_duration(limits->wall_ns, limit);
+                return fail(a, "timed out after %s, in %s", limit, command);
+        case END_MEMORY:
+                format_size(limits->memory, limit);
+                return fail(a, "%s needs more than the %s of memory it may use (build-memory)", command, limit);
+        case END_PROCESSES:
+                return fail(a, "%s needs more than the %llu processes it may have (build-processes)", command,
+                            (unsigned long long)limits->processes);
+        case END_OUTPUT:
+                format_size(FILE_MAX, limit);
+                return fail(a, "%s wrote more than %s of temporary files", command, limit);
+        case END_CANCELLED:
+                return errorf(-ECANCELED, "the build was cancelled");
+        case END_NOEXEC:
+                return errorf(-EIO, "cannot run /bin/sh for a build: %s", strerror(x->code));
+        }
+        return errorf(-EIO, "a build command ended in a way that is not known: %d", x->end);
+}
+
+static int run_command(struct attempt *a, size_t number)
+{
+        cleanup_buffer struct buffer text = {0};
+        struct execute_result x = {0};
+        int r = fault_at("build.command");
+
+        if (r == 0)
+                r = command_text(a->request->recipe->build[number], a->request->jobs, &text);
+        if (r < 0)
+                return r;
+        r = progress_step(a->request->progress, text.data, number, strings_count(a->request->recipe->build));
+        if (r < 0)
+                return r;
+        buffer_addf(&a->log, "+ %s\n", text.data);
+        r = execute_command(a, text.data, &x);
+        if (r < 0)
+                return r;
+        buffer_add(&a->log, x.out.data, x.out.size);
+        if (a->log.size > 0 && a->log.data[a->log.size - 1] != '\n')
+                buffer_adds(&a->log, "\n");
+        a->wall_ns += x.wall_ns;
+        a->cpu_ns += x.user_ns + x.system_ns;
+        a->memory = MAX(a->memory, x.memory);
+        r = judge(a, number, text.data, &x);
+        a->doubted = a->reason && is_doubted(&x);
+        execute_result_done(&x);
+        return r < 0 ? r : buffer_error(&a->log);
+}
+
+/* -- outputs -- */
+
+/* An output that an earlier commit's build left must not pass for this one's. */
+static int delete_outputs(struct attempt *a)
+{
+        char *const *outputs = a->request->recipe->outputs;
+        int r = 0;
+
+        for (size_t i = 0; r == 0 && outputs[i]; i++) {
+                bool is_source = false;
+
+                for (size_t k = 0; k < a->files.n && !is_source; k++)
+                        is_source = strcmp(a->files.list[k].path, outputs[i]) == 0;
+                r = is_source ? 0 : checkout_delete(a->worktree->path, outputs[i]); /* a script needs no build to be there */
+                if (r < 0)
+                        r = errorf(r, "cannot delete %s in %s: %s", outputs[i], a->worktree->path, strerror(-r));
+        }
+        return r;
+}
+
+static int put_output(struct attempt *a, size_t i)
+{
+        const char *path = a->request->recipe->outputs[i];
+        const struct digest *near = i < a->worktree->n_programs ? &a->worktree->programs[i] : NULL;
+        struct build_output *o = &a->outputs[i];
+        cleanup_close int fd = -1;
+        struct stat st;
+        int r = checkout_open(a->worktree->path, path, &fd);
+
+        if (r == -ENOENT || r == -ENOTDIR)
+                return fail(a, "output %s was not made", path);
+        if (r < 0 || fstat(fd, &st) < 0)
+                return fail(a, "output %s is no plain file of the build's", path);
+        if (st.st_size == 0)
+                return fail(a, "output %s is empty", path);
+        *o = (struct build_output){.name = strdup(basename(path)), .executable = st.st_mode & 0111};
+        if (!o->name)
+                return -ENOMEM;
+        a->n_outputs++;
+        return programs_put(a->request->programs, fd, near, &o->id, &o->size);
+}
+
+static int put_outputs(struct attempt *a)
+{
+        size_t n = strings_count(a->request->recipe->outputs);
+        int r = 0;
+
+        a->outputs = calloc(n + 1, sizeof(*a->outputs));
+        if (!a->outputs)
+                return -ENOMEM;
+        progress_tell(a->request->progress, "storing programs", 0, n); /* it is built: no time to stop */
+        for (size_t i = 0; r == 0 && !a->reason && i < n; i++)
+                r = put_output(a, i);
+        return r;
+}
+
+/* -- all of it -- */
+
+static uint64_t disk_left(const char *path)
+{
+        struct statvfs s;
+
+        return statvfs(path, &s) < 0 ? UINT64_MAX : (uint64_t)s.f_bavail * s.f_frsize;
+}
+
+/* A build that failed for want of room says nothing of the commit. */
+static int check_disk(const struct attempt *a)
+{
+        static const char words[] = "No space left on device";
+
+        if (disk_left(a->worktree->path) >= DISK_FULL &&
+            !(a->log.size > 0 && memmem(a->log.data, a->log.size, words, strlen(words))))
+                return 0;
+        return errorf(-ENOSPC, "the disk of %s is full: a build could not finish", a->worktree->path);
+}
+
+static int attempt_run(struct attempt *a, git_repository *git, bool clean)
+{
+        const struct build_request *q = a->request;
+        int r = worktree_begin(a->worktree, clean);
+
+        a->started = now_seconds();
+        if (r == 0)
+                r = fault_at("build.checkout");
+        if (r == 0)
+                r = checkout(git, a->worktree->path, &a->worktree->manifest, &a->files, q->progress);
+        if (r == 0)
+                r = delete_outputs(a);
+        for (size_t i = 0; r == 0 && !a->reason && q->recipe->build[i]; i++)
+                r = run_command(a, i);
+        if (r == 0 && !a->reason)
+                r = put_outputs(a);
+        return r == 0 && a->reason ? check_disk(a) : r;
+}
+
+static int record_new(struct attempt *a, const git_oid *commit, bool clean, struct build_record **ret)
+{
+        struct build_record *b = calloc(1, sizeof(*b));
+        int r;
+
+        if (!b)
+                return -ENOMEM;
+        if (a->reason)
+                buffer_addf(&a->log, "(failed: %s)\n", a->reason);
+        r = buffer_steal(&a->log, &b->log);
+        if (r < 0) {
+                free(b);
+                return r;
+        }
+        b->refs = 1;
+        b->ok = !a->reason;
+        b->clean = clean;
+        b->commit = *commit;
+        b->started = a->started;
+        b->duration_ns = a->wall_ns;
+        b->cpu_ns = a->cpu_ns;
+        b->memory = a->memory;
+        b->reason = steal_pointer(a->reason);
+        if (b->ok) {
+                b->outputs = steal_pointer(a->outputs);
+                b->n_outputs = a->n_outputs;
+                a->n_outputs = 0;
+        }
+        *ret = b;
+        return 0;
+}
+
+static int keep(struct attempt *a, const struct digest *recipe)
+{
+        cleanup_free struct digest *programs = calloc(a->n_outputs + 1, sizeof(*programs));
+        int r = programs ? fault_at("build.keep") : -ENOMEM;
+
+        if (r < 0)
+                return r;
+        for (size_t i = 0; i < a->n_outputs; i++)
+                programs[i] = a->outputs[i].id;
+        return worktree_keep(a->worktree, recipe, &a->files, programs, a->n_outputs);
+}
+
+static void add_quoted(struct buffer *b, struct slice text)
+{
+        const char *at = text.data, *end = at + text.size;
+
+        while (at < end) {
+                const char *newline = memchr(at, '\n', (size_t)(end - at)), *next = newline ? newline + 1 : end;
+
+                buffer_adds(b, "| ");
+                buffer_add(b, at, (size_t)(next - at));
+                at = next;
+        }
+}
+
+/* Begins the log anew, with why there is another attempt and how the one before ended. */
+static void begin_again(struct attempt *a, struct buffer *notes, const char *what, const char *why)
+{
+        struct slice said = SLICE(a->log.data + notes->size, a->log.size - notes->size);
+
+        buffer_addf(notes, "(built from nothing, as %s: %s)\n", what, why);
+        add_quoted(notes, slice_last_lines(said, LAST_LINES, LAST_BYTES));
+        buffer_done(&a->log);
+        buffer_add(&a->log, notes->data, notes->size);
+        outputs_free(a->outputs, a->n_outputs);
+        a->outputs = NULL;
+        a->n_outputs = 0;
+        a->wall_ns = a->cpu_ns = a->memory = 0;
+        a->doubted = false;
+        free(steal_pointer(a->reason));
+}
+
+/* Whatever is wrong with a worktree that was used before may be right in an empty one; but a cancel, a full disk and a repository that
+ * lacks objects stay. */
+static bool may_help(int r)
+{
+        return r != -ECANCELED && r != -ENOSPC && r != -ESTALE && r != -ENOMEM;
+}
+
+static int attempt_again(struct attempt *a, git_repository *git, const git_oid *commit, struct buffer *notes, const char *what,
+                         int r)
+{
+        cleanup_free char *why = strdup(a->reason ?: error_message(r));
+
+        log_info("building %s from nothing, as %s: %s", git_oid_tostr_s(commit), what, why ?: "");
+        begin_again(a, notes, what, why ?: "");
+        return attempt_run(a, git, true);
+}
+
+static int build_in(struct attempt *a, git_repository *git, const git_oid *commit, const struct digest *recipe,
+                    struct build_record **ret)
+{
+        cleanup_buffer struct buffer notes = {0};
+        bool clean = !a->worktree->usable || a->request->clean;
+        int r;
+
+        buffer_add(&notes, a->log.data, a->log.size);
+        r = attempt_run(a, git, clean);
+        if (!clean && (a->reason || (r < 0 && may_help(r)))) {
+                r = attempt_again(a, git, commit, &notes, "building on what was there failed", r);
+                clean = true;
+        }
+        if (r == 0 && a->doubted) {
+                r = attempt_again(a, git, commit, &notes, "what ended it may have come from outside", r);
+                clean = true;
+        }
+        if (r == 0 && a->doubted)
+                r = errorf(-EIO, "%s: that may have come from outside, so nothing is recorded of this commit", a->reason);
+        if (r == 0 && !a->reason && !a->request->clean && keep(a, recipe) < 0)
+                log_warning("the next build in %s begins from nothing: its state cannot be written", a->worktree->path);
+        if (a->request->clean && remove_tree(a->worktree->path) < 0)
+                log_warning("%s is left behind", a->worktree->path);
+        return r < 0 ? r : record_new(a, commit, clean, ret);
+}
+
+int build(const struct build_request *request, struct build_record **ret)
+{
+        cleanup(git_repository_freep) git_repository *git = NULL;
+        cleanup_worktree struct worktree worktree = {.lock = -1};
+        cleanup_attempt struct attempt a = {.request = request, .worktree = &worktree, .ccache = has_ccache(request)};
+        struct digest recipe;
+        struct commit c;
+        int r = history_commit(request->history, request->commit, &c);
+
+        recipe_build_digest(request->recipe, &recipe);
+        buffer_add(&a.log, "", 0);
+        if (r == 0)
+                r = progress_step(request->progress, "checkout", 0, 0);
+        if (r == 0)
+                r = make_dirs(request->work_dir, 0700);
+        if (r == 0)
+                r = history_repository(request->history, &git);
+        if (r == 0)
+                r = checkout_list(git, &c.oid, request->recipe->paths, &a.files, &a.log);
+        if (r == -EBADMSG) { /* no machine could build that */
+                a.started = now_seconds();
+                r = fail(&a, "%s", error_message(r));
+                return r < 0 ? r : record_new(&a, &c.oid, true, ret);
+        }
+        if (r == 0 && a.ccache)
+                r = name_cache(&a);
+        if (r == 0)
+                r = worktree_take(request->work_dir, &recipe, &a.files, request->recipe->clean, request->clean, &worktree);
+        return r < 0 ? r : build_in(&a, git, &c.oid, &recipe, ret);
+}

@@ -1,0 +1,69 @@
+/* Builds: from a recipe and a commit to programs in the store.
+ *
+ * A pool of worktrees, <store>/work/<repository>/<n>, each holding only the paths the recipe names, each bound at /build inside the
+ * sandbox (so that ccache hits and deltas stay small). A build takes the idle worktree (OFD lock) whose commit is nearest: fewest
+ * changed paths; checks out the difference so that unchanged files keep their mtimes, puts back tracked files that a build modified
+ * (told by size, inode and time), and builds incrementally. One that fails incrementally is tried once more clean; only a clean failure
+ * is a failed build.
+ *
+ * A failed build is an answer (ok false, with its log), kept like any other. What is no answer (disk full, no sandbox, cancelled) is an
+ * error and leaves nothing behind but a worktree marked dirty.
+ *
+ * Build key = recipe_build_digest() + host_toolchain() + history_source(): two commits that differ only in documentation are one build.
+ * Threads: any. */
+#pragma once
+
+#include "cache/store/programs.h"
+#include "core/run/execute.h"
+#include "core/history/history.h"
+#include "core/recipe/recipe.h"
+
+struct build_output {
+        char *name;       /* the file's own name: "z3" for build/z3 */
+        struct digest id; /* in programs.h */
+        uint64_t size;
+        bool executable;
+};
+
+struct build_record {
+        unsigned refs;
+        bool ok;
+        bool clean;     /* built from nothing, or incrementally */
+        char *reason;   /* why it failed, one line: "command 2 (ninja -C build shell) exited with status 1"; NULL when ok */
+        git_oid commit; /* the one it was really built from (another commit of the same key may show it) */
+        int64_t started;
+        uint64_t duration_ns, cpu_ns, memory;
+        struct build_output *outputs;
+        size_t n_outputs;
+        struct blob log; /* the whole output of every command, each announced by a line "+ command" */
+};
+struct build_record *build_record_ref(struct build_record *b);
+struct build_record *build_record_unref(struct build_record *b); /* NULL */
+DEFINE_CLEANUP(struct build_record *, build_record_unref)
+int build_record_encode(const struct build_record *b, struct buffer *ret);
+int build_record_decode(struct slice bytes, bool with_log, struct build_record **ret); /* -EBADMSG */
+
+/* 0 or history_source()'s error. */
+int build_key(struct history *h, uint32_t commit, const struct recipe *r, struct digest *ret);
+/* The same of every commit, (*ret)[number]; free(). Zero for a commit that the repository has lost. See history_sources(). */
+int build_keys(struct history *h, const struct recipe *r, struct digest **ret, uint32_t *ret_n);
+
+struct build_request {
+        struct programs *programs;
+        struct history *history;
+        uint32_t commit;
+        const struct recipe *recipe;
+        const char *work_dir;   /* <store>/work/<repository> */
+        const char *ccache_dir; /* bound when ccache is installed; NULL: not used */
+        enum sandbox_kind sandbox;
+        unsigned jobs; /* {jobs} */
+        const cpu_set_t *cpus;
+        unsigned slot;
+        bool clean;                      /* begin from nothing */
+        int cancel_fd;                   /* ends the running command */
+        const struct progress *progress; /* "checkout", then the running command */
+};
+int build(const struct build_request *request, struct build_record **ret);
+
+/* Takes down worktrees nobody uses, oldest first, until at most `keep` are left; for gc. */
+int build_prune(const char *work_dir, unsigned keep);

@@ -1,0 +1,113 @@
+/* The store's form of a build: a version, then fields; numbers big end first; strings and blobs after their length. The log comes last, so
+ * that who does not want it need not look at it. */
+#include "core/build/build.h"
+#include "cache/base/record.h"
+
+#define FORMAT_VERSION 1
+
+struct build_record *build_record_ref(struct build_record *b)
+{
+        __atomic_add_fetch(&b->refs, 1, __ATOMIC_RELAXED);
+        return b;
+}
+
+struct build_record *build_record_unref(struct build_record *b)
+{
+        if (!b || __atomic_sub_fetch(&b->refs, 1, __ATOMIC_ACQ_REL) > 0)
+                return NULL;
+        for (size_t i = 0; i < b->n_outputs; i++)
+                free(b->outputs[i].name);
+        free(b->outputs);
+        free(b->reason);
+        blob_done(&b->log);
+        free(b);
+        return NULL;
+}
+
+static void add_bytes(struct buffer *b, const void *data, size_t size)
+{
+        record_put_u64(b, size);
+        buffer_add(b, data, size);
+}
+
+int build_record_encode(const struct build_record *b, struct buffer *ret)
+{
+        record_put_u8(ret, FORMAT_VERSION);
+        record_put_u8(ret, b->ok);
+        record_put_u8(ret, b->clean);
+        record_put_u8(ret, b->reason != NULL);
+        buffer_add(ret, b->commit.id, GIT_OID_RAWSZ);
+        record_put_u64(ret, (uint64_t)b->started);
+        record_put_u64(ret, b->duration_ns);
+        record_put_u64(ret, b->cpu_ns);
+        record_put_u64(ret, b->memory);
+        if (b->reason)
+                add_bytes(ret, b->reason, strlen(b->reason));
+        record_put_u64(ret, b->n_outputs);
+        for (size_t i = 0; i < b->n_outputs; i++) {
+                const struct build_output *o = &b->outputs[i];
+
+                add_bytes(ret, o->name, strlen(o->name));
+                buffer_add(ret, o->id.bytes, DIGEST_SIZE);
+                record_put_u64(ret, o->size);
+                record_put_u64(ret, o->executable);
+        }
+        add_bytes(ret, b->log.data, b->log.size);
+        return buffer_error(ret);
+}
+
+static void read_outputs(struct record *r, struct build_record *b)
+{
+        uint64_t n = record_u64(r);
+
+        if (n > record_left(r) / DIGEST_SIZE) { /* before it is believed */
+                record_fail(r);
+                return;
+        }
+        b->outputs = calloc(n + 1, sizeof(*b->outputs));
+        if (!b->outputs)
+                r->error = -ENOMEM;
+        for (uint64_t i = 0; i < n && r->error == 0; i++) {
+                struct build_output *o = &b->outputs[i];
+
+                o->name = record_string(r, record_u64(r));
+                record_raw(r, o->id.bytes, DIGEST_SIZE);
+                o->size = record_u64(r);
+                o->executable = record_u64(r) != 0;
+                b->n_outputs++;
+        }
+}
+
+int build_record_decode(struct slice bytes, bool with_log, struct build_record **ret)
+{
+        cleanup(build_record_unrefp) struct build_record *b = calloc(1, sizeof(*b));
+        struct record rec = record_of(bytes);
+        bool has_reason;
+        int r;
+
+        if (!b)
+                return -ENOMEM;
+        b->refs = 1;
+        record_version(&rec, FORMAT_VERSION);
+        b->ok = record_bool(&rec);
+        b->clean = record_bool(&rec);
+        has_reason = record_bool(&rec);
+        record_raw(&rec, b->commit.id, GIT_OID_RAWSZ);
+        b->started = (int64_t)record_u64(&rec);
+        b->duration_ns = record_u64(&rec);
+        b->cpu_ns = record_u64(&rec);
+        b->memory = record_u64(&rec);
+        if (has_reason)
+                b->reason = record_string(&rec, record_u64(&rec));
+        read_outputs(&rec, b);
+        if (with_log)
+                record_blob(&rec, record_u64(&rec), &b->log);
+        else
+                record_slice(&rec, record_left(&rec));
+        if (b->ok ? b->n_outputs == 0 : !b->reason) /* who reads it relies on a program or a reason */
+                record_fail(&rec);
+        r = record_end(&rec, "the record of a build");
+        if (r == 0)
+                *ret = steal_pointer(b);
+        return r;
+}

@@ -1,0 +1,394 @@
+#include "core/build/checkout.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <sys/stat.h>
+
+#define ENTRIES_MAX   1000000 /* files and folders in a checkout; a few objects of a hostile repository can name any number */
+#define NAMES_MAX     ((size_t)1 << 28)   /* bytes of all their paths, which are held in memory */
+#define BYTES_MAX     (UINT64_C(1) << 35) /* in all */
+#define FILE_MAX      (UINT64_C(1) << 30)
+#define DEPTH_MAX     256
+#define PROGRESS_STEP 256
+
+/* -- which files ------------------------------------------------------------------------------------------------ */
+
+struct listing {
+        git_repository *git;
+        git_odb *odb;
+        struct manifest *files;
+        struct buffer *notes;
+        uint64_t bytes;
+        size_t entries, names;
+        char path[PATH_SIZE];
+        size_t length;
+};
+
+static int lacks(struct listing *l, const git_oid *oid)
+{
+        return errorf(-ESTALE, "the repository %s lacks %s (%s); it is damaged, or was made from a partial clone",
+                      git_repository_path(l->git), l->path, git_oid_tostr_s(oid));
+}
+
+static int list_file(struct listing *l, uint32_t mode, const git_oid *oid)
+{
+        struct tracked t = {.path = l->path, .mode = mode, .oid = *oid};
+        git_object_t type;
+        size_t size;
+
+        if (git_odb_read_header(&size, &type, l->odb, oid) < 0 || type != GIT_OBJECT_BLOB)
+                return lacks(l, oid);
+        l->bytes += size;
+        if (S_ISLNK(mode) && size == 0)
+                return errorf(-EBADMSG, "the sources hold a link to nowhere, which cannot be checked out: %s", l->path);
+        if (size > FILE_MAX || l->bytes > BYTES_MAX || (S_ISLNK(mode) && size >= PATH_SIZE))
+                return errorf(-EBADMSG, "the sources are too large to be checked out: %s is of %zu bytes", l->path, size);
+        return manifest_add(l->files, &t);
+}
+
+static int list_tree(struct listing *l, const git_oid *oid, unsigned depth);
+
+static int list_entry(struct listing *l, const git_tree_entry *e, unsigned depth)
+{
+        uint32_t mode = (uint32_t)git_tree_entry_filemode_raw(e);
+
+        if (l->entries++ >= ENTRIES_MAX)
+                return errorf(-EBADMSG, "the sources are more than %d files and folders", ENTRIES_MAX);
+        l->names += l->length;
+        if (l->names > NAMES_MAX)
+                return errorf(-EBADMSG, "the sources have paths of more than %zu bytes in all", NAMES_MAX);
+        if (S_ISDIR(mode))
+                return list_tree(l, git_tree_entry_id(e), depth + 1);
+        if (S_ISLNK(mode))
+                return list_file(l, 0120000, git_tree_entry_id(e));
+        if (S_ISREG(mode))
+                return list_file(l, mode & 0100 ? 0100755 : 0100644, git_tree_entry_id(e));
+        buffer_addf(l->notes, "(submodule %s is not checked out)\n", l->path);
+        return 0;
+}
+
+static int list_tree(struct listing *l, const git_oid *oid, unsigned depth)
+{
+        cleanup_git_tree git_tree *tree = NULL;
+        size_t length = l->length;
+        int r = 0;
+
+        if (depth > DEPTH_MAX)
+                return errorf(-EBADMSG, "the sources are folders nested more than %d deep", DEPTH_MAX);
+        if (git_tree_lookup(&tree, l->git, oid) < 0)
+                return lacks(l, oid);
+        for (size_t i = 0; r == 0 && i < git_tree_entrycount(tree); i++) {
+                const git_tree_entry *e = git_tree_entry_byindex(tree, i);
+                const char *name = git_tree_entry_name(e);
+                int n;
+
+                if (manifest_name_is_bad(name))
+                        return errorf(-EBADMSG, "the sources hold a file named '%.80s', which cannot be checked out", name);
+                n = snprintf(l->path + length, sizeof(l->path) - length, "%s%s", length > 0 ? "/" : "", name);
+                if (n < 0 || (size_t)n >= sizeof(l->path) - length)
+                        return errorf(-EBADMSG, "the sources hold a path of more than %d bytes", PATH_SIZE - 1);
+                l->length = length + (size_t)n;
+                r = list_entry(l, e, depth);
+        }
+        l->path[length] = '\0';
+        l->length = length;
+        return r;
+}
+
+static int list_path(struct listing *l, const git_tree *root, const char *path)
+{
+        cleanup_git_tree_entry git_tree_entry *e = NULL;
+        int r = git_tree_entry_bypath(&e, root, path);
+
+        if (r == GIT_ENOTFOUND)
+                return 0; /* this commit has none */
+        l->length = (size_t)snprintf(l->path, sizeof(l->path), "%s", path);
+        return r < 0 ? lacks(l, git_tree_id(root)) : list_entry(l, e, 0);
+}
+
+int checkout_list(git_repository *git, const git_oid *commit, char *const *paths, struct manifest *ret, struct buffer *notes)
+{
+        cleanup_manifest struct manifest files = {0};
+        cleanup_git_commit git_commit *c = NULL;
+        cleanup_git_tree git_tree *tree = NULL;
+        cleanup_git_odb git_odb *odb = NULL;
+        struct listing l = {.git = git, .files = &files, .notes = notes};
+        int r = 0;
+
+        if (git_repository_odb(&odb, git) < 0 || git_commit_lookup(&c, git, commit) < 0 || git_commit_tree(&tree, c) < 0)
+                return lacks(&l, commit);
+        l.odb = odb;
+        if (!paths[0])
+                r = list_tree(&l, git_tree_id(tree), 0);
+        for (size_t i = 0; r == 0 && paths[i]; i++)
+                r = list_path(&l, tree, paths[i]);
+        if (r < 0)
+                return r;
+        manifest_sort(&files);
+        *ret = files;
+        files = (struct manifest){0};
+        return buffer_error(notes);
+}
+
+/* -- walking the folder without following links ------------------------------------------------------------------ */
+
+/* The folder that the last path was in stays open: the next one is mostly in it too. */
+struct walker {
+        const char *folder;
+        int root, at;
+        char inside[PATH_SIZE]; /* where `at` is, "" for the root */
+};
+
+static int walker_open(struct walker *w, const char *folder)
+{
+        *w = (struct walker){.folder = folder, .root = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), .at = -1};
+        return w->root < 0 ? errorf(-errno, "cannot open %s: %s", folder, strerror(errno)) : 0;
+}
+
+static void walker_done(struct walker *w)
+{
+        closep(&w->at);
+        closep(&w->root);
+}
+#define cleanup_walker cleanup(walker_done)
+
+/* One folder further down. `make`: what is no folder gives way to one. */
+static int step(int fd, const char *name, bool make)
+{
+        int next = openat(fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+        if (next >= 0 || !make || (errno != ENOENT && errno != ENOTDIR && errno != ELOOP))
+                return next < 0 ? -errno : next;
+        if (errno != ENOENT && unlinkat(fd, name, 0) < 0)
+                return -errno;
+        if (mkdirat(fd, name, 0755) < 0)
+                return -errno;
+        next = openat(fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        return next < 0 ? -errno : next;
+}
+
+/* The descriptor of the folder that `path` is in (the walker's own), and the last component. */
+static int walker_enter(struct walker *w, const char *path, bool make, const char **ret_name)
+{
+        const char *slash = strrchr(path, '/');
+        size_t length = slash ? (size_t)(slash - path) : 0;
+        cleanup_close int fd = -1;
+
+        *ret_name = slash ? slash + 1 : path;
+        if (w->at >= 0 && strlen(w->inside) == length && memcmp(w->inside, path, length) == 0)
+                return w->at;
+        fd = fcntl(w->root, F_DUPFD_CLOEXEC, 3);
+        if (fd < 0)
+                return -errno;
+        for (const char *p = path; slash && p < slash;) {
+                char name[NAME_MAX + 1];
+                size_t n = strcspn(p, "/");
+                int next;
+
+                if (n > NAME_MAX)
+                        return -ENAMETOOLONG;
+                memcpy(name, p, n);
+                name[n] = '\0';
+                next = step(fd, name, make);
+                if (next < 0)
+                        return next;
+                close(fd);
+                fd = next;
+                p += n + 1;
+        }
+        closep(&w->at);
+        w->at = steal_fd(&fd);
+        memcpy(w->inside, path, length);
+        w->inside[length] = '\0';
+        return w->at;
+}
+
+static void walker_forget(struct walker *w)
+{
+        closep(&w->at);
+        w->at = -1;
+}
+
+static int delete_one(struct walker *w, const char *path)
+{
+        char above[PATH_SIZE];
+        const char *name;
+        char *slash;
+        int fd = walker_enter(w, path, false, &name);
+
+        if (fd == -ENOENT || fd == -ENOTDIR || fd == -ELOOP)
+                return 0;
+        if (fd < 0)
+                return fd;
+        if (unlinkat(fd, name, 0) < 0 && errno != ENOENT && errno != EISDIR)
+                return -errno; /* a folder in its place is a build's: it stays until it is in the way */
+        walker_forget(w);
+        snprintf(above, sizeof(above), "%s", path);
+        while ((slash = strrchr(above, '/'))) {
+                *slash = '\0';
+                fd = walker_enter(w, above, false, &name);
+                if (fd < 0 || unlinkat(fd, name, AT_REMOVEDIR) < 0)
+                        break; /* not empty */
+        }
+        walker_forget(w);
+        return 0;
+}
+
+int checkout_delete(const char *folder, const char *path)
+{
+        cleanup_walker struct walker w = {.root = -1, .at = -1};
+        int r = walker_open(&w, folder);
+
+        return r < 0 ? r : delete_one(&w, path);
+}
+
+int checkout_open(const char *folder, const char *path, int *ret_fd)
+{
+        cleanup_walker struct walker w = {.root = -1, .at = -1};
+        cleanup_close int fd = -1;
+        struct stat st;
+        const char *name;
+        int parent, r = walker_open(&w, folder);
+
+        if (r < 0)
+                return r;
+        parent = walker_enter(&w, path, false, &name);
+        if (parent < 0)
+                return parent;
+        fd = openat(parent, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+        if (fd < 0 || fstat(fd, &st) < 0)
+                return -errno;
+        if (!S_ISREG(st.st_mode))
+                return S_ISDIR(st.st_mode) ? -EISDIR : -EINVAL;
+        *ret_fd = steal_fd(&fd);
+        return 0;
+}
+
+/* What a caller can tell apart; a name that is not there any more is nobody's missing commit. */
+static int file_error(int r, const char *verb, const char *path, const char *folder)
+{
+        bool full = r == -ENOSPC || r == -EDQUOT;
+
+        return errorf(full ? -ENOSPC : r == -ENOMEM ? r : -EIO, "cannot %s %s in %s: %s", verb, path, folder, strerror(-r));
+}
+
+/* -- writing ---------------------------------------------------------------------------------------------------- */
+
+static void note_stat(struct tracked *t, const struct stat *st)
+{
+        t->size = (uint64_t)st->st_size;
+        t->inode = st->st_ino;
+        t->mtime_ns = (int64_t)st->st_mtim.tv_sec * (int64_t)NSEC_PER_SEC + st->st_mtim.tv_nsec;
+}
+
+/* Does the file lie there as it was written? Then its stat is noted. By size, inode and mtime: hashing all of Z3's sources at each
+ * build would cost more than the compiler for a small change. */
+static bool is_untouched(struct walker *w, const struct tracked *old, struct tracked *new)
+{
+        const char *name;
+        int fd = walker_enter(w, old->path, false, &name);
+        struct stat st;
+        mode_t type = S_ISLNK(old->mode) ? S_IFLNK : S_IFREG;
+
+        if (fd < 0 || fstatat(fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0 || (st.st_mode & S_IFMT) != type)
+                return false;
+        if (type == S_IFREG && !(st.st_mode & 0100) != !(old->mode & 0100))
+                return false;
+        note_stat(new, &st);
+        return new->size == old->size &&new->inode == old->inode &&new->mtime_ns == old->mtime_ns;
+}
+
+static int clear_place(struct walker *w, int fd, const char *name, const char *path)
+{
+        char whole[PATH_SIZE];
+        int r;
+
+        if (unlinkat(fd, name, 0) == 0 || errno == ENOENT)
+                return 0;
+        if (errno != EISDIR)
+                return -errno;
+        r = path_join(whole, w->folder, path);
+        return r < 0 ? r : remove_tree(whole); /* the folders above it are real: walker_enter() has just been through them */
+}
+
+static int write_link(int fd, const char *name, struct slice content, struct stat *st)
+{
+        char target[PATH_SIZE];
+
+        memcpy(target, content.data, content.size); /* list_file() has seen to the size */
+        target[content.size] = '\0';
+        return symlinkat(target, fd, name) < 0 || fstatat(fd, name, st, AT_SYMLINK_NOFOLLOW) < 0 ? -errno : 0;
+}
+
+static int write_file(int dir, const char *name, mode_t mode, struct slice content, struct stat *st)
+{
+        cleanup_close int fd = openat(dir, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+        int r;
+
+        if (fd < 0)
+                return -errno;
+        r = write_all(fd, content.data, content.size);
+        return r < 0 ? r : fchmod(fd, mode & 0777) < 0 || fstat(fd, st) < 0 ? -errno : 0;
+}
+
+static int write_one(git_repository *git, struct walker *w, struct tracked *t)
+{
+        cleanup_git_blob git_blob *blob = NULL;
+        struct slice content;
+        const char *name;
+        struct stat st;
+        int fd, r;
+
+        if (git_blob_lookup(&blob, git, &t->oid) < 0)
+                return errorf(-ESTALE, "the repository %s lacks %s (%s), or it is damaged: %s", git_repository_path(git), t->path,
+                              git_oid_tostr_s(&t->oid), git_error_text());
+        content = SLICE(git_blob_rawcontent(blob), (size_t)git_blob_rawsize(blob));
+        fd = walker_enter(w, t->path, true, &name);
+        r = fd < 0 ? fd : clear_place(w, fd, name, t->path);
+        if (r == 0)
+                r = S_ISLNK(t->mode) ? write_link(fd, name, content, &st) : write_file(fd, name, t->mode, content, &st);
+        if (r < 0)
+                return file_error(r, "write", t->path, w->folder);
+        note_stat(t, &st);
+        return 0;
+}
+
+static int delete_gone(struct walker *w, const struct manifest *old, const struct manifest *files)
+{
+        int r = 0;
+
+        for (size_t i = 0, k = 0; r == 0 && i < old->n; i++) {
+                while (k < files->n && strcmp(files->list[k].path, old->list[i].path) < 0)
+                        k++;
+                if (k < files->n && strcmp(files->list[k].path, old->list[i].path) == 0)
+                        continue;
+                r = delete_one(w, old->list[i].path);
+                if (r < 0)
+                        return file_error(r, "delete", old->list[i].path, w->folder);
+        }
+        return 0;
+}
+
+int checkout(git_repository *git, const char *folder, const struct manifest *old, struct manifest *files,
+             const struct progress *p)
+{
+        cleanup_walker struct walker w = {.root = -1, .at = -1};
+        int r = walker_open(&w, folder);
+
+        if (r == 0)
+                r = delete_gone(&w, old, files);
+        for (size_t i = 0, k = 0; r == 0 && i < files->n; i++) {
+                struct tracked *t = &files->list[i];
+
+                if (i % PROGRESS_STEP == 0)
+                        r = progress_step(p, "checkout", i, files->n);
+                while (k < old->n && strcmp(old->list[k].path, t->path) < 0)
+                        k++;
+                if (k < old->n && strcmp(old->list[k].path, t->path) == 0 && tracked_is_same(&old->list[k], t) &&
+                    is_untouched(&w, &old->list[k], t))
+                        continue;
+                if (r == 0)
+                        r = write_one(git, &w, t);
+        }
+        return r;
+}

@@ -1,0 +1,518 @@
+/* gc. First what nothing refers to, then copies, then what a bound asks for: the cheapest to make again goes first. */
+#include "core/care/care_internal.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <fts.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+
+#include "cache/base/lock.h"
+#include "core/run/leftovers.h"
+
+/* A program in the store, and when it was built last. */
+struct built {
+        struct digest id;
+        int64_t when;
+};
+
+struct collecting {
+        struct workspace *workspace;
+        const struct care_plan *plan;
+        const struct care_watch *watch;
+        struct care_freed *freed;
+
+        struct built *programs; /* malloc'd */
+        size_t n_programs;
+};
+
+static int step(struct collecting *c, const char *what)
+{
+        return progress_step(c->watch->progress, what, 0, 0);
+}
+
+/* Bytes on disk below a path; what cannot be looked at counts as nothing. */
+static uint64_t size_of(const char *path)
+{
+        char root[PATH_SIZE];
+        char *roots[] = {root, NULL};
+        uint64_t bytes = 0;
+        FTS *fts;
+
+        if (snprintf(root, sizeof(root), "%s", path) >= (int)sizeof(root))
+                return 0;
+        fts = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR | FTS_XDEV, NULL);
+        for (FTSENT *e; fts && (e = fts_read(fts));)
+                if (e->fts_info != FTS_DP && e->fts_statp)
+                        bytes += (uint64_t)e->fts_statp->st_blocks * 512;
+        if (fts)
+                fts_close(fts);
+        return bytes;
+}
+
+/* Calls fn for each name in <store>/<folder>. */
+static int each_in(struct collecting *c, const char *folder, int (*fn)(struct collecting *c, const char *dir, const char *name))
+{
+        char path[PATH_SIZE];
+        struct dirent *e;
+        DIR *dir;
+        int r = path_join(path, workspace_dir(c->workspace), folder);
+
+        if (r < 0)
+                return r;
+        dir = opendir(path);
+        if (!dir)
+                return errno == ENOENT ? 0 : errorf(-errno, "cannot read %s: %s", path, strerror(errno));
+        while (r == 0 && (e = readdir(dir)))
+                if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
+                        r = fn(c, path, e->d_name);
+        closedir(dir);
+        return r;
+}
+
+static int drop_tree(struct collecting *c, const char *dir, const char *name, struct care_part *part, const char *why)
+{
+        char path[PATH_SIZE];
+        uint64_t bytes;
+        int r = path_join(path, dir, name);
+
+        if (r < 0)
+                return r;
+        bytes = size_of(path);
+        if (!c->plan->dry_run)
+                r = remove_tree(path);
+        if (r == -ENOTEMPTY || r == -EBUSY) { /* somebody writes there: it goes with the next one */
+                uint64_t left = size_of(path);
+
+                part->bytes += bytes - MIN(bytes, left);
+                part->left += left;
+                return 0;
+        }
+        if (r < 0)
+                return r;
+        part->n++;
+        part->bytes += bytes;
+        if (why) {
+                char text[PATH_SIZE + 128];
+
+                snprintf(text, sizeof(text), "%s: %s", path, why);
+                c->watch->found(c->watch->user, &(struct care_finding){.area = "leftovers", .kind = CARE_NOTE, .text = text});
+        }
+        return 0;
+}
+
+/* -- leftovers -------------------------------------------------------------------------------------------------- */
+
+static bool is_repository(struct collecting *c, const char *name, size_t length)
+{
+        struct recipe **recipes;
+        size_t n;
+        bool found = false;
+
+        /* Of the config itself: a solver whose repository cannot be opened just now is no reason to delete it; nor is a config that is
+         * lost. */
+        if (workspace_recipes(c->workspace, &recipes, &n) < 0)
+                return true;
+        for (size_t i = 0; i < n && !found; i++)
+                found = !recipes[i]->base && strlen(recipes[i]->name) == length && strncmp(recipes[i]->name, name, length) == 0;
+        recipe_list_free(recipes, n);
+        return found;
+}
+
+/* With solvers.lock held: nobody clones. */
+static int drop_repository(struct collecting *c, const char *dir, const char *name)
+{
+        size_t n = strlen(name);
+
+        if (n > 5 && strcmp(name + n - 5, ".part") == 0)
+                return drop_tree(c, dir, name, &c->freed->leftovers, "a clone that was broken off");
+        if (n <= 4 || strcmp(name + n - 4, ".git") != 0) /* a lock */
+                return 0;
+        return is_repository(c, name, n - 4) ? 0 : drop_tree(c, dir, name, &c->freed->leftovers, "the repository of no solver");
+}
+
+#define CCACHE_GONE ".ccache-gone" /* no solver's name begins with a dot */
+
+static int drop_work(struct collecting *c, const char *dir, const char *name)
+{
+        if (strcmp(name, "ccache") == 0 || is_repository(c, name, strlen(name)))
+                return 0;
+        return drop_tree(c, dir, name, &c->freed->leftovers, "worktrees of no solver");
+}
+
+static int drop_set_aside(struct collecting *c, const char *dir, const char *name)
+{
+        return strncmp(name, "lmdb.damaged", 12) != 0
+                       ? 0
+                       : drop_tree(c, dir, name, &c->freed->leftovers, "a database set aside as damaged, and rebuilt since");
+}
+
+static int drop_scratch(struct collecting *c, const char *dir, const char *name)
+{
+        return scratch_is_left(workspace_dir(c->workspace), name) ? drop_tree(c, dir, name, &c->freed->leftovers, NULL) : 0;
+}
+
+/* Bytes that never became a case, or of one whose entry is lost: then they are all there is of it. */
+static int drop_cases(struct collecting *c)
+{
+        uint64_t n, bytes;
+        int r = cases_sweep(workspace_cases(c->workspace), c->plan->dry_run || !c->plan->lost_cases, &n, &bytes);
+
+        if (r < 0 || n == 0)
+                return r;
+        if (c->plan->lost_cases) {
+                c->freed->leftovers.n += n;
+                c->freed->leftovers.bytes += bytes;
+        } else {
+                char text[256];
+
+                snprintf(text, sizeof(text), CARE_LOST_CASES, (unsigned long long)n, (unsigned long long)bytes);
+                c->watch->found(c->watch->user, &(struct care_finding){.area = "cases", .kind = CARE_NOTE, .text = text});
+        }
+        return 0;
+}
+
+static int drop_leftovers(struct collecting *c)
+{
+        cleanup_close int lock = -1;
+        int r = step(c, "leftovers");
+
+        if (r < 0)
+                return r;
+        /* Who adds a solver holds this lock: its repository is there before the config knows it. */
+        r = lock_try(workspace_dir(c->workspace), "solvers.lock", false, &lock);
+        if (r == 0) {
+                r = each_in(c, "repos", drop_repository);
+                if (r == 0)
+                        r = each_in(c, "work", drop_work);
+        }
+        if (r == 0 || r == -EAGAIN)
+                r = each_in(c, ".", drop_set_aside);
+        if (r == 0)
+                r = each_in(c, "scratch", drop_scratch);
+        if (r == 0)
+                r = drop_cases(c);
+        if (r == 0 && !c->plan->dry_run)
+                leftovers_sweep(workspace_dir(c->workspace));
+        return r;
+}
+
+/* -- copies of programs ----------------------------------------------------------------------------------------- */
+
+/* Who uses a copy holds a shared flock on it (cache/store/programs.h). */
+static int lock_copy(const char *path, uint64_t *ret_bytes)
+{
+        cleanup_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+        struct stat st;
+
+        if (fd < 0 || fstat(fd, &st) < 0)
+                return -1;
+        if (ret_bytes)
+                *ret_bytes = (uint64_t)st.st_blocks * 512;
+        return flock(fd, LOCK_EX | LOCK_NB) < 0 ? -1 : steal_fd(&fd);
+}
+
+static bool copy_is_idle(const char *path, uint64_t *ret_bytes)
+{
+        cleanup_close int fd = lock_copy(path, ret_bytes);
+
+        return fd >= 0;
+}
+
+bool care_take_copy(const char *path, uint64_t *ret_bytes)
+{
+        cleanup_close int fd = lock_copy(path, ret_bytes);
+
+        return fd >= 0 && unlink(path) == 0;
+}
+
+static int drop_copy(struct collecting *c, const char *dir, const char *name)
+{
+        char path[PATH_SIZE];
+        uint64_t bytes = 0;
+        struct digest d;
+
+        if (digest_parse(name, &d) < 0 || path_join(path, dir, name) < 0)
+                return 0;
+        if (c->plan->dry_run ? copy_is_idle(path, &bytes) : care_take_copy(path, &bytes)) {
+                c->freed->copies.n++;
+                c->freed->copies.bytes += bytes;
+        } else
+                c->freed->copies.left += bytes;
+        return 0;
+}
+
+static int drop_copies(struct collecting *c)
+{
+        int r = step(c, "copies of programs");
+
+        return r < 0 ? r : each_in(c, "programs", drop_copy);
+}
+
+/* -- worktrees and ccache --------------------------------------------------------------------------------------- */
+
+/* The worktrees of one repository: the numbered folders in <store>/work/<repository>. */
+static size_t look_at_worktrees(const char *dir, uint64_t *ret_bytes)
+{
+        char path[PATH_SIZE];
+        struct dirent *e;
+        DIR *d = opendir(dir);
+        size_t n = 0;
+
+        *ret_bytes = 0;
+        while (d && (e = readdir(d))) {
+                if (e->d_name[strspn(e->d_name, "0123456789")] != '\0' || path_join(path, dir, e->d_name) < 0)
+                        continue;
+                *ret_bytes += size_of(path);
+                n++;
+        }
+        if (d)
+                closedir(d);
+        return n;
+}
+
+static int prune(struct collecting *c, const char *dir, const char *name, unsigned keep)
+{
+        char path[PATH_SIZE];
+        uint64_t before, after;
+        size_t n;
+        int r;
+
+        if (strcmp(name, "ccache") == 0)
+                return 0;
+        r = path_join(path, dir, name);
+        if (r < 0)
+                return r;
+        n = look_at_worktrees(path, &before);
+        after = before;
+        if (c->plan->dry_run) { /* near enough: as if none were in use and all alike */
+                after = n > keep ? before / n * keep : before;
+                n -= MIN(n, (size_t)keep);
+        } else {
+                r = build_prune(path, keep);
+                n -= MIN(n, look_at_worktrees(path, &after));
+        }
+        c->freed->worktrees.n += n;
+        c->freed->worktrees.bytes += before - MIN(before, after);
+        c->freed->worktrees.left += after;
+        return r;
+}
+
+static int prune_to_one(struct collecting *c, const char *dir, const char *name)
+{
+        return prune(c, dir, name, 1);
+}
+
+static int prune_to_none(struct collecting *c, const char *dir, const char *name)
+{
+        return prune(c, dir, name, 0);
+}
+
+static int drop_worktrees(struct collecting *c, bool all)
+{
+        int r = step(c, "worktrees");
+
+        c->freed->worktrees = (struct care_part){.n = c->freed->worktrees.n, .bytes = c->freed->worktrees.bytes};
+        return r < 0 ? r : each_in(c, "work", all ? prune_to_none : prune_to_one);
+}
+
+/* Builds hold ccache.lock, shared. It is renamed first, so that none has to wait for the deleting. */
+static int drop_ccache(struct collecting *c, bool all)
+{
+        char work[PATH_SIZE], path[PATH_SIZE], gone[PATH_SIZE];
+        cleanup_close int lock = -1;
+        int r = path_join(work, workspace_dir(c->workspace), "work");
+
+        if (r == 0)
+                r = path_join(path, work, "ccache");
+        if (r == 0)
+                r = path_join(gone, work, CCACHE_GONE);
+        if (r < 0 || access(path, F_OK) < 0)
+                return r;
+        c->freed->ccache.left = size_of(path);
+        if (!all)
+                return 0;
+        r = lock_try(workspace_dir(c->workspace), "ccache.lock", false, &lock);
+        if (r < 0)
+                return r == -EAGAIN ? 0 : r;
+        c->freed->ccache.left = 0;
+        if (c->plan->dry_run)
+                return drop_tree(c, work, "ccache", &c->freed->ccache, NULL);
+        r = remove_tree(gone);
+        if (r == 0 && rename(path, gone) < 0)
+                r = errorf(-errno, "cannot rename %s: %s", path, strerror(errno));
+        closep(&lock);
+        return r < 0 ? r : drop_tree(c, work, CCACHE_GONE, &c->freed->ccache, NULL);
+}
+
+/* -- programs in the store -------------------------------------------------------------------------------------- */
+
+static int add_program(struct collecting *c, const struct digest *id, int64_t when)
+{
+        if (list_grow(c->programs, c->n_programs) < 0)
+                return -ENOMEM;
+        c->programs[c->n_programs++] = (struct built){*id, when};
+        return 0;
+}
+
+/* Unless a build refers to it, which says when, it goes first: one of a build that failed or was killed behind it, or was done again. */
+static int note_program(void *user, const struct digest *id)
+{
+        return add_program(user, id, INT64_MIN);
+}
+
+static int note_build(void *user, struct slice key, struct slice value)
+{
+        struct collecting *c = user;
+        cleanup(build_record_unrefp) struct build_record *record = NULL;
+        int r = build_record_decode(value, false, &record);
+
+        if (r < 0)
+                return r == -ENOMEM ? r : 0; /* fsck says what cannot be read */
+        for (size_t i = 0; r == 0 && record->ok && i < record->n_outputs; i++)
+                r = add_program(c, &record->outputs[i].id, record->started);
+        return r;
+}
+
+static int by_id_then_newest(const void *a, const void *b)
+{
+        const struct built *x = a, *y = b;
+        int d = memcmp(x->id.bytes, y->id.bytes, DIGEST_SIZE);
+
+        return d != 0 ? d : (x->when < y->when) - (x->when > y->when);
+}
+
+static int by_age(const void *a, const void *b)
+{
+        const struct built *x = a, *y = b;
+
+        return (x->when > y->when) - (x->when < y->when);
+}
+
+/* The programs there are and those that builds refer to, each once, the one built longest ago first. In this order: a build stores its
+ * programs before it is there itself. */
+static int list_programs(struct collecting *c)
+{
+        cleanup_txn struct store_txn *t = NULL;
+        size_t n = 0;
+        int r = programs_each(workspace_programs(c->workspace), note_program, c);
+
+        if (r == 0)
+                r = store_read(workspace_store(c->workspace), &t);
+        if (r == 0)
+                r = store_each(t, TABLE_BUILDS, SLICE("", 0), SLICE("", 0), true, note_build, c);
+        if (r < 0 || c->n_programs == 0)
+                return r;
+        sort_list(c->programs, c->n_programs, sizeof(*c->programs), by_id_then_newest);
+        for (size_t i = 0; i < c->n_programs; i++)
+                if (i == 0 || !digest_equal(&c->programs[i].id, &c->programs[n - 1].id))
+                        c->programs[n++] = c->programs[i];
+        c->n_programs = n;
+        sort_list(c->programs, c->n_programs, sizeof(*c->programs), by_age);
+        return 0;
+}
+
+static uint64_t stored_size(struct collecting *c, const struct digest *id)
+{
+        uint64_t stored = 0;
+        struct digest base;
+        unsigned depth;
+
+        return programs_info(workspace_programs(c->workspace), id, &stored, &depth, &base) < 0 ? 0 : stored;
+}
+
+static uint64_t all_left(const struct care_freed *f)
+{
+        return f->copies.left + f->worktrees.left + f->ccache.left + f->programs.left;
+}
+
+/* Removing one can make another grow (what was a delta against it is stored anew), so the sizes are asked for again each time. */
+static int drop_programs(struct collecting *c)
+{
+        for (size_t i = 0; i < c->n_programs && all_left(c->freed) > c->plan->keep; i++) {
+                const struct digest *id = &c->programs[i].id;
+                uint64_t stored = stored_size(c, id);
+                int r = step(c, "programs");
+
+                if (r < 0)
+                        return r;
+                if (stored == 0) /* taken before */
+                        continue;
+                if (!c->plan->dry_run)
+                        r = programs_remove(workspace_programs(c->workspace), id);
+                if (r < 0 && r != -ENOENT)
+                        return r;
+                c->freed->programs.n++;
+                c->freed->programs.bytes += stored;
+                c->freed->programs.left -= MIN(c->freed->programs.left, stored);
+        }
+        return 0;
+}
+
+/* -- the journal ------------------------------------------------------------------------------------------------ */
+
+#define JOURNAL_WORTH (UINT64_C(16) << 20) /* less than this to gain is not worth the writing */
+
+/* The journal holds every value that ever was, the tables only what is alive. */
+static int compact_journal(struct collecting *c)
+{
+        struct store_stats before, after;
+        uint64_t alive = 0;
+        int r = step(c, "journal");
+
+        if (r == 0)
+                r = store_stats(workspace_store(c->workspace), &before);
+        if (r < 0)
+                return r;
+        for (size_t i = 0; i < before.n_tables; i++)
+                for (size_t k = 0; k < N_TABLES; k++)
+                        if (workspace_tables[k].journaled && strcmp(workspace_tables[k].name, before.tables[i].name) == 0)
+                                alive += before.tables[i].bytes;
+        after = before;
+        if (before.journal_bytes > 2 * alive + JOURNAL_WORTH) {
+                if (c->plan->dry_run)
+                        after.journal_bytes = alive;
+                else if ((r = store_compact(workspace_store(c->workspace))) == 0)
+                        r = store_stats(workspace_store(c->workspace), &after);
+                c->freed->journal.n = 1;
+        }
+        c->freed->journal.bytes = before.journal_bytes - MIN(before.journal_bytes, after.journal_bytes);
+        c->freed->journal.left = after.journal_bytes;
+        return r;
+}
+
+static int bound(struct collecting *c)
+{
+        int r = list_programs(c);
+
+        for (size_t i = 0; r == 0 && i < c->n_programs; i++)
+                c->freed->programs.left += stored_size(c, &c->programs[i].id);
+        if (r == 0 && c->plan->bounded && all_left(c->freed) > c->plan->keep)
+                r = drop_worktrees(c, true);
+        if (r == 0 && c->plan->bounded && all_left(c->freed) > c->plan->keep)
+                r = drop_ccache(c, true);
+        if (r == 0 && c->plan->bounded)
+                r = drop_programs(c);
+        return r;
+}
+
+int care_collect(struct workspace *w, const struct care_plan *plan, const struct care_watch *watch, struct care_freed *ret)
+{
+        struct collecting c = {.workspace = w, .plan = plan, .watch = watch, .freed = ret};
+        int r;
+
+        *ret = (struct care_freed){0};
+        r = drop_leftovers(&c);
+        if (r == 0)
+                r = drop_copies(&c);
+        if (r == 0)
+                r = drop_worktrees(&c, false);
+        if (r == 0)
+                r = drop_ccache(&c, false);
+        if (r == 0)
+                r = compact_journal(&c);
+        if (r == 0)
+                r = bound(&c);
+        free(c.programs);
+        return r;
+}

@@ -1,0 +1,30 @@
+/* What care_check.c, care_repository.c (its part about repositories) and care_collect.c share. */
+#pragma once
+
+#include "core/care/care.h"
+
+#define CARE_LOST_CASES                                                                                                       \
+        "%llu files in cases/ (%llu bytes) are of no case: an adding was broken off, or the index lost them; 'solverfs case " \
+        "add "                                                                                                                \
+        "FILE' makes one a case again, 'solverfs gc --lost-cases' frees them"
+
+/* Takes a program's copy out of <store>/programs if nobody uses it; `ret_bytes` (may be NULL) gets its size on disk, of one in use, too.
+ * True: it is gone. */
+bool care_take_copy(const char *path, uint64_t *ret_bytes);
+
+/* A check under way. */
+struct checking {
+        struct workspace *workspace;
+        bool look_only;
+        const struct care_watch *watch;
+        struct care_report *report;
+
+        const char *area;        /* of say() */
+        enum care_kind kind;     /* of say() */
+        struct digest *programs; /* outputs of builds that went well, malloc'd */
+        size_t n_programs;
+};
+void care_found(struct checking *c, const char *area, enum care_kind kind, const char *format, ...) printf_like(4, 5);
+int care_step(struct checking *c, const char *what, uint64_t done, uint64_t total); /* progress_step() */
+
+int care_check_repositories(struct checking *c);

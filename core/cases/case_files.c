@@ -1,0 +1,217 @@
+#include "core/cases/case_files.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+
+#define STALE_SECONDS 60 /* a staged file that nobody holds (it is held from a moment after it is made) was left by a crash */
+
+/* <dir>/ab/<sha256>; `ret_folder`, when not NULL, is <dir>/ab. */
+static int path_of(struct case_files *f, const struct digest *d, char ret[PATH_SIZE], char ret_folder[PATH_SIZE])
+{
+        char hex[DIGEST_HEX_SIZE], folder[PATH_SIZE];
+        int r;
+
+        digest_hex(d, hex);
+        r = path_join(folder, f->dir, (const char[]){hex[0], hex[1], '\0'});
+        if (r == 0)
+                r = path_join(ret, folder, hex);
+        if (r == 0 && ret_folder)
+                memcpy(ret_folder, folder, sizeof(folder));
+        return r;
+}
+
+/* Puts the staged file where it belongs; over the one that may be there, which has the same bytes or is damaged. */
+int case_files_place(struct case_files *f, const struct digest *d, const char *staged)
+{
+        char path[PATH_SIZE], folder[PATH_SIZE];
+        int r = path_of(f, d, path, folder);
+
+        if (r == 0)
+                r = make_private_folder(folder);
+        if (r > 0)
+                r = sync_folder(f->dir);
+        if (r < 0)
+                return r;
+        if (rename(staged, path) < 0)
+                return errorf(-errno, "cannot move %s to %s: %s", staged, path, strerror(errno));
+        return sync_folder(folder);
+}
+
+/* Files that a crash left: staged, held by nobody, and not of today. */
+static void sweep_staged(const char *dir)
+{
+        DIR *d = opendir(dir);
+        struct dirent *e;
+
+        while (d && (e = readdir(d))) {
+                cleanup_close int fd = openat(dirfd(d), e->d_name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+                struct stat st;
+
+                if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_mtime > now_seconds() - STALE_SECONDS)
+                        continue;
+                if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+                        unlinkat(dirfd(d), e->d_name, 0);
+        }
+        if (d)
+                closedir(d);
+}
+
+int case_files_open_folder(struct case_files *f, const char *store_dir, bool read_only)
+{
+        char staged[PATH_SIZE];
+        int r = path_join(f->dir, store_dir, "cases");
+
+        pthread_mutex_init(&f->lock, NULL);
+        if (r == 0)
+                r = path_join(staged, f->dir, "staged");
+        if (r == 0 && !read_only) {
+                r = make_dirs(staged, 0700);
+                sweep_staged(staged);
+        }
+        return r;
+}
+
+void case_files_done(struct case_files *f)
+{
+        pthread_mutex_destroy(&f->lock);
+        free(f->verified);
+}
+
+int case_files_stage(struct case_files *f, int *ret_fd, char ret_path[PATH_SIZE])
+{
+        char path[PATH_SIZE];
+        int fd, r = path_join(path, f->dir, "staged/XXXXXX");
+
+        if (r < 0)
+                return r;
+        fd = mkostemp(path, O_CLOEXEC);
+        if (fd < 0)
+                return errorf(-errno, "cannot make %s: %s", path, strerror(errno));
+        if (fchmod(fd, 0600) < 0 || flock(fd, LOCK_SH | LOCK_NB) < 0) {
+                r = errorf(-errno, "cannot hold %s: %s", path, strerror(errno));
+                unlink(path);
+                close(fd);
+                return r;
+        }
+        memcpy(ret_path, path, sizeof(path));
+        *ret_fd = fd;
+        return 0;
+}
+
+int case_files_unlink(struct case_files *f, const struct digest *d)
+{
+        char path[PATH_SIZE];
+        int r = path_of(f, d, path, NULL);
+
+        return r == 0 && unlink(path) < 0 ? -errno : r;
+}
+
+/* -- reading ---------------------------------------------------------------------------------------------------- */
+
+static bool was_verified(struct case_files *f, uint32_t id)
+{
+        bool yes;
+
+        pthread_mutex_lock(&f->lock);
+        yes = id / 8 < f->n_verified && f->verified[id / 8] >> id % 8 & 1;
+        pthread_mutex_unlock(&f->lock);
+        return yes;
+}
+
+static void set_verified(struct case_files *f, uint32_t id)
+{
+        pthread_mutex_lock(&f->lock);
+        if (id / 8 >= f->n_verified) {
+                size_t n = MAX((size_t)id / 8 + 1, f->n_verified * 2);
+                uint8_t *grown = realloc(f->verified, n);
+
+                if (grown) {
+                        memset(grown + f->n_verified, 0, n - f->n_verified);
+                        f->verified = grown;
+                        f->n_verified = n;
+                }
+        }
+        if (id / 8 < f->n_verified) /* else it is checked again the next time */
+                f->verified[id / 8] |= (uint8_t)(1 << id % 8);
+        pthread_mutex_unlock(&f->lock);
+}
+
+static int check_bytes(const struct case_info *info, int fd, const char *path)
+{
+        struct digest d;
+        int r = digest_of_fd(fd, &d, NULL);
+
+        if (r < 0)
+                return errorf(r, "cannot read %s: %s", path, strerror(-r));
+        if (!digest_equal(&d, &info->sha256))
+                return errorf(-EILSEQ, "the bytes of case %u in %s are not what was added; add the case again to repair it",
+                              info->id, path);
+        return 0;
+}
+
+int case_files_open(struct case_files *f, const struct case_info *info, bool always, int *ret_fd, char ret_path[PATH_SIZE])
+{
+        cleanup_close int fd = -1;
+        char path[PATH_SIZE];
+        struct stat st;
+        int r = path_of(f, &info->sha256, path, NULL);
+
+        if (r < 0)
+                return r;
+        fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+        if (fd < 0 && errno == ENOENT)
+                return errorf(-EILSEQ, "the bytes of case %u are gone from %s; add the case again to repair it", info->id, path);
+        if (fd < 0 || fstat(fd, &st) < 0)
+                return errorf(-errno, "cannot open %s: %s", path, strerror(errno));
+        if ((uint64_t)st.st_size != info->size)
+                return errorf(-EILSEQ, "%s has %lld bytes where case %u has %llu; add the case again to repair it", path,
+                              (long long)st.st_size, info->id, (unsigned long long)info->size);
+        if (always || !was_verified(f, info->id)) {
+                r = check_bytes(info, fd, path);
+                if (r < 0)
+                        return r;
+                set_verified(f, info->id);
+        }
+        if (ret_path)
+                memcpy(ret_path, path, sizeof(path));
+        *ret_fd = steal_fd(&fd);
+        return 0;
+}
+
+/* -- all of them ------------------------------------------------------------------------------------------------ */
+
+static int each_in(const char *folder, case_file_fn fn, void *user)
+{
+        DIR *d = opendir(folder);
+        struct dirent *e;
+
+        if (!d)
+                return errorf(-errno, "cannot read %s: %s", folder, strerror(errno));
+        while ((e = readdir(d))) {
+                struct digest digest;
+                struct stat st;
+
+                if (digest_parse(e->d_name, &digest) == 0 && fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+                    S_ISREG(st.st_mode))
+                        fn(user, &digest, (uint64_t)st.st_blocks * 512);
+        }
+        closedir(d);
+        return 0;
+}
+
+int case_files_each(struct case_files *f, case_file_fn fn, void *user)
+{
+        int r = 0;
+
+        for (unsigned i = 0; r == 0 && i < 256; i++) {
+                char folder[PATH_SIZE], name[3];
+
+                snprintf(name, sizeof(name), "%02x", i);
+                r = path_join(folder, f->dir, name);
+                if (r == 0 && access(folder, F_OK) == 0)
+                        r = each_in(folder, fn, user);
+        }
+        return r;
+}

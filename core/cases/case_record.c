@@ -1,0 +1,137 @@
+#include "core/cases/case_record.h"
+
+#include "cache/base/record.h"
+
+/* version(1) format(1) removed(1) status(1) sizes of name, logic and expected(4 each) size(8) added(8) sha256, then name, logic and a byte for
+ * each of expected */
+#define RECORD_VERSION 1
+#define REMOVED_AT     2
+
+struct case_info *case_info_ref(struct case_info *c)
+{
+        __atomic_add_fetch(&c->refs, 1, __ATOMIC_RELAXED);
+        return c;
+}
+
+struct case_info *case_info_unref(struct case_info *c)
+{
+        if (c && __atomic_sub_fetch(&c->refs, 1, __ATOMIC_ACQ_REL) == 0)
+                free(c); /* name, logic and expected lie in the same block */
+        return NULL;
+}
+
+struct case_info *case_info_new(struct slice name, struct slice logic, size_t n_expected)
+{
+        size_t expected = n_expected * sizeof(enum verdict);
+        struct case_info *i = calloc(1, sizeof(*i) + expected + name.size + logic.size + 2);
+
+        if (!i)
+                return NULL;
+        i->refs = 1;
+        i->expected = (enum verdict *)(i + 1);
+        i->n_expected = n_expected;
+        i->name = (char *)(i + 1) + expected;
+        i->logic = i->name + name.size + 1;
+        memcpy(i->name, name.data, name.size);
+        memcpy(i->logic, logic.data, logic.size);
+        return i;
+}
+
+struct case_info *case_info_renamed(const struct case_info *old, const char *name)
+{
+        struct case_info *i = case_info_new(slice_string(name), slice_string(old->logic), old->n_expected);
+
+        if (!i)
+                return NULL;
+        i->id = old->id;
+        i->format = old->format;
+        i->status = old->status;
+        i->sha256 = old->sha256;
+        i->size = old->size;
+        i->added = old->added;
+        memcpy(i->expected, old->expected, old->n_expected * sizeof(*old->expected));
+        return i;
+}
+
+int case_record_encode(const struct case_info *i, struct buffer *ret)
+{
+        record_put_u8(ret, RECORD_VERSION);
+        record_put_u8(ret, (uint8_t)i->format);
+        record_put_u8(ret, i->removed);
+        record_put_u8(ret, (uint8_t)i->status);
+        record_put_u32(ret, (uint32_t)strlen(i->name));
+        record_put_u32(ret, (uint32_t)strlen(i->logic));
+        record_put_u32(ret, (uint32_t)i->n_expected);
+        record_put_u64(ret, i->size);
+        record_put_u64(ret, (uint64_t)i->added);
+        buffer_add(ret, i->sha256.bytes, DIGEST_SIZE);
+        buffer_adds(ret, i->name);
+        buffer_adds(ret, i->logic);
+        for (size_t k = 0; k < i->n_expected; k++)
+                record_put_u8(ret, (uint8_t)i->expected[k]);
+        return buffer_error(ret);
+}
+
+static enum verdict read_verdict(struct record *r)
+{
+        uint8_t v = record_u8(r);
+
+        if (v >= N_VERDICTS)
+                record_fail(r);
+        return (enum verdict)v;
+}
+
+/* What stands in the head, until the sizes are known that the whole is made with. */
+static void read_head(struct record *r, struct case_info *head, uint32_t sizes[3])
+{
+        record_version(r, RECORD_VERSION);
+        head->format = record_u8(r) == FORMAT_CNF ? FORMAT_CNF : FORMAT_SMT2;
+        head->removed = record_u8(r);
+        head->status = read_verdict(r);
+        for (size_t i = 0; i < 3; i++)
+                sizes[i] = record_u32(r);
+        head->size = record_u64(r);
+        head->added = (int64_t)record_u64(r);
+        record_raw(r, head->sha256.bytes, DIGEST_SIZE);
+}
+
+int case_record_decode(uint32_t id, struct slice bytes, struct case_info **ret)
+{
+        struct record rec = record_of(bytes);
+        struct slice name, logic, expected;
+        struct case_info head = {0}, *i;
+        uint32_t sizes[3];
+        char what[64];
+        int r;
+
+        read_head(&rec, &head, sizes);
+        name = record_slice(&rec, sizes[0]);
+        logic = record_slice(&rec, sizes[1]);
+        expected = record_slice(&rec, sizes[2]);
+        for (size_t k = 0; k < expected.size; k++)
+                if (((const uint8_t *)expected.data)[k] >= N_VERDICTS)
+                        record_fail(&rec);
+        snprintf(what, sizeof(what), "the record of case %u", id);
+        r = record_end(&rec, what);
+        if (r < 0)
+                return r;
+        i = case_info_new(name, logic, expected.size);
+        if (!i)
+                return -ENOMEM;
+        i->id = id;
+        i->format = head.format;
+        i->removed = head.removed;
+        i->status = head.status;
+        i->size = head.size;
+        i->added = head.added;
+        i->sha256 = head.sha256;
+        for (size_t k = 0; k < expected.size; k++)
+                i->expected[k] = (enum verdict)((const uint8_t *)expected.data)[k];
+        *ret = i;
+        return 0;
+}
+
+bool case_record_is_removed(struct slice bytes)
+{
+        return bytes.size <= REMOVED_AT || ((const uint8_t *)bytes.data)[REMOVED_AT];
+}

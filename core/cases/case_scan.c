@@ -1,0 +1,201 @@
+/* One pass over a case, counting parentheses. Only commands are looked at; an (assert …) of a hundred megabytes is passed over byte by
+ * byte. What is no SMT-LIB gives what it gives, and takes no more memory than its own size. */
+#include "core/cases/cases.h"
+
+#include <ctype.h>
+
+#define LOGIC_MOST 64 /* bytes in a logic's name; what is longer is none */
+
+/* Bytes that matter while passing over a command. */
+static const uint8_t matters[256] = {['('] = 1, [')'] = 1, ['"'] = 1, ['|'] = 1, [';'] = 1};
+
+struct scan {
+        const char *p, *end;
+        char logic[LOGIC_MOST + 1];
+        enum verdict status; /* of the last :status */
+        enum verdict next;   /* of the :status since the last check-sat */
+        enum verdict *expected;
+        size_t n;
+        bool failed;
+};
+
+/* Behind the string, symbol or comment that begins at p with the byte c. */
+static const char *pass_quoted(const char *p, const char *end, char c)
+{
+        const char *close = memchr(p + 1, c == ';' ? '\n' : c, (size_t)(end - p - 1));
+
+        return close ? close + 1 : end;
+}
+
+static void pass_space(struct scan *s)
+{
+        while (s->p < s->end && (isspace((unsigned char)*s->p) || *s->p == ';'))
+                s->p = *s->p == ';' ? pass_quoted(s->p, s->end, ';') : s->p + 1;
+}
+
+/* The word at p (a |quoted symbol| without its bars), which is passed; empty when there is none. */
+static struct slice word(struct scan *s)
+{
+        const char *begin;
+
+        pass_space(s);
+        begin = s->p;
+        if (s->p < s->end && *s->p == '|') {
+                s->p = pass_quoted(s->p, s->end, '|');
+                return SLICE(begin + 1, (size_t)MAX(s->p - begin - 2, 0));
+        }
+        while (s->p < s->end && !isspace((unsigned char)*s->p) && !matters[(uint8_t)*s->p])
+                s->p++;
+        return SLICE(begin, (size_t)(s->p - begin));
+}
+
+static bool is(struct slice w, const char *text)
+{
+        return w.size == strlen(text) && memcmp(w.data, text, w.size) == 0;
+}
+
+static void add_expected(struct scan *s)
+{
+        if (list_grow(s->expected, s->n) < 0) {
+                s->failed = true;
+                return;
+        }
+        s->expected[s->n++] = s->next;
+        s->next = VERDICT_UNKNOWN;
+}
+
+static void set_info(struct scan *s)
+{
+        struct slice w;
+
+        if (!is(word(s), ":status"))
+                return;
+        w = word(s);
+        s->status = s->next = is(w, "sat") ? VERDICT_SAT : is(w, "unsat") ? VERDICT_UNSAT : VERDICT_UNKNOWN;
+}
+
+static void set_logic(struct scan *s)
+{
+        struct slice w = word(s);
+
+        s->logic[0] = '\0';
+        if (w.size > LOGIC_MOST)
+                return;
+        for (size_t i = 0; i < w.size; i++)
+                if (!isgraph((unsigned char)((const char *)w.data)[i]))
+                        return;
+        memcpy(s->logic, w.data, w.size);
+        s->logic[w.size] = '\0';
+}
+
+/* p is behind the parenthesis that opens a command. */
+static void command(struct scan *s)
+{
+        struct slice name = word(s);
+
+        if (is(name, "set-logic"))
+                set_logic(s);
+        else if (is(name, "set-info"))
+                set_info(s);
+        else if (is(name, "check-sat") || is(name, "check-sat-assuming"))
+                add_expected(s);
+}
+
+static void scan_smt2(struct scan *s)
+{
+        size_t depth = 0;
+
+        while (s->p < s->end) {
+                char c = *s->p;
+
+                if (!matters[(uint8_t)c]) {
+                        s->p++;
+                } else if (c == '(') {
+                        s->p++;
+                        if (depth++ == 0)
+                                command(s);
+                } else if (c == ')') {
+                        s->p++;
+                        depth -= depth > 0;
+                } else {
+                        s->p = pass_quoted(s->p, s->end, c);
+                }
+        }
+}
+
+int case_scan(enum format format, struct slice bytes, char **ret_logic, enum verdict *ret_status, enum verdict **ret_expected,
+              size_t *ret_n)
+{
+        struct scan s = {
+                .p = bytes.data,
+                .end = (const char *)bytes.data + bytes.size,
+                .status = VERDICT_UNKNOWN,
+                .next = VERDICT_UNKNOWN,
+        };
+
+        if (format == FORMAT_SMT2 && bytes.size > 0)
+                scan_smt2(&s);
+        *ret_logic = strdup(format == FORMAT_CNF ? "cnf" : s.logic[0] ? s.logic : "none");
+        if (s.failed || !*ret_logic) {
+                free(s.expected);
+                free(*ret_logic);
+                *ret_logic = NULL;
+                return -ENOMEM;
+        }
+        *ret_status = s.status;
+        *ret_expected = s.expected;
+        *ret_n = s.n;
+        return 0;
+}
+
+static bool ends_with(const char *name, const char *suffix)
+{
+        size_t n = strlen(name), m = strlen(suffix);
+
+        return n > m && strcasecmp(name + n - m, suffix) == 0;
+}
+
+/* Does a line "p cnf" come before anything that is no comment? */
+static bool has_cnf_header(struct slice head)
+{
+        const char *p = head.data, *end = p + head.size;
+
+        while (p < end) {
+                const char *newline = memchr(p, '\n', (size_t)(end - p)), *next = newline ? newline + 1 : end;
+
+                if (end - p >= 6 && memcmp(p, "p cnf", 5) == 0 && isspace((unsigned char)p[5]))
+                        return true;
+                while (p < next && isspace((unsigned char)*p))
+                        p++;
+                if (p < next && !(*p == 'c' && (p + 1 == next || isspace((unsigned char)p[1]))))
+                        return false;
+                p = next;
+        }
+        return false;
+}
+
+const char *case_unpacker(struct slice head)
+{
+        static const struct {
+                const char *magic, *command;
+                size_t size;
+        } formats[] = {
+                {"\x1f\x8b\x08", "gzip -d", 3},     {"\xfd\x37zXZ\0", "xz -d", 6},     {"BZh", "bzip2 -d", 3},
+                {"\x28\xb5\x2f\xfd", "zstd -d", 4}, {"\x5d\0\0", "xz -d", 3},          {"PK\x03\x04", "unzip", 4},
+                {"7z\xbc\xaf\x27\x1c", "7z x", 6},  {"\x04\x22\x4d\x18", "lz4 -d", 4},
+        };
+
+        for (size_t i = 0; i < ARRAY_SIZE(formats); i++)
+                if (head.size >= formats[i].size && memcmp(head.data, formats[i].magic, formats[i].size) == 0)
+                        return formats[i].command;
+        return NULL;
+}
+
+enum format case_format(const char *name, struct slice head)
+{
+        if (ends_with(name, ".smt2") || ends_with(name, ".smt"))
+                return FORMAT_SMT2;
+        if (ends_with(name, ".cnf") || ends_with(name, ".dimacs"))
+                return FORMAT_CNF;
+        return head.size > 0 && has_cnf_header(head) ? FORMAT_CNF : FORMAT_SMT2;
+}

@@ -1,0 +1,628 @@
+#include "core/cases/cases.h"
+
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include "cache/base/fault.h"
+#include "cache/base/guard.h"
+#include "core/cases/case_files.h"
+#include "core/cases/case_name.h"
+#include "core/cases/case_record.h"
+
+/* In the store:
+ *     cases    id → record (case_record.c); 0 → the last id given, how often anything changed
+ *     names    case_name.c
+ *     digests  sha256 → id
+ */
+struct cases {
+        struct store *store; /* borrowed */
+        struct cases_tables tables;
+        struct case_files files;
+};
+
+/* -- records ---------------------------------------------------------------------------------------------------- */
+
+static int record_put(struct cases *c, struct store_txn *t, const struct case_info *i)
+{
+        cleanup_buffer struct buffer b = {0};
+        uint8_t key[4];
+        int r = case_record_encode(i, &b);
+
+        key_u32(key, i->id);
+        return r < 0 ? r : store_put(t, c->tables.cases, SLICE(key, sizeof(key)), SLICE(b.data, b.size));
+}
+
+static int record_get(struct cases *c, struct store_txn *t, uint32_t id, struct case_info **ret)
+{
+        cleanup_blob struct blob b = {0};
+        uint8_t key[4];
+        int r = -ENOENT;
+
+        key_u32(key, id);
+        if (id != 0)
+                r = store_get(t, c->tables.cases, SLICE(key, sizeof(key)), &b);
+        if (r == -ENOENT)
+                return errorf(r, "there is no case %u; see 'solverfs case list'", id);
+        if (r == 0)
+                r = case_record_decode(id, SLICE(b.data, b.size), ret);
+        return r == -EBADMSG ? errorf(-EIO, "%s", error_message(r)) : r;
+}
+
+/* -- the head: last id and generation --------------------------------------------------------------------------- */
+
+struct head {
+        uint32_t last;
+        uint64_t generation;
+};
+
+static const uint8_t head_key[4];
+
+static int head_get(struct cases *c, struct store_txn *t, struct head *ret)
+{
+        cleanup_blob struct blob b = {0};
+        int r = store_get(t, c->tables.cases, SLICE(head_key, sizeof(head_key)), &b);
+
+        *ret = (struct head){0};
+        if (r == -ENOENT)
+                return 0;
+        if (r == 0 && b.size != 12)
+                return errorf(-EIO, "the index of the cases is damaged; 'solverfs fsck' says more");
+        if (r == 0)
+                *ret = (struct head){key_get_u32(b.data), key_get_u64((const uint8_t *)b.data + 4)};
+        return r;
+}
+
+static int head_put(struct cases *c, struct store_txn *t, const struct head *h)
+{
+        uint8_t bytes[12];
+
+        key_u32(bytes, h->last);
+        key_u64(bytes + 4, h->generation);
+        return store_put(t, c->tables.cases, SLICE(head_key, sizeof(head_key)), SLICE(bytes, sizeof(bytes)));
+}
+
+uint64_t cases_generation(struct cases *c)
+{
+        cleanup_txn struct store_txn *t = NULL;
+        struct head h = {0};
+
+        if (store_read(c->store, &t) == 0)
+                head_get(c, t, &h);
+        return h.generation;
+}
+
+/* -- life ------------------------------------------------------------------------------------------------------- */
+
+int cases_open(struct store *s, const struct cases_tables *tables, struct cases **ret)
+{
+        struct cases *c = calloc(1, sizeof(*c));
+        int r;
+
+        if (!c)
+                return -ENOMEM;
+        c->store = s;
+        c->tables = *tables;
+        r = case_files_open_folder(&c->files, store_dir(s), store_read_only(s));
+        if (r == 0)
+                r = guard_install();
+        if (r < 0) {
+                cases_close(c);
+                return r;
+        }
+        *ret = c;
+        return 0;
+}
+
+struct cases *cases_close(struct cases *c)
+{
+        if (!c)
+                return NULL;
+        case_files_done(&c->files);
+        free(c);
+        return NULL;
+}
+
+int cases_stage(struct cases *c, int *ret_fd, char ret_path[PATH_SIZE])
+{
+        if (store_read_only(c->store))
+                return errorf(-EROFS, "the store in %s is open read-only", store_dir(c->store));
+        return case_files_stage(&c->files, ret_fd, ret_path);
+}
+
+/* -- adding ----------------------------------------------------------------------------------------------------- */
+
+/* Everything about a new case that its bytes tell. */
+static int look_at(const char *name, int fd, uint64_t size, struct case_info **ret)
+{
+        cleanup_free char *logic = NULL;
+        cleanup_free enum verdict *expected = NULL;
+        enum verdict status = VERDICT_UNKNOWN;
+        void *map = size > 0 ? mmap(NULL, size, PROT_READ, MAP_SHARED, fd, 0) : NULL;
+        struct slice bytes = SLICE(map, size);
+        struct guard_range range = {map, (const char *)map + size};
+        const char *unpacker;
+        struct case_info *i;
+        enum format format;
+        struct guard g;
+        size_t n = 0;
+        int r;
+
+        if (map == MAP_FAILED)
+                return errorf(-errno, "cannot map the case %s: %s", name, strerror(errno));
+        if (guard_set(&g)) { /* the disk failed, or somebody cut the file short */
+                munmap(map, size);
+                return errorf(-EIO, "cannot read the case %s", name);
+        }
+        guard_enter(&g, &range);
+        format = case_format(name, SLICE(map, MIN(size, UINT64_C(65536))));
+        unpacker = case_unpacker(SLICE(map, MIN(size, UINT64_C(16))));
+        r = unpacker ? 0 : case_scan(format, bytes, &logic, &status, &expected, &n);
+        guard_leave(&g);
+        if (map)
+                munmap(map, size);
+        if (unpacker) /* no solver was given it so, or each by a recipe of its own: one formula would be many cases */
+                return errorf(-EINVAL, "'%s' is compressed, and a case is what the solver reads: unpack it first (%s)", name,
+                              unpacker);
+        if (r < 0)
+                return r;
+        i = case_info_new(slice_string(name), slice_string(logic), n);
+        if (!i)
+                return -ENOMEM;
+        i->format = format;
+        i->status = status;
+        i->size = size;
+        i->added = now_seconds();
+        if (n > 0)
+                memcpy(i->expected, expected, n * sizeof(*expected));
+        *ret = i;
+        return 0;
+}
+
+static int find_digest(struct cases *c, struct store_txn *t, const struct digest *d, struct case_info **ret)
+{
+        cleanup_blob struct blob b = {0};
+        int r = store_get(t, c->tables.digests, SLICE(d->bytes, sizeof(d->bytes)), &b);
+
+        if (r == 0 && b.size != 4)
+                return errorf(-EIO, "the index of the cases is damaged; 'solverfs fsck' says more");
+        return r < 0 ? r : record_get(c, t, key_get_u32(b.data), ret);
+}
+
+/* A copy of `old` under another name that is not removed. */
+static int come_back(struct cases *c, struct store_txn *t, const struct case_info *old, const char *name)
+{
+        cleanup(case_info_unrefp) struct case_info *i = NULL;
+        int r = case_name_is_free(t, c->tables.names, old->name);
+
+        if (r == 0)
+                name = old->name; /* its first one stays when it can */
+        else if (r == -EEXIST)
+                r = case_name_is_free(t, c->tables.names, name);
+        if (r < 0)
+                return r;
+        i = case_info_renamed(old, name);
+        if (!i)
+                return -ENOMEM;
+        r = record_put(c, t, i);
+        return r < 0 ? r : case_name_take(t, c->tables.names, name, i->id);
+}
+
+static int enter_new(struct cases *c, struct store_txn *t, struct head *h, struct case_info *i)
+{
+        uint8_t id[4];
+        int r = case_name_is_free(t, c->tables.names, i->name);
+
+        if (r < 0)
+                return r;
+        if (h->last == UINT32_MAX)
+                return errorf(-ENOSPC, "there are no numbers left for cases");
+        i->id = ++h->last;
+        key_u32(id, i->id);
+        r = record_put(c, t, i);
+        if (r == 0)
+                r = store_put(t, c->tables.digests, SLICE(i->sha256.bytes, DIGEST_SIZE), SLICE(id, sizeof(id)));
+        return r < 0 ? r : case_name_take(t, c->tables.names, i->name, i->id);
+}
+
+/* What became of bytes that were to be a case. */
+enum entered {
+        ENTERED_KNOWN, /* they are one already */
+        ENTERED_BACK,  /* they were one that had been removed */
+        ENTERED_NEW,
+};
+
+/* In the transaction: what becomes of these bytes under this name. */
+static int enter(struct cases *c, struct store_txn *t, struct case_info *i, uint32_t *ret_id, enum entered *ret)
+{
+        cleanup(case_info_unrefp) struct case_info *old = NULL;
+        struct head h;
+        uint32_t holder;
+        int r = head_get(c, t, &h);
+
+        if (r == 0)
+                r = find_digest(c, t, &i->sha256, &old);
+        if (r < 0 && r != -ENOENT)
+                return r;
+        *ret = r == -ENOENT ? ENTERED_NEW : old->removed ? ENTERED_BACK : ENTERED_KNOWN;
+        if (*ret == ENTERED_NEW) {
+                r = enter_new(c, t, &h, i);
+        } else if (*ret == ENTERED_BACK) {
+                r = come_back(c, t, old, i->name);
+        } else {
+                r = case_name_find(t, c->tables.names, i->name, &holder);
+                if (r == 0 && holder != old->id)
+                        return errorf(-EEXIST, "the name %s is taken by case %u, and these bytes are case %u", i->name, holder,
+                                      old->id);
+                *ret_id = old->id;
+                return r == -ENOENT ? 0 : r; /* nothing changes */
+        }
+        *ret_id = *ret == ENTERED_NEW ? i->id : old->id;
+        h.generation++;
+        return r < 0 ? r : head_put(c, t, &h);
+}
+
+/* Takes away bytes that no case has, under the lock that who places some holds until they are in the index. False: there is one, or it
+ * cannot be told. */
+static bool displace(struct cases *c, const struct digest *d)
+{
+        cleanup_txn struct store_txn *t = NULL;
+        cleanup_blob struct blob b = {0};
+
+        return store_write(c->store, &t) == 0 &&
+               store_get(t, c->tables.digests, SLICE(d->bytes, sizeof(d->bytes)), &b) == -ENOENT &&
+               case_files_unlink(&c->files, d) == 0;
+}
+
+static int commit_info(struct cases *c, struct case_info *i, const char *staged, uint32_t *ret_id, enum entered *ret)
+{
+        enum entered entered = ENTERED_KNOWN;
+        struct store_txn *t;
+        uint32_t id = 0;
+        int r = store_write(c->store, &t);
+
+        if (r < 0)
+                return r;
+        r = enter(c, t, i, &id, &entered);
+        if (r == 0)
+                r = fault_at("cases.place");
+        if (r == 0)
+                r = case_files_place(&c->files, &i->sha256, staged);
+        if (r == 0)
+                r = fault_at("cases.enter");
+        if (r < 0) {
+                store_end(t);
+                return r;
+        }
+        r = store_commit(t);
+        if (r < 0) {
+                cleanup_free char *why = strdup(error_message(r));
+
+                if (entered == ENTERED_NEW) {
+                        fault_at("cases.undo");
+                        displace(c, &i->sha256);
+                }
+                return errorf(r, "%s", why ? why : "");
+        }
+        *ret_id = id;
+        *ret = entered;
+        return 0;
+}
+
+static int check_size(const char *name, uint64_t size)
+{
+        return size <= CASE_SIZE_MAX ? 0
+                                     : errorf(-EFBIG, "the case %s has %llu bytes, and may have %llu", name,
+                                              (unsigned long long)size, (unsigned long long)CASE_SIZE_MAX);
+}
+
+static int commit_staged(struct cases *c, const char *name, int fd, const char *staged, uint32_t *ret_id, enum entered *ret)
+{
+        cleanup(case_info_unrefp) struct case_info *i = NULL;
+        struct digest d;
+        struct stat st;
+        uint64_t size;
+        int r = case_name_check(name);
+
+        if (r < 0)
+                return r;
+        if (fstat(fd, &st) < 0)
+                return errorf(-errno, "cannot look at %s: %s", staged, strerror(errno));
+        r = check_size(name, (uint64_t)st.st_size);
+        if (r < 0)
+                return r;
+        if (st.st_size == 0) /* most likely a copy that was broken off; no solver has a verdict for it */
+                return errorf(-EINVAL, "'%s' is empty: not a case", name);
+        r = digest_of_fd(fd, &d, &size);
+        if (r < 0)
+                return errorf(r, "cannot read %s: %s", staged, strerror(-r));
+        r = look_at(name, fd, size, &i);
+        if (r < 0)
+                return r;
+        i->sha256 = d;
+        if (fchmod(fd, 0444) < 0 || fsync(fd) < 0)
+                return errorf(-errno, "cannot save the case %s: %s", name, strerror(errno));
+        return commit_info(c, i, staged, ret_id, ret);
+}
+
+int cases_commit(struct cases *c, const char *name, int fd, const char *staged, uint32_t *ret_id, bool *ret_shown)
+{
+        enum entered entered;
+        int r = commit_staged(c, name, fd, staged, ret_id, &entered);
+
+        if (r == 0)
+                *ret_shown = entered != ENTERED_KNOWN;
+        return r;
+}
+
+static int copy_whole(int from, int to)
+{
+        uint64_t offset = 0;
+
+        for (;;) {
+                char block[1 << 16];
+                ssize_t n = pread(from, block, sizeof(block), (off_t)offset);
+                int r;
+
+                if (n < 0 && errno == EINTR)
+                        continue;
+                if (n <= 0)
+                        return n < 0 ? -errno : 0;
+                offset += (uint64_t)n;
+                if (offset > CASE_SIZE_MAX)
+                        return -EFBIG;
+                r = write_all(to, block, (size_t)n);
+                if (r < 0)
+                        return r;
+        }
+}
+
+int cases_add(struct cases *c, const char *name, int fd, uint32_t *ret_id, bool *ret_new)
+{
+        cleanup_close int staged_fd = -1;
+        char staged[PATH_SIZE];
+        enum entered entered;
+        struct stat st;
+        int r = case_name_check(name);
+
+        if (r == 0 && fstat(fd, &st) == 0) /* before hours of copying; what is no file, or grows, is counted then */
+                r = check_size(name, (uint64_t)st.st_size);
+        if (r == 0)
+                r = cases_stage(c, &staged_fd, staged);
+        if (r < 0)
+                return r;
+        r = copy_whole(fd, staged_fd);
+        if (r < 0)
+                errorf(r, "cannot copy the case %s: %s", name, strerror(-r));
+        else
+                r = commit_staged(c, name, staged_fd, staged, ret_id, &entered);
+        if (r < 0)
+                unlink(staged);
+        else
+                *ret_new = entered == ENTERED_NEW;
+        return r;
+}
+
+int cases_remove(struct cases *c, uint32_t id)
+{
+        cleanup(case_info_unrefp) struct case_info *i = NULL;
+        struct store_txn *t;
+        struct head h;
+        int r = store_write(c->store, &t);
+
+        if (r < 0)
+                return r;
+        r = record_get(c, t, id, &i);
+        if (r == 0 && i->removed)
+                r = errorf(-ENOENT, "case %u was removed already", id);
+        if (r == 0) {
+                i->removed = true;
+                r = record_put(c, t, i);
+        }
+        if (r == 0)
+                r = case_name_release(t, c->tables.names, i->name);
+        if (r == 0)
+                r = head_get(c, t, &h);
+        if (r == 0) {
+                h.generation++;
+                r = head_put(c, t, &h);
+        }
+        if (r == 0)
+                return store_commit(t);
+        store_end(t);
+        return r;
+}
+
+/* In the transaction: `i` is the case as it is to be. */
+static int enter_renamed(struct cases *c, struct store_txn *t, struct case_info *i)
+{
+        cleanup(case_info_unrefp) struct case_info *old = NULL;
+        struct head h;
+        int r = record_get(c, t, i->id, &old);
+
+        if (r == 0 && old->removed)
+                r = errorf(-ENOENT, "case %u was removed", i->id);
+        if (r == 0)
+                r = case_name_is_free(t, c->tables.names, i->name);
+        if (r == 0)
+                r = case_name_release(t, c->tables.names, old->name);
+        if (r == 0)
+                r = case_name_take(t, c->tables.names, i->name, i->id);
+        if (r == 0)
+                r = record_put(c, t, i);
+        if (r == 0)
+                r = head_get(c, t, &h);
+        h.generation++;
+        return r < 0 ? r : head_put(c, t, &h);
+}
+
+int cases_rename(struct cases *c, uint32_t id, const char *name)
+{
+        cleanup(case_info_unrefp) struct case_info *old = NULL, *i = NULL;
+        cleanup_close int fd = -1;
+        struct store_txn *t;
+        int r = case_name_check(name);
+
+        if (r == 0)
+                r = cases_get(c, id, &old);
+        if (r < 0 || strcmp(old->name, name) == 0)
+                return r;
+        r = cases_open_bytes(c, old, &fd, NULL);
+        if (r == 0)
+                r = look_at(name, fd, old->size, &i);
+        if (r < 0)
+                return r;
+        i->id = id;
+        i->sha256 = old->sha256;
+        i->added = old->added;
+        r = store_write(c->store, &t);
+        if (r < 0)
+                return r;
+        r = enter_renamed(c, t, i);
+        if (r == 0)
+                return store_commit(t);
+        store_end(t);
+        return r;
+}
+
+/* -- finding ---------------------------------------------------------------------------------------------------- */
+
+int cases_get(struct cases *c, uint32_t id, struct case_info **ret)
+{
+        cleanup_txn struct store_txn *t = NULL;
+        int r = store_read(c->store, &t);
+
+        return r < 0 ? r : record_get(c, t, id, ret);
+}
+
+int cases_find(struct cases *c, const char *name, struct case_info **ret)
+{
+        cleanup_txn struct store_txn *t = NULL;
+        uint32_t id;
+        int r = store_read(c->store, &t);
+
+        if (r == 0)
+                r = case_name_find(t, c->tables.names, name, &id);
+        if (r == -ENOENT)
+                return errorf(r, "there is no case %.200s; see 'solverfs case list'", name);
+        return r < 0 ? r : record_get(c, t, id, ret);
+}
+
+int cases_find_digest(struct cases *c, const struct digest *d, struct case_info **ret)
+{
+        cleanup_txn struct store_txn *t = NULL;
+        int r = store_read(c->store, &t);
+
+        if (r == 0)
+                r = find_digest(c, t, d, ret);
+        return r == -ENOENT ? errorf(r, "there is no case with these bytes") : r;
+}
+
+struct listing {
+        uint32_t *ids; /* malloc'd */
+        size_t n;
+        bool with_removed;
+};
+
+static int list_one(void *user, struct slice key, struct slice value)
+{
+        struct listing *l = user;
+        uint32_t id = key.size == 4 ? key_get_u32(key.data) : 0;
+
+        if (id == 0 || (!l->with_removed && case_record_is_removed(value)))
+                return 0;
+        if (list_grow(l->ids, l->n) < 0)
+                return -ENOMEM;
+        l->ids[l->n++] = id;
+        return 0;
+}
+
+static int list_ids(struct cases *c, bool with_removed, uint32_t **ret_ids, size_t *ret_n)
+{
+        cleanup_txn struct store_txn *t = NULL;
+        struct listing l = {.with_removed = with_removed};
+        int r = store_read(c->store, &t);
+
+        if (r == 0)
+                r = store_each(t, c->tables.cases, SLICE(NULL, 0), SLICE(NULL, 0), true, list_one, &l);
+        if (r < 0) {
+                free(l.ids);
+                return r;
+        }
+        *ret_ids = l.ids;
+        *ret_n = l.n;
+        return 0;
+}
+
+int cases_list(struct cases *c, uint32_t **ret_ids, size_t *ret_n)
+{
+        return list_ids(c, false, ret_ids, ret_n);
+}
+
+/* -- bytes ------------------------------------------------------------------------------------------------------ */
+
+int cases_open_bytes(struct cases *c, const struct case_info *info, int *ret_fd, char ret_path[PATH_SIZE])
+{
+        return case_files_open(&c->files, info, false, ret_fd, ret_path);
+}
+
+static int check_one(struct cases *c, uint32_t id)
+{
+        cleanup(case_info_unrefp) struct case_info *i = NULL;
+        cleanup_close int fd = -1;
+        int r = cases_get(c, id, &i);
+
+        return r < 0 ? r : case_files_open(&c->files, i, true, &fd, NULL);
+}
+
+int cases_check(struct cases *c, void (*say)(void *user, const char *line), void *user)
+{
+        cleanup_free uint32_t *ids = NULL;
+        int wrong = 0;
+        size_t n = 0;
+        int r = list_ids(c, true, &ids, &n);
+
+        if (r < 0)
+                return r;
+        for (size_t i = 0; i < n; i++) {
+                r = check_one(c, ids[i]);
+                if (r == 0)
+                        continue;
+                wrong++;
+                if (say)
+                        say(user, error_message(r));
+        }
+        return wrong;
+}
+
+static bool is_known(struct cases *c, const struct digest *d)
+{
+        cleanup_txn struct store_txn *t = NULL;
+
+        return store_read(c->store, &t) < 0 || store_has(t, c->tables.digests, SLICE(d->bytes, sizeof(d->bytes)));
+}
+
+struct sweeping {
+        struct cases *cases;
+        bool dry_run;
+        uint64_t n, bytes;
+};
+
+static void sweep_one(void *user, const struct digest *d, uint64_t bytes)
+{
+        struct sweeping *s = user;
+
+        if (is_known(s->cases, d) || (!s->dry_run && !displace(s->cases, d)))
+                return;
+        s->n++;
+        s->bytes += bytes;
+}
+
+int cases_sweep(struct cases *c, bool dry_run, uint64_t *ret_n, uint64_t *ret_bytes)
+{
+        struct sweeping s = {.cases = c, .dry_run = dry_run};
+        int r = case_files_each(&c->files, sweep_one, &s);
+
+        *ret_n = s.n;
+        *ret_bytes = s.bytes;
+        return r;
+}

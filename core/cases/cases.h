@@ -1,0 +1,75 @@
+/* The cases: benchmark instances shared by every solver. A case is its bytes: the same bytes twice are one case. Ids are small
+ * integers from 1, given once, never reused. The bytes are plain read-only files, <store>/cases/<first two hex>/<sha256>, so that a run
+ * can bind them and the mount can hand out their descriptor; the index is in the store.
+ *
+ * Threads: any. Errors: -ENOENT no such case; -EEXIST the name is taken by other bytes (the sentence names the holder); -EINVAL a name
+ * that no file system could show ("", ".", "..", with NUL or longer than 4096; names of several components are kept and shown as nested
+ * folders), no bytes at all, or compressed ones; -EILSEQ damaged bytes; -EFBIG; store.h's. */
+#pragma once
+
+#include "cache/base/hash.h"
+#include "cache/store/store.h"
+#include "core/recipe/recipe.h"
+#include "core/run/verdict.h"
+
+#define CASE_SIZE_MAX (UINT64_C(1) << 32)
+
+struct cases;
+
+struct case_info {
+        unsigned refs;
+        uint32_t id;
+        enum format format;
+        bool removed; /* taken out of listings; facts stay */
+        struct digest sha256;
+        uint64_t size;
+        int64_t added;          /* seconds */
+        char *name;             /* as given; relative, '/' allowed inside; any bytes but NUL */
+        char *logic;            /* of (set-logic …), "none" when there is none; "cnf" for DIMACS */
+        enum verdict status;    /* of the last (set-info :status …); VERDICT_UNKNOWN when it does not say */
+        enum verdict *expected; /* one for each check-sat, as the :status before it says */
+        size_t n_expected;
+};
+struct case_info *case_info_unref(struct case_info *c); /* NULL */
+struct case_info *case_info_ref(struct case_info *c);
+DEFINE_CLEANUP(struct case_info *, case_info_unref)
+
+struct cases_tables {
+        size_t cases, names, digests; /* all journaled */
+};
+int cases_open(struct store *s, const struct cases_tables *tables, struct cases **ret);
+struct cases *cases_close(struct cases *c);
+
+/* Takes the file's whole content. When it returns 0 the bytes and the index are on disk. *ret_id is the new id, or the one that these
+ * bytes have (*ret_new false; its first name stays; a removed case comes back). */
+int cases_add(struct cases *c, const char *name, int fd, uint32_t *ret_id, bool *ret_new);
+/* The same in two steps, for a writer that streams (cp into the mount): the temporary file lies in the store's own folder. */
+int cases_stage(struct cases *c, int *ret_fd,
+                char ret_path[PATH_SIZE]); /* the caller unlinks the path unless cases_commit() was 0 */
+/* *ret_shown: it is listed since now, being new or a removed one that came back. */
+int cases_commit(struct cases *c, const char *name, int fd, const char *staged, uint32_t *ret_id, bool *ret_shown);
+int cases_remove(struct cases *c, uint32_t id);
+/* Gives a case another name, which may tell another format. Of who just wrote it under a name for the meantime. */
+int cases_rename(struct cases *c, uint32_t id, const char *name);
+
+int cases_get(struct cases *c, uint32_t id, struct case_info **ret);       /* of a removed one too */
+int cases_find(struct cases *c, const char *name, struct case_info **ret); /* by name; not removed ones */
+int cases_find_digest(struct cases *c, const struct digest *d, struct case_info **ret);
+/* Ids in order, without removed ones; free(). */
+int cases_list(struct cases *c, uint32_t **ret_ids, size_t *ret_n);
+uint64_t cases_generation(struct cases *c);
+/* O_RDONLY descriptor and path of the bytes. Size is checked always, the digest by fsck and before the first run in this process. */
+int cases_open_bytes(struct cases *c, const struct case_info *info, int *ret_fd, char ret_path[PATH_SIZE]);
+/* Checks every case's bytes against its digest; says each that is wrong. Returns how many were. */
+int cases_check(struct cases *c, void (*say)(void *user, const char *line), void *user);
+
+/* Takes away bytes that no case has: a crash left them in their place, but not in the index. Says how many (with `dry_run`, would be). */
+int cases_sweep(struct cases *c, bool dry_run, uint64_t *ret_n, uint64_t *ret_bytes);
+
+/* What a case says of itself, by a lexer that knows strings, comments and |symbols|; never fails: what is not SMT-LIB has no logic. */
+int case_scan(enum format format, struct slice bytes, char **ret_logic, enum verdict *ret_status, enum verdict **ret_expected,
+              size_t *ret_n);
+/* The command that unpacks what is compressed (by its first bytes), or NULL. */
+const char *case_unpacker(struct slice head);
+/* By name (.smt2, .smt, .cnf, .dimacs) and else by content ("p cnf" line). */
+enum format case_format(const char *name, struct slice head);

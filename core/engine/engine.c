@@ -1,0 +1,323 @@
+#include "core/engine/engine_internal.h"
+
+#include <poll.h>
+#include <sys/eventfd.h>
+
+#include "core/run/host.h"
+#include "core/run/leftovers.h"
+
+/* -- queries and values -- */
+
+struct query *query_ref(struct query *q)
+{
+        __atomic_add_fetch(&q->refs, 1, __ATOMIC_RELAXED);
+        return q;
+}
+
+struct query *query_unref(struct query *q)
+{
+        if (q && __atomic_sub_fetch(&q->refs, 1, __ATOMIC_ACQ_REL) == 0)
+                q->type->free_query(q);
+        return NULL;
+}
+
+struct value *value_ref(struct value *v)
+{
+        __atomic_add_fetch(&v->refs, 1, __ATOMIC_RELAXED);
+        return v;
+}
+
+struct value *value_unref(struct value *v)
+{
+        if (v && __atomic_sub_fetch(&v->refs, 1, __ATOMIC_ACQ_REL) == 0)
+                v->type->free_value(v);
+        return NULL;
+}
+
+/* -- asking -- */
+
+/* 0: it was known, and fn was told. -ENOENT: it must be worked out. */
+static int answer_from_store(struct engine *e, struct query *q, answer_fn fn, void *user)
+{
+        cleanup(value_unrefp) struct value *v = NULL;
+        int r = q->type->find(e->workspace, q, &v);
+
+        if (r == 0) {
+                __atomic_add_fetch(&e->counters.hits, 1, __ATOMIC_RELAXED);
+                fn(user, 0, v, NULL);
+        }
+        return r;
+}
+
+/* Lock held: whether one more can be begun. */
+static int has_room(struct engine *e, bool is_need)
+{
+        if (store_read_only(workspace_store(e->workspace))) {
+                e->counters.refused++;
+                return errorf(-EROFS, "this is not known yet, and the store %s is on a read-only disk: nothing can be worked out",
+                              workspace_dir(e->workspace));
+        }
+        if (e->n_jobs >= e->options.queue && !is_need) { /* what a queued job needs is not one more */
+                e->counters.refused++;
+                return errorf(-EAGAIN, "the queue is full (%u jobs); wait, or raise solverfs.queue in the store's config",
+                              e->options.queue);
+        }
+        return 0;
+}
+
+/* Lock held: a job with this first ticket. */
+static int begin_job(struct engine *e, struct query *q, bool again, struct ticket *t, struct ticket **ret)
+{
+        int r = has_room(e, t->fn == need_answered);
+        struct job *j = r == 0 ? job_new(e, q, again) : NULL;
+
+        if (!j)
+                return r < 0 ? r : -ENOMEM;
+        job_list(j);
+        *ret = t;
+        ticket_add(j, t);
+        job_advance(j);
+        return 0;
+}
+
+int engine_ask(struct engine *e, struct query *q, enum priority p, bool again, answer_fn fn, void *user, struct ticket **ret)
+{
+        cleanup_free struct ticket *t = calloc(1, sizeof(*t));
+        struct job *j;
+        int r = 0;
+
+        if (!t)
+                return -ENOMEM;
+        *t = (struct ticket){.fn = fn, .user = user, .priority = p};
+        pthread_mutex_lock(&e->lock);
+        e->counters.asked++;
+        j = job_listed(e, &q->key, again);
+        if (!j && !again) {
+                pthread_mutex_unlock(&e->lock);
+                r = answer_from_store(e, q, fn, user);
+                if (r != -ENOENT)
+                        return r;
+                r = 0;
+                pthread_mutex_lock(&e->lock);
+                j = job_listed(e, &q->key, again);
+        }
+        if (e->closing)
+                r = errorf(-ECANCELED, "solverfs is being shut down");
+        else if (j) {
+                e->counters.joined++;
+                *ret = t;
+                ticket_add(j, t);
+        } else
+                r = begin_job(e, q, again, t, ret);
+        pthread_mutex_unlock(&e->lock);
+        if (r == 0)
+                t = NULL; /* the job's, or freed by its answer */
+        return r;
+}
+
+bool engine_leave(struct engine *e, struct ticket **t)
+{
+        struct ticket *left = NULL;
+
+        pthread_mutex_lock(&e->lock);
+        if (*t && (*t)->job) {
+                left = steal_pointer(*t);
+                ticket_remove(left);
+        }
+        pthread_mutex_unlock(&e->lock);
+        free(left);
+        return left;
+}
+
+/* -- asking and waiting -- */
+
+struct waiting {
+        pthread_mutex_t lock;
+        int fd, r;
+        bool answered;
+        struct value *value;
+        char reason[1024];
+};
+
+static void waiting_answered(void *user, int r, struct value *v, const char *reason)
+{
+        struct waiting *w = user;
+
+        pthread_mutex_lock(&w->lock);
+        w->r = r;
+        w->value = v ? value_ref(v) : NULL;
+        snprintf(w->reason, sizeof(w->reason), "%s", reason ? reason : "");
+        w->answered = true;
+        eventfd_write(w->fd, 1); /* under the lock: the waiter may be gone right after it */
+        pthread_mutex_unlock(&w->lock);
+}
+
+static void waiting_poll(int fd, int cancel_fd)
+{
+        struct pollfd fds[] = {{.fd = fd, .events = POLLIN}, {.fd = cancel_fd, .events = POLLIN}};
+
+        while (poll(fds, cancel_fd >= 0 ? 2 : 1, -1) < 0 && errno == EINTR)
+                ;
+}
+
+int engine_get(struct engine *e, struct query *q, enum priority p, bool again, int cancel_fd, struct value **ret)
+{
+        struct waiting w = {.lock = PTHREAD_MUTEX_INITIALIZER, .fd = -1};
+        cleanup_close int fd = eventfd(0, EFD_CLOEXEC);
+        struct ticket *t = NULL;
+        bool left;
+        int r;
+
+        if (fd < 0)
+                return errorf(-errno, "cannot wait: %s", strerror(errno));
+        w.fd = fd;
+        r = engine_ask(e, q, p, again, waiting_answered, &w, &t);
+        if (r < 0)
+                return r;
+        waiting_poll(fd, cancel_fd);
+        /* Under its lock waiting_answered() cannot end, and the ticket be freed, in between. */
+        pthread_mutex_lock(&w.lock);
+        left = !w.answered && engine_leave(e, &t);
+        pthread_mutex_unlock(&w.lock);
+        if (left)
+                return errorf(-ECANCELED, "interrupted");
+        waiting_poll(fd, -1); /* the answer is here or on its way */
+        pthread_mutex_lock(&w.lock);
+        pthread_mutex_unlock(&w.lock);
+        if (w.r < 0)
+                return errorf(w.r, "%s", w.reason);
+        *ret = w.value;
+        return 0;
+}
+
+/* -- life -- */
+
+int engine_open(struct workspace *w, const struct engine_options *options, struct engine **ret)
+{
+        struct engine *e = calloc(1, sizeof(*e));
+        int r;
+
+        if (!e)
+                return -ENOMEM;
+        e->workspace = w;
+        if (options)
+                e->options = *options;
+        if (e->options.queue == 0)
+                e->options.queue = 65536;
+        if (e->options.grace_ns == 0)
+                e->options.grace_ns = 3 * NSEC_PER_SEC;
+        e->n_slots = (unsigned)host_cores(e->cpus, ENGINE_SLOTS_MAX);
+        if (e->options.cores > 0)
+                e->n_slots = MIN(e->n_slots, e->options.cores);
+        e->counters.slots = e->n_slots;
+        e->urgent = e->alive = -1;
+        pthread_mutex_init(&e->lock, NULL);
+        r = view_open(e);
+        if (r == 0) {
+                if (!store_read_only(workspace_store(w)))
+                        leftovers_sweep(workspace_dir(w));
+                r = schedule_start(e);
+        }
+        if (r < 0) {
+                view_close(e);
+                free(e);
+                return r;
+        }
+        *ret = e;
+        return 0;
+}
+
+struct engine *engine_close(struct engine *e)
+{
+        if (!e)
+                return NULL;
+        schedule_stop(e);
+        view_close(e);
+        for (size_t i = 0; i < ENGINE_FAILURES; i++)
+                free(e->failures[i].reason);
+        pthread_mutex_destroy(&e->lock);
+        free(e);
+        return NULL;
+}
+
+/* -- looking -- */
+
+const char *job_state_name(enum job_state s)
+{
+        static const char *const names[] = {"cold", "queued", "running", "ready", "failed"};
+
+        return names[s];
+}
+
+enum job_state engine_peek(struct engine *e, struct query *q, uint64_t *ret_job, char **ret_reason)
+{
+        cleanup(value_unrefp) struct value *v = NULL;
+        enum job_state state = JOB_COLD;
+        struct job *j;
+
+        *ret_job = 0;
+        *ret_reason = NULL;
+        pthread_mutex_lock(&e->lock);
+        j = job_listed(e, &q->key, false);
+        if (j) {
+                state = j->stage == STAGE_RUNNING ? JOB_RUNNING : JOB_QUEUED;
+                *ret_job = j->id;
+        } else
+                for (size_t i = 0; i < ENGINE_FAILURES; i++)
+                        if (e->failures[i].reason && digest_equal(&e->failures[i].key, &q->key)) {
+                                state = JOB_FAILED;
+                                *ret_reason = strdup(e->failures[i].reason);
+                                break;
+                        }
+        pthread_mutex_unlock(&e->lock);
+        if (state != JOB_QUEUED && state != JOB_RUNNING && q->type->find(e->workspace, q, &v) == 0) {
+                freep(ret_reason);
+                *ret_reason = NULL;
+                state = JOB_READY; /* another process may have managed what we failed at */
+        }
+        return state;
+}
+
+void engine_counters(struct engine *e, struct engine_counters *ret)
+{
+        pthread_mutex_lock(&e->lock);
+        *ret = e->counters;
+        for (unsigned i = 0; i < N_RESOURCES; i++) {
+                ret->running += e->running[i];
+                ret->queued += e->queues[i][0].n + e->queues[i][1].n;
+        }
+        ret->queued += e->elsewhere.n;
+        pthread_mutex_unlock(&e->lock);
+}
+
+/* -- for compute() -- */
+
+const cpu_set_t *job_cpus(struct job *j)
+{
+        return &j->cpus;
+}
+
+unsigned job_slot(struct job *j)
+{
+        return j->slots ? (unsigned)__builtin_ctzll(j->slots) : 0;
+}
+
+unsigned job_n_slots(struct job *j)
+{
+        return (unsigned)__builtin_popcountll(j->slots);
+}
+
+int job_cancel_fd(struct job *j)
+{
+        return j->cancel_fd;
+}
+
+bool job_again(struct job *j)
+{
+        return j->again;
+}
+
+const struct progress *job_progress(struct job *j)
+{
+        return &j->progress;
+}

@@ -1,0 +1,152 @@
+/* The engine: every value is worked out once, whoever asks, however many ask, in whichever process.
+ *
+ *     ask(query) ── find() in the store: hit ─▶ answer
+ *                        │ miss
+ *                        ▼
+ *           a job, one per query key (single flight); the asker is one of its waiters
+ *                        │ need(): what must be there first becomes a job of its own, this one waits for it
+ *                        ▼
+ *           the queue of the query's resource, people before batches, bounded
+ *                        ▼
+ *           claim (OFD lock, so that no other process does the same), slot (a core), compute() on a worker, answer every waiter
+ *
+ * A query is a value to be worked out: a row of functions and a key. To add one, write a query_type and a constructor (query.c has
+ * build, program and run); the engine, the mount's handlers and the command need no change.
+ *
+ * Waiters come and go. When the last has left, the job is cancelled after the grace period unless somebody asks again.
+ * Errors are not remembered (the next asker tries again), but the last sentence is, for a while: engine_peek().
+ *
+ * Threads: every function may be called from any thread. Callbacks run on engine threads with no lock held, exactly once each.
+ */
+#pragma once
+
+#include <sched.h>
+
+#include "cache/base/hash.h"
+#include "cache/base/progress.h"
+
+struct engine;
+struct workspace;
+struct job;
+
+/* What a query's compute() occupies. */
+enum resource {
+        RESOURCE_CORE,  /* one core of its own, for timed runs */
+        RESOURCE_BUILD, /* as many free cores as there are, at least one */
+        RESOURCE_DISK,  /* none: short work that may wait for the disk (a worker of a small pool) */
+        RESOURCE_MIND,  /* none, and may ask further queries and wait for them (reduce, localize); a thread of its own, bounded */
+        N_RESOURCES
+};
+
+struct value { /* the head of every value */
+        const struct query_type *type;
+        unsigned refs; /* atomic */
+};
+struct query { /* the head of every query */
+        const struct query_type *type;
+        unsigned refs;     /* atomic */
+        struct digest key; /* of everything the value depends on; set by the constructor */
+};
+
+struct query_type {
+        const char *name; /* "run" */
+        enum resource resource;
+        /* The stored value: 0; -ENOENT when it must be worked out; else an error. Must be cheap: it is called in the mount's handlers. */
+        int (*find)(struct workspace *w, struct query *q, struct value **ret);
+        /* A query whose value compute() cannot do without, or *ret NULL; asked until it returns none. NULL: never any. */
+        int (*need)(struct workspace *w, struct query *q, struct query **ret);
+        /* Works it out and stores it. `j` gives its slot, its cancel descriptor, and takes its progress. Never called when need()'s failed.
+         * -ENOENT, and need() has something again: that has gone meanwhile; it is seen to, and compute() called once more. */
+        int (*compute)(struct workspace *w, struct query *q, struct job *j, struct value **ret);
+        void (*describe)(struct workspace *w, const struct query *q, struct buffer *ret); /* "run kissat 1a2b3c4d case 42" */
+        uint64_t (*estimate)(struct workspace *w, const struct query *q); /* ns it will take, 0: no idea; NULL: never any */
+        bool (*gone)(struct workspace *w, const struct query *q); /* what it is asked of is no more: its job ends; NULL: never */
+        void (*free_query)(struct query *q);
+        void (*free_value)(struct value *v);
+};
+
+struct query *query_ref(struct query *q);
+struct query *query_unref(struct query *q); /* NULL */
+DEFINE_CLEANUP(struct query *, query_unref)
+struct value *value_ref(struct value *v);
+struct value *value_unref(struct value *v); /* NULL */
+DEFINE_CLEANUP(struct value *, value_unref)
+
+/* -- life ------------------------------------------------------------------------------------------------------- */
+
+struct engine_options {
+        unsigned cores;    /* slots to use at most; 0: all that host_cores() gives */
+        unsigned queue;    /* jobs at most; further askers get -EAGAIN; 0: 65536 */
+        uint64_t grace_ns; /* after the last waiter left; 0: 3 s */
+};
+int engine_open(struct workspace *w, const struct engine_options *options, struct engine **ret);
+struct engine *engine_close(struct engine *e); /* cancels what runs, answers every waiter with -ECANCELED, joins all threads */
+
+/* -- asking ----------------------------------------------------------------------------------------------------- */
+
+enum priority {
+        PRIORITY_PERSON,
+        PRIORITY_BATCH
+};
+
+/* `reason` is the sentence that goes with a failure, else NULL. `v` is borrowed. */
+typedef void (*answer_fn)(void *user, int r, struct value *v, const char *reason);
+
+/* Asks. 0: the answer will come by `fn` (perhaps before this returns), unless engine_leave() takes the ticket back first.
+ * -EAGAIN: the queue is full. -EROFS: it is not known, and the store is read-only. The ticket is freed by the answer or by
+ * engine_leave(). `again` measures anew even when a value is there. *ret is set before the answer can come, and left alone when it comes
+ * at once; q stays the caller's. */
+struct ticket;
+int engine_ask(struct engine *e, struct query *q, enum priority p, bool again, answer_fn fn, void *user, struct ticket **ret);
+/* `t` is what engine_ask() was given as `ret`: it is read under the engine's lock, so that it may still be NULL while another thread is in
+ * engine_ask(). True: fn will never be called. False: not asked yet, or fn is being called. Not to be called once fn has returned, when the
+ * ticket is gone: hold a lock that fn takes, too, and look under it whether fn has been there. */
+bool engine_leave(struct engine *e, struct ticket **t);
+/* Asks and waits; -ECANCELED when cancel_fd (-1: none) becomes readable. errorf() carries the sentence. */
+int engine_get(struct engine *e, struct query *q, enum priority p, bool again, int cancel_fd, struct value **ret);
+
+/* -- looking ---------------------------------------------------------------------------------------------------- */
+
+enum job_state {
+        JOB_COLD,
+        JOB_QUEUED,
+        JOB_RUNNING,
+        JOB_READY,
+        JOB_FAILED
+};
+const char *job_state_name(enum job_state s); /* "cold" … */
+/* The state of a query without touching it; *ret_job its job's number (0: none); ret_reason (free()) of a remembered failure. */
+enum job_state engine_peek(struct engine *e, struct query *q, uint64_t *ret_job, char **ret_reason);
+
+struct job_view {
+        uint64_t id;
+        int pid;           /* of the process it is in */
+        const char *query; /* type name */
+        const char *what;  /* description */
+        enum job_state state;
+        enum priority priority;
+        const char *phase; /* "checkout", "ninja -C build", … */
+        uint64_t done, total;
+        uint64_t age_ns, running_ns, remaining_ns; /* 0: unknown */
+        unsigned waiters;
+};
+/* Every job of this engine, then those of other processes on this store; in order of number. */
+int engine_each_job(struct engine *e, void (*fn)(void *user, const struct job_view *j), void *user);
+/* The same for a process without an engine: all engines alive on the store. */
+int engine_each_job_of_store(const char *store_dir, void (*fn)(void *user, const struct job_view *j), void *user);
+
+struct engine_counters {
+        uint64_t asked, hits, started, finished, failed, cancelled, joined, refused;
+        uint64_t queued, running, waiters; /* now */
+        unsigned slots;
+};
+void engine_counters(struct engine *e, struct engine_counters *ret);
+
+/* -- for compute() ---------------------------------------------------------------------------------------------- */
+
+const cpu_set_t *job_cpus(struct job *j); /* the cores of its slots */
+unsigned job_slot(struct job *j);         /* number of its first slot */
+unsigned job_n_slots(struct job *j);
+int job_cancel_fd(struct job *j); /* readable once it is cancelled */
+bool job_again(struct job *j);
+const struct progress *job_progress(struct job *j);

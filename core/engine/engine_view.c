@@ -1,0 +1,264 @@
+/* What engines do now, for people. Each engine keeps engines/<pid>.json up to date (a few times a second while anything changes) and
+ * holds a lock on engines/<pid> while it lives, so that every process on the store can show every engine's jobs, and the files of
+ * dead ones are recognized and taken away. */
+#include "core/engine/engine_internal.h"
+
+#include <dirent.h>
+#include <jansson.h>
+
+#include "cache/base/lock.h"
+
+struct shown {
+        struct job *job; /* a ref */
+        struct job_view view;
+        char phase[PHASE_SIZE];
+};
+
+static void view_fill(struct shown *s, struct job *j, uint64_t now)
+{
+        uint64_t running = j->stage == STAGE_RUNNING ? now - j->started : 0;
+
+        job_ref(j);
+        s->job = j;
+        memcpy(s->phase, j->phase, sizeof(s->phase));
+        s->view = (struct job_view){
+                .id = j->id,
+                .pid = getpid(),
+                .query = j->query->type->name,
+                .state = j->stage == STAGE_RUNNING ? JOB_RUNNING : JOB_QUEUED,
+                .priority = j->priority,
+                .phase = s->phase,
+                .done = j->done,
+                .total = j->total,
+                .age_ns = now - j->asked,
+                .running_ns = running,
+                .remaining_ns = running && j->estimate > running ? j->estimate - running : 0,
+                .waiters = j->n_tickets,
+        };
+        if (j->stage == STAGE_NEED && j->need && j->need->job)
+                snprintf(s->phase, sizeof(s->phase), "waits for %s %llu", j->need->job->query->type->name,
+                         (unsigned long long)j->need->job->id);
+        else if (j->stage == STAGE_NEED)
+                snprintf(s->phase, sizeof(s->phase), "waits for what it needs");
+        else if (j->stage == STAGE_ELSEWHERE)
+                snprintf(s->phase, sizeof(s->phase), "another process is at it");
+}
+
+/* Copies under the lock, descriptions outside of it. */
+static struct shown *view_take(struct engine *e, size_t *ret_n)
+{
+        struct shown *list;
+        uint64_t now = now_ns();
+        size_t n = 0;
+
+        pthread_mutex_lock(&e->lock);
+        list = calloc(e->n_jobs + 1, sizeof(*list));
+        for (struct job *j = e->all_first; list && j; j = j->all_next)
+                view_fill(&list[n++], j, now);
+        pthread_mutex_unlock(&e->lock);
+        *ret_n = n;
+        return list;
+}
+
+static void view_give_back(struct engine *e, struct shown *list, size_t n)
+{
+        pthread_mutex_lock(&e->lock);
+        for (size_t i = 0; i < n; i++)
+                job_unref(list[i].job);
+        pthread_mutex_unlock(&e->lock);
+        free(list);
+}
+
+static int view_each(struct engine *e, void (*fn)(void *user, const struct job_view *j), void *user)
+{
+        size_t n;
+        struct shown *list = view_take(e, &n);
+
+        if (!list)
+                return -ENOMEM;
+        for (size_t i = 0; i < n; i++) {
+                cleanup_buffer struct buffer what = {0};
+
+                list[i].job->query->type->describe(e->workspace, list[i].job->query, &what);
+                list[i].view.what = what.data ? what.data : "";
+                fn(user, &list[i].view);
+        }
+        view_give_back(e, list, n);
+        return 0;
+}
+
+/* -- to and from JSON -- */
+
+struct publishing {
+        FILE *to;
+        bool more; /* it is not the first */
+        bool failed;
+};
+
+/* One after the other, and not as one big value: thousands may wait. */
+static void view_to_json(void *user, const struct job_view *v)
+{
+        struct publishing *p = user;
+        json_t *o = json_pack("{sI ss ss ss ss ss sI sI sI sI sI si}", "id", (json_int_t)v->id, "query", v->query, "what",
+                              v->what, "state", job_state_name(v->state), "priority",
+                              v->priority == PRIORITY_PERSON ? "person" : "batch", "phase", v->phase, "done", (json_int_t)v->done,
+                              "total", (json_int_t)v->total, "age", (json_int_t)v->age_ns, "running", (json_int_t)v->running_ns,
+                              "remaining", (json_int_t)v->remaining_ns, "waiters", (int)v->waiters);
+
+        if (!o)
+                return;
+        if (p->more)
+                fputc(',', p->to);
+        p->more = true;
+        p->failed |= json_dumpf(o, p->to, JSON_COMPACT) < 0;
+        json_decref(o);
+}
+
+static const char *string_of(const json_t *o, const char *key)
+{
+        const char *s = json_string_value(json_object_get(o, key));
+
+        return s ? s : "";
+}
+
+static uint64_t number_of(const json_t *o, const char *key)
+{
+        return (uint64_t)json_integer_value(json_object_get(o, key));
+}
+
+static void view_from_json(const json_t *o, int pid, void (*fn)(void *user, const struct job_view *j), void *user)
+{
+        fn(user, &(struct job_view){
+                         .id = number_of(o, "id"),
+                         .pid = pid,
+                         .query = string_of(o, "query"),
+                         .what = string_of(o, "what"),
+                         .state = strcmp(string_of(o, "state"), "running") == 0 ? JOB_RUNNING : JOB_QUEUED,
+                         .priority = strcmp(string_of(o, "priority"), "person") == 0 ? PRIORITY_PERSON : PRIORITY_BATCH,
+                         .phase = string_of(o, "phase"),
+                         .done = number_of(o, "done"),
+                         .total = number_of(o, "total"),
+                         .age_ns = number_of(o, "age"),
+                         .running_ns = number_of(o, "running"),
+                         .remaining_ns = number_of(o, "remaining"),
+                         .waiters = (unsigned)number_of(o, "waiters"),
+                 });
+}
+
+/* -- publishing -- */
+
+void view_publish(struct engine *e)
+{
+        char path[PATH_SIZE], fresh[PATH_SIZE];
+        struct publishing p = {0};
+
+        if (snprintf(path, sizeof(path), "%s/%d.json", e->engines_dir, (int)getpid()) >= (int)sizeof(path) ||
+            snprintf(fresh, sizeof(fresh), "%s/%d.new", e->engines_dir, (int)getpid()) >= (int)sizeof(fresh))
+                return;
+        p.to = fopen(fresh, "we"); /* for people's eyes only: neither durable nor worth failing for */
+        if (!p.to)
+                return;
+        fputc('[', p.to);
+        p.failed = view_each(e, view_to_json, &p) < 0 || p.failed;
+        fputc(']', p.to);
+        p.failed |= ferror(p.to) != 0;
+        if (fclose(p.to) != 0 || p.failed || rename(fresh, path) < 0)
+                unlink(fresh);
+}
+
+int view_open(struct engine *e)
+{
+        static const struct {
+                const char *name;
+                size_t offset;
+        } dirs[] = {{"slots", offsetof(struct engine, slots_dir)},
+                    {"claims", offsetof(struct engine, claims_dir)},
+                    {"engines", offsetof(struct engine, engines_dir)}};
+        char pid[16];
+        int r;
+
+        for (size_t i = 0; i < ARRAY_SIZE(dirs); i++) {
+                char *path = (char *)e + dirs[i].offset;
+
+                r = path_join(path, workspace_dir(e->workspace), dirs[i].name);
+                if (r == 0 && !store_read_only(workspace_store(e->workspace)))
+                        r = make_dirs(path, 0700);
+                if (r < 0)
+                        return r;
+        }
+        if (store_read_only(workspace_store(e->workspace)))
+                return 0; /* there will be nothing to show */
+        snprintf(pid, sizeof(pid), "%d", (int)getpid());
+        /* shared: a process may have two engines; wait: for who sweeps what the last process of that number left */
+        r = lock_wait(e->engines_dir, pid, true, &e->alive);
+        return r < 0 ? errorf(r, "cannot lock %s/%s: %s", e->engines_dir, pid, strerror(-r)) : 0;
+}
+
+void view_close(struct engine *e)
+{
+        char path[PATH_SIZE], pid[16];
+
+        if (e->alive < 0)
+                return;
+        snprintf(pid, sizeof(pid), "%d", (int)getpid());
+        if (snprintf(path, sizeof(path), "%s/%s.json", e->engines_dir, pid) < (int)sizeof(path))
+                unlink(path);
+        lock_release_unlink(e->engines_dir, pid, steal_fd(&e->alive));
+}
+
+/* -- looking -- */
+
+static void view_read(const char *dir, const char *pid, void (*fn)(void *user, const struct job_view *j), void *user)
+{
+        char path[PATH_SIZE];
+        json_t *jobs, *job;
+        size_t i;
+
+        if (snprintf(path, sizeof(path), "%s/%s.json", dir, pid) >= (int)sizeof(path))
+                return;
+        if (!lock_is_held(dir, pid)) { /* left by a kill -9 */
+                unlink(path);
+                return;
+        }
+        jobs = json_load_file(path, 0, NULL);
+        json_array_foreach (jobs, i, job)
+                view_from_json(job, atoi(pid), fn, user);
+        json_decref(jobs);
+}
+
+static int view_each_other(const char *store_dir, int but, void (*fn)(void *user, const struct job_view *j), void *user)
+{
+        char dir[PATH_SIZE];
+        struct dirent *d;
+        DIR *folder;
+        int r = path_join(dir, store_dir, "engines");
+
+        if (r < 0)
+                return r;
+        folder = opendir(dir);
+        if (!folder)
+                return errno == ENOENT ? 0 : -errno;
+        while ((d = readdir(folder))) {
+                char *end;
+                long pid = strtol(d->d_name, &end, 10);
+
+                if (pid > 0 && strcmp(end, ".json") == 0 && pid != but) {
+                        *end = '\0';
+                        view_read(dir, d->d_name, fn, user);
+                }
+        }
+        closedir(folder);
+        return 0;
+}
+
+int engine_each_job(struct engine *e, void (*fn)(void *user, const struct job_view *j), void *user)
+{
+        int r = view_each(e, fn, user);
+
+        return r < 0 ? r : view_each_other(workspace_dir(e->workspace), getpid(), fn, user);
+}
+
+int engine_each_job_of_store(const char *store_dir, void (*fn)(void *user, const struct job_view *j), void *user)
+{
+        return view_each_other(store_dir, 0, fn, user);
+}

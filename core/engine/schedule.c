@@ -1,0 +1,572 @@
+/* Who runs next, and where.
+ *
+ * One thread decides, a thread per running job computes. A slot is a core: slots/cpu<N>, an OFD lock, so that every process on this
+ * store shares the machine, and a crash frees it. A claim is a lock named by the query's key: whoever holds it works the value out; others
+ * wait until it is free and then find the value in the store. slots/urgent is held, shared, by every engine in which a person waits for
+ * a slot: batches of other processes then leave free slots alone.
+ *
+ * Locks of other processes cannot be waited for together with our own condition, so they are looked at again every few
+ * milliseconds, and only while there is somebody to gain from it.
+ */
+#include "core/engine/engine_internal.h"
+
+#include <sys/eventfd.h>
+
+#include "cache/base/fault.h"
+#include "cache/base/guard.h"
+#include "cache/base/lock.h"
+
+#define SLOT_LOOK_NS    (10 * NSEC_PER_MSEC) /* a slot that another process holds */
+#define CLAIM_LOOK_NS   (10 * NSEC_PER_MSEC) /* a claim that another process holds, at first */
+#define CLAIM_LOOK_MOST (250 * NSEC_PER_MSEC)
+#define PUBLISH_NS      (300 * NSEC_PER_MSEC)
+
+/* -- slots -- */
+
+/* -EAGAIN: somebody has it. */
+static int slot_take(struct engine *e, unsigned slot, struct job *j)
+{
+        char name[32];
+        int fd, r;
+
+        if (e->slot_busy[slot])
+                return -EAGAIN;
+        snprintf(name, sizeof(name), "cpu%d", e->cpus[slot]);
+        r = lock_try(e->slots_dir, name, false, &fd);
+        if (r < 0)
+                return r;
+        e->slot_busy[slot] = true;
+        e->slot_locks[slot] = fd;
+        j->slots |= UINT64_C(1) << slot;
+        CPU_SET((size_t)e->cpus[slot], &j->cpus);
+        return 0;
+}
+
+static void slots_release(struct job *j)
+{
+        struct engine *e = j->engine;
+
+        for (unsigned i = 0; i < e->n_slots; i++)
+                if (j->slots >> i & 1) {
+                        close(e->slot_locks[i]);
+                        e->slot_busy[i] = false;
+                }
+        j->slots = 0;
+        CPU_ZERO(&j->cpus);
+}
+
+/* One slot for a run. For a build up to a quarter of the machine and at least four cores, but none that a waiting run could have: building
+ * neighbours one after the other in one warm worktree is less work than side by side, each from nothing. -EAGAIN: none is free. */
+static int slots_take(struct job *j)
+{
+        struct engine *e = j->engine;
+        size_t runs = e->queues[RESOURCE_CORE][PRIORITY_PERSON].n + e->queues[RESOURCE_CORE][PRIORITY_BATCH].n, most = 1;
+        int r = -EAGAIN;
+
+        if (j->query->type->resource == RESOURCE_BUILD)
+                most = MIN(MAX(4u, e->n_slots / 4), e->n_slots > runs ? e->n_slots - runs : 1);
+        for (unsigned i = 0; i < e->n_slots && job_n_slots(j) < most && (r == 0 || r == -EAGAIN); i++)
+                r = slot_take(e, i, j);
+        return j->slots ? 0 : r;
+}
+
+/* -- claims -- */
+
+static void claim_name(const struct job *j, char ret[DIGEST_HEX_SIZE])
+{
+        digest_hex(&j->query->key, ret);
+}
+
+/* -EAGAIN: somebody has it. */
+static int claim_take(struct job *j)
+{
+        char name[DIGEST_HEX_SIZE];
+
+        claim_name(j, name);
+        return lock_try(j->engine->claims_dir, name, false, &j->claim);
+}
+
+static void claim_release(struct job *j)
+{
+        char name[DIGEST_HEX_SIZE];
+
+        if (j->claim < 0)
+                return;
+        claim_name(j, name);
+        lock_release_unlink(j->engine->claims_dir, name, steal_fd(&j->claim));
+}
+
+/* -- running -- */
+
+/* A line of text: what is no UTF-8, or a control byte, is a '?'; what does not fit ends with a word and three dots. */
+static void phase_set(char ret[PHASE_SIZE], const char *what)
+{
+        static const char more[] = " …";
+        size_t size = 0, word = 0, whole = 0; /* where the last word and character end that leave room for the dots */
+
+        for (size_t left = strlen(what), n; left > 0; what += n, left -= n) {
+                bool valid = (n = utf8_length(what, left)) > 0 && (unsigned char)*what >= 0x20 && *what != 0x7f;
+
+                n = MAX(n, (size_t)1);
+                if (size + sizeof(more) <= PHASE_SIZE) {
+                        whole = size;
+                        word = *what == ' ' ? size : word;
+                }
+                if (size + (valid ? n : 1) >= PHASE_SIZE) {
+                        size = word >= PHASE_SIZE / 2 ? word : whole;
+                        memcpy(ret + size, more, sizeof(more) - 1);
+                        size += sizeof(more) - 1;
+                        break;
+                }
+                memcpy(ret + size, valid ? what : "?", valid ? n : 1);
+                size += valid ? n : 1;
+        }
+        ret[size] = '\0';
+}
+
+static void job_tell(void *user, const char *what, uint64_t done, uint64_t total)
+{
+        struct job *j = user;
+
+        pthread_mutex_lock(&j->engine->lock);
+        phase_set(j->phase, what);
+        j->done = done;
+        j->total = total;
+        if (!j->engine->dirty)
+                engine_wake(j->engine); /* it may sleep until something happens, and other processes want to see this */
+        j->engine->dirty = true;
+        pthread_mutex_unlock(&j->engine->lock);
+}
+
+static bool job_is_cancelled(void *user)
+{
+        struct job *j = user;
+        bool cancelled;
+
+        pthread_mutex_lock(&j->engine->lock);
+        cancelled = j->cancelled;
+        pthread_mutex_unlock(&j->engine->lock);
+        return cancelled;
+}
+
+/* A run waits in the queue for hours, and gc takes the program meanwhile, or it turns out to be damaged when it is read. */
+static bool job_lacks(struct job *j)
+{
+        cleanup(query_unrefp) struct query *need = NULL;
+
+        return !j->second && j->query->type->need && j->query->type->need(j->engine->workspace, j->query, &need) == 0 && need;
+}
+
+/* From the beginning, as if it had just been asked. Drops the lock; the job may be gone afterwards. */
+static void job_begin_again(struct job *j)
+{
+        j->second = true;
+        close(steal_fd(&j->cancel_fd));
+        j->stage = STAGE_NEED;
+        j->phase[0] = '\0';
+        j->done = j->total = 0;
+        j->engine->dirty = true;
+        job_advance(j);
+}
+
+static void *job_thread(void *user)
+{
+        struct job *j = user;
+        struct engine *e = j->engine;
+        enum resource resource = j->query->type->resource;
+        cleanup(value_unrefp) struct value *v = NULL;
+        cleanup_free char *reason = NULL;
+        bool lacks = false;
+        int r = -ENOENT;
+
+        error_clear();
+        if (!j->again) /* somebody may have done it between the first look and our claim */
+                r = j->query->type->find(e->workspace, j->query, &v);
+        if (r == -ENOENT) {
+                error_clear();
+                r = fault_at("engine.compute");
+                if (r == 0)
+                        r = j->query->type->compute(e->workspace, j->query, j, &v);
+        }
+        fault_at("engine.answer");
+        if (r < 0)
+                reason = strdup(error_message(r));
+        if (r == -ENOENT)
+                lacks = job_lacks(j);
+        pthread_mutex_lock(&e->lock);
+        claim_release(j); /* the value is in the store by now: whoever waits for the claim finds it */
+        slots_release(j);
+        e->running[resource]--;
+        engine_wake(e);
+        if (lacks && !j->cancelled)
+                job_begin_again(j);
+        else
+                job_finish(j, r, v, reason);
+        e->n_workers--;
+        pthread_cond_broadcast(&e->idle);
+        pthread_mutex_unlock(&e->lock);
+        return NULL;
+}
+
+/* Its claim and its slots are held. */
+static void job_start(struct job *j)
+{
+        struct engine *e = j->engine;
+        pthread_attr_t attributes;
+        pthread_t thread;
+        int r = 0;
+
+        job_dequeue(j);
+        j->stage = STAGE_RUNNING;
+        j->started = now_ns();
+        j->progress = (struct progress){.tell = job_tell, .stop = job_is_cancelled, .user = j};
+        j->cancel_fd = eventfd(0, EFD_CLOEXEC);
+        if (j->query->type->estimate)
+                j->estimate = j->query->type->estimate(e->workspace, j->query);
+        e->running[j->query->type->resource]++;
+        e->counters.started++;
+        e->n_workers++;
+        e->dirty = true;
+        pthread_attr_init(&attributes);
+        pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+        if (j->cancel_fd < 0)
+                r = -errno;
+        else
+                r = -pthread_create(&thread, &attributes, job_thread, j);
+        pthread_attr_destroy(&attributes);
+        if (r < 0) {
+                claim_release(j);
+                slots_release(j);
+                e->running[j->query->type->resource]--;
+                e->n_workers--;
+                job_finish(j, r, NULL, "no thread or descriptor left to run it with");
+        }
+}
+
+static void sooner(uint64_t *when, uint64_t t)
+{
+        if (*when == 0 || t < *when)
+                *when = t;
+}
+
+static void job_wait_elsewhere(struct job *j, uint64_t *when)
+{
+        job_dequeue(j);
+        j->stage = STAGE_ELSEWHERE;
+        j->look_interval = CLAIM_LOOK_NS;
+        j->next_look = now_ns() + j->look_interval;
+        queue_add(&j->engine->elsewhere, j);
+        sooner(when, j->next_look);
+}
+
+/* A lock that cannot be had, and not because another has it: to wait would be for ever. Of what went wrong only a full disk is anything
+ * to who asked. Drops the lock for a moment. */
+static void job_cannot_lock(struct job *j, int r)
+{
+        job_dequeue(j);
+        job_finish(j, r == -ENOSPC ? r : -EIO, NULL, error_message(r));
+}
+
+/* Its slots, if it has any, are held: it runs, waits for another's claim, or ends. */
+static void job_claim(struct job *j, uint64_t *when)
+{
+        int r = claim_take(j);
+
+        if (r == 0) {
+                job_start(j);
+                return;
+        }
+        slots_release(j);
+        if (r == -EAGAIN)
+                job_wait_elsewhere(j, when);
+        else
+                job_cannot_lock(j, r);
+}
+
+/* -- deciding; all with the lock held. `when` is when to look again, should nothing wake us before; 0: never -- */
+
+/* Whether the stored value has come to be without us; the lock is dropped while looking. The job may be gone afterwards. */
+static bool job_found(struct job *j)
+{
+        struct engine *e = j->engine;
+        cleanup(value_unrefp) struct value *v = NULL;
+        int r;
+
+        if (j->again)
+                return false;
+        job_ref(j);
+        pthread_mutex_unlock(&e->lock);
+        r = j->query->type->find(e->workspace, j->query, &v);
+        pthread_mutex_lock(&e->lock);
+        if (r == 0 && (j->stage == STAGE_QUEUED || j->stage == STAGE_ELSEWHERE)) {
+                job_dequeue(j);
+                job_finish(j, 0, v, NULL);
+        }
+        job_unref(j);
+        return r == 0;
+}
+
+/* Cancels what nobody has waited for during the grace period. */
+static void look_abandoned(struct engine *e, uint64_t now, uint64_t *when)
+{
+        if (e->n_abandoned == 0)
+                return;
+again:
+        for (struct job *j = e->all_first; j; j = j->all_next) {
+                if (!j->abandoned || j->cancelled)
+                        continue;
+                if (now - j->abandoned >= e->options.grace_ns || e->closing) {
+                        job_cancel(j);
+                        goto again; /* the lock was dropped: the list may be another */
+                }
+                sooner(when, j->abandoned + e->options.grace_ns);
+        }
+}
+
+/* Ends what is asked of a solver that was removed. The config is looked at without the lock; when it has changed is rare enough to look at
+ * each job under it. */
+static void look_gone(struct engine *e, uint64_t *changes, uint64_t now, uint64_t *looked, uint64_t *when)
+{
+        uint64_t seen;
+
+        if (!e->all_first)
+                return;
+        if (now - *looked >= 200 * NSEC_PER_MSEC) {
+                *looked = now;
+                pthread_mutex_unlock(&e->lock);
+                seen = workspace_recipes_changed(e->workspace);
+                pthread_mutex_lock(&e->lock);
+                if (seen != *changes) {
+                        *changes = seen;
+                again:
+                        for (struct job *j = e->all_first; j; j = j->all_next)
+                                if (!j->cancelled && j->query->type->gone && j->query->type->gone(e->workspace, j->query)) {
+                                        j->gone = true;
+                                        job_cancel(j);
+                                        goto again; /* the lock was dropped: the list may be another */
+                                }
+                }
+        }
+        sooner(when, *looked + 200 * NSEC_PER_MSEC);
+}
+
+/* Claims of other processes. */
+static void look_elsewhere(struct engine *e, uint64_t now, uint64_t *when)
+{
+        int r;
+
+again:
+        for (struct job *j = e->elsewhere.first; j; j = j->queue_next) {
+                if (j->next_look > now) {
+                        sooner(when, j->next_look);
+                        continue;
+                }
+                j->look_interval = MIN(j->look_interval * 2, CLAIM_LOOK_MOST);
+                j->next_look = now + j->look_interval;
+                sooner(when, j->next_look);
+                r = claim_take(j);
+                if (r == -EAGAIN)
+                        continue;
+                if (r < 0) {
+                        job_cannot_lock(j, r);
+                        goto again;
+                }
+                claim_release(j);
+                if (!job_found(j) && j->stage == STAGE_ELSEWHERE) { /* its owner died or gave up: our turn */
+                        job_dequeue(j);
+                        j->stage = STAGE_QUEUED;
+                        queue_add(&e->queues[j->query->type->resource][j->priority], j);
+                }
+                goto again;
+        }
+}
+
+static struct job *first_for_slot(struct engine *e)
+{
+        for (unsigned p = PRIORITY_PERSON; p <= PRIORITY_BATCH; p++) {
+                struct job *run = e->queues[RESOURCE_CORE][p].first, *build = e->queues[RESOURCE_BUILD][p].first;
+
+                if (run || build)
+                        return !run || (build && build->id < run->id) ? build : run;
+        }
+        return NULL;
+}
+
+static void look_urgent(struct engine *e)
+{
+        bool wanted = e->queues[RESOURCE_CORE][PRIORITY_PERSON].n + e->queues[RESOURCE_BUILD][PRIORITY_PERSON].n > 0;
+
+        if (wanted && e->urgent < 0) {
+                if (lock_try(e->slots_dir, "urgent", true, &e->urgent) < 0)
+                        e->urgent = -1;
+        } else if (!wanted && e->urgent >= 0) {
+                close(e->urgent);
+                e->urgent = -1;
+        }
+}
+
+static void look_slots(struct engine *e, uint64_t now, uint64_t *when)
+{
+        struct job *j;
+
+        while ((j = first_for_slot(e))) {
+                bool free_here = false;
+                int r = -EAGAIN;
+
+                for (unsigned i = 0; i < e->n_slots; i++)
+                        free_here |= !e->slot_busy[i];
+                if (!free_here)
+                        break; /* a worker's end wakes us */
+                if (j->priority == PRIORITY_PERSON || e->urgent >= 0 || !lock_is_held(e->slots_dir, "urgent"))
+                        r = slots_take(j);
+                if (r == -EAGAIN) {
+                        sooner(when, now + SLOT_LOOK_NS);
+                        break;
+                }
+                if (r < 0)
+                        job_cannot_lock(j, r);
+                else
+                        job_claim(j, when);
+        }
+        look_urgent(e);
+}
+
+static void look_slotless(struct engine *e, enum resource r, unsigned most, uint64_t *when)
+{
+        while (e->running[r] < most) {
+                struct job *j = e->queues[r][PRIORITY_PERSON].first;
+
+                if (!j)
+                        j = e->queues[r][PRIORITY_BATCH].first;
+                if (!j)
+                        break;
+                job_claim(j, when);
+        }
+}
+
+/* References to the first jobs that wait for a slot, in order of their turn. */
+static size_t queue_fronts(struct engine *e, struct job **ret, size_t most)
+{
+        size_t n = 0;
+
+        for (unsigned p = PRIORITY_PERSON; p <= PRIORITY_BATCH; p++)
+                for (unsigned r = RESOURCE_CORE; r <= RESOURCE_BUILD; r++)
+                        for (struct job *j = e->queues[r][p].first; j && n < most; j = j->queue_next) {
+                                job_ref(j);
+                                ret[n++] = j;
+                        }
+        return n;
+}
+
+/* Another process may have worked out what waits in our queue: when the store changed, look at those at its front. */
+static void look_store(struct engine *e, uint64_t *generation, uint64_t now, uint64_t *looked, uint64_t *when)
+{
+        struct job *jobs[64];
+        uint64_t g;
+        size_t n;
+
+        if (!first_for_slot(e))
+                return;
+        if (now - *looked < 100 * NSEC_PER_MSEC) {
+                sooner(when, *looked + 100 * NSEC_PER_MSEC);
+                return;
+        }
+        *looked = now;
+        sooner(when, now + 100 * NSEC_PER_MSEC);
+        g = store_generation(workspace_store(e->workspace));
+        if (g == *generation)
+                return;
+        *generation = g;
+        n = queue_fronts(e, jobs, ARRAY_SIZE(jobs));
+        for (size_t i = 0; i < n; i++) {
+                if (jobs[i]->stage == STAGE_QUEUED)
+                        job_found(jobs[i]);
+                job_unref(jobs[i]);
+        }
+}
+
+static void wait_until(struct engine *e, uint64_t when)
+{
+        struct timespec t = {.tv_sec = (time_t)(when / NSEC_PER_SEC), .tv_nsec = (long)(when % NSEC_PER_SEC)};
+
+        if (when == 0)
+                pthread_cond_wait(&e->changed, &e->lock);
+        else
+                pthread_cond_timedwait(&e->changed, &e->lock, &t);
+}
+
+static void cancel_all(struct engine *e)
+{
+        struct job *j;
+
+        while ((j = e->all_first))
+                job_cancel(j);
+}
+
+static void *schedule_thread(void *user)
+{
+        struct engine *e = user;
+        uint64_t generation = 0, looked = 0, changes = 0, config_looked = 0;
+
+        pthread_mutex_lock(&e->lock);
+        while (!e->closing) {
+                uint64_t now = now_ns(), when = 0, pause = MAX(PUBLISH_NS, 20 * e->publish_cost);
+
+                e->attention = false;
+                look_abandoned(e, now, &when);
+                look_gone(e, &changes, now, &config_looked, &when);
+                look_elsewhere(e, now, &when);
+                look_slotless(e, RESOURCE_DISK, ENGINE_DISK, &when);
+                look_slotless(e, RESOURCE_MIND, ENGINE_MINDS, &when);
+                look_slots(e, now, &when);
+                look_store(e, &generation, now, &looked, &when);
+                if (e->dirty && now - e->published >= pause) {
+                        e->dirty = false;
+                        pthread_mutex_unlock(&e->lock);
+                        view_publish(e);
+                        pthread_mutex_lock(&e->lock);
+                        e->published = now_ns();
+                        e->publish_cost = e->published - now;
+                        e->attention = true;
+                }
+                if (e->dirty)
+                        sooner(&when, e->published + pause);
+                if (!e->attention) /* set whenever the lock was dropped and something happened meanwhile */
+                        wait_until(e, when);
+        }
+        cancel_all(e);
+        while (e->n_workers > 0)
+                pthread_cond_wait(&e->idle, &e->lock);
+        pthread_mutex_unlock(&e->lock);
+        return NULL;
+}
+
+int schedule_start(struct engine *e)
+{
+        pthread_condattr_t monotonic;
+        sigset_t before;
+        int r;
+
+        pthread_condattr_init(&monotonic);
+        pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+        pthread_cond_init(&e->changed, &monotonic);
+        pthread_cond_init(&e->idle, NULL);
+        pthread_condattr_destroy(&monotonic);
+        guard_block_signals(&before); /* signals are for the process's first thread; ours inherit this mask */
+        r = -pthread_create(&e->scheduler, NULL, schedule_thread, e);
+        pthread_sigmask(SIG_SETMASK, &before, NULL);
+        return r < 0 ? errorf(r, "cannot start a thread: %s", strerror(-r)) : 0;
+}
+
+void schedule_stop(struct engine *e)
+{
+        pthread_mutex_lock(&e->lock);
+        e->closing = true;
+        engine_wake(e);
+        pthread_mutex_unlock(&e->lock);
+        pthread_join(e->scheduler, NULL);
+        if (e->urgent >= 0)
+                close(e->urgent);
+        pthread_cond_destroy(&e->changed);
+        pthread_cond_destroy(&e->idle);
+}

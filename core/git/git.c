@@ -1,0 +1,66 @@
+#include "core/git/git.h"
+
+#include <pthread.h>
+
+static void begin(void)
+{
+        git_libgit2_init();
+        git_libgit2_opts(GIT_OPT_SET_OWNER_VALIDATION, 0); /* see git.h */
+        git_libgit2_opts(GIT_OPT_ENABLE_FSYNC_GITDIR, 1);  /* the index names commits durably: they must be on disk */
+        git_libgit2_opts(GIT_OPT_SET_CACHE_MAX_SIZE,
+                         (ssize_t)(8 << 20)); /* the default, 256 MB, is more than a daemon may grow by */
+}
+
+void git_begin(void)
+{
+        static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+        pthread_once(&once, begin);
+}
+
+const char *git_error_text(void)
+{
+        const git_error *e = git_error_last();
+
+        return e && e->message ? e->message : "libgit2 gives no reason";
+}
+
+int git_errno(int r)
+{
+        const git_error *e;
+
+        if (r >= 0)
+                return 0;
+        switch (r) {
+        case GIT_ENOTFOUND:
+                return -ENOENT;
+        case GIT_EAMBIGUOUS:
+                return -ENOTUNIQ;
+        case GIT_EINVALIDSPEC:
+                return -EINVAL;
+        case GIT_EEXISTS:
+                return -EEXIST;
+        case GIT_EUSER:
+                return -ECANCELED;
+        case GIT_EAUTH:
+        case GIT_ECERTIFICATE:
+                return -EACCES;
+        default:
+                break;
+        }
+        e = git_error_last();
+        if (e && e->klass == GIT_ERROR_NOMEMORY)
+                return -ENOMEM;
+        if (e && e->klass == GIT_ERROR_OS && e->message && strstr(e->message, strerror(ENOSPC)))
+                return -ENOSPC; /* libgit2 keeps errno only in the sentence */
+        return -EIO;
+}
+
+#ifdef __SANITIZE_ADDRESS__
+/* libgit2 1.5 does not free pcre2's match data: 20 kB for each regular expression it matches (in making a remote, in `^{/text}`). */
+__attribute__((visibility("default"))) const char *__lsan_default_suppressions(void);
+const char *__lsan_default_suppressions(void)
+{
+        return "leak:libpcre2";
+}
+#endif

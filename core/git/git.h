@@ -1,0 +1,55 @@
+/* The little that every user of libgit2 here shares: its start, its errors as sentences, cleanup attributes.
+ *
+ * Ownership. libgit2 refuses repositories of other users, because git runs what a repository's configuration names (hooks, filters, an ssh
+ * command). libgit2 runs none of these, and nothing here checks out through filters; so the refusal is switched off, and a repository
+ * needs only to be readable. What a repository holds is run in the sandbox alone. */
+#pragma once
+
+#include <git2.h>
+
+#include "cache/base/util.h"
+
+/* Before the first use of libgit2 in any function that may be the first; cheap when done already. Thread-safe. */
+void git_begin(void);
+/* libgit2's last sentence on this thread. */
+const char *git_error_text(void);
+/* libgit2's error as our -errno, by its code and class; 0 stays 0. */
+int git_errno(int r);
+
+DEFINE_CLEANUP(git_repository *, git_repository_free)
+DEFINE_CLEANUP(git_commit *, git_commit_free)
+DEFINE_CLEANUP(git_tree *, git_tree_free)
+DEFINE_CLEANUP(git_tree_entry *, git_tree_entry_free)
+DEFINE_CLEANUP(git_blob *, git_blob_free)
+DEFINE_CLEANUP(git_object *, git_object_free)
+DEFINE_CLEANUP(git_reference *, git_reference_free)
+DEFINE_CLEANUP(git_reference_iterator *, git_reference_iterator_free)
+DEFINE_CLEANUP(git_remote *, git_remote_free)
+DEFINE_CLEANUP(git_revwalk *, git_revwalk_free)
+DEFINE_CLEANUP(git_packbuilder *, git_packbuilder_free)
+DEFINE_CLEANUP(git_odb *, git_odb_free)
+DEFINE_CLEANUP(git_diff *, git_diff_free)
+DEFINE_CLEANUP(git_index *, git_index_free)
+DEFINE_CLEANUP(git_signature *, git_signature_free)
+DEFINE_CLEANUP(git_status_list *, git_status_list_free)
+DEFINE_CLEANUP(git_config *, git_config_free)
+DEFINE_CLEANUP(git_config_iterator *, git_config_iterator_free)
+
+#define cleanup_git_repository  cleanup(git_repository_freep)
+#define cleanup_git_commit      cleanup(git_commit_freep)
+#define cleanup_git_tree        cleanup(git_tree_freep)
+#define cleanup_git_tree_entry  cleanup(git_tree_entry_freep)
+#define cleanup_git_blob        cleanup(git_blob_freep)
+#define cleanup_git_object      cleanup(git_object_freep)
+#define cleanup_git_reference   cleanup(git_reference_freep)
+#define cleanup_git_references  cleanup(git_reference_iterator_freep)
+#define cleanup_git_remote      cleanup(git_remote_freep)
+#define cleanup_git_revwalk     cleanup(git_revwalk_freep)
+#define cleanup_git_packbuilder cleanup(git_packbuilder_freep)
+#define cleanup_git_odb         cleanup(git_odb_freep)
+#define cleanup_git_diff        cleanup(git_diff_freep)
+#define cleanup_git_index       cleanup(git_index_freep)
+#define cleanup_git_signature   cleanup(git_signature_freep)
+#define cleanup_git_status      cleanup(git_status_list_freep)
+#define cleanup_git_config      cleanup(git_config_freep)
+#define cleanup_git_iterator    cleanup(git_config_iterator_freep)

@@ -1,0 +1,385 @@
+#include "core/git/gitconfig.h"
+
+#include <ctype.h>
+#include <sys/mman.h>
+
+#include "core/git/git.h"
+
+/* -- walking the text ------------------------------------------------------------------------------------------- */
+
+struct walk {
+        const char *label;
+        const char *text;
+        size_t size, at;
+        unsigned line;
+        bool (*wanted)(const char *section);
+        struct gitconfig *g;
+};
+
+static int peek(const struct walk *w)
+{
+        return w->at < w->size ? (unsigned char)w->text[w->at] : EOF;
+}
+
+/* The next character, '\r' of a line's end left out; counts lines. */
+static int next(struct walk *w)
+{
+        int c = peek(w);
+
+        if (c == EOF)
+                return EOF;
+        w->at++;
+        if (c == '\r' && peek(w) == '\n')
+                return next(w);
+        if (c == '\n')
+                w->line++;
+        return c;
+}
+
+static void skip_blanks(struct walk *w)
+{
+        while (peek(w) == ' ' || peek(w) == '\t')
+                w->at++;
+}
+
+static void skip_line(struct walk *w)
+{
+        while (peek(w) != EOF && peek(w) != '\n')
+                w->at++;
+}
+
+static int take_word(struct walk *w, char **ret)
+{
+        size_t from = w->at;
+
+        while (isalnum(peek(w)) || peek(w) == '-')
+                w->at++;
+        *ret = strndup(w->text + from, w->at - from);
+        if (!*ret)
+                return -ENOMEM;
+        for (char *p = *ret; *p; p++)
+                *p = (char)tolower((unsigned char)*p);
+        return 0;
+}
+
+static int take_subsection(struct walk *w, struct gitconfig_section *s)
+{
+        cleanup_buffer struct buffer b = {0};
+
+        buffer_add(&b, "", 0);
+        w->at++; /* the quote */
+        for (;;) {
+                int c = next(w);
+
+                if (c == '\\')
+                        c = next(w);
+                else if (c == '"')
+                        break;
+                if (c == EOF || c == '\n')
+                        return errorf(-EINVAL, "%s:%u: the quotes of this section's name are not closed", w->label, s->line);
+                buffer_add(&b, &(char){(char)c}, 1);
+        }
+        if (buffer_error(&b) < 0)
+                return -ENOMEM;
+        s->subsection = steal_pointer(b.data);
+        return 0;
+}
+
+static int take_header(struct walk *w)
+{
+        struct gitconfig *g = w->g;
+        struct gitconfig_section *s;
+        int r;
+
+        if (list_grow(g->sections, g->n_sections) < 0)
+                return -ENOMEM;
+        s = &g->sections[g->n_sections++];
+        *s = (struct gitconfig_section){.line = w->line, .begin = w->at};
+        while (s->begin > 0 && (w->text[s->begin - 1] == ' ' || w->text[s->begin - 1] == '\t'))
+                s->begin--;
+        w->at++; /* the bracket */
+        r = take_word(w, &s->name);
+        if (r < 0)
+                return r;
+        skip_blanks(w);
+        if (peek(w) == '"') {
+                r = take_subsection(w, s);
+                if (r < 0)
+                        return r;
+        }
+        if (s->name[0] == '\0' || next(w) != ']')
+                return errorf(-EINVAL, "%s:%u: not a section header; it is [section] or [section \"name\"]", w->label, s->line);
+        if (strcmp(s->name, "include") == 0 || strcmp(s->name, "includeif") == 0)
+                return errorf(-EINVAL, "%s:%u: [%s] is not supported here; put the text in this file", w->label, s->line,
+                              s->name);
+        s->end = w->at;
+        return 0;
+}
+
+static int take_escape(struct walk *w, const char *key, struct buffer *value)
+{
+        static const char from[] = "nt\"\\", to[] = "\n\t\"\\";
+        unsigned line = w->line;
+        int c = next(w);
+        const char *p;
+
+        if (c == '\n' || c == EOF) /* the value goes on in the next line */
+                return 0;
+        p = strchr(from, c);
+        if (c == '\0' || !p)
+                return errorf(-EINVAL,
+                              "%s:%u: key '%s': a backslash before '%c' means nothing in a git-config value; write \\\\ for a "
+                              "backslash, or [0-9] for a digit in a pattern",
+                              w->label, line, key, isprint(c) ? c : '?');
+        buffer_add(value, &to[p - from], 1);
+        return 0;
+}
+
+static int refuse_comment(const struct walk *w, const char *key, int c)
+{
+        return errorf(-EINVAL,
+                      "%s:%u: key '%s': git-config takes '%c' outside quotes for the start of a comment and cuts the value off "
+                      "there; put "
+                      "the value in double quotes%s",
+                      w->label, w->line, key, c,
+                      c == ';' ? ", or each command on a 'build' line of its own" : ", or a blank before a comment");
+}
+
+/* The value as git reads it: quotes taken away, escapes replaced, blanks around it and a comment cut off. */
+static int take_value(struct walk *w, bool wanted, const char *key, char **ret)
+{
+        cleanup_buffer struct buffer b = {0};
+        unsigned line = w->line;
+        bool quoted = false;
+        size_t solid = 0; /* up to here it is no trailing blank */
+        int previous = ' ', r;
+
+        buffer_add(&b, "", 0);
+        skip_blanks(w);
+        while (peek(w) != EOF && (peek(w) != '\n' || quoted)) {
+                int c = next(w);
+
+                if (c == '\n')
+                        break;
+                if (!quoted && (c == ';' || c == '#')) {
+                        if (wanted && (c == ';' || !isblank(previous)))
+                                return refuse_comment(w, key, c);
+                        skip_line(w);
+                        break;
+                }
+                previous = c;
+                if (c == '"') {
+                        quoted = !quoted;
+                        solid = b.size;
+                } else if (c == '\\') {
+                        r = take_escape(w, key, &b);
+                        if (r < 0)
+                                return r;
+                        solid = b.size;
+                } else {
+                        buffer_add(&b, &(char){(char)c}, 1);
+                        if (quoted || !isblank(c))
+                                solid = b.size;
+                }
+        }
+        if (quoted)
+                return errorf(-EINVAL, "%s:%u: key '%s': the quotes are not closed", w->label, line, key);
+        if (buffer_error(&b) < 0)
+                return -ENOMEM;
+        b.data[solid] = '\0';
+        *ret = steal_pointer(b.data);
+        return 0;
+}
+
+static int take_entry(struct walk *w)
+{
+        struct gitconfig_section *s = w->g->n_sections > 0 ? &w->g->sections[w->g->n_sections - 1] : NULL;
+        struct gitconfig_entry *e;
+        int r;
+
+        if (!s)
+                return errorf(-EINVAL, "%s:%u: this stands before the first [section]", w->label, w->line);
+        if (list_grow(s->entries, s->n_entries) < 0)
+                return -ENOMEM;
+        e = &s->entries[s->n_entries++];
+        *e = (struct gitconfig_entry){.line = w->line};
+        r = take_word(w, &e->key);
+        if (r < 0)
+                return r;
+        skip_blanks(w);
+        if (e->key[0] == '\0' || !(peek(w) == '=' || peek(w) == '\n' || peek(w) == '\r' || peek(w) == EOF || peek(w) == '#'))
+                return errorf(-EINVAL, "%s:%u: not a line of the form 'key = value'", w->label, w->line);
+        if (peek(w) == '=') {
+                w->at++;
+                r = take_value(w, w->wanted(s->name), e->key, &e->value);
+                if (r < 0)
+                        return r;
+        } else
+                skip_line(w);
+        s->end = w->at;
+        return 0;
+}
+
+static int walk_text(struct walk *w)
+{
+        int r = 0;
+
+        if (w->size >= 3 && memcmp(w->text, "\xef\xbb\xbf", 3) == 0)
+                w->at = 3; /* git skips a byte order mark too */
+        while (r == 0 && peek(w) != EOF) {
+                int c = peek(w);
+
+                if (isspace(c))
+                        next(w);
+                else if (c == '#' || c == ';')
+                        skip_line(w);
+                else if (c == '[')
+                        r = take_header(w);
+                else
+                        r = take_entry(w);
+        }
+        return r;
+}
+
+/* -- characters ------------------------------------------------------------------------------------------------- */
+
+/* Of the control characters only those that lay out a file: readers of git-config disagree on what the others are. */
+static bool is_layout(const unsigned char *p, size_t size)
+{
+        return *p == '\t' || *p == '\n' || (*p == '\r' && size > 1 && p[1] == '\n');
+}
+
+static int check_characters(const char *label, struct slice text)
+{
+        const unsigned char *p = text.data;
+        unsigned line = 1;
+
+        for (size_t i = 0, n; i < text.size; i += n) {
+                n = utf8_length(p + i, text.size - i);
+                if (n == 0)
+                        return errorf(-EINVAL, "%s:%u: byte 0x%02x is not UTF-8 text", label, line, p[i]);
+                if ((p[i] < 0x20 && !is_layout(p + i, text.size - i)) || p[i] == 0x7f)
+                        return errorf(-EINVAL, "%s:%u: control character 0x%02x", label, line, p[i]);
+                line += p[i] == '\n';
+        }
+        return 0;
+}
+
+/* -- libgit2's reading ------------------------------------------------------------------------------------------ */
+
+static int compare_entry(const struct walk *w, const struct gitconfig_section *s, const struct gitconfig_entry *e,
+                         const git_config_entry *theirs)
+{
+        const char *ours = e->value;
+
+        if (!w->wanted(s->name))
+                return 0;
+        if (theirs && !ours == !theirs->value && (!ours || strcmp(ours, theirs->value) == 0))
+                return 0;
+        return errorf(-EINVAL,
+                      "%s:%u: key '%s': programs that read git-config disagree on this value; write it in one pair of double "
+                      "quotes, and "
+                      "a comment on a line of its own",
+                      w->label, e->line, e->key);
+}
+
+static int compare_entries(struct walk *w, git_config *config)
+{
+        cleanup_git_iterator git_config_iterator *it = NULL;
+        int r = git_config_iterator_new(&it, config);
+
+        for (size_t i = 0; r == 0 && i < w->g->n_sections; i++)
+                for (size_t k = 0; r == 0 && k < w->g->sections[i].n_entries; k++) {
+                        git_config_entry *theirs = NULL;
+
+                        r = git_config_next(&theirs, it);
+                        if (r == 0 || r == GIT_ITEROVER)
+                                r = compare_entry(w, &w->g->sections[i], &w->g->sections[i].entries[k], r == 0 ? theirs : NULL);
+                }
+        return r;
+}
+
+/* libgit2 reads files only: an unnamed one will do. */
+static int read_by_libgit2(struct walk *w)
+{
+        cleanup_close int fd = memfd_create("config", MFD_CLOEXEC);
+        cleanup_git_config git_config *config = NULL;
+        char path[64];
+        int r;
+
+        if (fd < 0)
+                return errorf(-errno, "cannot make a file in memory: %s", strerror(errno));
+        r = write_all(fd, w->text, w->size);
+        if (r < 0)
+                return r;
+        snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+        git_begin();
+        r = git_config_open_ondisk(&config, path);
+        if (r < 0)
+                return errorf(-EINVAL, "%s: %s", w->label, git_error_text());
+        return compare_entries(w, config);
+}
+
+int gitconfig_parse(const char *label, struct slice text, bool (*wanted)(const char *section), struct gitconfig *ret)
+{
+        cleanup_gitconfig struct gitconfig g = {0};
+        struct walk w = {.label = label, .text = text.data, .size = text.size, .line = 1, .wanted = wanted, .g = &g};
+        int r = check_characters(label, text);
+
+        if (r == 0)
+                r = walk_text(&w);
+        if (r == 0)
+                r = read_by_libgit2(&w);
+        if (r < 0)
+                return r;
+        *ret = g;
+        g = (struct gitconfig){0};
+        return 0;
+}
+
+void gitconfig_done(struct gitconfig *g)
+{
+        for (size_t i = 0; i < g->n_sections; i++) {
+                struct gitconfig_section *s = &g->sections[i];
+
+                for (size_t k = 0; k < s->n_entries; k++) {
+                        free(s->entries[k].key);
+                        free(s->entries[k].value);
+                }
+                free(s->entries);
+                free(s->name);
+                free(s->subsection);
+        }
+        free(g->sections);
+        *g = (struct gitconfig){0};
+}
+
+void gitconfig_quote(struct buffer *b, const char *value)
+{
+        bool plain =
+                value[0] != '\0' && !isblank(value[0]) && !isblank(value[strlen(value) - 1]) && !strpbrk(value, "\"\\;#\n\t");
+
+        if (plain) {
+                buffer_adds(b, value);
+                return;
+        }
+        buffer_adds(b, "\"");
+        for (const char *p = value; *p; p++)
+                switch (*p) {
+                case '"':
+                        buffer_adds(b, "\\\"");
+                        break;
+                case '\\':
+                        buffer_adds(b, "\\\\");
+                        break;
+                case '\n':
+                        buffer_adds(b, "\\n");
+                        break;
+                case '\t':
+                        buffer_adds(b, "\\t");
+                        break;
+                default:
+                        buffer_add(b, p, 1);
+                }
+        buffer_adds(b, "\"");
+}

@@ -1,0 +1,39 @@
+/* git-config text, read by libgit2, with what libgit2 does not tell: on which line an entry stands, and where in the text.
+ *
+ * The text is walked once more beside libgit2 for that. The walk also catches what git-config silently does to shell text: an
+ * unquoted `;` or `#` cuts the value off (`build = ./configure; make` is `./configure`). In sections the caller wants, a `;` outside
+ * quotes is refused, and `#` is a comment only after a blank. Both readers must agree on every wanted value, or it is refused:
+ * libgit2 1.5 does not see the comment in `"a\\" # b`.
+ *
+ * Owned by the caller; not shared between threads while being made. */
+#pragma once
+
+#include "cache/base/util.h"
+
+struct gitconfig_entry {
+        char *key;   /* lower case */
+        char *value; /* NULL: the key stands alone, without '=' */
+        unsigned line;
+};
+
+struct gitconfig_section {
+        char *name;       /* lower case */
+        char *subsection; /* NULL when there is none */
+        unsigned line;
+        size_t begin, end; /* in the text: from the start of the header's line to behind the last entry's */
+        struct gitconfig_entry *entries;
+        size_t n_entries;
+};
+
+struct gitconfig {
+        struct gitconfig_section *sections; /* as they stand; one name may come again */
+        size_t n_sections;
+};
+
+/* `label` names the text in messages ("kissat.recipe:7: …"). Includes are not followed: a wanted-or-not [include] is refused. -EINVAL. */
+int gitconfig_parse(const char *label, struct slice text, bool (*wanted)(const char *section), struct gitconfig *ret);
+void gitconfig_done(struct gitconfig *g);
+#define cleanup_gitconfig cleanup(gitconfig_done)
+
+/* Appends a value so that git, libgit2 and gitconfig_parse() read back the same bytes: quoted when it has to be. */
+void gitconfig_quote(struct buffer *b, const char *value);

@@ -1,0 +1,290 @@
+#include "core/git/object_reader.h"
+
+#include <git2/sys/odb_backend.h>
+#include <git2/sys/repository.h>
+#include <zlib.h>
+
+#define PRIORITY_LOOSE 1 /* as libgit2 has them: packs are asked first */
+#define PRIORITY_PACK  2
+#define HEADER_MOST    64   /* "commit 1234", and a NUL */
+#define RATIO_MOST     1040 /* deflate makes nothing smaller than a 1032nd of what it was */
+
+struct loose {
+        git_odb_backend parent;
+        git_odb_backend *inner; /* owned; libgit2's */
+        char objects[];
+};
+
+/* -- one object ------------------------------------------------------------------------------------------------- */
+
+struct object {
+        char name[GIT_OID_HEXSZ + 1];
+        struct blob file;
+        z_stream z;
+        bool inflating;
+        uint8_t header[HEADER_MOST];
+        size_t header_size; /* with its NUL */
+        size_t have;        /* bytes of the object that lie behind the header there */
+        git_object_t type;
+        size_t size;
+};
+
+static void object_done(struct object *o)
+{
+        if (o->inflating)
+                inflateEnd(&o->z);
+        blob_done(&o->file);
+}
+
+static int damaged(const struct object *o, const char *what)
+{
+        return errorf(-EILSEQ, "object %s %s", o->name, what);
+}
+
+static int parse_header(struct object *o)
+{
+        char *end = NULL, *space;
+
+        o->header_size = strnlen((char *)o->header, o->z.total_out) + 1;
+        space = o->header_size > o->z.total_out ? NULL : memchr(o->header, ' ', o->header_size);
+        if (!space)
+                return damaged(o, o->z.total_out < HEADER_MOST ? "is cut off" : "has no header");
+        *space = '\0';
+        o->type = git_object_string2type((char *)o->header);
+        o->size = strtoull(space + 1, &end, 10);
+        if (o->type == GIT_OBJECT_INVALID || end == space + 1 || *end || o->size / RATIO_MOST > o->file.size)
+                return damaged(o, "has a damaged header");
+        o->have = o->z.total_out - o->header_size;
+        return 0;
+}
+
+static int object_open(const char *objects, const git_oid *oid, struct object *o)
+{
+        char path[PATH_SIZE];
+        int r, n;
+
+        git_oid_tostr(o->name, sizeof(o->name), oid);
+        if (snprintf(path, sizeof(path), "%s/%.2s/%s", objects, o->name, o->name + 2) >= (int)sizeof(path))
+                return -ENAMETOOLONG;
+        r = read_file(path, UINT32_MAX, &o->file); /* zlib counts its input so */
+        if (r < 0)
+                return r;
+        o->z.next_in = (Bytef *)o->file.data;
+        o->z.avail_in = (uInt)o->file.size;
+        o->z.next_out = o->header;
+        o->z.avail_out = sizeof(o->header);
+        if (inflateInit(&o->z) != Z_OK)
+                return -ENOMEM;
+        o->inflating = true;
+        n = inflate(&o->z, Z_SYNC_FLUSH);
+        if (n != Z_OK && n != Z_STREAM_END && n != Z_BUF_ERROR)
+                return damaged(o, "is damaged");
+        return parse_header(o);
+}
+
+/* `to` has room for o->size bytes. */
+static int object_inflate(struct object *o, uint8_t *to)
+{
+        size_t done = MIN(o->have, o->size);
+        uint8_t more; /* the stream's end may need room for a byte to be seen */
+        int n = Z_OK;
+
+        memcpy(to, o->header + o->header_size, done);
+        while (n == Z_OK && done < o->size) {
+                o->z.next_out = to + done;
+                o->z.avail_out = (uInt)MIN(o->size - done, (size_t)UINT_MAX);
+                n = inflate(&o->z, Z_NO_FLUSH);
+                done = (size_t)(o->z.next_out - to);
+        }
+        if (n == Z_OK) {
+                o->z.next_out = &more;
+                o->z.avail_out = 1;
+                n = inflate(&o->z, Z_FINISH);
+        }
+        if (n == Z_STREAM_END && done == o->size && o->z.total_out == o->header_size + o->size)
+                return 0;
+        return damaged(o, n == Z_OK || n == Z_BUF_ERROR ? "is cut off" : "is damaged");
+}
+
+/* -- libgit2's interface ---------------------------------------------------------------------------------------- */
+
+static int tell_git(int r)
+{
+        if (r == 0)
+                return 0;
+        if (r == -ENOENT)
+                return GIT_ENOTFOUND;
+        git_error_set_str(r == -ENOMEM ? GIT_ERROR_NOMEMORY : GIT_ERROR_ODB, error_message(r));
+        return GIT_ERROR;
+}
+
+static struct loose *loose_of(git_odb_backend *b)
+{
+        struct loose *l = (struct loose *)b;
+
+        l->inner->odb = b->odb;
+        return l;
+}
+
+static int loose_read(void **ret, size_t *ret_size, git_object_t *ret_type, git_odb_backend *b, const git_oid *oid)
+{
+        cleanup(object_done) struct object o = {0};
+        uint8_t *data;
+        int r = object_open(loose_of(b)->objects, oid, &o);
+
+        if (r < 0)
+                return tell_git(r);
+        data = git_odb_backend_data_alloc(b, o.size + 1);
+        if (!data)
+                return tell_git(-ENOMEM);
+        r = object_inflate(&o, data);
+        if (r < 0) {
+                git_odb_backend_data_free(b, data);
+                return tell_git(r);
+        }
+        data[o.size] = '\0'; /* as libgit2's own does: its readers of text may look at it */
+        *ret = data;
+        *ret_size = o.size;
+        *ret_type = o.type;
+        return 0;
+}
+
+static int loose_read_header(size_t *ret_size, git_object_t *ret_type, git_odb_backend *b, const git_oid *oid)
+{
+        cleanup(object_done) struct object o = {0};
+        int r = object_open(loose_of(b)->objects, oid, &o);
+
+        *ret_size = o.size;
+        *ret_type = o.type;
+        return tell_git(r);
+}
+
+static int loose_exists(git_odb_backend *b, const git_oid *oid)
+{
+        struct loose *l = loose_of(b);
+
+        return l->inner->exists(l->inner, oid);
+}
+
+static int loose_exists_prefix(git_oid *ret, git_odb_backend *b, const git_oid *prefix, size_t digits)
+{
+        struct loose *l = loose_of(b);
+
+        return l->inner->exists_prefix(ret, l->inner, prefix, digits);
+}
+
+static int loose_read_prefix(git_oid *ret_oid, void **ret, size_t *ret_size, git_object_t *ret_type, git_odb_backend *b,
+                             const git_oid *prefix, size_t digits)
+{
+        int r = loose_exists_prefix(ret_oid, b, prefix, digits);
+
+        return r < 0 ? r : loose_read(ret, ret_size, ret_type, b, ret_oid);
+}
+
+static int loose_write(git_odb_backend *b, const git_oid *oid, const void *data, size_t size, git_object_t type)
+{
+        struct loose *l = loose_of(b);
+
+        return l->inner->write(l->inner, oid, data, size, type);
+}
+
+static int loose_write_stream(git_odb_stream **ret, git_odb_backend *b, git_object_size_t size, git_object_t type)
+{
+        struct loose *l = loose_of(b);
+
+        return l->inner->writestream(ret, l->inner, size, type);
+}
+
+static int loose_foreach(git_odb_backend *b, git_odb_foreach_cb fn, void *user)
+{
+        struct loose *l = loose_of(b);
+
+        return l->inner->foreach(l->inner, fn, user);
+}
+
+static int loose_freshen(git_odb_backend *b, const git_oid *oid)
+{
+        struct loose *l = loose_of(b);
+
+        return l->inner->freshen(l->inner, oid);
+}
+
+static void loose_free(git_odb_backend *b)
+{
+        struct loose *l = (struct loose *)b;
+
+        if (l->inner)
+                l->inner->free(l->inner);
+        free(l);
+}
+
+static struct loose *loose_new(const char *objects)
+{
+        struct loose *l = calloc(1, sizeof(*l) + strlen(objects) + 1);
+
+        if (!l)
+                return NULL;
+        memcpy(l->objects, objects, strlen(objects) + 1);
+        git_odb_init_backend(&l->parent, GIT_ODB_BACKEND_VERSION);
+        l->parent.read = loose_read;
+        l->parent.read_header = loose_read_header;
+        l->parent.read_prefix = loose_read_prefix;
+        l->parent.exists = loose_exists;
+        l->parent.exists_prefix = loose_exists_prefix;
+        l->parent.write = loose_write;
+        l->parent.writestream = loose_write_stream;
+        l->parent.foreach = loose_foreach;
+        l->parent.freshen = loose_freshen;
+        l->parent.free = loose_free;
+        return l;
+}
+
+/* -- the repository --------------------------------------------------------------------------------------------- */
+
+static int add_loose(git_odb *odb, const char *objects)
+{
+        struct loose *l = loose_new(objects);
+
+        if (!l)
+                return -ENOMEM;
+        /* -1: zlib's usual level; 0: modes as git's, within our umask; its fsync is git_begin()'s */
+        if (git_odb_backend_loose(&l->inner, objects, -1, 0, 0, 0) < 0 ||
+            git_odb_add_backend(odb, &l->parent, PRIORITY_LOOSE) < 0) {
+                loose_free(&l->parent);
+                return errorf(-EIO, "cannot read objects in %s: %s", objects, git_error_text());
+        }
+        return 0;
+}
+
+static int add_packs(git_odb *odb, const char *objects)
+{
+        git_odb_backend *packs;
+
+        if (git_odb_backend_pack(&packs, objects) < 0)
+                return errorf(-EIO, "cannot read packs in %s: %s", objects, git_error_text());
+        if (git_odb_add_backend(odb, packs, PRIORITY_PACK) < 0) {
+                packs->free(packs);
+                return errorf(-EIO, "cannot read packs in %s: %s", objects, git_error_text());
+        }
+        return 0;
+}
+
+int object_reader_install(git_repository *git)
+{
+        cleanup_git_odb git_odb *odb = NULL;
+        char objects[PATH_SIZE], alternates[PATH_SIZE];
+        int r = path_join(objects, git_repository_commondir(git), "objects");
+
+        if (r == 0)
+                r = path_join(alternates, objects, "info/alternates");
+        if (r < 0 || access(alternates, F_OK) == 0)
+                return r;
+        if (git_odb_new(&odb) < 0)
+                return -ENOMEM;
+        r = add_packs(odb, objects);
+        if (r == 0)
+                r = add_loose(odb, objects);
+        if (r == 0 && git_repository_set_odb(git, odb) < 0)
+                r = errorf(-EIO, "cannot read objects in %s: %s", objects, git_error_text());
+        return r;
+}

@@ -1,0 +1,294 @@
+#include "core/history/history.h"
+
+#include <limits.h>
+#include <sys/stat.h>
+
+#include "cache/base/lock.h"
+#include "core/history/history_internal.h"
+#include "core/git/object_reader.h"
+
+/* -- life ------------------------------------------------------------------------------------------------------- */
+
+static void history_free(struct history *h)
+{
+        for (unsigned i = 0; i < h->n_idle; i++)
+                git_repository_free(h->idle[i].git);
+        ref_list_unref(h->listed);
+        pthread_mutex_destroy(&h->lock);
+        free(h->name);
+        free(h->repos_dir);
+        free(h->path);
+        free(h);
+}
+
+int history_open(struct store *s, const struct history_tables *tables, const char *repos_dir, const char *name, uint32_t number,
+                 struct history **ret)
+{
+        struct history *h = calloc(1, sizeof(*h));
+        struct stat st;
+
+        if (!h)
+                return -ENOMEM;
+        *h = (struct history){.refs = 1,
+                              .store = s,
+                              .tables = *tables,
+                              .repository = number,
+                              .name = strdup(name),
+                              .repos_dir = strdup(repos_dir)};
+        pthread_mutex_init(&h->lock, NULL);
+        git_begin();
+        if (!h->name || !h->repos_dir || asprintf(&h->path, "%s/%s.git", repos_dir, name) < 0) {
+                h->path = NULL;
+                history_free(h);
+                return -ENOMEM;
+        }
+        if (stat(h->path, &st) < 0) {
+                int r = errorf(-errno, "the repository of %s is not at %s: %s", name, h->path, strerror(errno));
+
+                history_free(h);
+                return r;
+        }
+        *ret = h;
+        return 0;
+}
+
+struct history *history_ref(struct history *h)
+{
+        __atomic_add_fetch(&h->refs, 1, __ATOMIC_RELAXED);
+        return h;
+}
+
+struct history *history_unref(struct history *h)
+{
+        if (h && __atomic_sub_fetch(&h->refs, 1, __ATOMIC_ACQ_REL) == 0)
+                history_free(h);
+        return NULL;
+}
+
+int history_lock(const char *repos_dir, const char *name, int *ret_fd)
+{
+        char file[NAME_MAX + 1];
+        int r = snprintf(file, sizeof(file), "%s.lock", name) < (int)sizeof(file) ? 0 : -ENAMETOOLONG;
+
+        if (r == 0)
+                r = lock_wait(repos_dir, file, false, ret_fd);
+        return r < 0 ? errorf(r, "cannot lock the repository %s/%s.git: %s", repos_dir, name, error_message(r)) : 0;
+}
+
+/* -- handles ---------------------------------------------------------------------------------------------------- */
+
+int history_repository(struct history *h, git_repository **ret)
+{
+        int r;
+
+        git_begin();
+        r = git_repository_open_ext(ret, h->path, GIT_REPOSITORY_OPEN_BARE | GIT_REPOSITORY_OPEN_NO_SEARCH, NULL);
+        if (r < 0)
+                return errorf(git_errno(r) == -ENOENT ? -EIO : git_errno(r), "cannot open the repository %s: %s", h->path,
+                              git_error_text());
+        r = object_reader_install(*ret);
+        if (r < 0)
+                git_repository_free(steal_pointer(*ret));
+        return r;
+}
+
+int history_handle(struct history *h, struct handle *ret)
+{
+        *ret = (struct handle){.history = h};
+        pthread_mutex_lock(&h->lock);
+        if (h->n_idle > 0) {
+                const struct idle *last = &h->idle[--h->n_idle];
+
+                ret->git = last->git;
+                ret->uses = last->uses;
+        }
+        pthread_mutex_unlock(&h->lock);
+        return ret->git ? 0 : history_repository(h, &ret->git);
+}
+
+void history_handle_done(struct handle *handle)
+{
+        struct history *h = handle->history;
+
+        if (!handle->git)
+                return;
+        pthread_mutex_lock(&h->lock);
+        if (h->n_idle < N_IDLE && handle->uses + 1 < HANDLE_USES) {
+                h->idle[h->n_idle++] = (struct idle){.git = handle->git, .uses = handle->uses + 1};
+                handle->git = NULL;
+        }
+        pthread_mutex_unlock(&h->lock);
+        git_repository_free(handle->git);
+        handle->git = NULL;
+}
+
+int history_object(struct history *h, git_repository *git, uint32_t number, git_commit **ret)
+{
+        struct commit c;
+        int r = history_commit(h, number, &c);
+
+        if (r < 0)
+                return r;
+        r = git_commit_lookup(ret, git, &c.oid);
+        if (r == GIT_ENOTFOUND)
+                return errorf(-ESTALE, "the repository %s has lost commit %s; 'solverfs solver update' fetches it again", h->path,
+                              git_oid_tostr_s(&c.oid));
+        return r < 0 ? errorf(-EIO, "commit %s of %s is damaged: %s", git_oid_tostr_s(&c.oid), h->path, git_error_text()) : 0;
+}
+
+/* -- commits ---------------------------------------------------------------------------------------------------- */
+
+uint32_t history_count(struct history *h)
+{
+        cleanup_txn struct store_txn *t = NULL;
+        struct index_count count = {0};
+
+        if (store_read(h->store, &t) == 0)
+                index_get_count(h, t, &count);
+        return count.commits;
+}
+
+uint64_t history_generation(struct history *h)
+{
+        cleanup_txn struct store_txn *t = NULL;
+        struct index_count count = {0};
+
+        if (store_read(h->store, &t) == 0)
+                index_get_count(h, t, &count);
+        return count.generation;
+}
+
+static int get_commit(struct history *h, struct store_txn *t, uint32_t number, struct blob *ret)
+{
+        struct index_key key = index_key_number(h, number);
+        int r = store_get(t, h->tables.commits, index_slice(&key), ret);
+
+        if (r == -ENOENT)
+                return errorf(r, "%s has no commit number %u", h->name, number);
+        if (r == 0 && (ret->size < COMMIT_FIXED || (ret->size - COMMIT_FIXED) % 4 != 0)) {
+                blob_done(ret);
+                r = errorf(-EIO, "commit number %u of %s is damaged in the index", number, h->name);
+        }
+        return r;
+}
+
+static uint32_t first_parent(const struct blob *b)
+{
+        return b->size > COMMIT_FIXED ? key_get_u32((const uint8_t *)b->data + COMMIT_FIXED) : COMMIT_NONE;
+}
+
+int history_commit(struct history *h, uint32_t number, struct commit *ret)
+{
+        cleanup_txn struct store_txn *t = NULL;
+        cleanup_blob struct blob b = {0};
+        const uint8_t *p;
+        int r = store_read(h->store, &t);
+
+        if (r == 0)
+                r = get_commit(h, t, number, &b);
+        if (r < 0)
+                return r;
+        p = b.data;
+        git_oid_fromraw(&ret->oid, p);
+        ret->committed = (int64_t)key_get_u64(p + GIT_OID_RAWSZ);
+        ret->indexed = (int64_t)key_get_u64(p + GIT_OID_RAWSZ + 8);
+        ret->first_parent = first_parent(&b);
+        return 0;
+}
+
+int history_number(struct history *h, const git_oid *oid, uint32_t *ret)
+{
+        cleanup_txn struct store_txn *t = NULL;
+        int r = store_read(h->store, &t);
+
+        if (r == 0)
+                r = index_get_number(h, t, oid, ret);
+        return r == -ENOENT ? errorf(r, "%s has no commit %s", h->name, git_oid_tostr_s(oid)) : r;
+}
+
+int history_parents(struct history *h, uint32_t number, uint32_t **ret_numbers, size_t *ret_n)
+{
+        cleanup_txn struct store_txn *t = NULL;
+        cleanup_blob struct blob b = {0};
+        int r = store_read(h->store, &t);
+        uint32_t *list;
+        size_t n;
+
+        if (r == 0)
+                r = get_commit(h, t, number, &b);
+        if (r < 0)
+                return r;
+        n = (b.size - COMMIT_FIXED) / 4;
+        list = calloc(n + 1, sizeof(*list));
+        if (!list)
+                return -ENOMEM;
+        for (size_t i = 0; i < n; i++)
+                list[i] = key_get_u32((const uint8_t *)b.data + COMMIT_FIXED + 4 * i);
+        *ret_numbers = list;
+        *ret_n = n;
+        return 0;
+}
+
+struct oids {
+        git_oid *list;
+        uint32_t from, n, most;
+};
+
+static int add_oid(void *user, struct slice key, struct slice value)
+{
+        struct oids *o = user;
+
+        if (value.size < COMMIT_FIXED || key_get_u32((const uint8_t *)key.data + 4) != o->from + o->n)
+                return -EIO; /* numbers are dense: a hole is damage */
+        git_oid_fromraw(&o->list[o->n++], value.data);
+        return o->n == o->most; /* enough */
+}
+
+int history_oids(struct history *h, uint32_t from, uint32_t n, git_oid *ret)
+{
+        cleanup_txn struct store_txn *t = NULL;
+        struct index_key all = index_key(h, NULL, 0), first = index_key_number(h, from);
+        struct oids o = {.list = ret, .from = from, .most = n};
+        int r = n > 0 ? store_read(h->store, &t) : 0;
+
+        if (r == 0 && n > 0)
+                r = store_each(t, h->tables.commits, index_slice(&all), index_slice(&first), true, add_oid, &o);
+        if (r == -EIO)
+                return errorf(r, "the index of %s is damaged at commit number %u; 'solverfs fsck' repairs it", h->name,
+                              from + o.n);
+        return r < 0 ? r : (int)o.n;
+}
+
+int history_line(struct history *h, uint32_t tip, uint32_t **ret_numbers, size_t *ret_n)
+{
+        cleanup_txn struct store_txn *t = NULL;
+        cleanup_free uint32_t *list = NULL;
+        size_t n = 0;
+        int r = tip == COMMIT_NONE ? history_head(h, &tip) : 0;
+
+        if (r == 0)
+                r = store_read(h->store, &t);
+        while (r == 0 && tip != COMMIT_NONE) {
+                cleanup_blob struct blob b = {0};
+
+                if (list_grow(list, n) < 0)
+                        return -ENOMEM;
+                list[n++] = tip;
+                r = get_commit(h, t, tip, &b);
+                if (r == 0 && first_parent(&b) != COMMIT_NONE && first_parent(&b) >= tip)
+                        r = errorf(-EIO, "commit number %u of %s is damaged in the index", tip, h->name); /* parents come first */
+                if (r == 0)
+                        tip = first_parent(&b);
+        }
+        if (r < 0)
+                return r;
+        for (size_t i = 0; i < n / 2; i++) {
+                uint32_t other = list[n - 1 - i];
+
+                list[n - 1 - i] = list[i];
+                list[i] = other;
+        }
+        *ret_numbers = steal_pointer(list);
+        *ret_n = n;
+        return 0;
+}

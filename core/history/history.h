@@ -1,0 +1,126 @@
+/* A solver's history: a bare repository (<store>/repos/<name>.git, libgit2) and the index of it in the store, which makes a remount
+ * instant and gives every commit a dense number that never changes and is never reused.
+ *
+ * Commits are numbered from 0 in the order they were first indexed; a commit that upstream rewrote away keeps its number and
+ * stays readable (a ref under refs/solverfs/kept/ holds it). A commit's number is above its parents'. The index keeps, per commit:
+ * oid, committer date, when indexed, parents' numbers; and the refs as of the last update.
+ *
+ * Threads: a history may be used by any thread; libgit2 handles are per call or guarded inside. Nothing here blocks on the network
+ * but history_clone() and history_update().
+ *
+ * Errors: -ENOENT no such revision, -ENOTUNIQ ambiguous prefix, -EINVAL not a revision, -ESTALE the index says a commit is there and
+ * the repository has lost it, -EIO the repository is damaged. With sentences: shallow, empty, bare, corrupt and foreign-owned
+ * repositories are told apart.
+ */
+#pragma once
+
+#include <git2.h>
+
+#include "cache/store/store.h"
+#include "cache/base/hash.h"
+#include "cache/base/progress.h"
+
+#define COMMIT_NONE UINT32_MAX
+
+struct history;
+
+/* The tables (of the caller's array) that the index lives in; all journaled. */
+struct history_tables {
+        size_t commits, oids, refs, sources;
+};
+
+/* `number` is the repository's dense number in the store (interned by the caller); it prefixes every key of the index. */
+int history_open(struct store *s, const struct history_tables *tables, const char *repos_dir, const char *name, uint32_t number,
+                 struct history **ret);
+struct history *history_ref(struct history *h);
+struct history *history_unref(struct history *h);
+DEFINE_CLEANUP(struct history *, history_unref)
+
+/* Makes <repos_dir>/<name>.git from `url` (a path, file://, https://, ssh://) with all branches and tags. Nothing is left on failure. */
+int history_clone(const char *repos_dir, const char *name, const char *url, const struct progress *p);
+/* Fetches (unless `index_only`), then indexes what is new, newest refs included. *ret_new: commits added. */
+int history_update(struct history *h, bool index_only, const struct progress *p, uint32_t *ret_new);
+/* For fsck: HEAD, branches and tags against the index's, and the configuration, which is to fetch from `url` (NULL: not known). Puts back
+ * what is lost or damaged unless `look_only`; `say` gets a line for each such thing. Objects are not looked at. */
+typedef void (*history_say_fn)(void *user, bool mended, const char *line);
+int history_check(struct history *h, const char *url, bool look_only, history_say_fn say, void *user);
+/* Makes a working tree (uncommitted changes, untracked files that are not ignored) a commit of the store's repository, under
+ * refs/solverfs/snapshots/<time>; its parent is the tree's HEAD, or the nearest of its ancestors that is known here. */
+int history_snapshot(struct history *h, const char *dir, uint32_t *ret_number);
+
+uint32_t history_count(struct history *h);      /* commits; numbers are below it */
+uint64_t history_generation(struct history *h); /* changes when commits or refs did */
+
+struct commit {
+        git_oid oid;
+        int64_t committed, indexed; /* seconds */
+        uint32_t first_parent;      /* number, or COMMIT_NONE */
+};
+int history_commit(struct history *h, uint32_t number, struct commit *ret);
+int history_number(struct history *h, const git_oid *oid, uint32_t *ret);
+int history_parents(struct history *h, uint32_t number, uint32_t **ret_numbers, size_t *ret_n); /* free() */
+/* mtime of all that is of this commit: the committer's date, never later than its indexing. */
+static inline int64_t commit_mtime(const struct commit *c)
+{
+        return c->committed < c->indexed ? c->committed : c->indexed;
+}
+
+/* Oids of commits `from`, `from`+1, … into ret[0..n); returns how many. For listings; one transaction. */
+int history_oids(struct history *h, uint32_t from, uint32_t n, git_oid *ret);
+
+/* Anything `git rev-parse` takes that names a commit: full sha, prefix of at least four digits, tag, branch, HEAD~3. Only
+ * indexed commits are found. HEAD is the default branch as of the last update. */
+int history_resolve(struct history *h, const char *revision, uint32_t *ret);
+
+enum ref_kind {
+        REF_BRANCH = 'b',
+        REF_TAG = 't',
+        REF_KEPT = 'o', /* ours: old tips and snapshots, by their full names */
+};
+struct ref {
+        enum ref_kind kind;
+        uint32_t commit;
+        char *name; /* short: "main", "feature/x"; may hold any byte git allows */
+};
+/* Sorted by kind and, in byte order, by name. Tags are peeled; those not on commits left out. */
+struct ref_list {
+        unsigned refs;
+        uint64_t generation; /* history_generation() when it was read */
+        uint32_t head;       /* the default branch's commit, or COMMIT_NONE */
+        struct ref *list;
+        size_t n;
+};
+/* As of the last update: read once, and shared until the next one. */
+int history_refs(struct history *h, struct ref_list **ret);
+struct ref_list *ref_list_unref(struct ref_list *l); /* NULL */
+DEFINE_CLEANUP(struct ref_list *, ref_list_unref)
+/* Where a name stands or would stand; what begins with it follows there. */
+size_t ref_list_from(const struct ref_list *l, enum ref_kind kind, const char *name);
+const struct ref *ref_list_find(const struct ref_list *l, enum ref_kind kind, const char *name); /* NULL: there is none */
+int history_head(struct history *h, uint32_t *ret);
+
+enum commit_text {
+        COMMIT_MESSAGE,
+        COMMIT_AUTHOR,
+        COMMIT_DATE,
+        COMMIT_CHANGES
+};
+/* message as stored; "Name <email>\n"; ISO 8601 committer date with zone; changed paths against the first parent as
+ * "M\tpath\n" (A D M T, and R100\told\tnew for a file renamed without a change; as git diff --name-status -M100% prints and quotes).
+ * -EFBIG when the folders that differ have more than about a million files and folders. */
+int history_text(struct history *h, uint32_t number, enum commit_text which, struct buffer *ret);
+
+/* The first-parent line from `tip` (COMMIT_NONE: HEAD) back to the root, oldest first; free(). */
+int history_line(struct history *h, uint32_t tip, uint32_t **ret_numbers, size_t *ret_n);
+
+/* Digest of the tree entries (id, mode, path) of `paths` at this commit: two commits with equal sources are one build. Kept in the
+ * store. `paths` NULL-terminated, empty: the whole tree. A path that is not there counts as absent, not as an error. */
+int history_source(struct history *h, uint32_t number, char *const *paths, struct digest *ret);
+/* Keeps it with what was found out of that commit, so that this is found again when the repository has lost the commit. */
+int history_keep_source(struct history *h, struct store_txn *t, uint32_t number, char *const *paths, const struct digest *source);
+/* The digest of every commit, (*ret)[number]; free(). A commit that the repository has lost has the zero digest. Seconds for tens of
+ * thousands of commits the first time (what is worked out is kept in the store), milliseconds later. */
+int history_sources(struct history *h, char *const *paths, struct digest **ret, uint32_t *ret_n);
+
+/* The bare repository, for worktree checkouts; a handle of the caller's own: git_repository_free(). */
+int history_repository(struct history *h, git_repository **ret);

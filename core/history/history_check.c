@@ -1,0 +1,218 @@
+/* What a repository is beside its objects, against what the index knows of it: where it came from, its branches and tags, HEAD. */
+#include "core/git/git.h"
+
+#include <stdarg.h>
+
+#include "core/git/gitconfig.h"
+#include "core/history/history_internal.h"
+
+#define FETCH_BRANCHES "+refs/heads/*:refs/heads/*"
+#define FETCH_TAGS     "+refs/tags/*:refs/tags/*"
+
+struct ref_check {
+        struct history *history;
+        git_repository *git;
+        bool look_only;
+        history_say_fn say;
+        void *user;
+};
+
+static void tell(struct ref_check *c, bool mended, const char *format, ...) printf_like(3, 4);
+static void tell(struct ref_check *c, bool mended, const char *format, ...)
+{
+        char text[PATH_SIZE + 512];
+        va_list args;
+
+        va_start(args, format);
+        vsnprintf(text, sizeof(text), format, args);
+        va_end(args);
+        c->say(c->user, mended, text);
+}
+
+/* -- its configuration ------------------------------------------------------------------------------------------ */
+
+static bool has_origin(git_repository *git)
+{
+        cleanup_git_remote git_remote *remote = NULL;
+
+        return git_remote_lookup(&remote, git, "origin") == 0 && git_remote_url(remote) && git_remote_refspec_count(remote) >= 2;
+}
+
+static bool is_readable(struct history *h)
+{
+        cleanup_git_config git_config *config = NULL;
+        char path[PATH_SIZE];
+
+        return path_join(path, h->path, "config") == 0 && git_config_open_ondisk(&config, path) == 0;
+}
+
+/* As history_clone() leaves it. */
+static int write_config(struct ref_check *c, const char *url)
+{
+        cleanup_buffer struct buffer b = {0};
+        char path[PATH_SIZE];
+        int r = path_join(path, c->history->path, "config");
+
+        buffer_adds(&b, "[core]\n\tbare = true\n\trepositoryformatversion = 0\n\tfilemode = true\n[remote \"origin\"]\n\turl = ");
+        gitconfig_quote(&b, url);
+        buffer_adds(&b, "\n\tfetch = " FETCH_BRANCHES "\n\tfetch = " FETCH_TAGS "\n[gc]\n\tpruneExpire = never\n");
+        if (r == 0)
+                r = buffer_error(&b);
+        return r < 0 ? r : write_file_atomic(path, b.data, b.size, 0600);
+}
+
+/* One that was cut off opens, perhaps, but does not say where the next update is to come from. */
+static void check_config(struct ref_check *c, const char *url)
+{
+        int r = history_repository(c->history, &c->git);
+        bool mended = false;
+
+        if (r == 0 ? has_origin(c->git) : is_readable(c->history)) /* something else is wrong, which others say */
+                return;
+        if (url && !c->look_only) {
+                git_repository_free(steal_pointer(c->git));
+                r = write_config(c, url);
+                if (r == 0)
+                        r = history_repository(c->history, &c->git);
+                mended = r == 0;
+        }
+        tell(c, mended, "%s/config does not say where the repository came from%s%s%s%s", c->history->path,
+             mended ? ": it is written anew, for " : "; its remote is to be ", url ? url : "the solver's upstream",
+             r < 0 ? ": " : "", r < 0 ? error_message(r) : "");
+}
+
+/* -- refs ------------------------------------------------------------------------------------------------------- */
+
+static int full_name(const struct ref *ref, char ret[PATH_SIZE])
+{
+        const char *folder = ref->kind == REF_BRANCH ? "refs/heads/" : ref->kind == REF_TAG ? "refs/tags/" : "";
+
+        return snprintf(ret, PATH_SIZE, "%s%s", folder, ref->name) < PATH_SIZE ? 0 : -ENAMETOOLONG;
+}
+
+/* A file with something else in it would be read before it is written over. */
+static int put_back(struct ref_check *c, const char *name, const git_oid *oid)
+{
+        cleanup_git_reference git_reference *ref = NULL;
+        char path[PATH_SIZE];
+        int r = path_join(path, c->history->path, name);
+
+        if (r == 0 && unlink(path) < 0 && errno != ENOENT && errno != ENOTDIR)
+                r = errorf(-errno, "cannot remove %s: %s", path, strerror(errno));
+        if (r == 0 && git_reference_create(&ref, c->git, name, oid, 1, NULL) < 0)
+                r = errorf(-EIO, "%s", git_error_text());
+        return r;
+}
+
+static int check_ref(struct ref_check *c, const struct ref *listed)
+{
+        char name[PATH_SIZE];
+        struct commit commit;
+        git_oid oid;
+        int r = full_name(listed, name);
+
+        if (r < 0 || git_reference_name_to_id(&oid, c->git, name) == 0)
+                return 0;
+        r = history_commit(c->history, listed->commit, &commit);
+        if (r == 0 && !c->look_only)
+                r = put_back(c, name, &commit.oid);
+        tell(c, r == 0 && !c->look_only, "%s: %s is lost or damaged%s%s", c->history->path, name,
+             r < 0          ? ", and cannot be put back: "
+             : c->look_only ? ", and can be put back: it was at "
+                            : ": put back at ",
+             r < 0 ? error_message(r) : git_oid_tostr_s(&commit.oid));
+        return r == -ENOMEM ? r : 0;
+}
+
+/* A branch at the index's HEAD; of several the one that what is left of the file begins like. */
+static const struct ref *head_branch(const struct ref_list *l, const char *target)
+{
+        const struct ref *found = NULL;
+
+        for (size_t i = 0; i < l->n; i++) {
+                char name[PATH_SIZE];
+
+                if (l->list[i].kind != REF_BRANCH || l->list[i].commit != l->head || full_name(&l->list[i], name) < 0)
+                        continue;
+                if (!found || (target && strncmp(name, target, strlen(target)) == 0))
+                        found = &l->list[i];
+        }
+        return found;
+}
+
+/* One that names a branch which is not there may be just that: a branch that is not born. */
+static bool head_is_cut(struct ref_check *c, const struct ref_list *l, char ret_target[PATH_SIZE])
+{
+        cleanup_git_reference git_reference *head = NULL;
+        const struct ref *branch;
+        const char *target;
+        char name[PATH_SIZE];
+        int valid = 0;
+        git_oid oid;
+
+        ret_target[0] = '\0';
+        if (git_reference_lookup(&head, c->git, "HEAD") < 0)
+                return true;
+        if (git_reference_name_to_id(&oid, c->git, "HEAD") == 0)
+                return false;
+        target = git_reference_symbolic_target(head);
+        if (!target || git_reference_name_is_valid(&valid, target) < 0 || !valid || strncmp(target, "refs/heads/", 11) != 0)
+                return true;
+        snprintf(ret_target, PATH_SIZE, "%s", target);
+        branch = head_branch(l, target);
+        return branch && full_name(branch, name) == 0 && strncmp(name, target, strlen(target)) == 0;
+}
+
+static int put_back_head(struct ref_check *c, const struct ref_list *l, const char *target, char ret[PATH_SIZE])
+{
+        const struct ref *branch = head_branch(l, target);
+        struct commit commit;
+        char text[PATH_SIZE], path[PATH_SIZE];
+        int r = path_join(path, c->history->path, "HEAD");
+
+        if (r == 0 && branch)
+                r = full_name(branch, ret);
+        else if (r == 0 && (r = history_commit(c->history, l->head, &commit)) == 0)
+                git_oid_tostr(ret, PATH_SIZE, &commit.oid);
+        if (r == 0 && !c->look_only) {
+                int n = snprintf(text, sizeof(text), "%s%s\n", branch ? "ref: " : "", ret);
+
+                r = n < (int)sizeof(text) ? write_file_atomic(path, text, (size_t)n, 0600) : -ENAMETOOLONG;
+        }
+        return r;
+}
+
+static void check_head(struct ref_check *c, const struct ref_list *l)
+{
+        char target[PATH_SIZE], name[PATH_SIZE] = "";
+        int r;
+
+        if (l->head == COMMIT_NONE || !head_is_cut(c, l, target))
+                return;
+        r = put_back_head(c, l, target, name);
+        tell(c, r == 0 && !c->look_only, "%s/HEAD is damaged%s%s", c->history->path,
+             r < 0          ? ", and cannot be put back: "
+             : c->look_only ? ", and can be put back: it was "
+                            : ": put back as ",
+             r < 0 ? error_message(r) : name);
+}
+
+int history_check(struct history *h, const char *url, bool look_only, history_say_fn say, void *user)
+{
+        struct ref_check c = {.history = h, .look_only = look_only, .say = say, .user = user};
+        cleanup_refs struct ref_list *l = NULL;
+        cleanup_close int lock = -1;
+        int r = look_only ? 0 : history_lock(h->repos_dir, h->name, &lock); /* an update changes refs before it lists them */
+
+        if (r == 0)
+                r = history_refs(h, &l);
+        if (r < 0)
+                return r;
+        check_config(&c, url);
+        for (size_t i = 0; c.git && r == 0 && i < l->n; i++)
+                r = check_ref(&c, &l->list[i]);
+        if (c.git && r == 0)
+                check_head(&c, l);
+        git_repository_free(c.git);
+        return r;
+}

@@ -1,0 +1,486 @@
+/* The index: its records, and how commits get into it. */
+#include <ctype.h>
+
+#include "core/history/history_internal.h"
+
+#define BATCH \
+        4096 /* commits in a transaction: enough that its two syncs do not count, few enough that other writers do not wait */
+
+/* -- records ---------------------------------------------------------------------------------------------------- */
+
+struct index_key index_key(const struct history *h, const void *rest, size_t size)
+{
+        struct index_key k = {.size = 4 + size};
+
+        assert(k.size <= sizeof(k.bytes));
+        key_u32(k.bytes, h->repository);
+        if (size > 0)
+                memcpy(k.bytes + 4, rest, size);
+        return k;
+}
+
+struct index_key index_key_number(const struct history *h, uint32_t number)
+{
+        uint8_t bytes[4];
+
+        key_u32(bytes, number);
+        return index_key(h, bytes, sizeof(bytes));
+}
+
+int index_get_count(struct history *h, struct store_txn *t, struct index_count *ret)
+{
+        struct index_key key = index_key(h, "count", 5);
+        cleanup_blob struct blob b = {0};
+        int r = store_get(t, h->tables.refs, index_slice(&key), &b);
+
+        *ret = (struct index_count){0};
+        if (r == -ENOENT)
+                return 0;
+        if (r == 0 && b.size != 12)
+                return errorf(-EIO, "the index of %s is damaged", h->name);
+        if (r == 0)
+                *ret = (struct index_count){.commits = key_get_u32(b.data),
+                                            .generation = key_get_u64((const uint8_t *)b.data + 4)};
+        return r;
+}
+
+int index_put_count(struct history *h, struct store_txn *t, const struct index_count *count)
+{
+        struct index_key key = index_key(h, "count", 5);
+        uint8_t value[12];
+
+        key_u32(value, count->commits);
+        key_u64(value + 4, count->generation);
+        return store_put(t, h->tables.refs, index_slice(&key), SLICE(value, sizeof(value)));
+}
+
+int index_get_number(struct history *h, struct store_txn *t, const git_oid *oid, uint32_t *ret)
+{
+        struct index_key key = index_key(h, oid->id, GIT_OID_RAWSZ);
+        cleanup_blob struct blob b = {0};
+        int r = store_get(t, h->tables.oids, index_slice(&key), &b);
+
+        if (r == 0 && b.size != 4)
+                return errorf(-EIO, "commit %s of %s is damaged in the index", git_oid_tostr_s(oid), h->name);
+        if (r == 0)
+                *ret = key_get_u32(b.data);
+        return r;
+}
+
+/* -- new commits ------------------------------------------------------------------------------------------------ */
+
+struct new_commit {
+        git_oid oid;
+        int64_t committed;
+        unsigned n_parents;
+        size_t parents; /* place of the first in the batch's list */
+};
+
+struct batch {
+        struct new_commit *commits;
+        size_t n;
+        git_oid *parents;
+        size_t n_parents, capacity;
+};
+
+static void batch_done(struct batch *b)
+{
+        free(b->commits);
+        free(b->parents);
+}
+#define cleanup_batch cleanup(batch_done)
+
+static int batch_add(struct batch *b, git_repository *git, const git_oid *oid)
+{
+        cleanup_git_commit git_commit *c = NULL;
+        struct new_commit *n = &b->commits[b->n];
+        int r = git_commit_lookup(&c, git, oid);
+
+        if (r < 0)
+                return errorf(-EIO, "commit %s is damaged: %s", git_oid_tostr_s(oid), git_error_text());
+        *n = (struct new_commit){
+                .oid = *oid, .committed = git_commit_time(c), .n_parents = git_commit_parentcount(c), .parents = b->n_parents};
+        if (b->n_parents + n->n_parents > b->capacity) {
+                size_t capacity = 2 * b->capacity + n->n_parents + BATCH;
+                git_oid *grown = reallocarray(b->parents, capacity, sizeof(*grown));
+
+                if (!grown)
+                        return -ENOMEM;
+                b->parents = grown;
+                b->capacity = capacity;
+        }
+        for (unsigned i = 0; i < n->n_parents; i++)
+                b->parents[b->n_parents++] = *git_commit_parent_id(c, i);
+        b->n++;
+        return 0;
+}
+
+static int put_commit(struct history *h, struct store_txn *t, const struct batch *b, const struct new_commit *n, uint32_t number,
+                      int64_t now)
+{
+        struct index_key by_number = index_key_number(h, number), by_oid = index_key(h, n->oid.id, GIT_OID_RAWSZ);
+        cleanup_buffer struct buffer value = {0};
+        uint8_t bytes[16];
+        int r;
+
+        buffer_add(&value, n->oid.id, GIT_OID_RAWSZ);
+        key_u64(bytes, (uint64_t)n->committed);
+        key_u64(bytes + 8, (uint64_t)now);
+        buffer_add(&value, bytes, 16);
+        for (unsigned i = 0; i < n->n_parents; i++) {
+                uint32_t parent = 0;
+
+                r = index_get_number(h, t, &b->parents[n->parents + i], &parent);
+                if (r < 0)
+                        return r == -ENOENT ? errorf(-EIO, "commit %s comes before its parent", git_oid_tostr_s(&n->oid)) : r;
+                key_u32(bytes, parent);
+                buffer_add(&value, bytes, 4);
+        }
+        r = buffer_error(&value);
+        if (r == 0)
+                r = store_put(t, h->tables.commits, index_slice(&by_number), SLICE(value.data, value.size));
+        key_u32(bytes, number);
+        return r < 0 ? r : store_put(t, h->tables.oids, index_slice(&by_oid), SLICE(bytes, 4));
+}
+
+static int batch_write(struct history *h, struct batch *b)
+{
+        cleanup_txn struct store_txn *t = NULL;
+        struct index_count count;
+        int64_t now = now_seconds();
+        int r = store_write(h->store, &t);
+
+        if (r == 0)
+                r = index_get_count(h, t, &count);
+        for (size_t i = 0; r == 0 && i < b->n; i++)
+                r = put_commit(h, t, b, &b->commits[i], count.commits++, now);
+        if (r < 0)
+                return r;
+        count.generation++;
+        r = index_put_count(h, t, &count);
+        b->n = b->n_parents = 0;
+        return r < 0 ? r : store_commit(steal_pointer(t));
+}
+
+static int walk_error(struct history *h)
+{
+        return errorf(-EIO, "the history in %s cannot be walked: %s; it is damaged, or was made from a shallow or partial clone",
+                      h->path, git_error_text());
+}
+
+static bool is_indexed(struct history *h, const git_oid *oid)
+{
+        cleanup_txn struct store_txn *t = NULL;
+        uint32_t number;
+
+        return store_read(h->store, &t) == 0 && index_get_number(h, t, oid, &number) == 0;
+}
+
+static int index_commits(struct history *h, git_repository *git, git_revwalk *walk, const struct progress *p, uint32_t *ret_new)
+{
+        cleanup_batch struct batch b = {.commits = calloc(BATCH, sizeof(*b.commits))};
+        uint32_t fresh = 0;
+        git_oid oid;
+        int e, r = b.commits ? 0 : -ENOMEM;
+
+        while (r == 0 && (e = git_revwalk_next(&oid, walk)) != GIT_ITEROVER) {
+                if (e < 0)
+                        return walk_error(h);
+                if (is_indexed(h, &oid)) /* by an indexing that was killed before it could note its refs */
+                        continue;
+                r = batch_add(&b, git, &oid);
+                fresh++;
+                if (r == 0 && b.n == BATCH) {
+                        r = progress_step(p, "indexing commits", fresh, 0);
+                        if (r == 0)
+                                r = batch_write(h, &b);
+                }
+        }
+        if (r == 0 && b.n > 0)
+                r = batch_write(h, &b);
+        if (r == 0)
+                r = progress_step(p, "indexing commits", fresh, fresh);
+        *ret_new = fresh;
+        return r;
+}
+
+/* -- tips ------------------------------------------------------------------------------------------------------- */
+
+/* What a ref comes to, through tags; false when that is no commit, or the ref is broken. */
+static bool ref_commit(git_reference *ref, git_oid *ret)
+{
+        cleanup_git_object git_object *o = NULL;
+
+        if (git_reference_peel(&o, ref, GIT_OBJECT_COMMIT) < 0)
+                return false;
+        *ret = *git_object_id(o);
+        return true;
+}
+
+struct tip {
+        git_oid oid;
+        enum ref_kind kind;
+        char *name;
+};
+
+struct tips {
+        struct tip *list;
+        size_t n;
+        git_oid head;
+        bool has_head;
+};
+
+static void tips_done(struct tips *t)
+{
+        for (size_t i = 0; i < t->n; i++)
+                free(t->list[i].name);
+        free(t->list);
+        *t = (struct tips){0};
+}
+#define cleanup_tips cleanup(tips_done)
+
+static int add_tip(struct tips *tips, git_reference *ref)
+{
+        const char *name = git_reference_name(ref);
+        struct tip tip = {.kind = REF_KEPT};
+        size_t skip = 0;
+
+        if (strncmp(name, "refs/heads/", 11) == 0)
+                tip.kind = REF_BRANCH, skip = 11;
+        else if (strncmp(name, "refs/tags/", 10) == 0)
+                tip.kind = REF_TAG, skip = 10;
+        else if (strncmp(name, "refs/solverfs/", 14) != 0)
+                return 0;
+        if (!ref_commit(ref, &tip.oid)) {
+                log_debug("%s is not on a commit: left out", name);
+                return 0;
+        }
+        if (list_grow(tips->list, tips->n) < 0)
+                return -ENOMEM;
+        tip.name = strdup(name + skip);
+        if (!tip.name)
+                return -ENOMEM;
+        tips->list[tips->n++] = tip;
+        return 0;
+}
+
+static int collect_tips(struct history *h, git_repository *git, struct tips *ret)
+{
+        cleanup_git_references git_reference_iterator *it = NULL;
+        int e, r = git_reference_iterator_new(&it, git) < 0 ? -EIO : 0;
+
+        while (r == 0) {
+                cleanup_git_reference git_reference *ref = NULL;
+
+                e = git_reference_next(&ref, it);
+                if (e == GIT_ITEROVER)
+                        break;
+                r = e < 0 ? -EIO : add_tip(ret, ref);
+        }
+        if (r == -EIO)
+                return errorf(r, "cannot read the refs of %s: %s", h->path, git_error_text());
+        ret->has_head = git_reference_name_to_id(&ret->head, git, "HEAD") == 0;
+        return r;
+}
+
+/* The default branch when HEAD names none that is there: the newest. */
+static uint32_t newest_branch(struct history *h, const struct ref_list *l)
+{
+        uint32_t best = COMMIT_NONE;
+        int64_t date = INT64_MIN;
+
+        for (size_t i = 0; i < l->n; i++) {
+                struct commit c;
+
+                if (l->list[i].kind != REF_KEPT && history_commit(h, l->list[i].commit, &c) == 0 && c.committed > date)
+                        date = c.committed, best = l->list[i].commit;
+        }
+        return best;
+}
+
+static int list_refs(struct history *h, const struct tips *tips, struct ref_list **ret)
+{
+        cleanup_refs struct ref_list *l = ref_list_new();
+        int r = l ? 0 : -ENOMEM;
+
+        for (size_t i = 0; r == 0 && i < tips->n; i++) {
+                uint32_t number;
+
+                r = history_number(h, &tips->list[i].oid, &number);
+                if (r == 0)
+                        r = ref_list_add(l, tips->list[i].kind, tips->list[i].name, number);
+        }
+        if (r < 0)
+                return r;
+        ref_list_sort(l);
+        if (!tips->has_head || history_number(h, &tips->head, &l->head) < 0)
+                l->head = newest_branch(h, l);
+        *ret = steal_pointer(l);
+        return 0;
+}
+
+static int keep_commit(struct history *h, git_repository *git, const git_oid *oid)
+{
+        cleanup_git_reference git_reference *kept = NULL;
+        char name[64];
+        int r;
+
+        snprintf(name, sizeof(name), "refs/solverfs/kept/%s", git_oid_tostr_s(oid));
+        r = git_reference_create(&kept, git, name, oid, 1, NULL);
+        if (r < 0 && r != GIT_ENOTFOUND) /* lost already: -ESTALE will say so to who asks */
+                return errorf(git_errno(r), "cannot keep commit %s in %s: %s", git_oid_tostr_s(oid), h->path, git_error_text());
+        return 0;
+}
+
+/* A HEAD that was on no branch may have been all that held its commit. */
+static int keep_old_head(struct history *h, git_repository *git, const struct ref_list *old, const struct tips *tips,
+                         bool *ret_any)
+{
+        cleanup_free git_oid *now = calloc(tips->n + 1, sizeof(*now));
+        struct commit was;
+        size_t n = 0;
+        int r;
+
+        if (!now)
+                return -ENOMEM;
+        for (size_t i = 0; i < old->n; i++)
+                if (old->list[i].commit == old->head)
+                        return 0; /* kept as that */
+        if (old->head == COMMIT_NONE)
+                return 0;
+        r = history_commit(h, old->head, &was);
+        if (r < 0)
+                return r;
+        for (size_t i = 0; i < tips->n; i++)
+                now[n++] = tips->list[i].oid;
+        if (tips->has_head)
+                now[n++] = tips->head;
+        for (size_t i = 0; i < n; i++)
+                if (git_oid_equal(&now[i], &was.oid))
+                        return 0;
+        if (n > 0 && git_graph_reachable_from_any(git, &was.oid, now, n) == 1)
+                return 0;
+        *ret_any = true;
+        return keep_commit(h, git, &was.oid);
+}
+
+/* A branch or tag that vanished or was moved back leaves a ref of ours on where it was, so that no commit of the index is ever lost to
+ * a `git gc` in the store. Done from the index's last list, not from what the fetch saw: a killed update is made good by the next one. */
+static int keep_old_tips(struct history *h, git_repository *git, const struct ref_list *old, const struct ref_list *new,
+                         bool *ret_any)
+{
+        for (size_t i = 0; i < old->n; i++) {
+                const struct ref *now = ref_list_find(new, old->list[i].kind, old->list[i].name);
+                struct commit was, is;
+                int r;
+
+                if (now && now->commit == old->list[i].commit)
+                        continue;
+                r = history_commit(h, old->list[i].commit, &was);
+                if (r == 0 && now)
+                        r = history_commit(h, now->commit, &is);
+                if (r < 0)
+                        return r;
+                if (now && git_graph_descendant_of(git, &is.oid, &was.oid) == 1)
+                        continue;
+                r = keep_commit(h, git, &was.oid);
+                if (r < 0)
+                        return r;
+                *ret_any = true;
+        }
+        return 0;
+}
+
+static int write_refs(struct history *h, const struct ref_list *l)
+{
+        struct index_key key = index_key(h, "list", 4);
+        cleanup_txn struct store_txn *t = NULL;
+        cleanup_buffer struct buffer b = {0};
+        cleanup_blob struct blob old = {0};
+        struct index_count count;
+        int r = ref_list_encode(l, &b);
+
+        if (r == 0)
+                r = store_write(h->store, &t);
+        if (r == 0)
+                r = store_get(t, h->tables.refs, index_slice(&key), &old);
+        if (r == 0 && old.size == b.size && memcmp(old.data, b.data, b.size) == 0)
+                return 0; /* nothing changed: no new generation, no syncs */
+        if (r == -ENOENT || r == 0)
+                r = index_get_count(h, t, &count);
+        if (r < 0)
+                return r;
+        count.generation++;
+        r = index_put_count(h, t, &count);
+        if (r == 0)
+                r = store_put(t, h->tables.refs, index_slice(&key), SLICE(b.data, b.size));
+        return r < 0 ? r : store_commit(steal_pointer(t));
+}
+
+static int begin_walk(struct history *h, git_repository *git, const struct tips *tips, const struct ref_list *old,
+                      git_revwalk **ret)
+{
+        int r = git_revwalk_new(ret, git);
+
+        if (r == 0)
+                r = git_revwalk_sorting(*ret, GIT_SORT_TOPOLOGICAL | GIT_SORT_TIME | GIT_SORT_REVERSE);
+        for (size_t i = 0; r == 0 && i < tips->n; i++)
+                r = git_revwalk_push(*ret, &tips->list[i].oid);
+        if (r == 0 && tips->has_head)
+                r = git_revwalk_push(*ret, &tips->head);
+        if (r < 0)
+                return walk_error(h);
+        for (size_t i = 0; i < old->n; i++) {
+                struct commit c;
+
+                if (history_commit(h, old->list[i].commit, &c) == 0)
+                        git_revwalk_hide(*ret, &c.oid); /* only saves work: what it misses is found to be indexed */
+        }
+        return 0;
+}
+
+static int read_old_list(struct history *h, struct ref_list **ret)
+{
+        cleanup_txn struct store_txn *t = NULL;
+        int r = store_read(h->store, &t);
+
+        if (r == 0)
+                r = ref_list_read(h, t, ret);
+        if (r == -EIO) { /* it is made anew here */
+                log_warning("%s", error_message(r));
+                *ret = ref_list_new();
+                r = *ret ? 0 : -ENOMEM;
+        }
+        return r;
+}
+
+int history_index(struct history *h, git_repository *git, const struct progress *p, uint32_t *ret_new)
+{
+        cleanup_refs struct ref_list *old = NULL, *new = NULL;
+        cleanup_git_revwalk git_revwalk *walk = NULL;
+        cleanup_tips struct tips tips = {0};
+        bool kept = false;
+        int r = read_old_list(h, &old);
+
+        *ret_new = 0;
+        if (r == 0)
+                r = collect_tips(h, git, &tips);
+        if (r == 0)
+                r = begin_walk(h, git, &tips, old, &walk);
+        if (r == 0)
+                r = index_commits(h, git, walk, p, ret_new);
+        if (r == 0)
+                r = list_refs(h, &tips, &new);
+        if (r == 0)
+                r = keep_old_tips(h, git, old, new, &kept);
+        if (r == 0)
+                r = keep_old_head(h, git, old, &tips, &kept);
+        if (r == 0 && kept) { /* the list has these refs of ours too */
+                tips_done(&tips);
+                new = ref_list_unref(new);
+                r = collect_tips(h, git, &tips);
+                if (r == 0)
+                        r = list_refs(h, &tips, &new);
+        }
+        return r < 0 ? r : write_refs(h, new);
+}

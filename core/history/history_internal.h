@@ -1,0 +1,97 @@
+/* Inside the history module.
+ *
+ * The index, all keys led by the repository's number (4 bytes, big end first, like every number here):
+ *   commits   ‖ number            → oid(20) committed(8) indexed(8) parents' numbers(4 each)
+ *   oids      ‖ oid               → number(4)
+ *   refs      ‖ "count"           → commits(4) generation(8)
+ *             ‖ "list"            → head(4), then for each ref: kind(1) number(4) length(2) name, by kind and name
+ *   sources   ‖ digest of paths ‖ number → digest
+ *
+ * A commit is indexed after its parents, in the same transaction or an earlier one: what is indexed has all its ancestors indexed,
+ * also when indexing was killed half-way. */
+#pragma once
+
+#include <pthread.h>
+
+#include "core/git/git.h"
+#include "core/history/history.h"
+
+#define COMMIT_FIXED (GIT_OID_RAWSZ + 16)
+#define N_IDLE       4
+
+struct history {
+        unsigned refs;
+        struct store *store; /* borrowed */
+        struct history_tables tables;
+        uint32_t repository; /* number of the repository in the store */
+        char *name, *repos_dir, *path;
+        pthread_mutex_t lock;
+        struct ref_list *listed; /* under lock; a ref; as last read, NULL: not yet */
+        struct idle {
+                git_repository *git;
+                unsigned uses;
+        } idle[N_IDLE];  /* under lock; handles nobody uses now */
+        unsigned n_idle; /* under lock */
+};
+
+/* -- handles: libgit2's are not to be shared between threads, and opening one costs a tenth of a millisecond ------- */
+
+/* How often one is used before it is given up: libgit2 keeps up to 16 MB of unpacked objects with each, and gives nothing back before. */
+#define HANDLE_USES 1000
+
+struct handle {
+        struct history *history;
+        git_repository *git;
+        unsigned uses; /* it had before this one */
+};
+int history_handle(struct history *h, struct handle *ret);
+void history_handle_done(struct handle *handle);
+#define cleanup_handle cleanup(history_handle_done)
+
+/* The commit's object; -ESTALE when the repository has lost it. */
+int history_object(struct history *h, git_repository *git, uint32_t number, git_commit **ret);
+
+/* -- index ------------------------------------------------------------------------------------------------------- */
+
+#define INDEX_KEY_MAX 64
+struct index_key {
+        uint8_t bytes[INDEX_KEY_MAX];
+        size_t size;
+};
+static inline struct slice index_slice(const struct index_key *k)
+{
+        return SLICE(k->bytes, k->size);
+}
+struct index_key index_key(const struct history *h, const void *rest, size_t size);
+struct index_key index_key_number(const struct history *h, uint32_t number);
+
+struct index_count {
+        uint32_t commits;
+        uint64_t generation;
+};
+int index_get_count(struct history *h, struct store_txn *t, struct index_count *ret); /* zeros when there is none */
+int index_put_count(struct history *h, struct store_txn *t, const struct index_count *count);
+int index_get_number(struct history *h, struct store_txn *t, const git_oid *oid, uint32_t *ret);
+
+struct ref_list *ref_list_new(void);
+int ref_list_add(struct ref_list *l, enum ref_kind kind, const char *name, uint32_t commit);
+void ref_list_sort(struct ref_list *l); /* once all are added */
+int ref_list_encode(const struct ref_list *l, struct buffer *ret);
+int ref_list_read(struct history *h, struct store_txn *t,
+                  struct ref_list **ret); /* as the index has it; empty when there is none */
+#define cleanup_refs cleanup(ref_list_unrefp)
+/* history_refs() in a transaction of the caller's. */
+int history_refs_in(struct history *h, struct store_txn *t, struct ref_list **ret);
+
+/* Indexes all commits that the repository's refs reach and are not indexed, then the refs. The caller holds the repository's lock. */
+int history_index(struct history *h, git_repository *git, const struct progress *p, uint32_t *ret_new);
+
+/* Copies all objects as files. After a failure `to` is of no use. */
+int history_copy_objects(git_repository *from, git_repository *to);
+
+/* Brings what is new over, sets branches, tags and HEAD as the other repository has them. */
+int history_fetch_local(git_repository *from, git_repository *to, const struct progress *p);
+
+/* -- the repository's lock: one process at a time fetches, indexes or makes snapshots -------------------------------- */
+
+int history_lock(const char *repos_dir, const char *name, int *ret_fd);

@@ -1,0 +1,265 @@
+/* Fetching from a repository on this machine, object by object.
+ *
+ * libgit2's own local transport is not used: it fails altogether at a tag that is on no commit and at a ref whose file has a bad name (git
+ * leaves such refs out), and it packs anew what could be copied. So: the refs are read from the other repository, what is missing here is
+ * copied (at first) or packed (later), and the refs are set. */
+#include <sys/stat.h>
+
+#include "core/history/history_internal.h"
+
+struct wanted {
+        git_oid target; /* of the ref: a commit, or the object of an annotated tag */
+        char *name;
+};
+
+struct wants {
+        struct wanted *list; /* by name */
+        size_t n;
+        char *head;       /* the branch that HEAD names, or NULL … */
+        git_oid head_oid; /* … and the commit that it is on */
+        bool has_head_oid;
+};
+
+static void wants_done(struct wants *w)
+{
+        for (size_t i = 0; i < w->n; i++)
+                free(w->list[i].name);
+        free(w->list);
+        free(w->head);
+}
+#define cleanup_wants cleanup(wants_done)
+
+static bool is_ours(const char *name)
+{
+        return strncmp(name, "refs/heads/", 11) == 0 || strncmp(name, "refs/tags/", 10) == 0;
+}
+
+/* Refs that are broken, oddly named or on no commit are left out, as git leaves out the first two. One whose objects cannot be read is
+ * an error: without it a damaged history would look like a shorter one. */
+static int add_wanted(struct wants *w, git_repository *from, const char *name)
+{
+        cleanup_git_reference git_reference *ref = NULL, *direct = NULL;
+        cleanup_git_object git_object *object = NULL, *commit = NULL;
+        int r;
+
+        if (!is_ours(name))
+                return 0;
+        if (!git_reference_is_valid_name(name) || git_reference_lookup(&ref, from, name) < 0 ||
+            git_reference_resolve(&direct, ref) < 0) {
+                log_info("'%s' of %s is left out: it is broken", name, git_repository_path(from));
+                return 0;
+        }
+        r = git_object_lookup(&object, from, git_reference_target(direct), GIT_OBJECT_ANY);
+        if (r == 0)
+                r = git_object_peel(&commit, object, GIT_OBJECT_COMMIT);
+        if (r == GIT_EPEEL || r == GIT_EINVALIDSPEC) {
+                log_info("'%s' of %s is left out: it is on no commit", name, git_repository_path(from));
+                return 0;
+        }
+        if (r < 0)
+                return errorf(-EIO, "what %s of %s is on cannot be read: %s; 'git -C %s fsck' says more", name,
+                              git_repository_path(from), git_error_text(), git_repository_path(from));
+        if (list_grow(w->list, w->n) < 0)
+                return -ENOMEM;
+        w->list[w->n] = (struct wanted){.target = *git_reference_target(direct), .name = strdup(name)};
+        return w->list[w->n++].name ? 0 : -ENOMEM;
+}
+
+static int compare_wanted(const void *a, const void *b)
+{
+        return strcmp(((const struct wanted *)a)->name, ((const struct wanted *)b)->name);
+}
+
+static bool is_wanted(const struct wants *w, const char *name)
+{
+        struct wanted like = {.name = (char *)name};
+
+        return find_in_list(&like, w->list, w->n, sizeof(*w->list), compare_wanted);
+}
+
+static int collect_head(git_repository *from, struct wants *ret)
+{
+        cleanup_git_reference git_reference *head = NULL;
+
+        if (git_reference_lookup(&head, from, "HEAD") < 0)
+                return 0;
+        if (git_reference_type(head) == GIT_REFERENCE_DIRECT) {
+                ret->head_oid = *git_reference_target(head);
+                ret->has_head_oid = true;
+                return 0;
+        }
+        if (!is_wanted(ret, git_reference_symbolic_target(head)))
+                return 0; /* not born yet */
+        ret->head = strdup(git_reference_symbolic_target(head));
+        return ret->head ? 0 : -ENOMEM;
+}
+
+static int collect_wants(git_repository *from, struct wants *ret)
+{
+        cleanup_git_references git_reference_iterator *it = NULL;
+        const char *name;
+        int e, r = 0;
+
+        if (git_reference_iterator_new(&it, from) < 0)
+                return errorf(-EIO, "cannot read the refs of %s: %s", git_repository_path(from), git_error_text());
+
+        while (r == 0 && (e = git_reference_next_name(&name, it)) != GIT_ITEROVER)
+                r = e < 0 ? errorf(-EIO, "cannot read the refs of %s: %s", git_repository_path(from), git_error_text())
+                          : add_wanted(ret, from, name);
+        sort_list(ret->list, ret->n, sizeof(*ret->list), compare_wanted);
+        return r < 0 ? r : collect_head(from, ret);
+}
+
+/* -- objects ---------------------------------------------------------------------------------------------------- */
+
+static int pack_error(int r, git_repository *from)
+{
+        int e = git_errno(r);
+
+        if (e == -ECANCELED)
+                return errorf(e, "interrupted");
+        return errorf(e == -ENOENT ? -EIO : e, "cannot get the objects of %s: %s%s", git_repository_path(from), git_error_text(),
+                      r == GIT_ENOTFOUND ? "; it is damaged, or a shallow or partial clone" : "");
+}
+
+static int on_pack(int stage, uint32_t current, uint32_t total, void *user)
+{
+        const char *what = stage == GIT_PACKBUILDER_ADDING_OBJECTS ? "counting objects" : "packing objects";
+
+        return progress_step(user, what, current, total) < 0 ? GIT_EUSER : 0;
+}
+
+/* The commit goes on the walk; the tag objects on the way to it are packed by themselves. */
+static int want_object(git_repository *from, git_odb *here, const git_oid *oid, git_packbuilder *pack, git_revwalk *walk)
+{
+        cleanup_git_object git_object *o = NULL;
+        int r;
+
+        if (git_odb_exists(here, oid))
+                return 0;
+        r = git_object_lookup(&o, from, oid, GIT_OBJECT_ANY);
+        while (r == 0 && git_object_type(o) == GIT_OBJECT_TAG) {
+                git_object *inner = NULL;
+
+                r = git_packbuilder_insert(pack, git_object_id(o), NULL);
+                if (r == 0)
+                        r = git_tag_target(&inner, (git_tag *)o);
+                git_object_free(o);
+                o = inner;
+        }
+        return r == 0 ? git_revwalk_push(walk, git_object_id(o)) : r;
+}
+
+/* Fails for a commit that the other side does not have, which is then not in the way either. */
+static int hide_ours(git_repository *to, git_revwalk *walk)
+{
+        cleanup_git_references git_reference_iterator *it = NULL;
+        git_reference *ref;
+        int r = git_reference_iterator_new(&it, to);
+
+        while (r == 0 && git_reference_next(&ref, it) == 0) {
+                cleanup_git_object git_object *commit = NULL;
+
+                if (git_reference_peel(&commit, ref, GIT_OBJECT_COMMIT) == 0)
+                        git_revwalk_hide(walk, git_object_id(commit));
+                git_reference_free(ref);
+        }
+        return r;
+}
+
+/* Pushes what is missing here, hides what both have: the walk gives the commits whose objects are to be packed. */
+static int begin_walk(git_repository *from, git_repository *to, const struct wants *w, git_packbuilder *pack, git_revwalk *walk)
+{
+        cleanup_git_odb git_odb *here = NULL;
+        int r = git_repository_odb(&here, to);
+
+        for (size_t i = 0; r == 0 && i < w->n; i++)
+                r = want_object(from, here, &w->list[i].target, pack, walk);
+        if (r == 0 && w->has_head_oid)
+                r = want_object(from, here, &w->head_oid, pack, walk);
+        return r == 0 ? hide_ours(to, walk) : r;
+}
+
+static int pack_missing(git_repository *from, git_repository *to, const struct wants *w, const struct progress *p)
+{
+        cleanup_git_packbuilder git_packbuilder *pack = NULL;
+        cleanup_git_revwalk git_revwalk *walk = NULL;
+        char folder[PATH_SIZE];
+        int r = path_join(folder, git_repository_commondir(to), "objects/pack");
+
+        if (r == 0)
+                r = make_dirs(folder, 0700);
+        if (r < 0)
+                return r;
+        r = git_packbuilder_new(&pack, from);
+        if (r == 0)
+                r = git_packbuilder_set_callbacks(pack, on_pack, (void *)p);
+        if (r == 0)
+                r = git_revwalk_new(&walk, from);
+        if (r == 0)
+                r = begin_walk(from, to, w, pack, walk);
+        if (r == 0)
+                r = git_packbuilder_insert_walk(pack, walk);
+        if (r == 0 && git_packbuilder_object_count(pack) > 0)
+                r = git_packbuilder_write(pack, folder, 0400, NULL, NULL);
+        return r < 0 ? pack_error(r, from) : 0;
+}
+
+/* -- refs ------------------------------------------------------------------------------------------------------- */
+
+static int delete_gone(git_repository *to, const struct wants *w)
+{
+        git_strarray names = {0};
+        int r = git_reference_list(&names, to);
+
+        for (size_t i = 0; r == 0 && i < names.count; i++)
+                if (is_ours(names.strings[i]) && !is_wanted(w, names.strings[i]))
+                        r = git_reference_remove(to, names.strings[i]);
+        git_strarray_dispose(&names);
+        return r;
+}
+
+static int set_wanted(git_repository *to, const struct wants *w)
+{
+        int r = 0;
+
+        for (size_t i = 0; r == 0 && i < w->n; i++) {
+                cleanup_git_reference git_reference *ref = NULL;
+                git_oid now;
+
+                if (git_reference_name_to_id(&now, to, w->list[i].name) == 0 && git_oid_equal(&now, &w->list[i].target))
+                        continue;
+                r = git_reference_create(&ref, to, w->list[i].name, &w->list[i].target, 1, NULL);
+        }
+        return r;
+}
+
+/* HEAD becomes what the other side's is: a branch, or a commit. When its branch is not born, ours stays. */
+static int set_head(git_repository *to, const struct wants *w)
+{
+        if (w->head)
+                return git_repository_set_head(to, w->head);
+        return w->has_head_oid ? git_repository_set_head_detached(to, &w->head_oid) : 0;
+}
+
+/* In the order that lets a branch `a` give way to `a/b`. */
+static int set_refs(git_repository *to, const struct wants *w)
+{
+        int r = delete_gone(to, w);
+
+        if (r == 0)
+                r = set_wanted(to, w);
+        if (r == 0)
+                r = set_head(to, w);
+        return r < 0 ? errorf(git_errno(r), "cannot set the refs of %s: %s", git_repository_path(to), git_error_text()) : 0;
+}
+
+int history_fetch_local(git_repository *from, git_repository *to, const struct progress *p)
+{
+        cleanup_wants struct wants w = {0};
+        int r = collect_wants(from, &w);
+
+        if (r == 0)
+                r = pack_missing(from, to, &w, p);
+        return r < 0 ? r : set_refs(to, &w);
+}

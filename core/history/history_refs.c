@@ -1,0 +1,192 @@
+/* The list of refs: its record in the index, and what is found in it. */
+#include "cache/base/record.h"
+#include "core/history/history_internal.h"
+
+/* -- the list --------------------------------------------------------------------------------------------------- */
+
+struct ref_list *ref_list_new(void)
+{
+        struct ref_list *l = calloc(1, sizeof(*l));
+
+        if (l)
+                *l = (struct ref_list){.refs = 1, .head = COMMIT_NONE};
+        return l;
+}
+
+static struct ref_list *ref_list_ref(struct ref_list *l)
+{
+        __atomic_add_fetch(&l->refs, 1, __ATOMIC_RELAXED);
+        return l;
+}
+
+struct ref_list *ref_list_unref(struct ref_list *l)
+{
+        if (!l || __atomic_sub_fetch(&l->refs, 1, __ATOMIC_ACQ_REL) > 0)
+                return NULL;
+        for (size_t i = 0; i < l->n; i++)
+                free(l->list[i].name);
+        free(l->list);
+        free(l);
+        return NULL;
+}
+
+int ref_list_add(struct ref_list *l, enum ref_kind kind, const char *name, uint32_t commit)
+{
+        if (list_grow(l->list, l->n) < 0)
+                return -ENOMEM;
+        l->list[l->n] = (struct ref){.kind = kind, .commit = commit, .name = strdup(name)};
+        if (!l->list[l->n].name)
+                return -ENOMEM;
+        l->n++;
+        return 0;
+}
+
+static int compare_refs(const void *a, const void *b)
+{
+        const struct ref *x = a, *y = b;
+
+        return x->kind != y->kind ? (int)x->kind - (int)y->kind : strcmp(x->name, y->name);
+}
+
+void ref_list_sort(struct ref_list *l)
+{
+        sort_list(l->list, l->n, sizeof(*l->list), compare_refs);
+}
+
+size_t ref_list_from(const struct ref_list *l, enum ref_kind kind, const char *name)
+{
+        const struct ref like = {.kind = kind, .name = (char *)name};
+        size_t low = 0, high = l->n;
+
+        while (low < high) {
+                size_t middle = (low + high) / 2;
+
+                if (compare_refs(&l->list[middle], &like) < 0)
+                        low = middle + 1;
+                else
+                        high = middle;
+        }
+        return low;
+}
+
+const struct ref *ref_list_find(const struct ref_list *l, enum ref_kind kind, const char *name)
+{
+        size_t i = ref_list_from(l, kind, name);
+
+        return i < l->n && l->list[i].kind == kind && strcmp(l->list[i].name, name) == 0 ? &l->list[i] : NULL;
+}
+
+/* -- its record ------------------------------------------------------------------------------------------------- */
+
+int ref_list_encode(const struct ref_list *l, struct buffer *ret)
+{
+        record_put_u32(ret, l->head);
+        for (size_t i = 0; i < l->n; i++) {
+                size_t length = strlen(l->list[i].name);
+
+                record_put_u8(ret, (uint8_t)l->list[i].kind);
+                record_put_u32(ret, l->list[i].commit);
+                record_put_u16(ret, (uint16_t)length);
+                buffer_add(ret, l->list[i].name, length);
+        }
+        return buffer_error(ret);
+}
+
+static int ref_list_decode(struct record *r, struct ref_list *l)
+{
+        l->head = record_u32(r);
+        while (record_left(r) > 0) {
+                enum ref_kind kind = record_u8(r);
+                uint32_t commit = record_u32(r);
+                cleanup_free char *name = record_string(r, record_u16(r));
+                int e = name ? ref_list_add(l, kind, name, commit) : 0;
+
+                if (e < 0)
+                        return e;
+        }
+        return record_end(r, "the list of refs");
+}
+
+int ref_list_read(struct history *h, struct store_txn *t, struct ref_list **ret)
+{
+        cleanup_refs struct ref_list *l = ref_list_new();
+        struct index_key key = index_key(h, "list", 4);
+        cleanup_blob struct blob b = {0};
+        int r = l ? store_get(t, h->tables.refs, index_slice(&key), &b) : -ENOMEM;
+
+        if (r == 0) {
+                struct record rec = record_of(SLICE(b.data, b.size));
+
+                r = ref_list_decode(&rec, l);
+        }
+        if (r == -EBADMSG)
+                return errorf(-EIO, "the list of refs of %s is damaged in the index; 'solverfs solver update' makes it anew",
+                              h->name);
+        if (r < 0 && r != -ENOENT)
+                return r;
+        *ret = steal_pointer(l);
+        return 0;
+}
+
+/* -- as of the last update -------------------------------------------------------------------------------------- */
+
+static struct ref_list *listed_get(struct history *h, uint64_t generation)
+{
+        struct ref_list *l = NULL;
+
+        pthread_mutex_lock(&h->lock);
+        if (h->listed && h->listed->generation == generation)
+                l = ref_list_ref(h->listed);
+        pthread_mutex_unlock(&h->lock);
+        return l;
+}
+
+static void listed_keep(struct history *h, struct ref_list *l)
+{
+        struct ref_list *old;
+
+        pthread_mutex_lock(&h->lock);
+        old = h->listed;
+        h->listed = ref_list_ref(l);
+        pthread_mutex_unlock(&h->lock);
+        ref_list_unref(old);
+}
+
+int history_refs_in(struct history *h, struct store_txn *t, struct ref_list **ret)
+{
+        struct index_count count;
+        int r = index_get_count(h, t, &count);
+
+        if (r < 0)
+                return r;
+        *ret = listed_get(h, count.generation);
+        if (*ret)
+                return 0;
+        r = ref_list_read(h, t, ret);
+        if (r < 0)
+                return r;
+        (*ret)->generation = count.generation;
+        listed_keep(h, *ret);
+        return 0;
+}
+
+int history_refs(struct history *h, struct ref_list **ret)
+{
+        cleanup_txn struct store_txn *t = NULL;
+        int r = store_read(h->store, &t);
+
+        return r < 0 ? r : history_refs_in(h, t, ret);
+}
+
+int history_head(struct history *h, uint32_t *ret)
+{
+        cleanup_refs struct ref_list *l = NULL;
+        int r = history_refs(h, &l);
+
+        if (r < 0)
+                return r;
+        if (l->head == COMMIT_NONE)
+                return errorf(-ENOENT, "%s has no commits yet", h->name);
+        *ret = l->head;
+        return 0;
+}

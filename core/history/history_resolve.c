@@ -1,0 +1,179 @@
+/* From what a person writes to a commit of the index. What the index knows (shas, prefixes, branches, tags) never opens the repository. */
+#include <ctype.h>
+
+#include "core/history/history_internal.h"
+
+#define REVISION_MAX 1024
+#define PREFIX_MIN   4
+
+static bool is_hex(const char *s, size_t n)
+{
+        for (size_t i = 0; i < n; i++)
+                if (!isxdigit((unsigned char)s[i]))
+                        return false;
+        return true;
+}
+
+struct prefix {
+        uint8_t bytes[GIT_OID_RAWSZ]; /* an odd last digit in the high half */
+        size_t digits;
+        unsigned found;
+        uint32_t number;
+};
+
+static int match_prefix(void *user, struct slice key, struct slice value)
+{
+        struct prefix *p = user;
+        const uint8_t *oid = (const uint8_t *)key.data + 4;
+
+        if (key.size != 4 + GIT_OID_RAWSZ || value.size != 4)
+                return -EIO;
+        if (p->digits % 2 && (oid[p->digits / 2] & 0xf0) != p->bytes[p->digits / 2])
+                return oid[p->digits / 2] > p->bytes[p->digits / 2]; /* past it: enough */
+        p->number = key_get_u32(value.data);
+        return ++p->found > 1;
+}
+
+/* -ENOENT when no commit begins so. */
+static int resolve_prefix(struct history *h, struct store_txn *t, const char *hex, size_t digits, uint32_t *ret)
+{
+        struct prefix p = {.digits = digits};
+        struct index_key prefix, from;
+        int r;
+
+        for (size_t i = 0; i < digits; i++) {
+                char c = (char)tolower((unsigned char)hex[i]);
+
+                p.bytes[i / 2] |= (uint8_t)((c <= '9' ? c - '0' : c - 'a' + 10) << (i % 2 ? 0 : 4));
+        }
+        prefix = index_key(h, p.bytes, digits / 2);
+        from = index_key(h, p.bytes, (digits + 1) / 2);
+        r = store_each(t, h->tables.oids, index_slice(&prefix), index_slice(&from), true, match_prefix, &p);
+        if (r < 0)
+                return errorf(r, "the index of %s is damaged; 'solverfs fsck' repairs it", h->name);
+        *ret = p.number;
+        return p.found == 0 ? -ENOENT : p.found > 1 ? -ENOTUNIQ : 0;
+}
+
+/* As git does: a tag before a branch of the same name. */
+static int resolve_ref(struct history *h, struct store_txn *t, const char *name, uint32_t *ret)
+{
+        cleanup_refs struct ref_list *l = NULL;
+        const struct ref *found;
+        int r = history_refs_in(h, t, &l);
+
+        if (r < 0)
+                return r;
+        if (strcmp(name, "HEAD") == 0 || strcmp(name, "@") == 0) {
+                *ret = l->head;
+                return l->head == COMMIT_NONE ? -ENOENT : 0;
+        }
+        found = ref_list_find(l, REF_TAG, name);
+        if (!found)
+                found = ref_list_find(l, REF_BRANCH, name);
+        if (!found)
+                return -ENOENT;
+        *ret = found->commit;
+        return 0;
+}
+
+static int resolve_by_index(struct history *h, const char *revision, size_t length, uint32_t *ret)
+{
+        cleanup_txn struct store_txn *t = NULL;
+        bool hex = is_hex(revision, length);
+        git_oid oid;
+        int r = store_read(h->store, &t);
+
+        if (r < 0)
+                return r;
+        if (hex && length == GIT_OID_HEXSZ &&
+            git_oid_fromstr(&oid, revision) == 0) /* a full sha is one, whatever refs are called */
+                return index_get_number(h, t, &oid, ret);
+        r = resolve_ref(h, t, revision, ret);
+        if (r == -ENOENT && hex && length >= PREFIX_MIN && length < GIT_OID_HEXSZ)
+                r = resolve_prefix(h, t, revision, length, ret);
+        return r;
+}
+
+static int unknown(struct history *h, const char *revision)
+{
+        if (strstr(revision, "@{"))
+                return errorf(-ENOENT, "%s has no revision '%.100s': a store keeps no reflog", h->name, revision);
+        return errorf(-ENOENT, "%s has no revision '%.100s'; 'solverfs solver update' fetches new ones", h->name, revision);
+}
+
+static int revparse_error(struct history *h, int r, const char *revision)
+{
+        const git_error *e = git_error_last();
+
+        if (r == GIT_ENOTFOUND)
+                return unknown(h, revision);
+        if (r == GIT_EAMBIGUOUS)
+                return errorf(-ENOTUNIQ, "'%.100s' is ambiguous in %s; write more of it", revision, h->name);
+        if (e && (e->klass == GIT_ERROR_ODB || e->klass == GIT_ERROR_ZLIB || e->klass == GIT_ERROR_OS ||
+                  e->klass == GIT_ERROR_NOMEMORY))
+                return errorf(git_errno(r), "cannot read the repository %s: %s", h->path, e->message);
+        return errorf(-EINVAL, "'%.100s' is not a revision: %s", revision, git_error_text());
+}
+
+/* HEAD~3 is of the index's HEAD, as HEAD is: the repository's may name a branch that is not there, or be of an update that is not done yet. */
+static int as_indexed(struct history *h, const char *revision, char ret[REVISION_MAX + GIT_OID_HEXSZ])
+{
+        size_t n = strncmp(revision, "HEAD", 4) == 0 ? 4 : 1;
+        struct commit c;
+        uint32_t head;
+        int r = 0;
+
+        snprintf(ret, REVISION_MAX, "%s", revision);
+        if ((n == 1 && revision[0] != '@') || (revision[n] != '~' && revision[n] != '^'))
+                return 0;
+        r = history_head(h, &head);
+        if (r == 0)
+                r = history_commit(h, head, &c);
+        if (r == 0)
+                snprintf(ret, REVISION_MAX + GIT_OID_HEXSZ, "%s%s", git_oid_tostr_s(&c.oid), revision + n);
+        return r;
+}
+
+static int resolve_by_git(struct history *h, const char *revision, uint32_t *ret)
+{
+        char text[REVISION_MAX + GIT_OID_HEXSZ];
+        cleanup_handle struct handle handle = {0};
+        cleanup_git_object git_object *object = NULL, *commit = NULL;
+        int r = as_indexed(h, revision, text);
+
+        if (r == 0)
+                r = history_handle(h, &handle);
+        if (r < 0)
+                return r;
+        git_error_clear();
+        r = git_revparse_single(&object, handle.git, text);
+        if (r < 0)
+                return revparse_error(h, r, revision);
+        if (git_object_peel(&commit, object, GIT_OBJECT_COMMIT) < 0)
+                return errorf(-EINVAL, "'%.100s' is a %s, not a commit", revision,
+                              git_object_type2string(git_object_type(object)));
+        r = history_number(h, git_object_id(commit), ret);
+        if (r == -ENOENT)
+                return errorf(r, "'%.100s' is commit %s, which is not indexed; 'solverfs solver update' does that", revision,
+                              git_oid_tostr_s(git_object_id(commit)));
+        return r;
+}
+
+int history_resolve(struct history *h, const char *revision, uint32_t *ret)
+{
+        size_t length = strnlen(revision, REVISION_MAX);
+        int r;
+
+        if (length == 0 || length == REVISION_MAX)
+                return errorf(-EINVAL, length == 0 ? "an empty name is no revision" : "that is too long for a revision");
+        r = resolve_by_index(h, revision, length, ret);
+        if (r == -ENOTUNIQ)
+                return errorf(r, "'%.100s' is ambiguous in %s; write more of it", revision, h->name);
+        if (r != -ENOENT)
+                return r;
+        /* What holds none of these is a plain name, and the index has all the names there are; but for the id of a tag's own object. */
+        if (!strpbrk(revision, "^~:@{/-") && (!is_hex(revision, length) || length < PREFIX_MIN))
+                return unknown(h, revision);
+        return resolve_by_git(h, revision, ret);
+}

@@ -1,0 +1,221 @@
+/* A working tree, as it lies there, becomes a commit of the store. */
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "core/history/history_internal.h"
+#include "core/git/object_reader.h"
+#include "core/git/regular_files.h"
+
+/* -- reading the working tree; nothing of it is written, its index neither --------------------------------------------- */
+
+static int open_tree(const char *dir, git_repository **ret)
+{
+        int r = regular_files_check(dir);
+
+        if (r < 0)
+                return r;
+        r = git_repository_open_ext(ret, dir, 0, NULL); /* a folder inside it means the whole */
+        if (r == GIT_ENOTFOUND)
+                return access(dir, F_OK) < 0 ? errorf(-errno, "cannot find %s: %s", dir, strerror(errno))
+                                             : errorf(-EINVAL, "%s is not in a git working tree", dir);
+        if (r < 0)
+                return errorf(git_errno(r), "cannot open the repository of %s: %s", dir, git_error_text());
+        if (git_repository_is_bare(*ret))
+                return errorf(-EINVAL, "%s is a bare repository: it has no working tree to take a snapshot of", dir);
+        return object_reader_install(*ret);
+}
+
+static int add_link(git_repository *to, const char *path, git_oid *ret)
+{
+        char target[PATH_SIZE];
+        ssize_t n = readlink(path, target, sizeof(target));
+
+        if (n < 0)
+                return errorf(-errno, "cannot read the link %s: %s", path, strerror(errno));
+        return git_blob_create_from_buffer(ret, to, target, (size_t)n) < 0
+                       ? errorf(-EIO, "cannot store %s: %s", path, git_error_text())
+                       : 0;
+}
+
+/* What the index says of a submodule; its own files are its own repository's. */
+static int add_submodule(git_repository *from, git_index *tree, const char *name)
+{
+        cleanup_git_index git_index *index = NULL;
+        const git_index_entry *e;
+
+        if (git_repository_index(&index, from) < 0 || !(e = git_index_get_bypath(index, name, 0)) ||
+            e->mode != GIT_FILEMODE_COMMIT) {
+                log_info("%s is a repository of its own: left out of the snapshot", name);
+                return 0;
+        }
+        return git_index_add(tree, &(git_index_entry){.path = name, .mode = GIT_FILEMODE_COMMIT, .id = e->id}) < 0 ? -EIO : 0;
+}
+
+/* What is not there: deleted, or left out of a sparse checkout, where it is as the index has it. */
+static int add_absent(git_repository *from, git_repository *to, git_index *tree, const char *name)
+{
+        cleanup_git_index git_index *index = NULL;
+        cleanup_git_blob git_blob *blob = NULL;
+        git_index_entry entry = {.path = name};
+        const git_index_entry *e;
+
+        if (git_repository_index(&index, from) < 0 || !(e = git_index_get_bypath(index, name, 0)) ||
+            !(e->flags_extended & GIT_INDEX_ENTRY_SKIP_WORKTREE))
+                return 0;
+        entry.mode = e->mode;
+        entry.id = e->id;
+        if ((e->mode != GIT_FILEMODE_COMMIT &&
+             (git_blob_lookup(&blob, from, &e->id) < 0 ||
+              git_blob_create_from_buffer(&entry.id, to, git_blob_rawcontent(blob), (size_t)git_blob_rawsize(blob)) < 0)) ||
+            git_index_add(tree, &entry) < 0)
+                return errorf(-EIO, "cannot store %s, which is not checked out: %s", name, git_error_text());
+        return 0;
+}
+
+static int add_file(git_repository *from, git_repository *to, git_index *tree, const char *name)
+{
+        git_index_entry e = {.path = name};
+        char path[PATH_SIZE];
+        struct stat st;
+        int r = path_join(path, git_repository_workdir(from), name);
+
+        if (r < 0)
+                return r;
+        if (lstat(path, &st) < 0)
+                return errno == ENOENT || errno == ENOTDIR ? add_absent(from, to, tree, name)
+                                                           : errorf(-errno, "cannot read %s: %s", path, strerror(errno));
+        if (S_ISDIR(st.st_mode))
+                return add_submodule(from, tree, name);
+        if (S_ISLNK(st.st_mode)) {
+                e.mode = GIT_FILEMODE_LINK;
+                r = add_link(to, path, &e.id);
+        } else if (S_ISREG(st.st_mode)) {
+                e.mode = st.st_mode & 0100 ? GIT_FILEMODE_BLOB_EXECUTABLE : GIT_FILEMODE_BLOB;
+                r = git_blob_create_from_disk(&e.id, to,
+                                              path); /* into a bare repository: without filters, the bytes as they are */
+                if (r < 0)
+                        r = errorf(git_errno(r) == -ENOSPC ? -ENOSPC : -EIO, "cannot store %s: %s", path, git_error_text());
+        } else {
+                log_info("%s is neither file nor link: left out of the snapshot", name);
+                return 0;
+        }
+        if (r == 0 && git_index_add(tree, &e) < 0)
+                r = errorf(-EINVAL, "%s cannot be in a commit: %s", path, git_error_text());
+        return r;
+}
+
+static int write_tree(git_repository *from, git_repository *to, git_oid *ret)
+{
+        git_status_options options = GIT_STATUS_OPTIONS_INIT;
+        cleanup_git_status git_status_list *list = NULL;
+        cleanup_git_index git_index *tree = NULL;
+        int r;
+
+        options.show = GIT_STATUS_SHOW_INDEX_AND_WORKDIR;
+        options.flags =
+                GIT_STATUS_OPT_INCLUDE_UNTRACKED | GIT_STATUS_OPT_RECURSE_UNTRACKED_DIRS | GIT_STATUS_OPT_INCLUDE_UNMODIFIED;
+        if (git_index_new(&tree) < 0 || git_status_list_new(&list, from, &options) < 0)
+                return errorf(-EIO, "cannot list the files of %s: %s", git_repository_workdir(from), git_error_text());
+        for (size_t i = 0; i < git_status_list_entrycount(list); i++) {
+                const git_status_entry *e = git_status_byindex(list, i);
+                const git_diff_delta *d = e->index_to_workdir ?: e->head_to_index;
+                char name[PATH_SIZE];
+                size_t n = strlen(d->new_file.path);
+
+                if (n >= sizeof(name))
+                        return errorf(-ENAMETOOLONG, "path too long: %.200s…", d->new_file.path);
+                memcpy(name, d->new_file.path, n + 1);
+                if (n > 0 && name[n - 1] == '/')
+                        name[n - 1] = '\0'; /* a repository of its own */
+                r = add_file(from, to, tree, name);
+                if (r < 0)
+                        return r;
+        }
+        return git_index_write_tree_to(ret, tree, to) < 0 ? errorf(-EIO, "cannot store the tree: %s", git_error_text()) : 0;
+}
+
+/* -- the commit ------------------------------------------------------------------------------------------------- */
+
+static int write_commit(git_repository *to, const git_oid *tree_id, git_commit *parent, const char *dir, git_oid *ret)
+{
+        cleanup_git_signature git_signature *who = NULL;
+        cleanup_git_tree git_tree *tree = NULL;
+        cleanup_buffer struct buffer message = {0};
+        const git_commit *parents[] = {parent};
+        int r;
+
+        buffer_addf(&message, "Snapshot of %s\n", dir);
+        if (buffer_error(&message) < 0)
+                return -ENOMEM;
+        r = git_signature_now(&who, "solverfs snapshot", "snapshot@solverfs.invalid");
+        if (r == 0)
+                r = git_tree_lookup(&tree, to, tree_id);
+        if (r == 0)
+                r = git_commit_create(ret, to, NULL, who, who, NULL, message.data, tree, parent ? 1 : 0, parents);
+        return r < 0 ? errorf(git_errno(r), "cannot store the snapshot: %s", git_error_text()) : 0;
+}
+
+static int write_ref(git_repository *to, const git_oid *commit)
+{
+        cleanup_git_reference git_reference *ref = NULL;
+        char name[128], stamp[32];
+        time_t now = (time_t)now_seconds();
+        struct tm tm;
+        int r;
+
+        strftime(stamp, sizeof(stamp), "%Y%m%dT%H%M%SZ", gmtime_r(&now, &tm));
+        snprintf(name, sizeof(name), "refs/solverfs/snapshots/%s-%.12s", stamp, git_oid_tostr_s(commit));
+        r = git_reference_create(&ref, to, name, commit, 1, NULL);
+        return r < 0 ? errorf(git_errno(r), "cannot store the ref %s: %s", name, git_error_text()) : 0;
+}
+
+/* The tree's HEAD, or the nearest of its ancestors that the store's repository has: HEAD may be newer than the last update. */
+static void find_parent(git_repository *from, git_repository *to, git_commit **ret)
+{
+        git_revwalk *walk = NULL;
+        git_oid id;
+
+        if (git_revwalk_new(&walk, from) < 0)
+                return;
+        if (git_revwalk_push_head(walk) == 0)
+                while (git_revwalk_next(&id, walk) == 0 && git_commit_lookup(ret, to, &id) < 0)
+                        ;
+        git_revwalk_free(walk);
+}
+
+static int take_snapshot(git_repository *from, git_repository *to, git_oid *ret)
+{
+        cleanup_git_commit git_commit *parent = NULL;
+        git_oid tree;
+        int r = write_tree(from, to, &tree);
+
+        if (r < 0)
+                return r;
+        find_parent(from, to, &parent);
+        if (parent && git_oid_equal(git_commit_tree_id(parent), &tree)) {
+                *ret = *git_commit_id(parent); /* nothing is uncommitted */
+                return 0;
+        }
+        r = write_commit(to, &tree, parent, git_repository_workdir(from), ret);
+        return r < 0 ? r : write_ref(to, ret);
+}
+
+int history_snapshot(struct history *h, const char *dir, uint32_t *ret_number)
+{
+        cleanup_git_repository git_repository *from = NULL, *to = NULL;
+        cleanup_close int lock = -1;
+        git_oid commit;
+        uint32_t fresh;
+        int r = history_lock(h->repos_dir, h->name, &lock);
+
+        if (r == 0)
+                r = history_repository(h, &to);
+        if (r == 0)
+                r = open_tree(dir, &from);
+        if (r == 0)
+                r = take_snapshot(from, to, &commit);
+        if (r == 0)
+                r = history_index(h, to, NULL, &fresh);
+        return r < 0 ? r : history_number(h, &commit, ret_number);
+}

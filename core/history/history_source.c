@@ -1,0 +1,207 @@
+/* What a build of a commit depends on: the tree entries of the recipe's paths. */
+#include "core/history/history_internal.h"
+
+#define BATCH 4096
+
+static void hash_entry(struct hasher *hash, const char *path, unsigned mode, const git_oid *oid)
+{
+        hasher_string(hash, path);
+        hasher_number(hash, mode); /* 0: absent */
+        hasher_field(hash, oid ? oid->id : NULL, oid ? GIT_OID_RAWSZ : 0);
+}
+
+static int hash_path(struct hasher *hash, const git_tree *tree, const char *path)
+{
+        cleanup_git_tree_entry git_tree_entry *e = NULL;
+        int r = git_tree_entry_bypath(&e, tree, path);
+
+        if (r == GIT_ENOTFOUND)
+                hash_entry(hash, path, 0, NULL);
+        else if (r == 0)
+                hash_entry(hash, path, git_tree_entry_filemode_raw(e), git_tree_entry_id(e));
+        else
+                return errorf(-EIO, "cannot find %s in tree %s: %s", path, git_oid_tostr_s(git_tree_id(tree)), git_error_text());
+        return 0;
+}
+
+static int work_out(struct history *h, git_repository *git, uint32_t number, char *const *paths, struct digest *ret)
+{
+        cleanup_git_commit git_commit *c = NULL;
+        cleanup_git_tree git_tree *tree = NULL;
+        struct hasher *hash;
+        int r = history_object(h, git, number, &c);
+
+        if (r < 0)
+                return r;
+        hash = hasher_new();
+        if (!paths[0])
+                hash_entry(hash, "", GIT_FILEMODE_TREE, git_commit_tree_id(c));
+        else if (git_commit_tree(&tree, c) < 0)
+                r = errorf(-EIO, "the tree of commit %s is damaged: %s", git_oid_tostr_s(git_commit_id(c)), git_error_text());
+        for (size_t i = 0; r == 0 && paths[i]; i++)
+                r = hash_path(hash, tree, paths[i]);
+        hasher_finish(hash, ret);
+        return r;
+}
+
+static struct index_key source_key(const struct history *h, const struct digest *paths, uint32_t number)
+{
+        uint8_t bytes[DIGEST_SIZE + 4];
+
+        memcpy(bytes, paths->bytes, DIGEST_SIZE);
+        key_u32(bytes + DIGEST_SIZE, number);
+        return index_key(h, bytes, sizeof(bytes));
+}
+
+static void digest_of_paths(char *const *paths, struct digest *ret)
+{
+        struct hasher *hash = hasher_new();
+
+        for (size_t i = 0; paths[i]; i++)
+                hasher_string(hash, paths[i]);
+        hasher_finish(hash, ret);
+}
+
+/* What is not kept is worked out and not kept either: that takes some 50 µs, and writing would wait for the disk. Keeping is for
+ * history_sources(), which wants them all, and for who writes anyway. */
+int history_source(struct history *h, uint32_t number, char *const *paths, struct digest *ret)
+{
+        cleanup_handle struct handle handle = {0};
+        cleanup_txn struct store_txn *t = NULL;
+        cleanup_blob struct blob b = {0};
+        struct digest of_paths;
+        struct index_key key;
+        int r = store_read(h->store, &t);
+
+        if (r < 0)
+                return r;
+        digest_of_paths(paths, &of_paths);
+        key = source_key(h, &of_paths, number);
+        r = store_get(t, h->tables.sources, index_slice(&key), &b);
+        if (r == 0 && b.size == DIGEST_SIZE) {
+                memcpy(ret->bytes, b.data, DIGEST_SIZE);
+                return 0;
+        }
+        if (r < 0 && r != -ENOENT)
+                return r;
+        blob_done(&b);
+        t = store_end(t); /* not held while the repository is read */
+        r = history_handle(h, &handle);
+        return r < 0 ? r : work_out(h, handle.git, number, paths, ret);
+}
+
+int history_keep_source(struct history *h, struct store_txn *t, uint32_t number, char *const *paths, const struct digest *source)
+{
+        struct digest of_paths;
+        struct index_key key;
+
+        digest_of_paths(paths, &of_paths);
+        key = source_key(h, &of_paths, number);
+        return store_has(t, h->tables.sources, index_slice(&key))
+                       ? 0
+                       : store_put(t, h->tables.sources, index_slice(&key), SLICE(source->bytes, DIGEST_SIZE));
+}
+
+struct sources {
+        struct digest *list;
+        bool *known;
+        uint32_t n;
+};
+
+static int add_source(void *user, struct slice key, struct slice value)
+{
+        struct sources *s = user;
+        uint32_t number = key_get_u32((const uint8_t *)key.data + 4 + DIGEST_SIZE);
+
+        if (number < s->n && value.size == DIGEST_SIZE) {
+                memcpy(s->list[number].bytes, value.data, DIGEST_SIZE);
+                s->known[number] = true;
+        }
+        return 0;
+}
+
+static int keep_sources(struct history *h, const struct digest *of_paths, const struct digest *list, const uint32_t *numbers,
+                        size_t n)
+{
+        cleanup_txn struct store_txn *t = NULL;
+        int r = store_write(h->store, &t);
+
+        for (size_t i = 0; r == 0 && i < n; i++) {
+                struct index_key key = source_key(h, of_paths, numbers[i]);
+
+                r = store_put(t, h->tables.sources, index_slice(&key), SLICE(list[numbers[i]].bytes, DIGEST_SIZE));
+        }
+        return r < 0 ? r : store_commit(steal_pointer(t));
+}
+
+/* What cannot be kept (a full disk, say) is worked out again the next time. */
+static bool try_to_keep(struct history *h, const struct digest *of_paths, const struct digest *list, const uint32_t *numbers,
+                        size_t n)
+{
+        int r = n > 0 ? keep_sources(h, of_paths, list, numbers, n) : 0;
+
+        if (r < 0)
+                log_info("what the builds of %s depend on is not kept: %s", h->name, error_message(r));
+        return r == 0;
+}
+
+static int fill_gaps(struct history *h, char *const *paths, const struct digest *of_paths, struct sources *s)
+{
+        cleanup_git_repository git_repository *git = NULL; /* ours alone, and no handle for others: it grows by all it has read */
+        bool keep = !store_read_only(h->store);
+        uint32_t fresh[BATCH];
+        size_t n = 0;
+
+        for (uint32_t i = 0; i < s->n; i++) {
+                int r;
+
+                if (s->known[i])
+                        continue;
+                r = git ? 0 : history_repository(h, &git);
+                if (r < 0)
+                        return r;
+                r = work_out(h, git, i, paths, &s->list[i]);
+                if (r == -ESTALE || r == -EIO) { /* one lost commit is no reason to know nothing of the others */
+                        s->list[i] = (struct digest){0};
+                        continue;
+                }
+                if (r < 0)
+                        return r;
+                fresh[n++] = i;
+                if (n == BATCH) {
+                        keep = keep && try_to_keep(h, of_paths, s->list, fresh, n);
+                        n = 0;
+                        git_repository_free(steal_pointer(git));
+                }
+        }
+        if (keep)
+                try_to_keep(h, of_paths, s->list, fresh, n);
+        return 0;
+}
+
+int history_sources(struct history *h, char *const *paths, struct digest **ret, uint32_t *ret_n)
+{
+        uint32_t n = history_count(h);
+        cleanup_free struct digest *list = calloc((size_t)n + 1, sizeof(*list));
+        cleanup_free bool *known = calloc((size_t)n + 1, sizeof(*known));
+        struct sources s = {.list = list, .known = known, .n = n};
+        struct digest of_paths;
+        int r = list && known ? 0 : -ENOMEM;
+
+        digest_of_paths(paths, &of_paths);
+        if (r == 0) {
+                cleanup_txn struct store_txn *t = NULL;
+                struct index_key prefix = index_key(h, of_paths.bytes, DIGEST_SIZE);
+
+                r = store_read(h->store, &t);
+                if (r == 0)
+                        r = store_each(t, h->tables.sources, index_slice(&prefix), index_slice(&prefix), true, add_source, &s);
+        }
+        if (r == 0)
+                r = fill_gaps(h, paths, &of_paths, &s);
+        if (r < 0)
+                return r;
+        *ret = steal_pointer(list);
+        *ret_n = n;
+        return 0;
+}

@@ -1,0 +1,181 @@
+/* What a commit says of itself. */
+#include <time.h>
+
+#include "core/history/history_internal.h"
+
+#define RENAMES_MAX 4000 /* more changed files than this are listed as added and deleted */
+/* Of the folders that differ: a few objects of a hostile repository can name any number of files. What the diff takes for each, beside its
+ * path, is about ENTRY_COST; a million or so are within MEMORY_MAX. */
+#define MEMORY_MAX ((size_t)256 << 20)
+#define ENTRY_COST 250
+#define DEPTH_MAX  256
+
+static void add_date(struct buffer *b, git_time when)
+{
+        time_t local = (time_t)(when.time + 60 * (int64_t)when.offset);
+        struct tm tm;
+        char text[64];
+
+        if (!gmtime_r(&local, &tm) || strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S", &tm) == 0) {
+                buffer_addf(b, "@%lld\n", (long long)when.time); /* no calendar has it */
+                return;
+        }
+        buffer_addf(b, "%s%c%02d:%02d\n", text, when.offset < 0 ? '-' : '+', abs(when.offset) / 60, abs(when.offset) % 60);
+}
+
+/* As git quotes paths (core.quotePath): in double quotes with C escapes when there is a reason. */
+static void add_path(struct buffer *b, const char *path)
+{
+        static const char from[] = "\a\b\t\n\v\f\r\"\\", to[] = "abtnvfr\"\\";
+        bool plain = true;
+
+        for (const unsigned char *p = (const unsigned char *)path; *p; p++)
+                plain = plain && *p >= 0x20 && *p < 0x7f && *p != '"' && *p != '\\';
+        if (plain) {
+                buffer_adds(b, path);
+                return;
+        }
+        buffer_adds(b, "\"");
+        for (const unsigned char *p = (const unsigned char *)path; *p; p++) {
+                const char *escape = strchr(from, *p);
+
+                if (escape)
+                        buffer_addf(b, "\\%c", to[escape - from]);
+                else if (*p < 0x20 || *p >= 0x7f)
+                        buffer_addf(b, "\\%03o", *p);
+                else
+                        buffer_add(b, p, 1);
+        }
+        buffer_adds(b, "\"");
+}
+
+static void add_delta(struct buffer *b, const git_diff_delta *d)
+{
+        char status = git_diff_status_char(d->status);
+
+        if (d->status == GIT_DELTA_RENAMED) {
+                buffer_addf(b, "R%03u\t", (unsigned)d->similarity);
+                add_path(b, d->old_file.path);
+                buffer_adds(b, "\t");
+                add_path(b, d->new_file.path);
+        } else {
+                buffer_addf(b, "%c\t", status);
+                add_path(b, d->status == GIT_DELTA_DELETED ? d->old_file.path : d->new_file.path);
+        }
+        buffer_adds(b, "\n");
+}
+
+static int commit_tree(git_repository *git, git_commit *c, git_tree **ret)
+{
+        int r = git_commit_tree(ret, c);
+
+        return r < 0 ? errorf(-EIO, "the tree of commit %s is damaged: %s", git_oid_tostr_s(git_commit_id(c)), git_error_text())
+                     : 0;
+}
+
+static int weigh(git_repository *git, const git_tree_entry *before, const git_tree_entry *after, unsigned depth, size_t path,
+                 size_t *left);
+
+/* All that is in a folder, of which one side may not be there. */
+static int weigh_trees(git_repository *git, const git_tree *before, const git_tree *after, unsigned depth, size_t path,
+                       size_t *left)
+{
+        int r = 0;
+
+        for (size_t i = 0; r == 0 && after && i < git_tree_entrycount(after); i++) {
+                const git_tree_entry *e = git_tree_entry_byindex(after, i);
+
+                r = weigh(git, before ? git_tree_entry_byname(before, git_tree_entry_name(e)) : NULL, e, depth, path, left);
+        }
+        for (size_t i = 0; r == 0 && before && i < git_tree_entrycount(before); i++) {
+                const git_tree_entry *e = git_tree_entry_byindex(before, i);
+
+                if (!after || !git_tree_entry_byname(after, git_tree_entry_name(e)))
+                        r = weigh(git, e, NULL, depth, path, left);
+        }
+        return r;
+}
+
+/* What the diff would look at, and takes memory for, without an end. -EFBIG when it is more than `left`. `path`: bytes of the folder's. */
+static int weigh(git_repository *git, const git_tree_entry *before, const git_tree_entry *after, unsigned depth, size_t path,
+                 size_t *left)
+{
+        cleanup_git_tree git_tree *a = NULL, *b = NULL;
+
+        path += strlen(git_tree_entry_name(before ?: after)) + 1;
+        if (*left < path + ENTRY_COST || depth > DEPTH_MAX)
+                return -EFBIG;
+        *left -= path + ENTRY_COST;
+        if (before && after && git_oid_equal(git_tree_entry_id(before), git_tree_entry_id(after)))
+                return 0;
+        if ((before && git_tree_entry_type(before) == GIT_OBJECT_TREE &&
+             git_tree_lookup(&a, git, git_tree_entry_id(before)) < 0) ||
+            (after && git_tree_entry_type(after) == GIT_OBJECT_TREE && git_tree_lookup(&b, git, git_tree_entry_id(after)) < 0))
+                return 0; /* the diff says so */
+        return weigh_trees(git, a, b, depth + 1, path, left);
+}
+
+static int add_changes(git_repository *git, git_commit *c, struct buffer *b)
+{
+        cleanup_git_commit git_commit *parent = NULL;
+        cleanup_git_tree git_tree *old = NULL, *new = NULL;
+        cleanup_git_diff git_diff *diff = NULL;
+        git_diff_options options = GIT_DIFF_OPTIONS_INIT;
+        git_diff_find_options find = GIT_DIFF_FIND_OPTIONS_INIT;
+        size_t left = MEMORY_MAX;
+        int r = commit_tree(git, c, &new);
+
+        if (r == 0 && git_commit_parentcount(c) > 0) {
+                if (git_commit_parent(&parent, c, 0) < 0)
+                        return errorf(-EIO, "the first parent of commit %s is damaged: %s", git_oid_tostr_s(git_commit_id(c)),
+                                      git_error_text());
+                r = commit_tree(git, parent, &old);
+        }
+        if (r < 0)
+                return r;
+        if (weigh_trees(git, old, new, 0, 0, &left) < 0)
+                return errorf(-EFBIG, "the changes of commit %s are among too many files and folders to be listed, or too deep",
+                              git_oid_tostr_s(git_commit_id(c)));
+        options.flags = GIT_DIFF_INCLUDE_TYPECHANGE;
+        find.flags = GIT_DIFF_FIND_RENAMES |
+                     GIT_DIFF_FIND_EXACT_MATCH_ONLY; /* by ids alone: no content is read, and no two gits differ */
+        find.rename_limit = RENAMES_MAX;
+        r = git_diff_tree_to_tree(&diff, git, old, new, &options);
+        if (r == 0)
+                r = git_diff_find_similar(diff, &find);
+        if (r < 0)
+                return errorf(-EIO, "the changes of commit %s cannot be read: %s", git_oid_tostr_s(git_commit_id(c)),
+                              git_error_text());
+        for (size_t i = 0; i < git_diff_num_deltas(diff); i++)
+                add_delta(b, git_diff_get_delta(diff, i));
+        return 0;
+}
+
+int history_text(struct history *h, uint32_t number, enum commit_text which, struct buffer *ret)
+{
+        cleanup_handle struct handle handle = {0};
+        cleanup_git_commit git_commit *c = NULL;
+        const git_signature *author;
+        int r = history_handle(h, &handle);
+
+        if (r == 0)
+                r = history_object(h, handle.git, number, &c);
+        if (r < 0)
+                return r;
+        switch (which) {
+        case COMMIT_MESSAGE:
+                buffer_adds(ret, git_commit_message_raw(c) ?: "");
+                break;
+        case COMMIT_AUTHOR:
+                author = git_commit_author(c);
+                buffer_addf(ret, "%s <%s>\n", author ? author->name : "", author ? author->email : "");
+                break;
+        case COMMIT_DATE:
+                add_date(ret, (git_time){.time = git_commit_time(c), .offset = git_commit_time_offset(c)});
+                break;
+        case COMMIT_CHANGES:
+                r = add_changes(handle.git, c, ret);
+                break;
+        }
+        return r < 0 ? r : buffer_error(ret);
+}

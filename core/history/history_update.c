@@ -1,0 +1,317 @@
+/* Getting a history and getting more of it: clone, fetch, index. */
+#include <fcntl.h>
+#include <limits.h>
+#include <sys/stat.h>
+
+#include "core/history/history_internal.h"
+#include "core/git/object_reader.h"
+#include "core/git/regular_files.h"
+
+/* -- what the remote side says ---------------------------------------------------------------------------------- */
+
+struct conversation {
+        const struct progress *progress;
+        bool agent, standard; /* credentials given: libgit2 asks again when they were refused */
+};
+
+static int on_transfer(const git_indexer_progress *stats, void *user)
+{
+        const struct progress *p = ((struct conversation *)user)->progress;
+
+        int r = stats->received_objects < stats->total_objects
+                        ? progress_step(p, "receiving objects", stats->received_objects, stats->total_objects)
+                        : progress_step(p, "resolving deltas", stats->indexed_deltas, stats->total_deltas);
+
+        return r < 0 ? GIT_EUSER : 0;
+}
+
+static int on_credentials(git_credential **ret, const char *url, const char *user_name, unsigned allowed, void *user)
+{
+        struct conversation *c = user;
+
+        if (allowed & GIT_CREDENTIAL_USERNAME)
+                return git_credential_username_new(ret, user_name ?: "git");
+        if (allowed & GIT_CREDENTIAL_SSH_KEY && !c->agent) {
+                c->agent = true;
+                return git_credential_ssh_key_from_agent(ret, user_name ?: "git");
+        }
+        if (allowed & GIT_CREDENTIAL_DEFAULT && !c->standard) {
+                c->standard = true;
+                return git_credential_default_new(ret);
+        }
+        git_error_set_str(GIT_ERROR_NET, "it wants a name and a password or a key; solverfs has only the ssh agent's keys");
+        return GIT_EAUTH;
+}
+
+/* -- fetching --------------------------------------------------------------------------------------------------- */
+
+static int fetch_error(int r, const char *url)
+{
+        int e = git_errno(r);
+
+        if (e == -ECANCELED)
+                return errorf(e, "interrupted");
+        return errorf(e == -ENOENT ? -EIO : e, "cannot fetch from %s: %s", url, git_error_text());
+}
+
+/* One that no branch and no tag has was not fetched: then ours stays. */
+static int copy_detached_head(git_repository *git, const git_oid *oid)
+{
+        cleanup_git_odb git_odb *odb = NULL;
+        int r = git_repository_odb(&odb, git);
+
+        return r == 0 && git_odb_exists(odb, oid) ? git_repository_set_head_detached(git, oid) : r;
+}
+
+/* HEAD becomes what the other side's is: a branch, or a commit. When it has none (its branch is not born), ours stays. */
+static int copy_head(git_repository *git, git_remote *remote)
+{
+        git_buf name = GIT_BUF_INIT;
+        const git_remote_head **heads;
+        size_t n = 0;
+        int r = git_remote_default_branch(&name, remote);
+
+        if (r == 0)
+                r = git_repository_set_head(git, name.ptr);
+        else if (r == GIT_ENOTFOUND && git_remote_ls(&heads, &n, remote) == 0) {
+                r = 0;
+                for (size_t i = 0; i < n; i++)
+                        if (strcmp(heads[i]->name, "HEAD") == 0)
+                                r = copy_detached_head(git, &heads[i]->oid);
+        }
+        git_buf_dispose(&name);
+        return r;
+}
+
+/* In the order that lets a branch `a` give way to `a/b`: first the objects, then away with the refs that are gone, then the new ones. */
+static int fetch_connected(git_repository *git, git_remote *remote, const git_fetch_options *options)
+{
+        int r = git_remote_download(remote, NULL, options);
+
+        if (r == 0)
+                r = git_remote_prune(remote, &options->callbacks);
+        if (r == 0)
+                r = git_remote_update_tips(remote, &options->callbacks, 0, GIT_REMOTE_DOWNLOAD_TAGS_NONE, NULL);
+        return r == 0 ? copy_head(git, remote) : r;
+}
+
+static int fetch_remote(git_repository *git, const char *url, const struct progress *p)
+{
+        cleanup_git_remote git_remote *remote = NULL;
+        struct conversation conversation = {.progress = p};
+        git_fetch_options options = GIT_FETCH_OPTIONS_INIT;
+        int r = git_remote_lookup(&remote, git, "origin");
+
+        options.callbacks.transfer_progress = on_transfer;
+        options.callbacks.credentials = on_credentials;
+        options.callbacks.payload = &conversation;
+        options.download_tags = GIT_REMOTE_DOWNLOAD_TAGS_NONE; /* the refspecs have them */
+        options.proxy_opts.type = GIT_PROXY_AUTO;
+        if (progress_step(p, "connecting", 0, 0) < 0)
+                r = GIT_EUSER;
+        if (r == 0)
+                r = git_remote_connect(remote, GIT_DIRECTION_FETCH, &options.callbacks, &options.proxy_opts, NULL);
+        if (r == 0)
+                r = fetch_connected(git, remote, &options);
+        if (r < 0)
+                r = fetch_error(r, url);
+        if (remote)
+                git_remote_disconnect(remote);
+        return r;
+}
+
+/* -- clone ------------------------------------------------------------------------------------------------------ */
+
+/* What a path or a file:// URL names, as a path; NULL for the others. */
+static const char *local_path(const char *url)
+{
+        if (strncmp(url, "file://", 7) == 0)
+                return url + 7;
+        return strstr(url, "://") || access(url, F_OK) < 0 ? NULL : url;
+}
+
+/* Sentences for what is easy to say of a repository on this machine, and hard to guess from a failed fetch. */
+static int open_local(const char *path, git_repository **ret)
+{
+        int fd, r;
+
+        fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        if (fd < 0)
+                return errorf(-errno, "cannot read the repository %s: %s", path, strerror(errno));
+        close(fd);
+        r = regular_files_check(path);
+        if (r < 0)
+                return r;
+        r = git_repository_open_ext(ret, path, GIT_REPOSITORY_OPEN_NO_SEARCH, NULL);
+        if (r == GIT_ENOTFOUND)
+                return errorf(-EINVAL, "%s is not a git repository", path);
+        if (r < 0)
+                return errorf(git_errno(r), "cannot open the repository %s: %s", path, git_error_text());
+        if (git_repository_is_shallow(*ret))
+                return errorf(-EINVAL,
+                              "%s is a shallow clone and lacks its older commits; get them with 'git -C %s fetch --unshallow'",
+                              path, path);
+        return object_reader_install(*ret);
+}
+
+/* Ours alone, whatever the umask. */
+static int empty_folder(const char *path)
+{
+        int r = remove_tree(path);
+
+        if (r == 0 && mkdir(path, 0700) < 0)
+                r = errorf(-errno, "cannot make folder %s: %s", path, strerror(errno));
+        return r;
+}
+
+static int init_bare(const char *path, const char *url, git_repository **ret)
+{
+        git_repository_init_options options = GIT_REPOSITORY_INIT_OPTIONS_INIT;
+        cleanup_git_remote git_remote *remote = NULL;
+        git_config *config = NULL;
+        int r;
+
+        options.flags = GIT_REPOSITORY_INIT_BARE | GIT_REPOSITORY_INIT_NO_REINIT; /* no templates: no hooks */
+        r = git_repository_init_ext(ret, path, &options);
+        if (r == 0)
+                r = git_remote_create_with_fetchspec(&remote, *ret, "origin", url, "+refs/heads/*:refs/heads/*");
+        if (r == 0)
+                r = git_remote_add_fetch(*ret, "origin", "+refs/tags/*:refs/tags/*");
+        if (r == 0)
+                r = git_repository_config(&config, *ret);
+        if (r == 0) /* a person who runs `git gc` here takes nothing away */
+                r = git_config_set_string(config, "gc.pruneExpire", "never");
+        git_config_free(config);
+        return r < 0 ? errorf(git_errno(r), "cannot make the repository %s: %s", path, git_error_text()) : 0;
+}
+
+static bool has_commits(git_repository *git)
+{
+        cleanup_git_references git_reference_iterator *it = NULL;
+        cleanup_git_reference git_reference *ref = NULL;
+        git_oid head; /* may be all there is, in a checkout of no branch */
+
+        return git_reference_name_to_id(&head, git, "HEAD") == 0 ||
+               (git_reference_iterator_glob_new(&it, git, "refs/*") == 0 && git_reference_next(&ref, it) == 0);
+}
+
+/* -EAGAIN: it cannot be copied and has to be fetched. */
+static int copy_into(const char *path, const char *url, git_repository *local, git_repository **ret)
+{
+        int r = init_bare(path, url, ret);
+
+        if (r < 0)
+                return r;
+        r = history_copy_objects(local, *ret);
+        if (r == -ENOSPC)
+                return errorf(r, "no room on the disk for the objects of %s", url);
+        if (r < 0) {
+                log_info("%s is fetched, as its objects cannot be copied: %s", url, error_message(r));
+                git_repository_free(steal_pointer(*ret));
+                r = empty_folder(path);
+                return r < 0 ? r : -EAGAIN;
+        }
+        return 0;
+}
+
+static int clone_into(const char *path, const char *url, git_repository *local, const struct progress *p)
+{
+        cleanup_git_repository git_repository *git = NULL;
+        int r = local ? copy_into(path, url, local, &git) : -EAGAIN;
+
+        if (r == -EAGAIN)
+                r = init_bare(path, url, &git);
+        if (r == 0)
+                r = local ? history_fetch_local(local, git, p) : fetch_remote(git, url, p);
+        if (r == 0 && !has_commits(git))
+                return errorf(-ENODATA, "%s has no commits yet", url);
+        return r;
+}
+
+/* A relative path means something else to who reads the configuration later. *ret_local stays NULL for what is not on this machine. */
+static int absolute_url(const char *url, char ret[PATH_SIZE], git_repository **ret_local)
+{
+        const char *path = local_path(url);
+
+        if (path && !realpath(path, ret))
+                return errorf(-errno, "cannot find the repository %s: %s", path, strerror(errno));
+        if (!path && snprintf(ret, PATH_SIZE, "%s", url) >= PATH_SIZE)
+                return errorf(-ENAMETOOLONG, "the repository's address is too long");
+        if (!path && !strstr(url, "://") && !strchr(url, ':'))
+                return errorf(-ENOENT, "there is no repository at %s", url);
+        return path ? open_local(ret, ret_local) : 0;
+}
+
+static int finish_clone(const char *part, const char *path, const char *repos_dir)
+{
+        cleanup_close int part_fd = open(part, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+        /* Who was told that it is added finds it behind a power cut. One call for all of its objects: there may be a hundred thousand. */
+        if (part_fd < 0 || syncfs(part_fd) < 0)
+                return errorf(-errno, "cannot sync %s: %s", part, strerror(errno));
+        if (rename(part, path) < 0)
+                return errorf(-errno, "cannot rename %s to %s: %s", part, path, strerror(errno));
+        return sync_folder(repos_dir);
+}
+
+int history_clone(const char *repos_dir, const char *name, const char *url, const struct progress *p)
+{
+        char path[PATH_SIZE], part[PATH_SIZE], address[PATH_SIZE];
+        cleanup_git_repository git_repository *local = NULL;
+        cleanup_close int lock = -1;
+        int r;
+
+        git_begin();
+        r = absolute_url(url, address, &local);
+        if (r == 0 && (snprintf(path, sizeof(path), "%s/%s.git", repos_dir, name) >= (int)sizeof(path) ||
+                       snprintf(part, sizeof(part), "%s/%s.part", repos_dir, name) >= (int)sizeof(part)))
+                r = errorf(-ENAMETOOLONG, "path too long: %s/%s.git", repos_dir, name);
+        if (r == 0)
+                r = make_dirs(repos_dir, 0700);
+        if (r == 0)
+                r = history_lock(repos_dir, name, &lock);
+        if (r < 0)
+                return r;
+        if (access(path, F_OK) == 0)
+                return errorf(-EEXIST, "there is a repository %s already", path);
+        r = empty_folder(part); /* perhaps of a clone that was killed */
+        if (r == 0)
+                r = clone_into(part, address, local, p);
+        if (r == 0)
+                r = finish_clone(part, path, repos_dir);
+        if (r < 0) {
+                cleanup_free char *reason = strdup(error_message(r));
+
+                remove_tree(part);
+                return errorf(r, "%s", reason ?: strerror(-r));
+        }
+        return 0;
+}
+
+static int fetch(struct history *h, git_repository *git, const struct progress *p)
+{
+        cleanup_git_remote git_remote *remote = NULL;
+        cleanup_git_repository git_repository *local = NULL;
+        char address[PATH_SIZE];
+        int r;
+
+        if (git_remote_lookup(&remote, git, "origin") < 0)
+                return errorf(-EINVAL, "%s does not say where it came from: it has no remote 'origin'", h->path);
+        r = absolute_url(git_remote_url(remote), address, &local);
+        if (r < 0)
+                return r;
+        return local ? history_fetch_local(local, git, p) : fetch_remote(git, address, p);
+}
+
+int history_update(struct history *h, bool index_only, const struct progress *p, uint32_t *ret_new)
+{
+        cleanup_git_repository git_repository *git = NULL;
+        cleanup_close int lock = -1;
+        int r = history_lock(h->repos_dir, h->name, &lock);
+
+        if (r == 0)
+                r = history_repository(h, &git);
+        if (r == 0 && !index_only)
+                r = fetch(h, git, p);
+        return r < 0 ? r : history_index(h, git, p, ret_new);
+}

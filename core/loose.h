@@ -1,9 +1,0 @@
-/* Loose objects, read with bounds. libgit2 (1.5 at least) inflates them in a loop that asks zlib for more as long as the object is not whole,
- * which is for ever when its file was cut off: who reads a commit's message, builds it or checks the store would hang with a core busy. So
- * ours stands in the place of libgit2's reader. What writes, lists and looks for objects is still libgit2's. */
-#pragma once
-
-#include "git.h"
-
-/* For a repository that was just opened. One with alternates is left to libgit2. -ENOMEM, -EIO. */
-int loose_guard(git_repository *git);

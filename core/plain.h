@@ -1,9 +1,0 @@
-/* Whether what libgit2 reads of a repository is plain files and folders. Opening a fifo waits for a writer, for ever as a rule, and libgit2 (as
- * git) opens whatever stands in the place of a file. Threads: any. */
-#pragma once
-
-#include "cache/util.h"
-
-/* `path`: a repository, or a checkout with one in .git. -EINVAL with a sentence that names the file; 0 also for what is no repository, which
- * is others' to say. */
-int plain_check(const char *path);

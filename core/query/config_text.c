@@ -1,0 +1,62 @@
+#include "core/query/config_text.h"
+
+#include "core/query/workspace.h"
+
+#define COPY_KEY "config"
+
+void config_text_done(struct config_text *t)
+{
+        blob_done(&t->text);
+}
+
+static bool has_version(struct slice text)
+{
+        return memmem(text.data, text.size, "version", 7) != NULL;
+}
+
+static bool is_cut(struct slice text, struct slice copy)
+{
+        return text.size < copy.size && memcmp(text.data, copy.data, text.size) == 0 &&
+               (!has_version(text) || ((const char *)text.data)[text.size - 1] != '\n');
+}
+
+int config_text_read(struct store *s, const char *path, struct config_text *ret)
+{
+        cleanup_blob struct blob copy = {0};
+        struct slice text;
+        int r;
+
+        *ret = (struct config_text){0};
+        r = read_file(path, CONFIG_SIZE_MAX, &ret->text);
+        ret->gone = r == -ENOENT;
+        if (r == 0 || ret->gone)
+                r = store_fetch(s, TABLE_META, slice_string(COPY_KEY), &copy);
+        if (r < 0 && r != -ENOENT) {
+                config_text_done(ret);
+                return r;
+        }
+        text = SLICE(ret->text.data ?: "", ret->text.size); /* there may be no file */
+        ret->left = text.size;
+        ret->cut = r == 0 && is_cut(text, SLICE(copy.data, copy.size));
+        ret->blank = r == -ENOENT && !has_version(text);
+        if (ret->cut) {
+                blob_done(&ret->text);
+                ret->text = copy;
+                copy = (struct blob){0};
+        }
+        return 0;
+}
+
+int config_text_keep(struct store *s, const struct config_text *t)
+{
+        cleanup_blob struct blob copy = {0};
+        struct slice text = SLICE(t->text.data, t->text.size);
+        int r;
+
+        if (t->cut || t->blank || store_read_only(s))
+                return 0;
+        r = store_fetch(s, TABLE_META, slice_string(COPY_KEY), &copy);
+        if (r == 0 && copy.size == text.size && memcmp(copy.data, text.data, text.size) == 0)
+                return 0;
+        return r < 0 && r != -ENOENT ? r : store_set(s, TABLE_META, slice_string(COPY_KEY), text);
+}

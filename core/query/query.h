@@ -1,0 +1,70 @@
+/* The queries: what can be worked out. Each constructor finds out what the value depends on (the key) and returns a query to give to
+ * the engine; errors are -ENOENT (no such commit or case), -ESTALE, store.h's.
+ *
+ * Run key = build key ‖ case sha256 ‖ run digest (template, arguments, seed, machine), in that order, so that all that is known of a
+ * build, or of a build on a case, is one range of the facts table. Facts stand below it by their limits. */
+#pragma once
+
+#include "core/query/workspace.h"
+
+struct build_value {
+        struct value value;
+        struct build_record *record; /* owns a ref; without the log when found, see build_log() */
+};
+struct program_value {
+        struct value value;
+        int fd; /* owned; holds the program in the folder */
+        char path[PATH_SIZE];
+        uint64_t size;
+};
+int program_value_fd(struct value *v); /* another descriptor, that holds the program as well; -1: errno */
+struct run_value {
+        struct value value;
+        struct fact *fact;          /* owns a ref; NULL: the commit cannot be built */
+        struct build_record *build; /* owns a ref; set when fact is NULL */
+};
+
+/* A cell: what a run is asked of. Shared by value; solver and case are borrowed from the caller. */
+struct cell {
+        struct solver *solver;
+        uint32_t commit;
+        struct case_info *info;
+        bool has_seed;
+        uint64_t seed;
+        uint64_t wall_ns; /* 0: the recipe's */
+};
+
+int query_build(struct workspace *w, struct solver *s, uint32_t commit, struct query **ret);
+/* `output` NULL: {bin}. `kept`: never builds; -ENOENT when it would have to. */
+int query_program(struct workspace *w, struct solver *s, uint32_t commit, const char *output, bool kept, struct query **ret);
+int query_run(struct workspace *w, const struct cell *cell, struct query **ret);
+
+extern const struct query_type query_build_type, query_program_type, query_run_type;
+
+/* The limits a cell is asked under. */
+void cell_limits(const struct cell *cell, struct recipe_limits *ret);
+
+/* -- what is known already; never starts work -------------------------------------------------------------------- */
+
+#define RUN_KEY_SIZE (3 * DIGEST_SIZE)
+int run_key(struct workspace *w, const struct cell *cell, uint8_t ret[RUN_KEY_SIZE]);
+/* The fact that answers the cell, -ENOENT. */
+int run_find(struct workspace *w, const struct cell *cell, bool brief, struct fact **ret);
+int build_find(struct workspace *w, struct solver *s, uint32_t commit, bool with_log, struct build_record **ret);
+/* Ids of the cases with an answer for this commit and setting (cell->info is ignored), in order; free(). */
+int runs_known(struct workspace *w, const struct cell *cell, uint32_t **ret_ids, size_t *ret_n);
+/* Commits (numbers, ascending) with anything finished: a build or a run; free(). */
+int commits_known(struct workspace *w, struct solver *s, uint32_t **ret, size_t *ret_n);
+/* How many deliberate re-measurements the store has seen, and builds that were known and done anew: 0 means that no value ever changed. */
+uint64_t runs_remeasured(struct workspace *w);
+/* What was re-measured behind the first `since` of them, as far as it is still known (the last REMEASURED_KEPT). */
+#define REMEASURED_KEPT 1024
+struct remeasured {
+        uint32_t solver, info; /* numbers of the solver and the case; case 0: the build itself, and all that depends on it */
+        bool has_seed;
+        uint64_t seed, wall_ns; /* as in struct cell */
+        struct digest build;    /* every commit with this build key shows the new value */
+};
+int runs_remeasured_since(struct workspace *w, uint64_t since, void (*fn)(void *user, const struct remeasured *r), void *user);
+/* A line for each cell whose last measurement contradicted the case's :status: "kissat 1a2b3c4d5e6f case 42: unsat, expected sat". */
+int wrong_answers(struct workspace *w, int (*fn)(void *user, const char *line), void *user);

@@ -1,0 +1,449 @@
+/* Queries build and program. */
+#include "core/query/query_internal.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include "cache/base/lock.h"
+
+struct build_query {
+        struct query query;
+        struct solver *solver; /* owns a ref */
+        uint32_t commit;
+        struct digest build_key;
+        char *output; /* of a program: the file's name, NULL: the first; owned */
+};
+
+/* -- what is known -- */
+
+static int record_fetch(struct workspace *w, const struct digest *key, bool with_log, struct build_record **ret)
+{
+        cleanup_txn struct store_txn *t = NULL;
+        cleanup_blob struct blob b = {0};
+        int r = store_read(workspace_store(w), &t);
+
+        if (r == 0)
+                r = store_get(t, TABLE_BUILDS, SLICE(key->bytes, DIGEST_SIZE), &b);
+        if (r == 0)
+                r = build_record_decode(SLICE(b.data, b.size), with_log, ret);
+        return r == -EBADMSG ? -ENOENT : r; /* what cannot be read is worked out again */
+}
+
+int build_find(struct workspace *w, struct solver *s, uint32_t commit, bool with_log, struct build_record **ret)
+{
+        struct digest key;
+        int r = build_key(s->history, commit, s->recipe, &key);
+
+        return r < 0 ? r : record_fetch(w, &key, with_log, ret);
+}
+
+static struct value *build_value_new(struct build_record *record)
+{
+        struct build_value *v = calloc(1, sizeof(*v));
+
+        if (!v)
+                return NULL;
+        v->value = (struct value){.type = &query_build_type, .refs = 1};
+        v->record = build_record_ref(record);
+        return &v->value;
+}
+
+static void build_value_free(struct value *value)
+{
+        struct build_value *v = (struct build_value *)value;
+
+        build_record_unref(v->record);
+        free(v);
+}
+
+/* A build whose programs gc took (or the store lost) is known, and has to be done again before anything can run. */
+static bool record_is_usable(struct workspace *w, const struct build_record *record)
+{
+        for (size_t i = 0; record->ok && i < record->n_outputs; i++)
+                if (!programs_has(workspace_programs(w), &record->outputs[i].id))
+                        return false;
+        return true;
+}
+
+static int build_query_find(struct workspace *w, struct query *query, struct value **ret)
+{
+        struct build_query *q = (struct build_query *)query;
+        cleanup(build_record_unrefp) struct build_record *record = NULL;
+        int r = record_fetch(w, &q->build_key, false, &record);
+
+        if (r < 0)
+                return r;
+        if (!record_is_usable(w, record))
+                return -ENOENT;
+        *ret = build_value_new(record);
+        return *ret ? 0 : -ENOMEM;
+}
+
+/* -- build -- */
+
+static void duration_key(const struct build_query *q, char ret[128])
+{
+        snprintf(ret, 128, "duration/build/%s", q->solver->repository);
+}
+
+/* A moving average over what was built last. */
+static void duration_note(struct store_txn *t, const struct build_query *q, uint64_t ns)
+{
+        uint64_t before;
+        char key[128];
+
+        duration_key(q, key);
+        before = meta_number_in(t, key);
+        meta_number_put(t, key, before > 0 ? (before * 3 + ns) / 4 : ns);
+}
+
+static uint64_t build_query_estimate(struct workspace *w, const struct query *query)
+{
+        char key[128];
+
+        duration_key((const struct build_query *)query, key);
+        return meta_number(w, key);
+}
+
+struct record_to_put {
+        struct workspace *workspace;
+        const struct build_query *query;
+        const struct build_record *record;
+        struct slice encoded;
+        struct digest source;
+        bool has_source;
+};
+
+static int record_put_in(void *user, struct store_txn *t)
+{
+        struct record_to_put *p = user;
+        const struct solver *s = p->query->solver;
+        const struct slice key = SLICE(p->query->build_key.bytes, DIGEST_SIZE);
+        bool known = store_has(t, TABLE_BUILDS, key);
+        int r = store_put(t, TABLE_BUILDS, key, p->encoded);
+
+        if (r == 0 && known)
+                rebuilt_note(t, s, &p->query->build_key);
+        if (r == 0 && p->has_source)
+                r = history_keep_source(s->history, t, p->query->commit, s->recipe->paths, &p->source);
+        if (r == 0)
+                duration_note(t, p->query, p->record->duration_ns);
+        return r;
+}
+
+static int record_put(struct workspace *w, const struct build_query *q, const struct build_record *record)
+{
+        struct record_to_put p = {.workspace = w, .query = q, .record = record};
+        cleanup_buffer struct buffer b = {0};
+        int r = build_record_encode(record, &b);
+
+        if (r < 0)
+                return r;
+        p.encoded = SLICE(b.data, b.size);
+        p.has_source = history_source(q->solver->history, q->commit, q->solver->recipe->paths, &p.source) == 0;
+        return store_update(workspace_store(w), record_put_in, &p);
+}
+
+static bool same_outputs(const struct build_record *a, const struct build_record *b)
+{
+        bool same = a->n_outputs == b->n_outputs;
+
+        for (size_t i = 0; same && i < a->n_outputs; i++)
+                same = digest_equal(&a->outputs[i].id, &b->outputs[i].id);
+        return same;
+}
+
+/* What is built once more, as gc took the programs, stays as it is known: its log was read by somebody, and what was measured with it is
+ * there for good, also when the build fails this time (a compiler has been removed, somebody killed it). 1: nothing new to be kept. */
+static int keep_known(struct workspace *w, const struct build_query *q, struct build_record **record)
+{
+        cleanup(build_record_unrefp) struct build_record *known = NULL;
+        int r = record_fetch(w, &q->build_key, true, &known);
+
+        if (r < 0)
+                return r == -ENOENT ? 0 : r;
+        if (!known->ok)
+                return 0;
+        if (!(*record)->ok)
+                return errorf(-EIO, "it was built before, and cannot be built again now: %s", (*record)->reason);
+        if (!same_outputs(known, *record))
+                return 0;
+        build_record_unref(*record);
+        *record = steal_pointer(known);
+        return 1;
+}
+
+static int build_query_compute(struct workspace *w, struct query *query, struct job *j, struct value **ret)
+{
+        struct build_query *q = (struct build_query *)query;
+        cleanup(build_record_unrefp) struct build_record *record = NULL;
+        const struct settings *settings = workspace_settings(w);
+        char work[PATH_SIZE], ccache[PATH_SIZE];
+        cleanup_close int held = -1;
+        int r;
+
+        if (snprintf(work, sizeof(work), "%s/work/%s", workspace_dir(w), q->solver->repository) >= (int)sizeof(work) ||
+            /* one for each repository, or a hostile one could leave objects for another's sources in it */
+            snprintf(ccache, sizeof(ccache), "%s/work/ccache/%s", workspace_dir(w), q->solver->repository) >= (int)sizeof(ccache))
+                return errorf(-ENAMETOOLONG, "the store's path is too long: %s", workspace_dir(w));
+        r = make_dirs(work, 0700);
+        if (r == 0 && settings->ccache) {
+                r = lock_wait(workspace_dir(w), "ccache.lock", true, &held); /* gc leaves it alone */
+                if (r == 0)
+                        r = make_dirs(ccache, 0700);
+        }
+        if (r < 0)
+                return r;
+        r = build(
+                &(struct build_request){
+                        .programs = workspace_programs(w),
+                        .history = q->solver->history,
+                        .commit = q->commit,
+                        .recipe = q->solver->recipe,
+                        .work_dir = work,
+                        .ccache_dir = settings->ccache ? ccache : NULL,
+                        .sandbox = settings->sandbox,
+                        .jobs = job_n_slots(j),
+                        .cpus = job_cpus(j),
+                        .slot = job_slot(j),
+                        .clean = job_again(j),
+                        .cancel_fd = job_cancel_fd(j),
+                        .progress = job_progress(j),
+                },
+                &record);
+        if (r == 0 && !job_again(j))
+                r = keep_known(w, q, &record);
+        if (r == 0)
+                r = record_put(w, q, record);
+        if (r < 0)
+                return r;
+        *ret = build_value_new(record);
+        return *ret ? 0 : -ENOMEM;
+}
+
+static void build_query_describe(struct workspace *, const struct query *query, struct buffer *ret)
+{
+        const struct build_query *q = (const struct build_query *)query;
+        struct commit c;
+
+        buffer_addf(ret, "%s %s ", query->type->name, q->solver->recipe->name);
+        if (history_commit(q->solver->history, q->commit, &c) == 0)
+                buffer_addf(ret, "%.12s", git_oid_tostr_s(&c.oid));
+        if (q->output)
+                buffer_addf(ret, " %s", q->output);
+}
+
+static bool build_query_gone(struct workspace *w, const struct query *query)
+{
+        return solver_is_gone(w, ((const struct build_query *)query)->solver);
+}
+
+static void build_query_free(struct query *query)
+{
+        struct build_query *q = (struct build_query *)query;
+
+        solver_unref(q->solver);
+        free(q->output);
+        free(q);
+}
+
+static int build_query_new(const struct query_type *type, struct solver *s, uint32_t commit, const char *output,
+                           struct query **ret)
+{
+        struct build_query *q = calloc(1, sizeof(*q));
+        struct hasher *h;
+        int r;
+
+        if (!q)
+                return -ENOMEM;
+        q->query = (struct query){.type = type, .refs = 1};
+        q->solver = solver_ref(s);
+        q->commit = commit;
+        r = build_key(s->history, commit, s->recipe, &q->build_key);
+        if (r == 0 && output && !(q->output = strdup(output)))
+                r = -ENOMEM;
+        if (r < 0) {
+                build_query_free(&q->query);
+                return r;
+        }
+        h = hasher_new();
+        hasher_string(h, type->name);
+        hasher_add(h, q->build_key.bytes, DIGEST_SIZE);
+        hasher_string(h, output);
+        hasher_finish(h, &q->query.key);
+        *ret = &q->query;
+        return 0;
+}
+
+const struct query_type query_build_type = {
+        .name = "build",
+        .resource = RESOURCE_BUILD,
+        .find = build_query_find,
+        .compute = build_query_compute,
+        .describe = build_query_describe,
+        .gone = build_query_gone,
+        .estimate = build_query_estimate,
+        .free_query = build_query_free,
+        .free_value = build_value_free,
+};
+
+int query_build(struct workspace *, struct solver *s, uint32_t commit, struct query **ret)
+{
+        return build_query_new(&query_build_type, s, commit, NULL, ret);
+}
+
+/* -- program: a built file, in the folder where it can be executed and read -- */
+
+static const struct build_output *program_output(const struct build_query *q, const struct build_record *record)
+{
+        for (size_t i = 0; i < record->n_outputs; i++)
+                if (!q->output || strcmp(q->output, record->outputs[i].name) == 0)
+                        return &record->outputs[i];
+        return NULL;
+}
+
+static int program_need(struct workspace *w, struct query *query, struct query **ret)
+{
+        struct build_query *q = (struct build_query *)query;
+        cleanup(build_record_unrefp) struct build_record *record = NULL;
+        const struct build_output *o;
+        int r = record_fetch(w, &q->build_key, false, &record);
+
+        if (r < 0 && r != -ENOENT)
+                return r;
+        o = r == 0 ? program_output(q, record) : NULL;
+        if (r == 0 && (!record->ok || !o || programs_has(workspace_programs(w), &o->id)))
+                return 0;
+        return query_build(w, q->solver, q->commit, ret);
+}
+
+static int program_compute(struct workspace *w, struct query *query, struct job *, struct value **ret)
+{
+        struct build_query *q = (struct build_query *)query;
+        cleanup(build_record_unrefp) struct build_record *record = NULL;
+        cleanup_free struct program_value *v = calloc(1, sizeof(*v));
+        const struct build_output *o;
+        int r;
+
+        if (!v)
+                return -ENOMEM;
+        r = record_fetch(w, &q->build_key, false, &record);
+        if (r < 0)
+                return r;
+        if (!record->ok)
+                return errorf(-ENODATA, "the commit cannot be built: %s", record->reason);
+        o = program_output(q, record);
+        if (!o)
+                return errorf(-ENOENT, "the build has no output '%s'", q->output ? q->output : "");
+        r = programs_get(workspace_programs(w), &o->id, &v->fd, v->path);
+        if (r < 0)
+                return r;
+        v->size = o->size;
+        v->value = (struct value){.type = &query_program_type, .refs = 1};
+        *ret = &v->value;
+        steal_pointer(v);
+        return 0;
+}
+
+/* Materializing may take a moment even when everything is known, so a program is never simply found; but where nothing can be worked out,
+ * it has to be. */
+static int program_find(struct workspace *w, struct query *query, struct value **ret)
+{
+        return store_read_only(workspace_store(w)) ? program_compute(w, query, NULL, ret) : -ENOENT;
+}
+
+static void program_value_free(struct value *value)
+{
+        struct program_value *v = (struct program_value *)value;
+
+        close(v->fd);
+        free(v);
+}
+
+int program_value_fd(struct value *v)
+{
+        return fcntl(((struct program_value *)v)->fd, F_DUPFD_CLOEXEC, 3); /* shares the lock that keeps it in the folder */
+}
+
+const struct query_type query_program_type = {
+        .name = "program",
+        .resource = RESOURCE_DISK,
+        .find = program_find,
+        .need = program_need,
+        .compute = program_compute,
+        .describe = build_query_describe,
+        .gone = build_query_gone,
+        .free_query = build_query_free,
+        .free_value = program_value_free,
+};
+
+/* The same where nothing may be built: it needs nothing, and fails. */
+static const struct query_type query_kept_type = {
+        .name = "kept-program",
+        .resource = RESOURCE_DISK,
+        .find = program_find,
+        .compute = program_compute,
+        .describe = build_query_describe,
+        .gone = build_query_gone,
+        .free_query = build_query_free,
+        .free_value = program_value_free,
+};
+
+int query_program(struct workspace *, struct solver *s, uint32_t commit, const char *output, bool kept, struct query **ret)
+{
+        return build_query_new(kept ? &query_kept_type : &query_program_type, s, commit, output, ret);
+}
+
+/* -- which commits -- */
+
+struct build_keys {
+        struct digest *list;
+        size_t n;
+};
+
+static int build_keys_add(void *user, struct slice key, struct slice)
+{
+        struct build_keys *k = user;
+
+        if (key.size != DIGEST_SIZE)
+                return 0;
+        if (list_grow(k->list, k->n) < 0)
+                return -ENOMEM;
+        memcpy(k->list[k->n++].bytes, key.data, DIGEST_SIZE);
+        return 0;
+}
+
+static int digest_compare(const void *a, const void *b)
+{
+        return memcmp(a, b, DIGEST_SIZE);
+}
+
+/* Every run has a build: so the commits with anything known are those whose build key is in the table of builds. */
+int commits_known(struct workspace *w, struct solver *s, uint32_t **ret, size_t *ret_n)
+{
+        cleanup_txn struct store_txn *t = NULL;
+        struct build_keys keys = {0};
+        cleanup_free struct digest *builds = NULL;
+        cleanup_free uint32_t *list = NULL;
+        uint32_t count = 0;
+        size_t n = 0;
+        int r = store_read(workspace_store(w), &t);
+
+        if (r == 0)
+                r = store_each(t, TABLE_BUILDS, SLICE("", 0), SLICE("", 0), false, build_keys_add, &keys);
+        t = store_end(t); /* not held while what is not yet in the index is worked out */
+        if (r == 0 && keys.n > 0)
+                r = build_keys(s->history, s->recipe, &builds, &count);
+        list = calloc((size_t)count + 1, sizeof(*list));
+        if (r == 0 && !list)
+                r = -ENOMEM;
+        for (uint32_t i = 0; r == 0 && i < count; i++)
+                if (find_in_list(&builds[i], keys.list, keys.n, sizeof(*keys.list), digest_compare)) /* in order: LMDB's own */
+                        list[n++] = i;
+        free(keys.list);
+        if (r < 0)
+                return r;
+        *ret = steal_pointer(list);
+        *ret_n = n;
+        return 0;
+}

@@ -1,0 +1,22 @@
+/* Shared by query_build.c, query_run.c, run_facts.c (facts and their keys) and run_notes.c (what is noted beside them). */
+#pragma once
+
+#include "core/query/query.h"
+
+/* Numbers that stand by themselves in TABLE_META; 0: there is none. */
+uint64_t meta_number(struct workspace *w, const char *key);
+uint64_t meta_number_in(struct store_txn *t, const char *key);
+int meta_number_put(struct store_txn *t, const char *key, uint64_t n);
+
+#define FACT_KEY_SIZE (RUN_KEY_SIZE + 5 * 8)
+void fact_key(const uint8_t run[RUN_KEY_SIZE], const struct recipe_limits *limits, uint8_t ret[FACT_KEY_SIZE]);
+/* The fact measured under just these limits, else the first one that covers them; -ENOENT. */
+int fact_find(struct workspace *w, const uint8_t run[RUN_KEY_SIZE], const struct recipe_limits *asked, bool brief,
+              struct fact **ret);
+
+/* In the transaction that puts the fact. A line that wrong_describe() made before it, as it reads the store. */
+void wrong_describe(const struct cell *cell, const struct fact *f, char ret[256]);
+void wrong_note(struct store_txn *t, const struct digest *query, const struct fact *f, const char *line);
+int setting_note(struct store_txn *t, const struct cell *cell); /* for listings of seeds/ and timeout/ */
+void remeasured_note(struct store_txn *t, const struct cell *cell, const struct digest *build);
+void rebuilt_note(struct store_txn *t, const struct solver *s, const struct digest *build); /* in the one that puts the build */

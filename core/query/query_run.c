@@ -1,0 +1,326 @@
+/* Query run: one commit on one case. */
+#include "core/run/measure.h"
+#include "core/query/query_internal.h"
+
+struct run_query {
+        struct query query;
+        struct cell cell; /* owns refs on solver and case */
+        struct digest build_key;
+        uint8_t key[RUN_KEY_SIZE];
+        struct recipe_limits limits;
+};
+
+/* -- the query -- */
+
+static struct value *run_value_new(struct fact *fact, struct build_record *failed)
+{
+        struct run_value *v = calloc(1, sizeof(*v));
+
+        if (!v)
+                return NULL;
+        v->value = (struct value){.type = &query_run_type, .refs = 1};
+        v->fact = fact ? fact_ref(fact) : NULL;
+        v->build = failed ? build_record_ref(failed) : NULL;
+        return &v->value;
+}
+
+static void run_value_free(struct value *value)
+{
+        struct run_value *v = (struct run_value *)value;
+
+        fact_unref(v->fact);
+        build_record_unref(v->build);
+        free(v);
+}
+
+static int run_query_find(struct workspace *w, struct query *query, struct value **ret)
+{
+        struct run_query *q = (struct run_query *)query;
+        cleanup(build_record_unrefp) struct build_record *record = NULL;
+        cleanup(fact_unrefp) struct fact *f = NULL;
+        int r = fact_find(w, q->key, &q->limits, false, &f);
+
+        if (r == -ENOENT) { /* a commit that cannot be built is an answer, too */
+                r = build_find(w, q->cell.solver, q->cell.commit, false, &record);
+                if (r == 0 && record->ok)
+                        r = -ENOENT;
+        }
+        if (r < 0)
+                return r;
+        *ret = run_value_new(f, record);
+        return *ret ? 0 : -ENOMEM;
+}
+
+static int run_query_need(struct workspace *w, struct query *query, struct query **ret)
+{
+        struct run_query *q = (struct run_query *)query;
+        cleanup(query_unrefp) struct query *build = NULL;
+        cleanup(value_unrefp) struct value *v = NULL;
+        int r = query_build(w, q->cell.solver, q->cell.commit, &build);
+
+        if (r < 0)
+                return r;
+        r = build->type->find(w, build, &v);
+        if (r == -ENOENT) {
+                *ret = steal_pointer(build);
+                r = 0;
+        }
+        return r;
+}
+
+/* NULL when there is no memory left. */
+static json_t *run_about(const struct run_query *q, const struct build_record *record)
+{
+        cleanup_buffer struct buffer name = {0}, logic = {0};
+
+        const struct case_info *info = q->cell.info;
+        char sha[DIGEST_HEX_SIZE], build[DIGEST_HEX_SIZE], built[GIT_OID_HEXSZ + 1];
+        struct commit c = {0};
+
+        buffer_add_printable(&name, info->name); /* any bytes but NUL, and JSON is UTF-8 */
+        buffer_add_printable(&logic, info->logic);
+        if (buffer_error(&name) < 0 || buffer_error(&logic) < 0)
+                return NULL;
+        digest_hex(&info->sha256, sha);
+        digest_hex(&q->build_key, build);
+        git_oid_tostr(built, sizeof(built), &record->commit);
+        history_commit(q->cell.solver->history, q->cell.commit, &c);
+        return json_pack("{ss ss ss s{si ss ss ss} s{ss ss sb}}", "solver", q->cell.solver->recipe->name, "repository",
+                         q->cell.solver->repository, "commit", git_oid_tostr_s(&c.oid), "case", "id", (int)info->id, "name",
+                         name.data, "sha256", sha, "logic", logic.data, "build", "key", build, "commit", built, "clean",
+                         (int)record->clean);
+}
+
+static void duration_key(const struct run_query *q, char ret[128])
+{
+        snprintf(ret, 128, "duration/run/%u/%u", q->cell.solver->number, q->cell.info->id);
+}
+
+struct fact_to_put {
+        const struct run_query *query;
+        const struct fact *fact;
+        struct digest source;
+        bool has_source;
+        struct slice encoded;
+        char wrong[256];
+};
+
+static int fact_put_in(void *user, struct store_txn *t)
+{
+        struct fact_to_put *p = user;
+        const struct cell *cell = &p->query->cell;
+        const struct fact *f = p->fact;
+        uint8_t key[FACT_KEY_SIZE];
+        char name[128];
+        int r;
+
+        fact_key(p->query->key, &f->limits, key);
+        r = store_put(t, TABLE_FACTS, SLICE(key, sizeof(key)), p->encoded);
+        if (r == 0 && p->has_source)
+                r = history_keep_source(cell->solver->history, t, cell->commit, cell->solver->recipe->paths, &p->source);
+        if (r < 0)
+                return r;
+        duration_key(p->query, name);
+        meta_number_put(t, name, f->wall_ns);
+        wrong_note(t, &p->query->query.key, f, p->wrong);
+        if (f->remeasured > 0)
+                remeasured_note(t, &p->query->cell, &p->query->build_key);
+        return setting_note(t, cell);
+}
+
+static int fact_put(struct workspace *w, const struct run_query *q, const struct fact *f)
+{
+        struct fact_to_put p = {.query = q, .fact = f};
+        cleanup_buffer struct buffer b = {0};
+        int r = fact_encode(f, &b);
+
+        if (r < 0)
+                return r;
+        p.encoded = SLICE(b.data, b.size);
+        p.has_source = history_source(q->cell.solver->history, q->cell.commit, q->cell.solver->recipe->paths, &p.source) == 0;
+        wrong_describe(&q->cell, f, p.wrong); /* before the transaction: it reads the store */
+        return store_update(workspace_store(w), fact_put_in, &p);
+}
+
+static uint64_t run_query_estimate(struct workspace *w, const struct query *query)
+{
+        char key[128];
+
+        duration_key((const struct run_query *)query, key);
+        return meta_number(w, key);
+}
+
+/* The programs of a build, each held in the folder while the run lasts. */
+struct held {
+        int fds[RECIPE_OUTPUTS_MAX];
+        char (*paths)[PATH_SIZE];
+        struct measure_program programs[RECIPE_OUTPUTS_MAX];
+        size_t n;
+};
+
+static void held_done(struct held *h)
+{
+        for (size_t i = 0; i < h->n; i++)
+                close(h->fds[i]);
+        free(h->paths);
+}
+
+static int held_get(struct workspace *w, const struct build_record *record, struct held *h)
+{
+        if (record->n_outputs > RECIPE_OUTPUTS_MAX)
+                return errorf(-E2BIG, "the build has %zu outputs; at most %d are supported", record->n_outputs,
+                              RECIPE_OUTPUTS_MAX);
+        h->paths = calloc(record->n_outputs, sizeof(*h->paths));
+        if (!h->paths)
+                return -ENOMEM;
+        for (size_t i = 0; i < record->n_outputs; i++) {
+                int r = programs_get(workspace_programs(w), &record->outputs[i].id, &h->fds[i], h->paths[i]);
+
+                if (r < 0)
+                        return r;
+                h->programs[i] = (struct measure_program){.path = h->paths[i], .name = record->outputs[i].name};
+                h->n++;
+        }
+        return 0;
+}
+
+/* Runs the programs on the case; `about` is for run.json. */
+static int run_measure(struct workspace *w, const struct run_query *q, struct job *j, const struct build_record *record,
+                       json_t *about, struct fact **ret)
+{
+        cleanup(held_done) struct held held = {0};
+        cleanup_close int case_fd = -1;
+        char case_path[PATH_SIZE], scratch[PATH_SIZE];
+        int r = held_get(w, record, &held);
+
+        if (r == 0)
+                r = cases_open_bytes(workspace_cases(w), q->cell.info, &case_fd, case_path);
+        if (r == 0)
+                r = path_join(scratch, workspace_dir(w), "scratch");
+        if (r < 0)
+                return r;
+        return measure(
+                &(struct measure_request){
+                        .recipe = q->cell.solver->recipe,
+                        .limits = q->limits,
+                        .programs = held.programs,
+                        .n_programs = held.n,
+                        .case_path = case_path,
+                        .expected = q->cell.info->expected,
+                        .n_expected = q->cell.info->n_expected,
+                        .has_seed = q->cell.has_seed,
+                        .seed = q->cell.seed,
+                        .scratch_parent = scratch,
+                        .sandbox = workspace_settings(w)->sandbox,
+                        .cpus = job_cpus(j),
+                        .slot = job_slot(j),
+                        .cancel_fd = job_cancel_fd(j),
+                        .again = job_again(j),
+                        .about = about,
+                },
+                ret);
+}
+
+static int run_query_compute(struct workspace *w, struct query *query, struct job *j, struct value **ret)
+{
+        struct run_query *q = (struct run_query *)query;
+        cleanup(build_record_unrefp) struct build_record *record = NULL;
+        cleanup(fact_unrefp) struct fact *f = NULL;
+        json_t *about;
+        int r = build_find(w, q->cell.solver, q->cell.commit, false, &record);
+
+        if (r == 0 && record->ok) {
+                about = run_about(q, record);
+                r = about ? run_measure(w, q, j, record, about, &f) : -ENOMEM;
+                json_decref(about);
+                if (r == 0)
+                        r = fact_put(w, q, f);
+        }
+        if (r < 0)
+                return r;
+        *ret = run_value_new(f, f ? NULL : record);
+        return *ret ? 0 : -ENOMEM;
+}
+
+static void run_query_describe(struct workspace *, const struct query *query, struct buffer *ret)
+{
+        const struct run_query *q = (const struct run_query *)query;
+        struct commit c;
+
+        buffer_addf(ret, "run %s ", q->cell.solver->recipe->name);
+        if (history_commit(q->cell.solver->history, q->cell.commit, &c) == 0)
+                buffer_addf(ret, "%.12s ", git_oid_tostr_s(&c.oid));
+        buffer_addf(ret, "case %u", q->cell.info->id);
+        if (q->cell.has_seed)
+                buffer_addf(ret, " seed %llu", (unsigned long long)q->cell.seed);
+        if (q->cell.wall_ns > 0) {
+                char text[32];
+
+                format_duration(q->cell.wall_ns, text);
+                buffer_addf(ret, " timeout %s", text);
+        }
+}
+
+static void run_query_free(struct query *query)
+{
+        struct run_query *q = (struct run_query *)query;
+
+        solver_unref(q->cell.solver);
+        case_info_unref(q->cell.info);
+        free(q);
+}
+
+static bool run_query_gone(struct workspace *w, const struct query *query)
+{
+        return solver_is_gone(w, ((const struct run_query *)query)->cell.solver);
+}
+
+const struct query_type query_run_type = {
+        .name = "run",
+        .resource = RESOURCE_CORE,
+        .find = run_query_find,
+        .need = run_query_need,
+        .compute = run_query_compute,
+        .describe = run_query_describe,
+        .estimate = run_query_estimate,
+        .gone = run_query_gone,
+        .free_query = run_query_free,
+        .free_value = run_value_free,
+};
+
+int query_run(struct workspace *w, const struct cell *cell, struct query **ret)
+{
+        struct run_query *q;
+        struct hasher *h;
+        int r;
+
+        if (cell->info->format != cell->solver->recipe->format)
+                return errorf(-ENOENT, "case %u is %s, and %s takes %s", cell->info->id,
+                              cell->info->format == FORMAT_CNF ? "DIMACS" : "SMT-LIB", cell->solver->recipe->name,
+                              cell->solver->recipe->format == FORMAT_CNF ? "DIMACS" : "SMT-LIB");
+        q = calloc(1, sizeof(*q));
+        if (!q)
+                return -ENOMEM;
+        q->query = (struct query){.type = &query_run_type, .refs = 1};
+        q->cell = *cell;
+        solver_ref(q->cell.solver);
+        case_info_ref(q->cell.info);
+        cell_limits(cell, &q->limits);
+        r = run_key(w, cell, q->key);
+        memcpy(q->build_key.bytes, q->key, DIGEST_SIZE);
+        if (r < 0) {
+                run_query_free(&q->query);
+                return r;
+        }
+        h = hasher_new();
+        hasher_string(h, "run");
+        hasher_add(h, q->key, sizeof(q->key));
+        hasher_number(h, q->limits.wall_ns);
+        hasher_number(h, q->limits.cpu_ns);
+        hasher_number(h, q->limits.memory);
+        hasher_number(h, q->limits.output);
+        hasher_number(h, q->limits.processes);
+        hasher_finish(h, &q->query.key);
+        *ret = &q->query;
+        return 0;
+}

@@ -1,0 +1,199 @@
+/* What is known of runs: their keys, and the facts that answer them. */
+#include "core/query/query_internal.h"
+
+#include "core/run/host.h"
+
+/* Facts stand under their run key by their limits, in numeric order. Older ones have no process limit in their key; they are found by
+ * looking at all that stands under the run key. */
+void fact_key(const uint8_t run[RUN_KEY_SIZE], const struct recipe_limits *limits, uint8_t ret[FACT_KEY_SIZE])
+{
+        memcpy(ret, run, RUN_KEY_SIZE);
+        key_u64(ret + RUN_KEY_SIZE, limits->wall_ns);
+        key_u64(ret + RUN_KEY_SIZE + 8, limits->cpu_ns);
+        key_u64(ret + RUN_KEY_SIZE + 16, limits->memory);
+        key_u64(ret + RUN_KEY_SIZE + 24, limits->output);
+        key_u64(ret + RUN_KEY_SIZE + 32, limits->processes);
+}
+
+void cell_limits(const struct cell *cell, struct recipe_limits *ret)
+{
+        *ret = cell->solver->recipe->limits;
+        if (cell->wall_ns > 0) {
+                if (ret->cpu_ns == ret->wall_ns) /* a CPU limit that only follows the wall clock goes on following it */
+                        ret->cpu_ns = cell->wall_ns;
+                ret->wall_ns = cell->wall_ns;
+        }
+}
+
+static void run_digest(const struct cell *cell, struct digest *ret)
+{
+        struct recipe_limits limits;
+        struct digest recipe;
+        struct hasher *h;
+
+        cell_limits(cell, &limits);
+        recipe_run_digest(cell->solver->recipe, cell->has_seed, cell->seed, &limits, &recipe);
+        h = hasher_new();
+        hasher_add(h, recipe.bytes, DIGEST_SIZE);
+        hasher_string(h, host_machine());
+        hasher_finish(h, ret);
+}
+
+int run_key(struct workspace *, const struct cell *cell, uint8_t ret[RUN_KEY_SIZE])
+{
+        struct digest build, run;
+        int r = build_key(cell->solver->history, cell->commit, cell->solver->recipe, &build);
+
+        if (r < 0)
+                return r;
+        run_digest(cell, &run);
+        memcpy(ret, build.bytes, DIGEST_SIZE);
+        memcpy(ret + DIGEST_SIZE, cell->info->sha256.bytes, DIGEST_SIZE);
+        memcpy(ret + 2 * DIGEST_SIZE, run.bytes, DIGEST_SIZE);
+        return 0;
+}
+
+/* -- what is known -- */
+
+struct fact_search {
+        const struct recipe_limits *asked;
+        bool brief;
+        struct fact *found; /* a ref */
+};
+
+static int fact_look(void *user, struct slice, struct slice value)
+{
+        struct fact_search *s = user;
+        struct fact *f;
+
+        if (fact_decode(value, s->brief, &f) < 0)
+                return 0; /* it will be worked out again */
+        if (!fact_covers(f, s->asked)) {
+                fact_unref(f);
+                return 0;
+        }
+        s->found = f;
+        return 1;
+}
+
+/* A timeout under a longer limit is a timeout at the asked one, and then took that long. */
+static void fact_clamp(struct fact *f, const struct recipe_limits *asked)
+{
+        if (f->verdict != VERDICT_TIMEOUT)
+                return;
+        f->wall_ns = MIN(f->wall_ns, asked->wall_ns);
+        f->cpu_ns = MIN(f->cpu_ns, asked->cpu_ns);
+}
+
+/* The fact measured under just these limits, else the first one that covers them. */
+int fact_find(struct workspace *w, const uint8_t run[RUN_KEY_SIZE], const struct recipe_limits *asked, bool brief,
+              struct fact **ret)
+{
+        struct fact_search search = {.asked = asked, .brief = brief};
+        cleanup_txn struct store_txn *t = NULL;
+        cleanup_blob struct blob b = {0};
+        uint8_t key[FACT_KEY_SIZE];
+        int r = store_read(workspace_store(w), &t);
+
+        if (r < 0)
+                return r;
+        fact_key(run, asked, key);
+        r = store_get(t, TABLE_FACTS, SLICE(key, sizeof(key)), &b);
+        if (r == 0)
+                fact_look(&search, SLICE(key, sizeof(key)), SLICE(b.data, b.size));
+        if (!search.found && (r == 0 || r == -ENOENT))
+                r = store_each(t, TABLE_FACTS, SLICE(run, RUN_KEY_SIZE), SLICE("", 0), true, fact_look, &search);
+        if (r < 0)
+                return r;
+        if (!search.found)
+                return -ENOENT;
+        fact_clamp(search.found, asked);
+        *ret = search.found;
+        return 0;
+}
+
+int run_find(struct workspace *w, const struct cell *cell, bool brief, struct fact **ret)
+{
+        struct recipe_limits limits;
+        uint8_t key[RUN_KEY_SIZE];
+        int r = run_key(w, cell, key);
+
+        if (r < 0)
+                return r;
+        cell_limits(cell, &limits);
+        return fact_find(w, key, &limits, brief, ret);
+}
+
+struct known {
+        struct digest run;
+        struct recipe_limits limits;
+        struct digest *cases; /* in byte order, as the table is */
+        size_t n;
+};
+
+static int known_look(void *user, struct slice key, struct slice value)
+{
+        cleanup(fact_unrefp) struct fact *f = NULL;
+        struct known *k = user;
+        struct digest sha256;
+
+        if (key.size < RUN_KEY_SIZE || memcmp((const uint8_t *)key.data + 2 * DIGEST_SIZE, k->run.bytes, DIGEST_SIZE) != 0)
+                return 0;
+        memcpy(sha256.bytes, (const uint8_t *)key.data + DIGEST_SIZE, DIGEST_SIZE);
+        if (k->n > 0 && digest_equal(&k->cases[k->n - 1], &sha256)) /* another fact of the same cell */
+                return 0;
+        if (fact_decode(value, true, &f) < 0 || !fact_covers(f, &k->limits))
+                return 0;
+        if (list_grow(k->cases, k->n) < 0)
+                return -ENOMEM;
+        k->cases[k->n++] = sha256;
+        return 0;
+}
+
+static int number_compare(const void *a, const void *b)
+{
+        uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+        return x < y ? -1 : x > y;
+}
+
+/* The ids of the cases found, without removed ones. */
+static int known_ids(struct workspace *w, const struct known *k, uint32_t **ret_ids, size_t *ret_n)
+{
+        uint32_t *ids = calloc(k->n + 1, sizeof(*ids));
+        size_t n = 0;
+
+        if (!ids)
+                return -ENOMEM;
+        for (size_t i = 0; i < k->n; i++) {
+                cleanup(case_info_unrefp) struct case_info *info = NULL;
+
+                if (cases_find_digest(workspace_cases(w), &k->cases[i], &info) == 0 && !info->removed)
+                        ids[n++] = info->id;
+        }
+        sort_list(ids, n, sizeof(*ids), number_compare);
+        *ret_ids = ids;
+        *ret_n = n;
+        return 0;
+}
+
+int runs_known(struct workspace *w, const struct cell *cell, uint32_t **ret_ids, size_t *ret_n)
+{
+        struct known k = {0};
+        struct store_txn *t = NULL;
+        struct digest build;
+        int r = build_key(cell->solver->history, cell->commit, cell->solver->recipe, &build);
+
+        if (r < 0)
+                return r;
+        run_digest(cell, &k.run);
+        cell_limits(cell, &k.limits);
+        r = store_read(workspace_store(w), &t);
+        if (r == 0)
+                r = store_each(t, TABLE_FACTS, SLICE(build.bytes, DIGEST_SIZE), SLICE("", 0), true, known_look, &k);
+        store_end(t); /* before other tables are asked: transactions do not nest */
+        if (r == 0)
+                r = known_ids(w, &k, ret_ids, ret_n);
+        free(k.cases);
+        return r;
+}

@@ -1,0 +1,181 @@
+/* What is noted beside facts and builds, in TABLE_META: numbers, wrong answers, and what was measured anew. */
+#include "cache/base/record.h"
+#include "core/query/names.h"
+#include "core/query/query_internal.h"
+
+static uint64_t number_of(int r, const struct blob *b)
+{
+        return r == 0 && b->size == 8 ? key_get_u64(b->data) : 0;
+}
+
+uint64_t meta_number(struct workspace *w, const char *key)
+{
+        cleanup_blob struct blob b = {0};
+        int r = store_fetch(workspace_store(w), TABLE_META, slice_string(key), &b);
+
+        return number_of(r, &b);
+}
+
+uint64_t meta_number_in(struct store_txn *t, const char *key)
+{
+        cleanup_blob struct blob b = {0};
+        int r = store_get(t, TABLE_META, slice_string(key), &b);
+
+        return number_of(r, &b);
+}
+
+int meta_number_put(struct store_txn *t, const char *key, uint64_t n)
+{
+        uint8_t bytes[8];
+
+        key_u64(bytes, n);
+        return store_put(t, TABLE_META, slice_string(key), SLICE(bytes, sizeof(bytes)));
+}
+
+/* Wrong answers matter more than any time: they are listed by themselves, until measured again and found right. */
+#define WRONG_PREFIX "wrong/"
+
+void wrong_describe(const struct cell *cell, const struct fact *f, char ret[256])
+{
+        struct commit c = {0};
+
+        history_commit(cell->solver->history, cell->commit, &c);
+        snprintf(ret, 256, "%s %.12s case %u: %s, expected %s", cell->solver->recipe->name, git_oid_tostr_s(&c.oid),
+                 cell->info->id, verdict_name(f->verdict), verdict_name(cell->info->status));
+}
+
+void wrong_note(struct store_txn *t, const struct digest *query, const struct fact *f, const char *line)
+{
+        char key[sizeof(WRONG_PREFIX) + DIGEST_HEX_SIZE], hex[DIGEST_HEX_SIZE];
+
+        digest_hex(query, hex);
+        snprintf(key, sizeof(key), WRONG_PREFIX "%s", hex);
+        if (f->wrong) {
+                store_put(t, TABLE_META, slice_string(key), SLICE(line, strlen(line) + 1));
+                log_warning("wrong answer: %s", line);
+        } else if (store_has(t, TABLE_META, slice_string(key)))
+                store_delete(t, TABLE_META, slice_string(key));
+}
+
+struct wrong_each {
+        int (*fn)(void *user, const char *line);
+        void *user;
+};
+
+static int wrong_look(void *user, struct slice, struct slice value)
+{
+        struct wrong_each *e = user;
+
+        return value.size > 0 && ((const char *)value.data)[value.size - 1] == '\0' ? e->fn(e->user, value.data) : 0;
+}
+
+int wrong_answers(struct workspace *w, int (*fn)(void *user, const char *line), void *user)
+{
+        cleanup_txn struct store_txn *t = NULL;
+        int r = store_read(workspace_store(w), &t);
+
+        return r < 0 ? r
+                     : store_each(t, TABLE_META, slice_string(WRONG_PREFIX), SLICE("", 0), true, wrong_look,
+                                  &(struct wrong_each){.fn = fn, .user = user});
+}
+
+#define REMEASURED_KEY "remeasured"
+
+static void remeasured_key(uint64_t number, char ret[64])
+{
+        snprintf(ret, 64, "remeasured/%016llx", (unsigned long long)number); /* in order of number */
+}
+
+static int remeasured_encode(const struct remeasured *r, struct buffer *ret)
+{
+        record_put_u32_le(ret, r->solver);
+        record_put_u32_le(ret, r->info);
+        record_put_u64_le(ret, r->has_seed);
+        record_put_u64_le(ret, r->seed);
+        record_put_u64_le(ret, r->wall_ns);
+        buffer_add(ret, r->build.bytes, DIGEST_SIZE);
+        return buffer_error(ret);
+}
+
+static int remeasured_decode(const struct blob *b, struct remeasured *ret)
+{
+        struct record r = record_of(SLICE(b->data, b->size));
+
+        ret->solver = record_u32_le(&r);
+        ret->info = record_u32_le(&r);
+        ret->has_seed = record_u64_le(&r) != 0;
+        ret->seed = record_u64_le(&r);
+        ret->wall_ns = record_u64_le(&r);
+        record_raw(&r, ret->build.bytes, DIGEST_SIZE);
+        return record_end(&r, "the note of a re-measurement");
+}
+
+int setting_note(struct store_txn *t, const struct cell *cell)
+{
+        char name[96];
+
+        if (cell->has_seed)
+                snprintf(name, sizeof(name), "%" PRIu32 "/commits/seed/%" PRIu64, cell->solver->number, cell->seed);
+        else if (cell->wall_ns > 0)
+                snprintf(name, sizeof(name), "%" PRIu32 "/commits/timeout/%" PRIu64, cell->solver->number, cell->wall_ns);
+        else
+                return 0;
+        return names_intern_in(t, NAMES_SETTING, name);
+}
+
+static void note_put(struct store_txn *t, const struct remeasured *entry)
+{
+        uint64_t number = meta_number_in(t, REMEASURED_KEY) + 1;
+        cleanup_buffer struct buffer encoded = {0};
+        char key[64];
+
+        if (remeasured_encode(entry, &encoded) < 0)
+                return; /* a mount shows the old value until it is asked anew */
+        meta_number_put(t, REMEASURED_KEY, number);
+        remeasured_key(number, key);
+        store_put(t, TABLE_META, slice_string(key), SLICE(encoded.data, encoded.size));
+        if (number > REMEASURED_KEPT) {
+                remeasured_key(number - REMEASURED_KEPT, key);
+                store_delete(t, TABLE_META, slice_string(key));
+        }
+}
+
+void remeasured_note(struct store_txn *t, const struct cell *cell, const struct digest *build)
+{
+        note_put(t, &(struct remeasured){.solver = cell->solver->number,
+                                         .info = cell->info->id,
+                                         .has_seed = cell->has_seed,
+                                         .seed = cell->seed,
+                                         .wall_ns = cell->wall_ns,
+                                         .build = *build});
+}
+
+void rebuilt_note(struct store_txn *t, const struct solver *s, const struct digest *build)
+{
+        note_put(t, &(struct remeasured){.solver = s->number, .build = *build});
+}
+
+int runs_remeasured_since(struct workspace *w, uint64_t since, void (*fn)(void *user, const struct remeasured *r), void *user)
+{
+        uint64_t last = runs_remeasured(w);
+
+        for (uint64_t i = MAX(since, last > REMEASURED_KEPT ? last - REMEASURED_KEPT : 0) + 1; i <= last; i++) {
+                cleanup_blob struct blob b = {0};
+                struct remeasured entry;
+                char key[64];
+                int r;
+
+                remeasured_key(i, key);
+                r = store_fetch(workspace_store(w), TABLE_META, slice_string(key), &b);
+                if (r < 0 && r != -ENOENT)
+                        return r;
+                if (r == 0 && remeasured_decode(&b, &entry) == 0)
+                        fn(user, &entry);
+        }
+        return 0;
+}
+
+uint64_t runs_remeasured(struct workspace *w)
+{
+        return meta_number(w, REMEASURED_KEY);
+}

@@ -1,0 +1,16 @@
+/* The [solverfs] section of a store's config: a table of keys, read as recipes are (gitconfig.h). */
+#pragma once
+
+#include "core/run/execute.h"
+
+struct settings {
+        unsigned cores, queue;
+        enum sandbox_kind sandbox;
+        uint64_t programs_bound, grace_ns;
+        bool ccache;
+        char **crawlers; /* NULL-terminated; never NULL once read */
+};
+
+/* What is not there has its default. Errors name file (`path`), line and key. *ret needs no settings_done() after one. */
+int settings_parse(struct slice text, const char *path, struct settings *ret);
+void settings_done(struct settings *s);

@@ -1,0 +1,104 @@
+/* A store folder, opened: its configuration, solvers, cases, programs. What queries are asked about.
+ *
+ *     <store>/config            git-config text: [solverfs] settings and a [solver "NAME"] for each
+ *             lmdb/ journal/    cache/store/store.h
+ *             repos/<name>.git  core/history/history.h
+ *             cases/            core/cases/cases.h
+ *             programs/         cache/store/programs.h
+ *             work/<name>/<n>   worktrees
+ *             scratch/          of runs in progress
+ *             slots/ claims/ engines/   locks and what engines do now
+ *             mounts/           locks of mounts (tools/mounts.h)
+ *             log               of mounts
+ * Everything is 0700/0600 whatever the umask.
+ *
+ * [solverfs] keys: cores, sandbox (bwrap | none), programs (bytes the folder keeps, 2g), ccache (true), crawler (repeated: process
+ * names that may not start work), grace (3s), queue.
+ *
+ * Threads: any. A solver list is a snapshot: hold a reference while using it.
+ */
+#pragma once
+
+#include "core/build/build.h"
+#include "core/cases/cases.h"
+#include "core/engine/engine.h"
+#include "core/run/fact.h"
+#include "core/query/settings.h"
+
+struct workspace;
+
+enum table {
+        TABLE_META,  /* version, settings that are not a person's */
+        TABLE_NAMES, /* core/query/names.h */
+        TABLE_COMMITS,
+        TABLE_OIDS,
+        TABLE_REFS,
+        TABLE_SOURCES,
+        TABLE_CASES,
+        TABLE_CASE_NAMES,
+        TABLE_CASE_DIGESTS,
+        TABLE_BUILDS,   /* build key → build_record */
+        TABLE_FACTS,    /* query.h: run key + limits → fact */
+        TABLE_PROGRAMS, /* not journaled */
+        N_TABLES
+};
+
+struct solver {
+        unsigned refs;
+        uint32_t number;         /* dense, for good */
+        uint64_t version;        /* of the recipe: another one has another */
+        struct recipe *recipe;   /* owns a ref; name is recipe->name */
+        struct history *history; /* owns a ref; shared with its variants */
+        const char *repository;  /* name of the repository: the base's for a variant; points into recipe */
+};
+struct solver *solver_ref(struct solver *s);
+struct solver *solver_unref(struct solver *s);
+DEFINE_CLEANUP(struct solver *, solver_unref)
+
+struct solver_list {
+        unsigned refs;
+        size_t n;
+        struct solver *list[]; /* by name; owns refs */
+};
+struct solver_list *solver_list_unref(struct solver_list *l);
+DEFINE_CLEANUP(struct solver_list *, solver_list_unref)
+
+/* --store DIR, else $SOLVERFS_STORE, else $XDG_DATA_HOME/solverfs, else ~/.local/share/solverfs. `given` may be NULL. */
+int workspace_default_dir(const char *given, char ret[PATH_SIZE]);
+int workspace_create(const char *dir); /* -EEXIST when there is a store already; goes on with one whose making was broken off */
+/* 0 when a store is there, be it without its config (which workspace_open() looks into); -ENOENT. */
+int workspace_find(const char *dir);
+int workspace_open(const char *dir, int store_flags, struct workspace **ret);
+struct workspace *workspace_close(struct workspace *w);
+extern const struct store_table workspace_tables[N_TABLES];
+
+const char *workspace_dir(struct workspace *w);
+struct store *workspace_store(struct workspace *w);
+struct cases *workspace_cases(struct workspace *w);
+struct programs *workspace_programs(struct workspace *w);
+
+/* The solvers as the config now has them: re-read when the file changed. One that was cut off is read from its copy. A config that cannot
+ * be read keeps the last good list and logs the error once; a solver that cannot be opened is left out; it, and room for the copy,
+ * are looked for again every second. */
+int workspace_solvers(struct workspace *w, struct solver_list **ret);
+/* The recipes of all solvers that the config names, those that cannot be opened too; recipe_list_free(). -ENODATA: the config was emptied,
+ * and nothing says which there were. */
+int workspace_recipes(struct workspace *w, struct recipe ***ret_list, size_t *ret_n);
+/* Was the config cut off (config_text.h)? 0: no. 1: yes, and it was written back, unless `look_only`. -ENODATA: yes, and what it said is
+ * lost. With a sentence, in error_message(), unless 0. */
+int workspace_check_config(struct workspace *w, bool look_only);
+/* How often the config was seen to have another recipe for a solver than before, or none. */
+uint64_t workspace_recipes_changed(struct workspace *w);
+/* What is wrong with the config as it now is, a line each; nothing when all is well. */
+void workspace_mistakes(struct workspace *w, struct buffer *ret);
+int workspace_solver(struct workspace *w, const char *name, struct solver **ret);
+int workspace_solver_by_number(struct workspace *w, uint32_t number, struct solver **ret);
+bool solver_is_gone(struct workspace *w, const struct solver *s); /* removed from the config */
+/* Clones, indexes, writes the config. `recipes` as recipe_read() gives them. Nothing is left on failure. */
+int workspace_add_solver(struct workspace *w, struct recipe *const *recipes, size_t n, const char *url, const struct progress *p);
+
+/* Takes solvers and variants out of the config: nobody can ask them anything any more, and what they are doing ends. What was measured stays,
+ * and is found again by the same recipe. -ENOENT, -EINVAL when one has variants that are not among the names. */
+int workspace_remove_solvers(struct workspace *w, const char *const *names, size_t n);
+
+const struct settings *workspace_settings(struct workspace *w); /* as read at open */

@@ -1,0 +1,391 @@
+#include "core/recipe/recipe.h"
+
+#include <ctype.h>
+
+#include "core/recipe/recipe_keys.h"
+
+#define FIELD(f) offsetof(struct recipe, f)
+#define ANY      (PLACE_SOLVER | PLACE_VARIANT)
+#define DAY      (24 * 3600 * NSEC_PER_SEC)
+#define KILO     (UINT64_C(1) << 10)
+#define MEGA     (UINT64_C(1) << 20)
+#define GIGA     (UINT64_C(1) << 30)
+
+/* In the order in which they are printed. A variant shares its solver's builds: what a build depends on has no place in it. */
+const struct recipe_key recipe_keys[N_RECIPE_KEYS] = {
+        {"variant", KIND_TEXT, PLACE_VARIANT | PLACE_CONFIG, FIELD(base)},
+        {"repository", KIND_TEXT, PLACE_SOLVER | PLACE_CONFIG, FIELD(repository)},
+        {"format", KIND_FORMAT, ANY, FIELD(format)},
+        {"paths", KIND_PATHS, PLACE_SOLVER, FIELD(paths)},
+        {"build", KIND_LINES, PLACE_SOLVER, FIELD(build)},
+        {"clean", KIND_PATHS, PLACE_SOLVER, FIELD(clean)},
+        {"output", KIND_PATHS, PLACE_SOLVER, FIELD(outputs)},
+        {"environment", KIND_VARIABLES, PLACE_SOLVER, FIELD(environment)},
+        {"run", KIND_TEXT, ANY, FIELD(run)},
+        {"arguments", KIND_TEXT, ANY, FIELD(arguments)},
+        {"seed", KIND_TEXT, ANY, FIELD(seed)},
+        {"effort", KIND_PATTERNS, ANY, FIELD(effort)},
+        {"dialect", KIND_DIALECT, ANY, FIELD(dialect)},
+        {"timeout", KIND_DURATION, ANY, FIELD(limits.wall_ns), NSEC_PER_MSEC, 365 * DAY},
+        {"cputime", KIND_DURATION, ANY, FIELD(limits.cpu_ns), NSEC_PER_MSEC, 365 * DAY},
+        {"memory", KIND_SIZE, ANY, FIELD(limits.memory), MEGA, UINT64_C(1) << 50},
+        {"output-limit", KIND_SIZE, ANY, FIELD(limits.output), KILO, 64 * GIGA},
+        {"processes", KIND_COUNT, ANY, FIELD(limits.processes), 1, 1 << 22},
+        {"samples", KIND_NUMBER, ANY, FIELD(samples), 1, 1000},
+        {"build-timeout", KIND_DURATION, PLACE_SOLVER, FIELD(build_limits.wall_ns), NSEC_PER_SEC, 365 * DAY},
+        {"build-memory", KIND_SIZE, PLACE_SOLVER, FIELD(build_limits.memory), MEGA, UINT64_C(1) << 50},
+        {"build-processes", KIND_COUNT, PLACE_SOLVER, FIELD(build_limits.processes), 1, 1 << 22},
+};
+
+/* -- lists of strings ------------------------------------------------------------------------------------------- */
+
+size_t strings_count(char *const *list)
+{
+        size_t n = 0;
+
+        while (list[n])
+                n++;
+        return n;
+}
+
+int strings_add(char ***list, const char *s)
+{
+        size_t n = *list ? strings_count(*list) : 0;
+        char **grown = reallocarray(*list, n + 2, sizeof(*grown));
+
+        if (!grown)
+                return -ENOMEM;
+        *list = grown;
+        grown[n] = NULL;
+        grown[n + 1] = NULL;
+        grown[n] = strdup(s);
+        return grown[n] ? 0 : -ENOMEM;
+}
+
+char **strings_copy(char *const *list)
+{
+        char **copy = calloc(strings_count(list) + 1, sizeof(*copy));
+
+        for (size_t i = 0; copy && list[i]; i++) {
+                copy[i] = strdup(list[i]);
+                if (!copy[i]) {
+                        strings_free(copy);
+                        return NULL;
+                }
+        }
+        return copy;
+}
+
+void strings_free(char **list)
+{
+        for (size_t i = 0; list && list[i]; i++)
+                free(list[i]);
+        free(list);
+}
+
+static void strings_freep(char ***list)
+{
+        strings_free(*list);
+}
+#define cleanup_strings cleanup(strings_freep)
+
+/* -- life ------------------------------------------------------------------------------------------------------- */
+
+struct recipe *recipe_ref(struct recipe *r)
+{
+        __atomic_add_fetch(&r->refs, 1, __ATOMIC_RELAXED);
+        return r;
+}
+
+struct recipe *recipe_unref(struct recipe *r)
+{
+        if (!r || __atomic_sub_fetch(&r->refs, 1, __ATOMIC_ACQ_REL) > 0)
+                return NULL;
+        strings_free(r->paths);
+        strings_free(r->build);
+        strings_free(r->clean);
+        strings_free(r->outputs);
+        strings_free(r->effort);
+        strings_free(r->environment);
+        free(r->name);
+        free(r->base);
+        free(r->repository);
+        free(r->run);
+        free(r->arguments);
+        free(r->seed);
+        free(r->dialect);
+        free(r);
+        return NULL;
+}
+
+void recipe_list_free(struct recipe **list, size_t n)
+{
+        for (size_t i = 0; i < n; i++)
+                recipe_unref(list[i]);
+        free(list);
+}
+
+struct recipe *recipe_new(void)
+{
+        struct recipe *r = calloc(1, sizeof(*r));
+        static char *const none[] = {NULL};
+
+        if (!r)
+                return NULL;
+        *r = (struct recipe){
+                .refs = 1,
+                .format = FORMAT_SMT2,
+                .paths = strings_copy(none),
+                .build = strings_copy(none),
+                .clean = strings_copy(none),
+                .outputs = strings_copy(none),
+                .effort = strings_copy(none),
+                .environment = strings_copy(none),
+                .dialect = strdup("2.6"),
+                .limits = {.wall_ns = 20 * NSEC_PER_SEC,
+                           .cpu_ns = 20 * NSEC_PER_SEC,
+                           .memory = 4 * GIGA,
+                           .output = 16 * MEGA,
+                           .processes = 64},
+                .build_limits = {.wall_ns = 3600 * NSEC_PER_SEC, .memory = 16 * GIGA, .output = 16 * MEGA, .processes = 4096},
+                .samples = 5,
+        };
+        if (!r->paths || !r->build || !r->clean || !r->outputs || !r->effort || !r->environment || !r->dialect)
+                return recipe_unref(r);
+        return r;
+}
+
+static bool copy_text(char **to, const char *from)
+{
+        *to = from ? strdup(from) : NULL;
+        return !from || *to;
+}
+
+struct recipe *recipe_copy(const struct recipe *r)
+{
+        struct recipe *c = calloc(1, sizeof(*c));
+        bool ok;
+
+        if (!c)
+                return NULL;
+        c->refs = 1;
+        c->format = r->format;
+        c->limits = r->limits;
+        c->build_limits = r->build_limits;
+        c->samples = r->samples;
+        c->paths = strings_copy(r->paths);
+        c->build = strings_copy(r->build);
+        c->clean = strings_copy(r->clean);
+        c->outputs = strings_copy(r->outputs);
+        c->effort = strings_copy(r->effort);
+        c->environment = strings_copy(r->environment);
+        ok = c->paths && c->build && c->clean && c->outputs && c->effort && c->environment;
+        ok = copy_text(&c->name, r->name) && copy_text(&c->base, r->base) && copy_text(&c->repository, r->repository) && ok;
+        ok = copy_text(&c->run, r->run) && copy_text(&c->arguments, r->arguments) && copy_text(&c->seed, r->seed) &&
+             copy_text(&c->dialect, r->dialect) && ok;
+        return ok ? c : recipe_unref(c);
+}
+
+/* -- command lines ---------------------------------------------------------------------------------------------- */
+
+/* One word from *p on; a shell's quoting, and nothing else of a shell: what would need one is refused, or it would be passed on as
+ * an argument and nobody would see why it does not work. */
+static int split_word(const char **p, struct buffer *word)
+{
+        char quote = '\0';
+
+        for (; **p && (quote || !isspace((unsigned char)**p)); (*p)++) {
+                char c = **p;
+
+                if (c == quote) {
+                        quote = '\0';
+                        continue;
+                }
+                if (!quote && (c == '\'' || c == '"')) {
+                        quote = c;
+                        continue;
+                }
+                if (c == '\\' && quote != '\'' && (!quote || strchr("\"\\$`", (*p)[1]))) {
+                        if ((*p)[1] == '\0')
+                                return errorf(-EINVAL, "it ends in a backslash");
+                        c = *++*p;
+                } else if (!quote && strchr("|&;<>$`", c))
+                        return errorf(-EINVAL,
+                                      "no shell runs it, so '%c' means nothing here; quote it if it is meant as it stands", c);
+                buffer_add(word, &c, 1);
+        }
+        return quote ? errorf(-EINVAL, "the quote %c is not closed", quote) : 0;
+}
+
+int recipe_split(const char *text, char ***ret_words)
+{
+        cleanup_strings char **words = calloc(1, sizeof(*words));
+        const char *p = text;
+
+        if (!words)
+                return -ENOMEM;
+        for (;;) {
+                cleanup_buffer struct buffer word = {0};
+                int r;
+
+                while (isspace((unsigned char)*p))
+                        p++;
+                if (!*p)
+                        break;
+                buffer_add(&word, "", 0); /* '' is a word too */
+                r = split_word(&p, &word);
+                if (r == 0)
+                        r = buffer_error(&word);
+                if (r == 0)
+                        r = strings_add(&words, word.data);
+                if (r < 0)
+                        return r;
+        }
+        *ret_words = steal_pointer(words);
+        return 0;
+}
+
+/* Length of a "{name}" at p, 0 when there is none. */
+static size_t placeholder_length(const char *p)
+{
+        size_t n = 1;
+
+        if (*p != '{')
+                return 0;
+        while (islower((unsigned char)p[n]))
+                n++;
+        return n > 1 && p[n] == '}' ? n + 1 : 0;
+}
+
+int recipe_check_placeholders(const char *word, const char *const *known, unsigned *uses)
+{
+        for (const char *p = word; *p; p++) {
+                size_t n = placeholder_length(p), i = 0;
+
+                if (n == 0)
+                        continue;
+                while (known[i] && !(strlen(known[i]) == n && memcmp(known[i], p, n) == 0))
+                        i++;
+                if (!known[i])
+                        return errorf(-EINVAL, "%.*s is not known here", (int)n, p);
+                uses[i]++;
+        }
+        return 0;
+}
+
+/* What placeholders stand for, in pairs of name and value. */
+struct meaning {
+        const char *name, *value;
+};
+
+static int expand(const char *word, const struct meaning *meanings, size_t n_meanings, char ***argv)
+{
+        cleanup_buffer struct buffer b = {0};
+        int r;
+
+        buffer_add(&b, "", 0);
+        for (const char *p = word; *p;) {
+                size_t n = placeholder_length(p), i = 0;
+
+                while (n > 0 && i < n_meanings && !(strlen(meanings[i].name) == n && memcmp(meanings[i].name, p, n) == 0))
+                        i++;
+                if (n > 0 && i < n_meanings) {
+                        buffer_adds(&b, meanings[i].value);
+                        p += n;
+                } else
+                        buffer_add(&b, p++, 1);
+        }
+        r = buffer_error(&b);
+        return r < 0 ? r : strings_add(argv, b.data);
+}
+
+static int expand_all(const char *text, const struct meaning *meanings, size_t n, char ***argv)
+{
+        cleanup_strings char **words = NULL;
+        int r = text ? recipe_split(text, &words) : 0;
+
+        for (size_t i = 0; r == 0 && words && words[i]; i++)
+                r = expand(words[i], meanings, n, argv);
+        return r;
+}
+
+int recipe_command(const struct recipe *r, const char *bin, const char *case_path, bool has_seed, uint64_t seed,
+                   const struct recipe_limits *limits, char ***ret_argv)
+{
+        char timeout[32], memory[32], number[32];
+        const struct meaning meanings[] = {{"{bin}", bin}, {"{case}", case_path}, {"{timeout}", timeout}, {"{memory}", memory}};
+        const struct meaning seed_meaning = {"{n}", number};
+        const char *arguments = r->arguments;
+        cleanup_strings char **words = NULL, **argv = NULL;
+        int e = recipe_split(r->run, &words);
+
+        if (e < 0)
+                return e;
+        snprintf(timeout, sizeof(timeout), "%llu", (unsigned long long)((limits->wall_ns + NSEC_PER_SEC - 1) / NSEC_PER_SEC));
+        snprintf(memory, sizeof(memory), "%llu", (unsigned long long)(limits->memory >> 20));
+        snprintf(number, sizeof(number), "%llu", (unsigned long long)seed);
+        for (size_t i = 0; e == 0 && words[i]; i++) {
+                if (arguments && strstr(words[i], "{case}")) {
+                        e = expand_all(arguments, meanings, ARRAY_SIZE(meanings), &argv);
+                        arguments = NULL;
+                }
+                if (e == 0 && strcmp(words[i], "{seed}") == 0)
+                        e = has_seed ? expand_all(r->seed, &seed_meaning, 1, &argv) : 0;
+                else if (e == 0)
+                        e = expand(words[i], meanings, ARRAY_SIZE(meanings), &argv);
+        }
+        if (e == 0)
+                e = expand_all(arguments, meanings, ARRAY_SIZE(meanings), &argv);
+        if (e < 0)
+                return e;
+        *ret_argv = steal_pointer(argv);
+        return 0;
+}
+
+/* -- digests ---------------------------------------------------------------------------------------------------- */
+
+static struct hasher *begin_digest(const char *what)
+{
+        struct hasher *h = hasher_new();
+
+        hasher_string(h, what);
+        return h;
+}
+
+static void hash_list(struct hasher *h, char *const *list)
+{
+        hasher_number(h, strings_count(list));
+        for (size_t i = 0; list[i]; i++)
+                hasher_string(h, list[i]);
+}
+
+void recipe_build_digest(const struct recipe *r, struct digest *ret)
+{
+        struct hasher *h = begin_digest("solverfs build 1");
+
+        hash_list(h, r->paths);
+        hash_list(h, r->build);
+        hash_list(h, r->outputs);
+        hash_list(h, r->environment);
+        hasher_finish(h, ret);
+}
+
+static bool mentions(const struct recipe *r, const char *placeholder)
+{
+        return strstr(r->run, placeholder) || (r->arguments && strstr(r->arguments, placeholder));
+}
+
+void recipe_run_digest(const struct recipe *r, bool has_seed, uint64_t seed, const struct recipe_limits *limits,
+                       struct digest *ret)
+{
+        struct hasher *h = begin_digest("solverfs run 1");
+
+        hasher_number(h, r->format);
+        hasher_string(h, r->run);
+        hasher_string(h, r->arguments);
+        hasher_string(h, has_seed ? r->seed : NULL);
+        hasher_number(h, has_seed ? seed : 0);
+        hasher_number(h, mentions(r, "{timeout}") ? limits->wall_ns : 0);
+        hasher_number(h, mentions(r, "{memory}") ? limits->memory : 0);
+        hasher_finish(h, ret);
+}

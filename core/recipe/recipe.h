@@ -1,0 +1,94 @@
+/* A recipe: how a solver is built and run. git-config text, read by libgit2; docs/recipes.md is its manual.
+ *
+ * The same keys stand in a recipe file under [solver] and [variant "NAME"], and in the store's `config` under
+ * [solver "NAME"] (a variant there is a [solver "NAME"] of its own with `variant = BASE` and what it changes).
+ *
+ *   key        default   meaning
+ *   format     smt2      smt2 | cnf: which cases it takes, and how its answer is read
+ *   paths      (all)     repeated; what the build depends on, and all that is checked out
+ *   build                repeated; one shell command a line, run in order in the worktree's root; {jobs} is the slots it may use
+ *   clean                repeated; files and folders: a commit that differs in one of them from the last is built from nothing (a
+ *                        Makefile, on which no object depends)
+ *   output               repeated; files the build makes, relative to the root; the first is {bin}
+ *   run                  the command line, split as a shell would split words, no shell: {bin} {case} {seed} {timeout} {memory}
+ *   arguments            (variants) appended to the command line before {case}; else at the end
+ *   seed                 what {seed} stands for when a seed is asked for, {n} is the number; {seed} is nothing otherwise
+ *   effort               repeated; Perl-compatible regular expression (PCRE2) with one group, over stderr, else stdout; the last match
+ *   dialect    2.6       2.0 | 2.5 | 2.6, smt2 only
+ *   timeout    20s       wall clock of a run; units ms s m h; cputime defaults to it
+ *   cputime    timeout   CPU time of the run's whole tree
+ *   memory     4g        units k m g (1024)
+ *   output-limit 16m     bytes of stdout and of stderr kept, and of each the most a solver may print before it is ended
+ *   processes  64        of a run
+ *   build-timeout 60m, build-memory 16g, build-processes 4096     limits of a build
+ *   environment          repeated; NAME=VALUE for build and run
+ *   samples    5         the most repetitions of a short or noisy run (1: never repeat)
+ *   repository           (store's config only) where it came from
+ *
+ * Times are nanoseconds, sizes bytes. Immutable after parsing; shared freely between threads.
+ */
+#pragma once
+
+#include "cache/base/hash.h"
+#include "cache/base/util.h"
+
+enum format {
+        FORMAT_SMT2,
+        FORMAT_CNF
+};
+
+struct recipe_limits {
+        uint64_t wall_ns, cpu_ns, memory, output, processes;
+};
+
+#define RECIPE_OUTPUTS_MAX 16
+
+struct recipe {
+        unsigned refs;
+        char *name;       /* solver or variant */
+        char *base;       /* the solver whose repository and builds a variant shares, else NULL */
+        char *repository; /* NULL in a recipe file */
+        enum format format;
+        char **paths, **build, **clean, **outputs, **effort, **environment; /* NULL-terminated, never NULL themselves */
+        char *run, *arguments, *seed, *dialect;                             /* arguments, seed: NULL when absent */
+        struct recipe_limits limits, build_limits;
+        unsigned samples;
+};
+
+/* Reads a recipe file (or text: `path` only names it in messages). ret_list: the solver, then its variants; *ret_n of them; each
+ * is named: the solver `name`, a variant as it says. Errors name file, line and key: "kissat.recipe:7: unknown key 'biuld' …".
+ * A `;` or `#` inside an unquoted value is caught and explained (git-config would silently cut it off). */
+int recipe_read(const char *path, const char *name, struct recipe ***ret_list, size_t *ret_n);
+int recipe_parse(const char *text, const char *path, const char *name, struct recipe ***ret_list, size_t *ret_n);
+/* Every [solver "…"] of a store's config; other sections are left alone. `path` only names it. */
+#define CONFIG_SIZE_MAX (16 << 20)
+int recipe_parse_config(struct slice text, const char *path, struct recipe ***ret_list, size_t *ret_n);
+/* Writes (or replaces) [solver "NAME"] sections in a store's config, atomically and keeping the rest of the file. */
+int recipe_write_config(const char *path, struct recipe *const *list, size_t n);
+/* Takes out [solver "NAME"] sections, the rest stays. -EINVAL when a variant would be left without its solver. */
+int recipe_remove_config(const char *path, const char *const *names, size_t n);
+void recipe_list_free(struct recipe **list, size_t n);
+
+struct recipe *recipe_ref(struct recipe *r);
+struct recipe *recipe_unref(struct recipe *r); /* NULL */
+DEFINE_CLEANUP(struct recipe *, recipe_unref)
+
+/* The text that recipe_parse() takes back: the tree's <solver>/config. */
+int recipe_print(const struct recipe *r, struct buffer *ret);
+/* Digest of what a build depends on beside the sources: commands, outputs, environment, paths. */
+void recipe_build_digest(const struct recipe *r, struct digest *ret);
+/* Digest of what a run depends on beside program, case and machine: template, arguments, seed number (has_seed), and a limit that
+ * the template mentions as {timeout} or {memory}. */
+void recipe_run_digest(const struct recipe *r, bool has_seed, uint64_t seed, const struct recipe_limits *limits,
+                       struct digest *ret);
+/* The command line; NULL-terminated, free with strings_free(). */
+int recipe_command(const struct recipe *r, const char *bin, const char *case_path, bool has_seed, uint64_t seed,
+                   const struct recipe_limits *limits, char ***ret_argv);
+void strings_free(char **list);
+size_t strings_count(char *const *list);
+
+/* "20s", "1.5h", "500ms" and "4g", "512m"; a bare number is seconds or bytes. -EINVAL with a sentence. */
+int parse_duration(const char *text, uint64_t *ret_ns);
+int parse_size(const char *text, uint64_t *ret_bytes);
+void format_duration(uint64_t ns, char ret[32]); /* shortest exact: "20s", "1500ms" */
+void format_size(uint64_t bytes, char ret[32]);

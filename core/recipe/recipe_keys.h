@@ -1,0 +1,60 @@
+/* Inside the recipe module: the table of keys, which reading, checking and writing share. */
+#pragma once
+
+#include "core/recipe/recipe.h"
+
+enum recipe_kind {
+        KIND_TEXT,
+        KIND_FORMAT,
+        KIND_DIALECT,
+        KIND_DURATION,
+        KIND_SIZE,
+        KIND_COUNT,
+        KIND_NUMBER, /* like KIND_COUNT, but in an unsigned */
+        /* repeated ones, char ** */
+        KIND_LINES,
+        KIND_PATHS,
+        KIND_PATTERNS,
+        KIND_VARIABLES,
+};
+
+enum recipe_place {
+        PLACE_SOLVER = 1 << 0,  /* [solver] of a recipe file, [solver "NAME"] of a config */
+        PLACE_VARIANT = 1 << 1, /* [variant "NAME"], [solver "NAME"] with `variant` */
+        PLACE_CONFIG = 1 << 2,  /* only in a config */
+};
+
+struct recipe_key {
+        const char *name;
+        enum recipe_kind kind;
+        unsigned places;
+        size_t offset;        /* of the field in struct recipe */
+        uint64_t least, most; /* of a quantity */
+};
+
+#define N_RECIPE_KEYS 22
+extern const struct recipe_key recipe_keys[N_RECIPE_KEYS];
+
+static inline void *recipe_field(const struct recipe *r, const struct recipe_key *k)
+{
+        return (char *)r + k->offset;
+}
+static inline bool recipe_key_repeats(const struct recipe_key *k)
+{
+        return k->kind >= KIND_LINES;
+}
+
+/* A recipe with the defaults and nothing else; a deep copy. NULL when out of memory. */
+struct recipe *recipe_new(void);
+struct recipe *recipe_copy(const struct recipe *r);
+
+/* Puts a value where its key says; a repeated key's is added. -EINVAL with a sentence that names file, line and key. */
+int recipe_set_value(const char *label, const struct recipe_key *k, unsigned line, const char *value, struct recipe *r);
+
+/* A command line: split as a shell splits words, no shell. -EINVAL with a sentence that has no place in it yet. */
+int recipe_split(const char *text, char ***ret_words);
+/* Checks that a word's {placeholders} are among `known` (NULL-terminated), and counts them: uses[i] for known[i]. */
+int recipe_check_placeholders(const char *word, const char *const *known, unsigned *uses);
+
+char **strings_copy(char *const *list);
+int strings_add(char ***list, const char *s);

@@ -1,0 +1,479 @@
+/* Recipes out of git-config text: sections become drafts, drafts become recipes, variants last, as they begin as a copy of theirs. */
+#include "core/recipe/recipe.h"
+
+#include <ctype.h>
+
+#include "core/git/gitconfig.h"
+#include "core/recipe/recipe_keys.h"
+
+#define RECIPE_SIZE_MAX (1 << 20)
+
+struct draft_entry {
+        const char *key, *value; /* point into the gitconfig */
+        unsigned line;
+};
+
+struct draft {
+        const char *name, *base; /* base: NULL, or the solver this is a variant of */
+        const char *header;      /* how messages call the section */
+        unsigned line;
+        bool in_config;
+        struct draft_entry *entries;
+        size_t n_entries;
+};
+
+struct reader {
+        const char *label;
+        struct draft *drafts;
+        size_t n_drafts;
+};
+
+static void reader_done(struct reader *rd)
+{
+        for (size_t i = 0; i < rd->n_drafts; i++)
+                free(rd->drafts[i].entries);
+        free(rd->drafts);
+}
+#define cleanup_reader cleanup(reader_done)
+
+#define fail(line, format, ...) errorf(-EINVAL, "%s:%u: " format, label, line, ##__VA_ARGS__)
+
+/* -- names ------------------------------------------------------------------------------------------------------ */
+
+/* A name becomes a folder of the mount and, in repos/ and work/, of the store, and stands in "<solver>@<a>..<solver>@<b>". */
+static int check_name(const char *label, unsigned line, const char *name)
+{
+        static const char *const taken[] = {"README", "cases", "sets", "compare", "portfolios", "ccache"};
+
+        for (size_t i = 0; i < ARRAY_SIZE(taken); i++)
+                if (strcasecmp(name, taken[i]) == 0)
+                        return fail(line, "'%s' cannot be a solver's name: the mount or the store has a folder of that name",
+                                    name);
+        for (const char *p = name; *p; p++)
+                if (!isalnum((unsigned char)*p) && (p == name || !strchr("._+-", *p)))
+                        return fail(
+                                line,
+                                "'%.80s' cannot be a solver's name; use letters, digits and . _ + - with a letter or digit first",
+                                name);
+        if (*name == '\0' || strlen(name) > 64 || strstr(name, ".."))
+                return fail(line, "'%.80s' cannot be a solver's name: 1 to 64 characters, no '..'", name);
+        return 0;
+}
+
+/* Levenshtein's distance of two short words; anything above 9 is 9. */
+static unsigned distance(const char *a, const char *b)
+{
+        unsigned row[40];
+        size_t n = strlen(b);
+
+        if (n >= ARRAY_SIZE(row))
+                return 9;
+        for (unsigned k = 0; k <= n; k++)
+                row[k] = k;
+        for (unsigned i = 0; a[i]; i++) {
+                unsigned diagonal = row[0];
+
+                row[0] = i + 1;
+                for (size_t k = 1; k <= n; k++) {
+                        unsigned above = row[k], best = diagonal + (a[i] != b[k - 1]);
+
+                        best = MIN(best, MIN(above, row[k - 1]) + 1);
+                        diagonal = above;
+                        row[k] = best;
+                }
+        }
+        return MIN(row[n], 9U);
+}
+
+static int fail_unknown_key(const char *label, const struct draft *d, const struct draft_entry *e)
+{
+        const char *best = NULL;
+        unsigned least = 3;
+
+        for (size_t i = 0; i < N_RECIPE_KEYS; i++) {
+                unsigned n = distance(e->key, recipe_keys[i].name);
+
+                if (n < least && (d->in_config || !(recipe_keys[i].places & PLACE_CONFIG)))
+                        least = n, best = recipe_keys[i].name;
+        }
+        if (best)
+                return fail(e->line, "key '%s.%s' is not known; did you mean '%s'?", d->header, e->key, best);
+        return fail(e->line, "key '%s.%s' is not known; docs/recipes.md lists the keys", d->header, e->key);
+}
+
+/* The key's row, where it may stand here; else NULL, with the sentence. */
+static const struct recipe_key *find_key(const char *label, const struct draft *d, const struct draft_entry *e)
+{
+        const struct recipe_key *k = NULL;
+
+        for (size_t i = 0; i < N_RECIPE_KEYS && !k; i++)
+                if (strcmp(e->key, recipe_keys[i].name) == 0)
+                        k = &recipe_keys[i];
+        if (!k || (!d->in_config && k->places & PLACE_CONFIG)) {
+                fail_unknown_key(label, d, e);
+                return NULL;
+        }
+        if (!(k->places & (d->base ? PLACE_VARIANT : PLACE_SOLVER))) {
+                fail(e->line, "key '%s' cannot stand in a variant: it shares the repository and the builds of its solver",
+                     k->name);
+                return NULL;
+        }
+        return k;
+}
+
+/* -- a draft becomes a recipe ----------------------------------------------------------------------------------- */
+
+static int clear_list(char ***list)
+{
+        static char *const none[] = {NULL};
+        char **empty = strings_copy(none);
+
+        if (!empty)
+                return -ENOMEM;
+        strings_free(*list);
+        *list = empty;
+        return 0;
+}
+
+/* lines[i]: where recipe_keys[i] was given first, 0 when it was not. */
+static int apply_entries(const char *label, const struct draft *d, struct recipe *r, unsigned lines[N_RECIPE_KEYS])
+{
+        int e = 0;
+
+        for (size_t i = 0; e == 0 && i < d->n_entries; i++) {
+                const struct draft_entry *entry = &d->entries[i];
+                const struct recipe_key *k = find_key(label, d, entry);
+                unsigned *line;
+
+                if (!k)
+                        return -EINVAL;
+                line = &lines[k - recipe_keys];
+                if (!entry->value)
+                        return fail(entry->line, "key '%s' has no value; write %s = VALUE", k->name, k->name);
+                if (entry->value[0] == '\0' || strspn(entry->value, " \t\n") == strlen(entry->value))
+                        return fail(entry->line, "key '%s' is empty; leave it out or give it a value", k->name);
+                if (*line > 0 && !recipe_key_repeats(k))
+                        return fail(entry->line, "key '%s' is given twice (first on line %u)", k->name, *line);
+                if (*line == 0 && recipe_key_repeats(k))
+                        e = clear_list(recipe_field(r, k)); /* a variant's list takes the place of its solver's */
+                if (*line == 0)
+                        *line = entry->line;
+                if (e == 0)
+                        e = recipe_set_value(label, k, entry->line, entry->value, r);
+        }
+        return e;
+}
+
+static unsigned line_of(const unsigned lines[N_RECIPE_KEYS], const char *key)
+{
+        for (size_t i = 0; i < N_RECIPE_KEYS; i++)
+                if (strcmp(recipe_keys[i].name, key) == 0)
+                        return lines[i];
+        return 0;
+}
+
+/* A value that a variant inherited has no line here: its section's will do. */
+static unsigned line_near(const struct draft *d, const unsigned lines[N_RECIPE_KEYS], const char *key)
+{
+        unsigned line = line_of(lines, key);
+
+        return line > 0 ? line : d->line;
+}
+
+/* Splits a command line of the recipe and counts what placeholders it uses. */
+static int check_words(const char *label, unsigned line, const char *key, const char *text, const char *const *known,
+                       unsigned *uses, bool *ret_seed_within)
+{
+        char **words;
+        int r = recipe_split(text, &words);
+
+        if (r == -ENOMEM)
+                return r;
+        if (r < 0)
+                return fail(line, "key '%s': %s", key, error_message(r));
+        for (size_t i = 0; r == 0 && words[i]; i++) {
+                r = recipe_check_placeholders(words[i], known, uses);
+                if (ret_seed_within && strstr(words[i], "{seed}") && strcmp(words[i], "{seed}") != 0)
+                        *ret_seed_within = true;
+        }
+        strings_free(words);
+        if (r < 0) {
+                cleanup_buffer struct buffer list = {0};
+
+                for (size_t i = 0; known[i]; i++)
+                        buffer_addf(&list, "%s%s", i > 0 ? " " : "", known[i]);
+                return buffer_error(&list) < 0
+                               ? -ENOMEM
+                               : fail(line, "key '%s': placeholder %s; known are %s", key, error_message(r), list.data);
+        }
+        return 0;
+}
+
+static int check_command_line(const char *label, const struct draft *d, const struct recipe *r,
+                              const unsigned lines[N_RECIPE_KEYS])
+{
+        static const char *const in_run[] = {"{bin}", "{case}", "{seed}", "{timeout}", "{memory}", NULL};
+        static const char *const in_arguments[] = {"{timeout}", "{memory}", NULL};
+        static const char *const in_seed[] = {"{n}", NULL};
+        unsigned run[5] = {0}, arguments[2] = {0}, seed[1] = {0};
+        unsigned line = line_near(d, lines, "run");
+        bool seed_within = false;
+        int e = check_words(label, line, "run", r->run, in_run, run, &seed_within);
+        if (e == 0 && r->arguments)
+                e = check_words(label, line_near(d, lines, "arguments"), "arguments", r->arguments, in_arguments, arguments,
+                                NULL);
+        if (e == 0 && r->seed)
+                e = check_words(label, line_near(d, lines, "seed"), "seed", r->seed, in_seed, seed, NULL);
+        if (e < 0)
+                return e;
+        if (run[0] == 0 || run[1] == 0)
+                return fail(line, "key 'run': %s does not occur in it, so the solver would not %s",
+                            run[0] == 0 ? "{bin}" : "{case}", run[0] == 0 ? "be run" : "see the case");
+        if (seed_within)
+                return fail(
+                        line,
+                        "key 'run': {seed} has to be a word of its own, as it is nothing when no seed is asked for; what stands "
+                        "around it belongs into 'seed'");
+        if (run[2] > 0 && !r->seed)
+                return fail(line, "key 'run' has a {seed}, but there is no key 'seed' to say what it stands for");
+        if (r->seed && run[2] == 0)
+                return fail(line_near(d, lines, "seed"), "key 'seed' is given, but 'run' has no {seed}");
+        if (r->seed && seed[0] == 0)
+                return fail(line_near(d, lines, "seed"), "key 'seed': {n}, the number, does not occur in it");
+        return 0;
+}
+
+static int check_build_lines(const char *label, const struct draft *d)
+{
+        static const char *const known[] = {"{jobs}", NULL};
+
+        for (size_t i = 0; i < d->n_entries; i++) {
+                static const char *const others[] = {"{bin}", "{case}", "{seed}", "{timeout}", "{memory}", "{n}"};
+
+                if (strcmp(d->entries[i].key, "build") != 0)
+                        continue;
+                for (size_t k = 0; k < ARRAY_SIZE(others); k++)
+                        if (strstr(d->entries[i].value, others[k]))
+                                return fail(d->entries[i].line, "key 'build': %s is not known here; only %s is", others[k],
+                                            known[0]);
+        }
+        return 0;
+}
+
+static int check_recipe(const char *label, const struct draft *d, const struct recipe *r, const unsigned lines[N_RECIPE_KEYS])
+{
+        const char *missing = !r->build[0] ? "build" : !r->outputs[0] ? "output" : !r->run ? "run" : NULL;
+        int e;
+
+        if (missing)
+                return fail(d->line, "[%s] has no key '%s', which says %s", d->header, missing,
+                            *missing == 'b'   ? "how it is built"
+                            : *missing == 'o' ? "which file the build makes"
+                                              : "how it is run, for example: run = {bin} {case}");
+        if (r->format == FORMAT_CNF && line_of(lines, "dialect") > 0)
+                return fail(line_of(lines, "dialect"), "key 'dialect' is for format = smt2 only");
+        e = check_build_lines(label, d);
+        return e < 0 ? e : check_command_line(label, d, r, lines);
+}
+
+static int make_recipe(const char *label, const struct draft *d, const struct recipe *base, struct recipe **ret)
+{
+        cleanup(recipe_unrefp) struct recipe *r = base ? recipe_copy(base) : recipe_new();
+        unsigned lines[N_RECIPE_KEYS] = {0};
+        bool cpu_follows;
+        int e;
+
+        if (!r)
+                return -ENOMEM;
+        cpu_follows = r->limits.cpu_ns == r->limits.wall_ns;
+        free(r->name);
+        r->name = strdup(d->name);
+        if (!r->name)
+                return -ENOMEM;
+        e = apply_entries(label, d, r, lines);
+        if (e < 0)
+                return e;
+        if (cpu_follows && line_of(lines, "cputime") == 0)
+                r->limits.cpu_ns = r->limits.wall_ns;
+        if (base) {
+                free(r->base);
+                r->base = strdup(base->name);
+                e = r->base ? 0 : -ENOMEM;
+        }
+        if (e == 0)
+                e = check_recipe(label, d, r, lines);
+        if (e < 0)
+                return e;
+        *ret = steal_pointer(r);
+        return 0;
+}
+
+/* -- sections become drafts ------------------------------------------------------------------------------------- */
+
+static struct draft *find_draft(struct reader *rd, const char *name)
+{
+        for (size_t i = 0; i < rd->n_drafts; i++)
+                if (strcmp(rd->drafts[i].name, name) == 0)
+                        return &rd->drafts[i];
+        return NULL;
+}
+
+static int add_section(struct reader *rd, const struct gitconfig_section *s, const struct draft *as)
+{
+        const char *label = rd->label;
+        struct draft *d = find_draft(rd, as->name);
+        struct draft_entry *entries;
+        int r = check_name(label, s->line, as->name);
+
+        if (r < 0)
+                return r;
+        if (d && strcmp(d->header, as->header) != 0)
+                return fail(s->line, "[%s \"%s\"] has the name of the solver itself", as->header, as->name);
+        if (!d) {
+                if (list_grow(rd->drafts, rd->n_drafts) < 0)
+                        return -ENOMEM;
+                d = &rd->drafts[rd->n_drafts++];
+                *d = *as;
+        }
+        entries = reallocarray(d->entries, d->n_entries + s->n_entries + 1, sizeof(*entries));
+        if (!entries)
+                return -ENOMEM;
+        d->entries = entries;
+        for (size_t i = 0; i < s->n_entries; i++)
+                entries[d->n_entries++] = (struct draft_entry){s->entries[i].key, s->entries[i].value, s->entries[i].line};
+        return 0;
+}
+
+static int add_file_section(struct reader *rd, const struct gitconfig_section *s, const char *name)
+{
+        const char *label = rd->label;
+        struct draft d = {.name = name, .header = s->name, .line = s->line};
+
+        if (strcmp(s->name, "solver") == 0) {
+                if (s->subsection)
+                        return fail(s->line, "in a recipe it is [solver] without a name; the solver is named when it is added");
+                return add_section(rd, s, &d);
+        }
+        if (strcmp(s->name, "variant") == 0) {
+                if (!s->subsection || !s->subsection[0])
+                        return fail(s->line, "a variant needs a name: [variant \"NAME\"]");
+                if (s->n_entries == 0)
+                        return fail(s->line, "[variant \"%s\"] changes nothing", s->subsection);
+                d.name = s->subsection;
+                d.base = name;
+                return add_section(rd, s, &d);
+        }
+        return fail(s->line, "section [%s] is not known; a recipe has [solver] and [variant \"NAME\"]", s->name);
+}
+
+static int add_config_section(struct reader *rd, const struct gitconfig_section *s)
+{
+        const char *label = rd->label;
+        struct draft d = {.name = s->subsection, .header = "solver", .line = s->line, .in_config = true};
+
+        if (strcmp(s->name, "variant") == 0)
+                return fail(s->line, "[variant] is for recipe files; here it is [solver \"NAME\"] with variant = SOLVER");
+        if (strcmp(s->name, "solver") != 0)
+                return 0;
+        if (!s->subsection || !s->subsection[0])
+                return fail(s->line, "a solver needs a name here: [solver \"NAME\"]");
+        return add_section(rd, s, &d);
+}
+
+static int find_bases(struct reader *rd)
+{
+        const char *label = rd->label;
+
+        for (size_t i = 0; i < rd->n_drafts; i++)
+                for (size_t k = 0; k < rd->drafts[i].n_entries; k++)
+                        if (rd->drafts[i].in_config && strcmp(rd->drafts[i].entries[k].key, "variant") == 0)
+                                rd->drafts[i].base = rd->drafts[i].entries[k].value ?: "";
+        for (size_t i = 0; i < rd->n_drafts; i++) {
+                struct draft *d = &rd->drafts[i], *base = d->base ? find_draft(rd, d->base) : NULL;
+
+                if (d->base && (!base || base->base))
+                        return fail(d->line, "'%s' is a variant of '%s', which is %s", d->name, d->base,
+                                    base ? "a variant itself; name its solver" : "not there");
+        }
+        return 0;
+}
+
+/* Solvers first, then variants; in the order of the text otherwise. */
+static int make_recipes(struct reader *rd, struct recipe ***ret_list, size_t *ret_n)
+{
+        struct recipe **list = calloc(rd->n_drafts + 1, sizeof(*list));
+        size_t n = 0;
+        int r = list ? find_bases(rd) : -ENOMEM;
+
+        for (int variants = 0; r == 0 && variants < 2; variants++)
+                for (size_t i = 0; r == 0 && i < rd->n_drafts; i++) {
+                        const struct draft *d = &rd->drafts[i];
+                        const struct recipe *base = NULL;
+
+                        if ((d->base != NULL) != variants)
+                                continue;
+                        for (size_t k = 0; d->base && k < n; k++)
+                                if (strcmp(list[k]->name, d->base) == 0)
+                                        base = list[k];
+                        r = make_recipe(rd->label, d, base, &list[n]);
+                        n += r == 0;
+                }
+        if (r < 0) {
+                recipe_list_free(list, n);
+                return r;
+        }
+        *ret_list = list;
+        *ret_n = n;
+        return 0;
+}
+
+static bool is_solver_section(const char *name)
+{
+        return strcmp(name, "solver") == 0 || strcmp(name, "variant") == 0;
+}
+
+static bool is_any_section(const char *name)
+{
+        return true;
+}
+
+static int parse_recipe(struct slice text, const char *path, const char *name, struct recipe ***ret_list, size_t *ret_n)
+{
+        cleanup_gitconfig struct gitconfig g = {0};
+        cleanup_reader struct reader rd = {.label = path};
+        int r = gitconfig_parse(path, text, is_any_section, &g);
+
+        if (r == 0 && !name)
+                name = "solver";
+        for (size_t i = 0; r == 0 && i < g.n_sections; i++)
+                r = add_file_section(&rd, &g.sections[i], name);
+        if (r < 0)
+                return r;
+        if (!find_draft(&rd, name))
+                return errorf(-EINVAL, "%s: there is no [solver] section in it", path);
+        return make_recipes(&rd, ret_list, ret_n);
+}
+
+int recipe_parse(const char *text, const char *path, const char *name, struct recipe ***ret_list, size_t *ret_n)
+{
+        return parse_recipe(slice_string(text), path, name, ret_list, ret_n);
+}
+
+int recipe_read(const char *path, const char *name, struct recipe ***ret_list, size_t *ret_n)
+{
+        cleanup_blob struct blob text = {0};
+        int r = read_file(path, RECIPE_SIZE_MAX, &text);
+
+        return r < 0 ? r : parse_recipe(SLICE(text.data, text.size), path, name, ret_list, ret_n);
+}
+
+int recipe_parse_config(struct slice text, const char *path, struct recipe ***ret_list, size_t *ret_n)
+{
+        cleanup_gitconfig struct gitconfig g = {0};
+        cleanup_reader struct reader rd = {.label = path};
+        int r = gitconfig_parse(path, text, is_solver_section, &g);
+
+        for (size_t i = 0; r == 0 && i < g.n_sections; i++)
+                r = add_config_section(&rd, &g.sections[i]);
+        return r < 0 ? r : make_recipes(&rd, ret_list, ret_n);
+}

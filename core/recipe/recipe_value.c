@@ -1,0 +1,167 @@
+/* A key's value: checked, and put into the recipe. */
+#include <ctype.h>
+
+#include "core/recipe/pattern.h"
+#include "core/recipe/recipe_keys.h"
+
+#define fail(line, format, ...) errorf(-EINVAL, "%s:%u: " format, label, line, ##__VA_ARGS__)
+
+static int check_path(const char *label, unsigned line, const char *key, const char *path)
+{
+        const char *p = path;
+
+        if (*p == '/')
+                return fail(line, "key '%s': '%s' is absolute; write it relative to the repository's root", key, path);
+        if (strlen(path) >= PATH_SIZE / 2 || strpbrk(path, "\n\t"))
+                return fail(line, "key '%s': not a path that could be in a repository", key);
+        for (;;) {
+                size_t n = strcspn(p, "/");
+
+                if (n == 0)
+                        return fail(line, "key '%s': '%s' has an empty component; one '/' is enough, and none at the end", key,
+                                    path);
+                if (n == 2 && memcmp(p, "..", 2) == 0)
+                        return fail(line, "key '%s': '%s' leaves the repository with '..'", key, path);
+                if (n == 1 && *p == '.')
+                        return fail(line, "key '%s': '%s' has a '.' in it; leave it out%s", key, path,
+                                    strcmp(path, ".") == 0 && strcmp(key, "paths") == 0
+                                            ? " (without 'paths' the whole tree is meant)"
+                                            : "");
+                if (n == 4 && strncasecmp(p, ".git", 4) == 0)
+                        return fail(line, "key '%s': '%s' is not in the sources: a checkout has no .git", key, path);
+                if (p[n] == '\0')
+                        return 0;
+                p += n + 1;
+        }
+}
+
+static int check_again(const char *label, unsigned line, const char *key, const char *path, char *const *list)
+{
+        for (size_t i = 0; list[i]; i++)
+                if (strcmp(list[i], path) == 0)
+                        return fail(line, "key '%s': '%s' is given twice", key, path);
+                else if (strcmp(key, "output") == 0 && strcmp(basename(list[i]), basename(path)) == 0)
+                        return fail(line, "key 'output': '%s' and '%s' would both be bin/%s", list[i], path, basename(path));
+        return 0;
+}
+
+static int check_pattern(const char *label, unsigned line, const char *text)
+{
+        cleanup_pattern struct pattern *p = NULL;
+        int r = pattern_new(text, &p);
+
+        return r == -EINVAL ? fail(line, "key 'effort': %s", error_message(r)) : r;
+}
+
+static int check_variable(const char *label, unsigned line, const char *value, char *const *list)
+{
+        size_t n = strcspn(value, "=");
+
+        if (value[n] != '=' || n == 0 || isdigit((unsigned char)value[0]))
+                return fail(line, "key 'environment': '%s' is not NAME=VALUE", value);
+        for (size_t i = 0; i < n; i++)
+                if (!isalnum((unsigned char)value[i]) && value[i] != '_')
+                        return fail(line, "key 'environment': '%.*s' is not a variable's name", (int)n, value);
+        for (size_t i = 0; list[i]; i++)
+                if (strncmp(list[i], value, n + 1) == 0)
+                        return fail(line, "key 'environment': %.*s is given twice", (int)n, value);
+        return 0;
+}
+
+static int add_to_list(const char *label, const struct recipe_key *k, unsigned line, const char *value, char ***list)
+{
+        int r = 0;
+
+        if (k->kind == KIND_PATHS) {
+                r = check_path(label, line, k->name, value);
+                if (r == 0)
+                        r = check_again(label, line, k->name, value, *list);
+                if (r == 0 && strcmp(k->name, "output") == 0 && strings_count(*list) >= RECIPE_OUTPUTS_MAX)
+                        r = fail(line, "key 'output': a build has at most %d", RECIPE_OUTPUTS_MAX);
+        } else if (k->kind == KIND_PATTERNS)
+                r = check_pattern(label, line, value);
+        else if (k->kind == KIND_VARIABLES)
+                r = check_variable(label, line, value, *list);
+        return r < 0 ? r : strings_add(list, value);
+}
+
+static int read_count(const char *text, uint64_t *ret)
+{
+        char *end;
+
+        errno = 0;
+        *ret = strtoull(text, &end, 10);
+        if (!isdigit((unsigned char)*text) || *end != '\0' || errno != 0)
+                return errorf(-EINVAL, "'%.40s' is not a whole number", text);
+        return 0;
+}
+
+static int set_quantity(const char *label, const struct recipe_key *k, unsigned line, const char *text, void *field)
+{
+        uint64_t value;
+        int r = k->kind == KIND_DURATION ? parse_duration(text, &value)
+                : k->kind == KIND_SIZE   ? parse_size(text, &value)
+                                         : read_count(text, &value);
+
+        if (r < 0)
+                return fail(line, "key '%s': %s", k->name, error_message(r));
+        if (value < k->least || value > k->most) {
+                char least[32], most[32];
+                void (*format)(uint64_t, char[32]) = k->kind == KIND_DURATION ? format_duration : format_size;
+
+                format(k->least, least);
+                format(k->most, most);
+                return fail(line, "key '%s': %s is not between %s and %s", k->name, text, least, most);
+        }
+        if (k->kind == KIND_NUMBER)
+                *(unsigned *)field = (unsigned)value;
+        else
+                *(uint64_t *)field = value;
+        return 0;
+}
+
+static int set_text(const char *value, char **field)
+{
+        char *copy = strdup(value);
+
+        if (!copy)
+                return -ENOMEM;
+        free(*field);
+        *field = copy;
+        return 0;
+}
+
+static int set_format(const char *label, unsigned line, const char *value, enum format *field)
+{
+        if (strcmp(value, "smt2") != 0 && strcmp(value, "cnf") != 0)
+                return fail(line, "key 'format': '%s' is neither smt2 nor cnf", value);
+        *field = strcmp(value, "cnf") == 0 ? FORMAT_CNF : FORMAT_SMT2;
+        return 0;
+}
+
+int recipe_set_value(const char *label, const struct recipe_key *k, unsigned line, const char *value, struct recipe *r)
+{
+        void *field = recipe_field(r, k);
+
+        switch (k->kind) {
+        case KIND_TEXT:
+                return set_text(value, field);
+        case KIND_FORMAT:
+                return set_format(label, line, value, field);
+        case KIND_DIALECT:
+                if (strcmp(value, "2.0") != 0 && strcmp(value, "2.5") != 0 && strcmp(value, "2.6") != 0)
+                        return fail(line, "key 'dialect': '%s' is none of 2.0, 2.5, 2.6", value);
+                return set_text(value, field);
+        case KIND_DURATION:
+        case KIND_SIZE:
+        case KIND_COUNT:
+        case KIND_NUMBER:
+                return set_quantity(label, k, line, value, field);
+        case KIND_LINES:
+        case KIND_PATHS:
+        case KIND_PATTERNS:
+        case KIND_VARIABLES:
+                return add_to_list(label, k, line, value, field);
+        }
+        return -EINVAL;
+}

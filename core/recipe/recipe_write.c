@@ -1,0 +1,275 @@
+/* Recipes back into git-config text: whole ones to read, and sections of the store's config. */
+#include "core/recipe/recipe.h"
+
+#include <limits.h>
+
+#include "cache/base/lock.h"
+#include "core/git/gitconfig.h"
+#include "core/recipe/recipe_keys.h"
+
+static void print_entry(struct buffer *b, const char *key, const char *value)
+{
+        buffer_addf(b, "    %s = ", key);
+        gitconfig_quote(b, value);
+        buffer_adds(b, "\n");
+}
+
+static void print_value(struct buffer *b, const struct recipe_key *k, const void *field)
+{
+        char text[32];
+
+        switch (k->kind) {
+        case KIND_TEXT:
+        case KIND_DIALECT:
+                if (*(char *const *)field)
+                        print_entry(b, k->name, *(char *const *)field);
+                return;
+        case KIND_FORMAT:
+                print_entry(b, k->name, *(const enum format *)field == FORMAT_CNF ? "cnf" : "smt2");
+                return;
+        case KIND_DURATION:
+                format_duration(*(const uint64_t *)field, text);
+                break;
+        case KIND_SIZE:
+                format_size(*(const uint64_t *)field, text);
+                break;
+        case KIND_COUNT:
+                snprintf(text, sizeof(text), "%llu", *(const unsigned long long *)field);
+                break;
+        case KIND_NUMBER:
+                snprintf(text, sizeof(text), "%u", *(const unsigned *)field);
+                break;
+        case KIND_LINES:
+        case KIND_PATHS:
+        case KIND_PATTERNS:
+        case KIND_VARIABLES:
+                for (char *const *p = *(char *const *const *)field; *p; p++)
+                        print_entry(b, k->name, *p);
+                return;
+        }
+        print_entry(b, k->name, text);
+}
+
+static bool same_text(const char *a, const char *b)
+{
+        return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+static bool same_value(const struct recipe_key *k, const struct recipe *a, const struct recipe *b)
+{
+        const void *x = recipe_field(a, k), *y = recipe_field(b, k);
+
+        if (recipe_key_repeats(k)) {
+                char *const *p = *(char *const *const *)x, *const *q = *(char *const *const *)y;
+
+                while (*p && *q && strcmp(*p, *q) == 0)
+                        p++, q++;
+                return *p == *q; /* both at their end */
+        }
+        switch ((int)k->kind) {
+        case KIND_TEXT:
+        case KIND_DIALECT:
+                return same_text(*(char *const *)x, *(char *const *)y);
+        case KIND_FORMAT:
+                return *(const enum format *)x == *(const enum format *)y;
+        case KIND_NUMBER:
+                return *(const unsigned *)x == *(const unsigned *)y;
+        default:
+                return *(const uint64_t *)x == *(const uint64_t *)y;
+        }
+}
+
+int recipe_print(const struct recipe *r, struct buffer *ret)
+{
+        buffer_addf(ret, "# %s%s%s", r->name, r->base ? ", a variant of " : "", r->base ?: "");
+        if (r->repository) {
+                buffer_adds(ret, ", from ");
+                gitconfig_quote(ret, r->repository); /* a comment ends with its line, a path need not */
+        }
+        buffer_adds(ret, "\n[solver]\n");
+        for (size_t i = 0; i < N_RECIPE_KEYS; i++) {
+                const struct recipe_key *k = &recipe_keys[i];
+
+                if (!(k->places & PLACE_CONFIG) && !(k->kind == KIND_DIALECT && r->format == FORMAT_CNF))
+                        print_value(ret, k, recipe_field(r, k));
+        }
+        return buffer_error(ret);
+}
+
+/* -- the store's config ----------------------------------------------------------------------------------------- */
+
+/* What differs from `than`: the defaults, or a variant's solver; and a CPU limit that reading would not make of the timeout. */
+static void print_section(struct buffer *b, const struct recipe *r, const struct recipe *than)
+{
+        bool variant = r->base != NULL, cpu_follows = than->limits.cpu_ns == than->limits.wall_ns;
+        uint64_t cpu_unsaid = cpu_follows ? r->limits.wall_ns : than->limits.cpu_ns;
+
+        buffer_addf(b, "[solver \"%s\"]\n", r->name);
+        for (size_t i = 0; i < N_RECIPE_KEYS; i++) {
+                const struct recipe_key *k = &recipe_keys[i];
+                bool base = k->offset == offsetof(struct recipe, base), cpu = k->offset == offsetof(struct recipe, limits.cpu_ns);
+                bool differs = cpu ? r->limits.cpu_ns != cpu_unsaid : !same_value(k, r, than);
+
+                if (base ? variant : k->places & (variant ? PLACE_VARIANT : PLACE_SOLVER) && differs)
+                        print_value(b, k, recipe_field(r, k));
+        }
+}
+
+struct edit {
+        struct slice text;
+        struct gitconfig config;
+        struct recipe *const *list; /* to be written */
+        size_t n;
+        const char *const *gone; /* names, to be taken out */
+        size_t n_gone;
+        struct buffer out;
+};
+
+static const struct recipe *find_recipe(struct recipe *const *list, size_t n, const char *name)
+{
+        for (size_t i = 0; i < n; i++)
+                if (strcmp(list[i]->name, name) == 0)
+                        return list[i];
+        return NULL;
+}
+
+static int print_new(struct edit *e, const struct recipe *r, const struct recipe *defaults, struct recipe *const *old,
+                     size_t n_old)
+{
+        const struct recipe *than = defaults;
+
+        if (r->base) {
+                than = find_recipe(e->list, e->n, r->base) ?: find_recipe(old, n_old, r->base);
+                if (!than)
+                        return errorf(-EINVAL, "'%s' is a variant of '%s', which is not there", r->name, r->base);
+        }
+        print_section(&e->out, r, than);
+        return 0;
+}
+
+static bool is_gone(const struct edit *e, const char *name)
+{
+        for (size_t i = 0; i < e->n_gone; i++)
+                if (strcmp(e->gone[i], name) == 0)
+                        return true;
+        return false;
+}
+
+/* Copies the text, putting each recipe in the place where its solver stood first; what is new comes last. */
+static int rewrite(struct edit *e, const struct recipe *defaults, struct recipe *const *old, size_t n_old)
+{
+        cleanup_free bool *written = calloc(e->n + 1, sizeof(*written));
+        const char *text = e->text.data;
+        size_t at = 0;
+        int r = written ? 0 : -ENOMEM;
+
+        for (size_t i = 0; r == 0 && i < e->config.n_sections; i++) {
+                const struct gitconfig_section *s = &e->config.sections[i];
+                size_t k = 0;
+
+                if (strcmp(s->name, "solver") != 0 || !s->subsection)
+                        continue;
+                while (k < e->n && strcmp(e->list[k]->name, s->subsection) != 0)
+                        k++;
+                if (k == e->n && !is_gone(e, s->subsection))
+                        continue;
+                buffer_add(&e->out, text + at, s->begin - at);
+                at = s->end;
+                if (at < e->text.size && text[at] == '\r')
+                        at++;
+                at += at < e->text.size && text[at] == '\n';
+                if (k < e->n && !written[k])
+                        r = print_new(e, e->list[k], defaults, old, n_old);
+                written[k] = true;
+        }
+        if (r < 0)
+                return r;
+        buffer_add(&e->out, text + at, e->text.size - at);
+        for (size_t k = 0; r == 0 && k < e->n; k++) {
+                if (written[k])
+                        continue;
+                if (e->out.size > 0 && e->out.data[e->out.size - 1] != '\n')
+                        buffer_adds(&e->out, "\n");
+                r = print_new(e, e->list[k], defaults, old, n_old);
+        }
+        return r < 0 ? r : buffer_error(&e->out);
+}
+
+static bool is_solver(const char *section)
+{
+        return strcmp(section, "solver") == 0;
+}
+
+static int rewrite_file(const char *path, struct edit e)
+{
+        cleanup_blob struct blob text = {0};
+        cleanup(recipe_unrefp) struct recipe *defaults = recipe_new();
+        struct recipe **old = NULL, **new = NULL;
+        size_t n_old = 0, n_new = 0;
+        int r = defaults ? 0 : -ENOMEM;
+
+        if (r == 0 && access(path, F_OK) == 0)
+                r = read_file(path, CONFIG_SIZE_MAX, &text);
+        e.text = SLICE(text.data ?: "", text.size);
+        if (r == 0) /* one that cannot be read is not written over */
+                r = recipe_parse_config(e.text, path, &old, &n_old);
+        if (r == 0)
+                r = gitconfig_parse(path, e.text, is_solver, &e.config);
+        if (r == 0)
+                r = rewrite(&e, defaults, old, n_old);
+        if (r == 0) /* nor does one that could not be read get in its place: a variant may not fit its new solver */
+                r = recipe_parse_config(SLICE(e.out.data ?: "", e.out.size), path, &new, &n_new);
+        if (r == 0)
+                r = write_file_atomic(path, e.out.data ?: "", e.out.size, 0600);
+        buffer_done(&e.out);
+        gitconfig_done(&e.config);
+        recipe_list_free(old, n_old);
+        recipe_list_free(new, n_new);
+        return r;
+}
+
+/* The folder and the name of a path, links in it followed: what is replaced is the file, not a link to it. */
+static int resolve(const char *path, char dir[PATH_SIZE], const char **ret_name)
+{
+        char *slash;
+
+        if (!realpath(path, dir)) {
+                if (errno != ENOENT)
+                        return errorf(-errno, "cannot find %s: %s", path, strerror(errno));
+                if (snprintf(dir, PATH_SIZE, "%s%s", strchr(path, '/') ? "" : "./", path) >= PATH_SIZE)
+                        return errorf(-ENAMETOOLONG, "path too long: %s", path);
+        }
+        slash = strrchr(dir, '/');
+        *ret_name = slash + 1;
+        *slash = '\0';
+        return 0;
+}
+
+static int edit_config(const char *path, const struct edit *e)
+{
+        char dir[PATH_SIZE], lock_name[NAME_MAX + 1], file[PATH_SIZE];
+        const char *name = NULL;
+        int lock, r = resolve(path, dir, &name);
+
+        if (r == 0 && snprintf(lock_name, sizeof(lock_name), ".%s.writing", name) >= (int)sizeof(lock_name))
+                r = errorf(-ENAMETOOLONG, "file name too long: %s", name);
+        if (r == 0)
+                r = path_join(file, dir, name);
+        if (r == 0)
+                r = lock_wait(*dir ? dir : "/", lock_name, false, &lock);
+        if (r < 0)
+                return r;
+        r = rewrite_file(file, *e);
+        lock_release_unlink(*dir ? dir : "/", lock_name, lock);
+        return r;
+}
+
+int recipe_write_config(const char *path, struct recipe *const *list, size_t n)
+{
+        return edit_config(path, &(struct edit){.list = list, .n = n});
+}
+
+int recipe_remove_config(const char *path, const char *const *names, size_t n)
+{
+        return edit_config(path, &(struct edit){.gone = names, .n_gone = n});
+}

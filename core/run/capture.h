@@ -1,0 +1,19 @@
+/* Keeps the beginning and the end of a stream of any length; part of execute.c. */
+#pragma once
+
+#include "core/run/execute.h"
+
+struct capture {
+        struct capture_limit limit;
+        uint64_t total;      /* bytes seen */
+        struct buffer head;  /* the first half of what is kept */
+        char *ring;          /* the last bytes; malloc'd */
+        size_t capacity, at; /* of the ring; where the next byte goes */
+        size_t filled;       /* bytes in it */
+        bool failed;         /* out of memory */
+};
+
+void capture_add(struct capture *c, const char *data, size_t size);
+/* The kept bytes and where the cut is (0: none). Frees what c held. 0 or -ENOMEM. */
+int capture_finish(struct capture *c, struct blob *ret, size_t *ret_cut);
+void capture_done(struct capture *c);

@@ -1,0 +1,78 @@
+#include "core/run/cell_file.h"
+
+#include <inttypes.h>
+
+static const char *const names[] = {
+        [CELL_TIME] = "time",     [CELL_CPUTIME] = "cputime", [CELL_MEMORY] = "memory",     [CELL_RESULT] = "result",
+        [CELL_STDOUT] = "stdout", [CELL_STDERR] = "stderr",   [CELL_RUN_JSON] = "run.json",
+};
+
+bool cell_file_find(const char *name, enum cell_file *ret)
+{
+        for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+                if (strcmp(name, names[i]) == 0) {
+                        *ret = (enum cell_file)i;
+                        return true;
+                }
+        return false;
+}
+
+bool cell_file_is_brief(enum cell_file file)
+{
+        return file <= CELL_RESULT;
+}
+
+void format_seconds(uint64_t ns, char ret[32])
+{
+        snprintf(ret, 32, "%" PRIu64 ".%06" PRIu64, ns / NSEC_PER_SEC, ns % NSEC_PER_SEC / 1000);
+}
+
+void cell_file_print(const struct fact *f, enum cell_file file, struct buffer *ret)
+{
+        const struct blob *bytes;
+        char seconds[32];
+
+        if (!f) {
+                if (file == CELL_RESULT)
+                        buffer_addf(ret, "%s\n", verdict_name(VERDICT_UNBUILDABLE));
+                return;
+        }
+        switch (file) {
+        case CELL_TIME:
+        case CELL_CPUTIME:
+                format_seconds(file == CELL_TIME ? f->wall_ns : f->cpu_ns, seconds);
+                buffer_addf(ret, "%s\n", seconds);
+                return;
+        case CELL_MEMORY:
+                buffer_addf(ret, "%" PRIu64 "\n", f->memory);
+                return;
+        case CELL_RESULT:
+        case CELL_STDOUT:
+        case CELL_STDERR:
+        case CELL_RUN_JSON:
+                break;
+        }
+        bytes = file == CELL_RESULT ? &f->results : file == CELL_STDOUT ? &f->out : file == CELL_STDERR ? &f->err : &f->json;
+        buffer_add(ret, bytes->data, bytes->size);
+}
+
+void cell_results(const struct fact *f, struct buffer *ret)
+{
+        const char *p = f ? f->results.data : NULL;
+        size_t n = f ? f->results.size : 0;
+
+        while (n > 0 && p[n - 1] == '\n')
+                n--;
+        for (size_t i = 0; i < n; i++)
+                buffer_add(ret, p[i] == '\n' ? "," : p + i, 1);
+        if (n == 0)
+                buffer_adds(ret, verdict_name(f ? f->verdict : VERDICT_UNBUILDABLE));
+}
+
+void cell_numbers(const struct fact *f, json_t *object)
+{
+        json_object_set_new(object, "wrong", json_boolean(f->wrong));
+        json_object_set_new(object, "time", json_real((double)f->wall_ns / 1e9));
+        json_object_set_new(object, "cputime", json_real((double)f->cpu_ns / 1e9));
+        json_object_set_new(object, "memory", json_integer((json_int_t)f->memory));
+}

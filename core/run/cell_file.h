@@ -1,0 +1,26 @@
+/* What the files of a cell hold: the mount's <case>/time and the command's --print are the same bytes, and the columns of its tables and the
+ * numbers of run.json are the same values. */
+#pragma once
+
+#include "core/run/fact.h"
+
+enum cell_file {
+        CELL_TIME,
+        CELL_CPUTIME,
+        CELL_MEMORY,
+        CELL_RESULT,
+        CELL_STDOUT,
+        CELL_STDERR,
+        CELL_RUN_JSON,
+};
+bool cell_file_find(const char *name, enum cell_file *ret); /* by the name in the mount: "run.json" */
+bool cell_file_is_brief(enum cell_file file);               /* a brief fact has it */
+/* `f` NULL: the commit cannot be built, which is its result; no other file is there then. */
+void cell_file_print(const struct fact *f, enum cell_file file, struct buffer *ret);
+
+/* "0.123456": seconds, as `time` has them. */
+void format_seconds(uint64_t ns, char ret[32]);
+/* The results in one line: "sat", with several check-sat "sat,unsat"; "unbuildable" when f is NULL. */
+void cell_results(const struct fact *f, struct buffer *ret);
+/* Adds "wrong", "time", "cputime" and "memory". */
+void cell_numbers(const struct fact *f, json_t *object);

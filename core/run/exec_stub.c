@@ -1,0 +1,608 @@
+/* solverfs-exec: starts one program, times and limits it, ends all it started, and reports. See execute.h and exec_wire.h.
+ *
+ * Small and static, because the peak memory of a process counts from its parent's before execve (ru_maxrss), because it must start in
+ * a fraction of a millisecond, and because inside the sandbox there may be no library for it. It trusts nothing the program does: it
+ * is not dumpable, so that a program of the same user can neither trace it nor reach its descriptors; as PID 1 no signal from inside
+ * reaches it; otherwise it is a subreaper, so that whatever loses its parent becomes its child and is found, accounted and ended. */
+#include "core/run/exec_wire.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <linux/capability.h>
+#include <poll.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "core/run/exec_tree.h"
+#include "core/run/execute.h"
+
+/* How often the tree is looked at: often enough that a limit is not passed by much, rarely enough to cost nothing (at most a
+ * twentieth of one core while the look itself is slow). */
+#define POLL_FIRST   (5 * NSEC_PER_MSEC)
+#define POLL_MOST    (50 * NSEC_PER_MSEC)
+#define POLL_LEAST   (2 * NSEC_PER_MSEC)
+#define POLL_SHARE   20
+#define FOLDER_FIRST (100 * NSEC_PER_MSEC)
+#define FOLDER_MOST  (1000 * NSEC_PER_MSEC)
+
+struct order { /* the request and its strings */
+        const struct exec_request *head;
+        const char *directory, *scratch;
+        char **arguments, **environment;
+};
+
+struct run {
+        const struct order *order;
+        int signals; /* signalfd */
+        int news;    /* of the new process until its execve; then -1 */
+        pid_t pid;
+        bool over;  /* the program has gone */
+        bool ended; /* by us: reply.end says why */
+        int status;
+        uint64_t begin, end;
+        uint64_t next_look, look_interval, next_folder;
+        uint64_t space;     /* the most address space one process was seen to have */
+        bool processes_hit; /* as many tasks seen as it may have */
+        struct exec_reply reply;
+};
+
+/* What the new process tells before its execve: when that was, or what went wrong. */
+struct news {
+        uint32_t step;
+        int32_t error;
+        uint64_t time;
+};
+
+static uint64_t read_clock(clockid_t clock)
+{
+        struct timespec t;
+
+        clock_gettime(clock, &t);
+        return (uint64_t)t.tv_sec * NSEC_PER_SEC + (uint64_t)t.tv_nsec;
+}
+
+static uint64_t clock_now(void)
+{
+        return read_clock(CLOCK_MONOTONIC);
+}
+
+/* -- the request -- */
+
+static const char *next_string(char **at, const char *end)
+{
+        char *s = *at, *nul = memchr(s, '\0', (size_t)(end - s));
+
+        if (nul)
+                *at = nul + 1;
+        return nul ? s : NULL;
+}
+
+static char **next_strings(char **at, const char *end, uint32_t n)
+{
+        char **list;
+
+        if (n > (size_t)(end - *at))
+                return NULL;
+        list = calloc((size_t)n + 1, sizeof(*list));
+        for (uint32_t i = 0; list && i < n; i++) {
+                list[i] = (char *)next_string(at, end);
+                if (!list[i])
+                        return NULL;
+        }
+        return list;
+}
+
+static int order_read(int fd, struct order *ret)
+{
+        struct exec_request *head;
+        struct stat st;
+        char *at, *end;
+
+        if (fstat(fd, &st) < 0)
+                return -errno;
+        if ((size_t)st.st_size < sizeof(*head))
+                return -EBADMSG;
+        head = malloc((size_t)st.st_size);
+        if (!head)
+                return -ENOMEM;
+        if (pread(fd, head, (size_t)st.st_size, 0) != st.st_size || head->magic != EXEC_MAGIC || head->n_arguments == 0)
+                return -EBADMSG;
+        at = (char *)(head + 1);
+        end = (char *)head + st.st_size;
+        ret->head = head;
+        ret->directory = next_string(&at, end);
+        ret->scratch = ret->directory ? next_string(&at, end) : NULL;
+        ret->arguments = ret->scratch ? next_strings(&at, end, head->n_arguments) : NULL;
+        ret->environment = ret->arguments ? next_strings(&at, end, head->n_environment) : NULL;
+        return ret->environment ? 0 : -EBADMSG;
+}
+
+/* -- becoming the program -- */
+
+static bool limit(int resource, uint64_t soft, uint64_t hard)
+{
+        struct rlimit l, now;
+
+        if (getrlimit(resource, &now) < 0)
+                return false;
+        if (now.rlim_max != RLIM_INFINITY && hard > now.rlim_max) /* nobody may raise it */
+                hard = now.rlim_max;
+        l.rlim_max = hard;
+        l.rlim_cur = soft < hard ? soft : hard;
+        return setrlimit(resource, &l) == 0;
+}
+
+/* RLIMIT_NPROC counts a user's tasks: in a user namespace of its own these are us and the program, on the bare machine all there are. */
+static uint64_t tasks_already(const struct exec_request *r)
+{
+        if (r->drop)
+                return 0;
+        return r->namespace ? 1 : tree_tasks_of(getuid());
+}
+
+static bool set_limits(const struct exec_request *r)
+{
+        uint64_t seconds = r->cpu_ns / NSEC_PER_SEC + 2; /* for when we should be too slow: the first to say is the poll */
+        uint64_t already = r->user_processes == 0 ? 0 : tasks_already(r);
+
+        return limit(RLIMIT_CORE, 0, 0) && limit(RLIMIT_NOFILE, 1024, 1 << 19) &&
+               (r->cpu_ns == 0 || limit(RLIMIT_CPU, seconds, seconds + 1)) &&
+               (r->address_space == 0 || limit(RLIMIT_AS, r->address_space, r->address_space)) &&
+               (r->file_size == 0 || limit(RLIMIT_FSIZE, r->file_size, r->file_size)) &&
+               (r->user_processes == 0 || limit(RLIMIT_NPROC, already + r->user_processes, already + r->user_processes));
+}
+
+/* Root's power over files for a process that is no longer root, and for what it executes: capabilities(7), "ambient". */
+static bool keep_files(void)
+{
+        static const int wanted[] = {CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH, CAP_FOWNER, CAP_CHOWN};
+        struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
+        struct __user_cap_data_struct data[2];
+        uint32_t kept = 0;
+
+        if (syscall(SYS_capget, &head, data) < 0)
+                return false;
+        for (size_t i = 0; i < sizeof(wanted) / sizeof(*wanted); i++)
+                kept |= data[0].permitted & (UINT32_C(1) << wanted[i]); /* in a container some may be missing */
+        data[0] = (struct __user_cap_data_struct){.effective = kept, .permitted = kept, .inheritable = kept};
+        data[1] = (struct __user_cap_data_struct){0};
+        if (syscall(SYS_capset, &head, data) < 0)
+                return false;
+        for (size_t i = 0; i < sizeof(wanted) / sizeof(*wanted); i++) {
+                if ((kept & (UINT32_C(1) << wanted[i])) && prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, wanted[i], 0, 0) < 0)
+                        return false;
+        }
+        return true;
+}
+
+static bool drop_user(const struct exec_request *r)
+{
+        if (!r->drop)
+                return true;
+        return (!r->keep_files || prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0) == 0) && setgroups(0, NULL) == 0 &&
+               setresgid(r->gid, r->gid, r->gid) == 0 && setresuid(r->uid, r->uid, r->uid) == 0 &&
+               (!r->keep_files || keep_files());
+}
+
+static void say(int fd, enum exec_step step, int error)
+{
+        struct news n = {.step = step, .error = error, .time = clock_now()};
+
+        if (write(fd, &n, sizeof(n)) != sizeof(n))
+                _exit(127);
+}
+
+/* None is ignored: so execute.c has us started, and none of the mask of ours is the program's. */
+static void unblock_signals(void)
+{
+        sigset_t none;
+
+        sigemptyset(&none);
+        sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+/* The kernel must rather end it than us or our caller. Failure is no harm. */
+static void offer_to_oom_killer(void)
+{
+        int fd;
+
+        prctl(PR_SET_DUMPABLE, 1); /* or only root may write it; the execve to come does the same */
+        fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+        if (fd >= 0) {
+                if (write(fd, "800", 3) != 3)
+                        (void)errno;
+                close(fd);
+        }
+}
+
+static _Noreturn void become(const struct order *o, int news, pid_t stub)
+{
+        const struct exec_request *r = o->head;
+        enum exec_step failed = STEP_NONE;
+
+        setpgid(0, 0);
+        offer_to_oom_killer();
+        umask(r->mask);
+        if (r->has_cpus && sched_setaffinity(0, sizeof(r->cpus), &r->cpus) < 0)
+                failed = STEP_AFFINITY;
+        else if (!set_limits(r))
+                failed = STEP_LIMITS;
+        else if (!drop_user(r))
+                failed = STEP_USER;
+        else if (chdir(o->directory) < 0)
+                failed = STEP_DIRECTORY;
+        if (failed != STEP_NONE) {
+                say(news, failed, errno);
+                _exit(127);
+        }
+        /* After the change of user, which clears it. In a namespace PID 1's death ends all anyway. */
+        if (!r->namespace && (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != stub))
+                _exit(127);
+        unblock_signals();
+        for (int i = 0; i < 200;
+             i++) { /* ETXTBSY: the file was just written, and a fork elsewhere holds it open until its execve */
+                say(news, STEP_NONE, 0);
+                execve(o->arguments[0], o->arguments, o->environment);
+                if (errno != ETXTBSY)
+                        break;
+                usleep(2000);
+        }
+        say(news, STEP_EXECVE, errno);
+        _exit(127);
+}
+
+static int start(struct run *run)
+{
+        pid_t stub = getpid();
+        int fds[2];
+
+        if (pipe2(fds, O_CLOEXEC | O_NONBLOCK) < 0)
+                return -errno;
+        run->begin = clock_now();
+        run->pid = fork();
+        if (run->pid < 0)
+                return -errno;
+        if (run->pid == 0)
+                become(run->order, fds[1], stub);
+        close(fds[1]);
+        run->news = fds[0];
+        return 0;
+}
+
+static void read_news(struct run *run)
+{
+        struct news n;
+        ssize_t size;
+
+        while (run->news >= 0 && (size = read(run->news, &n, sizeof(n))) != -1) {
+                if (size != sizeof(n)) { /* closed by its execve, or its end */
+                        close(run->news);
+                        run->news = -1;
+                } else if (n.step == STEP_NONE) {
+                        run->begin = n.time;
+                } else {
+                        run->reply.step = n.step;
+                        run->reply.error = n.error;
+                }
+        }
+}
+
+/* -- watching it -- */
+
+/* Ends it for this reason, unless there was another before. */
+static void end_for(struct run *run, enum execute_end why)
+{
+        if (!run->ended && !run->over)
+                run->reply.end = why;
+        run->ended = true;
+}
+
+static uint64_t nanoseconds(const struct timeval *t)
+{
+        return (uint64_t)t->tv_sec * NSEC_PER_SEC + (uint64_t)t->tv_usec * 1000;
+}
+
+/* Takes every child that has ended. Returns false when there is none left at all. */
+static bool reap(struct run *run)
+{
+        struct rusage u;
+        int status;
+        pid_t pid;
+
+        while ((pid = wait4(-1, &status, WNOHANG, &u)) > 0) {
+                struct exec_reply *r = &run->reply;
+
+                if (pid == run->pid) {
+                        run->end = clock_now();
+                        run->over = true;
+                        run->status = status;
+                } else if (run->over && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) {
+                        r->killed++;
+                }
+                r->user_ns += nanoseconds(&u.ru_utime);
+                r->system_ns += nanoseconds(&u.ru_stime);
+                r->voluntary += (uint64_t)u.ru_nvcsw;
+                r->involuntary += (uint64_t)u.ru_nivcsw;
+                if (r->largest < (uint64_t)u.ru_maxrss * 1024)
+                        r->largest = (uint64_t)u.ru_maxrss * 1024;
+        }
+        return pid == 0 || errno != ECHILD;
+}
+
+static uint64_t reaped_cpu(const struct run *run)
+{
+        return run->reply.user_ns + run->reply.system_ns;
+}
+
+static bool is_over(uint64_t value, uint64_t limit)
+{
+        return limit != 0 && value > limit;
+}
+
+/* The sum of resident sizes counts twice what a fork's children have in common; before that ends a run, the kernel is asked for the
+ * fair share of each; more than once, as the shares grow when one ends while they are read. */
+static uint64_t checked_memory(const struct run *run, const struct tree *t)
+{
+        const struct exec_request *r = run->order->head;
+        uint64_t memory = t->memory;
+
+        for (int i = 0; i < 3 && t->n > 1 && is_over(memory, r->memory); i++) {
+                uint64_t fair = tree_fair_memory(r->namespace);
+
+                if (fair > 0)
+                        memory = MIN(memory, fair);
+        }
+        return memory;
+}
+
+/* So many tasks that a fork may have failed: with several at the same moment all fail that together would be too many. */
+static bool is_near_processes(const struct exec_request *r, uint64_t tasks)
+{
+        return r->processes != 0 && tasks + r->processes / 8 >= r->processes;
+}
+
+static void look(struct run *run)
+{
+        const struct exec_request *r = run->order->head;
+        uint64_t memory;
+        struct tree t;
+
+        if (tree_read(r->namespace, &t) < 0)
+                return;
+        memory = checked_memory(run, &t);
+        if (run->reply.tree < memory)
+                run->reply.tree = memory;
+        if (run->space < t.largest_space)
+                run->space = t.largest_space;
+        run->processes_hit |= is_near_processes(r, t.threads);
+        if (is_over(memory, r->memory))
+                end_for(run, END_MEMORY);
+        else if (is_over(reaped_cpu(run) + t.cpu_ns, r->cpu_ns))
+                end_for(run, END_TIMEOUT);
+        else if (is_over(t.threads, r->processes)) /* where RLIMIT_NPROC does not hold */
+                end_for(run, END_PROCESSES);
+        /* Soon again where it is near a limit. */
+        run->look_interval = MIN(run->look_interval * 2, POLL_MOST);
+        if (r->cpu_ns != 0) {
+                uint64_t cores = r->has_cpus ? (uint64_t)CPU_COUNT(&r->cpus) : (uint64_t)sysconf(_SC_NPROCESSORS_ONLN);
+                uint64_t used = reaped_cpu(run) + t.cpu_ns, left = used < r->cpu_ns ? r->cpu_ns - used : 0;
+
+                run->look_interval = MIN(run->look_interval, left / MIN(MAX(t.threads, 1), MAX(cores, 1)) + NSEC_PER_MSEC);
+        }
+        if (r->memory != 0 && memory > r->memory / 2)
+                run->look_interval = MIN(run->look_interval, 2 * POLL_FIRST);
+        run->look_interval = MAX(run->look_interval, POLL_LEAST);
+}
+
+/* What a look costs is our CPU time: beside sixty busy processes it takes a second by the clock, and twenty more would be too late. */
+static void look_if_due(struct run *run)
+{
+        uint64_t begin, used;
+
+        if (clock_now() < run->next_look)
+                return;
+        begin = read_clock(CLOCK_PROCESS_CPUTIME_ID);
+        look(run);
+        used = read_clock(CLOCK_PROCESS_CPUTIME_ID) - begin;
+        run->next_look = clock_now() + MAX(run->look_interval, used * POLL_SHARE);
+}
+
+static void look_at_folder(struct run *run)
+{
+        const struct exec_request *r = run->order->head;
+
+        if (folder_usage(run->order->scratch, r->file_size) > r->file_size)
+                end_for(run, END_OUTPUT);
+}
+
+static void look_at_folder_if_due(struct run *run)
+{
+        uint64_t begin = clock_now(), end;
+
+        if (run->order->head->file_size == 0 || begin < run->next_folder)
+                return;
+        look_at_folder(run);
+        end = clock_now();
+        run->next_folder = end + MAX(MIN(2 * (begin - run->begin), FOLDER_MOST), (end - begin) * POLL_SHARE);
+}
+
+static void read_control(struct run *run)
+{
+        char c;
+        ssize_t n = recv(EXEC_CONTROL, &c, 1, MSG_DONTWAIT);
+
+        if (n == 1)
+                end_for(run, END_OUTPUT);
+        else if (n == 0 || (errno != EAGAIN && errno != EINTR))
+                end_for(run, END_CANCELLED);
+}
+
+static void drain_signals(const struct run *run)
+{
+        struct signalfd_siginfo info;
+
+        while (read(run->signals, &info, sizeof(info)) == sizeof(info))
+                ;
+}
+
+/* Its news are no reason to wake, twice for each run: they are read whenever something else is. */
+static void wait_for_something(struct run *run, uint64_t until)
+{
+        struct pollfd fds[] = {
+                {.fd = run->signals, .events = POLLIN},
+                {.fd = run->ended || run->over ? -1 : EXEC_CONTROL, .events = POLLIN},
+        };
+        uint64_t now = clock_now(), left = until > now ? until - now : 0;
+        struct timespec t = {.tv_sec = (time_t)(left / NSEC_PER_SEC), .tv_nsec = (long)(left % NSEC_PER_SEC)};
+
+        ppoll(fds, ARRAY_SIZE(fds), &t, NULL);
+        now += left;
+        left = clock_now();
+        if (left > now && left - now > run->reply.late_ns)
+                run->reply.late_ns = left - now;
+}
+
+static void watch(struct run *run)
+{
+        const struct exec_request *r = run->order->head;
+
+        while (!run->over && !run->ended) {
+                uint64_t until = run->next_look;
+
+                if (r->file_size != 0)
+                        until = MIN(until, run->next_folder);
+                if (r->wall_ns != 0)
+                        until = MIN(until, run->begin + r->wall_ns);
+                wait_for_something(run, until);
+                drain_signals(run);
+                read_news(run);
+                reap(run);
+                if (run->over)
+                        break;
+                read_control(run);
+                if (r->wall_ns != 0 && clock_now() >= run->begin + r->wall_ns)
+                        end_for(run, END_TIMEOUT);
+                look_if_due(run);
+                look_at_folder_if_due(run);
+        }
+}
+
+/* -- its end -- */
+
+static void end_all(struct run *run)
+{
+        const struct exec_request *r = run->order->head;
+
+        while (reap(run)) {
+                tree_kill(r->namespace);
+                wait_for_something(run, clock_now() + 20 * NSEC_PER_MSEC);
+                drain_signals(run);
+        }
+        read_news(run);
+}
+
+/* It failed; were there as many tasks as allowed when it ended? (What it left behind, and itself.) The kernel counts a task from the
+ * beginning of the fork that makes it, and we see it from the end on. Each of those that we see is in the middle of one fork at most, so
+ * that half of the limit is the least that is there when a fork fails for it. */
+static void count_what_is_left(struct run *run)
+{
+        const struct exec_request *r = run->order->head;
+        struct tree t;
+
+        if (r->processes != 0 && !(WIFEXITED(run->status) && WEXITSTATUS(run->status) == 0) && tree_read(r->namespace, &t) == 0)
+                run->processes_hit |= 2 * (t.threads + 1) >= r->processes;
+}
+
+/* How it ended, when it did so by itself: a limit that it passed counts all the same, so that whatever is reported as within its
+ * limits was within them. */
+static void judge(struct run *run)
+{
+        const struct exec_request *r = run->order->head;
+        struct exec_reply *a = &run->reply;
+        bool exited = WIFEXITED(run->status), failed = !exited || WEXITSTATUS(run->status) != 0;
+        int sig = exited ? 0 : WTERMSIG(run->status);
+        uint64_t memory = MAX(a->largest, a->tree);
+
+        a->code = exited ? WEXITSTATUS(run->status) : sig;
+        if (is_over(a->wall_ns, r->wall_ns) || is_over(reaped_cpu(run), r->cpu_ns) || sig == SIGXCPU)
+                a->end = END_TIMEOUT;
+        else if (is_over(memory, r->memory))
+                a->end = END_MEMORY;
+        /* Under a limit on address space malloc() fails before the limit is reached, and most programs then give up. */
+        else if (failed && r->address_space != 0 &&
+                 (run->space > r->address_space / 16 * 15 || memory > r->address_space / 8 * 7))
+                a->end = END_MEMORY;
+        else if (failed && run->processes_hit)
+                a->end = END_PROCESSES;
+        else if (sig == SIGXFSZ || (r->file_size != 0 && folder_usage(run->order->scratch, r->file_size) > r->file_size))
+                a->end = END_OUTPUT;
+        else
+                a->end = exited ? END_EXIT : END_SIGNAL;
+}
+
+static void prepare(struct run *run)
+{
+        sigset_t all;
+
+        prctl(PR_SET_DUMPABLE, 0);
+        prctl(PR_SET_CHILD_SUBREAPER, 1);
+        prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+        fcntl(EXEC_CONTROL, F_SETFD, FD_CLOEXEC);
+        fcntl(EXEC_REQUEST, F_SETFD, FD_CLOEXEC);
+        if (getpid() == 1) /* bubblewrap has asked for it, but an execve that changes capabilities (as root) forgets it */
+                prctl(PR_SET_PDEATHSIG, SIGKILL);
+        setsid(); /* the terminal's signals are for our caller to judge */
+        sigfillset(&all);
+        sigprocmask(SIG_BLOCK, &all, NULL);
+        sigemptyset(&all);
+        sigaddset(&all, SIGCHLD);
+        run->signals = signalfd(-1, &all, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+int main(void)
+{
+        struct order order = {0};
+        struct run run = {
+                .order = &order, .news = -1, .look_interval = POLL_FIRST, .reply = {.magic = EXEC_MAGIC, .step = STEP_NONE}};
+        int r;
+
+        prepare(&run);
+        if (pwrite(EXEC_REQUEST, &(bool){true}, sizeof(bool), offsetof(struct exec_request, begun)) != sizeof(bool))
+                return 1;
+        r = run.signals < 0 ? -errno : order_read(EXEC_REQUEST, &order);
+        if (r < 0) {
+                run.reply.step = STEP_REQUEST;
+                run.reply.error = -r;
+        } else if ((r = start(&run)) < 0) {
+                run.reply.step = STEP_FORK;
+                run.reply.error = -r;
+        } else {
+                run.next_look = run.begin + POLL_FIRST;
+                run.next_folder = run.begin + FOLDER_FIRST;
+                watch(&run);
+                if (run.over && !run.ended)
+                        count_what_is_left(&run);
+                end_all(&run);
+                run.reply.wall_ns = run.end > run.begin ? run.end - run.begin : 0;
+                if (run.reply.step == STEP_EXECVE) {
+                        run.reply.end = END_NOEXEC;
+                        run.reply.code = run.reply.error;
+                } else if (!run.ended) {
+                        judge(&run);
+                }
+        }
+        return send(EXEC_CONTROL, &run.reply, sizeof(run.reply), MSG_NOSIGNAL) == sizeof(run.reply) ? 0 : 1;
+}

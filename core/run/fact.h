@@ -1,0 +1,47 @@
+/* A fact: what one run of a program on a case under limits was found to be. Kept for good; never recomputed, only superseded.
+ *
+ * Limits are not part of what a run is (its key): a fact "solved after 0.4 s" or "not solved within 20 s" answers every limit under
+ * which it must hold too (docs/tree.md, 10): solved within both the asked time and memory, or timed out at no less time with no
+ * more memory than asked. With the "rusage" method memory is limited as address space and measured as resident size, so a solved fact
+ * answers only for at least the memory it was run with.
+ */
+#pragma once
+
+#include <jansson.h>
+
+#include "core/run/verdict.h"
+
+struct sample {
+        enum verdict verdict;
+        uint64_t wall_ns, cpu_ns, memory;
+        bool wrong;
+};
+
+struct fact {
+        unsigned refs;
+        /* of the chosen sample: the lower median by wall time */
+        enum verdict verdict;
+        bool wrong;
+        uint64_t wall_ns; /* a timeout's is the limit */
+        uint64_t cpu_ns, memory;
+        /* the limits it was run under */
+        struct recipe_limits limits;
+        bool address_space;   /* memory was limited as address space (the "rusage" method) */
+        int64_t measured;     /* seconds since the epoch */
+        int64_t remeasured;   /* the same, when it was asked for with --again; else 0 */
+        struct blob results;  /* the lines of `result`, one for each check-sat */
+        struct blob out, err; /* what the chosen sample printed, as kept */
+        struct blob json;     /* run.json */
+};
+
+struct fact *fact_ref(struct fact *f);
+struct fact *fact_unref(struct fact *f); /* NULL */
+DEFINE_CLEANUP(struct fact *, fact_unref)
+
+/* Always true of the limits it was run under. Answers for another output or process limit only where that is no tighter, and an
+ * `error` only for the same ones. */
+bool fact_covers(const struct fact *f, const struct recipe_limits *asked);
+/* The store's form; version in its first byte. fact_decode() copies: the fact owns its bytes. -EBADMSG when it is not one.
+ * `brief` leaves out, err and json empty (for listings and `time`). */
+int fact_encode(const struct fact *f, struct buffer *ret);
+int fact_decode(struct slice bytes, bool brief, struct fact **ret);

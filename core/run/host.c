@@ -1,0 +1,570 @@
+#include "core/run/host.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <fts.h>
+#include <gnu/libc-version.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <sched.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/sysinfo.h>
+#include <sys/utsname.h>
+
+#include "cache/base/hash.h"
+#include "core/run/execute.h"
+#include "core/run/sandbox.h"
+
+/* -- small files of the kernel -- */
+
+/* The first line of a file, without its newline; false when there is none. */
+static bool read_line(const char *path, char *ret, size_t size)
+{
+        cleanup_file FILE *f = fopen(path, "re");
+
+        if (!f || !fgets(ret, (int)size, f))
+                return false;
+        ret[strcspn(ret, "\n")] = '\0';
+        return true;
+}
+
+static bool read_number(const char *path, unsigned long long *ret)
+{
+        char line[64], *end;
+
+        if (!read_line(path, line, sizeof(line)))
+                return false;
+        *ret = strtoull(line, &end, 10);
+        return end != line;
+}
+
+/* -- who it is -- */
+
+static char cpu_model[128], host_name[256] = "localhost", machine[512];
+
+static void find_cpu_model(void)
+{
+        cleanup_file FILE *f = fopen("/proc/cpuinfo", "re");
+        struct utsname u;
+        char line[512];
+
+        while (f && fgets(line, sizeof(line), f)) {
+                const char *colon = strchr(line, ':');
+
+                if (!colon || (strncmp(line, "model name", 10) != 0 && strncmp(line, "Model", 5) != 0))
+                        continue; /* x86; many others */
+                snprintf(cpu_model, sizeof(cpu_model), "%.*s", (int)strcspn(colon + 2, "\n"), colon + 2);
+                return;
+        }
+        uname(&u);
+        snprintf(cpu_model, sizeof(cpu_model), "%.100s", u.machine);
+}
+
+static void find_machine(void)
+{
+        const char *given = getenv("SOLVERFS_MACHINE");
+
+        find_cpu_model();
+        if (given && given[0])
+                snprintf(host_name, sizeof(host_name), "%s", given);
+        else
+                gethostname(host_name, sizeof(host_name) - 1);
+        snprintf(machine, sizeof(machine), "%s/%s/%ld", host_name, cpu_model, sysconf(_SC_NPROCESSORS_CONF));
+}
+
+const char *host_machine(void)
+{
+        static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+        pthread_once(&once, find_machine);
+        return machine;
+}
+
+static json_t *governor(void)
+{
+        char line[64];
+
+        return read_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", line, sizeof(line)) ? json_string(line)
+                                                                                                      : json_null();
+}
+
+/* 1 when the clock may rise above its nominal rate, 0 when not, -1 when nobody says. */
+static int turbo(void)
+{
+        unsigned long long n;
+
+        if (read_number("/sys/devices/system/cpu/intel_pstate/no_turbo", &n))
+                return n == 0;
+        if (read_number("/sys/devices/system/cpu/cpufreq/boost", &n))
+                return n != 0;
+        return -1;
+}
+
+json_t *host_facts(void)
+{
+        struct sysinfo memory = {0};
+        json_t *facts = json_object();
+        struct utsname u = {0};
+        int t = turbo();
+
+        host_machine(); /* finds the names */
+        sysinfo(&memory);
+        uname(&u);
+        json_object_set_new(facts, "host", json_string(host_name));
+        json_object_set_new(facts, "cpu", json_string(cpu_model));
+        json_object_set_new(facts, "cores", json_integer(sysconf(_SC_NPROCESSORS_CONF)));
+        json_object_set_new(facts, "memory", json_integer((json_int_t)memory.totalram * memory.mem_unit));
+        json_object_set_new(facts, "swap", json_integer((json_int_t)memory.totalswap * memory.mem_unit));
+        json_object_set_new(facts, "kernel", json_sprintf("%s %s", u.sysname, u.release));
+        json_object_set_new(facts, "libc", json_sprintf("glibc %s", gnu_get_libc_version()));
+        json_object_set_new(facts, "governor", governor());
+        json_object_set_new(facts, "turbo", t < 0 ? json_null() : json_boolean(t));
+        return facts;
+}
+
+/* -- cores -- */
+
+/* "0,4" or "0-1,8-9" as the kernel writes lists of CPUs. */
+static void parse_cpus(const char *text, cpu_set_t *ret)
+{
+        CPU_ZERO(ret);
+        while (*text) {
+                char *end;
+                long first = strtol(text, &end, 10), last = first;
+
+                if (end == text)
+                        return;
+                if (*end == '-')
+                        last = strtol(end + 1, &end, 10);
+                for (long cpu = first; cpu <= last && cpu < CPU_SETSIZE; cpu++)
+                        CPU_SET((size_t)cpu, ret);
+                text = *end == ',' ? end + 1 : end;
+        }
+}
+
+static void siblings_of(int cpu, cpu_set_t *ret)
+{
+        char path[128], line[1024];
+
+        snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/topology/thread_siblings_list", cpu);
+        CPU_ZERO(ret);
+        if (read_line(path, line, sizeof(line)))
+                parse_cpus(line, ret);
+        CPU_SET((size_t)cpu, ret);
+}
+
+size_t host_cores(int *ret_cpus, size_t most)
+{
+        cpu_set_t ours, taken;
+        size_t n = 0;
+
+        CPU_ZERO(&taken);
+        if (sched_getaffinity(getpid(), sizeof(ours), &ours) < 0) { /* more than 1024 CPUs: then the first */
+                CPU_ZERO(&ours);
+                CPU_SET(0, &ours);
+        }
+        for (int cpu = 0; cpu < CPU_SETSIZE && n < most; cpu++) {
+                cpu_set_t siblings;
+
+                if (!CPU_ISSET((size_t)cpu, &ours) || CPU_ISSET((size_t)cpu, &taken))
+                        continue;
+                siblings_of(cpu, &siblings);
+                CPU_OR(&taken, &taken, &siblings);
+                ret_cpus[n++] = cpu;
+        }
+        return n;
+}
+
+/* -- the toolchain -- */
+
+static const char *const tools[] = {"cc", "c++", "ld", "ar", "make", "cmake", "ninja", "python3"};
+
+/* Which files the tools are now, so that an upgrade under a running daemon is noticed for the price of a few stat(). */
+static void sign_tools(struct digest *ret)
+{
+        static const char *const folders[] = {"/usr/local/bin", "/usr/bin"};
+        struct hasher *h = hasher_new();
+
+        for (size_t i = 0; i < ARRAY_SIZE(tools) * ARRAY_SIZE(folders); i++) {
+                char path[64];
+                struct stat st = {0};
+
+                snprintf(path, sizeof(path), "%s/%s", folders[i % ARRAY_SIZE(folders)], tools[i / ARRAY_SIZE(folders)]);
+                if (stat(path, &st) < 0)
+                        st = (struct stat){0};
+                hasher_number(h, st.st_ino);
+                hasher_number(h, (uint64_t)st.st_size);
+                hasher_number(h, (uint64_t)st.st_mtim.tv_sec);
+        }
+        hasher_finish(h, ret);
+}
+
+/* -EINTR: somebody killed the shell or a tool, and half an answer is none: everything built would be looked for under another key. */
+static int ask_tools_once(char ret[DIGEST_HEX_SIZE])
+{
+        cleanup_buffer struct buffer command = {0};
+        struct hasher *h;
+        struct digest d;
+        char block[4096];
+        size_t n, size = 0;
+        bool whole;
+        FILE *f;
+
+        buffer_adds(&command, "PATH=/usr/local/bin:/usr/bin:/bin LC_ALL=C; export PATH LC_ALL; for t in");
+        for (size_t i = 0; i < ARRAY_SIZE(tools); i++)
+                buffer_addf(&command, " %s", tools[i]);
+        buffer_adds(&command, "; do echo \"== $t\"; \"$t\" --version; [ $? -le 128 ] || exit 1; done 2>/dev/null </dev/null");
+        if (buffer_error(&command) < 0)
+                return -ENOMEM;
+        f = popen(command.data, "re");
+        if (!f)
+                return errorf(-EIO, "cannot ask the compilers for their versions: %s", strerror(errno));
+        h = hasher_new();
+        while ((n = fread(block, 1, sizeof(block), f)) > 0) {
+                hasher_add(h, block, n);
+                size += n;
+        }
+        whole = pclose(f) == 0;
+        hasher_string(h, gnu_get_libc_version());
+        hasher_finish(h, &d);
+        if (!whole)
+                return errorf(-EINTR, "cannot ask the compilers for their versions: one of them was killed");
+        if (size == 0)
+                return errorf(-EIO, "cannot ask the compilers for their versions: there is no working /bin/sh");
+        digest_hex(&d, ret);
+        return 0;
+}
+
+static int ask_tools(char ret[DIGEST_HEX_SIZE])
+{
+        int r = -EINTR;
+
+        for (unsigned i = 0; r == -EINTR && i < 5; i++)
+                r = ask_tools_once(ret);
+        return r == -EINTR ? -EIO : r;
+}
+
+#define LOOK_AGAIN (100 * NSEC_PER_MSEC) /* every key has the toolchain in it: a reader of many files asks each few µs */
+
+int host_toolchain(char ret[65])
+{
+        static struct {
+                pthread_mutex_t lock;
+                bool known;      /* under lock, as the rest */
+                uint64_t looked; /* ns */
+                struct digest signature;
+                char hex[DIGEST_HEX_SIZE];
+        } cache = {.lock = PTHREAD_MUTEX_INITIALIZER};
+        struct digest now;
+        int r = 0;
+
+        pthread_mutex_lock(&cache.lock);
+        if (!cache.known || now_ns() - cache.looked >= LOOK_AGAIN) {
+                sign_tools(&now);
+                cache.looked = now_ns();
+                if (!cache.known || !digest_equal(&cache.signature, &now)) {
+                        r = ask_tools(cache.hex);
+                        cache.known = r == 0;
+                        cache.signature = now;
+                }
+        }
+        if (r == 0)
+                memcpy(ret, cache.hex, DIGEST_HEX_SIZE);
+        pthread_mutex_unlock(&cache.lock);
+        return r;
+}
+
+/* -- headers -- */
+
+struct folder {
+        char *path;              /* owned */
+        struct timespec changed; /* 0: it is not there */
+};
+
+struct folders {
+        struct folder *list;
+        size_t n;
+};
+
+static void folders_done(struct folders *f)
+{
+        for (size_t i = 0; i < f->n; i++)
+                free(f->list[i].path);
+        free(f->list);
+        *f = (struct folders){0};
+}
+
+static struct timespec changed(const char *path)
+{
+        struct stat st;
+
+        return stat(path, &st) < 0 ? (struct timespec){0} : st.st_mtim;
+}
+
+static int add_folder(struct folders *f, const char *path)
+{
+        if (list_grow(f->list, f->n) < 0)
+                return -ENOMEM;
+        f->list[f->n] = (struct folder){strdup(path), changed(path)};
+        return f->list[f->n].path ? (f->n++, 0) : -ENOMEM;
+}
+
+static int find_header_folders(struct folders *ret)
+{
+        char *const roots[] = {(char *)"/usr/include", (char *)"/usr/local/include", NULL};
+        FTS *fts = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR | FTS_NOSTAT, NULL);
+        int r = 0;
+
+        if (!fts)
+                return -errno;
+        for (FTSENT *e; r == 0 && (e = fts_read(fts));)
+                if (e->fts_info == FTS_D || (e->fts_info == FTS_NS && e->fts_level == FTS_ROOTLEVEL))
+                        r = add_folder(ret, e->fts_path);
+        fts_close(fts);
+        return r;
+}
+
+/* Another folder among them is another time of the one that it is in. */
+static bool are_unchanged(const struct folders *f)
+{
+        for (size_t i = 0; i < f->n; i++) {
+                struct timespec now = changed(f->list[i].path);
+
+                if (now.tv_sec != f->list[i].changed.tv_sec || now.tv_nsec != f->list[i].changed.tv_nsec)
+                        return false;
+        }
+        return f->n > 0;
+}
+
+static void digest_folders(const struct folders *f, char ret[DIGEST_HEX_SIZE])
+{
+        struct hasher *h = hasher_new();
+        struct digest d;
+
+        for (size_t i = 0; i < f->n; i++) {
+                hasher_string(h, f->list[i].path);
+                hasher_number(h, (uint64_t)f->list[i].changed.tv_sec);
+                hasher_number(h, (uint64_t)f->list[i].changed.tv_nsec);
+        }
+        hasher_finish(h, &d);
+        digest_hex(&d, ret);
+}
+
+int host_headers(char ret[65])
+{
+        static struct {
+                pthread_mutex_t lock;
+                struct folders folders; /* under lock, as the digest of them */
+                char hex[DIGEST_HEX_SIZE];
+        } seen = {.lock = PTHREAD_MUTEX_INITIALIZER};
+        int r = 0;
+
+        pthread_mutex_lock(&seen.lock);
+        if (!are_unchanged(&seen.folders)) {
+                folders_done(&seen.folders);
+                r = find_header_folders(&seen.folders);
+                if (r < 0)
+                        folders_done(&seen.folders);
+                else
+                        digest_folders(&seen.folders, seen.hex);
+        }
+        if (r == 0)
+                memcpy(ret, seen.hex, DIGEST_HEX_SIZE);
+        pthread_mutex_unlock(&seen.lock);
+        return r;
+}
+
+/* -- doctor -- */
+
+static void say(struct host_check *c, enum check_state state, const char *format, ...) printf_like(3, 4);
+static void say(struct host_check *c, enum check_state state, const char *format, ...)
+{
+        va_list args;
+
+        va_start(args, format);
+        c->state = state;
+        vsnprintf(c->text, sizeof(c->text), format, args);
+        va_end(args);
+}
+
+static void check_fuse(struct host_check *c)
+{
+        cleanup_close int fd = open("/dev/fuse", O_RDWR | O_CLOEXEC);
+
+        if (fd < 0 && errno == ENOENT)
+                say(c, CHECK_FAILED, "/dev/fuse is missing; 'modprobe fuse' (in a container, start it with --device /dev/fuse)");
+        else if (fd < 0)
+                say(c, CHECK_FAILED, "/dev/fuse cannot be opened: %s", strerror(errno));
+        else if (geteuid() != 0 && access("/usr/bin/fusermount3", X_OK) != 0)
+                say(c, CHECK_FAILED, "only root can mount here, as there is no fusermount3; install the package 'fuse3'");
+        else
+                say(c, CHECK_OK, "/dev/fuse can be opened%s", geteuid() == 0 ? "" : ", fusermount3 is there");
+}
+
+static void check_request_timeout(struct host_check *c)
+{
+        unsigned long long most = 0, standard = 0;
+
+        read_number("/proc/sys/fs/fuse/max_request_timeout", &most);
+        read_number("/proc/sys/fs/fuse/default_request_timeout", &standard);
+        if (most == 0 && standard == 0)
+                say(c, CHECK_OK, "an open() may wait as long as it takes");
+        else
+                say(c, CHECK_FAILED,
+                    "the kernel ends the mount when an open() waits for more than %llu s; "
+                    "'sysctl fs.fuse.max_request_timeout=0 fs.fuse.default_request_timeout=0'",
+                    most != 0 ? most : standard);
+}
+
+/* By doing it. */
+static void check_bubblewrap(struct host_check *c)
+{
+        const char *tmp = getenv("TMPDIR");
+        char *argv[] = {(char *)"/usr/bin/true", NULL};
+        struct execute_result result;
+        char scratch[PATH_SIZE];
+        int r;
+
+        if (snprintf(scratch, sizeof(scratch), "%s/solverfs-doctor-XXXXXX", tmp ? tmp : "/tmp") >= (int)sizeof(scratch) ||
+            !mkdtemp(scratch)) {
+                say(c, CHECK_FAILED, "cannot make a scratch folder in %s: %s", tmp ? tmp : "/tmp", strerror(errno));
+                return;
+        }
+        r = execute(
+                &(struct execute_request){
+                        .argv = argv,
+                        .scratch = scratch,
+                        .wall_ns = 10 * NSEC_PER_SEC,
+                        .slot = SANDBOX_UID_LAST - SANDBOX_UID_FIRST,
+                        .cancel_fd = -1,
+                        .input_fd = -1,
+                },
+                &result);
+        remove_tree(scratch);
+        if (r < 0) {
+                say(c, CHECK_FAILED, "%s", error_message(r));
+                return;
+        }
+        if (result.end == END_EXIT && result.code == 0)
+                say(c, CHECK_OK, "programs run in a sandbox without network, homes and other processes");
+        else
+                say(c, CHECK_FAILED, "a program in the sandbox ended badly (%d, %d)", (int)result.end, result.code);
+        execute_result_done(&result);
+}
+
+static void check_user_namespaces(struct host_check *c)
+{
+        unsigned long long most = 0, allowed = 1, restricted = 0;
+
+        if (sandbox_has_users()) {
+                say(c, CHECK_OK, "not needed: as root every slot's programs run as a user of their own (%d to %d)",
+                    SANDBOX_UID_FIRST, SANDBOX_UID_LAST);
+                return;
+        }
+        read_number("/proc/sys/user/max_user_namespaces", &most);
+        read_number("/proc/sys/kernel/unprivileged_userns_clone", &allowed);                /* Debian's own */
+        read_number("/proc/sys/kernel/apparmor_restrict_unprivileged_userns", &restricted); /* Ubuntu's */
+        if (most == 0)
+                say(c, CHECK_FAILED, "none are allowed; 'sysctl user.max_user_namespaces=10000'");
+        else if (allowed == 0)
+                say(c, CHECK_FAILED, "only root may make them; 'sysctl kernel.unprivileged_userns_clone=1'");
+        else if (restricted != 0)
+                say(c, CHECK_WARNING,
+                    "AppArmor restricts them; if bubblewrap fails, give it a profile or "
+                    "'sysctl kernel.apparmor_restrict_unprivileged_userns=0'");
+        else
+                say(c, CHECK_OK, "programs run in a user namespace, where the limit on processes holds");
+}
+
+static void check_method(struct host_check *c)
+{
+        say(c, CHECK_OK, "not used: memory is measured and limited by rusage and polling (method \"rusage\")");
+}
+
+static void check_ccache(struct host_check *c)
+{
+        if (access("/usr/bin/ccache", X_OK) == 0)
+                say(c, CHECK_OK, "found; builds of similar commits share their compilations");
+        else
+                say(c, CHECK_WARNING, "not found, so builds take longer; install the package 'ccache'");
+}
+
+static void check_swap(struct host_check *c)
+{
+        struct sysinfo info = {0};
+
+        sysinfo(&info);
+        if (info.totalswap == 0)
+                say(c, CHECK_OK, "off");
+        else
+                say(c, CHECK_WARNING, "%" PRIu64 " MB are on; a run that swaps is measured slower than it is ('swapoff -a')",
+                    (uint64_t)info.totalswap * info.mem_unit >> 20);
+}
+
+static void check_clock(struct host_check *c)
+{
+        char line[64] = "not told";
+        int t = turbo();
+        bool known = read_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", line, sizeof(line));
+
+        if (known && strcmp(line, "performance") != 0)
+                say(c, CHECK_WARNING,
+                    "the governor is '%s', which changes the clock while programs run; 'cpupower frequency-set -g performance'",
+                    line);
+        else if (t == 1)
+                say(c, CHECK_WARNING, "turbo is on: times depend on what the other cores do and on the temperature");
+        else
+                say(c, CHECK_OK, "governor %s, turbo %s", line, t == 0 ? "off" : "not told");
+}
+
+static void check_cores(struct host_check *c)
+{
+        int cpus[CPU_SETSIZE];
+        size_t n = host_cores(cpus, ARRAY_SIZE(cpus));
+
+        say(c, CHECK_OK, "%zu whole core%s for timed runs, of %ld processors", n, n == 1 ? "" : "s",
+            sysconf(_SC_NPROCESSORS_CONF));
+}
+
+static void check_descriptors(struct host_check *c)
+{
+        struct rlimit l = {0};
+
+        getrlimit(RLIMIT_NOFILE, &l);
+        if (l.rlim_max < 4096)
+                say(c, CHECK_WARNING, "at most %llu files may be open, which many waiting readers may exceed; 'ulimit -Hn 65536'",
+                    (unsigned long long)l.rlim_max);
+        else
+                say(c, CHECK_OK, "%llu files may be open", (unsigned long long)l.rlim_max);
+}
+
+int host_checks(struct host_check **ret, size_t *ret_n)
+{
+        static const struct {
+                const char *name;
+                void (*check)(struct host_check *c);
+        } rows[] = {
+                {"fuse", check_fuse},
+                {"request-timeout", check_request_timeout},
+                {"bubblewrap", check_bubblewrap},
+                {"user-namespaces", check_user_namespaces},
+                {"cgroup", check_method},
+                {"ccache", check_ccache},
+                {"cores", check_cores},
+                {"clock", check_clock},
+                {"swap", check_swap},
+                {"descriptors", check_descriptors},
+        };
+        struct host_check *list = calloc(ARRAY_SIZE(rows), sizeof(*list));
+
+        if (!list)
+                return -ENOMEM;
+        for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+                list[i].name = rows[i].name;
+                rows[i].check(&list[i]);
+        }
+        *ret = list;
+        *ret_n = ARRAY_SIZE(rows);
+        return 0;
+}

@@ -1,0 +1,33 @@
+/* What this machine is and can do. Thread-safe; computed once. */
+#pragma once
+
+#include <jansson.h>
+
+#include "cache/base/util.h"
+
+/* The machine's identity, part of every run key: "<hostname or $SOLVERFS_MACHINE>/<CPU model>/<cores>". The kernel, libc and the like
+ * are recorded as facts (host_facts()), or every update would turn the store cold. */
+const char *host_machine(void);
+json_t *host_facts(void); /* new reference: host, cpu, cores, memory, kernel, libc, governor, swap, turbo */
+
+/* Cores that timed runs may own: whole cores (one hyper-thread sibling of each), within our affinity mask. At least one. */
+size_t host_cores(int *ret_cpus, size_t most);
+
+/* A digest of the toolchain a build sees: `cc --version` and the like, of /usr; in every build key. */
+int host_toolchain(char ret[65]);
+/* A digest of which headers this machine has: of the folders below /usr/include and /usr/local/include, each with its time, which moves
+ * when a package puts another file there. Ten ms, later one: the folders are remembered. 0, or -ENOMEM. */
+int host_headers(char ret[65]);
+
+enum check_state {
+        CHECK_OK,
+        CHECK_WARNING,
+        CHECK_FAILED
+};
+/* One line of `solverfs doctor`. */
+struct host_check {
+        const char *name; /* "fuse", "bubblewrap", "user-namespaces", "cgroup", "ccache", "cores", "request-timeout", … */
+        enum check_state state;
+        char text[512]; /* what was found and, when not OK, what to do */
+};
+int host_checks(struct host_check **ret, size_t *ret_n); /* free() */

@@ -1,0 +1,140 @@
+#include "core/run/leftovers.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cache/base/lock.h"
+
+int scratch_make(const char *parent, char ret[PATH_SIZE])
+{
+        char name[64];
+        int r;
+
+        snprintf(name, sizeof(name), "run-%d-XXXXXX", (int)getpid());
+        r = path_join(ret, parent, name);
+        if (r < 0)
+                return r;
+        if (!mkdtemp(ret))
+                return errorf(-errno, "cannot make a scratch folder in %s: %s", parent, strerror(errno));
+        return 0;
+}
+
+bool scratch_is_left(const char *store_dir, const char *name)
+{
+        char engines[PATH_SIZE], owner[16];
+
+        /* what is of no engine has nobody who would take it away */
+        return path_join(engines, store_dir, "engines") == 0 &&
+               (sscanf(name, "run-%15[0-9]-", owner) != 1 || !lock_is_held(engines, owner));
+}
+
+/* -- each kind -------------------------------------------------------------------------------------------------- */
+
+struct sweeping {
+        const char *store_dir;
+        char dir[PATH_SIZE]; /* being looked at */
+};
+
+static void sweep_each(const char *store_dir, const char *folder, void (*fn)(const struct sweeping *s, const char *name))
+{
+        struct sweeping s = {.store_dir = store_dir};
+        struct dirent *e;
+        DIR *d;
+
+        if (path_join(s.dir, store_dir, folder) < 0)
+                return;
+        d = opendir(s.dir);
+        while (d && (e = readdir(d)))
+                if (e->d_name[0] != '.')
+                        fn(&s, e->d_name);
+        if (d)
+                closedir(d);
+}
+
+#define DYING_TRIES 25 /* what is killed may write for a moment longer than its solverfs lives */
+#define DYING_NS    (20 * NSEC_PER_MSEC)
+
+static void remove_left(const char *dir, const char *name)
+{
+        char path[PATH_SIZE];
+        int r = path_join(path, dir, name);
+
+        if (r == 0)
+                r = remove_tree(path);
+        for (unsigned i = 0; r == -ENOTEMPTY && i < DYING_TRIES; i++) {
+                nanosleep(&(struct timespec){.tv_nsec = (long)DYING_NS}, NULL);
+                r = remove_tree(path);
+        }
+        if (r < 0)
+                log_warning("what a killed process left stays until the next start: %s", error_message(r));
+}
+
+static void sweep_scratch(const struct sweeping *s, const char *name)
+{
+        if (scratch_is_left(s->store_dir, name))
+                remove_left(s->dir, name);
+}
+
+/* A file that is only there for the lock on it. */
+static void sweep_lock(const struct sweeping *s, const char *name)
+{
+        int fd;
+
+        if (!lock_is_held(s->dir, name) && lock_try(s->dir, name, false, &fd) == 0)
+                lock_release_unlink(s->dir, name, fd);
+}
+
+static void sweep_engine(const struct sweeping *s, const char *name)
+{
+        char owner[16], path[PATH_SIZE];
+        int n = 0;
+
+        if (sscanf(name, "%15[0-9]%n", owner, &n) != 1 || lock_is_held(s->dir, owner))
+                return;
+        if (name[n] == '\0')
+                sweep_lock(s, name);
+        else if (path_join(path, s->dir, name) == 0) /* .json, .new */
+                unlink(path);
+}
+
+/* -- worktrees: <n>.scratch and <n>.old, which the next build in this one would take away, if ever there is one ---- */
+
+static void sweep_worktree(const struct sweeping *s, const char *name)
+{
+        cleanup_close int choosing = -1, fd = -1;
+        char lock[32];
+        unsigned number;
+        int n = 0;
+
+        if (!isdigit((unsigned char)name[0]) || sscanf(name, "%u.%n", &number, &n) != 1 || n == 0 ||
+            (strcmp(name + n, "scratch") != 0 && strcmp(name + n, "old") != 0))
+                return;
+        snprintf(lock, sizeof(lock), "%u.lock", number);
+        if (lock_is_held(s->dir, lock))
+                return;
+        /* Who chooses a worktree shall not find this one in use (worktree.c). */
+        if (lock_wait(s->dir, "lock", false, &choosing) < 0 || lock_try(s->dir, lock, false, &fd) < 0)
+                return;
+        remove_left(s->dir, name);
+        lock_drop(fd);
+        lock_drop(choosing);
+}
+
+static void sweep_repository(const struct sweeping *s, const char *name)
+{
+        char folder[PATH_SIZE];
+
+        if (path_join(folder, "work", name) == 0)
+                sweep_each(s->store_dir, folder, sweep_worktree);
+}
+
+void leftovers_sweep(const char *store_dir)
+{
+        sweep_each(store_dir, "scratch", sweep_scratch);
+        sweep_each(store_dir, "work", sweep_repository);
+        sweep_each(store_dir, "claims", sweep_lock);
+        sweep_each(store_dir, "mounts", sweep_lock);
+        sweep_each(store_dir, "engines", sweep_engine);
+}

@@ -1,0 +1,516 @@
+#include "core/run/measure.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <time.h>
+
+#include "core/run/cell_file.h"
+#include "core/run/execute.h"
+#include "core/run/leftovers.h"
+#include "core/recipe/pattern.h"
+
+struct taken { /* one sample with all that belongs to it */
+        struct execute_result run;
+        struct verdicts verdicts;
+        struct sample sample;
+};
+
+struct measurement {
+        const struct measure_request *request;
+        char **command; /* as seen inside */
+        struct taken *taken;
+        size_t n, chosen;
+};
+
+static void measurement_done(struct measurement *m)
+{
+        strings_free(m->command);
+        for (size_t i = 0; i < m->n; i++) {
+                execute_result_done(&m->taken[i].run);
+                verdicts_done(&m->taken[i].verdicts);
+        }
+        free(m->taken);
+}
+
+/* -- one run -- */
+
+static const char *case_name(const struct recipe *r)
+{
+        return r->format == FORMAT_CNF ? "/case/input.cnf" : "/case/input.smt2";
+}
+
+static int solver_target(char ret[PATH_SIZE], const struct measure_program *p)
+{
+        return path_join(ret, "/solver", p->name);
+}
+
+struct binds {
+        struct bind *list;
+        char (*targets)[PATH_SIZE];
+        size_t n;
+};
+
+static void binds_done(struct binds *b)
+{
+        free(b->list);
+        free(b->targets);
+}
+
+static int make_binds(const struct measure_request *q, struct binds *b)
+{
+        int r;
+
+        b->list = calloc(q->n_programs + 1, sizeof(*b->list));
+        b->targets = calloc(q->n_programs, sizeof(*b->targets));
+        if (!b->list || !b->targets)
+                return -ENOMEM;
+        for (size_t i = 0; i < q->n_programs; i++) {
+                r = solver_target(b->targets[i], &q->programs[i]);
+                if (r < 0)
+                        return r;
+                b->list[b->n++] = (struct bind){.source = q->programs[i].path, .target = b->targets[i]};
+        }
+        b->list[b->n++] = (struct bind){.source = q->case_path, .target = case_name(q->recipe)};
+        return 0;
+}
+
+static int run_once(const struct measurement *m, struct execute_result *ret)
+{
+        const struct measure_request *q = m->request;
+        const struct recipe_limits *l = &q->limits;
+        cleanup(binds_done) struct binds binds = {0};
+        char scratch[PATH_SIZE];
+        int r, k;
+
+        r = make_binds(q, &binds);
+        if (r == 0)
+                r = scratch_make(q->scratch_parent, scratch);
+        if (r < 0)
+                return r;
+        r = execute(
+                &(struct execute_request){
+                        .argv = m->command,
+                        .environment = q->recipe->environment,
+                        .binds = binds.list,
+                        .n_binds = binds.n,
+                        .scratch = scratch,
+                        .sandbox = q->sandbox,
+                        .wall_ns = l->wall_ns,
+                        .cpu_ns = l->cpu_ns,
+                        .memory = l->memory,
+                        .file_size = MEASURE_SCRATCH,
+                        .processes = l->processes,
+                        .out = {.keep = l->output ? l->output : SIZE_MAX, .most = l->output},
+                        .err = {.keep = l->output ? l->output : SIZE_MAX, .most = l->output},
+                        .cpus = q->cpus,
+                        .slot = q->slot,
+                        .cancel_fd = q->cancel_fd,
+                        .input_fd = -1,
+                },
+                ret);
+        k = remove_tree(scratch);
+        if (k < 0)
+                log_warning("%s", error_message(k));
+        return r;
+}
+
+/* A program that cannot be executed for want of something of ours has not been measured. */
+static int check_executed(const struct execute_result *r, const char *program)
+{
+        static const int ours[] = {ENOMEM, EAGAIN, EMFILE, ENFILE, EIO, ETXTBSY};
+
+        for (size_t i = 0; r->end == END_NOEXEC && i < ARRAY_SIZE(ours); i++) {
+                if (r->code == ours[i])
+                        return errorf(-r->code, "cannot execute %s: %s", program, strerror(r->code));
+        }
+        return 0;
+}
+
+/* What may have been disturbed from outside is run once more. What is disturbed again is believed, as a benchmark runner does that records
+ * "killed by signal 9" (BenchExec), but for a machine that has no memory left: that says nothing of the program however often it comes. */
+static int run_undisturbed(const struct measurement *m, struct execute_result *ret)
+{
+        static const char *const what[] = {
+                [DOUBT_SIGNAL] = "it was killed",
+                [DOUBT_MEMORY] = "the machine had no memory left",
+                [DOUBT_PAUSE] = "it stood still for a while",
+        };
+        int r = run_once(m, ret);
+
+        if (r < 0 || ret->doubt == DOUBT_NONE)
+                return r;
+        log_info("a run of %s is done once more: %s", m->command[0], what[ret->doubt]);
+        execute_result_done(ret);
+        r = run_once(m, ret);
+        if (r == 0 && ret->doubt == DOUBT_MEMORY) {
+                execute_result_done(ret);
+                return errorf(-EIO, "the kernel killed processes for want of memory while %s was run: nothing is recorded of it",
+                              m->command[0]);
+        }
+        return r;
+}
+
+static int take_sample(struct measurement *m)
+{
+        const struct measure_request *q = m->request;
+        struct taken *t = &m->taken[m->n];
+        int r;
+
+        r = run_undisturbed(m, &t->run);
+        if (r < 0)
+                return r;
+        m->n++; /* from here measurement_done() frees it */
+        r = check_executed(&t->run, q->programs[0].path);
+        if (r == 0)
+                r = verdict_read(q->recipe->format, &t->run, &t->verdicts);
+        if (r < 0)
+                return r;
+        verdict_bound(&t->verdicts, q->n_expected);
+        t->sample = (struct sample){
+                .verdict = t->verdicts.last,
+                .wall_ns = t->run.wall_ns,
+                .cpu_ns = t->run.user_ns + t->run.system_ns,
+                .memory = t->run.memory,
+                .wrong = verdict_is_wrong(&t->verdicts, q->expected, q->n_expected),
+        };
+        if (t->sample.verdict == VERDICT_TIMEOUT && q->limits.wall_ns != 0)
+                t->sample.wall_ns = q->limits.wall_ns;
+        return 0;
+}
+
+/* -- repetition -- */
+
+static int compare_times(const void *a, const void *b)
+{
+        const struct taken *const *x = a, *const *y = b;
+
+        if ((*x)->sample.wall_ns != (*y)->sample.wall_ns)
+                return (*x)->sample.wall_ns < (*y)->sample.wall_ns ? -1 : 1;
+        return *x < *y ? -1 : *x > *y; /* the earlier, so that the choice is one */
+}
+
+/* Samples by wall time. `ret` has room for m->n. */
+static void sort_samples(const struct measurement *m, const struct taken **ret)
+{
+        for (size_t i = 0; i < m->n; i++)
+                ret[i] = &m->taken[i];
+        sort_list(ret, m->n, sizeof(*ret), compare_times);
+}
+
+static size_t most_samples(const struct measurement *m)
+{
+        return MAX(m->request->recipe->samples, 1u);
+}
+
+/* Could the samples still to come give another lower median, as it is printed (microseconds)? With r to come it lies among the present
+ * ones between the place it has at the end and r places before. */
+static bool can_change(const struct measurement *m, const struct taken *const *sorted)
+{
+        size_t most = most_samples(m), place = (most - 1) / 2, left = most - m->n;
+
+        if (left == 0)
+                return false;
+        return place < left || place >= m->n ||
+               sorted[place - left]->sample.wall_ns / 1000 != sorted[place]->sample.wall_ns / 1000;
+}
+
+static bool is_short_or_noisy(const struct measurement *m, const struct taken *const *sorted)
+{
+        uint64_t median = sorted[(m->n - 1) / 2]->sample.wall_ns;
+        uint64_t spread = sorted[m->n - 1]->sample.wall_ns - sorted[0]->sample.wall_ns;
+
+        return median < NSEC_PER_SEC || spread > median / 20;
+}
+
+static bool is_repeatable(enum verdict v)
+{
+        return v == VERDICT_SAT || v == VERDICT_UNSAT || v == VERDICT_UNKNOWN;
+}
+
+static int take_samples(struct measurement *m)
+{
+        cleanup_free const struct taken **sorted = calloc(most_samples(m), sizeof(*sorted));
+        uint64_t begin, budget;
+        int r;
+
+        if (!sorted)
+                return -ENOMEM;
+        r = take_sample(m);
+        if (r < 0)
+                return r;
+        begin = now_ns();
+        budget = MAX(3 * m->taken[0].sample.wall_ns, NSEC_PER_SEC);
+        for (;;) {
+                sort_samples(m, sorted);
+                m->chosen = (size_t)(sorted[(m->n - 1) / 2] - m->taken);
+                if (!is_repeatable(m->taken[m->n - 1].sample.verdict) || !can_change(m, sorted) ||
+                    !is_short_or_noisy(m, sorted) || now_ns() - begin >= budget)
+                        return 0;
+                r = take_sample(m);
+                if (r < 0)
+                        return r;
+        }
+}
+
+/* -- effort -- */
+
+static json_t *number_of(struct slice s)
+{
+        char text[64], *end;
+        long long integer;
+        double real;
+
+        if (s.size == 0 || s.size >= sizeof(text))
+                return NULL;
+        memcpy(text, s.data, s.size);
+        text[s.size] = '\0';
+        errno = 0;
+        integer = strtoll(text, &end, 10);
+        if (*end == '\0' && errno == 0)
+                return json_integer(integer);
+        real = strtod(text, &end);
+        return *end == '\0' && isfinite(real) ? json_real(real) : NULL;
+}
+
+/* What a pattern counts, in a word: the longest one before its group ("rlimit-count" of ":rlimit-count +([0-9]+)"), else itself. */
+static void label_of(const char *pattern, char ret[64])
+{
+        const char *word = pattern, *at = pattern;
+        size_t longest = 0;
+
+        while (*at && *at != '(') {
+                size_t n = strspn(at, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-");
+
+                if (n > longest && n < 64) {
+                        longest = n;
+                        word = at;
+                }
+                at += MAX(n, (size_t)1);
+        }
+        if (longest > 0)
+                snprintf(ret, 64, "%.*s", (int)longest, word);
+        else
+                snprintf(ret, 64, "%.63s", pattern);
+}
+
+static json_t *effort_of(const struct recipe *recipe, const struct execute_result *r)
+{
+        json_t *effort = json_object();
+
+        for (char **pattern = recipe->effort; effort && pattern && *pattern; pattern++) {
+                char label[64];
+                cleanup_pattern struct pattern *p = NULL;
+                struct slice found;
+
+                if (pattern_new(*pattern, &p) < 0)
+                        continue; /* recipe_read() has refused it */
+                label_of(*pattern, label);
+                if (json_object_get(effort, label))
+                        snprintf(label, sizeof(label), "%.63s", *pattern);
+                if (pattern_last(p, SLICE(r->err.data, r->err.size), &found) ||
+                    pattern_last(p, SLICE(r->out.data, r->out.size), &found))
+                        json_object_set_new(effort, label, number_of(found));
+        }
+        return effort;
+}
+
+/* -- run.json -- */
+
+static json_t *seconds(uint64_t ns)
+{
+        return json_real((double)ns / 1e9);
+}
+
+static json_t *strings(char *const *list)
+{
+        json_t *array = json_array();
+
+        for (; list && *list; list++)
+                json_array_append_new(array, json_string(*list));
+        return array;
+}
+
+static json_t *verdict_list(const enum verdict *list, size_t n)
+{
+        json_t *array = json_array();
+
+        for (size_t i = 0; i < n; i++)
+                json_array_append_new(array, json_string(verdict_name(list[i])));
+        return array;
+}
+
+static json_t *limits_json(const struct recipe_limits *l)
+{
+        return json_pack("{s:o, s:o, s:I, s:I, s:I, s:I}", "timeout", seconds(l->wall_ns), "cputime", seconds(l->cpu_ns),
+                         "memory", (json_int_t)l->memory, "output", (json_int_t)l->output, "processes", (json_int_t)l->processes,
+                         "scratch", (json_int_t)MEASURE_SCRATCH);
+}
+
+static json_t *samples_json(const struct measurement *m)
+{
+        json_t *array = json_array();
+
+        for (size_t i = 0; i < m->n; i++) {
+                const struct sample *s = &m->taken[i].sample;
+
+                json_array_append_new(array, json_pack("{s:s, s:o, s:o, s:I, s:b}", "verdict", verdict_name(s->verdict), "time",
+                                                       seconds(s->wall_ns), "cputime", seconds(s->cpu_ns), "memory",
+                                                       (json_int_t)s->memory, "wrong", (int)s->wrong));
+        }
+        return array;
+}
+
+static json_t *end_json(const struct execute_result *r)
+{
+        static const char *const names[] = {
+                [END_EXIT] = "exit",     [END_SIGNAL] = "signal",       [END_TIMEOUT] = "timeout",     [END_MEMORY] = "memory",
+                [END_OUTPUT] = "output", [END_PROCESSES] = "processes", [END_CANCELLED] = "cancelled", [END_NOEXEC] = "noexec",
+        };
+        json_t *end = json_pack("{s:s}", "reason", names[r->end]);
+
+        if (r->end == END_EXIT)
+                json_object_set_new(end, "status", json_integer(r->code));
+        else if (r->end == END_SIGNAL)
+                json_object_set_new(end, "signal", json_string(sigabbrev_np(r->code) ? sigabbrev_np(r->code) : "?"));
+        else if (r->end == END_NOEXEC)
+                json_object_set_new(end, "error", json_string(strerror(r->code)));
+        return end;
+}
+
+static json_t *rusage_json(const struct execute_result *r)
+{
+        return json_pack("{s:o, s:o, s:I, s:I, s:I}", "user", seconds(r->user_ns), "system", seconds(r->system_ns),
+                         "voluntary-switches", (json_int_t)r->voluntary, "involuntary-switches", (json_int_t)r->involuntary,
+                         "killed-descendants", (json_int_t)r->killed);
+}
+
+static json_t *stream_json(uint64_t size, const struct blob *kept, size_t cut)
+{
+        return json_pack("{s:I, s:I, s:b}", "bytes", (json_int_t)size, "kept", (json_int_t)kept->size, "cut", (int)(cut > 0));
+}
+
+#define MEMORY_MEANS                                                                                                             \
+        "peak resident bytes of the largest process, or of all together as polled, whichever is more; limited as address space " \
+        "of each and as resident bytes of all"
+
+static json_t *moment(int64_t when)
+{
+        time_t t = (time_t)when;
+        char text[32];
+        struct tm tm;
+
+        strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&t, &tm));
+        return json_string(text);
+}
+
+static int make_json(const struct measurement *m, const struct fact *f, struct blob *ret)
+{
+        const struct measure_request *q = m->request;
+        const struct taken *t = &m->taken[m->chosen];
+        json_t *j = json_object();
+        char *text;
+
+        if (q->about)
+                json_object_update(j, q->about);
+        json_object_set_new(j, "verdict", json_string(verdict_name(f->verdict)));
+        json_object_set_new(j, "answers", verdict_list(t->verdicts.list, t->verdicts.n));
+        json_object_set_new(j, "expected", verdict_list(q->expected, q->n_expected));
+        cell_numbers(f, j);
+        json_object_set_new(j, "end", end_json(&t->run));
+        json_object_set_new(j, "effort", effort_of(q->recipe, &t->run));
+        json_object_set_new(j, "limits", limits_json(&q->limits));
+        json_object_set_new(j, "samples", samples_json(m));
+        json_object_set_new(j, "chosen", json_integer((json_int_t)m->chosen));
+        json_object_set_new(j, "rusage", rusage_json(&t->run));
+        json_object_set_new(j, "method", json_string(t->run.method));
+        json_object_set_new(j, "memory-means", json_string(MEMORY_MEANS));
+        json_object_set_new(j, "stdout", stream_json(t->run.out_size, &t->run.out, t->run.out_cut));
+        json_object_set_new(j, "stderr", stream_json(t->run.err_size, &t->run.err, t->run.err_cut));
+        json_object_set_new(j, "command", strings(m->command));
+        json_object_set_new(j, "seed", q->has_seed ? json_integer((json_int_t)q->seed) : json_null());
+        json_object_set_new(j, "sandbox", json_string(q->sandbox == SANDBOX_BWRAP ? "bubblewrap" : "none"));
+        json_object_set_new(j, "measured", moment(f->measured));
+        json_object_set_new(j, "remeasured", f->remeasured ? moment(f->remeasured) : json_null());
+        json_object_set_new(j, "machine", json_string(host_machine()));
+        json_object_set_new(j, "host", host_facts());
+        text = json_dumps(j, JSON_INDENT(2) | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(15));
+        json_decref(j);
+        if (!text)
+                return -ENOMEM;
+        *ret = (struct blob){.data = text, .size = strlen(text), .owned = text};
+        return 0;
+}
+
+/* -- the fact -- */
+
+static uint64_t at_most(uint64_t value, uint64_t limit)
+{
+        return limit == 0 ? value : MIN(value, limit);
+}
+
+/* One line for each answer, and how it ended when not with one: "sat\ntimeout\n". */
+static int make_results(const struct verdicts *v, struct blob *ret)
+{
+        cleanup_buffer struct buffer b = {0};
+
+        for (size_t i = 0; i < v->n; i++)
+                buffer_addf(&b, "%s\n", verdict_name(v->list[i]));
+        if (v->n == 0 || !is_repeatable(v->last))
+                buffer_addf(&b, "%s\n", verdict_name(v->last));
+        return buffer_steal(&b, ret);
+}
+
+static int make_fact(struct measurement *m, struct fact **ret)
+{
+        const struct measure_request *q = m->request;
+        struct taken *t = &m->taken[m->chosen];
+        cleanup(fact_unrefp) struct fact *f = malloc(sizeof(*f));
+        int64_t now = now_seconds();
+        int r;
+
+        if (!f)
+                return -ENOMEM;
+        /* What a limit has ended was over a little later; the fact must answer for its own limits. */
+        *f = (struct fact){
+                .refs = 1,
+                .verdict = t->sample.verdict,
+                .wall_ns = at_most(t->sample.wall_ns, q->limits.wall_ns),
+                .cpu_ns = at_most(t->sample.cpu_ns, q->limits.cpu_ns),
+                .memory = at_most(t->sample.memory, q->limits.memory),
+                .limits = q->limits,
+                .address_space = strcmp(t->run.method, "rusage") == 0,
+                .measured = now,
+                .remeasured = q->again ? now : 0,
+        };
+        for (size_t i = 0; i < m->n; i++)
+                f->wrong |= m->taken[i].sample.wrong;
+        r = make_results(&t->verdicts, &f->results);
+        if (r == 0)
+                r = make_json(m, f, &f->json);
+        if (r < 0)
+                return r;
+        f->out = t->run.out;
+        f->err = t->run.err;
+        t->run.out = t->run.err = (struct blob){0};
+        *ret = steal_pointer(f);
+        return 0;
+}
+
+int measure(const struct measure_request *q, struct fact **ret)
+{
+        cleanup(measurement_done) struct measurement m = {.request = q};
+        char program[PATH_SIZE];
+        int r;
+
+        assert(q->recipe && q->n_programs > 0 && q->case_path && q->scratch_parent);
+        r = solver_target(program, &q->programs[0]);
+        if (r == 0)
+                r = recipe_command(q->recipe, program, case_name(q->recipe), q->has_seed, q->seed, &q->limits, &m.command);
+        if (r < 0)
+                return r;
+        m.taken = calloc(most_samples(&m), sizeof(*m.taken));
+        if (!m.taken)
+                return -ENOMEM;
+        r = take_samples(&m);
+        return r < 0 ? r : make_fact(&m, ret);
+}

@@ -1,0 +1,43 @@
+/* One cell's measurement: runs a program on a case, repeats it when it is short or noisy, and makes it a fact.
+ *
+ * Repetition: a run that took less than 1 s, or whose samples' spread (max − min) is more than 5 % of the median, is repeated while
+ * that can change the median, at most `samples` times and at most for three times the first run's time or 1 s, whichever is more.
+ * `time` is the lower-median sample; every other file of the cell is that same sample's. Only an answer (sat, unsat, unknown) is repeated:
+ * no timeout, memout, crash or error. A wrong answer in any sample makes the fact wrong.
+ *
+ * run.json's effort maps a pattern's longest word before its group ("conflicts") to the number of its last match: in standard error, else
+ * in standard output. Lines of more than a megabyte are not searched.
+ */
+#pragma once
+
+#include "core/run/fact.h"
+#include "core/run/host.h"
+
+/* Bytes a run's scratch folder (with /tmp) may hold; beyond, the run ends as `error`. */
+#define MEASURE_SCRATCH (UINT64_C(4) << 30)
+
+struct measure_program {
+        const char *path; /* on the host */
+        const char *name; /* inside it is /solver/<name>, beside the others, as in the mount's bin/ */
+};
+
+struct measure_request {
+        const struct recipe *recipe;
+        struct recipe_limits limits;
+        const struct measure_program *programs; /* all outputs of the build; the first is {bin} */
+        size_t n_programs;
+        const char *case_path; /* host path; seen inside as /case/input.smt2 or /case/input.cnf */
+        const enum verdict *expected;
+        size_t n_expected;
+        bool has_seed;
+        uint64_t seed;
+        const char *scratch_parent; /* host folder for scratch folders */
+        enum sandbox_kind sandbox;
+        const cpu_set_t *cpus; /* the slot's core */
+        unsigned slot;
+        int cancel_fd;
+        bool again;    /* a deliberate re-measurement */
+        json_t *about; /* borrowed; merged into run.json: solver, commit, case, build key … */
+};
+
+int measure(const struct measure_request *request, struct fact **ret);

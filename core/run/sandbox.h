@@ -1,0 +1,37 @@
+/* What a program sees: bubblewrap's command line, and whose files are whose; part of execute.c. */
+#pragma once
+
+#include "core/run/execute.h"
+
+/* Users of the slots when we are root, in a range that Debian's policy leaves free (61184 to 65519), and the group of them all. */
+#define SANDBOX_UID_FIRST 61184
+#define SANDBOX_UID_LAST  65519
+#define SANDBOX_GID       SANDBOX_UID_FIRST
+
+/* The helper's process is called so outside of a sandbox; and where it is found inside: there its name begins with a dot. */
+#define SANDBOX_HELPER_NAME "solverfs-exec"
+#define SANDBOX_HELPER      "/." SANDBOX_HELPER_NAME
+
+/* Are we root in a user namespace that has these users, so that a program can be given one of its own? */
+bool sandbox_has_users(void);
+
+/* A user that no other execution on this machine has now, of whatever store: the kernel counts a user's processes (RLIMIT_NPROC), and a user
+ * may signal its own. Held by an OFD lock in /run/solverfs until sandbox_release(), or the death of the holder; `slot` says where to begin
+ * to look. One that was not given back as empty is passed over while any process of that user lives, whosever it is. Where
+ * sandbox_has_users() is false there is nothing to lease: *ret_lock is -1. -EAGAIN when all are taken. */
+int sandbox_lease(unsigned slot, uid_t *ret_uid, int *ret_lock);
+/* `empty`: it is known that no process of that user is left. -1 is fine. */
+void sandbox_release(int lock, bool empty);
+
+/* Hands the scratch folder and what is bound to the user; nothing to do where sandbox_has_users() is false. */
+int sandbox_hand_over(const struct execute_request *request, uid_t uid);
+
+/* Ends what is left of sandboxes whose bubblewrap was killed before they began: its inner half then waits for ever for the outer one.
+ * Returns how many there were. Reads all of /proc. */
+unsigned sandbox_sweep(void);
+
+/* bwrap's argument vector, NULL-terminated, with the helper as the command. Free with sandbox_arguments_free(). -ENOENT with a sentence
+ * when there is no bwrap. */
+int sandbox_arguments(const struct execute_request *request, const char *helper, char ***ret);
+void sandbox_arguments_free(char **arguments);
+DEFINE_CLEANUP(char **, sandbox_arguments_free)

@@ -1,0 +1,38 @@
+/* What a solver answered. SMT-COMP's rules: of standard output, the first line that is not blank, "success", "unsupported" or a comment is the
+ * answer if it is exactly sat, unsat or unknown; containing "error" it is an error; anything else is unknown. With several check-sat,
+ * each line that is exactly one of the three is an answer, in order. DIMACS: the line "s SATISFIABLE", "s UNSATISFIABLE" or
+ * "s UNKNOWN" (and exit codes 10 and 20 as a fallback when there is no such line). Thread-safe, pure. */
+#pragma once
+
+#include "core/recipe/recipe.h"
+#include "core/run/execute.h"
+
+enum verdict {
+        VERDICT_SAT,
+        VERDICT_UNSAT,
+        VERDICT_UNKNOWN,
+        VERDICT_TIMEOUT,
+        VERDICT_MEMOUT,
+        VERDICT_CRASH,
+        VERDICT_ERROR,
+        VERDICT_UNBUILDABLE,
+        N_VERDICTS
+};
+const char *verdict_name(enum verdict v);
+
+struct verdicts {
+        enum verdict *list; /* one for each check-sat answered; malloc'd */
+        size_t n;
+        enum verdict last; /* the run's verdict: the last answer, or how the run ended (timeout, crash, …) */
+};
+/* From what was printed and how it ended. A run that ended by a limit or a signal keeps the answers it gave before in `list`, but
+ * `last` is the limit's or the crash's. */
+int verdict_read(enum format format, const struct execute_result *r, struct verdicts *ret);
+/* More answers than a case has questions (n; 0: not known): none can be told to be the one, so that the run is an error unless it
+ * ended badly anyway. The answers are kept. */
+void verdict_bound(struct verdicts *v, size_t n);
+void verdicts_done(struct verdicts *v);
+
+/* Compares answers with what the case says of itself (expected[i], VERDICT_UNKNOWN when it says nothing): true when one
+ * contradicts (sat against unsat). */
+bool verdict_is_wrong(const struct verdicts *v, const enum verdict *expected, size_t n_expected);

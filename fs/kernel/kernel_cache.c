@@ -1,0 +1,180 @@
+#include "fs/kernel/kernel_cache.h"
+
+#include <pthread.h>
+
+#include "fs/tree/tree.h"
+
+#define PLACED_BITS (1u << 20)
+#define SEEN_SLOTS  4096
+#define MIXED       (UINT64_MAX - 1) /* no generation: listings of several were sent */
+
+struct seen {
+        uint64_t ino, token;
+};
+
+/* A set: open addressing, half full at most. */
+struct inodes {
+        uint64_t *slots; /* 0: free; no file has that number */
+        size_t n, capacity;
+};
+
+struct kernel_cache {
+        pthread_mutex_t lock;
+        /* under lock */
+        uint8_t placed[PLACED_BITS / 8];  /* hashes of inodes that were given a placeholder size */
+        struct seen listings[SEEN_SLOTS]; /* inode of a folder and the generation the kernel may have cached */
+        struct seen pages[SEEN_SLOTS];    /* inode of a file whose value may change, and what its pages are of */
+
+        pthread_mutex_t telling; /* held while the kernel is told of a file's real size */
+        struct inodes told;      /* files it was told of; under telling */
+};
+
+int kernel_cache_new(struct kernel_cache **ret)
+{
+        struct kernel_cache *k = calloc(1, sizeof(*k));
+
+        if (!k)
+                return -ENOMEM;
+        pthread_mutex_init(&k->lock, NULL);
+        pthread_mutex_init(&k->telling, NULL);
+        *ret = k;
+        return 0;
+}
+
+struct kernel_cache *kernel_cache_free(struct kernel_cache *k)
+{
+        if (!k)
+                return NULL;
+        free(k->told.slots);
+        pthread_mutex_destroy(&k->telling);
+        pthread_mutex_destroy(&k->lock);
+        free(k);
+        return NULL;
+}
+
+static uint32_t ino_hash(uint64_t ino)
+{
+        return (uint32_t)((ino * UINT64_C(0x9e3779b97f4a7c15)) >> 32); /* Fibonacci hashing: Knuth, TAOCP vol. 3, 6.4 */
+}
+
+void kernel_cache_placeholder(struct kernel_cache *k, uint64_t ino)
+{
+        uint32_t bit = ino_hash(ino) % PLACED_BITS;
+
+        pthread_mutex_lock(&k->lock);
+        k->placed[bit / 8] |= (uint8_t)(1 << bit % 8);
+        pthread_mutex_unlock(&k->lock);
+}
+
+bool kernel_cache_had_placeholder(struct kernel_cache *k, uint64_t ino)
+{
+        uint32_t bit = ino_hash(ino) % PLACED_BITS;
+        bool set;
+
+        pthread_mutex_lock(&k->lock);
+        set = k->placed[bit / 8] & 1 << bit % 8;
+        pthread_mutex_unlock(&k->lock);
+        return set;
+}
+
+static struct seen *seen_slot(struct seen *table, uint64_t ino)
+{
+        return &table[ino_hash(ino) % SEEN_SLOTS];
+}
+
+bool kernel_cache_listing(struct kernel_cache *k, uint64_t ino, uint64_t generation)
+{
+        struct seen *slot = seen_slot(k->listings, ino);
+        bool same;
+
+        pthread_mutex_lock(&k->lock);
+        same = slot->ino == ino && slot->token == generation;
+        if (slot->ino == ino && !same)
+                *slot = (struct seen){0};
+        pthread_mutex_unlock(&k->lock);
+        return same;
+}
+
+/* What goes on with a listing when nothing is known to have been sent, follows something that went with the pages, or came too late to. */
+void kernel_cache_listing_sent(struct kernel_cache *k, uint64_t ino, uint64_t generation, bool first)
+{
+        struct seen *slot = seen_slot(k->listings, ino);
+
+        pthread_mutex_lock(&k->lock);
+        if (slot->ino != ino)
+                *slot = (struct seen){ino, first ? generation : MIXED};
+        else if (first && slot->token != generation)
+                slot->token = MIXED;
+        pthread_mutex_unlock(&k->lock);
+}
+
+bool kernel_cache_pages(struct kernel_cache *k, uint64_t ino, uint64_t token)
+{
+        struct seen *slot = seen_slot(k->pages, ino);
+        bool same;
+
+        pthread_mutex_lock(&k->lock);
+        same = slot->ino == ino && slot->token == token;
+        *slot = (struct seen){ino, token};
+        pthread_mutex_unlock(&k->lock);
+        return same;
+}
+
+/* Whether this inode was told of; from now on it was. Lock held. When there is no memory for it, it counts as told: its attributes were
+ * never to be kept, so that nearly everybody asks anew anyway. */
+static bool told_before(struct inodes *t, uint64_t ino)
+{
+        size_t i;
+
+        if (2 * t->n >= t->capacity) {
+                struct inodes grown = {.capacity = MAX(2 * t->capacity, (size_t)1024)};
+
+                grown.slots = calloc(grown.capacity, sizeof(*grown.slots));
+                if (!grown.slots)
+                        return true;
+                for (i = 0; i < t->capacity; i++)
+                        if (t->slots[i] != 0)
+                                told_before(&grown, t->slots[i]);
+                free(t->slots);
+                *t = grown;
+        }
+        for (i = ino_hash(ino) & (t->capacity - 1); t->slots[i] != 0; i = (i + 1) & (t->capacity - 1))
+                if (t->slots[i] == ino)
+                        return true;
+        t->slots[i] = ino;
+        t->n++;
+        return false;
+}
+
+static void tell(struct fuse_session *fuse, fuse_ino_t ino, off_t pages, off_t offset, void *page, size_t n)
+{
+        struct fuse_bufvec b = FUSE_BUFVEC_INIT(n);
+
+        b.buf[0].mem = page;
+        fuse_lowlevel_notify_inval_inode(fuse, ino, pages, 0);
+        if (offset >= PLACEHOLDER_SIZE) /* a shorter one is found out by the first read */
+                fuse_lowlevel_notify_store(fuse, ino, offset, &b, 0);
+}
+
+void kernel_cache_tell_size(struct kernel_cache *k, struct fuse_session *fuse, fuse_ino_t ino, off_t offset, void *page, size_t n)
+{
+        pthread_mutex_lock(&k->telling);
+        if (!told_before(&k->told, ino))
+                tell(fuse, ino, -1, offset, page, n);
+        pthread_mutex_unlock(&k->telling);
+}
+
+void kernel_cache_telling(struct kernel_cache *k)
+{
+        pthread_mutex_lock(&k->telling);
+}
+
+void kernel_cache_tell_value(struct fuse_session *fuse, fuse_ino_t ino, off_t offset, void *page, size_t n)
+{
+        tell(fuse, ino, 0, offset, page, n);
+}
+
+void kernel_cache_told(struct kernel_cache *k)
+{
+        pthread_mutex_unlock(&k->telling);
+}

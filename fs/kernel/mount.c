@@ -1,0 +1,328 @@
+/* The life of a mount: making it, serving it, taking it away. */
+#include "fs/kernel/session.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/eventfd.h>
+#include <sys/mount.h>
+#include <sys/statvfs.h>
+#include <sys/wait.h>
+
+#include "cache/base/guard.h"
+#include "cache/base/mount_table.h"
+#include "fs/kernel/session_internal.h"
+
+/* -- what is mounted where -- */
+
+int session_mountpoint(const char *dir, char ret[PATH_SIZE])
+{
+        cleanup_free char *whole = realpath(dir, NULL), *copy = NULL, *parent = NULL;
+        const char *name;
+        char *slash;
+        size_t n;
+
+        if (whole)
+                return snprintf(ret, PATH_SIZE, "%s", whole) < PATH_SIZE ? 0 : -ENAMETOOLONG;
+        if (errno != ENOTCONN && errno != EACCES && errno != EIO)
+                return -errno;
+        /* The mount point itself cannot be looked at: its parent can. */
+        copy = strdup(dir);
+        if (!copy)
+                return -ENOMEM;
+        for (n = strlen(copy); n > 1 && copy[n - 1] == '/'; n--)
+                copy[n - 1] = '\0';
+        slash = strrchr(copy, '/');
+        name = slash ? slash + 1 : copy;
+        if (slash)
+                *slash = '\0';
+        parent = realpath(slash == copy ? "/" : slash ? copy : ".", NULL);
+        if (!parent)
+                return -errno;
+        return snprintf(ret, PATH_SIZE, "%s/%s", strcmp(parent, "/") == 0 ? "" : parent, name) < PATH_SIZE ? 0 : -ENAMETOOLONG;
+}
+
+struct mounted {
+        char type[64];
+        uid_t user;
+};
+
+struct looking {
+        const char *path;
+        struct mounted *ret;
+        bool found;
+};
+
+static int look_at_mount(void *user, const struct mount_entry *m)
+{
+        struct looking *l = user;
+
+        if (strcmp(m->path, l->path) == 0) {
+                snprintf(l->ret->type, sizeof(l->ret->type), "%s", m->type);
+                l->ret->user = m->user;
+                l->found = true;
+        }
+        return 0;
+}
+
+/* The last mount on `path` (absolute, resolved); false when there is none. */
+static bool mounted_at(const char *path, struct mounted *ret)
+{
+        struct looking l = {.path = path, .ret = ret};
+
+        return mount_table_each(look_at_mount, &l) == 0 && l.found;
+}
+
+static int run_fusermount(const char *mountpoint, bool lazy)
+{
+        char *const argv[] = {(char *)"fusermount3", (char *)(lazy ? "-uqz" : "-uq"), (char *)"--", (char *)mountpoint, NULL};
+        pid_t pid;
+        int status, r = -posix_spawnp(&pid, "fusermount3", NULL, NULL, argv, environ);
+
+        if (r < 0)
+                return errorf(r, "cannot run fusermount3: %s", strerror(-r));
+        while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+                ;
+        return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : -EBUSY;
+}
+
+static int detach(const char *path, bool lazy)
+{
+        if (geteuid() != 0)
+                return run_fusermount(path, lazy);
+        return umount2(path, UMOUNT_NOFOLLOW | (lazy ? MNT_DETACH : 0)) < 0 ? -errno : 0;
+}
+
+int session_unmount(const char *mountpoint, bool lazy)
+{
+        char path[PATH_SIZE];
+        struct mounted m;
+        int r = session_mountpoint(mountpoint, path);
+
+        if (r < 0)
+                return errorf(r, "%s: %s", mountpoint, strerror(-r));
+        if (!mounted_at(path, &m))
+                return errorf(-EINVAL, "nothing is mounted at %s", path);
+        if (strcmp(m.type, MOUNT_TYPE) != 0)
+                return errorf(-EINVAL, "what is mounted at %s is %s, not solverfs", path, m.type);
+        if (geteuid() != 0 && geteuid() != m.user)
+                return errorf(-EPERM, "%s was mounted by user %u, who can unmount it, or root", path, (unsigned)m.user);
+        r = detach(path, lazy);
+        if (r == -EBUSY)
+                return errorf(r, "%s is in use; close what is open there, or detach it with --lazy", path);
+        return r < 0 ? errorf(r, "cannot unmount %s: %s", path, strerror(-r)) : 0;
+}
+
+/* -ENOTCONN when nobody serves it. stat() would not do: the kernel may still know the folder's attributes. */
+static int mount_answers(const char *path)
+{
+        struct statvfs fs;
+
+        return statvfs(path, &fs) < 0 ? -errno : 0;
+}
+
+/* Takes away what a killed daemon left; refuses a living one. */
+static int clear_mountpoint(const char *path)
+{
+        struct mounted m;
+        struct stat st;
+        int r = mount_answers(path);
+
+        if (r == 0)
+                r = stat(path, &st) < 0 ? -errno : 0;
+        if (r == -ENOTCONN) {
+                log_warning("detaching the dead mount at %s", path);
+                r = detach(path, true);
+                if (r == 0)
+                        r = stat(path, &st) < 0 ? -errno : 0;
+        } else if (r == 0 && mounted_at(path, &m) && strcmp(m.type, MOUNT_TYPE) == 0)
+                return errorf(-EBUSY, "solverfs is mounted at %s already", path);
+        if (r < 0)
+                return errorf(r, "cannot mount at %s: %s", path, r == -ENOENT ? "no such folder; make it first" : strerror(-r));
+        return S_ISDIR(st.st_mode) ? 0 : errorf(-ENOTDIR, "cannot mount at %s: not a folder", path);
+}
+
+/* -- signals -- */
+
+struct leaver {
+        struct session *session;
+        struct fuse_session *fuse;
+        const char *mountpoint;
+        int end; /* eventfd: the loop has ended by itself */
+        pthread_t loop, thread;
+};
+
+static void leave_set(sigset_t *set)
+{
+        sigemptyset(set);
+        sigaddset(set, SIGTERM);
+        sigaddset(set, SIGINT);
+        sigaddset(set, SIGHUP);
+}
+
+/* To interrupt the loop where it waits for its readers; of all threads only it does not block this one. */
+#define WAKE SIGUSR1
+
+static void on_wake(int sig)
+{
+}
+
+/* The first signal detaches the mount and lets go of everybody who waits; the loop ends when the last open file is closed. The second one
+ * does not wait for that. Where the mount lives on without open files (another mount namespace has a copy of it: a container, a
+ * sandbox), the kernel tells us nothing, so that the loop is ended from here. */
+static void *leaver_thread(void *user)
+{
+        struct leaver *l = user;
+        struct timespec tick = {.tv_nsec = 100 * 1000 * 1000};
+        bool leaving = false;
+        sigset_t set;
+
+        leave_set(&set);
+        for (;;) {
+                struct pollfd fd = {.fd = l->end, .events = POLLIN};
+                int signal = sigtimedwait(&set, NULL, &tick);
+
+                if (poll(&fd, 1, 0) > 0)
+                        return NULL;
+                if (signal < 0) {
+                        if (leaving && session_is_idle(l->session)) {
+                                fuse_session_exit(l->fuse);
+                                pthread_kill(l->loop, WAKE);
+                        }
+                        continue;
+                }
+                if (leaving)
+                        _exit(0); /* the kernel ends the connection; the store is sound at any moment */
+                leaving = true;
+                log_info("signal %d: detaching %s", signal, l->mountpoint);
+                session_interrupt(l->session);
+                detach(l->mountpoint, true);
+        }
+}
+
+/* -- serving -- */
+
+#define MOUNT_THREADS 4 /* that read requests, unless max_threads= says otherwise; of eight, two cores wake the wrong ones */
+
+struct own_options {
+        unsigned threads;
+        int cached, names; /* names: of what is mounted, which are not for the user to give */
+};
+
+static const struct fuse_opt own_options[] = {
+        {"max_threads=%u", offsetof(struct own_options, threads), 1},
+        {"cached", offsetof(struct own_options, cached), 1},
+        {"fsname=", offsetof(struct own_options, names), 1},
+        {"subtype=", offsetof(struct own_options, names), 1},
+        FUSE_OPT_END,
+};
+
+/* The user's options for libfuse, those that are ours taken out and put in *own; before them the kernel's that the user may say otherwise, and
+ * what the mount is known by (tools/mounts.h). */
+static int take_options(const struct session_options *o, const char *store, struct own_options *own, struct fuse_args *ret)
+{
+        cleanup_free char *source = NULL, *options = NULL, *given = NULL;
+
+        if (fuse_opt_add_arg(ret, "solverfs") < 0 ||
+            (o->options && *o->options && (fuse_opt_add_arg(ret, "-o") < 0 || fuse_opt_add_arg(ret, o->options) < 0)))
+                return -ENOMEM;
+        if (fuse_opt_parse(ret, own, own_options, NULL) < 0)
+                return errorf(-EINVAL, "the mount options were not accepted: %s", o->options ? o->options : "");
+        if (own->names)
+                return errorf(-EINVAL,
+                              "the mount options fsname and subtype are not to be given: they say which store is mounted, and "
+                              "that it is one");
+        if (asprintf(&source, "fsname=%s", store) < 0 ||
+            fuse_opt_add_opt(&options, "rw,nodev,nosuid,noatime,subtype=solverfs") < 0 ||
+            fuse_opt_add_opt_escaped(&options, source) < 0 || /* a comma in the store's path is no end of it */
+            asprintf(&given, "-o%s", options) < 0 || fuse_opt_insert_arg(ret, 1, given) < 0)
+                return -ENOMEM;
+        /* What is finished is for everybody who is let in. There the kernel need not look at modes, for which it would ask for the attributes
+         * of every folder on the way that may grow (session_list.c). */
+        return fuse_opt_add_arg(ret, own->cached ? "-oro" : "-odefault_permissions") < 0 ? -ENOMEM : 0;
+}
+
+static int serve(struct fuse_session *fuse, unsigned threads)
+{
+        const struct sigaction wake = {.sa_handler = on_wake}; /* no SA_RESTART */
+        struct fuse_loop_config *config = fuse_loop_cfg_create();
+        sigset_t set;
+        int r;
+
+        if (!config)
+                return -ENOMEM;
+        sigemptyset(&set);
+        sigaddset(&set, WAKE);
+        sigaction(WAKE, &wake, NULL);
+        pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+        fuse_loop_cfg_set_clone_fd(config, 0); /* gained nothing where it was measured */
+        fuse_loop_cfg_set_max_threads(config, threads);
+        fuse_loop_cfg_set_idle_threads(config, threads); /* as many as there are: none ends for want of work */
+        r = fuse_session_loop_mt(fuse, config);
+        fuse_loop_cfg_destroy(config);
+        return r < 0 ? r : 0; /* a signal's number is no error */
+}
+
+static int mount_and_serve(struct session *s, const struct session_options *o, const struct own_options *own,
+                           struct fuse_args *args, const char *path)
+{
+        const struct fuse_lowlevel_ops *operations = own->cached ? &session_finished_operations : &session_operations;
+        struct fuse_session *fuse = fuse_session_new(args, operations, sizeof(*operations), s);
+        struct leaver leaver = {.session = s, .fuse = fuse, .mountpoint = path, .loop = pthread_self()};
+        int r;
+
+        if (!fuse)
+                return errorf(-EINVAL, "the mount options were not accepted: %s", o->options ? o->options : "");
+        if (fuse_session_mount(fuse, path) < 0) {
+                fuse_session_destroy(fuse);
+                return errorf(-EPERM, "cannot mount at %s; see 'solverfs doctor'", path);
+        }
+        leaver.end = eventfd(0, EFD_CLOEXEC);
+        r = leaver.end < 0 ? -errno : session_attach(s, fuse);
+        if (r == 0)
+                r = -pthread_create(&leaver.thread, NULL, leaver_thread, &leaver);
+        if (r == 0) {
+                if (o->ready)
+                        o->ready(o->user, 0);
+                r = serve(fuse, MAX(own->threads, 1u));
+                eventfd_write(leaver.end, 1);
+                pthread_join(leaver.thread, NULL);
+        }
+        closep(&leaver.end);
+        session_drain(s); /* its replies may still notify */
+        session_attach(s, NULL);
+        fuse_session_unmount(
+                fuse); /* closes the descriptor: nobody may be about to write to it, or to what gets its number next */
+        fuse_session_destroy(fuse);
+        return r;
+}
+
+int session_run(struct workspace *w, struct engine *e, const struct session_options *o)
+{
+        struct own_options own = {.threads = MOUNT_THREADS};
+        struct fuse_args args = FUSE_ARGS_INIT(0, NULL);
+        struct session *s = NULL;
+        sigset_t before, leave;
+        char path[PATH_SIZE];
+        int r;
+
+        guard_block_signals(&before); /* every thread made from here on inherits this: signals are for the leaver */
+        leave_set(&leave);
+        sigorset(&before, &before, &leave); /* who is told to end while it ends has ended well */
+        r = session_mountpoint(o->mountpoint, path);
+        r = r < 0 ? errorf(r, "cannot mount at %s: %s", o->mountpoint, strerror(-r)) : clear_mountpoint(path);
+        if (r == 0)
+                r = take_options(o, workspace_dir(w), &own, &args);
+        if (r == 0)
+                r = session_new(w, e, own.cached, &s);
+        if (r == 0)
+                r = mount_and_serve(s, o, &own, &args, path);
+        session_free(s);
+        fuse_opt_free_args(&args);
+        pthread_sigmask(SIG_SETMASK, &before, NULL);
+        if (r < 0 && o->ready)
+                o->ready(o->user, r);
+        return r;
+}

@@ -1,0 +1,27 @@
+/* A case being written by `cp query.smt2 <mount>/cases/`.
+ *
+ * cp returns 0 before RELEASE is handled, so the case is made at FLUSH (close), where an error still reaches it; when that returns 0
+ * it is on disk. A shell's `> file` closes a duplicate before it has written anything: nothing written yet is therefore refused at FLUSH
+ * (EINVAL, which shells ignore and cp reports) without giving up the file; and what was written after a FLUSH makes the case anew, in
+ * place of the one from before. Threads: FUSE may call for one file from several at once. */
+#pragma once
+
+#include "core/cases/cases.h"
+
+struct new_case;
+
+int new_case_open(struct cases *cases, const char *name, struct new_case **ret); /* -EEXIST */
+struct new_case *new_case_ref(struct new_case *n);
+struct new_case *new_case_unref(struct new_case *n); /* the last one closes it */
+DEFINE_CLEANUP(struct new_case *, new_case_unref)
+int new_case_fd(const struct new_case *n);
+void new_case_name(struct new_case *n, char *ret, size_t size);
+uint64_t new_case_number(const struct new_case *n); /* of all of this process; for its inode */
+/* The case that it is since it was flushed: its id (0: none yet); `made`: it was in no listing before. */
+uint32_t new_case_id(struct new_case *n, bool *ret_made);
+/* What is written from now on is that case. */
+int new_case_rename(struct new_case *n, const char *name);
+/* The bytes written, or -errno; -EFBIG where a case would become larger than one may be: not only when all of it is on the disk. */
+ssize_t new_case_write(struct new_case *n, const void *data, size_t size, off_t offset);
+int new_case_truncate(struct new_case *n, off_t size);
+int new_case_flush(struct new_case *n);

@@ -1,0 +1,243 @@
+#include "fs/kernel/notify.h"
+
+#include <fuse_lowlevel.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sys/eventfd.h>
+#include <sys/inotify.h>
+
+struct notify {
+        struct tree *tree;           /* borrowed */
+        struct node_map *nodes;      /* borrowed */
+        struct fuse_session *fuse;   /* borrowed */
+        off_t pages;                 /* from where on they go: 0, or -1 for none */
+        int watch, end;              /* inotify, eventfd */
+        uint64_t seen;               /* re-measurements and builds the kernel was told of */
+        uint64_t recipes;            /* edited and removed recipes it was told of */
+        struct solver_list *solvers; /* a ref; as they were then */
+        unsigned told;               /* how often it was told of these */
+        uint64_t due;                /* when it is told again, now_ns(); 0: often enough */
+        pthread_t thread;
+};
+
+/* Every file of a cell, and its folder. */
+static void forget_cell(struct notify *n, struct inode inode)
+{
+        for (unsigned kind = KIND_CELL; kind <= KIND_RUN_JSON; kind++) {
+                inode.kind = (uint8_t)kind;
+                fuse_lowlevel_notify_inval_inode(n->fuse, node_map_node(n->nodes, inode_pack(inode)), n->pages,
+                                                 0); /* -ENOENT: the kernel does not know it */
+        }
+}
+
+/* A measurement under one time limit may be the answer under any other (core/run/fact.h): with its name the kernel gives up the folder of them. */
+static void forget_timeouts(struct notify *n, const struct view *v, uint32_t commit)
+{
+        static const char name[] = "timeout";
+        struct inode inode = {.kind = KIND_COMMIT, .commit = commit};
+
+        if (tree_view(n->tree, &(struct view){.solver = v->solver, .cached = v->cached}, &inode.view) == 0)
+                fuse_lowlevel_notify_inval_entry(n->fuse, inode_pack(inode), name, sizeof(name) - 1);
+}
+
+static void forget_view(struct notify *n, const struct view *v, struct inode inode)
+{
+        if (tree_view(n->tree, v, &inode.view) == 0)
+                forget_cell(n, inode);
+}
+
+static void forget_commit(struct notify *n, const struct remeasured *r, uint32_t commit)
+{
+        for (int cached = 0; cached <= 1; cached++) {
+                struct view v = {.solver = r->solver, .cached = cached, .has_seed = r->has_seed, .seed = r->seed};
+                const struct inode inode = {.commit = commit, .item = r->info};
+
+                forget_view(n, &v, inode);
+                if (r->has_seed) /* the tree does not have both */
+                        continue;
+                forget_timeouts(n, &v, commit);
+                v.has_timeout = r->wall_ns > 0;
+                v.timeout_ns = r->wall_ns;
+                if (v.has_timeout) /* also where it is in use */
+                        forget_view(n, &v, inode);
+        }
+}
+
+/* One look at what was measured again: mostly many cells of one solver, whose commits' build keys are asked for once. */
+struct forgetting {
+        struct notify *notify;
+        uint32_t solver;     /* number */
+        struct digest *keys; /* owned; of its commits. NULL: of none yet */
+        uint32_t n;
+        bool builds; /* a build was done anew */
+};
+
+static void forgetting_done(struct forgetting *f)
+{
+        free(f->keys);
+}
+
+static bool find_keys(struct forgetting *f, uint32_t solver)
+{
+        cleanup(solver_unrefp) struct solver *s = NULL;
+
+        if (f->keys && f->solver == solver)
+                return true;
+        free(f->keys);
+        f->keys = NULL;
+        f->solver = solver;
+        return workspace_solver_by_number(tree_workspace(f->notify->tree), solver, &s) == 0 &&
+               build_keys(s->history, s->recipe, &f->keys, &f->n) == 0;
+}
+
+static void forget(void *user, const struct remeasured *r)
+{
+        struct forgetting *f = user;
+
+        f->builds |= r->info == 0;
+        if (r->info == 0 || !find_keys(f, r->solver))
+                return;
+        for (uint32_t i = 0; i < f->n; i++)
+                if (digest_equal(&f->keys[i], &r->build))
+                        forget_commit(f->notify, r, i);
+}
+
+static void forget_names(struct notify *n, const struct solver_list *l)
+{
+        for (size_t i = 0; i < l->n; i++) {
+                const char *name = l->list[i]->recipe->name;
+
+                fuse_lowlevel_notify_inval_entry(n->fuse, FUSE_ROOT_ID, name, strlen(name));
+        }
+}
+
+/* What somebody is looking at in that moment, or holds by O_PATH, stays with all that the kernel knows of it: the next lookup of a folder
+ * above it brings it back. So it is told again, when he has gone most likely. */
+static void forget_later(struct notify *n)
+{
+        static const uint64_t later[] = {100 * NSEC_PER_MSEC, NSEC_PER_SEC, 10 * NSEC_PER_SEC};
+
+        n->due = n->told < ARRAY_SIZE(later) ? now_ns() + later[n->told] : 0;
+        n->told++;
+}
+
+static void forget_again(struct notify *n)
+{
+        if (n->due == 0 || now_ns() < n->due)
+                return;
+        forget_names(n, n->solvers);
+        forget_later(n);
+}
+
+static int ms_until_due(const struct notify *n)
+{
+        uint64_t now = now_ns();
+
+        return n->due == 0 ? -1 : n->due <= now ? 0 : (int)((n->due - now) / NSEC_PER_MSEC) + 1;
+}
+
+/* With its name the kernel gives up all below it that nobody has open. Which solvers' recipes are others, or gone, or who has that build, is
+ * not worth knowing. */
+static void forget_solvers(struct notify *n)
+{
+        struct solver_list *now;
+
+        if (workspace_solvers(tree_workspace(n->tree), &now) < 0)
+                return;
+        forget_names(n, n->solvers);
+        forget_names(n, now);
+        solver_list_unref(n->solvers);
+        n->solvers = now;
+        n->told = 0;
+        forget_later(n);
+}
+
+static void look(struct notify *n)
+{
+        struct workspace *w = tree_workspace(n->tree);
+        cleanup(forgetting_done) struct forgetting f = {.notify = n};
+        uint64_t now = runs_remeasured(w), recipes = workspace_recipes_changed(w);
+
+        if (now != n->seen && runs_remeasured_since(w, n->seen, forget, &f) == 0)
+                n->seen = now;
+        if (recipes != n->recipes || f.builds)
+                forget_solvers(n);
+        n->recipes = recipes;
+}
+
+static void *notify_thread(void *user)
+{
+        struct notify *n = user;
+
+        for (;;) {
+                struct pollfd fds[] = {{.fd = n->watch, .events = POLLIN}, {.fd = n->end, .events = POLLIN}};
+                char events[4096];
+
+                if (poll(fds, 2, ms_until_due(n)) < 0 && errno != EINTR)
+                        break;
+                if (fds[1].revents)
+                        break;
+                forget_again(n);
+                if (!fds[0].revents)
+                        continue;
+                usleep(20 * 1000); /* a commit is several writes: look once for all of them */
+                while (read(n->watch, events, sizeof(events)) > 0)
+                        ;
+                look(n);
+        }
+        return NULL;
+}
+
+static struct notify *notify_free(struct notify *n)
+{
+        closep(&n->watch);
+        closep(&n->end);
+        solver_list_unref(n->solvers);
+        free(n);
+        return NULL;
+}
+
+static int watch(struct notify *n, const char *store)
+{
+        char path[PATH_SIZE];
+        int r = path_join(path, store, "lmdb");
+
+        n->watch = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+        n->end = eventfd(0, EFD_CLOEXEC);
+        if (r == 0 && (n->watch < 0 || n->end < 0 || inotify_add_watch(n->watch, path, IN_MODIFY) < 0 ||
+                       inotify_add_watch(n->watch, store, IN_MOVED_TO | IN_CLOSE_WRITE) < 0))
+                r = -errno;
+        if (r == 0)
+                r = -pthread_create(&n->thread, NULL, notify_thread, n);
+        return r < 0 ? errorf(r, "cannot watch %s: %s", store, strerror(-r)) : 0;
+}
+
+int notify_start(struct tree *t, struct node_map *nodes, struct fuse_session *fuse, bool pages, struct notify **ret)
+{
+        struct notify *n = calloc(1, sizeof(*n));
+        int r;
+
+        if (!n)
+                return -ENOMEM;
+        *n = (struct notify){.tree = t, .nodes = nodes, .fuse = fuse, .pages = pages ? 0 : -1, .watch = -1, .end = -1};
+        n->seen = runs_remeasured(tree_workspace(t));
+        n->recipes = workspace_recipes_changed(tree_workspace(t));
+        r = workspace_solvers(tree_workspace(t), &n->solvers);
+        if (r == 0)
+                r = watch(n, workspace_dir(tree_workspace(t)));
+        if (r < 0) {
+                notify_free(n);
+                return r;
+        }
+        *ret = n;
+        return 0;
+}
+
+struct notify *notify_stop(struct notify *n)
+{
+        if (!n)
+                return NULL;
+        eventfd_write(n->end, 1);
+        pthread_join(n->thread, NULL);
+        return notify_free(n);
+}

@@ -1,0 +1,14 @@
+/* Tells the kernel what other processes changed: a cell that `solverfs run --again` measured anew has another mtime and size, and the kernel may
+ * hold the old ones for good; behind an edited recipe, or a build that was done anew, that goes for all there is of its solver. A thread
+ * waits for writes to the store's database and to its config (inotify) and looks whether one was of that kind. */
+#pragma once
+
+#include "fs/kernel/node_map.h"
+#include "fs/tree/tree.h"
+
+struct fuse_session;
+struct notify;
+
+/* `pages`: pages have to go, too, as nobody is asked at an open (session_cached.c). */
+int notify_start(struct tree *t, struct node_map *nodes, struct fuse_session *fuse, bool pages, struct notify **ret);
+struct notify *notify_stop(struct notify *n);

@@ -1,0 +1,60 @@
+#include "fs/kernel/reader.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "cache/base/util.h"
+#include "core/run/sandbox.h"
+
+#define COMM_SIZE 16
+
+/* The name and the parent of the process that a thread belongs to. */
+static bool process_look(pid_t pid, char name[64], pid_t *ret_parent, pid_t *ret_process)
+{
+        char path[64], line[256];
+        cleanup_file FILE *f = NULL;
+        int parent = 0, process = 0;
+
+        snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+        f = fopen(path, "re");
+        if (!f)
+                return false;
+        name[0] = '\0';
+        while (fgets(line, sizeof(line), f)) {
+                sscanf(line, "Name: %63[^\n]", name);
+                sscanf(line, "Tgid: %d", &process);
+                if (sscanf(line, "PPid: %d", &parent) == 1)
+                        break;
+        }
+        *ret_parent = parent;
+        *ret_process = process;
+        return true;
+}
+
+bool reader_is_job(pid_t reader)
+{
+        pid_t parent, process;
+        char name[64];
+
+        for (unsigned depth = 0; reader > 1 && depth < 256 && process_look(reader, name, &parent, &process); depth++) {
+                if (strcmp(name + (name[0] == '.'), SANDBOX_HELPER_NAME) == 0)
+                        return true;
+                reader = parent;
+        }
+        return false;
+}
+
+bool reader_is_named(pid_t reader, char *const *names)
+{
+        char thread[64], leader[64] = "";
+        pid_t parent, process, ignored;
+
+        if (reader <= 0 || !process_look(reader, thread, &parent, &process))
+                return false;
+        if (process != reader) /* a thread may have a name of its own */
+                process_look(process, leader, &ignored, &ignored);
+        for (; *names; names++)
+                if (strncmp(thread, *names, COMM_SIZE - 1) == 0 || (leader[0] && strncmp(leader, *names, COMM_SIZE - 1) == 0))
+                        return true;
+        return false;
+}

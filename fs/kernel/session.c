@@ -1,0 +1,362 @@
+/* FUSE on one side, the tree on the other: names, attributes, and the life of a session. */
+#include "fs/kernel/session_parts.h"
+
+#include <sys/statvfs.h>
+
+#include "fs/kernel/notify.h"
+
+#define FOREVER (365.0 * 24 * 3600)
+#define BRIEFLY 1.0
+
+/* -- attributes -- */
+
+static bool kind_is_moving(enum kind k) /* what another `solver update`, `case add` or a rename in cases/ may change */
+{
+        return k == KIND_REVISION || k == KIND_HEAD || k == KIND_TAG || k == KIND_TAG_FOLDER || k == KIND_BRANCH ||
+               k == KIND_BRANCH_FOLDER || k == KIND_BY_NAME_LINK || k == KIND_BY_NAME_FOLDER || k == KIND_SOLVER ||
+               k == KIND_CASE || k == KIND_CASE_NAME;
+}
+
+/* For how long a name that is not there may be taken not to be there. */
+static double absent_timeout(const struct node *dir)
+{
+        if (dir->view.cached)
+                return 0;
+        switch ((unsigned)dir->route->kind) {
+        case KIND_CASE:
+        case KIND_COMMIT:
+        case KIND_BUILD:
+        case KIND_CELL:
+        case KIND_DOT:
+                return FOREVER; /* their rows are fixed */
+        case KIND_CASES:
+        case KIND_BY_NAME:
+        case KIND_BY_NAME_FOLDER:
+        case KIND_CELLS:
+                return 0; /* cp just made it */
+        default:
+                return BRIEFLY;
+        }
+}
+
+static bool grows(struct session *s, const struct node *n)
+{
+        return node_type(n) == NODE_FOLDER && tree_list_generation(s->tree, n) != LISTING_FIXED;
+}
+
+static int node_attributes(struct session *s, const struct node *n, struct stat *st, double *timeout)
+{
+        bool ready;
+        int r = tree_stat(s->tree, n, st, &ready);
+
+        if (r < 0)
+                return r;
+        *timeout = !ready || (s->no_opendir && grows(s, n))                 ? 0
+                   : kind_is_moving(n->route->kind) || n->route->generation ? BRIEFLY
+                                                                            : FOREVER;
+        if (!ready && node_type(n) == NODE_COMPUTED)
+                kernel_cache_placeholder(s->kernel_cache, st->st_ino);
+        return 0;
+}
+
+int session_node(struct session *s, fuse_ino_t node, struct node *ret)
+{
+        return tree_node(s->tree, node_map_ino(s->nodes, node), ret);
+}
+
+int session_entry(struct session *s, const struct node *n, struct fuse_entry_param *ret)
+{
+        int r = node_attributes(s, n, &ret->attr, &ret->attr_timeout);
+
+        if (r < 0)
+                return r;
+        ret->ino = node_map_node(s->nodes, ret->attr.st_ino);
+        if (file_held_size(s, ret->ino, &ret->attr))
+                ret->attr_timeout = 0;
+        if (s->finished && n->solver)
+                ret->generation = n->solver->version;
+        ret->entry_timeout = kind_is_moving(n->route->kind) ? BRIEFLY : FOREVER;
+        return 0;
+}
+
+int session_error(int r, const char *what, const char *reason)
+{
+        switch (-r) {
+        case ENODATA:
+        case ENOSPC:
+        case EDQUOT:
+        case EINTR:
+        case ENOENT:
+        case ENOTUNIQ:
+        case EDEADLK:
+        case EROFS:
+        case EACCES:
+        case EAGAIN:
+        case ENOMEM:
+        case EMFILE:
+        case ENFILE:
+                return -r;
+        case ESTALE: /* of an inode; with a reason it is of work: the repository lacks what it needs, which no new lookup finds */
+                if (!reason)
+                        return -r;
+                log_error("%s: %s", what, reason);
+                return EIO;
+        case ECANCELED:
+                return EINTR; /* the mount is going away */
+        default:
+                log_error("%s: %s", what, reason ? reason : error_message(r));
+                return EIO;
+        }
+}
+
+/* -- init, lookup, getattr, readlink -- */
+
+static void op_init(void *user, struct fuse_conn_info *conn)
+{
+        struct session *s = user;
+
+        if (s->finished) /* nobody is asked at open: pages go when a size or time is seen to be another */
+                conn->want |= FUSE_CAP_AUTO_INVAL_DATA;
+        else
+                conn->want &= ~(unsigned)FUSE_CAP_AUTO_INVAL_DATA; /* READDIRPLUS and its AUTO are libfuse's default */
+        if (!s->finished && conn->capable & FUSE_CAP_EXPLICIT_INVAL_DATA)
+                conn->want |= FUSE_CAP_EXPLICIT_INVAL_DATA;
+        if (s->finished) /* it is there to be read whole: names come with attributes, however many are asked for at once */
+                conn->want &= ~(unsigned)FUSE_CAP_READDIRPLUS_AUTO;
+        s->no_opendir = s->finished && conn->capable & FUSE_CAP_NO_OPENDIR_SUPPORT;
+        conn->max_background = 1000; /* readers of many files at once: the default of 12 would make them take turns */
+        conn->congestion_threshold = 750;
+}
+
+static void op_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
+{
+        struct session *s = session_of(req);
+        cleanup_node struct node dir = {0}, n = {0};
+        struct fuse_entry_param e = {0};
+        int r = tree_node(s->tree, parent, &dir);
+
+        if (r == 0)
+                r = tree_lookup(s->tree, &dir, name, &n);
+        if (r == 0)
+                r = session_entry(s, &n, &e);
+        if (r == -ENOENT && dir.route && dir.route->kind == KIND_CASES && writing_lookup(s, name, &e))
+                r = 0;
+        else if (r == -ENOENT && dir.route && absent_timeout(&dir) > 0) {
+                e.entry_timeout = absent_timeout(&dir); /* inode 0: the name is not there, for so long */
+                r = 0;
+        }
+        if (r == 0)
+                fuse_reply_entry(req, &e);
+        else
+                fuse_reply_err(req, session_error(r, name, NULL));
+}
+
+int session_stat(struct session *s, fuse_ino_t node, struct stat *ret, double *ret_timeout)
+{
+        cleanup_node struct node n = {0};
+        int r;
+
+        *ret_timeout = 0;
+        if (writing_is(node))
+                return writing_stat(s->writing, node, ret);
+        r = session_node(s, node, &n);
+        if (r == 0)
+                r = node_attributes(s, &n, ret, ret_timeout);
+        if (r == 0 && file_held_size(s, node, ret))
+                *ret_timeout = 0;
+        return r;
+}
+
+static void op_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *)
+{
+        struct session *s = session_of(req);
+        double timeout;
+        struct stat st;
+        int r = session_stat(s, ino, &st, &timeout);
+
+        if (r == 0 && s->no_opendir && S_ISDIR(st.st_mode) && timeout == 0)
+                list_check(s, ino);
+        if (r == 0)
+                fuse_reply_attr(req, &st, timeout);
+        else
+                fuse_reply_err(req, session_error(r, "getattr", NULL));
+}
+
+static void op_readlink(fuse_req_t req, fuse_ino_t ino)
+{
+        struct session *s = session_of(req);
+        cleanup_node struct node n = {0};
+        cleanup_blob struct blob target = {0};
+        int r = tree_node(s->tree, ino, &n);
+
+        if (r == 0)
+                r = node_type(&n) == NODE_LINK ? tree_content(s->tree, &n, &target) : -ENOENT;
+        if (r == 0)
+                fuse_reply_readlink(req, target.data); /* a buffer's bytes end with a NUL */
+        else
+                fuse_reply_err(req, session_error(r, "readlink", NULL));
+}
+
+/* -- what a mount that is only read refuses -- */
+
+static void refuse(fuse_req_t req)
+{
+        fuse_reply_err(req, EROFS);
+}
+static void op_mknod(fuse_req_t req, fuse_ino_t, const char *, mode_t, dev_t)
+{
+        refuse(req);
+}
+static void op_mkdir(fuse_req_t req, fuse_ino_t, const char *, mode_t)
+{
+        refuse(req);
+}
+static void op_rmdir(fuse_req_t req, fuse_ino_t, const char *)
+{
+        refuse(req);
+}
+static void op_symlink(fuse_req_t req, const char *, fuse_ino_t, const char *)
+{
+        refuse(req);
+}
+static void op_link(fuse_req_t req, fuse_ino_t, fuse_ino_t, const char *)
+{
+        refuse(req);
+}
+static void op_removexattr(fuse_req_t req, fuse_ino_t, const char *)
+{
+        refuse(req);
+}
+
+static void op_statfs(fuse_req_t req, fuse_ino_t)
+{
+        struct session *s = session_of(req);
+        struct statvfs st = {.f_bsize = 4096, .f_frsize = 4096};
+
+        statvfs(workspace_dir(tree_workspace(s->tree)), &st); /* what the store may still take is what cases/ may */
+        st.f_files = st.f_ffree = st.f_favail = 0;
+        st.f_namemax = 255;
+        fuse_reply_statfs(req, &st);
+}
+
+const struct fuse_lowlevel_ops session_operations = {
+        .init = op_init,
+        .lookup = op_lookup,
+        .getattr = op_getattr,
+        .setattr = write_setattr,
+        .readlink = op_readlink,
+        .mknod = op_mknod,
+        .mkdir = op_mkdir,
+        .unlink = write_unlink,
+        .rmdir = op_rmdir,
+        .symlink = op_symlink,
+        .rename = write_rename,
+        .link = op_link,
+        .open = file_open,
+        .read = file_read,
+        .write = write_write,
+        .flush = write_flush,
+        .fsync = write_fsync,
+        .release = file_release,
+        .opendir = list_open,
+        .readdir = list_read,
+        .readdirplus = list_read_plus,
+        .statfs = op_statfs,
+        .setxattr = write_setxattr,
+        .getxattr = state_getxattr,
+        .listxattr = state_listxattr,
+        .removexattr = op_removexattr,
+        .create = write_create,
+};
+
+/* No release, no flush, nothing that writes: libfuse answers those by ENOSYS. */
+const struct fuse_lowlevel_ops session_finished_operations = {
+        .init = op_init,
+        .lookup = op_lookup,
+        .getattr = op_getattr,
+        .readlink = op_readlink,
+        .open = finished_open,
+        .read = finished_read,
+        .opendir = list_open,
+        .readdir = list_read,
+        .readdirplus = list_read_plus,
+        .statfs = op_statfs,
+        .getxattr = state_getxattr,
+        .listxattr = state_listxattr,
+};
+
+/* -- life -- */
+
+int session_new(struct workspace *w, struct engine *e, bool finished, struct session **ret)
+{
+        struct session *s = calloc(1, sizeof(*s));
+        int r;
+
+        if (!s)
+                return -ENOMEM;
+        s->engine = e;
+        s->finished = finished;
+        pthread_mutex_init(&s->lock, NULL);
+        r = tree_open(w, e, finished, &s->tree);
+        if (r == 0)
+                r = kernel_cache_new(&s->kernel_cache);
+        if (r == 0)
+                r = node_map_new(&s->nodes);
+        if (r == 0)
+                r = writing_new(&s->writing);
+        if (r == 0)
+                r = contents_new(&s->contents);
+        if (r == 0)
+                r = waiters_new(e, finished ? finished_answered : file_answered, s, &s->waiters);
+        if (r < 0) {
+                session_free(s);
+                return r;
+        }
+        *ret = s;
+        return 0;
+}
+
+struct session *session_free(struct session *s)
+{
+        if (!s)
+                return NULL;
+        waiters_free(s->waiters);
+        file_close_all(s);
+        s->contents = contents_free(s->contents);
+        s->writing = writing_free(s->writing);
+        s->kernel_cache = kernel_cache_free(s->kernel_cache);
+        s->nodes = node_map_free(s->nodes);
+        tree_close(s->tree);
+        pthread_mutex_destroy(&s->lock);
+        free(s);
+        return NULL;
+}
+
+int session_attach(struct session *s, struct fuse_session *fuse)
+{
+        s->fuse = fuse;
+        if (fuse)
+                return notify_start(s->tree, s->nodes, fuse, s->finished, &s->notify);
+        s->notify = notify_stop(s->notify);
+        return 0;
+}
+
+void session_drain(struct session *s)
+{
+        waiters_drain(s->waiters);
+}
+
+void session_interrupt(struct session *s)
+{
+        waiters_interrupt(s->waiters);
+}
+
+bool session_is_idle(struct session *s)
+{
+        bool idle;
+
+        pthread_mutex_lock(&s->lock);
+        idle = !s->handles;
+        pthread_mutex_unlock(&s->lock);
+        return idle && writing_is_idle(s->writing);
+}

@@ -1,0 +1,114 @@
+/* Folders. Listings are cached by the kernel (cache_readdir) as long as tree_list_generation() of the folder is the same at each opendir.
+ *
+ * In a mount of what is finished OPENDIR, too, is answered once by ENOSYS, where the kernel has that: most folders are cells, whose
+ * listings never change. Of the others attributes are not to be kept, so that the kernel, before it takes a listing from its pages, asks for
+ * them (fuse_readdir_cached() and AUTO_INVAL_DATA): then is the time to take the pages away. */
+#include "fs/kernel/session_parts.h"
+
+/* Whether the listing that the kernel may have of a folder is as one made now would be. */
+static bool is_current(struct session *s, const struct node *dir, fuse_ino_t ino, bool *ret_known)
+{
+        uint64_t generation = tree_list_generation(s->tree, dir);
+
+        *ret_known = generation != 0;
+        return generation == LISTING_FIXED || (generation != 0 && kernel_cache_listing(s->kernel_cache, ino, generation));
+}
+
+void list_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
+{
+        struct session *s = session_of(req);
+        cleanup_node struct node dir = {0};
+        bool known;
+        int r = s->no_opendir ? -ENOSYS : tree_node(s->tree, ino, &dir);
+
+        if (r == 0) {
+                fi->keep_cache = is_current(s, &dir, ino, &known);
+                fi->cache_readdir = known;
+                fuse_reply_open(req, fi);
+        } else
+                fuse_reply_err(req, r == -ENOSYS ? ENOSYS : session_error(r, "opendir", NULL));
+}
+
+void list_check(struct session *s, fuse_ino_t ino)
+{
+        cleanup_node struct node dir = {0};
+        bool known;
+
+        if (s->fuse && tree_node(s->tree, ino, &dir) == 0 && node_type(&dir) == NODE_FOLDER && !is_current(s, &dir, ino, &known))
+                fuse_lowlevel_notify_inval_inode(s->fuse, ino, 0, 0);
+}
+
+struct listing {
+        fuse_req_t req;
+        char *data;
+        size_t size, used;
+        bool plus;       /* in READDIRPLUS's form */
+        bool attributes; /* with what a lookup of each name would say */
+};
+
+/* Attributes go with the names where they are as good as free and mostly wanted next: a finished cell's files, which all come from one
+ * fact; and where everything is there to be read whole, the cells. Elsewhere they may cost (a diff, an object of git) and are rarely asked
+ * for; a name without them (inode 0) is looked up if need be. */
+static bool lists_attributes(const struct session *s, const struct node *dir)
+{
+        return dir->view.cached && (dir->route->kind == KIND_CELL || (s->finished && dir->route->kind == KIND_CELLS));
+}
+
+static void entry_attributes(struct session *s, const struct entry *e, struct fuse_entry_param *ret)
+{
+        cleanup_node struct node n = {0};
+
+        if (tree_node(s->tree, e->ino, &n) < 0 || session_entry(s, &n, ret) < 0)
+                *ret = (struct fuse_entry_param){.attr = {.st_ino = e->ino, .st_mode = e->type}};
+}
+
+static int listing_add(void *user, const struct entry *e)
+{
+        struct listing *l = user;
+        struct fuse_entry_param p = {.attr = {.st_ino = e->ino, .st_mode = e->type}};
+        size_t left = l->size - l->used, n;
+
+        if (l->attributes)
+                entry_attributes(session_of(l->req), e, &p);
+        n = l->plus ? fuse_add_direntry_plus(l->req, l->data + l->used, left, e->name, &p, (off_t)e->next)
+                    : fuse_add_direntry(l->req, l->data + l->used, left, e->name, &p.attr, (off_t)e->next);
+        if (n > left)
+                return 1;
+        l->used += n;
+        return 0;
+}
+
+static void reply_listing(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset, bool plus)
+{
+        struct session *s = session_of(req);
+        cleanup_free char *data = malloc(size);
+        struct listing l = {.req = req, .data = data, .size = size, .plus = plus};
+        cleanup_node struct node dir = {0};
+        int r = data ? tree_node(s->tree, ino, &dir) : -ENOMEM;
+        uint64_t generation = r == 0 ? tree_list_generation(s->tree, &dir) : 0;
+        bool full = false;
+
+        if (r == 0 && offset < 1)
+                full = listing_add(&l, &(struct entry){.name = ".", .ino = ino, .type = S_IFDIR, .next = 1});
+        if (r == 0 && offset < 2 && !full)
+                full = listing_add(&l, &(struct entry){.name = "..", .ino = UINT32_MAX, .type = S_IFDIR, .next = 2});
+        l.attributes = plus && r == 0 && lists_attributes(s, &dir); /* not of the two: the kernel knows them */
+        if (r == 0 && !full)
+                r = tree_list(s->tree, &dir, offset <= 2 ? 0 : (uint64_t)offset, listing_add, &l);
+        if (r == 0 && generation != LISTING_FIXED)
+                kernel_cache_listing_sent(s->kernel_cache, ino, generation, offset == 0);
+        if (r == 0)
+                fuse_reply_buf(req, data, l.used);
+        else
+                fuse_reply_err(req, session_error(r, "readdir", NULL));
+}
+
+void list_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset, struct fuse_file_info *)
+{
+        reply_listing(req, ino, size, offset, false);
+}
+
+void list_read_plus(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset, struct fuse_file_info *)
+{
+        reply_listing(req, ino, size, offset, true);
+}

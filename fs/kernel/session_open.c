@@ -1,0 +1,406 @@
+/* Files: open, which may wait for work, and read.
+ *
+ * Pages of a file stay valid until its value is another one (it was measured again on purpose, its recipe was edited, a case has another
+ * name): then the next open drops them, before it is answered. If somebody has it open still, they stay, and whoever opens it is sent to
+ * another node (node_map.h) by ESTALE, which the kernel answers by looking the name up again. What a file's size is before its value is
+ * known: kernel_cache.h. */
+#include "fs/kernel/session_parts.h"
+
+#include <fcntl.h>
+#include <limits.h>
+
+#include "cache/base/fault.h"
+#include "fs/kernel/reader.h"
+
+#define PAGE 4096
+
+/* An open file. */
+struct handle {
+        pthread_mutex_t lock;
+        bool loaded; /* `content` is there; under lock */
+        struct blob content;
+        int fd;                         /* instead of content; -1 */
+        fuse_ino_t node;                /* that it was opened by; 0 until it is listed */
+        bool told;                      /* the pages of its node are of its value; under the session's lock */
+        struct handle *previous, *next; /* under the session's lock */
+};
+
+static struct handle *handle_new(void)
+{
+        struct handle *h = calloc(1, sizeof(*h));
+
+        if (h) {
+                h->fd = -1;
+                pthread_mutex_init(&h->lock, NULL);
+        }
+        return h;
+}
+
+static struct handle *handle_free(struct handle *h)
+{
+        if (!h)
+                return NULL;
+        closep(&h->fd);
+        blob_done(&h->content);
+        pthread_mutex_destroy(&h->lock);
+        free(h);
+        return NULL;
+}
+DEFINE_CLEANUP(struct handle *, handle_free)
+#define cleanup_handle cleanup(handle_freep)
+
+/* Lock held. */
+static void handle_list(struct session *s, struct handle *h, fuse_ino_t node)
+{
+        h->node = node;
+        h->next = s->handles;
+        if (h->next)
+                h->next->previous = h;
+        s->handles = h;
+}
+
+static void handle_close(struct session *s, struct handle *h)
+{
+        pthread_mutex_lock(&s->lock);
+        if (h->next)
+                h->next->previous = h->previous;
+        if (h->previous)
+                h->previous->next = h->next;
+        else
+                s->handles = h->next;
+        pthread_mutex_unlock(&s->lock);
+        handle_free(h);
+}
+
+/* -- values that change -- */
+
+static bool same_file(int a, int b)
+{
+        struct stat x, y;
+
+        return fstat(a, &x) == 0 && fstat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+static bool same_value(const struct handle *a, const struct handle *b)
+{
+        if (a->fd >= 0 || b->fd >= 0)
+                return a->fd >= 0 && b->fd >= 0 && same_file(a->fd, b->fd);
+        return a->content.size == b->content.size &&
+               (a->content.size == 0 || memcmp(a->content.data, b->content.data, a->content.size) == 0);
+}
+
+/* Whether what is in the file may be another than it was. */
+static bool value_moves(const struct session *s, const struct node *n)
+{
+        return n->route->kind == KIND_CASE_NAME || (node_type(n) == NODE_COMPUTED && tree_values_move(s->tree));
+}
+
+/* Somebody has it open with another value. Lock held. */
+static bool is_held_otherwise(const struct session *s, const struct handle *h, fuse_ino_t node)
+{
+        for (const struct handle *other = s->handles; other; other = other->next)
+                if (other->node == node && !same_value(other, h))
+                        return true;
+        return false;
+}
+
+/* Of a file whose value may change, while others open it. -ESTALE: this node is of another value, which somebody still reads; the
+ * one that a new lookup gives is not. */
+static int handle_list_same(struct session *s, struct handle *h, fuse_ino_t node)
+{
+        fuse_ino_t newest = node_map_node(s->nodes, node_map_ino(s->nodes, node));
+        bool other, moves;
+
+        pthread_mutex_lock(&s->lock);
+        other = is_held_otherwise(s, h, node);
+        moves = other && is_held_otherwise(s, h, newest);
+        if (!other)
+                handle_list(s, h, node);
+        pthread_mutex_unlock(&s->lock);
+        if (!other)
+                return 0;
+        return moves && node_map_on(s->nodes, newest) < 0 ? -ENOMEM : -ESTALE;
+}
+
+/* That the pages are of this handle's value is so from now on; whether it was for another handle that is open. */
+static bool handle_told(struct session *s, struct handle *h)
+{
+        bool told = false;
+
+        pthread_mutex_lock(&s->lock);
+        for (const struct handle *other = s->handles; other && !told; other = other->next)
+                told = other != h && other->node == h->node && other->told;
+        h->told = true;
+        pthread_mutex_unlock(&s->lock);
+        return told;
+}
+
+bool file_held_size(struct session *s, fuse_ino_t node, struct stat *st)
+{
+        bool found = false;
+
+        if (!S_ISREG(st->st_mode) || !tree_values_move(s->tree))
+                return false;
+        pthread_mutex_lock(&s->lock);
+        for (struct handle *h = s->handles; h && !found; h = h->next) {
+                struct stat file;
+
+                found = h->node == node && (h->fd < 0 ? h->content.data != NULL : fstat(h->fd, &file) == 0);
+                if (found)
+                        st->st_size = h->fd < 0 ? (off_t)h->content.size : file.st_size;
+        }
+        pthread_mutex_unlock(&s->lock);
+        return found;
+}
+
+/* FNV-1a, by words: not for enemies, who could only fool themselves. */
+static uint64_t value_token(const struct handle *h)
+{
+        uint64_t token = UINT64_C(0xcbf29ce484222325) ^ h->content.size, word;
+        struct stat st;
+
+        if (h->fd >= 0)
+                return fstat(h->fd, &st) == 0 ? st.st_ino : 0;
+        for (size_t i = 0; i < h->content.size; i += sizeof(word)) {
+                word = 0;
+                memcpy(&word, (const char *)h->content.data + i, MIN(sizeof(word), h->content.size - i));
+                token = (token ^ word) * UINT64_C(0x100000001b3);
+                token ^= token >> 32;
+        }
+        return token;
+}
+
+/* The last page of what a handle holds: its offset, and how many bytes of it are in `page`. */
+static off_t last_page(const struct handle *h, char page[PAGE], size_t *ret_n)
+{
+        struct stat st = {0};
+        off_t size = h->fd < 0 ? (off_t)h->content.size : fstat(h->fd, &st) == 0 ? st.st_size : 0;
+        off_t offset = size > 0 ? (size - 1) / PAGE * PAGE : 0;
+        ssize_t n = size - offset;
+
+        if (h->fd >= 0)
+                n = pread(h->fd, page, PAGE, offset);
+        else if (n > 0)
+                memcpy(page, (const char *)h->content.data + offset, (size_t)n);
+        *ret_n = n > 0 ? (size_t)n : 0;
+        return offset;
+}
+
+/* The kernel forgets the placeholder. */
+static void tell_size(struct session *s, fuse_ino_t node, const struct handle *h)
+{
+        char page[PAGE];
+        size_t n;
+        off_t offset = last_page(h, page, &n);
+
+        kernel_cache_tell_size(s->kernel_cache, s->fuse, node, offset, page, n);
+}
+
+/* Of a listed handle whose file's value may change: the kernel has no pages and no size of another one when this returns, whoever else opens
+ * the file meanwhile. */
+static void tell_value(struct session *s, struct handle *h)
+{
+        kernel_cache_telling(s->kernel_cache);
+        if (!handle_told(s, h) && !kernel_cache_pages(s->kernel_cache, h->node, value_token(h)) && s->fuse) {
+                char page[PAGE];
+                size_t n;
+                off_t offset = last_page(h, page, &n);
+
+                kernel_cache_tell_value(s->fuse, h->node, offset, page, n);
+        }
+        kernel_cache_told(s->kernel_cache);
+}
+
+/* Replies to an open that has all it needs; takes the handle. */
+static void reply_open(struct session *s, fuse_req_t req, const struct node *n, fuse_ino_t node, struct handle *h)
+{
+        bool live = node_type(n) == NODE_LIVE, moves = value_moves(s, n);
+        struct fuse_file_info fi = {.fh = (uintptr_t)h, .direct_io = live, .keep_cache = !live, .noflush = 1};
+        int r = moves ? handle_list_same(s, h, node) : 0;
+
+        if (r < 0) {
+                handle_free(h);
+                fuse_reply_err(req, -r);
+                return;
+        }
+        if (moves)
+                tell_value(s, h);
+        else {
+                if (s->fuse && !live && kernel_cache_had_placeholder(s->kernel_cache, inode_pack(n->inode)))
+                        tell_size(s, node, h);
+                pthread_mutex_lock(&s->lock);
+                handle_list(s, h, node);
+                h->told = true;
+                pthread_mutex_unlock(&s->lock);
+        }
+        if (fuse_reply_open(req, &fi) < 0) /* interrupted meanwhile: there will be no release */
+                handle_close(s, h);
+}
+
+/* Why this reader may not start work, or 0. */
+static int may_not_ask(struct session *s, pid_t reader)
+{
+        if (reader_is_job(reader))
+                return -EDEADLK;
+        if (reader_is_named(reader, workspace_settings(tree_workspace(s->tree))->crawlers))
+                return -EDQUOT;
+        return 0;
+}
+
+enum opening {
+        OPENING_DONE,   /* the handle is complete */
+        OPENING_PUT,    /* it is known, and is put in the folder of programs, which takes a moment */
+        OPENING_WORKED, /* it has to be worked out */
+};
+
+static int open_program(struct session *s, const struct node *n)
+{
+        int kept = program_kept(s->tree, n);
+
+        if (kept < 0)
+                return kept;
+        return kept ? OPENING_PUT : n->view.cached ? -ENOENT : OPENING_WORKED;
+}
+
+/* An enum opening, or -errno. */
+static int open_node(struct session *s, const struct node *n, struct handle *h)
+{
+        int r;
+
+        if (n->route->kind == KIND_PROGRAM)
+                return open_program(s, n);
+        if (n->route->open)
+                return n->route->open(s->tree, n, &h->fd);
+        if (node_type(n) == NODE_FILE && !value_moves(s, n))
+                return OPENING_DONE; /* read_content() will get it, if the kernel has no pages of it */
+        r = tree_content(s->tree, n, &h->content);
+        h->loaded = r == 0;
+        return r == -ENOENT && node_type(n) == NODE_COMPUTED && !n->view.cached ? OPENING_WORKED : r;
+}
+
+void file_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
+{
+        struct session *s = session_of(req);
+        cleanup_handle struct handle *h = handle_new();
+        cleanup(query_unrefp) struct query *q = NULL;
+        cleanup_node struct node n = {0};
+        int r;
+
+        if (writing_is(ino)) /* of one just written: its name is taken, and its bytes are to be read by its id */
+                r = (fi->flags & O_ACCMODE) != O_RDONLY ? -EEXIST : -ENOENT;
+        else if ((fi->flags & O_ACCMODE) != O_RDONLY || (fi->flags & O_TRUNC))
+                r = -EROFS;
+        else
+                r = h ? session_node(s, ino, &n) : -ENOMEM;
+        if (r == 0 && (node_type(&n) == NODE_FOLDER || node_type(&n) == NODE_LINK))
+                r = -EROFS; /* no kernel asks for that */
+        if (r == 0)
+                r = open_node(s, &n, h);
+        if (r == OPENING_PUT || r == OPENING_WORKED) {
+                r = r == OPENING_PUT ? 0 : may_not_ask(s, fuse_req_ctx(req)->pid);
+                if (r == 0)
+                        r = tree_query(s->tree, &n, &q);
+                if (r == 0) {
+                        waiters_park(s->waiters, req, &(struct parked){.ino = ino}, q);
+                        return;
+                }
+        }
+        if (r == 0)
+                reply_open(s, req, &n, ino, steal_pointer(h));
+        else
+                fuse_reply_err(req,
+                               r == -EEXIST ? EEXIST : session_error(r, n.route && n.route->name ? n.route->name : "open", NULL));
+}
+
+/* A parked open is answered. */
+static int handle_fill(struct session *s, const struct node *n, struct value *v, struct handle *h)
+{
+        int r;
+
+        if (v->type == &query_program_type) {
+                h->fd = program_value_fd(v);
+                return h->fd < 0 ? -errno : 0;
+        }
+        r = tree_content(s->tree, n, &h->content);
+        h->loaded = r == 0;
+        return r == -ENOENT ? errorf(-EIO, "the value was worked out, but is not in the store") : r;
+}
+
+void file_answered(void *user, fuse_req_t req, const struct parked *p, int r, struct value *v, const char *reason)
+{
+        struct session *s = user;
+        cleanup_handle struct handle *h = handle_new();
+        cleanup_node struct node n = {0};
+
+        if (r == 0)
+                r = fault_at("open.answer");
+        if (r == 0)
+                r = h ? session_node(s, p->ino, &n) : -ENOMEM;
+        if (r == 0)
+                r = handle_fill(s, &n, v, h);
+        if (r == 0) {
+                kernel_cache_placeholder(s->kernel_cache,
+                                         inode_pack(n.inode)); /* we cannot know what the kernel was told while this was parked */
+                reply_open(s, req, &n, p->ino, steal_pointer(h));
+        } else
+                fuse_reply_err(req, session_error(r, "open", reason));
+}
+
+static int read_content(struct session *s, fuse_ino_t ino, struct handle *h)
+{
+        cleanup_node struct node n = {0};
+        int r = 0;
+
+        pthread_mutex_lock(&h->lock);
+        if (!h->loaded) {
+                r = session_node(s, ino, &n);
+                if (r == 0)
+                        r = tree_content(s->tree, &n, &h->content);
+                h->loaded = r == 0;
+        }
+        pthread_mutex_unlock(&h->lock);
+        return r;
+}
+
+void file_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset, struct fuse_file_info *fi)
+{
+        struct handle *h = (struct handle *)(uintptr_t)fi->fh;
+        struct fuse_bufvec b = FUSE_BUFVEC_INIT(size);
+        int r;
+
+        if (writing_is(ino)) {
+                fuse_reply_err(req, EACCES); /* it was opened for writing */
+                return;
+        }
+        if (h->fd >= 0) {
+                b.buf[0].flags = FUSE_BUF_IS_FD | FUSE_BUF_FD_SEEK;
+                b.buf[0].fd = h->fd;
+                b.buf[0].pos = offset;
+                fuse_reply_data(req, &b, 0);
+                return;
+        }
+        r = read_content(session_of(req), ino, h);
+        if (r < 0)
+                fuse_reply_err(req, session_error(r, "read", NULL));
+        else if ((uint64_t)offset >= h->content.size)
+                fuse_reply_buf(req, NULL, 0);
+        else
+                fuse_reply_buf(req, (const char *)h->content.data + offset, MIN(size, h->content.size - (size_t)offset));
+}
+
+void file_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
+{
+        struct session *s = session_of(req);
+
+        if (writing_is(ino))
+                write_release(s, fi);
+        else
+                handle_close(s, (struct handle *)(uintptr_t)fi->fh);
+        fuse_reply_err(req, 0);
+}
+
+void file_close_all(struct session *s)
+{
+        while (s->handles)
+                handle_close(s, s->handles);
+}

@@ -1,0 +1,109 @@
+/* The state of computed files, by extended attributes; asking never starts work. */
+#include "fs/kernel/session_parts.h"
+
+static const char state_prefix[] = "user.solverfs.";
+
+struct state {
+        enum job_state state;
+        uint64_t job;
+        char *reason; /* owned */
+};
+
+static void state_done(struct state *s)
+{
+        free(s->reason);
+}
+
+static int node_state(struct session *s, const struct node *n, struct state *ret)
+{
+        cleanup(query_unrefp) struct query *q = NULL;
+        cleanup_buffer struct buffer b = {0};
+        int r;
+
+        *ret = (struct state){.state = JOB_READY};
+        if (n->route->kind == KIND_PROGRAM) {
+                r = program_kept(s->tree, n);
+                r = r == 0 ? -ENOENT : MIN(r, 0);
+        } else
+                r = n->route->content(s->tree, n, &b);
+        if (r == 0)
+                return 0;
+        if (r == -ENODATA) {
+                ret->state = JOB_FAILED;
+                ret->reason = strdup(error_message(r));
+                return 0;
+        }
+        if (r != -ENOENT)
+                return r;
+        /* what a program waits for is its build, and what fails is that */
+        r = n->route->kind == KIND_PROGRAM ? query_build(tree_workspace(s->tree), n->solver, n->inode.commit, &q)
+                                           : tree_query(s->tree, n, &q);
+        if (r == 0)
+                ret->state = engine_peek(s->engine, q, &ret->job, &ret->reason);
+        if (r == 0 && ret->state == JOB_READY && n->route->kind == KIND_PROGRAM) {
+                ret->state = JOB_FAILED; /* there is a build, and no program */
+                ret->reason = strdup("the commit cannot be built: see build/log");
+        }
+        return r;
+}
+
+static int state_value(struct session *s, fuse_ino_t ino, const char *name, struct buffer *ret)
+{
+        cleanup_node struct node n = {0};
+        cleanup(state_done) struct state state = {0};
+        int r;
+
+        if (strncmp(name, state_prefix, sizeof(state_prefix) - 1) != 0 || writing_is(ino))
+                return -ENODATA; /* not ENOSYS: that would be for every file, for good */
+        name += sizeof(state_prefix) - 1;
+        r = session_node(s, ino, &n);
+        if (r < 0)
+                return r;
+        if (node_type(&n) != NODE_COMPUTED)
+                return -ENODATA;
+        r = node_state(s, &n, &state);
+        if (r < 0)
+                return r;
+        if (strcmp(name, "state") == 0)
+                buffer_adds(ret, job_state_name(state.state));
+        else if (strcmp(name, "reason") == 0 && state.reason)
+                buffer_adds(ret, state.reason);
+        else if (strcmp(name, "job") == 0 && state.job > 0)
+                buffer_addf(ret, "%llu", (unsigned long long)state.job);
+        else
+                return -ENODATA;
+        return buffer_error(ret);
+}
+
+static void reply_xattr(fuse_req_t req, int r, const struct buffer *b, size_t size)
+{
+        if (r < 0)
+                fuse_reply_err(req, -r);
+        else if (size == 0)
+                fuse_reply_xattr(req, b->size);
+        else if (b->size > size)
+                fuse_reply_err(req, ERANGE);
+        else
+                fuse_reply_buf(req, b->data, b->size);
+}
+
+void state_getxattr(fuse_req_t req, fuse_ino_t ino, const char *name, size_t size)
+{
+        cleanup_buffer struct buffer b = {0};
+
+        reply_xattr(req, state_value(session_of(req), ino, name, &b), &b, size);
+}
+
+void state_listxattr(fuse_req_t req, fuse_ino_t ino, size_t size)
+{
+        static const char *const names[] = {"user.solverfs.state", "user.solverfs.reason", "user.solverfs.job"};
+        cleanup_buffer struct buffer b = {0};
+
+        for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+                cleanup_buffer struct buffer value = {0};
+
+                if (state_value(session_of(req), ino, names[i], &value) == 0)
+                        buffer_add(&b, names[i], strlen(names[i]) + 1);
+        }
+        reply_xattr(req, buffer_error(&b), &b, size);
+}

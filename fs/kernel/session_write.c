@@ -1,0 +1,360 @@
+/* Writing: only new cases. */
+#include "fs/kernel/session_parts.h"
+
+#include <limits.h>
+
+#include "cache/base/fault.h"
+
+#define WRITTEN_SLOTS 64
+#define WRITTEN_NS    (60 * NSEC_PER_SEC)
+
+struct new_file {
+        struct new_file *next;
+        struct new_case *file;
+};
+
+struct written {
+        uint64_t ino, until; /* now_ns() */
+        struct stat st;
+        char name[NAME_MAX + 1];
+        uint32_t id; /* of the case that it is */
+        bool made;   /* it was none before */
+};
+
+struct writing {
+        pthread_mutex_t lock;
+        /* under lock */
+        struct new_file *open;
+        struct written written[WRITTEN_SLOTS]; /* files that were closed just now */
+        unsigned next_written;
+};
+
+int writing_new(struct writing **ret)
+{
+        struct writing *w = calloc(1, sizeof(*w));
+
+        if (!w)
+                return -ENOMEM;
+        pthread_mutex_init(&w->lock, NULL);
+        *ret = w;
+        return 0;
+}
+
+struct writing *writing_free(struct writing *w)
+{
+        struct new_file *next;
+
+        if (!w)
+                return NULL;
+        for (struct new_file *f = w->open; f; f = next) {
+                next = f->next;
+                new_case_unref(f->file);
+                free(f);
+        }
+        pthread_mutex_destroy(&w->lock);
+        free(w);
+        return NULL;
+}
+
+bool writing_is_idle(struct writing *w)
+{
+        bool idle;
+
+        pthread_mutex_lock(&w->lock);
+        idle = !w->open;
+        pthread_mutex_unlock(&w->lock);
+        return idle;
+}
+
+static uint64_t new_case_ino(const struct new_case *n)
+{
+        return (uint64_t)KIND_NEW_CASE << 56 | new_case_number(n);
+}
+
+/* A ref, as RELEASE may come while it is looked at: close() does not wait for it. */
+static struct new_case *new_case_of(struct writing *w, fuse_ino_t ino)
+{
+        struct new_case *found = NULL;
+
+        pthread_mutex_lock(&w->lock);
+        for (struct new_file *f = w->open; f && !found; f = f->next)
+                if (new_case_ino(f->file) == ino)
+                        found = new_case_ref(f->file);
+        pthread_mutex_unlock(&w->lock);
+        return found;
+}
+
+bool writing_is(fuse_ino_t ino)
+{
+        return ino >> 56 == KIND_NEW_CASE;
+}
+
+/* By name or, when that is NULL, by inode; whether it is still there is for who asks by name to find out. */
+static bool written_find(struct writing *w, fuse_ino_t ino, const char *name, struct written *ret)
+{
+        uint64_t now = now_ns();
+        bool found = false;
+
+        pthread_mutex_lock(&w->lock);
+        for (unsigned i = 0; i < WRITTEN_SLOTS && !found; i++) {
+                const struct written *f = &w->written[i];
+
+                found = f->until > now && (name ? strcmp(f->name, name) == 0 : f->ino == ino);
+                if (found)
+                        *ret = *f;
+        }
+        pthread_mutex_unlock(&w->lock);
+        return found;
+}
+
+/* Under lock. There is one file of a name. */
+static void written_drop(struct writing *w, fuse_ino_t ino, const char *name)
+{
+        for (unsigned i = 0; i < WRITTEN_SLOTS; i++)
+                if (w->written[i].ino == ino || (name && strcmp(w->written[i].name, name) == 0))
+                        w->written[i].until = 0;
+}
+
+static void written_add(struct writing *w, const struct written *f)
+{
+        pthread_mutex_lock(&w->lock);
+        written_drop(w, f->ino, f->name); /* of an earlier flush, or file */
+        w->written[w->next_written++ % WRITTEN_SLOTS] = *f;
+        pthread_mutex_unlock(&w->lock);
+}
+
+static void written_remove(struct writing *w, fuse_ino_t ino)
+{
+        pthread_mutex_lock(&w->lock);
+        written_drop(w, ino, NULL);
+        pthread_mutex_unlock(&w->lock);
+}
+
+static void written_rename(struct writing *w, struct written *f, const char *name)
+{
+        snprintf(f->name, sizeof(f->name), "%s", name);
+        written_add(w, f);
+}
+
+int writing_stat(struct writing *w, fuse_ino_t ino, struct stat *ret)
+{
+        cleanup(new_case_unrefp) struct new_case *n = new_case_of(w, ino);
+        struct written f;
+        int r;
+
+        if (!n) {
+                if (!written_find(w, ino, NULL, &f))
+                        return -ESTALE;
+                *ret = f.st;
+                return 0;
+        }
+        r = fault_at("case.looked");
+        if (r == 0 && fstat(new_case_fd(n), ret) < 0)
+                r = -errno;
+        if (r < 0)
+                return r;
+        ret->st_ino = ino;
+        ret->st_mode = S_IFREG | 0644;
+        ret->st_uid = geteuid();
+        ret->st_gid = getegid();
+        return 0;
+}
+
+/* Of a name in cases/: what was just written under it, and has not been removed since. */
+static bool written_is_there(struct session *s, const char *name, struct written *ret)
+{
+        cleanup(case_info_unrefp) struct case_info *info = NULL;
+
+        return written_find(s->writing, 0, name, ret) &&
+               cases_get(workspace_cases(tree_workspace(s->tree)), ret->id, &info) == 0 && !info->removed;
+}
+
+bool writing_lookup(struct session *s, const char *name, struct fuse_entry_param *ret)
+{
+        struct written f;
+
+        if (!written_is_there(s, name, &f))
+                return false;
+        ret->attr = f.st;
+        ret->ino = f.st.st_ino;
+        return true;
+}
+
+static void note_written(struct writing *w, struct new_case *n)
+{
+        struct written done = {.ino = new_case_ino(n), .until = now_ns() + WRITTEN_NS};
+
+        if (writing_stat(w, done.ino, &done.st) < 0)
+                return;
+        new_case_name(n, done.name, sizeof(done.name));
+        done.id = new_case_id(n, &done.made);
+        written_add(w, &done);
+}
+
+static void forget_new_case(struct writing *w, struct new_case *n)
+{
+        pthread_mutex_lock(&w->lock);
+        for (struct new_file **p = &w->open; *p; p = &(*p)->next)
+                if ((*p)->file == n) {
+                        struct new_file *gone = *p;
+
+                        *p = gone->next;
+                        free(gone);
+                        break;
+                }
+        pthread_mutex_unlock(&w->lock);
+        new_case_unref(n);
+}
+
+void write_create(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t, struct fuse_file_info *fi)
+{
+        struct session *s = session_of(req);
+        struct new_file *entry = calloc(1, sizeof(*entry));
+        cleanup_node struct node dir = {0};
+        struct fuse_entry_param e = {0};
+        int r = entry ? tree_node(s->tree, parent, &dir) : -ENOMEM;
+
+        if (r == 0 && dir.route->kind != KIND_CASES)
+                r = -EROFS;
+        if (r == 0 && strlen(name) > NAME_MAX)
+                r = -ENAMETOOLONG;
+        if (r == 0)
+                r = new_case_open(workspace_cases(tree_workspace(s->tree)), name, &entry->file);
+        if (r < 0) {
+                free(entry);
+                if (r == -EEXIST)
+                        log_info("a case was not added: %s", error_message(r));
+                fuse_reply_err(req, r == -EEXIST || r == -EINVAL || r == -ENAMETOOLONG ? -r : session_error(r, name, NULL));
+                return;
+        }
+        pthread_mutex_lock(&s->writing->lock);
+        entry->next = s->writing->open;
+        s->writing->open = entry;
+        pthread_mutex_unlock(&s->writing->lock);
+        e.ino = new_case_ino(entry->file);
+        writing_stat(s->writing, e.ino, &e.attr);
+        fi->fh = (uintptr_t)entry->file;
+        fi->direct_io = 1;
+        if (fuse_reply_create(req, &e, fi) < 0) /* interrupted meanwhile: there will be no release */
+                forget_new_case(s->writing, entry->file);
+}
+
+void write_write(fuse_req_t req, fuse_ino_t, const char *data, size_t size, off_t offset, struct fuse_file_info *fi)
+{
+        struct new_case *n = (struct new_case *)(uintptr_t)fi->fh;
+        ssize_t written = new_case_write(n, data, size, offset);
+
+        if (written < 0)
+                fuse_reply_err(req, (int)-written);
+        else
+                fuse_reply_write(req, (size_t)written);
+}
+
+void write_flush(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
+{
+        int r = writing_is(ino) ? new_case_flush((struct new_case *)(uintptr_t)fi->fh) : 0;
+
+        if (r < 0)
+                log_info("a case was not added: %s", error_message(r));
+        else if (writing_is(ino))
+                note_written(session_of(req)->writing,
+                             (struct new_case *)(uintptr_t)fi->fh); /* close() returns before RELEASE comes */
+        fuse_reply_err(req, r == -EEXIST || r == -EINVAL || r == -EFBIG ? -r : r < 0 ? session_error(r, "case", NULL) : 0);
+}
+
+void write_fsync(fuse_req_t req, fuse_ino_t ino, int, struct fuse_file_info *fi)
+{
+        write_flush(req, ino, fi);
+}
+
+/* -- another name -- */
+
+static bool is_cases(struct session *s, fuse_ino_t folder)
+{
+        cleanup_node struct node dir = {0};
+
+        return tree_node(s->tree, folder, &dir) == 0 && dir.route->kind == KIND_CASES;
+}
+
+/* rsync, editors and others write under a name for the meantime and rename. */
+static int rename_written(struct session *s, const char *name, const char *to)
+{
+        struct cases *cases = workspace_cases(tree_workspace(s->tree));
+        cleanup(case_info_unrefp) struct case_info *holder = NULL;
+        cleanup(new_case_unrefp) struct new_case *open = NULL;
+        struct written f;
+        int r = 0;
+
+        if (!written_is_there(s, name, &f))
+                return -EROFS;
+        if (strlen(to) > NAME_MAX)
+                return -ENAMETOOLONG;
+        if (cases_find(cases, to, &holder) == 0 && holder->id != f.id)
+                return errorf(-EEXIST, "the name '%s' is taken by case %u", to, holder->id);
+        if (f.made && !holder) /* other bytes, which were a case before, keep their name */
+                r = cases_rename(cases, f.id, to);
+        open = new_case_of(s->writing, f.ino);
+        if (r == 0 && open) /* it is not closed everywhere */
+                r = new_case_rename(open, to);
+        if (r == 0)
+                written_rename(s->writing, &f, to);
+        return r;
+}
+
+void write_rename(fuse_req_t req, fuse_ino_t parent, const char *name, fuse_ino_t new_parent, const char *to, unsigned flags)
+{
+        struct session *s = session_of(req);
+        int r = !is_cases(s, parent) || !is_cases(s, new_parent) ? -EROFS : flags & ~RENAME_NOREPLACE ? -EINVAL : 0;
+
+        if (r == 0)
+                r = rename_written(s, name, to);
+        if (r == -EEXIST)
+                log_info("a case was not renamed: %s", error_message(r));
+        fuse_reply_err(req, r == -EEXIST || r == -EINVAL || r == -ENAMETOOLONG ? -r : r < 0 ? session_error(r, name, NULL) : 0);
+}
+
+void write_unlink(fuse_req_t req, fuse_ino_t parent, const char *name)
+{
+        struct session *s = session_of(req);
+        struct written f;
+        int r = is_cases(s, parent) && written_is_there(s, name, &f) ? 0 : -EROFS;
+
+        if (r == 0 && f.made)
+                r = cases_remove(workspace_cases(tree_workspace(s->tree)), f.id);
+        if (r == 0)
+                written_remove(s->writing, f.ino);
+        fuse_reply_err(req, r < 0 ? session_error(r, name, NULL) : 0);
+}
+
+/* Times, modes and owners of a file being written, and of the folder, are accepted and mean nothing (cp -p, rsync -a); a length is set. */
+void write_setattr(fuse_req_t req, fuse_ino_t ino, struct stat *attr, int which, struct fuse_file_info *)
+{
+        struct session *s = session_of(req);
+        cleanup(new_case_unrefp) struct new_case *n = writing_is(ino) ? new_case_of(s->writing, ino) : NULL;
+        double timeout;
+        struct stat st;
+        int r = 0;
+
+        if (n && (which & FUSE_SET_ATTR_SIZE))
+                r = new_case_truncate(n, attr->st_size);
+        else if (!n && ((!writing_is(ino) && !is_cases(s, ino)) || (which & FUSE_SET_ATTR_SIZE)))
+                r = -EROFS;
+        if (r == 0)
+                r = session_stat(s, ino, &st, &timeout);
+        if (r == 0)
+                fuse_reply_attr(req, &st, 0);
+        else
+                fuse_reply_err(req, -r);
+}
+
+void write_setxattr(fuse_req_t req, fuse_ino_t ino, const char *, const char *, size_t, int)
+{
+        /* cp -p and install set access control lists, and are content when there is no such thing */
+        fuse_reply_err(req, writing_is(ino) ? EOPNOTSUPP : EROFS);
+}
+
+void write_release(struct session *s, struct fuse_file_info *fi)
+{
+        forget_new_case(s->writing, (struct new_case *)(uintptr_t)fi->fh);
+        fault_at("case.closed");
+}

@@ -1,0 +1,235 @@
+#include "fs/kernel/waiters.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/eventfd.h>
+
+#define LOOK_AGAIN_MS 250
+
+struct waiter {
+        struct waiters *all;
+        fuse_req_t req;
+        struct parked parked;
+        pid_t reader; /* its thread; 0 when it is in a PID namespace we do not see */
+        _Atomic bool interrupted;
+        struct ticket *ticket;          /* under the engine's lock; see engine_leave() */
+        struct waiter *previous, *next; /* under all->lock */
+};
+
+struct waiters {
+        struct engine *engine;
+        parked_fn fn;
+        void *user;
+        int event; /* eventfd: somebody was interrupted, or the end */
+        pthread_t thread;
+        _Atomic bool ending, leaving; /* the thread shall end; everybody shall leave */
+
+        pthread_mutex_t lock;
+        struct waiter *first; /* under lock */
+        size_t replying;      /* out of the list, not yet replied to; under lock */
+        pthread_cond_t gone;  /* nobody is parked any more */
+};
+
+static void waiters_add(struct waiters *all, struct waiter *w)
+{
+        pthread_mutex_lock(&all->lock);
+        w->next = all->first;
+        if (w->next)
+                w->next->previous = w;
+        all->first = w;
+        pthread_mutex_unlock(&all->lock);
+}
+
+/* Lock held. */
+static void waiters_unlink(struct waiters *all, struct waiter *w)
+{
+        if (w->previous)
+                w->previous->next = w->next;
+        else
+                all->first = w->next;
+        if (w->next)
+                w->next->previous = w->previous;
+        all->replying++;
+}
+
+/* It is out of the list: nobody else knows of it any more. */
+static void waiter_reply(struct waiter *w, int r, struct value *v, const char *reason)
+{
+        struct waiters *all = w->all;
+
+        fuse_req_interrupt_func(w->req, NULL, NULL);
+        all->fn(all->user, w->req, &w->parked, r, v, reason);
+        free(w);
+        pthread_mutex_lock(&all->lock);
+        all->replying--;
+        if (!all->first && all->replying == 0)
+                pthread_cond_broadcast(&all->gone);
+        pthread_mutex_unlock(&all->lock);
+}
+
+static void waiter_answered(void *user, int r, struct value *v, const char *reason)
+{
+        struct waiter *w = user;
+
+        pthread_mutex_lock(&w->all->lock);
+        waiters_unlink(w->all, w);
+        pthread_mutex_unlock(&w->all->lock);
+        waiter_reply(w, r, v, reason);
+}
+
+static void waiter_interrupted(fuse_req_t, void *user)
+{
+        struct waiter *w = user;
+
+        w->interrupted = true;
+        eventfd_write(w->all->event, 1);
+}
+
+void waiters_park(struct waiters *all, fuse_req_t req, const struct parked *p, struct query *q)
+{
+        struct waiter *w = calloc(1, sizeof(*w));
+        int r;
+
+        if (!w) {
+                fuse_reply_err(req, ENOMEM);
+                return;
+        }
+        *w = (struct waiter){.all = all, .req = req, .parked = *p, .reader = fuse_req_ctx(req)->pid};
+        waiters_add(all, w);
+        fuse_req_interrupt_func(req, waiter_interrupted, w); /* before a worker can answer, and free, the request */
+        if (all->leaving) {
+                waiter_answered(w, -EINTR, NULL, NULL);
+                return;
+        }
+        r = engine_ask(all->engine, q, PRIORITY_PERSON, false, waiter_answered, w, &w->ticket);
+        if (r < 0)
+                waiter_answered(w, r, NULL, error_message(r));
+}
+
+/* -- the thread that looks at interrupted readers -- */
+
+static bool has_signal(uint64_t set, const int *signals, size_t n)
+{
+        for (size_t i = 0; i < n; i++)
+                if (set & UINT64_C(1) << (signals[i] - 1))
+                        return true;
+        return false;
+}
+
+/* Whether the reader is about to end, or wants out of its open. Those that dump core do not show as SIGKILL before they do. */
+static bool reader_is_ending(pid_t reader)
+{
+        static const int ending[] = {SIGKILL, SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+        static const int dumping[] = {SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGSYS, SIGTRAP, SIGXCPU, SIGXFSZ};
+        uint64_t pending = 0, blocked = 0, caught = 0, mask;
+        char path[64], line[256];
+        cleanup_file FILE *f = NULL;
+
+        snprintf(path, sizeof(path), "/proc/%d/status", (int)reader);
+        f = reader > 0 ? fopen(path, "re") : NULL;
+        if (!f)
+                return true; /* gone, or in a namespace we cannot look into */
+        while (fgets(line, sizeof(line), f))
+                if (sscanf(line, "SigPnd: %" SCNx64, &mask) == 1 || sscanf(line, "ShdPnd: %" SCNx64, &mask) == 1)
+                        pending |= mask;
+                else if (sscanf(line, "SigBlk: %" SCNx64, &mask) == 1)
+                        blocked = mask;
+                else if (sscanf(line, "SigCgt: %" SCNx64, &mask) == 1)
+                        caught = mask;
+        return has_signal(pending & ~blocked, ending, ARRAY_SIZE(ending)) ||
+               has_signal(pending & ~blocked & ~caught, dumping, ARRAY_SIZE(dumping));
+}
+
+/* Takes one ending reader out of the list and the engine; NULL when there is none. *ret_waiting: interrupted ones that wait on. */
+static struct waiter *waiters_take_ending(struct waiters *all, bool *ret_waiting)
+{
+        struct waiter *found = NULL;
+
+        *ret_waiting = false;
+        pthread_mutex_lock(&all->lock);
+        for (struct waiter *w = all->first; w && !found; w = w->next) {
+                if (!w->interrupted && !all->leaving)
+                        continue;
+                *ret_waiting = true;
+                if ((!all->leaving && !reader_is_ending(w->reader)) || !engine_leave(all->engine, &w->ticket))
+                        continue; /* or it is being answered now, or not asked for yet: next time */
+                waiters_unlink(all, w);
+                found = w;
+        }
+        pthread_mutex_unlock(&all->lock);
+        return found;
+}
+
+static void *waiters_thread(void *user)
+{
+        struct waiters *all = user;
+        bool waiting = false;
+
+        while (!all->ending) {
+                struct pollfd fd = {.fd = all->event, .events = POLLIN};
+                struct waiter *w;
+                eventfd_t n;
+
+                if (poll(&fd, 1, waiting ? LOOK_AGAIN_MS : -1) > 0)
+                        eventfd_read(all->event, &n);
+                while ((w = waiters_take_ending(all, &waiting)))
+                        waiter_reply(w, -EINTR, NULL, NULL);
+        }
+        return NULL;
+}
+
+void waiters_interrupt(struct waiters *all)
+{
+        all->leaving = true;
+        eventfd_write(all->event, 1);
+}
+
+void waiters_drain(struct waiters *all)
+{
+        waiters_interrupt(all);
+        pthread_mutex_lock(&all->lock);
+        while (all->first || all->replying > 0)
+                pthread_cond_wait(&all->gone, &all->lock);
+        pthread_mutex_unlock(&all->lock);
+}
+
+int waiters_new(struct engine *e, parked_fn fn, void *user, struct waiters **ret)
+{
+        struct waiters *all = calloc(1, sizeof(*all));
+        int r;
+
+        if (!all)
+                return -ENOMEM;
+        all->engine = e;
+        all->fn = fn;
+        all->user = user;
+        pthread_mutex_init(&all->lock, NULL);
+        pthread_cond_init(&all->gone, NULL);
+        all->event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+        r = all->event < 0 ? -errno : -pthread_create(&all->thread, NULL, waiters_thread, all);
+        if (r < 0) {
+                closep(&all->event);
+                free(all);
+                return errorf(r, "cannot start a thread: %s", strerror(-r));
+        }
+        *ret = all;
+        return 0;
+}
+
+struct waiters *waiters_free(struct waiters *all)
+{
+        if (!all)
+                return NULL;
+        assert(!all->first);
+        all->ending = true;
+        eventfd_write(all->event, 1);
+        pthread_join(all->thread, NULL);
+        close(all->event);
+        pthread_cond_destroy(&all->gone);
+        pthread_mutex_destroy(&all->lock);
+        free(all);
+        return NULL;
+}

@@ -1,0 +1,274 @@
+#include "fs/routes/routes.h"
+
+#include <inttypes.h>
+
+uint64_t cases_listing(struct tree *t, const struct node *)
+{
+        return cases_generation(workspace_cases(tree_workspace(t))) + 1;
+}
+
+/* -- cases/<case> -- */
+
+MATCH(case_match)
+{
+        cleanup(case_info_unrefp) struct case_info *info = NULL;
+        uint64_t id;
+        int r;
+
+        if (!parse_name_number(name, INODE_ITEM_MAX, &id))
+                return -ENOENT;
+        r = cases_get(workspace_cases(tree_workspace(t)), (uint32_t)id, &info);
+        ret->inode.item = (uint32_t)id;
+        return r;
+}
+
+static int case_numbers(struct tree *t, const struct node *, uint32_t **ret, size_t *ret_n)
+{
+        return cases_list(workspace_cases(tree_workspace(t)), ret, ret_n);
+}
+
+LIST(case_entries)
+{
+        return tree_emit_cases(t, dir, row, from, case_numbers, fn, user);
+}
+
+int case_mtime(struct tree *t, const struct node *n, int64_t *ret)
+{
+        cleanup(case_info_unrefp) struct case_info *info = NULL;
+        int r = cases_get(workspace_cases(tree_workspace(t)), n->inode.item, &info);
+
+        if (r == 0)
+                *ret = info->added;
+        return r;
+}
+
+CONTENT(case_text)
+{
+        cleanup(case_info_unrefp) struct case_info *info = NULL;
+        char sha[DIGEST_HEX_SIZE];
+        int r = cases_get(workspace_cases(tree_workspace(t)), n->inode.item, &info);
+
+        if (r < 0)
+                return r;
+        digest_hex(&info->sha256, sha);
+        buffer_addf(ret, "%s\n",
+                    n->route->kind == KIND_CASE_NAME     ? info->name
+                    : n->route->kind == KIND_CASE_SHA256 ? sha
+                    : n->route->kind == KIND_CASE_LOGIC  ? info->logic
+                                                         : verdict_name(info->status));
+        return 0;
+}
+
+/* -- cases/<case>/input.* -- */
+
+static const char *input_name(enum format f)
+{
+        return f == FORMAT_CNF ? "input.cnf" : "input.smt2";
+}
+
+MATCH(case_input_match)
+{
+        cleanup(case_info_unrefp) struct case_info *info = NULL;
+        int r = cases_get(workspace_cases(tree_workspace(t)), dir->inode.item, &info);
+
+        (void)ret; /* the folder's item is the file's */
+        return r < 0 ? r : strcmp(name, input_name(info->format)) == 0 ? 0 : -ENOENT;
+}
+
+LIST(case_input_entries)
+{
+        cleanup(case_info_unrefp) struct case_info *info = NULL;
+        struct inode inode = dir->inode;
+
+        if (from > 0 || cases_get(workspace_cases(tree_workspace(t)), dir->inode.item, &info) < 0)
+                return 0;
+        inode.kind = KIND_CASE_INPUT;
+        return tree_emit(row, input_name(info->format), inode, 0, fn, user);
+}
+
+int case_input_size(struct tree *t, const struct node *n, uint64_t *ret)
+{
+        cleanup(case_info_unrefp) struct case_info *info = NULL;
+        int r = cases_get(workspace_cases(tree_workspace(t)), n->inode.item, &info);
+
+        if (r == 0)
+                *ret = info->size;
+        return r;
+}
+
+int case_input_open(struct tree *t, const struct node *n, int *ret_fd)
+{
+        cleanup(case_info_unrefp) struct case_info *info = NULL;
+        struct cases *cases = workspace_cases(tree_workspace(t));
+        char path[PATH_SIZE];
+        int r = cases_get(cases, n->inode.item, &info);
+
+        return r < 0 ? r : cases_open_bytes(cases, info, ret_fd, path);
+}
+
+/* -- cases/by-name: a name with slashes is in nested folders, whose numbers are those of their paths -- */
+
+static int folder_path(struct tree *t, const struct node *dir, char **ret)
+{
+        cleanup_free char *name = NULL;
+        int r;
+
+        if (dir->route->kind == KIND_BY_NAME)
+                return (*ret = strdup("")) ? 0 : -ENOMEM;
+        r = tree_name(t, NAMES_PATH, inode_number(&dir->inode), &name);
+        if (r < 0)
+                return r;
+        return asprintf(ret, "%s/", name) < 0 ? -ENOMEM : 0;
+}
+
+/* The first name that is not below `name`. */
+static size_t names_from(const struct case_names *c, const char *name)
+{
+        size_t low = 0, high = c->n;
+
+        while (low < high) {
+                size_t middle = (low + high) / 2;
+
+                if (strcmp(c->list[middle].name, name) < 0)
+                        low = middle + 1;
+                else
+                        high = middle;
+        }
+        return low;
+}
+
+MATCH(by_name_folder_match)
+{
+        cleanup(case_names_unrefp) struct case_names *c = NULL;
+        cleanup_free char *folder = NULL, *path = NULL;
+        uint32_t number;
+        size_t at, n;
+        int r = folder_path(t, dir, &folder);
+
+        if (r == 0 && asprintf(&path, "%s%s/", folder, name) < 0)
+                r = -ENOMEM;
+        if (r == 0)
+                r = tree_case_names(t, &c);
+        if (r < 0)
+                return r;
+        n = strlen(path);
+        at = names_from(c, path);
+        if (at == c->n || strncmp(c->list[at].name, path, n) != 0)
+                return -ENOENT;
+        path[n - 1] = '\0';
+        r = tree_number(t, NAMES_PATH, path, &number);
+        if (r == 0)
+                inode_set_number(&ret->inode, number);
+        return r;
+}
+
+MATCH(by_name_link_match)
+{
+        cleanup(case_names_unrefp) struct case_names *c = NULL;
+        cleanup_free char *folder = NULL, *path = NULL;
+        size_t at;
+        int r = folder_path(t, dir, &folder);
+
+        if (r == 0 && asprintf(&path, "%s%s", folder, name) < 0)
+                r = -ENOMEM;
+        if (r == 0)
+                r = tree_case_names(t, &c);
+        if (r < 0)
+                return r;
+        at = names_from(c, path);
+        if (at == c->n || strcmp(c->list[at].name, path) != 0)
+                return -ENOENT;
+        ret->inode = (struct inode){.kind = KIND_BY_NAME_LINK, .item = c->list[at].id};
+        return 0;
+}
+
+/* Gives the folders of a folder their numbers: one by one, each would be a commit of its own. */
+static int number_folders(struct tree *t, const struct case_names *c, const char *folder)
+{
+        size_t count = 0, skip = strlen(folder), previous = 0;
+        char **names = calloc(c->n + 1, sizeof(*names)); /* NULL-terminated */
+        int r = names ? 0 : -ENOMEM;
+
+        for (size_t i = names_from(c, folder); r == 0 && i < c->n && strncmp(c->list[i].name, folder, skip) == 0; i++) {
+                const char *name = c->list[i].name, *slash = strchr(name + skip, '/');
+
+                if (!slash || (count > 0 && previous == (size_t)(slash - name) && strncmp(names[count - 1], name, previous) == 0))
+                        continue;
+                previous = (size_t)(slash - name);
+                names[count] = strndup(name, previous);
+                if (!names[count++])
+                        r = -ENOMEM;
+        }
+        if (r == 0)
+                r = tree_number_all(t, NAMES_PATH, names, count);
+        strings_free(names);
+        return r;
+}
+
+/* Both rows walk the names below the folder; the offset is the place in the sorted list. A folder shows up once: at its first name. */
+static int by_name_entries(struct tree *t, const struct node *dir, const struct route *row, uint64_t from, entry_fn fn,
+                           void *user)
+{
+        bool folders = row->kind == KIND_BY_NAME_FOLDER;
+        cleanup(case_names_unrefp) struct case_names *c = NULL;
+        cleanup_free char *folder = NULL;
+        size_t n, first;
+        int r = folder_path(t, dir, &folder);
+
+        if (r == 0)
+                r = tree_case_names(t, &c);
+        if (r == 0 && folders && from == 0)
+                r = number_folders(t, c, folder);
+        if (r < 0)
+                return r;
+        n = strlen(folder);
+        first = names_from(c, folder);
+        for (size_t i = MAX(first, from); i < c->n && strncmp(c->list[i].name, folder, n) == 0; i++) {
+                const char *rest = c->list[i].name + n, *slash = strchr(rest, '/');
+                struct inode inode = {.kind = (uint8_t)row->kind, .item = c->list[i].id};
+                size_t size = slash ? (size_t)(slash - rest) : strlen(rest);
+                cleanup_free char *name = NULL;
+
+                if (folders != (slash != NULL) || (slash && i > first && strncmp(c->list[i - 1].name + n, rest, size + 1) == 0))
+                        continue;
+                name = strndup(rest, size);
+                if (!name)
+                        return -ENOMEM;
+                if (slash) {
+                        struct node found = {0};
+
+                        r = by_name_folder_match(t, dir, name, &found);
+                        if (r < 0)
+                                return r;
+                        inode = found.inode;
+                        inode.kind = KIND_BY_NAME_FOLDER;
+                }
+                r = tree_emit(row, name, inode, i, fn, user);
+                if (r != 0)
+                        return r;
+        }
+        return 0;
+}
+
+LIST(by_name_folder_entries)
+{
+        return by_name_entries(t, dir, row, from, fn, user);
+}
+
+LIST(by_name_link_entries)
+{
+        return by_name_entries(t, dir, row, from, fn, user);
+}
+
+CONTENT(by_name_target)
+{
+        cleanup(case_info_unrefp) struct case_info *info = NULL;
+        int r = cases_get(workspace_cases(tree_workspace(t)), n->inode.item, &info);
+
+        if (r < 0)
+                return r;
+        for (const char *p = strchr(info->name, '/'); p; p = strchr(p + 1, '/'))
+                buffer_adds(ret, "../");
+        buffer_addf(ret, "../%" PRIu32, info->id);
+        return 0;
+}

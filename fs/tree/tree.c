@@ -1,0 +1,326 @@
+#include "fs/tree/tree_internal.h"
+
+#include <inttypes.h>
+
+int tree_open(struct workspace *w, struct engine *e, bool finished, struct tree **ret)
+{
+        struct tree *t = calloc(1, sizeof(*t));
+        struct stat st;
+        int r;
+
+        if (!t)
+                return -ENOMEM;
+        t->workspace = w;
+        t->engine = e;
+        t->finished = finished;
+        t->uid = geteuid();
+        t->gid = getegid();
+        t->started = stat(workspace_dir(w), &st) == 0 ? st.st_mtime : now_seconds();
+        pthread_mutex_init(&t->lock, NULL);
+        r = lookup_cache_new(&t->lookup_cache);
+        if (r < 0) {
+                tree_close(t);
+                return r;
+        }
+        *ret = t;
+        return 0;
+}
+
+struct tree *tree_close(struct tree *t)
+{
+        if (!t)
+                return NULL;
+        lookup_cache_free(t->lookup_cache);
+        tree_names_done(t);
+        case_names_unref(t->case_names);
+        pthread_mutex_destroy(&t->lock);
+        free(t);
+        return NULL;
+}
+
+struct workspace *tree_workspace(struct tree *t)
+{
+        return t->workspace;
+}
+
+struct engine *tree_engine(struct tree *t)
+{
+        return t->engine;
+}
+
+bool parse_name_number(const char *name, uint64_t most, uint64_t *ret)
+{
+        uint64_t n = 0;
+
+        if (name[0] == '\0' || (name[0] == '0' && name[1] != '\0'))
+                return false;
+        for (const char *p = name; *p; p++) {
+                if (*p < '0' || *p > '9' || n > (UINT64_MAX - 9) / 10)
+                        return false;
+                n = n * 10 + (uint64_t)(*p - '0');
+        }
+        *ret = n;
+        return n <= most;
+}
+
+/* -- nodes -- */
+
+void node_done(struct node *n)
+{
+        n->solver = solver_unref(n->solver);
+}
+
+enum node_type node_type(const struct node *n)
+{
+        return n->route->type == NODE_LIVE && n->view.cached ? NODE_FILE : n->route->type;
+}
+
+/* Kinds outside of a solver's folder have no view. */
+static bool kind_has_view(enum kind k)
+{
+        return (k >= KIND_SOLVER && k <= KIND_TIMEOUT) || k == KIND_TIMEOUT_ALIAS;
+}
+
+static int node_fill(struct tree *t, struct inode inode, struct node *ret)
+{
+        int r;
+
+        *ret = (struct node){.inode = inode};
+        if (inode.kind >= N_KINDS)
+                return -ESTALE;
+        ret->route = &routes[inode.kind];
+        if (!kind_has_view(inode.kind))
+                return 0;
+        r = tree_view_at(t, inode.view, &ret->view);
+        if (r == 0)
+                r = workspace_solver_by_number(t->workspace, ret->view.solver, &ret->solver);
+        return r == -ENOENT ? -ESTALE : r;
+}
+
+int tree_node(struct tree *t, uint64_t ino, struct node *ret)
+{
+        struct inode inode = ino == 1 ? (struct inode){.kind = KIND_ROOT} : inode_unpack(ino);
+
+        return node_fill(t, inode, ret);
+}
+
+/* What a row's entry is when nothing but the row differs from its folder. */
+static struct inode inode_below(const struct node *dir, const struct route *row)
+{
+        struct inode i = dir->inode;
+
+        i.kind = (uint8_t)row->kind;
+        return i;
+}
+
+static bool row_is_in(const struct tree *t, const struct route *row, const struct node *dir)
+{
+        return (row->parents & IN(dir->route->kind)) != 0 && !(t->finished && row->starts);
+}
+
+int tree_lookup(struct tree *t, const struct node *dir, const char *name, struct node *ret)
+{
+        int r = -ENOENT;
+
+        for (size_t i = 0; i < N_KINDS && r == -ENOENT; i++) {
+                const struct route *row = &routes[i];
+                struct node found = {.inode = inode_below(dir, row)};
+
+                if (!row_is_in(t, row, dir) || (row->name && strcmp(row->name, name) != 0))
+                        continue;
+                if (row->match)
+                        r = row->match(t, dir, name, &found);
+                else
+                        r = row->exists && !row->exists(t, dir, row) ? -ENOENT : 0;
+                if (r == 0)
+                        r = node_fill(t, found.inode, ret);
+                else if (row->name)
+                        break;
+        }
+        return r;
+}
+
+/* -- listings -- */
+
+#define ROW_SHIFT 48 /* an offset is row + 1 and the entry's index in it + 1 */
+
+static mode_t route_mode(const struct route *row)
+{
+        return row->type == NODE_FOLDER ? S_IFDIR : row->type == NODE_LINK ? S_IFLNK : S_IFREG;
+}
+
+int tree_emit(const struct route *row, const char *name, struct inode inode, uint64_t index, entry_fn fn, void *user)
+{
+        return fn(user, &(struct entry){
+                                .name = name,
+                                .ino = inode_pack(inode),
+                                .type = route_mode(row),
+                                .next = ((uint64_t)row->kind + 1) << ROW_SHIFT | (index + 1),
+                        });
+}
+
+int tree_emit_cases(struct tree *t, const struct node *dir, const struct route *row, uint64_t from, numbers_fn find, entry_fn fn,
+                    void *user)
+{
+        cleanup(numbers_unrefp) struct numbers *ids = NULL;
+        struct inode inode = dir->inode;
+        int r = tree_numbers(t, dir, from, find, &ids);
+
+        inode.kind = (uint8_t)row->kind;
+        for (size_t i = r == 0 ? numbers_from(ids, from) : 0; r == 0 && i < ids->n; i++) {
+                char name[16];
+
+                inode.item = ids->list[i];
+                snprintf(name, sizeof(name), "%" PRIu32, ids->list[i]);
+                r = tree_emit(row, name, inode, ids->list[i], fn, user);
+        }
+        return r;
+}
+
+static int list_fixed(struct tree *t, const struct node *dir, const struct route *row, uint64_t from, entry_fn fn, void *user)
+{
+        struct node found = {.inode = inode_below(dir, row)};
+
+        if (from > 0)
+                return 0;
+        if (row->match ? row->match(t, dir, row->name, &found) < 0 : row->exists && !row->exists(t, dir, row))
+                return 0;
+        return tree_emit(row, row->name, found.inode, 0, fn, user);
+}
+
+int tree_list(struct tree *t, const struct node *dir, uint64_t offset, entry_fn fn, void *user)
+{
+        size_t first = offset >> ROW_SHIFT;
+        uint64_t from = offset & ((UINT64_C(1) << ROW_SHIFT) - 1);
+        int r = 0;
+
+        first = first > 0 ? first - 1 : 0;
+        for (size_t i = first; i < N_KINDS && r == 0; i++) {
+                const struct route *row = &routes[i];
+
+                if (!row_is_in(t, row, dir))
+                        continue;
+                if (row->name)
+                        r = list_fixed(t, dir, row, i == first ? from : 0, fn, user);
+                else
+                        r = row->list(t, dir, row, i == first ? from : 0, fn, user);
+        }
+        return MIN(r, 0);
+}
+
+uint64_t tree_list_generation(struct tree *t, const struct node *dir)
+{
+        if (dir->route->kind == KIND_CELL && dir->view.cached)
+                return LISTING_FIXED; /* it is there when it is finished, and then has all its files */
+        if (dir->view.cached)
+                return lookup_cache_generation(t);
+        return dir->route->generation ? dir->route->generation(t, dir) : LISTING_FIXED;
+}
+
+/* -- attributes and content -- */
+
+int node_commit(const struct node *n, struct commit *ret)
+{
+        return history_commit(n->solver->history, n->inode.commit, ret);
+}
+
+static int64_t node_mtime(struct tree *t, const struct node *n)
+{
+        struct commit c;
+        int64_t mtime;
+
+        if (n->route->mtime && n->route->mtime(t, n, &mtime) == 0)
+                return mtime;
+        if (n->inode.kind >= KIND_COMMIT && n->inode.kind <= KIND_TIMEOUT && node_commit(n, &c) == 0)
+                return commit_mtime(&c);
+        return t->started;
+}
+
+/* Nothing is written to but cases/. */
+static mode_t node_mode(const struct node *n)
+{
+        enum node_type type = node_type(n);
+
+        return type == NODE_LINK                             ? 0777
+               : n->route->kind == KIND_CASES                ? 0755
+               : type == NODE_FOLDER || n->route->executable ? 0555
+                                                             : 0444;
+}
+
+static int node_size(struct tree *t, const struct node *n, uint64_t *ret)
+{
+        cleanup_buffer struct buffer b = {0};
+        int r;
+
+        if (n->route->size)
+                return n->route->size(t, n, ret);
+        r = n->route->content(t, n, &b);
+        if (r == 0)
+                r = buffer_error(&b);
+        *ret = b.size;
+        return r;
+}
+
+int tree_stat(struct tree *t, const struct node *n, struct stat *ret, bool *ready)
+{
+        enum node_type type = node_type(n);
+        uint64_t size = 0;
+        int r = 0;
+
+        *ready = true;
+        *ret = (struct stat){.st_ino = n->route->kind == KIND_ROOT ? 1 : inode_pack(n->inode),
+                             .st_mode = route_mode(n->route) | node_mode(n),
+                             .st_nlink = 1,
+                             .st_uid = t->uid,
+                             .st_gid = t->gid,
+                             .st_blksize = 4096};
+        if (type != NODE_FOLDER)
+                r = node_size(t, n, &size);
+        if (type == NODE_COMPUTED && (r == -ENOENT || r == -ENODATA || r == -ESTALE)) {
+                size = PLACEHOLDER_SIZE;
+                *ready = false;
+                r = 0;
+        }
+        if (type == NODE_LIVE)
+                *ready = false;
+        if (r < 0)
+                return r;
+        ret->st_size = (off_t)size;
+        ret->st_blocks = (blkcnt_t)((size + 511) / 512);
+        ret->st_mtime = ret->st_atime = ret->st_ctime = node_mtime(t, n);
+        return 0;
+}
+
+int tree_content(struct tree *t, const struct node *n, struct blob *ret)
+{
+        cleanup_buffer struct buffer b = {0};
+        int r = n->route->content(t, n, &b);
+
+        return r < 0 ? r : buffer_steal(&b, ret);
+}
+
+bool tree_values_move(struct tree *t)
+{
+        return lookup_cache_toolchains(t->lookup_cache) > 1 || workspace_recipes_changed(t->workspace) > 0 ||
+               runs_remeasured(t->workspace) > 0;
+}
+
+int tree_query(struct tree *t, const struct node *n, struct query **ret)
+{
+        return n->route->query(t, n, ret);
+}
+
+int tree_cell(struct tree *t, const struct node *n, struct cell *ret, struct case_info **ret_info)
+{
+        int r = cases_get(workspace_cases(t->workspace), n->inode.item, ret_info);
+
+        if (r < 0)
+                return r;
+        *ret = (struct cell){.solver = n->solver,
+                             .commit = n->inode.commit,
+                             .info = *ret_info,
+                             .has_seed = n->view.has_seed,
+                             .seed = n->view.seed,
+                             .wall_ns = n->view.timeout_ns};
+        return 0;
+}

@@ -1,0 +1,36 @@
+/* Shared by tree.c (nodes, listings, attributes), tree_names.c (numbers of names and views), tree_cases.c (names of cases) and tree_lookup_cache.c
+ * (what was found a moment ago). */
+#pragma once
+
+#include <pthread.h>
+
+#include "fs/tree/tree.h"
+
+struct tree {
+        struct workspace *workspace; /* borrowed */
+        struct engine *engine;       /* borrowed; may be NULL */
+        bool finished;               /* no rows that start work */
+        int64_t started;             /* seconds; mtime of what belongs to no commit and no case */
+        uid_t uid;
+        gid_t gid;
+        struct lookup_cache *lookup_cache; /* owned */
+
+        pthread_mutex_t lock;
+        /* under lock */
+        struct view *views; /* owned; by number; read from the store once */
+        size_t n_views;
+        struct case_names *case_names; /* a ref */
+        struct passing {               /* numbers of a read-only store: index 0 is PASSING_FIRST, and so on down */
+                enum name_space space;
+                char *name;
+        } * passing; /* owned */
+        size_t n_passing;
+};
+
+void tree_names_done(struct tree *t);
+
+int lookup_cache_new(struct lookup_cache **ret);
+unsigned lookup_cache_toolchains(struct lookup_cache *recent); /* how many different ones were seen; the first is 1 */
+/* Changes with the store, the compilers and the recipes, on which everything in cached/ depends; 0: not known. */
+uint64_t lookup_cache_generation(struct tree *t);
+struct lookup_cache *lookup_cache_free(struct lookup_cache *r);

@@ -1,0 +1,285 @@
+/* What was found in the store a moment ago, and is asked for again at once: the fact of a cell, by who reads its files one after the other;
+ * the list of what is in a folder, by who reads on in it. */
+#include "core/run/host.h"
+#include "fs/tree/tree_internal.h"
+
+/* What is found is good for as long as nothing is written to the store and compilers stay what they are: another one builds another
+ * program. */
+struct moment {
+        uint64_t generation; /* of the store, before it was looked into */
+        unsigned toolchain;  /* how many there were before it */
+};
+
+struct recent_fact {
+        struct solver *solver; /* a ref; NULL: none */
+        uint32_t view;
+        uint32_t commit, item;
+        struct moment moment;
+        struct fact *fact; /* a ref */
+};
+
+/* Brief ones are small (some 500 bytes) and what `time`, sizes and times are answered from: enough for all that a table or a plot reads over
+ * and over. Whole ones serve who reads all files of a cell in a row. */
+#define RECENT_BRIEF 16384
+#define RECENT_WHOLE 16          /* a few for each thread that answers */
+#define RECENT_TOP   (64 * 1024) /* bytes; who printed more is read again */
+
+struct recent_list {
+        uint64_t ino;          /* of the folder */
+        struct solver *solver; /* a ref, or NULL */
+        struct moment moment;
+        struct numbers *numbers; /* a ref; NULL: none */
+};
+
+#define RECENT_LISTS 16 /* as many folders can be read at the same time without looking for what is in them at each step */
+
+struct lookup_cache {
+        pthread_mutex_t lock;
+        /* under lock */
+        char toolchain[DIGEST_HEX_SIZE];
+        unsigned n_toolchains;
+        struct recent_fact brief[RECENT_BRIEF], whole[RECENT_WHOLE];
+        struct recent_list lists[RECENT_LISTS]; /* used last first */
+};
+
+static void recent_fact_done(struct recent_fact *f)
+{
+        solver_unref(f->solver);
+        fact_unref(f->fact);
+}
+
+static void recent_list_done(struct recent_list *l)
+{
+        solver_unref(l->solver);
+        numbers_unref(l->numbers);
+}
+
+int lookup_cache_new(struct lookup_cache **ret)
+{
+        struct lookup_cache *r = calloc(1, sizeof(*r));
+
+        if (!r)
+                return -ENOMEM;
+        pthread_mutex_init(&r->lock, NULL);
+        *ret = r;
+        return 0;
+}
+
+unsigned lookup_cache_toolchains(struct lookup_cache *recent)
+{
+        unsigned n;
+
+        pthread_mutex_lock(&recent->lock);
+        n = recent->n_toolchains;
+        pthread_mutex_unlock(&recent->lock);
+        return n;
+}
+
+struct lookup_cache *lookup_cache_free(struct lookup_cache *r)
+{
+        if (!r)
+                return NULL;
+        for (size_t i = 0; i < RECENT_BRIEF; i++)
+                recent_fact_done(&r->brief[i]);
+        for (size_t i = 0; i < RECENT_WHOLE; i++)
+                recent_fact_done(&r->whole[i]);
+        for (size_t i = 0; i < RECENT_LISTS; i++)
+                recent_list_done(&r->lists[i]);
+        pthread_mutex_destroy(&r->lock);
+        free(r);
+        return NULL;
+}
+
+static int moment_now(struct tree *t, struct moment *ret)
+{
+        uint64_t generation = store_generation(workspace_store(t->workspace));
+        struct lookup_cache *recent = t->lookup_cache;
+        char now[DIGEST_HEX_SIZE];
+        int r = host_toolchain(now);
+
+        if (r < 0)
+                return r;
+        pthread_mutex_lock(&recent->lock);
+        if (strcmp(now, recent->toolchain) != 0) {
+                strcpy(recent->toolchain, now);
+                recent->n_toolchains++;
+        }
+        *ret = (struct moment){.generation = generation, .toolchain = recent->n_toolchains};
+        pthread_mutex_unlock(&recent->lock);
+        return 0;
+}
+
+uint64_t lookup_cache_generation(struct tree *t)
+{
+        struct moment now;
+
+        if (moment_now(t, &now) < 0)
+                return 0;
+        return now.generation + now.toolchain + workspace_recipes_changed(t->workspace); /* none of them ever falls */
+}
+
+static bool moment_equal(const struct moment *a, const struct moment *b)
+{
+        return a->generation == b->generation && a->toolchain == b->toolchain;
+}
+
+/* -- facts -- */
+
+static struct recent_fact *fact_slot(struct lookup_cache *r, const struct recent_fact *k, bool brief)
+{
+        uint64_t h = ((uint64_t)k->commit << 32 ^ (uint64_t)k->view << 20 ^ k->item) * UINT64_C(0x9e3779b97f4a7c15);
+
+        return brief ? &r->brief[(h >> 40) % RECENT_BRIEF] : &r->whole[k->item % RECENT_WHOLE];
+}
+
+static bool fact_is(const struct recent_fact *f, const struct recent_fact *k)
+{
+        return f->solver == k->solver && f->view == k->view && f->commit == k->commit && f->item == k->item &&
+               moment_equal(&f->moment, &k->moment);
+}
+
+static struct fact *fact_find(struct lookup_cache *r, const struct recent_fact *k, bool brief)
+{
+        const struct recent_fact *slot = fact_slot(r, k, brief), *whole = fact_slot(r, k, false);
+        struct fact *found = NULL;
+
+        pthread_mutex_lock(&r->lock);
+        if (fact_is(slot, k))
+                found = fact_ref(slot->fact);
+        else if (fact_is(whole, k)) /* it has what a brief one has, and more */
+                found = fact_ref(whole->fact);
+        pthread_mutex_unlock(&r->lock);
+        return found;
+}
+
+static void fact_keep(struct lookup_cache *r, const struct recent_fact *k, bool brief, struct fact *f)
+{
+        struct recent_fact *slot = fact_slot(r, k, brief), old;
+
+        if (f->out.size + f->err.size + f->json.size + f->results.size > RECENT_TOP)
+                return;
+        pthread_mutex_lock(&r->lock);
+        old = *slot;
+        *slot = *k;
+        solver_ref(k->solver);
+        slot->fact = fact_ref(f);
+        pthread_mutex_unlock(&r->lock);
+        recent_fact_done(&old); /* the last of a solver takes a while */
+}
+
+int tree_fact(struct tree *t, const struct node *n, const struct cell *cell, bool brief, struct fact **ret)
+{
+        /* What makes the same query. */
+        struct recent_fact k = {.solver = n->solver, .view = n->inode.view, .commit = n->inode.commit, .item = n->inode.item};
+        int r = moment_now(t, &k.moment);
+
+        *ret = NULL;
+        if (r < 0)
+                return r;
+        *ret = fact_find(t->lookup_cache, &k, brief);
+        if (*ret)
+                return 0;
+        r = run_find(t->workspace, cell, brief, ret);
+        if (r == 0)
+                fact_keep(t->lookup_cache, &k, brief, *ret);
+        return r;
+}
+
+/* -- lists -- */
+
+struct numbers *numbers_unref(struct numbers *n)
+{
+        if (n && __atomic_sub_fetch(&n->refs, 1, __ATOMIC_ACQ_REL) == 0) {
+                free(n->list);
+                free(n);
+        }
+        return NULL;
+}
+
+size_t numbers_from(const struct numbers *n, uint64_t from)
+{
+        size_t low = 0, high = n->n;
+
+        while (low < high) {
+                size_t middle = (low + high) / 2;
+
+                if (n->list[middle] < from)
+                        low = middle + 1;
+                else
+                        high = middle;
+        }
+        return low;
+}
+
+/* Lock held: the folder's entry, or the one that was not used for longest, comes to the front. */
+static struct recent_list *list_to_front(struct lookup_cache *r, uint64_t ino, const struct solver *solver)
+{
+        struct recent_list found;
+        size_t i = 0;
+
+        while (i < RECENT_LISTS - 1 && (r->lists[i].ino != ino || r->lists[i].solver != solver))
+                i++;
+        found = r->lists[i];
+        memmove(&r->lists[1], &r->lists[0], i * sizeof(found));
+        r->lists[0] = found;
+        return &r->lists[0];
+}
+
+static struct numbers *list_find(struct lookup_cache *r, const struct node *dir, const struct moment *now, bool goes_on)
+{
+        uint64_t ino = inode_pack(dir->inode);
+        struct numbers *found = NULL;
+
+        pthread_mutex_lock(&r->lock);
+        for (size_t i = 0; i < RECENT_LISTS && !found; i++) {
+                const struct recent_list *l = &r->lists[i];
+
+                if (l->numbers && l->ino == ino && l->solver == dir->solver && (goes_on || moment_equal(&l->moment, now))) {
+                        found = list_to_front(r, ino, dir->solver)->numbers;
+                        __atomic_add_fetch(&found->refs, 1, __ATOMIC_RELAXED);
+                }
+        }
+        pthread_mutex_unlock(&r->lock);
+        return found;
+}
+
+/* One found earlier never takes the place of a later one: who began to read then goes on with what is newer. */
+static void list_keep(struct lookup_cache *r, const struct node *dir, const struct moment *now, struct numbers *numbers)
+{
+        uint64_t ino = inode_pack(dir->inode);
+        struct recent_list *slot, old = {0};
+
+        pthread_mutex_lock(&r->lock);
+        slot = list_to_front(r, ino, dir->solver);
+        if (slot->ino != ino || slot->solver != dir->solver || slot->moment.generation <= now->generation) {
+                old = *slot;
+                *slot = (struct recent_list){
+                        .ino = ino, .solver = dir->solver ? solver_ref(dir->solver) : NULL, .moment = *now, .numbers = numbers};
+                __atomic_add_fetch(&numbers->refs, 1, __ATOMIC_RELAXED);
+        }
+        pthread_mutex_unlock(&r->lock);
+        recent_list_done(&old);
+}
+
+int tree_numbers(struct tree *t, const struct node *dir, uint64_t from, numbers_fn find, struct numbers **ret)
+{
+        cleanup(numbers_unrefp) struct numbers *found = NULL;
+        struct moment now;
+        int r = moment_now(t, &now);
+
+        if (r < 0)
+                return r;
+        *ret = list_find(t->lookup_cache, dir, &now, from > 0);
+        if (*ret)
+                return 0;
+        found = calloc(1, sizeof(*found));
+        if (!found)
+                return -ENOMEM;
+        found->refs = 1;
+        r = find(t, dir, &found->list, &found->n);
+        if (r < 0)
+                return r;
+        list_keep(t->lookup_cache, dir, &now, found);
+        *ret = steal_pointer(found);
+        return 0;
+}

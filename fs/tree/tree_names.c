@@ -1,0 +1,265 @@
+/* Numbers of names, which make inode numbers; and views, whose names are settings of cells. */
+#include <inttypes.h>
+
+#include "fs/tree/tree_internal.h"
+
+/* -- numbers of names -- */
+
+#define PASSING_FIRST INODE_ITEM_MAX /* where no store that is read-only has come to */
+
+/* Lock held. */
+static int passing_number(struct tree *t, enum name_space space, const char *name, uint32_t *ret)
+{
+        size_t i;
+
+        for (i = 0; i < t->n_passing; i++)
+                if (t->passing[i].space == space && strcmp(t->passing[i].name, name) == 0)
+                        break;
+        if (i == t->n_passing) {
+                if (list_grow(t->passing, i) < 0)
+                        return -ENOMEM;
+                t->passing[i] = (struct passing){space, strdup(name)};
+                if (!t->passing[i].name)
+                        return -ENOMEM;
+                t->n_passing++;
+        }
+        *ret = PASSING_FIRST - (uint32_t)i;
+        return 0;
+}
+
+int tree_number(struct tree *t, enum name_space space, const char *name, uint32_t *ret)
+{
+        struct store *s = workspace_store(t->workspace);
+        int r;
+
+        if (!store_read_only(s))
+                return names_intern(s, space, name, ret);
+        r = names_number(s, space, name, ret);
+        if (r == -ENOENT) {
+                pthread_mutex_lock(&t->lock);
+                r = passing_number(t, space, name, ret);
+                pthread_mutex_unlock(&t->lock);
+        }
+        return r;
+}
+
+int tree_name(struct tree *t, enum name_space space, uint32_t number, char **ret)
+{
+        bool passing;
+
+        pthread_mutex_lock(&t->lock);
+        passing = number <= PASSING_FIRST && PASSING_FIRST - number < t->n_passing &&
+                  t->passing[PASSING_FIRST - number].space == space;
+        if (passing)
+                *ret = strdup(t->passing[PASSING_FIRST - number].name);
+        pthread_mutex_unlock(&t->lock);
+        return !passing ? names_name(workspace_store(t->workspace), space, number, ret) : *ret ? 0 : -ENOMEM;
+}
+
+int tree_number_all(struct tree *t, enum name_space space, char *const *names, size_t n)
+{
+        struct store *s = workspace_store(t->workspace);
+
+        return store_read_only(s) ? 0 : names_intern_all(s, space, names, n);
+}
+
+/* -- views -- */
+
+static void view_print(const struct view *v, char ret[96])
+{
+        snprintf(ret, 96, "%" PRIu32 "/%s%s%s", v->solver, v->cached ? "cached" : "commits", v->has_seed ? "/seed/" : "",
+                 v->has_timeout ? "/timeout/" : "");
+        if (v->has_seed || v->has_timeout) {
+                size_t n = strlen(ret);
+
+                snprintf(ret + n, 96 - n, "%" PRIu64, v->has_seed ? v->seed : v->timeout_ns);
+        }
+}
+
+static bool view_parse(const char *name, struct view *ret)
+{
+        char root[16] = "", setting[16] = "";
+        uint64_t n = 0;
+        int fields = sscanf(name, "%" SCNu32 "/%15[^/]/%15[^/]/%" SCNu64, &ret->solver, root, setting, &n);
+
+        if (fields != 2 && fields != 4)
+                return false;
+        ret->cached = strcmp(root, "cached") == 0;
+        ret->has_seed = strcmp(setting, "seed") == 0;
+        ret->has_timeout = strcmp(setting, "timeout") == 0;
+        if (ret->has_seed)
+                ret->seed = n;
+        else
+                ret->timeout_ns = n;
+        return true;
+}
+
+static bool view_equal(const struct view *a, const struct view *b)
+{
+        return a->solver == b->solver && a->cached == b->cached && a->has_seed == b->has_seed &&
+               a->has_timeout == b->has_timeout && a->seed == b->seed && a->timeout_ns == b->timeout_ns;
+}
+
+/* Lock held. */
+static int view_add(struct tree *t, const struct view *v)
+{
+        if (list_grow(t->views, t->n_views) < 0)
+                return -ENOMEM;
+        t->views[t->n_views++] = *v;
+        return 0;
+}
+
+/* Reads views that the store has and we do not: other processes give numbers, too. Lock held. */
+static int views_refresh(struct tree *t)
+{
+        for (;;) {
+                cleanup_free char *name = NULL;
+                struct view v = {0};
+                int r = names_name(workspace_store(t->workspace), NAMES_VIEW, (uint32_t)t->n_views, &name);
+
+                if (r == -ENOENT)
+                        return 0;
+                if (r < 0)
+                        return r;
+                if (!view_parse(name, &v))
+                        return errorf(-EIO, "the store's view %zu is '%s', which is not one", t->n_views, name);
+                r = view_add(t, &v);
+                if (r < 0)
+                        return r;
+        }
+}
+
+static bool view_known(struct tree *t, const struct view *v, uint32_t *ret)
+{
+        for (size_t i = 0; i < t->n_views; i++)
+                if (view_equal(&t->views[i], v)) {
+                        *ret = (uint32_t)i;
+                        return true;
+                }
+        return false;
+}
+
+/* -- settings that say themselves what they are: a seed below 8192, or a time limit of up to 2047 tenths, seconds, minutes or hours -- */
+
+#define SEEDS    8192u
+#define MANTISSA 2048u /* a time limit: its unit's place times that, and how many of it */
+
+static const uint64_t units[] = {NSEC_PER_SEC / 10, NSEC_PER_SEC, 60 * NSEC_PER_SEC, 3600 * NSEC_PER_SEC};
+_Static_assert(SEEDS + ARRAY_SIZE(units) * MANTISSA <= INODE_SETTING_MAX + 1, "as many settings as there are bits for");
+
+static bool setting_encode(const struct view *v, uint32_t *ret)
+{
+        if (v->has_seed && v->seed < SEEDS && !v->has_timeout) {
+                *ret = (uint32_t)v->seed;
+                return true;
+        }
+        for (uint32_t u = ARRAY_SIZE(units); v->has_timeout && !v->has_seed && u-- > 0;)
+                if (v->timeout_ns % units[u] == 0 && v->timeout_ns / units[u] < MANTISSA) {
+                        *ret = SEEDS + u * MANTISSA + (uint32_t)(v->timeout_ns / units[u]);
+                        return true;
+                }
+        return false;
+}
+
+static void setting_decode(uint32_t setting, struct view *v)
+{
+        v->has_seed = setting < SEEDS;
+        v->has_timeout = !v->has_seed;
+        v->seed = v->has_seed ? setting : 0;
+        v->timeout_ns = v->has_seed ? 0 : units[(setting - SEEDS) / MANTISSA] * ((setting - SEEDS) % MANTISSA);
+}
+
+/* The number of a view, given when it is new. Lock held. */
+static int view_number(struct tree *t, const struct view *v, uint32_t *ret)
+{
+        char name[96];
+        uint32_t number;
+        int r;
+
+        if (view_known(t, v, ret))
+                return 0;
+        r = views_refresh(t);
+        if (r < 0 || view_known(t, v, ret))
+                return r;
+        if (t->n_views > INODE_VIEW_MAX)
+                return errorf(-ENOSPC, "the store has as many seeds and time limits as it can number (%u)", INODE_VIEW_MAX);
+        view_print(v, name);
+        if (store_read_only(workspace_store(t->workspace)))
+                r = view_add(t, v); /* its number is good for as long as the mount lives */
+        else
+                r = names_intern(workspace_store(t->workspace), NAMES_VIEW, name, &number);
+        if (r == 0)
+                r = views_refresh(t);
+        return r < 0 ? r : view_known(t, v, ret) ? 0 : -EIO;
+}
+
+/* Of a setting that can say itself what it is; -ENOENT: it has a number all the same, given before settings said it, or needs one, as its
+ * base has too high a number. Lock held. */
+static int view_of_setting(struct tree *t, const struct view *v, uint32_t setting, uint32_t *ret)
+{
+        const struct view bare = {.solver = v->solver, .cached = v->cached};
+        uint32_t base;
+        int r = view_number(t, &bare, &base); /* which has read all numbers there are */
+
+        if (r < 0)
+                return r;
+        if (base > INODE_BASE_MAX || view_known(t, v, ret))
+                return -ENOENT;
+        *ret = inode_view(base, setting);
+        return 0;
+}
+
+int tree_view(struct tree *t, const struct view *v, uint32_t *ret)
+{
+        uint32_t setting;
+        int r = -ENOENT;
+
+        pthread_mutex_lock(&t->lock);
+        if (setting_encode(v, &setting))
+                r = view_of_setting(t, v, setting, ret);
+        if (r == -ENOENT)
+                r = view_number(t, v, ret);
+        pthread_mutex_unlock(&t->lock);
+        return r;
+}
+
+int tree_setting_at(struct tree *t, uint32_t number, struct view *ret)
+{
+        cleanup_free char *name = NULL;
+        int r = names_name(workspace_store(t->workspace), NAMES_SETTING, number, &name);
+
+        *ret = (struct view){0};
+        if (r < 0)
+                return r;
+        return view_parse(name, ret) ? 0 : errorf(-EIO, "the store's setting %u is '%s', which is not one", number, name);
+}
+
+int tree_view_at(struct tree *t, size_t number, struct view *ret)
+{
+        int r = 0;
+
+        if (inode_view_says_itself((uint32_t)number)) {
+                r = tree_view_at(t, inode_view_base((uint32_t)number), ret);
+                if (r == 0 && (ret->has_seed || ret->has_timeout))
+                        return -ENOENT;
+                setting_decode(inode_view_setting((uint32_t)number), ret);
+                return r;
+        }
+        pthread_mutex_lock(&t->lock);
+        if (number >= t->n_views)
+                r = views_refresh(t);
+        if (r == 0 && number >= t->n_views)
+                r = -ENOENT;
+        if (r == 0)
+                *ret = t->views[number];
+        pthread_mutex_unlock(&t->lock);
+        return r;
+}
+
+void tree_names_done(struct tree *t)
+{
+        free(t->views);
+        for (size_t i = 0; i < t->n_passing; i++)
+                free(t->passing[i].name);
+        free(t->passing);
+}

@@ -1,0 +1,398 @@
+/* The injector itself, and what the store and the cases do when they are disturbed at each place they have. */
+#include "tests/support/faults.h"
+
+#include <signal.h>
+#include <sys/wait.h>
+
+#include "cache/base/fault.h"
+#include "cache/store/programs.h"
+#include "core/cases/cases.h"
+
+/* The orders are looked for in the environment when a process starts: this one starts itself again for each role it plays. */
+
+enum {
+        TABLE_VALUES,
+        TABLE_CASES,
+        TABLE_NAMES,
+        TABLE_DIGESTS,
+        TABLE_PROGRAMS
+};
+
+static const struct store_table tables[] = {
+        {"values", true}, {"cases", true}, {"names", true}, {"digests", true}, {"programs", false}};
+
+/* In a role, where Check cannot be asked. */
+#define SAVED "test $(find s/cases -path s/cases/staged -prune -o -type f -size 12c -perm 444 -print | wc -l) = "
+
+static void must(int r)
+{
+        if (r < 0) {
+                fprintf(stderr, "%s\n", error_message(r));
+                exit(253);
+        }
+}
+
+static struct store *open_store(void)
+{
+        struct store *s;
+
+        must(store_open("s", tables, ARRAY_SIZE(tables), STORE_CREATE, &s));
+        return s;
+}
+
+/* -- roles: each ends with 0 or an errno -- */
+
+static int role_meet(char **argv)
+{
+        return -fault_at(argv[0]);
+}
+
+static int role_put(char **argv)
+{
+        struct store *s = open_store();
+        int r = store_set(s, TABLE_VALUES, slice_string(argv[0]), slice_string(argv[1]));
+
+        store_close(s);
+        return -r;
+}
+
+static int role_compact(char **)
+{
+        struct store *s = open_store();
+        int r = store_compact(s);
+
+        if (r < 0) { /* and it goes on */
+                must(store_set(s, TABLE_VALUES, slice_string("behind"), slice_string("5")));
+                must(store_check(s, true, &(struct store_report){0}, NULL, NULL));
+        }
+        store_close(s);
+        return -r;
+}
+
+static int role_add(char **argv)
+{
+        static const struct cases_tables mine = {TABLE_CASES, TABLE_NAMES, TABLE_DIGESTS};
+        struct store *s = open_store();
+        struct cases *c;
+        uint32_t id;
+        bool is_new;
+        int fd = open(argv[1], O_RDONLY | O_CLOEXEC), r;
+
+        must(cases_open(s, &mine, &c));
+        r = cases_add(c, argv[0], fd, &id, &is_new);
+        close(fd);
+        cases_close(c);
+        store_close(s);
+        return -r;
+}
+
+static int role_program(char **argv)
+{
+        struct store *s = open_store();
+        struct programs *p;
+        struct digest id;
+        uint64_t size;
+        int fd = open(argv[0], O_RDONLY | O_CLOEXEC), r;
+
+        must(programs_open(s, TABLE_PROGRAMS, 1 << 20, &p));
+        r = programs_put(p, fd, NULL, &id, &size);
+        if (r == 0) {
+                int got = -1;
+
+                r = programs_get(p, &id, &got, NULL);
+                if (r == 0)
+                        close(got);
+        }
+        close(fd);
+        programs_close(p);
+        store_close(s);
+        return -r;
+}
+
+static int play(char **argv)
+{
+        static const struct {
+                const char *name;
+                int (*play)(char **argv);
+        } roles[] = {
+                {"meet", role_meet}, {"put", role_put}, {"compact", role_compact}, {"add", role_add}, {"program", role_program}};
+
+        for (size_t i = 0; i < ARRAY_SIZE(roles); i++)
+                if (strcmp(argv[0], roles[i].name) == 0)
+                        return roles[i].play(argv + 1);
+        return 255;
+}
+
+static pid_t role_start(const char *role, const char *a, const char *b)
+{
+        pid_t pid = fork();
+
+        ck_assert_int_ge(pid, 0);
+        if (pid == 0) {
+                execl("/proc/self/exe", "test_fault", "--role", role, a, b, NULL);
+                _exit(254);
+        }
+        return pid;
+}
+
+/* Exit status, or -signal. */
+static int role_wait(pid_t pid)
+{
+        int status;
+
+        ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+        return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+}
+
+static int role(const char *name, const char *a, const char *b)
+{
+        return role_wait(role_start(name, a, b));
+}
+
+static void await_met(const char *place, unsigned n)
+{
+        while (fault_met(place) < n)
+                usleep(1000);
+}
+
+/* -- the injector -- */
+
+START_TEST(test_nothing_is_wanted)
+{
+        unsetenv("SOLVERFS_FAULTS");
+        ck_assert(mkdir("faults", 0700) == 0);
+        fault_set("here", "fail EIO\n");
+        ck_assert_int_eq(role("meet", "here", NULL), 0);
+        ck_assert_uint_eq(fault_met("here"), 0);
+}
+END_TEST
+
+START_TEST(test_fail)
+{
+        faults_begin();
+        fault_set("here", "fail ENOSPC\n");
+        ck_assert_int_eq(role("meet", "here", NULL), ENOSPC);
+        ck_assert_int_eq(role("meet", "there", NULL), 0);
+        fault_set("here", "fail EIO after 2 times 2\n"); /* counts who came by before it, too */
+        ck_assert_int_eq(role("meet", "here", NULL), 0);
+        ck_assert_int_eq(role("meet", "here", NULL), EIO);
+        ck_assert_int_eq(role("meet", "here", NULL), EIO);
+        ck_assert_int_eq(role("meet", "here", NULL), 0);
+        ck_assert_uint_eq(fault_met("here"), 5);
+        ck_assert_uint_eq(fault_met("there"), 1);
+        fault_clear("here");
+        ck_assert_int_eq(role("meet", "here", NULL), 0);
+}
+END_TEST
+
+START_TEST(test_block)
+{
+        pid_t pid;
+
+        faults_begin();
+        fault_set("here", "block\n");
+        pid = role_start("meet", "here", NULL);
+        await_met("here", 1);
+        ck_assert_int_eq(waitpid(pid, NULL, WNOHANG), 0);
+        fault_clear("here");
+        ck_assert_int_eq(role_wait(pid), 0);
+}
+END_TEST
+
+START_TEST(test_kill_and_stop)
+{
+        pid_t pid;
+        int status;
+
+        faults_begin();
+        fault_set("here", "kill\n");
+        ck_assert_int_eq(role("meet", "here", NULL), -SIGKILL);
+        fault_set("here", "stop\n");
+        pid = role_start("meet", "here", NULL);
+        ck_assert_int_eq(waitpid(pid, &status, WUNTRACED), pid);
+        ck_assert(WIFSTOPPED(status));
+        kill(pid, SIGCONT);
+        ck_assert_int_eq(role_wait(pid), 0);
+}
+END_TEST
+
+/* -- the store, disturbed -- */
+
+static void assert_value(const char *key, const char *expected) /* NULL: there is none */
+{
+        pid_t pid = fork();
+
+        if (pid == 0) { /* a process may open a store once */
+                struct store *s = open_store();
+                cleanup_blob struct blob b = {0};
+                int r = store_fetch(s, TABLE_VALUES, slice_string(key), &b);
+
+                if (expected)
+                        ck_assert_msg(r == 0 && b.size == strlen(expected) && memcmp(b.data, expected, b.size) == 0, "%s: %d",
+                                      key, r);
+                else
+                        ck_assert_int_eq(r, -ENOENT);
+                store_close(s);
+                _exit(0);
+        }
+        ck_assert_int_eq(role_wait(pid), 0);
+}
+
+static const char *const transaction[] = {"store.begin",  "store.commit",    "journal.append",
+                                          "journal.sync", "store.journaled", "store.committed"};
+
+static void anew(void (*test)(const char *place), const char *place)
+{
+        ck_assert_int_eq(mkdir(place, 0700), 0);
+        ck_assert_int_eq(chdir(place), 0);
+        test(place);
+        ck_assert_int_eq(chdir(".."), 0);
+}
+
+/* A writer that dies at a place: the value is whole or not there; before the journal it is not, behind the index it is. */
+static void writer_dies(const char *place)
+{
+        bool durable = strcmp(place, "store.journaled") == 0 || strcmp(place, "store.committed") == 0;
+
+        faults_begin();
+        ck_assert_int_eq(role("put", "old", "1"), 0);
+        fault_set(place, "kill\n");
+        ck_assert_int_eq(role("put", "new", "2"), -SIGKILL);
+        fault_clear(place);
+        assert_value("old", "1");
+        if (strcmp(place, "journal.sync") != 0) /* there it is one or the other */
+                assert_value("new", durable ? "2" : NULL);
+        ck_assert_int_eq(role("put", "more", "3"), 0);
+        assert_value("more", "3");
+        assert_value("old", "1");
+}
+
+START_TEST(test_a_writer_dies)
+{
+        for (size_t i = 0; i < ARRAY_SIZE(transaction); i++)
+                anew(writer_dies, transaction[i]);
+}
+END_TEST
+
+/* One that is refused leaves nothing, also not in the journal, from which the index could be made anew. */
+static void write_fails(const char *place)
+{
+        faults_begin();
+        ck_assert_int_eq(role("put", "old", "1"), 0);
+        fault_set(place, "fail ENOSPC\n");
+        ck_assert_int_eq(role("put", "new", "2"), ENOSPC);
+        fault_clear(place);
+        assert_value("new", NULL);
+        ck_assert_int_eq(system("rm -r s/lmdb"), 0); /* made anew from the journal */
+        assert_value("new", NULL);
+        assert_value("old", "1");
+        ck_assert_int_eq(role("put", "new", "4"), 0);
+        assert_value("new", "4");
+}
+
+START_TEST(test_a_write_fails)
+{
+        for (size_t i = 0; i + 1 < ARRAY_SIZE(transaction); i++) /* the last cannot */
+                anew(write_fails, transaction[i]);
+}
+END_TEST
+
+/* The disk fails when the new journal is in force already: it is not taken away again. */
+START_TEST(test_a_compaction_fails)
+{
+        faults_begin();
+        ck_assert_int_eq(role("put", "old", "1"), 0);
+        fault_set("store.compacted", "fail EIO\n");
+        ck_assert_int_eq(role("compact", NULL, NULL), EIO);
+        fault_clear("store.compacted");
+        assert_value("old", "1");
+        assert_value("behind", "5");
+        ck_assert_int_eq(role("put", "new", "2"), 0);
+        ck_assert_int_eq(role("compact", NULL, NULL), 0);
+        ck_assert_int_eq(system("rm -r s/lmdb"), 0); /* made anew from the journal */
+        assert_value("old", "1");
+        assert_value("behind", "5");
+        assert_value("new", "2");
+}
+END_TEST
+
+START_TEST(test_a_program_is_not_stored)
+{
+        faults_begin();
+        fault_set("programs.put", "fail EIO\n");
+        ck_assert_int_eq(role("program", "/proc/self/exe", NULL), EIO);
+        fault_clear("programs.put");
+        fault_set("programs.get", "kill times 1\n");
+        ck_assert_int_eq(role("program", "/proc/self/exe", NULL), -SIGKILL);
+        ck_assert_int_eq(role("program", "/proc/self/exe", NULL), 0);
+}
+END_TEST
+
+/* -- cases, disturbed -- */
+
+static const char *const adding[] = {"cases.place", "cases.enter", "store.commit", "journal.append", "store.journaled"};
+
+static void adding_dies(const char *place)
+{
+        faults_begin();
+        assert_ok(write_file_atomic("a", "(check-sat)\n", 12, 0600));
+        fault_set(place, "kill times 1\n");
+        ck_assert_int_eq(role("add", "a.smt2", "a"), -SIGKILL);
+        ck_assert_int_eq(role("add", "a.smt2", "a"), 0);
+        ck_assert_int_eq(system(SAVED "1"), 0);
+}
+
+START_TEST(test_adding_a_case_dies)
+{
+        for (size_t i = 0; i < ARRAY_SIZE(adding); i++)
+                anew(adding_dies, adding[i]);
+}
+END_TEST
+
+/* Two add the same bytes; the first cannot commit, and must not take away the file that is the second's by then. */
+START_TEST(test_a_failed_case_is_anothers)
+{
+        pid_t first;
+
+        faults_begin();
+        assert_ok(write_file_atomic("a", "(check-sat)\n", 12, 0600));
+        fault_set("store.commit", "fail EIO times 1\n");
+        fault_set("cases.undo", "block\n");
+        first = role_start("add", "a.smt2", "a");
+        await_met("cases.undo", 1);
+        ck_assert_int_eq(role("add", "b.smt2", "a"), 0);
+        fault_clear("cases.undo");
+        ck_assert_int_eq(role_wait(first), EIO);
+        ck_assert_int_eq(system(SAVED "1"), 0);
+}
+END_TEST
+
+/* One that is alone takes its file away. */
+START_TEST(test_a_failed_case_leaves_nothing)
+{
+        faults_begin();
+        assert_ok(write_file_atomic("a", "(check-sat)\n", 12, 0600));
+        fault_set("store.commit", "fail EIO times 1\n");
+        ck_assert_int_eq(role("add", "a.smt2", "a"), EIO);
+        ck_assert_int_eq(system(SAVED "0"), 0);
+}
+END_TEST
+
+int main(int argc, char **argv)
+{
+        const TTest *const list[] = {test_nothing_is_wanted,
+                                     test_fail,
+                                     test_block,
+                                     test_kill_and_stop,
+                                     test_a_writer_dies,
+                                     test_a_write_fails,
+                                     test_a_compaction_fails,
+                                     test_a_program_is_not_stored,
+                                     test_adding_a_case_dies,
+                                     test_a_failed_case_is_anothers,
+                                     test_a_failed_case_leaves_nothing};
+
+        if (argc > 2 && strcmp(argv[1], "--role") == 0)
+                return play(argv + 2);
+        return test_main("fault", list, ARRAY_SIZE(list), 60);
+}

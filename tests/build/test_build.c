@@ -1,0 +1,1115 @@
+#include "tests/support/test.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/eventfd.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include "core/build/build.h"
+#include "core/build/checkout.h"
+#include "core/run/host.h"
+#include "tests/support/git_shell.h"
+
+enum {
+        COMMITS,
+        OIDS,
+        REFS,
+        SOURCES,
+        PROGRAMS
+};
+static const struct store_table store_tables[] = {
+        {"commits", true}, {"oids", true}, {"refs", true}, {"sources", true}, {"programs", false}};
+static const struct history_tables tables = {COMMITS, OIDS, REFS, SOURCES};
+static struct store *store;
+static struct history *history;
+static struct programs *programs;
+static struct recipe **recipes;
+static size_t n_recipes;
+static struct build_record *record; /* of the last build */
+static char work[PATH_SIZE];
+
+static void open_all(void)
+{
+        assert_ok(store_open("store", store_tables, ARRAY_SIZE(store_tables), STORE_CREATE, &store));
+        assert_ok(history_open(store, &tables, "repos", "x", 1, &history));
+        assert_ok(programs_open(store, PROGRAMS, 1 << 30, &programs));
+}
+
+static void close_all(void)
+{
+        record = build_record_unref(record);
+        recipe_list_free(recipes, n_recipes);
+        recipes = NULL;
+        n_recipes = 0;
+        programs = programs_close(programs);
+        history = history_unref(history);
+        store = store_close(store);
+}
+
+static void use_recipe(const char *lines)
+{
+        char text[4096];
+
+        snprintf(text, sizeof(text), "[solver]\nrun = {bin} {case}\n%s\n", lines);
+        recipe_list_free(recipes, n_recipes);
+        assert_ok(recipe_parse(text, "test", "x", &recipes, &n_recipes));
+}
+
+/* The repository r, cloned and indexed; `recipe` in force. */
+static void begin(const char *recipe)
+{
+        static FILE *nowhere;
+        uint32_t fresh;
+
+        nowhere = nowhere ?: fopen("/dev/null", "w");
+        log_set(LOG_LEVEL_ERROR, nowhere);
+        assert_ok(make_dirs("repos", 0700));
+        assert_ok(history_clone("repos", "x", "r", NULL));
+        open_all();
+        assert_ok(history_update(history, true, NULL, &fresh));
+        use_recipe(recipe);
+        ck_assert_ptr_nonnull(getcwd(work, sizeof(work) - 8));
+        strcat(work, "/work");
+}
+
+static uint32_t commit_of(const char *revision)
+{
+        uint32_t number;
+
+        assert_ok(history_resolve(history, revision, &number));
+        return number;
+}
+
+static struct build_request request_for(const char *revision)
+{
+        return (struct build_request){
+                .programs = programs,
+                .history = history,
+                .commit = commit_of(revision),
+                .recipe = recipes[0],
+                .work_dir = work,
+                .jobs = 2,
+                .cancel_fd = -1,
+        };
+}
+
+static void run_build(const struct build_request *q)
+{
+        int r;
+
+        record = build_record_unref(record);
+        r = build(q, &record);
+        ck_assert_msg(r == 0, "build: %s", error_message(r));
+}
+
+static bool logged(const char *text)
+{
+        return record->log.size > 0 && memmem(record->log.data, record->log.size, text, strlen(text));
+}
+
+static void build_ok(const char *revision)
+{
+        struct build_request q = request_for(revision);
+
+        run_build(&q);
+        ck_assert_msg(record->ok, "%s: %s\n%.*s", revision, record->reason, (int)record->log.size,
+                      (const char *)record->log.data);
+}
+
+static void build_fails(const char *revision, const char *reason)
+{
+        struct build_request q = request_for(revision);
+
+        run_build(&q);
+        ck_assert(!record->ok);
+        ck_assert_msg(strcmp(record->reason, reason) == 0, "'%s' is not '%s'", record->reason, reason);
+        ck_assert_uint_eq(record->n_outputs, 0);
+}
+
+/* By another process: a store is opened anew after a fork. */
+static pid_t build_in_child(const char *revision)
+{
+        pid_t pid = fork();
+
+        ck_assert_int_ge(pid, 0);
+        if (pid == 0) {
+                struct build_request q;
+
+                open_all();
+                q = request_for(revision);
+                _exit(build(&q, &record) < 0 || !record->ok);
+        }
+        return pid;
+}
+
+/* The content of the first output. */
+static void check_output(const char *expected)
+{
+        cleanup_blob struct blob b = {0};
+        int fd;
+
+        assert_ok(programs_get(programs, &record->outputs[0].id, &fd, NULL));
+        assert_ok(read_fd(fd, 1 << 20, &b));
+        close(fd);
+        ck_assert_msg(b.size == strlen(expected) && memcmp(b.data, expected, b.size) == 0, "'%.*s' is not '%s'", (int)b.size,
+                      (const char *)b.data, expected);
+}
+
+static unsigned count_worktrees(void)
+{
+        unsigned n = 0;
+        char path[PATH_SIZE + 16];
+
+        while (snprintf(path, sizeof(path), "%s/%u", work, n) > 0 && access(path, F_OK) == 0)
+                n++;
+        return n;
+}
+
+/* A program put together from two parts by make: each "compiling" is seen in the log. */
+#define MAKEFILE                                                                                                                 \
+        "printf 'prog: a.o b.o\\n\\tcat a.o b.o > prog; chmod +x prog\\n%%.o: %%.c\\n\\t@echo compiling $<\\n\\tcp $< $@\\n' > " \
+        "Makefile; "                                                                                                             \
+        "printf '%s\\n' a.o b.o prog > .gitignore; "
+#define RECIPE "build = make -j{jobs}\noutput = prog\npaths = Makefile\npaths = a.c\npaths = b.c\n"
+
+static void make_history(void)
+{
+        shell("git init -q -b main r; cd r; " MAKEFILE
+              "echo a1 > a.c; echo b1 > b.c; commit one; git tag one; echo a2 > a.c; commit two; "
+              "git tag two; echo doc > README; commit doc; git tag doc; echo b2 > b.c; commit three; git tag three");
+}
+
+START_TEST(test_build)
+{
+        struct commit c;
+
+        make_history();
+        begin(RECIPE);
+        build_ok("one");
+        ck_assert(record->clean);
+        ck_assert_ptr_null(record->reason);
+        ck_assert_uint_eq(record->n_outputs, 1);
+        ck_assert_str_eq(record->outputs[0].name, "prog");
+        ck_assert(record->outputs[0].executable);
+        ck_assert_uint_eq(record->outputs[0].size, 6);
+        ck_assert_int_ge(record->started, 1700000000);
+        ck_assert_uint_gt(record->duration_ns, 0);
+        ck_assert_uint_gt(record->memory, 0);
+        assert_ok(history_commit(history, commit_of("one"), &c));
+        ck_assert(git_oid_equal(&c.oid, &record->commit));
+        ck_assert_int_eq(strncmp(record->log.data, "+ make -j2\n", 11), 0);
+        ck_assert(logged("compiling a.c\n"));
+        check_output("a1\nb1\n");
+        ck_assert_int_eq(access("work/0/prog", F_OK), 0);
+        ck_assert_int_eq(access("work/0/README", F_OK), -1); /* only the recipe's paths */
+        ck_assert_int_eq(access("work/0/.gitignore", F_OK), -1);
+        ck_assert_int_eq(access("work/0/.git", F_OK), -1);
+        ck_assert_int_eq(access("work/0.scratch", F_OK), -1);
+        close_all();
+}
+END_TEST
+
+START_TEST(test_neighbours_are_built_incrementally)
+{
+        make_history();
+        begin(RECIPE);
+        build_ok("one");
+        build_ok("two");
+        ck_assert(!record->clean);
+        ck_assert(logged("compiling a.c\n") && !logged("compiling b.c\n"));
+        check_output("a2\nb1\n");
+        build_ok("one"); /* an older content is new to make all the same */
+        ck_assert(!record->clean);
+        ck_assert(logged("compiling a.c\n") && !logged("compiling b.c\n"));
+        check_output("a1\nb1\n");
+        build_ok("one");
+        ck_assert(!logged("compiling"));
+        check_output("a1\nb1\n");
+        build_ok("three");
+        check_output("a2\nb2\n");
+        close_all();
+        open_all(); /* the worktree is remembered */
+        use_recipe(RECIPE);
+        build_ok("two");
+        ck_assert(!record->clean);
+        ck_assert(!logged("compiling a.c\n") && logged("compiling b.c\n"));
+        ck_assert_uint_eq(count_worktrees(), 1);
+        close_all();
+}
+END_TEST
+
+START_TEST(test_keys)
+{
+        struct digest one, other, *all;
+        uint32_t n;
+
+        make_history();
+        begin(RECIPE);
+        assert_ok(build_key(history, commit_of("two"), recipes[0], &one));
+        assert_ok(build_key(history, commit_of("doc"), recipes[0], &other));
+        ck_assert(digest_equal(&one, &other)); /* only documentation differs: one build */
+        assert_ok(build_key(history, commit_of("one"), recipes[0], &other));
+        ck_assert(!digest_equal(&one, &other));
+        assert_ok(build_keys(history, recipes[0], &all, &n));
+        ck_assert_uint_eq(n, history_count(history));
+        for (uint32_t i = 0; i < n; i++) {
+                assert_ok(build_key(history, i, recipes[0], &other));
+                ck_assert(digest_equal(&all[i], &other));
+        }
+        free(all);
+        use_recipe("build = make\noutput = prog\n");
+        assert_ok(build_key(history, commit_of("two"), recipes[0], &other));
+        ck_assert(!digest_equal(&one, &other));
+        close_all();
+}
+END_TEST
+
+/* No object depends on the Makefile, as so often. */
+START_TEST(test_clean_paths)
+{
+        shell("git init -q -b main r; cd r; printf 'prog:\\n\\tcat a > prog\\n' > Makefile; mkdir mk mkdir; echo 1 > a; echo 1 > "
+              "mk/x; echo 1 > mkdir/x; "
+              "commit one; git tag one; echo 2 > mkdir/x; commit two; git tag two; echo 2 > mk/x; commit three; git tag three; "
+              "echo '#' >> Makefile; commit four; git tag four");
+        begin("build = make\noutput = prog\nclean = Makefile\nclean = mk\n");
+        build_ok("one");
+        build_ok("two");
+        ck_assert(!record->clean);
+        build_ok("three");
+        ck_assert(record->clean);
+        build_ok("four");
+        ck_assert(record->clean);
+        ck_assert(!logged("failed"));
+        ck_assert_uint_eq(count_worktrees(), 1);
+        close_all();
+}
+END_TEST
+
+START_TEST(test_recipe_change_begins_anew)
+{
+        make_history();
+        begin(RECIPE);
+        build_ok("one");
+        use_recipe(RECIPE "environment = X=1\n");
+        build_ok("one");
+        ck_assert(record->clean);
+        ck_assert_uint_eq(count_worktrees(), 1);
+        close_all();
+}
+END_TEST
+
+/* What a build does to the sources is undone before the next one. */
+START_TEST(test_modified_sources_are_put_back)
+{
+        shell("git init -q -b main r; cd r; mkdir d e; echo 1 > d/a; echo 2 > b; echo 3 > c; echo 4 > e/f; echo 5 > g; ln -s b "
+              "link; printf '#!' > x; chmod +x x; commit one; "
+              "git tag one; echo n > n; commit two");
+        begin("build = cat d/a b c e/f g link > prog\nbuild = ls -l x | cut -c1-4 >> prog\n"
+              "build = \"echo changed > b; rm c; rm -r e; echo file > e; rm g; mkdir g; echo y > g/y; rm link; ln -s /etc/passwd "
+              "link; chmod -x x; "
+              "touch d/a\"\noutput = prog\n");
+        build_ok("one");
+        check_output("1\n2\n3\n4\n5\n2\n-rwx\n");
+        build_ok("main");
+        ck_assert(!record->clean);
+        check_output("1\n2\n3\n4\n5\n2\n-rwx\n");
+        close_all();
+}
+END_TEST
+
+/* A link in the place of a folder leads the checkout nowhere. */
+START_TEST(test_links_are_not_followed)
+{
+        char path[PATH_SIZE], recipe[PATH_SIZE + 200];
+
+        shell("git init -q -b main r; cd r; mkdir -p d/e; echo 1 > d/e/a; commit one; git tag one; echo 2 > d/e/a; echo b > d/b; "
+              "commit two; "
+              "mkdir -p ../outside/e; echo precious > ../outside/e/a; echo precious > ../outside/b; chmod -R a+rwX ../outside");
+        ck_assert_ptr_nonnull(getcwd(path, sizeof(path)));
+        snprintf(recipe, sizeof(recipe), "build = cat d/e/a > prog\nbuild = rm -r d\nbuild = ln -s %s/outside d\noutput = prog\n",
+                 path);
+        begin(recipe);
+        build_ok("one");
+        build_ok("main");
+        check_output("2\n");
+        build_ok("one");
+        check_output("1\n");
+        shell("[ \"$(cat outside/e/a outside/b)\" = \"$(printf 'precious\\nprecious')\" ]");
+        close_all();
+}
+END_TEST
+
+/* Files, folders and links take each other's places; untracked files stand in the way. The worktree is always what git would have. */
+START_TEST(test_worktree_is_the_commit)
+{
+        static const char *const order[] = {"1", "2", "3", "4", "5", "1", "3", "5", "2", "4", "1", "4", "2", "5", "3", "1"};
+
+        shell("git init -q -b main r; cd r; c() { commit $1; git tag $1; }; "
+              "echo 1 > a; mkdir -p d/e; echo 2 > d/e/f; ln -s a l; echo 3 > 'sp ace'; printf x > empty; : > empty; echo 7 > z; "
+              "c 1; "
+              "rm a; mkdir a; echo 1 > a/b; echo '#!/bin/sh' > d/e/f; chmod +x d/e/f; rm l; echo l > l; c 2; "
+              "rm -r a d; ln -s nowhere a; echo d > d; printf 'tab\\there' > \"$(printf 'new\\nline')\"; c 3; "
+              "rm a; mkdir -p a/b/c/d/e; echo deep > a/b/c/d/e/f; rm d; mkdir d; echo x > d/.gitignore; echo y > a.c; c 4; "
+              "git rm -rq .; echo only > only; c 5");
+        begin("build = echo made > prog\nbuild = mkdir -p junk\nbuild = echo j > junk/j\nbuild = [ -d d ] && echo j > "
+              "d/untracked || true\n"
+              "build = [ -e only ] && mkdir -p a/b && echo j > a/b/untracked || true\noutput = prog\n");
+        for (size_t i = 0; i < ARRAY_SIZE(order); i++) {
+                char script[512];
+
+                build_ok(order[i]);
+                ck_assert(record->clean == (i == 0));
+                snprintf(script, sizeof(script),
+                         "rm -rf want; mkdir want; git -C r archive %s | tar x -C want; "
+                         "cd want; find . ! -type d -printf '%%p %%l\\n' | while IFS= read -r f; do :; done; "
+                         "tar c . | tar d -C ../work/0 --warning=none 2>&1 | grep -v -E 'Uid|Gid|Mod time|[Mm]ode differs' > "
+                         "../differs || true; "
+                         "find . -type f -perm -100 | LC_ALL=C sort > ../x1; cd ../work/0; find . -type f -perm -100 | LC_ALL=C "
+                         "sort > ../../x2; "
+                         "cd ../..; cmp x1 x2; [ ! -s differs ]",
+                         order[i]);
+                shell(script);
+                snprintf(script, sizeof(script),
+                         "cd work/0; find . ! -type d | grep -v -E '^./(prog|junk/j|d/untracked|a/b/untracked)$' | LC_ALL=C sort "
+                         "> ../../have; "
+                         "cd ../../want; find . ! -type d | LC_ALL=C sort > ../want.list; cd ..; cmp have want.list");
+                shell(script);
+        }
+        close_all();
+}
+END_TEST
+
+START_TEST(test_stale_output_is_no_output)
+{
+        shell("git init -q -b main r; cd r; printf 'all:\\n\\tcp a prog\\n' > Makefile; echo 1 > a; commit one; git tag one; "
+              "printf 'all:\\n\\ttrue\\n' > Makefile; commit two");
+        begin("build = make\noutput = prog\n");
+        build_ok("one");
+        build_fails("main", "output prog was not made");
+        ck_assert(record->clean);
+        close_all();
+}
+END_TEST
+
+/* An incremental build that fails says nothing: only a clean one does. */
+START_TEST(test_clean_after_failure)
+{
+        shell("git init -q -b main r; cd r; echo 1 > a; commit one; git tag one; echo 2 > a; commit two; git tag two; echo 3 > "
+              "a; commit three");
+        begin("build = [ ! -e left ]\nbuild = echo x > left\nbuild = cp a prog\noutput = prog\n");
+        build_ok("one");
+        ck_assert(record->clean);
+        build_ok("two");
+        ck_assert(record->clean);
+        ck_assert(logged(
+                "(built from nothing, as building on what was there failed: command 1 ([ ! -e left ]) exited with status 1)\n"
+                "| + [ ! -e left ]\n+ [ ! -e left ]\n"));
+        check_output("2\n");
+        close_all();
+}
+END_TEST
+
+START_TEST(test_failures)
+{
+        shell("git init -q -b main r; cd r; echo 1 > a; commit one");
+        begin("build = true\nbuild = \"echo why; exit 3\"\noutput = prog\n");
+        build_fails("main", "command 2 (echo why; exit 3) exited with status 3");
+        ck_assert(logged("+ true\n+ echo why; exit 3\nwhy\n"));
+        use_recipe("build = kill -SEGV $$\noutput = prog\n");
+        build_fails("main", "command 1 (kill -SEGV $$) was killed by signal 11 (Segmentation fault)");
+        use_recipe("build = sleep 100\noutput = prog\nbuild-timeout = 1s\n");
+        build_fails("main", "timed out after 1s, in command 1 (sleep 100)");
+        use_recipe("build = sleep 0.6\nbuild = sleep 0.6\noutput = prog\nbuild-timeout = 1s\n"); /* all of it together */
+        build_fails("main", "timed out after 1s, in command 2 (sleep 0.6)");
+        use_recipe("build = true\noutput = prog\n");
+        build_fails("main", "output prog was not made");
+        use_recipe("build = true\noutput = d/prog\n");
+        build_fails("main", "output d/prog was not made");
+        use_recipe("build = mkdir prog\noutput = prog\n");
+        build_fails("main", "output prog is no plain file of the build's");
+        use_recipe("build = mkfifo prog\noutput = prog\n");
+        build_fails("main", "output prog is no plain file of the build's");
+        use_recipe("build = ln -s /etc/passwd prog\noutput = prog\n");
+        build_fails("main", "output prog is no plain file of the build's");
+        use_recipe("build = ln -s /etc d\noutput = d/passwd\n");
+        build_fails("main", "output d/passwd was not made");
+        use_recipe("build = : > prog\noutput = prog\n");
+        build_fails("main", "output prog is empty");
+        use_recipe("build = \"echo a\\nb; false\"\noutput = prog\n");
+        build_fails("main", "command 1 (echo a b; false) exited with status 1"); /* one line */
+        close_all();
+}
+END_TEST
+
+START_TEST(test_what_a_build_sees)
+{
+        shell("git init -q -b main r; cd r; echo 1 > a; commit one");
+        begin("build = \"{ pwd; echo $SOURCE_DATE_EPOCH $TZ $LANG; echo $X; echo {jobs} ${HOME:+home}; touch $TMPDIR/t && echo "
+              "scratch; "
+              "ls -d .git /root/* /home/*; cat < /dev/tcp/localhost/1 || echo no net; } > prog 2>/dev/null\"\n"
+              "output = prog\nenvironment = X=a b\nenvironment = TZ=EST\n");
+        build_ok("main");
+        check_output("/build\n315532800 EST C.UTF-8\na b\n2 home\nscratch\nno net\n");
+        ck_assert(!record->outputs[0].executable);
+        close_all();
+}
+END_TEST
+
+START_TEST(test_without_sandbox)
+{
+        struct build_request q;
+
+        make_history();
+        begin(RECIPE);
+        q = request_for("one");
+        q.sandbox = SANDBOX_NONE;
+        run_build(&q);
+        ck_assert(record->ok);
+        check_output("a1\nb1\n");
+        q = request_for("two");
+        q.sandbox = SANDBOX_NONE;
+        run_build(&q);
+        ck_assert(record->ok && !record->clean);
+        check_output("a2\nb1\n");
+        close_all();
+}
+END_TEST
+
+/* With real compilers, an incremental build's program is a clean build's to the last bit. */
+START_TEST(test_bit_for_bit)
+{
+        struct digest incremental, clean;
+        struct build_request q;
+
+        shell("git init -q -b main r; cd r; printf 'int b(void); int main(void) { return b() + __LINE__; }\\n' > a.c; "
+              "printf '#include <assert.h>\\nconst char *when = __DATE__ __TIME__ __FILE__;\\nint b(void) { assert(when); return "
+              "1; }\\n' > b.c; "
+              "printf 'prog: a.o b.o lib.a\\n\\tcc -g -o prog a.o lib.a\\nlib.a: b.o\\n\\tar cr lib.a b.o\\n%%.o: %%.c\\n\\tcc "
+              "-g -c -o $@ $<\\n' > Makefile; "
+              "commit one; git tag one; echo 'int more;' >> b.c; commit two");
+        begin("build = make\noutput = prog\n");
+        build_ok("one");
+        build_ok("main");
+        ck_assert(!record->clean);
+        incremental = record->outputs[0].id;
+        q = request_for("main");
+        q.clean = true;
+        run_build(&q);
+        ck_assert(record->ok && record->clean);
+        clean = record->outputs[0].id;
+        ck_assert(digest_equal(&incremental, &clean));
+        close_all();
+}
+END_TEST
+
+/* A clean build costs no other its head start, and leaves nothing. */
+START_TEST(test_clean_on_demand)
+{
+        make_history();
+        begin(RECIPE);
+        build_ok("one");
+        for (int i = 0; i < 3; i++) {
+                struct build_request q = request_for("two");
+
+                q.clean = true;
+                run_build(&q);
+                ck_assert(record->ok && record->clean);
+                ck_assert_int_eq(access("work/1", F_OK), -1);
+        }
+        ck_assert_int_eq(access("work/2.lock", F_OK), -1);
+        build_ok("two");
+        ck_assert(!record->clean);
+        close_all();
+}
+END_TEST
+
+START_TEST(test_programs_are_deltas)
+{
+        struct digest first, base;
+        uint64_t stored;
+        unsigned depth;
+
+        shell("git init -q -b main r; cd r; head -c 300000 /dev/urandom > big; commit one; git tag one; echo more >> big; commit "
+              "two");
+        begin("build = cp big prog\noutput = prog\n");
+        build_ok("one");
+        first = record->outputs[0].id;
+        build_ok("main");
+        assert_ok(programs_info(programs, &record->outputs[0].id, &stored, &depth, &base));
+        ck_assert_uint_eq(depth, 1);
+        ck_assert(digest_equal(&base, &first));
+        ck_assert_uint_lt(stored, 10000);
+        close_all();
+}
+END_TEST
+
+START_TEST(test_several_outputs)
+{
+        shell("git init -q -b main r; cd r; echo 1 > a; commit one");
+        begin("build = mkdir -p out && cp a out/x && echo data > y && chmod +x out/x\noutput = out/x\noutput = y\n");
+        build_ok("main");
+        ck_assert_uint_eq(record->n_outputs, 2);
+        ck_assert_str_eq(record->outputs[0].name, "x");
+        ck_assert_str_eq(record->outputs[1].name, "y");
+        ck_assert(record->outputs[0].executable && !record->outputs[1].executable);
+        use_recipe("build = true\noutput = a\n"); /* a script that needs no building */
+        build_ok("main");
+        check_output("1\n");
+        build_ok("main");
+        check_output("1\n");
+        close_all();
+}
+END_TEST
+
+START_TEST(test_logs)
+{
+        shell("git init -q -b main r; cd r; echo 1 > a; commit one");
+        begin("build = printf 'a\\\\0b\\\\377c'\nbuild = echo err >&2\nbuild = cp a prog\noutput = prog\n");
+        build_ok("main");
+        ck_assert_uint_eq(record->log.size,
+                          strlen("+ printf 'a\\0b\\377c'\n") + 5 + 1 + strlen("+ echo err >&2\nerr\n+ cp a prog\n"));
+        ck_assert(logged("c\n+ echo err >&2\nerr\n"));
+        ck_assert_ptr_nonnull(memmem(record->log.data, record->log.size, "a\0b\377c\n", 6));
+        use_recipe("build = \"echo first; head -c 40000000 /dev/zero | tr '\\\\0' x; echo last\"\nbuild = cp a prog\noutput = "
+                   "prog\n");
+        build_ok("main");
+        ck_assert_uint_lt(record->log.size, 17 << 20);
+        ck_assert_uint_gt(record->log.size, 1 << 20);
+        ck_assert(logged("first\nxxx") && logged("xxxlast\n") && logged("bytes cut") && logged("+ cp a prog\n"));
+        close_all();
+}
+END_TEST
+
+START_TEST(test_records_come_back)
+{
+        cleanup_buffer struct buffer b = {0};
+        struct build_record *back;
+
+        make_history();
+        begin(RECIPE);
+        build_ok("one");
+        for (int failed = 0; failed < 2; failed++) {
+                b.size = 0;
+                assert_ok(build_record_encode(record, &b));
+                for (int with_log = 0; with_log < 2; with_log++) {
+                        assert_ok(build_record_decode(SLICE(b.data, b.size), with_log, &back));
+                        ck_assert_int_eq(back->ok, record->ok);
+                        ck_assert_int_eq(back->clean, record->clean);
+                        ck_assert_pstr_eq(back->reason, record->reason);
+                        ck_assert(git_oid_equal(&back->commit, &record->commit));
+                        ck_assert_int_eq(back->started, record->started);
+                        ck_assert_uint_eq(back->duration_ns, record->duration_ns);
+                        ck_assert_uint_eq(back->cpu_ns, record->cpu_ns);
+                        ck_assert_uint_eq(back->memory, record->memory);
+                        ck_assert_uint_eq(back->n_outputs, record->n_outputs);
+                        for (size_t i = 0; i < back->n_outputs; i++) {
+                                ck_assert_str_eq(back->outputs[i].name, record->outputs[i].name);
+                                ck_assert(digest_equal(&back->outputs[i].id, &record->outputs[i].id));
+                                ck_assert_uint_eq(back->outputs[i].size, record->outputs[i].size);
+                                ck_assert_int_eq(back->outputs[i].executable, record->outputs[i].executable);
+                        }
+                        ck_assert_uint_eq(back->log.size, with_log ? record->log.size : 0);
+                        ck_assert(!with_log || memcmp(back->log.data, record->log.data, back->log.size) == 0);
+                        build_record_unref(back);
+                }
+                for (size_t n = 0; n < b.size; n++) /* cut anywhere: no record */
+                        assert_error(build_record_decode(SLICE(b.data, n), true, &back), EBADMSG);
+                for (size_t n = 0; n < b.size; n++) { /* damaged anywhere: none, or another, but no crash */
+                        b.data[n] = (char)~b.data[n];
+                        if (build_record_decode(SLICE(b.data, b.size), true, &back) == 0)
+                                build_record_unref(back);
+                        b.data[n] = (char)~b.data[n];
+                }
+                use_recipe("build = false\noutput = prog\n");
+                if (!failed)
+                        build_fails("one", "command 1 (false) exited with status 1");
+        }
+        free(steal_pointer(record->reason)); /* neither a program nor a reason: whoever wrote that was not us */
+        b.size = 0;
+        assert_ok(build_record_encode(record, &b));
+        assert_error(build_record_decode(SLICE(b.data, b.size), true, &back), EBADMSG);
+        close_all();
+}
+END_TEST
+
+static void *build_some(void *user)
+{
+        static const char *const revisions[] = {"one", "two", "three"};
+        static const char *const programs_of[] = {"a1\nb1\n", "a2\nb1\n", "a2\nb2\n"};
+
+        for (int i = 0; i < 4; i++) {
+                size_t k = ((size_t)(uintptr_t)user + (size_t)i) % 3;
+                struct build_request q = request_for(revisions[k]);
+                cleanup(build_record_unrefp) struct build_record *b = NULL;
+                cleanup_blob struct blob content = {0};
+                int fd;
+
+                q.slot = (unsigned)(uintptr_t)user;
+                if (build(&q, &b) < 0 || !b->ok || programs_get(programs, &b->outputs[0].id, &fd, NULL) < 0)
+                        return user;
+                if (read_fd(fd, 100, &content) < 0 || content.size != 6 || memcmp(content.data, programs_of[k], 6) != 0)
+                        return user;
+                close(fd);
+        }
+        return NULL;
+}
+
+START_TEST(test_many_at_once)
+{
+        pthread_t threads[4];
+
+        make_history();
+        begin(RECIPE);
+        for (size_t i = 0; i < ARRAY_SIZE(threads); i++)
+                ck_assert_int_eq(pthread_create(&threads[i], NULL, build_some, (void *)(i + 1)), 0);
+        for (size_t i = 0; i < ARRAY_SIZE(threads); i++) {
+                void *failed;
+
+                pthread_join(threads[i], &failed);
+                ck_assert_ptr_null(failed);
+        }
+        ck_assert_uint_le(count_worktrees(), 4);
+        close_all();
+}
+END_TEST
+
+/* The nearest idle worktree is taken. */
+START_TEST(test_nearest_worktree)
+{
+        shell("git init -q -b main r; cd r; for i in 1 2 3 4 5 6 7 8; do echo $i > f$i; done; commit one; git tag one; "
+              "for i in 1 2 3 4 5 6; do echo x$i > f$i; done; commit two; git tag two; echo y > f8; commit three; git tag three; "
+              "git checkout -q one; echo z > f8; commit four; git tag four; git checkout -q main; git branch four four");
+        begin("build = \"cat f1 f8 > prog; sleep 0.3\"\noutput = prog\n");
+        for (int i = 0; i < 2; i++) { /* two worktrees: one at `one`, one at `two` */
+                build_in_child(i == 0 ? "one" : "two");
+                usleep(50000);
+        }
+        while (wait(NULL) > 0)
+                ;
+        ck_assert_uint_eq(count_worktrees(), 2);
+        shell("cat work/0/f1 > f1.0; cat work/1/f1 > f1.1; ! cmp -s f1.0 f1.1");
+        build_ok("three");
+        build_ok("four");
+        build_ok("two");
+        ck_assert(!record->clean);
+        shell("cat work/0/f1 work/1/f1 | sort | tr '\\n' ' ' | grep -q '^1 x1 $'"); /* each near where it was */
+        ck_assert_uint_eq(count_worktrees(), 2);
+        close_all();
+}
+END_TEST
+
+START_TEST(test_killed_build)
+{
+        make_history();
+        begin(RECIPE "build = true\n");
+        build_ok("one");
+        use_recipe("build = make a.o && : > b.o && sleep \"$(cat wait 2>/dev/null || echo 100)\"\nbuild = make\noutput = prog\n");
+        for (int i = 0; i < 3; i++) {
+                pid_t pid = build_in_child("two");
+
+                usleep(100000 + 100000 * (useconds_t)i);
+                kill(pid, SIGKILL);
+                waitpid(pid, NULL, 0);
+        }
+        use_recipe(RECIPE "build = true\n");
+        build_ok("two");
+        ck_assert(record->clean); /* nobody knows what was half done */
+        check_output("a2\nb1\n");
+        ck_assert_uint_le(count_worktrees(), 2);
+        ck_assert_int_eq(access("work/0.scratch", F_OK), -1);
+        close_all();
+}
+END_TEST
+
+/* What a killed build still writes while it dies does not get into the next one. */
+START_TEST(test_straggler)
+{
+        pid_t pids[4];
+
+        make_history();
+        begin(RECIPE);
+        build_ok("one");
+        for (size_t i = 0; i < ARRAY_SIZE(pids); i++) {
+                pids[i] = fork();
+                if (pids[i] == 0 && chdir("work/0") == 0)
+                        for (unsigned n = 0;; n++) {
+                                char name[32];
+
+                                snprintf(name, sizeof(name), "stray%zu.%u", i, n % 2000);
+                                close(open(name, O_WRONLY | O_CREAT, 0600));
+                        }
+        }
+        usleep(50000);
+        shell("rm work/0.state");
+        build_ok("two");
+        ck_assert(record->clean);
+        check_output("a2\nb1\n");
+        shell("[ -z \"$(ls work/0 | grep stray)\" ]");
+        for (size_t i = 0; i < ARRAY_SIZE(pids); i++) {
+                kill(pids[i], SIGKILL);
+                waitpid(pids[i], NULL, 0);
+        }
+        build_ok("three");
+        close_all();
+}
+END_TEST
+
+static void *cancel_soon(void *user)
+{
+        usleep(200000);
+        eventfd_write(*(int *)user, 1);
+        return NULL;
+}
+
+START_TEST(test_cancelled_build)
+{
+        struct build_request q;
+        int fd = eventfd(0, EFD_CLOEXEC);
+        pthread_t thread;
+
+        make_history();
+        begin(RECIPE);
+        build_ok("one");
+        q = request_for("two");
+        q.cancel_fd = fd;
+        use_recipe("build = sleep 100\noutput = prog\n");
+        q.recipe = recipes[0];
+        record = build_record_unref(record);
+        pthread_create(&thread, NULL, cancel_soon, &fd);
+        assert_error(build(&q, &record), ECANCELED);
+        assert_error(build(&q, &record), ECANCELED); /* before it began */
+        pthread_join(thread, NULL);
+        close(fd);
+        use_recipe(RECIPE);
+        build_ok("two");
+        check_output("a2\nb1\n");
+        close_all();
+}
+END_TEST
+
+START_TEST(test_damaged_pool)
+{
+        static const char *const damage[] = {
+                "echo junk > work/0.state",
+                "echo junk > work/0.manifest",
+                "rm work/0.manifest",
+                "rm -r work/0",
+                ": > work/0.state",
+                "truncate -s 30 work/0.manifest",
+                "sed -i 's/a[.]c/..\\//' work/0.manifest", /* a path that leads out */
+                "rm -r work/0; echo file > work/0",
+                "rm -r work/0; ln -s /etc work/0",
+                "chmod 0 work/0/a.c",
+                "sed -i 's/\"boot\": \"[^\"]*\"/\"boot\": \"other\"/' work/0.state",
+                "sed -i 's/\"built\": [0-9]*/\"built\": 4000000000000000000/' work/0.state", /* the clock was set back */
+                "rm -r work",
+                "rm work/0.lock",
+                "mkdir work/0.scratch; touch work/0.scratch/x",
+                "touch work/7.lock work/junk.lock work/12x",
+        };
+
+        make_history();
+        begin(RECIPE);
+        for (size_t i = 0; i < ARRAY_SIZE(damage); i++) {
+                build_ok("one");
+                shell(damage[i]);
+                build_ok("three");
+                check_output("a2\nb2\n");
+        }
+        close_all();
+}
+END_TEST
+
+START_TEST(test_submodules_are_left_out)
+{
+        shell("git init -q -b main r; cd r; echo 1 > a; git update-index --add --cacheinfo "
+              "160000,1234567890123456789012345678901234567890,sub/mod; "
+              "git add a; git commit -qm one");
+        begin("build = cp a prog\noutput = prog\n");
+        build_ok("main");
+        ck_assert(logged("(submodule sub/mod is not checked out)\n+ cp a prog\n"));
+        close_all();
+}
+END_TEST
+
+static void add_bytes(struct buffer *b, const char *entry, const git_oid *oid)
+{
+        buffer_add(b, entry, strlen(entry) + 1);
+        buffer_add(b, oid->id, GIT_OID_RAWSZ);
+}
+
+/* A commit of a tree that git would never write. */
+static void commit_tree(const char *branch, const char *entry, const git_oid *oid)
+{
+        cleanup_buffer struct buffer b = {0};
+        git_repository *git;
+        git_odb *odb;
+        git_oid id;
+        char script[512];
+
+        add_bytes(&b, entry, oid);
+        ck_assert_int_eq(git_repository_open(&git, "r"), 0);
+        ck_assert_int_eq(git_repository_odb(&odb, git), 0);
+        ck_assert_int_eq(git_odb_write(&id, odb, b.data, b.size, GIT_OBJECT_TREE), 0);
+        git_odb_free(odb);
+        git_repository_free(git);
+        snprintf(script, sizeof(script), "cd r; git branch %s $(git commit-tree -m x %s)", branch, git_oid_tostr_s(&id));
+        shell(script);
+}
+
+START_TEST(test_hostile_trees)
+{
+        char sha[256];
+        git_oid blob, tree;
+
+        shell("git init -q -b main r; cd r; echo 1 > a; commit one; "
+              "t=$(git rev-parse HEAD^{tree}); for i in 1 2 3 4 5 6 7 8; do t=$(for k in 0 1 2 3 4 5 6 7 8 9; do printf '040000 "
+              "tree %s\\td%s\\n' $t $k; done | git mktree); done; "
+              "git branch bomb $(git commit-tree -m x $t); "
+              "t=$(git rev-parse HEAD^{tree}); for i in $(seq 300); do t=$(printf '040000 tree %s\\td\\n' $t | git mktree); "
+              "done; "
+              "git branch deep $(git commit-tree -m x $t); "
+              "t=$(git mktree </dev/null); for i in $(seq 12); do t=$(for k in 0 1 2 3 4 5 6 7 8 9; do printf '040000 tree "
+              "%s\\td%s\\n' $t $k; done | git mktree); done; "
+              "git branch hollow $(git commit-tree -m x $t); "
+              "t=$(printf '120000 blob %s\\tlink\\n' $(git hash-object -w /dev/null) | git mktree); "
+              "git branch nowhere $(git commit-tree -m x $t); "
+              "t=$(git rev-parse HEAD^{tree}); for i in 1 2 3 4 5; do t=$(for k in a b c d e f g h i j k l m n; do printf "
+              "'040000 tree "
+              "%s\\t%s%0240d\\n' $t $k 0; done | git mktree); done; "
+              "git branch names $(git commit-tree -m x $t)");
+        ask("git -C r rev-parse HEAD:a", sha);
+        git_libgit2_init();
+        git_oid_fromstr(&blob, sha);
+        ask("git -C r rev-parse HEAD^{tree}", sha);
+        git_oid_fromstr(&tree, sha);
+        commit_tree("dotdot", "100644 ..", &blob);
+        commit_tree("slash", "100644 ../../escaped", &blob);
+        commit_tree("dotgit", "40000 .GIT", &tree);
+        commit_tree("dot", "40000 .", &tree);
+        begin("build = cp a prog\noutput = prog\n");
+        build_fails("dotdot", "the sources hold a file named '..', which cannot be checked out");
+        build_fails("slash", "the sources hold a file named '../../escaped', which cannot be checked out");
+        build_fails("dotgit", "the sources hold a file named '.GIT', which cannot be checked out");
+        build_fails("dot", "the sources hold a file named '.', which cannot be checked out");
+        build_fails("bomb", "the sources are more than 1000000 files and folders");
+        build_fails("hollow", "the sources are more than 1000000 files and folders"); /* and not one file */
+        build_fails("names", "the sources have paths of more than 268435456 bytes in all");
+        build_fails("nowhere", "the sources hold a link to nowhere, which cannot be checked out: link");
+        build_fails("deep", "the sources are folders nested more than 256 deep");
+        ck_assert_int_eq(access("escaped", F_OK), -1);
+        build_ok("main");
+        close_all();
+}
+END_TEST
+
+START_TEST(test_lost_objects)
+{
+        struct build_request q;
+
+        make_history();
+        begin(RECIPE);
+        build_ok("one");
+        shell("cd repos/x.git; s=$(git rev-parse three:b.c); rm -f objects/$(echo $s | cut -c1-2)/$(echo $s | cut -c3-)");
+        history_unref(history);
+        assert_ok(history_open(store, &tables, "repos", "x", 1, &history));
+        q = request_for("three");
+        record = build_record_unref(record);
+        assert_error(build(&q, &record), ESTALE);
+        ck_assert_ptr_nonnull(strstr(error_message(-ESTALE), "lacks b.c"));
+        build_ok("two");
+        close_all();
+}
+END_TEST
+
+/* On a disk that is full no build is said to have failed. */
+START_TEST(test_full_disk)
+{
+        struct build_request q;
+
+        if (geteuid() != 0 || unshare(CLONE_NEWNS) < 0 || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
+                return; /* needs a file system of its own */
+        shell("git init -q -b main r; cd r; head -c 3000000 /dev/urandom > big; commit one; git tag one; head -c 60000000 "
+              "/dev/zero > big; commit two");
+        begin("build = cat big big big big big big big big > copy\nbuild = cp big prog\noutput = prog\n");
+        assert_ok(make_dirs("work", 0700));
+        ck_assert_int_eq(mount("tmpfs", "work", "tmpfs", 0, "size=48m"), 0);
+        q = request_for("main");
+        assert_error(build(&q, &record), ENOSPC); /* in the checkout */
+        use_recipe("build = cat /dev/zero > copy\nbuild = cp big prog\noutput = prog\n");
+        q = request_for("one");
+        assert_error(build(&q, &record), ENOSPC); /* in the build */
+        use_recipe("build = cp big prog\noutput = prog\n");
+        build_ok("one");
+        close_all();
+        umount("work");
+}
+END_TEST
+
+START_TEST(test_prune)
+{
+        make_history();
+        begin(RECIPE);
+        assert_ok(build_prune(work, 0)); /* none there yet */
+        build_ok("one");
+        assert_ok(build_prune(work, 1));
+        ck_assert_int_eq(access("work/0/prog", F_OK), 0);
+        assert_ok(build_prune(work, 0));
+        ck_assert_int_eq(access("work/0", F_OK), -1);
+        shell("[ \"$(ls work)\" = lock ]");
+        build_ok("two");
+        ck_assert(record->clean);
+        close_all();
+}
+END_TEST
+
+/* Worktrees in use stay. */
+START_TEST(test_prune_leaves_what_is_used)
+{
+        pid_t pid;
+
+        make_history();
+        begin("build = sleep 0.5\nbuild = make\noutput = prog\n");
+        pid = build_in_child("one");
+        usleep(200000);
+        assert_ok(build_prune(work, 0));
+        ck_assert_int_eq(access("work/0/Makefile", F_OK), 0);
+        {
+                int status;
+
+                waitpid(pid, &status, 0);
+                ck_assert_int_eq(status, 0);
+        }
+        close_all();
+}
+END_TEST
+
+/* The second output, `stats`, is how many kinds of hits ccache counts. */
+static void build_through_ccache(const char *rev, const char *dir, bool hits)
+{
+        struct build_request q = request_for(rev);
+        cleanup_blob struct blob b = {0};
+        int fd;
+
+        assert_ok(build_prune(work, 0));
+        q.ccache_dir = dir;
+        run_build(&q);
+        ck_assert_msg(record->ok, "%.*s", (int)record->log.size, (const char *)record->log.data);
+        if (!dir)
+                return;
+        assert_ok(programs_get(programs, &record->outputs[1].id, &fd, NULL));
+        assert_ok(read_fd(fd, 1 << 20, &b));
+        close(fd);
+        ck_assert_msg((*(const char *)b.data == '0') == !hits, "%.*s", (int)b.size, (const char *)b.data);
+}
+
+/* What it gives is what the compiler gives without it, and what it has given before is not compiled again. */
+START_TEST(test_ccache)
+{
+        struct digest plain;
+        char dir[PATH_SIZE];
+
+        if (access("/usr/lib/ccache/cc", X_OK) < 0)
+                return;
+        shell("git init -q -b main r; cd r; mkdir d; echo '#define N 0' > d/n.h; commit one;"
+              "printf '#include \"n.h\"\\n#include <stdio.h>\\nint main(void) { return puts(__FILE__) + N; }\\n' > d/a.c; commit "
+              "two");
+        begin("build = cc -I$PWD/d -MD -c $PWD/d/a.c && cc -o prog a.o\n"
+              "build = ccache --print-stats | grep -c 'cache_hit.*[1-9]' > stats || true\n"
+              "output = prog\noutput = stats\n");
+        assert_ok(make_dirs("ccache", 0700));
+        ck_assert_ptr_nonnull(getcwd(dir, sizeof(dir) - 8));
+        strcat(dir, "/ccache");
+        build_through_ccache("main", NULL, false);
+        plain = record->outputs[0].id;
+        build_through_ccache("main", dir, false);
+        ck_assert(digest_equal(&plain, &record->outputs[0].id));
+        build_through_ccache("main", dir, true);
+        ck_assert(digest_equal(&plain, &record->outputs[0].id));
+        close_all();
+}
+END_TEST
+
+/* What the compile cache was told of headers counts while they are the same. */
+START_TEST(test_headers_of_the_machine)
+{
+        static const char *const changes[] = {"mkdir -p /usr/local/include/a/b", "touch /usr/local/include/a/b/n.h",
+                                              "mkdir /usr/local/include/a/b/c",  "touch /usr/local/include/a/b/c/n.h",
+                                              "rm -r /usr/local/include/a/b/c",  "rm -r /usr/local/include/a"};
+        char before[65], now[65];
+
+        if (geteuid() != 0 || unshare(CLONE_NEWNS) < 0 || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
+            mount("tmpfs", "/usr/local/include", "tmpfs", 0, "size=1m") < 0)
+                return; /* needs headers of its own */
+        assert_ok(host_headers(before));
+        for (size_t i = 0; i < ARRAY_SIZE(changes); i++) {
+                assert_ok(host_headers(now));
+                ck_assert_msg(strcmp(now, before) == 0, "before %s", changes[i]);
+                shell("sleep 0.02"); /* a folder's time is the clock's tick */
+                shell(changes[i]);
+                assert_ok(host_headers(now));
+                ck_assert_msg(strcmp(now, before) != 0, "%s", changes[i]);
+                memcpy(before, now, sizeof(now));
+        }
+        umount("/usr/local/include");
+}
+END_TEST
+
+static struct digest built_with(const char *rev, const char *ccache, bool clean)
+{
+        struct build_request q = request_for(rev);
+
+        q.ccache_dir = ccache;
+        q.clean = clean;
+        run_build(&q);
+        ck_assert_msg(record->ok, "%.*s", (int)record->log.size, (const char *)record->log.data);
+        return record->outputs[0].id;
+}
+
+/* The compiler names neither what the assembler includes nor, with -MMD, what lies behind -isystem. Under `clean` it counts all the same, and
+ * a build that is to begin from nothing does not rely on it. */
+START_TEST(test_ccache_and_files_that_nobody_names)
+{
+        static const char *const revs[] = {"one", "two", "three"};
+        struct digest plain[3], through;
+        char dir[PATH_SIZE];
+
+        if (access("/usr/lib/ccache/cc", X_OK) < 0)
+                return;
+        shell("git init -q -b main r; cd r; mkdir sys; echo '#define N 0' > sys/n.h; echo a > blob;"
+              "printf '%s\\n' '#include <n.h>' '__asm__(\".data; .globl blob; blob: .incbin \\\"blob\\\"; .previous\");' "
+              "'extern char blob[];' 'int main(void) { return blob[0] + N; }' > a.c; commit one; git tag one;"
+              "echo b > blob; commit two; git tag two; echo '#define N 1' > sys/n.h; commit three; git tag three");
+        begin("build = cc -MMD -isystem sys -c a.c && cc -o prog a.o\noutput = prog\nclean = blob\nclean = sys\n");
+        assert_ok(make_dirs("ccache", 0700));
+        ck_assert_ptr_nonnull(getcwd(dir, sizeof(dir) - 8));
+        strcat(dir, "/ccache");
+        for (size_t i = 0; i < ARRAY_SIZE(revs); i++)
+                plain[i] = built_with(revs[i], NULL, true);
+        for (size_t i = 0; i < 2 * ARRAY_SIZE(revs); i++) {
+                through = built_with(revs[i % 3], dir, false);
+                ck_assert_msg(digest_equal(&plain[i % 3], &through), "%s", revs[i % 3]);
+        }
+        use_recipe("build = cc -MMD -isystem sys -c a.c && cc -o prog a.o\noutput = prog\n");
+        built_with(revs[0], dir, false);
+        for (size_t i = 0; i < ARRAY_SIZE(revs); i++) {
+                through = built_with(revs[i], dir, true);
+                ck_assert_msg(digest_equal(&plain[i], &through), "%s, again", revs[i]);
+        }
+        close_all();
+}
+END_TEST
+
+SUITE("build", test_build, test_neighbours_are_built_incrementally, test_keys, test_clean_paths, test_recipe_change_begins_anew,
+      test_modified_sources_are_put_back, test_links_are_not_followed, test_worktree_is_the_commit,
+      test_stale_output_is_no_output, test_clean_after_failure, test_failures, test_what_a_build_sees, test_without_sandbox,
+      test_bit_for_bit, test_clean_on_demand, test_programs_are_deltas, test_several_outputs, test_logs, test_records_come_back,
+      test_many_at_once, test_nearest_worktree, test_killed_build, test_straggler, test_cancelled_build, test_damaged_pool,
+      test_submodules_are_left_out, test_hostile_trees, test_lost_objects, test_full_disk, test_prune,
+      test_prune_leaves_what_is_used, test_ccache, test_headers_of_the_machine, test_ccache_and_files_that_nobody_names)

@@ -1,0 +1,633 @@
+#include "tests/support/test.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
+
+#include "core/cases/cases.h"
+
+static struct store *store;
+static const struct cases_tables tables = {.cases = 0, .names = 1, .digests = 2};
+
+static struct cases *open_cases_with(int flags)
+{
+        static const struct store_table list[] = {{"cases", true}, {"case-names", true}, {"case-digests", true}};
+        struct cases *c;
+
+        assert_ok(store_open("s", list, ARRAY_SIZE(list), flags, &store));
+        assert_ok(cases_open(store, &tables, &c));
+        return c;
+}
+
+static struct cases *open_cases(void)
+{
+        return open_cases_with(STORE_CREATE);
+}
+
+static void close_cases(struct cases *c)
+{
+        cases_close(c);
+        store_close(store);
+}
+
+static int add_bytes(struct cases *c, const char *name, const void *bytes, size_t size, uint32_t *ret_id, bool *ret_new)
+{
+        char path[] = "input.XXXXXX";
+        int fd = mkstemp(path), r;
+
+        assert_ok(write_all(fd, bytes, size));
+        r = cases_add(c, name, fd, ret_id, ret_new);
+        close(fd);
+        unlink(path);
+        return r;
+}
+
+static int add(struct cases *c, const char *name, const char *text, uint32_t *ret_id)
+{
+        bool is_new;
+
+        return add_bytes(c, name, text, strlen(text), ret_id, &is_new);
+}
+
+static void assert_bytes(struct cases *c, uint32_t id, const char *text)
+{
+        cleanup_blob struct blob b = {0};
+        cleanup(case_info_unrefp) struct case_info *i = NULL;
+        char path[PATH_SIZE];
+        struct stat st;
+        int fd;
+
+        assert_ok(cases_get(c, id, &i));
+        assert_ok(cases_open_bytes(c, i, &fd, path));
+        assert_ok(read_fd(fd, 1 << 20, &b));
+        ck_assert_uint_eq(b.size, strlen(text));
+        ck_assert_int_eq(memcmp(b.data, text, b.size), 0);
+        ck_assert_int_eq(fstat(fd, &st), 0);
+        ck_assert_int_eq(st.st_mode & 07777, 0444);
+        ck_assert_int_eq(access(path, R_OK), 0);
+        close(fd);
+}
+
+static const char *list(struct cases *c)
+{
+        static char text[256];
+        uint32_t *ids;
+        size_t n;
+
+        text[0] = '\0';
+        assert_ok(cases_list(c, &ids, &n));
+        for (size_t i = 0; i < n; i++)
+                snprintf(text + strlen(text), sizeof(text) - strlen(text), "%u ", ids[i]);
+        free(ids);
+        return text;
+}
+
+static size_t count(struct cases *c)
+{
+        uint32_t *ids;
+        size_t n;
+
+        assert_ok(cases_list(c, &ids, &n));
+        free(ids);
+        return n;
+}
+
+static const char sat[] = "(set-logic QF_S)(set-info :status sat)(check-sat)";
+
+START_TEST(test_add_and_find)
+{
+        cleanup(case_info_unrefp) struct case_info *i = NULL, *j = NULL, *k = NULL;
+        struct cases *c = open_cases();
+        uint64_t generation;
+        uint32_t id;
+        bool is_new;
+
+        ck_assert_str_eq(list(c), "");
+        generation = cases_generation(c);
+        assert_ok(add_bytes(c, "a/b.smt2", sat, strlen(sat), &id, &is_new));
+        ck_assert_uint_eq(id, 1);
+        ck_assert(is_new);
+        ck_assert_uint_ne(cases_generation(c), generation);
+        generation = cases_generation(c);
+        assert_ok(add_bytes(c, "other.smt2", sat, strlen(sat), &id, &is_new)); /* the same bytes are the same case */
+        ck_assert_uint_eq(id, 1);
+        ck_assert(!is_new);
+        ck_assert_uint_eq(cases_generation(c), generation);
+        assert_ok(add(c, "f.cnf", "p cnf 1 1\n1 0\n", &id));
+        ck_assert_uint_eq(id, 2);
+        ck_assert_str_eq(list(c), "1 2 ");
+        close_cases(c);
+
+        c = open_cases();
+        assert_ok(cases_get(c, 1, &i));
+        ck_assert_str_eq(i->name, "a/b.smt2");
+        ck_assert_str_eq(i->logic, "QF_S");
+        ck_assert_uint_eq(i->status, VERDICT_SAT);
+        ck_assert_uint_eq(i->n_expected, 1);
+        ck_assert_uint_eq(i->expected[0], VERDICT_SAT);
+        ck_assert_uint_eq(i->format, FORMAT_SMT2);
+        ck_assert_uint_eq(i->size, strlen(sat));
+        ck_assert(!i->removed);
+        ck_assert_int_ge(i->added, now_seconds() - 100);
+        assert_ok(cases_find(c, "f.cnf", &j));
+        ck_assert_uint_eq(j->id, 2);
+        ck_assert_uint_eq(j->format, FORMAT_CNF);
+        ck_assert_str_eq(j->logic, "cnf");
+        assert_ok(cases_find_digest(c, &i->sha256, &k));
+        ck_assert_uint_eq(k->id, 1);
+        assert_error(cases_find(c, "other.smt2", &k), ENOENT);
+        assert_error(cases_find(c, "a", &k), ENOENT);
+        assert_error(cases_get(c, 3, &k), ENOENT);
+        ck_assert_ptr_nonnull(strstr(error_message(-ENOENT), "case 3"));
+        assert_error(cases_get(c, 0, &k), ENOENT);
+        assert_bytes(c, 1, sat);
+        ck_assert_int_eq(cases_check(c, NULL, NULL), 0);
+        close_cases(c);
+}
+END_TEST
+
+START_TEST(test_renamed)
+{
+        cleanup(case_info_unrefp) struct case_info *i = NULL, *j = NULL;
+        struct cases *c = open_cases();
+        uint32_t id;
+
+        assert_ok(add(c, "tmp", "one", &id));
+        assert_ok(add(c, "x/b", "two", &id));
+        assert_error(cases_rename(c, 1, "x/b"), EEXIST);
+        assert_error(cases_rename(c, 1, "x"), EEXIST); /* a folder of names */
+        assert_error(cases_rename(c, 1, "../x"), EINVAL);
+        assert_error(cases_rename(c, 7, "y"), ENOENT);
+        assert_ok(cases_rename(c, 1, "tmp"));
+        assert_ok(cases_get(c, 1, &i));
+        ck_assert_int_eq(i->format, FORMAT_SMT2);
+        assert_ok(cases_rename(c, 1, "x/a.cnf"));
+        assert_error(cases_find(c, "tmp", &j), ENOENT);
+        assert_ok(cases_find(c, "x/a.cnf", &j));
+        ck_assert_uint_eq(j->id, 1);
+        ck_assert_int_eq(j->format, FORMAT_CNF);
+        ck_assert(digest_equal(&i->sha256, &j->sha256) && i->added == j->added && i->size == j->size);
+        assert_bytes(c, 1, "one");
+        assert_ok(cases_remove(c, 1));
+        assert_error(cases_rename(c, 1, "y"), ENOENT);
+        assert_ok(add(c, "tmp", "three", &id)); /* the name is free again */
+        cases_close(c);
+}
+END_TEST
+
+START_TEST(test_compressed)
+{
+        static const struct {
+                const char *bytes, *command;
+                size_t size;
+        } rows[] = {
+                {"\x1f\x8b\x08\0\0", "gzip -d", 5},  {"\xfd\x37zXZ\0\0", "xz -d", 7},    {"BZh91AY", "bzip2 -d", 7},
+                {"\x28\xb5\x2f\xfd$", "zstd -d", 5}, {"PK\x03\x04\x14", "unzip", 5},     {"\x5d\0\0\x80", "xz -d", 4},
+                {"7z\xbc\xaf\x27\x1c\0", "7z x", 7}, {"\x04\x22\x4d\x18x", "lz4 -d", 5},
+        };
+        struct cases *c = open_cases();
+        uint32_t id;
+        bool is_new;
+
+        for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+                assert_error(add_bytes(c, "a.cnf.x", rows[i].bytes, rows[i].size, &id, &is_new), EINVAL);
+                ck_assert_ptr_nonnull(strstr(error_message(-EINVAL), rows[i].command));
+        }
+        ck_assert_str_eq(list(c), "");
+        cases_close(c);
+}
+END_TEST
+
+START_TEST(test_removed_and_back)
+{
+        cleanup(case_info_unrefp) struct case_info *i = NULL, *j = NULL, *k = NULL;
+        struct cases *c = open_cases();
+        uint32_t id;
+        bool is_new;
+
+        assert_ok(add(c, "x/a", "one", &id));
+        assert_ok(add(c, "x/b", "two", &id));
+        assert_ok(cases_remove(c, 2));
+        assert_error(cases_remove(c, 2), ENOENT);
+        assert_error(cases_remove(c, 7), ENOENT);
+        ck_assert_str_eq(list(c), "1 ");
+        assert_error(cases_find(c, "x/b", &i), ENOENT);
+        assert_ok(cases_get(c, 2, &i)); /* facts stay, and so does what they are about */
+        ck_assert(i->removed);
+        assert_bytes(c, 2, "two");
+        assert_ok(add(c, "y", "three", &id)); /* the number is not given again */
+        ck_assert_uint_eq(id, 3);
+        assert_ok(add_bytes(c, "z", "two", 3, &id, &is_new)); /* it comes back under its first name */
+        ck_assert_uint_eq(id, 2);
+        ck_assert(!is_new);
+        assert_ok(cases_find(c, "x/b", &j));
+        ck_assert_uint_eq(j->id, 2);
+        ck_assert(!j->removed);
+        ck_assert_str_eq(list(c), "1 2 3 ");
+        assert_ok(cases_remove(c, 2));
+        assert_ok(add(c, "x/b", "four", &id)); /* now others have its name */
+        ck_assert_uint_eq(id, 4);
+        assert_error(add(c, "y", "two", &id), EEXIST);
+        assert_ok(add(c, "z", "two", &id));
+        ck_assert_uint_eq(id, 2);
+        assert_ok(cases_find(c, "z", &k));
+        ck_assert_uint_eq(k->id, 2);
+        ck_assert_str_eq(list(c), "1 2 3 4 ");
+        close_cases(c);
+}
+END_TEST
+
+START_TEST(test_names_in_use)
+{
+        struct cases *c = open_cases();
+        uint32_t id;
+
+        assert_ok(add(c, "a", "one", &id));
+        assert_error(add(c, "a", "two", &id), EEXIST);
+        ck_assert_ptr_nonnull(strstr(error_message(-EEXIST), "case 1"));
+        assert_ok(add(c, "b/c/d", "two", &id));
+        assert_error(add(c, "a/e", "three", &id), EEXIST); /* a is no folder */
+        assert_error(add(c, "b/c", "three", &id), EEXIST); /* b/c is one */
+        assert_error(add(c, "a", "two", &id), EEXIST);     /* known bytes, but not the name's */
+        assert_ok(add(c, "b/c/e", "three", &id));
+        ck_assert_uint_eq(id, 3);
+        assert_ok(cases_remove(c, 2));
+        assert_error(add(c, "b/c", "four", &id), EEXIST);
+        assert_ok(cases_remove(c, 3));
+        assert_ok(add(c, "b/c", "four", &id)); /* the folder is empty, and so gone */
+        ck_assert_uint_eq(id, 4);
+        ck_assert_str_eq(list(c), "1 4 ");
+        close_cases(c);
+}
+END_TEST
+
+START_TEST(test_bad_and_strange_names)
+{
+        static const char *const bad[] = {"", ".", "..", "/a", "a/", "a//b", "a/../b", "../a", "./a", "a/.", "/"};
+        static const char *const strange[] = {"\n", "a b", "'", "\"", "\xff\xfe", "...", "..a", "a/..b", "-rf", "*"};
+        struct cases *c = open_cases();
+        cleanup_free char *name = malloc(5000);
+        uint32_t id;
+
+        for (size_t i = 0; i < ARRAY_SIZE(bad); i++)
+                ck_assert_msg(add(c, bad[i], "x", &id) == -EINVAL, "%s", bad[i]);
+        for (size_t i = 0; i < ARRAY_SIZE(strange); i++) {
+                cleanup(case_info_unrefp) struct case_info *info = NULL;
+
+                assert_ok(add(c, strange[i], strange[i], &id));
+                assert_ok(cases_find(c, strange[i], &info));
+                ck_assert_str_eq(info->name, strange[i]);
+        }
+        memset(name, 'n', 5000);
+        name[256] = '\0';
+        assert_error(add(c, name, "x", &id), EINVAL);
+        name[255] = '\0';
+        assert_ok(add(c, name, "255", &id));
+        name[255] = name[256] = 'n';
+        for (size_t i = 200; i < 5000; i += 200)
+                name[i] = '/';
+        name[4097] = '\0';
+        assert_error(add(c, name, "x", &id), EINVAL);
+        name[4096] = '\0';
+        assert_ok(add(c, name, "4096", &id));
+        name[4090] = '\0';
+        assert_ok(add(c, name, "4090", &id)); /* too long for a key of its own, and told apart all the same */
+        name[4000] = '\0';
+        assert_error(add(c, name, "x", &id), EEXIST);
+        close_cases(c);
+}
+END_TEST
+
+START_TEST(test_staging)
+{
+        cleanup(case_info_unrefp) struct case_info *i = NULL;
+        struct cases *c = open_cases();
+        char staged[PATH_SIZE];
+        struct stat st;
+        uint32_t id;
+        bool is_new;
+        int fd;
+
+        umask(0777);
+        assert_ok(cases_stage(c, &fd, staged));
+        ck_assert_int_eq(stat(staged, &st), 0);
+        ck_assert_int_eq(st.st_mode & 07777, 0600);
+        assert_ok(write_all(fd, sat, strlen(sat)));
+        assert_ok(cases_commit(c, "s.smt2", fd, staged, &id, &is_new));
+        umask(022);
+        close(fd);
+        ck_assert_int_eq(access(staged, F_OK), -1);
+        assert_ok(cases_get(c, id, &i));
+        ck_assert_str_eq(i->logic, "QF_S");
+        assert_bytes(c, id, sat);
+        assert_ok(cases_stage(c, &fd, staged));
+        assert_error(cases_commit(c, "..", fd, staged, &id, &is_new), EINVAL);
+        ck_assert_int_eq(access(staged, F_OK), 0); /* the caller's to unlink */
+        unlink(staged);
+        close(fd);
+        close_cases(c);
+        ck_assert_int_eq(stat("s/cases", &st), 0);
+        ck_assert_int_eq(st.st_mode & 07777, 0700);
+}
+END_TEST
+
+START_TEST(test_left_over_files_are_swept)
+{
+        struct cases *c = open_cases();
+        struct timespec old[2] = {{.tv_sec = 1000}, {.tv_sec = 1000}};
+        char held[PATH_SIZE], left[PATH_SIZE], fresh[PATH_SIZE];
+        int held_fd, left_fd, fresh_fd;
+
+        assert_ok(cases_stage(c, &held_fd, held));
+        assert_ok(cases_stage(c, &left_fd, left));
+        assert_ok(cases_stage(c, &fresh_fd, fresh));
+        ck_assert_int_eq(futimens(held_fd, old), 0);
+        ck_assert_int_eq(futimens(left_fd, old), 0);
+        close(left_fd);
+        close(fresh_fd);
+        close_cases(c);
+        c = open_cases();
+        ck_assert_int_eq(access(held, F_OK), 0);
+        ck_assert_int_eq(access(fresh, F_OK), 0);
+        ck_assert_int_eq(access(left, F_OK), -1);
+        close(held_fd);
+        close_cases(c);
+}
+END_TEST
+
+static void say(void *user, const char *line)
+{
+        snprintf(user, 1024, "%s", line);
+}
+
+START_TEST(test_damaged_bytes)
+{
+        cleanup(case_info_unrefp) struct case_info *i = NULL;
+        struct cases *c = open_cases();
+        char path[PATH_SIZE], line[1024] = "";
+        uint32_t id;
+        int fd;
+
+        assert_ok(add(c, "a", "good bytes", &id));
+        assert_ok(cases_get(c, id, &i));
+        assert_ok(cases_open_bytes(c, i, &fd, path));
+        close(fd);
+        close_cases(c);
+
+        ck_assert_int_eq(chmod(path, 0600), 0);
+        fd = open(path, O_WRONLY | O_TRUNC);
+        assert_ok(write_all(fd, "evil bytes", 10));
+        close(fd);
+        c = open_cases();
+        assert_error(cases_open_bytes(c, i, &fd, path), EILSEQ);
+        ck_assert_int_eq(cases_check(c, say, line), 1);
+        ck_assert_ptr_nonnull(strstr(line, "case 1"));
+        ck_assert_int_eq(truncate(path, 5), 0);
+        assert_error(cases_open_bytes(c, i, &fd, path), EILSEQ);
+        unlink(path);
+        assert_error(cases_open_bytes(c, i, &fd, path), EILSEQ);
+        ck_assert_int_eq(cases_check(c, NULL, NULL), 1);
+        assert_ok(add(c, "a", "good bytes", &id)); /* which repairs it */
+        ck_assert_uint_eq(id, 1);
+        assert_bytes(c, 1, "good bytes");
+        ck_assert_int_eq(cases_check(c, NULL, NULL), 0);
+        close_cases(c);
+}
+END_TEST
+
+START_TEST(test_read_only)
+{
+        struct cases *c = open_cases();
+        char staged[PATH_SIZE];
+        uint32_t id;
+        int fd;
+
+        assert_ok(add(c, "a", "one", &id));
+        close_cases(c);
+        c = open_cases_with(STORE_READ_ONLY);
+        assert_error(add(c, "b", "two", &id), EROFS);
+        assert_error(cases_stage(c, &fd, staged), EROFS);
+        assert_error(cases_remove(c, 1), EROFS);
+        assert_bytes(c, 1, "one");
+        close_cases(c);
+}
+END_TEST
+
+START_TEST(test_strange_contents)
+{
+        struct cases *c = open_cases();
+        char binary[5000];
+        uint32_t id;
+        bool is_new;
+
+        for (size_t i = 0; i < sizeof(binary); i++)
+                binary[i] = (char)(i * 7);
+        assert_error(add_bytes(c, "empty", "", 0, &id, &is_new), EINVAL);
+        ck_assert_str_eq(list(c), "");
+        assert_ok(add_bytes(c, "binary", binary, sizeof(binary), &id, &is_new));
+        ck_assert_int_eq(cases_check(c, NULL, NULL), 0);
+        close_cases(c);
+}
+END_TEST
+
+/* Killed at any moment: ids stay dense, and what was acknowledged is whole. */
+START_TEST(test_kill_while_adding)
+{
+        uint32_t acknowledged = 0;
+
+        for (unsigned round = 0; round < 12; round++) {
+                struct cases *c;
+                int pipes[2];
+                uint32_t n;
+                pid_t pid;
+
+                ck_assert_int_eq(pipe(pipes), 0);
+                pid = fork();
+                if (pid == 0) {
+                        c = open_cases();
+                        for (unsigned i = 0;; i++) {
+                                char name[32];
+
+                                snprintf(name, sizeof(name), "%u/%u", round, i);
+                                if (add(c, name, name, &n) < 0 || write(pipes[1], &n, sizeof(n)) != sizeof(n))
+                                        _exit(1);
+                        }
+                }
+                close(pipes[1]);
+                if (round == 0) { /* on a loaded machine it may else be killed before its first one each time */
+                        ck_assert_int_eq(read(pipes[0], &n, sizeof(n)), sizeof(n));
+                        acknowledged = n;
+                }
+                usleep(1000 * (10 + round * 11 % 50));
+                kill(pid, SIGKILL);
+                waitpid(pid, NULL, 0);
+                while (read(pipes[0], &n, sizeof(n)) == sizeof(n)) {
+                        ck_assert_uint_gt(n, acknowledged);
+                        acknowledged = n;
+                }
+                close(pipes[0]);
+                c = open_cases();
+                n = (uint32_t)count(c); /* none is removed: they are 1 to n */
+                ck_assert_uint_ge(n, acknowledged);
+                ck_assert_uint_le(n, acknowledged + 1);
+                for (uint32_t id = 1; id <= n; id++) {
+                        struct case_info *i;
+
+                        assert_ok(cases_get(c, id, &i));
+                        assert_bytes(c, id, i->name);
+                        case_info_unref(i);
+                }
+                acknowledged = n;
+                close_cases(c);
+        }
+        ck_assert_uint_gt(acknowledged, 0);
+}
+END_TEST
+
+/* -- what a case says of itself -- */
+
+static const char *scan(enum format format, const char *text, size_t size)
+{
+        static char line[256];
+        enum verdict status, *expected;
+        char *logic;
+        size_t n;
+
+        assert_ok(case_scan(format, SLICE(text, size), &logic, &status, &expected, &n));
+        snprintf(line, sizeof(line), "%s %s:", logic, verdict_name(status));
+        for (size_t i = 0; i < n; i++)
+                snprintf(line + strlen(line), sizeof(line) - strlen(line), " %s", verdict_name(expected[i]));
+        free(logic);
+        free(expected);
+        return line;
+}
+
+START_TEST(test_scan)
+{
+        static const struct {
+                const char *text, *expected;
+        } rows[] = {
+                {"", "none unknown:"},
+                {"(set-logic QF_S)\n(set-info :status unsat)\n(assert true)\n(check-sat)\n(exit)", "QF_S unsat: unsat"},
+                {"( set-logic ; comment (set-logic B)\n |QF_LIA| ) ( check-sat ; )\n )", "QF_LIA unknown: unknown"},
+                {"(set-info :status sat)(check-sat)(set-info :status unsat)(check-sat)(check-sat)",
+                 "none unsat: sat unsat unknown"},
+                {"(set-info :status sat)(push 1)(check-sat-assuming (a b))(pop 1)", "none sat: sat"},
+                {"(set-info :status maybe)(check-sat)", "none unknown: unknown"},
+                {"(set-info :source |(set-logic A)(check-sat)|)(set-logic B)", "B unknown:"},
+                {"(assert (= x \"(check-sat)\"))(assert (= y \"a\"\"(check-sat)\"))(check-sat)", "none unknown: unknown"},
+                {"; (check-sat)\n(check-sat) ; (check-sat)", "none unknown: unknown"},
+                {"(define-fun check-sat () Bool true)(assert (check-sat))", "none unknown:"},
+                {"(set-option :status sat)(set-info :statusx sat)(echo \"x\")", "none unknown:"},
+                {"))))(((check-sat)", "none unknown:"},
+                {")))(check-sat)", "none unknown: unknown"},
+                {"(set-logic", "none unknown:"},
+                {"(set-logic |", "none unknown:"},
+                {"(set-logic ||)(check-sat", "none unknown: unknown"},
+                {"(\"", "none unknown:"},
+                {"(set-info :status", "none unknown:"},
+                {"(check-sat", "none unknown: unknown"},
+                {";", "none unknown:"},
+                {"hello world", "none unknown:"},
+        };
+
+        for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+                /* without a NUL behind it, so that reading too far is found out by the sanitizer */
+                size_t size = strlen(rows[i].text);
+                cleanup_free char *text = malloc(size ? size : 1);
+
+                memcpy(text, rows[i].text, size);
+                ck_assert_str_eq(scan(FORMAT_SMT2, text, size), rows[i].expected);
+                for (size_t n = 0; n < size; n++) { /* cut anywhere it does no harm */
+                        cleanup_free char *cut = malloc(n ? n : 1);
+
+                        memcpy(cut, text, n);
+                        scan(FORMAT_SMT2, cut, n);
+                }
+        }
+        ck_assert_str_eq(scan(FORMAT_SMT2, "\0(check-sat)\0", 13), "none unknown: unknown");
+        ck_assert_str_eq(scan(FORMAT_CNF, "p cnf 1 1\n1 0\n", 14), "cnf unknown:");
+}
+END_TEST
+
+START_TEST(test_format)
+{
+        ck_assert_int_eq(case_format("a.smt2", slice_string("p cnf 1 1\n")), FORMAT_SMT2);
+        ck_assert_int_eq(case_format("a.SMT2", slice_string("")), FORMAT_SMT2);
+        ck_assert_int_eq(case_format("a.cnf", slice_string("(check-sat)")), FORMAT_CNF);
+        ck_assert_int_eq(case_format("a.dimacs", slice_string("")), FORMAT_CNF);
+        ck_assert_int_eq(case_format("a", slice_string("c comment\nc\n\np cnf 1 1\n1 0")), FORMAT_CNF);
+        ck_assert_int_eq(case_format("a", slice_string("p cnf 1 1\n1 0")), FORMAT_CNF);
+        ck_assert_int_eq(case_format("a", slice_string("(p cnf 1 1)")), FORMAT_SMT2);
+        ck_assert_int_eq(case_format("a", slice_string("(check-sat)\np cnf 1 1\n")), FORMAT_SMT2);
+        ck_assert_int_eq(case_format("a", slice_string("p cnfx")), FORMAT_SMT2);
+        ck_assert_int_eq(case_format("a", slice_string("c")), FORMAT_SMT2);
+        ck_assert_int_eq(case_format("smt2", SLICE(NULL, 0)), FORMAT_SMT2);
+}
+END_TEST
+
+/* Killed between the place and the index. */
+START_TEST(test_bytes_of_no_case_are_swept)
+{
+        static const char *const stray = "s/cases/ab/ab00000000000000000000000000000000000000000000000000000000000000";
+        struct cases *c = open_cases();
+        uint64_t n, bytes;
+        uint32_t ids[2];
+
+        assert_ok(add(c, "a.smt2", "(check-sat)", &ids[0]));
+        assert_ok(add(c, "b.smt2", "(exit)", &ids[1]));
+        assert_ok(cases_remove(c, ids[1]));
+        ck_assert(mkdir("s/cases/ab", 0700) == 0 || errno == EEXIST);
+        assert_ok(write_file_atomic(stray, "stray", 5, 0444));
+        assert_ok(write_file_atomic("s/cases/ab/note", "mine", 4, 0644));
+        assert_ok(cases_sweep(c, true, &n, &bytes));
+        ck_assert_uint_eq(n, 1);
+        ck_assert_int_eq(access(stray, F_OK), 0);
+        assert_ok(cases_sweep(c, false, &n, &bytes));
+        ck_assert_uint_eq(n, 1);
+        ck_assert_int_ne(access(stray, F_OK), 0);
+        ck_assert_int_eq(access("s/cases/ab/note", F_OK), 0);
+        assert_bytes(c, ids[0], "(check-sat)");
+        assert_ok(add(c, "b.smt2", "(exit)", &ids[1])); /* a removed one's bytes were kept */
+        assert_bytes(c, ids[1], "(exit)");
+        assert_ok(cases_sweep(c, false, &n, &bytes));
+        ck_assert_uint_eq(n, 0);
+        close_cases(c);
+}
+END_TEST
+
+/* A verdict that is none would end who asks for its name. */
+START_TEST(test_a_record_with_a_verdict_that_is_none)
+{
+        struct cases *c = open_cases();
+        struct case_info *i;
+        uint8_t key[4];
+        uint32_t id;
+
+        assert_ok(add(c, "a.smt2", "(set-info :status sat)(check-sat)", &id));
+        key_u32(key, id);
+        for (unsigned round = 0; round < 2; round++) {
+                cleanup_blob struct blob b = {0};
+                uint8_t *bytes;
+                size_t at;
+
+                assert_ok(store_fetch(store, tables.cases, SLICE(key, 4), &b));
+                bytes = b.owned;
+                at = round == 0 ? 3 : b.size - 1; /* what it says of itself; what its check-sat is to say */
+                ck_assert_uint_eq(bytes[at], VERDICT_SAT);
+                bytes[at] = N_VERDICTS;
+                assert_ok(store_set(store, tables.cases, SLICE(key, 4), SLICE(bytes, b.size)));
+                assert_error(cases_get(c, id, &i), EIO);
+                bytes[at] = VERDICT_SAT;
+                assert_ok(store_set(store, tables.cases, SLICE(key, 4), SLICE(bytes, b.size)));
+        }
+        assert_ok(cases_get(c, id, &i));
+        case_info_unref(i);
+        close_cases(c);
+}
+END_TEST
+
+SUITE("cases", test_a_record_with_a_verdict_that_is_none, test_bytes_of_no_case_are_swept, test_add_and_find,
+      test_removed_and_back, test_renamed, test_compressed, test_names_in_use, test_bad_and_strange_names, test_staging,
+      test_left_over_files_are_swept, test_damaged_bytes, test_read_only, test_strange_contents, test_kill_while_adding,
+      test_scan, test_format)

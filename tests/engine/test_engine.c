@@ -1,0 +1,785 @@
+/* The engine with queries of our own: numbers that are "worked out" into the store, on command. */
+#include "tests/support/test.h"
+
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+
+#include "core/engine/engine.h"
+#include "core/query/workspace.h"
+
+/* Shared by every process of a test. */
+static struct control {
+        _Atomic unsigned computed, cancelled, finished_order[512], n_finished;
+        _Atomic bool hold; /* compute() waits while this is set */
+        _Atomic bool fail;
+        char how[32];            /* more of the sentence it fails with */
+        _Atomic bool hold_find;  /* who looks for number 1 a second time waits while this is set … */
+        _Atomic unsigned looked; /* … and is counted */
+        _Atomic int lose;        /* so often what a number needs is gone when its turn comes */
+        char phase[256];         /* what compute() says of itself; "": nothing */
+        _Atomic bool damage;     /* compute() reads the store when its pages have gone */
+} * control;
+
+struct number_query {
+        struct query query;
+        unsigned number;
+        int need; /* another number, or -1 */
+};
+
+static struct value *number_value(void);
+static const struct query_type number_type;
+
+static int number_find(struct workspace *w, struct query *q, struct value **ret)
+{
+        cleanup_blob struct blob b = {0};
+        int r;
+
+        if (((struct number_query *)q)->number == 1 && ++control->looked > 1)
+                while (control->hold_find)
+                        usleep(1000);
+        r = store_fetch(workspace_store(w), TABLE_META, SLICE(q->key.bytes, DIGEST_SIZE), &b);
+        if (r == 0)
+                *ret = number_value();
+        return r;
+}
+
+static struct query *number_new(unsigned number, int need, enum resource resource);
+
+static int number_need(struct workspace *w, struct query *q, struct query **ret)
+{
+        struct number_query *n = (struct number_query *)q;
+        cleanup(query_unrefp) struct query *need = NULL;
+        cleanup(value_unrefp) struct value *v = NULL;
+
+        if (n->need < 0)
+                return 0;
+        need = number_new((unsigned)n->need, -1, RESOURCE_DISK);
+        if (number_find(w, need, &v) == -ENOENT)
+                *ret = steal_pointer(need);
+        return 0;
+}
+
+static int forget_in(void *key, struct store_txn *t)
+{
+        return store_delete(t, TABLE_META, SLICE(((struct digest *)key)->bytes, DIGEST_SIZE));
+}
+
+static int number_compute(struct workspace *w, struct query *q, struct job *j, struct value **ret)
+{
+        struct number_query *n = (struct number_query *)q;
+        struct pollfd fd = {.fd = job_cancel_fd(j), .events = POLLIN};
+        int r;
+
+        if (control->phase[0])
+                job_progress(j)->tell(job_progress(j)->user, control->phase, 1, 2);
+        control->computed++;
+        while (control->hold)
+                if (poll(&fd, 1, 5) > 0) {
+                        control->cancelled++;
+                        return errorf(-ECANCELED, "cancelled");
+                }
+        if (control->damage) {
+                cleanup_blob struct blob b = {0};
+
+                ck_assert_int_eq(truncate("store/lmdb/data.mdb", 8192), 0);
+                store_fetch(workspace_store(w), TABLE_META, SLICE("?", 1), &b);
+                return errorf(-EIO, "number %u was damaged", n->number);
+        }
+        if (n->need >= 0 && control->lose > 0) {
+                cleanup(query_unrefp) struct query *need = number_new((unsigned)n->need, -1, RESOURCE_DISK);
+
+                control->lose--;
+                assert_ok(store_update(workspace_store(w), forget_in, &need->key));
+                return errorf(-ENOENT, "number %d is gone", n->need);
+        }
+        if (control->fail)
+                return errorf(-EIO, "number %u is broken%s", n->number, control->how);
+        r = store_set(workspace_store(w), TABLE_META, SLICE(q->key.bytes, DIGEST_SIZE), SLICE("x", 1));
+        control->finished_order[control->n_finished++] = n->number;
+        *ret = number_value();
+        return r;
+}
+
+static void number_describe(struct workspace *, const struct query *q, struct buffer *ret)
+{
+        buffer_addf(ret, "number %u", ((const struct number_query *)q)->number);
+}
+
+static void number_free(struct query *q)
+{
+        free(q);
+}
+
+static void number_value_free(struct value *v)
+{
+        free(v);
+}
+
+#define NUMBER_TYPE(r)                                                                                                \
+        {                                                                                                             \
+                .name = "number", .resource = r, .find = number_find, .need = number_need, .compute = number_compute, \
+                .describe = number_describe, .free_query = number_free, .free_value = number_value_free               \
+        }
+static const struct query_type number_type = NUMBER_TYPE(RESOURCE_CORE);
+static const struct query_type number_disk_type = NUMBER_TYPE(RESOURCE_DISK);
+
+static struct value *number_value(void)
+{
+        struct value *v = calloc(1, sizeof(*v));
+
+        *v = (struct value){.type = &number_type, .refs = 1};
+        return v;
+}
+
+static struct query *number_new(unsigned number, int need, enum resource resource)
+{
+        struct number_query *n = calloc(1, sizeof(*n));
+
+        n->query = (struct query){.type = resource == RESOURCE_CORE ? &number_type : &number_disk_type, .refs = 1};
+        n->number = number;
+        n->need = need;
+        digest_of(&number, sizeof(number), &n->query.key);
+        return &n->query;
+}
+
+static struct workspace *w;
+static struct engine *e;
+
+static void open_engine(const struct engine_options *options)
+{
+        assert_ok(workspace_open("store", 0, &w));
+        assert_ok(engine_open(w, options, &e));
+}
+
+static void close_engine(void)
+{
+        e = engine_close(e);
+        w = workspace_close(w);
+}
+
+static void start(const struct engine_options *options)
+{
+        control = mmap(NULL, sizeof(*control), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+        assert_ok(workspace_create("store"));
+        open_engine(options);
+}
+
+struct answers {
+        _Atomic unsigned n, ok;
+        _Atomic int last;
+        pthread_mutex_t lock;
+        char reason[256]; /* under lock */
+};
+
+static void count_answer(void *user, int r, struct value *v, const char *reason)
+{
+        struct answers *a = user;
+
+        ck_assert((r == 0) == (v != NULL));
+        pthread_mutex_lock(&a->lock);
+        if (reason)
+                snprintf(a->reason, sizeof(a->reason), "%s", reason);
+        pthread_mutex_unlock(&a->lock);
+        a->last = r;
+        a->ok += r == 0;
+        a->n++;
+}
+
+static void wait_for(_Atomic unsigned *n, unsigned least)
+{
+        for (unsigned i = 0; i < 40000 && *n < least; i++)
+                usleep(1000);
+        ck_assert_uint_ge(*n, least);
+}
+
+static struct ticket *ask(unsigned number, enum priority p, struct answers *a)
+{
+        struct query *q = number_new(number, -1, RESOURCE_CORE);
+        struct ticket *t = NULL;
+
+        assert_ok(engine_ask(e, q, p, false, count_answer, a, &t));
+        query_unref(q);
+        return t;
+}
+
+START_TEST(test_a_stored_value_is_answered_at_once)
+{
+        struct answers a = {.lock = PTHREAD_MUTEX_INITIALIZER};
+        struct engine_counters c;
+
+        start(NULL);
+        ask(1, PRIORITY_PERSON, &a);
+        wait_for(&a.n, 1);
+        ck_assert_ptr_null(ask(1, PRIORITY_PERSON, &a)); /* answered before it returns: no ticket */
+        ck_assert_uint_eq(a.ok, 2);
+        ck_assert_uint_eq(control->computed, 1);
+        engine_counters(e, &c);
+        ck_assert_uint_eq(c.hits, 1);
+        close_engine();
+}
+END_TEST
+
+START_TEST(test_a_thousand_askers_one_computation)
+{
+        struct answers a = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+        start(NULL);
+        control->hold = true;
+        for (int i = 0; i < 1000; i++)
+                ask(7, PRIORITY_PERSON, &a);
+        wait_for(&control->computed, 1);
+        ck_assert_uint_eq(a.n, 0);
+        control->hold = false;
+        wait_for(&a.n, 1000);
+        ck_assert_uint_eq(a.ok, 1000);
+        ck_assert_uint_eq(control->computed, 1);
+        close_engine();
+}
+END_TEST
+
+START_TEST(test_what_is_needed_comes_first)
+{
+        struct answers a = {.lock = PTHREAD_MUTEX_INITIALIZER};
+        struct ticket *t = NULL;
+        struct query *q;
+
+        start(NULL);
+        q = number_new(2, 1, RESOURCE_CORE);
+        assert_ok(engine_ask(e, q, PRIORITY_PERSON, false, count_answer, &a, &t));
+        wait_for(&a.n, 1);
+        ck_assert_uint_eq(a.ok, 1);
+        ck_assert_uint_eq(control->n_finished, 2);
+        ck_assert_uint_eq(control->finished_order[0], 1);
+        ck_assert_uint_eq(control->finished_order[1], 2);
+        query_unref(q);
+        close_engine();
+}
+END_TEST
+
+START_TEST(test_who_waits_for_the_same_need_goes_on_in_order)
+{
+        struct answers a = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+        start(&(struct engine_options){.cores = 1});
+        control->hold = true;
+        for (unsigned i = 10; i < 20; i++) {
+                struct query *q = number_new(i, 1, RESOURCE_CORE);
+                struct ticket *t = NULL;
+
+                assert_ok(engine_ask(e, q, PRIORITY_BATCH, false, count_answer, &a, &t));
+                query_unref(q);
+        }
+        control->hold = false;
+        wait_for(&a.n, 10);
+        for (unsigned i = 0; i < 10; i++)
+                ck_assert_uint_eq(control->finished_order[i + 1], 10 + i);
+        close_engine();
+}
+END_TEST
+
+START_TEST(test_a_failed_need_fails_with_its_reason)
+{
+        cleanup_free char *reason = NULL;
+        struct answers a = {.lock = PTHREAD_MUTEX_INITIALIZER};
+        struct ticket *t = NULL;
+        struct query *q;
+        uint64_t job;
+
+        start(NULL);
+        control->fail = true;
+        q = number_new(2, 1, RESOURCE_CORE);
+        assert_ok(engine_ask(e, q, PRIORITY_PERSON, false, count_answer, &a, &t));
+        wait_for(&a.n, 1);
+        ck_assert_int_eq(a.last, -EIO);
+        ck_assert_str_eq(a.reason, "number 1 is broken");
+        ck_assert_uint_eq(control->computed, 1); /* 2 was never tried */
+        ck_assert_int_eq(engine_peek(e, q, &job, &reason), JOB_FAILED);
+        ck_assert_str_eq(reason, "number 1 is broken");
+        free(reason);
+        strcpy(control->how, " in another way");
+        assert_ok(engine_ask(e, q, PRIORITY_PERSON, false, count_answer, &a, &t));
+        wait_for(&a.n, 2);
+        ck_assert_int_eq(engine_peek(e, q, &job, &reason), JOB_FAILED);
+        ck_assert_str_eq(reason, "number 1 is broken in another way"); /* the last sentence, not the first */
+        control->fail = false;                                         /* a failure is not remembered as an answer */
+        assert_ok(engine_ask(e, q, PRIORITY_PERSON, false, count_answer, &a, &t));
+        wait_for(&a.n, 3);
+        ck_assert_uint_eq(a.ok, 1);
+        query_unref(q);
+        close_engine();
+}
+END_TEST
+
+/* As when gc takes a program while a run of it waits in the queue. */
+START_TEST(test_what_is_needed_is_gone_when_its_turn_comes)
+{
+        struct answers a = {.lock = PTHREAD_MUTEX_INITIALIZER};
+        struct ticket *t = NULL;
+        struct query *q;
+
+        start(&(struct engine_options){.cores = 1});
+        control->lose = 1;
+        q = number_new(2, 1, RESOURCE_CORE);
+        assert_ok(engine_ask(e, q, PRIORITY_PERSON, false, count_answer, &a, &t));
+        wait_for(&a.n, 1);
+        ck_assert_msg(a.last == 0, "%s", a.reason);
+        ck_assert_uint_eq(control->computed, 4); /* 1, 2, 1 again, 2 again */
+        query_unref(q);
+        control->lose = 2; /* not for ever */
+        q = number_new(4, 3, RESOURCE_CORE);
+        assert_ok(engine_ask(e, q, PRIORITY_PERSON, false, count_answer, &a, &t));
+        wait_for(&a.n, 2);
+        ck_assert_int_eq(a.last, -ENOENT);
+        ck_assert_str_eq(a.reason, "number 3 is gone");
+        query_unref(q);
+        ask(5, PRIORITY_PERSON, &a); /* its slot is free */
+        wait_for(&a.n, 3);
+        ck_assert_int_eq(a.last, 0);
+        close_engine();
+}
+END_TEST
+
+START_TEST(test_the_last_to_leave_cancels_after_the_grace)
+{
+        struct answers a = {.lock = PTHREAD_MUTEX_INITIALIZER};
+        struct ticket *t[2];
+
+        start(&(struct engine_options){.grace_ns = 50 * NSEC_PER_MSEC});
+        control->hold = true;
+        t[0] = ask(1, PRIORITY_PERSON, &a);
+        t[1] = ask(1, PRIORITY_PERSON, &a);
+        wait_for(&control->computed, 1);
+        ck_assert(engine_leave(e, &t[0]));
+        usleep(200 * 1000);
+        ck_assert_uint_eq(control->cancelled, 0); /* somebody still waits */
+        ck_assert(engine_leave(e, &t[1]));
+        wait_for(&control->cancelled, 1);
+        ck_assert_uint_eq(a.n, 0);
+        close_engine();
+}
+END_TEST
+
+START_TEST(test_who_comes_back_in_time_joins)
+{
+        struct answers a = {.lock = PTHREAD_MUTEX_INITIALIZER};
+        struct ticket *t;
+
+        start(&(struct engine_options){.grace_ns = 20 * NSEC_PER_SEC});
+        control->hold = true;
+        t = ask(1, PRIORITY_PERSON, &a);
+        wait_for(&control->computed, 1);
+        ck_assert(engine_leave(e, &t));
+        ask(1, PRIORITY_PERSON, &a);
+        control->hold = false;
+        wait_for(&a.n, 1);
+        ck_assert_uint_eq(a.ok, 1);
+        ck_assert_uint_eq(control->computed, 1);
+        close_engine();
+}
+END_TEST
+
+START_TEST(test_who_asks_for_a_cancelled_one_gets_a_new_one)
+{
+        struct answers a = {.lock = PTHREAD_MUTEX_INITIALIZER};
+        struct ticket *t;
+
+        start(&(struct engine_options){.grace_ns = 1});
+        control->hold = true;
+        t = ask(1, PRIORITY_PERSON, &a);
+        wait_for(&control->computed, 1);
+        ck_assert(engine_leave(e, &t));
+        wait_for(&control->cancelled, 1);
+        control->hold = false;
+        ask(1, PRIORITY_PERSON, &a);
+        wait_for(&a.n, 1);
+        ck_assert_uint_eq(a.ok, 1);
+        close_engine();
+}
+END_TEST
+
+START_TEST(test_people_come_before_batches)
+{
+        struct answers a = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+        start(&(struct engine_options){.cores = 1});
+        control->hold = true;
+        ask(1, PRIORITY_BATCH, &a);
+        wait_for(&control->computed, 1);
+        ask(2, PRIORITY_BATCH, &a);
+        ask(3, PRIORITY_BATCH, &a);
+        ask(4, PRIORITY_PERSON, &a);
+        ask(3, PRIORITY_PERSON, &a); /* a person joins a batch's job, which moves up */
+        control->hold = false;
+        wait_for(&a.n, 5);
+        ck_assert_uint_eq(control->finished_order[0], 1);
+        ck_assert_uint_eq(control->finished_order[3], 2);
+        ck_assert_uint_eq(control->n_finished, 4);
+        close_engine();
+}
+END_TEST
+
+static void *ask_two_as_batch(void *answers)
+{
+        struct query *q = number_new(2, 1, RESOURCE_CORE);
+        struct ticket *t = NULL;
+
+        assert_ok(engine_ask(e, q, PRIORITY_BATCH, false, count_answer, answers, &t));
+        query_unref(q);
+        return NULL;
+}
+
+static void see_priority_of_one(void *user, const struct job_view *j)
+{
+        if (strcmp(j->what, "number 1") == 0)
+                *(enum priority *)user = j->priority;
+}
+
+START_TEST(test_a_person_joins_while_a_need_is_asked_for)
+{
+        struct answers a = {.lock = PTHREAD_MUTEX_INITIALIZER};
+        enum priority seen = PRIORITY_BATCH;
+        struct ticket *t = NULL;
+        pthread_t thread;
+        struct query *q;
+
+        start(NULL);
+        control->hold = true;
+        control->hold_find = true;
+        ck_assert_int_eq(pthread_create(&thread, NULL, ask_two_as_batch, &a), 0);
+        wait_for(&control->looked, 2); /* for number 1, as a batch's */
+        q = number_new(2, 1, RESOURCE_CORE);
+        assert_ok(engine_ask(e, q, PRIORITY_PERSON, false, count_answer, &a, &t));
+        query_unref(q);
+        control->hold_find = false;
+        pthread_join(thread, NULL);
+        wait_for(&control->computed, 1);
+        assert_ok(engine_each_job(e, see_priority_of_one, &seen));
+        ck_assert_int_eq(seen, PRIORITY_PERSON);
+        control->hold = false;
+        wait_for(&a.n, 2);
+        ck_assert_uint_eq(a.ok, 2);
+        close_engine();
+}
+END_TEST
+
+START_TEST(test_the_queue_is_bounded)
+{
+        struct answers a = {.lock = PTHREAD_MUTEX_INITIALIZER};
+        struct ticket *t = NULL;
+        struct query *q;
+
+        start(&(struct engine_options){.cores = 1, .queue = 2});
+        control->hold = true;
+        ask(1, PRIORITY_PERSON, &a);
+        ask(2, PRIORITY_PERSON, &a);
+        q = number_new(3, -1, RESOURCE_CORE);
+        assert_error(engine_ask(e, q, PRIORITY_PERSON, false, count_answer, &a, &t), EAGAIN);
+        ck_assert_ptr_nonnull(strstr(error_message(-EAGAIN), "queue is full"));
+        ask(2, PRIORITY_PERSON, &a); /* joining is always possible */
+        control->hold = false;
+        wait_for(&a.n, 3);
+        query_unref(q);
+        close_engine();
+}
+END_TEST
+
+START_TEST(test_again_computes_what_is_there)
+{
+        struct query *q = number_new(1, -1, RESOURCE_CORE);
+        struct value *v = NULL;
+
+        start(NULL);
+        for (int i = 0; i < 3; i++) {
+                assert_ok(engine_get(e, q, PRIORITY_PERSON, i == 2, -1, &v));
+                v = value_unref(v);
+        }
+        ck_assert_uint_eq(control->computed, 2);
+        query_unref(q);
+        close_engine();
+}
+END_TEST
+
+START_TEST(test_get_can_be_interrupted)
+{
+        struct query *q = number_new(1, -1, RESOURCE_CORE);
+        struct value *v = NULL;
+        int fds[2];
+
+        start(&(struct engine_options){.grace_ns = 1});
+        control->hold = true;
+        ck_assert_int_eq(pipe(fds), 0);
+        close(fds[1]); /* hung up: readable */
+        assert_error(engine_get(e, q, PRIORITY_PERSON, false, fds[0], &v), ECANCELED);
+        query_unref(q);
+        close_engine();
+}
+END_TEST
+
+static void *hang_up(void *user)
+{
+        const int *fds = user;
+
+        usleep((unsigned)fds[1] * 7919 % 400);
+        close(fds[1]);
+        return NULL;
+}
+
+/* The answer and the interruption come at about the same time. */
+START_TEST(test_get_is_interrupted_beside_answers)
+{
+        start(NULL);
+        for (unsigned i = 0; i < 200; i++) {
+                struct query *q = number_new(i, -1, RESOURCE_DISK);
+                struct value *v = NULL;
+                pthread_t thread;
+                int fds[2], r;
+
+                ck_assert_int_eq(pipe(fds), 0);
+                ck_assert_int_eq(pthread_create(&thread, NULL, hang_up, fds), 0);
+                r = engine_get(e, q, PRIORITY_PERSON, true, fds[0], &v);
+                ck_assert_int_eq(r, v ? 0 : -ECANCELED);
+                value_unref(v);
+                pthread_join(thread, NULL);
+                close(fds[0]);
+                query_unref(q);
+        }
+        close_engine();
+}
+END_TEST
+
+/* The engine's threads take no signals of the process, and survive a store that faults under them all the same. */
+START_TEST(test_a_damaged_store_is_read)
+{
+        struct answers a = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+        start(NULL);
+        control->damage = true;
+        ask(1, PRIORITY_PERSON, &a);
+        wait_for(&a.n, 1);
+        ck_assert_str_eq(a.reason, "number 1 was damaged");
+        close_engine();
+}
+END_TEST
+
+/* Nobody holds a lock that cannot be taken: who asks is told why, and does not wait. */
+START_TEST(test_locks_cannot_be_taken)
+{
+        static const char *const folders[] = {"claims", "slots"};
+        struct answers a = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+        start(NULL);
+        for (unsigned i = 0; i < ARRAY_SIZE(folders); i++) {
+                char path[PATH_SIZE];
+
+                assert_ok(path_join(path, "store", folders[i]));
+                ck_assert_int_eq(rename(path, "aside"), 0);
+                ask(2 * i + 1, PRIORITY_PERSON, &a);
+                ask(2 * i + 2, PRIORITY_BATCH, &a);
+                wait_for(&a.n, 3 * i + 2);
+                ck_assert_uint_eq(a.ok, i);
+                ck_assert_int_eq(a.last, -EIO);
+                ck_assert_ptr_nonnull(strstr(a.reason, "cannot lock"));
+                ck_assert_ptr_nonnull(strstr(a.reason, folders[i]));
+                ck_assert_int_eq(rename("aside", path), 0);
+                ask(2 * i + 1, PRIORITY_PERSON, &a);
+                wait_for(&a.n, 3 * i + 3);
+                ck_assert_uint_eq(a.ok, i + 1);
+        }
+        close_engine();
+}
+END_TEST
+
+START_TEST(test_closing_answers_everybody)
+{
+        struct answers a = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+        start(NULL);
+        control->hold = true;
+        for (unsigned i = 0; i < 20; i++)
+                ask(i, PRIORITY_PERSON, &a);
+        wait_for(&control->computed, 1);
+        close_engine();
+        ck_assert_uint_eq(a.n, 20);
+        ck_assert_uint_eq(a.ok, 0);
+        ck_assert_int_eq(a.last, -ECANCELED);
+}
+END_TEST
+
+/* Another process: asks for `number` and exits with 0 when it got it. */
+static pid_t asker(unsigned number)
+{
+        pid_t pid = fork();
+
+        if (pid == 0) {
+                struct query *q = number_new(number, -1, RESOURCE_CORE);
+                struct value *v = NULL;
+                int r;
+
+                open_engine(NULL);
+                r = engine_get(e, q, PRIORITY_PERSON, false, -1, &v);
+                close_engine();
+                _exit(r < 0);
+        }
+        return pid;
+}
+
+START_TEST(test_one_computation_in_all_processes)
+{
+        pid_t pids[4];
+
+        control = mmap(NULL, sizeof(*control), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+        assert_ok(workspace_create("store"));
+        control->hold = true;
+        for (int i = 0; i < 4; i++)
+                pids[i] = asker(5);
+        wait_for(&control->computed, 1);
+        usleep(200 * 1000); /* the others had time to come to the claim */
+        control->hold = false;
+        for (int i = 0; i < 4; i++) {
+                int status;
+
+                waitpid(pids[i], &status, 0);
+                ck_assert_int_eq(status, 0);
+        }
+        ck_assert_uint_eq(control->computed, 1);
+}
+END_TEST
+
+START_TEST(test_a_killed_process_frees_its_claim)
+{
+        pid_t first, second;
+        int status;
+
+        control = mmap(NULL, sizeof(*control), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+        assert_ok(workspace_create("store"));
+        control->hold = true;
+        first = asker(5);
+        wait_for(&control->computed, 1);
+        second = asker(5);
+        usleep(100 * 1000);
+        ck_assert_uint_eq(control->computed, 1);
+        kill(first, SIGKILL);
+        waitpid(first, &status, 0);
+        wait_for(&control->computed, 2);
+        control->hold = false;
+        waitpid(second, &status, 0);
+        ck_assert_int_eq(status, 0);
+}
+END_TEST
+
+static void see_job(void *user, const struct job_view *j)
+{
+        unsigned *seen = user;
+
+        ck_assert_str_eq(j->query, "number");
+        ck_assert_int_eq(strncmp(j->what, "number ", 7), 0);
+        seen[j->state]++;
+}
+
+START_TEST(test_jobs_can_be_seen_from_everywhere)
+{
+        unsigned here[8] = {0}, there[8] = {0};
+        struct answers a = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+        start(&(struct engine_options){.cores = 1});
+        control->hold = true;
+        for (unsigned i = 0; i < 3; i++)
+                ask(i, PRIORITY_PERSON, &a);
+        wait_for(&control->computed, 1);
+        assert_ok(engine_each_job(e, see_job, here));
+        ck_assert_uint_eq(here[JOB_RUNNING], 1);
+        ck_assert_uint_eq(here[JOB_QUEUED], 2);
+        for (int i = 0; i < 5000 && there[JOB_RUNNING] == 0; i++) { /* it is published now and then */
+                memset(there, 0, sizeof(there));
+                assert_ok(engine_each_job_of_store("store", see_job, there));
+                usleep(1000);
+        }
+        ck_assert_uint_eq(there[JOB_RUNNING], 1);
+        control->hold = false;
+        wait_for(&a.n, 3);
+        close_engine();
+        memset(there, 0, sizeof(there));
+        assert_ok(engine_each_job_of_store("store", see_job, there));
+        ck_assert_uint_eq(there[JOB_RUNNING] + there[JOB_QUEUED], 0);
+}
+END_TEST
+
+static void see_phase(void *user, const struct job_view *j)
+{
+        snprintf(user, 256, "%s", j->phase);
+}
+
+/* A build system's words, whatever they are, become a line of UTF-8, or the job could not be shown. */
+START_TEST(test_phases_are_text)
+{
+        struct answers a = {.lock = PTHREAD_MUTEX_INITIALIZER};
+        char seen[256] = "";
+
+        start(NULL);
+        control->hold = true;
+        strcpy(control->phase, "a\tb\xff ");
+        for (unsigned i = 0; i < 100; i++)
+                strcat(control->phase, "\u00e9");
+        ask(1, PRIORITY_PERSON, &a);
+        wait_for(&control->computed, 1);
+        assert_ok(engine_each_job(e, see_phase, seen));
+        ck_assert_int_eq(strncmp(seen, "a?b? \u00e9", 7), 0);
+        ck_assert_uint_eq(strlen(seen), 127);              /* it ends with a whole character */
+        for (int i = 0; i < 5000 && seen[0] != 'x'; i++) { /* published now and then */
+                strcpy(seen, "");
+                assert_ok(engine_each_job_of_store("store", see_phase, seen));
+                if (seen[0] == 'a')
+                        seen[0] = 'x';
+                usleep(1000);
+        }
+        ck_assert_int_eq(seen[0], 'x');
+        control->hold = false;
+        wait_for(&a.n, 1);
+        close_engine();
+}
+END_TEST
+
+static void *storm(void *user)
+{
+        struct answers *a = user;
+        unsigned random = (unsigned)(uintptr_t)pthread_self() | 1;
+
+        for (int i = 0; i < 400; i++) {
+                struct ticket *t;
+
+                random = random * 1103515245 + 12345;
+                t = ask(random >> 16 & 31, random & 1 ? PRIORITY_PERSON : PRIORITY_BATCH, a);
+                if (t && random >> 8 & 1)
+                        usleep(random >> 10 & 255);
+        }
+        return NULL;
+}
+
+START_TEST(test_storm)
+{
+        struct answers a = {.lock = PTHREAD_MUTEX_INITIALIZER};
+        pthread_t threads[8];
+
+        start(NULL);
+        for (size_t i = 0; i < ARRAY_SIZE(threads); i++)
+                pthread_create(&threads[i], NULL, storm, &a);
+        for (size_t i = 0; i < ARRAY_SIZE(threads); i++)
+                pthread_join(threads[i], NULL);
+        wait_for(&a.n, 400 * ARRAY_SIZE(threads));
+        ck_assert_uint_eq(a.ok, a.n);
+        ck_assert_uint_eq(control->computed, 32);
+        close_engine();
+}
+END_TEST
+
+SUITE("engine", test_a_stored_value_is_answered_at_once, test_a_thousand_askers_one_computation, test_what_is_needed_comes_first,
+      test_who_waits_for_the_same_need_goes_on_in_order, test_a_failed_need_fails_with_its_reason,
+      test_what_is_needed_is_gone_when_its_turn_comes, test_the_last_to_leave_cancels_after_the_grace,
+      test_who_comes_back_in_time_joins, test_who_asks_for_a_cancelled_one_gets_a_new_one, test_people_come_before_batches,
+      test_a_person_joins_while_a_need_is_asked_for, test_the_queue_is_bounded, test_again_computes_what_is_there,
+      test_get_can_be_interrupted, test_get_is_interrupted_beside_answers, test_a_damaged_store_is_read,
+      test_locks_cannot_be_taken, test_closing_answers_everybody, test_one_computation_in_all_processes,
+      test_a_killed_process_frees_its_claim, test_jobs_can_be_seen_from_everywhere, test_phases_are_text, test_storm)

@@ -1,0 +1,1104 @@
+#include "tests/support/test.h"
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+
+#include "core/history/history.h"
+#include "tests/support/git_shell.h"
+
+enum {
+        COMMITS,
+        OIDS,
+        REFS,
+        SOURCES
+};
+static const struct store_table store_tables[] = {{"commits", true}, {"oids", true}, {"refs", true}, {"sources", true}};
+static const struct history_tables tables = {COMMITS, OIDS, REFS, SOURCES};
+static struct store *store;
+static struct history *history;
+
+static void open_history(void)
+{
+        assert_ok(store_open("store", store_tables, ARRAY_SIZE(store_tables), STORE_CREATE, &store));
+        assert_ok(history_open(store, &tables, "repos", "x", 7, &history));
+}
+
+static void close_history(void)
+{
+        history = history_unref(history);
+        store = store_close(store);
+}
+
+static uint32_t update(void)
+{
+        uint32_t fresh;
+
+        assert_ok(history_update(history, false, NULL, &fresh));
+        return fresh;
+}
+
+static uint32_t begin(const char *url)
+{
+        uint32_t fresh;
+
+        assert_ok(make_dirs("repos", 0700));
+        assert_ok(history_clone("repos", "x", url, NULL));
+        open_history();
+        assert_ok(history_update(history, true, NULL, &fresh));
+        return fresh;
+}
+
+static uint32_t resolve(const char *revision)
+{
+        uint32_t number = COMMIT_NONE;
+
+        assert_ok(history_resolve(history, revision, &number));
+        return number;
+}
+
+/* The revision is, for us, the commit that it is for git in `repository`. */
+static void check_revision(const char *repository, const char *revision)
+{
+        char script[512], sha[256];
+        struct commit c;
+
+        snprintf(script, sizeof(script), "git -C %s rev-list -n 1 '%s' --", repository, revision);
+        ask(script, sha);
+        assert_ok(history_commit(history, resolve(revision), &c));
+        ck_assert_msg(strcmp(git_oid_tostr_s(&c.oid), sha) == 0, "%s is %s, not %s", revision, git_oid_tostr_s(&c.oid), sha);
+}
+
+static void refuse_revision(const char *revision, int error)
+{
+        uint32_t number;
+        int r = history_resolve(history, revision, &number);
+
+        ck_assert_msg(r == -error, "'%.60s' gave %d: %s", revision, r, r < 0 ? error_message(r) : "");
+}
+
+/* A history with a merge, branches, tags of both kinds, a nested branch, a tag on a blob. */
+static void make_repository(void)
+{
+        shell("git init -q -b main r; cd r; who='C <c@example.org> 17000000'; command git fast-import --quiet <<EOF\n"
+              "commit refs/heads/main\nmark :1\ncommitter ${who}01 +0200\ndata 4\none\nM 644 inline src/a\ndata 2\n1\nM 644 "
+              "inline doc/d\ndata 2\n1\n"
+              "commit refs/heads/main\nmark :2\ncommitter ${who}02 +0200\ndata 4\ntwo\nM 644 inline doc/d\ndata 2\n2\n"
+              "commit refs/heads/main\nmark :3\ncommitter ${who}03 +0200\ndata 6\nthree\nM 644 inline src/a\ndata 2\n3\n"
+              "commit refs/heads/feature/x\nmark :4\ncommitter ${who}04 +0200\ndata 5\nside\nfrom :2\nM 644 inline src/b\ndata "
+              "2\nb\n"
+              "commit refs/heads/main\nmark :5\ncommitter ${who}05 +0200\ndata 6\nmerge\nfrom :3\nmerge :4\nM 644 inline "
+              "src/b\ndata 2\nb\n"
+              "blob\nmark :9\ndata 2\n4\n"
+              "commit refs/heads/main\nmark :6\ncommitter ${who}06 +0200\ndata 5\nlast\nM 644 :9 src/a\n"
+              "reset refs/tags/v1\nfrom :1\n\n"
+              "tag v2\nfrom :3\ntagger ${who}07 +0200\ndata 10\nannotated\n\nEOF\ngit reset -q --hard; git tag blob $(git "
+              "rev-parse HEAD:src/a)");
+}
+
+START_TEST(test_index_and_lookups)
+{
+        struct commit c, p;
+        uint32_t *list;
+        git_oid oids[10];
+        size_t n;
+
+        make_repository();
+        ck_assert_uint_eq(begin("r"), 6);
+        ck_assert_uint_eq(history_count(history), 6);
+        ck_assert_int_eq(history_oids(history, 0, 10, oids), 6);
+        for (uint32_t i = 0; i < 6; i++) {
+                uint32_t number;
+
+                assert_ok(history_number(history, &oids[i], &number));
+                ck_assert_uint_eq(number, i);
+                assert_ok(history_parents(history, i, &list, &n));
+                for (size_t k = 0; k < n; k++)
+                        ck_assert_uint_lt(list[k], i);
+                free(list);
+        }
+        ck_assert_int_eq(history_oids(history, 4, 1, oids + 9), 1);
+        ck_assert(git_oid_equal(&oids[9], &oids[4]));
+        ck_assert_int_eq(history_oids(history, 6, 10, oids), 0);
+        assert_ok(history_commit(history, resolve("HEAD"), &c));
+        assert_ok(history_commit(history, c.first_parent, &p));
+        ck_assert_int_gt(c.committed, p.committed);
+        ck_assert_int_le(commit_mtime(&c), c.indexed);
+        assert_ok(history_parents(history, c.first_parent, &list, &n)); /* the merge */
+        ck_assert_uint_eq(n, 2);
+        ck_assert_uint_eq(list[1], resolve("feature/x"));
+        free(list);
+        assert_ok(history_line(history, COMMIT_NONE, &list, &n));
+        ck_assert_uint_eq(n, 5); /* the side commit is not on it */
+        ck_assert_uint_eq(list[0], resolve("v1"));
+        ck_assert_uint_eq(list[4], resolve("HEAD"));
+        free(list);
+        assert_error(history_commit(history, 6, &c), ENOENT);
+        close_history();
+}
+END_TEST
+
+START_TEST(test_refs)
+{
+        cleanup(ref_list_unrefp) struct ref_list *l = NULL;
+        size_t i;
+
+        make_repository();
+        begin("r");
+        assert_ok(history_refs(history, &l));
+        ck_assert_uint_eq(l->n, 4); /* the tag on a blob is left out */
+        i = ref_list_from(l, REF_BRANCH, "");
+        ck_assert_str_eq(l->list[i].name, "feature/x");
+        ck_assert_str_eq(l->list[i + 1].name, "main");
+        ck_assert_uint_eq(l->list[i + 1].commit, resolve("HEAD"));
+        ck_assert_uint_eq(l->head, resolve("HEAD"));
+        i = ref_list_from(l, REF_TAG, "");
+        ck_assert_str_eq(l->list[i].name, "v1");
+        ck_assert_str_eq(l->list[i + 1].name, "v2");
+        ck_assert_ptr_eq(ref_list_find(l, REF_TAG, "v2"), &l->list[i + 1]);
+        ck_assert_uint_eq(l->list[i + 1].commit, resolve("main~2")); /* peeled */
+        ck_assert_ptr_null(ref_list_find(l, REF_BRANCH, "v2"));
+        ck_assert_ptr_null(ref_list_find(l, REF_TAG, "v"));
+        ck_assert_ptr_null(ref_list_find(l, REF_TAG, "v3"));
+        close_history();
+}
+END_TEST
+
+START_TEST(test_revisions_are_git_s)
+{
+        static const char *const revisions[] = {
+                "HEAD",       "@",       "main",   "v1",          "v2",     "feature/x", "refs/heads/main",
+                "heads/main", "tags/v2", "HEAD~",  "HEAD~1^2",    "HEAD^0", "v2^{}",     "v2^{commit}",
+                "HEAD~4",     "main^^",  ":/side", "HEAD^{/two}", "v2~1",   "main^{/m}",
+        };
+        char sha[256], script[64];
+
+        make_repository();
+        begin("r");
+        for (size_t i = 0; i < ARRAY_SIZE(revisions); i++)
+                check_revision("r", revisions[i]);
+        ask("git -C r rev-parse HEAD~2", sha);
+        for (int n = 40; n >= 7; n--) {
+                sha[n] = '\0';
+                check_revision("r", sha);
+        }
+        for (char *p = sha; *p; p++)
+                *p = (char)(*p >= 'a' ? *p - 32 : *p);
+        check_revision("r", sha);
+        ask("git -C r describe HEAD", sha); /* v2-3-g1234567 */
+        check_revision("r", sha);
+        ask("git -C r rev-parse v2", sha); /* the tag's own object */
+        check_revision("r", sha);
+        snprintf(script, sizeof(script), "%.12s", sha);
+        check_revision("r", script);
+        close_history();
+}
+END_TEST
+
+/* HEAD is the newest branch when upstream's names none that is there, and HEAD~ is from there. */
+START_TEST(test_head_of_no_branch)
+{
+        make_repository();
+        shell("git -C r symbolic-ref HEAD refs/heads/unborn");
+        begin("r");
+        ck_assert_uint_eq(resolve("HEAD"), resolve("main"));
+        ck_assert_uint_eq(resolve("HEAD~2"), resolve("main~2"));
+        ck_assert_uint_eq(resolve("@^"), resolve("main^"));
+        ck_assert_uint_eq(resolve("HEAD^{/two}"), resolve("main^{/two}"));
+        close_history();
+}
+END_TEST
+
+START_TEST(test_revisions_refused)
+{
+        cleanup_free char *longest = malloc(10001);
+
+        memset(longest, 'a', 10000);
+        longest[10000] = '\0';
+        make_repository();
+        begin("r");
+        refuse_revision("", EINVAL);
+        refuse_revision(longest, EINVAL);
+        refuse_revision("nope", ENOENT);
+        refuse_revision("--help", ENOENT);
+        refuse_revision("HEAD~99", ENOENT);
+        refuse_revision("HEAD^3", ENOENT);
+        refuse_revision("HEAD^{/(}", EINVAL);
+        refuse_revision("HEAD^{", EINVAL);
+        refuse_revision("HEAD^{tree}", EINVAL);
+        refuse_revision("HEAD:src/a", EINVAL);
+        refuse_revision("HEAD~99999999999999999999", EINVAL);
+        refuse_revision("blob", ENOENT); /* a tag, but on no commit */
+        refuse_revision("v1..v2", ENOENT);
+        refuse_revision("main@{1}", ENOENT);
+        ck_assert_ptr_nonnull(strstr(error_message(-ENOENT), "keeps no reflog"));
+        refuse_revision("main@{upstream}", ENOENT);
+        refuse_revision("@{-1}", ENOENT);
+        refuse_revision("abc", ENOENT); /* too short for a prefix */
+        refuse_revision("0000000000000000000000000000000000000000", ENOENT);
+        refuse_revision("00000000000000000000000000000000000000001", ENOENT);
+        refuse_revision("\xff\xfe", ENOENT);
+        refuse_revision("a\nb", ENOENT);
+        refuse_revision("../../etc/passwd", EINVAL);
+        refuse_revision(".", ENOENT);
+        refuse_revision("^", EINVAL);
+        close_history();
+}
+END_TEST
+
+/* Whatever is written, it is an answer or an error. */
+START_TEST(test_revisions_at_random)
+{
+        static const char *const pieces[] = {"HEAD", "main", "v1", "^",      "~",    "{",    "}", "@",     ":",  "/",
+                                             "-",    "1",    "99", "commit", "^{",   "(",    "[", "*",     "\\", "..",
+                                             "!",    "?",    " ",  "\x01",   "\xc3", "abcd", "g", "refs/", "-g"};
+
+        make_repository();
+        begin("r");
+        srand(1);
+        for (int i = 0; i < 20000; i++) {
+                char text[256] = "";
+                uint32_t number;
+                int r;
+
+                for (int k = rand() % 8; k >= 0; k--)
+                        strcat(text, pieces[(size_t)rand() % ARRAY_SIZE(pieces)]);
+                r = history_resolve(history, text, &number);
+                ck_assert_msg(r == 0 ? number < 6 : r == -ENOENT || r == -EINVAL || r == -ENOTUNIQ, "'%s' gave %d: %s", text, r,
+                              error_message(r));
+        }
+        close_history();
+}
+END_TEST
+
+START_TEST(test_names_like_hex)
+{
+        char sha[256], script[512];
+        struct commit c;
+
+        make_repository();
+        ask("git -C r rev-parse v1", sha);
+        sha[7] = '\0';
+        snprintf(script, sizeof(script), "git -C r branch %s main 2>/dev/null; git -C r tag beef v1; git -C r branch beef main",
+                 sha);
+        shell(script);
+        begin("r");
+        ck_assert_uint_eq(resolve(sha), resolve("HEAD"));  /* a branch wins over a prefix */
+        ck_assert_uint_eq(resolve("beef"), resolve("v1")); /* a tag over a branch */
+        assert_ok(history_commit(history, resolve("v1"), &c));
+        snprintf(script, sizeof(script), "git -C r update-ref refs/heads/%s main", git_oid_tostr_s(&c.oid));
+        shell(script);
+        update();
+        ck_assert_uint_eq(resolve(git_oid_tostr_s(&c.oid)), resolve("v1")); /* but a full sha is a full sha */
+        close_history();
+}
+END_TEST
+
+/* 300 commits and four digits: some prefix has two. */
+START_TEST(test_ambiguous_prefixes)
+{
+        git_oid oids[1000];
+        unsigned ambiguous = 0;
+        int n;
+
+        shell("git init -q -b main r; cd r; (for i in $(seq 1000); do echo \"commit refs/heads/main\"; echo \"committer c <c> $i "
+              "+0000\"; "
+              "echo data 1; echo x; done) | command git fast-import --quiet");
+        ck_assert_uint_eq(begin("r"), 1000);
+        n = history_oids(history, 0, 1000, oids);
+        ck_assert_int_eq(n, 1000);
+        for (int i = 0; i < n; i++)
+                for (size_t digits = 4; digits <= 5; digits++) {
+                        char hex[GIT_OID_HEXSZ + 1];
+                        uint32_t number, same = 0;
+                        int r;
+
+                        git_oid_tostr(hex, digits + 1, &oids[i]);
+                        for (int k = 0; k < n; k++)
+                                same += git_oid_ncmp(&oids[i], &oids[k], digits) == 0;
+                        r = history_resolve(history, hex, &number);
+                        ck_assert_int_eq(r, same > 1 ? -ENOTUNIQ : 0);
+                        ck_assert(same > 1 || number == (uint32_t)i);
+                        ambiguous += same > 1;
+                }
+        ck_assert_uint_gt(ambiguous, 0);
+        close_history();
+}
+END_TEST
+
+static void check_text(const char *revision, enum commit_text which, const char *expected)
+{
+        cleanup_buffer struct buffer b = {0};
+
+        assert_ok(history_text(history, resolve(revision), which, &b));
+        ck_assert_str_eq(b.data ?: "", expected);
+}
+
+START_TEST(test_texts)
+{
+        shell("git init -q -b main r; cd r; mkdir -p d; echo 1 > a; echo long-enough-text > d/b; ln -s a link; commit one; "
+              "git mv d/b d/c; echo 2 > a; printf x > 'sp ace'; printf x > \"$(printf 'tab\\there\"q\\\\ \\303\\251')\"; rm "
+              "link; echo f > link; commit two; "
+              "GIT_AUTHOR_NAME='Jörg Ü' command git -c user.name=x commit -q --allow-empty -m 'subject\n' -m body; "
+              "printf '' | git commit -q --allow-empty --allow-empty-message -F -; git rm -q a; commit gone");
+        begin("r");
+        check_text("HEAD~4", COMMIT_CHANGES, "A\ta\nA\td/b\nA\tlink\n");
+        check_text("HEAD~3", COMMIT_CHANGES, "M\ta\nR100\td/b\td/c\nT\tlink\nA\tsp ace\nA\t\"tab\\there\\\"q\\\\ \\303\\251\"\n");
+        check_text("HEAD~2", COMMIT_CHANGES, "");
+        check_text("HEAD", COMMIT_CHANGES, "D\ta\n");
+        check_text("HEAD~4", COMMIT_MESSAGE, "one\n");
+        check_text("HEAD~1", COMMIT_MESSAGE, "");
+        check_text("HEAD~4", COMMIT_AUTHOR, "A U Thor <author@example.org>\n");
+        check_text("HEAD~2", COMMIT_AUTHOR, "Jörg Ü <author@example.org>\n");
+        close_history();
+}
+END_TEST
+
+/* A few objects that name 10^10 files, 10^12 folders, 300 folders in each other, paths of 450 MB in all. */
+START_TEST(test_too_many_changes)
+{
+        static const char *const bombs[] = {"files", "folders", "deep", "names"};
+        cleanup_buffer struct buffer b = {0};
+
+        shell("git init -q -b main r; cd r; echo 1 > a; commit one; "
+              "ten() { for k in 0 1 2 3 4 5 6 7 8 9; do printf '040000 tree %s\\td%s\\n' $1 $k; done | git mktree; }; "
+              "t=$(git rev-parse HEAD^{tree}); for i in $(seq 10); do t=$(ten $t); done; "
+              "git branch files $(git commit-tree -p main -m x $t); "
+              "t=$(git mktree </dev/null); for i in $(seq 12); do t=$(ten $t); done; "
+              "git branch folders $(git commit-tree -m x $t); "
+              "t=$(git rev-parse HEAD^{tree}); for i in $(seq 300); do t=$(printf '040000 tree %s\\td\\n' $t | git mktree); "
+              "done; git branch deep $(git commit-tree -m x $t); "
+              "t=$(git rev-parse HEAD^{tree}); for i in 1 2 3 4 5; do t=$(for k in a b c d e f g h i j k l m; do printf "
+              "'040000 tree "
+              "%s\\t%s%0240d\\n' $t $k 0; done | git mktree); done; "
+              "git branch names $(git commit-tree -m x $t)");
+        begin("r");
+        for (size_t i = 0; i < ARRAY_SIZE(bombs); i++) {
+                assert_error(history_text(history, resolve(bombs[i]), COMMIT_CHANGES, &b), EFBIG);
+                check_text(bombs[i], COMMIT_MESSAGE, "x\n");
+        }
+        check_text("main", COMMIT_CHANGES, "A\ta\n");
+        close_history();
+}
+END_TEST
+
+START_TEST(test_dates)
+{
+        shell("git init -q -b main r; cd r; for d in '@0 +0000' '1700000000 -0330' '253402300800 +0000' '1700000000 +1400'; do "
+              "GIT_COMMITTER_DATE=\"$d\" command git commit -q --allow-empty -m x 2>/dev/null || "
+              "git commit -q --allow-empty -m x; done");
+        begin("r");
+        check_text("HEAD~3", COMMIT_DATE, "1970-01-01T00:00:00+00:00\n");
+        check_text("HEAD~2", COMMIT_DATE, "2023-11-14T18:43:20-03:30\n");
+        check_text("HEAD", COMMIT_DATE, "2023-11-15T12:13:20+14:00\n");
+        close_history();
+}
+END_TEST
+
+START_TEST(test_odd_commits)
+{
+        struct commit c;
+
+        /* far in the future, before the epoch, with bytes that are no text */
+        shell("git init -q -b main r; cd r; (echo commit refs/heads/main; echo 'committer c <c> 99999999999 +0000'; echo data 2; "
+              "printf '\\377x\\n'; "
+              "echo commit refs/heads/main; printf 'author \\377\\376 <e> 1 +0000\\ncommitter c <c> 1 +0000\\n'; echo data 0; ) "
+              "| "
+              "command git fast-import --quiet");
+        begin("r");
+        assert_ok(history_commit(history, resolve("HEAD~1"), &c));
+        ck_assert_int_eq(c.committed, 99999999999);
+        ck_assert_int_eq(commit_mtime(&c), c.indexed);
+        check_text("HEAD~1", COMMIT_MESSAGE, "\377x");
+        check_text("HEAD~1", COMMIT_DATE, "5138-11-16T09:46:39+00:00\n");
+        check_text("HEAD", COMMIT_AUTHOR, "\377\376 <e>\n");
+        close_history();
+}
+END_TEST
+
+START_TEST(test_sources)
+{
+        char *const src[] = {(char[]){"src"}, (char[]){"absent"}, NULL}, *const all[] = {NULL},
+                    *const file[] = {(char[]){"src/a"}, NULL};
+        struct digest one, two, three, *list;
+        uint32_t n;
+
+        make_repository();
+        begin("r");
+        assert_ok(history_source(history, resolve("v1"), src, &one));
+        assert_ok(history_source(history, resolve("v1~0"), src, &two));
+        ck_assert(digest_equal(&one, &two));
+        assert_ok(history_source(history, resolve("main~3"), src, &two)); /* changed doc only */
+        ck_assert(digest_equal(&one, &two));
+        assert_ok(history_source(history, resolve("v2"), src, &three));
+        ck_assert(!digest_equal(&one, &three));
+        assert_ok(history_source(history, resolve("main~3"), all, &two));
+        assert_ok(history_source(history, resolve("v1"), all, &three));
+        ck_assert(!digest_equal(&two, &three));
+        assert_ok(history_source(history, resolve("v1"), file, &three));
+        ck_assert(!digest_equal(&one, &three));
+        for (int again = 0; again < 2; again++) { /* worked out, and then kept */
+                assert_ok(history_sources(history, src, &list, &n));
+                ck_assert_uint_eq(n, 6);
+                for (uint32_t i = 0; i < n; i++) {
+                        assert_ok(history_source(history, i, src, &two));
+                        ck_assert(digest_equal(&list[i], &two));
+                }
+                ck_assert(digest_equal(&list[resolve("v1")], &one));
+                free(list);
+        }
+        shell("cd r; chmod +x src/a; commit mode");
+        ck_assert_uint_eq(update(), 1);
+        assert_ok(history_source(history, resolve("HEAD"), src, &one));
+        assert_ok(history_source(history, resolve("HEAD~"), src, &two));
+        ck_assert(!digest_equal(&one, &two)); /* a mode is a change */
+        assert_ok(history_sources(history, src, &list, &n));
+        ck_assert_uint_eq(n, 7);
+        ck_assert(digest_equal(&list[6], &one));
+        free(list);
+        close_history();
+}
+END_TEST
+
+/* Listings ask for all sources: what the disk has no room for must not end them. */
+START_TEST(test_sources_that_cannot_be_kept)
+{
+        char *const src[] = {(char[]){"src"}, NULL};
+        struct rlimit before, none;
+        struct digest one, *list;
+        uint32_t n;
+
+        make_repository();
+        begin("r");
+        ck_assert_int_eq(getrlimit(RLIMIT_FSIZE, &before), 0);
+        none = (struct rlimit){.rlim_cur = 0, .rlim_max = before.rlim_max};
+        signal(SIGXFSZ, SIG_IGN);
+        ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &none), 0);
+        ck_assert_int_eq(store_set(store, REFS, slice_string("x"), slice_string("y")), -EFBIG); /* so it is */
+        assert_ok(history_sources(history, src, &list, &n));
+        ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &before), 0);
+        ck_assert_uint_eq(n, 6);
+        for (uint32_t i = 0; i < n; i++) {
+                assert_ok(history_source(history, i, src, &one));
+                ck_assert(digest_equal(&list[i], &one));
+        }
+        free(list);
+        close_history();
+}
+END_TEST
+
+START_TEST(test_update)
+{
+        uint64_t generation;
+        uint32_t first;
+
+        make_repository();
+        begin("r");
+        generation = history_generation(history);
+        first = resolve("HEAD");
+        ck_assert_uint_eq(update(), 0);
+        ck_assert_uint_eq(history_generation(history), generation); /* nothing new is no change */
+        shell("cd r; echo 5 > src/a; commit more; git branch other; git tag v3");
+        ck_assert_uint_eq(update(), 1);
+        ck_assert_uint_ne(history_generation(history), generation);
+        ck_assert_uint_eq(resolve("HEAD~"), first);
+        ck_assert_uint_eq(resolve("other"), 6);
+        ck_assert_uint_eq(resolve("v3"), 6);
+        shell("git -C r tag v4 v1");
+        generation = history_generation(history);
+        ck_assert_uint_eq(update(), 0);
+        ck_assert_uint_ne(history_generation(history), generation);
+        shell("cd r; git checkout -qb next; git branch -D main");
+        update();
+        ck_assert_uint_eq(resolve("HEAD"), 6);
+        ck_assert_uint_eq(resolve("next"), 6);
+        refuse_revision("main", ENOENT);
+        close_history();
+        open_history(); /* it is all in the store */
+        ck_assert_uint_eq(history_count(history), 7);
+        ck_assert_uint_eq(resolve("HEAD"), 6);
+        close_history();
+}
+END_TEST
+
+/* What upstream rewrote or deleted stays readable, also after a `git gc` in the store. */
+START_TEST(test_rewritten_upstream)
+{
+        char old[256];
+
+        make_repository();
+        begin("r");
+        ask("git -C r rev-parse HEAD", old);
+        shell("cd r; git reset -q --hard HEAD~2; echo other > src/a; commit other; git branch -D feature/x; git tag -d v1; git "
+              "tag -f v2 HEAD >/dev/null; "
+              "git reflog expire --expire=now --all; git gc -q --prune=now");
+        ck_assert_uint_eq(update(), 1);
+        shell("git --git-dir=repos/x.git -c gc.pruneExpire=now gc -q --prune=now");
+        ck_assert_uint_eq(history_count(history), 7);
+        check_revision("r", "main");
+        check_text(old, COMMIT_MESSAGE, "last\n");
+        check_text(old, COMMIT_CHANGES, "M\tsrc/a\n");
+        ck_assert_uint_eq(update(), 0);
+        refuse_revision("feature/x", ENOENT);
+        close_history();
+}
+END_TEST
+
+/* So does what only a HEAD on no branch held. */
+START_TEST(test_detached_head_moves_on)
+{
+        char old[256];
+
+        shell("git init -q -b main r; cd r; echo 1 > f; commit one; git checkout -q --detach; echo 2 > f; commit two");
+        begin("r");
+        ask("git -C r rev-parse HEAD", old);
+        shell("cd r; git checkout -q main");
+        ck_assert_uint_eq(update(), 0);
+        shell("git --git-dir=repos/x.git -c gc.pruneExpire=now gc -q --prune=now");
+        check_text(old, COMMIT_MESSAGE, "two\n");
+        shell("cd r; git checkout -q --detach; echo 3 > f; commit three; git branch -f main");
+        ck_assert_uint_eq(update(), 1);
+        shell("cd r; git checkout -q main; [ $(git --git-dir=../repos/x.git for-each-ref refs/solverfs | wc -l) = 1 ]");
+        ck_assert_uint_eq(update(), 0);
+        shell("[ $(git --git-dir=repos/x.git for-each-ref refs/solverfs | wc -l) = 1 ]"); /* nothing else needs one */
+        close_history();
+}
+END_TEST
+
+/* git's own server for the folder that we are in; 0: there is none. It dies with the test. */
+static pid_t serve(char ret_url[64])
+{
+        struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+        socklen_t size = sizeof(address);
+        char program[256], port[32], base[PATH_SIZE + 16];
+        int s = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        pid_t pid;
+
+        ask("echo $(git --exec-path)/git-daemon", program);
+        if (access(program, X_OK) < 0)
+                return 0;
+        ck_assert_int_eq(bind(s, (struct sockaddr *)&address, size), 0);
+        ck_assert_int_eq(getsockname(s, (struct sockaddr *)&address, &size), 0);
+        close(s);
+        snprintf(port, sizeof(port), "--port=%u", ntohs(address.sin_port));
+        snprintf(ret_url, 64, "git://127.0.0.1:%u/r", ntohs(address.sin_port));
+        strcpy(base, "--base-path=");
+        ck_assert_ptr_nonnull(getcwd(base + strlen(base), PATH_SIZE));
+        pid = fork();
+        if (pid == 0) {
+                prctl(PR_SET_PDEATHSIG, SIGKILL);
+                execl(program, program, "--listen=127.0.0.1", port, "--reuseaddr", "--export-all", base, NULL);
+                _exit(127);
+        }
+        for (int i = 0, connected = -1; connected < 0; i++) {
+                ck_assert_int_lt(i, 20000);
+                usleep(1000);
+                s = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+                connected = connect(s, (struct sockaddr *)&address, size);
+                close(s);
+        }
+        return pid;
+}
+
+START_TEST(test_over_the_network)
+{
+        char url[64];
+        uint32_t tip;
+        pid_t pid;
+
+        make_repository();
+        pid = serve(url);
+        if (pid == 0)
+                return;
+        begin(url);
+        ck_assert_uint_eq(history_count(history), 6);
+        check_revision("r", "HEAD");
+        check_revision("r", "v2");
+        check_revision("r", "feature/x");
+        ck_assert_uint_eq(update(), 0);
+        shell("cd r; git reset -q --hard HEAD~; echo 5 > src/a; commit other; git branch -D feature/x; git branch feature");
+        ck_assert_uint_eq(update(), 1);
+        check_revision("r", "main");
+        check_revision("r", "feature");
+        refuse_revision("feature/x", ENOENT);
+        tip = resolve("main");
+        shell("cd r; git checkout -q --detach; echo 6 > src/a; commit alone"); /* no branch's, as in the middle of a rebase */
+        ck_assert_uint_eq(update(), 0);
+        ck_assert_uint_eq(resolve("HEAD"), tip);
+        assert_ok(history_clone("repos", "y", url, NULL));
+        shell("cd r; git checkout -q --detach HEAD~2");
+        update();
+        ck_assert_uint_eq(resolve("HEAD"), resolve("main~1"));
+        kill(pid, SIGKILL);
+        waitpid(pid, NULL, 0);
+        close_history();
+}
+END_TEST
+
+START_TEST(test_branch_becomes_folder)
+{
+        shell("git init -q -b a r; cd r; echo 1 > f; commit one");
+        begin("r");
+        shell("cd r; git branch -m a a/b; git checkout -qb c; git branch a/d");
+        update();
+        check_revision("r", "a/b");
+        shell("cd r; git branch -D a/b a/d; git branch a");
+        update();
+        check_revision("r", "a");
+        close_history();
+}
+END_TEST
+
+static void check_clone_fails(const char *url, int error, const char *words)
+{
+        int r = history_clone("repos", "y", url, NULL);
+
+        ck_assert_msg(r == -error, "%s: %d: %s", url, r, r < 0 ? error_message(r) : "");
+        ck_assert_msg(strstr(error_message(r), words) != NULL, "%s: %s", url, error_message(r));
+        ck_assert_int_eq(access("repos/y.git", F_OK), -1);
+        ck_assert_int_eq(access("repos/y.part", F_OK), -1);
+}
+
+START_TEST(test_clone_sources_that_do_not_work)
+{
+        make_repository();
+        assert_ok(make_dirs("plain", 0700));
+        assert_ok(make_dirs("repos", 0700));
+        assert_ok(write_file_atomic("file", "x", 1, 0600));
+        shell("git init -q empty; git init -q --bare bare-empty; git clone -q --depth 1 file://$PWD/r shallow; "
+              "cp -r r nohead; rm nohead/.git/HEAD; true");
+        check_clone_fails("absent", ENOENT, "there is no repository at absent");
+        check_clone_fails("plain", EINVAL, "is not a git repository");
+        check_clone_fails("file", ENOTDIR, "cannot read the repository");
+        check_clone_fails("nohead", EINVAL, "is not a git repository");
+        check_clone_fails("empty", ENODATA, "has no commits yet");
+        check_clone_fails("bare-empty", ENODATA, "has no commits yet");
+        check_clone_fails("shallow", EINVAL, "fetch --unshallow");
+        check_clone_fails("http://127.0.0.1:1/x.git", EIO, "cannot fetch from http://127.0.0.1:1/x.git");
+        check_clone_fails("nosuch://x/y", EINVAL, "cannot fetch from");
+}
+END_TEST
+
+/* Damage shows when it is read: as an error that says where, never as a crash. */
+START_TEST(test_damaged_repository)
+{
+        cleanup_buffer struct buffer b = {0};
+        uint32_t number;
+        int r;
+
+        make_repository();
+        begin("r");
+        number = resolve("HEAD");
+        shell("git -C repos/x.git repack -qad 2>/dev/null || true; chmod -R u+w repos/x.git; "
+              "for f in repos/x.git/objects/[0-9a-f]*/* repos/x.git/objects/pack/*.pack; do [ -f $f ] && "
+              "dd if=/dev/zero of=$f bs=1 seek=12 count=200 conv=notrunc status=none; done; true");
+        r = history_text(history, number, COMMIT_CHANGES, &b);
+        ck_assert_msg(r == -EIO, "%d", r);
+        ck_assert_ptr_nonnull(strstr(error_message(r), "damaged"));
+        shell("rm -rf repos/x.git/objects/pack/* repos/x.git/objects/[0-9a-f][0-9a-f]");
+        history_unref(history);
+        assert_ok(history_open(store, &tables, "repos", "x", 7, &history));
+        r = history_text(history, number, COMMIT_MESSAGE, &b);
+        ck_assert_msg(r == -ESTALE, "%d", r);
+        ck_assert_ptr_nonnull(strstr(error_message(r), "has lost commit"));
+        close_history();
+        shell("rm -rf repos/x.git");
+        assert_ok(store_open("store", store_tables, ARRAY_SIZE(store_tables), 0, &store));
+        assert_error(history_open(store, &tables, "repos", "x", 7, &history), ENOENT);
+        store_close(store);
+}
+END_TEST
+
+START_TEST(test_clone_sources_that_work)
+{
+        char path[PATH_SIZE], url[PATH_SIZE + 16];
+        static const char *const kinds[] = {"r", "r/.git", "bare", "shared", "worktree", "with space", "linked"};
+
+        make_repository();
+        shell("git clone -q --bare r bare; git -C bare repack -qad; git clone -q --shared r shared; git -C r worktree add -q "
+              "../worktree v1; "
+              "cp -r r 'with space'; ln -s r linked");
+        ck_assert_ptr_nonnull(getcwd(path, sizeof(path)));
+        for (size_t i = 0; i <= ARRAY_SIZE(kinds); i++) {
+                uint32_t n;
+
+                if (i == ARRAY_SIZE(kinds))
+                        snprintf(url, sizeof(url), "file://%s/r", path);
+                else
+                        snprintf(url, sizeof(url), "%s", kinds[i]);
+                n = begin(url);
+                ck_assert_msg(n == 6, "%s: %u", url, n);
+                shell("git --git-dir=repos/x.git fsck --strict 2>&1 | grep -v -E '^(dangling|notice)' || true; git "
+                      "--git-dir=repos/x.git rev-list --objects --all >list");
+                close_history();
+                shell("rm -rf repos store");
+        }
+        assert_ok(make_dirs("repos", 0700));
+        assert_ok(history_clone("repos", "x", "r", NULL));
+        assert_error(history_clone("repos", "x", "r", NULL), EEXIST);
+}
+END_TEST
+
+static bool stop_soon(void *user)
+{
+        return (*(int *)user)-- <= 0;
+}
+
+/* Stopped at any step, a clone leaves nothing, and an index that can be gone on from. */
+START_TEST(test_stopped)
+{
+        int left, stopped = 0, r = -ECANCELED;
+        struct progress p = {.stop = stop_soon, .user = &left};
+        uint32_t n;
+
+        make_repository();
+        assert_ok(make_dirs("repos", 0700));
+        for (int steps = 0; r < 0; steps++) {
+                left = steps;
+                r = history_clone("repos", "x", "r", &p);
+                ck_assert(r == 0 || r == -ECANCELED);
+                shell(r < 0 ? "test ! -e repos/x.git -a ! -e repos/x.part" : "true");
+        }
+        open_history();
+        for (int steps = 0; (left = steps, r = history_update(history, false, &p, &n)) < 0; steps++) {
+                ck_assert_int_eq(r, -ECANCELED);
+                stopped++;
+        }
+        ck_assert_int_gt(stopped, 0);
+        ck_assert_uint_eq(history_count(history), 6);
+        close_history();
+}
+END_TEST
+
+/* A repository may be another's: nothing of it is run, neither hook nor filter, and links in it lead nowhere. */
+START_TEST(test_foreign_repository)
+{
+        make_repository();
+        assert_ok(write_file_atomic("secret", "x", 1, 0600));
+        shell("cd r; printf '#!/bin/sh\\ntouch ../ran' > .git/hooks/post-checkout; chmod +x .git/hooks/*; "
+              "for h in pre-upload-pack update post-update reference-transaction; do cp .git/hooks/post-checkout .git/hooks/$h; "
+              "done; "
+              "git config uploadpack.packObjectsHook 'touch ../ran; git'; git config core.fsmonitor 'touch ../ran'; "
+              "ln -s ../../../secret .git/objects/00; mkdir -p .git/objects/01; ln -s ../../../../secret "
+              ".git/objects/01/00000000000000000000000000000000000000; "
+              "[ $(id -u) != 0 ] || chown -R 12345:12345 .");
+        ck_assert_uint_eq(begin("r"), 6);
+        ck_assert_int_eq(access("ran", F_OK), -1);
+        ck_assert_int_eq(access("r/ran", F_OK), -1);
+        ck_assert_int_eq(access("repos/x.git/objects/01/00000000000000000000000000000000000000", F_OK), -1);
+        ck_assert_int_eq(access("repos/x.git/hooks/post-checkout", F_OK), -1);
+        close_history();
+}
+END_TEST
+
+START_TEST(test_odd_ref_names)
+{
+        make_repository();
+        shell("cd r; git branch 'a;b' ; git branch \"$(printf 'caf\\303\\251')\"; git branch 'quote\"x'; git branch -- 'x=y'; "
+              "s=$(git rev-parse HEAD); printf $s > \"$(printf '.git/refs/heads/new\\nline')\"; printf $s > "
+              "'.git/refs/heads/x..y'; "
+              "printf $s > '.git/refs/heads/bad~name'; printf garbage > .git/refs/heads/broken; "
+              "printf 'ref: refs/heads/nowhere\\n' > .git/refs/heads/dangling; ln -s /etc/passwd .git/refs/heads/link");
+        ck_assert_uint_eq(begin("r"), 6);
+        check_revision("r", "a;b");
+        check_revision("r", "caf\303\251");
+        check_revision("r", "quote\"x");
+        refuse_revision("x..y", ENOENT);
+        close_history();
+}
+END_TEST
+
+/* Indexing that is killed at any time goes on where it was. */
+START_TEST(test_killed_index)
+{
+        uint32_t fresh;
+
+        shell("git init -q -b main r; cd r; (for i in $(seq 9000); do echo \"commit refs/heads/main\"; echo \"committer c <c> $i "
+              "+0000\"; "
+              "echo data 1; echo x; done) | command git fast-import --quiet");
+        assert_ok(make_dirs("repos", 0700));
+        assert_ok(history_clone("repos", "x", "r", NULL));
+        for (int i = 0; i < 12; i++) {
+                pid_t pid = fork();
+
+                if (pid == 0) {
+                        open_history();
+                        history_update(history, true, NULL, &fresh);
+                        _exit(0);
+                }
+                usleep(5000 * (useconds_t)i);
+                kill(pid, SIGKILL);
+                waitpid(pid, NULL, 0);
+        }
+        open_history();
+        assert_ok(history_update(history, true, NULL, &fresh));
+        ck_assert_uint_eq(history_count(history), 9000);
+        for (uint32_t i = 0; i < 9000; i += 100) {
+                struct commit c;
+
+                assert_ok(history_commit(history, i, &c));
+                ck_assert_int_eq(c.committed, (int64_t)i + 1);
+        }
+        close_history();
+}
+END_TEST
+
+START_TEST(test_killed_clone_leaves_nothing_in_the_way)
+{
+        make_repository();
+        assert_ok(make_dirs("repos/x.part/objects", 0700));
+        assert_ok(write_file_atomic("repos/x.part/HEAD", "junk", 4, 0600));
+        ck_assert_uint_eq(begin("r"), 6);
+        ck_assert_int_eq(access("repos/x.part", F_OK), -1);
+        close_history();
+}
+END_TEST
+
+START_TEST(test_snapshot)
+{
+        char before[256], after[256];
+        uint32_t number, again;
+        struct commit c;
+
+        make_repository();
+        begin("r");
+        shell("cd r; echo '*.o' > .gitignore; echo changed > src/a; echo new > src/new; chmod +x src/new; echo staged > "
+              "src/staged; git add src/staged; "
+              "rm doc/d; ln -s nowhere src/link; echo ignored > x.o; mkdir sub; git init -q sub; mkfifo pipe");
+        ask("cd r; find . -printf '%p %T@ %i %s\\n' | sort | sha256sum", before);
+        assert_ok(history_snapshot(history, "r/src", &number));
+        ask("cd r; find . -printf '%p %T@ %i %s\\n' | sort | sha256sum", after);
+        ck_assert_str_eq(before, after); /* nothing of it was touched, its index neither */
+        assert_ok(history_commit(history, number, &c));
+        ck_assert_uint_eq(c.first_parent, resolve("HEAD"));
+        check_text(git_oid_tostr_s(&c.oid), COMMIT_AUTHOR, "solverfs snapshot <snapshot@solverfs.invalid>\n");
+        check_text(git_oid_tostr_s(&c.oid), COMMIT_CHANGES,
+                   "A\t.gitignore\nD\tdoc/d\nM\tsrc/a\nA\tsrc/link\nA\tsrc/new\nA\tsrc/staged\n");
+        ask("git --git-dir=repos/x.git ls-tree $(git --git-dir=repos/x.git for-each-ref --format='%(objectname)' "
+            "refs/solverfs/snapshots) "
+            "src/ | cut -c1-6 | tr '\\n' ' '",
+            after);
+        ck_assert_str_eq(after, "100644 100644 120000 100755 100644 ");
+        ask("git --git-dir=repos/x.git fsck 2>&1 | grep -c -v dangling || true", after);
+        shell("cd r; rm -rf sub pipe; commit all");
+        update();
+        assert_ok(history_snapshot(history, "r", &again));
+        ck_assert_uint_eq(again, resolve("HEAD")); /* nothing uncommitted: the commit itself */
+        ck_assert_uint_eq(resolve(git_oid_tostr_s(&c.oid)), number);
+        close_history();
+}
+END_TEST
+
+/* What is not checked out was not deleted; also when only the tree's own repository has it. */
+START_TEST(test_snapshot_of_a_sparse_checkout)
+{
+        char script[256], files[256];
+        struct commit c;
+        uint32_t number;
+
+        make_repository();
+        begin("r");
+        shell("cd r; echo newer > doc/d; commit newer; "
+              "git update-index --skip-worktree doc/d; rm -r doc; echo more > src/more");
+        assert_ok(history_snapshot(history, "r", &number));
+        assert_ok(history_commit(history, number, &c));
+        snprintf(script, sizeof(script), "git -C repos/x.git ls-tree -r --name-only %s | tr '\n' ' '", git_oid_tostr_s(&c.oid));
+        ask(script, files);
+        ck_assert_str_eq(files, "doc/d src/a src/b src/more ");
+        check_text(git_oid_tostr_s(&c.oid), COMMIT_CHANGES, "M\tdoc/d\nA\tsrc/more\n");
+        close_history();
+}
+END_TEST
+
+START_TEST(test_snapshot_ahead_of_the_store)
+{
+        uint32_t number, head;
+        struct commit c;
+
+        make_repository();
+        begin("r");
+        head = resolve("HEAD");
+        shell("cd r; echo later > src/later; commit 'not fetched yet'; echo now > src/now");
+        assert_ok(history_snapshot(history, "r", &number));
+        assert_ok(history_commit(history, number, &c));
+        ck_assert_uint_eq(c.first_parent, head); /* the nearest ancestor that the store has */
+        check_text(git_oid_tostr_s(&c.oid), COMMIT_CHANGES, "A\tsrc/later\nA\tsrc/now\n");
+        close_history();
+}
+END_TEST
+
+START_TEST(test_snapshot_of_others)
+{
+        uint32_t number;
+        struct commit c;
+
+        make_repository();
+        begin("r");
+        shell("git init -q -b other other; cd other; echo 1 > f; commit one; echo 2 > f; git init -q ../unborn; echo 1 > "
+              "../unborn/f; git init -q --bare ../bare");
+        assert_ok(history_snapshot(history, "other", &number));
+        assert_ok(history_commit(history, number, &c));
+        ck_assert_uint_eq(c.first_parent, COMMIT_NONE); /* a HEAD that is not known here */
+        check_text(git_oid_tostr_s(&c.oid), COMMIT_CHANGES, "A\tf\n");
+        assert_ok(history_snapshot(history, "unborn", &number));
+        assert_error(history_snapshot(history, "bare", &number), EINVAL);
+        assert_error(history_snapshot(history, "absent", &number), ENOENT);
+        assert_error(history_snapshot(history, "/", &number), EINVAL);
+        ck_assert_uint_eq(update(), 0); /* an update prunes no snapshot */
+        assert_ok(history_commit(history, number, &c));
+        check_text(git_oid_tostr_s(&c.oid), COMMIT_CHANGES, "A\tf\n");
+        close_history();
+}
+END_TEST
+
+static void *read_much(void *user)
+{
+        for (uint32_t i = 0; i < 300; i++) {
+                cleanup_buffer struct buffer b = {0};
+                uint32_t number;
+
+                if (history_text(history, i % 6, COMMIT_CHANGES, &b) < 0 || history_resolve(history, "v2~1", &number) < 0)
+                        return user;
+        }
+        return NULL;
+}
+
+START_TEST(test_threads)
+{
+        pthread_t threads[8];
+
+        make_repository();
+        begin("r");
+        for (size_t i = 0; i < ARRAY_SIZE(threads); i++)
+                ck_assert_int_eq(pthread_create(&threads[i], NULL, read_much, &threads), 0);
+        for (int i = 0; i < 5; i++) {
+                shell("cd r; date +%N >> f; commit more");
+                update();
+        }
+        for (size_t i = 0; i < ARRAY_SIZE(threads); i++) {
+                void *failed;
+
+                pthread_join(threads[i], &failed);
+                ck_assert_ptr_null(failed);
+        }
+        close_history();
+}
+END_TEST
+
+/* -- loose objects ---------------------------------------------------------------------------------------------- */
+
+/* 1: it can be read, 0: it is refused. */
+static int object_reads(git_odb *odb, const git_oid *oid)
+{
+        git_odb_object *o = NULL;
+        size_t size;
+        git_object_t type;
+        int r = git_odb_read(&o, odb, oid);
+
+        if (r == 0) {
+                assert_ok(git_odb_read_header(&size, &type, odb, oid));
+                ck_assert_uint_eq(size, git_odb_object_size(o));
+                ck_assert_int_eq(type, git_odb_object_type(o));
+        } else {
+                git_odb_read_header(&size, &type, odb, oid); /* comes back */
+        }
+        git_odb_object_free(o);
+        return r == 0;
+}
+
+struct one_object {
+        char path[PATH_SIZE];
+        git_oid oid;
+        struct blob whole;
+};
+
+static void object_write(const struct one_object *o, size_t size, size_t flip)
+{
+        cleanup_close int fd = -1;
+
+        ck_assert(unlink(o->path) == 0 || errno == ENOENT);
+        fd = open(o->path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+        assert_ok(write_all(fd, o->whole.data, size));
+        if (flip < size * 8) {
+                uint8_t byte = ((const uint8_t *)o->whole.data)[flip / 8] ^ (uint8_t)(1 << flip % 8);
+
+                ck_assert_int_eq(pwrite(fd, &byte, 1, (off_t)(flip / 8)), 1);
+        }
+}
+
+static void damage_object(git_odb *odb, struct one_object *o)
+{
+        for (size_t size = 0; size < o->whole.size; size++) {
+                object_write(o, size, SIZE_MAX);
+                ck_assert_msg(!object_reads(odb, &o->oid), "%s cut to %zu", o->path, size);
+        }
+        for (size_t flip = 0; flip < o->whole.size * 8; flip += 3) {
+                object_write(o, o->whole.size, flip);
+                object_reads(odb, &o->oid); /* some bits mean nothing; libgit2 compares the content with its name */
+        }
+        object_write(o, o->whole.size, SIZE_MAX);
+        ck_assert(object_reads(odb, &o->oid));
+}
+
+struct oid_list {
+        git_oid list[64];
+        size_t n;
+};
+
+static int add_oid(const git_oid *oid, void *user)
+{
+        struct oid_list *l = user;
+
+        ck_assert_uint_lt(l->n, ARRAY_SIZE(l->list));
+        l->list[l->n++] = *oid;
+        return 0;
+}
+
+/* Cut at each byte, and with bits flipped, they are errors: nothing hangs. By its beginning an object is found as by its whole name. */
+START_TEST(test_damaged_loose_objects)
+{
+        struct oid_list all = {0};
+        git_repository *git;
+        git_odb *odb;
+
+        make_repository();
+        shell("cd r; seq 20000 >src/a; git commit -qam large");
+        begin("r");
+        git_libgit2_opts(GIT_OPT_ENABLE_CACHING, 0);
+        assert_ok(history_repository(history, &git));
+        ck_assert_int_eq(git_repository_odb(&odb, git), 0);
+        ck_assert_int_eq(git_odb_foreach(odb, add_oid, &all), 0);
+        ck_assert_uint_gt(all.n, 15);
+        for (size_t i = 0; i < all.n; i++) {
+                struct one_object o = {.oid = all.list[i]};
+                char hex[GIT_OID_HEXSZ + 1];
+                git_oid found;
+
+                git_oid_tostr(hex, sizeof(hex), &o.oid);
+                snprintf(o.path, sizeof(o.path), "repos/x.git/objects/%.2s/%s", hex, hex + 2);
+                assert_ok(read_file(o.path, SIZE_MAX >> 1, &o.whole));
+                if (o.whole.size < 4096)
+                        damage_object(odb, &o);
+                ck_assert(object_reads(odb, &o.oid));
+                ck_assert_int_eq(git_odb_exists_prefix(&found, odb, &o.oid, 12), 0);
+                ck_assert(git_oid_equal(&found, &o.oid));
+                blob_done(&o.whole);
+        }
+        git_odb_free(odb);
+        git_repository_free(git);
+        close_history();
+}
+END_TEST
+
+SUITE("history", test_damaged_loose_objects, test_index_and_lookups, test_refs, test_revisions_are_git_s, test_head_of_no_branch,
+      test_revisions_refused, test_revisions_at_random, test_names_like_hex, test_ambiguous_prefixes, test_texts,
+      test_too_many_changes, test_dates, test_odd_commits, test_sources, test_sources_that_cannot_be_kept, test_update,
+      test_rewritten_upstream, test_detached_head_moves_on, test_over_the_network, test_branch_becomes_folder,
+      test_clone_sources_that_do_not_work, test_clone_sources_that_work, test_stopped, test_damaged_repository,
+      test_foreign_repository, test_odd_ref_names, test_killed_index, test_killed_clone_leaves_nothing_in_the_way, test_snapshot,
+      test_snapshot_of_a_sparse_checkout, test_snapshot_ahead_of_the_store, test_snapshot_of_others, test_threads)

@@ -1,0 +1,221 @@
+/* A mount of what is finished (-o cached): the same files, nothing that waits, starts work or is written to, and no word to the daemon where
+ * the kernel knows. */
+#include "tests/support/mount.h"
+
+#define DONE "done/tiny/cached/HEAD/cases/%u/"
+
+static void assert_listing(const char *dir, const char *expected)
+{
+        assert_shell("ls -A '%s' | tr '\\n' ' '", dir);
+        ck_assert_str_eq(shell_output, expected);
+}
+
+static void list_all(const char *mount, const char *to)
+{
+        assert_shell(
+                "here=$PWD; cd %s/tiny && find cached -mindepth 1 -printf '%%p %%s %%m %%T@ %%y %%l\\n' | sort > \"$here/%s\"",
+                mount, to);
+}
+
+/* What there is is what cached/ of any mount has, byte for byte, times and modes included. */
+START_TEST(test_the_same_files)
+{
+        unsigned id, large;
+
+        world_make(&(struct world){.recipe = "output-limit = 8m\n"});
+        mount_start("mnt", NULL);
+        id = case_add("a.smt2", "; do complain oh\n; do print sat\n");
+        large = case_add("large.smt2", "; do bytes 3000000\n; do print sat\n");
+        assert_shell(
+                "solverfs run tiny HEAD %u %u && solverfs run tiny HEAD %u --seed 3 && solverfs run tiny HEAD~2 %u --timeout 7s",
+                id, large, id, id);
+        ck_assert_int_eq(shell("solverfs build tiny broken"), 1);
+        mount_start("done", "cached");
+        assert_listing("done", "README cases tinier tiny ");
+        assert_listing("done/tiny", "cached config ");
+        assert_shell("diff -r mnt/tiny/cached done/tiny/cached && diff -r mnt/cases done/cases && cmp mnt/README done/README");
+        list_all("mnt", "all");
+        list_all("done", "done.all");
+        assert_shell("cmp all done.all && test $(wc -l < all) -gt 50");
+        assert_shell("tail -c 1234567 " CELL "stdout > tail && tail -c 1234567 " DONE
+                     "stdout | cmp - tail && test $(wc -c < tail) -eq 1234567",
+                     large, large);
+        assert_shell("done/tiny/cached/HEAD/bin/tiny --version && tar -C done -cf done.tar . && tar -xOf done.tar "
+                     "./cases/%u/input.smt2 "
+                     "| cmp - mnt/cases/%u/input.smt2",
+                     id, id);
+        world_end();
+}
+END_TEST
+
+START_TEST(test_nothing_is_written)
+{
+        world_make(NULL);
+        mount_start("mnt", NULL);
+        case_add("a.smt2", "; do print sat\n");
+        mount_start("done", "cached");
+        assert_shell("echo > b.smt2; ! cp b.smt2 done/cases/ 2>says; grep 'Read-only file system' says");
+        assert_shell("! touch done/cases/1/name 2>says; grep 'Read-only file system' says");
+        assert_shell("! rm -f done/tiny/config 2>says; grep 'Read-only file system' says");
+        world_end();
+}
+END_TEST
+
+/* There is nothing that could start it; what is finished meanwhile shows up. */
+START_TEST(test_nothing_starts)
+{
+        unsigned id;
+
+        world_make(NULL);
+        mount_start("mnt", NULL);
+        mount_start("done", "cached");
+        id = case_add("a.smt2", "; do print sat\n");
+        ck_assert_int_eq(open_error(at(DONE "time", id)), ENOENT);
+        ck_assert_int_eq(open_error(at("done/tiny/commits/HEAD/cases/%u/time", id)), ENOENT);
+        assert_shell("find done -type f | xargs cat | wc -c");
+        ck_assert_uint_eq(counter("mnt", "jobs_started_total"), 0);
+        assert_content(at(CELL "result", id), "sat\n");
+        assert_content(at(DONE "result", id), "sat\n");
+        assert_shell("test $(ls done/tiny/cached) = $(cd repo && git rev-parse HEAD)");
+        world_end();
+}
+END_TEST
+
+/* A mount of one finished cell at done/. */
+static struct mount *mount_one_cell(unsigned *ret_case)
+{
+        world_make(NULL);
+        mount_start("mnt", NULL);
+        *ret_case = case_add("a.smt2", "; do print sat\n");
+        assert_shell("solverfs run tiny HEAD %u >/dev/null", *ret_case);
+        return mount_start("done", "cached");
+}
+
+/* Opened, read and listed while the daemon is stopped: the kernel had no question. */
+START_TEST(test_the_kernel_is_not_asking)
+{
+        unsigned id;
+        struct mount *m = mount_one_cell(&id);
+
+        assert_shell("cd done/tiny/cached/*/cases/%u && cat * > ../../../../../../before && for i in 1 2 3; do cat time; done",
+                     id);
+        assert_shell("sha=$(cd repo && git rev-parse HEAD); cd done/tiny/cached/$sha/cases/%u && kill -STOP %d && "
+                     "timeout 20 cat cputime memory result run.json stderr stdout time > ../../../../../../after; r=$?; kill "
+                     "-CONT %d; exit $r",
+                     id, (int)m->pid, (int)m->pid);
+        assert_shell("cmp before after");
+        world_end();
+}
+END_TEST
+
+/* A finished cell's folder is listed while the daemon is stopped. */
+START_TEST(test_listings_are_the_kernels)
+{
+        unsigned id;
+        struct mount *m = mount_one_cell(&id);
+
+        assert_shell(
+                "cd done/tiny/cached/$(cd repo && git rev-parse HEAD)/cases/%u && ls > ../../../../../../before && kill -STOP "
+                "%d && timeout 20 ls > ../../../../../../after; r=$?; kill -CONT %d; exit $r",
+                id, (int)m->pid, (int)m->pid);
+        assert_shell("cmp before after && test $(wc -l < after) -eq 7");
+        world_end();
+}
+END_TEST
+
+/* What is finished when a listing begins is in it, whatever the kernel has kept of earlier ones. */
+START_TEST(test_listings_grow_at_once)
+{
+        unsigned id;
+
+        world_make(NULL);
+        mount_start("mnt", NULL);
+        mount_start("done", "cached");
+        for (unsigned i = 1; i <= 10; i++) {
+                id = case_add(at("%u.smt2", i), "; do print sat\n");
+                assert_shell("solverfs run tiny HEAD %u >/dev/null && ls done/cases done/tiny/cached/HEAD/cases > listed", id);
+                assert_shell("test $(grep -cx %u listed) -eq 2 && ls done/tiny/cached/HEAD/cases | wc -l", id);
+                ck_assert_str_eq(shell_output, at("%u\n", i));
+        }
+        assert_shell("solverfs run tiny HEAD~1 %u >/dev/null && ls done/tiny/cached | wc -l", id);
+        ck_assert_str_eq(shell_output, "2\n");
+        world_end();
+}
+END_TEST
+
+START_TEST(test_measured_again)
+{
+        cleanup_free char *before = NULL, *after = NULL;
+        struct stat old, new;
+        unsigned id;
+
+        world_make(NULL);
+        mount_start("mnt", NULL);
+        id = case_add("a.smt2", "; do now\n; do print sat\n");
+        assert_shell("solverfs run tiny HEAD %u >/dev/null", id);
+        mount_start("done", "cached");
+        before = content(at(DONE "stdout", id));
+        write_whole("before", before);
+        ck_assert_int_eq(stat(at(DONE "stdout", id), &old), 0);
+        await(time(NULL) > old.st_mtime);
+        assert_shell("solverfs run tiny HEAD %u --again >/dev/null", id);
+        await(shell("cmp -s before " DONE "stdout", id) == 1);
+        after = content(at(DONE "stdout", id));
+        ck_assert_uint_eq(strlen(after), strlen(before));
+        ck_assert_int_eq(stat(at(DONE "stdout", id), &new), 0);
+        ck_assert_int_gt(new.st_mtime, old.st_mtime);
+        world_end();
+}
+END_TEST
+
+/* Two measurements of one second have the same time, and mostly the same size. What was measured under one time limit answers under another. */
+START_TEST(test_measured_again_and_again)
+{
+        unsigned id;
+
+        world_make(&(struct world){.recipe = "samples = 1\n"});
+        mount_start("mnt", NULL);
+        id = case_add("a.smt2", "; do now\n; do print sat\n");
+        assert_shell("solverfs run tiny HEAD %u >/dev/null", id);
+        mount_start("done", "cached");
+        for (int i = 0; i < 6; i++) {
+                assert_shell("cat " DONE "stdout >before && cmp before done/tiny/cached/HEAD/timeout/1m/cases/%u/stdout", id, id);
+                assert_shell("solverfs run tiny HEAD %u --again --print stdout >now && ! cmp -s before now", id);
+                await(shell("cmp -s now " DONE "stdout", id) == 0);
+                await(shell("cmp -s now done/tiny/cached/HEAD/timeout/1m/cases/%u/stdout", id) == 0);
+        }
+        world_end();
+}
+END_TEST
+
+static const char edit[] = "sed -i '/solver \"tiny\"/,/solver \"tinier\"/s|{case}|--variant=%s {case}|' store/config && "
+                           "grep -q variant=%s store/config";
+
+/* What another recipe found is not what this one finds, also where a reader has held the file since. */
+START_TEST(test_another_recipe)
+{
+        cleanup_close int held = -1;
+        unsigned id;
+
+        world_make(NULL);
+        mount_start("mnt", NULL);
+        id = case_add("a.smt2", "; do variant\n; do print sat\n");
+        assert_shell("solverfs run tiny HEAD %u >/dev/null", id);
+        mount_start("done", "cached");
+        assert_shell("grep 'variant: none' " DONE "stdout && ! grep -q other done/tiny/config", id);
+        held = open(at(DONE "stdout", id), O_RDONLY | O_CLOEXEC);
+        ck_assert_int_ge(held, 0);
+        assert_shell(edit, "other", "other");
+        await(shell("grep -q variant=other done/tiny/config") == 0);
+        await(open_error(at(DONE "stdout", id)) == ENOENT);
+        assert_shell("solverfs run tiny HEAD %u >/dev/null", id);
+        await(open_error(at(DONE "stdout", id)) == 0);
+        assert_shell("grep 'variant: other' " DONE "stdout", id);
+        close(steal_fd(&held));
+        world_end();
+}
+END_TEST
+
+MOUNT_SUITE("mount_cached", {test_the_same_files}, {test_nothing_is_written}, {test_nothing_starts},
+            {test_the_kernel_is_not_asking}, {test_listings_are_the_kernels}, {test_listings_grow_at_once}, {test_measured_again},
+            {test_measured_again_and_again}, {test_another_recipe})

@@ -1,0 +1,753 @@
+#include "tests/support/test.h"
+
+#include <fcntl.h>
+#include <sys/wait.h>
+
+#include "core/recipe/recipe.h"
+
+#define MINIMAL "[solver]\n    build = make\n    output = s\n    run = {bin} {case}\n"
+
+static struct recipe **list;
+static size_t n_list;
+
+static void done(void)
+{
+        recipe_list_free(list, n_list);
+        list = NULL;
+        n_list = 0;
+}
+
+static void parse(const char *text)
+{
+        done();
+        assert_ok(recipe_parse(text, "t.recipe", "s", &list, &n_list));
+}
+
+/* The text is refused, and the sentence begins with the place and holds `words`. */
+static void refused(const char *text, const char *place, const char *words)
+{
+        const char *message;
+        int r;
+
+        done();
+        r = recipe_parse(text, "t.recipe", "s", &list, &n_list);
+        ck_assert_msg(r == -EINVAL, "gave %d for: %s", r, text);
+        message = error_message(r);
+        ck_assert_msg(strncmp(message, place, strlen(place)) == 0, "'%s' does not begin with '%s'", message, place);
+        ck_assert_msg(strstr(message, words) != NULL, "'%s' does not say '%s'", message, words);
+}
+
+/* The same with a line put behind a sound recipe. */
+static void refused_line(const char *line, const char *words)
+{
+        char text[1024];
+
+        ck_assert(snprintf(text, sizeof(text), "%s    %s\n", MINIMAL, line) < (int)sizeof(text));
+        refused(text, "t.recipe:5: ", words);
+}
+
+static void check_command(const struct recipe *r, bool has_seed, uint64_t seed, const char *expected)
+{
+        cleanup_buffer struct buffer b = {0};
+        char **argv;
+
+        assert_ok(recipe_command(r, "/solver/s", "/case/input.smt2", has_seed, seed, &r->limits, &argv));
+        for (size_t i = 0; argv[i]; i++)
+                buffer_addf(&b, "%s[%s]", i > 0 ? " " : "", argv[i]);
+        ck_assert_str_eq(b.data, expected);
+        strings_free(argv);
+}
+
+static int read_config(const char *path, struct recipe ***ret_list, size_t *ret_n)
+{
+        cleanup_blob struct blob text = {0};
+
+        assert_ok(read_file(path, CONFIG_SIZE_MAX, &text));
+        return recipe_parse_config(SLICE(text.data, text.size), path, ret_list, ret_n);
+}
+
+START_TEST(test_defaults)
+{
+        const struct recipe *r;
+
+        parse(MINIMAL);
+        ck_assert_uint_eq(n_list, 1);
+        r = list[0];
+        ck_assert_str_eq(r->name, "s");
+        ck_assert_ptr_null(r->base);
+        ck_assert_int_eq(r->format, FORMAT_SMT2);
+        ck_assert_ptr_null(r->paths[0]);
+        ck_assert_str_eq(r->build[0], "make");
+        ck_assert_str_eq(r->outputs[0], "s");
+        ck_assert_str_eq(r->dialect, "2.6");
+        ck_assert_uint_eq(r->limits.wall_ns, 20 * NSEC_PER_SEC);
+        ck_assert_uint_eq(r->limits.cpu_ns, 20 * NSEC_PER_SEC);
+        ck_assert_uint_eq(r->limits.memory, UINT64_C(4) << 30);
+        ck_assert_uint_eq(r->limits.output, 16 << 20);
+        ck_assert_uint_eq(r->limits.processes, 64);
+        ck_assert_uint_eq(r->build_limits.wall_ns, 3600 * NSEC_PER_SEC);
+        ck_assert_uint_eq(r->build_limits.memory, UINT64_C(16) << 30);
+        ck_assert_uint_eq(r->build_limits.processes, 4096);
+        ck_assert_uint_eq(r->samples, 5);
+        done();
+}
+END_TEST
+
+START_TEST(test_every_key)
+{
+        const struct recipe *r;
+
+        parse("[solver]\n"
+              "format = cnf  # which cases\n"
+              "paths = src\npaths = \"a b\"\n"
+              "build = \"./configure; make\"\n"
+              "build = make \\\n  install\n"
+              "clean = Makefile\nclean = mk\n"
+              "output = bin/s\noutput = bin/helper\n"
+              "run = {bin} {seed} --limit={timeout} {case}\n"
+              "arguments = -x\n"
+              "seed = --seed={n}\n"
+              "effort = \"a +([0-9]+)\"\neffort = \"b \\\\. ([0-9]+)\"\n"
+              "timeout = 1.5m\nmemory = 512M\noutput-limit = 1k\nprocesses = 7\nsamples = 1\n"
+              "build-timeout = 2h\nbuild-memory = 1g\nbuild-processes = 9\n"
+              "environment = A=b c\n");
+        r = list[0];
+        ck_assert_int_eq(r->format, FORMAT_CNF);
+        ck_assert_str_eq(r->paths[1], "a b");
+        ck_assert_str_eq(r->build[0], "./configure; make");
+        ck_assert_str_eq(r->build[1], "make   install");
+        ck_assert_str_eq(r->clean[1], "mk");
+        ck_assert_str_eq(r->outputs[1], "bin/helper");
+        ck_assert_str_eq(r->effort[1], "b \\. ([0-9]+)");
+        ck_assert_uint_eq(r->limits.wall_ns, 90 * NSEC_PER_SEC);
+        ck_assert_uint_eq(r->limits.cpu_ns, 90 * NSEC_PER_SEC); /* follows the timeout */
+        ck_assert_uint_eq(r->limits.memory, 512 << 20);
+        ck_assert_uint_eq(r->limits.output, 1024);
+        ck_assert_uint_eq(r->limits.processes, 7);
+        ck_assert_uint_eq(r->samples, 1);
+        ck_assert_uint_eq(r->build_limits.wall_ns, 7200 * NSEC_PER_SEC);
+        ck_assert_uint_eq(r->build_limits.memory, 1 << 30);
+        ck_assert_uint_eq(r->build_limits.processes, 9);
+        ck_assert_str_eq(r->environment[0], "A=b c");
+        done();
+}
+END_TEST
+
+START_TEST(test_variants_inherit)
+{
+        struct digest a, b;
+
+        parse("[solver]\nbuild = make\noutput = s\nrun = {bin} {seed} {case}\nseed = -s {n}\neffort = (1)\ntimeout = 5s\n"
+              "[variant \"t\"]\narguments = -t 'x y'\ntimeout = 7s\neffort = (2)\n"
+              "[variant \"u\"]\nrun = {bin} -u {case} {seed}\ncputime = 1s\n");
+        ck_assert_uint_eq(n_list, 3);
+        ck_assert_str_eq(list[1]->name, "t");
+        ck_assert_str_eq(list[1]->base, "s");
+        ck_assert_uint_eq(list[1]->limits.wall_ns, 7 * NSEC_PER_SEC);
+        ck_assert_uint_eq(list[1]->limits.cpu_ns, 7 * NSEC_PER_SEC);
+        ck_assert_uint_eq(list[2]->limits.wall_ns, 5 * NSEC_PER_SEC);
+        ck_assert_uint_eq(list[2]->limits.cpu_ns, NSEC_PER_SEC);
+        ck_assert_str_eq(list[1]->effort[0], "(2)"); /* a list takes the place of the solver's */
+        ck_assert_ptr_null(list[1]->effort[1]);
+        ck_assert_str_eq(list[2]->effort[0], "(1)");
+        recipe_build_digest(list[0], &a);
+        recipe_build_digest(list[1], &b);
+        ck_assert(digest_equal(&a, &b));
+        check_command(list[0], true, 3, "[/solver/s] [-s] [3] [/case/input.smt2]");
+        check_command(list[1], true, 3, "[/solver/s] [-s] [3] [-t] [x y] [/case/input.smt2]");
+        check_command(list[2], false, 3, "[/solver/s] [-u] [/case/input.smt2]");
+        done();
+}
+END_TEST
+
+START_TEST(test_commands)
+{
+        parse("[solver]\nbuild = make\noutput = s\nrun = \"'{bin}' a\\\\ b 'c \\\"d' '' {seed} -T:{timeout} -m={memory} "
+              "--in={case} {x y} end\"\n"
+              "seed = \"a={n} 'b {n}'\"\narguments = \"-T {timeout}\"\ntimeout = 1500ms\nmemory = 5m\n");
+        check_command(list[0], false, 0,
+                      "[/solver/s] [a b] [c \"d] [] [-T:2] [-m=5] [-T] [2] [--in=/case/input.smt2] [{x] [y}] [end]");
+        check_command(list[0], true, UINT64_MAX,
+                      "[/solver/s] [a b] [c \"d] [] [a=18446744073709551615] [b 18446744073709551615] [-T:2] [-m=5] [-T] [2] "
+                      "[--in=/case/input.smt2] [{x] [y}] [end]");
+        done();
+}
+END_TEST
+
+static void run_digest(const char *more, bool has_seed, uint64_t seed, uint64_t wall_ns, struct digest *ret)
+{
+        char text[1024];
+        struct recipe_limits limits;
+
+        snprintf(text, sizeof(text), "[solver]\nbuild = make\noutput = s\n%s\n", more);
+        parse(text);
+        limits = list[0]->limits;
+        limits.wall_ns = wall_ns;
+        recipe_run_digest(list[0], has_seed, seed, &limits, ret);
+        done();
+}
+
+START_TEST(test_run_digest_holds_what_matters)
+{
+        const char *plain = "run = {bin} {case}", *seeded = "run = {bin} {seed} {case}\nseed = -s {n}",
+                   *timed = "run = {bin} -T {timeout} {case}";
+        struct digest a, b;
+
+        run_digest(plain, false, 0, 1, &a);
+        run_digest(plain, false, 0, 2, &b);
+        ck_assert(digest_equal(&a, &b)); /* limits are not part of what a run is … */
+        run_digest(timed, false, 0, 1, &a);
+        run_digest(timed, false, 0, 2, &b);
+        ck_assert(!digest_equal(&a, &b)); /* … unless the solver is told */
+        run_digest(seeded, false, 0, 1, &a);
+        run_digest(seeded, true, 0, 1, &b);
+        ck_assert(!digest_equal(&a, &b));
+        run_digest(seeded, true, 1, 1, &a);
+        ck_assert(!digest_equal(&a, &b));
+        run_digest(plain, false, 0, 1, &a);
+        run_digest("run = {bin} {case}\narguments = -x", false, 0, 1, &b);
+        ck_assert(!digest_equal(&a, &b));
+        run_digest("run = {bin} {case}\nsamples = 2\neffort = (1)", false, 0, 1, &b);
+        ck_assert(digest_equal(&a, &b));
+}
+END_TEST
+
+START_TEST(test_build_digest_holds_what_matters)
+{
+        static const char *const changes[] = {"build = make all", "output = t", "environment = A=1", "paths = src"};
+        struct digest plain, other;
+
+        parse(MINIMAL);
+        recipe_build_digest(list[0], &plain);
+        for (size_t i = 0; i < ARRAY_SIZE(changes); i++) {
+                char text[512];
+
+                snprintf(text, sizeof(text), MINIMAL "%s\n", changes[i]);
+                parse(text);
+                recipe_build_digest(list[0], &other);
+                ck_assert_msg(!digest_equal(&plain, &other), "%s", changes[i]);
+        }
+        parse(MINIMAL "timeout = 3s\nbuild-timeout = 1h\nclean = Makefile\n");
+        recipe_build_digest(list[0], &other);
+        ck_assert(digest_equal(&plain, &other));
+        done();
+}
+END_TEST
+
+START_TEST(test_unknown_names)
+{
+        refused_line("biuld = make", "key 'solver.biuld' is not known; did you mean 'build'?");
+        refused_line("frobnicate = 1", "key 'solver.frobnicate' is not known");
+        refused_line("repository = /r", "is not known");
+        refused_line("variant = z3", "is not known");
+        refused_line("[sovler]", "section [sovler] is not known");
+        refused_line("[solver \"x\"]", "without a name");
+        refused_line("[variant]", "a variant needs a name");
+        refused_line("[variant \"\"]", "a variant needs a name");
+        refused_line("[variant \"v\"]", "changes nothing");
+        refused_line("[variant \"s\"]\ntimeout = 1s", "the name of the solver itself");
+        refused_line("[variant \"a/b\"]\ntimeout = 1s", "cannot be a solver's name");
+        refused_line("[variant \"..\"]\ntimeout = 1s", "cannot be a solver's name");
+        {
+                char many[1024] = MINIMAL;
+
+                for (unsigned i = 0; i < 16; i++)
+                        snprintf(many + strlen(many), sizeof(many) - strlen(many), "    output = out%u\n", i);
+                refused(many, "t.recipe:20: ", "at most 16");
+        }
+        refused_line("[variant \"ccache\"]\ntimeout = 1s", "cannot be a solver's name");
+        refused_line("[variant \".solverfs\"]\ntimeout = 1s", "cannot be a solver's name");
+        refused_line("[variant \"a..b\"]\ntimeout = 1s", "no '..'");
+        refused_line("[variant \"cases\"]\ntimeout = 1s", "has a folder of that name");
+        refused_line("[variant \".solverfs\"]\ntimeout = 1s", "letter or digit first");
+        refused_line("[include]\npath = /etc/passwd", "[include] is not supported");
+        refused(MINIMAL "[variant \"v\"]\nbuild = make x\n", "t.recipe:6: ", "cannot stand in a variant");
+        refused("", "t.recipe: ", "no [solver] section");
+        refused("# only a comment\n", "t.recipe: ", "no [solver] section");
+        done();
+}
+END_TEST
+
+START_TEST(test_missing_and_repeated_keys)
+{
+        refused("\n[solver]\noutput = s\nrun = {bin} {case}\n", "t.recipe:2: ", "no key 'build'");
+        refused("[solver]\nbuild = make\nrun = {bin} {case}\n", "t.recipe:1: ", "no key 'output'");
+        refused("[solver]\nbuild = make\noutput = s\n", "t.recipe:1: ", "no key 'run'");
+        refused_line("run = {bin} {case}", "key 'run' is given twice (first on line 4)");
+        refused_line("RUN = {bin} {case}", "key 'run' is given twice");
+        refused(MINIMAL "[solver]\n\n  run = {bin} {case}\n", "t.recipe:7: ", "first on line 4");
+        refused(MINIMAL "timeout = 1s\ntimeout = 1s\n", "t.recipe:6: ", "key 'timeout' is given twice (first on line 5)");
+        done();
+}
+END_TEST
+
+START_TEST(test_bad_values)
+{
+        refused_line("timeout", "has no value");
+        refused_line("timeout =", "key 'timeout' is empty");
+        refused_line("timeout = \"\"", "key 'timeout' is empty");
+        refused_line("build = \"  \"", "key 'build' is empty");
+        refused_line("timeout = 20 s", "'20 s' is not a duration");
+        refused_line("timeout = s", "is not a duration");
+        refused_line("timeout = -1s", "is not a duration");
+        refused_line("timeout = 1e3s", "is not a duration");
+        refused_line("timeout = 0s", "0s is not between 1ms and");
+        refused_line("timeout = 99999999999999999999s", "longer than can be counted");
+        refused_line("timeout = 999999h", "is not between");
+        refused_line("memory = 4gb", "'4gb' is not a size");
+        refused_line("memory = 4", "4 is not between 1m and");
+        refused_line("memory = 99999999999t", "more than can be counted");
+        refused_line("processes = many", "'many' is not a whole number");
+        refused_line("processes = 99999999999999999999999", "is not a whole number");
+        refused_line("processes = 0", "not between 1 and");
+        refused_line("samples = 0", "not between 1 and");
+        refused_line("format = smt", "'smt' is neither smt2 nor cnf");
+        refused_line("dialect = 3.0", "'3.0' is none of");
+        refused(MINIMAL "format = cnf\ndialect = 2.6\n", "t.recipe:6: ", "for format = smt2 only");
+        refused_line("paths = /src", "'/src' is absolute");
+        refused_line("paths = a/../../b", "leaves the repository");
+        refused_line("paths = ..", "leaves the repository");
+        refused_line("paths = src/", "empty component");
+        refused_line("paths = a//b", "empty component");
+        refused_line("paths = .", "the whole tree is meant");
+        refused_line("paths = .git/config", "has no .git");
+        refused_line("output = /bin/sh", "'/bin/sh' is absolute");
+        refused_line("output = ../s2", "leaves the repository");
+        refused_line("output = x/s", "would both be bin/s");
+        refused_line("output = s", "is given twice");
+        refused_line("effort = [0-9]+", "has 0 groups");
+        refused_line("effort = (a)(b)", "has 2 groups");
+        refused_line("effort = (a", "not a regular expression");
+        refused_line("environment = A", "is not NAME=VALUE");
+        refused_line("environment = =b", "is not NAME=VALUE");
+        refused_line("environment = A-B=c", "'A-B' is not a variable's name");
+        refused(MINIMAL "environment = A=1\nenvironment = A=2\n", "t.recipe:6: ", "A is given twice");
+        done();
+}
+END_TEST
+
+#define BUILT "[solver]\nbuild = make\noutput = s\n"
+
+START_TEST(test_bad_commands)
+{
+        refused(BUILT "run = {case}\n", "t.recipe:4: ", "{bin} does not occur");
+        refused(BUILT "run = {bin}\n", "t.recipe:4: ", "{case} does not occur");
+        refused(BUILT "run = {bin} {cas} {case}\n",
+                "t.recipe:4: ", "{cas} is not known here; known are {bin} {case} {seed} {timeout} {memory}");
+        refused(BUILT "run = {bin} {seed} {case}\n", "t.recipe:4: ", "no key 'seed'");
+        refused(BUILT "run = {bin} {case}\nseed = -s {n}\n", "t.recipe:5: ", "'run' has no {seed}");
+        refused(BUILT "run = {bin} {seed} {case}\nseed = -s\n", "t.recipe:5: ", "{n}, the number, does not occur");
+        refused(BUILT "run = {bin} {seed} {case}\nseed = -s {m}\n", "t.recipe:5: ", "{m} is not known here");
+        refused(BUILT "run = {bin} --seed={seed} {case}\nseed = {n}\n", "t.recipe:4: ", "a word of its own");
+        refused(BUILT "run = {bin} {case} | grep sat\n", "t.recipe:4: ", "no shell runs it");
+        refused(BUILT "run = {bin} {case} > out\n", "t.recipe:4: ", "no shell runs it");
+        refused(BUILT "run = {bin} $X {case}\n", "t.recipe:4: ", "no shell runs it");
+        refused(BUILT "run = {bin} 'a {case}\n", "t.recipe:4: ", "quote ' is not closed");
+        refused(BUILT "run = {bin} {case} \\\\\n", "t.recipe:4: ", "ends in a backslash");
+        refused(BUILT "run = {bin} {case}\narguments = {seed}\n", "t.recipe:5: ", "{seed} is not known here");
+        refused("[solver]\nbuild = make {bin}\noutput = s\nrun = {bin} {case}\n", "t.recipe:2: ", "{bin} is not known here");
+        done();
+}
+END_TEST
+
+START_TEST(test_syntax_is_explained)
+{
+        refused_line("build = ./configure; make", "takes ';' outside quotes for the start of a comment");
+        refused_line("build = make ; make install", "takes ';' outside quotes");
+        refused_line("build = make#1", "takes '#' outside quotes");
+        refused_line("effort = \"a\\d\"", "a backslash before 'd' means nothing");
+        refused_line("build = \"make", "the quotes are not closed");
+        refused_line("build = \"make\nmore\"", "the quotes are not closed");
+        refused_line("build = \"a\\\\\" # b",
+                     "disagree on this value"); /* libgit2 1.5 takes the comment for a part of the value */
+        refused_line("[variant \"x", "quotes of this section's name are not closed");
+        refused_line("[variant x]", "not a section header");
+        refused_line("[]", "not a section header");
+        refused_line("[solver", "not a section header");
+        refused_line("a b = c", "not a line of the form");
+        refused_line("= c", "not a line of the form");
+        refused_line("b_c = c", "not a line of the form");
+        refused("build = make\n", "t.recipe:1: ", "before the first [section]");
+        refused(MINIMAL "\n# caf\xe9\n", "t.recipe:6: ", "byte 0xe9 is not UTF-8");
+        refused(MINIMAL "build = \xed\xa0\x80\n", "t.recipe:5: ", "not UTF-8"); /* a surrogate */
+        refused(MINIMAL "build = a\x01\n", "t.recipe:5: ", "control character 0x01");
+        refused(MINIMAL "effort = \"\f(1)\"\n", "t.recipe:5: ", "control character 0x0c");
+        refused(MINIMAL "build = a\r \n", "t.recipe:5: ", "control character 0x0d");
+        done();
+}
+END_TEST
+
+START_TEST(test_lines_are_counted_through_continuations)
+{
+        refused("[solver]\r\nbuild = a \\\r\n b \\\r\n c\r\noutput = s\r\nrun = {bin} {case}\r\n\r\nbad = 1\r\n",
+                "t.recipe:8: ", "solver.bad");
+        refused("\xef\xbb\xbf[solver] build = a\noutput = s\nbad = 1\n", "t.recipe:3: ", "solver.bad");
+        done();
+}
+END_TEST
+
+START_TEST(test_read_files)
+{
+        cleanup_free char *big = malloc((1 << 20) + 2);
+
+        assert_error(recipe_read("absent", "s", &list, &n_list), ENOENT);
+        assert_ok(write_file_atomic("nul", MINIMAL "\0", sizeof(MINIMAL), 0600));
+        assert_error(recipe_read("nul", "s", &list, &n_list), EINVAL);
+        ck_assert_ptr_nonnull(strstr(error_message(-EINVAL), "nul:5: control character 0x00"));
+        memset(big, '#', (1 << 20) + 2);
+        assert_ok(write_file_atomic("big", big, (1 << 20) + 2, 0600));
+        assert_error(recipe_read("big", "s", &list, &n_list), EFBIG);
+        assert_error(recipe_read(".", "s", &list, &n_list), EISDIR);
+        assert_error(recipe_read("nul", "cases", &list, &n_list), EINVAL);
+}
+END_TEST
+
+START_TEST(test_examples)
+{
+        static const char *const names[] = {"kissat", "minisat", "z3", "strand"};
+        const char *source = getenv("SOLVERFS_SOURCE");
+
+        ck_assert_ptr_nonnull(source);
+        for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+                char path[PATH_SIZE];
+
+                snprintf(path, sizeof(path), "%s/examples/recipes/%s.recipe", source, names[i]);
+                done();
+                assert_ok(recipe_read(path, names[i], &list, &n_list));
+                ck_assert_uint_eq(n_list, strcmp(names[i], "z3") == 0 ? 2 : 1);
+        }
+        done();
+}
+END_TEST
+
+/* Values that git-config could mangle. */
+#define ODD                                                                                                                    \
+        "[solver]\nformat = cnf\npaths = \"a;b #c\"\nbuild = \"a; b # c \\\"d\\\" \\\\\"\nbuild = \"x\\ny\\tz \"\nbuild = \" " \
+        "\\\\\\\"\"\n"                                                                                                         \
+        "build = 'e'\noutput = s\nrun = \"{bin} 'a b' {case}\"\ntimeout = 1.5ms\ncputime = 3h\nmemory = 1048577\n"             \
+        "environment = \"A= b\"\neffort = \"\\\\. ([0-9]+)\"\n"
+
+static void digests(const struct recipe *r, struct digest ret[2])
+{
+        recipe_build_digest(r, &ret[0]);
+        recipe_run_digest(r, false, 0, &r->limits, &ret[1]);
+}
+
+static void check_same(const struct recipe *a, const struct recipe *b)
+{
+        struct digest da[2], db[2];
+
+        digests(a, da);
+        digests(b, db);
+        ck_assert(digest_equal(&da[0], &db[0]) && digest_equal(&da[1], &db[1]));
+        ck_assert_mem_eq(&a->limits, &b->limits, sizeof(a->limits));
+        ck_assert_mem_eq(&a->build_limits, &b->build_limits, sizeof(a->build_limits));
+        ck_assert_uint_eq(a->samples, b->samples);
+        ck_assert_str_eq(a->dialect, b->dialect);
+        for (size_t i = 0; a->effort[i] || b->effort[i]; i++)
+                ck_assert_pstr_eq(a->effort[i], b->effort[i]);
+        ck_assert_pstr_eq(a->base, b->base);
+        ck_assert_pstr_eq(a->repository, b->repository);
+}
+
+START_TEST(test_print_comes_back)
+{
+        static const char *const texts[] = {MINIMAL, ODD,
+                                            MINIMAL "arguments = -a\ntimeout = 7h\ndialect = 2.5\nsamples = 9\nprocesses = 3\n"};
+
+        for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
+                cleanup_buffer struct buffer b = {0};
+                struct recipe **again;
+                size_t n;
+
+                parse(texts[i]);
+                assert_ok(recipe_print(list[0], &b));
+                assert_ok(recipe_parse(b.data, "printed", "s", &again, &n));
+                ck_assert_uint_eq(n, 1);
+                check_same(list[0], again[0]);
+                recipe_list_free(again, n);
+        }
+        parse(ODD);
+        ck_assert_str_eq(list[0]->build[0], "a; b # c \"d\" \\");
+        ck_assert_str_eq(list[0]->build[1], "x\ny\tz ");
+        ck_assert_str_eq(list[0]->build[2], " \\\"");
+        done();
+}
+END_TEST
+
+START_TEST(test_print_of_a_repository_with_a_newline)
+{
+        cleanup_buffer struct buffer b = {0};
+        struct recipe **again;
+        size_t n;
+
+        parse(MINIMAL);
+        list[0]->repository = strdup("/tmp/two\nlines");
+        assert_ok(recipe_print(list[0], &b));
+        assert_ok(recipe_parse(b.data, "printed", "s", &again, &n));
+        ck_assert_str_eq(again[0]->build[0], list[0]->build[0]);
+        recipe_list_free(again, n);
+        done();
+}
+END_TEST
+
+/* A variant's printed recipe stands by itself: what it inherited is in it. */
+START_TEST(test_print_of_a_variant)
+{
+        cleanup_buffer struct buffer b = {0};
+        struct recipe **again;
+        struct digest x[2], y[2];
+        size_t n;
+
+        parse(MINIMAL "timeout = 3s\n[variant \"v\"]\narguments = -v\n");
+        assert_ok(recipe_print(list[1], &b));
+        assert_ok(recipe_parse(b.data, "printed", "v", &again, &n));
+        digests(list[1], x);
+        digests(again[0], y);
+        ck_assert(digest_equal(&x[0], &y[0]) && digest_equal(&x[1], &y[1]));
+        ck_assert_mem_eq(&list[1]->limits, &again[0]->limits, sizeof(again[0]->limits));
+        recipe_list_free(again, n);
+        done();
+}
+END_TEST
+
+static void put_file(const char *name, const char *text)
+{
+        assert_ok(write_file_atomic(name, text, strlen(text), 0600));
+}
+
+static void check_file(const char *name, const char *text)
+{
+        cleanup_blob struct blob b = {0};
+
+        assert_ok(read_file(name, 1 << 20, &b));
+        ck_assert_uint_lt(b.size, 1 << 19);
+        ck_assert_msg(b.size == strlen(text) && memcmp(b.data, text, b.size) == 0, "%.*s\nis not\n%s", (int)b.size,
+                      (const char *)b.data, text);
+}
+
+static void write_config(const char *name, const char *text)
+{
+        done();
+        assert_ok(recipe_parse(text, "t.recipe", name, &list, &n_list));
+        free(list[0]->repository);
+        list[0]->repository = strdup("https://example.org/a b;c.git");
+        assert_ok(recipe_write_config("config", list, n_list));
+}
+
+START_TEST(test_config_round_trip)
+{
+        struct recipe **again;
+        size_t n;
+
+        write_config("s", ODD "[variant \"v\"]\narguments = -v\ntimeout = 1h\n[variant \"w\"]\nformat = smt2\n");
+        assert_ok(read_config("config", &again, &n));
+        ck_assert_uint_eq(n, 3);
+        for (size_t i = 0; i < n; i++) {
+                ck_assert_str_eq(again[i]->name, list[i]->name);
+                free(list[i]->repository); /* a variant's is its solver's */
+                list[i]->repository = strdup("https://example.org/a b;c.git");
+                check_same(list[i], again[i]);
+        }
+        recipe_list_free(again, n);
+        done();
+}
+END_TEST
+
+/* A CPU limit follows the timeout when nothing is said of it: one that does not must be said, also when it is the default's. */
+START_TEST(test_config_keeps_a_limit_that_is_the_default)
+{
+        static const char *const texts[] = {
+                MINIMAL "timeout = 60s\ncputime = 20s\n",
+                MINIMAL "[variant \"v\"]\ntimeout = 60s\ncputime = 20s\n",
+                MINIMAL "timeout = 60s\ncputime = 30s\n[variant \"v\"]\ntimeout = 30s\n",
+                MINIMAL "timeout = 60s\ncputime = 30s\n[variant \"v\"]\ncputime = 60s\n",
+                MINIMAL "timeout = 60s\n[variant \"v\"]\ntimeout = 20s\n",
+        };
+
+        for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
+                struct recipe **again;
+                size_t n;
+
+                unlink("config");
+                write_config("s", texts[i]);
+                assert_ok(read_config("config", &again, &n));
+                ck_assert_uint_eq(n, n_list);
+                for (size_t k = 0; k < n; k++)
+                        ck_assert_mem_eq(&again[k]->limits, &list[k]->limits, sizeof(again[k]->limits));
+                recipe_list_free(again, n);
+        }
+        done();
+}
+END_TEST
+
+START_TEST(test_config_keeps_the_rest)
+{
+        struct stat st;
+
+        put_file("config", "# mine\n[solverfs]\n\tcores = 2 ; two\n[other \"s\"] x = \"a\n"
+                           "\n[solverfs]\n cores = 2 ; two");
+        assert_error(read_config("config", &list, &n_list), EINVAL); /* not sound: and so not written over */
+        assert_ok(recipe_parse(MINIMAL, "t.recipe", "s", &list, &n_list));
+        assert_error(recipe_write_config("config", list, n_list), EINVAL);
+        put_file("config",
+                 "# mine\n[solverfs]\n\tcores = 2 ; two\n# about s\n[solver \"s\"]\n  build = old\n  output = o # why\n"
+                 "  run = {bin} {case}\n# about t\n[solver \"t\"]\nbuild = t\noutput = t\nrun = {bin} {case}\n\n[solver \"s\"]\n"
+                 "timeout = 1s\n[tail]\nx = y");
+        write_config("s", MINIMAL);
+        check_file(
+                "config",
+                "# mine\n[solverfs]\n\tcores = 2 ; two\n# about s\n[solver \"s\"]\n"
+                "    repository = \"https://example.org/a b;c.git\"\n    build = make\n    output = s\n    run = {bin} {case}\n"
+                "# about t\n[solver \"t\"]\nbuild = t\noutput = t\nrun = {bin} {case}\n\n[tail]\nx = y");
+        write_config("u", MINIMAL);
+        check_file(
+                "config",
+                "# mine\n[solverfs]\n\tcores = 2 ; two\n# about s\n[solver \"s\"]\n"
+                "    repository = \"https://example.org/a b;c.git\"\n    build = make\n    output = s\n    run = {bin} {case}\n"
+                "# about t\n[solver \"t\"]\nbuild = t\noutput = t\nrun = {bin} {case}\n\n[tail]\nx = y\n"
+                "[solver \"u\"]\n    repository = \"https://example.org/a b;c.git\"\n    build = make\n    output = s\n"
+                "    run = {bin} {case}\n");
+        assert_ok(stat("config", &st));
+        ck_assert_int_eq(st.st_mode & 0777, 0600);
+        done();
+}
+END_TEST
+
+START_TEST(test_config_links_and_leftovers)
+{
+        ck_assert_int_eq(symlink("real", "config"), 0);
+        put_file("real", "[solverfs]\n");
+        write_config("s", MINIMAL);
+        ck_assert_int_eq(access(".real.writing", F_OK), -1); /* the lock is taken away */
+        ck_assert_int_eq(readlink("config", (char[8]){0}, 8), 4);
+        done();
+        assert_ok(read_config("real", &list, &n_list));
+        done();
+}
+END_TEST
+
+START_TEST(test_config_mistakes)
+{
+        static const struct {
+                const char *text, *place, *words;
+        } mistakes[] = {
+                {"[solver]\nbuild = x\n", "config:1: ", "a solver needs a name here"},
+                {"[variant \"x\"]\n", "config:1: ", "is for recipe files"},
+                {"[solver \"v\"]\nvariant = z\n", "config:1: ", "which is not there"},
+                {"[solver \"v\"]\nvariant\n", "config:1: ", "which is not there"},
+                {"[solver \"v\"]\nvariant = v\n", "config:1: ", "which is a variant itself"},
+                {"[solver \"a/b\"]\nx = 1\n", "config:1: ", "cannot be a solver's name"},
+                {"[solver \"s\"]\nbuild = x; y\n", "config:2: ", "takes ';'"},
+                {"[solver \"s\"]\nrepositry = /r\n", "config:2: ", "did you mean 'repository'?"},
+                {"[solver \"s\"]\nbuild = x\noutput = s\nrun = {bin} {case}\n[solver \"v\"]\nvariant = s\nrepository = r\n",
+                 "config:7: ", "cannot stand in a variant"},
+        };
+
+        for (size_t i = 0; i < ARRAY_SIZE(mistakes); i++) {
+                const char *message;
+
+                put_file("config", mistakes[i].text);
+                assert_error(read_config("config", &list, &n_list), EINVAL);
+                message = error_message(-EINVAL);
+                ck_assert_msg(strncmp(message, mistakes[i].place, strlen(mistakes[i].place)) == 0 &&
+                                      strstr(message, mistakes[i].words),
+                              "'%s' is not '%s… %s'", message, mistakes[i].place, mistakes[i].words);
+        }
+        put_file("config", "[core]\n x = a;b\n y = \\\n\n[solverfs]\n z = \"a\\\\\" # b\n");
+        assert_ok(read_config("config", &list, &n_list)); /* others' sections are theirs */
+        ck_assert_uint_eq(n_list, 0);
+        done();
+}
+END_TEST
+
+/* A new solver that its variant in the file would not fit is not written. */
+START_TEST(test_config_stays_readable)
+{
+        const char *text = "[solver \"s\"]\nbuild = x\noutput = s\nrun = {bin} {seed} {case}\nseed = {n}\n"
+                           "[solver \"v\"]\nvariant = s\nseed = -{n}\n";
+
+        put_file("config", text);
+        assert_ok(recipe_parse(MINIMAL, "t.recipe", "s", &list, &n_list));
+        assert_error(recipe_write_config("config", list, n_list), EINVAL);
+        ck_assert_ptr_nonnull(strstr(error_message(-EINVAL), "'run' has no {seed}"));
+        check_file("config", text);
+        done();
+}
+END_TEST
+
+START_TEST(test_config_written_by_many)
+{
+        for (int i = 0; i < 8; i++)
+                if (fork() == 0) {
+                        char name[8];
+
+                        snprintf(name, sizeof(name), "s%d", i);
+                        if (recipe_parse(MINIMAL, "t.recipe", name, &list, &n_list) < 0)
+                                _exit(1);
+                        _exit(recipe_write_config("config", list, n_list) < 0);
+                }
+        for (int i = 0, status; i < 8; i++) {
+                ck_assert_int_gt(wait(&status), 0);
+                ck_assert_int_eq(status, 0);
+        }
+        assert_ok(read_config("config", &list, &n_list));
+        ck_assert_uint_eq(n_list, 8);
+        done();
+}
+END_TEST
+
+START_TEST(test_quantities)
+{
+        static const struct {
+                const char *text;
+                uint64_t ns;
+                const char *printed;
+        } durations[] = {
+                {"20", 20 * NSEC_PER_SEC, "20s"},     {"20s", 20 * NSEC_PER_SEC, "20s"},
+                {"1.5h", 5400 * NSEC_PER_SEC, "90m"}, {"500ms", 500000000, "500ms"},
+                {"0.1ms", 100000, "0.1ms"},           {"0", 0, "0s"},
+                {"60m", 3600 * NSEC_PER_SEC, "1h"},   {"1.000000001s", 1000000001, "1000.000001ms"},
+                {"0.0000000001s", 0, "0s"},
+        };
+        static const struct {
+                const char *text;
+                uint64_t bytes;
+                const char *printed;
+        } sizes[] = {{"4g", UINT64_C(4) << 30, "4g"},
+                     {"512M", 512 << 20, "512m"},
+                     {"1.5k", 1536, "1536"},
+                     {"0", 0, "0"},
+                     {"2048g", UINT64_C(2) << 40, "2t"},
+                     {"18446744073709551615", UINT64_MAX, "18446744073709551615"}};
+        char text[32];
+        uint64_t n;
+
+        for (size_t i = 0; i < ARRAY_SIZE(durations); i++) {
+                assert_ok(parse_duration(durations[i].text, &n));
+                ck_assert_uint_eq(n, durations[i].ns);
+                format_duration(n, text);
+                ck_assert_str_eq(text, durations[i].printed);
+                assert_ok(parse_duration(text, &n));
+                ck_assert_uint_eq(n, durations[i].ns);
+        }
+        for (size_t i = 0; i < ARRAY_SIZE(sizes); i++) {
+                assert_ok(parse_size(sizes[i].text, &n));
+                ck_assert_uint_eq(n, sizes[i].bytes);
+                format_size(n, text);
+                ck_assert_str_eq(text, sizes[i].printed);
+        }
+        assert_error(parse_duration("", &n), EINVAL);
+        assert_error(parse_duration("1.s", &n), EINVAL);
+        assert_error(parse_duration("1..2s", &n), EINVAL);
+        assert_error(parse_size("18446744073709551616", &n), EINVAL);
+        assert_error(parse_size("20s", &n), EINVAL);
+}
+END_TEST
+
+SUITE("recipe", test_defaults, test_every_key, test_variants_inherit, test_commands, test_run_digest_holds_what_matters,
+      test_build_digest_holds_what_matters, test_unknown_names, test_missing_and_repeated_keys, test_bad_values,
+      test_bad_commands, test_syntax_is_explained, test_lines_are_counted_through_continuations, test_read_files, test_examples,
+      test_print_comes_back, test_print_of_a_variant, test_print_of_a_repository_with_a_newline, test_config_round_trip,
+      test_config_keeps_a_limit_that_is_the_default, test_config_keeps_the_rest, test_config_links_and_leftovers,
+      test_config_mistakes, test_config_stays_readable, test_config_written_by_many, test_quantities)

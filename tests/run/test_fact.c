@@ -1,0 +1,186 @@
+#include "tests/support/test.h"
+
+#include "core/run/fact.h"
+
+#define BLOB(s) ((struct blob){.data = (s), .size = sizeof(s) - 1})
+
+static const struct recipe_limits limits = {
+        .wall_ns = 20 * NSEC_PER_SEC, .cpu_ns = 30 * NSEC_PER_SEC, .memory = 4000, .output = 100, .processes = 64};
+
+static struct fact example(enum verdict v)
+{
+        return (struct fact){
+                .refs = 1,
+                .verdict = v,
+                .wrong = true,
+                .wall_ns = v == VERDICT_TIMEOUT ? limits.wall_ns : 5 * NSEC_PER_SEC,
+                .cpu_ns = 6 * NSEC_PER_SEC,
+                .memory = 1000,
+                .limits = limits,
+                .measured = 1700000000,
+                .remeasured = 1800000000,
+                .results = BLOB("sat\nunsat\n"),
+                .out = BLOB("sat\nunsat\n\0x"),
+                .err = BLOB("c said"),
+                .json = BLOB("{}"),
+        };
+}
+
+static bool blob_is(const struct blob *a, const struct blob *b)
+{
+        return a->size == b->size && (a->size == 0 || memcmp(a->data, b->data, a->size) == 0);
+}
+
+START_TEST(test_round_trip)
+{
+        struct fact f = example(VERDICT_UNSAT);
+        cleanup_buffer struct buffer b = {0};
+        cleanup(fact_unrefp) struct fact *g = NULL, *brief = NULL;
+
+        f.address_space = true;
+        assert_ok(fact_encode(&f, &b));
+        assert_ok(fact_decode(SLICE(b.data, b.size), false, &g));
+        assert_ok(fact_decode(SLICE(b.data, b.size), true, &brief));
+        memset(b.data, 'x', b.size); /* it owns its bytes */
+        ck_assert_int_eq(g->verdict, f.verdict);
+        ck_assert(g->wrong && g->address_space);
+        ck_assert_uint_eq(g->wall_ns, f.wall_ns);
+        ck_assert_uint_eq(g->cpu_ns, f.cpu_ns);
+        ck_assert_uint_eq(g->memory, f.memory);
+        ck_assert_int_eq(memcmp(&g->limits, &f.limits, sizeof(limits)), 0);
+        ck_assert_int_eq(g->measured, f.measured);
+        ck_assert_int_eq(g->remeasured, f.remeasured);
+        ck_assert(blob_is(&g->results, &f.results) && blob_is(&g->out, &f.out) && blob_is(&g->err, &f.err) &&
+                  blob_is(&g->json, &f.json));
+        ck_assert(blob_is(&brief->results, &f.results));
+        ck_assert_uint_eq(brief->out.size + brief->err.size + brief->json.size, 0);
+        ck_assert_uint_eq(brief->wall_ns, f.wall_ns);
+}
+END_TEST
+
+START_TEST(test_what_is_no_fact)
+{
+        struct fact f = example(VERDICT_SAT);
+        cleanup_buffer struct buffer b = {0};
+        struct fact *g;
+
+        assert_ok(fact_encode(&f, &b));
+        for (size_t n = 0; n < b.size; n++)
+                assert_error(fact_decode(SLICE(b.data, n), true, &g), EBADMSG);
+        buffer_add(&b, "x", 1);
+        assert_error(fact_decode(SLICE(b.data, b.size), false, &g), EBADMSG);
+        b.size--;
+        b.data[0]++; /* of a newer format */
+        assert_error(fact_decode(SLICE(b.data, b.size), false, &g), EBADMSG);
+        ck_assert_ptr_nonnull(strstr(error_message(-EBADMSG), "format 2"));
+        b.data[0]--;
+        b.data[1] = N_VERDICTS;
+        assert_error(fact_decode(SLICE(b.data, b.size), false, &g), EBADMSG);
+}
+END_TEST
+
+START_TEST(test_sizes_that_overflow)
+{
+        struct fact f = example(VERDICT_SAT);
+        cleanup_buffer struct buffer b = {0};
+        struct fact *g = NULL;
+
+        assert_ok(fact_encode(&f, &b));
+        for (size_t i = 8; i < 120; i++) { /* any byte of the head at its worst: refused, or read within bounds */
+                char kept = b.data[i];
+
+                b.data[i] = (char)0xff;
+                if (fact_decode(SLICE(b.data, b.size), false, &g) == 0)
+                        g = fact_unref(g);
+                b.data[i] = kept;
+        }
+}
+END_TEST
+
+static bool covers(const struct fact *f, uint64_t wall, uint64_t cpu, uint64_t memory)
+{
+        struct recipe_limits asked = limits;
+
+        asked.wall_ns = wall * NSEC_PER_SEC;
+        asked.cpu_ns = cpu * NSEC_PER_SEC;
+        asked.memory = memory;
+        return fact_covers(f, &asked);
+}
+
+START_TEST(test_covers_its_own_limits)
+{
+        for (enum verdict v = 0; v < N_VERDICTS; v++) {
+                struct fact f = example(v);
+
+                ck_assert(fact_covers(&f, &f.limits));
+                f.address_space = true;
+                ck_assert(fact_covers(&f, &f.limits));
+        }
+}
+END_TEST
+
+START_TEST(test_solved_covers)
+{
+        struct fact f = example(VERDICT_SAT); /* 5 s, 6 s of CPU, 1000 bytes */
+
+        ck_assert(covers(&f, 5, 6, 1000));
+        ck_assert(covers(&f, 1000, 1000, 9000));
+        ck_assert(covers(&f, 0, 0, 0)); /* no limits */
+        ck_assert(!covers(&f, 4, 6, 1000));
+        ck_assert(!covers(&f, 5, 5, 1000));
+        ck_assert(!covers(&f, 5, 6, 999));
+        f.address_space = true; /* only for the 4000 it was run with */
+        ck_assert(!covers(&f, 5, 6, 3999));
+        ck_assert(covers(&f, 5, 6, 4000));
+        f.limits.memory = 0;
+        ck_assert(!covers(&f, 5, 6, 4000));
+        ck_assert(covers(&f, 5, 6, 0));
+}
+END_TEST
+
+START_TEST(test_timeout_covers)
+{
+        struct fact f = example(VERDICT_TIMEOUT); /* under 20 s, 30 s of CPU */
+
+        ck_assert(covers(&f, 20, 30, 4000));
+        ck_assert(covers(&f, 1, 1, 1000));
+        ck_assert(!covers(&f, 1, 1, 999)); /* it may have run out of memory */
+        ck_assert(!covers(&f, 21, 30, 4000));
+        ck_assert(!covers(&f, 20, 31, 4000));
+        ck_assert(!covers(&f, 0, 30, 4000));
+        f.limits.wall_ns = 0; /* ended by its CPU limit */
+        ck_assert(covers(&f, 0, 30, 4000));
+        ck_assert(covers(&f, 21, 30, 4000));
+}
+END_TEST
+
+START_TEST(test_memout_covers)
+{
+        struct fact f = example(VERDICT_MEMOUT); /* of 4000 bytes after 5 s */
+
+        ck_assert(covers(&f, 5, 6, 10));
+        ck_assert(!covers(&f, 4, 6, 10)); /* it may have timed out before */
+        ck_assert(!covers(&f, 5, 6, 4001));
+        ck_assert(!covers(&f, 5, 6, 0));
+}
+END_TEST
+
+START_TEST(test_output_and_process_limits)
+{
+        struct fact f = example(VERDICT_UNSAT), e = example(VERDICT_ERROR);
+        struct recipe_limits asked = limits;
+
+        asked.output++;
+        ck_assert(fact_covers(&f, &asked));
+        ck_assert(!fact_covers(&e, &asked));
+        asked.output = limits.output - 1;
+        ck_assert(!fact_covers(&f, &asked));
+        asked.output = limits.output;
+        asked.processes = 0;
+        ck_assert(fact_covers(&f, &asked));
+        ck_assert(!fact_covers(&e, &asked));
+}
+END_TEST
+
+SUITE("fact", test_round_trip, test_what_is_no_fact, test_sizes_that_overflow, test_covers_its_own_limits, test_solved_covers,
+      test_timeout_covers, test_memout_covers, test_output_and_process_limits)

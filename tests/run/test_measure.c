@@ -1,0 +1,348 @@
+#include "tests/support/test.h"
+
+#include <fcntl.h>
+#include <math.h>
+
+#include "core/run/measure.h"
+
+/* A recipe by hand; `run` is the command line. The solver is a shell script that the test writes. */
+static struct recipe recipe_with(const char *run)
+{
+        static char *none[] = {NULL};
+
+        return (struct recipe){
+                .refs = 1,
+                .name = (char *)"toy",
+                .format = FORMAT_SMT2,
+                .paths = none,
+                .build = none,
+                .outputs = none,
+                .effort = none,
+                .environment = none,
+                .run = (char *)run,
+                .samples = 5,
+        };
+}
+
+static char program[PATH_SIZE], input[PATH_SIZE], scratch[PATH_SIZE];
+static const struct measure_program toy = {.path = program, .name = "toy"};
+
+static struct measure_request request_for(const struct recipe *recipe, const char *script)
+{
+        char dir[PATH_SIZE - 100];
+
+        ck_assert_ptr_nonnull(getcwd(dir, sizeof(dir)));
+        snprintf(program, sizeof(program), "%s/solver", dir);
+        snprintf(input, sizeof(input), "%s/input", dir);
+        snprintf(scratch, sizeof(scratch), "%s/scratch", dir);
+        mkdir(scratch, 0700);
+        assert_ok(write_file_atomic(program, script, strlen(script), 0500));
+        assert_ok(write_file_atomic(input, "(check-sat)\n", 12, 0600));
+        return (struct measure_request){
+                .recipe = recipe,
+                .limits = {.wall_ns = 20 * NSEC_PER_SEC,
+                           .cpu_ns = 20 * NSEC_PER_SEC,
+                           .memory = 1 << 30,
+                           .output = 1 << 20,
+                           .processes = 64},
+                .programs = &toy,
+                .n_programs = 1,
+                .case_path = input,
+                .scratch_parent = scratch,
+                .cancel_fd = -1,
+        };
+}
+
+static struct fact *measured(const struct measure_request *q)
+{
+        struct fact *f = NULL;
+
+        assert_ok(measure(q, &f));
+        ck_assert(fact_covers(f, &q->limits));
+        return f;
+}
+
+static json_t *json_of(const struct fact *f)
+{
+        json_error_t error;
+        json_t *j = json_loadb(f->json.data, f->json.size, 0, &error);
+
+        ck_assert_msg(j != NULL, "%s", error.text);
+        return j;
+}
+
+static const char *string_at(json_t *j, const char *key)
+{
+        const char *s = json_string_value(json_object_get(j, key));
+
+        return s ? s : "";
+}
+
+static bool blob_equals(const struct blob *b, const char *text)
+{
+        return b->size == strlen(text) && memcmp(b->data, text, b->size) == 0;
+}
+
+static bool is_empty(const char *path)
+{
+        return rmdir(path) == 0;
+}
+
+START_TEST(test_a_short_run)
+{
+        struct recipe r = recipe_with("{bin} --mode {case}");
+        struct measure_request q =
+                request_for(&r, "#!/bin/sh\necho \"$1\" >&2\nread line <\"$2\" && echo sat && echo \"; $line of $2\"\n");
+        enum verdict expected = VERDICT_UNSAT;
+        struct fact *f;
+        json_t *j;
+
+        q.expected = &expected;
+        q.n_expected = 1;
+        q.about = json_pack("{s:s, s:s}", "solver", "toy", "verdict", "overridden");
+        f = measured(&q);
+        ck_assert_int_eq(f->verdict, VERDICT_SAT);
+        ck_assert(f->wrong);
+        ck_assert(blob_equals(&f->results, "sat\n"));
+        ck_assert(blob_equals(&f->out, "sat\n; (check-sat) of /case/input.smt2\n"));
+        ck_assert(blob_equals(&f->err, "--mode\n"));
+        ck_assert_int_gt(f->measured, 1700000000);
+        ck_assert_int_eq(f->remeasured, 0);
+        ck_assert_uint_gt(f->wall_ns, 0);
+        j = json_of(f);
+        ck_assert_str_eq(string_at(j, "solver"), "toy");
+        ck_assert_str_eq(string_at(j, "verdict"), "sat");
+        ck_assert_int_eq(json_array_size(json_object_get(j, "samples")), 5); /* it is shorter than a second */
+        ck_assert(json_is_true(json_object_get(j, "wrong")));
+        ck_assert(json_is_null(json_object_get(j, "seed")));
+        ck_assert_str_eq(json_string_value(json_array_get(json_object_get(j, "command"), 0)), "/solver/toy");
+        ck_assert_str_eq(string_at(j, "machine"), host_machine());
+        ck_assert(fabs(json_real_value(json_object_get(j, "time")) - (double)f->wall_ns / 1e9) < 1e-9);
+        ck_assert_int_eq(strncmp(f->json.data, "{\n  \"solver\": \"toy\",\n", 21),
+                         0); /* ours after what was given, always in order */
+        json_decref(j);
+        json_decref(q.about);
+        fact_unref(f);
+        ck_assert(is_empty(scratch));
+}
+END_TEST
+
+START_TEST(test_the_lower_median_is_chosen)
+{
+        struct recipe r = recipe_with("{bin} {case}");
+        struct measure_request q = request_for(&r, "#!/bin/sh\necho sat\necho $$ $(cat /proc/uptime)\n");
+        struct fact *f = measured(&q);
+        json_t *j = json_of(f), *samples = json_object_get(j, "samples");
+        double chosen = json_real_value(
+                json_object_get(json_array_get(samples, (size_t)json_integer_value(json_object_get(j, "chosen"))), "time"));
+        unsigned below = 0, above = 0;
+
+        for (size_t i = 0; i < json_array_size(samples); i++) {
+                double t = json_real_value(json_object_get(json_array_get(samples, i), "time"));
+
+                below += t < chosen;
+                above += t > chosen;
+        }
+        ck_assert_uint_eq(below, 2);
+        ck_assert_uint_eq(above, 2);
+        ck_assert(fabs((double)f->wall_ns / 1e9 - chosen) < 1e-9);
+        json_decref(j);
+        fact_unref(f);
+}
+END_TEST
+
+START_TEST(test_samples)
+{
+        struct recipe r = recipe_with("{bin} {case}");
+        struct measure_request q = request_for(&r, "#!/bin/sh\necho sat\n");
+        struct fact *f;
+        json_t *j;
+
+        r.samples = 1;
+        f = measured(&q);
+        j = json_of(f);
+        ck_assert_int_eq(json_array_size(json_object_get(j, "samples")), 1);
+        json_decref(j);
+        fact_unref(f);
+        r.samples = 5;
+        q = request_for(&r, "#!/bin/sh\nsleep 1.01\necho sat\n"); /* long enough to be believed */
+        f = measured(&q);
+        j = json_of(f);
+        ck_assert_int_eq(json_array_size(json_object_get(j, "samples")), 1);
+        json_decref(j);
+        fact_unref(f);
+        q = request_for(&r, "#!/bin/sh\nkill -SEGV $$\n");
+        f = measured(&q);
+        j = json_of(f);
+        ck_assert_int_eq(f->verdict, VERDICT_CRASH);
+        ck_assert_int_eq(json_array_size(json_object_get(j, "samples")), 1);
+        ck_assert_str_eq(string_at(json_object_get(j, "end"), "signal"), "SEGV");
+        json_decref(j);
+        fact_unref(f);
+}
+END_TEST
+
+START_TEST(test_limits)
+{
+        static const struct {
+                const char *script;
+                enum verdict verdict;
+                const char *results;
+                const char *reason;
+        } rows[] = {
+                {"#!/bin/sh\necho unsat\nsleep 100\n", VERDICT_TIMEOUT, "unsat\ntimeout\n", "timeout"},
+                {"#!/bin/sh\nwhile :; do :; done\n", VERDICT_TIMEOUT, "timeout\n", "timeout"},
+                {"#!/usr/bin/perl\n$x='x'; while (1) { $x .= $x; }\n", VERDICT_MEMOUT, "memout\n", NULL},
+                {"#!/bin/sh\nexec yes sat\n", VERDICT_ERROR, NULL, "output"},
+                {"#!/bin/sh\nexit 3\n", VERDICT_ERROR, "error\n", "exit"},
+                {"#!/no/such/interpreter\n", VERDICT_ERROR, "error\n", "noexec"},
+                {"#!/bin/sh\necho '(error \"x\")'\nexit 1\n", VERDICT_ERROR, "error\n", "exit"},
+        };
+
+        for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+                struct recipe r = recipe_with("{bin} {case}");
+                struct measure_request q = request_for(&r, rows[i].script);
+                struct fact *f;
+                json_t *j;
+
+                q.limits.wall_ns =
+                        rows[i].verdict == VERDICT_TIMEOUT ? 300 * NSEC_PER_MSEC : 60 * NSEC_PER_SEC; /* a busy machine is slow */
+                q.limits.memory = 100 << 20;
+                f = measured(&q);
+                ck_assert_msg(f->verdict == rows[i].verdict, "%s: %s", rows[i].script, verdict_name(f->verdict));
+                if (rows[i].results)
+                        ck_assert_msg(blob_equals(&f->results, rows[i].results), "%s", rows[i].script);
+                if (f->verdict == VERDICT_TIMEOUT)
+                        ck_assert_uint_eq(f->wall_ns, q.limits.wall_ns);
+                j = json_of(f);
+                if (rows[i].reason)
+                        ck_assert_str_eq(string_at(json_object_get(j, "end"), "reason"), rows[i].reason);
+                json_decref(j);
+                fact_unref(f);
+                ck_assert(is_empty(scratch));
+        }
+}
+END_TEST
+
+START_TEST(test_effort)
+{
+        char *effort[] = {(char *)":rlimit-count +([0-9]+)", (char *)"^c conflicts: *([0-9]+)", (char *)"absent ([0-9]+)",
+                          (char *)"seconds=([0-9.]+)", NULL};
+        struct recipe r = recipe_with("{bin} {case}");
+        struct measure_request q = request_for(&r, "#!/bin/sh\necho sat\necho 'c conflicts: 1'\necho 'c conflicts: 22'\n"
+                                                   "echo '(:a 1 :rlimit-count   5 :rlimit-count 12345678901)'\n"
+                                                   "echo 'x c conflicts: 333'\necho 'seconds=1.5' >&2\necho 'seconds=9'\n");
+        json_t *j, *e;
+        struct fact *f;
+
+        r.effort = effort;
+        r.samples = 1;
+        f = measured(&q);
+        j = json_of(f);
+        e = json_object_get(j, "effort");
+        ck_assert_int_eq(json_integer_value(json_object_get(e, "rlimit-count")), 12345678901);
+        ck_assert_int_eq(json_integer_value(json_object_get(e, "conflicts")), 22);
+        ck_assert(json_real_value(json_object_get(e, "seconds")) == 1.5);
+        ck_assert_int_eq(json_object_size(e), 3);
+        json_decref(j);
+        fact_unref(f);
+}
+END_TEST
+
+START_TEST(test_seed_cnf_and_more_programs)
+{
+        struct recipe r = recipe_with("{bin} {seed} {case}");
+        struct measure_request q = request_for(&r, "#!/bin/sh\necho \"$*\"\n/solver/other\nexit 20\n");
+        char other[PATH_SIZE + 16];
+        const struct measure_program programs[] = {toy, {.path = other, .name = "other"}};
+        char *environment[] = {(char *)"NAME=value", NULL};
+        struct fact *f;
+        json_t *j;
+
+        snprintf(other, sizeof(other), "%s/../1234abcd", scratch); /* as its digest has it */
+        assert_ok(write_file_atomic(other, "#!/bin/sh\necho other $NAME\n", 26, 0700));
+        r.format = FORMAT_CNF;
+        r.seed = (char *)"--seed={n}";
+        r.environment = environment;
+        q.has_seed = true;
+        q.seed = 7;
+        q.programs = programs;
+        q.n_programs = ARRAY_SIZE(programs);
+        q.again = true;
+        f = measured(&q);
+        ck_assert_int_eq(f->verdict, VERDICT_UNSAT);
+        ck_assert(blob_equals(&f->out, "--seed=7 /case/input.cnf\nother value\n"));
+        ck_assert_int_gt(f->remeasured, 0);
+        j = json_of(f);
+        ck_assert_int_eq(json_integer_value(json_object_get(j, "seed")), 7);
+        json_decref(j);
+        fact_unref(f);
+}
+END_TEST
+
+START_TEST(test_without_a_sandbox)
+{
+        struct recipe r = recipe_with("{bin} --input={case}");
+        struct measure_request q = request_for(&r, "#!/bin/sh\ncat ${1#--input=}\necho $1\n");
+        struct fact *f;
+
+        q.sandbox = SANDBOX_NONE;
+        r.samples = 1;
+        f = measured(&q);
+        ck_assert_int_eq(strncmp(f->out.data, "(check-sat)\n--input=/", 21), 0);
+        ck_assert_ptr_nonnull(memmem(f->out.data, f->out.size, input, strlen(input)));
+        fact_unref(f);
+}
+END_TEST
+
+START_TEST(test_cancelled)
+{
+        struct recipe r = recipe_with("{bin} {case}");
+        struct measure_request q = request_for(&r, "#!/bin/sh\nsleep 100\n");
+        struct fact *f;
+        int fds[2];
+
+        ck_assert_int_eq(pipe2(fds, O_CLOEXEC), 0);
+        q.cancel_fd = fds[0];
+        ck_assert_int_eq(write(fds[1], "x", 1), 1);
+        assert_error(measure(&q, &f), ECANCELED);
+        ck_assert(is_empty(scratch));
+        close(fds[0]);
+        close(fds[1]);
+}
+END_TEST
+
+START_TEST(test_host)
+{
+        char hex[65] = "", again[65] = "";
+        struct host_check *checks;
+        int cpus[64];
+        size_t n;
+        json_t *facts;
+
+        setenv("SOLVERFS_MACHINE", "testbed", 1);
+        ck_assert_int_eq(strncmp(host_machine(), "testbed/", 8), 0);
+        ck_assert_ptr_nonnull(strchr(host_machine() + 8, '/'));
+        facts = host_facts();
+        ck_assert_str_eq(string_at(facts, "host"), "testbed");
+        ck_assert_int_gt(json_integer_value(json_object_get(facts, "memory")), 1 << 20);
+        json_decref(facts);
+        n = host_cores(cpus, 64);
+        ck_assert_uint_ge(n, 1);
+        ck_assert_uint_eq(host_cores(cpus, 1), 1);
+        assert_ok(host_toolchain(hex));
+        assert_ok(host_toolchain(again));
+        ck_assert_uint_eq(strlen(hex), 64);
+        ck_assert_str_eq(hex, again);
+        assert_ok(host_checks(&checks, &n));
+        for (size_t i = 0; i < n; i++) {
+                ck_assert_uint_gt(strlen(checks[i].text), 0);
+                if (strcmp(checks[i].name, "bubblewrap") == 0)
+                        ck_assert_msg(checks[i].state == CHECK_OK, "%s", checks[i].text);
+        }
+        free(checks);
+}
+END_TEST
+
+SUITE("measure", test_a_short_run, test_the_lower_median_is_chosen, test_samples, test_limits, test_effort,
+      test_seed_cnf_and_more_programs, test_without_a_sandbox, test_cancelled, test_host)

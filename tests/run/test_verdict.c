@@ -1,0 +1,193 @@
+#include "tests/support/test.h"
+
+#include "core/run/verdict.h"
+
+static struct execute_result printed(const char *out)
+{
+        return (struct execute_result){.end = END_EXIT, .out = {.data = out, .size = strlen(out)}, .out_size = strlen(out)};
+}
+
+/* The verdicts as text: the answers, a bar, the run's. */
+static const char *read_as(enum format format, const struct execute_result *r)
+{
+        static char text[256];
+        struct verdicts v;
+
+        text[0] = '\0';
+        assert_ok(verdict_read(format, r, &v));
+        for (size_t i = 0; i < v.n; i++)
+                strcat(strcat(text, verdict_name(v.list[i])), " ");
+        strcat(strcat(text, "| "), verdict_name(v.last));
+        verdicts_done(&v);
+        return text;
+}
+
+static const char *smt2(const char *out)
+{
+        struct execute_result r = printed(out);
+
+        return read_as(FORMAT_SMT2, &r);
+}
+
+static const char *cnf(const char *out, int code)
+{
+        struct execute_result r = printed(out);
+
+        r.code = code;
+        return read_as(FORMAT_CNF, &r);
+}
+
+START_TEST(test_names)
+{
+        static const char *const names[N_VERDICTS] = {
+                /* the words of `result` in docs/tree.md */
+                [VERDICT_SAT] = "sat",         [VERDICT_UNSAT] = "unsat",
+                [VERDICT_UNKNOWN] = "unknown", [VERDICT_TIMEOUT] = "timeout",
+                [VERDICT_MEMOUT] = "memout",   [VERDICT_CRASH] = "crash",
+                [VERDICT_ERROR] = "error",     [VERDICT_UNBUILDABLE] = "unbuildable",
+        };
+
+        for (enum verdict i = 0; i < N_VERDICTS; i++)
+                ck_assert_str_eq(verdict_name(i), names[i]);
+}
+END_TEST
+
+START_TEST(test_first_line_that_says_anything)
+{
+        ck_assert_str_eq(smt2("sat\n"), "sat | sat");
+        ck_assert_str_eq(smt2("unsat"), "unsat | unsat");
+        ck_assert_str_eq(smt2("unknown\n"), "unknown | unknown");
+        ck_assert_str_eq(smt2("\nsuccess\n; a remark: sat\n  \nunsat\r\n"), "unsat | unsat");
+        ck_assert_str_eq(smt2("; ignoring unsupported logic QF_SLIA\nunsupported\nsat\n"), "sat | sat"); /* z3 4.8.8 */
+        ck_assert_str_eq(smt2("(error \"line 1: no\")\nsat\n"), "| error");
+        ck_assert_str_eq(smt2("Parse error\n"), "| error");
+        ck_assert_str_eq(smt2("hello\nsat\n"), "| unknown");
+        ck_assert_str_eq(smt2("satisfiable\n"), "| unknown");
+        ck_assert_str_eq(smt2("unsat\n(error \"no model\")\n"), "unsat | unsat");
+        ck_assert_str_eq(smt2(""), "| unknown");
+}
+END_TEST
+
+START_TEST(test_several_answers)
+{
+        ck_assert_str_eq(smt2("sat\n(model\n)\nunsat\nsuccess\nunknown\nsat\n"), "sat unsat unknown sat | sat");
+}
+END_TEST
+
+START_TEST(test_nul_bytes_are_no_answer)
+{
+        struct execute_result r = printed("");
+
+        r.out = (struct blob){.data = "sat\0\nsat\n", .size = 9};
+        ck_assert_str_eq(read_as(FORMAT_SMT2, &r), "| unknown");
+        r.out = (struct blob){.data = "\0", .size = 1};
+        ck_assert_str_eq(read_as(FORMAT_SMT2, &r), "| unknown");
+        r.out = (struct blob){0};
+        ck_assert_str_eq(read_as(FORMAT_SMT2, &r), "| unknown");
+}
+END_TEST
+
+START_TEST(test_cut_lines_are_no_answer)
+{
+        struct execute_result r = printed("sat\nun\n[... 99 bytes cut ...]\nsat\nunsat\n");
+
+        ck_assert_str_eq(read_as(FORMAT_SMT2, &r), "sat sat unsat | unsat"); /* a program that prints such a line is not cut */
+        r.out_cut = strlen("sat\nun");
+        ck_assert_str_eq(read_as(FORMAT_SMT2, &r), "sat unsat | unsat");
+        r = printed("sat\n\n[... 99 bytes cut ...]\nsat");
+        r.out_cut = strlen("sat\n");
+        ck_assert_str_eq(read_as(FORMAT_SMT2, &r), "sat | sat");
+}
+END_TEST
+
+START_TEST(test_dimacs)
+{
+        ck_assert_str_eq(cnf("c hello\ns SATISFIABLE\nv 1 0\n", 10), "sat | sat");
+        ck_assert_str_eq(cnf("s UNSATISFIABLE\n", 0), "unsat | unsat");
+        ck_assert_str_eq(cnf("s UNKNOWN\n", 0), "unknown | unknown");
+        ck_assert_str_eq(cnf("SATISFIABLE\n", 10), "sat | sat");
+        ck_assert_str_eq(cnf("", 20), "unsat | unsat");
+        ck_assert_str_eq(cnf("sat\n", 0), "| unknown");
+        ck_assert_str_eq(cnf("", 1), "| error");
+        ck_assert_str_eq(cnf("s SATISFIABLE\ns SATISFIABLE\n", 10), "sat | sat");
+        ck_assert_str_eq(cnf("s SATISFIABLE\ns UNSATISFIABLE\n", 10), "| error");
+}
+END_TEST
+
+START_TEST(test_ends)
+{
+        static const struct {
+                enum execute_end end;
+                int code;
+                const char *answer;
+                const char *no_answer;
+        } rows[] = {
+                {END_EXIT, 0, "sat | sat", "| unknown"},        {END_EXIT, 1, "sat | sat", "| error"},
+                {END_TIMEOUT, 0, "sat | timeout", "| timeout"}, {END_MEMORY, 0, "sat | memout", "| memout"},
+                {END_SIGNAL, 11, "sat | crash", "| crash"},     {END_OUTPUT, 0, "sat | error", "| error"},
+                {END_PROCESSES, 1, "sat | error", "| error"},   {END_NOEXEC, ENOEXEC, "sat | error", "| error"},
+        };
+
+        for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+                struct execute_result r = printed("sat\n");
+
+                r.end = rows[i].end;
+                r.code = rows[i].code;
+                ck_assert_str_eq(read_as(FORMAT_SMT2, &r), rows[i].answer);
+                r.out = (struct blob){0};
+                ck_assert_str_eq(read_as(FORMAT_SMT2, &r), rows[i].no_answer);
+        }
+}
+END_TEST
+
+START_TEST(test_own_words_of_running_out_of_memory)
+{
+        struct execute_result r = printed("(error \"out of memory\")\n");
+
+        r.code = 101;
+        ck_assert_str_eq(read_as(FORMAT_SMT2, &r), "| memout");
+        r = printed("");
+        r.end = END_SIGNAL;
+        r.code = 6;
+        r.err = (struct blob){.data = "terminate called after throwing an instance of 'std::bad_alloc'\n", .size = 64};
+        ck_assert_str_eq(read_as(FORMAT_SMT2, &r), "| memout");
+        r = printed("unsat\nc out of memory\n"); /* it found the answer all the same */
+        r.code = 1;
+        ck_assert_str_eq(read_as(FORMAT_SMT2, &r), "unsat | unsat");
+}
+END_TEST
+
+START_TEST(test_wrong)
+{
+        enum verdict said[] = {VERDICT_SAT, VERDICT_UNKNOWN, VERDICT_UNSAT};
+        struct verdicts v = {.list = said, .n = 3, .last = VERDICT_TIMEOUT};
+        enum verdict expected[] = {VERDICT_SAT, VERDICT_SAT, VERDICT_UNKNOWN, VERDICT_SAT};
+
+        ck_assert(!verdict_is_wrong(&v, expected, 4));
+        ck_assert(!verdict_is_wrong(&v, NULL, 0));
+        expected[2] = VERDICT_SAT;
+        ck_assert(verdict_is_wrong(&v, expected, 3)); /* also when it timed out later */
+        ck_assert(!verdict_is_wrong(&v, expected, 2));
+}
+END_TEST
+
+START_TEST(test_more_answers_than_questions)
+{
+        enum verdict said[] = {VERDICT_SAT, VERDICT_UNSAT};
+        struct verdicts v = {.list = said, .n = 2, .last = VERDICT_UNSAT};
+
+        verdict_bound(&v, 0); /* the case does not tell */
+        verdict_bound(&v, 2);
+        ck_assert_int_eq(v.last, VERDICT_UNSAT);
+        verdict_bound(&v, 1);
+        ck_assert_int_eq(v.last, VERDICT_ERROR);
+        ck_assert_uint_eq(v.n, 2);
+        v.last = VERDICT_TIMEOUT;
+        verdict_bound(&v, 1);
+        ck_assert_int_eq(v.last, VERDICT_TIMEOUT);
+}
+END_TEST
+
+SUITE("verdict", test_names, test_first_line_that_says_anything, test_several_answers, test_nul_bytes_are_no_answer,
+      test_cut_lines_are_no_answer, test_dimacs, test_ends, test_own_words_of_running_out_of_memory, test_wrong,
+      test_more_answers_than_questions)

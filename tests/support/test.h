@@ -1,0 +1,81 @@
+/* What every suite shares: one main, a scratch folder for each test, short assertions.
+ *
+ *     START_TEST(name) { ck_assert_int_eq(…); } END_TEST
+ *     SUITE("store", test_put, test_get)
+ *
+ * Each test starts in an empty folder of its own (Check forks per test), which is removed when all have passed. A suite that starts
+ * processes may set test_after before test_main(): it is called in the suite's own process behind each test, however that ended. */
+#pragma once
+
+#include <signal.h>
+#include <check.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cache/base/util.h"
+
+#define assert_ok(expression)                                                                 \
+        do {                                                                                  \
+                int assert_r = (expression);                                                  \
+                ck_assert_msg(assert_r >= 0, "%s: %s", #expression, error_message(assert_r)); \
+        } while (0)
+#define assert_error(expression, error) ck_assert_int_eq((expression), -(error))
+
+static char test_base[PATH_SIZE];
+static const char *test_folder = "solverfs-test";
+static void (*test_after)(void);
+
+static inline void test_enter(void)
+{
+        char dir[PATH_SIZE];
+
+        ck_assert(snprintf(dir, sizeof(dir), "%s/XXXXXX", test_base) < (int)sizeof(dir));
+        ck_assert_ptr_nonnull(mkdtemp(dir));
+        ck_assert_int_eq(chdir(dir), 0);
+}
+
+static inline int test_main(const char *name, const TTest *const *tests, size_t n, double timeout)
+{
+        const char *tmp = getenv("TMPDIR");
+        Suite *suite = suite_create(name);
+        SRunner *runner;
+        int failed;
+
+        /* who was started by nohup, or in the background of a script, ignores some, and what it starts would, too */
+        signal(SIGHUP, SIG_DFL);
+        signal(SIGINT, SIG_DFL);
+        signal(SIGQUIT, SIG_DFL);
+        snprintf(test_base, sizeof(test_base), "%s/%s-XXXXXX", tmp ? tmp : "/tmp", test_folder);
+        if (!mkdtemp(test_base)) {
+                perror(test_base);
+                return 2;
+        }
+        for (size_t i = 0; i < n; i++) {
+                TCase *tcase = tcase_create(tests[i]->name);
+
+                tcase_set_timeout(tcase, timeout);
+                tcase_add_checked_fixture(tcase, test_enter, NULL);
+                tcase_add_unchecked_fixture(tcase, NULL, test_after);
+                tcase_add_test(tcase, tests[i]);
+                suite_add_tcase(suite, tcase);
+        }
+        runner = srunner_create(suite);
+        srunner_run_all(runner, CK_ENV);
+        failed = srunner_ntests_failed(runner);
+        srunner_free(runner);
+        if (failed == 0)
+                remove_tree(test_base);
+        else
+                fprintf(stderr, "left for inspection: %s\n", test_base);
+        return failed > 0;
+}
+
+#define SUITE_TIMEOUT(name, seconds, ...)                                               \
+        int main(void)                                                                  \
+        {                                                                               \
+                const TTest *const tests[] = {__VA_ARGS__};                             \
+                return test_main(name, tests, sizeof(tests) / sizeof(*tests), seconds); \
+        }
+#define SUITE(name, ...) SUITE_TIMEOUT(name, 60, __VA_ARGS__)

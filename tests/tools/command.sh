@@ -1,0 +1,86 @@
+# shellcheck shell=bash
+# What the black-box tests of the command share: a scratch folder of their own, TAP, and a toy solver. Sourced; $1 is the command.
+set -u
+solverfs=$(readlink -f "$1")
+source_dir=$(cd "$(dirname "$0")/../.." && pwd)
+top=$(mktemp -d "${TMPDIR:-/tmp}/solverfs command XXXXXX") # with spaces, as a home may have
+trap 'clean_up; rm -rf "$top"' EXIT
+clean_up() { :; } # a script may have more to do
+cd "$top" || exit 1
+export HOME=$top/home SOLVERFS_STORE=$top/store GIT_CONFIG_GLOBAL=/dev/null LC_ALL=C.UTF-8
+unset SOLVERFS_RECIPES XDG_DATA_HOME NOTIFY_SOCKET
+mkdir "$HOME"
+# When built with sanitizers: libgit2's own regular expressions leak.
+echo "leak:libpcre2" >lsan
+export LSAN_OPTIONS="suppressions='$top/lsan':print_suppressions=0"
+
+# -- TAP --
+
+n=0
+ok() { # ok CONDITION-STATUS DESCRIPTION
+	n=$((n + 1))
+	if [ "$1" = 0 ]; then
+		echo "ok $n - $2"
+	else
+		echo "not ok $n - $2"
+		sed 's/^/# out: /' out
+		sed 's/^/# err: /' err
+	fi
+}
+# run STATUS ARGUMENT...: calls solverfs, keeps `out` and `err`; 0 when it ends with STATUS.
+run() {
+	local want=$1 got
+	shift
+	timeout -k 5 60 "$solverfs" "$@" >out 2>err </dev/null
+	got=$?
+	[ $got = "$want" ] || {
+		echo "# 'solverfs $*' ended with $got, not $want"
+		return 1
+	}
+}
+has() { grep -qE -- "$2" "$1"; }    # has FILE PATTERN
+is() { [ "$(cat "$1")" = "$2" ]; }  # is FILE TEXT
+empty() { [ ! -s "$1" ]; }
+test_that() { # test_that DESCRIPTION COMMAND...: a conjunction given as one string
+	(eval "$2")
+	ok $? "$1"
+}
+# Fields of rows are separated by tabs.
+field() { cut -f "$1" out; }
+
+# -- a toy solver: a shell script in a git repository, with a commit that cannot be built and one that answers wrongly --
+
+toy_commit() { git -C toy add -A && GIT_COMMITTER_DATE="2024-01-0$1T00:00:00Z" git -C toy commit -q --date "2024-01-0$1T00:00:00Z" -m "$2"; }
+make_toy() {
+	git init -q -b main toy
+	git -C toy config user.name Toy && git -C toy config user.email toy@example.org
+	cat >toy/toy.sh <<'END'
+#!/bin/sh
+# Answers what the case says in a comment, after as many seconds as it says.
+for case; do :; done
+[ "$1" = --seed ] && echo "seed $2" >&2
+sleep "$(sed -n 's/^; sleep: //p' "$case" | grep . || echo 0)"
+sed -n 's/^; answer: //p' "$case"
+END
+	echo 'cp toy.sh toy && chmod +x toy' >toy/build.sh
+	toy_commit 1 "first" && git -C toy tag v1
+	echo 'echo no luck today; exit 7' >toy/build.sh
+	toy_commit 2 "broken"
+	echo 'cp toy.sh toy && chmod +x toy' >toy/build.sh
+	sed -i 's/^sed -n .*answer.*/echo sat/' toy/toy.sh
+	toy_commit 3 "always sat" && git -C toy tag v3
+	mkdir recipes
+	cat >recipes/toy.recipe <<'END'
+[solver]
+	format = smt2
+	build = sh build.sh
+	output = toy
+	run = {bin} {seed} {case}
+	seed = --seed {n}
+	timeout = 10s
+	memory = 1g
+	samples = 1
+[variant "toy-again"]
+	arguments = --again
+END
+}
