@@ -1,0 +1,30 @@
+/* Features of a case: numbers a selector of solvers learns from (MedleySolver, section 4.2). One pass over the graph of the terms, linear in
+ * it. Each is described in the table that feature_describe() gives; feature_table.c is its only place. */
+#pragma once
+
+#include "core/smtlib/script.h"
+
+struct feature {
+        const char *name;    /* lower case, words joined by -; stable: a selector's memory is keyed by it */
+        const char *meaning; /* one sentence */
+};
+
+struct features {
+        size_t n;
+        double *values; /* malloc'd, in the table's order */
+};
+void features_done(struct features *f);
+#define cleanup_features cleanup(features_done)
+
+/* The tables: of SMT-LIB and of DIMACS. */
+const struct feature *smt_features(size_t *ret_n);
+const struct feature *cnf_features(size_t *ret_n);
+
+int features_of_script(const struct script *s, struct features *ret); /* 0 or -ENOMEM */
+/* Of SMT-LIB text; -EINVAL when it does not parse. */
+int features_of_smt(struct slice bytes, struct features *ret);
+/* Of DIMACS text. -EINVAL with a sentence where it is none. */
+int features_of_cnf(struct slice bytes, struct features *ret);
+
+/* "name\tvalue\n" lines, the content of features.tsv. */
+void features_print(const struct feature *table, const struct features *f, struct buffer *ret);

@@ -1,0 +1,102 @@
+/* The operators of the theories that are modelled: Core, Ints, Reals, FixedSizeBitVectors, FloatingPoint, ArraysEx and Strings, with the
+ * extensions of Z3 and cvc5 that occur in benchmarks. One row an operator, in operator.c; nothing elsewhere knows a name or a signature. */
+#pragma once
+
+#include "core/smtlib/sort.h"
+
+enum theory {
+        THEORY_CORE,
+        THEORY_ARITHMETIC, /* Ints, Reals and both */
+        THEORY_BITVECTORS,
+        THEORY_FLOATS,
+        THEORY_ARRAYS,
+        THEORY_STRINGS, /* with regular expressions */
+        N_THEORIES
+};
+
+/* How more arguments than two are meant (SMT-LIB 2.6, section 3.7: :left-assoc and so on). */
+enum operator_shape {
+        SHAPE_FIXED,    /* as many as its signature has */
+        SHAPE_LEFT,     /* two or more; left-associative */
+        SHAPE_RIGHT,    /* two or more; right-associative */
+        SHAPE_CHAIN,    /* two or more; a conjunction over neighbours */
+        SHAPE_PAIRWISE, /* two or more; a conjunction over pairs */
+        SHAPE_ANY       /* one or more of the last argument's sort */
+};
+
+/* A place of a signature: a sort, or a variable that the arguments determine. */
+enum place_sort {
+        PLACE_NONE,
+        PLACE_BOOL,
+        PLACE_INT,
+        PLACE_REAL,
+        PLACE_NUMBER, /* Int or Real, the same in all such places; one Real makes them all Real (what solvers read as to_real) */
+        PLACE_STRING,
+        PLACE_REGLAN,
+        PLACE_ROUNDING_MODE,
+        PLACE_SAME,      /* any sort, the same in all such places; Int and Real mixed as PLACE_NUMBER */
+        PLACE_BITVEC,    /* any width, the same in all such places */
+        PLACE_BITVEC_2,  /* a bit-vector whose width is its own */
+        PLACE_BITVEC_3,  /* another */
+        PLACE_FLOAT,     /* any format, the same in all such places */
+        PLACE_ARRAY,     /* an array … */
+        PLACE_INDEX,     /* … its index, */
+        PLACE_ELEMENT,   /* … its element */
+        PLACE_ANY,       /* any sort */
+        PLACE_CONVERTED, /* to_fp: a bit-vector, float, real or integer */
+        /* results only */
+        PLACE_BIT,            /* (_ BitVec 1) */
+        PLACE_BITVEC_SUM,     /* the widths together */
+        PLACE_BITVEC_EXTRACT, /* index[0] - index[1] + 1 */
+        PLACE_BITVEC_REPEAT,  /* index[0] times */
+        PLACE_BITVEC_EXTEND,  /* index[0] more */
+        PLACE_BITVEC_INDEX,   /* index[0] wide */
+        PLACE_FLOAT_INDEX,    /* index[0], index[1] */
+        PLACE_FLOAT_PARTS,    /* of fp: the widths of the second and third argument */
+        PLACE_FLOAT_BITS,     /* a bit-vector as wide as the float */
+        PLACE_ASCRIBED        /* said by (as … sort) */
+};
+
+#define OPERATOR_ARGS_MOST 5 /* in a signature; associative ones take more */
+
+/* Properties that rewriting and features may rest on. */
+enum operator_flags {
+        OPERATOR_COMMUTATIVE = 1 << 0, /* any order of the arguments means the same */
+        OPERATOR_IDEMPOTENT = 1 << 1,  /* f(x, x) = x */
+        OPERATOR_EXTENSION = 1 << 2,   /* in no standard theory; some solvers know it */
+        OPERATOR_OPTIONAL = 1 << 3     /* the last argument may be missing */
+};
+
+/* Names are in operator_list.h's order; OP_NONE is 0. */
+#include "core/smtlib/operator_list.h"
+
+struct operator_row {
+        enum theory theory;
+        enum operator_shape shape;
+        uint8_t flags;
+        const char *name;                         /* in 2.6 */
+        enum place_sort args[OPERATOR_ARGS_MOST]; /* up to PLACE_NONE */
+        enum place_sort result;
+        const char *old_name;                /* in 2.0 and 2.5; NULL: the same */
+        const char *aliases;                 /* other names that are read, separated by a space; NULL: none */
+        uint8_t indices_least, indices_most; /* (_ name i j) */
+};
+
+const struct operator_row *operator_row(enum op op); /* not of OP_NONE */
+const char *operator_name(enum op op, enum dialect d);
+/* The first operator read from a name; several share one (unary and binary -) and follow each other by operator_next(). OP_NONE: none. */
+enum op operator_find(struct slice name);
+enum op operator_next(enum op op);
+
+size_t operator_n_args(enum op op);             /* of the signature */
+bool operator_takes(enum op op, size_t n_args); /* as many arguments */
+/* The sort of an application; -EINVAL with a sentence when it is ill-typed, -ENOMEM. `ascribed` is NULL but for PLACE_ASCRIBED. */
+int operator_check(struct bank *b, enum op op, const uint32_t index[2], size_t n_index, const struct sort *const *args, size_t n,
+                   const struct sort *ascribed, const struct sort **ret);
+
+/* Operators without indices that take these arguments and give this result (never OP_NONE; `ret` has room for N_OPS). Standard ones only,
+ * unless `extensions`. Use it to replace an operator by one of the same signature. */
+size_t operators_of(struct bank *b, const struct sort *const *args, size_t n, const struct sort *result, bool extensions,
+                    enum op *ret);
+/* Operators whose result can be this sort, whatever the arguments; for generators. */
+size_t operators_to(const struct sort *result, bool extensions, enum op *ret);

@@ -1,0 +1,20 @@
+/* Printing. What is printed and read again in the same bank is the same terms.
+ *
+ * A subterm that occurs more than once is bound by a let, so that the text is not much larger than the graph: at the beginning of the
+ * command when it has no free variables, else at the beginning of the body of its quantifier. Only where a quantifier with free variables
+ * is itself shared below others is it written out in each place. */
+#pragma once
+
+#include "core/smtlib/script.h"
+
+struct print_options {
+        enum dialect dialect;
+        bool no_lets;  /* as a tree */
+        bool on_lines; /* a line for each argument that is no leaf, for people */
+        size_t most;   /* -EFBIG when the text would be larger; 0: no limit */
+};
+
+int term_print(const struct term *t, const struct print_options *o, struct buffer *ret);
+int command_print(const struct script *s, const struct command *c, const struct print_options *o, struct buffer *ret);
+/* Each command on a line of its own. `o` NULL: the dialect it was read in. :smt-lib-version is adapted. */
+int script_print(const struct script *s, const struct print_options *o, struct buffer *ret);

@@ -1,0 +1,120 @@
+/* Scripts: the commands of a file with their terms. Reading, making and changing them, printing them. */
+#pragma once
+
+#include "core/smtlib/term.h"
+#include "core/smtlib/token.h"
+
+enum command_kind {
+        COMMAND_OPAQUE, /* not understood, or of a theory that is not modelled; kept as text */
+        COMMAND_SET_LOGIC,
+        COMMAND_SET_OPTION,
+        COMMAND_SET_INFO,
+        COMMAND_DECLARE_SORT,
+        COMMAND_DEFINE_SORT,
+        COMMAND_DECLARE_DATATYPES, /* also declare-datatype */
+        COMMAND_DECLARE_FUN, /* function; also declare-const, as which a constant is printed in 2.5 and 2.6 if it was read so */
+        COMMAND_DECLARE_CONST,
+        COMMAND_DEFINE_FUN, /* function, parameters, term; also define-const */
+        COMMAND_DEFINE_FUN_REC,
+        COMMAND_DEFINE_FUNS_REC, /* kept as text; its functions are known */
+        COMMAND_ASSERT,          /* term */
+        COMMAND_CHECK_SAT,
+        COMMAND_CHECK_SAT_ASSUMING, /* terms */
+        COMMAND_PUSH,               /* levels */
+        COMMAND_POP,
+        COMMAND_RESET,
+        COMMAND_RESET_ASSERTIONS,
+        COMMAND_GET_VALUE, /* terms */
+        COMMAND_GET,       /* get-model, get-info, get-unsat-core, echo …: text */
+        COMMAND_EXIT,
+        N_COMMAND_KINDS
+};
+
+struct span {
+        size_t begin, end; /* bytes of the input; both 0 for what was not read */
+};
+
+struct command {
+        enum command_kind kind;
+        struct span span; /* with its parentheses */
+        /* As it stood in the input, of the kinds that are printed as text; symbol is then what is first behind the command's name. */
+        struct slice text;
+        const struct symbol *symbol; /* set-logic: the logic; set-info and set-option: the keyword */
+        const struct function *function;
+        const struct term *term;
+        const struct term *const
+                *terms; /* in the bank, as the other lists; check-sat-assuming, get-value, parameters of a definition */
+        size_t n_terms;
+        uint32_t levels;
+};
+
+/* Where in the input a term stood. In a let-free part of the source, a place of the term is an occurrence of the source. */
+struct occurrence {
+        struct span span;
+        const struct term *term; /* a variable of a let: what it stands for */
+        uint32_t parent;         /* the occurrence around it; its own index for a command's term */
+        uint32_t command;
+        /* A variable around it has another name in its term than in the source: text printed from terms does not belong here. */
+        bool is_renamed;
+};
+
+struct script {
+        struct bank *bank;          /* a reference */
+        enum dialect dialect;       /* it was read in, which is what :smt-lib-version says, else options.dialect */
+        const struct symbol *logic; /* of the first set-logic, or NULL */
+        struct command *commands;   /* owned */
+        size_t n_commands;
+        struct occurrence *occurrences; /* owned; in the order in which they begin; NULL unless asked for */
+        size_t n_occurrences;
+        size_t n_opaque_commands, n_opaque_terms;
+        /* private */
+        size_t commands_size, occurrences_size;
+};
+
+struct script_problem {
+        size_t offset; /* in the input */
+        struct place place;
+};
+
+struct script_options {
+        const char *name;               /* of the input, for messages: "name:3:14: …"; NULL: "line 3, column 14: …" */
+        enum dialect dialect;           /* unless the input says another; 2.6 as a rule, so set it */
+        bool is_dialect_fixed;          /* what the input says does not matter */
+        struct bank *bank;              /* to read into; NULL: a new one */
+        bool keep_occurrences;          /* costs about 48 bytes for every term of the source */
+        bool is_strict;                 /* a symbol that is not known is an error, and so is a command; else they become opaque */
+        size_t memory_most;             /* bytes of the bank and the script; 0: no limit. -EFBIG beyond */
+        struct script_problem *problem; /* set on -EINVAL and -EFBIG; may be NULL */
+};
+
+/* Reads a whole input. -EINVAL with a sentence (place, what, what to do), -EFBIG, -ENOMEM. `options` NULL: 2.6, not strict. An input of any
+ * depth is read, and in time linear in its size. The bytes are not needed afterwards. */
+int script_read(struct slice bytes, const struct script_options *options, struct script **ret);
+int script_new(struct bank *b, enum dialect d, struct script **ret); /* empty; takes a reference to the bank (NULL: makes one) */
+void script_free(struct script *s);
+DEFINE_CLEANUP(struct script *, script_free)
+#define cleanup_script cleanup(script_freep)
+
+/* -- making and changing; 0 or -errno ----------------------------------------------------------------------------------- */
+
+int script_add(struct script *s, const struct command *c);                       /* a copy; what it points to is the bank's */
+int script_add_text(struct script *s, enum command_kind kind, const char *text); /* "(set-info :status sat)" */
+int script_add_logic(struct script *s, const char *logic);
+int script_add_constant(struct script *s, const struct function *f);
+int script_add_function(struct script *s, const struct function *f);
+int script_add_assert(struct script *s, const struct term *t);
+int script_add_check(struct script *s);
+/* The same commands over other terms: map each assert's term as you like, then print. Commands share the bank. */
+int script_clone(const struct script *s, struct script **ret);
+/* Into another bank. */
+int script_copy(const struct script *s, struct bank *to, struct script **ret);
+void script_remove(struct script *s, size_t at);
+int script_insert(struct script *s, size_t at, const struct command *c);
+/* Adds declarations, just before the first assert, for constants and functions that the terms use and the script does not declare. */
+int script_declare_missing(struct script *s);
+
+/* The constants and functions that are declared where command `at` stands (push and pop are heeded). free(*ret). */
+int script_functions_at(const struct script *s, size_t at, const struct function ***ret, size_t *ret_n);
+
+/* The input with other text in place of one span; all else byte for byte. */
+void span_replace(struct slice bytes, struct span at, struct slice with, struct buffer *ret);

@@ -1,0 +1,86 @@
+/* Symbols, sorts and functions of a bank. All three are unique within their bank: equal ones are one pointer, valid until the bank goes. */
+#pragma once
+
+#include "core/smtlib/dialect.h"
+
+struct bank;
+
+/* A name without its bars: |a| and a are one symbol. Any bytes but | and \ may stand in it. */
+struct symbol {
+        uint32_t id; /* dense, from 0 */
+        uint32_t hash;
+        struct slice name; /* and a NUL behind it */
+        void *binding;     /* the reader's, while it reads */
+};
+
+enum sort_kind {
+        SORT_UNKNOWN, /* of a term whose theory is not modelled; goes with every sort */
+        SORT_BOOL,
+        SORT_INT,
+        SORT_REAL,
+        SORT_STRING,
+        SORT_REGLAN,
+        SORT_ROUNDING_MODE,
+        SORT_BITVEC,    /* index[0]: width */
+        SORT_FLOAT,     /* index[0]: exponent bits, index[1]: significand bits */
+        SORT_ARRAY,     /* args[0]: index, args[1]: element */
+        SORT_NAMED,     /* declared, a datatype, or of a theory that is not modelled (Seq, Set …); symbol and args */
+        SORT_PARAMETER, /* of a (par …) or define-sort */
+        N_SORT_KINDS
+};
+
+struct sort {
+        enum sort_kind kind;
+        uint32_t id; /* dense, from 0 */
+        uint32_t index[2];
+        uint32_t n_args;
+        bool has_parameter;          /* in it or in its arguments */
+        const struct symbol *symbol; /* SORT_NAMED, SORT_PARAMETER */
+        const struct sort *args[];
+};
+
+enum function_kind {
+        FUNCTION_DECLARED,
+        FUNCTION_DEFINED, /* define-fun and its kin; the definition is in the command */
+        FUNCTION_CONSTRUCTOR,
+        FUNCTION_SELECTOR,
+        FUNCTION_TESTER, /* is-c, as it is called before 2.6 */
+        FUNCTION_NAMED   /* the n of (! t :named n), used as a term */
+};
+
+/* A symbol with its signature. The same signature declared twice, in one script or in two of one bank, is one function. */
+struct function {
+        enum function_kind kind;
+        uint32_t id; /* dense, from 0 */
+        const struct symbol *symbol;
+        const struct sort *result;
+        uint32_t n_args;
+        const struct sort *args[];
+};
+
+/* -- making them: NULL when out of memory, or where it says so with errorf(), bank_error() tells which ------------------------- */
+
+const struct symbol *symbol_of(struct bank *b, struct slice name);
+const struct symbol *symbol_find(struct bank *b, struct slice name); /* NULL: the bank has not seen it */
+/* A symbol no term, function or sort of the bank has been named by: `stem`, or stem!1, stem!2, … */
+const struct symbol *symbol_fresh(struct bank *b, struct slice stem);
+
+/* Bool, Int, Real, String, RegLan, RoundingMode, or unknown: without arguments and indices; never fails. */
+const struct sort *sort_simple(struct bank *b, enum sort_kind kind);
+const struct sort *sort_bitvec(struct bank *b, uint32_t width);                         /* at least 1, else -EINVAL */
+const struct sort *sort_float(struct bank *b, uint32_t exponent, uint32_t significand); /* at least 2 each, else -EINVAL */
+const struct sort *sort_array(struct bank *b, const struct sort *index, const struct sort *element);
+const struct sort *sort_named(struct bank *b, const struct symbol *s, const struct sort *const *args, size_t n);
+
+const struct function *function_of(struct bank *b, enum function_kind kind, const struct symbol *s,
+                                   const struct sort *const *args, size_t n, const struct sort *result);
+/* A constant (no arguments) whose name is fresh. */
+const struct function *function_fresh(struct bank *b, const char *stem, const struct sort *result);
+
+/* Are they one, as far as known? An unknown sort goes with any, also inside another. */
+bool sort_agrees(const struct sort *a, const struct sort *b);
+static inline bool sort_is_number(const struct sort *s)
+{
+        return s->kind == SORT_INT || s->kind == SORT_REAL;
+}
+void sort_print(const struct sort *s, struct buffer *ret); /* as 2.6 writes it */

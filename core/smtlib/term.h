@@ -1,0 +1,220 @@
+/* Terms of SMT-LIB: immutable, hash-consed, owned by a bank.
+ *
+ * One pointer, one term. Within a bank, terms that are built alike are the same pointer, so that == is equality of syntax, and a formula is
+ * a graph that shares its subterms. A let of the source is not a term: it is expanded into this graph, and the printer writes lets where
+ * something is shared. A term and all it points to live as long as the bank; nothing is freed before. A program that makes many formulas
+ * takes a bank for each few of them, and term_copy() between banks; a new bank costs a few microseconds.
+ *
+ * Variables. A bound variable is a TERM_VARIABLE: a name and a sort. The nearest quantifier around it that lists it binds it. A constant of
+ * the same name is a TERM_FUNCTION without arguments and another term. The reader gives a variable a fresh name where it would shadow
+ * another variable or a declared symbol, so that within a script one name means one thing; the substitution renames to avoid capture, and
+ * the printer where a constant of the same name occurs.
+ *
+ * Errors. A function that returns a term returns NULL when it cannot: an argument was NULL, the application is ill-typed, or memory is out.
+ * Hence constructions nest, and one check at the end will do; bank_error() is the -errno, error_message() its sentence.
+ *
+ * Threads. A bank belongs to one thread at a time. Different banks share nothing. */
+#pragma once
+
+#include "core/smtlib/operator.h"
+
+/* -- banks ------------------------------------------------------------------------------------------------------- */
+
+struct bank *bank_new(void); /* NULL: no memory */
+struct bank *bank_ref(struct bank *b);
+struct bank *bank_unref(struct bank *b); /* NULL */
+DEFINE_CLEANUP(struct bank *, bank_unref)
+#define cleanup_bank cleanup(bank_unrefp)
+
+size_t bank_memory(const struct bank *b); /* bytes */
+size_t bank_n_terms(const struct bank *b);
+int bank_error(const struct bank *b); /* -errno of the last function that returned NULL; 0: none did */
+
+/* -- terms ------------------------------------------------------------------------------------------------------- */
+
+enum term_kind {
+        TERM_LITERAL,  /* a value: symbol holds its text (below) */
+        TERM_VARIABLE, /* bound by a quantifier around it, or a parameter of a definition */
+        TERM_FUNCTION, /* function applied to args; a declared constant has none */
+        TERM_OPERATOR, /* op, index and args */
+        TERM_OPAQUE,   /* of a theory that is not modelled: symbol holds the head as it is printed, sort is mostly unknown */
+        TERM_FORALL,   /* args: n_bound variables, then the body */
+        TERM_EXISTS,
+        TERM_LAMBDA,
+        TERM_ANNOTATED, /* (! args[0] symbol …), one attribute each: value is its value's text, or args[1…] its terms */
+        N_TERM_KINDS
+};
+
+/* The text of a literal, by sort. Int: digits without leading zeros. Real: digits, a point, digits, as short as can be (1.0, 0.25).
+ * String: canonical (dialect.h). BitVec: #b with as many digits as its width, or bvN where the width is beyond 64. */
+struct term {
+        uint32_t id;   /* dense, from 0 in the order of making: an argument's is below its term's */
+        uint32_t hash; /* the bank's own */
+        enum term_kind kind : 8;
+        bool is_open;        /* has free variables */
+        bool is_qualified;   /* written (as … sort) */
+        bool has_quantifier; /* it or a subterm is a quantifier */
+        enum op op;          /* TERM_OPERATOR, else OP_NONE */
+        uint32_t n_args;
+        uint32_t depth;     /* 1 without arguments */
+        uint64_t tree_size; /* nodes if nothing were shared; UINT64_MAX: or more */
+        const struct sort *sort;
+        union {
+                uint32_t index[2];          /* TERM_OPERATOR */
+                uint32_t n_bound;           /* quantifiers */
+                const struct symbol *value; /* TERM_ANNOTATED, or NULL */
+        };
+        union {
+                const struct symbol *symbol;     /* TERM_LITERAL, TERM_VARIABLE, TERM_OPAQUE, TERM_ANNOTATED */
+                const struct function *function; /* TERM_FUNCTION */
+        };
+        const struct term *args[];
+};
+
+static inline bool term_is_quantifier(const struct term *t)
+{
+        return t->kind == TERM_FORALL || t->kind == TERM_EXISTS || t->kind == TERM_LAMBDA;
+}
+static inline const struct term *term_body(const struct term *quantifier)
+{
+        return quantifier->args[quantifier->n_bound];
+}
+static inline bool term_is_bool(const struct term *t)
+{
+        return t->sort->kind == SORT_BOOL;
+}
+static inline bool term_is(const struct term *t, enum op op)
+{
+        return t->op == op;
+}
+static inline size_t term_n_index(const struct term *t)
+{
+        return t->op == OP_NONE      ? 0
+               : t->op == OP_RE_LOOP ? (t->index[1] == UINT32_MAX ? 1 : 2)
+                                     : operator_row(t->op)->indices_most;
+}
+
+/* -- making terms ------------------------------------------------------------------------------------------------- */
+
+const struct term *term_true(struct bank *b);
+const struct term *term_false(struct bank *b);
+const struct term *term_int(struct bank *b, int64_t value);               /* below 0: (- n) */
+const struct term *term_real(struct bank *b, int64_t value);              /* likewise */
+const struct term *term_int_digits(struct bank *b, struct slice digits);  /* any size; -EINVAL unless digits */
+const struct term *term_real_digits(struct bank *b, struct slice digits); /* 12, 1.50 */
+const struct term *term_string(struct bank *b, const char *ascii);        /* bytes are characters, none an escape */
+const struct term *term_string_of(struct bank *b, const uint32_t *characters, size_t n);
+const struct term *term_string_canonical(struct bank *b, struct slice text);                 /* taken as it is: dialect.h */
+const struct term *term_bitvec(struct bank *b, uint64_t value, uint32_t width);              /* modulo 2^width */
+const struct term *term_bitvec_digits(struct bank *b, struct slice decimal, uint32_t width); /* modulo 2^width */
+const struct term *term_variable(struct bank *b, const struct symbol *s, const struct sort *sort);
+/* A variable, or a constant, whose name nothing in this bank has: stem!1, stem!2, … */
+const struct term *term_fresh_variable(struct bank *b, const char *stem, const struct sort *sort);
+const struct term *term_fresh_constant(struct bank *b, const char *stem, const struct sort *sort);
+
+/* The one that checks: -EINVAL with a sentence when ill-typed, -ENOMEM. `index` may be NULL for an operator without indices. */
+int term_apply(struct bank *b, enum op op, const uint32_t *index, size_t n_index, const struct term *const *args, size_t n,
+               const struct term **ret);
+/* The same for nesting, without indices. */
+const struct term *term_op(struct bank *b, enum op op, const struct term *const *args, size_t n);
+const struct term *term_op1(struct bank *b, enum op op, const struct term *x);
+const struct term *term_op2(struct bank *b, enum op op, const struct term *x, const struct term *y);
+const struct term *term_op3(struct bank *b, enum op op, const struct term *x, const struct term *y, const struct term *z);
+/* x, and what is no argument: `n` 0 gives true and false, 1 the term itself, so that lists of any length can be joined. */
+const struct term *term_and(struct bank *b, const struct term *const *args, size_t n);
+const struct term *term_or(struct bank *b, const struct term *const *args, size_t n);
+const struct term *term_not(struct bank *b, const struct term *x); /* of (not x): x */
+
+const struct term *term_call(struct bank *b, const struct function *f, const struct term *const *args, size_t n);
+const struct term *term_constant(struct bank *b, const struct function *f);
+/* `sort` NULL: the function's; else written (as f sort). */
+const struct term *term_call_as(struct bank *b, const struct function *f, const struct sort *sort, const struct term *const *args,
+                                size_t n);
+const struct term *term_array_constant(struct bank *b, const struct sort *array, const struct term *element);
+const struct term *term_opaque(struct bank *b, struct slice head, const struct sort *sort, bool is_qualified,
+                               const struct term *const *args, size_t n);
+/* kind: TERM_FORALL, TERM_EXISTS or TERM_LAMBDA; n = 0 gives the body. */
+const struct term *term_quantifier(struct bank *b, enum term_kind kind, const struct term *const *variables, size_t n,
+                                   const struct term *body);
+/* keyword with its colon; value.data NULL: none; patterns are closed in by their own parentheses. */
+const struct term *term_annotate(struct bank *b, const struct term *t, struct slice keyword, struct slice value,
+                                 const struct term *const *patterns, size_t n);
+/* `t` with other arguments (as many), of the same head. Checked as term_apply(). `t` itself when they are its own. */
+const struct term *term_with_args(struct bank *b, const struct term *t, const struct term *const *args);
+
+/* -- looking at terms ------------------------------------------------------------------------------------------------ */
+
+/* Without its annotations. */
+static inline const struct term *term_plain(const struct term *t)
+{
+        while (t->kind == TERM_ANNOTATED)
+                t = t->args[0];
+        return t;
+}
+/* The values of literals: false when it is none, or too large. Int and Real: also (- n). */
+bool term_to_int(const struct term *t, int64_t *ret);
+bool term_to_real(const struct term *t, double *ret); /* also (/ m n) of literals */
+bool term_to_bitvec(const struct term *t, uint64_t *ret);
+/* The characters of a string literal; -EINVAL of another term. free(*ret). */
+int term_to_string(const struct term *t, uint32_t **ret, size_t *ret_n);
+size_t term_string_length(const struct term *literal);
+
+size_t term_dag_size(const struct term *t); /* distinct nodes; 0: no memory */
+
+/* A list of terms, malloc'd. */
+struct term_list {
+        const struct term **list;
+        size_t n;
+};
+void term_list_done(struct term_list *l);
+int term_list_add(struct term_list *l, const struct term *t);
+#define cleanup_term_list cleanup(term_list_done)
+
+/* All distinct subterms of these, arguments before their terms: a pass over it needs no recursion. 0 or -ENOMEM. */
+int term_subterms(const struct term *const *roots, size_t n, struct term_list *ret);
+/* The variables that are free in it, each once, in the order of their making. */
+int term_free_variables(const struct term *t, struct term_list *ret);
+/* The functions in it that are declared or defined, each once. free(*ret). */
+int term_functions(const struct term *const *roots, size_t n, const struct function ***ret, size_t *ret_n);
+
+/* -- occurrences: a term in its place ---------------------------------------------------------------------------------- */
+
+/* A shared subterm stands in several places; a place is the way to it from the root: the positions of arguments. */
+struct term_place {
+        const struct term *term;
+        uint32_t parent; /* index of the place around it; its own index for the root */
+        uint32_t arg;    /* which argument of the parent */
+        uint32_t depth;  /* 0 for the root */
+};
+struct term_places {
+        struct term_place *list; /* parents first; malloc'd */
+        size_t n;
+        bool is_whole; /* all places of the tree are listed */
+};
+void term_places_done(struct term_places *p);
+#define cleanup_term_places cleanup(term_places_done)
+/* The places of a term, in the order of the source, bound variables' lists left out. A tree larger than `most` is listed until there. */
+int term_places(const struct term *root, size_t most, struct term_places *ret);
+/* The root with another term in that place; what is not on the way to it stays shared. NULL also when it is ill-typed there.
+ * Variables of `with` may come to be bound by quantifiers around the place; that is meant, as variables in scope may be used there. */
+const struct term *term_replace_at(struct bank *b, const struct term_places *p, size_t at, const struct term *with);
+/* The variables bound around a place, nearest last. */
+int term_variables_at(const struct term_places *p, size_t at, struct term_list *ret);
+
+/* -- rewriting ------------------------------------------------------------------------------------------------------------ */
+
+/* Replaces every free occurrence of from[i] (any terms; the outermost match wins) by to[i] of the same sort at once. No variable of a to[i]
+ * is captured: quantifiers in the way get fresh variables. A from[i] with free variables is not sought below quantifiers of these. */
+const struct term *term_substitute(struct bank *b, const struct term *t, const struct term *const *from,
+                                   const struct term *const *to, size_t n);
+/* The body of a quantifier with terms for its first n variables, which are taken from its list. */
+const struct term *term_instantiate(struct bank *b, const struct term *quantifier, const struct term *const *with, size_t n);
+/* Bottom-up: each distinct subterm, its arguments rewritten already, is given to `rewrite`, which returns it or another of the same sort
+ * (NULL: stop). Linear in the graph. */
+const struct term *term_rewrite(struct bank *b, const struct term *t,
+                                const struct term *(*rewrite)(void *user, struct bank *b, const struct term *t), void *user);
+
+/* The same term in another bank. */
+const struct term *term_copy(struct bank *to, const struct term *t);
+const struct sort *sort_copy(struct bank *to, const struct sort *s);
+const struct function *function_copy(struct bank *to, const struct function *f);

@@ -1,0 +1,61 @@
+/* The tokenizer of SMT-LIB (standard 2.6, section 3.1), for every reader of it here. It never allocates, never fails for good, and looks at
+ * each byte once: comments and white space are passed, a token is a span of the input. Not thread-safe; one tokenizer, one thread.
+ *
+ * What is not in the standard: a simple symbol may hold any byte from 0x80 on and any graphic character that is no delimiter ( ( ) " ; | ),
+ * since solvers take them; it is printed |quoted|. */
+#pragma once
+
+#include "core/smtlib/dialect.h"
+
+enum token_kind {
+        TOKEN_END,     /* of the input */
+        TOKEN_OPEN,    /* ( */
+        TOKEN_CLOSE,   /* ) */
+        TOKEN_SYMBOL,  /* text: without the bars of a quoted one */
+        TOKEN_KEYWORD, /* text: with its colon */
+        TOKEN_NUMERAL,
+        TOKEN_DECIMAL,
+        TOKEN_HEXADECIMAL, /* text: with #x */
+        TOKEN_BINARY,      /* text: with #b */
+        TOKEN_STRING,      /* text: between the quotes, as it stands there */
+        TOKEN_BAD          /* text: all of it; tokenizer.problem says why. The next token is sought behind it. */
+};
+
+struct token {
+        enum token_kind kind;
+        bool is_quoted;    /* a |symbol| */
+        size_t begin, end; /* bytes from the beginning of the input; with bars, quotes, colon */
+        struct slice text; /* in the input */
+};
+
+struct tokenizer {
+        const char *base, *p, *end;
+        enum dialect dialect; /* may be changed between two tokens */
+        const char *problem;  /* of the last TOKEN_BAD; static */
+};
+
+void tokenizer_init(struct tokenizer *t, struct slice bytes, enum dialect d);
+enum token_kind token_next(struct tokenizer *t, struct token *ret);
+/* Passes what is left of `depth` open parentheses, without looking at the tokens between: as fast as memory. Returns how many stayed open,
+ * which is more than 0 only at the end of the input. */
+size_t token_skip(struct tokenizer *t, size_t depth);
+
+static inline bool token_is(const struct token *t, const char *symbol)
+{
+        size_t n = strlen(symbol);
+
+        return t->text.size == n && memcmp(t->text.data, symbol, n) == 0;
+}
+static inline bool symbol_is_reserved_byte(char c)
+{
+        return c == '(' || c == ')' || c == '"' || c == ';' || c == '|';
+}
+
+/* A symbol as every reader of SMT-LIB takes it, |quoted| where it must be. */
+void token_add_symbol(struct buffer *b, struct slice symbol);
+
+/* Line and column, both from 1, of a byte; a column is a byte of its line. Counts from the beginning: for messages. */
+struct place {
+        size_t line, column;
+};
+struct place place_of(struct slice bytes, size_t offset);
