@@ -51,7 +51,17 @@ def main():
                     bad.append(f"{name}:{line}: {room} must not include {m.group(1)}")
                 elif not (top / m.group(1)).exists():
                     bad.append(f"{name}:{line}: there is no {m.group(1)}")
-    results = [("includes point down the order of the rooms", bad)]
+    undescribed = []
+    for room in sorted(seen - {"tools"}):
+        readme = top / room / "README.md"
+        text = readme.read_text() if readme.exists() else ""
+        for word in ("For", "Knows", "Must not know", "Files"):
+            if f"**{word}:**" not in text:
+                undescribed.append(f"{room}/README.md: no line '{word}:'")
+    results = [
+        ("includes point down the order of the rooms", bad),
+        ("every room says what it is for, what it knows and what it must not know", undescribed),
+    ]
     print(f"1..{len(results)}")
     for n, (what, wrong) in enumerate(results, 1):
         print(f"{'not ok' if wrong else 'ok'} {n} - {what}")
