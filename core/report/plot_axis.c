@@ -1,0 +1,287 @@
+/* Ranges and ticks. Linear ticks are 1, 2 or 5 times a power of ten apart; logarithmic ones stand at the powers of ten, and at 2 and 5 times
+ * them where there are few; durations and dates step by what clocks and calendars have. */
+#include <time.h>
+
+#include "core/report/plot_internal.h"
+
+static void add_tick(struct scale *s, double value, const char *format, ...) printf_like(3, 4);
+static void add_tick(struct scale *s, double value, const char *format, ...)
+{
+        const double slack = 1e-9 * fabs(s->high - s->low);
+        va_list args;
+
+        if (s->n_ticks == PLOT_TICKS || value < s->low - slack || value > s->high + slack)
+                return;
+        s->ticks[s->n_ticks].value = value;
+        va_start(args, format);
+        vsnprintf(s->ticks[s->n_ticks].label, sizeof(s->ticks[0].label), format, args);
+        va_end(args);
+        s->n_ticks++;
+}
+
+/* -- linear ------------------------------------------------------------------------------------------------------- */
+
+static double nice_step(double span, unsigned most)
+{
+        double power = pow(10, floor(log10(span / most)));
+
+        for (int i = 0; i < 4; i++) {
+                double step = power * (const double[]){1, 2, 5, 10}[i];
+
+                if (span / step <= most * (1 + 1e-9))
+                        return step;
+        }
+        return power * 10;
+}
+
+/* Rounds the ends that are not fixed outward to multiples of the step. */
+static void round_outward(struct scale *s, const struct plot_axis *axis, double step)
+{
+        if (isnan(axis->low))
+                s->low = floor(s->low / step + 1e-9) * step;
+        if (isnan(axis->high))
+                s->high = ceil(s->high / step - 1e-9) * step;
+}
+
+static void fit_linear(struct scale *s, const struct plot_axis *axis, unsigned most)
+{
+        double step = nice_step(s->high - s->low, most);
+        int decimals;
+
+        round_outward(s, axis, step);
+        decimals = (int)fmax(0, -floor(log10(step) + 1e-9));
+        for (double k = ceil(s->low / step - 1e-9); k * step <= s->high + 1e-9 * step; k++) {
+                double value = k * step, size = fabs(value);
+
+                if (size >= 1e6 || (decimals > 6 && value != 0))
+                        add_tick(s, value, "%g", value);
+                else if (size >= 10000 && decimals == 0)
+                        add_tick(s, value, "%gk", value / 1000);
+                else
+                        add_tick(s, value, "%.*f", decimals, value + 0.0);
+        }
+}
+
+/* -- logarithmic -------------------------------------------------------------------------------------------------- */
+
+static void log_label(char label[32], double value)
+{
+        if (value >= 0.001 && value < 10000)
+                snprintf(label, 32, "%.*f", value < 1 ? (int)ceil(-log10(value) - 1e-9) : 0, value);
+        else if (value >= 10000 && value < 1e6)
+                snprintf(label, 32, "%gk", value / 1000);
+        else
+                snprintf(label, 32, "%g", value);
+}
+
+/* The nearest of 1, 2 and 5 times a power of ten (`decade`: of the powers alone) that is not above, or not below, the value. */
+static double round_log(double value, bool up, bool decade)
+{
+        double power = pow(10, floor(log10(value) + 1e-9)), best = power;
+
+        for (int i = 0; i < 4; i++) {
+                double step = power * (const double[]){1, 2, 5, 10}[i];
+
+                if (decade && i % 3 != 0)
+                        continue;
+                if (up && step >= value * (1 - 1e-9))
+                        return step;
+                if (!up && step <= value * (1 + 1e-9))
+                        best = step;
+        }
+        return best;
+}
+
+static void fit_log(struct scale *s, const struct plot_axis *axis, unsigned most)
+{
+        bool decade = s->high / s->low > 1e4;
+        double decades;
+        int every = 1;
+
+        if (isnan(axis->low))
+                s->low = round_log(s->low, false, decade);
+        if (isnan(axis->high))
+                s->high = round_log(s->high, true, decade);
+        decades = log10(s->high / s->low);
+        while (decades / every > most)
+                every++;
+        for (int e = (int)floor(log10(s->low) + 1e-9); pow(10, e) <= s->high * (1 + 1e-9); e++) {
+                for (int digit = 1; digit < 10; digit++) {
+                        bool power = digit == 1, round = digit == 2 || digit == 5;
+                        double value = digit * pow(10, e);
+                        char label[32] = "";
+
+                        if (value < s->low * (1 - 1e-9) || value > s->high * (1 + 1e-9))
+                                continue;
+                        if ((power && e % every == 0) || (round && decades * 3 <= most))
+                                log_label(label, value);
+                        else if (!power && decades > 4)
+                                continue;
+                        add_tick(s, value, "%s", label);
+                }
+        }
+}
+
+/* -- clocks and calendars ----------------------------------------------------------------------------------------- */
+
+static void duration_label(char label[32], double seconds, double step)
+{
+        double size = fabs(seconds);
+
+        if (seconds == 0)
+                snprintf(label, 32, "0");
+        else if (step < 60 && size < 60)
+                snprintf(label, 32, "%gs", seconds);
+        else if (step < 60)
+                snprintf(label, 32, "%dm%02ds", (int)(seconds / 60), (int)fmod(size, 60));
+        else if (step < 3600 && size < 3600)
+                snprintf(label, 32, "%gm", seconds / 60);
+        else if (step < 3600)
+                snprintf(label, 32, "%dh%02dm", (int)(seconds / 3600), (int)(fmod(size, 3600) / 60));
+        else if (step < 86400)
+                snprintf(label, 32, "%gh", seconds / 3600);
+        else
+                snprintf(label, 32, "%gd", seconds / 86400);
+}
+
+static void fit_duration(struct scale *s, const struct plot_axis *axis, unsigned most)
+{
+        static const double steps[] = {1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400};
+        double span = s->high - s->low, step = 0;
+
+        for (size_t i = 0; i < ARRAY_SIZE(steps) && step == 0; i++)
+                if (span / steps[i] <= most)
+                        step = steps[i];
+        if (span / most < 1)
+                step = nice_step(span, most);
+        else if (step == 0)
+                step = 86400 * nice_step(span / 86400, most);
+        if (isnan(axis->low))
+                s->low = floor(s->low / step) * step;
+        for (double k = ceil(s->low / step - 1e-9); k * step <= s->high + 1e-9 * step; k++) {
+                char label[32];
+
+                duration_label(label, k * step, step);
+                add_tick(s, k * step, "%s", label);
+        }
+}
+
+/* So many months or days later. */
+static time_t next_date(struct tm *tm, int months, int days)
+{
+        tm->tm_mon += months;
+        tm->tm_mday += days;
+        return timegm(tm);
+}
+
+/* Less than three days: the clock, with the day at midnight and at the first tick. */
+static void fit_hours(struct scale *s, unsigned most)
+{
+        double step = 3600;
+
+        while ((s->high - s->low) / step > most)
+                step *= 2;
+        for (double t = floor(s->low / 86400) * 86400; t <= s->high; t += step) {
+                time_t at = (time_t)t;
+                char label[32];
+                struct tm tm;
+
+                gmtime_r(&at, &tm);
+                if (tm.tm_hour == 0 || s->n_ticks == 0)
+                        strftime(label, sizeof(label), "%m-%d %H:%M", &tm);
+                else
+                        strftime(label, sizeof(label), "%H:%M", &tm);
+                add_tick(s, t, "%s", label);
+        }
+}
+
+static void fit_date(struct scale *s, unsigned most)
+{
+        static const struct {
+                int months, days;
+        } steps[] = {{0, 1}, {0, 2}, {0, 7}, {0, 14}, {1, 0}, {2, 0}, {3, 0}, {6, 0}, {12, 0}, {24, 0}, {60, 0}, {120, 0}};
+        double span = s->high - s->low;
+        time_t at = (time_t)floor(s->low);
+        size_t k = 0;
+        struct tm tm;
+
+        if (span < 3 * 86400) {
+                fit_hours(s, most);
+                return;
+        }
+        while (k + 1 < ARRAY_SIZE(steps) && span / (steps[k].months * 30.44 * 86400 + steps[k].days * 86400.0) > most)
+                k++;
+        gmtime_r(&at, &tm);
+        tm.tm_hour = tm.tm_min = tm.tm_sec = 0;
+        if (steps[k].months > 0) {
+                int month = tm.tm_year * 12 + tm.tm_mon;
+
+                tm.tm_year = month / steps[k].months * steps[k].months / 12;
+                tm.tm_mon = month / steps[k].months * steps[k].months % 12;
+                tm.tm_mday = 1;
+        }
+        for (at = timegm(&tm); (double)at <= s->high; at = next_date(&tm, steps[k].months, steps[k].days)) {
+                char label[32];
+
+                gmtime_r(&at, &tm);
+                if (steps[k].months >= 12)
+                        strftime(label, sizeof(label), "%Y", &tm);
+                else if (steps[k].months > 0)
+                        strftime(label, sizeof(label), "%Y-%m", &tm);
+                else
+                        strftime(label, sizeof(label), "%Y-%m-%d", &tm);
+                add_tick(s, (double)at, "%s", label);
+        }
+}
+
+/* -- both --------------------------------------------------------------------------------------------------------- */
+
+void scale_fit(struct scale *s, const struct plot_axis *axis, double low, double high, unsigned most)
+{
+        *s = (struct scale){.kind = axis->scale};
+        most = MAX(most, 2);
+        s->low = isnan(axis->low) ? low : axis->low;
+        s->high = isnan(axis->high) ? high : axis->high;
+        if (isnan(s->low) || isnan(s->high)) {
+                s->low = isnan(s->low) ? (s->kind == PLOT_LOG ? 0.1 : 0) : s->low;
+                s->high = isnan(s->high) ? s->low + (s->kind == PLOT_LOG ? 9 * s->low : 1) : s->high;
+        }
+        if (s->kind == PLOT_LOG) {
+                s->high = s->high > 0 ? s->high : 1;
+                s->low = s->low > 0 ? s->low : s->high / 10;
+        }
+        if (!(s->low < s->high)) { /* one value: some room around it */
+                double middle = s->low;
+
+                s->low = s->kind == PLOT_LOG ? middle / 2 : middle - (middle == 0 ? 1 : fabs(middle) / 10);
+                s->high = s->kind == PLOT_LOG ? middle * 2 : middle + (middle == 0 ? 1 : fabs(middle) / 10);
+        }
+        switch (s->kind) {
+        case PLOT_LINEAR:
+                fit_linear(s, axis, most);
+                break;
+        case PLOT_LOG:
+                fit_log(s, axis, most);
+                break;
+        case PLOT_DURATION:
+                fit_duration(s, axis, most);
+                break;
+        case PLOT_DATE:
+                fit_date(s, most);
+                break;
+        }
+}
+
+double scale_pixel(const struct scale *s, double value)
+{
+        double at;
+
+        if (s->kind == PLOT_LOG)
+                at = value > 0 ? log(value / s->low) / log(s->high / s->low) : 0;
+        else
+                at = (value - s->low) / (s->high - s->low);
+        if (isinf(value))
+                at = value > 0;
+        at = fmin(fmax(at, -10), 10); /* far outside is outside; SVG viewers have only floats */
+        return s->from + at * (s->to - s->from);
+}

@@ -1,0 +1,71 @@
+/* What the files of the plot share: the picture before it is drawn, and axes. */
+#pragma once
+
+#include <math.h>
+
+#include "core/report/plot.h"
+
+struct plot_item {
+        double x, y; /* of a band: y is its upper edge */
+        double low;  /* of a band: its lower edge */
+        char *tooltip;
+};
+
+struct plot_series {
+        struct plot_series *next;
+        struct plot *plot;
+        enum plot_kind kind;
+        char *name;
+        unsigned style;
+        struct plot_item *items;
+        size_t n;
+};
+
+enum plot_rule_kind {
+        RULE_X,
+        RULE_Y,
+        RULE_DIAGONAL
+};
+
+struct plot_rule {
+        enum plot_rule_kind kind;
+        double value;
+        char *label, *tooltip;
+};
+
+struct plot_axis {
+        char *label;
+        enum plot_scale scale;
+        double low, high; /* asked for, or NaN */
+};
+
+struct plot {
+        char *title;
+        unsigned width, height;
+        struct plot_axis x, y;
+        struct plot_series *series, **last;
+        unsigned styles; /* given out so far */
+        struct plot_rule *rules;
+        size_t n_rules;
+        char **categories, **notes;
+        size_t n_categories, n_notes;
+        bool failed; /* an allocation */
+};
+
+/* An axis ready to draw: its range, and where its values lie. */
+#define PLOT_TICKS 64
+struct scale {
+        enum plot_scale kind;
+        double low, high; /* low < high; both > 0 when logarithmic */
+        double from, to;  /* pixels of low and high */
+        struct tick {
+                double value;
+                char label[32]; /* "": a tick without a label */
+        } ticks[PLOT_TICKS];
+        size_t n_ticks;
+};
+
+/* The range holds the data [low, high] (NaN: there is none) and is rounded outward to ticks, except where the axis fixes an end. At most about
+ * `most` labels. */
+void scale_fit(struct scale *s, const struct plot_axis *axis, double low, double high, unsigned most);
+double scale_pixel(const struct scale *s, double value); /* infinite or not positive: an end */

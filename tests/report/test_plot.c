@@ -1,0 +1,245 @@
+#include "tests/support/test.h"
+
+#include <math.h>
+#include <pthread.h>
+
+#include "core/report/plot.h"
+
+static const char *drawn(const struct plot *p)
+{
+        static struct buffer out;
+
+        buffer_done(&out);
+        assert_ok(plot_write(p, &out));
+        return out.data;
+}
+
+static unsigned count(const char *text, const char *what)
+{
+        unsigned n = 0;
+
+        for (; (text = strstr(text, what)); text++)
+                n++;
+        return n;
+}
+
+#define assert_has(text, what)   ck_assert_msg(strstr((text), (what)) != NULL, "no %s in the picture", (what))
+#define assert_lacks(text, what) ck_assert_msg(strstr((text), (what)) == NULL, "%s in the picture", (what))
+
+START_TEST(test_text_is_escaped_text)
+{
+        cleanup_plot struct plot *p = plot_new("a < b & \"c\"", 0, 0);
+        struct plot_series *s;
+        const char *svg;
+
+        plot_axis_x(p, "x > 0", PLOT_LINEAR);
+        s = plot_series(p, PLOT_SCATTER, "<script>alert(1)</script>");
+        plot_point(s, 1, 2, "tip </title> & \x01 \xff end");
+        plot_note(p, "note: \xef\xbf\xbe");
+        svg = drawn(p);
+        assert_has(svg, "<text x=\"12\" y=\"23\" class=\"h\">a &lt; b &amp; &quot;c&quot;</text>");
+        assert_has(svg, "&lt;script&gt;");
+        assert_lacks(svg, "<script");
+        assert_has(svg, "<title>tip &lt;/title&gt; &amp; \xef\xbf\xbd \xef\xbf\xbd end</title>");
+        assert_has(svg, "note: \xef\xbf\xbd");
+        ck_assert_uint_eq(count(svg, "<svg"), count(svg, "</svg>"));
+}
+END_TEST
+
+START_TEST(test_no_ids_no_script_dark_mode)
+{
+        cleanup_plot struct plot *p = plot_new("t", 0, 0);
+        const char *svg = drawn(p);
+
+        assert_lacks(svg, " id=");
+        assert_lacks(svg, "<script");
+        assert_has(svg, "prefers-color-scheme:dark");
+        assert_has(svg, "viewBox=\"0 0 720 400\"");
+}
+END_TEST
+
+START_TEST(test_linear_ticks)
+{
+        cleanup_plot struct plot *p = plot_new(NULL, 0, 0);
+        struct plot_series *s = plot_series(p, PLOT_LINE, NULL);
+        const char *svg;
+
+        plot_point(s, 0, -0.3, NULL);
+        plot_point(s, 97, 0.9, NULL);
+        svg = drawn(p);
+        assert_has(svg, ">-0.4</text>");
+        assert_has(svg, ">0.0</text>");
+        assert_lacks(svg, ">-0.0</text>");
+        assert_has(svg, ">1.0</text>");
+        assert_has(svg, ">100</text>");
+        plot_point(s, 3e6, 50000, NULL);
+        svg = drawn(p);
+        assert_has(svg, ">50k</text>");
+        assert_has(svg, ">3e+06</text>");
+}
+END_TEST
+
+START_TEST(test_log_ticks)
+{
+        cleanup_plot struct plot *p = plot_new(NULL, 0, 0);
+        struct plot_series *s = plot_series(p, PLOT_SCATTER, NULL);
+        const char *svg;
+
+        plot_axis_x(p, NULL, PLOT_LOG);
+        plot_axis_y(p, NULL, PLOT_LOG);
+        plot_point(s, 0.003, 1.5, NULL);
+        plot_point(s, 900, 4, NULL);
+        plot_point(s, 0, 3, NULL); /* no part in the range, and drawn at the edge */
+        svg = drawn(p);
+        assert_has(svg, ">0.001</text>");
+        assert_has(svg, ">0.01</text>");
+        assert_has(svg, ">1000</text>");
+        assert_lacks(svg, ">0.0001</text>");
+        assert_has(svg, ">2</text>");
+        assert_has(svg, ">5</text>");
+        assert_lacks(svg, "nan");
+        assert_lacks(svg, "inf");
+}
+END_TEST
+
+START_TEST(test_durations_and_dates)
+{
+        cleanup_plot struct plot *p = plot_new(NULL, 0, 0), *q = plot_new(NULL, 0, 0);
+        struct plot_series *s = plot_series(p, PLOT_STEP, NULL);
+        const char *svg;
+
+        plot_axis_x(p, NULL, PLOT_DURATION);
+        plot_axis_y(p, NULL, PLOT_DURATION);
+        plot_point(s, 600, 0.25, NULL);
+        plot_point(s, 43200, 40, NULL);
+        svg = drawn(p);
+        assert_has(svg, ">12h</text>");
+        assert_has(svg, ">6h</text>");
+        assert_has(svg, ">20s</text>");
+        s = plot_series(q, PLOT_LINE, NULL);
+        plot_axis_x(q, NULL, PLOT_DATE);
+        plot_point(s, 1588291200, 1, NULL); /* 2020-05-01 */
+        plot_point(s, 1609459200, 1, NULL); /* 2021-01-01 */
+        svg = drawn(q);
+        assert_has(svg, ">2020-07</text>");
+        assert_has(svg, ">2021-01</text>");
+}
+END_TEST
+
+START_TEST(test_bars_have_names_and_a_ground)
+{
+        cleanup_plot struct plot *p = plot_new(NULL, 400, 300);
+        struct plot_series *a = plot_series(p, PLOT_BAR, "a"), *b = plot_series(p, PLOT_BAR, "b");
+        const char *svg;
+
+        for (unsigned i = 0; i < 3; i++) {
+                char name[16];
+
+                snprintf(name, sizeof(name), "arm %u", i);
+                plot_category(p, name);
+                plot_point(a, i, 5 + i, "five and more");
+                plot_point(b, i, 7, NULL);
+        }
+        svg = drawn(p);
+        ck_assert_uint_eq(count(svg, "class=\"b\""), 6 + 2); /* and two in the legend */
+        ck_assert_uint_eq(count(svg, "<title>five and more</title>"), 3);
+        assert_has(svg, ">arm 2<title>");
+        assert_has(svg, ">0</text>");
+        assert_lacks(svg, "rotate(");
+        for (unsigned i = 0; i < 30; i++)
+                plot_category(p, "a much longer name");
+        assert_has(drawn(p), "rotate(");
+}
+END_TEST
+
+START_TEST(test_nan_breaks_a_line)
+{
+        cleanup_plot struct plot *p = plot_new(NULL, 0, 0);
+        struct plot_series *s = plot_series(p, PLOT_LINE, NULL);
+        const char *svg, *path;
+
+        plot_point(s, 1, 1, NULL);
+        plot_point(s, 2, 2, NULL);
+        plot_point(s, 3, NAN, NULL);
+        plot_point(s, 4, 4, NULL);
+        plot_point(s, 5, INFINITY, NULL);
+        svg = drawn(p);
+        path = strstr(svg, "class=\"s\"");
+        ck_assert_ptr_nonnull(path);
+        path = strstr(path, "d=\"");
+        ck_assert_uint_eq(count(strndup(path, strchr(path + 3, '"') - path), "M"), 2);
+        assert_lacks(svg, "nan");
+        assert_lacks(svg, "inf");
+}
+END_TEST
+
+START_TEST(test_rules_and_diagonals)
+{
+        cleanup_plot struct plot *p = plot_new(NULL, 400, 400);
+        struct plot_series *s = plot_series(p, PLOT_SCATTER, NULL);
+        const char *svg;
+
+        plot_axis_x(p, "reference", PLOT_LOG);
+        plot_axis_y(p, "target", PLOT_LOG);
+        plot_point(s, 0.1, 20, NULL);
+        plot_point(s, 10, 0.1, NULL);
+        plot_rule_x(p, 1, "1a2b3c4d", "1a2b3c4d: makes things slow");
+        plot_rule_y(p, 20, "limit", NULL);
+        plot_diagonal(p, 1, "equal");
+        svg = drawn(p);
+        assert_has(svg, "<title>1a2b3c4d: makes things slow</title>");
+        assert_has(svg, ">limit</text>");
+        assert_has(svg, ">equal</text>");
+        ck_assert_uint_eq(count(svg, "class=\"r\""), 3);
+}
+END_TEST
+
+START_TEST(test_nothing_to_draw)
+{
+        cleanup_plot struct plot *p = plot_new("empty", 1, 1);
+        struct buffer out = {0};
+
+        plot_axis_y(p, "y", PLOT_LOG);
+        plot_series(p, PLOT_AREA, "band");
+        plot_series(p, PLOT_BAR, "bars");
+        assert_lacks(drawn(p), "nan");
+        ck_assert_int_eq(plot_write(NULL, &out), -ENOMEM);
+        plot_point(NULL, 1, 1, NULL);
+        plot_axis_x(NULL, NULL, PLOT_LINEAR);
+        plot_free(NULL);
+}
+END_TEST
+
+static void *draw_many(void *unused)
+{
+        for (int round = 0; round < 50; round++) {
+                cleanup_plot struct plot *p = plot_new("t", 0, 0);
+                cleanup_buffer struct buffer out = {0};
+                struct plot_series *s = plot_series(p, PLOT_LINE, "l");
+
+                plot_axis_x(p, NULL, PLOT_DATE);
+                for (int i = 0; i < 100; i++)
+                        plot_point(s, 1e9 + i * 1e6, i, NULL);
+                if (plot_write(p, &out) < 0)
+                        return p; /* anything */
+        }
+        return NULL;
+}
+
+START_TEST(test_reentrant)
+{
+        pthread_t threads[4];
+        void *failed;
+
+        for (size_t i = 0; i < 4; i++)
+                ck_assert_int_eq(pthread_create(&threads[i], NULL, draw_many, NULL), 0);
+        for (size_t i = 0; i < 4; i++) {
+                pthread_join(threads[i], &failed);
+                ck_assert_ptr_null(failed);
+        }
+}
+END_TEST
+
+SUITE("plot", test_text_is_escaped_text, test_no_ids_no_script_dark_mode, test_linear_ticks, test_log_ticks,
+      test_durations_and_dates, test_bars_have_names_and_a_ground, test_nan_breaks_a_line, test_rules_and_diagonals,
+      test_nothing_to_draw, test_reentrant)

@@ -1,0 +1,294 @@
+#include "tests/support/test.h"
+
+#include <math.h>
+
+#include "cache/base/random.h"
+#include "core/study/stat.h"
+
+#define assert_near(a, b, tolerance)                                                                               \
+        do {                                                                                                       \
+                double near_a = (a), near_b = (b);                                                                 \
+                ck_assert_msg(fabs(near_a - near_b) <= (tolerance), "%s is %.12g, not %.12g", #a, near_a, near_b); \
+        } while (0)
+
+START_TEST(test_medians)
+{
+        const double odd[] = {5, 1, 9}, even[] = {4, 1, 3, 2}, ties[] = {2, 2, 2, 7}, far[] = {1, INFINITY, INFINITY};
+
+        ck_assert_double_eq(stat_median(odd, 3), 5);
+        ck_assert_double_eq(stat_median(even, 4), 2.5);
+        ck_assert_double_eq(stat_lower_median(even, 4), 2);
+        ck_assert_double_eq(stat_median(ties, 4), 2);
+        ck_assert(isinf(stat_median(far, 3)));
+        ck_assert(isnan(stat_median(odd, 0)));
+        ck_assert_double_eq(stat_quantile(even, 4, 0), 1);
+        ck_assert_double_eq(stat_quantile(even, 4, 1), 4);
+        assert_near(stat_quantile(even, 4, 0.25), 1.75, 1e-12);
+}
+END_TEST
+
+/* Twice the mid-rank of |d[i]| among all. */
+static unsigned rank2(const double *d, size_t n, size_t i)
+{
+        unsigned below = 0, equal = 0;
+
+        for (size_t j = 0; j < n; j++) {
+                below += fabs(d[j]) < fabs(d[i]);
+                equal += fabs(d[j]) == fabs(d[i]);
+        }
+        return 2 * below + equal + 1;
+}
+
+/* Every sign pattern of the differences that are not zero. */
+static void signed_rank_by_hand(const double *d, size_t n, double *less, double *greater)
+{
+        unsigned observed = 0, at_most = 0, at_least = 0, all = 0;
+
+        for (size_t i = 0; i < n; i++)
+                observed += d[i] > 0 ? rank2(d, n, i) : 0;
+        for (unsigned pattern = 0; pattern < 1u << n; pattern++) {
+                unsigned sum = 0;
+                bool counted = true;
+
+                for (size_t i = 0; i < n; i++) {
+                        if (d[i] == 0)
+                                counted &= !(pattern >> i & 1);
+                        else if (pattern >> i & 1)
+                                sum += rank2(d, n, i);
+                }
+                if (!counted)
+                        continue;
+                all++;
+                at_most += sum <= observed;
+                at_least += sum >= observed;
+        }
+        *less = (double)at_most / all;
+        *greater = (double)at_least / all;
+}
+
+START_TEST(test_signed_rank_equals_enumeration)
+{
+        struct random random;
+
+        random_seed(&random, 1);
+        for (int round = 0; round < 300; round++) {
+                size_t n = 1 + random_below(&random, 10);
+                double x[10], y[10] = {0}, less, greater;
+                struct stat_test t;
+
+                for (size_t i = 0; i < n; i++) /* few values: ties and zeros abound */
+                        x[i] = (double)random_below(&random, 9) - 4;
+                assert_ok(stat_signed_rank(x, y, n, &t));
+                signed_rank_by_hand(x, n, &less, &greater);
+                ck_assert(t.exact);
+                assert_near(t.less, less, 1e-12);
+                assert_near(t.greater, greater, 1e-12);
+                assert_near(t.p, fmin(1, 2 * fmin(less, greater)), 1e-12);
+        }
+}
+END_TEST
+
+/* Wilcoxon and Wilcox (1964), table 2: the largest sums of the smaller rank sum with a two-sided p of at most 0.05. */
+START_TEST(test_signed_rank_critical_values)
+{
+        static const struct {
+                size_t n;
+                unsigned critical;
+        } table[] = {{6, 0}, {7, 2}, {8, 3}, {9, 5}, {10, 8}, {12, 13}, {15, 25}, {20, 52}, {25, 89}};
+
+        for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
+                for (unsigned over = 0; over < 2; over++) {
+                        unsigned left = table[i].critical + over;
+                        double x[32], y[32] = {0};
+                        struct stat_test t;
+
+                        for (size_t k = table[i].n; k > 0; k--) { /* positive ranks that sum to `left` */
+                                bool positive = k <= left;
+
+                                x[k - 1] = positive ? (double)k : -(double)k;
+                                left -= positive ? (unsigned)k : 0;
+                        }
+                        assert_ok(stat_signed_rank(x, y, table[i].n, &t));
+                        ck_assert_double_eq(t.statistic, table[i].critical + over);
+                        ck_assert_msg((t.p <= 0.05) == !over, "n %zu, sum %g: p %g", table[i].n, t.statistic, t.p);
+                }
+        }
+}
+END_TEST
+
+START_TEST(test_signed_rank_of_nothing)
+{
+        const double x[] = {1, 2, INFINITY};
+        struct stat_test t;
+
+        assert_ok(stat_signed_rank(x, x, 3, &t));
+        ck_assert_double_eq(t.p, 1);
+        ck_assert_uint_eq(t.n, 0);
+        assert_ok(stat_signed_rank(NULL, NULL, 0, &t));
+        ck_assert_double_eq(t.p, 1);
+}
+END_TEST
+
+/* Every choice of nx of the n values. */
+static void mann_whitney_by_hand(const double *v, size_t nx, size_t n, double *u, double *less, double *greater)
+{
+        unsigned at_most = 0, at_least = 0, all = 0;
+
+        for (int pass = 0; pass < 2; pass++) {
+                for (unsigned choice = 0; choice < 1u << n; choice++) {
+                        double sum = 0;
+
+                        if ((size_t)__builtin_popcount(choice) != nx || (pass == 0 && choice != (1u << nx) - 1))
+                                continue;
+                        for (size_t i = 0; i < n; i++)
+                                for (size_t j = 0; j < n; j++)
+                                        if ((choice >> i & 1) && !(choice >> j & 1))
+                                                sum += v[i] > v[j] ? 1 : v[i] == v[j] ? 0.5 : 0;
+                        if (pass == 0) {
+                                *u = sum;
+                                continue;
+                        }
+                        all++;
+                        at_most += sum <= *u;
+                        at_least += sum >= *u;
+                }
+        }
+        *less = (double)at_most / all;
+        *greater = (double)at_least / all;
+}
+
+START_TEST(test_mann_whitney_equals_enumeration)
+{
+        struct random random;
+
+        random_seed(&random, 2);
+        for (int round = 0; round < 200; round++) {
+                size_t nx = 1 + random_below(&random, 5), ny = 1 + random_below(&random, 5);
+                double v[10], u = 0, less, greater;
+                struct stat_test t;
+
+                for (size_t i = 0; i < nx + ny; i++)
+                        v[i] = (double)random_below(&random, 6);
+                assert_ok(stat_mann_whitney(v, nx, v + nx, ny, &t));
+                mann_whitney_by_hand(v, nx, nx + ny, &u, &less, &greater);
+                ck_assert_double_eq(t.statistic, u);
+                assert_near(t.less, less, 1e-12);
+                assert_near(t.greater, greater, 1e-12);
+        }
+}
+END_TEST
+
+/* Mann and Whitney (1947) and later tables: U at most this has a two-sided p of at most 0.05. */
+START_TEST(test_mann_whitney_critical_values)
+{
+        static const struct {
+                size_t n;
+                unsigned critical;
+        } table[] = {{4, 0}, {5, 2}, {6, 5}, {7, 8}, {8, 13}, {10, 23}, {15, 64}, {20, 127}};
+
+        for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
+                for (unsigned over = 0; over < 2; over++) {
+                        size_t n = table[i].n;
+                        unsigned left = table[i].critical + over;
+                        double x[20], y[20];
+                        struct stat_test t;
+
+                        for (size_t k = 0; k < n; k++)
+                                y[k] = (double)(2 * k + 2);
+                        for (size_t k = n; k-- > 0;) { /* x[k] above `above` of the y: a partition of U */
+                                unsigned above = MIN(left, (unsigned)n);
+
+                                x[k] = 2 * above + 1 + (double)k / 100;
+                                left -= above;
+                        }
+                        assert_ok(stat_mann_whitney(x, n, y, n, &t));
+                        ck_assert_double_eq(t.statistic, table[i].critical + over);
+                        ck_assert_msg((t.p <= 0.05) == !over, "n %zu, U %g: p %g", n, t.statistic, t.p);
+                }
+        }
+}
+END_TEST
+
+/* Where the exact distribution ends the approximation goes on without a step: one value more changes p by little. */
+START_TEST(test_approximations_join)
+{
+        double x[STAT_EXACT + 1], y[STAT_EXACT + 1] = {0}, exact;
+        struct stat_test t;
+
+        for (size_t i = 0; i <= STAT_EXACT; i++)
+                x[i] = i == STAT_EXACT ? 0.5 : i % 3 == 0 ? -(double)i - 1 : (double)i + 1;
+        assert_ok(stat_signed_rank(x, y, STAT_EXACT, &t));
+        ck_assert(t.exact);
+        exact = t.p;
+        assert_ok(stat_signed_rank(x, y, STAT_EXACT + 1, &t));
+        ck_assert(!t.exact);
+        assert_near(log(t.p), log(exact), 0.3);
+        for (size_t i = 0; i <= STAT_EXACT; i++)
+                x[i] = (double)(i * 7 % 61) + (i < 30 ? 9.5 : 0);
+        assert_ok(stat_mann_whitney(x, 30, x + 30, 30, &t));
+        ck_assert(t.exact);
+        exact = t.p;
+        assert_ok(stat_mann_whitney(x, 30, x + 30, 31, &t));
+        ck_assert(!t.exact);
+        assert_near(log(t.p), log(exact), 0.3);
+}
+END_TEST
+
+START_TEST(test_false_alarms_are_as_rare_as_promised)
+{
+        struct random random;
+        unsigned alarms = 0, ratio_misses = 0;
+        const unsigned rounds = 4000;
+
+        random_seed(&random, 3);
+        for (unsigned i = 0; i < rounds; i++) {
+                double x[12], y[12];
+                struct stat_test t;
+                struct stat_ratio ratio;
+
+                for (size_t k = 0; k < 12; k++) {
+                        x[k] = exp(0.1 * random_normal(&random));
+                        y[k] = 1.3 * exp(0.1 * random_normal(&random));
+                }
+                ratio = stat_ratio(x, y, 12, 0.95);
+                ratio_misses += ratio.low > 1.3 || ratio.high < 1.3;
+                for (size_t k = 0; k < 12; k++)
+                        y[k] /= 1.3;
+                assert_ok(stat_signed_rank(x, y, 12, &t));
+                alarms += t.p <= 0.05;
+        }
+        ck_assert_msg(alarms <= rounds * 0.06, "%u false alarms of %u", alarms, rounds);
+        ck_assert_msg(ratio_misses > rounds * 0.035 && ratio_misses < rounds * 0.065, "%u intervals of %u miss", ratio_misses,
+                      rounds);
+}
+END_TEST
+
+START_TEST(test_t_quantiles)
+{
+        assert_near(stat_t_quantile(0.975, 1), 12.7062, 1e-4);
+        assert_near(stat_t_quantile(0.975, 4), 2.776445, 1e-6);
+        assert_near(stat_t_quantile(0.95, 10), 1.812461, 1e-6);
+        assert_near(stat_t_quantile(0.005, 30), -2.749996, 1e-6);
+        assert_near(stat_t_quantile(0.5, 7), 0, 1e-6);
+        assert_near(stat_normal_cdf(1.959963985), 0.975, 1e-9);
+}
+END_TEST
+
+START_TEST(test_ratio)
+{
+        const double before[] = {1, 2, 4}, after[] = {2, 4, 8}, wide[] = {2, 6, 2};
+        struct stat_ratio r = stat_ratio(before, after, 3, 0.95);
+
+        assert_near(r.mean, 2, 1e-12);
+        assert_near(r.low, 2, 1e-9);
+        assert_near(r.high, 2, 1e-9);
+        r = stat_ratio(before, wide, 3, 0.95);
+        ck_assert(r.low < r.mean && r.mean < r.high);
+        assert_near(r.mean, cbrt(3), 1e-12); /* 2, 3, 1/2 */
+        ck_assert(isinf(stat_ratio(before, after, 1, 0.95).high));
+}
+END_TEST
+
+SUITE("stat", test_medians, test_signed_rank_equals_enumeration, test_signed_rank_critical_values, test_signed_rank_of_nothing,
+      test_mann_whitney_equals_enumeration, test_mann_whitney_critical_values, test_approximations_join,
+      test_false_alarms_are_as_rare_as_promised, test_t_quantiles, test_ratio)
