@@ -146,10 +146,7 @@ static int serve(struct mounting *m)
         int r = workspace_open(m->store, 0, &w);
 
         if (r == 0)
-                r = engine_open(w,
-                                &(struct engine_options){workspace_settings(w)->cores, workspace_settings(w)->queue,
-                                                         workspace_settings(w)->grace_ns},
-                                &e);
+                r = workspace_engine(w, NULL, &e);
         if (r < 0)
                 return r;
         return session_run(

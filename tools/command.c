@@ -134,8 +134,7 @@ int command_open(int store_flags, struct workspace **ret)
 
 int command_engine(struct workspace *w, struct engine **ret)
 {
-        const struct settings *settings = workspace_settings(w);
-        int r = engine_open(w, &(struct engine_options){settings->cores, settings->queue, settings->grace_ns}, ret);
+        int r = workspace_engine(w, NULL, ret);
 
         return r < 0 ? fail_as(STATUS_SYSTEM, r) : STATUS_OK;
 }

@@ -40,7 +40,7 @@ struct value *value_unref(struct value *v)
 static int answer_from_store(struct engine *e, struct query *q, answer_fn fn, void *user)
 {
         cleanup(value_unrefp) struct value *v = NULL;
-        int r = q->type->find(e->workspace, q, &v);
+        int r = q->type->find(q, &v);
 
         if (r == 0) {
                 __atomic_add_fetch(&e->counters.hits, 1, __ATOMIC_RELAXED);
@@ -52,10 +52,10 @@ static int answer_from_store(struct engine *e, struct query *q, answer_fn fn, vo
 /* Lock held: whether one more can be begun. */
 static int has_room(struct engine *e, bool is_need)
 {
-        if (store_read_only(workspace_store(e->workspace))) {
+        if (store_read_only(e->place.store)) {
                 e->counters.refused++;
                 return errorf(-EROFS, "this is not known yet, and the store %s is on a read-only disk: nothing can be worked out",
-                              workspace_dir(e->workspace));
+                              e->place.dir);
         }
         if (e->n_jobs >= e->options.queue && !is_need) { /* what a queued job needs is not one more */
                 e->counters.refused++;
@@ -192,14 +192,19 @@ int engine_get(struct engine *e, struct query *q, enum priority p, bool again, i
 
 /* -- life -- */
 
-int engine_open(struct workspace *w, const struct engine_options *options, struct engine **ret)
+int engine_open(const struct engine_place *place, const struct engine_options *options, struct engine **ret)
 {
         struct engine *e = calloc(1, sizeof(*e));
         int r;
 
         if (!e)
                 return -ENOMEM;
-        e->workspace = w;
+        e->place = *place;
+        e->place.dir = strdup(place->dir);
+        if (!e->place.dir) {
+                free(e);
+                return -ENOMEM;
+        }
         if (options)
                 e->options = *options;
         if (e->options.queue == 0)
@@ -214,12 +219,13 @@ int engine_open(struct workspace *w, const struct engine_options *options, struc
         pthread_mutex_init(&e->lock, NULL);
         r = view_open(e);
         if (r == 0) {
-                if (!store_read_only(workspace_store(w)))
-                        leftovers_sweep(workspace_dir(w));
+                if (!store_read_only(place->store))
+                        leftovers_sweep(place->dir);
                 r = schedule_start(e);
         }
         if (r < 0) {
                 view_close(e);
+                free((char *)e->place.dir);
                 free(e);
                 return r;
         }
@@ -236,6 +242,7 @@ struct engine *engine_close(struct engine *e)
         for (size_t i = 0; i < ENGINE_FAILURES; i++)
                 free(e->failures[i].reason);
         pthread_mutex_destroy(&e->lock);
+        free((char *)e->place.dir);
         free(e);
         return NULL;
 }
@@ -270,7 +277,7 @@ enum job_state engine_peek(struct engine *e, struct query *q, uint64_t *ret_job,
                                 break;
                         }
         pthread_mutex_unlock(&e->lock);
-        if (state != JOB_QUEUED && state != JOB_RUNNING && q->type->find(e->workspace, q, &v) == 0) {
+        if (state != JOB_QUEUED && state != JOB_RUNNING && q->type->find(q, &v) == 0) {
                 freep(ret_reason);
                 *ret_reason = NULL;
                 state = JOB_READY; /* another process may have managed what we failed at */

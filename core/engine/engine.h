@@ -1,19 +1,31 @@
 /* The engine: every value is worked out once, whoever asks, however many ask, in whichever process.
  *
- *     ask(query) ── find() in the store: hit ─▶ answer
+ *     engine_ask(query) ── find() in the store: hit ─▶ answer
  *                        │ miss
  *                        ▼
  *           a job, one per query key (single flight); the asker is one of its waiters
- *                        │ need(): what must be there first becomes a job of its own, this one waits for it
+ *                        │ need(): each value that must be there first becomes a job of its own; this one waits for them
  *                        ▼
  *           the queue of the query's resource, people before batches, bounded
  *                        ▼
- *           claim (OFD lock, so that no other process does the same), slot (a core), compute() on a worker, answer every waiter
+ *           claim (OFD lock, so that no other process does the same), slot (a core), compute() on a thread, answer every waiter
  *
- * A query is a value to be worked out: a row of functions and a key. To add one, write a query_type and a constructor (query.c has
- * build, program and run); the engine, the mount's handlers and the command need no change.
+ * A query is a value to be worked out: a row of functions and a key. To add one, write a query_type and a constructor
+ * (core/query/query_build.c is the model; core/engine/ask.h for one that is made of asking others). The engine, the mount's handlers and
+ * the command need no change. The engine knows no solver and no workspace: a query carries what it needs.
  *
- * Waiters come and go. When the last has left, the job is cancelled after the grace period unless somebody asks again.
+ * Why every wait ends.
+ *   - Slots, claims, threads and places in a pool are held only inside compute() and step(), which have no way to ask and wait.
+ *   - A job that waits (for its needs, or for what its step() asked) is a struct and nothing else: no thread, no slot, no claim, no
+ *     descriptor. There may be as many as memory holds; what a job asks for is never refused because the queue is full.
+ *   - The graph "job waits for job" has no cycle: whenever an edge is added, under the engine's lock, the engine looks whether the job
+ *     asked for waits for the asker already, and then refuses the edge: -EDEADLK, with both names.
+ * Other processes hold claims only while they compute, so the same holds across processes.
+ *
+ * Priority and cancellation follow the graph. When a person joins a job that a batch began, the job and everything it waits for, to any
+ * depth, move before the batches. When the last waiter of a job has left, the job is cancelled after the grace period unless somebody
+ * asks again; with it goes, at once, whatever was asked for it alone.
+ *
  * Errors are not remembered (the next asker tries again), but the last sentence is, for a while: engine_peek().
  *
  * Threads: every function may be called from any thread. Callbacks run on engine threads with no lock held, exactly once each.
@@ -26,15 +38,15 @@
 #include "cache/base/progress.h"
 
 struct engine;
-struct workspace;
+struct store;
 struct job;
 
-/* What a query's compute() occupies. */
+/* What a query occupies while it is worked out. */
 enum resource {
         RESOURCE_CORE,  /* one core of its own, for timed runs */
         RESOURCE_BUILD, /* as many free cores as there are, at least one */
-        RESOURCE_DISK,  /* none: short work that may wait for the disk (a worker of a small pool) */
-        RESOURCE_MIND,  /* none, and may ask further queries and wait for them (reduce, localize); a thread of its own, bounded */
+        RESOURCE_DISK,  /* none: short work that may wait for the disk (one of a few threads) */
+        RESOURCE_STEP,  /* none: step() of a query that is made of asking, and only while step() runs (one of a few threads) */
         N_RESOURCES
 };
 
@@ -42,25 +54,39 @@ struct value { /* the head of every value */
         const struct query_type *type;
         unsigned refs; /* atomic */
 };
-struct query { /* the head of every query */
+struct query { /* the head of every query; what the functions below need beside it stands behind it */
         const struct query_type *type;
         unsigned refs;     /* atomic */
         struct digest key; /* of everything the value depends on; set by the constructor */
 };
 
+/* How long work is going to occupy its slot, from what was measured. */
+struct cost {
+        uint64_t mean_ns;
+        uint64_t deviation_ns; /* standard deviation; 0: not known, taken to be as much as the mean */
+        uint64_t most_ns;      /* it is ended then; 0: never */
+};
+
+struct query_list;
+/* Takes over the reference, also when it fails with -ENOMEM. */
+int query_list_add(struct query_list *n, struct query *q);
+
 struct query_type {
         const char *name; /* "run" */
         enum resource resource;
         /* The stored value: 0; -ENOENT when it must be worked out; else an error. Must be cheap: it is called in the mount's handlers. */
-        int (*find)(struct workspace *w, struct query *q, struct value **ret);
-        /* A query whose value compute() cannot do without, or *ret NULL; asked until it returns none. NULL: never any. */
-        int (*need)(struct workspace *w, struct query *q, struct query **ret);
+        int (*find)(struct query *q, struct value **ret);
+        /* Adds the queries whose values compute() cannot do without and that are not there yet; asked until it adds none. NULL: never any. */
+        int (*need)(struct query *q, struct query_list *ret);
         /* Works it out and stores it. `j` gives its slot, its cancel descriptor, and takes its progress. Never called when need()'s failed.
          * -ENOENT, and need() has something again: that has gone meanwhile; it is seen to, and compute() called once more. */
-        int (*compute)(struct workspace *w, struct query *q, struct job *j, struct value **ret);
-        void (*describe)(struct workspace *w, const struct query *q, struct buffer *ret); /* "run kissat 1a2b3c4d case 42" */
-        uint64_t (*estimate)(struct workspace *w, const struct query *q); /* ns it will take, 0: no idea; NULL: never any */
-        bool (*gone)(struct workspace *w, const struct query *q); /* what it is asked of is no more: its job ends; NULL: never */
+        int (*compute)(struct query *q, struct job *j, struct value **ret);
+        /* Instead of compute(), for a query made of asking (RESOURCE_STEP): see core/engine/ask.h. */
+        int (*step)(struct query *q, struct job *j, void **state, struct value **ret);
+        void (*free_state)(void *state);                             /* of what step() left in *state; NULL: nothing to free */
+        void (*describe)(const struct query *q, struct buffer *ret); /* "run kissat 1a2b3c4d case 42" */
+        bool (*estimate)(const struct query *q, struct cost *ret);   /* false: nothing was measured; NULL: never anything */
+        bool (*gone)(const struct query *q); /* what it is asked of is no more: its job ends; NULL: never */
         void (*free_query)(struct query *q);
         void (*free_value)(struct value *v);
 };
@@ -74,12 +100,21 @@ DEFINE_CLEANUP(struct value *, value_unref)
 
 /* -- life ------------------------------------------------------------------------------------------------------- */
 
+/* Where an engine works; workspace_engine() has that of a store. */
+struct engine_place {
+        const char *dir; /* slots/, claims/ and engines/ are kept in it; copied */
+        struct store
+                *store; /* values are put into it by others too: looked at when it changes. Read-only: nothing is worked out */
+        /* A number that changes when queries may have become `gone`; called a few times a second, without a lock. NULL: never any. */
+        uint64_t (*changes)(void *user);
+        void *user;
+};
 struct engine_options {
         unsigned cores;    /* slots to use at most; 0: all that host_cores() gives */
         unsigned queue;    /* jobs at most; further askers get -EAGAIN; 0: 65536 */
         uint64_t grace_ns; /* after the last waiter left; 0: 3 s */
 };
-int engine_open(struct workspace *w, const struct engine_options *options, struct engine **ret);
+int engine_open(const struct engine_place *place, const struct engine_options *options, struct engine **ret);
 struct engine *engine_close(struct engine *e); /* cancels what runs, answers every waiter with -ECANCELED, joins all threads */
 
 /* -- asking ----------------------------------------------------------------------------------------------------- */
@@ -92,10 +127,10 @@ enum priority {
 /* `reason` is the sentence that goes with a failure, else NULL. `v` is borrowed. */
 typedef void (*answer_fn)(void *user, int r, struct value *v, const char *reason);
 
-/* Asks. 0: the answer will come by `fn` (perhaps before this returns), unless engine_leave() takes the ticket back first.
- * -EAGAIN: the queue is full. -EROFS: it is not known, and the store is read-only. The ticket is freed by the answer or by
- * engine_leave(). `again` measures anew even when a value is there. *ret is set before the answer can come, and left alone when it comes
- * at once; q stays the caller's. */
+/* Asks for one value; for many see core/engine/ask.h. 0: the answer will come by `fn` (perhaps before this returns), unless engine_leave()
+ * takes the ticket back first. -EAGAIN: the queue is full. -EROFS: it is not known, and the store is read-only. The ticket is freed by the
+ * answer or by engine_leave(). `again` measures anew even when a value is there. *ret is set before the answer can come, and left alone when
+ * it comes at once; q stays the caller's. */
 struct ticket;
 int engine_ask(struct engine *e, struct query *q, enum priority p, bool again, answer_fn fn, void *user, struct ticket **ret);
 /* `t` is what engine_ask() was given as `ret`: it is read under the engine's lock, so that it may still be NULL while another thread is in
@@ -137,12 +172,12 @@ int engine_each_job_of_store(const char *store_dir, void (*fn)(void *user, const
 
 struct engine_counters {
         uint64_t asked, hits, started, finished, failed, cancelled, joined, refused;
-        uint64_t queued, running, waiters; /* now */
+        uint64_t queued, running, waiters; /* now; a job that waits for others is neither queued nor running */
         unsigned slots;
 };
 void engine_counters(struct engine *e, struct engine_counters *ret);
 
-/* -- for compute() ---------------------------------------------------------------------------------------------- */
+/* -- for compute() and step() ------------------------------------------------------------------------------------ */
 
 const cpu_set_t *job_cpus(struct job *j); /* the cores of its slots */
 unsigned job_slot(struct job *j);         /* number of its first slot */

@@ -4,11 +4,11 @@
 #include <pthread.h>
 
 #include "core/engine/engine.h"
-#include "core/query/workspace.h"
+#include "cache/store/store.h"
 
 #define ENGINE_SLOTS_MAX 64 /* cores one engine uses at most */
 #define ENGINE_DISK      4  /* RESOURCE_DISK jobs at a time */
-#define ENGINE_MINDS     32 /* RESOURCE_MIND jobs at a time: each is a thread that mostly waits */
+#define ENGINE_STEPS     4  /* RESOURCE_STEP jobs at a time */
 #define ENGINE_FAILURES  256
 #define PHASE_SIZE       128
 #define ENGINE_BUCKETS   (1u << 14)
@@ -20,6 +20,12 @@ struct ticket {
         enum priority priority;
         struct ticket *previous, *next;
 };
+
+struct query_list {
+        struct query **list; /* owns refs */
+        size_t n;
+};
+void query_list_done(struct query_list *n);
 
 enum job_stage {
         STAGE_NEED,      /* waits for the job of another query */
@@ -75,7 +81,7 @@ struct failure {
 };
 
 struct engine {
-        struct workspace *workspace;
+        struct engine_place place; /* dir: owned */
         struct engine_options options;
         char slots_dir[PATH_SIZE], claims_dir[PATH_SIZE], engines_dir[PATH_SIZE];
         int cpus[ENGINE_SLOTS_MAX]; /* of each slot */

@@ -298,6 +298,23 @@ void job_cancel(struct job *j)
 
 /* -- needs -- */
 
+int query_list_add(struct query_list *n, struct query *q)
+{
+        if (list_grow(n->list, n->n) < 0) {
+                query_unref(q);
+                return -ENOMEM;
+        }
+        n->list[n->n++] = q;
+        return 0;
+}
+
+void query_list_done(struct query_list *n)
+{
+        for (size_t i = 0; i < n->n; i++)
+                query_unref(n->list[i]);
+        free(n->list);
+}
+
 void need_answered(void *user, int r, struct value *, const char *reason)
 {
         struct job *j = user;
@@ -345,19 +362,19 @@ static int job_ask_need(struct job *j, struct query *need)
 void job_advance(struct job *j)
 {
         struct engine *e = j->engine;
-        cleanup(query_unrefp) struct query *need = NULL;
+        cleanup(query_list_done) struct query_list needs = {0};
         int r = 0;
 
         job_ref(j);
         pthread_mutex_unlock(&e->lock);
         if (j->query->type->need)
-                r = j->query->type->need(e->workspace, j->query, &need);
-        if (r == 0 && need)
-                r = job_ask_need(j, need);
+                r = j->query->type->need(j->query, &needs);
+        if (r == 0 && needs.n > 0)
+                r = job_ask_need(j, needs.list[0]);
         pthread_mutex_lock(&e->lock);
         if (r < 0 && !j->cancelled)
                 job_finish(j, r, NULL, error_message(r));
-        else if (!need && !j->cancelled) {
+        else if (needs.n == 0 && !j->cancelled) {
                 j->stage = STAGE_QUEUED;
                 queue_add(&e->queues[j->query->type->resource][j->priority], j);
                 engine_wake(e);

@@ -79,7 +79,7 @@ static int view_each(struct engine *e, void (*fn)(void *user, const struct job_v
         for (size_t i = 0; i < n; i++) {
                 cleanup_buffer struct buffer what = {0};
 
-                list[i].job->query->type->describe(e->workspace, list[i].job->query, &what);
+                list[i].job->query->type->describe(list[i].job->query, &what);
                 list[i].view.what = what.data ? what.data : "";
                 fn(user, &list[i].view);
         }
@@ -180,13 +180,13 @@ int view_open(struct engine *e)
         for (size_t i = 0; i < ARRAY_SIZE(dirs); i++) {
                 char *path = (char *)e + dirs[i].offset;
 
-                r = path_join(path, workspace_dir(e->workspace), dirs[i].name);
-                if (r == 0 && !store_read_only(workspace_store(e->workspace)))
+                r = path_join(path, e->place.dir, dirs[i].name);
+                if (r == 0 && !store_read_only(e->place.store))
                         r = make_dirs(path, 0700);
                 if (r < 0)
                         return r;
         }
-        if (store_read_only(workspace_store(e->workspace)))
+        if (store_read_only(e->place.store))
                 return 0; /* there will be nothing to show */
         snprintf(pid, sizeof(pid), "%d", (int)getpid());
         /* shared: a process may have two engines; wait: for who sweeps what the last process of that number left */
@@ -255,7 +255,7 @@ int engine_each_job(struct engine *e, void (*fn)(void *user, const struct job_vi
 {
         int r = view_each(e, fn, user);
 
-        return r < 0 ? r : view_each_other(workspace_dir(e->workspace), getpid(), fn, user);
+        return r < 0 ? r : view_each_other(e->place.dir, getpid(), fn, user);
 }
 
 int engine_each_job_of_store(const char *store_dir, void (*fn)(void *user, const struct job_view *j), void *user)

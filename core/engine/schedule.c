@@ -152,9 +152,9 @@ static bool job_is_cancelled(void *user)
 /* A run waits in the queue for hours, and gc takes the program meanwhile, or it turns out to be damaged when it is read. */
 static bool job_lacks(struct job *j)
 {
-        cleanup(query_unrefp) struct query *need = NULL;
+        cleanup(query_list_done) struct query_list needs = {0};
 
-        return !j->second && j->query->type->need && j->query->type->need(j->engine->workspace, j->query, &need) == 0 && need;
+        return !j->second && j->query->type->need && j->query->type->need(j->query, &needs) == 0 && needs.n > 0;
 }
 
 /* From the beginning, as if it had just been asked. Drops the lock; the job may be gone afterwards. */
@@ -181,12 +181,12 @@ static void *job_thread(void *user)
 
         error_clear();
         if (!j->again) /* somebody may have done it between the first look and our claim */
-                r = j->query->type->find(e->workspace, j->query, &v);
+                r = j->query->type->find(j->query, &v);
         if (r == -ENOENT) {
                 error_clear();
                 r = fault_at("engine.compute");
                 if (r == 0)
-                        r = j->query->type->compute(e->workspace, j->query, j, &v);
+                        r = j->query->type->compute(j->query, j, &v);
         }
         fault_at("engine.answer");
         if (r < 0)
@@ -213,6 +213,7 @@ static void job_start(struct job *j)
 {
         struct engine *e = j->engine;
         pthread_attr_t attributes;
+        struct cost cost;
         pthread_t thread;
         int r = 0;
 
@@ -221,8 +222,8 @@ static void job_start(struct job *j)
         j->started = now_ns();
         j->progress = (struct progress){.tell = job_tell, .stop = job_is_cancelled, .user = j};
         j->cancel_fd = eventfd(0, EFD_CLOEXEC);
-        if (j->query->type->estimate)
-                j->estimate = j->query->type->estimate(e->workspace, j->query);
+        if (j->query->type->estimate && j->query->type->estimate(j->query, &cost))
+                j->estimate = cost.mean_ns;
         e->running[j->query->type->resource]++;
         e->counters.started++;
         e->n_workers++;
@@ -296,7 +297,7 @@ static bool job_found(struct job *j)
                 return false;
         job_ref(j);
         pthread_mutex_unlock(&e->lock);
-        r = j->query->type->find(e->workspace, j->query, &v);
+        r = j->query->type->find(j->query, &v);
         pthread_mutex_lock(&e->lock);
         if (r == 0 && (j->stage == STAGE_QUEUED || j->stage == STAGE_ELSEWHERE)) {
                 job_dequeue(j);
@@ -329,18 +330,18 @@ static void look_gone(struct engine *e, uint64_t *changes, uint64_t now, uint64_
 {
         uint64_t seen;
 
-        if (!e->all_first)
+        if (!e->all_first || !e->place.changes)
                 return;
         if (now - *looked >= 200 * NSEC_PER_MSEC) {
                 *looked = now;
                 pthread_mutex_unlock(&e->lock);
-                seen = workspace_recipes_changed(e->workspace);
+                seen = e->place.changes(e->place.user);
                 pthread_mutex_lock(&e->lock);
                 if (seen != *changes) {
                         *changes = seen;
                 again:
                         for (struct job *j = e->all_first; j; j = j->all_next)
-                                if (!j->cancelled && j->query->type->gone && j->query->type->gone(e->workspace, j->query)) {
+                                if (!j->cancelled && j->query->type->gone && j->query->type->gone(j->query)) {
                                         j->gone = true;
                                         job_cancel(j);
                                         goto again; /* the lock was dropped: the list may be another */
@@ -473,7 +474,7 @@ static void look_store(struct engine *e, uint64_t *generation, uint64_t now, uin
         }
         *looked = now;
         sooner(when, now + 100 * NSEC_PER_MSEC);
-        g = store_generation(workspace_store(e->workspace));
+        g = store_generation(e->place.store);
         if (g == *generation)
                 return;
         *generation = g;
@@ -517,7 +518,7 @@ static void *schedule_thread(void *user)
                 look_gone(e, &changes, now, &config_looked, &when);
                 look_elsewhere(e, now, &when);
                 look_slotless(e, RESOURCE_DISK, ENGINE_DISK, &when);
-                look_slotless(e, RESOURCE_MIND, ENGINE_MINDS, &when);
+                look_slotless(e, RESOURCE_STEP, ENGINE_STEPS, &when);
                 look_slots(e, now, &when);
                 look_store(e, &generation, now, &looked, &when);
                 if (e->dirty && now - e->published >= pause) {

@@ -1,6 +1,7 @@
 #include "core/query/config_text.h"
 
-#include "core/query/workspace.h"
+#include "core/query/tables.h"
+#include "core/recipe/recipe.h"
 
 #define COPY_KEY "config"
 

@@ -8,6 +8,7 @@
 
 struct build_query {
         struct query query;
+        struct workspace *workspace;
         struct solver *solver; /* owns a ref */
         uint32_t commit;
         struct digest build_key;
@@ -65,15 +66,15 @@ static bool record_is_usable(struct workspace *w, const struct build_record *rec
         return true;
 }
 
-static int build_query_find(struct workspace *w, struct query *query, struct value **ret)
+static int build_query_find(struct query *query, struct value **ret)
 {
         struct build_query *q = (struct build_query *)query;
         cleanup(build_record_unrefp) struct build_record *record = NULL;
-        int r = record_fetch(w, &q->build_key, false, &record);
+        int r = record_fetch(q->workspace, &q->build_key, false, &record);
 
         if (r < 0)
                 return r;
-        if (!record_is_usable(w, record))
+        if (!record_is_usable(q->workspace, record))
                 return -ENOENT;
         *ret = build_value_new(record);
         return *ret ? 0 : -ENOMEM;
@@ -97,12 +98,14 @@ static void duration_note(struct store_txn *t, const struct build_query *q, uint
         meta_number_put(t, key, before > 0 ? (before * 3 + ns) / 4 : ns);
 }
 
-static uint64_t build_query_estimate(struct workspace *w, const struct query *query)
+static bool build_query_estimate(const struct query *query, struct cost *ret)
 {
+        const struct build_query *q = (const struct build_query *)query;
         char key[128];
 
-        duration_key((const struct build_query *)query, key);
-        return meta_number(w, key);
+        duration_key(q, key);
+        *ret = (struct cost){.mean_ns = meta_number(q->workspace, key)};
+        return ret->mean_ns > 0;
 }
 
 struct record_to_put {
@@ -173,9 +176,10 @@ static int keep_known(struct workspace *w, const struct build_query *q, struct b
         return 1;
 }
 
-static int build_query_compute(struct workspace *w, struct query *query, struct job *j, struct value **ret)
+static int build_query_compute(struct query *query, struct job *j, struct value **ret)
 {
         struct build_query *q = (struct build_query *)query;
+        struct workspace *w = q->workspace;
         cleanup(build_record_unrefp) struct build_record *record = NULL;
         const struct settings *settings = workspace_settings(w);
         char work[PATH_SIZE], ccache[PATH_SIZE];
@@ -221,7 +225,7 @@ static int build_query_compute(struct workspace *w, struct query *query, struct 
         return *ret ? 0 : -ENOMEM;
 }
 
-static void build_query_describe(struct workspace *, const struct query *query, struct buffer *ret)
+static void build_query_describe(const struct query *query, struct buffer *ret)
 {
         const struct build_query *q = (const struct build_query *)query;
         struct commit c;
@@ -233,9 +237,11 @@ static void build_query_describe(struct workspace *, const struct query *query, 
                 buffer_addf(ret, " %s", q->output);
 }
 
-static bool build_query_gone(struct workspace *w, const struct query *query)
+static bool build_query_gone(const struct query *query)
 {
-        return solver_is_gone(w, ((const struct build_query *)query)->solver);
+        const struct build_query *q = (const struct build_query *)query;
+
+        return solver_is_gone(q->workspace, q->solver);
 }
 
 static void build_query_free(struct query *query)
@@ -247,8 +253,8 @@ static void build_query_free(struct query *query)
         free(q);
 }
 
-static int build_query_new(const struct query_type *type, struct solver *s, uint32_t commit, const char *output,
-                           struct query **ret)
+static int build_query_new(const struct query_type *type, struct workspace *w, struct solver *s, uint32_t commit,
+                           const char *output, struct query **ret)
 {
         struct build_query *q = calloc(1, sizeof(*q));
         struct hasher *h;
@@ -257,6 +263,7 @@ static int build_query_new(const struct query_type *type, struct solver *s, uint
         if (!q)
                 return -ENOMEM;
         q->query = (struct query){.type = type, .refs = 1};
+        q->workspace = w;
         q->solver = solver_ref(s);
         q->commit = commit;
         r = build_key(s->history, commit, s->recipe, &q->build_key);
@@ -287,9 +294,9 @@ const struct query_type query_build_type = {
         .free_value = build_value_free,
 };
 
-int query_build(struct workspace *, struct solver *s, uint32_t commit, struct query **ret)
+int query_build(struct workspace *w, struct solver *s, uint32_t commit, struct query **ret)
 {
-        return build_query_new(&query_build_type, s, commit, NULL, ret);
+        return build_query_new(&query_build_type, w, s, commit, NULL, ret);
 }
 
 /* -- program: a built file, in the folder where it can be executed and read -- */
@@ -302,10 +309,12 @@ static const struct build_output *program_output(const struct build_query *q, co
         return NULL;
 }
 
-static int program_need(struct workspace *w, struct query *query, struct query **ret)
+static int program_need(struct query *query, struct query_list *ret)
 {
         struct build_query *q = (struct build_query *)query;
+        struct workspace *w = q->workspace;
         cleanup(build_record_unrefp) struct build_record *record = NULL;
+        struct query *build;
         const struct build_output *o;
         int r = record_fetch(w, &q->build_key, false, &record);
 
@@ -314,12 +323,14 @@ static int program_need(struct workspace *w, struct query *query, struct query *
         o = r == 0 ? program_output(q, record) : NULL;
         if (r == 0 && (!record->ok || !o || programs_has(workspace_programs(w), &o->id)))
                 return 0;
-        return query_build(w, q->solver, q->commit, ret);
+        r = query_build(w, q->solver, q->commit, &build);
+        return r < 0 ? r : query_list_add(ret, build);
 }
 
-static int program_compute(struct workspace *w, struct query *query, struct job *, struct value **ret)
+static int program_compute(struct query *query, struct job *, struct value **ret)
 {
         struct build_query *q = (struct build_query *)query;
+        struct workspace *w = q->workspace;
         cleanup(build_record_unrefp) struct build_record *record = NULL;
         cleanup_free struct program_value *v = calloc(1, sizeof(*v));
         const struct build_output *o;
@@ -347,9 +358,11 @@ static int program_compute(struct workspace *w, struct query *query, struct job 
 
 /* Materializing may take a moment even when everything is known, so a program is never simply found; but where nothing can be worked out,
  * it has to be. */
-static int program_find(struct workspace *w, struct query *query, struct value **ret)
+static int program_find(struct query *query, struct value **ret)
 {
-        return store_read_only(workspace_store(w)) ? program_compute(w, query, NULL, ret) : -ENOENT;
+        const struct build_query *q = (const struct build_query *)query;
+
+        return store_read_only(workspace_store(q->workspace)) ? program_compute(query, NULL, ret) : -ENOENT;
 }
 
 static void program_value_free(struct value *value)
@@ -389,9 +402,9 @@ static const struct query_type query_kept_type = {
         .free_value = program_value_free,
 };
 
-int query_program(struct workspace *, struct solver *s, uint32_t commit, const char *output, bool kept, struct query **ret)
+int query_program(struct workspace *w, struct solver *s, uint32_t commit, const char *output, bool kept, struct query **ret)
 {
-        return build_query_new(kept ? &query_kept_type : &query_program_type, s, commit, output, ret);
+        return build_query_new(kept ? &query_kept_type : &query_program_type, w, s, commit, output, ret);
 }
 
 /* -- which commits -- */

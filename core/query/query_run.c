@@ -4,6 +4,7 @@
 
 struct run_query {
         struct query query;
+        struct workspace *workspace;
         struct cell cell; /* owns refs on solver and case */
         struct digest build_key;
         uint8_t key[RUN_KEY_SIZE];
@@ -33,15 +34,15 @@ static void run_value_free(struct value *value)
         free(v);
 }
 
-static int run_query_find(struct workspace *w, struct query *query, struct value **ret)
+static int run_query_find(struct query *query, struct value **ret)
 {
         struct run_query *q = (struct run_query *)query;
         cleanup(build_record_unrefp) struct build_record *record = NULL;
         cleanup(fact_unrefp) struct fact *f = NULL;
-        int r = fact_find(w, q->key, &q->limits, false, &f);
+        int r = fact_find(q->workspace, q->key, &q->limits, false, &f);
 
         if (r == -ENOENT) { /* a commit that cannot be built is an answer, too */
-                r = build_find(w, q->cell.solver, q->cell.commit, false, &record);
+                r = build_find(q->workspace, q->cell.solver, q->cell.commit, false, &record);
                 if (r == 0 && record->ok)
                         r = -ENOENT;
         }
@@ -51,21 +52,17 @@ static int run_query_find(struct workspace *w, struct query *query, struct value
         return *ret ? 0 : -ENOMEM;
 }
 
-static int run_query_need(struct workspace *w, struct query *query, struct query **ret)
+static int run_query_need(struct query *query, struct query_list *ret)
 {
         struct run_query *q = (struct run_query *)query;
         cleanup(query_unrefp) struct query *build = NULL;
         cleanup(value_unrefp) struct value *v = NULL;
-        int r = query_build(w, q->cell.solver, q->cell.commit, &build);
+        int r = query_build(q->workspace, q->cell.solver, q->cell.commit, &build);
 
         if (r < 0)
                 return r;
-        r = build->type->find(w, build, &v);
-        if (r == -ENOENT) {
-                *ret = steal_pointer(build);
-                r = 0;
-        }
-        return r;
+        r = build->type->find(build, &v);
+        return r == -ENOENT ? query_list_add(ret, steal_pointer(build)) : r;
 }
 
 /* NULL when there is no memory left. */
@@ -142,12 +139,14 @@ static int fact_put(struct workspace *w, const struct run_query *q, const struct
         return store_update(workspace_store(w), fact_put_in, &p);
 }
 
-static uint64_t run_query_estimate(struct workspace *w, const struct query *query)
+static bool run_query_estimate(const struct query *query, struct cost *ret)
 {
+        const struct run_query *q = (const struct run_query *)query;
         char key[128];
 
-        duration_key((const struct run_query *)query, key);
-        return meta_number(w, key);
+        duration_key(q, key);
+        *ret = (struct cost){.mean_ns = meta_number(q->workspace, key), .most_ns = q->limits.wall_ns};
+        return ret->mean_ns > 0;
 }
 
 /* The programs of a build, each held in the folder while the run lasts. */
@@ -221,9 +220,10 @@ static int run_measure(struct workspace *w, const struct run_query *q, struct jo
                 ret);
 }
 
-static int run_query_compute(struct workspace *w, struct query *query, struct job *j, struct value **ret)
+static int run_query_compute(struct query *query, struct job *j, struct value **ret)
 {
         struct run_query *q = (struct run_query *)query;
+        struct workspace *w = q->workspace;
         cleanup(build_record_unrefp) struct build_record *record = NULL;
         cleanup(fact_unrefp) struct fact *f = NULL;
         json_t *about;
@@ -242,7 +242,7 @@ static int run_query_compute(struct workspace *w, struct query *query, struct jo
         return *ret ? 0 : -ENOMEM;
 }
 
-static void run_query_describe(struct workspace *, const struct query *query, struct buffer *ret)
+static void run_query_describe(const struct query *query, struct buffer *ret)
 {
         const struct run_query *q = (const struct run_query *)query;
         struct commit c;
@@ -270,9 +270,11 @@ static void run_query_free(struct query *query)
         free(q);
 }
 
-static bool run_query_gone(struct workspace *w, const struct query *query)
+static bool run_query_gone(const struct query *query)
 {
-        return solver_is_gone(w, ((const struct run_query *)query)->cell.solver);
+        const struct run_query *q = (const struct run_query *)query;
+
+        return solver_is_gone(q->workspace, q->cell.solver);
 }
 
 const struct query_type query_run_type = {
@@ -302,6 +304,7 @@ int query_run(struct workspace *w, const struct cell *cell, struct query **ret)
         if (!q)
                 return -ENOMEM;
         q->query = (struct query){.type = &query_run_type, .refs = 1};
+        q->workspace = w;
         q->cell = *cell;
         solver_ref(q->cell.solver);
         case_info_ref(q->cell.info);

@@ -9,21 +9,6 @@
 #include "core/query/config_text.h"
 #include "core/query/names.h"
 
-const struct store_table workspace_tables[N_TABLES] = {
-        [TABLE_META] = {"meta", true},
-        [TABLE_NAMES] = {"names", true},
-        [TABLE_COMMITS] = {"commits", true},
-        [TABLE_OIDS] = {"oids", true},
-        [TABLE_REFS] = {"refs", true},
-        [TABLE_SOURCES] = {"sources", true},
-        [TABLE_CASES] = {"cases", true},
-        [TABLE_CASE_NAMES] = {"case-names", true},
-        [TABLE_CASE_DIGESTS] = {"case-digests", true},
-        [TABLE_BUILDS] = {"builds", true},
-        [TABLE_FACTS] = {"facts", true},
-        [TABLE_PROGRAMS] = {"programs", false},
-};
-
 static const struct history_tables history_tables = {
         .commits = TABLE_COMMITS, .oids = TABLE_OIDS, .refs = TABLE_REFS, .sources = TABLE_SOURCES};
 static const struct cases_tables cases_tables = {.cases = TABLE_CASES, .names = TABLE_CASE_NAMES, .digests = TABLE_CASE_DIGESTS};
@@ -575,6 +560,22 @@ int workspace_remove_solvers(struct workspace *w, const char *const *names, size
 const struct settings *workspace_settings(struct workspace *w)
 {
         return &w->settings;
+}
+
+static uint64_t recipes_changed(void *workspace)
+{
+        return workspace_recipes_changed(workspace);
+}
+
+int workspace_engine(struct workspace *w, const struct engine_options *options, struct engine **ret)
+{
+        struct engine_options o = options ? *options : (struct engine_options){0};
+
+        o.cores = o.cores ?: w->settings.cores;
+        o.queue = o.queue ?: w->settings.queue;
+        o.grace_ns = o.grace_ns ?: w->settings.grace_ns;
+        return engine_open(&(struct engine_place){.dir = w->dir, .store = w->store, .changes = recipes_changed, .user = w}, &o,
+                           ret);
 }
 
 /* -- life -- */

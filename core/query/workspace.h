@@ -24,24 +24,9 @@
 #include "core/engine/engine.h"
 #include "core/run/fact.h"
 #include "core/query/settings.h"
+#include "core/query/tables.h"
 
 struct workspace;
-
-enum table {
-        TABLE_META,  /* version, settings that are not a person's */
-        TABLE_NAMES, /* core/query/names.h */
-        TABLE_COMMITS,
-        TABLE_OIDS,
-        TABLE_REFS,
-        TABLE_SOURCES,
-        TABLE_CASES,
-        TABLE_CASE_NAMES,
-        TABLE_CASE_DIGESTS,
-        TABLE_BUILDS,   /* build key → build_record */
-        TABLE_FACTS,    /* query.h: run key + limits → fact */
-        TABLE_PROGRAMS, /* not journaled */
-        N_TABLES
-};
 
 struct solver {
         unsigned refs;
@@ -70,7 +55,6 @@ int workspace_create(const char *dir); /* -EEXIST when there is a store already;
 int workspace_find(const char *dir);
 int workspace_open(const char *dir, int store_flags, struct workspace **ret);
 struct workspace *workspace_close(struct workspace *w);
-extern const struct store_table workspace_tables[N_TABLES];
 
 const char *workspace_dir(struct workspace *w);
 struct store *workspace_store(struct workspace *w);
@@ -102,3 +86,6 @@ int workspace_add_solver(struct workspace *w, struct recipe *const *recipes, siz
 int workspace_remove_solvers(struct workspace *w, const char *const *names, size_t n);
 
 const struct settings *workspace_settings(struct workspace *w); /* as read at open */
+
+/* An engine on this store, with the settings of its config where `options` (may be NULL) has none. To be closed before the workspace. */
+int workspace_engine(struct workspace *w, const struct engine_options *options, struct engine **ret);

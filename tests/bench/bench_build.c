@@ -213,7 +213,7 @@ static int commits_open(struct commits *c, const char *repository, const char *r
         if (r == 0)
                 r = workspace_open(c->store, 0, &c->workspace);
         if (r == 0)
-                r = engine_open(c->workspace, NULL, &c->engine);
+                r = workspace_engine(c->workspace, NULL, &c->engine);
         if (r == 0)
                 r = workspace_solver(c->workspace, "synthetic", &c->solver);
         if (r == 0)

@@ -27,7 +27,7 @@ int fixture_serve(const char *store, const char *mount, bool finished)
         int r = workspace_open(store, 0, &w);
 
         if (r == 0)
-                r = engine_open(w, NULL, &e);
+                r = workspace_engine(w, NULL, &e);
         if (r == 0)
                 r = session_run(w, e, &options);
         if (r < 0)

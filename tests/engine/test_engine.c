@@ -31,8 +31,10 @@ struct number_query {
 
 static struct value *number_value(void);
 static const struct query_type number_type;
+static struct workspace *w;
+static struct engine *e;
 
-static int number_find(struct workspace *w, struct query *q, struct value **ret)
+static int number_find(struct query *q, struct value **ret)
 {
         cleanup_blob struct blob b = {0};
         int r;
@@ -48,7 +50,7 @@ static int number_find(struct workspace *w, struct query *q, struct value **ret)
 
 static struct query *number_new(unsigned number, int need, enum resource resource);
 
-static int number_need(struct workspace *w, struct query *q, struct query **ret)
+static int number_need(struct query *q, struct query_list *ret)
 {
         struct number_query *n = (struct number_query *)q;
         cleanup(query_unrefp) struct query *need = NULL;
@@ -57,9 +59,7 @@ static int number_need(struct workspace *w, struct query *q, struct query **ret)
         if (n->need < 0)
                 return 0;
         need = number_new((unsigned)n->need, -1, RESOURCE_DISK);
-        if (number_find(w, need, &v) == -ENOENT)
-                *ret = steal_pointer(need);
-        return 0;
+        return number_find(need, &v) == -ENOENT ? query_list_add(ret, steal_pointer(need)) : 0;
 }
 
 static int forget_in(void *key, struct store_txn *t)
@@ -67,7 +67,7 @@ static int forget_in(void *key, struct store_txn *t)
         return store_delete(t, TABLE_META, SLICE(((struct digest *)key)->bytes, DIGEST_SIZE));
 }
 
-static int number_compute(struct workspace *w, struct query *q, struct job *j, struct value **ret)
+static int number_compute(struct query *q, struct job *j, struct value **ret)
 {
         struct number_query *n = (struct number_query *)q;
         struct pollfd fd = {.fd = job_cancel_fd(j), .events = POLLIN};
@@ -103,7 +103,7 @@ static int number_compute(struct workspace *w, struct query *q, struct job *j, s
         return r;
 }
 
-static void number_describe(struct workspace *, const struct query *q, struct buffer *ret)
+static void number_describe(const struct query *q, struct buffer *ret)
 {
         buffer_addf(ret, "number %u", ((const struct number_query *)q)->number);
 }
@@ -145,13 +145,10 @@ static struct query *number_new(unsigned number, int need, enum resource resourc
         return &n->query;
 }
 
-static struct workspace *w;
-static struct engine *e;
-
 static void open_engine(const struct engine_options *options)
 {
         assert_ok(workspace_open("store", 0, &w));
-        assert_ok(engine_open(w, options, &e));
+        assert_ok(workspace_engine(w, options, &e));
 }
 
 static void close_engine(void)

@@ -85,7 +85,7 @@ void world_make(struct world *ret)
         add_case(workspace_cases(w.workspace), "a.smt2", "(set-logic QF_S)(set-info :status sat)(check-sat)\n");
         add_case(workspace_cases(w.workspace), "folder/b c.smt2", "(check-sat)(check-sat)\n");
         add_case(workspace_cases(w.workspace), "x\n\"'\xff.cnf", "p cnf 1 1\n1 0\n");
-        must(engine_open(w.workspace, &(struct engine_options){.cores = 1, .grace_ns = 1}, &w.engine) == 0);
+        must(workspace_engine(w.workspace, &(struct engine_options){.cores = 1, .grace_ns = 1}, &w.engine) == 0);
         run_one(&w);
         must(write_file_atomic("faults/engine.compute", "fail EIO\n", 9, 0600) == 0);
         *ret = w;

@@ -85,8 +85,7 @@ static void tester_start(struct tester *t)
         *t = (struct tester){.pid = getpid()};
         t->answer.data = malloc(MESSAGE_SIZE);
         assert_ok(workspace_open(getenv("SOLVERFS_STORE"), 0, &t->workspace));
-        assert_ok(engine_open(t->workspace, &(struct engine_options){.grace_ns = workspace_settings(t->workspace)->grace_ns},
-                              &t->engine));
+        assert_ok(workspace_engine(t->workspace, NULL, &t->engine));
         assert_ok(session_new(t->workspace, t->engine, false, &t->session));
         t->fuse = fuse_session_new(&args, &session_operations, sizeof(session_operations), t->session);
         ck_assert_ptr_nonnull(t->fuse);

@@ -1,0 +1,16 @@
+#include "core/query/tables.h"
+
+const struct store_table workspace_tables[N_TABLES] = {
+        [TABLE_META] = {"meta", true},
+        [TABLE_NAMES] = {"names", true},
+        [TABLE_COMMITS] = {"commits", true},
+        [TABLE_OIDS] = {"oids", true},
+        [TABLE_REFS] = {"refs", true},
+        [TABLE_SOURCES] = {"sources", true},
+        [TABLE_CASES] = {"cases", true},
+        [TABLE_CASE_NAMES] = {"case-names", true},
+        [TABLE_CASE_DIGESTS] = {"case-digests", true},
+        [TABLE_BUILDS] = {"builds", true},
+        [TABLE_FACTS] = {"facts", true},
+        [TABLE_PROGRAMS] = {"programs", false},
+};

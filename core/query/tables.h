@@ -1,0 +1,21 @@
+/* The tables of a store. Their numbers are this program's; a store knows them by name. */
+#pragma once
+
+#include "cache/store/store.h"
+
+enum table {
+        TABLE_META,  /* settings that are no person's, and notes: run_notes.c */
+        TABLE_NAMES, /* core/query/names.h */
+        TABLE_COMMITS,
+        TABLE_OIDS,
+        TABLE_REFS,
+        TABLE_SOURCES,
+        TABLE_CASES,
+        TABLE_CASE_NAMES,
+        TABLE_CASE_DIGESTS,
+        TABLE_BUILDS,   /* build key → build_record */
+        TABLE_FACTS,    /* query.h: run key + limits → fact */
+        TABLE_PROGRAMS, /* not journaled */
+        N_TABLES
+};
+extern const struct store_table workspace_tables[N_TABLES];
