@@ -1,0 +1,30 @@
+/* What a solver says of its own effort (conflicts, rlimit-count, …), found by the recipe's patterns: in standard error, else in standard
+ * output, the last match. The same on every machine and at every repetition. */
+#pragma once
+
+#include <jansson.h>
+
+#include "core/recipe/recipe.h"
+#include "core/run/execute.h"
+
+struct effort; /* the patterns, compiled; used by one thread at a time */
+
+struct effort_value {
+        const char *label; /* the pattern's longest word before its group ("conflicts"), else the pattern; the struct effort's */
+        bool found, is_integer;
+        int64_t integer;
+        double real; /* also of an integer */
+};
+struct effort_values {
+        struct effort_value *list; /* one for each pattern, in their order; malloc'd */
+        size_t n;
+};
+
+int effort_new(const struct recipe *recipe, struct effort **ret);
+void effort_free(struct effort *e);
+DEFINE_CLEANUP(struct effort *, effort_free)
+
+/* Lines of more than a megabyte are not searched. 0 or -ENOMEM. */
+int effort_read(struct effort *e, const struct execute_result *run, struct effort_values *ret);
+void effort_values_done(struct effort_values *v);
+json_t *effort_json(const struct effort_values *v); /* new reference: label → number */
