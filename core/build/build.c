@@ -517,9 +517,13 @@ static int record_new(struct attempt *a, const git_oid *commit, bool clean, stru
                 b->outputs = steal_pointer(a->outputs);
                 b->n_outputs = a->n_outputs;
                 a->n_outputs = 0;
+                r = build_record_note_program(b);
         }
-        *ret = b;
-        return 0;
+        if (r < 0)
+                build_record_unref(b);
+        else
+                *ret = b;
+        return r;
 }
 
 static int keep(struct attempt *a, const struct digest *recipe)

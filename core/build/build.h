@@ -25,21 +25,42 @@ struct build_output {
         bool executable;
 };
 
+/* A program is all outputs of a build together: their names and bytes. Results are kept under its digest. */
+struct build_program {
+        struct digest id;
+        bool clean;  /* a clean build has made it */
+        bool struck; /* an incremental build made it and a clean one did not: what was measured with it is not this commit's */
+};
+
 struct build_record {
         unsigned refs;
         bool ok;
-        bool clean;     /* built from nothing, or incrementally */
+        bool clean;     /* `outputs` were made in a clean tree, not on what another build left */
         char *reason;   /* why it failed, one line: "command 2 (ninja -C build shell) exited with status 1"; NULL when ok */
         git_oid commit; /* the one it was really built from (another commit of the same key may show it) */
         int64_t started;
         uint64_t duration_ns, cpu_ns, memory;
         struct build_output *outputs;
         size_t n_outputs;
+        /* Every program that builds of this key have made, the first one first; one of them is of `outputs`. Several that are clean are one
+         * program whose build is not reproducible. Empty unless ok. */
+        struct build_program *programs;
+        size_t n_programs;
+        char *differs;   /* where clean builds differed, one line: "output kissat differs in 19 of 912344 bytes, ..."; or NULL */
         struct blob log; /* the whole output of every command, each announced by a line "+ command" */
 };
 struct build_record *build_record_ref(struct build_record *b);
 struct build_record *build_record_unref(struct build_record *b); /* NULL */
 DEFINE_CLEANUP(struct build_record *, build_record_unref)
+/* The digest under which results of this build stand, whichever of its programs is in the store: of the first program that is not struck.
+ * NULL unless ok. */
+const struct digest *build_record_program(const struct build_record *b);
+/* Does the build know the program as its own, under whichever digest? */
+bool build_record_has_program(const struct build_record *b, const struct digest *id);
+/* Enters the program of `outputs`, made as `clean` says. When it is the first clean one, what incremental builds made else is struck.
+ * 0, or -ENOMEM. */
+int build_record_note_program(struct build_record *b);
+void build_outputs_digest(const struct build_output *list, size_t n, struct digest *ret);
 int build_record_encode(const struct build_record *b, struct buffer *ret);
 int build_record_decode(struct slice bytes, bool with_log, struct build_record **ret); /* -EBADMSG */
 

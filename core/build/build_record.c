@@ -3,7 +3,7 @@
 #include "core/build/build.h"
 #include "cache/base/record.h"
 
-#define FORMAT_VERSION 1
+#define FORMAT_VERSION 2 /* 1: without programs and differs */
 
 struct build_record *build_record_ref(struct build_record *b)
 {
@@ -18,11 +18,75 @@ struct build_record *build_record_unref(struct build_record *b)
         for (size_t i = 0; i < b->n_outputs; i++)
                 free(b->outputs[i].name);
         free(b->outputs);
+        free(b->programs);
+        free(b->differs);
         free(b->reason);
         blob_done(&b->log);
         free(b);
         return NULL;
 }
+
+/* -- programs --------------------------------------------------------------------------------------------------- */
+
+void build_outputs_digest(const struct build_output *list, size_t n, struct digest *ret)
+{
+        struct hasher *h = hasher_new();
+
+        hasher_string(h, "solverfs program 1");
+        for (size_t i = 0; i < n; i++) {
+                hasher_string(h, list[i].name);
+                hasher_number(h, list[i].executable);
+                hasher_add(h, list[i].id.bytes, DIGEST_SIZE);
+        }
+        hasher_finish(h, ret);
+}
+
+const struct digest *build_record_program(const struct build_record *b)
+{
+        for (size_t i = 0; i < b->n_programs; i++)
+                if (!b->programs[i].struck)
+                        return &b->programs[i].id;
+        return NULL;
+}
+
+static struct build_program *find_program(const struct build_record *b, const struct digest *id)
+{
+        for (size_t i = 0; i < b->n_programs; i++)
+                if (digest_equal(&b->programs[i].id, id))
+                        return &b->programs[i];
+        return NULL;
+}
+
+bool build_record_has_program(const struct build_record *b, const struct digest *id)
+{
+        const struct build_program *p = find_program(b, id);
+
+        return p && !p->struck;
+}
+
+int build_record_note_program(struct build_record *b)
+{
+        struct build_program *p;
+        struct digest id;
+
+        build_outputs_digest(b->outputs, b->n_outputs, &id);
+        p = find_program(b, &id);
+        if (!p) {
+                if (list_grow(b->programs, b->n_programs) < 0)
+                        return -ENOMEM;
+                p = &b->programs[b->n_programs++];
+                *p = (struct build_program){.id = id};
+        }
+        if (!b->clean)
+                return 0;
+        p->clean = true;
+        p->struck = false;
+        for (size_t i = 0; i < b->n_programs; i++)
+                b->programs[i].struck |= !b->programs[i].clean;
+        return 0;
+}
+
+/* -- the store's form ------------------------------------------------------------------------------------------- */
 
 static void add_bytes(struct buffer *b, const void *data, size_t size)
 {
@@ -52,6 +116,13 @@ int build_record_encode(const struct build_record *b, struct buffer *ret)
                 record_put_u64(ret, o->size);
                 record_put_u64(ret, o->executable);
         }
+        record_put_u64(ret, b->n_programs);
+        for (size_t i = 0; i < b->n_programs; i++) {
+                buffer_add(ret, b->programs[i].id.bytes, DIGEST_SIZE);
+                record_put_u8(ret, b->programs[i].clean);
+                record_put_u8(ret, b->programs[i].struck);
+        }
+        add_bytes(ret, b->differs ?: "", b->differs ? strlen(b->differs) : 0);
         add_bytes(ret, b->log.data, b->log.size);
         return buffer_error(ret);
 }
@@ -78,17 +149,40 @@ static void read_outputs(struct record *r, struct build_record *b)
         }
 }
 
+static void read_programs(struct record *r, struct build_record *b)
+{
+        uint64_t n = record_u64(r), length;
+
+        if (n > record_left(r) / DIGEST_SIZE) { /* before it is believed */
+                record_fail(r);
+                return;
+        }
+        b->programs = calloc(n + 1, sizeof(*b->programs));
+        if (!b->programs)
+                r->error = -ENOMEM;
+        for (uint64_t i = 0; i < n && r->error == 0; i++) {
+                struct build_program *p = &b->programs[b->n_programs++];
+
+                record_raw(r, p->id.bytes, DIGEST_SIZE);
+                p->clean = record_bool(r);
+                p->struck = record_bool(r);
+        }
+        length = record_u64(r);
+        if (length > 0)
+                b->differs = record_string(r, length);
+}
+
 int build_record_decode(struct slice bytes, bool with_log, struct build_record **ret)
 {
         cleanup(build_record_unrefp) struct build_record *b = calloc(1, sizeof(*b));
         struct record rec = record_of(bytes);
-        bool has_reason;
+        bool has_reason, old = bytes.size > 0 && *(const uint8_t *)bytes.data == 1;
         int r;
 
         if (!b)
                 return -ENOMEM;
         b->refs = 1;
-        record_version(&rec, FORMAT_VERSION);
+        record_version(&rec, old ? 1 : FORMAT_VERSION);
         b->ok = record_bool(&rec);
         b->clean = record_bool(&rec);
         has_reason = record_bool(&rec);
@@ -100,6 +194,10 @@ int build_record_decode(struct slice bytes, bool with_log, struct build_record *
         if (has_reason)
                 b->reason = record_string(&rec, record_u64(&rec));
         read_outputs(&rec, b);
+        if (!old)
+                read_programs(&rec, b);
+        if (b->ok && b->n_programs == 0 && rec.error == 0)
+                rec.error = build_record_note_program(b);
         if (with_log)
                 record_blob(&rec, record_u64(&rec), &b->log);
         else
