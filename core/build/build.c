@@ -14,6 +14,7 @@
 #define INSIDE       "/build"
 #define CCACHE       "/ccache"
 #define CCACHE_LINKS "/usr/lib/ccache"    /* where Debian keeps compilers' names that are links to ccache */
+#define STACK_TOP    (UINT64_C(64) << 20) /* GCC's driver raises its own limit to that */
 #define FILE_MAX     (UINT64_C(16) << 30) /* the largest file a build may write, and all it may put into its scratch folder */
 #define DISK_FULL    (UINT64_C(16) << 20)
 #define COMMAND_MAX  160 /* of a command in a reason */
@@ -258,6 +259,7 @@ static int execute_command(struct attempt *a, const char *text, struct execute_r
                         .memory = limits->memory,
                         .file_size = FILE_MAX,
                         .processes = limits->processes,
+                        .stack_top = STACK_TOP,
                         .out = {.keep = MAX(limits->output / MAX(strings_count(q->recipe->build), 1), 1 << 16)},
                         .merge = true,
                         .cpus = q->cpus,

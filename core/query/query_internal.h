@@ -8,7 +8,7 @@ uint64_t meta_number(struct workspace *w, const char *key);
 uint64_t meta_number_in(struct store_txn *t, const char *key);
 int meta_number_put(struct store_txn *t, const char *key, uint64_t n);
 
-#define FACT_KEY_SIZE (RUN_KEY_SIZE + 5 * 8)
+#define FACT_KEY_SIZE (RUN_KEY_SIZE + 6 * 8)
 void fact_key(const uint8_t run[RUN_KEY_SIZE], const struct recipe_limits *limits, uint8_t ret[FACT_KEY_SIZE]);
 /* The fact measured under just these limits, else the first one that covers them; -ENOENT. */
 int fact_find(struct workspace *w, const uint8_t run[RUN_KEY_SIZE], const struct recipe_limits *asked, bool brief,

@@ -323,6 +323,7 @@ int query_run(struct workspace *w, const struct cell *cell, struct query **ret)
         hasher_number(h, q->limits.memory);
         hasher_number(h, q->limits.output);
         hasher_number(h, q->limits.processes);
+        hasher_number(h, q->limits.stack);
         hasher_finish(h, &q->query.key);
         *ret = &q->query;
         return 0;

@@ -3,8 +3,8 @@
 
 #include "core/run/host.h"
 
-/* Facts stand under their run key by their limits, in numeric order. Older ones have no process limit in their key; they are found by
- * looking at all that stands under the run key. */
+/* Facts stand under their run key by their limits, in numeric order. Older ones have no process limit in their key, or no stack; they are
+ * found by looking at all that stands under the run key. */
 void fact_key(const uint8_t run[RUN_KEY_SIZE], const struct recipe_limits *limits, uint8_t ret[FACT_KEY_SIZE])
 {
         memcpy(ret, run, RUN_KEY_SIZE);
@@ -13,6 +13,7 @@ void fact_key(const uint8_t run[RUN_KEY_SIZE], const struct recipe_limits *limit
         key_u64(ret + RUN_KEY_SIZE + 16, limits->memory);
         key_u64(ret + RUN_KEY_SIZE + 24, limits->output);
         key_u64(ret + RUN_KEY_SIZE + 32, limits->processes);
+        key_u64(ret + RUN_KEY_SIZE + 40, limits->stack);
 }
 
 void cell_limits(const struct cell *cell, struct recipe_limits *ret)

@@ -31,6 +31,7 @@ const struct recipe_key recipe_keys[N_RECIPE_KEYS] = {
         {"memory", KIND_SIZE, ANY, FIELD(limits.memory), MEGA, UINT64_C(1) << 50},
         {"output-limit", KIND_SIZE, ANY, FIELD(limits.output), KILO, 64 * GIGA},
         {"processes", KIND_COUNT, ANY, FIELD(limits.processes), 1, 1 << 22},
+        {"stack", KIND_SIZE, ANY, FIELD(limits.stack), 256 * KILO, 1024 * GIGA},
         {"samples", KIND_NUMBER, ANY, FIELD(samples), 1, 1000},
         {"build-timeout", KIND_DURATION, PLACE_SOLVER, FIELD(build_limits.wall_ns), NSEC_PER_SEC, 365 * DAY},
         {"build-memory", KIND_SIZE, PLACE_SOLVER, FIELD(build_limits.memory), MEGA, UINT64_C(1) << 50},
@@ -146,7 +147,8 @@ struct recipe *recipe_new(void)
                            .cpu_ns = 20 * NSEC_PER_SEC,
                            .memory = 4 * GIGA,
                            .output = 16 * MEGA,
-                           .processes = 64},
+                           .processes = 64,
+                           .stack = RECIPE_STACK},
                 .build_limits = {.wall_ns = 3600 * NSEC_PER_SEC, .memory = 16 * GIGA, .output = 16 * MEGA, .processes = 4096},
                 .samples = 5,
         };

@@ -20,6 +20,7 @@
  *   memory     4g        units k m g (1024)
  *   output-limit 16m     bytes of stdout and of stderr kept, and of each the most a solver may print before it is ended
  *   processes  64        of a run
+ *   stack      8m        of each process of a run; a solver cannot raise it by itself
  *   build-timeout 60m, build-memory 16g, build-processes 4096     limits of a build
  *   environment          repeated; NAME=VALUE for build and run
  *   samples    5         the most repetitions of a short or noisy run (1: never repeat)
@@ -38,10 +39,11 @@ enum format {
 };
 
 struct recipe_limits {
-        uint64_t wall_ns, cpu_ns, memory, output, processes;
+        uint64_t wall_ns, cpu_ns, memory, output, processes, stack;
 };
 
 #define RECIPE_OUTPUTS_MAX 16
+#define RECIPE_STACK       (UINT64_C(8) << 20) /* the default of `stack` */
 
 struct recipe {
         unsigned refs;

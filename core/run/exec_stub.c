@@ -61,7 +61,7 @@ struct run {
 
 /* What the new process tells before its execve: when that was, or what went wrong. */
 struct news {
-        uint32_t step;
+        uint32_t step, part;
         int32_t error;
         uint64_t time;
 };
@@ -132,37 +132,12 @@ static int order_read(int fd, struct order *ret)
 
 /* -- becoming the program -- */
 
-static bool limit(int resource, uint64_t soft, uint64_t hard)
-{
-        struct rlimit l, now;
-
-        if (getrlimit(resource, &now) < 0)
-                return false;
-        if (now.rlim_max != RLIM_INFINITY && hard > now.rlim_max) /* nobody may raise it */
-                hard = now.rlim_max;
-        l.rlim_max = hard;
-        l.rlim_cur = soft < hard ? soft : hard;
-        return setrlimit(resource, &l) == 0;
-}
-
 /* RLIMIT_NPROC counts a user's tasks: in a user namespace of its own these are us and the program, on the bare machine all there are. */
 static uint64_t tasks_already(const struct exec_request *r)
 {
-        if (r->drop)
+        if (r->drop || r->processes == 0)
                 return 0;
         return r->namespace ? 1 : tree_tasks_of(getuid());
-}
-
-static bool set_limits(const struct exec_request *r)
-{
-        uint64_t seconds = r->cpu_ns / NSEC_PER_SEC + 2; /* for when we should be too slow: the first to say is the poll */
-        uint64_t already = r->user_processes == 0 ? 0 : tasks_already(r);
-
-        return limit(RLIMIT_CORE, 0, 0) && limit(RLIMIT_NOFILE, 1024, 1 << 19) &&
-               (r->cpu_ns == 0 || limit(RLIMIT_CPU, seconds, seconds + 1)) &&
-               (r->address_space == 0 || limit(RLIMIT_AS, r->address_space, r->address_space)) &&
-               (r->file_size == 0 || limit(RLIMIT_FSIZE, r->file_size, r->file_size)) &&
-               (r->user_processes == 0 || limit(RLIMIT_NPROC, already + r->user_processes, already + r->user_processes));
 }
 
 /* Root's power over files for a process that is no longer root, and for what it executes: capabilities(7), "ambient". */
@@ -197,9 +172,9 @@ static bool drop_user(const struct exec_request *r)
                (!r->keep_files || keep_files());
 }
 
-static void say(int fd, enum exec_step step, int error)
+static void say(int fd, enum exec_step step, uint32_t part, int error)
 {
-        struct news n = {.step = step, .error = error, .time = clock_now()};
+        struct news n = {.step = step, .part = part, .error = error, .time = clock_now()};
 
         if (write(fd, &n, sizeof(n)) != sizeof(n))
                 _exit(127);
@@ -232,20 +207,20 @@ static _Noreturn void become(const struct order *o, int news, pid_t stub)
 {
         const struct exec_request *r = o->head;
         enum exec_step failed = STEP_NONE;
+        uint32_t part = 0;
 
         setpgid(0, 0);
         offer_to_oom_killer();
-        umask(r->mask);
         if (r->has_cpus && sched_setaffinity(0, sizeof(r->cpus), &r->cpus) < 0)
                 failed = STEP_AFFINITY;
-        else if (!set_limits(r))
-                failed = STEP_LIMITS;
+        else if (!surroundings_set(&r->surroundings, tasks_already(r), &part))
+                failed = STEP_SURROUNDINGS;
         else if (!drop_user(r))
                 failed = STEP_USER;
         else if (chdir(o->directory) < 0)
                 failed = STEP_DIRECTORY;
         if (failed != STEP_NONE) {
-                say(news, failed, errno);
+                say(news, failed, part, errno);
                 _exit(127);
         }
         /* After the change of user, which clears it. In a namespace PID 1's death ends all anyway. */
@@ -254,14 +229,26 @@ static _Noreturn void become(const struct order *o, int news, pid_t stub)
         unblock_signals();
         for (int i = 0; i < 200;
              i++) { /* ETXTBSY: the file was just written, and a fork elsewhere holds it open until its execve */
-                say(news, STEP_NONE, 0);
+                say(news, STEP_NONE, 0, 0);
                 execve(o->arguments[0], o->arguments, o->environment);
                 if (errno != ETXTBSY)
                         break;
                 usleep(2000);
         }
-        say(news, STEP_EXECVE, errno);
+        say(news, STEP_EXECVE, 0, errno);
         _exit(127);
+}
+
+/* Of us, so that we are not late to look either; what we start inherits it. */
+static int set_schedule(struct run *run)
+{
+        enum surroundings_part part;
+
+        if (!run->order->head->surroundings.timed || surroundings_set_schedule(&part))
+                return 0;
+        run->reply.step = STEP_SURROUNDINGS;
+        run->reply.part = part;
+        return -errno;
 }
 
 static int start(struct run *run)
@@ -295,6 +282,7 @@ static void read_news(struct run *run)
                         run->begin = n.time;
                 } else {
                         run->reply.step = n.step;
+                        run->reply.part = n.part;
                         run->reply.error = n.error;
                 }
         }
@@ -585,6 +573,8 @@ int main(void)
         r = run.signals < 0 ? -errno : order_read(EXEC_REQUEST, &order);
         if (r < 0) {
                 run.reply.step = STEP_REQUEST;
+                run.reply.error = -r;
+        } else if ((r = set_schedule(&run)) < 0) {
                 run.reply.error = -r;
         } else if ((r = start(&run)) < 0) {
                 run.reply.step = STEP_FORK;

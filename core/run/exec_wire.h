@@ -13,6 +13,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "core/run/surroundings.h"
+
 #define EXEC_MAGIC   UINT32_C(0x53465845)
 #define EXEC_CONTROL 3
 #define EXEC_REQUEST 4
@@ -25,9 +27,9 @@ struct exec_request {
         bool drop;       /* to uid and gid */
         bool keep_files; /* with that user, keep root's power over files: bare, everything it needs is in folders of ours */
         bool has_cpus;
-        uint32_t uid, gid, mask; /* mask: umask */
+        uint32_t uid, gid;
         uint64_t wall_ns, cpu_ns, memory, address_space, file_size, processes;
-        uint64_t user_processes; /* RLIMIT_NPROC, beyond what the user has already; 0: none */
+        struct surroundings surroundings;
         cpu_set_t cpus;
 };
 
@@ -36,7 +38,7 @@ enum exec_step {
         STEP_NONE,
         STEP_EXECVE,
         STEP_FORK,
-        STEP_LIMITS,
+        STEP_SURROUNDINGS, /* `part` says which */
         STEP_AFFINITY,
         STEP_USER,
         STEP_DIRECTORY,
@@ -47,6 +49,7 @@ enum exec_step {
 struct exec_reply {
         uint32_t magic;
         uint32_t step; /* enum exec_step: where it failed, with `error` */
+        uint32_t part; /* enum surroundings_part */
         int32_t error;
         uint32_t end; /* enum execute_end */
         int32_t code;

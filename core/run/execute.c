@@ -18,6 +18,7 @@
 #include "core/run/exec_wire.h"
 #include "cache/base/process.h"
 #include "core/run/sandbox.h"
+#include "core/run/surroundings.h"
 
 /* How long a sandbox may take to be made; how long the helper may take to end everything after it was told to, before the sandbox is
  * killed from outside; and how much longer than the program's own limit the whole may last. They are passed only when something is badly
@@ -157,45 +158,17 @@ static void add_variable(struct buffer *b, const struct execution *x, const char
         buffer_add(b, "", 1);
 }
 
-static bool is_given(char *const *environment, const char *variable)
-{
-        size_t n = (size_t)(strchr(variable, '=') + 1 - variable);
-
-        for (char *const *e = environment; e && *e; e++) {
-                if (strncmp(*e, variable, n) == 0)
-                        return true;
-        }
-        return false;
-}
-
 static uint32_t add_environment(struct buffer *b, const struct execution *x)
 {
-        static const char *const standard[] = {"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=/scratch", "TMPDIR=/scratch",
-                                               "LANG=C.UTF-8"};
+        const char *variable;
         uint32_t n = 0;
 
-        for (size_t i = 0; i < ARRAY_SIZE(standard); i++) {
-                if (is_given(x->request->environment, standard[i]))
-                        continue;
-                add_variable(b, x, standard[i]);
-                n++;
-        }
-        if (!x->inside) {
-                buffer_add(b, x->mark, strlen(x->mark) + 1);
-                n++;
-        }
-        for (char *const *e = x->request->environment; e && *e; e++, n++)
-                add_variable(b, x, *e);
-        return n;
-}
-
-static bool any_shared(const struct execute_request *q)
-{
-        for (size_t i = 0; i < q->n_binds; i++) {
-                if (q->binds[i].shared)
-                        return true;
-        }
-        return false;
+        for (; (variable = surroundings_variable(x->request, n)); n++)
+                add_variable(b, x, variable);
+        if (x->inside)
+                return n;
+        buffer_add(b, x->mark, strlen(x->mark) + 1);
+        return n + 1;
 }
 
 static int write_request(const struct execution *x, int *ret_fd)
@@ -211,17 +184,16 @@ static int write_request(const struct execution *x, int *ret_fd)
                 .has_cpus = q->cpus != NULL,
                 .uid = x->uid,
                 .gid = SANDBOX_GID,
-                .mask = any_shared(q) ? 0002 : 0022,
                 .wall_ns = q->wall_ns,
                 .cpu_ns = q->cpu_ns,
                 .memory = q->memory,
                 .address_space = q->memory,
                 .file_size = q->file_size,
                 .processes = q->processes,
-                .user_processes = q->processes,
         };
         int r;
 
+        surroundings_of(q, &head.surroundings);
         if (q->cpus)
                 head.cpus = *q->cpus;
         buffer_add(&b, &head, sizeof(head));
@@ -526,7 +498,7 @@ static void watch(struct execution *x)
 static bool replied(const struct execution *x)
 {
         return x->reply_size == sizeof(x->reply) && x->reply.magic == EXEC_MAGIC && x->reply.step < N_STEPS &&
-               x->reply.end <= END_NOEXEC;
+               x->reply.part < N_SURROUNDINGS_PARTS && x->reply.end <= END_NOEXEC;
 }
 
 static void wait_for_process(struct execution *x)
@@ -625,7 +597,6 @@ static int explain_step(const struct execution *x)
 {
         static const char *const doing[N_STEPS] = {
                 [STEP_FORK] = "start a process",
-                [STEP_LIMITS] = "set its limits",
                 [STEP_AFFINITY] = "bind it to its cores",
                 [STEP_USER] = "give it a user of its own",
                 [STEP_DIRECTORY] = "enter its working directory",
@@ -634,6 +605,8 @@ static int explain_step(const struct execution *x)
         const char *what = doing[x->reply.step] ? doing[x->reply.step] : "run";
         int error = x->reply.error > 0 ? x->reply.error : EIO;
 
+        if (x->reply.step == STEP_SURROUNDINGS)
+                return surroundings_refusal(x->request, x->reply.part, error);
         return errorf(-error, "the helper of a run of %s could not %s: %s", x->request->argv[0], what, strerror(error));
 }
 

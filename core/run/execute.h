@@ -18,6 +18,8 @@
  * host's path is put instead. Descendants are found as ours (PR_SET_CHILD_SUBREAPER); when caller and helper are killed at the same
  * moment, one that had made a session of its own may stay.
  *
+ * A system that does not allow the program one of its limits, its niceness or its scheduling class is an error with a sentence.
+ *
  * Threads: any number of executions at once. Nothing here knows of solvers, commits or cases.
  */
 #pragma once
@@ -43,6 +45,9 @@ enum sandbox_kind {
         SANDBOX_NONE
 };
 
+#define EXECUTE_STACK (UINT64_C(8) << 20) /* the soft limit of a common Linux */
+
+/* Limits and all else that a program might have from us: surroundings.h. */
 struct execute_request {
         char *const *argv; /* argv[0] absolute, inside */
         char *const
@@ -57,6 +62,9 @@ struct execute_request {
         uint64_t memory;          /* bytes; 0: no limit */
         uint64_t file_size;       /* RLIMIT_FSIZE, and the most the scratch folder may hold in all; 0: no limit */
         uint64_t processes;       /* 0: no limit */
+        uint64_t stack;           /* bytes; 0: EXECUTE_STACK */
+        uint64_t stack_top;       /* what the program may raise that to by itself; 0: no higher */
+        bool timed;               /* it has the scheduling class and niceness of surroundings.h, not ours */
         struct capture_limit out, err;
         bool merge;            /* stderr goes where stdout goes (build logs) */
         const cpu_set_t *cpus; /* the cores it may use (sched_setaffinity); NULL: as we may */

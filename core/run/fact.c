@@ -39,6 +39,28 @@ static bool memory_suffices(const struct fact *f, const struct recipe_limits *as
         return f->address_space ? no_looser(f->limits.memory, asked->memory) : within(f->memory, asked->memory);
 }
 
+/* What did not overflow a stack does not overflow a larger one. What failed may have failed for it. */
+static bool stack_suffices(const struct fact *f, const struct recipe_limits *asked)
+{
+        uint64_t had = f->limits.stack, wants = asked->stack ? asked->stack : RECIPE_STACK;
+
+        switch (f->verdict) {
+        case VERDICT_CRASH:
+        case VERDICT_MEMOUT:
+                return had >= wants; /* never where it is not known */
+        case VERDICT_ERROR:
+                return had == wants;
+        case VERDICT_SAT:
+        case VERDICT_UNSAT:
+        case VERDICT_UNKNOWN:
+        case VERDICT_TIMEOUT:
+        case VERDICT_UNBUILDABLE:
+        case N_VERDICTS:
+                break;
+        }
+        return had <= wants;
+}
+
 bool fact_covers(const struct fact *f, const struct recipe_limits *asked)
 {
         const struct recipe_limits *had = &f->limits;
@@ -46,7 +68,7 @@ bool fact_covers(const struct fact *f, const struct recipe_limits *asked)
 
         if (f->verdict == VERDICT_UNBUILDABLE)
                 return true;
-        if (!no_looser(had->output, asked->output) || !no_looser(had->processes, asked->processes))
+        if (!no_looser(had->output, asked->output) || !no_looser(had->processes, asked->processes) || !stack_suffices(f, asked))
                 return false;
         switch (f->verdict) {
         case VERDICT_TIMEOUT:
@@ -67,17 +89,28 @@ bool fact_covers(const struct fact *f, const struct recipe_limits *asked)
         return in_time && memory_suffices(f, asked);
 }
 
-/* -- the store's form: a fixed head of 120 bytes, then the four byte strings whose sizes it gives -- */
+/* -- the store's form: a fixed head of 128 bytes, then the four byte strings whose sizes it gives. Version 1 has no stack. -- */
 
-#define FACT_VERSION 1
+#define FACT_VERSION 2
 #define UNUSED       4 /* bytes of 0 behind the first four */
 
 int fact_encode(const struct fact *f, struct buffer *ret)
 {
-        const uint64_t numbers[] = {
-                f->wall_ns,       f->cpu_ns,        f->memory,           f->limits.wall_ns,     f->limits.cpu_ns,
-                f->limits.memory, f->limits.output, f->limits.processes, (uint64_t)f->measured, (uint64_t)f->remeasured,
-                f->results.size,  f->out.size,      f->err.size,         f->json.size};
+        const uint64_t numbers[] = {f->wall_ns,
+                                    f->cpu_ns,
+                                    f->memory,
+                                    f->limits.wall_ns,
+                                    f->limits.cpu_ns,
+                                    f->limits.memory,
+                                    f->limits.output,
+                                    f->limits.processes,
+                                    f->limits.stack,
+                                    (uint64_t)f->measured,
+                                    (uint64_t)f->remeasured,
+                                    f->results.size,
+                                    f->out.size,
+                                    f->err.size,
+                                    f->json.size};
 
         record_put_u8(ret, FACT_VERSION);
         record_put_u8(ret, (uint8_t)f->verdict);
@@ -93,13 +126,14 @@ int fact_encode(const struct fact *f, struct buffer *ret)
         return buffer_error(ret);
 }
 
-static void read_limits(struct record *r, struct recipe_limits *ret)
+static void read_limits(struct record *r, uint8_t version, struct recipe_limits *ret)
 {
         ret->wall_ns = record_u64_le(r);
         ret->cpu_ns = record_u64_le(r);
         ret->memory = record_u64_le(r);
         ret->output = record_u64_le(r);
         ret->processes = record_u64_le(r);
+        ret->stack = version == 1 ? 0 : record_u64_le(r);
 }
 
 static void read_strings(struct record *r, bool brief, struct fact *f)
@@ -120,12 +154,14 @@ int fact_decode(struct slice bytes, bool brief, struct fact **ret)
 {
         cleanup(fact_unrefp) struct fact *f = calloc(1, sizeof(*f));
         struct record rec = record_of(bytes);
+        uint8_t version;
         int r;
 
         if (!f)
                 return -ENOMEM;
         f->refs = 1;
-        record_version(&rec, FACT_VERSION);
+        version = bytes.size > 0 && *(const uint8_t *)bytes.data == 1 ? 1 : FACT_VERSION;
+        record_version(&rec, version);
         f->verdict = (enum verdict)record_u8(&rec);
         if (f->verdict >= N_VERDICTS)
                 record_fail(&rec);
@@ -135,7 +171,7 @@ int fact_decode(struct slice bytes, bool brief, struct fact **ret)
         f->wall_ns = record_u64_le(&rec);
         f->cpu_ns = record_u64_le(&rec);
         f->memory = record_u64_le(&rec);
-        read_limits(&rec, &f->limits);
+        read_limits(&rec, version, &f->limits);
         f->measured = (int64_t)record_u64_le(&rec);
         f->remeasured = (int64_t)record_u64_le(&rec);
         read_strings(&rec, brief, f);

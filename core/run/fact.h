@@ -24,7 +24,7 @@ struct fact {
         bool wrong;
         uint64_t wall_ns; /* a timeout's is the limit */
         uint64_t cpu_ns, memory;
-        /* the limits it was run under */
+        /* the limits it was run under; stack 0: not known, as in facts written before it was set */
         struct recipe_limits limits;
         bool address_space;   /* memory was limited as address space (the "rusage" method) */
         int64_t measured;     /* seconds since the epoch */
@@ -38,10 +38,10 @@ struct fact *fact_ref(struct fact *f);
 struct fact *fact_unref(struct fact *f); /* NULL */
 DEFINE_CLEANUP(struct fact *, fact_unref)
 
-/* Always true of the limits it was run under. Answers for another output or process limit only where that is no tighter, and an
- * `error` only for the same ones. */
+/* Always true of the limits it was run under. Answers for another output, process or stack limit only where that is no tighter, and an
+ * `error` only for the same ones. A crash or memout answers for no larger stack. An asked stack of 0 is the default. */
 bool fact_covers(const struct fact *f, const struct recipe_limits *asked);
-/* The store's form; version in its first byte. fact_decode() copies: the fact owns its bytes. -EBADMSG when it is not one.
+/* The store's form; version in its first byte, of which the one before is read, too. fact_decode() copies: the fact owns its bytes. -EBADMSG when it is not one.
  * `brief` leaves out, err and json empty (for listings and `time`). */
 int fact_encode(const struct fact *f, struct buffer *ret);
 int fact_decode(struct slice bytes, bool brief, struct fact **ret);

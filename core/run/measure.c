@@ -7,6 +7,7 @@
 #include "core/run/cell_file.h"
 #include "core/run/execute.h"
 #include "core/run/leftovers.h"
+#include "core/run/surroundings.h"
 #include "core/recipe/pattern.h"
 
 struct taken { /* one sample with all that belongs to it */
@@ -74,10 +75,37 @@ static int make_binds(const struct measure_request *q, struct binds *b)
         return 0;
 }
 
-static int run_once(const struct measurement *m, struct execute_result *ret)
+/* All but the files that it sees. */
+static struct execute_request execution_of(const struct measurement *m)
 {
         const struct measure_request *q = m->request;
         const struct recipe_limits *l = &q->limits;
+        const struct capture_limit output = {.keep = l->output ? l->output : SIZE_MAX, .most = l->output};
+
+        return (struct execute_request){
+                .argv = m->command,
+                .environment = q->recipe->environment,
+                .sandbox = q->sandbox,
+                .wall_ns = l->wall_ns,
+                .cpu_ns = l->cpu_ns,
+                .memory = l->memory,
+                .file_size = MEASURE_SCRATCH,
+                .processes = l->processes,
+                .stack = l->stack,
+                .timed = true,
+                .out = output,
+                .err = output,
+                .cpus = q->cpus,
+                .slot = q->slot,
+                .cancel_fd = q->cancel_fd,
+                .input_fd = -1,
+        };
+}
+
+static int run_once(const struct measurement *m, struct execute_result *ret)
+{
+        const struct measure_request *q = m->request;
+        struct execute_request x = execution_of(m);
         cleanup(binds_done) struct binds binds = {0};
         char scratch[PATH_SIZE];
         int r, k;
@@ -87,27 +115,10 @@ static int run_once(const struct measurement *m, struct execute_result *ret)
                 r = scratch_make(q->scratch_parent, scratch);
         if (r < 0)
                 return r;
-        r = execute(
-                &(struct execute_request){
-                        .argv = m->command,
-                        .environment = q->recipe->environment,
-                        .binds = binds.list,
-                        .n_binds = binds.n,
-                        .scratch = scratch,
-                        .sandbox = q->sandbox,
-                        .wall_ns = l->wall_ns,
-                        .cpu_ns = l->cpu_ns,
-                        .memory = l->memory,
-                        .file_size = MEASURE_SCRATCH,
-                        .processes = l->processes,
-                        .out = {.keep = l->output ? l->output : SIZE_MAX, .most = l->output},
-                        .err = {.keep = l->output ? l->output : SIZE_MAX, .most = l->output},
-                        .cpus = q->cpus,
-                        .slot = q->slot,
-                        .cancel_fd = q->cancel_fd,
-                        .input_fd = -1,
-                },
-                ret);
+        x.binds = binds.list;
+        x.n_binds = binds.n;
+        x.scratch = scratch;
+        r = execute(&x, ret);
         k = remove_tree(scratch);
         if (k < 0)
                 log_warning("%s", error_message(k));
@@ -341,9 +352,9 @@ static json_t *verdict_list(const enum verdict *list, size_t n)
 
 static json_t *limits_json(const struct recipe_limits *l)
 {
-        return json_pack("{s:o, s:o, s:I, s:I, s:I, s:I}", "timeout", seconds(l->wall_ns), "cputime", seconds(l->cpu_ns),
+        return json_pack("{s:o, s:o, s:I, s:I, s:I, s:I, s:I}", "timeout", seconds(l->wall_ns), "cputime", seconds(l->cpu_ns),
                          "memory", (json_int_t)l->memory, "output", (json_int_t)l->output, "processes", (json_int_t)l->processes,
-                         "scratch", (json_int_t)MEASURE_SCRATCH);
+                         "stack", (json_int_t)l->stack, "scratch", (json_int_t)MEASURE_SCRATCH);
 }
 
 static json_t *samples_json(const struct measurement *m)
@@ -407,6 +418,7 @@ static int make_json(const struct measurement *m, const struct fact *f, struct b
 {
         const struct measure_request *q = m->request;
         const struct taken *t = &m->taken[m->chosen];
+        const struct execute_request x = execution_of(m);
         json_t *j = json_object();
         char *text;
 
@@ -418,7 +430,8 @@ static int make_json(const struct measurement *m, const struct fact *f, struct b
         cell_numbers(f, j);
         json_object_set_new(j, "end", end_json(&t->run));
         json_object_set_new(j, "effort", effort_of(q->recipe, &t->run));
-        json_object_set_new(j, "limits", limits_json(&q->limits));
+        json_object_set_new(j, "limits", limits_json(&f->limits));
+        json_object_set_new(j, "surroundings", surroundings_json(&x));
         json_object_set_new(j, "samples", samples_json(m));
         json_object_set_new(j, "chosen", json_integer((json_int_t)m->chosen));
         json_object_set_new(j, "rusage", rusage_json(&t->run));
@@ -482,6 +495,7 @@ static int make_fact(struct measurement *m, struct fact **ret)
                 .measured = now,
                 .remeasured = q->again ? now : 0,
         };
+        f->limits.stack = q->limits.stack ? q->limits.stack : RECIPE_STACK;
         for (size_t i = 0; i < m->n; i++)
                 f->wrong |= m->taken[i].sample.wrong;
         r = make_results(&t->verdicts, &f->results);

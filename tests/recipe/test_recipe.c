@@ -85,6 +85,7 @@ START_TEST(test_defaults)
         ck_assert_uint_eq(r->limits.memory, UINT64_C(4) << 30);
         ck_assert_uint_eq(r->limits.output, 16 << 20);
         ck_assert_uint_eq(r->limits.processes, 64);
+        ck_assert_uint_eq(r->limits.stack, 8 << 20);
         ck_assert_uint_eq(r->build_limits.wall_ns, 3600 * NSEC_PER_SEC);
         ck_assert_uint_eq(r->build_limits.memory, UINT64_C(16) << 30);
         ck_assert_uint_eq(r->build_limits.processes, 4096);
@@ -108,7 +109,7 @@ START_TEST(test_every_key)
               "arguments = -x\n"
               "seed = --seed={n}\n"
               "effort = \"a +([0-9]+)\"\neffort = \"b \\\\. ([0-9]+)\"\n"
-              "timeout = 1.5m\nmemory = 512M\noutput-limit = 1k\nprocesses = 7\nsamples = 1\n"
+              "timeout = 1.5m\nmemory = 512M\noutput-limit = 1k\nprocesses = 7\nstack = 64m\nsamples = 1\n"
               "build-timeout = 2h\nbuild-memory = 1g\nbuild-processes = 9\n"
               "environment = A=b c\n");
         r = list[0];
@@ -124,6 +125,7 @@ START_TEST(test_every_key)
         ck_assert_uint_eq(r->limits.memory, 512 << 20);
         ck_assert_uint_eq(r->limits.output, 1024);
         ck_assert_uint_eq(r->limits.processes, 7);
+        ck_assert_uint_eq(r->limits.stack, 64 << 20);
         ck_assert_uint_eq(r->samples, 1);
         ck_assert_uint_eq(r->build_limits.wall_ns, 7200 * NSEC_PER_SEC);
         ck_assert_uint_eq(r->build_limits.memory, 1 << 30);

@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <sys/mount.h>
+#include <sys/personality.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/shm.h>
@@ -298,6 +299,145 @@ START_TEST(test_shared_bind)
                 assert_end(&r, END_EXIT, 0);
                 execute_result_done(&r);
         }
+}
+END_TEST
+
+/* -- what we have from whoever started us -- */
+
+/* What a shell's ulimit, nice, chrt, setarch, trap and umask leave behind, as far as anybody may. */
+static void be_started_oddly(void)
+{
+        const struct sched_param none = {0};
+        sigset_t some;
+
+        for (int i = 0; i < (int)RLIM_NLIMITS; i++) {
+                static const int kept[] = {RLIMIT_CPU, RLIMIT_AS, RLIMIT_NOFILE, RLIMIT_NPROC, RLIMIT_FSIZE, RLIMIT_DATA};
+                struct rlimit l;
+                bool keep = false;
+
+                for (size_t k = 0; k < ARRAY_SIZE(kept); k++)
+                        keep |= kept[k] == i;
+                ck_assert_int_eq(getrlimit((__rlimit_resource_t)i, &l), 0);
+                l.rlim_cur = i == RLIMIT_STACK ? MIN(l.rlim_max, 1u << 20) : keep ? l.rlim_cur : 0; /* the soft ones */
+                ck_assert_int_eq(setrlimit((__rlimit_resource_t)i, &l), 0);
+        }
+        ck_assert_int_ne(personality(ADDR_NO_RANDOMIZE), -1);
+        if (geteuid() == 0) { /* another user may not go back */
+                ck_assert_int_eq(sched_setscheduler(0, SCHED_IDLE, &none), 0);
+                ck_assert_int_eq(setpriority(PRIO_PROCESS, 0, 15), 0);
+        }
+        prctl(PR_SET_TIMERSLACK, 1000000);
+        prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);
+        signal(SIGUSR1, SIG_IGN);
+        signal(SIGPIPE, SIG_IGN);
+        sigemptyset(&some);
+        sigaddset(&some, SIGTERM);
+        sigprocmask(SIG_BLOCK, &some, NULL);
+        umask(0777);
+}
+
+START_TEST(test_surroundings)
+{
+        char expected[2][4096];
+        struct execute_result r;
+
+        for (int i = 0; i < 4; i++) { /* sandboxed and bare, before and after */
+                struct execute_request q = i % 2 == 0 ? usual : bare();
+
+                q.timed = true;
+                if (i == 2)
+                        be_started_oddly();
+                r = run_like(&q, "surroundings");
+                assert_end(&r, END_EXIT, 0);
+                if (i < 2)
+                        strcpy(expected[i], text_of(&r.out));
+                else
+                        ck_assert_str_eq(text_of(&r.out), expected[i - 2]);
+                assert_says(&r.out, "class 0 nice 0 personality 0 umask 022 slack 50000\n");
+                assert_says(&r.out, "THP_enabled:\t1\n");
+                assert_says(&r.out, "SigIgn:\t0000000000000000\n");
+                assert_says(&r.out, "limit 3: 8388608 8388608\n"); /* the stack */
+                execute_result_done(&r);
+        }
+}
+END_TEST
+
+START_TEST(test_stack_limit)
+{
+        struct execute_request q = usual;
+        struct execute_result r = run_like(&q, "recurse 6");
+
+        assert_end(&r, END_EXIT, 0);
+        execute_result_done(&r);
+        r = run_like(&q, "recurse 9");
+        assert_end(&r, END_SIGNAL, SIGSEGV);
+        execute_result_done(&r);
+        q.stack = 32 << 20;
+        r = run_like(&q, "recurse 30");
+        assert_end(&r, END_EXIT, 0);
+        execute_result_done(&r);
+}
+END_TEST
+
+static bool may_raise_limits(void)
+{
+        const struct rlimit low = {.rlim_cur = 100, .rlim_max = 100};
+        struct rlimit high = {.rlim_cur = 100, .rlim_max = 200};
+
+        return setrlimit(RLIMIT_LOCKS, &low) == 0 && setrlimit(RLIMIT_LOCKS, &high) == 0;
+}
+
+/* A hard limit that is lower than what the run is to have: either it does not count, or the run is refused. */
+START_TEST(test_hard_limits)
+{
+        static const struct {
+                int resource;
+                const char *name;
+        } rows[] = {
+                {RLIMIT_STACK, "'stack'"}, {RLIMIT_DATA, "'data'"}, {RLIMIT_NOFILE, "'open-files'"}, {RLIMIT_CPU, "'cputime'"}};
+        bool may_raise = may_raise_limits();
+
+        find_attacker();
+        for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+                const uint64_t low = rows[i].resource == RLIMIT_NOFILE ? 512 : rows[i].resource == RLIMIT_CPU ? 20 : 512 << 20;
+                struct execute_request q = usual;
+                struct execute_result r;
+                pid_t pid;
+                int status;
+
+                q.stack = UINT64_C(1) << 30;
+                q.memory = UINT64_C(2) << 30;
+                pid = fork();
+                if (pid == 0) {
+                        const struct rlimit l = {.rlim_cur = low, .rlim_max = low};
+
+                        ck_assert_int_eq(setrlimit((__rlimit_resource_t)rows[i].resource, &l), 0);
+                        if (may_raise) {
+                                assert_ok(run_error(&q, "exit 0", &r));
+                        } else {
+                                assert_error(run_error(&q, "exit 0", &r), EPERM);
+                                ck_assert_msg(strstr(error_message(-EPERM), rows[i].name), "%s", error_message(-EPERM));
+                        }
+                        _exit(0);
+                }
+                ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+                ck_assert_int_eq(status, 0);
+        }
+}
+END_TEST
+
+/* Nobody but root may go back from 15 to 0. */
+START_TEST(test_niceness_that_cannot_be_left)
+{
+        struct execute_request q = usual;
+        struct execute_result r;
+
+        if (geteuid() == 0)
+                return;
+        q.timed = true;
+        ck_assert_int_eq(setpriority(PRIO_PROCESS, 0, 15), 0);
+        assert_error(run_error(&q, "exit 0", &r), EACCES);
+        ck_assert_msg(strstr(error_message(-EACCES), "niceness"), "%s", error_message(-EACCES));
 }
 END_TEST
 
@@ -1291,11 +1431,11 @@ START_TEST(test_many_at_once)
 END_TEST
 
 SUITE("execute", test_exit_and_signal, test_not_executable, test_what_cannot_be_tried, test_environment, test_cores,
-      test_input_and_output, test_binds, test_shared_bind, test_wall_limit, test_cpu_limit_of_the_tree, test_cpu_of_the_tree,
-      test_memory, test_memory_is_not_the_callers, test_memory_limit, test_process_limit,
-      test_process_limit_in_the_middle_of_forks, test_output_limit, test_cut, test_scratch_limit,
-      test_descendants_do_not_delay_the_answer, test_bounds, test_shared_memory_limit, test_no_network, test_no_files_of_others,
-      test_keeper_is_out_of_reach, test_cancel, test_helper_killed, test_helper_stopped, test_bubblewrap_is_stuck,
-      test_bubblewrap_stopped, test_case_is_a_pipe, test_caller_killed, test_program_dies_with_its_helper,
-      test_ended_beyond_a_limit, test_user_still_in_use, test_user_still_in_use_and_no_descriptors, test_killed_at_random,
-      test_nothing_leaks, test_many_at_once)
+      test_input_and_output, test_surroundings, test_stack_limit, test_hard_limits, test_niceness_that_cannot_be_left, test_binds,
+      test_shared_bind, test_wall_limit, test_cpu_limit_of_the_tree, test_cpu_of_the_tree, test_memory,
+      test_memory_is_not_the_callers, test_memory_limit, test_process_limit, test_process_limit_in_the_middle_of_forks,
+      test_output_limit, test_cut, test_scratch_limit, test_descendants_do_not_delay_the_answer, test_bounds,
+      test_shared_memory_limit, test_no_network, test_no_files_of_others, test_keeper_is_out_of_reach, test_cancel,
+      test_helper_killed, test_helper_stopped, test_bubblewrap_is_stuck, test_bubblewrap_stopped, test_case_is_a_pipe,
+      test_caller_killed, test_program_dies_with_its_helper, test_ended_beyond_a_limit, test_user_still_in_use,
+      test_user_still_in_use_and_no_descriptors, test_killed_at_random, test_nothing_leaks, test_many_at_once)

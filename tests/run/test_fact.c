@@ -4,8 +4,12 @@
 
 #define BLOB(s) ((struct blob){.data = (s), .size = sizeof(s) - 1})
 
-static const struct recipe_limits limits = {
-        .wall_ns = 20 * NSEC_PER_SEC, .cpu_ns = 30 * NSEC_PER_SEC, .memory = 4000, .output = 100, .processes = 64};
+static const struct recipe_limits limits = {.wall_ns = 20 * NSEC_PER_SEC,
+                                            .cpu_ns = 30 * NSEC_PER_SEC,
+                                            .memory = 4000,
+                                            .output = 100,
+                                            .processes = 64,
+                                            .stack = 8 << 20};
 
 static struct fact example(enum verdict v)
 {
@@ -182,5 +186,50 @@ START_TEST(test_output_and_process_limits)
 }
 END_TEST
 
+START_TEST(test_stack)
+{
+        struct fact f = example(VERDICT_SAT);
+        struct recipe_limits asked = limits;
+
+        asked.stack = 2 * limits.stack; /* what did not overflow does not overflow a larger one */
+        ck_assert(fact_covers(&f, &asked));
+        f.verdict = VERDICT_CRASH; /* which it may have cured */
+        ck_assert(!fact_covers(&f, &asked));
+        f.verdict = VERDICT_MEMOUT;
+        asked.memory = limits.memory;
+        ck_assert(!fact_covers(&f, &asked));
+        asked.stack = limits.stack / 2;
+        ck_assert(fact_covers(&f, &asked));
+        f.verdict = VERDICT_UNSAT;
+        ck_assert(!fact_covers(&f, &asked));
+}
+END_TEST
+
+/* The form before: without a stack, which was whatever the shell had. */
+START_TEST(test_the_version_before)
+{
+        cleanup_buffer struct buffer b = {0}, old = {0};
+        struct fact f = example(VERDICT_SAT);
+        const size_t stack = 8 + 8 * 8; /* where it stands */
+
+        for (int i = 0; i < 2; i++) {
+                cleanup(fact_unrefp) struct fact *g = NULL;
+
+                buffer_done(&b);
+                buffer_done(&old);
+                f.verdict = i == 0 ? VERDICT_SAT : VERDICT_CRASH;
+                assert_ok(fact_encode(&f, &b));
+                buffer_add(&old, b.data, stack);
+                buffer_add(&old, b.data + stack + 8, b.size - stack - 8);
+                old.data[0] = 1;
+                assert_ok(fact_decode(SLICE(old.data, old.size), false, &g));
+                ck_assert_uint_eq(g->limits.stack, 0);
+                ck_assert_int_eq(g->measured, f.measured);
+                ck_assert(blob_is(&g->out, &f.out));
+                ck_assert(fact_covers(g, &limits) == (i == 0)); /* a crash may have been the shell's */
+        }
+}
+END_TEST
+
 SUITE("fact", test_round_trip, test_what_is_no_fact, test_sizes_that_overflow, test_covers_its_own_limits, test_solved_covers,
-      test_timeout_covers, test_memout_covers, test_output_and_process_limits)
+      test_timeout_covers, test_memout_covers, test_output_and_process_limits, test_stack, test_the_version_before)

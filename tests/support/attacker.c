@@ -14,6 +14,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
+#include <sys/personality.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
@@ -421,6 +422,39 @@ static int print_both(char **argv)
         return 0;
 }
 
+static int surroundings(char **argv) /* what we have from whoever started us, beside files */
+{
+        FILE *f = fopen("/proc/self/status", "re");
+        char line[256];
+
+        for (int i = 0; i < (int)RLIM_NLIMITS; i++) {
+                struct rlimit l;
+
+                getrlimit((__rlimit_resource_t)i, &l);
+                printf("limit %d: %llu %llu\n", i, (unsigned long long)l.rlim_cur, (unsigned long long)l.rlim_max);
+        }
+        while (f && fgets(line, sizeof(line), f))
+                if (strncmp(line, "SigBlk", 6) == 0 || strncmp(line, "SigIgn", 6) == 0 || strncmp(line, "THP_enabled", 11) == 0)
+                        fputs(line, stdout);
+        printf("class %d nice %d personality %d umask %03o slack %d\n", sched_getscheduler(0), getpriority(PRIO_PROCESS, 0),
+               personality(0xffffffff), umask(0), prctl(PR_GET_TIMERSLACK));
+        return 0;
+}
+
+static int recurse(int kilobytes)
+{
+        volatile char frame[1024];
+
+        memset((char *)frame, kilobytes, sizeof(frame));
+        return kilobytes == 0 ? 0 : recurse(kilobytes - 1) + frame[kilobytes % 1024] - (char)kilobytes;
+}
+
+static int recurse_deep(char **argv)
+{
+        printf("%d\n", recurse(atoi(argument(argv, 2)) << 10));
+        return 0;
+}
+
 static int bounds(char **argv) /* everything that holds us, as the kernel says it */
 {
         static const struct {
@@ -681,6 +715,8 @@ static int attack(int argc, char **argv)
                 {"forge", forge},
                 {"kill-all", kill_all},
                 {"limits", raise_limits},
+                {"surroundings", surroundings},
+                {"recurse", recurse_deep},
                 {"environment", environment},
                 {"bury", bury},
                 {"large", too_large},

@@ -1,0 +1,54 @@
+/* What a process has from whoever started it, beside its files: limits, scheduling, personality, signals, umask, environment. A result
+ * must not depend on the shell that a mount was made from, so everything here is set by us, written into run.json, and the program is
+ * refused where the system forbids it (a hard limit that is lower than what is to be set).
+ *
+ *   stack             execute_request.stack, soft and hard: a program cannot raise it by itself
+ *   address space     the memory limit; data and resident set the same, so that neither ends a program before it
+ *   CPU, file size, processes      the limits of the request
+ *   locked memory 64k, open files 1024 (it may raise them to 4096), queued signals 1024, message queues 800k: what every Linux gives
+ *   core, file locks, nice, real-time priority and time        0
+ *   scheduling        of what is timed: SCHED_OTHER at nice 0. A build keeps ours, which its result does not depend on.
+ *   personality 0 (so addresses are random where the machine says so), no memory policy, no I/O priority, the default timer slack,
+ *   huge pages as the machine has them, no signal ignored or blocked, umask 022
+ *   environment       PATH, HOME, TMPDIR, LANG=C.UTF-8 and the request's
+ *
+ * The first part is also read by the helper (exec_surroundings.c). */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/resource.h>
+
+#define SURROUNDINGS_LIMITS 16 /* RLIM_NLIMITS on Linux; no other resource has been added since 2008 */
+
+struct execute_request;
+struct json_t;
+
+struct surroundings {
+        bool timed;
+        uint32_t mask;                             /* umask */
+        struct rlimit limits[SURROUNDINGS_LIMITS]; /* by resource number */
+};
+
+/* What could not be set: a resource's number, or one of these. */
+enum surroundings_part {
+        PART_NICE = SURROUNDINGS_LIMITS,
+        PART_CLASS,
+        PART_PERSONALITY,
+        N_SURROUNDINGS_PARTS
+};
+
+/* -- in the helper (exec_surroundings.c); errno is set where false is returned -- */
+
+bool surroundings_set_schedule(enum surroundings_part *ret_part); /* of the helper; what it starts inherits it */
+/* Of the calling process, which becomes the program. `tasks`: those that count for RLIMIT_NPROC already. */
+bool surroundings_set(const struct surroundings *s, uint64_t tasks, uint32_t *ret_part);
+
+/* -- in the library (surroundings.c) -- */
+
+void surroundings_of(const struct execute_request *q, struct surroundings *ret);
+const char *surroundings_variable(const struct execute_request *q, size_t i); /* the i-th NAME=VALUE; NULL behind the last */
+struct json_t *surroundings_json(const struct execute_request *q);            /* new reference; for run.json */
+/* The sentence for a part that could not be set, and -error. */
+int surroundings_refusal(const struct execute_request *q, uint32_t part, int error);
