@@ -39,7 +39,7 @@ struct node_map *node_map_free(struct node_map *m)
 
 static bool is_moved(uint64_t node)
 {
-        return node >> 56 == KIND_MOVED;
+        return inode_is_other(node, INODE_MOVED);
 }
 
 static uint64_t number_of(uint64_t node)
@@ -52,7 +52,7 @@ static uint64_t node_of(const struct node_map *m, uint64_t ino)
 {
         for (size_t i = m->n; i-- > 0;)
                 if (m->list[i].ino == ino && m->list[i].last)
-                        return (uint64_t)KIND_MOVED << 56 | i;
+                        return inode_other(INODE_MOVED, i);
         return ino;
 }
 

@@ -6,6 +6,8 @@
 #include <sys/eventfd.h>
 #include <sys/inotify.h>
 
+#include "fs/routes/routes.h"
+
 struct notify {
         struct tree *tree;           /* borrowed */
         struct node_map *nodes;      /* borrowed */
@@ -20,13 +22,20 @@ struct notify {
         pthread_t thread;
 };
 
+static void forget_inode(struct notify *n, const struct inode *inode)
+{
+        fuse_lowlevel_notify_inval_inode(n->fuse, node_map_node(n->nodes, inode_pack(*inode)), n->pages,
+                                         0); /* -ENOENT: the kernel does not know it */
+}
+
 /* Every file of a cell, and its folder. */
 static void forget_cell(struct notify *n, struct inode inode)
 {
-        for (unsigned kind = KIND_CELL; kind <= KIND_RUN_JSON; kind++) {
-                inode.kind = (uint8_t)kind;
-                fuse_lowlevel_notify_inval_inode(n->fuse, node_map_node(n->nodes, inode_pack(inode)), n->pages,
-                                                 0); /* -ENOENT: the kernel does not know it */
+        inode.kind = KIND_CELL;
+        forget_inode(n, &inode);
+        for (const struct route *const *row = routes_in(KIND_CELL); *row; row++) {
+                inode.kind = (*row)->kind;
+                forget_inode(n, &inode);
         }
 }
 
@@ -36,13 +45,13 @@ static void forget_timeouts(struct notify *n, const struct view *v, uint32_t com
         static const char name[] = "timeout";
         struct inode inode = {.kind = KIND_COMMIT, .commit = commit};
 
-        if (tree_view(n->tree, &(struct view){.solver = v->solver, .cached = v->cached}, &inode.view) == 0)
+        if (tree_set_view(n->tree, &(struct view){.solver = v->solver, .cached = v->cached}, &inode) == 0)
                 fuse_lowlevel_notify_inval_entry(n->fuse, inode_pack(inode), name, sizeof(name) - 1);
 }
 
 static void forget_view(struct notify *n, const struct view *v, struct inode inode)
 {
-        if (tree_view(n->tree, v, &inode.view) == 0)
+        if (tree_set_view(n->tree, v, &inode) == 0)
                 forget_cell(n, inode);
 }
 

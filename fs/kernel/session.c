@@ -10,33 +10,12 @@
 
 /* -- attributes -- */
 
-static bool kind_is_moving(enum kind k) /* what another `solver update`, `case add` or a rename in cases/ may change */
-{
-        return k == KIND_REVISION || k == KIND_HEAD || k == KIND_TAG || k == KIND_TAG_FOLDER || k == KIND_BRANCH ||
-               k == KIND_BRANCH_FOLDER || k == KIND_BY_NAME_LINK || k == KIND_BY_NAME_FOLDER || k == KIND_SOLVER ||
-               k == KIND_CASE || k == KIND_CASE_NAME;
-}
-
 /* For how long a name that is not there may be taken not to be there. */
 static double absent_timeout(const struct node *dir)
 {
-        if (dir->view.cached)
-                return 0;
-        switch ((unsigned)dir->route->kind) {
-        case KIND_CASE:
-        case KIND_COMMIT:
-        case KIND_BUILD:
-        case KIND_CELL:
-        case KIND_DOT:
-                return FOREVER; /* their rows are fixed */
-        case KIND_CASES:
-        case KIND_BY_NAME:
-        case KIND_BY_NAME_FOLDER:
-        case KIND_CELLS:
-                return 0; /* cp just made it */
-        default:
-                return BRIEFLY;
-        }
+        static const double timeouts[] = {[ABSENT_BRIEFLY] = BRIEFLY, [ABSENT_FOREVER] = FOREVER, [ABSENT_NOT] = 0};
+
+        return dir->view.cached ? 0 : timeouts[dir->route->absent];
 }
 
 static bool grows(struct session *s, const struct node *n)
@@ -51,9 +30,7 @@ static int node_attributes(struct session *s, const struct node *n, struct stat 
 
         if (r < 0)
                 return r;
-        *timeout = !ready || (s->no_opendir && grows(s, n))                 ? 0
-                   : kind_is_moving(n->route->kind) || n->route->generation ? BRIEFLY
-                                                                            : FOREVER;
+        *timeout = !ready || (s->no_opendir && grows(s, n)) ? 0 : n->route->moves || n->route->generation ? BRIEFLY : FOREVER;
         if (!ready && node_type(n) == NODE_COMPUTED)
                 kernel_cache_placeholder(s->kernel_cache, st->st_ino);
         return 0;
@@ -75,8 +52,8 @@ int session_entry(struct session *s, const struct node *n, struct fuse_entry_par
                 ret->attr_timeout = 0;
         if (s->finished && n->solver)
                 ret->generation = n->solver->version;
-        ret->entry_timeout = kind_is_moving(n->route->kind) ? BRIEFLY : FOREVER;
-        return 0;
+        ret->entry_timeout = n->route->moves ? BRIEFLY : FOREVER;
+        return tree_hold(s->tree, &n->inode);
 }
 
 int session_error(int r, const char *what, const char *reason)
@@ -139,16 +116,24 @@ static void op_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
                 r = tree_lookup(s->tree, &dir, name, &n);
         if (r == 0)
                 r = session_entry(s, &n, &e);
-        if (r == -ENOENT && dir.route && dir.route->kind == KIND_CASES && writing_lookup(s, name, &e))
+        if (r == -ENOENT && dir.route && dir.route->takes && writing_lookup(s, name, &e))
                 r = 0;
         else if (r == -ENOENT && dir.route && absent_timeout(&dir) > 0) {
                 e.entry_timeout = absent_timeout(&dir); /* inode 0: the name is not there, for so long */
                 r = 0;
         }
-        if (r == 0)
-                fuse_reply_entry(req, &e);
-        else
+        if (r < 0)
                 fuse_reply_err(req, session_error(r, name, NULL));
+        else if (fuse_reply_entry(req, &e) < 0) /* interrupted meanwhile: the kernel does not know it */
+                tree_forget(s->tree, e.ino, 1);
+}
+
+static void op_forget(fuse_req_t req, fuse_ino_t ino, uint64_t times)
+{
+        struct session *s = session_of(req);
+
+        tree_forget(s->tree, node_map_ino(s->nodes, ino), times);
+        fuse_reply_none(req);
 }
 
 int session_stat(struct session *s, fuse_ino_t node, struct stat *ret, double *ret_timeout)
@@ -242,6 +227,7 @@ static void op_statfs(fuse_req_t req, fuse_ino_t)
 const struct fuse_lowlevel_ops session_operations = {
         .init = op_init,
         .lookup = op_lookup,
+        .forget = op_forget,
         .getattr = op_getattr,
         .setattr = write_setattr,
         .readlink = op_readlink,
@@ -273,6 +259,7 @@ const struct fuse_lowlevel_ops session_operations = {
 const struct fuse_lowlevel_ops session_finished_operations = {
         .init = op_init,
         .lookup = op_lookup,
+        .forget = op_forget,
         .getattr = op_getattr,
         .readlink = op_readlink,
         .open = finished_open,

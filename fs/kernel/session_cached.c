@@ -186,7 +186,7 @@ void finished_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset, st
                 token = content_token(s, &n);
                 c = contents_find(s->contents, ino, token);
         }
-        if (r == 0 && !c && n.route->kind == KIND_PROGRAM) {
+        if (r == 0 && !c && n.route->kept) {
                 r = tree_query(s->tree, &n, &q); /* it is put in the folder of programs, which takes a moment */
                 if (r == 0) {
                         waiters_park(s->waiters, req, &p, q);
@@ -212,7 +212,7 @@ void finished_answered(void *user, fuse_req_t req, const struct parked *p, int r
         if (r == 0)
                 r = c ? tree_node(s->tree, p->ino, &n) : -ENOMEM;
         if (r == 0) {
-                c->fd = program_value_fd(v);
+                c->fd = n.route->answer_fd(v);
                 r = c->fd < 0 ? -errno : 0;
         }
         if (r == 0)

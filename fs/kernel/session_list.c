@@ -46,34 +46,37 @@ struct listing {
         bool attributes; /* with what a lookup of each name would say */
 };
 
-/* Attributes go with the names where they are as good as free and mostly wanted next: a finished cell's files, which all come from one
- * fact; and where everything is there to be read whole, the cells. Elsewhere they may cost (a diff, an object of git) and are rarely asked
- * for; a name without them (inode 0) is looked up if need be. */
+/* Attributes go with the names where the row says so; a name without them (inode 0) is looked up if need be. */
 static bool lists_attributes(const struct session *s, const struct node *dir)
 {
-        return dir->view.cached && (dir->route->kind == KIND_CELL || (s->finished && dir->route->kind == KIND_CELLS));
+        return dir->view.cached &&
+               (dir->route->listed == LISTED_WHOLE || (s->finished && dir->route->listed == LISTED_WHOLE_FINISHED));
 }
 
 static void entry_attributes(struct session *s, const struct entry *e, struct fuse_entry_param *ret)
 {
         cleanup_node struct node n = {0};
 
-        if (tree_node(s->tree, e->ino, &n) < 0 || session_entry(s, &n, ret) < 0)
+        if (tree_node_of(s->tree, e->inode, &n) < 0 || session_entry(s, &n, ret) < 0)
                 *ret = (struct fuse_entry_param){.attr = {.st_ino = e->ino, .st_mode = e->type}};
 }
 
 static int listing_add(void *user, const struct entry *e)
 {
         struct listing *l = user;
+        struct session *s = session_of(l->req);
         struct fuse_entry_param p = {.attr = {.st_ino = e->ino, .st_mode = e->type}};
         size_t left = l->size - l->used, n;
 
         if (l->attributes)
-                entry_attributes(session_of(l->req), e, &p);
+                entry_attributes(s, e, &p);
         n = l->plus ? fuse_add_direntry_plus(l->req, l->data + l->used, left, e->name, &p, (off_t)e->next)
                     : fuse_add_direntry(l->req, l->data + l->used, left, e->name, &p.attr, (off_t)e->next);
-        if (n > left)
+        if (n > left) {
+                if (p.ino != 0) /* the kernel does not get it */
+                        tree_forget(s->tree, e->ino, 1);
                 return 1;
+        }
         l->used += n;
         return 0;
 }

@@ -92,7 +92,7 @@ static bool same_value(const struct handle *a, const struct handle *b)
 /* Whether what is in the file may be another than it was. */
 static bool value_moves(const struct session *s, const struct node *n)
 {
-        return n->route->kind == KIND_CASE_NAME || (node_type(n) == NODE_COMPUTED && tree_values_move(s->tree));
+        return n->route->rewritten || (node_type(n) == NODE_COMPUTED && tree_values_move(s->tree));
 }
 
 /* Somebody has it open with another value. Lock held. */
@@ -249,13 +249,13 @@ static int may_not_ask(struct session *s, pid_t reader)
 
 enum opening {
         OPENING_DONE,   /* the handle is complete */
-        OPENING_PUT,    /* it is known, and is put in the folder of programs, which takes a moment */
+        OPENING_PUT,    /* it is known, and is put in a folder, which takes a moment */
         OPENING_WORKED, /* it has to be worked out */
 };
 
-static int open_program(struct session *s, const struct node *n)
+static int open_kept(struct session *s, const struct node *n)
 {
-        int kept = program_kept(s->tree, n);
+        int kept = n->route->kept(s->tree, n);
 
         if (kept < 0)
                 return kept;
@@ -267,8 +267,8 @@ static int open_node(struct session *s, const struct node *n, struct handle *h)
 {
         int r;
 
-        if (n->route->kind == KIND_PROGRAM)
-                return open_program(s, n);
+        if (n->route->kept)
+                return open_kept(s, n);
         if (n->route->open)
                 return n->route->open(s->tree, n, &h->fd);
         if (node_type(n) == NODE_FILE && !value_moves(s, n))
@@ -317,13 +317,13 @@ static int handle_fill(struct session *s, const struct node *n, struct value *v,
 {
         int r;
 
-        if (v->type == &query_program_type) {
-                h->fd = program_value_fd(v);
+        if (n->route->answer_fd) {
+                h->fd = n->route->answer_fd(v);
                 return h->fd < 0 ? -errno : 0;
         }
-        r = tree_content(s->tree, n, &h->content);
+        r = tree_answer(s->tree, n, v, &h->content);
         h->loaded = r == 0;
-        return r == -ENOENT ? errorf(-EIO, "the value was worked out, but is not in the store") : r;
+        return r;
 }
 
 void file_answered(void *user, fuse_req_t req, const struct parked *p, int r, struct value *v, const char *reason)

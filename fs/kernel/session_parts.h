@@ -41,7 +41,7 @@ int session_error(int r, const char *what, const char *reason);
 int session_node(struct session *s, fuse_ino_t node, struct node *ret);
 /* The attributes of a node, and for how long the kernel may keep them. */
 int session_stat(struct session *s, fuse_ino_t node, struct stat *ret, double *ret_timeout);
-/* What the kernel may know of a name, and for how long. */
+/* What the kernel may know of a name, and for how long. The node is held (tree_hold()): it is to be forgotten when the kernel does not get it. */
 int session_entry(struct session *s, const struct node *n, struct fuse_entry_param *ret);
 
 /* -- folders -- */

@@ -21,8 +21,8 @@ static int node_state(struct session *s, const struct node *n, struct state *ret
         int r;
 
         *ret = (struct state){.state = JOB_READY};
-        if (n->route->kind == KIND_PROGRAM) {
-                r = program_kept(s->tree, n);
+        if (n->route->kept) {
+                r = n->route->kept(s->tree, n);
                 r = r == 0 ? -ENOENT : MIN(r, 0);
         } else
                 r = n->route->content(s->tree, n, &b);
@@ -35,12 +35,10 @@ static int node_state(struct session *s, const struct node *n, struct state *ret
         }
         if (r != -ENOENT)
                 return r;
-        /* what a program waits for is its build, and what fails is that */
-        r = n->route->kind == KIND_PROGRAM ? query_build(tree_workspace(s->tree), n->solver, n->inode.commit, &q)
-                                           : tree_query(s->tree, n, &q);
+        r = n->route->waits_for ? n->route->waits_for(s->tree, n, &q) : tree_query(s->tree, n, &q);
         if (r == 0)
                 ret->state = engine_peek(s->engine, q, &ret->job, &ret->reason);
-        if (r == 0 && ret->state == JOB_READY && n->route->kind == KIND_PROGRAM) {
+        if (r == 0 && ret->state == JOB_READY && n->route->waits_for) {
                 ret->state = JOB_FAILED; /* there is a build, and no program */
                 ret->reason = strdup("the commit cannot be built: see build/log");
         }

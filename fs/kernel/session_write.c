@@ -68,7 +68,7 @@ bool writing_is_idle(struct writing *w)
 
 static uint64_t new_case_ino(const struct new_case *n)
 {
-        return (uint64_t)KIND_NEW_CASE << 56 | new_case_number(n);
+        return inode_other(INODE_NEW_CASE, new_case_number(n));
 }
 
 /* A ref, as RELEASE may come while it is looked at: close() does not wait for it. */
@@ -86,7 +86,7 @@ static struct new_case *new_case_of(struct writing *w, fuse_ino_t ino)
 
 bool writing_is(fuse_ino_t ino)
 {
-        return ino >> 56 == KIND_NEW_CASE;
+        return inode_is_other(ino, INODE_NEW_CASE);
 }
 
 /* By name or, when that is NULL, by inode; whether it is still there is for who asks by name to find out. */
@@ -214,7 +214,7 @@ void write_create(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t, s
         struct fuse_entry_param e = {0};
         int r = entry ? tree_node(s->tree, parent, &dir) : -ENOMEM;
 
-        if (r == 0 && dir.route->kind != KIND_CASES)
+        if (r == 0 && !dir.route->takes)
                 r = -EROFS;
         if (r == 0 && strlen(name) > NAME_MAX)
                 r = -ENAMETOOLONG;
@@ -273,7 +273,7 @@ static bool is_cases(struct session *s, fuse_ino_t folder)
 {
         cleanup_node struct node dir = {0};
 
-        return tree_node(s->tree, folder, &dir) == 0 && dir.route->kind == KIND_CASES;
+        return tree_node(s->tree, folder, &dir) == 0 && dir.route->takes;
 }
 
 /* rsync, editors and others write under a name for the meantime and rename. */

@@ -2,6 +2,18 @@
 
 #include <inttypes.h>
 
+enum {
+        KIND_CASES = 2,
+        KIND_CASE_INPUT = KIND_CASE + 1,
+        KIND_CASE_NAME,
+        KIND_CASE_SHA256,
+        KIND_CASE_LOGIC,
+        KIND_CASE_STATUS,
+        KIND_BY_NAME,
+        KIND_BY_NAME_FOLDER,
+        KIND_BY_NAME_LINK,
+};
+
 uint64_t cases_listing(struct tree *t, const struct node *)
 {
         return cases_generation(workspace_cases(tree_workspace(t))) + 1;
@@ -9,7 +21,7 @@ uint64_t cases_listing(struct tree *t, const struct node *)
 
 /* -- cases/<case> -- */
 
-MATCH(case_match)
+static MATCH(case_match)
 {
         cleanup(case_info_unrefp) struct case_info *info = NULL;
         uint64_t id;
@@ -27,7 +39,7 @@ static int case_numbers(struct tree *t, const struct node *, uint32_t **ret, siz
         return cases_list(workspace_cases(tree_workspace(t)), ret, ret_n);
 }
 
-LIST(case_entries)
+static LIST(case_entries)
 {
         return tree_emit_cases(t, dir, row, from, case_numbers, fn, user);
 }
@@ -42,7 +54,7 @@ int case_mtime(struct tree *t, const struct node *n, int64_t *ret)
         return r;
 }
 
-CONTENT(case_text)
+static CONTENT(case_text)
 {
         cleanup(case_info_unrefp) struct case_info *info = NULL;
         char sha[DIGEST_HEX_SIZE];
@@ -66,7 +78,7 @@ static const char *input_name(enum format f)
         return f == FORMAT_CNF ? "input.cnf" : "input.smt2";
 }
 
-MATCH(case_input_match)
+static MATCH(case_input_match)
 {
         cleanup(case_info_unrefp) struct case_info *info = NULL;
         int r = cases_get(workspace_cases(tree_workspace(t)), dir->inode.item, &info);
@@ -75,7 +87,7 @@ MATCH(case_input_match)
         return r < 0 ? r : strcmp(name, input_name(info->format)) == 0 ? 0 : -ENOENT;
 }
 
-LIST(case_input_entries)
+static LIST(case_input_entries)
 {
         cleanup(case_info_unrefp) struct case_info *info = NULL;
         struct inode inode = dir->inode;
@@ -86,7 +98,7 @@ LIST(case_input_entries)
         return tree_emit(row, input_name(info->format), inode, 0, fn, user);
 }
 
-int case_input_size(struct tree *t, const struct node *n, uint64_t *ret)
+static int case_input_size(struct tree *t, const struct node *n, uint64_t *ret)
 {
         cleanup(case_info_unrefp) struct case_info *info = NULL;
         int r = cases_get(workspace_cases(tree_workspace(t)), n->inode.item, &info);
@@ -96,7 +108,7 @@ int case_input_size(struct tree *t, const struct node *n, uint64_t *ret)
         return r;
 }
 
-int case_input_open(struct tree *t, const struct node *n, int *ret_fd)
+static int case_input_open(struct tree *t, const struct node *n, int *ret_fd)
 {
         cleanup(case_info_unrefp) struct case_info *info = NULL;
         struct cases *cases = workspace_cases(tree_workspace(t));
@@ -137,7 +149,7 @@ static size_t names_from(const struct case_names *c, const char *name)
         return low;
 }
 
-MATCH(by_name_folder_match)
+static MATCH(by_name_folder_match)
 {
         cleanup(case_names_unrefp) struct case_names *c = NULL;
         cleanup_free char *folder = NULL, *path = NULL;
@@ -162,7 +174,7 @@ MATCH(by_name_folder_match)
         return r;
 }
 
-MATCH(by_name_link_match)
+static MATCH(by_name_link_match)
 {
         cleanup(case_names_unrefp) struct case_names *c = NULL;
         cleanup_free char *folder = NULL, *path = NULL;
@@ -225,7 +237,7 @@ static int by_name_entries(struct tree *t, const struct node *dir, const struct 
         first = names_from(c, folder);
         for (size_t i = MAX(first, from); i < c->n && strncmp(c->list[i].name, folder, n) == 0; i++) {
                 const char *rest = c->list[i].name + n, *slash = strchr(rest, '/');
-                struct inode inode = {.kind = (uint8_t)row->kind, .item = c->list[i].id};
+                struct inode inode = {.kind = row->kind, .item = c->list[i].id};
                 size_t size = slash ? (size_t)(slash - rest) : strlen(rest);
                 cleanup_free char *name = NULL;
 
@@ -250,17 +262,17 @@ static int by_name_entries(struct tree *t, const struct node *dir, const struct 
         return 0;
 }
 
-LIST(by_name_folder_entries)
+static LIST(by_name_folder_entries)
 {
         return by_name_entries(t, dir, row, from, fn, user);
 }
 
-LIST(by_name_link_entries)
+static LIST(by_name_link_entries)
 {
         return by_name_entries(t, dir, row, from, fn, user);
 }
 
-CONTENT(by_name_target)
+static CONTENT(by_name_target)
 {
         cleanup(case_info_unrefp) struct case_info *info = NULL;
         int r = cases_get(workspace_cases(tree_workspace(t)), n->inode.item, &info);
@@ -272,3 +284,31 @@ CONTENT(by_name_target)
         buffer_addf(ret, "../%" PRIu32, info->id);
         return 0;
 }
+
+/* -- the rows -- */
+
+static const struct route rows[] = {
+        {KIND_CASES, IN(KIND_ROOT), .name = "cases", .type = NODE_FOLDER, .takes = true, .absent = ABSENT_NOT,
+         .generation = cases_listing, .about = "the benchmark instances, shared by every solver; cp a file here to add it"},
+        {KIND_CASE, IN(KIND_CASES), .shown = "<case>", .type = NODE_FOLDER, .moves = true, .absent = ABSENT_FOREVER,
+         .match = case_match, .list = case_entries, .mtime = case_mtime, .about = "a case, by its id"},
+        {KIND_CASE_INPUT, IN(KIND_CASE), .shown = "input.smt2", .type = NODE_FILE, .match = case_input_match,
+         .list = case_input_entries, .size = case_input_size, .open = case_input_open, .mtime = case_mtime,
+         .about = "the case, byte for byte (input.cnf for DIMACS)"},
+        {KIND_CASE_NAME, IN(KIND_CASE), .name = "name", .type = NODE_FILE, .moves = true, .rewritten = true, .content = case_text,
+         .mtime = case_mtime, .about = "under which it was added"},
+        {KIND_CASE_SHA256, IN(KIND_CASE), .name = "sha256", .type = NODE_FILE, .content = case_text, .mtime = case_mtime,
+         .about = "of its bytes"},
+        {KIND_CASE_LOGIC, IN(KIND_CASE), .name = "logic", .type = NODE_FILE, .content = case_text, .mtime = case_mtime,
+         .about = "of its (set-logic …), 'none' without one; 'cnf'"},
+        {KIND_CASE_STATUS, IN(KIND_CASE), .name = "status", .type = NODE_FILE, .content = case_text, .mtime = case_mtime,
+         .about = "what it says of itself in :status, else 'unknown'"},
+        {KIND_BY_NAME, IN(KIND_CASES), .name = "by-name", .type = NODE_FOLDER, .absent = ABSENT_NOT, .generation = cases_listing,
+         .about = "links to the cases, by name"},
+        {KIND_BY_NAME_FOLDER, IN(KIND_BY_NAME, KIND_BY_NAME_FOLDER), .shown = "<folder>", .type = NODE_FOLDER, .moves = true,
+         .absent = ABSENT_NOT, .match = by_name_folder_match, .list = by_name_folder_entries, .generation = cases_listing},
+        {KIND_BY_NAME_LINK, IN(KIND_BY_NAME, KIND_BY_NAME_FOLDER), .shown = "<name>", .type = NODE_LINK, .moves = true,
+         .match = by_name_link_match, .list = by_name_link_entries, .content = by_name_target, .mtime = case_mtime},
+};
+
+const struct subtree cases_subtree = {rows, ARRAY_SIZE(rows)};

@@ -4,9 +4,36 @@
 
 #include "core/run/cell_file.h"
 
+enum {
+        KIND_MESSAGE = 26,
+        KIND_AUTHOR,
+        KIND_DATE,
+        KIND_CHANGES,
+        KIND_PARENTS,
+        KIND_PARENT,
+        KIND_BUILD,
+        KIND_BUILD_STATUS,
+        KIND_BUILD_LOG,
+        KIND_BIN,
+        KIND_PROGRAM,
+        KIND_CELLS,
+        KIND_TIME = KIND_CELL + 1,
+        KIND_CPUTIME,
+        KIND_MEMORY,
+        KIND_RESULT,
+        KIND_STDOUT,
+        KIND_STDERR,
+        KIND_RUN_JSON,
+        KIND_SEEDS,
+        KIND_SEED,
+        KIND_TIMEOUTS,
+        KIND_TIMEOUT,
+        KIND_TIMEOUT_ALIAS = 55,
+};
+
 /* -- of the commit -- */
 
-CONTENT(commit_text_content)
+static CONTENT(commit_text_content)
 {
         enum commit_text which = n->route->kind == KIND_MESSAGE  ? COMMIT_MESSAGE
                                  : n->route->kind == KIND_AUTHOR ? COMMIT_AUTHOR
@@ -22,15 +49,30 @@ static bool build_is_known(struct tree *t, const struct node *n, uint32_t commit
         return build_find(tree_workspace(t), n->solver, commit, false, ret) == 0;
 }
 
-/* In cached/ a parent is shown when there is something to follow the link to. */
-static bool parent_visible(struct tree *t, const struct node *dir, uint32_t parent)
+int commit_finished(struct tree *t, const struct node *n, uint32_t commit)
 {
         cleanup(build_record_unrefp) struct build_record *record = NULL;
 
-        return !dir->view.cached || build_is_known(t, dir, parent, &record);
+        return build_find(tree_workspace(t), n->solver, commit, false, &record);
 }
 
-MATCH(parent_match)
+int commit_time(struct tree *, const struct node *n, int64_t *ret)
+{
+        struct commit c;
+        int r = node_commit(n, &c);
+
+        if (r == 0)
+                *ret = commit_mtime(&c);
+        return r;
+}
+
+/* In cached/ a parent is shown when there is something to follow the link to. */
+static bool parent_visible(struct tree *t, const struct node *dir, uint32_t parent)
+{
+        return !dir->view.cached || commit_finished(t, dir, parent) == 0;
+}
+
+static MATCH(parent_match)
 {
         cleanup_free uint32_t *parents = NULL;
         uint64_t i;
@@ -48,7 +90,7 @@ MATCH(parent_match)
         return 0;
 }
 
-LIST(parent_entries)
+static LIST(parent_entries)
 {
         cleanup_free uint32_t *parents = NULL;
         struct inode inode = dir->inode;
@@ -68,10 +110,9 @@ LIST(parent_entries)
         return r;
 }
 
-CONTENT(parent_target)
+static CONTENT(parent_target)
 {
         cleanup_free uint32_t *parents = NULL;
-        struct commit c;
         size_t count;
         int r = history_parents(n->solver->history, n->inode.commit, &parents, &count);
 
@@ -79,15 +120,13 @@ CONTENT(parent_target)
         if (r == 0 && (n->inode.item < 1 || n->inode.item > count))
                 r = -ENOENT;
         if (r == 0)
-                r = history_commit(n->solver->history, parents[n->inode.item - 1], &c);
-        if (r == 0)
-                buffer_addf(ret, "../../%s", git_oid_tostr_s(&c.oid));
-        return r;
+                buffer_adds(ret, "../../");
+        return r < 0 ? r : commit_name(n->solver, parents[n->inode.item - 1], ret);
 }
 
 /* -- build/ -- */
 
-CONTENT(build_status)
+static CONTENT(build_status)
 {
         cleanup(build_record_unrefp) struct build_record *record = NULL;
         cleanup(query_unrefp) struct query *q = NULL;
@@ -109,7 +148,7 @@ CONTENT(build_status)
         return 0;
 }
 
-CONTENT(build_log)
+static CONTENT(build_log)
 {
         cleanup(build_record_unrefp) struct build_record *record = NULL;
         int r = build_find(tree_workspace(t), n->solver, n->inode.commit, true, &record);
@@ -119,9 +158,19 @@ CONTENT(build_log)
         return r;
 }
 
-int build_log_query(struct tree *t, const struct node *n, struct query **ret)
+static int build_log_query(struct tree *t, const struct node *n, struct query **ret)
 {
         return query_build(tree_workspace(t), n->solver, n->inode.commit, ret);
+}
+
+static ANSWER(build_log_answer)
+{
+        struct build_record *record = ((struct build_value *)v)->record;
+
+        if (record->log.size == 0) /* one that was found is without it */
+                return build_log(t, n, ret);
+        buffer_add(ret, record->log.data, record->log.size);
+        return 0;
 }
 
 /* -- bin/. An output's number is that of its name: the recipe may be edited, and its outputs change places. -- */
@@ -175,7 +224,7 @@ static int program_name(struct tree *t, const struct node *n, char **ret)
         return r == 0 || r == -ENOENT ? -ESTALE : r;
 }
 
-EXISTS(bin_exists)
+static EXISTS(bin_exists)
 {
         (void)row;
         for (char **o = dir->solver->recipe->outputs; *o; o++)
@@ -184,7 +233,7 @@ EXISTS(bin_exists)
         return false;
 }
 
-MATCH(program_match)
+static MATCH(program_match)
 {
         for (char **o = dir->solver->recipe->outputs; *o; o++)
                 if (strcmp(basename(*o), name) == 0)
@@ -192,7 +241,7 @@ MATCH(program_match)
         return -ENOENT;
 }
 
-LIST(program_entries)
+static LIST(program_entries)
 {
         struct inode inode = dir->inode;
         int r = 0;
@@ -210,7 +259,7 @@ LIST(program_entries)
         return r;
 }
 
-int program_size(struct tree *t, const struct node *n, uint64_t *ret)
+static int program_size(struct tree *t, const struct node *n, uint64_t *ret)
 {
         cleanup(build_record_unrefp) struct build_record *record = NULL;
         const struct build_output *o = NULL;
@@ -226,7 +275,7 @@ int program_size(struct tree *t, const struct node *n, uint64_t *ret)
         return 0;
 }
 
-int program_kept(struct tree *t, const struct node *n)
+static int program_kept(struct tree *t, const struct node *n)
 {
         cleanup_free char *name = NULL;
         int r = program_name(t, n, &name);
@@ -234,12 +283,18 @@ int program_kept(struct tree *t, const struct node *n)
         return r < 0 ? r : output_is_kept(t, n, name);
 }
 
-int program_query(struct tree *t, const struct node *n, struct query **ret)
+static int program_query(struct tree *t, const struct node *n, struct query **ret)
 {
         cleanup_free char *name = NULL;
         int r = program_name(t, n, &name);
 
         return r < 0 ? r : query_program(tree_workspace(t), n->solver, n->inode.commit, name, n->view.cached, ret);
+}
+
+/* The state of a program that is not known is that of its build. */
+static int program_waits_for(struct tree *t, const struct node *n, struct query **ret)
+{
+        return query_build(tree_workspace(t), n->solver, n->inode.commit, ret);
 }
 
 /* -- cases/<case>: the cells -- */
@@ -252,7 +307,7 @@ static bool commit_failed(struct tree *t, const struct node *n)
         return build_is_known(t, n, n->inode.commit, &record) && !record->ok;
 }
 
-EXISTS(cell_file_exists)
+static EXISTS(cell_file_exists)
 {
         cleanup(case_info_unrefp) struct case_info *info = NULL;
         cleanup(fact_unrefp) struct fact *f = NULL;
@@ -273,7 +328,7 @@ static int cells_known(struct tree *t, const struct node *dir, uint32_t **ret, s
         return runs_known(tree_workspace(t), &cell, ret, ret_n);
 }
 
-EXISTS(cells_exist)
+static EXISTS(cells_exist)
 {
         cleanup_free uint32_t *ids = NULL;
         size_t n;
@@ -282,7 +337,7 @@ EXISTS(cells_exist)
         return !dir->view.cached || commit_failed(t, dir) || (cells_known(t, dir, &ids, &n) == 0 && n > 0);
 }
 
-MATCH(cell_match)
+static MATCH(cell_match)
 {
         cleanup(case_info_unrefp) struct case_info *info = NULL;
         cleanup(fact_unrefp) struct fact *f = NULL;
@@ -328,18 +383,13 @@ static int cells_shown(struct tree *t, const struct node *dir, uint32_t **ret, s
         return dir->view.cached && !commit_failed(t, dir) ? cells_known(t, dir, ret, ret_n) : cells_all(t, dir, ret, ret_n);
 }
 
-LIST(cell_entries)
+static LIST(cell_entries)
 {
         return tree_emit_cases(t, dir, row, from, cells_shown, fn, user);
 }
 
-uint64_t cells_listing(struct tree *t, const struct node *)
-{
-        return cases_generation(workspace_cases(tree_workspace(t))) + 1;
-}
-
 /* A commit that cannot be built has a result, and nothing else. */
-CONTENT(cell_content)
+static CONTENT(cell_content)
 {
         cleanup(case_info_unrefp) struct case_info *info = NULL;
         cleanup(build_record_unrefp) struct build_record *record = NULL;
@@ -362,8 +412,22 @@ CONTENT(cell_content)
         return r;
 }
 
+static ANSWER(cell_answer)
+{
+        const struct run_value *run = (const struct run_value *)v;
+        enum cell_file file;
+
+        (void)t;
+        if (!cell_file_find(n->route->name, &file))
+                return -ENOENT;
+        if (!run->fact && file != CELL_RESULT)
+                return errorf(-ENODATA, "the commit cannot be built: %s", run->build->reason);
+        cell_file_print(run->fact, file, ret);
+        return 0;
+}
+
 /* The later of the commit's and the case's, so that it does not change when the value comes to be; a deliberate re-measurement moves it. */
-int cell_mtime(struct tree *t, const struct node *n, int64_t *ret)
+static int cell_mtime(struct tree *t, const struct node *n, int64_t *ret)
 {
         cleanup(case_info_unrefp) struct case_info *info = NULL;
         cleanup(fact_unrefp) struct fact *f = NULL;
@@ -381,7 +445,7 @@ int cell_mtime(struct tree *t, const struct node *n, int64_t *ret)
         return 0;
 }
 
-int cell_query(struct tree *t, const struct node *n, struct query **ret)
+static int cell_query(struct tree *t, const struct node *n, struct query **ret)
 {
         cleanup(case_info_unrefp) struct case_info *info = NULL;
         struct cell cell;
@@ -392,7 +456,7 @@ int cell_query(struct tree *t, const struct node *n, struct query **ret)
 
 /* -- seeds/<n> and timeout/<t>: the cells under another setting -- */
 
-EXISTS(seeds_exist)
+static EXISTS(seeds_exist)
 {
         (void)t, (void)row;
         return dir->solver->recipe->seed != NULL;
@@ -401,7 +465,7 @@ EXISTS(seeds_exist)
 static int setting_match(struct tree *t, const struct node *dir, const struct view *setting, struct node *ret)
 {
         struct node n = *dir;
-        int r = tree_view(t, setting, &ret->inode.view);
+        int r = tree_set_view(t, setting, &ret->inode);
 
         if (r < 0 || !dir->view.cached)
                 return r;
@@ -409,7 +473,7 @@ static int setting_match(struct tree *t, const struct node *dir, const struct vi
         return cells_exist(t, &n, NULL) ? 0 : -ENOENT;
 }
 
-MATCH(seed_match)
+static MATCH(seed_match)
 {
         struct view v = dir->view;
 
@@ -428,7 +492,7 @@ static bool timeout_parse(const char *name, uint64_t *ret_ns, char ret_shortest[
         return true;
 }
 
-MATCH(timeout_match)
+static MATCH(timeout_match)
 {
         struct view v = dir->view;
         char shortest[32];
@@ -439,7 +503,7 @@ MATCH(timeout_match)
         return setting_match(t, dir, &v, ret);
 }
 
-MATCH(timeout_alias_match)
+static MATCH(timeout_alias_match)
 {
         struct view v = dir->view;
         char shortest[32];
@@ -450,7 +514,7 @@ MATCH(timeout_alias_match)
         return setting_match(t, dir, &v, ret);
 }
 
-CONTENT(timeout_alias_target)
+static CONTENT(timeout_alias_target)
 {
         char shortest[32];
 
@@ -480,8 +544,9 @@ static int setting_emit(const struct settings_listing *l, struct view v, uint64_
         v.cached = l->dir->view.cached;
         if (setting_match(l->tree, l->dir, &v, &found) < 0)
                 return 0;
-        inode.kind = (uint8_t)l->row->kind;
+        inode.kind = l->row->kind;
         inode.view = found.inode.view;
+        inode.setting = found.inode.setting;
         if (v.has_seed)
                 snprintf(name, sizeof(name), "%" PRIu64, v.seed);
         else
@@ -489,9 +554,7 @@ static int setting_emit(const struct settings_listing *l, struct view v, uint64_
         return tree_emit(l->row, name, inode, index, l->fn, l->user);
 }
 
-#define SETTINGS_FROM (UINT64_C(1) << 32) /* index of the first that is no view with a number */
-
-/* The settings that have numbers, then those that something was measured under; in cached/ those with something finished. */
+/* The settings that something was measured under; in cached/ those with something finished. */
 static int setting_entries(struct tree *t, const struct node *dir, const struct route *row, uint64_t from, entry_fn fn,
                            void *user)
 {
@@ -499,29 +562,79 @@ static int setting_entries(struct tree *t, const struct node *dir, const struct 
         struct view v;
         int r = 0;
 
-        for (uint64_t i = from; r == 0 && i < SETTINGS_FROM && tree_view_at(t, i, &v) == 0; i++)
+        for (uint64_t i = from; r == 0 && tree_setting_at(t, (uint32_t)i, &v) == 0; i++)
                 r = setting_emit(&l, v, i);
-        for (uint64_t i = MAX(from, SETTINGS_FROM); r == 0 && tree_setting_at(t, (uint32_t)(i - SETTINGS_FROM), &v) == 0; i++) {
-                uint32_t number;
-
-                if (tree_view(t, &v, &number) == 0 && inode_view_says_itself(number))
-                        r = setting_emit(&l, v, i);
-        }
         return r;
 }
 
-LIST(seed_entries)
+static LIST(seed_entries)
 {
         return setting_entries(t, dir, row, from, fn, user);
 }
 
-LIST(timeout_entries)
+static LIST(timeout_entries)
 {
         return setting_entries(t, dir, row, from, fn, user);
 }
 
-/* Settings come with what is measured, by this process and others: the listing may change at any time. */
-uint64_t views_listing(struct tree *, const struct node *)
-{
-        return 0;
-}
+/* -- the rows -- */
+
+#define COMMIT_TEXT IN(KIND_COMMIT), .type = NODE_FILE, .content = commit_text_content, .mtime = commit_time
+#define CELL_FILE                                                                                                  \
+        IN(KIND_CELL), .type = NODE_COMPUTED, .content = cell_content, .query = cell_query, .answer = cell_answer, \
+                       .mtime = cell_mtime
+
+static const struct route rows[] = {
+        {KIND_MESSAGE, COMMIT_TEXT, .name = "message", .about = "the commit's message"},
+        {KIND_AUTHOR, COMMIT_TEXT, .name = "author", .about = "name and address of its author"},
+        {KIND_DATE, COMMIT_TEXT, .name = "date", .about = "the committer's date"},
+        {KIND_CHANGES, COMMIT_TEXT, .name = "changes", .about = "paths it changed against its first parent"},
+        {KIND_PARENTS, IN(KIND_COMMIT), .name = "parents", .type = NODE_FOLDER, .mtime = commit_time,
+         .about = "links to its parents, from 1"},
+        {KIND_PARENT, IN(KIND_PARENTS), .shown = "<n>", .type = NODE_LINK, .match = parent_match, .list = parent_entries,
+         .content = parent_target, .mtime = commit_time},
+
+        {KIND_BUILD, IN(KIND_COMMIT), .name = "build", .type = NODE_FOLDER, .absent = ABSENT_FOREVER, .mtime = commit_time,
+         .about = "how it was built"},
+        {KIND_BUILD_STATUS, IN(KIND_BUILD), .name = "status", .type = NODE_LIVE, .content = build_status, .mtime = commit_time,
+         .about = "none, queued, building, ok or failed; never builds"},
+        {KIND_BUILD_LOG, IN(KIND_BUILD), .name = "log", .type = NODE_COMPUTED, .content = build_log, .query = build_log_query,
+         .answer = build_log_answer, .mtime = commit_time, .about = "the build's full output, of a failed build too"},
+        {KIND_BIN, IN(KIND_COMMIT), .name = "bin", .type = NODE_FOLDER, .exists = bin_exists, .generation = any_listing,
+         .mtime = commit_time, .about = "what it builds"},
+        {KIND_PROGRAM, IN(KIND_BIN), .shown = "<name>", .type = NODE_COMPUTED, .executable = true, .match = program_match,
+         .list = program_entries, .size = program_size, .query = program_query, .kept = program_kept,
+         .answer_fd = program_value_fd, .waits_for = program_waits_for, .mtime = commit_time,
+         .about = "the built program; it can be run from here"},
+
+        {KIND_CELLS, .place = 4, IN(KIND_COMMIT, KIND_SEED, KIND_TIMEOUT), .name = "cases", .type = NODE_FOLDER,
+         .absent = ABSENT_NOT, .listed = LISTED_WHOLE_FINISHED, .exists = cells_exist, .generation = cases_listing,
+         .mtime = commit_time, .about = "this commit on every case"},
+        {KIND_CELL, .place = 5, IN(KIND_CELLS), .shown = "<case>", .type = NODE_FOLDER, .absent = ABSENT_FOREVER,
+         .listed = LISTED_WHOLE, .whole_at_once = true, .match = cell_match, .list = cell_entries, .mtime = cell_mtime,
+         .about = "this commit on this case"},
+        {KIND_TIME, .place = 6, CELL_FILE, .name = "time", .exists = cell_file_exists,
+         .about = "wall-clock seconds of the solver process"},
+        {KIND_CPUTIME, .place = 7, CELL_FILE, .name = "cputime", .exists = cell_file_exists,
+         .about = "user and system seconds of it and all it started"},
+        {KIND_MEMORY, .place = 8, CELL_FILE, .name = "memory", .exists = cell_file_exists, .about = "peak resident bytes"},
+        {KIND_RESULT, .place = 9, CELL_FILE, .name = "result",
+         .about = "sat, unsat, unknown, timeout, memout, crash, error or unbuildable"},
+        {KIND_STDOUT, .place = 10, CELL_FILE, .name = "stdout", .exists = cell_file_exists, .about = "what the solver printed"},
+        {KIND_STDERR, .place = 11, CELL_FILE, .name = "stderr", .exists = cell_file_exists, .about = "its diagnostics"},
+        {KIND_RUN_JSON, .place = 12, CELL_FILE, .name = "run.json", .exists = cell_file_exists,
+         .about = "everything known of the run"},
+
+        {KIND_SEEDS, IN(KIND_COMMIT), .name = "seeds", .type = NODE_FOLDER, .exists = seeds_exist, .generation = any_listing,
+         .mtime = commit_time, .about = "the same cells with the solver's random seed fixed"},
+        {KIND_SEED, .place = 1, IN(KIND_SEEDS), .shown = "<n>", .type = NODE_FOLDER, .match = seed_match, .list = seed_entries,
+         .mtime = commit_time, .about = "to this number; listed once something was measured with it"},
+        {KIND_TIMEOUTS, IN(KIND_COMMIT), .name = "timeout", .type = NODE_FOLDER, .generation = any_listing, .mtime = commit_time,
+         .about = "the same cells under another time limit"},
+        {KIND_TIMEOUT, .place = 2, IN(KIND_TIMEOUTS), .shown = "<t>", .type = NODE_FOLDER, .match = timeout_match,
+         .list = timeout_entries, .mtime = commit_time, .about = "60s, 20m, 1500ms; listed once something was measured under it"},
+        {KIND_TIMEOUT_ALIAS, .place = 3, IN(KIND_TIMEOUTS), .shown = "<t>", .type = NODE_LINK, .match = timeout_alias_match,
+         .list = no_entries, .content = timeout_alias_target, .mtime = commit_time},
+};
+
+const struct subtree commit_subtree = {rows, ARRAY_SIZE(rows)};

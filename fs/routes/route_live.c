@@ -1,4 +1,4 @@
-/* README and .solverfs/: what the mount says of itself. */
+/* .solverfs/: what the daemon and its engine do now. */
 #include "fs/routes/routes.h"
 
 #include <inttypes.h>
@@ -8,58 +8,17 @@
 
 #include "version.h"
 
-/* -- the README -- */
-
-static const char readme_head[] =
-        "solverfs: the history of solvers as files.\n"
-        "\n"
-        "    cat <solver>/commits/<sha>/cases/<case>/time\n"
-        "\n"
-        "builds that commit if need be, runs it on that case in a sandbox under limits, keeps the result for good, and answers.\n"
-        "\n"
-        "Opening a file marked * starts that work and waits for it; Ctrl-C gives up. Nothing else starts anything: ls -lR, "
-        "find,\n"
-        "du and stat are free. cached/ shows only what is finished and never starts work: point backup tools, indexers and\n"
-        "recursive grep there. To see whether a file is ready: getfattr -n user.solverfs.state FILE.\n"
-        "\n"
-        "Words in <angle brackets> are names that vary. A name under commits/ and cached/ may be a full sha, a prefix of at "
-        "least\n"
-        "four digits, a tag, a branch, HEAD~3, or anything git rev-parse takes that has no slash.\n"
-        "\n";
-
-static void readme_rows(struct buffer *b, enum kind folder, unsigned depth, bool *shown)
-{
-        for (size_t i = 0; i < N_KINDS; i++) {
-                const struct route *row = &routes[i];
-                char name[64];
-
-                if (!(row->parents & IN(folder)) || !row->about)
-                        continue;
-                snprintf(name, sizeof(name), "%*s%s%s", (int)(2 * depth), "", row->name ? row->name : row->shown,
-                         row->type == NODE_FOLDER     ? "/"
-                         : row->type == NODE_COMPUTED ? " *"
-                                                      : "");
-                buffer_addf(b, "%-28s %s\n", name, row->about);
-                if (row->type != NODE_FOLDER || shown[i])
-                        continue;
-                shown[i] = true; /* what is in it is said once */
-                readme_rows(b, row->kind, depth + 1, shown);
-        }
-}
-
-CONTENT(readme_text)
-{
-        bool shown[N_KINDS] = {false};
-
-        (void)t, (void)n;
-        buffer_adds(ret, readme_head);
-        readme_rows(ret, KIND_ROOT, 0, shown);
-        return 0;
-}
+enum {
+        KIND_DOT = 50,
+        KIND_STATUS,
+        KIND_JOBS,
+        KIND_STATS,
+        KIND_VERSION,
+};
 
 /* -- .solverfs/version -- */
 
-CONTENT(version_text)
+static CONTENT(version_text)
 {
         int major, minor, revision;
 
@@ -115,7 +74,7 @@ static int status_wrong(void *user, const char *line)
         return 0;
 }
 
-CONTENT(live_status)
+static CONTENT(live_status)
 {
         cleanup_buffer struct buffer mistakes = {0};
         struct engine_counters c;
@@ -146,7 +105,7 @@ static void jobs_line(void *user, const struct job_view *j)
                     j->waiters);
 }
 
-CONTENT(live_jobs)
+static CONTENT(live_jobs)
 {
         (void)n;
         buffer_adds(ret, "id\tpid\tquery\twhat\tstate\tpriority\tphase\tdone\ttotal\tage\trunning\tremaining\twaiters\n");
@@ -173,7 +132,7 @@ static uint64_t own_memory(void)
         return kib * 1024;
 }
 
-CONTENT(live_stats)
+static CONTENT(live_stats)
 {
         struct engine_counters c = {0};
         struct store_stats s = {0};
@@ -203,3 +162,17 @@ CONTENT(live_stats)
         }
         return 0;
 }
+
+static const struct route rows[] = {
+        {KIND_DOT, IN(KIND_ROOT), .name = ".solverfs", .starts = true, .type = NODE_FOLDER, .absent = ABSENT_FOREVER,
+         .about = "live files, read fresh at each open"},
+        {KIND_STATUS, IN(KIND_DOT), .name = "status", .type = NODE_LIVE, .content = live_status,
+         .about = "what runs, what waits, how far, how long still"},
+        {KIND_JOBS, IN(KIND_DOT), .name = "jobs.tsv", .type = NODE_LIVE, .content = live_jobs, .about = "the same, for scripts"},
+        {KIND_STATS, IN(KIND_DOT), .name = "stats", .type = NODE_LIVE, .content = live_stats,
+         .about = "counters, in the Prometheus text format"},
+        {KIND_VERSION, IN(KIND_DOT), .name = "version", .type = NODE_LIVE, .content = version_text,
+         .about = "of solverfs and of the libraries it runs with"},
+};
+
+const struct subtree live_subtree = {rows, ARRAY_SIZE(rows)};

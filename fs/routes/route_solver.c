@@ -2,9 +2,24 @@
 
 #include <inttypes.h>
 
+enum {
+        KIND_CONFIG = KIND_SOLVER + 1,
+        KIND_HEAD,
+        KIND_TAGS,
+        KIND_TAG_FOLDER,
+        KIND_TAG,
+        KIND_BRANCHES,
+        KIND_BRANCH_FOLDER,
+        KIND_BRANCH,
+        KIND_COMMITS,
+        KIND_CACHED,
+        KIND_CACHEDIR_TAG,
+        KIND_REVISION = KIND_COMMIT + 1,
+};
+
 /* -- <solver> -- */
 
-MATCH(solver_match)
+static MATCH(solver_match)
 {
         cleanup(solver_list_unrefp) struct solver_list *l = NULL;
         int r = workspace_solvers(tree_workspace(t), &l);
@@ -14,11 +29,11 @@ MATCH(solver_match)
                 return r;
         for (size_t i = 0; i < l->n; i++)
                 if (strcmp(l->list[i]->recipe->name, name) == 0)
-                        return tree_view(t, &(struct view){.solver = l->list[i]->number}, &ret->inode.view);
+                        return tree_set_view(t, &(struct view){.solver = l->list[i]->number}, &ret->inode);
         return -ENOENT;
 }
 
-LIST(solver_entries)
+static LIST(solver_entries)
 {
         cleanup(solver_list_unrefp) struct solver_list *l = NULL;
         int r = workspace_solvers(tree_workspace(t), &l);
@@ -27,27 +42,21 @@ LIST(solver_entries)
         for (size_t i = from; r == 0 && i < l->n; i++) {
                 struct inode inode = {.kind = KIND_SOLVER};
 
-                r = tree_view(t, &(struct view){.solver = l->list[i]->number}, &inode.view);
+                r = tree_set_view(t, &(struct view){.solver = l->list[i]->number}, &inode);
                 if (r == 0)
                         r = tree_emit(row, l->list[i]->recipe->name, inode, i, fn, user);
         }
         return r;
 }
 
-/* The config may have been changed by anybody: it is looked at for each listing. */
-uint64_t solvers_listing(struct tree *, const struct node *)
-{
-        return 0;
-}
-
-CONTENT(solver_config)
+static CONTENT(solver_config)
 {
         (void)t;
         return recipe_print(n->solver->recipe, ret);
 }
 
 /* A recipe is as new as the file it stands in. */
-int config_mtime(struct tree *t, const struct node *, int64_t *ret)
+static int config_mtime(struct tree *t, const struct node *, int64_t *ret)
 {
         char path[PATH_SIZE];
         struct stat st;
@@ -65,17 +74,17 @@ uint64_t history_listing(struct tree *, const struct node *n)
         return history_generation(n->solver->history) + 1;
 }
 
-static int add_sha(struct history *h, uint32_t commit, struct buffer *ret)
+int commit_name(const struct solver *s, uint32_t commit, struct buffer *ret)
 {
         struct commit c;
-        int r = history_commit(h, commit, &c);
+        int r = history_commit(s->history, commit, &c);
 
         if (r == 0)
                 buffer_adds(ret, git_oid_tostr_s(&c.oid));
         return r;
 }
 
-EXISTS(head_exists)
+static EXISTS(head_exists)
 {
         uint32_t commit;
 
@@ -83,19 +92,19 @@ EXISTS(head_exists)
         return history_head(dir->solver->history, &commit) == 0;
 }
 
-CONTENT(head_target)
+static CONTENT(head_target)
 {
         uint32_t commit;
         int r = history_head(n->solver->history, &commit);
 
         (void)t;
         buffer_adds(ret, "commits/");
-        return r < 0 ? r : add_sha(n->solver->history, commit, ret);
+        return r < 0 ? r : commit_name(n->solver, commit, ret);
 }
 
 /* -- tags/ and branches/: a name with slashes is in nested folders. A ref's number is that of "<solver>/t/<name>". -- */
 
-static bool is_tag(enum kind k)
+static bool is_tag(unsigned k)
 {
         return k == KIND_TAGS || k == KIND_TAG_FOLDER || k == KIND_TAG;
 }
@@ -170,12 +179,12 @@ static int ref_find(struct tree *t, const struct node *dir, const char *name, bo
         return ref_number(t, dir, path, strlen(path) - folder, &ret->inode);
 }
 
-MATCH(ref_folder_match)
+static MATCH(ref_folder_match)
 {
         return ref_find(t, dir, name, true, ret);
 }
 
-MATCH(ref_match)
+static MATCH(ref_match)
 {
         return ref_find(t, dir, name, false, ret);
 }
@@ -228,7 +237,7 @@ static int ref_entries_of(struct tree *t, const struct node *dir, const struct r
                 if (folders != (slash != NULL) || (slash && i > first && strncmp(l->list[i - 1].name + n, rest, size + 1) == 0))
                         continue;
                 name = strndup(rest, size);
-                inode.kind = (uint8_t)row->kind;
+                inode.kind = row->kind;
                 r = name ? ref_number(t, dir, l->list[i].name, n + size, &inode) : -ENOMEM;
                 if (r == 0)
                         r = tree_emit(row, name, inode, i, fn, user);
@@ -236,17 +245,17 @@ static int ref_entries_of(struct tree *t, const struct node *dir, const struct r
         return r;
 }
 
-LIST(ref_folder_entries)
+static LIST(ref_folder_entries)
 {
         return ref_entries_of(t, dir, row, from, fn, user);
 }
 
-LIST(ref_entries)
+static LIST(ref_entries)
 {
         return ref_entries_of(t, dir, row, from, fn, user);
 }
 
-CONTENT(ref_target)
+static CONTENT(ref_target)
 {
         cleanup(ref_list_unrefp) struct ref_list *l = NULL;
         cleanup_free char *name = NULL;
@@ -263,18 +272,18 @@ CONTENT(ref_target)
         for (const char *p = strchr(name, '/'); p; p = strchr(p + 1, '/'))
                 buffer_adds(ret, "../");
         buffer_adds(ret, "../commits/");
-        return add_sha(n->solver->history, found->commit, ret);
+        return commit_name(n->solver, found->commit, ret);
 }
 
 /* -- commits/ and cached/ -- */
 
-MATCH(cached_match)
+static MATCH(cached_match)
 {
         struct view v = dir->view;
 
         (void)name;
         v.cached = true;
-        return tree_view(t, &v, &ret->inode.view);
+        return tree_set_view(t, &v, &ret->inode);
 }
 
 static bool is_full_sha(const char *name)
@@ -285,14 +294,12 @@ static bool is_full_sha(const char *name)
 /* In cached/ a commit is there once anything of it is finished. */
 static int commit_visible(struct tree *t, const struct node *dir, uint32_t commit)
 {
-        cleanup(build_record_unrefp) struct build_record *record = NULL;
-
         if (commit > INODE_COMMIT_MAX)
                 return errorf(-EOVERFLOW, "commit %" PRIu32 " is more than the mount can number (%u)", commit, INODE_COMMIT_MAX);
-        return dir->view.cached ? build_find(tree_workspace(t), dir->solver, commit, false, &record) : 0;
+        return dir->view.cached ? commit_finished(t, dir, commit) : 0;
 }
 
-MATCH(commit_match)
+static MATCH(commit_match)
 {
         git_oid oid;
         int r;
@@ -332,7 +339,7 @@ static int emit_known(struct tree *t, const struct node *dir, const struct route
         return r;
 }
 
-LIST(commit_entries)
+static LIST(commit_entries)
 {
         git_oid oids[256];
         int r = 0;
@@ -351,7 +358,7 @@ LIST(commit_entries)
         return r;
 }
 
-MATCH(revision_match)
+static MATCH(revision_match)
 {
         int r;
 
@@ -363,20 +370,13 @@ MATCH(revision_match)
         return r < 0 ? r : commit_visible(t, dir, ret->inode.commit);
 }
 
-/* Revisions are found, not listed: there is no end of them. */
-LIST(no_entries)
-{
-        (void)t, (void)dir, (void)row, (void)from, (void)fn, (void)user;
-        return 0;
-}
-
-CONTENT(revision_target)
+static CONTENT(revision_target)
 {
         (void)t;
-        return add_sha(n->solver->history, n->inode.commit, ret);
+        return commit_name(n->solver, n->inode.commit, ret);
 }
 
-CONTENT(cachedir_tag)
+static CONTENT(cachedir_tag)
 {
         (void)t, (void)n;
         buffer_adds(ret, "Signature: 8a477f597d28d172789f06886806bc55\n"
@@ -384,3 +384,39 @@ CONTENT(cachedir_tag)
                          "# This file marks the folder as one that backups leave out; see https://bford.info/cachedir/\n");
         return 0;
 }
+
+/* -- the rows -- */
+
+static const struct route rows[] = {
+        {KIND_SOLVER, IN(KIND_ROOT), .shown = "<solver>", .type = NODE_FOLDER, .has_view = true, .moves = true,
+         .match = solver_match, .list = solver_entries, .about = "one per configured solver or variant"},
+        {KIND_CONFIG, IN(KIND_SOLVER), .name = "config", .type = NODE_LIVE, .content = solver_config, .mtime = config_mtime,
+         .about = "the recipe in force, as 'solverfs solver add' takes it"},
+        {KIND_HEAD, IN(KIND_SOLVER), .name = "head", .starts = true, .type = NODE_LINK, .moves = true, .exists = head_exists,
+         .content = head_target, .about = "link to the newest commit of the default branch"},
+        {KIND_TAGS, IN(KIND_SOLVER), .name = "tags", .starts = true, .type = NODE_FOLDER, .generation = history_listing,
+         .about = "links to the commits that tags name"},
+        {KIND_TAG_FOLDER, IN(KIND_TAGS, KIND_TAG_FOLDER), .shown = "<folder>", .type = NODE_FOLDER, .moves = true,
+         .match = ref_folder_match, .list = ref_folder_entries, .generation = history_listing},
+        {KIND_TAG, IN(KIND_TAGS, KIND_TAG_FOLDER), .shown = "<tag>", .type = NODE_LINK, .moves = true, .match = ref_match,
+         .list = ref_entries, .content = ref_target},
+        {KIND_BRANCHES, IN(KIND_SOLVER), .name = "branches", .starts = true, .type = NODE_FOLDER, .generation = history_listing,
+         .about = "links to the commits that branches name"},
+        {KIND_BRANCH_FOLDER, IN(KIND_BRANCHES, KIND_BRANCH_FOLDER), .shown = "<folder>", .type = NODE_FOLDER, .moves = true,
+         .match = ref_folder_match, .list = ref_folder_entries, .generation = history_listing},
+        {KIND_BRANCH, IN(KIND_BRANCHES, KIND_BRANCH_FOLDER), .shown = "<branch>", .type = NODE_LINK, .moves = true,
+         .match = ref_match, .list = ref_entries, .content = ref_target},
+        {KIND_COMMITS, IN(KIND_SOLVER), .name = "commits", .starts = true, .type = NODE_FOLDER, .generation = history_listing,
+         .about = "every commit that branches and tags reach or have reached"},
+        {KIND_CACHED, IN(KIND_SOLVER), .name = "cached", .type = NODE_FOLDER, .match = cached_match,
+         .about = "the same, only what is finished; never starts work"},
+        {KIND_CACHEDIR_TAG, IN(KIND_COMMITS), .name = "CACHEDIR.TAG", .type = NODE_FILE, .content = cachedir_tag,
+         .about = "tells tar, restic and borg to leave the folder out"},
+        {KIND_COMMIT, IN(KIND_COMMITS, KIND_CACHED), .shown = "<sha>", .type = NODE_FOLDER, .absent = ABSENT_FOREVER,
+         .match = commit_match, .list = commit_entries, .mtime = commit_time, .about = "a commit"},
+        {KIND_REVISION, IN(KIND_COMMITS, KIND_CACHED), .shown = "<revision>", .type = NODE_LINK, .moves = true,
+         .match = revision_match, .list = no_entries, .content = revision_target, .mtime = commit_time,
+         .about = "link to the commit that git rev-parse would find; not listed"},
+};
+
+const struct subtree solver_subtree = {rows, ARRAY_SIZE(rows)};

@@ -1,4 +1,21 @@
-/* The functions that the rows of the route table (routes.c) are made of, by the folder they are about. */
+/* The subtrees: what the mount shows, a file for each.
+ *
+ * To add one: a file fs/routes/route_NAME.c with its kinds (an enum that begins with a number behind all others: `tests/tree/kinds` lists them, and a
+ * test compares), the functions of its rows, and at its end the table of rows (fs/tree/route.h) and the struct subtree; that goes into the list in
+ * routes.c, and its line into docs/tree.md. The mount's README, lookups, listings, attributes, what the kernel may keep, extended
+ * attributes and opens follow from the rows.
+ *
+ *     a file that is printed   .content     its bytes; with .type = NODE_LIVE anew at each open
+ *     a file that takes work   .query and .answer, with .type = NODE_COMPUTED; .content says what is known already
+ *     names that vary          .match and .list; a name that is to have a number for good: tree_number(), with a name space of its own
+ *                              in core/query/names.h
+ *     its inodes               commit and item (20 bits each) are the rows' own: compare/<a>..<b> has a in one and b in the other, a finding the
+ *                              number of its name in `item` and a culprit's commit in `commit`, a portfolio's cell the portfolio's number in
+ *                              `commit` and the case in `item`; inode_set_number() takes both for 32 bits. What is wider still goes into `more`
+ *                              and costs a place in a table while the kernel knows it. A folder's parts are where its entries' begin.
+ *     what it may keep         .moves, .rewritten, .absent, .listed, .generation
+ *     its time                 .mtime
+ */
 #pragma once
 
 #include "fs/tree/tree.h"
@@ -7,80 +24,29 @@
 #define LIST(f)    int f(struct tree *t, const struct node *dir, const struct route *row, uint64_t from, entry_fn fn, void *user)
 #define EXISTS(f)  bool f(struct tree *t, const struct node *dir, const struct route *row)
 #define CONTENT(f) int f(struct tree *t, const struct node *n, struct buffer *ret)
+#define ANSWER(f)  int f(struct tree *t, const struct node *n, struct value *v, struct buffer *ret)
 
-/* route_cases.c */
-MATCH(case_match);
-LIST(case_entries);
-CONTENT(case_text);
-int case_input_size(struct tree *t, const struct node *n, uint64_t *ret);
-int case_input_open(struct tree *t, const struct node *n, int *ret_fd);
-int case_mtime(struct tree *t, const struct node *n, int64_t *ret);
-MATCH(case_input_match);
-LIST(case_input_entries);
+/* Folders that rows of other subtrees are in. */
+enum {
+        KIND_ROOT = 0,
+        KIND_CASE = 3,    /* cases/<case>; item: the case */
+        KIND_SOLVER = 12, /* <solver> */
+        KIND_COMMIT = 24, /* <solver>/commits/<sha>, and in cached/; commit */
+        KIND_CELL = 38,   /* <solver>/commits/<sha>/cases/<case>, and below seeds/ and timeout/; commit, and item: the case */
+};
+
+extern const struct subtree root_subtree, cases_subtree, solver_subtree, commit_subtree, live_subtree;
+
+/* -- what several subtrees share --------------------------------------------------------------------------------- */
+
+LIST(no_entries); /* names that are found and not listed: there is no end of them */
 uint64_t cases_listing(struct tree *t, const struct node *n);
-MATCH(by_name_folder_match);
-MATCH(by_name_link_match);
-LIST(by_name_folder_entries);
-LIST(by_name_link_entries);
-CONTENT(by_name_target);
-
-/* route_solver.c */
-MATCH(solver_match);
-LIST(solver_entries);
-uint64_t solvers_listing(struct tree *t, const struct node *n);
-CONTENT(solver_config);
-int config_mtime(struct tree *t, const struct node *n, int64_t *ret);
-EXISTS(head_exists);
-CONTENT(head_target);
-MATCH(ref_folder_match);
-MATCH(ref_match);
-LIST(ref_folder_entries);
-LIST(ref_entries);
-CONTENT(ref_target);
-MATCH(cached_match);
-MATCH(commit_match);
-LIST(commit_entries);
-MATCH(revision_match);
-LIST(no_entries);
-CONTENT(revision_target);
 uint64_t history_listing(struct tree *t, const struct node *n);
-CONTENT(cachedir_tag);
-EXISTS(not_cached);
-
-/* route_commit.c */
-CONTENT(commit_text_content);
-MATCH(parent_match);
-LIST(parent_entries);
-CONTENT(parent_target);
-CONTENT(build_status);
-CONTENT(build_log);
-int build_log_query(struct tree *t, const struct node *n, struct query **ret);
-EXISTS(bin_exists);
-MATCH(program_match);
-LIST(program_entries);
-int program_kept(struct tree *t, const struct node *n); /* 1: it is built and in the store; 0; -errno */
-int program_size(struct tree *t, const struct node *n, uint64_t *ret);
-int program_query(struct tree *t, const struct node *n, struct query **ret);
-EXISTS(cells_exist);
-EXISTS(cell_file_exists);
-MATCH(cell_match);
-LIST(cell_entries);
-uint64_t cells_listing(struct tree *t, const struct node *n);
-CONTENT(cell_content);
-int cell_mtime(struct tree *t, const struct node *n, int64_t *ret);
-int cell_query(struct tree *t, const struct node *n, struct query **ret);
-EXISTS(seeds_exist);
-MATCH(seed_match);
-LIST(seed_entries);
-MATCH(timeout_match);
-LIST(timeout_entries);
-MATCH(timeout_alias_match);
-CONTENT(timeout_alias_target);
-uint64_t views_listing(struct tree *t, const struct node *n);
-
-/* route_live.c */
-CONTENT(live_status);
-CONTENT(live_jobs);
-CONTENT(live_stats);
-CONTENT(version_text);
-CONTENT(readme_text);
+/* A listing that may change at any time: it is looked at anew for each reader. */
+uint64_t any_listing(struct tree *t, const struct node *n);
+int case_mtime(struct tree *t, const struct node *n, int64_t *ret);  /* item is the case */
+int commit_time(struct tree *t, const struct node *n, int64_t *ret); /* commit is the commit */
+/* Adds the sha of a solver's commit. */
+int commit_name(const struct solver *s, uint32_t commit, struct buffer *ret);
+/* 0: anything of it is finished, so that cached/ has it; -ENOENT, … */
+int commit_finished(struct tree *t, const struct node *n, uint32_t commit);

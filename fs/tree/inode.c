@@ -1,41 +1,126 @@
 #include "fs/tree/inode.h"
 
-#include "fs/tree/tree.h"
+#include "cache/base/hash.h"
+#include "fs/tree/route.h"
 
-#define SELF_SHIFT  63
-#define WHICH_SHIFT 59
+#define FORM_SHIFT  62
+#define FORM_WIDE   UINT64_C(1) /* 01: kinds of ten bits */
+#define KIND_SHIFT  52
 #define VIEW_SHIFT  40
-#define WHICH_NONE  15u /* kinds from 248 on have these bits, too */
+#define VIEW_MAX    0xfffu
+#define KIND_HASH   INODE_KINDS
+#define HASH_MASK   ((UINT64_C(1) << KIND_SHIFT) - 1)
+#define OLD_KINDS   64u /* of the first form */
+#define OLD_SHIFT   56
+#define OLD_VIEWS   0xffffu
+#define PLACE_SHIFT 59
+#define SELF        (UINT64_C(1) << 63)
 
-/* What stands below a setting. The places are part of inode numbers: append, never reorder. */
-static const uint8_t below[] = {KIND_SEED,    KIND_TIMEOUT, KIND_TIMEOUT_ALIAS, KIND_CELLS,  KIND_CELL,   KIND_TIME,
-                                KIND_CPUTIME, KIND_MEMORY,  KIND_RESULT,        KIND_STDOUT, KIND_STDERR, KIND_RUN_JSON};
-_Static_assert(sizeof(below) <= WHICH_NONE, "four bits");
+/* -- settings that say themselves what they are: a seed below 8192, or a time limit of up to 2047 tenths, seconds, minutes or hours -- */
+
+#define SEEDS    8192u
+#define MANTISSA 2048u /* a time limit: its unit's place times that, and how many of it */
+
+static const uint64_t units[] = {NSEC_PER_SEC / 10, NSEC_PER_SEC, 60 * NSEC_PER_SEC, 3600 * NSEC_PER_SEC};
+_Static_assert(SEEDS + ARRAY_SIZE(units) * MANTISSA <= INODE_SETTING_MAX + 1, "as many settings as there are bits for");
+
+static bool setting_encode(uint64_t setting, uint32_t *ret)
+{
+        if (setting & INODE_SETTING_SEED) {
+                *ret = (uint32_t)(setting & ~INODE_SETTING_SEED);
+                return (setting & ~INODE_SETTING_SEED) < SEEDS;
+        }
+        for (uint32_t u = ARRAY_SIZE(units); u-- > 0;)
+                if (setting % units[u] == 0 && setting / units[u] < MANTISSA) {
+                        *ret = SEEDS + u * MANTISSA + (uint32_t)(setting / units[u]);
+                        return true;
+                }
+        return false;
+}
+
+static uint64_t setting_decode(uint32_t n)
+{
+        return n < SEEDS ? INODE_SETTING_SEED | n : units[(n - SEEDS) / MANTISSA] * ((n - SEEDS) % MANTISSA);
+}
+
+bool inode_setting_fits(uint32_t base, uint64_t setting)
+{
+        uint32_t n;
+
+        return base <= INODE_BASE_MAX && setting_encode(setting, &n);
+}
+
+/* -- numbers -- */
+
+static uint64_t hash_of(const struct inode *i)
+{
+        const uint64_t parts[] = {i->kind, i->view, i->setting, i->commit, i->item, i->more};
+        struct digest d;
+        uint64_t n;
+
+        digest_of(parts, sizeof(parts), &d);
+        memcpy(&n, d.bytes, sizeof(n));
+        return FORM_WIDE << FORM_SHIFT | (uint64_t)KIND_HASH << KIND_SHIFT | (n & HASH_MASK);
+}
 
 uint64_t inode_pack(struct inode i)
 {
-        uint64_t which = 0, rest = (uint64_t)i.commit << 20 | i.item;
+        uint64_t rest = (uint64_t)i.commit << INODE_ITEM_BITS | i.item;
+        bool fits = i.commit <= INODE_COMMIT_MAX && i.item <= INODE_ITEM_MAX && i.more == 0;
+        const struct route *row = i.setting != 0 ? route_of(i.kind) : NULL;
+        uint32_t setting;
 
-        if (!inode_view_says_itself(i.view))
-                return (uint64_t)i.kind << 56 | (uint64_t)i.view << VIEW_SHIFT | rest;
-        while (which < sizeof(below) && below[which] != i.kind)
-                which++;
-        return UINT64_C(1) << SELF_SHIFT | which << WHICH_SHIFT | (uint64_t)(i.view & ~INODE_SAYS_ITSELF) << VIEW_SHIFT | rest;
+        if (i.kind == 0)
+                return 1;
+        if (fits && i.setting == 0 && i.kind < OLD_KINDS && i.view <= OLD_VIEWS)
+                return (uint64_t)i.kind << OLD_SHIFT | (uint64_t)i.view << VIEW_SHIFT | rest;
+        if (fits && i.setting == 0 && i.kind >= OLD_KINDS && i.view <= VIEW_MAX)
+                return FORM_WIDE << FORM_SHIFT | (uint64_t)i.kind << KIND_SHIFT | (uint64_t)i.view << VIEW_SHIFT | rest;
+        if (fits && row && row->place > 0 && i.view <= INODE_BASE_MAX && setting_encode(i.setting, &setting))
+                return SELF | (uint64_t)(row->place - 1u) << PLACE_SHIFT |
+                       (uint64_t)(i.view << INODE_SETTING_BITS | setting) << VIEW_SHIFT | rest;
+        return hash_of(&i);
 }
 
-struct inode inode_unpack(uint64_t n)
+static bool unpack_setting(uint64_t n, struct inode *ret)
 {
-        struct inode i = {
-                .kind = (uint8_t)(n >> 56),
-                .view = (uint16_t)(n >> VIEW_SHIFT),
-                .commit = (uint32_t)(n >> 20) & INODE_COMMIT_MAX,
-                .item = (uint32_t)n & INODE_ITEM_MAX,
-        };
-        unsigned which = (unsigned)(n >> WHICH_SHIFT) & 15;
+        const struct route *row = route_at_place((unsigned)(n >> PLACE_SHIFT & 15) + 1);
 
-        if (n >> SELF_SHIFT && which < sizeof(below)) {
-                i.kind = below[which];
-                i.view = INODE_SAYS_ITSELF | ((uint32_t)(n >> VIEW_SHIFT) & ((1u << (INODE_BASE_BITS + INODE_SETTING_BITS)) - 1));
+        if (!row)
+                return false;
+        ret->kind = row->kind;
+        ret->view = (uint32_t)(n >> (VIEW_SHIFT + INODE_SETTING_BITS)) & INODE_BASE_MAX;
+        ret->setting = setting_decode((uint32_t)(n >> VIEW_SHIFT) & INODE_SETTING_MAX);
+        return ret->setting != 0; /* no time at all is no limit */
+}
+
+bool inode_unpack(uint64_t n, struct inode *ret)
+{
+        *ret = (struct inode){.commit = (uint32_t)(n >> INODE_ITEM_BITS) & INODE_COMMIT_MAX,
+                              .item = (uint32_t)n & INODE_ITEM_MAX};
+        if (n == 1) {
+                ret->item = 0;
+                return true;
         }
-        return i;
+        if (n & SELF)
+                return unpack_setting(n, ret);
+        if (n >> FORM_SHIFT == FORM_WIDE) {
+                ret->kind = (uint16_t)(n >> KIND_SHIFT & 0x3ff);
+                ret->view = (uint32_t)(n >> VIEW_SHIFT) & VIEW_MAX;
+                return ret->kind >= OLD_KINDS && ret->kind < INODE_KINDS;
+        }
+        ret->kind = (uint16_t)(n >> OLD_SHIFT);
+        ret->view = (uint32_t)(n >> VIEW_SHIFT) & OLD_VIEWS;
+        return ret->kind > 0; /* the root is 1, and nothing else */
+}
+
+bool inode_is_hash(uint64_t n)
+{
+        return n >> KIND_SHIFT == (FORM_WIDE << (FORM_SHIFT - KIND_SHIFT) | KIND_HASH);
+}
+
+bool inode_equal(const struct inode *a, const struct inode *b)
+{
+        return a->kind == b->kind && a->view == b->view && a->setting == b->setting && a->commit == b->commit &&
+               a->item == b->item && a->more == b->more;
 }

@@ -1,63 +1,93 @@
 /* Inode numbers without a table.
  *
- * A number says all there is to know of a node: what kind it is (a row of the route table), under which view it is seen (a solver, and the
- * setting of its cells: cached or not, a seed, a timeout), of which commit, and which item of it (mostly a case). The parts are numbers that
- * the store gave out once and never gives again (core/query/names.h, core/history/history.h, core/cases/cases.h), so inode numbers survive a remount and are
- * never reused; there is nothing to look up, to count or to forget. The root is 1, as FUSE has it.
+ * A number says all there is to know of a node: what kind it is (the number of its row), under which view it is seen (a solver, whether only what is
+ * finished, and the setting of its cells: a seed or a time limit), and two numbers whose meaning is the row's: mostly a commit and an item of it (a
+ * case), or the number of a name. The parts are numbers that the store gave out once and never gives again (core/query/names.h,
+ * core/history/history.h, core/cases/cases.h), so inode numbers survive a remount and are never reused, and there is nothing to look up. The root
+ * is 1, as FUSE has it. Five forms:
  *
- *     63      56 55           40 39            20 19             0
- *     [  kind   ][    view      ][    commit     ][     item     ]
+ *     63 62 61    56 55           40 39            20 19             0
+ *     [0  0][ kind  ][    view      ][    commit     ][     item     ]    kinds below 64
  *
- * A view that the store has given a number is that number. But whoever looks at seeds/1, seeds/2, … does not make the store give numbers,
- * which would be written down for good and come to an end: nearly all settings say themselves what they are. There are few kinds of nodes
- * below a setting, which leaves the bits for it:
+ *     63 62 61        52 51     40 39            20 19             0
+ *     [0  1][   kind    ][  view  ][    commit     ][     item     ]      kinds from 64 on
  *
  *     63 62      59 58     54 53     40 39            20 19             0
- *     [1][ which  ][  base  ][setting  ][    commit     ][     item     ]       the base: the number of the view without the setting
- */
+ *     [1][ place  ][  base  ][setting  ][    commit     ][     item     ]  below a seed or a time limit that fits
+ *
+ *     63 62 61        52 51                                          0
+ *     [0  1][   1023    ][                  hash                     ]     what fits nowhere else
+ *
+ *     63      56 55                                                  0
+ *     [  >=248  ][              counted by this mount                ]     what is no row: a case being written, a file with another node
+ *
+ * The third form: settings are asked for by name, any of them, and a look must leave no trace in the store. There are few kinds of nodes below
+ * a setting (their rows say a `place`), which leaves bits for the setting itself: `base` is the number of the view without it.
+ *
+ * The fourth form: a hash of all parts, so that it is the same in every mount; whoever was given one is remembered for as long as the kernel knows
+ * it (tree_hold()). It serves settings that do not fit (a seed of six digits, 1.25s), and whatever a row needs that is wider than its form.
+ *
+ * Stores of older versions: the first and the third form are theirs, and mean the same. They gave a number to each view with a setting that did
+ * not fit; such a view keeps that number, no other is given. The other forms have bits that they never set. */
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #define INODE_ITEM_BITS   20
 #define INODE_COMMIT_BITS 20
-#define INODE_VIEW_BITS   16
 #define INODE_ITEM_MAX    ((1u << INODE_ITEM_BITS) - 1)
 #define INODE_COMMIT_MAX  ((1u << INODE_COMMIT_BITS) - 1)
-#define INODE_VIEW_MAX    ((1u << INODE_VIEW_BITS) - 1)
+#define INODE_NUMBER_MAX  ((UINT64_C(1) << (INODE_ITEM_BITS + INODE_COMMIT_BITS)) - 1)
+
+#define INODE_KINDS 1023 /* kinds are below it */
 
 #define INODE_SETTING_BITS 14
 #define INODE_BASE_BITS    5
 #define INODE_SETTING_MAX  ((1u << INODE_SETTING_BITS) - 1)
 #define INODE_BASE_MAX     ((1u << INODE_BASE_BITS) - 1)
+#define INODE_PLACES       15 /* places are from 1 to it */
 
-/* A view's number, or a setting that says itself what it is. */
-#define INODE_SAYS_ITSELF UINT32_C(0x80000000)
+#define INODE_SETTING_SEED (UINT64_C(1) << 63)
 
 struct inode {
-        uint8_t kind;
-        uint32_t view;
+        uint16_t kind;
+        uint32_t view;    /* its number; of one with a setting that has no number of its own: of the view without it */
+        uint64_t setting; /* 0: none, or the view's number has it; a time limit in ns; or a seed, with INODE_SETTING_SEED */
         uint32_t commit, item;
+        uint32_t more; /* what a row has beyond that; mostly 0 */
 };
 
 uint64_t inode_pack(struct inode i);
-struct inode inode_unpack(uint64_t n);
+/* False: the number is not one of a row, or is a hash, which says nothing by itself (inode_is_hash()). */
+bool inode_unpack(uint64_t n, struct inode *ret);
+bool inode_is_hash(uint64_t n);
+bool inode_equal(const struct inode *a, const struct inode *b);
+/* Whether a setting of this base says itself what it is (the third form). */
+bool inode_setting_fits(uint32_t base, uint64_t setting);
 
-/* The view of a setting (at most INODE_SETTING_MAX) of a base (at most INODE_BASE_MAX), and back. */
-static inline uint32_t inode_view(uint32_t base, uint32_t setting)
+/* Numbers that are of no row, counted by `n`. */
+enum inode_other {
+        INODE_MOVED = 254,    /* a file that has another node than its inode number says: node_map.h */
+        INODE_NEW_CASE = 255, /* a case being written */
+};
+static inline uint64_t inode_other(enum inode_other what, uint64_t n)
 {
-        return INODE_SAYS_ITSELF | base << INODE_SETTING_BITS | setting;
+        return (uint64_t)what << 56 | n;
 }
-static inline bool inode_view_says_itself(uint32_t view)
+static inline bool inode_is_other(uint64_t ino, enum inode_other what)
 {
-        return (view & INODE_SAYS_ITSELF) != 0;
+        return ino >> 56 == (uint64_t)what;
 }
-static inline uint32_t inode_view_base(uint32_t view)
+
+/* A number in the place of commit and item. */
+static inline void inode_set_number(struct inode *i, uint32_t n)
 {
-        return view >> INODE_SETTING_BITS & INODE_BASE_MAX;
+        i->commit = n >> INODE_ITEM_BITS;
+        i->item = n & INODE_ITEM_MAX;
 }
-static inline uint32_t inode_view_setting(uint32_t view)
+static inline uint32_t inode_number(const struct inode *i)
 {
-        return view & INODE_SETTING_MAX;
+        return i->commit << INODE_ITEM_BITS | i->item;
 }

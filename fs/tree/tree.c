@@ -18,6 +18,8 @@ int tree_open(struct workspace *w, struct engine *e, bool finished, struct tree 
         t->started = stat(workspace_dir(w), &st) == 0 ? st.st_mtime : now_seconds();
         pthread_mutex_init(&t->lock, NULL);
         r = lookup_cache_new(&t->lookup_cache);
+        if (r == 0)
+                r = held_nodes_new(&t->held);
         if (r < 0) {
                 tree_close(t);
                 return r;
@@ -31,6 +33,7 @@ struct tree *tree_close(struct tree *t)
         if (!t)
                 return NULL;
         lookup_cache_free(t->lookup_cache);
+        held_nodes_free(t->held);
         tree_names_done(t);
         case_names_unref(t->case_names);
         pthread_mutex_destroy(&t->lock);
@@ -75,23 +78,16 @@ enum node_type node_type(const struct node *n)
         return n->route->type == NODE_LIVE && n->view.cached ? NODE_FILE : n->route->type;
 }
 
-/* Kinds outside of a solver's folder have no view. */
-static bool kind_has_view(enum kind k)
-{
-        return (k >= KIND_SOLVER && k <= KIND_TIMEOUT) || k == KIND_TIMEOUT_ALIAS;
-}
-
-static int node_fill(struct tree *t, struct inode inode, struct node *ret)
+int tree_node_of(struct tree *t, const struct inode *inode, struct node *ret)
 {
         int r;
 
-        *ret = (struct node){.inode = inode};
-        if (inode.kind >= N_KINDS)
+        *ret = (struct node){.inode = *inode, .route = route_of(inode->kind)};
+        if (!ret->route)
                 return -ESTALE;
-        ret->route = &routes[inode.kind];
-        if (!kind_has_view(inode.kind))
+        if (!route_has_view(inode->kind))
                 return 0;
-        r = tree_view_at(t, inode.view, &ret->view);
+        r = tree_inode_view(t, inode, &ret->view);
         if (r == 0)
                 r = workspace_solver_by_number(t->workspace, ret->view.solver, &ret->solver);
         return r == -ENOENT ? -ESTALE : r;
@@ -99,9 +95,14 @@ static int node_fill(struct tree *t, struct inode inode, struct node *ret)
 
 int tree_node(struct tree *t, uint64_t ino, struct node *ret)
 {
-        struct inode inode = ino == 1 ? (struct inode){.kind = KIND_ROOT} : inode_unpack(ino);
+        struct inode inode;
 
-        return node_fill(t, inode, ret);
+        if (!inode_unpack(ino, &inode)) {
+                *ret = (struct node){0};
+                if (held_nodes_find(t->held, ino, &inode) < 0)
+                        return -ESTALE;
+        }
+        return tree_node_of(t, &inode, ret);
 }
 
 /* What a row's entry is when nothing but the row differs from its folder. */
@@ -109,31 +110,31 @@ static struct inode inode_below(const struct node *dir, const struct route *row)
 {
         struct inode i = dir->inode;
 
-        i.kind = (uint8_t)row->kind;
+        i.kind = row->kind;
         return i;
 }
 
-static bool row_is_in(const struct tree *t, const struct route *row, const struct node *dir)
+static bool row_is_shown(const struct tree *t, const struct route *row)
 {
-        return (row->parents & IN(dir->route->kind)) != 0 && !(t->finished && row->starts);
+        return !(t->finished && row->starts);
 }
 
 int tree_lookup(struct tree *t, const struct node *dir, const char *name, struct node *ret)
 {
         int r = -ENOENT;
 
-        for (size_t i = 0; i < N_KINDS && r == -ENOENT; i++) {
-                const struct route *row = &routes[i];
+        for (const struct route *const *p = routes_in(dir->route->kind); *p && r == -ENOENT; p++) {
+                const struct route *row = *p;
                 struct node found = {.inode = inode_below(dir, row)};
 
-                if (!row_is_in(t, row, dir) || (row->name && strcmp(row->name, name) != 0))
+                if (!row_is_shown(t, row) || (row->name && strcmp(row->name, name) != 0))
                         continue;
                 if (row->match)
                         r = row->match(t, dir, name, &found);
                 else
                         r = row->exists && !row->exists(t, dir, row) ? -ENOENT : 0;
                 if (r == 0)
-                        r = node_fill(t, found.inode, ret);
+                        r = tree_node_of(t, &found.inode, ret);
                 else if (row->name)
                         break;
         }
@@ -142,7 +143,7 @@ int tree_lookup(struct tree *t, const struct node *dir, const char *name, struct
 
 /* -- listings -- */
 
-#define ROW_SHIFT 48 /* an offset is row + 1 and the entry's index in it + 1 */
+#define ROW_SHIFT 48 /* an offset is the row's kind + 1 and the entry's index in it + 1 */
 
 static mode_t route_mode(const struct route *row)
 {
@@ -156,6 +157,7 @@ int tree_emit(const struct route *row, const char *name, struct inode inode, uin
                                 .ino = inode_pack(inode),
                                 .type = route_mode(row),
                                 .next = ((uint64_t)row->kind + 1) << ROW_SHIFT | (index + 1),
+                                .inode = &inode,
                         });
 }
 
@@ -166,7 +168,7 @@ int tree_emit_cases(struct tree *t, const struct node *dir, const struct route *
         struct inode inode = dir->inode;
         int r = tree_numbers(t, dir, from, find, &ids);
 
-        inode.kind = (uint8_t)row->kind;
+        inode.kind = row->kind;
         for (size_t i = r == 0 ? numbers_from(ids, from) : 0; r == 0 && i < ids->n; i++) {
                 char name[16];
 
@@ -190,28 +192,28 @@ static int list_fixed(struct tree *t, const struct node *dir, const struct route
 
 int tree_list(struct tree *t, const struct node *dir, uint64_t offset, entry_fn fn, void *user)
 {
-        size_t first = offset >> ROW_SHIFT;
+        const struct route *const *p = routes_in(dir->route->kind);
         uint64_t from = offset & ((UINT64_C(1) << ROW_SHIFT) - 1);
         int r = 0;
 
-        first = first > 0 ? first - 1 : 0;
-        for (size_t i = first; i < N_KINDS && r == 0; i++) {
-                const struct route *row = &routes[i];
-
-                if (!row_is_in(t, row, dir))
+        if (offset >> ROW_SHIFT)
+                while (*p && (*p)->kind + UINT64_C(1) != offset >> ROW_SHIFT)
+                        p++;
+        for (; *p && r == 0; p++, from = 0) {
+                if (!row_is_shown(t, *p))
                         continue;
-                if (row->name)
-                        r = list_fixed(t, dir, row, i == first ? from : 0, fn, user);
+                if ((*p)->name)
+                        r = list_fixed(t, dir, *p, from, fn, user);
                 else
-                        r = row->list(t, dir, row, i == first ? from : 0, fn, user);
+                        r = (*p)->list(t, dir, *p, from, fn, user);
         }
         return MIN(r, 0);
 }
 
 uint64_t tree_list_generation(struct tree *t, const struct node *dir)
 {
-        if (dir->route->kind == KIND_CELL && dir->view.cached)
-                return LISTING_FIXED; /* it is there when it is finished, and then has all its files */
+        if (dir->route->whole_at_once && dir->view.cached)
+                return LISTING_FIXED;
         if (dir->view.cached)
                 return lookup_cache_generation(t);
         return dir->route->generation ? dir->route->generation(t, dir) : LISTING_FIXED;
@@ -226,25 +228,16 @@ int node_commit(const struct node *n, struct commit *ret)
 
 static int64_t node_mtime(struct tree *t, const struct node *n)
 {
-        struct commit c;
         int64_t mtime;
 
-        if (n->route->mtime && n->route->mtime(t, n, &mtime) == 0)
-                return mtime;
-        if (n->inode.kind >= KIND_COMMIT && n->inode.kind <= KIND_TIMEOUT && node_commit(n, &c) == 0)
-                return commit_mtime(&c);
-        return t->started;
+        return n->route->mtime && n->route->mtime(t, n, &mtime) == 0 ? mtime : t->started;
 }
 
-/* Nothing is written to but cases/. */
 static mode_t node_mode(const struct node *n)
 {
         enum node_type type = node_type(n);
 
-        return type == NODE_LINK                             ? 0777
-               : n->route->kind == KIND_CASES                ? 0755
-               : type == NODE_FOLDER || n->route->executable ? 0555
-                                                             : 0444;
+        return type == NODE_LINK ? 0777 : n->route->takes ? 0755 : type == NODE_FOLDER || n->route->executable ? 0555 : 0444;
 }
 
 static int node_size(struct tree *t, const struct node *n, uint64_t *ret)
@@ -268,7 +261,7 @@ int tree_stat(struct tree *t, const struct node *n, struct stat *ret, bool *read
         int r = 0;
 
         *ready = true;
-        *ret = (struct stat){.st_ino = n->route->kind == KIND_ROOT ? 1 : inode_pack(n->inode),
+        *ret = (struct stat){.st_ino = inode_pack(n->inode),
                              .st_mode = route_mode(n->route) | node_mode(n),
                              .st_nlink = 1,
                              .st_uid = t->uid,
@@ -308,6 +301,14 @@ bool tree_values_move(struct tree *t)
 int tree_query(struct tree *t, const struct node *n, struct query **ret)
 {
         return n->route->query(t, n, ret);
+}
+
+int tree_answer(struct tree *t, const struct node *n, struct value *v, struct blob *ret)
+{
+        cleanup_buffer struct buffer b = {0};
+        int r = n->route->answer(t, n, v, &b);
+
+        return r < 0 ? r : buffer_steal(&b, ret);
 }
 
 int tree_cell(struct tree *t, const struct node *n, struct cell *ret, struct case_info **ret_info)

@@ -1,4 +1,4 @@
-/* The tree without FUSE: nodes, their names, attributes and contents, as the route table (routes.c) has them.
+/* The tree without FUSE: nodes, their names, attributes and contents, as the rows (route.h) have them.
  *
  * A node is what an inode number says (inode.h), with what it stands for looked up. Everything here is a function of the store; nothing
  * starts work. Threads: any. Errors: -errno as a system call would give it, with a sentence where one helps. */
@@ -8,78 +8,7 @@
 
 #include "core/query/names.h"
 #include "core/query/query.h"
-#include "fs/tree/inode.h"
-
-/* Rows of the route table. The numbers are part of inode numbers: append, never reorder. */
-enum kind {
-        KIND_ROOT = 0,
-        KIND_README,
-        KIND_CASES,
-        KIND_CASE,
-        KIND_CASE_INPUT,
-        KIND_CASE_NAME,
-        KIND_CASE_SHA256,
-        KIND_CASE_LOGIC,
-        KIND_CASE_STATUS,
-        KIND_BY_NAME,
-        KIND_BY_NAME_FOLDER,
-        KIND_BY_NAME_LINK,
-        KIND_SOLVER,
-        KIND_CONFIG,
-        KIND_HEAD,
-        KIND_TAGS,
-        KIND_TAG_FOLDER,
-        KIND_TAG,
-        KIND_BRANCHES,
-        KIND_BRANCH_FOLDER,
-        KIND_BRANCH,
-        KIND_COMMITS,
-        KIND_CACHED,
-        KIND_CACHEDIR_TAG,
-        KIND_COMMIT,
-        KIND_REVISION,
-        KIND_MESSAGE,
-        KIND_AUTHOR,
-        KIND_DATE,
-        KIND_CHANGES,
-        KIND_PARENTS,
-        KIND_PARENT,
-        KIND_BUILD,
-        KIND_BUILD_STATUS,
-        KIND_BUILD_LOG,
-        KIND_BIN,
-        KIND_PROGRAM,
-        KIND_CELLS,
-        KIND_CELL,
-        KIND_TIME,
-        KIND_CPUTIME,
-        KIND_MEMORY,
-        KIND_RESULT,
-        KIND_STDOUT,
-        KIND_STDERR,
-        KIND_RUN_JSON,
-        KIND_SEEDS,
-        KIND_SEED,
-        KIND_TIMEOUTS,
-        KIND_TIMEOUT,
-        KIND_DOT,
-        KIND_STATUS,
-        KIND_JOBS,
-        KIND_STATS,
-        KIND_VERSION,
-        KIND_TIMEOUT_ALIAS,
-        N_KINDS,
-        KIND_MOVED = 254,    /* a file that has another node than its inode number says: node_map.h; not a row */
-        KIND_NEW_CASE = 255, /* a case being written; not a row */
-};
-
-enum node_type {
-        NODE_FOLDER,
-        NODE_LINK,
-        NODE_FILE,     /* its content is known without work and never changes (or only with what it is of) */
-        NODE_LIVE,     /* worked out anew at each open; never cached */
-        NODE_COMPUTED, /* a query's value */
-};
+#include "fs/tree/route.h"
 
 /* Under which setting cells are seen. */
 struct view {
@@ -88,9 +17,6 @@ struct view {
         bool has_seed, has_timeout;
         uint64_t seed, timeout_ns;
 };
-
-struct tree;
-struct route;
 
 struct node {
         struct inode inode;
@@ -106,41 +32,8 @@ struct entry {
         uint64_t ino;
         mode_t type;   /* S_IFDIR, S_IFLNK, S_IFREG */
         uint64_t next; /* offset of the entry behind it */
+        const struct inode *inode;
 };
-typedef int (*entry_fn)(void *user, const struct entry *e); /* non-zero: enough */
-
-struct route {
-        enum kind kind;
-        uint64_t parents;  /* bit of each kind of folder it is in */
-        const char *name;  /* fixed, or NULL */
-        const char *shown; /* how the README shows a name that varies: "<sha>" */
-        enum node_type type;
-        bool executable;
-        bool starts;       /* leads to what starts work, or is live: a tree of what is finished has none of it */
-        const char *about; /* the README's line; NULL: described with another row */
-
-        /* For rows whose name varies: the node of that name (item, commit, view set in *ret, which begins as the folder's inode): 0,
-         * -ENOENT, … `list` gives the names from `from` on, entry by entry (tree_emit()). */
-        int (*match)(struct tree *t, const struct node *dir, const char *name, struct node *ret);
-        int (*list)(struct tree *t, const struct node *dir, const struct route *row, uint64_t from, entry_fn fn, void *user);
-        /* Whether a row of fixed name is there; NULL: always. */
-        bool (*exists)(struct tree *t, const struct node *dir, const struct route *row);
-        /* Links: the target. Files: the content; of a computed one -ENOENT while it is not ready, -ENODATA when it will never be. */
-        int (*content)(struct tree *t, const struct node *n, struct buffer *ret);
-        /* Files that are a plain file in the store: its descriptor instead. */
-        int (*open)(struct tree *t, const struct node *n, int *ret_fd);
-        int (*query)(struct tree *t, const struct node *n, struct query **ret);
-        /* Folders: changes when the listing may have; NULL: it never does. Not for cached/ and what is in it, which any fact may change. */
-        uint64_t (*generation)(struct tree *t, const struct node *n);
-        /* Its size where that is cheaper than the content: -ENOENT while not ready. */
-        int (*size)(struct tree *t, const struct node *n, uint64_t *ret);
-        /* When it is not the commit's. */
-        int (*mtime)(struct tree *t, const struct node *n, int64_t *ret);
-};
-#define IN(kind) (UINT64_C(1) << (kind))
-_Static_assert(N_KINDS <= 64, "route.parents is a set of 64 kinds");
-
-extern const struct route routes[N_KINDS];
 
 /* What the engine does now is shown in .solverfs; `e` may be NULL (then those files say so). `finished`: without rows that start work. */
 int tree_open(struct workspace *w, struct engine *e, bool finished, struct tree **ret);
@@ -148,7 +41,12 @@ struct tree *tree_close(struct tree *t);
 struct workspace *tree_workspace(struct tree *t);
 struct engine *tree_engine(struct tree *t);
 
-int tree_node(struct tree *t, uint64_t ino, struct node *ret); /* -ESTALE when there is no such thing any more */
+int tree_node(struct tree *t, uint64_t ino, struct node *ret);                 /* -ESTALE when there is no such thing any more */
+int tree_node_of(struct tree *t, const struct inode *inode, struct node *ret); /* the same by its parts */
+/* A number that is a hash (inode.h) is known to tree_node() from tree_hold() on, until it was forgotten as often as it was held: whoever gives one away
+ * holds it. -EEXIST: another node that is held has the same. Of other numbers both do nothing. */
+int tree_hold(struct tree *t, const struct inode *i);
+void tree_forget(struct tree *t, uint64_t ino, uint64_t times);
 int tree_lookup(struct tree *t, const struct node *dir, const char *name, struct node *ret);
 /* Entries from `offset` (0: the first; "." and ".." are not among them) on. */
 int tree_list(struct tree *t, const struct node *dir, uint64_t offset, entry_fn fn, void *user);
@@ -165,17 +63,18 @@ int tree_content(struct tree *t, const struct node *n, struct blob *ret);
  * another one. */
 bool tree_values_move(struct tree *t);
 int tree_query(struct tree *t, const struct node *n, struct query **ret);
+/* What the value of its query says is in it. */
+int tree_answer(struct tree *t, const struct node *n, struct value *v, struct blob *ret);
 /* The cell a node is in, borrowing from n; *ret_info is a ref that cell->info points to. */
 int tree_cell(struct tree *t, const struct node *n, struct cell *ret, struct case_info **ret_info);
 /* run_find() for the cell a node is in; its files, their sizes and times come from one fact and are asked for one after the other. */
 int tree_fact(struct tree *t, const struct node *n, const struct cell *cell, bool brief, struct fact **ret);
 
-int tree_view_at(struct tree *t, size_t number, struct view *ret); /* -ENOENT behind the last */
-
 /* -- for the rows ------------------------------------------------------------------------------------------------ */
 
-/* The number of a view, given when it is new, or the setting that says itself what it is (inode.h). */
-int tree_view(struct tree *t, const struct view *v, uint32_t *ret);
+/* Sets the parts of an inode that are its view. That of a solver's commits/ or cached/ is given a number when it is new; one with a setting is
+ * not: a look leaves no trace. */
+int tree_set_view(struct tree *t, const struct view *v, struct inode *ret);
 /* The settings that something was measured under, by number: -ENOENT behind the last. */
 int tree_setting_at(struct tree *t, uint32_t number, struct view *ret);
 /* The number of a name, given when it is new: for good, or for as long as the mount lives where the store cannot be written to. */
@@ -218,17 +117,6 @@ DEFINE_CLEANUP(struct case_names *, case_names_unref)
 
 enum node_type node_type(const struct node *n); /* the row's, but nothing is live in cached/ */
 int node_commit(const struct node *n, struct commit *ret);
-
-/* A number of 32 bits in the place of commit and item. */
-static inline void inode_set_number(struct inode *i, uint32_t n)
-{
-        i->commit = n >> INODE_ITEM_BITS;
-        i->item = n & INODE_ITEM_MAX;
-}
-static inline uint32_t inode_number(const struct inode *i)
-{
-        return i->commit << INODE_ITEM_BITS | i->item;
-}
 
 /* A decimal number without sign, leading zeros or anything else, at most `most`: as names have it. */
 bool parse_name_number(const char *name, uint64_t most, uint64_t *ret);

@@ -1,5 +1,5 @@
-/* Shared by tree.c (nodes, listings, attributes), tree_names.c (numbers of names and views), tree_cases.c (names of cases) and tree_lookup_cache.c
- * (what was found a moment ago). */
+/* Shared by tree.c (nodes, listings, attributes), tree_names.c (numbers of names and views), tree_cases.c (names of cases), tree_lookup_cache.c
+ * (what was found a moment ago) and tree_held.c (nodes whose numbers are hashes). */
 #pragma once
 
 #include <pthread.h>
@@ -14,6 +14,7 @@ struct tree {
         uid_t uid;
         gid_t gid;
         struct lookup_cache *lookup_cache; /* owned */
+        struct held_nodes *held;           /* owned */
 
         pthread_mutex_t lock;
         /* under lock */
@@ -28,6 +29,12 @@ struct tree {
 };
 
 void tree_names_done(struct tree *t);
+/* The view of an inode, or -ENOENT. */
+int tree_inode_view(struct tree *t, const struct inode *i, struct view *ret);
+
+int held_nodes_new(struct held_nodes **ret);
+struct held_nodes *held_nodes_free(struct held_nodes *h);
+int held_nodes_find(struct held_nodes *h, uint64_t ino, struct inode *ret); /* -ESTALE */
 
 int lookup_cache_new(struct lookup_cache **ret);
 unsigned lookup_cache_toolchains(struct lookup_cache *recent); /* how many different ones were seen; the first is 1 */

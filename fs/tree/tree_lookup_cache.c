@@ -13,6 +13,7 @@ struct moment {
 struct recent_fact {
         struct solver *solver; /* a ref; NULL: none */
         uint32_t view;
+        uint64_t setting;
         uint32_t commit, item;
         struct moment moment;
         struct fact *fact; /* a ref */
@@ -127,15 +128,15 @@ static bool moment_equal(const struct moment *a, const struct moment *b)
 
 static struct recent_fact *fact_slot(struct lookup_cache *r, const struct recent_fact *k, bool brief)
 {
-        uint64_t h = ((uint64_t)k->commit << 32 ^ (uint64_t)k->view << 20 ^ k->item) * UINT64_C(0x9e3779b97f4a7c15);
+        uint64_t h = ((uint64_t)k->commit << 32 ^ (uint64_t)k->view << 20 ^ k->setting ^ k->item) * UINT64_C(0x9e3779b97f4a7c15);
 
         return brief ? &r->brief[(h >> 40) % RECENT_BRIEF] : &r->whole[k->item % RECENT_WHOLE];
 }
 
 static bool fact_is(const struct recent_fact *f, const struct recent_fact *k)
 {
-        return f->solver == k->solver && f->view == k->view && f->commit == k->commit && f->item == k->item &&
-               moment_equal(&f->moment, &k->moment);
+        return f->solver == k->solver && f->view == k->view && f->setting == k->setting && f->commit == k->commit &&
+               f->item == k->item && moment_equal(&f->moment, &k->moment);
 }
 
 static struct fact *fact_find(struct lookup_cache *r, const struct recent_fact *k, bool brief)
@@ -170,7 +171,11 @@ static void fact_keep(struct lookup_cache *r, const struct recent_fact *k, bool 
 int tree_fact(struct tree *t, const struct node *n, const struct cell *cell, bool brief, struct fact **ret)
 {
         /* What makes the same query. */
-        struct recent_fact k = {.solver = n->solver, .view = n->inode.view, .commit = n->inode.commit, .item = n->inode.item};
+        struct recent_fact k = {.solver = n->solver,
+                                .view = n->inode.view,
+                                .setting = n->inode.setting,
+                                .commit = n->inode.commit,
+                                .item = n->inode.item};
         int r = moment_now(t, &k.moment);
 
         *ret = NULL;

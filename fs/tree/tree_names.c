@@ -139,36 +139,6 @@ static bool view_known(struct tree *t, const struct view *v, uint32_t *ret)
         return false;
 }
 
-/* -- settings that say themselves what they are: a seed below 8192, or a time limit of up to 2047 tenths, seconds, minutes or hours -- */
-
-#define SEEDS    8192u
-#define MANTISSA 2048u /* a time limit: its unit's place times that, and how many of it */
-
-static const uint64_t units[] = {NSEC_PER_SEC / 10, NSEC_PER_SEC, 60 * NSEC_PER_SEC, 3600 * NSEC_PER_SEC};
-_Static_assert(SEEDS + ARRAY_SIZE(units) * MANTISSA <= INODE_SETTING_MAX + 1, "as many settings as there are bits for");
-
-static bool setting_encode(const struct view *v, uint32_t *ret)
-{
-        if (v->has_seed && v->seed < SEEDS && !v->has_timeout) {
-                *ret = (uint32_t)v->seed;
-                return true;
-        }
-        for (uint32_t u = ARRAY_SIZE(units); v->has_timeout && !v->has_seed && u-- > 0;)
-                if (v->timeout_ns % units[u] == 0 && v->timeout_ns / units[u] < MANTISSA) {
-                        *ret = SEEDS + u * MANTISSA + (uint32_t)(v->timeout_ns / units[u]);
-                        return true;
-                }
-        return false;
-}
-
-static void setting_decode(uint32_t setting, struct view *v)
-{
-        v->has_seed = setting < SEEDS;
-        v->has_timeout = !v->has_seed;
-        v->seed = v->has_seed ? setting : 0;
-        v->timeout_ns = v->has_seed ? 0 : units[(setting - SEEDS) / MANTISSA] * ((setting - SEEDS) % MANTISSA);
-}
-
 /* The number of a view, given when it is new. Lock held. */
 static int view_number(struct tree *t, const struct view *v, uint32_t *ret)
 {
@@ -181,8 +151,6 @@ static int view_number(struct tree *t, const struct view *v, uint32_t *ret)
         r = views_refresh(t);
         if (r < 0 || view_known(t, v, ret))
                 return r;
-        if (t->n_views > INODE_VIEW_MAX)
-                return errorf(-ENOSPC, "the store has as many seeds and time limits as it can number (%u)", INODE_VIEW_MAX);
         view_print(v, name);
         if (store_read_only(workspace_store(t->workspace)))
                 r = view_add(t, v); /* its number is good for as long as the mount lives */
@@ -193,32 +161,29 @@ static int view_number(struct tree *t, const struct view *v, uint32_t *ret)
         return r < 0 ? r : view_known(t, v, ret) ? 0 : -EIO;
 }
 
-/* Of a setting that can say itself what it is; -ENOENT: it has a number all the same, given before settings said it, or needs one, as its
- * base has too high a number. Lock held. */
-static int view_of_setting(struct tree *t, const struct view *v, uint32_t setting, uint32_t *ret)
+static uint64_t view_setting(const struct view *v)
 {
-        const struct view bare = {.solver = v->solver, .cached = v->cached};
-        uint32_t base;
-        int r = view_number(t, &bare, &base); /* which has read all numbers there are */
-
-        if (r < 0)
-                return r;
-        if (base > INODE_BASE_MAX || view_known(t, v, ret))
-                return -ENOENT;
-        *ret = inode_view(base, setting);
-        return 0;
+        return v->has_seed ? INODE_SETTING_SEED | v->seed : v->has_timeout ? v->timeout_ns : 0;
 }
 
-int tree_view(struct tree *t, const struct view *v, uint32_t *ret)
+static void view_set(struct view *v, uint64_t setting)
 {
-        uint32_t setting;
-        int r = -ENOENT;
+        v->has_seed = setting & INODE_SETTING_SEED;
+        v->has_timeout = !v->has_seed && setting != 0;
+        v->seed = v->has_seed ? setting & ~INODE_SETTING_SEED : 0;
+        v->timeout_ns = v->has_timeout ? setting : 0;
+}
+
+int tree_set_view(struct tree *t, const struct view *v, struct inode *ret)
+{
+        const struct view bare = {.solver = v->solver, .cached = v->cached};
+        int r;
 
         pthread_mutex_lock(&t->lock);
-        if (setting_encode(v, &setting))
-                r = view_of_setting(t, v, setting, ret);
-        if (r == -ENOENT)
-                r = view_number(t, v, ret);
+        ret->setting = 0;
+        r = view_number(t, &bare, &ret->view);
+        if (r == 0 && !view_equal(v, &bare) && !view_known(t, v, &ret->view)) /* unless an older version gave it a number */
+                ret->setting = view_setting(v);
         pthread_mutex_unlock(&t->lock);
         return r;
 }
@@ -234,17 +199,10 @@ int tree_setting_at(struct tree *t, uint32_t number, struct view *ret)
         return view_parse(name, ret) ? 0 : errorf(-EIO, "the store's setting %u is '%s', which is not one", number, name);
 }
 
-int tree_view_at(struct tree *t, size_t number, struct view *ret)
+static int view_at(struct tree *t, uint32_t number, struct view *ret)
 {
         int r = 0;
 
-        if (inode_view_says_itself((uint32_t)number)) {
-                r = tree_view_at(t, inode_view_base((uint32_t)number), ret);
-                if (r == 0 && (ret->has_seed || ret->has_timeout))
-                        return -ENOENT;
-                setting_decode(inode_view_setting((uint32_t)number), ret);
-                return r;
-        }
         pthread_mutex_lock(&t->lock);
         if (number >= t->n_views)
                 r = views_refresh(t);
@@ -254,6 +212,18 @@ int tree_view_at(struct tree *t, size_t number, struct view *ret)
                 *ret = t->views[number];
         pthread_mutex_unlock(&t->lock);
         return r;
+}
+
+int tree_inode_view(struct tree *t, const struct inode *i, struct view *ret)
+{
+        int r = view_at(t, i->view, ret);
+
+        if (r < 0 || i->setting == 0)
+                return r;
+        if (ret->has_seed || ret->has_timeout)
+                return -ENOENT;
+        view_set(ret, i->setting);
+        return 0;
 }
 
 void tree_names_done(struct tree *t)

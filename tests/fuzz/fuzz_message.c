@@ -225,7 +225,7 @@ static void do_create(struct input *in, uint64_t node)
 }
 
 /* Of the handle, whose inode says what it is. */
-#define NEW_CASE(ino) ((ino) >> 56 == KIND_NEW_CASE)
+#define NEW_CASE(ino) inode_is_other(ino, INODE_NEW_CASE)
 
 static void do_write(struct input *in, uint64_t node)
 {
@@ -326,7 +326,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                 uint8_t kind = take_byte(&in), which = take_byte(&in);
                 uint64_t node = which == 255 ? take_number(&in, 8) : nodes[which % n_nodes];
 
-                if (node >> 56 != KIND_NEW_CASE) /* of those only what create gave */
+                if (!NEW_CASE(node)) /* of those only what create gave */
                         kinds[kind % ARRAY_SIZE(kinds)](&in, node);
         }
         while (n_handles > 0)

@@ -25,20 +25,22 @@ static int see(void *user, const struct entry *e)
         int r = tree_lookup(tree, l->dir, e->name, &n);
 
         must(r == 0);
-        must((n.route->kind == KIND_ROOT ? 1 : inode_pack(n.inode)) == e->ino);
+        must(inode_pack(n.inode) == e->ino && inode_equal(&n.inode, e->inode));
         return ++l->n == 50;
 }
 
 static void look(const struct node *n)
 {
-        uint64_t ino = n->route->kind == KIND_ROOT ? 1 : inode_pack(n->inode);
+        uint64_t ino = inode_pack(n->inode);
         cleanup_node struct node again = {0};
         cleanup_blob struct blob b = {0};
         struct stat st;
         bool ready;
         int r;
 
-        must(tree_node(tree, ino, &again) == 0 && again.route == n->route);
+        must(tree_hold(tree, &n->inode) == 0);
+        must(tree_node(tree, ino, &again) == 0 && again.route == n->route && inode_equal(&again.inode, &n->inode));
+        tree_forget(tree, ino, 1);
         must(tree_stat(tree, n, &st, &ready) == 0);
         must(st.st_ino == ino);
         if (node_type(n) == NODE_FOLDER) {
@@ -46,7 +48,7 @@ static void look(const struct node *n)
                 tree_list_generation(tree, n);
                 return;
         }
-        if (n->route->open || n->route->kind == KIND_PROGRAM)
+        if (n->route->open || n->route->kept)
                 return;
         r = tree_content(tree, n, &b);
         if (ready && node_type(n) != NODE_LIVE)

@@ -421,7 +421,7 @@ static void assert_listing(struct tree *tree, uint64_t ino, const char *between,
                 if (before == 0)
                         assert_shell("%s", between);
         } while (offset != before);
-        ck_assert_str_eq(names.data, expected);
+        ck_assert_str_eq(names.data ? names.data : "", expected);
         node_done(&dir);
 }
 
@@ -440,6 +440,79 @@ START_TEST(test_listing_in_steps)
         assert_listing(tree, find(&t, "tiny/commits/HEAD/cases"), "solverfs run tiny HEAD 1", "1 3 ");
         assert_listing(tree, find(&t, "tiny/cached/HEAD/cases"), "solverfs run tiny HEAD 3", "1 ");
         assert_listing(tree, find(&t, "tiny/cached/HEAD/cases"), "true", "1 3 ");
+        tree_close(tree);
+        tester_stop(&t);
+        world_end();
+}
+END_TEST
+
+/* -- names that are only possible -- */
+
+static uint64_t names_entries(struct tester *t)
+{
+        struct store_stats s;
+
+        assert_ok(store_stats(workspace_store(t->workspace), &s));
+        for (size_t i = 0; i < s.n_tables; i++)
+                if (strcmp(s.tables[i].name, workspace_tables[TABLE_NAMES].name) == 0)
+                        return s.tables[i].entries;
+        ck_abort_msg("no table of names");
+        return 0;
+}
+
+static void forget(struct tester *t, uint64_t node, uint64_t times)
+{
+        struct fuse_forget_in in = {.nlookup = times};
+
+        ask(t, FUSE_FORGET, node, &in, sizeof(in), NULL, 0); /* is not answered */
+}
+
+static int look_at(struct tester *t, uint64_t node)
+{
+        struct fuse_getattr_in in = {0};
+
+        return call(t, FUSE_GETATTR, node, &in, sizeof(in), NULL, 0);
+}
+
+/* Seeds and time limits, any of them, are there to be asked for. A look at them writes nothing and lists nothing, their numbers are the same in
+ * another life, and what the kernel has forgotten is forgotten. */
+START_TEST(test_possible_names)
+{
+        struct fuse_entry_out e, cells;
+        struct tester t;
+        struct tree *tree;
+        uint64_t timeouts, seeds, before, first, cell;
+
+        world_make(NULL);
+        assert_shell("echo '; do print sat' >a.smt2 && solverfs case add a.smt2");
+        tester_start(&t);
+        timeouts = find(&t, "tiny/commits/HEAD/timeout");
+        seeds = find(&t, "tiny/commits/HEAD/seeds");
+        before = names_entries(&t);
+        for (int i = 1; i <= 20000; i++) {
+                ck_assert_int_eq(lookup(&t, i % 2 ? timeouts : seeds, at(i % 2 ? "%d250ms" : "%d", i + 10000), &e), 0);
+                ck_assert_int_eq(lookup(&t, e.nodeid, "cases", &cells), 0);
+        }
+        ck_assert_uint_eq(names_entries(&t), before);
+        assert_ok(tree_open(t.workspace, t.engine, false, &tree));
+        assert_listing(tree, timeouts, "true", "");
+        assert_listing(tree, seeds, "true", "");
+        tree_close(tree);
+        first = find(&t, "tiny/commits/HEAD/timeout/10001250ms/cases/1/time");
+        cell = find(&t, "tiny/commits/HEAD/timeout/10001250ms/cases/1");
+        ck_assert_int_eq(look_at(&t, cell), 0);
+        forget(&t, cell, 1); /* it was looked up twice */
+        ck_assert_int_eq(look_at(&t, cell), 0);
+        forget(&t, cell, 1);
+        ck_assert_int_eq(look_at(&t, cell), ESTALE);
+        ck_assert_uint_eq(find(&t, "tiny/commits/HEAD/timeout/10001250ms/cases/1"), cell);
+        assert_text(&t, find(&t, "tiny/commits/HEAD/timeout/10001250ms/cases/1/result"), "sat\n");
+        tester_stop(&t);
+        tester_start(&t);
+        ck_assert_uint_eq(find(&t, "tiny/commits/HEAD/timeout/10001250ms/cases/1/time"), first);
+        assert_text(&t, find(&t, "tiny/commits/HEAD/timeout/10001250ms/cases/1/result"), "sat\n");
+        assert_ok(tree_open(t.workspace, t.engine, false, &tree));
+        assert_listing(tree, find(&t, "tiny/commits/HEAD/timeout"), "true", "10001250ms ");
         tree_close(tree);
         tester_stop(&t);
         world_end();
@@ -693,11 +766,11 @@ static uint64_t random_number(void) /* xorshift64*: Vigna, An experimental explo
         return seed * UINT64_C(2685821657736338717);
 }
 
-/* A number of any kind, and of parts that are small, at their limits or nonsense. */
+/* A number of any form and kind, and of parts that are small, at their limits or nonsense. */
 static uint64_t random_node(const uint64_t *known, size_t n)
 {
         static const uint32_t parts[] = {0, 1, 2, 3, 7, 255, 0xffff, 0xfffff};
-        uint64_t kind = random_number() % 60;
+        uint64_t kind = random_number() % 4 ? random_number() % 60 : random_number() % 256;
 
         if (random_number() % 4 == 0)
                 return known[random_number() % n];
@@ -723,6 +796,13 @@ static const char *random_name(void)
                 text[i] = (char)(1 + random_number() % 255);
         text[n] = '\0';
         return text;
+}
+
+static bool takes_cases(uint64_t node)
+{
+        struct inode i;
+
+        return inode_unpack(node, &i) && route_of(i.kind)->takes;
 }
 
 static void random_request(struct tester *t, uint64_t node)
@@ -775,7 +855,7 @@ static void random_request(struct tester *t, uint64_t node)
                 break;
         case 9:
                 if (call(t, FUSE_SETATTR, node, &setattr, sizeof(setattr), NULL, 0) == 0) /* rsync -a sets times of the folder */
-                        ck_assert(inode_unpack(node).kind == KIND_CASES && !(setattr.valid & FATTR_SIZE));
+                        ck_assert(takes_cases(node) && !(setattr.valid & FATTR_SIZE));
                 break;
         case 10:
                 ck_assert_int_ne(call(t, FUSE_MKDIR, node, &mkdir, sizeof(mkdir), name, strlen(name) + 1), 0);
@@ -828,6 +908,7 @@ int main(void)
 {
         const TTest *const tests[] = {test_walk,
                                       test_listing_in_steps,
+                                      test_possible_names,
                                       test_cold_open,
                                       test_told_once_of_a_short_file,
                                       test_told_once_of_a_long_file,

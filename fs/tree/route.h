@@ -1,0 +1,117 @@
+/* Rows: what the tree is made of.
+ *
+ * A row is one kind of folder, link or file, and all that is known of it: where it is, which names it has, what the kernel may keep of it, whose
+ * time it has, whether anything may be written there, and what its content is or which query works it out. A subtree is a table of rows; each is
+ * a file in fs/routes/ (routes.h says how to add one). Nothing else in fs/ knows of any kind by itself.
+ *
+ * The functions of a row are called by any thread, look into the store, and start no work. */
+#pragma once
+
+#include "core/engine/engine.h"
+#include "fs/tree/inode.h"
+
+struct tree;
+struct node;
+struct entry;
+typedef int (*entry_fn)(void *user, const struct entry *e); /* non-zero: enough */
+
+enum node_type {
+        NODE_FOLDER,
+        NODE_LINK,
+        NODE_FILE,     /* its content is known without work and never changes (or only with what it is of) */
+        NODE_LIVE,     /* worked out anew at each open; never cached */
+        NODE_COMPUTED, /* a query's value: opening it starts work */
+};
+
+/* For how long the kernel may take a name that is not in a folder not to be there. */
+enum absent {
+        ABSENT_BRIEFLY, /* a second */
+        ABSENT_FOREVER, /* all names in it are fixed */
+        ABSENT_NOT,     /* somebody may have made it just now, and expects to find it */
+};
+
+/* Where READDIRPLUS gives attributes with the names: where they are as good as free and mostly wanted next. Elsewhere they may cost (a diff, an object
+ * of git) and are rarely asked for. */
+enum listed {
+        LISTED_NAMES,
+        LISTED_WHOLE,          /* in cached/, attributes too */
+        LISTED_WHOLE_FINISHED, /* in a mount of what is finished, attributes too */
+};
+
+struct route {
+        uint16_t kind;      /* part of inode numbers: once given it is this row's for good */
+        uint8_t place;      /* below a seed or a time limit: its place in the inode numbers of that form, from 1; for good, too */
+        const uint16_t *in; /* kinds of the folders it is in: IN() */
+        const char *name;   /* fixed, or NULL */
+        const char *shown;  /* how the README shows a name that varies: "<sha>" */
+        const char *about;  /* the README's line; NULL: it is described with another row */
+        enum node_type type;
+        bool executable;
+        bool starts;   /* leads to what starts work, or is live: a mount of what is finished has none of it */
+        bool takes;    /* a folder that takes new cases: all else is read-only */
+        bool has_view; /* the folder of a solver: all below it is seen under a view */
+
+        /* -- what the kernel may keep -- */
+        bool moves;         /* its name may come to mean something else, or its attributes may change: ask again after a second */
+        bool rewritten;     /* a NODE_FILE whose bytes may become others: they are compared at each open */
+        enum absent absent; /* of a folder */
+        enum listed listed; /* of a folder */
+        bool whole_at_once; /* a folder that is in cached/ when all in it is finished: its listing never changes there */
+
+        /* -- names; for those that vary -- */
+
+        /* The node of that name: *ret begins as one of this row in `dir`, and what differs (item, commit, view) is set. 0, -ENOENT, … */
+        int (*match)(struct tree *t, const struct node *dir, const char *name, struct node *ret);
+        /* The names from `from` on, entry by entry (tree_emit()). */
+        int (*list)(struct tree *t, const struct node *dir, const struct route *row, uint64_t from, entry_fn fn, void *user);
+        /* Whether a row of fixed name is there; NULL: always. */
+        bool (*exists)(struct tree *t, const struct node *dir, const struct route *row);
+        /* Folders: changes when the listing may have, 0: not known; NULL: it never does. Not for cached/ and what is in it, which any fact may
+         * change. */
+        uint64_t (*generation)(struct tree *t, const struct node *n);
+
+        /* -- content -- */
+
+        /* Links: the target. Files: the bytes; of a computed one -ENOENT while it is not ready, -ENODATA when it will never be. */
+        int (*content)(struct tree *t, const struct node *n, struct buffer *ret);
+        /* Its size where that is cheaper than the content: -ENOENT while not ready. */
+        int (*size)(struct tree *t, const struct node *n, uint64_t *ret);
+        /* Files that are a plain file in the store: its descriptor instead. */
+        int (*open)(struct tree *t, const struct node *n, int *ret_fd);
+        /* Seconds; NULL: when the store was made. */
+        int (*mtime)(struct tree *t, const struct node *n, int64_t *ret);
+
+        /* -- work; for computed files -- */
+
+        int (*query)(struct tree *t, const struct node *n, struct query **ret);
+        /* What the query's value says is in the file, without another look into the store. */
+        int (*answer)(struct tree *t, const struct node *n, struct value *v, struct buffer *ret);
+        /* Instead of `content` and `answer`, files that the query puts in a folder, which takes a moment even when all is known: whether it is known
+         * (1, 0 or -errno), and the descriptor that the value holds. What one that is not known waits for, whose state is then shown. */
+        int (*kept)(struct tree *t, const struct node *n);
+        int (*answer_fd)(struct value *v);
+        int (*waits_for)(struct tree *t, const struct node *n, struct query **ret);
+};
+
+#define ROWS_END UINT16_MAX
+#define IN(...)                       \
+        .in = (const uint16_t[])      \
+        {                             \
+                __VA_ARGS__, ROWS_END \
+        }
+
+struct subtree {
+        const struct route *rows; /* in the order of listings and of the README */
+        size_t n;
+};
+
+/* All of them, NULL behind the last, in the order of listings and of the README: fs/routes/routes.c. */
+extern const struct subtree *const subtrees[];
+
+/* NULL: there is none of that kind. */
+const struct route *route_of(unsigned kind);
+const struct route *route_at_place(unsigned place);
+/* The rows in a folder, in order, NULL behind the last. */
+const struct route *const *routes_in(unsigned kind);
+/* It is a solver's folder, or below one: nodes of it have a view. */
+bool route_has_view(unsigned kind);
