@@ -50,14 +50,14 @@ static int answer_from_store(struct engine *e, struct query *q, answer_fn fn, vo
 }
 
 /* Lock held: whether one more can be begun. */
-static int has_room(struct engine *e, bool is_need)
+static int has_room(struct engine *e, bool inner)
 {
         if (store_read_only(e->place.store)) {
                 e->counters.refused++;
                 return errorf(-EROFS, "this is not known yet, and the store %s is on a read-only disk: nothing can be worked out",
                               e->place.dir);
         }
-        if (e->n_jobs >= e->options.queue && !is_need) { /* what a queued job needs is not one more */
+        if (e->n_jobs >= e->options.queue && !inner) { /* what a job waits for is never refused, or it might wait for ever */
                 e->counters.refused++;
                 return errorf(-EAGAIN, "the queue is full (%u jobs); wait, or raise solverfs.queue in the store's config",
                               e->options.queue);
@@ -68,7 +68,7 @@ static int has_room(struct engine *e, bool is_need)
 /* Lock held: a job with this first ticket. */
 static int begin_job(struct engine *e, struct query *q, bool again, struct ticket *t, struct ticket **ret)
 {
-        int r = has_room(e, t->fn == need_answered);
+        int r = has_room(e, t->inner);
         struct job *j = r == 0 ? job_new(e, q, again) : NULL;
 
         if (!j)
@@ -80,7 +80,26 @@ static int begin_job(struct engine *e, struct query *q, bool again, struct ticke
         return 0;
 }
 
+/* With both names; lock not held. */
+static int fail_cycle(struct job *asker, struct query *q)
+{
+        cleanup_buffer struct buffer who = {0}, what = {0};
+
+        asker->query->type->describe(asker->query, &who);
+        q->type->describe(q, &what);
+        if (digest_equal(&asker->query->key, &q->key))
+                return errorf(-EDEADLK, "'%s' asks for itself: it would wait for ever", who.data ? who.data : "");
+        return errorf(-EDEADLK, "'%s' asks for '%s', which waits for it already: both would wait for ever",
+                      who.data ? who.data : "", what.data ? what.data : "");
+}
+
 int engine_ask(struct engine *e, struct query *q, enum priority p, bool again, answer_fn fn, void *user, struct ticket **ret)
+{
+        return engine_ask_for(e, NULL, q, p, again, fn, user, ret);
+}
+
+int engine_ask_for(struct engine *e, struct job *asker, struct query *q, enum priority p, bool again, answer_fn fn, void *user,
+                   struct ticket **ret)
 {
         cleanup_free struct ticket *t = calloc(1, sizeof(*t));
         struct job *j;
@@ -88,7 +107,7 @@ int engine_ask(struct engine *e, struct query *q, enum priority p, bool again, a
 
         if (!t)
                 return -ENOMEM;
-        *t = (struct ticket){.fn = fn, .user = user, .priority = p};
+        *t = (struct ticket){.fn = fn, .user = user, .priority = p, .inner = asker};
         pthread_mutex_lock(&e->lock);
         e->counters.asked++;
         j = job_listed(e, &q->key, again);
@@ -103,7 +122,10 @@ int engine_ask(struct engine *e, struct query *q, enum priority p, bool again, a
         }
         if (e->closing)
                 r = errorf(-ECANCELED, "solverfs is being shut down");
-        else if (j) {
+        else if (j && asker && job_waits_for(j, asker)) {
+                pthread_mutex_unlock(&e->lock);
+                return fail_cycle(asker, q);
+        } else if (j) {
                 e->counters.joined++;
                 *ret = t;
                 ticket_add(j, t);
@@ -122,7 +144,7 @@ bool engine_leave(struct engine *e, struct ticket **t)
         pthread_mutex_lock(&e->lock);
         if (*t && (*t)->job) {
                 left = steal_pointer(*t);
-                ticket_remove(left);
+                ticket_remove(left, false);
         }
         pthread_mutex_unlock(&e->lock);
         free(left);
@@ -216,6 +238,12 @@ int engine_open(const struct engine_place *place, const struct engine_options *o
                 e->n_slots = MIN(e->n_slots, e->options.cores);
         e->counters.slots = e->n_slots;
         e->urgent = e->alive = -1;
+        TAILQ_INIT(&e->all);
+        TAILQ_INIT(&e->abandoned);
+        TAILQ_INIT(&e->elsewhere.jobs);
+        for (unsigned i = 0; i < N_RESOURCES; i++)
+                for (unsigned p = PRIORITY_PERSON; p <= PRIORITY_BATCH; p++)
+                        TAILQ_INIT(&e->queues[i][p].jobs);
         pthread_mutex_init(&e->lock, NULL);
         r = view_open(e);
         if (r == 0) {
@@ -267,7 +295,7 @@ enum job_state engine_peek(struct engine *e, struct query *q, uint64_t *ret_job,
         pthread_mutex_lock(&e->lock);
         j = job_listed(e, &q->key, false);
         if (j) {
-                state = j->stage == STAGE_RUNNING ? JOB_RUNNING : JOB_QUEUED;
+                state = j->started ? JOB_RUNNING : JOB_QUEUED;
                 *ret_job = j->id;
         } else
                 for (size_t i = 0; i < ENGINE_FAILURES; i++)

@@ -1,25 +1,51 @@
-/* What engine.c (asking), engine_job.c (jobs, and their answers), schedule.c (who runs next, and where) and engine_view.c (looking) share. */
+/* What engine.c (asking for one), ask.c (for many), engine_job.c (jobs, what they wait for, their answers), schedule.c (who runs next, and
+ * where), cost.c (how long it will take) and engine_view.c (looking) share. */
 #pragma once
 
 #include <pthread.h>
+#include <sys/queue.h>
 
-#include "core/engine/engine.h"
 #include "cache/store/store.h"
+#include "core/engine/ask.h"
 
 #define ENGINE_SLOTS_MAX 64 /* cores one engine uses at most */
 #define ENGINE_DISK      4  /* RESOURCE_DISK jobs at a time */
-#define ENGINE_STEPS     4  /* RESOURCE_STEP jobs at a time */
+#define ENGINE_STEPS     4  /* steps at a time */
 #define ENGINE_FAILURES  256
+#define ENGINE_TYPES     16 /* of queries whose durations are kept count of */
 #define PHASE_SIZE       128
 #define ENGINE_BUCKETS   (1u << 14)
 
+/* Whoever waits for a job has a ticket on it: an asker from outside, or another job (`inner`). */
 struct ticket {
         struct job *job; /* NULL once it is being answered; under engine->lock */
         answer_fn fn;
         void *user;
         enum priority priority;
-        struct ticket *previous, *next;
+        bool inner;
+        double worked_ns; /* set before fn is called: slots' time that was worked for the job and what it asked for; for its first ticket */
+        TAILQ_ENTRY(ticket) link;
 };
+TAILQ_HEAD(ticket_list, ticket);
+
+/* The other end of a ticket: a need of a job, or one open item of an asking. The open waits of a job are the edges of "waits for". */
+struct wait {
+        struct engine *engine;
+        struct job *job;        /* a ref; NULL: an asking thread's */
+        struct fanout *fanout;  /* NULL: a need of `job` */
+        struct wait_list *open; /* the list it is in until it is answered */
+        struct ticket *ticket;  /* owned by the job asked for; NULL before it is asked for, and from its answer on */
+        bool asking;            /* its asker is in engine_ask(), and looks at it afterwards */
+        bool answered, left;    /* left: nobody wants the answer any more */
+        size_t i;               /* of the asking */
+        int r;                  /* the answer */
+        struct value *value;    /* owns a ref */
+        char *reason;           /* owned */
+        bool worked;            /* it was not known at once */
+        double worked_ns;
+        TAILQ_ENTRY(wait) link;
+};
+TAILQ_HEAD(wait_list, wait);
 
 struct query_list {
         struct query **list; /* owns refs */
@@ -28,11 +54,18 @@ struct query_list {
 void query_list_done(struct query_list *n);
 
 enum job_stage {
-        STAGE_NEED,      /* waits for the job of another query */
+        STAGE_NEED,      /* waits for what it needs */
         STAGE_QUEUED,    /* waits for its turn */
         STAGE_ELSEWHERE, /* another process (or a cancelled job of ours) holds its claim */
         STAGE_RUNNING,
-        STAGE_OVER, /* being answered */
+        STAGE_WAITS, /* between two steps: waits for what it asked for */
+        STAGE_OVER,  /* being answered */
+};
+
+TAILQ_HEAD(job_list, job);
+struct queue {
+        struct job_list jobs;
+        size_t n;
 };
 
 struct job {
@@ -40,44 +73,52 @@ struct job {
         struct query *query; /* owns a ref */
         uint64_t id;
         bool again;
-        /* under engine->lock: one until job_finish(), one while it waits for its need, one for who looks at it without the lock */
+        /* under engine->lock: one until job_finish(), one for each wait of it, one for who looks at it without the lock */
         unsigned refs;
 
         /* under engine->lock */
         enum job_stage stage;
-        enum priority priority;               /* of its most urgent ticket so far */
-        struct ticket *tickets, *last_ticket; /* owned; in the order they came, which is the order of their answers */
+        enum priority priority;     /* of its most urgent ticket so far */
+        struct ticket_list tickets; /* owned; in the order they came, which is the order of their answers */
         unsigned n_tickets;
         bool listed;             /* in engine->jobs: can be joined */
         bool cancelled;          /* told to stop; never joined again */
         bool gone;               /* cancelled, as what it is asked of is no more */
         bool second;             /* what it needed was gone when its turn came, and was seen to again */
         uint64_t abandoned;      /* when the last ticket left; 0: somebody waits */
-        uint64_t asked, started; /* now_ns() */
+        uint64_t asked, started; /* now_ns(); started: the first time */
         uint64_t next_look;      /* STAGE_ELSEWHERE: when to try the claim again */
         uint64_t look_interval;
-        struct ticket *need; /* ours on the job we wait for; owned by that job */
-        struct job *bucket_next;
-        struct job *queue_previous, *queue_next; /* of the queue of its stage, resource and priority */
-        struct job *all_previous, *all_next;
+        struct wait_list waits; /* open; owned until their answers are on the way */
+        size_t n_needs;         /* of them in this round, and one for who is asking for them */
+        struct queue *queue;    /* it is in; NULL: none */
+        uint64_t mark;          /* of the last walk over the graph that came by */
         char phase[PHASE_SIZE];
-        uint64_t done, total, estimate;
+        uint64_t done, total;
+        struct cost cost; /* mean 0: not known */
+        double worked_ns; /* slots' time for it and for what was asked on its behalf alone */
+        LIST_ENTRY(job) bucket_link;
+        TAILQ_ENTRY(job) all_link, queue_link, abandoned_link;
 
-        /* of the thread that runs it */
+        /* of the thread that runs it, and between two steps of nobody */
+        struct fanout *fanout; /* owned; its open waits are `waits` */
+        void *state;           /* of step() */
         int claim, cancel_fd;
         uint64_t slots; /* a bit for each that it has */
         cpu_set_t cpus;
         struct progress progress;
 };
 
-struct queue {
-        struct job *first, *last;
-        size_t n;
-};
-
 struct failure {
         struct digest key;
         char *reason; /* owned */
+};
+
+/* How long jobs of a type took since the engine was opened (Welford's running mean and variance), and how that was to the estimates. */
+struct type_times {
+        const struct query_type *type;
+        double n, mean, m2;
+        double n_ratios, ratio, ratio_m2;
 };
 
 struct engine {
@@ -95,41 +136,78 @@ struct engine {
         /* under lock */
         bool closing;
         bool attention; /* something changed since the scheduler last looked */
-        struct job *jobs[ENGINE_BUCKETS];
-        struct job *all_first, *all_last; /* in order of id */
+        LIST_HEAD(, job) jobs[ENGINE_BUCKETS];
+        struct job_list all;       /* in order of id */
+        struct job_list abandoned; /* the first is to go first */
         size_t n_jobs;
         struct queue queues[N_RESOURCES][2]; /* STAGE_QUEUED, by priority */
         struct queue elsewhere;
-        size_t n_abandoned;
         unsigned running[N_RESOURCES], n_workers;
         bool slot_busy[ENGINE_SLOTS_MAX];
         int slot_locks[ENGINE_SLOTS_MAX]; /* of those that are busy */
         int urgent;                       /* the shared lock that says a person waits here; -1 */
-        uint64_t next_id;
+        uint64_t next_id, next_mark;
         struct failure failures[ENGINE_FAILURES];
         unsigned next_failure;
+        struct type_times times[ENGINE_TYPES];
         struct engine_counters counters;
         bool dirty;                       /* the published view is older than what is */
         uint64_t published, publish_cost; /* now_ns(); ns the last one took */
         int alive;                        /* lock on engines/<pid>, held while we live */
 };
 
+/* engine.c */
+/* engine_ask() on behalf of a job (NULL: of somebody outside). -EDEADLK: it is waited for by what it asks for. */
+int engine_ask_for(struct engine *e, struct job *asker, struct query *q, enum priority p, bool again, answer_fn fn, void *user,
+                   struct ticket **ret);
+
 /* engine_job.c; all with engine->lock held unless said otherwise */
 struct job *job_new(struct engine *e, struct query *q, bool again);
 struct job *job_listed(struct engine *e, const struct digest *key, bool again); /* one that can be joined; NULL */
 void job_list(struct job *j);
 void ticket_add(struct job *j, struct ticket *t);
-void ticket_remove(struct ticket *t);
-void need_answered(void *user, int r, struct value *v,
-                   const char *reason); /* answer_fn of a job's own tickets; without the lock */
+/* The job is cancelled after the grace period if nobody else waits; `at_once`: without it. */
+void ticket_remove(struct ticket *t, bool at_once);
 void job_finish(struct job *j, int r, struct value *v, const char *reason); /* lock held on entry and exit, dropped in between */
 void job_ref(struct job *j);
 void job_unref(struct job *j);
 void job_advance(struct job *j);    /* looks for what it needs, else queues it; lock held on entry and exit, dropped in between */
 void engine_wake(struct engine *e); /* the scheduler looks again */
 void queue_add(struct queue *q, struct job *j);
-void job_dequeue(struct job *j); /* from whichever queue it is in */
-void job_cancel(struct job *j);  /* lock held on entry and exit, dropped in between */
+void job_queue(struct job *j);                              /* into the queue of its resource and priority: STAGE_QUEUED */
+void job_dequeue(struct job *j);                            /* from whichever queue it is in */
+void job_cancel(struct job *j);                             /* lock held on entry and exit, dropped in between */
+bool job_waits_for(struct job *j, const struct job *other); /* itself, or through others */
+
+/* Asks for what a wait is for, which is in no list yet: it is put into `w->open`. Lock not held. 0: it is answered, or will be, by a need's
+ * round or the fan-out's news; else the wait is gone. */
+int wait_ask(struct wait *w, struct query *q, enum priority p, bool again);
+void wait_free(struct wait *w);
+void waits_leave(struct wait_list *open); /* takes them all back; those being answered see to themselves */
+
+/* ask.c */
+struct fanout *fanout_free(struct fanout *f); /* its open waits must have been left; lock held */
+void fanout_news(struct wait *w);             /* an answer has come; lock held */
+enum fanout_state {
+        FANOUT_MORE, /* there may be more to do at once */
+        FANOUT_WAIT, /* until there are news */
+        FANOUT_OVER, /* fanout_result() says how */
+};
+enum fanout_state fanout_round(struct fanout *f);                                /* lock not held; calls make() and answered() */
+int fanout_result(struct fanout *f);                                             /* with a sentence, by errorf() */
+bool fanout_has_news(const struct fanout *f);                                    /* lock held */
+bool fanout_estimate(struct fanout *f, uint64_t *ret_least, uint64_t *ret_most); /* lock held */
+
+/* cost.c; lock held */
+void cost_note(struct job *j, double ran_ns); /* it ran to an end */
+/* What the open jobs of an asking still take: added up over jobs, each counted once in a walk. */
+struct load {
+        uint64_t mark;
+        double mean_ns, variance, longest_ns; /* longest: that one job may still take */
+        size_t n_unknown;
+};
+struct load load_begin(struct engine *e);
+void load_add(struct load *l, struct job *j, uint64_t now);
 
 /* schedule.c */
 int schedule_start(struct engine *e);

@@ -1,4 +1,4 @@
-/* Jobs: their queues, the tickets on them, what they need, and their end. */
+/* Jobs: their queues, the tickets on them, what they wait for, and their end. */
 #include "core/engine/engine_internal.h"
 
 #include <sys/eventfd.h>
@@ -13,38 +13,26 @@ void engine_wake(struct engine *e)
 
 void queue_add(struct queue *q, struct job *j)
 {
-        j->queue_previous = q->last;
-        j->queue_next = NULL;
-        if (q->last)
-                q->last->queue_next = j;
-        else
-                q->first = j;
-        q->last = j;
+        assert(!j->queue);
+        TAILQ_INSERT_TAIL(&q->jobs, j, queue_link);
         q->n++;
-}
-
-static void queue_remove(struct queue *q, struct job *j)
-{
-        if (j->queue_previous)
-                j->queue_previous->queue_next = j->queue_next;
-        else
-                q->first = j->queue_next;
-        if (j->queue_next)
-                j->queue_next->queue_previous = j->queue_previous;
-        else
-                q->last = j->queue_previous;
-        j->queue_previous = j->queue_next = NULL;
-        q->n--;
+        j->queue = q;
 }
 
 void job_dequeue(struct job *j)
 {
-        struct engine *e = j->engine;
+        if (!j->queue)
+                return;
+        TAILQ_REMOVE(&j->queue->jobs, j, queue_link);
+        j->queue->n--;
+        j->queue = NULL;
+}
 
-        if (j->stage == STAGE_QUEUED)
-                queue_remove(&e->queues[j->query->type->resource][j->priority], j);
-        else if (j->stage == STAGE_ELSEWHERE)
-                queue_remove(&e->elsewhere, j);
+void job_queue(struct job *j)
+{
+        j->stage = STAGE_QUEUED;
+        queue_add(&j->engine->queues[j->query->type->resource][j->priority], j);
+        engine_wake(j->engine);
 }
 
 /* -- jobs -- */
@@ -59,25 +47,20 @@ static unsigned job_bucket(const struct digest *key)
 
 struct job *job_listed(struct engine *e, const struct digest *key, bool again)
 {
-        for (struct job *j = e->jobs[job_bucket(key)]; j; j = j->bucket_next)
-                if (j->again == again && digest_equal(&j->query->key, key))
-                        return j;
+        struct job *j;
+
+        LIST_FOREACH(j, &e->jobs[job_bucket(key)], bucket_link)
+        if (j->again == again && digest_equal(&j->query->key, key))
+                return j;
         return NULL;
 }
 
 void job_list(struct job *j)
 {
         struct engine *e = j->engine;
-        struct job **bucket = &e->jobs[job_bucket(&j->query->key)];
 
-        j->bucket_next = *bucket;
-        *bucket = j;
-        j->all_previous = e->all_last;
-        if (e->all_last)
-                e->all_last->all_next = j;
-        else
-                e->all_first = j;
-        e->all_last = j;
+        LIST_INSERT_HEAD(&e->jobs[job_bucket(&j->query->key)], j, bucket_link);
+        TAILQ_INSERT_TAIL(&e->all, j, all_link);
         e->n_jobs++;
         j->listed = true;
 }
@@ -85,23 +68,11 @@ void job_list(struct job *j)
 /* From now on nobody joins it. */
 static void job_unlist(struct job *j)
 {
-        struct engine *e = j->engine;
-        struct job **p;
-
         if (!j->listed)
                 return;
-        for (p = &e->jobs[job_bucket(&j->query->key)]; *p != j; p = &(*p)->bucket_next)
-                ;
-        *p = j->bucket_next;
-        if (j->all_previous)
-                j->all_previous->all_next = j->all_next;
-        else
-                e->all_first = j->all_next;
-        if (j->all_next)
-                j->all_next->all_previous = j->all_previous;
-        else
-                e->all_last = j->all_previous;
-        e->n_jobs--;
+        LIST_REMOVE(j, bucket_link);
+        TAILQ_REMOVE(&j->engine->all, j, all_link);
+        j->engine->n_jobs--;
         j->listed = false;
 }
 
@@ -114,8 +85,11 @@ void job_unref(struct job *j)
 {
         if (--j->refs > 0)
                 return;
-        assert(!j->tickets && !j->need && !j->listed);
+        assert(TAILQ_EMPTY(&j->tickets) && TAILQ_EMPTY(&j->waits) && !j->listed && !j->queue);
         closep(&j->cancel_fd);
+        fanout_free(j->fanout);
+        if (j->state && j->query->type->free_state)
+                j->query->type->free_state(j->state);
         query_unref(j->query);
         free(j);
 }
@@ -135,6 +109,8 @@ struct job *job_new(struct engine *e, struct query *q, bool again)
         j->stage = STAGE_NEED;
         j->asked = now_ns();
         j->id = ++e->next_id;
+        TAILQ_INIT(&j->tickets);
+        TAILQ_INIT(&j->waits);
         return j;
 }
 
@@ -157,26 +133,53 @@ static void failure_remember(struct engine *e, const struct digest *key, const c
         *f = (struct failure){.key = *key, .reason = strdup(reason)};
 }
 
-/* -- tickets -- */
+/* -- the graph "waits for" -- */
 
-/* Somebody outside, not a job that needs another. */
-static bool ticket_is_waiter(const struct ticket *t)
+static bool reaches(struct job *j, const struct job *other, uint64_t mark)
 {
-        return t->fn != need_answered;
+        struct wait *w;
+
+        if (j == other)
+                return true;
+        if (j->mark == mark)
+                return false;
+        j->mark = mark;
+        TAILQ_FOREACH(w, &j->waits, link)
+        if (w->ticket && w->ticket->job && reaches(w->ticket->job, other, mark))
+                return true;
+        return false;
+}
+
+bool job_waits_for(struct job *j, const struct job *other)
+{
+        return reaches(j, other, ++j->engine->next_mark);
 }
 
 /* A person joins a batch's job: it moves up, and what it waits for with it. */
 static void job_raise(struct job *j, enum priority p)
 {
+        struct wait *w;
+
         if (p >= j->priority)
                 return;
-        if (j->stage == STAGE_QUEUED)
-                job_dequeue(j);
         j->priority = p;
-        if (j->stage == STAGE_QUEUED)
-                queue_add(&j->engine->queues[j->query->type->resource][p], j);
-        if (j->need && j->need->job)
-                job_raise(j->need->job, p);
+        if (j->stage == STAGE_QUEUED) {
+                job_dequeue(j);
+                job_queue(j);
+        }
+        TAILQ_FOREACH(w, &j->waits, link)
+        if (w->ticket && w->ticket->job)
+                job_raise(w->ticket->job, p);
+}
+
+/* -- tickets -- */
+
+static void job_unabandon(struct job *j)
+{
+        if (!j->abandoned)
+                return;
+        j->abandoned = 0;
+        TAILQ_REMOVE(&j->engine->abandoned, j, abandoned_link);
 }
 
 void ticket_add(struct job *j, struct ticket *t)
@@ -184,51 +187,63 @@ void ticket_add(struct job *j, struct ticket *t)
         struct engine *e = j->engine;
 
         t->job = j;
-        t->previous = j->last_ticket;
-        if (j->last_ticket)
-                j->last_ticket->next = t;
-        else
-                j->tickets = t;
-        j->last_ticket = t;
+        TAILQ_INSERT_TAIL(&j->tickets, t, link);
         j->n_tickets++;
-        e->counters.waiters += ticket_is_waiter(t);
-        if (j->abandoned) {
-                j->abandoned = 0;
-                e->n_abandoned--;
-        }
-        if (t->priority < j->priority)
-                job_raise(j, t->priority);
+        e->counters.waiters += !t->inner;
+        job_unabandon(j);
+        job_raise(j, t->priority);
         e->dirty = true;
         engine_wake(e);
 }
 
-void ticket_remove(struct ticket *t)
+static void job_abandon(struct job *j, bool at_once)
 {
-        struct job *j = t->job;
         struct engine *e = j->engine;
 
-        if (t->previous)
-                t->previous->next = t->next;
-        else
-                j->tickets = t->next;
-        if (t->next)
-                t->next->previous = t->previous;
-        else
-                j->last_ticket = t->previous;
-        t->job = NULL;
-        e->counters.waiters -= ticket_is_waiter(t);
-        if (--j->n_tickets == 0) {
+        if (at_once) {
+                j->abandoned = 1; /* long ago */
+                TAILQ_INSERT_HEAD(&e->abandoned, j, abandoned_link);
+        } else {
                 j->abandoned = now_ns();
-                e->n_abandoned++;
-                engine_wake(e); /* it now waits for the end of the grace period */
+                TAILQ_INSERT_TAIL(&e->abandoned, j, abandoned_link);
         }
-        e->dirty = true;
+        engine_wake(e); /* it now waits for the end of the grace period */
+}
+
+void ticket_remove(struct ticket *t, bool at_once)
+{
+        struct job *j = t->job;
+
+        TAILQ_REMOVE(&j->tickets, t, link);
+        t->job = NULL;
+        j->engine->counters.waiters -= !t->inner;
+        if (--j->n_tickets == 0 && !j->cancelled)
+                job_abandon(j, at_once);
+        j->engine->dirty = true;
+}
+
+/* -- the end -- */
+
+static void count_end(struct job *j, int r, const char *reason)
+{
+        struct engine *e = j->engine;
+
+        if (r == -ECANCELED)
+                e->counters.cancelled++;
+        else if (r < 0) {
+                e->counters.failed++;
+                failure_remember(e, &j->query->key, reason);
+        } else {
+                e->counters.finished++;
+                failure_forget(e, &j->query->key);
+        }
 }
 
 void job_finish(struct job *j, int r, struct value *v, const char *reason)
 {
         struct engine *e = j->engine;
-        struct ticket *tickets = j->tickets, *next;
+        struct ticket_list tickets = TAILQ_HEAD_INITIALIZER(tickets);
+        struct ticket *t;
         char text[1024]; /* `reason` may be this thread's errorf() text, which the callbacks overwrite */
 
         if (r == -ECANCELED && j->gone) {
@@ -240,32 +255,26 @@ void job_finish(struct job *j, int r, struct value *v, const char *reason)
                 reason = text;
         }
         job_unlist(j);
+        job_dequeue(j);
+        job_unabandon(j);
+        waits_leave(&j->waits);
         j->stage = STAGE_OVER;
-        if (j->abandoned) {
-                j->abandoned = 0;
-                e->n_abandoned--;
-        }
-        if (r == -ECANCELED)
-                e->counters.cancelled++;
-        else if (r < 0) {
-                e->counters.failed++;
-                failure_remember(e, &j->query->key, reason);
-        } else {
-                e->counters.finished++;
-                failure_forget(e, &j->query->key);
-        }
-        for (struct ticket *t = tickets; t; t = t->next) {
+        count_end(j, r, reason);
+        TAILQ_CONCAT(&tickets, &j->tickets, link);
+        TAILQ_FOREACH(t, &tickets, link)
+        {
                 t->job = NULL;
-                e->counters.waiters -= ticket_is_waiter(t);
+                e->counters.waiters -= !t->inner;
         }
-        j->tickets = j->last_ticket = NULL;
+        if (!TAILQ_EMPTY(&tickets)) /* once, however many asked */
+                TAILQ_FIRST(&tickets)->worked_ns = j->worked_ns;
         j->n_tickets = 0;
         e->dirty = true;
         pthread_mutex_unlock(&e->lock);
-        for (; tickets; tickets = next) {
-                next = tickets->next;
-                tickets->fn(tickets->user, r, v, r < 0 ? reason : NULL);
-                free(tickets);
+        while ((t = TAILQ_FIRST(&tickets))) {
+                TAILQ_REMOVE(&tickets, t, link);
+                t->fn(t->user, r, v, r < 0 ? reason : NULL);
+                free(t);
         }
         pthread_mutex_lock(&e->lock);
         job_unref(j);
@@ -277,23 +286,122 @@ void job_cancel(struct job *j)
 
         assert(!j->cancelled);
         j->cancelled = true;
+        job_unabandon(j);
         if (j->stage == STAGE_RUNNING) {
                 job_unlist(j); /* its worker finishes it; who asks meanwhile gets a new job, which waits for this one's claim */
                 if (j->cancel_fd >= 0)
                         eventfd_write(j->cancel_fd, 1);
                 return;
         }
-        job_dequeue(j);
-        if (j->need) { /* what we waited for may have other waiters */
-                struct ticket *need = steal_pointer(j->need);
-
-                if (need->job) {
-                        ticket_remove(need);
-                        free(need);
-                        job_unref(j);
-                } /* else it is being answered: need_answered() sees that we are cancelled */
-        }
         job_finish(j, -ECANCELED, NULL, e->closing ? "solverfs is being shut down" : "nobody waits for it any more");
+}
+
+/* -- waiting -- */
+
+void wait_free(struct wait *w)
+{
+        value_unref(w->value);
+        free(w->reason);
+        if (w->job)
+                job_unref(w->job);
+        free(w);
+}
+
+void waits_leave(struct wait_list *open)
+{
+        struct wait *w;
+
+        while ((w = TAILQ_FIRST(open))) {
+                struct ticket *t = w->ticket;
+
+                TAILQ_REMOVE(open, w, link);
+                w->left = true;
+                if (!t || !t->job)
+                        continue; /* being asked for, or answered, this moment: wait_ask() and wait_answered() free it */
+                ticket_remove(t, true);
+                free(t);
+                w->ticket = NULL;
+                if (!w->asking)
+                        wait_free(w);
+        }
+}
+
+/* A need of a job is there, or failed. May drop the lock. */
+static void need_answered(struct wait *w)
+{
+        struct job *j = w->job;
+
+        if (j->stage != STAGE_NEED)
+                return;
+        j->worked_ns += w->worked_ns;
+        if (w->r < 0)
+                job_finish(j, w->r, NULL, w->reason);
+        else if (--j->n_needs == 0)
+                job_advance(j);
+}
+
+static void wait_answered(void *user, int r, struct value *v, const char *reason)
+{
+        struct wait *w = user;
+        struct engine *e = w->engine;
+
+        if (w->fanout && v)
+                w->value = value_ref(v);
+        w->reason = reason ? strdup(reason) : NULL;
+        pthread_mutex_lock(&e->lock);
+        w->r = r;
+        w->worked = w->ticket;
+        w->worked_ns = w->ticket ? w->ticket->worked_ns : 0;
+        w->ticket = NULL;
+        w->answered = true;
+        if (!w->left) {
+                TAILQ_REMOVE(w->open, w, link);
+                if (w->fanout) {
+                        fanout_news(w);
+                        w = NULL; /* the fan-out's from here on */
+                } else
+                        need_answered(w);
+        }
+        if (w && !w->asking)
+                wait_free(w);
+        pthread_mutex_unlock(&e->lock);
+}
+
+int wait_ask(struct wait *w, struct query *q, enum priority p, bool again)
+{
+        struct engine *e = w->engine;
+        int r;
+
+        w->asking = true;
+        pthread_mutex_lock(&e->lock);
+        if (w->job)
+                job_ref(w->job);
+        TAILQ_INSERT_TAIL(w->open, w, link);
+        pthread_mutex_unlock(&e->lock);
+        r = engine_ask_for(e, w->job, q, p, again, wait_answered, w, &w->ticket);
+        pthread_mutex_lock(&e->lock);
+        w->asking = false;
+        if (r < 0) {
+                if (!w->left)
+                        TAILQ_REMOVE(w->open, w, link);
+                wait_free(w);
+        } else if (w->answered) {
+                if (w->left || !w->fanout) /* else it is among the news */
+                        wait_free(w);
+        } else if (w->left) { /* the job ended while we asked for it */
+                struct ticket *t = w->ticket;
+
+                if (t && t->job) {
+                        ticket_remove(t, true);
+                        free(t);
+                        w->ticket = NULL;
+                }
+                if (!w->ticket)
+                        wait_free(w); /* else it is being answered */
+        } else if (w->job && w->ticket->job)
+                job_raise(w->ticket->job, w->job->priority); /* a person may have joined while we asked as a batch */
+        pthread_mutex_unlock(&e->lock);
+        return r;
 }
 
 /* -- needs -- */
@@ -315,69 +423,76 @@ void query_list_done(struct query_list *n)
         free(n->list);
 }
 
-void need_answered(void *user, int r, struct value *, const char *reason)
-{
-        struct job *j = user;
-        struct engine *e = j->engine;
-
-        pthread_mutex_lock(&e->lock);
-        j->need = NULL;
-        if (!j->cancelled) {
-                if (r < 0)
-                        job_finish(j, r, NULL, reason);
-                else
-                        job_advance(j);
-        }
-        job_unref(j);
-        pthread_mutex_unlock(&e->lock);
-}
-
-/* Asks for what j needs. The ticket is in j->need before it can be answered (engine_ask() sees to that). */
+/* Lock not held. */
 static int job_ask_need(struct job *j, struct query *need)
 {
-        struct engine *e = j->engine;
-        int r;
+        struct wait *w = calloc(1, sizeof(*w));
+        enum priority p;
 
-        pthread_mutex_lock(&e->lock);
-        job_ref(j); /* need_answered() gives it back */
-        pthread_mutex_unlock(&e->lock);
-        r = engine_ask(e, need, __atomic_load_n(&j->priority, __ATOMIC_RELAXED), false, need_answered, j, &j->need);
-        pthread_mutex_lock(&e->lock);
-        if (r < 0)
-                job_unref(j);
-        else if (j->cancelled && j->need) { /* while we asked: job_cancel() saw no ticket to take back */
-                struct ticket *t = steal_pointer(j->need);
+        if (!w)
+                return -ENOMEM;
+        *w = (struct wait){.engine = j->engine, .job = j, .open = &j->waits};
+        pthread_mutex_lock(&j->engine->lock);
+        p = j->priority;
+        j->n_needs++;
+        pthread_mutex_unlock(&j->engine->lock);
+        return wait_ask(w, need, p, false);
+}
 
-                if (t->job) {
-                        ticket_remove(t);
-                        free(t);
-                        job_unref(j);
-                }
-        } else if (j->need && j->need->job)
-                job_raise(j->need->job, j->priority); /* a person may have joined j while we asked for it as a batch's */
-        pthread_mutex_unlock(&e->lock);
+/* Lock not held. What is missing, asked for: 0, -errno. The job may have ended meanwhile. */
+static int job_ask_needs(struct job *j, const struct query_list *needs)
+{
+        int r = 0;
+
+        for (size_t i = 0; i < needs->n && r == 0; i++)
+                r = job_ask_need(j, needs->list[i]);
         return r;
+}
+
+/* Lock not held. */
+static int job_need(struct job *j, struct query_list *ret)
+{
+        return j->query->type->need ? j->query->type->need(j->query, ret) : 0;
+}
+
+/* What it will take is found out once, before it waits for anything. Lock not held. */
+static void job_estimate(struct job *j)
+{
+        struct cost cost = {0};
+
+        if (!j->query->type->estimate || !j->query->type->estimate(j->query, &cost))
+                return;
+        pthread_mutex_lock(&j->engine->lock);
+        j->cost = cost;
+        pthread_mutex_unlock(&j->engine->lock);
 }
 
 void job_advance(struct job *j)
 {
         struct engine *e = j->engine;
-        cleanup(query_list_done) struct query_list needs = {0};
-        int r = 0;
+        bool waiting = false;
 
         job_ref(j);
-        pthread_mutex_unlock(&e->lock);
-        if (j->query->type->need)
-                r = j->query->type->need(j->query, &needs);
-        if (r == 0 && needs.n > 0)
-                r = job_ask_need(j, needs.list[0]);
-        pthread_mutex_lock(&e->lock);
-        if (r < 0 && !j->cancelled)
-                job_finish(j, r, NULL, error_message(r));
-        else if (needs.n == 0 && !j->cancelled) {
-                j->stage = STAGE_QUEUED;
-                queue_add(&e->queues[j->query->type->resource][j->priority], j);
-                engine_wake(e);
+        while (j->stage == STAGE_NEED && !waiting) {
+                cleanup(query_list_done) struct query_list needs = {0};
+                int r;
+
+                j->n_needs = 1; /* ours, so that they are not all there before all are asked for */
+                pthread_mutex_unlock(&e->lock);
+                if (!j->cost.mean_ns)
+                        job_estimate(j);
+                r = job_need(j, &needs);
+                if (r == 0)
+                        r = job_ask_needs(j, &needs);
+                pthread_mutex_lock(&e->lock);
+                if (j->stage != STAGE_NEED)
+                        break;
+                if (r < 0)
+                        job_finish(j, r, NULL, error_message(r));
+                else if (needs.n == 0)
+                        job_queue(j);
+                else
+                        waiting = --j->n_needs > 0;
         }
         job_unref(j);
 }

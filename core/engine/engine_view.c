@@ -16,7 +16,8 @@ struct shown {
 
 static void view_fill(struct shown *s, struct job *j, uint64_t now)
 {
-        uint64_t running = j->stage == STAGE_RUNNING ? now - j->started : 0;
+        uint64_t running = j->started ? now - j->started : 0, least, most;
+        struct wait *w = TAILQ_FIRST(&j->waits);
 
         job_ref(j);
         s->job = j;
@@ -25,21 +26,25 @@ static void view_fill(struct shown *s, struct job *j, uint64_t now)
                 .id = j->id,
                 .pid = getpid(),
                 .query = j->query->type->name,
-                .state = j->stage == STAGE_RUNNING ? JOB_RUNNING : JOB_QUEUED,
+                .state = j->started ? JOB_RUNNING : JOB_QUEUED,
                 .priority = j->priority,
                 .phase = s->phase,
                 .done = j->done,
                 .total = j->total,
                 .age_ns = now - j->asked,
                 .running_ns = running,
-                .remaining_ns = running && j->estimate > running ? j->estimate - running : 0,
+                .remaining_ns = running && j->cost.mean_ns > running ? j->cost.mean_ns - running : 0,
                 .waiters = j->n_tickets,
         };
-        if (j->stage == STAGE_NEED && j->need && j->need->job)
-                snprintf(s->phase, sizeof(s->phase), "waits for %s %llu", j->need->job->query->type->name,
-                         (unsigned long long)j->need->job->id);
+        if (j->fanout && fanout_estimate(j->fanout, &least, &most))
+                s->view.remaining_ns = (least + most) / 2;
+        if (j->stage == STAGE_NEED && w && w->ticket && w->ticket->job)
+                snprintf(s->phase, sizeof(s->phase), "waits for %s %llu", w->ticket->job->query->type->name,
+                         (unsigned long long)w->ticket->job->id);
         else if (j->stage == STAGE_NEED)
                 snprintf(s->phase, sizeof(s->phase), "waits for what it needs");
+        else if (j->stage == STAGE_WAITS && !j->phase[0])
+                snprintf(s->phase, sizeof(s->phase), "waits for what it asked");
         else if (j->stage == STAGE_ELSEWHERE)
                 snprintf(s->phase, sizeof(s->phase), "another process is at it");
 }
@@ -48,12 +53,14 @@ static void view_fill(struct shown *s, struct job *j, uint64_t now)
 static struct shown *view_take(struct engine *e, size_t *ret_n)
 {
         struct shown *list;
+        struct job *j;
         uint64_t now = now_ns();
         size_t n = 0;
 
         pthread_mutex_lock(&e->lock);
         list = calloc(e->n_jobs + 1, sizeof(*list));
-        for (struct job *j = e->all_first; list && j; j = j->all_next)
+        TAILQ_FOREACH(j, &e->all, all_link)
+        if (list)
                 view_fill(&list[n++], j, now);
         pthread_mutex_unlock(&e->lock);
         *ret_n = n;

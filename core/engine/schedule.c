@@ -161,12 +161,75 @@ static bool job_lacks(struct job *j)
 static void job_begin_again(struct job *j)
 {
         j->second = true;
-        close(steal_fd(&j->cancel_fd));
         j->stage = STAGE_NEED;
+        j->started = 0;
         j->phase[0] = '\0';
         j->done = j->total = 0;
         j->engine->dirty = true;
         job_advance(j);
+}
+
+#define STEP_WAITS 1
+
+/* Steps until there is a value, or nothing more to do before an answer comes: STEP_WAITS. */
+static int job_steps(struct job *j, struct value **ret)
+{
+        int r = 0;
+
+        while (r == 0 && !*ret) {
+                enum fanout_state state = j->fanout ? fanout_round(j->fanout) : FANOUT_OVER;
+
+                if (job_is_cancelled(j))
+                        return errorf(-ECANCELED, "cancelled");
+                if (state == FANOUT_WAIT)
+                        return STEP_WAITS;
+                if (state == FANOUT_MORE)
+                        continue;
+                if (j->fanout) {
+                        r = fanout_result(j->fanout);
+                        pthread_mutex_lock(&j->engine->lock);
+                        j->fanout = fanout_free(j->fanout);
+                        pthread_mutex_unlock(&j->engine->lock);
+                }
+                if (r == 0)
+                        r = j->query->type->step(j->query, j, &j->state, ret);
+                if (r == 0 && !*ret && !j->fanout)
+                        r = errorf(-EIO, "a step of a query '%s' neither asked for anything nor has a value",
+                                   j->query->type->name);
+        }
+        return r;
+}
+
+static int job_work(struct job *j, struct value **ret)
+{
+        int r = -ENOENT;
+
+        error_clear();
+        if (!j->again) /* somebody may have done it between the first look and our claim, or between two steps */
+                r = j->query->type->find(j->query, ret);
+        if (r != -ENOENT)
+                return r;
+        error_clear();
+        r = fault_at("engine.compute");
+        if (r < 0)
+                return r;
+        return j->query->type->step ? job_steps(j, ret) : j->query->type->compute(j->query, j, ret);
+}
+
+/* Lock held: between two steps a job holds nothing. */
+static void job_wait(struct job *j)
+{
+        if (j->cancelled)
+                job_finish(j, -ECANCELED, NULL, "nobody waits for it any more");
+        else if (fanout_has_news(j->fanout))
+                job_queue(j);
+        else
+                j->stage = STAGE_WAITS;
+}
+
+static bool has_slots(enum resource r)
+{
+        return r == RESOURCE_CORE || r == RESOURCE_BUILD;
 }
 
 static void *job_thread(void *user)
@@ -176,19 +239,12 @@ static void *job_thread(void *user)
         enum resource resource = j->query->type->resource;
         cleanup(value_unrefp) struct value *v = NULL;
         cleanup_free char *reason = NULL;
+        uint64_t began = now_ns();
         bool lacks = false;
-        int r = -ENOENT;
+        int r = job_work(j, &v);
 
-        error_clear();
-        if (!j->again) /* somebody may have done it between the first look and our claim */
-                r = j->query->type->find(j->query, &v);
-        if (r == -ENOENT) {
-                error_clear();
-                r = fault_at("engine.compute");
-                if (r == 0)
-                        r = j->query->type->compute(j->query, j, &v);
-        }
-        fault_at("engine.answer");
+        if (r != STEP_WAITS)
+                fault_at("engine.answer");
         if (r < 0)
                 reason = strdup(error_message(r));
         if (r == -ENOENT)
@@ -196,9 +252,17 @@ static void *job_thread(void *user)
         pthread_mutex_lock(&e->lock);
         claim_release(j); /* the value is in the store by now: whoever waits for the claim finds it */
         slots_release(j);
+        closep(&j->cancel_fd);
         e->running[resource]--;
+        if (has_slots(resource)) {
+                j->worked_ns += (double)(now_ns() - began);
+                if (r == 0)
+                        cost_note(j, (double)(now_ns() - began));
+        }
         engine_wake(e);
-        if (lacks && !j->cancelled)
+        if (r == STEP_WAITS)
+                job_wait(j);
+        else if (lacks && !j->cancelled)
                 job_begin_again(j);
         else
                 job_finish(j, r, v, reason);
@@ -213,17 +277,14 @@ static void job_start(struct job *j)
 {
         struct engine *e = j->engine;
         pthread_attr_t attributes;
-        struct cost cost;
         pthread_t thread;
         int r = 0;
 
         job_dequeue(j);
         j->stage = STAGE_RUNNING;
-        j->started = now_ns();
+        j->started = j->started ?: now_ns();
         j->progress = (struct progress){.tell = job_tell, .stop = job_is_cancelled, .user = j};
         j->cancel_fd = eventfd(0, EFD_CLOEXEC);
-        if (j->query->type->estimate && j->query->type->estimate(j->query, &cost))
-                j->estimate = cost.mean_ns;
         e->running[j->query->type->resource]++;
         e->counters.started++;
         e->n_workers++;
@@ -254,6 +315,7 @@ static void job_wait_elsewhere(struct job *j, uint64_t *when)
 {
         job_dequeue(j);
         j->stage = STAGE_ELSEWHERE;
+        j->engine->dirty = true;
         j->look_interval = CLAIM_LOOK_NS;
         j->next_look = now_ns() + j->look_interval;
         queue_add(&j->engine->elsewhere, j);
@@ -310,18 +372,12 @@ static bool job_found(struct job *j)
 /* Cancels what nobody has waited for during the grace period. */
 static void look_abandoned(struct engine *e, uint64_t now, uint64_t *when)
 {
-        if (e->n_abandoned == 0)
-                return;
-again:
-        for (struct job *j = e->all_first; j; j = j->all_next) {
-                if (!j->abandoned || j->cancelled)
-                        continue;
-                if (now - j->abandoned >= e->options.grace_ns || e->closing) {
-                        job_cancel(j);
-                        goto again; /* the lock was dropped: the list may be another */
-                }
+        struct job *j;
+
+        while ((j = TAILQ_FIRST(&e->abandoned)) && j->abandoned + e->options.grace_ns <= now)
+                job_cancel(j);
+        if (j)
                 sooner(when, j->abandoned + e->options.grace_ns);
-        }
 }
 
 /* Ends what is asked of a solver that was removed. The config is looked at without the lock; when it has changed is rare enough to look at
@@ -329,8 +385,9 @@ again:
 static void look_gone(struct engine *e, uint64_t *changes, uint64_t now, uint64_t *looked, uint64_t *when)
 {
         uint64_t seen;
+        struct job *j;
 
-        if (!e->all_first || !e->place.changes)
+        if (TAILQ_EMPTY(&e->all) || !e->place.changes)
                 return;
         if (now - *looked >= 200 * NSEC_PER_MSEC) {
                 *looked = now;
@@ -340,12 +397,12 @@ static void look_gone(struct engine *e, uint64_t *changes, uint64_t now, uint64_
                 if (seen != *changes) {
                         *changes = seen;
                 again:
-                        for (struct job *j = e->all_first; j; j = j->all_next)
-                                if (!j->cancelled && j->query->type->gone && j->query->type->gone(j->query)) {
-                                        j->gone = true;
-                                        job_cancel(j);
-                                        goto again; /* the lock was dropped: the list may be another */
-                                }
+                        TAILQ_FOREACH(j, &e->all, all_link)
+                        if (!j->cancelled && j->query->type->gone && j->query->type->gone(j->query)) {
+                                j->gone = true;
+                                job_cancel(j);
+                                goto again; /* the lock was dropped: the list may be another */
+                        }
                 }
         }
         sooner(when, *looked + 200 * NSEC_PER_MSEC);
@@ -354,10 +411,12 @@ static void look_gone(struct engine *e, uint64_t *changes, uint64_t now, uint64_
 /* Claims of other processes. */
 static void look_elsewhere(struct engine *e, uint64_t now, uint64_t *when)
 {
+        struct job *j;
         int r;
 
 again:
-        for (struct job *j = e->elsewhere.first; j; j = j->queue_next) {
+        TAILQ_FOREACH(j, &e->elsewhere.jobs, queue_link)
+        {
                 if (j->next_look > now) {
                         sooner(when, j->next_look);
                         continue;
@@ -375,8 +434,7 @@ again:
                 claim_release(j);
                 if (!job_found(j) && j->stage == STAGE_ELSEWHERE) { /* its owner died or gave up: our turn */
                         job_dequeue(j);
-                        j->stage = STAGE_QUEUED;
-                        queue_add(&e->queues[j->query->type->resource][j->priority], j);
+                        job_queue(j);
                 }
                 goto again;
         }
@@ -385,7 +443,8 @@ again:
 static struct job *first_for_slot(struct engine *e)
 {
         for (unsigned p = PRIORITY_PERSON; p <= PRIORITY_BATCH; p++) {
-                struct job *run = e->queues[RESOURCE_CORE][p].first, *build = e->queues[RESOURCE_BUILD][p].first;
+                struct job *run = TAILQ_FIRST(&e->queues[RESOURCE_CORE][p].jobs);
+                struct job *build = TAILQ_FIRST(&e->queues[RESOURCE_BUILD][p].jobs);
 
                 if (run || build)
                         return !run || (build && build->id < run->id) ? build : run;
@@ -435,10 +494,10 @@ static void look_slots(struct engine *e, uint64_t now, uint64_t *when)
 static void look_slotless(struct engine *e, enum resource r, unsigned most, uint64_t *when)
 {
         while (e->running[r] < most) {
-                struct job *j = e->queues[r][PRIORITY_PERSON].first;
+                struct job *j = TAILQ_FIRST(&e->queues[r][PRIORITY_PERSON].jobs);
 
                 if (!j)
-                        j = e->queues[r][PRIORITY_BATCH].first;
+                        j = TAILQ_FIRST(&e->queues[r][PRIORITY_BATCH].jobs);
                 if (!j)
                         break;
                 job_claim(j, when);
@@ -452,7 +511,7 @@ static size_t queue_fronts(struct engine *e, struct job **ret, size_t most)
 
         for (unsigned p = PRIORITY_PERSON; p <= PRIORITY_BATCH; p++)
                 for (unsigned r = RESOURCE_CORE; r <= RESOURCE_BUILD; r++)
-                        for (struct job *j = e->queues[r][p].first; j && n < most; j = j->queue_next) {
+                        for (struct job *j = TAILQ_FIRST(&e->queues[r][p].jobs); j && n < most; j = TAILQ_NEXT(j, queue_link)) {
                                 job_ref(j);
                                 ret[n++] = j;
                         }
@@ -500,7 +559,7 @@ static void cancel_all(struct engine *e)
 {
         struct job *j;
 
-        while ((j = e->all_first))
+        while ((j = TAILQ_FIRST(&e->all)))
                 job_cancel(j);
 }
 

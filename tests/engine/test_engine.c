@@ -623,6 +623,24 @@ static pid_t asker(unsigned number)
         return pid;
 }
 
+static void see_elsewhere(void *user, const struct job_view *j)
+{
+        *(unsigned *)user += strcmp(j->phase, "another process is at it") == 0;
+}
+
+/* Until so many jobs of other processes have found that their claim is held. */
+static void wait_elsewhere(unsigned least)
+{
+        unsigned seen = 0;
+
+        for (unsigned i = 0; i < 40000 && seen < least; i++) {
+                seen = 0;
+                assert_ok(engine_each_job_of_store("store", see_elsewhere, &seen));
+                usleep(1000);
+        }
+        ck_assert_uint_ge(seen, least);
+}
+
 START_TEST(test_one_computation_in_all_processes)
 {
         pid_t pids[4];
@@ -633,7 +651,7 @@ START_TEST(test_one_computation_in_all_processes)
         for (int i = 0; i < 4; i++)
                 pids[i] = asker(5);
         wait_for(&control->computed, 1);
-        usleep(200 * 1000); /* the others had time to come to the claim */
+        wait_elsewhere(3);
         control->hold = false;
         for (int i = 0; i < 4; i++) {
                 int status;
@@ -656,7 +674,7 @@ START_TEST(test_a_killed_process_frees_its_claim)
         first = asker(5);
         wait_for(&control->computed, 1);
         second = asker(5);
-        usleep(100 * 1000);
+        wait_elsewhere(1);
         ck_assert_uint_eq(control->computed, 1);
         kill(first, SIGKILL);
         waitpid(first, &status, 0);

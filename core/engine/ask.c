@@ -1,0 +1,422 @@
+/* Asking for many. One consumer at a time (the asking thread, or the job's step) goes round: takes the news, hands out answers, asks for more.
+ * Answers come on other threads and only join the list of news. */
+#include "core/engine/ask.h"
+
+#include <math.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+
+#include "core/engine/engine_internal.h"
+
+#define OPEN_THREAD   256 /* keeps every core busy, and lets the engine see what shares a build */
+#define OPEN_JOB      64
+#define EARLY         16 /* times `open`: answers kept until their turn */
+#define PROGRESS_MS   200
+#define LEAST_SAMPLES 3 /* answers that were worked out, before those to come are guessed from them */
+
+struct early {
+        bool there;
+        int r;
+        struct value *value; /* owns a ref */
+        char *reason;        /* owned */
+};
+
+struct fanout {
+        struct engine *engine;
+        struct job *job; /* on whose behalf; NULL: a thread's */
+        struct asking a;
+        enum priority priority; /* a thread's */
+        int event;              /* a thread's: readable when there are news */
+        struct wait_list own;   /* a thread's open ones, under engine->lock */
+
+        struct wait_list news; /* answered, not yet taken; under engine->lock */
+
+        /* the consumer's; read by others under engine->lock, and written under it where noted */
+        size_t next, n_open, n_answered, n_worked; /* written under the lock */
+        double n_costs, cost_mean, cost_m2;        /* of the answers that were worked out; under the lock */
+        struct early *early;                       /* of an ordered one, a ring */
+        size_t n_early, handed_out;
+        bool idle;             /* make() had nothing more until an answer comes */
+        bool full;             /* the engine's queue was, for `refused` */
+        struct query *refused; /* a ref */
+        bool over;
+        int result;
+        char *reason; /* owned */
+};
+
+static void early_done(struct early *early)
+{
+        value_unref(early->value);
+        free(early->reason);
+        *early = (struct early){0};
+}
+
+struct fanout *fanout_free(struct fanout *f)
+{
+        struct wait *w;
+
+        if (!f)
+                return NULL;
+        while ((w = TAILQ_FIRST(&f->news))) {
+                TAILQ_REMOVE(&f->news, w, link);
+                wait_free(w);
+        }
+        for (size_t i = 0; i < f->n_early; i++)
+                early_done(&f->early[i]);
+        free(f->early);
+        query_unref(f->refused);
+        free(f->reason);
+        closep(&f->event);
+        free(f);
+        return NULL;
+}
+
+static struct fanout *fanout_new(struct engine *e, struct job *j, const struct asking *a)
+{
+        struct fanout *f = calloc(1, sizeof(*f));
+
+        if (!f)
+                return NULL;
+        f->engine = e;
+        f->job = j;
+        f->a = *a;
+        f->event = -1;
+        TAILQ_INIT(&f->own);
+        TAILQ_INIT(&f->news);
+        if (f->a.open == 0)
+                f->a.open = j ? OPEN_JOB : OPEN_THREAD;
+        if (a->ordered) {
+                f->n_early = (size_t)f->a.open * EARLY;
+                f->early = calloc(f->n_early, sizeof(*f->early));
+                if (!f->early)
+                        return fanout_free(f);
+        }
+        return f;
+}
+
+void fanout_news(struct wait *w)
+{
+        struct fanout *f = w->fanout;
+
+        TAILQ_INSERT_TAIL(&f->news, w, link);
+        if (!f->job)
+                eventfd_write(f->event, 1);
+        else if (f->job->stage == STAGE_WAITS)
+                job_queue(f->job);
+}
+
+bool fanout_has_news(const struct fanout *f)
+{
+        return !TAILQ_EMPTY(&f->news);
+}
+
+int fanout_result(struct fanout *f)
+{
+        return f->result < 0 ? errorf(f->result, "%s", f->reason ? f->reason : strerror(-f->result)) : 0;
+}
+
+/* -- handing out -- */
+
+static void end(struct fanout *f, int r, const char *reason)
+{
+        if (f->over)
+                return;
+        f->over = true;
+        f->result = r;
+        f->reason = r < 0 && reason ? strdup(reason) : NULL;
+}
+
+static void hand_out(struct fanout *f, size_t i, int r, struct value *v, const char *reason)
+{
+        int enough;
+
+        if (f->over)
+                return;
+        if (!f->a.answered) {
+                if (r < 0)
+                        end(f, r, reason);
+                return;
+        }
+        enough = f->a.answered(f->a.user, i, r, v, r < 0 && !reason ? strerror(-r) : reason);
+        if (enough)
+                end(f, MIN(enough, 0), enough < 0 ? error_message(enough) : NULL);
+}
+
+/* In order: those whose turn it is; `all`: those that are there, as no more will come. */
+static void hand_out_early(struct fanout *f, bool all)
+{
+        while (f->handed_out < f->next) {
+                struct early *early = &f->early[f->handed_out % f->n_early];
+
+                if (!early->there && !all)
+                        return;
+                if (early->there)
+                        hand_out(f, f->handed_out, early->r, early->value, early->reason);
+                early_done(early);
+                f->handed_out++;
+        }
+}
+
+/* Lock held. */
+static void show_in_job(struct fanout *f)
+{
+        f->job->done = f->n_answered;
+        f->job->total = f->a.n == ASK_MANY_ENDLESS ? 0 : f->a.n;
+        f->engine->dirty = true;
+}
+
+static void take(struct fanout *f, size_t i, int r, struct value *v, const char *reason)
+{
+        pthread_mutex_lock(&f->engine->lock);
+        f->n_answered++;
+        if (f->job)
+                show_in_job(f);
+        pthread_mutex_unlock(&f->engine->lock);
+        if (!f->early) {
+                hand_out(f, i, r, v, reason);
+                return;
+        }
+        f->early[i % f->n_early] =
+                (struct early){.there = true, .r = r, .value = v ? value_ref(v) : NULL, .reason = reason ? strdup(reason) : NULL};
+        hand_out_early(f, false);
+}
+
+static void note_cost(struct fanout *f, double ns)
+{
+        double before = ns - f->cost_mean;
+
+        f->cost_mean += before / ++f->n_costs;
+        f->cost_m2 += before * (ns - f->cost_mean);
+}
+
+static bool take_news(struct fanout *f)
+{
+        struct engine *e = f->engine;
+        struct wait_list news = TAILQ_HEAD_INITIALIZER(news);
+        struct wait *w;
+
+        pthread_mutex_lock(&e->lock);
+        TAILQ_CONCAT(&news, &f->news, link);
+        TAILQ_FOREACH(w, &news, link)
+        {
+                f->n_open--;
+                f->n_worked += w->worked;
+                if (w->worked)
+                        note_cost(f, w->worked_ns);
+                if (f->job)
+                        f->job->worked_ns += w->worked_ns;
+        }
+        pthread_mutex_unlock(&e->lock);
+        if (TAILQ_EMPTY(&news))
+                return false;
+        f->idle = f->full = false;
+        TAILQ_FOREACH(w, &news, link)
+        take(f, w->i, w->r, w->value, w->reason);
+        pthread_mutex_lock(&e->lock);
+        while ((w = TAILQ_FIRST(&news))) {
+                TAILQ_REMOVE(&news, w, link);
+                wait_free(w);
+        }
+        pthread_mutex_unlock(&e->lock);
+        return true;
+}
+
+/* -- asking -- */
+
+static bool can_ask(const struct fanout *f)
+{
+        return !f->over && !f->idle && !f->full && f->next < f->a.n && f->n_open < f->a.open &&
+               (!f->early || f->next - f->handed_out < f->n_early);
+}
+
+static void count_asked(struct fanout *f, bool open)
+{
+        pthread_mutex_lock(&f->engine->lock);
+        f->next++;
+        f->n_open += open;
+        pthread_mutex_unlock(&f->engine->lock);
+}
+
+static int ask_for(struct fanout *f, size_t i, struct query *q)
+{
+        struct wait *w = calloc(1, sizeof(*w));
+        enum priority p = f->priority;
+
+        if (!w)
+                return -ENOMEM;
+        *w = (struct wait){.engine = f->engine, .job = f->job, .fanout = f, .open = f->job ? &f->job->waits : &f->own, .i = i};
+        if (f->job) {
+                pthread_mutex_lock(&f->engine->lock);
+                p = f->job->priority;
+                pthread_mutex_unlock(&f->engine->lock);
+        }
+        return wait_ask(w, q, p, f->a.again);
+}
+
+static void ask_next(struct fanout *f)
+{
+        cleanup(query_unrefp) struct query *q = steal_pointer(f->refused);
+        size_t i = f->next;
+        int r = q ? 0 : f->a.make(f->a.user, i, &q);
+
+        if (r > 0) {
+                f->idle = true;
+                return;
+        }
+        if (r == 0) {
+                r = ask_for(f, i, q);
+                if (r == 0) {
+                        count_asked(f, true);
+                        return;
+                }
+                if (r == -EAGAIN && f->n_open > 0) {
+                        f->full = true; /* once more when one of ours is done */
+                        f->refused = steal_pointer(q);
+                        return;
+                }
+        }
+        count_asked(f, false);
+        take(f, i, r, NULL, error_message(r));
+}
+
+enum fanout_state fanout_round(struct fanout *f)
+{
+        bool news = take_news(f);
+
+        for (unsigned i = 0; i < f->a.open && can_ask(f); i++)
+                ask_next(f);
+        if (!f->over && f->n_open == 0 && (f->next == f->a.n || f->idle))
+                end(f, 0, NULL);
+        if (f->over) {
+                pthread_mutex_lock(&f->engine->lock);
+                waits_leave(f->job ? &f->job->waits : &f->own);
+                pthread_mutex_unlock(&f->engine->lock);
+                return FANOUT_OVER;
+        }
+        return news || can_ask(f) ? FANOUT_MORE : FANOUT_WAIT;
+}
+
+/* -- how far -- */
+
+bool fanout_estimate(struct fanout *f, uint64_t *ret_least, uint64_t *ret_most)
+{
+        struct engine *e = f->engine;
+        struct load l = load_begin(e);
+        uint64_t now = now_ns();
+        double least, most, spread;
+        struct wait *w;
+
+        TAILQ_FOREACH(w, f->job ? &f->job->waits : &f->own, link)
+        if (w->ticket && w->ticket->job)
+                load_add(&l, w->ticket->job, now);
+        if (l.n_unknown > 0 || (f->a.n == ASK_MANY_ENDLESS && !f->idle))
+                return false;
+        least = most = l.mean_ns;
+        if (f->a.n != ASK_MANY_ENDLESS && f->next < f->a.n) { /* those to come: like those so far, and at most all unknown */
+                double n = (double)(f->a.n - f->next), variance;
+
+                if (f->n_costs < LEAST_SAMPLES)
+                        return false;
+                variance = f->cost_m2 / (f->n_costs - 1);
+                least += n * f->cost_mean * f->n_costs / (double)f->n_answered;
+                most += n * f->cost_mean;
+                l.variance += n * variance + n * n * variance / f->n_costs;
+        }
+        spread = 2 * sqrt(l.variance);
+        least = (least - spread) / e->n_slots;
+        most = MAX((most + spread) / e->n_slots, l.longest_ns);
+        *ret_least = least > 0 ? (uint64_t)least : 0;
+        *ret_most = (uint64_t)most;
+        return true;
+}
+
+static void tell(struct fanout *f)
+{
+        struct ask_progress p = {.n = f->a.n, .answered = f->n_answered, .worked = f->n_worked, .open = f->n_open};
+
+        pthread_mutex_lock(&f->engine->lock);
+        p.estimated = fanout_estimate(f, &p.least_ns, &p.most_ns);
+        pthread_mutex_unlock(&f->engine->lock);
+        f->a.progress(f->a.user, &p);
+}
+
+/* -- for a thread -- */
+
+static bool is_readable(int fd)
+{
+        struct pollfd p = {.fd = fd, .events = POLLIN};
+
+        return fd >= 0 && poll(&p, 1, 0) > 0;
+}
+
+static void wait_for_news(struct fanout *f, int cancel_fd)
+{
+        struct pollfd p[] = {{.fd = f->event, .events = POLLIN}, {.fd = cancel_fd, .events = POLLIN}};
+        eventfd_t n;
+
+        if (poll(p, cancel_fd >= 0 ? 2 : 1, f->a.progress ? PROGRESS_MS : -1) > 0 && p[0].revents)
+                eventfd_read(f->event, &n);
+}
+
+static void cancel(struct fanout *f)
+{
+        pthread_mutex_lock(&f->engine->lock);
+        waits_leave(&f->own);
+        pthread_mutex_unlock(&f->engine->lock);
+        take_news(f);
+        if (f->early)
+                hand_out_early(f, true);
+        end(f, -ECANCELED, "interrupted");
+}
+
+int ask_many(struct engine *e, const struct asking *a, enum priority p, int cancel_fd)
+{
+        struct fanout *f = fanout_new(e, NULL, a);
+        enum fanout_state state = FANOUT_MORE;
+        uint64_t told = now_ns();
+        int r;
+
+        if (!f)
+                return -ENOMEM;
+        f->priority = p;
+        f->event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+        if (f->event < 0) {
+                r = errorf(-errno, "cannot wait: %s", strerror(errno));
+                fanout_free(f);
+                return r;
+        }
+        while (state != FANOUT_OVER) {
+                if (is_readable(cancel_fd)) {
+                        cancel(f);
+                        break;
+                }
+                state = fanout_round(f);
+                if (state == FANOUT_WAIT)
+                        wait_for_news(f, cancel_fd);
+                if (f->a.progress && now_ns() - told >= PROGRESS_MS * NSEC_PER_MSEC) {
+                        tell(f);
+                        told = now_ns();
+                }
+        }
+        pthread_mutex_lock(&e->lock);
+        r = fanout_result(f);
+        fanout_free(f);
+        pthread_mutex_unlock(&e->lock);
+        return r;
+}
+
+/* -- for a job -- */
+
+int job_ask_many(struct job *j, const struct asking *a)
+{
+        struct fanout *f;
+
+        assert(!j->fanout && j->query->type->step);
+        f = fanout_new(j->engine, j, a);
+        if (!f)
+                return -ENOMEM;
+        pthread_mutex_lock(&j->engine->lock);
+        j->fanout = f;
+        pthread_mutex_unlock(&j->engine->lock);
+        return 0;
+}
