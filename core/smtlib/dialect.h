@@ -7,11 +7,11 @@
  *
  * Inside, a string's value has one form whatever it was read from: its canonical text. It is what 2.6 would show between the quotes, without
  * the doubling of quotes: a printable ASCII character is itself, any other character is \u{X} with lower-case digits and no leading zero,
- * and so is a backslash that would otherwise begin such an escape. Two literals that mean the same string have the same canonical text.
+ * and so is a backslash that a u follows. Two literals that mean the same string have the same canonical text.
  * Bytes from 0x80 on, which the standard leaves open, stay bytes and count as a character each (as Z3 reads them). */
 #pragma once
 
-#include "cache/util.h"
+#include "cache/base/util.h"
 
 enum dialect {
         DIALECT_2_0,
@@ -26,7 +26,7 @@ enum dialect {
 int dialect_parse(struct slice text, enum dialect *ret);
 const char *dialect_name(enum dialect d);
 
-/* Appends the canonical text of what stands between the quotes of a literal. */
+/* The canonical text of what stands between the quotes of a literal, appended to what is empty or canonical text before it. */
 void dialect_decode_string(enum dialect d, struct slice literal, struct buffer *ret);
 /* Appends a literal with its quotes. What 2.0 and 2.5 have no escape for (characters beyond 0xff) stays \u{…}, which their solvers read. */
 void dialect_encode_string(enum dialect d, struct slice canonical, struct buffer *ret);

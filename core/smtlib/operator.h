@@ -21,7 +21,6 @@ enum operator_shape {
         SHAPE_RIGHT,    /* two or more; right-associative */
         SHAPE_CHAIN,    /* two or more; a conjunction over neighbours */
         SHAPE_PAIRWISE, /* two or more; a conjunction over pairs */
-        SHAPE_ANY       /* one or more of the last argument's sort */
 };
 
 /* A place of a signature: a sort, or a variable that the arguments determine. */
@@ -66,9 +65,6 @@ enum operator_flags {
         OPERATOR_EXTENSION = 1 << 2,   /* in no standard theory; some solvers know it */
         OPERATOR_OPTIONAL = 1 << 3     /* the last argument may be missing */
 };
-
-/* Names are in operator_list.h's order; OP_NONE is 0. */
-#include "core/smtlib/operator_list.h"
 
 struct operator_row {
         enum theory theory;

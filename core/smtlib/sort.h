@@ -5,12 +5,16 @@
 
 struct bank;
 
+/* Every operator, by name; OP_NONE is 0. */
+#include "core/smtlib/operator_list.h"
+
 /* A name without its bars: |a| and a are one symbol. Any bytes but | and \ may stand in it. */
 struct symbol {
         uint32_t id; /* dense, from 0 */
         uint32_t hash;
-        struct slice name; /* and a NUL behind it */
-        void *binding;     /* the reader's, while it reads */
+        enum op op;                   /* the first operator of this name (operator.h), or OP_NONE */
+        struct slice name;            /* and a NUL behind it */
+        void *binding, *sort_binding; /* the reader's, while it reads */
 };
 
 enum sort_kind {
@@ -25,6 +29,7 @@ enum sort_kind {
         SORT_FLOAT,     /* index[0]: exponent bits, index[1]: significand bits */
         SORT_ARRAY,     /* args[0]: index, args[1]: element */
         SORT_NAMED,     /* declared, a datatype, or of a theory that is not modelled (Seq, Set …); symbol and args */
+        SORT_INDEXED,   /* (_ Name 3 …) of a theory that is not modelled; symbol is its whole text */
         SORT_PARAMETER, /* of a (par …) or define-sort */
         N_SORT_KINDS
 };
@@ -34,8 +39,9 @@ struct sort {
         uint32_t id; /* dense, from 0 */
         uint32_t index[2];
         uint32_t n_args;
-        bool has_parameter;          /* in it or in its arguments */
-        const struct symbol *symbol; /* SORT_NAMED, SORT_PARAMETER */
+        uint32_t size, depth;            /* of it written out: nodes, levels */
+        bool has_parameter, has_unknown; /* in it or in its arguments */
+        const struct symbol *symbol;     /* SORT_NAMED, SORT_PARAMETER, SORT_INDEXED */
         const struct sort *args[];
 };
 

@@ -46,7 +46,7 @@ enum term_kind {
 };
 
 /* The text of a literal, by sort. Int: digits without leading zeros. Real: digits, a point, digits, as short as can be (1.0, 0.25).
- * String: canonical (dialect.h). BitVec: #b with as many digits as its width, or bvN where the width is beyond 64. */
+ * String: canonical (dialect.h). BitVec: #b and digits up to 64 bits; a wider one as it was written, #x, #b or bvN. */
 struct term {
         uint32_t id;   /* dense, from 0 in the order of making: an argument's is below its term's */
         uint32_t hash; /* the bank's own */
@@ -71,9 +71,13 @@ struct term {
         const struct term *args[];
 };
 
+static inline bool term_kind_is_quantifier(enum term_kind k)
+{
+        return k == TERM_FORALL || k == TERM_EXISTS || k == TERM_LAMBDA;
+}
 static inline bool term_is_quantifier(const struct term *t)
 {
-        return t->kind == TERM_FORALL || t->kind == TERM_EXISTS || t->kind == TERM_LAMBDA;
+        return term_kind_is_quantifier(t->kind);
 }
 static inline const struct term *term_body(const struct term *quantifier)
 {

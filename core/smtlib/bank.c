@@ -1,0 +1,184 @@
+/* Memory and tables of a bank. */
+#include "core/smtlib/smtlib_internal.h"
+
+#include <pthread.h>
+#include <sys/random.h>
+
+#define CHUNK_LEAST 4096
+#define CHUNK_MOST  ((size_t)1 << 20)
+#define TABLE_LEAST 64
+
+struct arena_chunk {
+        struct arena_chunk *next;
+        size_t size;
+        char bytes[];
+};
+
+void *arena_take(struct arena *a, size_t size)
+{
+        struct arena_chunk *c;
+        void *p;
+
+        if (size > SIZE_MAX / 2)
+                return NULL;
+        size = (size + 7) & ~(size_t)7;
+        if (size > (size_t)(a->end - a->p)) {
+                size_t next = MAX(MIN(a->size, CHUNK_MOST), (size_t)CHUNK_LEAST), space = MAX(size, next);
+
+                c = malloc(sizeof(*c) + space);
+                if (!c)
+                        return NULL;
+                c->size = space;
+                a->size += sizeof(*c) + space;
+                if (space > next && a->chunks) { /* a chunk of its own, behind the one that is being filled */
+                        c->next = a->chunks->next;
+                        a->chunks->next = c;
+                        return c->bytes;
+                }
+                c->next = a->chunks;
+                a->chunks = c;
+                a->p = c->bytes;
+                a->end = c->bytes + space;
+        }
+        p = a->p;
+        a->p += size;
+        return p;
+}
+
+void arena_done(struct arena *a)
+{
+        for (struct arena_chunk *c = a->chunks, *next; c; c = next) {
+                next = c->next;
+                free(c);
+        }
+        *a = (struct arena){0};
+}
+
+static int table_rehash(struct table *t)
+{
+        size_t size = t->slots ? (t->mask + 1) * 2 : TABLE_LEAST;
+        struct table_slot *slots = calloc(size, sizeof(*slots));
+
+        if (!slots)
+                return -ENOMEM;
+        for (size_t i = 0; t->slots && i <= t->mask; i++) {
+                struct table_slot s = t->slots[i];
+                size_t at = s.hash & (size - 1);
+
+                if (s.id_and_1 == 0)
+                        continue;
+                while (slots[at].id_and_1 != 0)
+                        at = (at + 1) & (size - 1);
+                slots[at] = s;
+        }
+        free(t->slots);
+        t->slots = slots;
+        t->mask = size - 1;
+        return 0;
+}
+
+int table_reserve(struct table *t)
+{
+        if (t->n == t->items_size) {
+                size_t size = t->items_size ? t->items_size * 2 : TABLE_LEAST / 2;
+                void **items = t->n < UINT32_MAX / 2 ? realloc(t->items, size * sizeof(*items)) : NULL;
+
+                if (!items)
+                        return -ENOMEM;
+                t->items = items;
+                t->items_size = size;
+        }
+        return !t->slots || (t->n + 1) * 3 > (t->mask + 1) * 2 ? table_rehash(t) : 0;
+}
+
+void table_add(struct table *t, uint32_t hash, void *item)
+{
+        size_t at = hash & t->mask;
+
+        while (t->slots[at].id_and_1 != 0)
+                at = (at + 1) & t->mask;
+        t->slots[at] = (struct table_slot){hash, (uint32_t)++t->n};
+        t->items[t->n - 1] = item;
+}
+
+void table_done(struct table *t)
+{
+        free(t->slots);
+        free(t->items);
+        *t = (struct table){0};
+}
+
+/* -- banks -- */
+
+static uint64_t process_seed;
+
+static void make_seed(void)
+{
+        if (getrandom(&process_seed, sizeof(process_seed), GRND_NONBLOCK) != sizeof(process_seed))
+                process_seed = now_ns(); /* early in a boot; collisions cost time only */
+}
+
+struct bank *bank_new(void)
+{
+        static pthread_once_t once = PTHREAD_ONCE_INIT;
+        struct bank *b = calloc(1, sizeof(*b));
+
+        if (!b)
+                return NULL;
+        pthread_once(&once, make_seed);
+        b->refs = 1;
+        b->seed = process_seed;
+        for (enum sort_kind k = SORT_UNKNOWN; k < SORT_BITVEC; k++)
+                if (!(b->simple[k] = sort_named_kind(b, k, NULL, NULL, 0)))
+                        return bank_unref(b);
+        b->bool_terms[0] =
+                term_intern(b, &(struct term_head){.kind = TERM_OPERATOR, .op = OP_FALSE, .sort = b->simple[SORT_BOOL]}, NULL, 0);
+        b->bool_terms[1] =
+                term_intern(b, &(struct term_head){.kind = TERM_OPERATOR, .op = OP_TRUE, .sort = b->simple[SORT_BOOL]}, NULL, 0);
+        return b->bool_terms[0] && b->bool_terms[1] ? b : bank_unref(b);
+}
+
+struct bank *bank_ref(struct bank *b)
+{
+        b->refs++;
+        return b;
+}
+
+struct bank *bank_unref(struct bank *b)
+{
+        if (b && --b->refs == 0) {
+                table_done(&b->symbols);
+                table_done(&b->sorts);
+                table_done(&b->functions);
+                table_done(&b->terms);
+                arena_done(&b->arena);
+                free(b);
+        }
+        return NULL;
+}
+
+static size_t table_memory(const struct table *t)
+{
+        return t->items_size * sizeof(*t->items) + (t->slots ? (t->mask + 1) * sizeof(*t->slots) : 0);
+}
+
+size_t bank_memory(const struct bank *b)
+{
+        return sizeof(*b) + b->arena.size + table_memory(&b->symbols) + table_memory(&b->sorts) + table_memory(&b->functions) +
+               table_memory(&b->terms);
+}
+
+size_t bank_n_terms(const struct bank *b)
+{
+        return b->terms.n;
+}
+
+int bank_error(const struct bank *b)
+{
+        return b->error;
+}
+
+int bank_failed(struct bank *b, int r)
+{
+        return b->error = r;
+}

@@ -1,0 +1,334 @@
+/* Does an application fit its operator's signature, and of which sort is it? */
+#include "core/smtlib/smtlib_internal.h"
+
+/* What the places of a signature turned out to be. */
+struct places {
+        const struct sort *same, *array, *floats;
+        bool has_int, has_real, has_unknown;
+        uint32_t widths[3]; /* of PLACE_BITVEC and the two others; 0: not known */
+        uint64_t width_sum; /* of all bit-vectors */
+};
+
+static bool fits_same(struct places *p, const struct sort *s)
+{
+        bool is_first = !p->same || p->same->kind == SORT_UNKNOWN;
+
+        if (!is_first && !sort_agrees(p->same, s) && !(sort_is_number(p->same) && sort_is_number(s)))
+                return false;
+        if (is_first || s->kind == SORT_REAL || (p->same->has_unknown && s->kind != SORT_UNKNOWN && s->kind != SORT_INT))
+                p->same = s;
+        return true;
+}
+
+static bool fits_width(struct places *p, size_t which, const struct sort *s)
+{
+        uint32_t *width = &p->widths[which];
+
+        if (s->kind != SORT_BITVEC || (*width != 0 && which == 0 && *width != s->index[0]))
+                return false;
+        *width = s->index[0];
+        p->width_sum += s->index[0];
+        return true;
+}
+
+static bool fits(struct places *p, enum place_sort place, const struct sort *s)
+{
+        if (s->kind == SORT_UNKNOWN) {
+                p->has_unknown = true;
+                return true;
+        }
+        p->has_int |= s->kind == SORT_INT;
+        p->has_real |= s->kind == SORT_REAL;
+        switch (place) {
+        case PLACE_BOOL:
+                return s->kind == SORT_BOOL;
+        case PLACE_INT:
+                return s->kind == SORT_INT;
+        case PLACE_REAL:
+        case PLACE_NUMBER:
+                return sort_is_number(s);
+        case PLACE_STRING:
+                return s->kind == SORT_STRING;
+        case PLACE_REGLAN:
+                return s->kind == SORT_REGLAN;
+        case PLACE_ROUNDING_MODE:
+                return s->kind == SORT_ROUNDING_MODE;
+        case PLACE_SAME:
+                return fits_same(p, s);
+        case PLACE_BITVEC:
+        case PLACE_BITVEC_2:
+        case PLACE_BITVEC_3:
+                return fits_width(p, place - PLACE_BITVEC, s);
+        case PLACE_BIT:
+                return s->kind == SORT_BITVEC && s->index[0] == 1;
+        case PLACE_FLOAT:
+                if (s->kind != SORT_FLOAT || (p->floats && p->floats != s))
+                        return false;
+                p->floats = s;
+                return true;
+        case PLACE_ARRAY:
+                p->array = s;
+                return s->kind == SORT_ARRAY;
+        case PLACE_INDEX:
+        case PLACE_ELEMENT: {
+                const struct sort *wanted = p->array ? p->array->args[place == PLACE_ELEMENT] : s;
+
+                return sort_agrees(wanted, s) || (wanted->kind == SORT_REAL && s->kind == SORT_INT);
+        }
+        case PLACE_CONVERTED:
+                return s->kind == SORT_BITVEC || s->kind == SORT_FLOAT || sort_is_number(s);
+        case PLACE_ANY:
+                return true;
+        case PLACE_NONE:
+        case PLACE_BITVEC_SUM:
+        case PLACE_BITVEC_EXTRACT:
+        case PLACE_BITVEC_REPEAT:
+        case PLACE_BITVEC_EXTEND:
+        case PLACE_BITVEC_INDEX:
+        case PLACE_FLOAT_INDEX:
+        case PLACE_FLOAT_PARTS:
+        case PLACE_FLOAT_BITS:
+        case PLACE_ASCRIBED:
+                break;
+        }
+        return false;
+}
+
+static const struct sort *width_or_unknown(struct bank *b, const struct places *p, uint64_t width)
+{
+        if (p->has_unknown)
+                return sort_simple(b, SORT_UNKNOWN);
+        if (width > UINT32_MAX) {
+                bank_errorf(b, -EINVAL, "a bit-vector of more than %u bits", UINT32_MAX);
+                return NULL;
+        }
+        return sort_bitvec(b, (uint32_t)width);
+}
+
+static const struct sort *extracted(struct bank *b, const struct places *p, const uint32_t index[2])
+{
+        if (index[0] < index[1] || (!p->has_unknown && index[0] >= p->widths[1])) {
+                bank_errorf(b, -EINVAL, "no bits %u to %u in a bit-vector of %u", index[0], index[1], p->widths[1]);
+                return NULL;
+        }
+        return width_or_unknown(b, &(struct places){0}, (uint64_t)index[0] - index[1] + 1);
+}
+
+static const struct sort *number(struct bank *b, const struct places *p)
+{
+        return sort_simple(b, p->has_real ? SORT_REAL : p->has_unknown ? SORT_UNKNOWN : SORT_INT);
+}
+
+static const struct sort *result_sort(struct bank *b, enum place_sort result, const struct places *p, const uint32_t index[2],
+                                      const struct sort *ascribed)
+{
+        const struct sort *unknown = sort_simple(b, SORT_UNKNOWN);
+
+        switch (result) {
+        case PLACE_BOOL:
+                return sort_simple(b, SORT_BOOL);
+        case PLACE_INT:
+                return sort_simple(b, SORT_INT);
+        case PLACE_REAL:
+                return sort_simple(b, SORT_REAL);
+        case PLACE_STRING:
+                return sort_simple(b, SORT_STRING);
+        case PLACE_REGLAN:
+                return sort_simple(b, SORT_REGLAN);
+        case PLACE_ROUNDING_MODE:
+                return sort_simple(b, SORT_ROUNDING_MODE);
+        case PLACE_NUMBER:
+                return number(b, p);
+        case PLACE_SAME:
+                return p->same ? p->same : unknown;
+        case PLACE_BITVEC:
+                return p->widths[0] ? sort_bitvec(b, p->widths[0]) : unknown;
+        case PLACE_FLOAT:
+                return p->floats ? p->floats : unknown;
+        case PLACE_ARRAY:
+                return p->array ? p->array : unknown;
+        case PLACE_ELEMENT:
+                return p->array ? p->array->args[1] : unknown;
+        case PLACE_BIT:
+                return sort_bitvec(b, 1);
+        case PLACE_BITVEC_SUM:
+                return width_or_unknown(b, p, p->width_sum);
+        case PLACE_BITVEC_EXTRACT:
+                return extracted(b, p, index);
+        case PLACE_BITVEC_REPEAT:
+                return width_or_unknown(b, p, (uint64_t)p->widths[1] * index[0]);
+        case PLACE_BITVEC_EXTEND:
+                return width_or_unknown(b, p, (uint64_t)p->widths[1] + index[0]);
+        case PLACE_BITVEC_INDEX:
+                return sort_bitvec(b, index[0]);
+        case PLACE_FLOAT_INDEX:
+                return sort_float(b, index[0], index[1]);
+        case PLACE_FLOAT_PARTS:
+                return p->has_unknown || p->widths[2] == UINT32_MAX ? unknown : sort_float(b, p->widths[1], p->widths[2] + 1);
+        case PLACE_FLOAT_BITS:
+                return p->floats ? width_or_unknown(b, p, (uint64_t)p->floats->index[0] + p->floats->index[1]) : unknown;
+        case PLACE_ASCRIBED:
+                return ascribed;
+        case PLACE_NONE:
+        case PLACE_BITVEC_2:
+        case PLACE_BITVEC_3:
+        case PLACE_INDEX:
+        case PLACE_CONVERTED:
+        case PLACE_ANY:
+                break;
+        }
+        return unknown;
+}
+
+static const char *place_name(enum place_sort place)
+{
+        static const char *const list[] = {
+                [PLACE_BOOL] = "Bool",
+                [PLACE_INT] = "Int",
+                [PLACE_REAL] = "Real",
+                [PLACE_NUMBER] = "Int or Real",
+                [PLACE_STRING] = "String",
+                [PLACE_REGLAN] = "RegLan",
+                [PLACE_ROUNDING_MODE] = "RoundingMode",
+                [PLACE_SAME] = "the sort of the arguments before it",
+                [PLACE_BITVEC] = "a bit-vector as wide as the others",
+                [PLACE_BITVEC_2] = "a bit-vector",
+                [PLACE_BITVEC_3] = "a bit-vector",
+                [PLACE_BIT] = "(_ BitVec 1)",
+                [PLACE_FLOAT] = "a floating-point number of the others' format",
+                [PLACE_ARRAY] = "an array",
+                [PLACE_INDEX] = "the array's index sort",
+                [PLACE_ELEMENT] = "the array's element sort",
+                [PLACE_CONVERTED] = "a bit-vector or a number",
+        };
+
+        return place < ARRAY_SIZE(list) && list[place] ? list[place] : "another sort";
+}
+
+static int wrong_argument(struct bank *b, enum op op, size_t at, enum place_sort place, const struct sort *is)
+{
+        cleanup_buffer struct buffer text = {0};
+
+        sort_print(is, &text);
+        return bank_errorf(b, -EINVAL, "argument %zu of %s is %s, and should be %s", at + 1, operator_row(op)->name,
+                           text.data ? text.data : "?", place_name(place));
+}
+
+static int wrong_number(struct bank *b, enum op op, size_t n)
+{
+        const struct operator_row *row = operator_row(op);
+        size_t wanted = operator_n_args(op);
+
+        if (row->shape == SHAPE_FIXED)
+                return bank_errorf(b, -EINVAL, "%s takes %zu argument%s; %zu given", row->name, wanted, wanted == 1 ? "" : "s",
+                                   n);
+        return bank_errorf(b, -EINVAL, "%s takes two arguments or more; %zu given", row->name, n);
+}
+
+/* Which argument does not fit, from 0; `n` when all do. */
+static size_t first_wrong(const struct operator_row *row, size_t signature, const struct sort *const *args, size_t n,
+                          struct places *ret)
+{
+        for (size_t i = 0; i < n; i++)
+                if (!fits(ret, row->args[MIN(i, signature - 1)], args[i]))
+                        return i;
+        return n;
+}
+
+static int check_ascribed(struct bank *b, enum op op, const struct sort *ascribed, const struct sort *arg)
+{
+        const char *name = operator_row(op)->name;
+
+        if (!ascribed || (ascribed->kind != SORT_ARRAY && ascribed->kind != SORT_UNKNOWN))
+                return bank_errorf(b, -EINVAL, "%s needs its sort: ((as %s (Array …)) …)", name, name);
+        if (ascribed->kind == SORT_ARRAY && !sort_agrees(ascribed->args[1], arg) &&
+            !(ascribed->args[1]->kind == SORT_REAL && arg->kind == SORT_INT))
+                return wrong_argument(b, op, 0, PLACE_ELEMENT, arg);
+        return 0;
+}
+
+int operator_check(struct bank *b, enum op op, const uint32_t index[2], size_t n_index, const struct sort *const *args, size_t n,
+                   const struct sort *ascribed, const struct sort **ret)
+{
+        const struct operator_row *row = operator_row(op);
+        struct places p = {0};
+        size_t wrong;
+        int r;
+
+        if (n_index < row->indices_least || n_index > row->indices_most)
+                return bank_errorf(b, -EINVAL, "%s takes %u ind%s; %zu given", row->name, row->indices_least,
+                                   row->indices_least == 1 ? "ex" : "ices", n_index);
+        if (!operator_takes(op, n))
+                return wrong_number(b, op, n);
+        wrong = first_wrong(row, operator_n_args(op), args, n, &p);
+        if (wrong < n)
+                return wrong_argument(b, op, wrong, row->args[MIN(wrong, operator_n_args(op) - 1)], args[wrong]);
+        if (row->result == PLACE_ASCRIBED && (r = check_ascribed(b, op, ascribed, args[0])) < 0)
+                return r;
+        *ret = result_sort(b, row->result, &p, index, ascribed);
+        return *ret ? 0 : b->error;
+}
+
+size_t operators_of(struct bank *b, const struct sort *const *args, size_t n, const struct sort *result, bool extensions,
+                    enum op *ret)
+{
+        size_t found = 0;
+
+        for (enum op op = OP_NONE + 1; op < N_OPS; op++) {
+                const struct operator_row *row = operator_row(op);
+                struct places p = {0};
+
+                if (row->indices_least > 0 || row->result == PLACE_ASCRIBED || (!extensions && (row->flags & OPERATOR_EXTENSION)))
+                        continue;
+                if (!operator_takes(op, n) || (row->shape != SHAPE_FIXED && n < 2))
+                        continue;
+                if (first_wrong(row, operator_n_args(op), args, n, &p) == n &&
+                    result_sort(b, row->result, &p, NULL, NULL) == result)
+                        ret[found++] = op;
+        }
+        return found;
+}
+
+size_t operators_to(const struct sort *result, bool extensions, enum op *ret)
+{
+        static const struct {
+                enum place_sort place;
+                enum sort_kind kind;
+        } kinds[] = {
+                {PLACE_BOOL, SORT_BOOL},
+                {PLACE_INT, SORT_INT},
+                {PLACE_REAL, SORT_REAL},
+                {PLACE_NUMBER, SORT_INT},
+                {PLACE_NUMBER, SORT_REAL},
+                {PLACE_STRING, SORT_STRING},
+                {PLACE_REGLAN, SORT_REGLAN},
+                {PLACE_ROUNDING_MODE, SORT_ROUNDING_MODE},
+                {PLACE_BITVEC, SORT_BITVEC},
+                {PLACE_BITVEC_SUM, SORT_BITVEC},
+                {PLACE_BITVEC_EXTRACT, SORT_BITVEC},
+                {PLACE_BITVEC_REPEAT, SORT_BITVEC},
+                {PLACE_BITVEC_EXTEND, SORT_BITVEC},
+                {PLACE_BITVEC_INDEX, SORT_BITVEC},
+                {PLACE_FLOAT_BITS, SORT_BITVEC},
+                {PLACE_FLOAT, SORT_FLOAT},
+                {PLACE_FLOAT_INDEX, SORT_FLOAT},
+                {PLACE_FLOAT_PARTS, SORT_FLOAT},
+                {PLACE_ARRAY, SORT_ARRAY},
+                {PLACE_ASCRIBED, SORT_ARRAY},
+        };
+        size_t n = 0;
+
+        for (enum op op = OP_NONE + 1; op < N_OPS; op++) {
+                enum place_sort place = operator_row(op)->result;
+                bool can_be = place == PLACE_SAME || place == PLACE_ELEMENT ||
+                              (place == PLACE_BIT && result->kind == SORT_BITVEC && result->index[0] == 1);
+
+                if (!extensions && (operator_row(op)->flags & OPERATOR_EXTENSION))
+                        continue;
+                for (size_t i = 0; i < ARRAY_SIZE(kinds) && !can_be; i++)
+                        can_be = kinds[i].place == place && kinds[i].kind == result->kind;
+                if (can_be)
+                        ret[n++] = op;
+        }
+        return n;
+}

@@ -1,0 +1,645 @@
+/* Printing terms and scripts, by a stack of frames: a term may be as deep as memory allows.
+ *
+ * Lets. A region is what is printed between two binders: a command's term, or the body of a quantifier. Within a region a name means one
+ * thing, so that an open subterm may be bound by a let at the region's beginning; a closed one is bound at the command's. Lets of a region
+ * that do not depend on each other are one let, so that lets nest no deeper than they must (solvers recur over them). */
+#include "core/smtlib/smtlib_internal.h"
+
+#define LET_SIZE_LEAST 7 /* nodes of a subterm that is worth a let: below, the text is shorter without */
+
+/* Subterms that get a let at the beginning of a region, by level: each refers to such of lower levels only. */
+struct region {
+        struct term_list shared;
+        uint32_t *levels;      /* beside shared */
+        struct term_map names; /* of a shared term: the number of its let */
+        bool is_command;
+};
+
+enum frame_kind {
+        FRAME_ARGS,       /* arguments of an application, from next on; closes it */
+        FRAME_BODY,       /* behind a quantifier's body; closes it, and its region ends */
+        FRAME_LETS,       /* values of a region's lets, from next on; then its root */
+        FRAME_CLOSE,      /* closes `next` parentheses */
+        FRAME_ATTRIBUTES, /* attributes of a chain of annotations, from next on */
+        FRAME_PATTERN     /* terms of a pattern, from next on */
+};
+
+struct print_frame {
+        enum frame_kind kind;
+        const struct term *term;
+        size_t next;
+        struct term_list chain; /* FRAME_ATTRIBUTES; outermost last */
+};
+
+struct printer {
+        const struct print_options *options;
+        struct buffer *out;
+        size_t begin; /* out had this before */
+        struct print_frame *frames;
+        size_t n_frames;
+        struct region *regions; /* innermost last */
+        size_t n_regions;
+        uint32_t n_names;
+        const char *prefix; /* of the lets' names */
+        char prefix_text[64];
+        struct term_map renamed; /* of a variable: the number in its name */
+};
+
+static void region_done(struct region *g)
+{
+        term_list_done(&g->shared);
+        free(g->levels);
+        term_map_done(&g->names);
+}
+
+static void printer_done(struct printer *p)
+{
+        for (size_t i = 0; i < p->n_regions; i++)
+                region_done(&p->regions[i]);
+        for (size_t i = 0; i < p->n_frames; i++)
+                term_list_done(&p->frames[i].chain);
+        free(p->regions);
+        free(p->frames);
+        term_map_done(&p->renamed);
+}
+
+static void adds(struct printer *p, const char *s)
+{
+        buffer_adds(p->out, s);
+}
+
+static int push(struct printer *p, struct print_frame f)
+{
+        if (list_grow(p->frames, p->n_frames) < 0) {
+                term_list_done(&f.chain);
+                return -ENOMEM;
+        }
+        p->frames[p->n_frames++] = f;
+        return 0;
+}
+
+/* -- what is shared -- */
+
+static bool is_named(const struct term *t)
+{
+        return t->kind == TERM_ANNOTATED && t->symbol->name.size == 6 && memcmp(t->symbol->name.data, ":named", 6) == 0;
+}
+
+static bool may_have_let(const struct region *g, const struct term *t)
+{
+        return t->is_open != g->is_command && t->n_args > 0 && (t->tree_size >= LET_SIZE_LEAST || is_named(t));
+}
+
+/* The open subterms of a region, arguments first; what is below another quantifier is of another region. */
+static int region_subterms(const struct term *root, struct term_list *ret)
+{
+        cleanup_term_list struct term_list stack = {0};
+        cleanup_term_map struct term_map state = {0};
+        int r = 0;
+
+        /* 1: its arguments are on the stack above it; 2: listed */
+        if (r == 0)
+                r = term_list_add(&stack, root);
+        while (r == 0 && stack.n > 0) {
+                const struct term *t = stack.list[stack.n - 1];
+                uint32_t is = term_map_get(&state, t);
+
+                if (is == 2 || !t->is_open) {
+                        stack.n--;
+                } else if (is == 1 || term_is_quantifier(t)) {
+                        r = term_list_add(ret, t);
+                        if (r == 0)
+                                r = term_map_set(&state, t, 2);
+                        stack.n--;
+                } else {
+                        r = term_map_set(&state, t, 1);
+                        for (size_t i = t->n_args; r == 0 && i > 0; i--)
+                                if (t->args[i - 1]->is_open && term_map_get(&state, t->args[i - 1]) != 2)
+                                        r = term_list_add(&stack, t->args[i - 1]);
+                }
+        }
+        return r;
+}
+
+/* Into refs: how many arguments each candidate is, 2 at most. */
+static int count_references(const struct region *g, const struct term_list *all, struct term_map *refs)
+{
+        for (size_t i = 0; i < all->n; i++) {
+                const struct term *t = all->list[i];
+
+                if (!g->is_command && term_is_quantifier(t))
+                        continue;
+                for (size_t k = term_first_arg(t); k < t->n_args; k++) {
+                        const struct term *x = t->args[k];
+
+                        if (may_have_let(g, x) && term_map_set(refs, x, MIN(term_map_get(refs, x) + 1, 2U)) < 0)
+                                return -ENOMEM;
+                }
+        }
+        return 0;
+}
+
+static int add_shared(struct region *g, const struct term *t, uint32_t level)
+{
+        size_t n = g->shared.n;
+
+        if (list_grow(g->levels, n) < 0 || term_list_add(&g->shared, t) < 0)
+                return -ENOMEM;
+        g->levels[n] = level;
+        return 0;
+}
+
+/* The shared ones with their levels, in an order in which none comes before what it contains. */
+static int find_shared(struct region *g, const struct term_list *all, const struct term_map *refs, const struct term *root)
+{
+        cleanup_term_map struct term_map above = {0}; /* of a term: the highest level of a shared one in it, itself included */
+        int r = g->is_command ? term_map_init(&above, &root, 1) : 0;
+
+        for (size_t i = 0; r == 0 && i < all->n; i++) {
+                const struct term *t = all->list[i];
+                uint32_t level = 0;
+
+                if (g->is_command || !term_is_quantifier(t))
+                        for (size_t k = term_first_arg(t); k < t->n_args; k++)
+                                level = MAX(level, term_map_get(&above, t->args[k]));
+                if (t != root && term_map_get(refs, t) > 1)
+                        r = add_shared(g, t, ++level);
+                if (r == 0 && level > 0)
+                        r = term_map_set(&above, t, level);
+        }
+        return r;
+}
+
+struct by_level {
+        const struct term *term;
+        uint32_t level, order;
+};
+
+static int compare_levels(const void *a, const void *b)
+{
+        const struct by_level *x = a, *y = b;
+
+        if (x->level != y->level)
+                return x->level < y->level ? -1 : 1;
+        return x->order < y->order ? -1 : x->order > y->order;
+}
+
+static int sort_by_level(struct region *g)
+{
+        cleanup_free struct by_level *list = malloc((g->shared.n + 1) * sizeof(*list));
+
+        if (!list)
+                return -ENOMEM;
+        for (size_t i = 0; i < g->shared.n; i++)
+                list[i] = (struct by_level){g->shared.list[i], g->levels[i], (uint32_t)i};
+        sort_list(list, g->shared.n, sizeof(*list), compare_levels);
+        for (size_t i = 0; i < g->shared.n; i++) {
+                g->shared.list[i] = list[i].term;
+                g->levels[i] = list[i].level;
+        }
+        return 0;
+}
+
+/* A subterm can occur twice only if there is room for it twice. */
+static bool cannot_share(const struct term *root)
+{
+        return root->tree_size < 2 * LET_SIZE_LEAST + 1 && !root->has_quantifier;
+}
+
+static int find_region(struct printer *p, const struct term *root, bool is_command)
+{
+        cleanup_term_list struct term_list all = {0};
+        cleanup_term_map struct term_map refs = {0};
+        struct region *g;
+        int r;
+
+        if (list_grow(p->regions, p->n_regions) < 0)
+                return -ENOMEM;
+        g = &p->regions[p->n_regions++];
+        *g = (struct region){.is_command = is_command};
+        if (p->options->no_lets || cannot_share(root) || (!is_command && !root->is_open))
+                return 0;
+        r = is_command ? term_subterms(&root, 1, &all) : region_subterms(root, &all);
+        if (r < 0 || (is_command && (r = term_map_init(&refs, &root, 1)) < 0) || (r = count_references(g, &all, &refs)) < 0 ||
+            (r = find_shared(g, &all, &refs, root)) < 0 || (r = sort_by_level(g)) < 0)
+                return r;
+        for (size_t i = 0; r == 0 && i < g->shared.n; i++)
+                r = term_map_set(&g->names, g->shared.list[i], ++p->n_names);
+        return r;
+}
+
+/* The number of the let that stands for it here; 0: none. */
+static uint32_t let_of(const struct printer *p, const struct term *t)
+{
+        if (p->n_regions == 0 || t->n_args == 0)
+                return 0;
+        return term_map_get(t->is_open ? &p->regions[p->n_regions - 1].names : &p->regions[0].names, t);
+}
+
+/* -- leaves and heads -- */
+
+static void add_variable(struct printer *p, const struct term *v)
+{
+        uint32_t number = term_map_get(&p->renamed, v);
+        cleanup_buffer struct buffer name = {0};
+
+        if (number == 0) {
+                token_add_symbol(p->out, v->symbol->name);
+                return;
+        }
+        buffer_add(&name, v->symbol->name.data, v->symbol->name.size);
+        buffer_addf(&name, "%s%u", p->prefix, number);
+        if (buffer_error(&name) < 0)
+                p->out->failed = true;
+        else
+                token_add_symbol(p->out, SLICE(name.data, name.size));
+}
+
+static void add_bitvec(struct printer *p, const struct term *t)
+{
+        static const char digits[] = "0123456789abcdef";
+        struct slice text = t->symbol->name;
+        const char *bits = (const char *)text.data + 2;
+        uint32_t width = t->sort->index[0];
+
+        if (*(const char *)text.data == 'b') {
+                buffer_addf(p->out, "(_ %s %u)", (const char *)text.data, width);
+        } else if (width <= 64 && width % 4 == 0) {
+                adds(p, "#x");
+                for (uint32_t i = 0; i < width; i += 4)
+                        buffer_add(p->out,
+                                   &digits[(bits[i] - '0') * 8 + (bits[i + 1] - '0') * 4 + (bits[i + 2] - '0') * 2 +
+                                           (bits[i + 3] - '0')],
+                                   1);
+        } else {
+                buffer_add(p->out, text.data, text.size);
+        }
+}
+
+static void add_literal(struct printer *p, const struct term *t)
+{
+        if (t->sort->kind == SORT_STRING)
+                dialect_encode_string(p->options->dialect, t->symbol->name, p->out);
+        else if (t->sort->kind == SORT_BITVEC)
+                add_bitvec(p, t);
+        else
+                buffer_add(p->out, t->symbol->name.data, t->symbol->name.size);
+}
+
+/* re.loop and re.^ have their numbers behind the arguments before 2.6. */
+static bool has_old_loop(const struct printer *p, const struct term *t)
+{
+        return p->options->dialect != DIALECT_2_6 && (t->op == OP_RE_LOOP || t->op == OP_RE_POWER);
+}
+
+static void add_operator(struct printer *p, const struct term *t)
+{
+        size_t n = term_n_index(t);
+
+        if (has_old_loop(p, t)) {
+                adds(p, "re.loop");
+                return;
+        }
+        if (n > 0)
+                adds(p, "(_ ");
+        else if (t->is_qualified)
+                adds(p, "(as ");
+        adds(p, operator_name(t->op, p->options->dialect));
+        for (size_t i = 0; i < n; i++)
+                buffer_addf(p->out, " %u", t->index[i]);
+        if (n == 0 && t->is_qualified) {
+                adds(p, " ");
+                sort_print(t->sort, p->out);
+        }
+        if (n > 0 || t->is_qualified)
+                adds(p, ")");
+}
+
+/* The head of an application, or a constant. */
+static void add_head(struct printer *p, const struct term *t)
+{
+        if (t->kind == TERM_OPERATOR) {
+                add_operator(p, t);
+                return;
+        }
+        if (t->is_qualified)
+                adds(p, "(as ");
+        if (t->kind == TERM_OPAQUE)
+                buffer_add(p->out, t->symbol->name.data, t->symbol->name.size);
+        else
+                token_add_symbol(p->out, t->function->symbol->name);
+        if (t->is_qualified) {
+                adds(p, " ");
+                sort_print(t->sort, p->out);
+                adds(p, ")");
+        }
+}
+
+/* -- terms -- */
+
+static int begin_region(struct printer *p, const struct term *root, bool is_command);
+
+static void separate(struct printer *p, const struct term *behind)
+{
+        if (p->options->on_lines && behind->n_args > 0 && let_of(p, behind) == 0)
+                buffer_addf(p->out, "\n%*s", (int)MIN(p->n_frames * 2, (size_t)80), "");
+        else
+                adds(p, " ");
+}
+
+static int begin_quantifier(struct printer *p, const struct term *t)
+{
+        int r;
+
+        adds(p, t->kind == TERM_FORALL ? "(forall (" : t->kind == TERM_EXISTS ? "(exists (" : "(lambda (");
+        for (size_t i = 0; i < t->n_bound; i++) {
+                adds(p, i == 0 ? "(" : " (");
+                add_variable(p, t->args[i]);
+                adds(p, " ");
+                sort_print(t->args[i]->sort, p->out);
+                adds(p, ")");
+        }
+        adds(p, ") ");
+        r = push(p, (struct print_frame){.kind = FRAME_BODY, .term = t});
+        return r < 0 ? r : begin_region(p, term_body(t), false);
+}
+
+static int begin_term(struct printer *p, const struct term *t, bool is_definition);
+
+/* Annotations of one term are written as one, as solvers look for a quantifier's patterns in the first only. */
+static int begin_annotation(struct printer *p, const struct term *t)
+{
+        struct print_frame f = {.kind = FRAME_ATTRIBUTES};
+        const struct term *x = t;
+
+        adds(p, "(! ");
+        do {
+                if (term_list_add(&f.chain, x) < 0) {
+                        term_list_done(&f.chain);
+                        return -ENOMEM;
+                }
+                x = x->args[0];
+        } while (x->kind == TERM_ANNOTATED && let_of(p, x) == 0);
+        f.next = f.chain.n;
+        return push(p, f) < 0 ? -ENOMEM : begin_term(p, x, false);
+}
+
+static int begin_term(struct printer *p, const struct term *t, bool is_definition)
+{
+        uint32_t let = is_definition ? 0 : let_of(p, t);
+
+        if (let != 0) {
+                buffer_addf(p->out, "%s%u", p->prefix, let);
+                return 0;
+        }
+        if (t->kind == TERM_LITERAL) {
+                add_literal(p, t);
+        } else if (t->kind == TERM_VARIABLE) {
+                add_variable(p, t);
+        } else if (term_is_quantifier(t)) {
+                return begin_quantifier(p, t);
+        } else if (t->kind == TERM_ANNOTATED) {
+                return begin_annotation(p, t);
+        } else if (t->n_args == 0) {
+                add_head(p, t);
+        } else {
+                adds(p, "(");
+                add_head(p, t);
+                return push(p, (struct print_frame){.kind = FRAME_ARGS, .term = t});
+        }
+        return 0;
+}
+
+static int begin_region(struct printer *p, const struct term *root, bool is_command)
+{
+        int r = find_region(p, root, is_command);
+
+        return r < 0 ? r : push(p, (struct print_frame){.kind = FRAME_LETS, .term = root});
+}
+
+/* -- a step of the frame on top -- */
+
+static int step_args(struct printer *p, struct print_frame *f)
+{
+        const struct term *t = f->term;
+
+        if (f->next < t->n_args) {
+                const struct term *x = t->args[f->next++];
+
+                separate(p, x);
+                return begin_term(p, x, false);
+        }
+        if (has_old_loop(p, t))
+                for (size_t i = 0; i < 2; i++)
+                        if (i < term_n_index(t) || t->op == OP_RE_POWER)
+                                buffer_addf(p->out, " %u", t->index[t->op == OP_RE_POWER ? 0 : i]);
+        adds(p, ")");
+        p->n_frames--;
+        return 0;
+}
+
+static int step_lets(struct printer *p, struct print_frame *f)
+{
+        const struct region *g = &p->regions[p->n_regions - 1];
+        size_t i = f->next, n_levels = g->shared.n > 0 ? g->levels[g->shared.n - 1] : 0;
+        const struct term *root = f->term;
+
+        if (i > 0)
+                adds(p, ")");
+        if (i < g->shared.n) {
+                if (i == 0 || g->levels[i] != g->levels[i - 1])
+                        adds(p, i == 0 ? "(let (" : ") (let (");
+                else
+                        adds(p, " ");
+                buffer_addf(p->out, "(%s%u ", p->prefix, term_map_get(&g->names, g->shared.list[i]));
+                f->next++;
+                return begin_term(p, g->shared.list[i], true);
+        }
+        if (n_levels > 0)
+                adds(p, ") ");
+        *f = (struct print_frame){.kind = FRAME_CLOSE, .next = n_levels};
+        if (g->is_command && root->is_open) /* parameters of a definition: what depends on them comes second */
+                return begin_region(p, root, false);
+        return begin_term(p, root, false);
+}
+
+static int step_attributes(struct printer *p, struct print_frame *f)
+{
+        const struct term *t;
+
+        if (f->next == 0) {
+                adds(p, ")");
+                term_list_done(&f->chain);
+                p->n_frames--;
+                return 0;
+        }
+        t = f->chain.list[--f->next];
+        adds(p, " ");
+        buffer_add(p->out, t->symbol->name.data, t->symbol->name.size);
+        if (t->n_args > 1) {
+                adds(p, " (");
+                return push(p, (struct print_frame){.kind = FRAME_PATTERN, .term = t, .next = 1});
+        }
+        if (t->value) {
+                adds(p, " ");
+                buffer_add(p->out, t->value->name.data, t->value->name.size);
+        }
+        return 0;
+}
+
+static int step_pattern(struct printer *p, struct print_frame *f)
+{
+        const struct term *t = f->term;
+
+        if (f->next == t->n_args) {
+                adds(p, ")");
+                p->n_frames--;
+                return 0;
+        }
+        if (f->next > 1)
+                adds(p, " ");
+        return begin_term(p, t->args[f->next++], false);
+}
+
+static int step(struct printer *p)
+{
+        struct print_frame *f = &p->frames[p->n_frames - 1];
+
+        switch (f->kind) {
+        case FRAME_ARGS:
+                return step_args(p, f);
+        case FRAME_LETS:
+                return step_lets(p, f);
+        case FRAME_ATTRIBUTES:
+                return step_attributes(p, f);
+        case FRAME_PATTERN:
+                return step_pattern(p, f);
+        case FRAME_BODY:
+                adds(p, ")");
+                p->n_frames--;
+                return 0;
+        case FRAME_CLOSE:
+                for (size_t i = 0; i < f->next; i++)
+                        adds(p, ")");
+                region_done(&p->regions[--p->n_regions]);
+                p->n_frames--;
+                return 0;
+        }
+        return 0;
+}
+
+/* -- names that would mean two things: never in what was read, only in what was made -- */
+
+static bool begins_with(struct slice name, const char *prefix)
+{
+        return name.size >= strlen(prefix) && memcmp(name.data, prefix, strlen(prefix)) == 0;
+}
+
+static struct slice name_in(const struct term *t)
+{
+        switch (t->kind) {
+        case TERM_FUNCTION:
+                return t->function->symbol->name;
+        case TERM_VARIABLE:
+        case TERM_OPAQUE:
+                return t->symbol->name;
+        case TERM_LITERAL:
+        case TERM_OPERATOR:
+        case TERM_FORALL:
+        case TERM_EXISTS:
+        case TERM_LAMBDA:
+        case TERM_ANNOTATED:
+        case N_TERM_KINDS:
+                break;
+        }
+        return SLICE("", 0);
+}
+
+/* A beginning no name has; "_let_" unless there is one. */
+static void choose_prefix(struct printer *p, const struct term_list *all)
+{
+        size_t bars = 1;
+
+        p->prefix = "_let_";
+        for (size_t i = 0; i < all->n; i++)
+                if (begins_with(name_in(all->list[i]), p->prefix)) {
+                        i = SIZE_MAX;
+                        bars++;
+                        snprintf(p->prefix_text, sizeof(p->prefix_text), "%.*slet_", (int)MIN(bars, (size_t)50),
+                                 "__________________________________________________");
+                        p->prefix = p->prefix_text;
+                        if (bars >= 50)
+                                break;
+                }
+}
+
+static int rename_variable(struct printer *p, const struct term *v)
+{
+        return term_map_get(&p->renamed, v) != 0 ? 0 : term_map_set(&p->renamed, v, ++p->n_names);
+}
+
+/* A variable that is bound where another one of the same name and another sort is free. */
+static int rename_within(struct printer *p, const struct term *q)
+{
+        cleanup_term_list struct term_list list = {0};
+        int r = term_free_variables(q, &list);
+
+        for (size_t i = 0; r == 0 && i < list.n; i++)
+                for (size_t k = 0; r == 0 && k < q->n_bound; k++)
+                        if (q->args[k]->symbol == list.list[i]->symbol && q->args[k] != list.list[i])
+                                r = rename_variable(p, q->args[k]);
+        return r;
+}
+
+static int choose_names(struct printer *p, const struct term *root)
+{
+        cleanup_term_list struct term_list all = {0};
+        cleanup_term_map struct term_map symbols = {0}; /* 1: of a function; 2: of a variable; 4: of two */
+        bool has_two = false;
+        int r = term_subterms(&root, 1, &all);
+
+        if (r < 0)
+                return r;
+        choose_prefix(p, &all);
+        if (!root->has_quantifier)
+                return 0;
+        for (size_t i = 0; r == 0 && i < all.n; i++)
+                if (all.list[i]->kind == TERM_FUNCTION)
+                        r = id_map_set(&symbols, all.list[i]->function->symbol->id, 1);
+        for (size_t i = 0; r == 0 && i < all.n; i++) {
+                const struct term *t = all.list[i];
+                uint32_t is;
+
+                if (t->kind != TERM_VARIABLE)
+                        continue;
+                is = id_map_get(&symbols, t->symbol->id);
+                has_two |= is == 2;
+                r = is == 1 ? rename_variable(p, t) : id_map_set(&symbols, t->symbol->id, 2);
+        }
+        for (size_t i = 0; r == 0 && has_two && i < all.n; i++)
+                if (all.list[i]->is_open && term_is_quantifier(all.list[i]))
+                        r = rename_within(p, all.list[i]);
+        return r;
+}
+
+static int print_term(struct printer *p, const struct term *t)
+{
+        int r = choose_names(p, t);
+
+        if (r == 0)
+                r = begin_region(p, t, true);
+        while (r == 0 && p->n_frames > 0) {
+                r = step(p);
+                if (p->options->most > 0 && p->out->size - p->begin > p->options->most)
+                        r = errorf(-EFBIG, "the text would be longer than %zu bytes", p->options->most);
+        }
+        return r < 0 ? r : buffer_error(p->out);
+}
+
+int term_print(const struct term *t, const struct print_options *o, struct buffer *ret)
+{
+        static const struct print_options usual = {.dialect = DIALECT_2_6};
+        cleanup(printer_done) struct printer p = {.options = o ? o : &usual, .out = ret, .begin = ret->size};
+
+        return print_term(&p, t);
+}

@@ -1,0 +1,98 @@
+/* What the files of the reader share. */
+#pragma once
+
+#include "core/smtlib/smtlib_internal.h"
+
+/* What a symbol stands for while reading. Allocated in the reader's arena. */
+enum binding_kind {
+        BINDING_FUNCTION,
+        BINDING_VARIABLE, /* term */
+        BINDING_LET       /* term */
+};
+struct binding {
+        enum binding_kind kind;
+        uint32_t level; /* smallest level of a binder whose variable is free in term; UINT32_MAX: closed */
+        size_t trail;   /* where the trail stood */
+        const struct function *function;
+        const struct term *term;
+};
+
+#define ARITY_ANY SIZE_MAX
+
+struct sort_binding {
+        const struct sort *sort; /* declared without parameters, or the body of a definition; NULL: declared with `arity` */
+        const struct sort **parameters;
+        size_t arity;
+};
+
+/* To be undone when a scope ends. */
+struct trail_entry {
+        struct symbol *symbol;
+        void *binding;
+        bool is_sort;
+};
+
+struct term_frame;
+struct let_binding;
+
+struct reader {
+        struct tokenizer t;
+        struct token token; /* the last one taken */
+        struct script *script;
+        struct bank *bank;
+        const struct script_options *options;
+        struct slice bytes;
+        struct arena arena;
+
+        struct trail_entry *trail;
+        size_t n_trail, trail_size;
+        size_t *levels; /* of push: where the trail stood */
+        size_t n_levels;
+
+        struct term_frame *frames;
+        size_t n_frames, frames_size;
+        const struct term **values;
+        uint32_t *value_levels; /* beside values: binding.level */
+        size_t n_values, values_size;
+        struct let_binding *lets; /* read, and not yet in force */
+        size_t n_lets, lets_size;
+        uint32_t level;   /* binders around */
+        size_t n_renamed; /* variables in scope that have another name than in the source */
+
+        const struct function **names; /* :named in the command at hand; they are bound behind it */
+        size_t n_names;
+
+        bool numerals_are_real;
+        bool may_be_undeclared; /* an opaque command may have declared what is not known */
+        size_t checked_memory;  /* at which memory was looked at last */
+};
+
+/* These return -errno; -EOPNOTSUPP: the command is to be kept as text. */
+int fail_at(struct reader *r, size_t offset, const char *format, ...) printf_like(3, 4); /* -EINVAL with a place */
+int fail_bank(struct reader *r, size_t offset);                                          /* what the bank said, with a place */
+int next(struct reader *r);                                                              /* takes a token; -EINVAL of a bad one */
+int expect(struct reader *r, enum token_kind kind, const char *what);                    /* takes one of this kind */
+int numeral_value(struct slice digits, uint32_t *ret);                                   /* -ERANGE from UINT32_MAX on */
+
+int check_memory(struct reader *r); /* -EFBIG beyond options->memory_most */
+
+int bind(struct reader *r, const struct symbol *s, struct binding b);
+int bind_sort(struct reader *r, const struct symbol *s, struct sort_binding b);
+void unbind_to(struct reader *r, size_t trail);
+static inline const struct binding *binding_of(const struct symbol *s)
+{
+        return s->binding;
+}
+
+/* Grows an array of `n` to hold one more; `size` is its capacity. */
+#define grow(list, n, size) ((n) < (size) || grow_sized(&(list), &(size), sizeof(*(list))) == 0)
+int grow_sized(void *list, size_t *size, size_t each);
+
+/* The token at hand begins it. */
+int read_sort(struct reader *r, const struct sort **ret);
+int read_term(struct reader *r, const struct term **ret);
+/* ((x S) …), the open parenthesis is taken; binds them, fresh names where they shadow. The variables go onto the values. */
+int read_variables(struct reader *r, uint32_t level, size_t *ret_n);
+/* The text of what begins with the token at hand up to its end. */
+int read_text(struct reader *r, struct slice *ret);
+int read_datatypes(struct reader *r, bool is_one);

@@ -1,0 +1,166 @@
+/* Printing commands. */
+#include "core/smtlib/smtlib_internal.h"
+
+/* Text as it was read, its strings as another dialect writes them. */
+static void add_text(struct slice text, enum dialect from, enum dialect to, struct buffer *ret)
+{
+        struct tokenizer t;
+        struct token token;
+        size_t at = 0;
+
+        if (from == to) {
+                buffer_add(ret, text.data, text.size);
+                return;
+        }
+        tokenizer_init(&t, text, from);
+        while (token_next(&t, &token) != TOKEN_END) {
+                cleanup_buffer struct buffer canonical = {0};
+
+                if (token.kind != TOKEN_STRING)
+                        continue;
+                buffer_add(ret, (const char *)text.data + at, token.begin - at);
+                buffer_adds(&canonical, "");
+                dialect_decode_string(from, token.text, &canonical);
+                dialect_encode_string(to, SLICE(canonical.data, canonical.size), ret);
+                at = token.end;
+        }
+        buffer_add(ret, (const char *)text.data + at, text.size - at);
+}
+
+static int add_terms(const struct command *c, const char *name, const struct print_options *o, struct buffer *ret)
+{
+        int r = 0;
+
+        buffer_addf(ret, "(%s (", name);
+        for (size_t i = 0; r == 0 && i < c->n_terms; i++) {
+                if (i > 0)
+                        buffer_adds(ret, " ");
+                r = term_print(c->terms[i], o, ret);
+        }
+        buffer_adds(ret, "))");
+        return r;
+}
+
+static void add_declaration(const struct command *c, const struct print_options *o, struct buffer *ret)
+{
+        bool is_constant = c->kind == COMMAND_DECLARE_CONST && c->function->n_args == 0 && o->dialect != DIALECT_2_0;
+
+        buffer_adds(ret, is_constant ? "(declare-const " : "(declare-fun ");
+        token_add_symbol(ret, c->function->symbol->name);
+        if (!is_constant) {
+                buffer_adds(ret, " (");
+                for (size_t i = 0; i < c->function->n_args; i++) {
+                        if (i > 0)
+                                buffer_adds(ret, " ");
+                        sort_print(c->function->args[i], ret);
+                }
+                buffer_adds(ret, ")");
+        }
+        buffer_adds(ret, " ");
+        sort_print(c->function->result, ret);
+        buffer_adds(ret, ")");
+}
+
+static int add_definition(const struct command *c, const struct print_options *o, struct buffer *ret)
+{
+        int r;
+
+        buffer_adds(ret, c->kind == COMMAND_DEFINE_FUN ? "(define-fun " : "(define-fun-rec ");
+        token_add_symbol(ret, c->function->symbol->name);
+        buffer_adds(ret, " (");
+        for (size_t i = 0; i < c->n_terms; i++) {
+                buffer_adds(ret, i > 0 ? " (" : "(");
+                token_add_symbol(ret, c->terms[i]->symbol->name);
+                buffer_adds(ret, " ");
+                sort_print(c->terms[i]->sort, ret);
+                buffer_adds(ret, ")");
+        }
+        buffer_adds(ret, ") ");
+        sort_print(c->function->result, ret);
+        buffer_adds(ret, " ");
+        r = term_print(c->term, o, ret);
+        buffer_adds(ret, ")");
+        return r;
+}
+
+static bool says_version(const struct command *c)
+{
+        return c->symbol && strcmp(c->symbol->name.data, ":smt-lib-version") == 0;
+}
+
+int command_print(const struct script *s, const struct command *c, const struct print_options *o, struct buffer *ret)
+{
+        struct print_options usual = {.dialect = s->dialect};
+        int r = 0;
+
+        o = o ? o : &usual;
+        switch (c->kind) {
+        case COMMAND_ASSERT:
+                buffer_adds(ret, "(assert ");
+                r = term_print(c->term, o, ret);
+                buffer_adds(ret, ")");
+                break;
+        case COMMAND_DECLARE_FUN:
+        case COMMAND_DECLARE_CONST:
+                add_declaration(c, o, ret);
+                break;
+        case COMMAND_DEFINE_FUN:
+        case COMMAND_DEFINE_FUN_REC:
+                r = add_definition(c, o, ret);
+                break;
+        case COMMAND_CHECK_SAT:
+                buffer_adds(ret, "(check-sat)");
+                break;
+        case COMMAND_CHECK_SAT_ASSUMING:
+                r = add_terms(c, "check-sat-assuming", o, ret);
+                break;
+        case COMMAND_GET_VALUE:
+                r = add_terms(c, "get-value", o, ret);
+                break;
+        case COMMAND_PUSH:
+                buffer_addf(ret, "(push %u)", c->levels);
+                break;
+        case COMMAND_POP:
+                buffer_addf(ret, "(pop %u)", c->levels);
+                break;
+        case COMMAND_RESET:
+                buffer_adds(ret, "(reset)");
+                break;
+        case COMMAND_RESET_ASSERTIONS:
+                buffer_adds(ret, "(reset-assertions)");
+                break;
+        case COMMAND_EXIT:
+                buffer_adds(ret, "(exit)");
+                break;
+        case COMMAND_SET_INFO:
+                if (says_version(c)) {
+                        buffer_addf(ret, "(set-info :smt-lib-version %s)", dialect_name(o->dialect));
+                        break;
+                }
+                add_text(c->text, s->dialect, o->dialect, ret);
+                break;
+        case COMMAND_OPAQUE:
+        case COMMAND_SET_LOGIC:
+        case COMMAND_SET_OPTION:
+        case COMMAND_DECLARE_SORT:
+        case COMMAND_DEFINE_SORT:
+        case COMMAND_DECLARE_DATATYPES:
+        case COMMAND_DEFINE_FUNS_REC:
+        case COMMAND_GET:
+        case N_COMMAND_KINDS:
+                add_text(c->text, s->dialect, o->dialect, ret);
+                break;
+        }
+        return r < 0 ? r : buffer_error(ret);
+}
+
+int script_print(const struct script *s, const struct print_options *o, struct buffer *ret)
+{
+        int r = 0;
+
+        for (size_t i = 0; r == 0 && i < s->n_commands; i++) {
+                r = command_print(s, &s->commands[i], o, ret);
+                buffer_adds(ret, "\n");
+        }
+        return r < 0 ? r : buffer_error(ret);
+}

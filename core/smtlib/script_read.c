@@ -1,0 +1,711 @@
+/* Reading a script: commands, declarations and their scopes. */
+#include "core/smtlib/read_internal.h"
+
+/* -- errors -- */
+
+static int fail_with(struct reader *r, int error, size_t offset, const char *sentence)
+{
+        struct place place = place_of(r->bytes, offset);
+
+        if (r->options->problem)
+                *r->options->problem = (struct script_problem){offset, place};
+        if (r->options->name)
+                return errorf(error, "%s:%zu:%zu: %s", r->options->name, place.line, place.column, sentence);
+        return errorf(error, "line %zu, column %zu: %s", place.line, place.column, sentence);
+}
+
+int fail_at(struct reader *r, size_t offset, const char *format, ...)
+{
+        char sentence[512];
+        va_list args;
+
+        va_start(args, format);
+        vsnprintf(sentence, sizeof(sentence), format, args);
+        va_end(args);
+        return fail_with(r, -EINVAL, offset, sentence);
+}
+
+int fail_bank(struct reader *r, size_t offset)
+{
+        char sentence[512];
+
+        if (r->bank->error != -EINVAL)
+                return r->bank->error ? r->bank->error : -ENOMEM;
+        snprintf(sentence, sizeof(sentence), "%s", error_message(-EINVAL));
+        return fail_with(r, -EINVAL, offset, sentence);
+}
+
+int check_memory(struct reader *r)
+{
+        size_t most = r->options->memory_most;
+        size_t is = bank_memory(r->bank) + r->arena.size + r->script->commands_size * sizeof(struct command) +
+                    r->script->occurrences_size * sizeof(struct occurrence) + r->frames_size * 160 + r->values_size * 12;
+
+        r->checked_memory = r->bank->arena.size;
+        if (most == 0 || is <= most)
+                return 0;
+        return fail_with(r, -EFBIG, r->token.begin, "reading this takes more memory than is allowed");
+}
+
+/* -- tokens -- */
+
+int next(struct reader *r)
+{
+        if (token_next(&r->t, &r->token) == TOKEN_BAD)
+                return fail_at(r, r->token.begin, "%s", r->t.problem);
+        return 0;
+}
+
+int expect(struct reader *r, enum token_kind kind, const char *what)
+{
+        int x = next(r);
+
+        if (x < 0)
+                return x;
+        if (r->token.kind == kind)
+                return 0;
+        if (r->token.kind == TOKEN_END)
+                return fail_at(r, r->token.begin, "the input ends where %s is expected", what);
+        return fail_at(r, r->token.begin, "%s is expected here", what);
+}
+
+int numeral_value(struct slice digits, uint32_t *ret)
+{
+        struct slice d = digits_trimmed(digits);
+        uint64_t value = 0;
+
+        if (d.size > 10)
+                return -ERANGE;
+        for (size_t i = 0; i < d.size; i++)
+                value = value * 10 + (uint64_t)(((const char *)d.data)[i] - '0');
+        if (value >= UINT32_MAX)
+                return -ERANGE;
+        *ret = (uint32_t)value;
+        return 0;
+}
+
+int read_text(struct reader *r, struct slice *ret)
+{
+        size_t begin = r->token.begin;
+
+        if (r->token.kind == TOKEN_CLOSE || r->token.kind == TOKEN_END)
+                return fail_at(r, begin, "a value is expected here");
+        if (r->token.kind == TOKEN_OPEN && token_skip(&r->t, 1) > 0)
+                return fail_at(r, begin, "the input ends within this");
+        r->token.end = (size_t)(r->t.p - r->t.base);
+        *ret = SLICE(r->t.base + begin, r->token.end - begin);
+        return 0;
+}
+
+int grow_sized(void *list, size_t *size, size_t each)
+{
+        size_t more = *size ? *size * 2 : 64;
+        void *grown;
+
+        memcpy(&grown, list, sizeof(grown)); /* a pointer of any type */
+        grown = more <= SIZE_MAX / 2 / each ? realloc(grown, more * each) : NULL;
+        if (!grown)
+                return -ENOMEM;
+        memcpy(list, &grown, sizeof(grown));
+        *size = more;
+        return 0;
+}
+
+/* -- bindings -- */
+
+static int remember(struct reader *r, struct symbol *s, void *binding, bool is_sort)
+{
+        if (!grow(r->trail, r->n_trail, r->trail_size))
+                return -ENOMEM;
+        r->trail[r->n_trail++] = (struct trail_entry){s, is_sort ? s->sort_binding : s->binding, is_sort};
+        if (is_sort)
+                s->sort_binding = binding;
+        else
+                s->binding = binding;
+        return 0;
+}
+
+int bind(struct reader *r, const struct symbol *s, struct binding b)
+{
+        struct binding *kept = arena_take(&r->arena, sizeof(*kept));
+
+        if (!kept)
+                return -ENOMEM;
+        *kept = b;
+        return remember(r, (struct symbol *)s, kept, false);
+}
+
+int bind_sort(struct reader *r, const struct symbol *s, struct sort_binding b)
+{
+        struct sort_binding *kept = arena_take(&r->arena, sizeof(*kept));
+
+        if (!kept)
+                return -ENOMEM;
+        *kept = b;
+        return remember(r, (struct symbol *)s, kept, true);
+}
+
+void unbind_to(struct reader *r, size_t trail)
+{
+        while (r->n_trail > trail) {
+                struct trail_entry *e = &r->trail[--r->n_trail];
+
+                if (e->is_sort)
+                        e->symbol->sort_binding = e->binding;
+                else
+                        e->symbol->binding = e->binding;
+        }
+}
+
+/* -- commands -- */
+
+static int keep_text(struct reader *r, size_t begin, struct command *c)
+{
+        size_t n = r->token.end - begin;
+        char *text = arena_take(&r->bank->arena, n + 1);
+
+        if (!text)
+                return -ENOMEM;
+        memcpy(text, r->t.base + begin, n);
+        text[n] = '\0';
+        c->text = SLICE(text, n);
+        return 0;
+}
+
+/* To the parenthesis that closes a command. */
+static int skip_command(struct reader *r, size_t begin)
+{
+        if (token_skip(&r->t, 1) > 0)
+                return fail_at(r, begin, "the input ends within this command");
+        r->token.end = (size_t)(r->t.p - r->t.base);
+        return 0;
+}
+
+static int read_end(struct reader *r)
+{
+        return expect(r, TOKEN_CLOSE, "a parenthesis that closes the command");
+}
+
+static int read_symbol(struct reader *r, const struct symbol **ret)
+{
+        int x = expect(r, TOKEN_SYMBOL, "a symbol");
+
+        if (x < 0)
+                return x;
+        *ret = symbol_of(r->bank, r->token.text);
+        return *ret ? 0 : -ENOMEM;
+}
+
+static const struct term *const *keep_terms(struct reader *r, const struct term *const *list, size_t n)
+{
+        const struct term **kept = arena_take(&r->bank->arena, (n + 1) * sizeof(*kept));
+
+        if (kept && n > 0)
+                memcpy(kept, list, n * sizeof(*kept));
+        return kept;
+}
+
+static bool has_reals_only(struct slice logic)
+{
+        static const char *const reals[] = {"LRA", "NRA", "RDL"}, *const others[] = {"IRA", "IA", "IDL"};
+        bool ret = false;
+
+        for (size_t i = 0; i < ARRAY_SIZE(reals); i++)
+                ret |= memmem(logic.data, logic.size, reals[i], 3) != NULL;
+        for (size_t i = 0; i < ARRAY_SIZE(others); i++)
+                ret &= memmem(logic.data, logic.size, others[i], strlen(others[i])) == NULL;
+        return ret;
+}
+
+static int read_set_logic(struct reader *r, size_t begin, struct command *c)
+{
+        int x = read_symbol(r, &c->symbol);
+
+        if (x < 0)
+                return x;
+        if (!r->script->logic)
+                r->script->logic = c->symbol;
+        r->numerals_are_real = has_reals_only(c->symbol->name);
+        if ((x = read_end(r)) < 0)
+                return x;
+        return keep_text(r, begin, c);
+}
+
+static int read_set_info(struct reader *r, size_t begin, struct command *c)
+{
+        int x = expect(r, TOKEN_KEYWORD, "a keyword such as :status");
+        enum dialect d;
+
+        if (x < 0)
+                return x;
+        if (!(c->symbol = symbol_of(r->bank, r->token.text)))
+                return -ENOMEM;
+        if (c->kind == COMMAND_SET_INFO && token_is(&r->token, ":smt-lib-version") && !r->options->is_dialect_fixed) {
+                if ((x = next(r)) < 0)
+                        return x;
+                if (r->token.kind == TOKEN_CLOSE)
+                        return fail_at(r, r->token.begin, "a version such as 2.6 is expected here");
+                if (r->token.kind == TOKEN_DECIMAL && dialect_parse(r->token.text, &d) == 0)
+                        r->script->dialect = r->t.dialect = d;
+        }
+        if ((x = skip_command(r, begin)) < 0)
+                return x;
+        return keep_text(r, begin, c);
+}
+
+static int read_declare_sort(struct reader *r, size_t begin, struct command *c)
+{
+        uint32_t arity = 0;
+        int x = read_symbol(r, &c->symbol);
+
+        if (x < 0 || (x = next(r)) < 0)
+                return x;
+        if (r->token.kind == TOKEN_NUMERAL) { /* Z3 takes none for 0 */
+                if (numeral_value(r->token.text, &arity) < 0)
+                        return fail_at(r, r->token.begin, "no sort takes as many arguments");
+                if ((x = next(r)) < 0)
+                        return x;
+        }
+        if (r->token.kind != TOKEN_CLOSE)
+                return fail_at(r, r->token.begin, "a sort is declared (declare-sort Name arity)");
+        x = bind_sort(r, c->symbol,
+                      (struct sort_binding){.sort = arity == 0 ? sort_named(r->bank, c->symbol, NULL, 0) : NULL, .arity = arity});
+        return x < 0 ? x : keep_text(r, begin, c);
+}
+
+static int read_define_sort(struct reader *r, size_t begin, struct command *c)
+{
+        cleanup_free const struct sort **parameters = NULL;
+        struct sort_binding b = {0};
+        size_t trail = r->n_trail;
+        int x;
+
+        if ((x = read_symbol(r, &c->symbol)) < 0 || (x = expect(r, TOKEN_OPEN, "the parameters of the sort, (T …) or ()")) < 0)
+                return x;
+        for (;; b.arity++) {
+                const struct symbol *s;
+                const struct sort *sort;
+
+                if ((x = next(r)) < 0)
+                        return x;
+                if (r->token.kind == TOKEN_CLOSE)
+                        break;
+                if (r->token.kind != TOKEN_SYMBOL)
+                        return fail_at(r, r->token.begin, "the name of a sort parameter is expected here");
+                if (!(s = symbol_of(r->bank, r->token.text)) || !(sort = sort_named_kind(r->bank, SORT_PARAMETER, s, NULL, 0)) ||
+                    list_grow(parameters, b.arity) < 0)
+                        return -ENOMEM;
+                parameters[b.arity] = sort;
+                if ((x = bind_sort(r, s, (struct sort_binding){.sort = sort})) < 0)
+                        return x;
+        }
+        if ((x = next(r)) < 0 || (x = read_sort(r, &b.sort)) < 0 || (x = read_end(r)) < 0)
+                return x;
+        unbind_to(r, trail);
+        if (b.arity > 0) {
+                b.parameters = arena_take(&r->arena, b.arity * sizeof(*parameters));
+                if (!b.parameters)
+                        return -ENOMEM;
+                memcpy(b.parameters, parameters, b.arity * sizeof(*parameters));
+        }
+        if ((x = bind_sort(r, c->symbol, b)) < 0)
+                return x;
+        return keep_text(r, begin, c);
+}
+
+static int read_declare_fun(struct reader *r, size_t begin, struct command *c)
+{
+        cleanup_free const struct sort **args = NULL;
+        const struct sort *sort;
+        size_t n = 0;
+        int x = read_symbol(r, &c->symbol);
+
+        if (x < 0)
+                return x;
+        if (c->kind == COMMAND_DECLARE_FUN) {
+                if ((x = expect(r, TOKEN_OPEN, "the sorts of the arguments, (Sort …) or ()")) < 0)
+                        return x;
+                for (;; n++) {
+                        if ((x = next(r)) < 0)
+                                return x;
+                        if (r->token.kind == TOKEN_CLOSE)
+                                break;
+                        if (list_grow(args, n) < 0)
+                                return -ENOMEM;
+                        if ((x = read_sort(r, &args[n])) < 0)
+                                return x;
+                }
+        }
+        if ((x = next(r)) < 0 || (x = read_sort(r, &sort)) < 0 || (x = read_end(r)) < 0)
+                return x;
+        c->function = function_of(r->bank, FUNCTION_DECLARED, c->symbol, args, n, sort);
+        if (!c->function)
+                return -ENOMEM;
+        return bind(r, c->symbol, (struct binding){.kind = BINDING_FUNCTION, .level = UINT32_MAX, .function = c->function});
+}
+
+/* Does a body go with the sort that was said? */
+static bool fits_result(const struct sort *said, const struct sort *is)
+{
+        return sort_agrees(said, is) || (said->kind == SORT_REAL && is->kind == SORT_INT);
+}
+
+/* The name is read. `has_parameters`: not of define-const. */
+static int read_definition(struct reader *r, struct command *c, bool has_parameters)
+{
+        size_t trail = r->n_trail, values = r->n_values, renamed = r->n_renamed, at;
+        const struct sort *result, **args;
+        int x;
+
+        if (has_parameters) {
+                if ((x = expect(r, TOKEN_OPEN, "the parameters, ((x Sort) …) or ()")) < 0 ||
+                    (x = read_variables(r, r->level, &c->n_terms)) < 0)
+                        return x;
+        }
+        if (!(c->terms = keep_terms(r, r->values + values, c->n_terms)) ||
+            !(args = arena_take(&r->arena, (c->n_terms + 1) * sizeof(*args))))
+                return -ENOMEM;
+        r->n_values = values;
+        for (size_t i = 0; i < c->n_terms; i++)
+                args[i] = c->terms[i]->sort;
+        if ((x = next(r)) < 0 || (x = read_sort(r, &result)) < 0)
+                return x;
+        if (!(c->function = function_of(r->bank, FUNCTION_DEFINED, c->symbol, args, c->n_terms, result)))
+                return -ENOMEM;
+        if (c->kind == COMMAND_DEFINE_FUN_REC) {
+                x = bind(r, c->symbol, (struct binding){.kind = BINDING_FUNCTION, .level = UINT32_MAX, .function = c->function});
+                if (x < 0)
+                        return x;
+        }
+        r->level++;
+        if ((x = next(r)) < 0)
+                return x;
+        at = r->token.begin;
+        if ((x = read_term(r, &c->term)) < 0)
+                return x;
+        r->level--;
+        r->n_renamed = renamed;
+        if (!fits_result(result, c->term->sort))
+                return fail_at(r, at, "the body of %s is not of the sort that is said", (const char *)c->symbol->name.data);
+        if ((x = read_end(r)) < 0)
+                return x;
+        unbind_to(r, trail);
+        return bind(r, c->symbol, (struct binding){.kind = BINDING_FUNCTION, .level = UINT32_MAX, .function = c->function});
+}
+
+static int read_define_fun(struct reader *r, size_t begin, struct command *c)
+{
+        int x = read_symbol(r, &c->symbol);
+
+        return x < 0 ? x : read_definition(r, c, true);
+}
+
+static int read_define_const(struct reader *r, size_t begin, struct command *c)
+{
+        int x = read_symbol(r, &c->symbol);
+
+        return x < 0 ? x : read_definition(r, c, false);
+}
+
+/* ((f ((x S) …) S) …) (body …): the functions become known, the command stays text. */
+static int read_define_funs_rec(struct reader *r, size_t begin, struct command *c)
+{
+        int x = expect(r, TOKEN_OPEN, "the functions, ((f ((x Sort) …) Sort) …)");
+
+        if (x < 0)
+                return x;
+        for (;;) {
+                size_t values = r->n_values, trail = r->n_trail, renamed = r->n_renamed, n;
+                const struct sort *result, **args;
+                const struct function *f;
+                const struct symbol *s;
+
+                if ((x = next(r)) < 0)
+                        return x;
+                if (r->token.kind == TOKEN_CLOSE)
+                        break;
+                if (r->token.kind != TOKEN_OPEN)
+                        return fail_at(r, r->token.begin, "a function, (f ((x Sort) …) Sort), is expected here");
+                if ((x = read_symbol(r, &s)) < 0 || (x = expect(r, TOKEN_OPEN, "the parameters, ((x Sort) …)")) < 0 ||
+                    (x = read_variables(r, r->level, &n)) < 0 || (x = next(r)) < 0 || (x = read_sort(r, &result)) < 0 ||
+                    (x = read_end(r)) < 0)
+                        return x;
+                unbind_to(r, trail);
+                r->n_renamed = renamed;
+                if (!(args = arena_take(&r->arena, (n + 1) * sizeof(*args))))
+                        return -ENOMEM;
+                for (size_t i = 0; i < n; i++)
+                        args[i] = r->values[values + i]->sort;
+                r->n_values = values;
+                f = function_of(r->bank, FUNCTION_DEFINED, s, args, n, result);
+                if (!f || bind(r, s, (struct binding){.kind = BINDING_FUNCTION, .level = UINT32_MAX, .function = f}) < 0)
+                        return -ENOMEM;
+        }
+        if ((x = skip_command(r, begin)) < 0)
+                return x;
+        return keep_text(r, begin, c);
+}
+
+static int read_assert(struct reader *r, size_t begin, struct command *c)
+{
+        size_t at;
+        int x = next(r);
+
+        if (x < 0)
+                return x;
+        at = r->token.begin;
+        if ((x = read_term(r, &c->term)) < 0)
+                return x;
+        if (c->term->sort->kind != SORT_BOOL && c->term->sort->kind != SORT_UNKNOWN)
+                return fail_at(r, at, "what is asserted is of sort Bool");
+        return read_end(r);
+}
+
+/* (check-sat-assuming (a …)), (get-value (t …)) */
+static int read_terms(struct reader *r, size_t begin, struct command *c)
+{
+        size_t values = r->n_values;
+        int x = expect(r, TOKEN_OPEN, "a list of terms, (t …)");
+
+        if (x < 0)
+                return x;
+        for (;; c->n_terms++) {
+                const struct term *t;
+
+                if ((x = next(r)) < 0)
+                        return x;
+                if (r->token.kind == TOKEN_CLOSE)
+                        break;
+                if ((x = read_term(r, &t)) < 0)
+                        return x;
+                r->values[r->n_values++] = t; /* it stood there */
+        }
+        c->terms = keep_terms(r, r->values + values, c->n_terms);
+        r->n_values = values;
+        return c->terms ? read_end(r) : -ENOMEM;
+}
+
+static int read_levels(struct reader *r, size_t begin, struct command *c)
+{
+        int x = next(r);
+
+        if (x < 0)
+                return x;
+        c->levels = 1;
+        if (r->token.kind == TOKEN_NUMERAL) {
+                if (numeral_value(r->token.text, &c->levels) < 0)
+                        return fail_at(r, r->token.begin, "no script has as many levels");
+                if ((x = next(r)) < 0)
+                        return x;
+        }
+        if (r->token.kind != TOKEN_CLOSE)
+                return fail_at(r, r->token.begin, "a number of levels, or nothing, is expected here");
+        if (c->kind == COMMAND_POP) {
+                if (c->levels > r->n_levels)
+                        return fail_at(r, begin, "pop of %u level%s, and %zu pushed", c->levels, c->levels == 1 ? "" : "s",
+                                       r->n_levels);
+                if (c->levels > 0) {
+                        r->n_levels -= c->levels;
+                        unbind_to(r, r->levels[r->n_levels]);
+                }
+                return 0;
+        }
+        if (c->levels > 1000000)
+                return fail_at(r, begin, "push of %u levels; more than 1000000 at once are not supported", c->levels);
+        for (uint32_t i = 0; i < c->levels; i++) {
+                if (list_grow(r->levels, r->n_levels) < 0)
+                        return -ENOMEM;
+                r->levels[r->n_levels++] = r->n_trail;
+        }
+        return 0;
+}
+
+static int read_reset(struct reader *r, size_t begin, struct command *c)
+{
+        int x = read_end(r);
+
+        unbind_to(r, c->kind == COMMAND_RESET || r->n_levels == 0 ? 0 : r->levels[0]);
+        r->n_levels = 0;
+        if (c->kind == COMMAND_RESET)
+                r->numerals_are_real = false;
+        return x;
+}
+
+static int read_plain(struct reader *r, size_t begin, struct command *c)
+{
+        return read_end(r);
+}
+
+static int read_as_text(struct reader *r, size_t begin, struct command *c)
+{
+        int x = skip_command(r, begin);
+
+        return x < 0 ? x : keep_text(r, begin, c);
+}
+
+static int read_declare_datatypes(struct reader *r, size_t begin, struct command *c)
+{
+        int x = read_datatypes(r, false);
+
+        if (x < 0 || (x = read_end(r)) < 0)
+                return x;
+        return keep_text(r, begin, c);
+}
+
+static int read_declare_datatype(struct reader *r, size_t begin, struct command *c)
+{
+        int x = read_datatypes(r, true);
+
+        if (x < 0 || (x = read_end(r)) < 0)
+                return x;
+        return keep_text(r, begin, c);
+}
+
+struct command_row {
+        const char *name;
+        enum command_kind kind;
+        int (*read)(struct reader *r, size_t begin, struct command *c); /* behind the name */
+};
+
+static const struct command_row *command_row(struct slice name)
+{
+        static const struct command_row rows[] = {
+                {"assert", COMMAND_ASSERT, read_assert},
+                {"declare-fun", COMMAND_DECLARE_FUN, read_declare_fun},
+                {"declare-const", COMMAND_DECLARE_CONST, read_declare_fun},
+                {"define-fun", COMMAND_DEFINE_FUN, read_define_fun},
+                {"check-sat", COMMAND_CHECK_SAT, read_plain},
+                {"set-info", COMMAND_SET_INFO, read_set_info},
+                {"set-option", COMMAND_SET_OPTION, read_set_info},
+                {"set-logic", COMMAND_SET_LOGIC, read_set_logic},
+                {"push", COMMAND_PUSH, read_levels},
+                {"pop", COMMAND_POP, read_levels},
+                {"check-sat-assuming", COMMAND_CHECK_SAT_ASSUMING, read_terms},
+                {"exit", COMMAND_EXIT, read_plain},
+                {"declare-sort", COMMAND_DECLARE_SORT, read_declare_sort},
+                {"define-sort", COMMAND_DEFINE_SORT, read_define_sort},
+                {"define-const", COMMAND_DEFINE_FUN, read_define_const},
+                {"define-fun-rec", COMMAND_DEFINE_FUN_REC, read_define_fun},
+                {"define-funs-rec", COMMAND_DEFINE_FUNS_REC, read_define_funs_rec},
+                {"declare-datatypes", COMMAND_DECLARE_DATATYPES, read_declare_datatypes},
+                {"declare-datatype", COMMAND_DECLARE_DATATYPES, read_declare_datatype},
+                {"get-value", COMMAND_GET_VALUE, read_terms},
+                {"reset", COMMAND_RESET, read_reset},
+                {"reset-assertions", COMMAND_RESET_ASSERTIONS, read_reset},
+                {"get-model", COMMAND_GET, read_as_text},
+                {"get-info", COMMAND_GET, read_as_text},
+                {"get-option", COMMAND_GET, read_as_text},
+                {"get-unsat-core", COMMAND_GET, read_as_text},
+                {"get-unsat-assumptions", COMMAND_GET, read_as_text},
+                {"get-proof", COMMAND_GET, read_as_text},
+                {"get-assertions", COMMAND_GET, read_as_text},
+                {"get-assignment", COMMAND_GET, read_as_text},
+                {"echo", COMMAND_GET, read_as_text},
+        };
+
+        for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+                if (name.size == strlen(rows[i].name) && memcmp(name.data, rows[i].name, name.size) == 0)
+                        return &rows[i];
+        return NULL;
+}
+
+/* What cannot be understood is kept as it stands. Where the reader stood before is as if it had not been. */
+static int read_opaque(struct reader *r, size_t begin, size_t trail, uint32_t level, size_t n_occurrences, struct command *c)
+{
+        int x;
+
+        unbind_to(r, trail);
+        r->n_frames = r->n_values = r->n_lets = r->n_names = r->n_renamed = 0;
+        r->level = level;
+        r->script->n_occurrences = n_occurrences;
+        if (r->options->is_strict)
+                return fail_at(r, begin,
+                               "this command uses what is not supported here; without strictness it would be kept as text");
+        *c = (struct command){.kind = COMMAND_OPAQUE};
+        r->t.p = r->t.base + begin + 1;
+        if ((x = skip_command(r, begin)) < 0)
+                return x;
+        r->script->n_opaque_commands++;
+        return keep_text(r, begin, c);
+}
+
+static int bind_names(struct reader *r)
+{
+        int x = 0;
+
+        for (size_t i = 0; i < r->n_names && x == 0; i++)
+                x = bind(r, r->names[i]->symbol,
+                         (struct binding){.kind = BINDING_FUNCTION, .level = UINT32_MAX, .function = r->names[i]});
+        r->n_names = 0;
+        return x;
+}
+
+static int read_command(struct reader *r)
+{
+        size_t begin = r->token.begin, trail = r->n_trail, n_occurrences = r->script->n_occurrences;
+        struct script *s = r->script;
+        const struct command_row *row;
+        struct command c = {0};
+        int x;
+
+        if (r->token.kind == TOKEN_CLOSE)
+                return fail_at(r, begin, "a closing parenthesis, and none is open");
+        if (r->token.kind != TOKEN_OPEN)
+                return fail_at(r, begin, "a command, which begins with a parenthesis, is expected here");
+        if ((x = expect(r, TOKEN_SYMBOL, "the name of a command")) < 0)
+                return x;
+        row = command_row(r->token.text);
+        if (row) {
+                c.kind = row->kind;
+                x = row->read(r, begin, &c);
+        } else {
+                x = -EOPNOTSUPP;
+        }
+        if (x == -EOPNOTSUPP) {
+                x = read_opaque(r, begin, trail, 0, n_occurrences, &c);
+                r->may_be_undeclared |= c.kind == COMMAND_OPAQUE && (!row || row->kind != COMMAND_ASSERT);
+        }
+        if (x == 0)
+                x = bind_names(r);
+        if (x < 0)
+                return x;
+        c.span = (struct span){begin, r->token.end};
+        if (!grow(s->commands, s->n_commands, s->commands_size))
+                return -ENOMEM;
+        s->commands[s->n_commands++] = c;
+        return check_memory(r);
+}
+
+static void reader_done(struct reader *r)
+{
+        unbind_to(r, 0);
+        arena_done(&r->arena);
+        free(r->trail);
+        free(r->levels);
+        free(r->frames);
+        free(r->values);
+        free(r->value_levels);
+        free(r->lets);
+        free(r->names);
+}
+
+int script_read(struct slice bytes, const struct script_options *options, struct script **ret)
+{
+        static const struct script_options usual = {.dialect = DIALECT_2_6};
+        cleanup_script struct script *s = NULL;
+        cleanup(reader_done) struct reader r = {.options = options ? options : &usual, .bytes = bytes};
+        int x = script_new(r.options->bank, r.options->dialect, &s);
+
+        if (x < 0)
+                return x;
+        r.script = s;
+        r.bank = s->bank;
+        tokenizer_init(&r.t, bytes, r.options->dialect);
+        while ((x = next(&r)) == 0 && r.token.kind != TOKEN_END)
+                if ((x = read_command(&r)) < 0)
+                        break;
+        if (x < 0)
+                return x;
+        *ret = steal_pointer(s);
+        return 0;
+}

@@ -1,0 +1,128 @@
+/* What the files of this room share: the bank's tables, and making terms without checks. */
+#pragma once
+
+#include "core/smtlib/print.h"
+
+/* -- memory that goes at once ------------------------------------------------------------------------------------- */
+
+struct arena_chunk;
+struct arena {
+        struct arena_chunk *chunks;
+        char *p, *end;
+        size_t size; /* of all chunks */
+};
+void *arena_take(struct arena *a, size_t size); /* aligned to 8, not cleared; NULL: no memory */
+void arena_done(struct arena *a);
+
+/* -- tables of unique things ----------------------------------------------------------------------------------------- */
+
+/* Open addressing over ids; the things themselves are listed by id. */
+struct table {
+        struct table_slot {
+                uint32_t hash, id_and_1; /* 0: empty */
+        } * slots;
+        void **items;
+        size_t n, mask, items_size;
+};
+int table_reserve(struct table *t);                         /* room for one more; 0 or -ENOMEM */
+void table_add(struct table *t, uint32_t hash, void *item); /* room was reserved */
+void table_done(struct table *t);
+
+/* for (TABLE_EACH(t, hash, slot, item)) visits what may be equal. */
+static inline struct table_slot *table_first(const struct table *t, uint32_t hash)
+{
+        return t->slots ? &t->slots[hash & t->mask] : NULL;
+}
+static inline struct table_slot *table_next(const struct table *t, struct table_slot *s)
+{
+        return &t->slots[(size_t)(s + 1 - t->slots) & t->mask];
+}
+
+/* -- the bank ------------------------------------------------------------------------------------------------------------- */
+
+struct bank {
+        unsigned refs;
+        int error;
+        uint64_t seed; /* of its hashes */
+        struct arena arena;
+        struct table symbols, sorts, functions, terms;
+        const struct sort *simple[SORT_BITVEC];
+        const struct term *bool_terms[2];
+        uint64_t fresh; /* the last number given to a fresh symbol */
+};
+
+static inline uint64_t hash_mix(uint64_t h, uint64_t x)
+{
+        h = (h ^ x) * UINT64_C(0x9e3779b97f4a7c15);
+        return h ^ h >> 32;
+}
+int bank_failed(struct bank *b, int r); /* keeps r (a -errno); returns it */
+/* The sentence is kept, too. */
+#define bank_errorf(b, r, ...) bank_failed(b, errorf(r, __VA_ARGS__))
+
+/* What makes a term unique but for its arguments; zero what is not used. */
+struct term_head {
+        enum term_kind kind;
+        enum op op;
+        bool is_qualified;
+        bool is_open; /* quantifiers only: for others it follows from the arguments */
+        const struct sort *sort;
+        union {
+                uint32_t index[2];
+                uint32_t n_bound;
+                const struct symbol *value;
+                uint64_t extra;
+        };
+        union {
+                const struct symbol *symbol;
+                const struct function *function;
+                const void *head;
+        };
+};
+/* No check of sorts; the arguments are not NULL. */
+const struct term *term_intern(struct bank *b, const struct term_head *h, const struct term *const *args, size_t n);
+const struct term *term_literal(struct bank *b, const struct sort *sort, struct slice text);
+
+const struct sort *quantifier_sort(struct bank *b, enum term_kind kind, const struct term *const *variables, size_t n,
+                                   const struct term *body);
+
+const struct sort *sort_named_kind(struct bank *b, enum sort_kind kind, const struct symbol *s, const struct sort *const *args,
+                                   size_t n);
+/* The sort with others for its parameters; NULL as ever. */
+const struct sort *sort_instantiate(struct bank *b, const struct sort *s, const struct sort *const *parameters,
+                                    const struct sort *const *with, size_t n);
+
+struct slice digits_trimmed(struct slice digits); /* without zeros in front */
+bool digits_only(struct slice s);
+
+/* -- walking ------------------------------------------------------------------------------------------------------------------- */
+
+/* Numbers by id, of a term or of a symbol: an array where the terms at hand are a good part of their bank, else a hash table. A map that
+ * is all zero is empty, for any ids. */
+struct term_map {
+        uint32_t *dense;
+        size_t n_dense;
+        struct term_map_slot {
+                uint32_t id_and_1, value;
+        } * slots;
+        size_t mask, n;
+};
+int term_map_init(struct term_map *m, const struct term *const *roots, size_t n); /* for subterms of these; 0 or -ENOMEM */
+void term_map_done(struct term_map *m);
+uint32_t id_map_get(const struct term_map *m, uint32_t id);      /* 0 unless it was set */
+int id_map_set(struct term_map *m, uint32_t id, uint32_t value); /* 0 or -ENOMEM */
+static inline uint32_t term_map_get(const struct term_map *m, const struct term *t)
+{
+        return id_map_get(m, t->id);
+}
+static inline int term_map_set(struct term_map *m, const struct term *t, uint32_t value)
+{
+        return id_map_set(m, t->id, value);
+}
+#define cleanup_term_map cleanup(term_map_done)
+
+/* The first argument that is a subterm: those before are a quantifier's variables. */
+static inline size_t term_first_arg(const struct term *t)
+{
+        return term_is_quantifier(t) ? t->n_bound : 0;
+}

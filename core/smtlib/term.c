@@ -1,0 +1,640 @@
+/* Making terms. */
+#include "core/smtlib/smtlib_internal.h"
+
+static uint64_t head_hash(const struct bank *b, const struct term_head *h)
+{
+        uint64_t hash = hash_mix(b->seed, (uint64_t)h->kind << 48 | (uint64_t)h->is_qualified << 40 | h->op);
+
+        hash = hash_mix(hash, h->sort->id);
+        if (h->kind == TERM_OPERATOR || term_kind_is_quantifier(h->kind))
+                hash = hash_mix(hash, h->extra);
+        else if (h->kind == TERM_FUNCTION)
+                hash = hash_mix(hash, h->function->id);
+        else
+                hash = hash_mix(hash, h->symbol->id + ((uint64_t)(h->value ? h->value->id + 1 : 0) << 32));
+        return hash;
+}
+
+static bool is_same(const struct term *t, const struct term_head *h, const struct term *const *args, size_t n)
+{
+        uint64_t extra;
+
+        memcpy(&extra, &t->index, sizeof(extra));
+        return t->kind == h->kind && t->op == h->op && t->n_args == n && t->sort == h->sort && t->symbol == h->symbol &&
+               extra == h->extra && t->is_qualified == h->is_qualified &&
+               (n == 0 || memcmp(t->args, args, n * sizeof(*args)) == 0);
+}
+
+static void sum_up(struct term *t, const struct term_head *h)
+{
+        t->depth = 1;
+        t->tree_size = 1;
+        t->is_open = t->kind == TERM_VARIABLE;
+        t->has_quantifier = term_is_quantifier(t);
+        for (size_t i = 0; i < t->n_args; i++) {
+                const struct term *x = t->args[i];
+
+                t->depth = MAX(t->depth, x->depth == UINT32_MAX ? x->depth : x->depth + 1);
+                t->tree_size = t->tree_size > UINT64_MAX - x->tree_size ? UINT64_MAX : t->tree_size + x->tree_size;
+                t->is_open |= x->is_open;
+                t->has_quantifier |= x->has_quantifier;
+        }
+        if (term_is_quantifier(t))
+                t->is_open = h->is_open;
+}
+
+const struct term *term_intern(struct bank *b, const struct term_head *h, const struct term *const *args, size_t n)
+{
+        uint64_t mixed = head_hash(b, h);
+        struct term *made;
+        uint32_t hash;
+
+        _Static_assert(sizeof(h->extra) == sizeof(made->index) && sizeof(h->extra) >= sizeof(made->value), "extra is all of it");
+        for (size_t i = 0; i < n; i++)
+                mixed = hash_mix(mixed, args[i]->id);
+        hash = (uint32_t)mixed;
+        for (struct table_slot *s = table_first(&b->terms, hash); s && s->id_and_1 != 0; s = table_next(&b->terms, s)) {
+                const struct term *found;
+
+                if (s->hash != hash)
+                        continue;
+                found = b->terms.items[s->id_and_1 - 1];
+                if (is_same(found, h, args, n))
+                        return found;
+        }
+        if (n >= UINT32_MAX || table_reserve(&b->terms) < 0 ||
+            !(made = arena_take(&b->arena, sizeof(*made) + n * sizeof(*args)))) {
+                bank_failed(b, -ENOMEM);
+                return NULL;
+        }
+        *made = (struct term){
+                .id = (uint32_t)b->terms.n,
+                .hash = hash,
+                .kind = h->kind,
+                .is_qualified = h->is_qualified,
+                .op = h->op,
+                .n_args = (uint32_t)n,
+                .sort = h->sort,
+                .symbol = h->symbol,
+        };
+        memcpy(&made->index, &h->extra, sizeof(h->extra));
+        if (n > 0)
+                memcpy(made->args, args, n * sizeof(*args));
+        sum_up(made, h);
+        table_add(&b->terms, hash, made);
+        return made;
+}
+
+/* -- literals -- */
+
+const struct term *term_literal(struct bank *b, const struct sort *sort, struct slice text)
+{
+        struct term_head h = {.kind = TERM_LITERAL, .sort = sort};
+
+        h.symbol = symbol_of(b, text);
+        return h.symbol && sort ? term_intern(b, &h, NULL, 0) : NULL;
+}
+
+bool digits_only(struct slice s)
+{
+        const char *p = s.data;
+
+        for (size_t i = 0; i < s.size; i++)
+                if (p[i] < '0' || p[i] > '9')
+                        return false;
+        return s.size > 0;
+}
+
+struct slice digits_trimmed(struct slice digits)
+{
+        const char *p = digits.data, *end = p + digits.size;
+
+        while (end - p > 1 && *p == '0')
+                p++;
+        return SLICE(p, (size_t)(end - p));
+}
+
+const struct term *term_true(struct bank *b)
+{
+        return b->bool_terms[1];
+}
+
+const struct term *term_false(struct bank *b)
+{
+        return b->bool_terms[0];
+}
+
+const struct term *term_int_digits(struct bank *b, struct slice digits)
+{
+        if (!digits_only(digits)) {
+                bank_errorf(b, -EINVAL, "an integer is written in digits");
+                return NULL;
+        }
+        return term_literal(b, sort_simple(b, SORT_INT), digits_trimmed(digits));
+}
+
+const struct term *term_real_digits(struct bank *b, struct slice digits)
+{
+        const char *point = digits.size > 0 ? memchr(digits.data, '.', digits.size) : NULL;
+        size_t whole = point ? (size_t)(point - (const char *)digits.data) : digits.size;
+        struct slice left = SLICE(digits.data, whole), right = point ? SLICE(point + 1, digits.size - whole - 1) : SLICE("0", 1);
+        cleanup_buffer struct buffer text = {0};
+
+        if (!digits_only(left) || !digits_only(right)) {
+                bank_errorf(b, -EINVAL, "a real number is written in digits, a point and digits");
+                return NULL;
+        }
+        left = digits_trimmed(left);
+        while (right.size > 1 && ((const char *)right.data)[right.size - 1] == '0')
+                right.size--;
+        if (point && left.data == digits.data && right.data == point + 1 && digits.size == left.size + 1 + right.size)
+                return term_literal(b, sort_simple(b, SORT_REAL), digits);
+        buffer_add(&text, left.data, left.size);
+        buffer_adds(&text, ".");
+        buffer_add(&text, right.data, right.size);
+        if (buffer_error(&text) < 0) {
+                bank_failed(b, -ENOMEM);
+                return NULL;
+        }
+        return term_literal(b, sort_simple(b, SORT_REAL), SLICE(text.data, text.size));
+}
+
+static const struct term *number(struct bank *b, int64_t value, const struct term *(*make)(struct bank *b, struct slice digits))
+{
+        char digits[24];
+        const struct term *t;
+
+        snprintf(digits, sizeof(digits), "%llu", value < 0 ? -(unsigned long long)value : (unsigned long long)value);
+        t = make(b, slice_string(digits));
+        return value < 0 ? term_op1(b, OP_NEGATE, t) : t;
+}
+
+const struct term *term_int(struct bank *b, int64_t value)
+{
+        return number(b, value, term_int_digits);
+}
+
+const struct term *term_real(struct bank *b, int64_t value)
+{
+        return number(b, value, term_real_digits);
+}
+
+const struct term *term_string_canonical(struct bank *b, struct slice text)
+{
+        return term_literal(b, sort_simple(b, SORT_STRING), text);
+}
+
+const struct term *term_string_of(struct bank *b, const uint32_t *characters, size_t n)
+{
+        cleanup_buffer struct buffer text = {0};
+
+        buffer_adds(&text, "");
+        for (size_t i = 0; i < n; i++) {
+                if (characters[i] > CHARACTER_MOST) {
+                        bank_errorf(b, -EINVAL, "no character has the code %u; the last is %u", characters[i], CHARACTER_MOST);
+                        return NULL;
+                }
+                dialect_add_character(&text, characters[i]);
+        }
+        if (buffer_error(&text) < 0) {
+                bank_failed(b, -ENOMEM);
+                return NULL;
+        }
+        return term_string_canonical(b, SLICE(text.data, text.size));
+}
+
+const struct term *term_string(struct bank *b, const char *ascii)
+{
+        cleanup_buffer struct buffer text = {0};
+
+        buffer_adds(&text, "");
+        for (const char *p = ascii; *p; p++)
+                dialect_add_character(&text, (uint8_t)*p);
+        if (buffer_error(&text) < 0) {
+                bank_failed(b, -ENOMEM);
+                return NULL;
+        }
+        return term_string_canonical(b, SLICE(text.data, text.size));
+}
+
+const struct term *term_bitvec(struct bank *b, uint64_t value, uint32_t width)
+{
+        char text[2 + 64 + 1] = "#b";
+
+        if (width > 64) {
+                snprintf(text, sizeof(text), "bv%llu", (unsigned long long)value);
+                return term_literal(b, sort_bitvec(b, width), slice_string(text));
+        }
+        for (uint32_t i = 0; i < width; i++)
+                text[2 + i] = (value >> (width - 1 - i)) & 1 ? '1' : '0';
+        return term_literal(b, sort_bitvec(b, width), SLICE(text, 2 + width));
+}
+
+const struct term *term_bitvec_digits(struct bank *b, struct slice decimal, uint32_t width)
+{
+        struct slice digits = digits_trimmed(decimal);
+        cleanup_buffer struct buffer text = {0};
+        uint64_t value = 0;
+
+        if (!digits_only(decimal)) {
+                bank_errorf(b, -EINVAL, "the value of a bit-vector is written in digits");
+                return NULL;
+        }
+        if (width <= 64) {
+                for (size_t i = 0; i < digits.size; i++)
+                        value = value * 10 + (uint64_t)(((const char *)digits.data)[i] - '0'); /* modulo 2^64 */
+                return term_bitvec(b, value, width);
+        }
+        buffer_adds(&text, "bv");
+        buffer_add(&text, digits.data, digits.size);
+        if (buffer_error(&text) < 0) {
+                bank_failed(b, -ENOMEM);
+                return NULL;
+        }
+        return term_literal(b, sort_bitvec(b, width), SLICE(text.data, text.size));
+}
+
+/* -- variables and constants -- */
+
+const struct term *term_variable(struct bank *b, const struct symbol *s, const struct sort *sort)
+{
+        if (!s || !sort)
+                return NULL;
+        return term_intern(b, &(struct term_head){.kind = TERM_VARIABLE, .sort = sort, .symbol = s}, NULL, 0);
+}
+
+const struct term *term_fresh_variable(struct bank *b, const char *stem, const struct sort *sort)
+{
+        return term_variable(b, symbol_fresh(b, slice_string(stem)), sort);
+}
+
+const struct term *term_fresh_constant(struct bank *b, const char *stem, const struct sort *sort)
+{
+        const struct function *f = sort ? function_fresh(b, stem, sort) : NULL;
+
+        return f ? term_constant(b, f) : NULL;
+}
+
+/* -- applications -- */
+
+#define FEW 16
+
+/* The sorts of a list of terms, in `few` when it is short. NULL: no memory. */
+static const struct sort **sorts_of(const struct term *const *args, size_t n, const struct sort *few[FEW])
+{
+        const struct sort **sorts = n <= FEW ? few : calloc(n, sizeof(*sorts));
+
+        for (size_t i = 0; sorts && i < n; i++)
+                sorts[i] = args[i]->sort;
+        return sorts;
+}
+
+static bool has_null(const struct term *const *args, size_t n)
+{
+        for (size_t i = 0; i < n; i++)
+                if (!args[i])
+                        return true;
+        return false;
+}
+
+static int apply(struct bank *b, enum op op, const uint32_t *index, size_t n_index, const struct term *const *args, size_t n,
+                 const struct sort *ascribed, const struct term **ret)
+{
+        struct term_head h = {.kind = TERM_OPERATOR, .op = op, .is_qualified = ascribed != NULL};
+        const struct sort *few[FEW] = {0}, **sorts;
+        int r;
+
+        if (has_null(args, n))
+                return b->error ? b->error : bank_errorf(b, -EINVAL, "an argument of %s is missing", operator_row(op)->name);
+        for (size_t i = 0; i < n_index && i < 2; i++)
+                h.index[i] = index[i];
+        if (op == OP_RE_LOOP && n_index == 1)
+                h.index[1] = UINT32_MAX;
+        sorts = sorts_of(args, n, few);
+        if (!sorts)
+                return bank_failed(b, -ENOMEM);
+        r = operator_check(b, op, h.index, n_index, sorts, n, ascribed, &h.sort);
+        if (sorts != few)
+                free(sorts);
+        if (r < 0)
+                return r;
+        *ret = term_intern(b, &h, args, n);
+        return *ret ? 0 : b->error;
+}
+
+int term_apply(struct bank *b, enum op op, const uint32_t *index, size_t n_index, const struct term *const *args, size_t n,
+               const struct term **ret)
+{
+        return apply(b, op, index, n_index, args, n, NULL, ret);
+}
+
+const struct term *term_op(struct bank *b, enum op op, const struct term *const *args, size_t n)
+{
+        const struct term *t;
+
+        return apply(b, op, NULL, 0, args, n, NULL, &t) < 0 ? NULL : t;
+}
+
+const struct term *term_op1(struct bank *b, enum op op, const struct term *x)
+{
+        return term_op(b, op, &x, 1);
+}
+
+const struct term *term_op2(struct bank *b, enum op op, const struct term *x, const struct term *y)
+{
+        return term_op(b, op, (const struct term *[]){x, y}, 2);
+}
+
+const struct term *term_op3(struct bank *b, enum op op, const struct term *x, const struct term *y, const struct term *z)
+{
+        return term_op(b, op, (const struct term *[]){x, y, z}, 3);
+}
+
+const struct term *term_and(struct bank *b, const struct term *const *args, size_t n)
+{
+        return n == 0 ? term_true(b) : n == 1 ? args[0] : term_op(b, OP_AND, args, n);
+}
+
+const struct term *term_or(struct bank *b, const struct term *const *args, size_t n)
+{
+        return n == 0 ? term_false(b) : n == 1 ? args[0] : term_op(b, OP_OR, args, n);
+}
+
+const struct term *term_not(struct bank *b, const struct term *x)
+{
+        return x && x->op == OP_NOT ? x->args[0] : term_op1(b, OP_NOT, x);
+}
+
+const struct term *term_array_constant(struct bank *b, const struct sort *array, const struct term *element)
+{
+        const struct term *t;
+
+        return array && apply(b, OP_ARRAY_CONST, NULL, 0, &element, 1, array, &t) == 0 ? t : NULL;
+}
+
+static int check_call(struct bank *b, const struct function *f, const struct term *const *args, size_t n)
+{
+        if (n != f->n_args)
+                return bank_errorf(b, -EINVAL, "%s takes %u argument%s; %zu given", (const char *)f->symbol->name.data, f->n_args,
+                                   f->n_args == 1 ? "" : "s", n);
+        for (size_t i = 0; i < n; i++) {
+                const struct sort *is = args[i]->sort, *wanted = f->args[i];
+                cleanup_buffer struct buffer first = {0}, second = {0};
+
+                if (is == wanted || sort_agrees(is, wanted) || (is->kind == SORT_INT && wanted->kind == SORT_REAL))
+                        continue;
+                sort_print(is, &first);
+                sort_print(wanted, &second);
+                return bank_errorf(b, -EINVAL, "argument %zu of %s is %s, and should be %s", i + 1,
+                                   (const char *)f->symbol->name.data, first.data ? first.data : "?",
+                                   second.data ? second.data : "?");
+        }
+        return 0;
+}
+
+const struct term *term_call_as(struct bank *b, const struct function *f, const struct sort *sort, const struct term *const *args,
+                                size_t n)
+{
+        struct term_head h = {.kind = TERM_FUNCTION, .is_qualified = sort != NULL, .function = f};
+
+        if (!f || has_null(args, n) || check_call(b, f, args, n) < 0)
+                return NULL;
+        h.sort = sort ? sort : f->result;
+        return term_intern(b, &h, args, n);
+}
+
+const struct term *term_call(struct bank *b, const struct function *f, const struct term *const *args, size_t n)
+{
+        return term_call_as(b, f, NULL, args, n);
+}
+
+const struct term *term_constant(struct bank *b, const struct function *f)
+{
+        return term_call_as(b, f, NULL, NULL, 0);
+}
+
+const struct term *term_opaque(struct bank *b, struct slice head, const struct sort *sort, bool is_qualified,
+                               const struct term *const *args, size_t n)
+{
+        struct term_head h = {.kind = TERM_OPAQUE, .is_qualified = is_qualified, .sort = sort};
+
+        if (!sort || has_null(args, n) || !(h.symbol = symbol_of(b, head)))
+                return NULL;
+        return term_intern(b, &h, args, n);
+}
+
+/* -- quantifiers and annotations -- */
+
+/* Is there a variable free in the body that these do not bind? */
+static int is_open_without(const struct term *body, const struct term *const *variables, size_t n)
+{
+        cleanup_term_list struct term_list all = {0};
+        int r;
+
+        if (!body->is_open)
+                return 0;
+        r = term_free_variables(body, &all);
+        for (size_t i = 0; r == 0 && i < all.n; i++) {
+                bool is_bound = false;
+
+                for (size_t k = 0; k < n && !is_bound; k++)
+                        is_bound = variables[k] == all.list[i];
+                if (!is_bound)
+                        return 1;
+        }
+        return r;
+}
+
+const struct term *term_quantifier(struct bank *b, enum term_kind kind, const struct term *const *variables, size_t n,
+                                   const struct term *body)
+{
+        struct term_head h = {.kind = kind};
+        cleanup_free const struct term **args = NULL;
+        int r;
+
+        assert(term_kind_is_quantifier(kind));
+        if (!body || has_null(variables, n) || n == 0)
+                return body;
+        for (size_t i = 0; i < n; i++)
+                if (variables[i]->kind != TERM_VARIABLE) {
+                        bank_errorf(b, -EINVAL, "a quantifier binds variables only");
+                        return NULL;
+                }
+        if (kind != TERM_LAMBDA && body->sort->kind != SORT_BOOL && body->sort->kind != SORT_UNKNOWN) {
+                bank_errorf(b, -EINVAL, "the body of a quantifier is of sort Bool");
+                return NULL;
+        }
+        args = calloc(n + 1, sizeof(*args));
+        r = args ? is_open_without(body, variables, n) : -ENOMEM;
+        if (r < 0) {
+                bank_failed(b, r);
+                return NULL;
+        }
+        memcpy(args, variables, n * sizeof(*args));
+        args[n] = body;
+        h.n_bound = (uint32_t)n;
+        h.is_open = r > 0;
+        h.sort = quantifier_sort(b, kind, variables, n, body);
+        return h.sort ? term_intern(b, &h, args, n + 1) : NULL;
+}
+
+const struct sort *quantifier_sort(struct bank *b, enum term_kind kind, const struct term *const *variables, size_t n,
+                                   const struct term *body)
+{
+        if (kind != TERM_LAMBDA)
+                return sort_simple(b, SORT_BOOL);
+        return n == 1 ? sort_array(b, variables[0]->sort, body->sort) : sort_simple(b, SORT_UNKNOWN);
+}
+
+const struct term *term_annotate(struct bank *b, const struct term *t, struct slice keyword, struct slice value,
+                                 const struct term *const *patterns, size_t n)
+{
+        struct term_head h = {.kind = TERM_ANNOTATED};
+        cleanup_free const struct term **args = calloc(n + 1, sizeof(*args));
+
+        if (!t || has_null(patterns, n))
+                return NULL;
+        if (!args || !(h.symbol = symbol_of(b, keyword)) || (value.data && !(h.value = symbol_of(b, value)))) {
+                bank_failed(b, -ENOMEM);
+                return NULL;
+        }
+        h.sort = t->sort;
+        args[0] = t;
+        if (n > 0)
+                memcpy(args + 1, patterns, n * sizeof(*args));
+        return term_intern(b, &h, args, n + 1);
+}
+
+static const struct term *annotated_with(struct bank *b, const struct term *t, const struct term *const *args)
+{
+        struct term_head h = {.kind = TERM_ANNOTATED, .sort = args[0]->sort, .symbol = t->symbol, .value = t->value};
+
+        return term_intern(b, &h, args, t->n_args);
+}
+
+const struct term *term_with_args(struct bank *b, const struct term *t, const struct term *const *args)
+{
+        const struct term *made;
+
+        if (has_null(args, t->n_args))
+                return NULL;
+        if (t->n_args == 0 || memcmp(args, t->args, t->n_args * sizeof(*args)) == 0)
+                return t;
+        switch (t->kind) {
+        case TERM_FUNCTION:
+                return term_call_as(b, t->function, t->is_qualified ? t->sort : NULL, args, t->n_args);
+        case TERM_OPERATOR:
+                return apply(b, t->op, t->index, term_n_index(t), args, t->n_args, t->is_qualified ? t->sort : NULL, &made) < 0
+                               ? NULL
+                               : made;
+        case TERM_OPAQUE:
+                return term_opaque(b, t->symbol->name, t->sort, t->is_qualified, args, t->n_args);
+        case TERM_FORALL:
+        case TERM_EXISTS:
+        case TERM_LAMBDA:
+                return term_quantifier(b, t->kind, args, t->n_bound, args[t->n_bound]);
+        case TERM_ANNOTATED:
+                return annotated_with(b, t, args);
+        case TERM_LITERAL:
+        case TERM_VARIABLE:
+        case N_TERM_KINDS:
+                break;
+        }
+        return t;
+}
+
+/* -- values -- */
+
+bool term_to_int(const struct term *t, int64_t *ret)
+{
+        const struct term *x = t->op == OP_NEGATE ? t->args[0] : t;
+        const char *p;
+        int64_t value = 0;
+
+        if (x->kind != TERM_LITERAL || !sort_is_number(x->sort))
+                return false;
+        p = x->symbol->name.data;
+        for (; *p && *p != '.'; p++)
+                if (__builtin_mul_overflow(value, 10, &value) || __builtin_add_overflow(value, *p - '0', &value))
+                        return false;
+        if (*p == '.' && strcmp(p, ".0") != 0)
+                return false;
+        *ret = x == t ? value : -value;
+        return true;
+}
+
+static bool literal_to_real(const struct term *t, double *ret)
+{
+        bool is_negative = t->op == OP_NEGATE;
+        const struct term *x = is_negative ? t->args[0] : t;
+        double value = 0, unit = 0;
+
+        if (x->kind != TERM_LITERAL || !sort_is_number(x->sort))
+                return false;
+        for (const char *p = x->symbol->name.data; *p; p++) { /* strtod() would ask the locale */
+                if (*p == '.') {
+                        unit = 1;
+                } else if (unit > 0) {
+                        unit /= 10;
+                        value += unit * (*p - '0');
+                } else {
+                        value = value * 10 + (*p - '0');
+                }
+        }
+        *ret = is_negative ? -value : value;
+        return true;
+}
+
+bool term_to_real(const struct term *t, double *ret)
+{
+        bool is_negative = t->op == OP_NEGATE;
+        const struct term *x = is_negative ? t->args[0] : t;
+        double over, under;
+
+        if (x->op != OP_DIVIDE)
+                return literal_to_real(t, ret);
+        if (x->n_args != 2 || !literal_to_real(x->args[0], &over) || !literal_to_real(x->args[1], &under) || under == 0)
+                return false;
+        *ret = (is_negative ? -over : over) / under;
+        return true;
+}
+
+bool term_to_bitvec(const struct term *t, uint64_t *ret)
+{
+        const char *p;
+        uint64_t value = 0;
+
+        if (t->kind != TERM_LITERAL || t->sort->kind != SORT_BITVEC || t->sort->index[0] > 64)
+                return false;
+        for (p = (const char *)t->symbol->name.data + 2; *p; p++)
+                value = value << 1 | (uint64_t)(*p == '1');
+        *ret = value;
+        return true;
+}
+
+int term_to_string(const struct term *t, uint32_t **ret, size_t *ret_n)
+{
+        uint32_t *list, character;
+        size_t at = 0, n = 0;
+
+        if (t->kind != TERM_LITERAL || t->sort->kind != SORT_STRING)
+                return -EINVAL;
+        list = malloc((t->symbol->name.size + 1) * sizeof(*list));
+        if (!list)
+                return -ENOMEM;
+        while (dialect_next_character(t->symbol->name, &at, &character))
+                list[n++] = character;
+        *ret = list;
+        *ret_n = n;
+        return 0;
+}
+
+size_t term_string_length(const struct term *literal)
+{
+        uint32_t character;
+        size_t at = 0, n = 0;
+
+        while (dialect_next_character(literal->symbol->name, &at, &character))
+                n++;
+        return n;
+}

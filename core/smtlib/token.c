@@ -1,0 +1,281 @@
+#include "core/smtlib/token.h"
+
+/* What a byte can be. */
+enum {
+        SPACE = 1 << 0,
+        SYMBOL = 1 << 1, /* in a simple symbol */
+        DIGIT = 1 << 2,
+        HEX = 1 << 3,
+        STANDARD = 1 << 4, /* in a simple symbol as the standard has it */
+        MATTERS = 1 << 5   /* while passing over a command */
+};
+
+static const uint8_t class[256] = {
+        ['\t'] = SPACE,
+        ['\n'] = SPACE,
+        ['\v'] = SPACE,
+        ['\f'] = SPACE,
+        ['\r'] = SPACE,
+        [' '] = SPACE,
+        ['('] = MATTERS,
+        [')'] = MATTERS,
+        ['"'] = MATTERS,
+        ['|'] = MATTERS,
+        [';'] = MATTERS,
+        ['0' ... '9'] = SYMBOL | DIGIT | HEX | STANDARD,
+        ['a' ... 'f'] = SYMBOL | HEX | STANDARD,
+        ['A' ... 'F'] = SYMBOL | HEX | STANDARD,
+        ['g' ... 'z'] = SYMBOL | STANDARD,
+        ['G' ... 'Z'] = SYMBOL | STANDARD,
+        ['~'] = SYMBOL | STANDARD,
+        ['!'] = SYMBOL | STANDARD,
+        ['@'] = SYMBOL | STANDARD,
+        ['$'] = SYMBOL | STANDARD,
+        ['%'] = SYMBOL | STANDARD,
+        ['^'] = SYMBOL | STANDARD,
+        ['&'] = SYMBOL | STANDARD,
+        ['*'] = SYMBOL | STANDARD,
+        ['_'] = SYMBOL | STANDARD,
+        ['-'] = SYMBOL | STANDARD,
+        ['+'] = SYMBOL | STANDARD,
+        ['='] = SYMBOL | STANDARD,
+        ['<'] = SYMBOL | STANDARD,
+        ['>'] = SYMBOL | STANDARD,
+        ['.'] = SYMBOL | STANDARD,
+        ['?'] = SYMBOL | STANDARD,
+        ['/'] = SYMBOL | STANDARD,
+        ['#'] = SYMBOL,
+        ['\''] = SYMBOL,
+        [','] = SYMBOL,
+        [':'] = SYMBOL,
+        ['['] = SYMBOL,
+        ['\\'] = SYMBOL,
+        [']'] = SYMBOL,
+        ['`'] = SYMBOL,
+        ['{'] = SYMBOL,
+        ['}'] = SYMBOL,
+        [0x80 ... 0xff] = SYMBOL,
+};
+
+void tokenizer_init(struct tokenizer *t, struct slice bytes, enum dialect d)
+{
+        const char *base = bytes.size > 0 ? bytes.data : "";
+
+        *t = (struct tokenizer){.base = base, .p = base, .end = base + bytes.size, .dialect = d};
+}
+
+static inline const char *pass(const char *p, const char *end, uint8_t what)
+{
+        while (p < end && (class[(uint8_t)*p] & what))
+                p++;
+        return p;
+}
+
+static const char *pass_line(const char *p, const char *end)
+{
+        const char *newline = memchr(p, '\n', (size_t)(end - p));
+
+        return newline ? newline + 1 : end;
+}
+
+static const char *pass_space(const char *p, const char *end)
+{
+        while ((p = pass(p, end, SPACE)) < end && *p == ';')
+                p = pass_line(p, end);
+        return p;
+}
+
+/* Behind the closing quote of the string that begins at p; NULL when it has none. */
+static const char *pass_string(const char *p, const char *end, enum dialect d)
+{
+        for (p++; p < end; p++) {
+                if (d == DIALECT_2_0) {
+                        for (; p < end && *p != '"'; p++)
+                                p += *p == '\\';
+                        return p < end ? p + 1 : NULL;
+                }
+                p = memchr(p, '"', (size_t)(end - p));
+                if (!p)
+                        return NULL;
+                if (p + 1 == end || p[1] != '"')
+                        return p + 1;
+                p++;
+        }
+        return NULL;
+}
+
+static enum token_kind bad(struct tokenizer *t, struct token *ret, const char *problem)
+{
+        t->problem = problem;
+        return ret->kind = TOKEN_BAD;
+}
+
+static enum token_kind quoted_symbol(struct tokenizer *t, struct token *ret)
+{
+        const char *bar = memchr(t->p + 1, '|', (size_t)(t->end - t->p - 1));
+
+        ret->is_quoted = true;
+        if (!bar) {
+                t->p = t->end;
+                return bad(t, ret, "this |symbol has no closing |");
+        }
+        ret->text = SLICE(t->p + 1, (size_t)(bar - t->p - 1));
+        t->p = bar + 1;
+        return memchr(ret->text.data, '\\', ret->text.size) ? bad(t, ret, "a |symbol| must not hold a backslash") : TOKEN_SYMBOL;
+}
+
+static enum token_kind string(struct tokenizer *t, struct token *ret)
+{
+        const char *end = pass_string(t->p, t->end, t->dialect);
+
+        if (!end) {
+                t->p = t->end;
+                return bad(t, ret, "this string has no closing quote");
+        }
+        ret->text = SLICE(t->p + 1, (size_t)(end - t->p - 2));
+        t->p = end;
+        return TOKEN_STRING;
+}
+
+/* What begins with a digit or #: ret->text is all that could be a symbol. */
+static enum token_kind number(struct tokenizer *t, struct token *ret, const char *begin)
+{
+        const char *p = begin;
+
+        if (*p == '#') {
+                uint8_t what = t->p - p > 2 && p[1] == 'x' ? HEX : 0;
+
+                if (what && pass(p + 2, t->p, what) == t->p)
+                        return TOKEN_HEXADECIMAL;
+                if (t->p - p > 2 && p[1] == 'b') {
+                        for (p += 2; p < t->p && (*p == '0' || *p == '1'); p++)
+                                ;
+                        if (p == t->p)
+                                return TOKEN_BINARY;
+                }
+                return bad(t, ret, "# begins #x and hexadecimal digits, or #b and binary digits");
+        }
+        p = pass(p, t->p, DIGIT);
+        if (p == t->p)
+                return TOKEN_NUMERAL;
+        if (*p == '.' && p + 1 < t->p && pass(p + 1, t->p, DIGIT) == t->p)
+                return TOKEN_DECIMAL;
+        return bad(t, ret, "a symbol does not begin with a digit, and this is no number");
+}
+
+static enum token_kind word(struct tokenizer *t, struct token *ret)
+{
+        const char *begin = t->p;
+        char c = *begin;
+
+        t->p = pass(begin, t->end, SYMBOL);
+        if (t->p == begin) {
+                t->p++;
+                ret->text = SLICE(begin, 1);
+                return bad(t, ret, "a control character");
+        }
+        ret->text = SLICE(begin, (size_t)(t->p - begin));
+        if ((class[(uint8_t)c] & DIGIT) || c == '#')
+                return number(t, ret, begin);
+        if (c == ':')
+                return ret->text.size > 1 ? TOKEN_KEYWORD : bad(t, ret, "a keyword is a colon and a name");
+        return TOKEN_SYMBOL;
+}
+
+enum token_kind token_next(struct tokenizer *t, struct token *ret)
+{
+        const char *begin = t->p = pass_space(t->p, t->end);
+
+        ret->begin = (size_t)(begin - t->base);
+        ret->is_quoted = false;
+        if (begin == t->end) {
+                ret->end = ret->begin;
+                ret->text = SLICE(begin, 0);
+                return ret->kind = TOKEN_END;
+        }
+        ret->text = SLICE(begin, (size_t)(t->end - begin)); /* of what has no end */
+        switch (*begin) {
+        case '(':
+        case ')':
+                t->p++;
+                ret->text.size = 1;
+                ret->kind = *begin == '(' ? TOKEN_OPEN : TOKEN_CLOSE;
+                break;
+        case '"':
+                ret->kind = string(t, ret);
+                break;
+        case '|':
+                ret->kind = quoted_symbol(t, ret);
+                break;
+        default:
+                ret->kind = word(t, ret);
+        }
+        ret->end = (size_t)(t->p - t->base);
+        return ret->kind;
+}
+
+size_t token_skip(struct tokenizer *t, size_t depth)
+{
+        const char *p = t->p, *end = t->end;
+
+        while (p < end && depth > 0) {
+                const char *bar;
+
+                if (!(class[(uint8_t)*p] & MATTERS)) {
+                        p++;
+                } else if (*p == '(') {
+                        p++;
+                        depth++;
+                } else if (*p == ')') {
+                        p++;
+                        depth--;
+                } else if (*p == ';') {
+                        p = pass_line(p, end);
+                } else if (*p == '"') {
+                        p = pass_string(p, end, t->dialect);
+                        p = p ? p : end;
+                } else {
+                        bar = memchr(p + 1, '|', (size_t)(end - p - 1));
+                        p = bar ? bar + 1 : end;
+                }
+        }
+        t->p = p;
+        return depth;
+}
+
+/* -- symbols as text -- */
+
+static bool is_reserved_word(struct slice s)
+{
+        static const char *const words[] = {"!",     "_",      "as",      "let",     "par",    "exists",     "forall",
+                                            "match", "BINARY", "DECIMAL", "NUMERAL", "STRING", "HEXADECIMAL"};
+
+        for (size_t i = 0; i < ARRAY_SIZE(words); i++)
+                if (s.size == strlen(words[i]) && memcmp(s.data, words[i], s.size) == 0)
+                        return true;
+        return false;
+}
+
+void token_add_symbol(struct buffer *b, struct slice symbol)
+{
+        const char *p = symbol.data, *end = p + symbol.size;
+        bool is_simple =
+                symbol.size > 0 && !(class[(uint8_t)*p] & DIGIT) && pass(p, end, STANDARD) == end && !is_reserved_word(symbol);
+
+        if (!is_simple)
+                buffer_add(b, "|", 1);
+        buffer_add(b, symbol.data, symbol.size);
+        if (!is_simple)
+                buffer_add(b, "|", 1);
+}
+
+struct place place_of(struct slice bytes, size_t offset)
+{
+        const char *p = bytes.data, *end = p + MIN(offset, bytes.size);
+        struct place place = {.line = 1};
+
+        for (const char *newline; p < end && (newline = memchr(p, '\n', (size_t)(end - p))); p = newline + 1)
+                place.line++;
+        place.column = (size_t)(end - p) + 1;
+        return place;
+}
