@@ -1,10 +1,10 @@
-/* solverfs-exec: starts one program, times and limits it, ends all it started, and reports. See execute.h and exec_wire.h.
+/* The helper's one run: starts a program, times and limits it, ends all it started, and reports. See execute.h and exec_wire.h.
  *
  * Small and static, because the peak memory of a process counts from its parent's before execve (ru_maxrss), because it must start in
  * a fraction of a millisecond, and because inside the sandbox there may be no library for it. It trusts nothing the program does: it
  * is not dumpable, so that a program of the same user can neither trace it nor reach its descriptors; as PID 1 no signal from inside
  * reaches it; otherwise it is a subreaper, so that whatever loses its parent becomes its child and is found, accounted and ended. */
-#include "core/run/exec_wire.h"
+#include "core/run/exec_stub.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -38,12 +38,6 @@
 #define FOLDER_FIRST (100 * NSEC_PER_MSEC)
 #define FOLDER_MOST  (1000 * NSEC_PER_MSEC)
 
-struct order { /* the request and its strings */
-        const struct exec_request *head;
-        const char *directory, *scratch;
-        char **arguments, **environment;
-};
-
 struct run {
         const struct order *order;
         int signals; /* signalfd */
@@ -53,6 +47,8 @@ struct run {
         bool ended; /* by us: reply.end says why */
         int status;
         uint64_t begin, end;
+        uint64_t stood_still; /* how long, between its shares */
+        uint64_t share;       /* wall time of its own at which it stands still; UINT64_MAX: never */
         uint64_t next_look, look_interval, next_folder;
         uint64_t space;     /* the most address space one process was seen to have */
         bool processes_hit; /* as many tasks seen as it may have */
@@ -125,7 +121,9 @@ static int order_read(int fd, struct order *ret)
         ret->head = head;
         ret->directory = next_string(&at, end);
         ret->scratch = ret->directory ? next_string(&at, end) : NULL;
-        ret->arguments = ret->scratch ? next_strings(&at, end, head->n_arguments) : NULL;
+        ret->runs_scratch = ret->scratch ? next_string(&at, end) : NULL;
+        ret->runs_case = ret->runs_scratch ? next_string(&at, end) : NULL;
+        ret->arguments = ret->runs_case ? next_strings(&at, end, head->n_arguments) : NULL;
         ret->environment = ret->arguments ? next_strings(&at, end, head->n_environment) : NULL;
         return ret->environment ? 0 : -EBADMSG;
 }
@@ -215,7 +213,7 @@ static _Noreturn void become(const struct order *o, int news, pid_t stub)
                 failed = STEP_AFFINITY;
         else if (!surroundings_set(&r->surroundings, tasks_already(r), &part))
                 failed = STEP_SURROUNDINGS;
-        else if (!drop_user(r))
+        else if (!drop_user(r) || (r->namespace && !world_forbid_keys()))
                 failed = STEP_USER;
         else if (chdir(o->directory) < 0)
                 failed = STEP_DIRECTORY;
@@ -289,6 +287,20 @@ static void read_news(struct run *run)
 }
 
 /* -- watching it -- */
+
+/* The program's wall time until `now`: that for which it stood still between its shares does not count. */
+static uint64_t wall_at(const struct run *run, uint64_t now)
+{
+        uint64_t before = run->begin + run->stood_still;
+
+        return now > before ? now - before : 0;
+}
+
+/* When its wall time will be that much. */
+static uint64_t moment_of_wall(const struct run *run, uint64_t wall)
+{
+        return wall > UINT64_MAX / 2 ? UINT64_MAX : run->begin + run->stood_still + wall;
+}
 
 /* Ends it for this reason, unless there was another before. */
 static void end_for(struct run *run, enum execute_end why)
@@ -427,15 +439,21 @@ static void look_at_folder_if_due(struct run *run)
         run->next_folder = end + MAX(MIN(2 * (begin - run->begin), FOLDER_MOST), (end - begin) * POLL_SHARE);
 }
 
-static void read_control(struct run *run)
+/* Returns true when it may go on. */
+static bool read_control(struct run *run)
 {
-        char c;
-        ssize_t n = recv(EXEC_CONTROL, &c, 1, MSG_DONTWAIT);
+        struct exec_command c;
+        ssize_t n = recv(EXEC_CONTROL, &c, sizeof(c), MSG_DONTWAIT);
 
-        if (n == 1)
+        if (n == sizeof(c) && c.kind == COMMAND_CONTINUE) {
+                run->share = c.share_ns == 0 ? UINT64_MAX : run->share + c.share_ns;
+                return true;
+        }
+        if (n == sizeof(c))
                 end_for(run, END_OUTPUT);
-        else if (n == 0 || (errno != EAGAIN && errno != EINTR))
+        else if (n >= 0 || (errno != EAGAIN && errno != EINTR))
                 end_for(run, END_CANCELLED);
+        return false;
 }
 
 static void drain_signals(const struct run *run)
@@ -463,17 +481,76 @@ static void wait_for_something(struct run *run, uint64_t until)
                 run->reply.late_ns = left - now;
 }
 
+static bool send_reply(const struct run *run)
+{
+        return send(EXEC_CONTROL, &run->reply, sizeof(run->reply), MSG_NOSIGNAL) == sizeof(run->reply);
+}
+
+/* Stops it all, and sees to it that it stands: what was on a processor may go on for a moment. */
+static void stop_all(const struct run *run)
+{
+        bool namespace = run->order->head->namespace;
+
+        tree_stop(namespace);
+        for (int i = 0; i < 100 && tree_goes_on(namespace); i++) {
+                usleep(200);
+                if (i % 10 == 9)
+                        tree_stop(namespace);
+        }
+}
+
+static void say_paused(struct run *run, uint64_t now)
+{
+        const struct exec_reply kept = run->reply;
+        struct tree t = {0};
+
+        tree_read(run->order->head->namespace, &t);
+        run->reply.paused = true;
+        run->reply.wall_ns = wall_at(run, now);
+        run->reply.user_ns += run->reply.system_ns + t.cpu_ns;
+        run->reply.system_ns = 0;
+        run->reply.tree_now = t.memory;
+        if (!send_reply(run))
+                end_for(run, END_CANCELLED);
+        run->reply = kept;
+}
+
+/* Its share is used up: it stands still until it gets another, or is ended. Memory is looked at once more when all has stopped. */
+static void stand_still(struct run *run)
+{
+        const struct exec_request *r = run->order->head;
+        uint64_t began = clock_now();
+
+        stop_all(run);
+        reap(run);
+        if (run->over)
+                return;
+        look(run);
+        if (run->ended)
+                return;
+        say_paused(run, began);
+        while (!run->over && !run->ended && !read_control(run)) {
+                wait_for_something(run, clock_now() + NSEC_PER_SEC);
+                drain_signals(run);
+                reap(run);
+        }
+        run->stood_still += (run->over ? run->end : clock_now()) - began;
+        run->next_look = clock_now() + POLL_FIRST;
+        if (!run->over && !run->ended)
+                tree_continue(r->namespace);
+}
+
 static void watch(struct run *run)
 {
         const struct exec_request *r = run->order->head;
 
         while (!run->over && !run->ended) {
-                uint64_t until = run->next_look;
+                uint64_t until = MIN(run->next_look, moment_of_wall(run, run->share));
 
                 if (r->file_size != 0)
                         until = MIN(until, run->next_folder);
                 if (r->wall_ns != 0)
-                        until = MIN(until, run->begin + r->wall_ns);
+                        until = MIN(until, moment_of_wall(run, r->wall_ns));
                 wait_for_something(run, until);
                 drain_signals(run);
                 read_news(run);
@@ -481,10 +558,12 @@ static void watch(struct run *run)
                 if (run->over)
                         break;
                 read_control(run);
-                if (r->wall_ns != 0 && clock_now() >= run->begin + r->wall_ns)
+                if (r->wall_ns != 0 && wall_at(run, clock_now()) >= r->wall_ns)
                         end_for(run, END_TIMEOUT);
                 look_if_due(run);
                 look_at_folder_if_due(run);
+                if (!run->ended && wall_at(run, clock_now()) >= run->share)
+                        stand_still(run);
         }
 }
 
@@ -550,7 +629,8 @@ static void prepare(struct run *run)
         prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
         fcntl(EXEC_CONTROL, F_SETFD, FD_CLOEXEC);
         fcntl(EXEC_REQUEST, F_SETFD, FD_CLOEXEC);
-        if (getpid() == 1) /* bubblewrap has asked for it, but an execve that changes capabilities (as root) forgets it */
+        /* Of PID 1 bubblewrap has asked for it, but an execve that changes capabilities (as root) forgets it. */
+        if (getpid() == 1 || run->order->head->kept)
                 prctl(PR_SET_PDEATHSIG, SIGKILL);
         setsid(); /* the terminal's signals are for our caller to judge */
         sigfillset(&all);
@@ -560,39 +640,61 @@ static void prepare(struct run *run)
         run->signals = signalfd(-1, &all, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
-int main(void)
+/* From the beginning to the end of what is to be run. */
+static void run_it(struct run *run)
 {
-        struct order order = {0};
+        const struct exec_request *r = run->order->head;
+        int error = r->kept && r->namespace ? world_make(run->order) : 0;
+
+        if (error < 0) {
+                run->reply.step = STEP_NAMESPACE;
+                run->reply.error = -error;
+                return;
+        }
+        error = set_schedule(run);
+        if (error < 0) {
+                run->reply.error = -error;
+                return;
+        }
+        error = start(run);
+        if (error < 0) {
+                run->reply.step = STEP_FORK;
+                run->reply.error = -error;
+                return;
+        }
+        run->next_look = run->begin + POLL_FIRST;
+        run->next_folder = run->begin + FOLDER_FIRST;
+        run->share = r->share_ns == 0 ? UINT64_MAX : r->share_ns;
+        watch(run);
+        if (run->over && !run->ended)
+                count_what_is_left(run);
+        end_all(run);
+        run->reply.wall_ns = wall_at(run, run->end);
+        if (run->reply.step == STEP_EXECVE) {
+                run->reply.end = END_NOEXEC;
+                run->reply.code = run->reply.error;
+        } else if (!run->ended) {
+                judge(run);
+        }
+}
+
+int stub_main(void)
+{
+        struct order order = {.head = &(struct exec_request){0}};
         struct run run = {
                 .order = &order, .news = -1, .look_interval = POLL_FIRST, .reply = {.magic = EXEC_MAGIC, .step = STEP_NONE}};
-        int r;
+        int r = order_read(EXEC_REQUEST, &order);
 
         prepare(&run);
         if (pwrite(EXEC_REQUEST, &(bool){true}, sizeof(bool), offsetof(struct exec_request, begun)) != sizeof(bool))
                 return 1;
-        r = run.signals < 0 ? -errno : order_read(EXEC_REQUEST, &order);
+        if (r == 0 && run.signals < 0)
+                r = -errno;
         if (r < 0) {
                 run.reply.step = STEP_REQUEST;
                 run.reply.error = -r;
-        } else if ((r = set_schedule(&run)) < 0) {
-                run.reply.error = -r;
-        } else if ((r = start(&run)) < 0) {
-                run.reply.step = STEP_FORK;
-                run.reply.error = -r;
         } else {
-                run.next_look = run.begin + POLL_FIRST;
-                run.next_folder = run.begin + FOLDER_FIRST;
-                watch(&run);
-                if (run.over && !run.ended)
-                        count_what_is_left(&run);
-                end_all(&run);
-                run.reply.wall_ns = run.end > run.begin ? run.end - run.begin : 0;
-                if (run.reply.step == STEP_EXECVE) {
-                        run.reply.end = END_NOEXEC;
-                        run.reply.code = run.reply.error;
-                } else if (!run.ended) {
-                        judge(&run);
-                }
+                run_it(&run);
         }
-        return send(EXEC_CONTROL, &run.reply, sizeof(run.reply), MSG_NOSIGNAL) == sizeof(run.reply) ? 0 : 1;
+        return send_reply(&run) ? 0 : 1;
 }

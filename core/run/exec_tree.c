@@ -275,6 +275,37 @@ bool tree_kill(bool inside)
         return signal_all(SIGKILL);
 }
 
+void tree_stop(bool inside)
+{
+        if (inside) {
+                kill(-1, SIGSTOP);
+                return;
+        }
+        for (int i = 0; i < 50 && signal_all(SIGSTOP); i++)
+                ;
+}
+
+void tree_continue(bool inside)
+{
+        if (inside)
+                kill(-1, SIGCONT);
+        else
+                signal_all(SIGCONT);
+}
+
+bool tree_goes_on(bool inside)
+{
+        bool some = false;
+        struct list l;
+
+        if (list_read(inside, &l) < 0)
+                return false;
+        for (size_t i = 0; i < l.n; i++)
+                some |= is_alive(&l.items[i]) && l.items[i].state != 'T' && l.items[i].state != 't';
+        free(l.items);
+        return some;
+}
+
 uint64_t tree_tasks_of(uid_t uid)
 {
         DIR *d = opendir("/proc");

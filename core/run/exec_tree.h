@@ -19,6 +19,11 @@ int tree_read(bool inside, struct tree *ret);
 uint64_t tree_fair_memory(bool inside);
 /* SIGKILL to all of it. Returns true when there was something. */
 bool tree_kill(bool inside);
+/* SIGSTOP and SIGCONT to all of it, what was stopped before included. */
+void tree_stop(bool inside);
+void tree_continue(bool inside);
+/* Is there any process left that neither has stopped nor is a zombie? */
+bool tree_goes_on(bool inside);
 /* Tasks (threads) of user `uid` on the machine, which is what RLIMIT_NPROC counts. */
 uint64_t tree_tasks_of(uid_t uid);
 /* Bytes a folder holds: blocks in use, and at least 4096 for each entry; stops counting beyond `most`. */

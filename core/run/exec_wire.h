@@ -1,11 +1,18 @@
-/* What execute.c and the helper `solverfs-exec` (exec_stub.c) say to each other; private to the two, which are always built together.
+/* What the caller (execution.c, keeper.c) and the helper `solverfs-exec` (exec_stub.c, exec_keeper.c) say to each other; private to them, which
+ * are always built together.
  *
- * The helper is started with standard input, output and error for the program, and:
- *   EXEC_CONTROL  a stream socket. At the end it writes one struct exec_reply to it, and exits. Any byte it reads from it means that the
- *                 program prints too much; the end of the stream (cancelled, or the caller is no more) means: end everything.
+ * For one run the helper has standard input, output and error for the program, and:
+ *   EXEC_CONTROL  a stream socket. The caller writes struct exec_command to it; its end (cancelled, or the caller is no more) means: end
+ *                 everything. The helper writes a struct exec_reply to it whenever the program stands still because its share is used up,
+ *                 and one when all is over, and exits.
  *   EXEC_REQUEST  a file holding one struct exec_request and, behind it, NUL-terminated strings: the working directory, the scratch
- *                 folder, the arguments, the environment. When it begins it sets `begun` in the file: the caller, who looks only when it
- *                 has waited long, need not be woken for that.
+ *                 folder, the names below SANDBOX_RUNS of what is to become /scratch and /case (empty: nothing is), the arguments, the
+ *                 environment. When it begins it sets `begun` in the file: the caller, who looks only when it has waited long, need not be
+ *                 woken for that.
+ *
+ * A helper whose request says `keep` is a keeper: it runs nothing itself. EXEC_CONTROL is a SEQPACKET socket then. A message of the caller is a
+ * struct exec_order with the five descriptors of a run, in their order; the keeper makes a process of these, which goes on as said above. When that
+ * one has gone the keeper answers with a struct exec_news. One run at a time. The socket's end means: end everything.
  */
 #pragma once
 
@@ -15,22 +22,47 @@
 
 #include "core/run/surroundings.h"
 
-#define EXEC_MAGIC   UINT32_C(0x53465845)
+#define EXEC_MAGIC   UINT32_C(0x53465846)
 #define EXEC_CONTROL 3
 #define EXEC_REQUEST 4
+#define EXEC_FDS     5 /* standard input, output, error, and these two */
 
 struct exec_request {
         uint32_t magic;
         uint32_t n_arguments, n_environment;
         bool begun;      /* set by the helper */
+        bool keep;       /* be a keeper; of the rest only `namespace` and `drop` count */
+        bool kept;       /* a keeper's run: make a PID, an IPC and a mount namespace for it, if `namespace` */
         bool namespace;  /* we are PID 1 of a PID namespace: all that is alive in it is the program's */
         bool drop;       /* to uid and gid */
         bool keep_files; /* with that user, keep root's power over files: bare, everything it needs is in folders of ours */
         bool has_cpus;
         uint32_t uid, gid;
         uint64_t wall_ns, cpu_ns, memory, address_space, file_size, processes;
+        uint64_t share_ns; /* stand still after so much wall time; 0: never */
         struct surroundings surroundings;
         cpu_set_t cpus;
+};
+
+enum exec_command_kind {
+        COMMAND_TOO_MUCH, /* it prints too much: end it */
+        COMMAND_CONTINUE, /* for another share_ns */
+};
+
+struct exec_command {
+        uint32_t kind;
+        uint64_t share_ns;
+};
+
+struct exec_order {
+        uint32_t magic;
+};
+
+struct exec_news {
+        uint32_t magic;
+        int32_t error;  /* why there was no process, else 0 */
+        int32_t status; /* of the process, as wait() has it */
+        bool clean;     /* nothing of the run is left in what the next one will see */
 };
 
 /* What the new process was doing when it could not become the program. */
@@ -43,19 +75,22 @@ enum exec_step {
         STEP_USER,
         STEP_DIRECTORY,
         STEP_REQUEST,
+        STEP_NAMESPACE,
         N_STEPS
 };
 
 struct exec_reply {
         uint32_t magic;
+        bool paused;   /* it stands still; the numbers are those so far, `tree_now` what it holds */
         uint32_t step; /* enum exec_step: where it failed, with `error` */
         uint32_t part; /* enum surroundings_part */
         int32_t error;
         uint32_t end; /* enum execute_end */
         int32_t code;
         uint32_t killed;
-        uint64_t wall_ns, user_ns, system_ns;
+        uint64_t wall_ns, user_ns, system_ns; /* paused: all of the CPU time is user_ns */
         uint64_t largest, tree; /* bytes: ru_maxrss of the largest process; the most that a poll of all of them found */
+        uint64_t tree_now;
         uint64_t voluntary, involuntary;
         uint64_t late_ns; /* the longest that the helper slept beyond what it had asked for */
 };

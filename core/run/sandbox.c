@@ -9,6 +9,7 @@
 
 #include "cache/base/lock.h"
 #include "cache/base/process.h"
+#include "core/run/exec_paths.h"
 
 /* -- whose files -- */
 
@@ -118,7 +119,7 @@ int sandbox_lease(unsigned slot, uid_t *ret_uid, int *ret_lock)
         const unsigned n = SANDBOX_UID_LAST - SANDBOX_UID_FIRST + 1;
         int r;
 
-        *ret_uid = SANDBOX_UID_FIRST;
+        *ret_uid = geteuid();
         *ret_lock = -1;
         if (!sandbox_has_users())
                 return 0;
@@ -329,7 +330,7 @@ static void add_parents(struct arguments *a, const char *target)
         }
 }
 
-int sandbox_arguments(const struct execute_request *request, const char *helper, char ***ret)
+int sandbox_arguments(const struct execute_request *request, const char *runs, const char *helper, char ***ret)
 {
         const char *bwrap = bwrap_path();
         struct arguments a = {0};
@@ -337,16 +338,21 @@ int sandbox_arguments(const struct execute_request *request, const char *helper,
         if (!bwrap)
                 return errorf(-ENOENT, "there is no bubblewrap (bwrap) on this machine to run programs in; install the package "
                                        "'bubblewrap', or set 'sandbox = none' in the store's config to trust every solver");
-        ADD(&a, bwrap, "--unshare-pid", "--as-pid-1", "--die-with-parent", "--unshare-net", "--unshare-ipc", "--unshare-uts",
-            "--hostname", "solverfs", "--new-session");
+        ADD(&a, bwrap, "--unshare-pid", "--as-pid-1", "--unshare-net", "--unshare-ipc", "--unshare-uts", "--hostname", "solverfs",
+            "--new-session");
+        if (!runs)
+                add(&a, "--die-with-parent");
         if (!sandbox_has_users())
                 add(&a, "--unshare-user");
         add_system(&a);
         ADD(&a, "--proc", "/proc", "--dev", "/dev");
         add_shared_memory(&a, request->memory);
         /* Temporary files count as scratch, and have its limit. */
-        ADD(&a, "--bind", request->scratch, "/scratch", "--symlink", "scratch", "/tmp", "--dir", "/var", "--symlink",
-            "../scratch", "/var/tmp");
+        if (runs)
+                ADD(&a, "--dir", "/scratch", "--dir", "/case", "--bind", runs, SANDBOX_RUNS);
+        else
+                ADD(&a, "--bind", request->scratch, "/scratch");
+        ADD(&a, "--symlink", "scratch", "/tmp", "--dir", "/var", "--symlink", "../scratch", "/var/tmp");
         for (size_t i = 0; i < request->n_binds; i++) {
                 const struct bind *b = &request->binds[i];
 
@@ -425,4 +431,16 @@ unsigned sandbox_sweep(void)
 
         process_each(sweep_one, &n);
         return n;
+}
+
+static void sweep(void)
+{
+        sandbox_sweep();
+}
+
+void sandbox_sweep_once(void)
+{
+        static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+        pthread_once(&once, sweep);
 }

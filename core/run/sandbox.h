@@ -29,9 +29,11 @@ int sandbox_hand_over(const struct execute_request *request, uid_t uid);
 /* Ends what is left of sandboxes whose bubblewrap was killed before they began: its inner half then waits for ever for the outer one.
  * Returns how many there were. Reads all of /proc. */
 unsigned sandbox_sweep(void);
+void sandbox_sweep_once(void); /* in the life of this process: after a caller that was killed */
 
-/* bwrap's argument vector, NULL-terminated, with the helper as the command. Free with sandbox_arguments_free(). -ENOENT with a sentence
- * when there is no bwrap. */
-int sandbox_arguments(const struct execute_request *request, const char *helper, char ***ret);
+/* bwrap's argument vector, NULL-terminated, with the helper as the command. `runs`: a keeper's folder; /scratch and /case are empty then, each
+ * run has its own from there, and the sandbox does not end with the thread that made it (but with the helper's socket). Free with
+ * sandbox_arguments_free(). -ENOENT with a sentence when there is no bwrap. */
+int sandbox_arguments(const struct execute_request *request, const char *runs, const char *helper, char ***ret);
 void sandbox_arguments_free(char **arguments);
 DEFINE_CLEANUP(char **, sandbox_arguments_free)

@@ -1,0 +1,187 @@
+/* Keeps a sandbox for one run after another. See exec_wire.h.
+ *
+ * The keeper does nothing but fork: each run is a process of its own (exec_stub.c), in a sandbox in namespaces of its own, in which the keeper is
+ * not to be found at all. A program can neither reach nor signal it, and all that a run was goes with its namespaces. */
+#include "core/run/exec_stub.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "core/run/exec_tree.h"
+
+struct keeper {
+        bool namespace, user;
+        int signals;      /* signalfd */
+        pid_t pid;        /* the run; 0: none */
+        uint64_t network; /* its fingerprint when nobody had used it */
+};
+
+/* -- a message with descriptors -- */
+
+static void close_all(int *fds, size_t n)
+{
+        for (size_t i = 0; i < n; i++)
+                close(fds[i]);
+}
+
+/* 1: an order; 0: nothing there; -1: the caller is no more, or talks nonsense. */
+static int receive(int ret_fds[EXEC_FDS])
+{
+        struct exec_order order = {0};
+        struct iovec text = {.iov_base = &order, .iov_len = sizeof(order)};
+        union {
+                struct cmsghdr head;
+                char space[CMSG_SPACE(EXEC_FDS * sizeof(int))];
+        } control = {0};
+        struct msghdr m = {
+                .msg_iov = &text, .msg_iovlen = 1, .msg_control = control.space, .msg_controllen = sizeof(control.space)};
+        ssize_t n = recvmsg(EXEC_CONTROL, &m, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
+        struct cmsghdr *c;
+
+        if (n < 0 && (errno == EAGAIN || errno == EINTR))
+                return 0;
+        c = n == sizeof(order) && order.magic == EXEC_MAGIC ? CMSG_FIRSTHDR(&m) : NULL;
+        if (!c || c->cmsg_type != SCM_RIGHTS || c->cmsg_len != CMSG_LEN(EXEC_FDS * sizeof(int)))
+                return -1;
+        memcpy(ret_fds, CMSG_DATA(c), EXEC_FDS * sizeof(int));
+        return 1;
+}
+
+/* -- runs -- */
+
+static _Noreturn void become_stub(int fds[EXEC_FDS])
+{
+        for (int i = 0; i < EXEC_FDS; i++) { /* they are above these, as those are taken */
+                if (dup2(fds[i], i) < 0)
+                        _exit(1);
+        }
+        syscall(SYS_close_range, EXEC_FDS, ~0U, 0);
+        _exit(stub_main());
+}
+
+static void say(const struct exec_news *news)
+{
+        if (send(EXEC_CONTROL, news, sizeof(*news), MSG_NOSIGNAL | MSG_DONTWAIT) != sizeof(*news))
+                _exit(1);
+}
+
+static void begin(struct keeper *k, int fds[EXEC_FDS])
+{
+        int pid = k->pid == 0 ? world_clone(k->namespace, k->user) : -EBUSY;
+
+        if (pid == 0)
+                become_stub(fds);
+        if (pid > 0)
+                k->pid = pid;
+        else
+                say(&(struct exec_news){.magic = EXEC_MAGIC, .error = -pid, .clean = true});
+}
+
+/* What a run's process left that was killed before it could end all itself; only without namespaces can there be any. */
+static void end_orphans(void)
+{
+        int status;
+        pid_t pid;
+
+        while ((pid = waitpid(-1, &status, WNOHANG)) >= 0 || errno != ECHILD) {
+                if (pid > 0)
+                        continue;
+                tree_kill(false);
+                usleep(1000);
+        }
+}
+
+/* Takes what has ended. */
+static void reap(struct keeper *k)
+{
+        struct exec_news news = {.magic = EXEC_MAGIC, .clean = true};
+        int status;
+        pid_t pid;
+
+        while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+                if (pid != k->pid)
+                        continue;
+                k->pid = 0;
+                if (!k->namespace)
+                        end_orphans();
+                news.status = status;
+                news.clean = !k->namespace || world_network() == k->network;
+                say(&news);
+        }
+}
+
+static void drain_signals(const struct keeper *k)
+{
+        struct signalfd_siginfo info;
+
+        while (read(k->signals, &info, sizeof(info)) == sizeof(info))
+                ;
+}
+
+static bool prepare(struct keeper *k)
+{
+        sigset_t all;
+
+        prctl(PR_SET_DUMPABLE, 0);
+        prctl(PR_SET_CHILD_SUBREAPER, 1);
+        if (k->namespace) /* bubblewrap has asked for it, but an execve that changes capabilities (as root) forgets it */
+                prctl(PR_SET_PDEATHSIG, SIGKILL);
+        setsid();
+        sigfillset(&all);
+        sigprocmask(SIG_BLOCK, &all, NULL);
+        sigemptyset(&all);
+        sigaddset(&all, SIGCHLD);
+        k->signals = signalfd(-1, &all, SFD_CLOEXEC | SFD_NONBLOCK);
+        if (k->namespace)
+                k->network = world_network();
+        return k->signals >= 0;
+}
+
+int keeper_main(const struct exec_request *head)
+{
+        struct keeper k = {.namespace = head->namespace, .user = !head->drop};
+        int fds[EXEC_FDS], r;
+
+        if (!prepare(&k) ||
+            pwrite(EXEC_REQUEST, &(bool){true}, sizeof(bool), offsetof(struct exec_request, begun)) != sizeof(bool))
+                return 1;
+        for (;;) {
+                struct pollfd from[] = {{.fd = k.signals, .events = POLLIN}, {.fd = EXEC_CONTROL, .events = POLLIN}};
+
+                ppoll(from, sizeof(from) / sizeof(*from), NULL, NULL);
+                drain_signals(&k);
+                reap(&k);
+                r = receive(fds);
+                if (r < 0)
+                        break;
+                if (r > 0) {
+                        begin(&k, fds);
+                        close_all(fds, EXEC_FDS);
+                }
+        }
+        if (!k.namespace) { /* in one, all goes with us */
+                tree_kill(false);
+                end_orphans();
+        }
+        return 0;
+}
+
+int main(void)
+{
+        struct exec_request head;
+
+        if (pread(EXEC_REQUEST, &head, sizeof(head), 0) == sizeof(head) && head.magic == EXEC_MAGIC && head.keep)
+                return keeper_main(&head);
+        return stub_main();
+}

@@ -1,0 +1,26 @@
+/* The parts of the helper `solverfs-exec`. One thread; a process does one run, or keeps a sandbox for others that do. */
+#pragma once
+
+#include "core/run/exec_wire.h"
+
+struct order { /* a request and its strings */
+        const struct exec_request *head;
+        const char *directory, *scratch, *runs_scratch, *runs_case;
+        char **arguments, **environment;
+};
+
+/* The one run that EXEC_REQUEST asks for; exec_stub.c. Returns the exit status. */
+int stub_main(void);
+
+/* Keeps a sandbox, exec_keeper.c. `head` as read from EXEC_REQUEST. Returns the exit status. */
+int keeper_main(const struct exec_request *head);
+
+/* What a run of a keeper sees as its own, exec_world.c. world_clone() forks into new namespaces (PID, IPC, mounts; `user`: of users, too, who
+ * are the same in it). Returns like fork(), -errno when it failed. world_make() in the child: its /proc, /dev/shm, /scratch and /case. 0 or
+ * -errno. */
+int world_clone(bool namespaces, bool user);
+int world_make(const struct order *order);
+/* No program may use keyrings, from here on. */
+bool world_forbid_keys(void);
+/* A fingerprint of what programs may have left in our network namespace. 0 when it cannot be read. */
+uint64_t world_network(void);

@@ -1,0 +1,173 @@
+#include "core/run/exec_stub.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/sched.h>
+#include <linux/seccomp.h>
+#include <sched.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "core/run/exec_paths.h"
+
+/* -- users -- */
+
+static bool write_text(const char *path, const char *text)
+{
+        int fd = open(path, O_WRONLY | O_CLOEXEC);
+        bool done = fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
+
+        if (fd >= 0)
+                close(fd);
+        return done;
+}
+
+/* We stay who we are: user_namespaces(7) allows that one line to everybody. What is not dumpable may not even open these files. */
+static bool map_ourselves(uid_t uid, gid_t gid)
+{
+        char users[64], groups[64];
+        bool done;
+
+        snprintf(users, sizeof(users), "%u %u 1", (unsigned)uid, (unsigned)uid);
+        snprintf(groups, sizeof(groups), "%u %u 1", (unsigned)gid, (unsigned)gid);
+        prctl(PR_SET_DUMPABLE, 1);
+        done = write_text("/proc/self/setgroups", "deny") && write_text("/proc/self/uid_map", users) &&
+               write_text("/proc/self/gid_map", groups);
+        prctl(PR_SET_DUMPABLE, 0);
+        return done;
+}
+
+int world_clone(bool namespaces, bool user)
+{
+        struct clone_args a = {.exit_signal = SIGCHLD};
+        long pid;
+
+        if (namespaces)
+                a.flags = CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWNS | (user ? CLONE_NEWUSER : 0);
+        pid = syscall(SYS_clone3, &a, sizeof(a));
+        return pid < 0 ? -errno : (int)pid;
+}
+
+/* -- keys -- */
+
+/* Keyrings belong to a user and are in no namespace: what one run left in them the next one would find. The programs of both of a machine's
+ * instruction sets are kept from them; all other system calls are as they were. */
+bool world_forbid_keys(void)
+{
+#if defined(__x86_64__)
+        enum {
+                NATIVE = AUDIT_ARCH_X86_64,
+                OTHER = AUDIT_ARCH_I386,
+                OTHER_FIRST = 286
+        };
+#elif defined(__aarch64__)
+        enum {
+                NATIVE = AUDIT_ARCH_AARCH64,
+                OTHER = AUDIT_ARCH_ARM,
+                OTHER_FIRST = 309
+        };
+#else
+        return true;
+#endif
+        struct sock_filter filter[] = {
+                BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch)),
+                BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, NATIVE, 0, 6),
+                BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+                BPF_STMT(BPF_ALU | BPF_AND | BPF_K, 0x3fffffff), /* x32's numbers have a bit more */
+                BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_add_key, 7, 0),
+                BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_request_key, 6, 0),
+                BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_keyctl, 5, 0),
+                BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+                BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, OTHER, 0, 4), /* only from above, with the architecture */
+                BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+                BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, OTHER_FIRST, 0, 2),
+                BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, OTHER_FIRST + 3, 1, 0),
+                BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
+                BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+        };
+        struct sock_fprog program = {.len = sizeof(filter) / sizeof(*filter), .filter = filter};
+
+        /* Older kernels would slow down every program under a filter by what they do against speculation. */
+        return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_SPEC_ALLOW, &program) == 0 || errno == ENOSYS ||
+               errno == EINVAL;
+}
+
+/* -- mounts -- */
+
+/* `name`d folder of the runner's becomes `target`. */
+static int bind_folder(const char *name, const char *target, bool writable)
+{
+        struct mount_attr only = {.attr_set = MOUNT_ATTR_RDONLY};
+        char source[256];
+
+        if (name[0] == '\0')
+                return 0;
+        snprintf(source, sizeof(source), "%s/%s", SANDBOX_RUNS, name);
+        if (mount(source, target, NULL, MS_BIND, NULL) < 0)
+                return -errno;
+        if (!writable && syscall(SYS_mount_setattr, AT_FDCWD, target, 0, &only, sizeof(only)) < 0)
+                return -errno;
+        return 0;
+}
+
+int world_make(const struct order *order)
+{
+        char size[64] = "mode=1777";
+        int r;
+
+        if (order->head->memory > 0)
+                snprintf(size, sizeof(size), "mode=1777,size=%llu", (unsigned long long)order->head->memory);
+        if (!order->head->drop && !map_ourselves(order->head->uid, order->head->gid))
+                return -errno;
+        r = bind_folder(order->runs_scratch, "/scratch", true);
+        if (r == 0)
+                r = bind_folder(order->runs_case, "/case", false);
+        if (r < 0)
+                return r;
+        if (mount("tmpfs", "/dev/shm", "tmpfs", MS_NOSUID | MS_NODEV, size) < 0 ||
+            mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) < 0)
+                return -errno;
+        /* The runner's folder is not for the program. In a namespace of other users it cannot be taken away, as it came with the rest. */
+        if (umount2(SANDBOX_RUNS, MNT_DETACH) < 0 &&
+            mount("tmpfs", SANDBOX_RUNS, "tmpfs", MS_RDONLY | MS_NOSUID | MS_NODEV, "size=4k,mode=0555") < 0)
+                return -errno;
+        return 0;
+}
+
+/* -- the network -- */
+
+static uint64_t add_file(uint64_t hash, const char *path)
+{
+        char text[4096];
+        int fd = open(path, O_RDONLY | O_CLOEXEC);
+        ssize_t n;
+
+        while (fd >= 0 && (n = read(fd, text, sizeof(text))) > 0) {
+                for (ssize_t i = 0; i < n; i++)
+                        hash = (hash ^ (unsigned char)text[i]) * UINT64_C(0x100000001b3); /* FNV-1a */
+        }
+        if (fd >= 0)
+                close(fd);
+        return hash;
+}
+
+/* Every packet counts at a device, and there is only the loopback; what found no way counts at its protocol; a socket that outlives its process
+ * (in flight over another) stands among the Unix ones. */
+uint64_t world_network(void)
+{
+        static const char *const files[] = {"/proc/self/net/dev", "/proc/self/net/snmp", "/proc/self/net/snmp6",
+                                            "/proc/self/net/netstat", "/proc/self/net/unix"};
+        uint64_t hash = UINT64_C(0xcbf29ce484222325);
+
+        for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++)
+                hash = add_file(hash, files[i]);
+        return hash;
+}

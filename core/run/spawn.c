@@ -1,0 +1,58 @@
+#include "core/run/execution.h"
+
+#include <signal.h>
+#include <spawn.h>
+
+/* Default signals and an empty mask, whatever the caller's are. */
+static int set_attributes(posix_spawnattr_t *a)
+{
+        sigset_t all, none;
+        int r;
+
+        sigfillset(&all);
+        sigdelset(&all, SIGKILL);
+        sigdelset(&all, SIGSTOP);
+        sigemptyset(&none);
+        r = posix_spawnattr_setsigdefault(a, &all);
+        if (r == 0)
+                r = posix_spawnattr_setsigmask(a, &none);
+        if (r == 0)
+                r = posix_spawnattr_setflags(a, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
+        return -r;
+}
+
+static int set_actions(posix_spawn_file_actions_t *a, const int *fds, size_t n)
+{
+        int r = 0;
+
+        for (size_t i = 0; r == 0 && i < n; i++)
+                r = posix_spawn_file_actions_adddup2(a, fds[i], (int)i);
+        if (r == 0) /* whatever else of our process was not marked close-on-exec */
+                r = posix_spawn_file_actions_addclosefrom_np(a, (int)n);
+        return -r;
+}
+
+int spawn_with(const int *fds, size_t n, char *const *arguments, pid_t *ret)
+{
+        char *const nothing[] = {NULL};
+        posix_spawn_file_actions_t actions;
+        posix_spawnattr_t attributes;
+        int r;
+
+        r = -posix_spawn_file_actions_init(&actions);
+        if (r < 0)
+                return r;
+        r = -posix_spawnattr_init(&attributes);
+        if (r < 0) {
+                posix_spawn_file_actions_destroy(&actions);
+                return r;
+        }
+        r = set_attributes(&attributes);
+        if (r == 0)
+                r = set_actions(&actions, fds, n);
+        if (r == 0)
+                r = -posix_spawn(ret, arguments[0], &actions, &attributes, arguments, nothing);
+        posix_spawnattr_destroy(&attributes);
+        posix_spawn_file_actions_destroy(&actions);
+        return r;
+}
