@@ -55,15 +55,7 @@ int execute_helper_path(char ret[PATH_SIZE])
 
 /* -- a sandbox for one run -- */
 
-struct single {
-        struct execution x;
-        int lease;     /* the lock on its user, or -1 */
-        pid_t pid;     /* bubblewrap, or the helper itself; not yet waited for */
-        int process;   /* its pidfd, or -1 */
-        bool all_gone; /* nothing of it is left, as the helper has said, or nothing was begun */
-};
-
-static void single_done(struct single *s)
+void single_done(struct single *s)
 {
         execution_done(&s->x);
         closep(&s->process);
@@ -110,10 +102,31 @@ static void wait_for_process(struct single *s)
                 ;
 }
 
-static int finish(struct single *s, struct execute_result *ret)
+int single_begin(struct single *s, const struct execute_request *request, uint64_t share_ns)
 {
+        int r;
+
+        assert(request->argv && request->argv[0] && request->scratch);
+        *s = (struct single){.lease = -1, .process = -1, .all_gone = true};
+        sandbox_sweep_once();
+        r = execution_init(&s->x, request);
+        s->x.share_ns = share_ns;
+        if (r == 0)
+                r = fault_at("execute.start");
+        if (r == 0)
+                r = start(s);
+        if (r < 0)
+                return r;
+        s->x.deadline = now_ns() + (request->start_ns ?: START_GRACE);
+        fault_at("execute.started");
+        return 0;
+}
+
+int single_finish(struct single *s, struct execute_result *ret)
+{
+        fault_at("execute.end");
         wait_for_process(s);
-        s->all_gone = execution_replied(&s->x);
+        s->all_gone = execution_replied(&s->x) && !s->x.reply.paused;
         if (!s->all_gone && s->x.inside)
                 execution_await_end(&s->x);
         else if (!s->all_gone)
@@ -123,23 +136,13 @@ static int finish(struct single *s, struct execute_result *ret)
 
 int execute(const struct execute_request *request, struct execute_result *ret)
 {
-        cleanup(single_done) struct single s = {.lease = -1, .process = -1, .all_gone = true};
-        int r;
+        cleanup(single_done) struct single s = SINGLE_NONE;
+        int r = single_begin(&s, request, 0);
 
-        assert(request->argv && request->argv[0] && request->scratch);
-        sandbox_sweep_once();
-        r = execution_init(&s.x, request);
-        if (r == 0)
-                r = fault_at("execute.start");
-        if (r == 0)
-                r = start(&s);
         if (r < 0)
                 return r;
-        s.x.deadline = now_ns() + (request->start_ns ?: START_GRACE);
-        fault_at("execute.started");
         execution_watch(&s.x);
-        fault_at("execute.end");
-        return finish(&s, ret);
+        return single_finish(&s, ret);
 }
 
 void execute_result_done(struct execute_result *r)

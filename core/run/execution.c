@@ -230,6 +230,8 @@ void execution_continue(struct execution *x, uint64_t share_ns)
 
 void execution_cancel(struct execution *x)
 {
+        if (execution_replied(x) && x->reply.paused)
+                x->reply_size = 0; /* another one will come */
         x->cancelled = true;
         shutdown(x->control, SHUT_WR);
         x->deadline = now_ns() + END_GRACE;

@@ -66,5 +66,21 @@ void execution_kill_marked(const struct execution *x);
 /* 0 and the result, -ECANCELED, or -errno and a sentence; all writers are gone. */
 int execution_result(struct execution *x, struct execute_result *ret);
 
+/* A sandbox for this run alone; execute.c. Behind single_begin(), whatever it says, single_done(). */
+struct single {
+        struct execution x;
+        int lease;     /* the lock on its user, or -1 */
+        pid_t pid;     /* bubblewrap, or the helper itself; not yet waited for */
+        int process;   /* its pidfd, or -1 */
+        bool all_gone; /* nothing of it is left, as the helper has said, or nothing was begun */
+};
+#define SINGLE_NONE                                                                                \
+        {                                                                                          \
+                .x = {.control = -1, .out = -1, .err = -1, .wire = -1}, .lease = -1, .process = -1 \
+        }
+int single_begin(struct single *s, const struct execute_request *request, uint64_t share_ns);
+int single_finish(struct single *s, struct execute_result *ret); /* behind execution_watch() */
+void single_done(struct single *s);
+
 /* Starts a program with these as its first descriptors, no others, an empty environment, and default signals; spawn.c. */
 int spawn_with(const int *fds, size_t n, char *const *arguments, pid_t *ret);

@@ -65,7 +65,7 @@ DEFINE_CLEANUP(struct runner *, runner_close)
 
 /* From the next run on. */
 void runner_set_limits(struct runner *r, const struct recipe_limits *limits);
-int runner_set_seed(struct runner *r, bool has_seed, uint64_t seed);
+void runner_set_seed(struct runner *r, bool has_seed, uint64_t seed);
 
 struct run_input {
         struct slice bytes; /* what the input holds; copied before runner_start() returns */

@@ -1,0 +1,407 @@
+#include "core/run/runner.h"
+
+#include "core/run/keeper.h"
+#include "core/run/runner_files.h"
+
+struct runner {
+        struct recipe *recipe;
+        struct recipe_limits limits;
+        struct effort *effort;
+        char *scratch_parent;
+        char **names;       /* paths inside, of the programs and at last the input's */
+        struct bind *binds; /* the same; sources are malloc'd but for the input's */
+        size_t n_binds;     /* the last is the input */
+        cpu_set_t cpus;
+        bool has_cpus, has_seed, fresh;
+        uint64_t seed, scratch;
+        enum sandbox_kind sandbox;
+        unsigned slot;
+        char **command; /* NULL: to be made */
+        struct keeper *keeper;
+        bool no_namespaces; /* none can be made in a sandbox here */
+        struct runner_counters counters;
+        /* the run */
+        bool active; /* its files are there */
+        bool begun;
+        struct runner_files files;
+        struct execute_request request;
+        struct execution kept; /* over the keeper */
+        struct single single;  /* or by itself */
+        bool is_single;
+        struct run_progress progress;
+};
+
+/* -- life -- */
+
+static const char *input_name(const struct recipe *r)
+{
+        return r->format == FORMAT_CNF ? "input.cnf" : "input.smt2";
+}
+
+static const char *input_target(const struct recipe *r)
+{
+        return r->format == FORMAT_CNF ? "/case/input.cnf" : "/case/input.smt2";
+}
+
+static bool wants_file(const struct recipe *r)
+{
+        return strstr(r->run, "{case}") != NULL;
+}
+
+static int copy_binds(struct runner *r, const struct runner_options *o)
+{
+        r->binds = calloc(o->n_programs + 1, sizeof(*r->binds));
+        r->names = calloc(o->n_programs + 1, sizeof(*r->names));
+        if (!r->binds || !r->names)
+                return -ENOMEM;
+        for (size_t i = 0; i < o->n_programs; i++) {
+                char target[PATH_SIZE];
+                int k = path_join(target, "/solver", o->programs[i].name);
+
+                if (k < 0)
+                        return k;
+                r->names[i] = strdup(target);
+                r->binds[i] = (struct bind){.source = strdup(o->programs[i].path), .target = r->names[i]};
+                r->n_binds++;
+                if (!r->names[i] || !r->binds[i].source)
+                        return -ENOMEM;
+        }
+        r->binds[r->n_binds] = (struct bind){.target = input_target(r->recipe)};
+        return 0;
+}
+
+int runner_open(const struct runner_options *o, struct runner **ret)
+{
+        cleanup(runner_closep) struct runner *r = calloc(1, sizeof(*r));
+        int k;
+
+        assert(o->recipe && o->n_programs > 0 && o->scratch_parent);
+        if (!r)
+                return -ENOMEM;
+        r->recipe = recipe_ref((struct recipe *)o->recipe);
+        r->limits = o->limits;
+        r->scratch = o->scratch ?: RUN_SCRATCH;
+        r->has_seed = o->has_seed;
+        r->seed = o->seed;
+        r->sandbox = o->sandbox;
+        r->slot = o->slot;
+        r->fresh = o->fresh;
+        r->files.input_fd = -1;
+        r->has_cpus = o->cpus != NULL;
+        if (o->cpus)
+                r->cpus = *o->cpus;
+        r->scratch_parent = strdup(o->scratch_parent);
+        if (!r->scratch_parent)
+                return -ENOMEM;
+        k = copy_binds(r, o);
+        if (k == 0)
+                k = effort_new(o->recipe, &r->effort);
+        if (k == 0)
+                *ret = steal_pointer(r);
+        return k;
+}
+
+struct runner *runner_close(struct runner *r)
+{
+        if (!r)
+                return NULL;
+        runner_abandon(r);
+        keeper_close(r->keeper);
+        runner_files_done(&r->files);
+        for (size_t i = 0; i < r->n_binds; i++) {
+                free((char *)r->binds[i].source);
+                free(r->names[i]);
+        }
+        free(r->binds);
+        free(r->names);
+        strings_free(r->command);
+        effort_free(r->effort);
+        free(r->scratch_parent);
+        recipe_unref(r->recipe);
+        free(r);
+        return NULL;
+}
+
+void runner_set_limits(struct runner *r, const struct recipe_limits *limits)
+{
+        r->limits = *limits;
+        strings_free(steal_pointer(r->command)); /* which may mention them */
+}
+
+void runner_set_seed(struct runner *r, bool has_seed, uint64_t seed)
+{
+        r->has_seed = has_seed;
+        r->seed = seed;
+        strings_free(steal_pointer(r->command));
+}
+
+struct runner_counters runner_counters(const struct runner *r)
+{
+        return r->counters;
+}
+
+/* -- one run -- */
+
+/* `inputs`: of the binds, how many count: the input's is no bind where there is no file, or where it is mounted by the sandbox itself. */
+static void make_request(struct runner *r)
+{
+        const struct recipe_limits *l = &r->limits;
+        const struct capture_limit output = {.keep = l->output ? l->output : SIZE_MAX, .most = l->output};
+
+        r->binds[r->n_binds].source = r->files.input;
+        r->request = (struct execute_request){
+                .argv = r->command,
+                .environment = r->recipe->environment,
+                .binds = r->binds,
+                .n_binds = r->n_binds + wants_file(r->recipe),
+                .scratch = r->files.scratch,
+                .sandbox = r->sandbox,
+                .wall_ns = l->wall_ns,
+                .cpu_ns = l->cpu_ns,
+                .memory = l->memory,
+                .file_size = r->scratch,
+                .processes = l->processes,
+                .out = output,
+                .err = output,
+                .cpus = r->has_cpus ? &r->cpus : NULL,
+                .slot = r->slot,
+                .cancel_fd = -1,
+                .input_fd = r->files.input_fd,
+        };
+}
+
+static bool keeps(const struct runner *r)
+{
+        return !r->fresh && !r->no_namespaces;
+}
+
+static enum input_as input_as(const struct runner *r)
+{
+        if (!wants_file(r->recipe))
+                return INPUT_STDIN;
+        return keeps(r) && r->sandbox == SANDBOX_BWRAP ? INPUT_FILE : INPUT_THERE;
+}
+
+int runner_start(struct runner *r, const struct run_input *input)
+{
+        int k = 0;
+
+        runner_abandon(r);
+        if (!r->command)
+                k = recipe_command(r->recipe, r->names[0], input_target(r->recipe), r->has_seed, r->seed, &r->limits,
+                                   &r->command);
+        if (k == 0)
+                k = runner_files_make(&r->files, r->scratch_parent, input, input_as(r), input_name(r->recipe));
+        if (k < 0)
+                return k;
+        make_request(r);
+        r->active = true;
+        r->begun = false;
+        r->progress = (struct run_progress){0};
+        r->counters.runs++;
+        return 0;
+}
+
+/* The run is over, however. */
+static void clear(struct runner *r)
+{
+        if (r->begun && r->is_single)
+                single_done(&r->single);
+        else if (r->begun)
+                execution_done(&r->kept);
+        runner_files_clear(&r->files);
+        r->active = r->begun = false;
+}
+
+static struct execution *current(struct runner *r)
+{
+        return r->is_single ? &r->single.x : &r->kept;
+}
+
+static int finish(struct runner *r, struct execute_result *ret)
+{
+        return r->is_single ? single_finish(&r->single, ret) : keeper_finish(r->keeper, &r->kept, ret);
+}
+
+void runner_abandon(struct runner *r)
+{
+        struct execute_result result = {0};
+
+        if (!r->active)
+                return;
+        if (r->begun) {
+                execution_cancel(current(r));
+                execution_watch(current(r));
+                if (finish(r, &result) == 0)
+                        execute_result_done(&result);
+        }
+        clear(r);
+}
+
+static void drop_keeper(struct runner *r, enum keeper_state why)
+{
+        r->counters.dirty += why == KEEPER_DIRTY;
+        r->counters.lost += why == KEEPER_LOST;
+        r->keeper = keeper_close(r->keeper);
+}
+
+static int need_keeper(struct runner *r)
+{
+        struct execute_request like = r->request;
+        enum keeper_state state = r->keeper ? keeper_state(r->keeper) : KEEPER_CLEAN;
+        int k;
+
+        if (state != KEEPER_CLEAN)
+                drop_keeper(r, state);
+        if (r->keeper)
+                return 0;
+        like.n_binds = r->n_binds; /* without the input */
+        k = keeper_open(&like, r->files.base, &r->keeper);
+        r->counters.sandboxes += k == 0;
+        return k;
+}
+
+static int begin_kept(struct runner *r, uint64_t share_ns)
+{
+        int k = execution_init(&r->kept, &r->request);
+
+        r->kept.runs_scratch = r->files.scratch_name;
+        r->kept.runs_case = wants_file(r->recipe) ? r->files.case_name : "";
+        r->kept.share_ns = share_ns;
+        for (int i = 0; k == 0 && i < 2; i++) { /* it may have been lost since the last run */
+                k = need_keeper(r);
+                if (k == 0)
+                        k = keeper_begin(r->keeper, &r->kept);
+                if (k != -EPIPE)
+                        break;
+                drop_keeper(r, KEEPER_LOST);
+                execution_done(&r->kept);
+        }
+        if (k < 0)
+                execution_done(&r->kept);
+        return k;
+}
+
+static int begin(struct runner *r, uint64_t share_ns)
+{
+        int k;
+
+        r->is_single = !keeps(r);
+        if (r->is_single) {
+                k = single_begin(&r->single, &r->request, share_ns);
+                if (k < 0)
+                        single_done(&r->single);
+                r->counters.sandboxes += k == 0;
+        } else {
+                k = begin_kept(r, share_ns);
+        }
+        r->begun = k == 0;
+        return k;
+}
+
+/* A program that cannot be executed for want of something of ours has not been run. */
+static int check_executed(const struct runner *r, const struct execute_result *run)
+{
+        static const int ours[] = {ENOMEM, EAGAIN, EMFILE, ENFILE, EIO, ETXTBSY};
+
+        for (size_t i = 0; run->end == END_NOEXEC && i < ARRAY_SIZE(ours); i++) {
+                if (run->code == ours[i])
+                        return errorf(-run->code, "cannot execute %s: %s", r->binds[0].source, strerror(run->code));
+        }
+        return 0;
+}
+
+static int read_result(struct runner *r, struct run_result *ret)
+{
+        int k = check_executed(r, &ret->run);
+
+        if (k == 0)
+                k = verdict_read(r->recipe->format, &ret->run, &ret->verdicts);
+        if (k == 0)
+                k = effort_read(r->effort, &ret->run, &ret->efforts);
+        ret->verdict = ret->verdicts.last;
+        return k;
+}
+
+static int stand(struct runner *r)
+{
+        const struct exec_reply *a = &current(r)->reply;
+
+        r->progress = (struct run_progress){.wall_ns = a->wall_ns,
+                                            .cpu_ns = a->user_ns + a->system_ns,
+                                            .memory = MAX(a->largest, a->tree),
+                                            .memory_now = a->tree_now};
+        return 0;
+}
+
+/* 1: it stands still; 0: it has ended. */
+static int go_on(struct runner *r, uint64_t share_ns, int cancel_fd, struct execute_result *ret)
+{
+        int k = 0;
+
+        if (!r->begun)
+                k = begin(r, share_ns);
+        else
+                execution_continue(current(r), share_ns);
+        if (k < 0)
+                return k;
+        current(r)->cancel_fd = cancel_fd;
+        execution_watch(current(r));
+        if (execution_replied(current(r)) && current(r)->reply.paused)
+                return 1;
+        return finish(r, ret);
+}
+
+/* The program has not begun: once more, in a sandbox for this run alone. */
+static int go_without_namespaces(struct runner *r, uint64_t share_ns, int cancel_fd, struct execute_result *ret)
+{
+        log_info("%s: each run has a new sandbox", error_message(-ENOSYS));
+        execution_done(&r->kept);
+        r->keeper = keeper_close(r->keeper);
+        r->no_namespaces = true;
+        r->begun = false;
+        return go_on(r, share_ns, cancel_fd, ret);
+}
+
+int runner_step(struct runner *r, uint64_t share_ns, int cancel_fd, struct run_result *ret)
+{
+        struct run_result result = {0};
+        int k;
+
+        assert(r->active);
+        k = go_on(r, share_ns, cancel_fd, &result.run);
+        if (k == -ENOSYS && r->begun && !r->is_single)
+                k = go_without_namespaces(r, share_ns, cancel_fd, &result.run);
+        if (k > 0)
+                return stand(r);
+        clear(r);
+        if (k == 0)
+                k = read_result(r, &result);
+        if (k < 0) {
+                run_result_done(&result);
+                return k;
+        }
+        *ret = result;
+        return 1;
+}
+
+struct run_progress runner_progress(const struct runner *r)
+{
+        return r->progress;
+}
+
+int runner_run(struct runner *r, const struct run_input *input, int cancel_fd, struct run_result *ret)
+{
+        int k = runner_start(r, input);
+
+        if (k == 0)
+                k = runner_step(r, 0, cancel_fd, ret);
+        return MIN(k, 0);
+}
+
+void run_result_done(struct run_result *r)
+{
+        execute_result_done(&r->run);
+        verdicts_done(&r->verdicts);
+        effort_values_done(&r->efforts);
+}

@@ -1,0 +1,407 @@
+#include "tests/support/test.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+
+#include "core/run/runner.h"
+#include "core/run/sandbox.h"
+
+/* A recipe by hand; `run` is the command line. Programs are scripts that the tests write, or attacker.c. */
+static struct recipe recipe_with(const char *run)
+{
+        static char *none[] = {NULL};
+
+        return (struct recipe){
+                .refs = 1,
+                .name = (char *)"toy",
+                .format = FORMAT_SMT2,
+                .paths = none,
+                .build = none,
+                .outputs = none,
+                .effort = none,
+                .environment = none,
+                .run = (char *)run,
+                .samples = 1,
+        };
+}
+
+static char here[PATH_SIZE - 100], program[PATH_SIZE], scratch[PATH_SIZE];
+
+static const struct recipe_limits usual_limits = {
+        .wall_ns = 20 * NSEC_PER_SEC, .cpu_ns = 20 * NSEC_PER_SEC, .memory = 1 << 30, .output = 1 << 20, .processes = 64};
+
+static void find_places(void)
+{
+        ck_assert_ptr_nonnull(getcwd(here, sizeof(here)));
+        snprintf(scratch, sizeof(scratch), "%s/scratch", here);
+        mkdir(scratch, 0700);
+}
+
+static struct runner *open_runner(const struct recipe *recipe, const char *path, enum sandbox_kind sandbox)
+{
+        const struct run_program toy = {.path = path, .name = "toy"};
+        struct runner *r = NULL;
+
+        assert_ok(runner_open(&(struct runner_options){.recipe = recipe,
+                                                       .programs = &toy,
+                                                       .n_programs = 1,
+                                                       .limits = usual_limits,
+                                                       .scratch_parent = scratch,
+                                                       .sandbox = sandbox,
+                                                       .slot = 500},
+                              &r));
+        return r;
+}
+
+static struct runner *open_script(const struct recipe *recipe, const char *script, enum sandbox_kind sandbox)
+{
+        find_places();
+        snprintf(program, sizeof(program), "%s/solver", here);
+        unlink(program);
+        assert_ok(write_file_atomic(program, script, strlen(script), 0500));
+        return open_runner(recipe, program, sandbox);
+}
+
+/* `attacker WORDS…` on any input; the words are the template's. */
+static struct runner *open_attacker(struct recipe *recipe, enum sandbox_kind sandbox)
+{
+        const char *path = getenv("SOLVERFS_ATTACKER");
+
+        ck_assert_ptr_nonnull(path);
+        find_places();
+        return open_runner(recipe, path, sandbox);
+}
+
+static struct run_result run_text(struct runner *r, const char *text)
+{
+        struct run_result result = {0};
+
+        assert_ok(runner_run(r, &(struct run_input){.bytes = slice_string(text)}, -1, &result));
+        return result;
+}
+
+static const char *text_of(const struct blob *b)
+{
+        static char text[1 << 16];
+
+        ck_assert_uint_lt(b->size, sizeof(text));
+        if (b->size > 0)
+                memcpy(text, b->data, b->size);
+        text[b->size] = '\0';
+        return text;
+}
+
+static bool is_empty(const char *path)
+{
+        return rmdir(path) == 0;
+}
+
+#define both_sandboxes(kind)                    \
+        enum sandbox_kind kind = SANDBOX_BWRAP; \
+        kind <= SANDBOX_NONE;                   \
+        kind++
+
+/* -- what it gives -- */
+
+START_TEST(test_verdict_effort_output)
+{
+        static char *effort[] = {(char *)":conflicts +([0-9]+)", (char *)":time ([0-9.]+)", (char *)"never ([0-9]+)", NULL};
+        struct recipe recipe = recipe_with("{bin} --mode {case}");
+
+        recipe.effort = effort;
+        for (both_sandboxes(kind)) {
+                struct runner *r = open_script(&recipe,
+                                               "#!/bin/sh\nread line <\"$2\"\necho \"$line\"\necho ':conflicts  '${#line} >&2\n"
+                                               "echo ':time 0.5 of '\"$1\" >&2\n",
+                                               kind);
+                struct run_result a = run_text(r, "sat\n"), b = run_text(r, "unsat\n");
+
+                ck_assert_int_eq(a.verdict, VERDICT_SAT);
+                ck_assert_int_eq(b.verdict, VERDICT_UNSAT);
+                ck_assert_str_eq(text_of(&b.run.out), "unsat\n");
+                ck_assert_str_eq(text_of(&b.run.err), ":conflicts  5\n:time 0.5 of --mode\n");
+                ck_assert_uint_eq(a.efforts.n, 3);
+                ck_assert_str_eq(a.efforts.list[0].label, "conflicts");
+                ck_assert(a.efforts.list[0].found && a.efforts.list[0].is_integer);
+                ck_assert_int_eq(a.efforts.list[0].integer, 3);
+                ck_assert_int_eq(b.efforts.list[0].integer, 5);
+                ck_assert(b.efforts.list[1].found && !b.efforts.list[1].is_integer && b.efforts.list[1].real > 0.49);
+                ck_assert(!b.efforts.list[2].found);
+                ck_assert_uint_gt(a.run.wall_ns, 0);
+                ck_assert_uint_gt(a.run.user_ns + a.run.system_ns, 0);
+                ck_assert_uint_gt(a.run.memory, 0);
+                ck_assert_int_eq(a.run.doubt, DOUBT_NONE);
+                ck_assert_uint_eq(runner_counters(r).runs, 2);
+                ck_assert_uint_eq(runner_counters(r).sandboxes, 1);
+                run_result_done(&a);
+                run_result_done(&b);
+                runner_close(r);
+                ck_assert(is_empty(scratch));
+        }
+}
+END_TEST
+
+/* Bytes or a file, in a file or on standard input: the program sees the same, and in a sandbox cannot change it. */
+START_TEST(test_input)
+{
+        static const char *const templates[] = {"{bin} {case}", "{bin}"};
+        static const char reads[] = "#!/bin/sh\ncat $1\n", writes[] = "#!/bin/sh\ncat $1\necho x >>${1:-/proc/self/fd/0}\n";
+        char path[PATH_SIZE];
+
+        find_places();
+        snprintf(path, sizeof(path), "%s/input", here);
+        assert_ok(write_file_atomic(path, "from a file\n", 12, 0400));
+        for (size_t i = 0; i < ARRAY_SIZE(templates); i++) {
+                struct recipe recipe = recipe_with(templates[i]);
+
+                for (both_sandboxes(kind)) {
+                        struct runner *r = open_script(&recipe, kind == SANDBOX_NONE ? reads : writes, kind);
+
+                        for (int k = 0; k < 3; k++) {
+                                struct run_result a = run_text(r, "some bytes\n"), b = {0};
+
+                                ck_assert_str_eq(text_of(&a.run.out), "some bytes\n");
+                                assert_ok(runner_run(r, &(struct run_input){.path = path}, -1, &b));
+                                ck_assert_str_eq(text_of(&b.run.out), "from a file\n");
+                                run_result_done(&a);
+                                run_result_done(&b);
+                        }
+                        runner_close(r);
+                }
+        }
+}
+END_TEST
+
+START_TEST(test_limits_and_seed)
+{
+        struct recipe recipe = recipe_with("{bin} {seed} {timeout} {case}");
+        struct recipe_limits limits = usual_limits;
+        struct runner *r;
+        struct run_result a;
+
+        recipe.seed = (char *)"--seed={n}";
+        r = open_script(&recipe, "#!/bin/sh\necho $*\n[ $# = 3 ] || sleep 10\n", SANDBOX_BWRAP);
+        limits.wall_ns = 300 * NSEC_PER_MSEC;
+        runner_set_limits(r, &limits);
+        a = run_text(r, "");
+        ck_assert_int_eq(a.verdict, VERDICT_TIMEOUT);
+        ck_assert_int_eq(a.run.end, END_TIMEOUT);
+        run_result_done(&a);
+        runner_set_seed(r, true, 7);
+        a = run_text(r, "");
+        ck_assert_ptr_eq(strstr(text_of(&a.run.out), "--seed=7 "), text_of(&a.run.out));
+        ck_assert_int_eq(a.run.end, END_EXIT);
+        run_result_done(&a);
+        runner_close(r);
+}
+END_TEST
+
+/* -- steps -- */
+
+static uint64_t ticks_of(pid_t pid)
+{
+        char path[64], text[1024];
+        unsigned long long user = 0, system = 0;
+        FILE *f;
+
+        snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+        f = fopen(path, "re");
+        if (f && fgets(text, sizeof(text), f))
+                sscanf(strrchr(text, ')'), ") %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu", &user, &system);
+        if (f)
+                fclose(f);
+        return user + system;
+}
+
+/* A process of this machine whose command line holds `word`; 0: none. */
+static pid_t find_process(const char *word)
+{
+        DIR *d = opendir("/proc");
+        pid_t found = 0;
+        struct dirent *e;
+
+        while ((e = readdir(d))) {
+                char path[300], line[4096];
+                ssize_t size;
+                int fd;
+
+                snprintf(path, sizeof(path), "/proc/%s/cmdline", e->d_name);
+                fd = e->d_name[0] >= '1' && e->d_name[0] <= '9' && atoi(e->d_name) != getpid() ? open(path, O_RDONLY) : -1;
+                if (fd < 0)
+                        continue;
+                size = read(fd, line, sizeof(line));
+                close(fd);
+                if (size > 0 && memmem(line, (size_t)size, word, strlen(word)))
+                        found = (pid_t)atoi(e->d_name);
+        }
+        closedir(d);
+        return found;
+}
+
+START_TEST(test_steps)
+{
+        for (both_sandboxes(kind)) {
+                char words[64];
+                struct recipe recipe;
+                struct run_progress p;
+                struct run_result result = {0};
+                struct runner *r;
+                uint64_t ticks, before = 0;
+                unsigned steps = 0;
+                pid_t pid;
+                int k;
+
+                snprintf(words, sizeof(words), "{bin} burn 0.3 tag-%d-%d", (int)getpid(), (int)kind);
+                recipe = recipe_with(words);
+                r = open_attacker(&recipe, kind);
+                assert_ok(runner_start(r, &(struct run_input){.bytes = slice_string("")}));
+                for (; (k = runner_step(r, 50 * NSEC_PER_MSEC, -1, &result)) == 0; steps++) {
+                        p = runner_progress(r);
+                        ck_assert_uint_ge(p.wall_ns, (steps + 1) * 50 * NSEC_PER_MSEC);
+                        ck_assert_uint_gt(p.memory, 0);
+                        ck_assert_uint_gt(p.memory_now, 0);
+                        before = p.wall_ns;
+                        pid = find_process(strstr(words, "tag"));
+                        ck_assert_int_gt(pid, 0);
+                        ticks = ticks_of(pid);
+                        usleep(60000); /* it stands still meanwhile */
+                        ck_assert_uint_eq(ticks_of(pid), ticks);
+                }
+                assert_ok(k);
+                ck_assert_uint_ge(steps, 3);
+                ck_assert_int_eq(result.run.end, END_EXIT);
+                ck_assert_uint_ge(result.run.user_ns + result.run.system_ns, 290 * NSEC_PER_MSEC);
+                ck_assert_uint_ge(result.run.wall_ns, 290 * NSEC_PER_MSEC);
+                ck_assert_uint_ge(result.run.wall_ns, before);
+                run_result_done(&result);
+                runner_close(r);
+        }
+}
+END_TEST
+
+/* The time for which it stood still does not count, what it used does. */
+START_TEST(test_limits_hold_over_steps)
+{
+        for (both_sandboxes(kind)) {
+                struct recipe recipe = recipe_with("{bin} wait");
+                struct recipe_limits limits = usual_limits;
+                struct run_result result = {0};
+                struct runner *r = open_attacker(&recipe, kind);
+                uint64_t begin;
+                unsigned steps = 0;
+                int k;
+
+                limits.wall_ns = 300 * NSEC_PER_MSEC;
+                runner_set_limits(r, &limits);
+                begin = now_ns();
+                assert_ok(runner_start(r, &(struct run_input){.bytes = slice_string("")}));
+                for (; (k = runner_step(r, 60 * NSEC_PER_MSEC, -1, &result)) == 0; steps++)
+                        usleep(100000);
+                assert_ok(k);
+                ck_assert_int_eq(result.run.end, END_TIMEOUT);
+                ck_assert_uint_ge(steps, 2);
+                ck_assert_uint_ge(result.run.wall_ns, limits.wall_ns);
+                ck_assert_uint_ge(now_ns() - begin, result.run.wall_ns + steps * 100 * NSEC_PER_MSEC);
+                run_result_done(&result);
+                runner_close(r);
+        }
+}
+END_TEST
+
+START_TEST(test_abandon)
+{
+        for (both_sandboxes(kind)) {
+                char words[64];
+                struct recipe recipe;
+                struct run_result result = {0};
+                struct runner *r;
+
+                snprintf(words, sizeof(words), "{bin} tree tag-%d-%d", (int)getpid(), (int)kind);
+                recipe = recipe_with(words);
+                r = open_attacker(&recipe, kind);
+                runner_abandon(r); /* nothing to do */
+                for (int i = 0; i < 3; i++) {
+                        assert_ok(runner_start(r, &(struct run_input){.bytes = slice_string("")}));
+                        if (i > 0)
+                                ck_assert_int_eq(runner_step(r, 50 * NSEC_PER_MSEC, -1, &result), 0);
+                        if (i < 2)
+                                runner_abandon(r);
+                }
+                runner_close(r); /* with a run that stands still */
+                ck_assert_int_eq(find_process(strstr(words, "tag")), 0);
+                ck_assert(is_empty(scratch));
+        }
+}
+END_TEST
+
+/* -- ends -- */
+
+static void *hang_up_soon(void *fd)
+{
+        usleep(100000);
+        close(*(int *)fd);
+        return NULL;
+}
+
+START_TEST(test_cancel)
+{
+        for (both_sandboxes(kind)) {
+                struct recipe recipe = recipe_with("{bin} wait");
+                struct runner *r = open_attacker(&recipe, kind);
+                struct run_result result = {0};
+
+                for (int i = 0; i < 3; i++) {
+                        pthread_t thread;
+                        int fds[2];
+
+                        ck_assert_int_eq(pipe2(fds, O_CLOEXEC), 0);
+                        ck_assert_int_eq(pthread_create(&thread, NULL, hang_up_soon, &fds[1]), 0);
+                        assert_error(runner_run(r, &(struct run_input){.bytes = slice_string("")}, fds[0], &result), ECANCELED);
+                        pthread_join(thread, NULL);
+                        close(fds[0]);
+                }
+                ck_assert_uint_eq(runner_counters(r).sandboxes, 1); /* it is as good as before */
+                runner_close(r);
+                ck_assert(is_empty(scratch));
+        }
+}
+END_TEST
+
+static void *one_run(void *arg)
+{
+        struct run_result a = run_text(arg, "sat\n");
+
+        ck_assert_int_eq(a.verdict, VERDICT_SAT);
+        run_result_done(&a);
+        return NULL;
+}
+
+/* A sandbox outlives the thread that made it. */
+START_TEST(test_used_by_threads_in_turn)
+{
+        struct recipe recipe = recipe_with("{bin} {case}");
+
+        for (both_sandboxes(kind)) {
+                struct runner *r = open_script(&recipe, "#!/bin/sh\ncat $1\n", kind);
+
+                for (int i = 0; i < 5; i++) {
+                        pthread_t t;
+
+                        ck_assert_int_eq(pthread_create(&t, NULL, one_run, r), 0);
+                        pthread_join(t, NULL);
+                        usleep(20000); /* the thread has gone, and what would end with it, too */
+                }
+                ck_assert_uint_eq(runner_counters(r).sandboxes, 1);
+                ck_assert_uint_eq(runner_counters(r).lost, 0);
+                runner_close(r);
+        }
+}
+END_TEST
+
+SUITE("runner", test_verdict_effort_output, test_input, test_limits_and_seed, test_steps, test_limits_hold_over_steps,
+      test_abandon, test_cancel, test_used_by_threads_in_turn)
