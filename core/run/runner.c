@@ -161,6 +161,8 @@ static void make_request(struct runner *r)
                 .memory = l->memory,
                 .file_size = r->scratch,
                 .processes = l->processes,
+                .stack = l->stack,
+                .timed = true,
                 .out = output,
                 .err = output,
                 .cpus = r->has_cpus ? &r->cpus : NULL,
