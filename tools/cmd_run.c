@@ -296,7 +296,7 @@ int cmd_run(int argc, char **argv)
                                   "memory (bytes), commit, correct or WRONG (- where the case does not say), name.\v"
                                   "CASE is an id, a name, a prefix of a sha256 (four digits or more), or a file with the same "
                                   "bytes; for several: 3-17 (ids), "
-                                  "'QF_S/*.smt2' (a pattern over names), QF_S/ (what is below it), all.\n"
+                                  "'QF_S/*.smt2' (a pattern over names), QF_S/ (what is below it), a set (see set add), all.\n"
                                   "REV is whatever git rev-parse takes, or A..B: the commits on B's first-parent line that are "
                                   "not on A's, oldest first.\n"
                                   "An answer that contradicts the case's own :status is told on standard error, and the exit "

@@ -23,6 +23,9 @@ static const struct command commands[] = {
         {"case add", "FILE|DIR...", "add benchmark instances", cmd_case_add},
         {"case list", "[CASE...]", "list the cases, id first", cmd_case_list},
         {"case remove", "CASE...", "take cases out of listings; measurements stay", cmd_case_remove},
+        {"set add", "NAME CASE...", "put cases into a named set", cmd_set_add},
+        {"set list", "[NAME...]", "list the sets, or the cases in some", cmd_set_list},
+        {"set remove", "NAME [CASE...]", "take away a set, or cases out of it", cmd_set_remove},
         {"mount", "DIR", "mount the store", cmd_mount},
         {"unmount", "DIR", "unmount it and wait until it is gone", cmd_unmount},
         {"build", "SOLVER REV...", "build commits", cmd_build},
@@ -39,7 +42,8 @@ static const char top_end[] =
         "\n"
         "SOLVER is a name from 'solverfs solver list'. REV is whatever git rev-parse takes: a commit, a prefix of four digits or "
         "more, "
-        "a tag, a branch, HEAD~3; A..B stands for a range. CASE is an id, a name, a prefix of a sha256, 'all', and more: see "
+        "a tag, a branch, HEAD~3; A..B stands for a range. CASE is an id, a name, a prefix of a sha256, a set, 'all', and more: "
+        "see "
         "'solverfs run --help'.\n"
         "\n"
         "Exit status:\n"

@@ -127,6 +127,7 @@ void selection_done(struct selection *s)
 /* Every case there is, read once when a word is about many. */
 struct choosing {
         struct cases *cases;
+        struct sets *sets;
         struct selection all;
         bool loaded;
         struct selection *chosen;
@@ -291,11 +292,35 @@ static int find_by_file(struct choosing *c, const char *word, struct case_info *
         return r == -ENOENT ? errorf(r, "%s is not a case yet: add it with 'solverfs case add %s'", word, word) : r;
 }
 
+/* What is in a set and in no listing is left out. */
+static int choose_set(struct choosing *c, const char *word, bool *ret_is_one)
+{
+        cleanup(case_set_unrefp) struct case_set *set = NULL;
+        size_t shown = 0;
+        int r = sets_get(c->sets, word, &set);
+
+        *ret_is_one = r == 0;
+
+        for (size_t i = 0; r == 0 && i < set->n; i++) {
+                cleanup(case_info_unrefp) struct case_info *info = NULL;
+
+                if (cases_get(c->cases, set->ids[i], &info) < 0 || info->removed)
+                        continue;
+                r = choose(c, info);
+                shown++;
+        }
+        if (r == 0 && shown == 0)
+                return errorf(-ENOENT, "there are no cases in the set '%s': add some with 'solverfs set add %s CASE...'", word,
+                              word);
+        return r;
+}
+
 static int choose_word(struct choosing *c, const char *word)
 {
         struct case_info *info = NULL;
         size_t n = 0, folder = strlen(word);
         uint32_t range[2];
+        bool is_set;
         int r = find_one(c, word, &info);
 
         if (r == 0) {
@@ -307,6 +332,9 @@ static int choose_word(struct choosing *c, const char *word)
                 return r;
         if (strcmp(word, "all") == 0)
                 return choose_matching(c, match_any, NULL, &n);
+        r = choose_set(c, word, &is_set);
+        if (is_set || r != -ENOENT)
+                return r;
         if (parse_range(word, range))
                 r = choose_matching(c, match_range, range, &n);
         else if (strpbrk(word, "*?["))
@@ -331,7 +359,7 @@ static int choose_word(struct choosing *c, const char *word)
 
 int command_cases(struct workspace *w, char *const *words, size_t n, struct selection *ret)
 {
-        struct choosing c = {.cases = workspace_cases(w), .chosen = ret};
+        struct choosing c = {.cases = workspace_cases(w), .sets = workspace_sets(w), .chosen = ret};
         int r = 0;
 
         for (size_t i = 0; i < n && r == 0; i++)

@@ -20,7 +20,7 @@ struct selection {
         size_t n;
 };
 /* A case by id, name, or a prefix of its sha256 (four digits at least); a file whose bytes it is; several by A-B (ids), by a pattern
- * with * ? [ over names, by FOLDER/ of names, or `all`. In the order asked for, each once. */
+ * with * ? [ over names, by FOLDER/ of names, by the name of a set, or `all`. In the order asked for, each once. */
 int command_cases(struct workspace *w, char *const *words, size_t n, struct selection *ret);
 void selection_done(struct selection *s);
 #define cleanup_selection cleanup(selection_done)

@@ -11,6 +11,7 @@ enum name_space {
         NAMES_PATH,    /* a folder of cases/by-name */
         NAMES_OUTPUT,  /* a file in bin/ */
         NAMES_SETTING, /* a setting that something was measured under, written as a view of commits/ */
+        NAMES_SET,     /* of cases */
 };
 
 /* -ENOENT from names_number() when it was never given; names_intern() gives it (a write transaction). */

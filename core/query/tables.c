@@ -13,4 +13,5 @@ const struct store_table workspace_tables[N_TABLES] = {
         [TABLE_BUILDS] = {"builds", true},
         [TABLE_FACTS] = {"facts", true},
         [TABLE_PROGRAMS] = {"programs", false},
+        [TABLE_SETS] = {"sets", true},
 };

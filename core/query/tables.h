@@ -16,6 +16,7 @@ enum table {
         TABLE_BUILDS,   /* build key → build_record */
         TABLE_FACTS,    /* query.h: run key + limits → fact */
         TABLE_PROGRAMS, /* not journaled */
+        TABLE_SETS,
         N_TABLES
 };
 extern const struct store_table workspace_tables[N_TABLES];

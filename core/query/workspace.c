@@ -25,6 +25,7 @@ struct workspace {
         char dir[PATH_SIZE], config[PATH_SIZE], repos[PATH_SIZE];
         struct store *store;       /* owned */
         struct cases *cases;       /* owned */
+        struct sets *sets;         /* owned */
         struct programs *programs; /* owned */
         struct settings settings;  /* as at open */
 
@@ -779,6 +780,8 @@ int workspace_open(const char *dir, int store_flags, struct workspace **ret)
         if (r == 0)
                 r = cases_open(w->store, &cases_tables, &w->cases);
         if (r == 0)
+                r = sets_open(w->store, TABLE_SETS, &w->sets);
+        if (r == 0)
                 r = programs_open(w->store, TABLE_PROGRAMS, w->settings.programs_bound, &w->programs);
         if (r == 0) {
                 pthread_mutex_lock(&w->lock);
@@ -808,6 +811,7 @@ struct workspace *workspace_close(struct workspace *w)
                 free(p);
         }
         programs_close(w->programs);
+        sets_close(w->sets);
         cases_close(w->cases);
         store_close(w->store);
         settings_done(&w->settings);
@@ -832,6 +836,11 @@ struct store *workspace_store(struct workspace *w)
 struct cases *workspace_cases(struct workspace *w)
 {
         return w->cases;
+}
+
+struct sets *workspace_sets(struct workspace *w)
+{
+        return w->sets;
 }
 
 struct programs *workspace_programs(struct workspace *w)

@@ -21,6 +21,7 @@
 
 #include "core/build/build.h"
 #include "core/cases/cases.h"
+#include "core/cases/sets.h"
 #include "core/engine/engine.h"
 #include "core/run/fact.h"
 #include "core/query/settings.h"
@@ -59,6 +60,7 @@ struct workspace *workspace_close(struct workspace *w);
 const char *workspace_dir(struct workspace *w);
 struct store *workspace_store(struct workspace *w);
 struct cases *workspace_cases(struct workspace *w);
+struct sets *workspace_sets(struct workspace *w);
 struct programs *workspace_programs(struct workspace *w);
 
 /* The solvers as the config now has them: re-read when the file changed. One that was cut off is read from its copy. A config that cannot

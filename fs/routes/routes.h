@@ -35,7 +35,7 @@ enum {
         KIND_CELL = 38,   /* <solver>/commits/<sha>/cases/<case>, and below seeds/ and timeout/; commit, and item: the case */
 };
 
-extern const struct subtree root_subtree, cases_subtree, solver_subtree, commit_subtree, live_subtree;
+extern const struct subtree root_subtree, cases_subtree, sets_subtree, solver_subtree, commit_subtree, live_subtree;
 
 /* -- what several subtrees share --------------------------------------------------------------------------------- */
 

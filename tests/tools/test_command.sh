@@ -14,7 +14,7 @@ test_that "a missing argument is wrong usage" 'run 2 run toy HEAD && has err "SO
 test_that "a bad number is wrong usage" 'run 2 run --seed -1 toy HEAD 1 && has err "number from 0"'
 test_that "a bad duration is wrong usage" 'run 2 run --timeout soon toy HEAD 1 && has err "timeout"'
 test_that "--help lists the commands" 'run 0 --help && has out "solver add NAME REPO" && has out "Exit status" && empty err'
-for command in init "solver add" "solver list" "solver update" snapshot "case add" "case list" "case remove" mount unmount build run status fsck gc doctor version; do
+for command in init "solver add" "solver list" "solver update" snapshot "case add" "case list" "case remove" "set add" "set list" "set remove" mount unmount build run status fsck gc doctor version; do
 	test_that "$command --help explains it" "run 0 $command --help && has out 'Usage: solverfs $command' && empty err"
 done
 test_that "help COMMAND is COMMAND --help" 'run 0 help case add && has out "Usage: solverfs case add"'
@@ -74,6 +74,16 @@ test_that "cases are found by id, name, folder, pattern, range, digest" '
 test_that "a file with the bytes is its case" 'run 0 case list set/QF_S/deep/b.smt2 && [ "$(field 1)" = 3 ]'
 test_that "a file that is no case says how to add it" 'echo "(check-sat);n" >n.smt2; run 3 case list n.smt2 && has err "case add n.smt2"'
 test_that "the order asked for is kept, each once" 'run 0 case list 3 1 3 && [ "$(field 1 | tr "\n" " ")" = "3 1 " ]'
+test_that "set add makes a set, and says how many are new in it" 'run 0 set add smoke 3 1 QF_S/ && has err "set smoke: 2 added, 0 in it" && run 0 set add smoke 2-3 && has err "1 added, 1 in it" && empty out'
+test_that "set list has the sets, set list NAME the cases in it" '
+	run 0 set add one 4 && run 0 set list && is out "one	1
+smoke	3" && run 0 set list smoke && [ "$(field 2 | tr "\n" " ")" = "1 2 3 " ] && run 0 set list --json one && python3 -m json.tool <out >/dev/null && has out "\"case\":4"'
+test_that "a set's name stands for its cases" 'run 0 case list smoke 1 && [ "$(field 1 | tr "\n" " ")" = "1 2 3 " ] && run 0 case list one smoke && [ "$(field 1 | tr "\n" " ")" = "4 1 2 3 " ]'
+test_that "set remove NAME CASE takes cases out, set remove NAME the set" '
+	run 3 set remove smoke 99 && run 0 set remove smoke 2 1 && has err "taken out" && run 0 case list smoke && [ "$(field 1)" = 3 ] &&
+	run 0 set remove smoke && run 3 case list smoke && has err "no case .smoke." && run 3 set remove smoke && has err "no set .smoke." && run 3 set list smoke && has err "no set .smoke."'
+test_that "an empty set says so" 'run 0 set remove one 4 && run 3 case list one && has err "no cases in the set .one."'
+test_that "a set cannot have the name of something else" 'for name in all 3 2-3 "a/b" "x*" .; do run 2 set add "$name" 1 && has err "set" || exit 1; done; run 3 set add fine nothere && run 3 set list fine'
 test_that "no such case is status 3" 'run 3 case list 99 && has err "no case .99." && empty out'
 test_that "case add goes on behind what failed, and ends with 1" 'echo "(check-sat);m" >m.smt2; run 1 case add missing.smt2 m.smt2 && has err "missing.smt2" && has out "new	m.smt2"'
 test_that "an empty file is no case, as in the mount" ': >empty.smt2; run 1 case add empty.smt2 && has err "empty.smt2.*is empty" && empty out'
@@ -248,7 +258,7 @@ test_that "bash completes commands, solvers, cases" '
 		[ "$(complete_line solverfs sta)" = status ] && [ "$(complete_line solverfs solver u)" = update ] && [ "$(complete_line solverfs run to)" = "toy toy-again" ] &&
 		[ "$(complete_line solverfs run toy v)" = "v1 v3" ] && [ "$(complete_line solverfs run toy v1 al)" = all ] && [ "$(complete_line solverfs run --se)" = --seed ]'
 test_that "the completions know every command, and bash every option" '
-	for c in init "solver add" "solver list" "solver update" "solver remove" snapshot "case add" "case list" "case remove" mount unmount build run status fsck gc doctor version; do
+	for c in init "solver add" "solver list" "solver update" "solver remove" snapshot "case add" "case list" "case remove" "set add" "set list" "set remove" mount unmount build run status fsck gc doctor version; do
 		run 0 $c --help && own=$(grep -oE "(^|[ ,])--[a-z][a-z-]+" out | grep -oE -- "--[a-z-]+" | grep -vxE -- "--(usage|version)") || exit 1
 		(PATH=$(dirname "$solverfs"):$PATH; . "$completion"; COMP_WORDS=(solverfs $c --); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _solverfs; printf "%s\n" "${COMPREPLY[@]}") >words
 		for o in $own; do grep -qx -- "$o" words || { echo "# bash: $c $o"; exit 1; }; done

@@ -373,6 +373,7 @@ START_TEST(test_walk)
         world_make(NULL);
         assert_shell("mkdir set && echo '; do print sat' >set/a.smt2 && echo '; other' >set/b.smt2 && mkdir set/deep && "
                      "echo '; third' >set/deep/c.smt2 && solverfs case add set");
+        assert_shell("solverfs set add small 1 3 && solverfs set add empty 1 && solverfs set remove empty 1");
         assert_shell(
                 "solverfs run -q tiny HEAD 1 --seed=3 && solverfs run -q tiny HEAD 1 --timeout=90s"); /* listed from now on */
         tester_start(&t);
@@ -513,6 +514,45 @@ START_TEST(test_possible_names)
         assert_text(&t, find(&t, "tiny/commits/HEAD/timeout/10001250ms/cases/1/result"), "sat\n");
         assert_ok(tree_open(t.workspace, t.engine, false, &tree));
         assert_listing(tree, find(&t, "tiny/commits/HEAD/timeout"), "true", "10001250ms ");
+        tree_close(tree);
+        tester_stop(&t);
+        world_end();
+}
+END_TEST
+
+/* -- sets -- */
+
+START_TEST(test_sets)
+{
+        struct fuse_entry_out e;
+        struct tester t;
+        struct tree *tree;
+        char target[64];
+        uint64_t small, link;
+
+        world_make(NULL);
+        assert_shell("for i in 1 2 3; do echo \"; do print sat; $i\" >$i.smt2; done; solverfs case add 1.smt2 2.smt2 3.smt2");
+        tester_start(&t);
+        assert_ok(tree_open(t.workspace, t.engine, false, &tree));
+        ck_assert_int_eq(lookup(&t, find(&t, "sets"), "small", &e), ENOENT);
+        assert_shell("solverfs set add small 3 1 && solverfs set add big all");
+        small = find(&t, "sets/small"); /* at once: that it is not there was not kept */
+        assert_listing(tree, find(&t, "sets"), "true", "big small ");
+        assert_listing(tree, small, "true", "1 3 ");
+        ck_assert_int_eq(lookup(&t, small, "2", &e), ENOENT);
+        ck_assert_int_eq(lookup(&t, small, "03", &e), ENOENT);
+        ck_assert_int_eq(lookup(&t, small, "3", &e), 0);
+        link = e.nodeid;
+        read_link_target(&t, link, target, sizeof(target));
+        ck_assert_str_eq(target, "../../cases/3");
+        ck_assert_int_eq(lookup(&t, find(&t, "sets/big"), "3", &e), 0);
+        ck_assert_uint_ne(e.nodeid, link);
+        assert_shell("solverfs case remove 3");
+        assert_listing(tree, small, "true", "1 ");
+        assert_shell("solverfs case add 3.smt2 && solverfs set remove big && solverfs set add other 3");
+        assert_listing(tree, small, "true", "1 3 ");
+        ck_assert_int_eq(lookup(&t, find(&t, "sets"), "big", &e), ENOENT);
+        ck_assert_uint_eq(find(&t, "sets/small"), small);
         tree_close(tree);
         tester_stop(&t);
         world_end();
@@ -909,6 +949,7 @@ int main(void)
         const TTest *const tests[] = {test_walk,
                                       test_listing_in_steps,
                                       test_possible_names,
+                                      test_sets,
                                       test_cold_open,
                                       test_told_once_of_a_short_file,
                                       test_told_once_of_a_long_file,

@@ -28,7 +28,7 @@ _solverfs() {
 		-*) ;;
 		*)
 			case $command in
-			"" | solver | case) command="${command:+$command }${words[i]}" ;;
+			"" | solver | case | set) command="${command:+$command }${words[i]}" ;;
 			*)
 				n=$((n + 1))
 				[ $n = 1 ] && solver=${words[i]}
@@ -50,7 +50,7 @@ _solverfs() {
 		local own=""
 		case $command in
 		"solver add") own="--recipe" ;;
-		"solver list" | "solver update" | "case list" | doctor | version) own="--json" ;;
+		"solver list" | "solver update" | "case list" | "set list" | doctor | version) own="--json" ;;
 		"case add") own="--name --json" ;;
 		mount) own="--foreground --options" ;;
 		unmount) own="--lazy" ;;
@@ -65,13 +65,21 @@ _solverfs() {
 	fi
 
 	case $command in
-	"") COMPREPLY=($(compgen -W "init solver snapshot case mount unmount build run status fsck gc doctor version help" -- "$cur")) ;;
+	"") COMPREPLY=($(compgen -W "init solver snapshot case set mount unmount build run status fsck gc doctor version help" -- "$cur")) ;;
 	solver) COMPREPLY=($(compgen -W "add list update remove" -- "$cur")) ;;
-	case) COMPREPLY=($(compgen -W "add list remove" -- "$cur")) ;;
+	case | set) COMPREPLY=($(compgen -W "add list remove" -- "$cur")) ;;
 	"solver update" | "solver remove") COMPREPLY=($(compgen -W "$(_solverfs_column solver list | cut -f 1)" -- "$cur")) ;;
 	"solver add") [ $n = 1 ] && COMPREPLY=($(compgen -d -- "$cur")) ;;
 	"case add") COMPREPLY=($(compgen -f -- "$cur")) ;;
-	"case list" | "case remove") COMPREPLY=($(compgen -W "all $(_solverfs_column case list | cut -f 1)" -- "$cur")) ;;
+	"case list" | "case remove") COMPREPLY=($(compgen -W "all $(_solverfs_column case list | cut -f 1) $(_solverfs_column set list | cut -f 1)" -- "$cur")) ;;
+	"set list") COMPREPLY=($(compgen -W "$(_solverfs_column set list | cut -f 1)" -- "$cur")) ;;
+	"set add" | "set remove")
+		if [ $n = 0 ]; then
+			COMPREPLY=($(compgen -W "$(_solverfs_column set list | cut -f 1)" -- "$cur"))
+		else
+			COMPREPLY=($(compgen -W "all $(_solverfs_column case list | cut -f 1)" -- "$cur"))
+		fi
+		;;
 	mount | unmount) COMPREPLY=($(compgen -d -- "$cur")) ;;
 	snapshot | build | run)
 		if [ $n = 0 ]; then
@@ -83,7 +91,7 @@ _solverfs() {
 			local dir=${store:-${SOLVERFS_STORE:-${XDG_DATA_HOME:-$HOME/.local/share}/solverfs}}
 			COMPREPLY=($(compgen -W "HEAD $(git --git-dir "$dir/repos/$solver.git" for-each-ref --format '%(refname:short)' refs/tags refs/heads 2>/dev/null)" -- "$cur"))
 		else
-			COMPREPLY=($(compgen -W "all $(_solverfs_column case list | cut -f 1)" -- "$cur"))
+			COMPREPLY=($(compgen -W "all $(_solverfs_column case list | cut -f 1) $(_solverfs_column set list | cut -f 1)" -- "$cur"))
 		fi
 		;;
 	esac

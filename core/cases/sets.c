@@ -1,0 +1,262 @@
+#include "core/cases/sets.h"
+
+#include "cache/base/record.h"
+
+/* In the table: name → version, when it changed, the ids. */
+#define SET_VERSION  1
+#define SET_NAME_MAX 100
+
+struct sets {
+        struct store *store; /* borrowed */
+        size_t table;
+};
+
+int sets_open(struct store *store, size_t table, struct sets **ret)
+{
+        struct sets *s = calloc(1, sizeof(*s));
+
+        if (!s)
+                return -ENOMEM;
+        *s = (struct sets){.store = store, .table = table};
+        *ret = s;
+        return 0;
+}
+
+struct sets *sets_close(struct sets *s)
+{
+        free(s);
+        return NULL;
+}
+
+struct case_set *case_set_unref(struct case_set *s)
+{
+        if (s && __atomic_sub_fetch(&s->refs, 1, __ATOMIC_ACQ_REL) == 0) {
+                free(s->name);
+                free(s->ids);
+                free(s);
+        }
+        return NULL;
+}
+
+static bool is_letter(char c)
+{
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+int set_name_check(const char *name)
+{
+        static const char more[] = "0123456789._+-";
+        size_t n = strlen(name);
+
+        if (n > SET_NAME_MAX)
+                return errorf(-EINVAL, "a set's name has %zu bytes, and may have %d", n, SET_NAME_MAX);
+        if (strcmp(name, "all") == 0)
+                return errorf(-EINVAL, "a set cannot be called 'all', which stands for every case");
+        for (size_t i = 0; i < n; i++)
+                if (!is_letter(name[i]) && (i == 0 || !strchr(more, name[i])))
+                        n = 0;
+        return n > 0 ? 0 : errorf(-EINVAL, "'%.100s' cannot be a set's name: letters, digits and ._+- , a letter first", name);
+}
+
+/* -- records -- */
+
+static int set_decode(const char *name, struct slice bytes, struct case_set **ret)
+{
+        cleanup(case_set_unrefp) struct case_set *set = calloc(1, sizeof(*set));
+        struct record r = record_of(bytes);
+        int e;
+
+        if (!set)
+                return -ENOMEM;
+        set->refs = 1;
+        set->name = strdup(name);
+        record_version(&r, SET_VERSION);
+        set->changed = (int64_t)record_u64(&r);
+        set->ids = calloc(record_left(&r) / 4 + 1, sizeof(*set->ids));
+        if (!set->name || !set->ids)
+                return -ENOMEM;
+        while (record_left(&r) >= 4) {
+                uint32_t id = record_u32(&r);
+
+                if (set->n > 0 && id <= set->ids[set->n - 1])
+                        record_fail(&r);
+                set->ids[set->n++] = id;
+        }
+        e = record_end(&r, "a set of cases");
+        if (e == 0)
+                *ret = steal_pointer(set);
+        return e == -EBADMSG ? errorf(-EIO, "set '%s': %s", name, error_message(e)) : e;
+}
+
+static int set_get_in(struct sets *s, struct store_txn *t, const char *name, struct case_set **ret)
+{
+        cleanup_blob struct blob b = {0};
+        int r = set_name_check(name);
+
+        if (r == 0)
+                r = store_get(t, s->table, slice_string(name), &b);
+        if (r == -ENOENT || r == -EINVAL)
+                return errorf(-ENOENT, "there is no set '%.100s'; see 'solverfs set list'", name);
+        return r < 0 ? r : set_decode(name, SLICE(b.data, b.size), ret);
+}
+
+static int set_put(struct sets *s, struct store_txn *t, const char *name, const uint32_t *ids, size_t n)
+{
+        cleanup_buffer struct buffer b = {0};
+        int r;
+
+        record_put_u8(&b, SET_VERSION);
+        record_put_u64(&b, (uint64_t)now_seconds());
+        for (size_t i = 0; i < n; i++)
+                record_put_u32(&b, ids[i]);
+        r = buffer_error(&b);
+        return r < 0 ? r : store_put(t, s->table, slice_string(name), SLICE(b.data, b.size));
+}
+
+/* -- changes -- */
+
+static int id_compare(const void *a, const void *b)
+{
+        uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+        return x < y ? -1 : x > y;
+}
+
+struct change {
+        struct sets *sets;
+        const char *name;
+        uint32_t *ids; /* sorted */
+        size_t n;
+        bool add;
+        size_t changed;
+};
+
+/* Merges both lists. With `add` those of either, else those of the set that are not in the change. */
+static size_t merge(const struct case_set *set, struct change *c, uint32_t *ret)
+{
+        size_t i = 0, j = 0, n = 0, had = set ? set->n : 0;
+
+        while (i < had || j < c->n) {
+                bool in_set = i < had && (j == c->n || set->ids[i] <= c->ids[j]);
+                uint32_t id = in_set ? set->ids[i] : c->ids[j];
+                bool in_change = j < c->n && c->ids[j] == id;
+
+                i += in_set;
+                while (j < c->n && c->ids[j] == id)
+                        j++;
+                c->changed += c->add ? !in_set : in_set && in_change;
+                if (c->add || (in_set && !in_change))
+                        ret[n++] = id;
+        }
+        return n;
+}
+
+static int change_in(void *user, struct store_txn *t)
+{
+        struct change *c = user;
+        cleanup(case_set_unrefp) struct case_set *set = NULL;
+        cleanup_free uint32_t *merged = NULL;
+        size_t n;
+        int r = set_get_in(c->sets, t, c->name, &set);
+
+        if (r < 0 && !(r == -ENOENT && c->add))
+                return r;
+        merged = calloc((set ? set->n : 0) + c->n + 1, sizeof(*merged));
+        if (!merged)
+                return -ENOMEM;
+        c->changed = 0;
+        n = merge(set, c, merged);
+        return set && c->changed == 0 ? 0 : set_put(c->sets, t, c->name, merged, n);
+}
+
+static int change(struct sets *s, const char *name, const uint32_t *ids, size_t n, bool add, size_t *ret_changed)
+{
+        cleanup_free uint32_t *sorted = calloc(n + 1, sizeof(*sorted));
+        struct change c = {.sets = s, .name = name, .ids = sorted, .n = n, .add = add};
+        int r;
+
+        if (!sorted)
+                return -ENOMEM;
+        memcpy(sorted, ids, n * sizeof(*ids));
+        sort_list(sorted, n, sizeof(*sorted), id_compare);
+        r = store_update(s->store, change_in, &c);
+        *ret_changed = c.changed;
+        return r;
+}
+
+int sets_add(struct sets *s, const char *name, const uint32_t *ids, size_t n, size_t *ret_added)
+{
+        int r = set_name_check(name);
+
+        return r < 0 ? r : change(s, name, ids, n, true, ret_added);
+}
+
+int sets_take(struct sets *s, const char *name, const uint32_t *ids, size_t n, size_t *ret_taken)
+{
+        return change(s, name, ids, n, false, ret_taken);
+}
+
+struct removal {
+        struct sets *sets;
+        const char *name;
+};
+
+static int remove_in(void *user, struct store_txn *t)
+{
+        const struct removal *m = user;
+        int r = set_name_check(m->name) < 0 ? -ENOENT : store_delete(t, m->sets->table, slice_string(m->name));
+
+        return r == -ENOENT ? errorf(r, "there is no set '%.100s'; see 'solverfs set list'", m->name) : r;
+}
+
+int sets_remove(struct sets *s, const char *name)
+{
+        return store_update(s->store, remove_in, &(struct removal){s, name});
+}
+
+/* -- looking -- */
+
+int sets_get(struct sets *s, const char *name, struct case_set **ret)
+{
+        cleanup_txn struct store_txn *t = NULL;
+        int r = store_read(s->store, &t);
+
+        return r < 0 ? r : set_get_in(s, t, name, ret);
+}
+
+struct naming {
+        char **names; /* owned */
+        size_t n;
+};
+
+static int add_name(void *user, struct slice key, struct slice)
+{
+        struct naming *g = user;
+
+        if (list_grow(g->names, g->n) < 0)
+                return -ENOMEM;
+        g->names[g->n] = strndup(key.data, key.size);
+        return g->names[g->n++] ? 0 : -ENOMEM;
+}
+
+int sets_names(struct sets *s, char ***ret, size_t *ret_n)
+{
+        cleanup_txn struct store_txn *t = NULL;
+        struct naming g = {0};
+        int r = store_read(s->store, &t);
+
+        if (r == 0)
+                r = store_each(t, s->table, SLICE("", 0), SLICE("", 0), false, add_name, &g);
+        if (r == 0 && list_grow(g.names, g.n) < 0)
+                r = -ENOMEM;
+        if (r < 0) {
+                for (size_t i = 0; i < g.n; i++)
+                        free(g.names[i]);
+                free(g.names);
+                return r;
+        }
+        g.names[g.n] = NULL;
+        *ret = g.names;
+        *ret_n = g.n;
+        return 0;
+}

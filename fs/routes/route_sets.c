@@ -1,0 +1,153 @@
+/* sets/: named sets of cases. A set's inode has the number of its name in `item`; a case's link in it has that in `commit` and the case in `item`. */
+#include "fs/routes/routes.h"
+
+#include <inttypes.h>
+
+enum {
+        KIND_SETS = 64,
+        KIND_SET,
+        KIND_SET_CASE,
+};
+
+static struct sets *sets_of(struct tree *t)
+{
+        return workspace_sets(tree_workspace(t));
+}
+
+static int set_number(struct tree *t, const char *name, uint32_t *ret)
+{
+        int r = tree_number(t, NAMES_SET, name, ret);
+
+        if (r == 0 && *ret > INODE_ITEM_MAX)
+                r = errorf(-EOVERFLOW, "the store has had more sets than it can number (%u)", INODE_ITEM_MAX);
+        return r;
+}
+
+/* The set of a number that is in an inode. */
+static int set_get(struct tree *t, uint32_t number, struct case_set **ret)
+{
+        cleanup_free char *name = NULL;
+        int r = tree_name(t, NAMES_SET, number, &name);
+
+        return r < 0 ? r : sets_get(sets_of(t), name, ret);
+}
+
+/* -- sets/<set> -- */
+
+static MATCH(set_match)
+{
+        cleanup(case_set_unrefp) struct case_set *set = NULL;
+        int r = sets_get(sets_of(t), name, &set);
+
+        (void)dir;
+        return r < 0 ? r : set_number(t, name, &ret->inode.item);
+}
+
+static LIST(set_entries)
+{
+        struct inode inode = dir->inode;
+        char **names = NULL;
+        size_t n = 0;
+        int r = sets_names(sets_of(t), &names, &n);
+
+        inode.kind = row->kind;
+        if (r == 0 && from == 0)
+                r = tree_number_all(t, NAMES_SET, names, n);
+        for (size_t i = from; r == 0 && i < n; i++) {
+                r = set_number(t, names[i], &inode.item);
+                if (r == 0)
+                        r = tree_emit(row, names[i], inode, i, fn, user);
+        }
+        strings_free(names);
+        return r;
+}
+
+static int set_mtime(struct tree *t, const struct node *n, int64_t *ret)
+{
+        cleanup(case_set_unrefp) struct case_set *set = NULL;
+        int r = set_get(t, n->inode.item, &set);
+
+        if (r == 0)
+                *ret = set->changed;
+        return r;
+}
+
+/* -- sets/<set>/<case> -- */
+
+static bool is_shown(struct tree *t, uint32_t id)
+{
+        cleanup(case_info_unrefp) struct case_info *info = NULL;
+
+        return cases_get(workspace_cases(tree_workspace(t)), id, &info) == 0 && !info->removed;
+}
+
+static int shown_in_set(struct tree *t, const struct node *dir, uint32_t **ret, size_t *ret_n)
+{
+        cleanup(case_set_unrefp) struct case_set *set = NULL;
+        size_t n = 0;
+        int r = set_get(t, dir->inode.item, &set);
+
+        if (r < 0)
+                return r;
+        for (size_t i = 0; i < set->n; i++)
+                if (set->ids[i] <= INODE_ITEM_MAX && is_shown(t, set->ids[i]))
+                        set->ids[n++] = set->ids[i];
+        *ret = steal_pointer(set->ids);
+        *ret_n = n;
+        return 0;
+}
+
+static int id_compare(const void *a, const void *b)
+{
+        uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+        return x < y ? -1 : x > y;
+}
+
+static MATCH(set_case_match)
+{
+        cleanup(case_set_unrefp) struct case_set *set = NULL;
+        uint64_t number;
+        uint32_t id;
+        int r;
+
+        if (!parse_name_number(name, INODE_ITEM_MAX, &number))
+                return -ENOENT;
+        id = (uint32_t)number;
+        r = set_get(t, dir->inode.item, &set);
+        if (r < 0)
+                return r;
+        if (!bsearch(&id, set->ids, set->n, sizeof(id), id_compare) || !is_shown(t, id))
+                return -ENOENT;
+        ret->inode.commit = dir->inode.item;
+        ret->inode.item = id;
+        return 0;
+}
+
+static LIST(set_case_entries)
+{
+        struct node of = *dir;
+
+        of.inode.commit = dir->inode.item; /* the entries' */
+        return tree_emit_cases(t, &of, row, from, shown_in_set, fn, user);
+}
+
+static CONTENT(set_case_target)
+{
+        (void)t;
+        buffer_addf(ret, "../../cases/%" PRIu32, n->inode.item);
+        return 0;
+}
+
+/* -- the rows -- */
+
+static const struct route rows[] = {
+        {KIND_SETS, IN(KIND_ROOT), .name = "sets", .type = NODE_FOLDER, .absent = ABSENT_NOT, .generation = any_listing,
+         .about = "named sets of cases: solverfs set add NAME CASE..."},
+        {KIND_SET, IN(KIND_SETS), .shown = "<set>", .type = NODE_FOLDER, .moves = true, .absent = ABSENT_NOT, .match = set_match,
+         .list = set_entries, .generation = any_listing, .mtime = set_mtime, .about = "links to its cases"},
+        {KIND_SET_CASE, IN(KIND_SET), .shown = "<case>", .type = NODE_LINK, .moves = true, .match = set_case_match,
+         .list = set_case_entries, .content = set_case_target, .mtime = case_mtime, .about = "by id"},
+};
+
+const struct subtree sets_subtree = {rows, ARRAY_SIZE(rows)};
