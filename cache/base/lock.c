@@ -70,6 +70,58 @@ int lock_try(const char *dir, const char *name, bool shared, int *ret_fd)
         return take(dir, name, shared, false, ret_fd);
 }
 
+/* It has its permissions before it has its name. In such a folder nobody may open what is another's "to create it, if need be"
+ * (fs.protected_regular). */
+static int make_public(const char *path)
+{
+        cleanup_close int fd = -1;
+        char fresh[PATH_SIZE];
+        int r = 0;
+
+        if (snprintf(fresh, sizeof(fresh), "%s.XXXXXX", path) >= (int)sizeof(fresh))
+                return -ENAMETOOLONG;
+        fd = mkostemp(fresh, O_CLOEXEC);
+        if (fd < 0)
+                return -errno;
+        if (fchmod(fd, 0666) < 0 || (link(fresh, path) < 0 && errno != EEXIST))
+                r = -errno;
+        unlink(fresh);
+        return r;
+}
+
+static int open_public(const char *path, bool shared, int *ret_fd)
+{
+        const int flags = O_CLOEXEC | O_NOFOLLOW | O_NOCTTY;
+        int fd = open(path, O_RDWR | flags);
+
+        if (fd < 0 && errno == ENOENT) {
+                int r = make_public(path);
+
+                if (r < 0)
+                        return r;
+                fd = open(path, O_RDWR | flags);
+        }
+        if (fd < 0 && shared && (errno == EROFS || errno == EACCES))
+                fd = open(path, O_RDONLY | flags);
+        *ret_fd = fd;
+        return fd < 0 ? -errno : 0;
+}
+
+int lock_try_public(const char *dir, const char *name, bool shared, int *ret_fd)
+{
+        cleanup_close int fd = -1;
+        char path[PATH_SIZE];
+        int r = path_join(path, dir, name);
+
+        if (r == 0)
+                r = open_public(path, shared, &fd);
+        if (r == 0)
+                r = set_lock(fd, shared ? F_RDLCK : F_WRLCK, false);
+        if (r == 0)
+                *ret_fd = steal_fd(&fd);
+        return r == 0 || r == -EAGAIN ? r : errorf(r, "cannot lock %s: %s", path, strerror(-r));
+}
+
 int lock_wait(const char *dir, const char *name, bool shared, int *ret_fd)
 {
         return take(dir, name, shared, true, ret_fd);

@@ -7,6 +7,7 @@
 #include <jansson.h>
 
 #include "cache/base/lock.h"
+#include "core/run/slot.h"
 
 struct shown {
         struct job *job; /* a ref */
@@ -173,6 +174,15 @@ void view_publish(struct engine *e)
                 unlink(fresh);
 }
 
+/* The machine's. A store's own are for when the machine has no place for any. */
+static int find_slots(struct engine *e)
+{
+        char own[PATH_SIZE];
+
+        memcpy(own, e->slots_dir, sizeof(own));
+        return slot_folder(own, e->slots_dir, NULL);
+}
+
 int view_open(struct engine *e)
 {
         static const struct {
@@ -193,8 +203,9 @@ int view_open(struct engine *e)
                 if (r < 0)
                         return r;
         }
-        if (store_read_only(e->place.store))
-                return 0; /* there will be nothing to show */
+        r = find_slots(e);
+        if (r < 0 || store_read_only(e->place.store))
+                return r; /* there will be nothing to show */
         snprintf(pid, sizeof(pid), "%d", (int)getpid());
         /* shared: a process may have two engines; wait: for who sweeps what the last process of that number left */
         r = lock_wait(e->engines_dir, pid, true, &e->alive);

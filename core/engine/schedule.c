@@ -1,9 +1,9 @@
 /* Who runs next, and where.
  *
- * One thread decides, a thread per running job computes. A slot is a core: slots/cpu<N>, an OFD lock, so that every process on this
- * store shares the machine, and a crash frees it. A claim is a lock named by the query's key: whoever holds it works the value out; others
- * wait until it is free and then find the value in the store. slots/urgent is held, shared, by every engine in which a person waits for
- * a slot: batches of other processes then leave free slots alone.
+ * One thread decides, a thread per running job computes. A slot is a core of the machine, and a lock that all processes, stores and users share
+ * (core/run/slot.h); a crash frees it. A claim is a lock named by the query's key: whoever holds it works the value out; others wait until it
+ * is free and then find the value in the store. Every engine in which a person waits for a slot says so (slot_urge()): batches of other
+ * processes then leave free slots alone.
  *
  * Locks of other processes cannot be waited for together with our own condition, so they are looked at again every few
  * milliseconds, and only while there is somebody to gain from it.
@@ -15,6 +15,7 @@
 #include "cache/base/fault.h"
 #include "cache/base/guard.h"
 #include "cache/base/lock.h"
+#include "core/run/slot.h"
 
 #define SLOT_LOOK_NS    (10 * NSEC_PER_MSEC) /* a slot that another process holds */
 #define CLAIM_LOOK_NS   (10 * NSEC_PER_MSEC) /* a claim that another process holds, at first */
@@ -26,13 +27,11 @@
 /* -EAGAIN: somebody has it. */
 static int slot_take(struct engine *e, unsigned slot, struct job *j)
 {
-        char name[32];
         int fd, r;
 
         if (e->slot_busy[slot])
                 return -EAGAIN;
-        snprintf(name, sizeof(name), "cpu%d", e->cpus[slot]);
-        r = lock_try(e->slots_dir, name, false, &fd);
+        r = slot_try(e->slots_dir, e->cpus[slot], &fd);
         if (r < 0)
                 return r;
         e->slot_busy[slot] = true;
@@ -457,7 +456,7 @@ static void look_urgent(struct engine *e)
         bool wanted = e->queues[RESOURCE_CORE][PRIORITY_PERSON].n + e->queues[RESOURCE_BUILD][PRIORITY_PERSON].n > 0;
 
         if (wanted && e->urgent < 0) {
-                if (lock_try(e->slots_dir, "urgent", true, &e->urgent) < 0)
+                if (slot_urge(e->slots_dir, &e->urgent) < 0)
                         e->urgent = -1;
         } else if (!wanted && e->urgent >= 0) {
                 close(e->urgent);
@@ -477,7 +476,7 @@ static void look_slots(struct engine *e, uint64_t now, uint64_t *when)
                         free_here |= !e->slot_busy[i];
                 if (!free_here)
                         break; /* a worker's end wakes us */
-                if (j->priority == PRIORITY_PERSON || e->urgent >= 0 || !lock_is_held(e->slots_dir, "urgent"))
+                if (j->priority == PRIORITY_PERSON || e->urgent >= 0 || !slot_is_urgent(e->slots_dir))
                         r = slots_take(j);
                 if (r == -EAGAIN) {
                         sooner(when, now + SLOT_LOOK_NS);

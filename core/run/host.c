@@ -15,6 +15,7 @@
 #include "cache/base/hash.h"
 #include "core/run/execute.h"
 #include "core/run/sandbox.h"
+#include "core/run/slot.h"
 
 /* -- small files of the kernel -- */
 
@@ -527,6 +528,18 @@ static void check_cores(struct host_check *c)
             sysconf(_SC_NPROCESSORS_CONF));
 }
 
+static void check_slots(struct host_check *c)
+{
+        char folder[PATH_SIZE];
+        const char *why = NULL;
+
+        if (slot_folder(NULL, folder, &why) < 0)
+                say(c, CHECK_WARNING, "two stores may time on one core at once: %s", error_message(-ENOENT));
+        else
+                say(c, strncmp(folder, "/run/lock/", 10) == 0 || getenv("SOLVERFS_SLOTS") ? CHECK_OK : CHECK_WARNING, "%s, %s",
+                    folder, why);
+}
+
 static void check_descriptors(struct host_check *c)
 {
         struct rlimit l = {0};
@@ -552,6 +565,7 @@ int host_checks(struct host_check **ret, size_t *ret_n)
                 {"cgroup", check_method},
                 {"ccache", check_ccache},
                 {"cores", check_cores},
+                {"slots", check_slots},
                 {"clock", check_clock},
                 {"swap", check_swap},
                 {"descriptors", check_descriptors},

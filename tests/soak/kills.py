@@ -94,7 +94,7 @@ class World:
         self.counts = collections.Counter()
         self.log_seen = 0
         self.environment = dict(
-            os.environ, HOME=self.top, SOLVERFS_STORE=self.store, SOLVERFS_FAULTS=self.faults, LC_ALL="C", GIT_CONFIG_NOSYSTEM="1",
+            os.environ, HOME=self.top, SOLVERFS_STORE=self.store, SOLVERFS_SLOTS=self.top + "/slots", SOLVERFS_FAULTS=self.faults, LC_ALL="C", GIT_CONFIG_NOSYSTEM="1",
             LSAN_OPTIONS="print_suppressions=0",  # of a build with sanitizers: what it says is taken for a complaint
         )
         for d in (self.mnt, self.faults):

@@ -289,7 +289,7 @@ class Solverfs:
     def __init__(self, top, solverfs, tiny, library):
         self.top, self.solverfs, self.library, self.mnt = top, solverfs, os.path.realpath(library), f"{top}/mnt"
         os.mkdir(self.mnt)
-        self.plain = dict(os.environ, HOME=top, LC_ALL="C", GIT_CONFIG_NOSYSTEM="1")
+        self.plain = dict(os.environ, HOME=top, SOLVERFS_SLOTS=top + "/slots", LC_ALL="C", GIT_CONFIG_NOSYSTEM="1")
         with open(f"{top}/tiny.recipe", "w") as f:
             f.write(RECIPE)
         self.sh(f"git init -q -b main repo; cd repo; git config user.name T; git config user.email t@example.org; cp '{tiny}' tiny")

@@ -29,11 +29,13 @@ static void (*test_after)(void);
 
 static inline void test_enter(void)
 {
-        char dir[PATH_SIZE];
+        char dir[PATH_SIZE + 16];
 
-        ck_assert(snprintf(dir, sizeof(dir), "%s/XXXXXX", test_base) < (int)sizeof(dir));
+        ck_assert(snprintf(dir, PATH_SIZE, "%s/XXXXXX", test_base) < PATH_SIZE);
         ck_assert_ptr_nonnull(mkdtemp(dir));
         ck_assert_int_eq(chdir(dir), 0);
+        strcat(dir, "/slots");
+        setenv("SOLVERFS_SLOTS", dir, 1); /* no suite waits for another's */
 }
 
 static inline int test_main(const char *name, const TTest *const *tests, size_t n, double timeout)

@@ -7,7 +7,7 @@ top=$(mktemp -d "${TMPDIR:-/tmp}/solverfs command XXXXXX") # with spaces, as a h
 trap 'clean_up; rm -rf "$top"' EXIT
 clean_up() { :; } # a script may have more to do
 cd "$top" || exit 1
-export HOME=$top/home SOLVERFS_STORE=$top/store GIT_CONFIG_GLOBAL=/dev/null LC_ALL=C.UTF-8
+export HOME=$top/home SOLVERFS_STORE=$top/store SOLVERFS_SLOTS=$top/slots GIT_CONFIG_GLOBAL=/dev/null LC_ALL=C.UTF-8
 unset SOLVERFS_RECIPES XDG_DATA_HOME NOTIFY_SOCKET
 mkdir "$HOME"
 # When built with sanitizers: libgit2's own regular expressions leak.
