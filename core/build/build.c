@@ -9,11 +9,12 @@
 
 #include "cache/base/fault.h"
 #include "core/run/host.h"
+#include "core/build/build_tools.h"
 #include "core/build/worktree.h"
 
 #define INSIDE       "/build"
 #define CCACHE       "/ccache"
-#define CCACHE_LINKS "/usr/lib/ccache"    /* where Debian keeps compilers' names that are links to ccache */
+#define CCACHE_LINKS "/usr/lib/ccache"    /* ours in its place: the compilers' names there lead around the shim */
 #define STACK_TOP    (UINT64_C(64) << 20) /* GCC's driver raises its own limit to that */
 #define FILE_MAX     (UINT64_C(16) << 30) /* the largest file a build may write, and all it may put into its scratch folder */
 #define DISK_FULL    (UINT64_C(16) << 20)
@@ -42,7 +43,7 @@ int build_key(struct history *h, uint32_t commit, const struct recipe *r, struct
         int e = host_toolchain(toolchain);
 
         if (e == 0)
-                e = history_source(h, commit, r->paths, &source);
+                e = history_source(h, commit, r->sources, &source);
         if (e == 0)
                 key_of_source(r, toolchain, &source, ret);
         return e;
@@ -56,7 +57,7 @@ int build_keys(struct history *h, const struct recipe *r, struct digest **ret, u
         int e = host_toolchain(toolchain);
 
         if (e == 0)
-                e = history_sources(h, r->paths, &list, &n);
+                e = history_sources(h, r->sources, &list, &n);
         for (uint32_t i = 0; e == 0 && i < n; i++)
                 if (!digest_is_zero(&list[i]))
                         key_of_source(r, toolchain, &list[i], &list[i]);
@@ -74,10 +75,12 @@ struct attempt {
         const struct build_request *request;
         struct worktree *worktree;
         struct manifest files;
+        struct attributes *attributes; /* owned; NULL: files are as they were committed */
         struct buffer log;
         char *reason; /* owned; NULL: it goes well */
         bool doubted; /* what it failed for may have come from outside */
         bool ccache;
+        char shim[PATH_SIZE];
         char namespace[sizeof("CCACHE_NAMESPACE=") + DIGEST_HEX_SIZE];
         uint64_t wall_ns, cpu_ns, memory;
         int64_t started;
@@ -95,6 +98,7 @@ static void outputs_free(struct build_output *list, size_t n)
 static void attempt_done(struct attempt *a)
 {
         manifest_done(&a->files);
+        attributes_free(a->attributes);
         buffer_done(&a->log);
         free(a->reason);
         outputs_free(a->outputs, a->n_outputs);
@@ -133,38 +137,6 @@ static bool names_variable(char *const *list, const char *variable)
         return false;
 }
 
-static bool has_ccache(const struct build_request *q)
-{
-        return q->ccache_dir && access(CCACHE_LINKS, X_OK) == 0;
-}
-
-/* What may change although the compile cache does not see it: the system's headers, and what the recipe wants a clean build for. */
-static int name_cache(struct attempt *a)
-{
-        char hex[DIGEST_HEX_SIZE];
-        int r = host_headers(hex);
-        struct hasher *h;
-        struct digest d;
-
-        if (r < 0)
-                return r;
-        h = hasher_new();
-        hasher_string(h, hex);
-        for (size_t i = 0; i < a->files.n; i++) {
-                const struct tracked *t = &a->files.list[i];
-
-                if (!manifest_is_among(t->path, a->request->recipe->clean))
-                        continue;
-                hasher_string(h, t->path);
-                hasher_number(h, t->mode);
-                hasher_add(h, t->oid.id, GIT_OID_RAWSZ);
-        }
-        hasher_finish(h, &d);
-        digest_hex(&d, hex);
-        snprintf(a->namespace, sizeof(a->namespace), "CCACHE_NAMESPACE=%s", hex);
-        return 0;
-}
-
 struct environment {
         const char *list[256]; /* NULL behind the last */
         size_t n;
@@ -188,20 +160,18 @@ static int add_defaults(struct environment *e, const struct recipe *recipe, cons
         return r;
 }
 
-/* Nothing of it differs between machines and times, so that equal sources give equal programs; the recipe's own variables win. With a
- * compile cache the programs are what they are without: only where worktrees lie at different paths are these made relative. What has
- * to be compiled is not preprocessed first (depend mode) but known again by the headers that the compiler has named: not by what the
- * assembler includes and, with -MMD, not by the system's headers nor those behind -isystem. Hence a namespace (name_cache()), and none of
- * it in a build that is to begin from nothing. */
+/* Nothing of it differs between machines and times, so that equal sources give equal programs; the recipe's own variables win. */
 static int environment_of(const struct attempt *a, struct environment *ret)
 {
         const struct build_request *q = a->request;
-        const char *const always[] = {"SOURCE_DATE_EPOCH=315532800", "TZ=UTC"};
-        const char *const with_ccache[] = {"PATH=" CCACHE_LINKS ":/usr/local/bin:/usr/bin:/bin", "CCACHE_DIR=" CCACHE,
-                                           "CCACHE_UMASK=002"};
-        const char *const by_names[] = {"CCACHE_DEPEND=1", a->namespace};
-        const char *const from_nothing[] = {"CCACHE_NAMESPACE=clean"};
-        const char *const without_sandbox[] = {"CCACHE_BASEDIR=" INSIDE};
+        const char *const always[] = {"SOURCE_DATE_EPOCH=315532800" /* CHECKOUT_TIME */, "TZ=UTC", "USER=solverfs",
+                                      "LOGNAME=solverfs", "PATH=" TOOLS_INSIDE ":/usr/local/bin:/usr/bin:/bin"};
+        /* No configuration but this: a build could write one into the folder. Preprocessor mode: the others trust the list of headers of an
+         * earlier compilation, and do not see one that appears. The assembler is in the namespace, as ccache looks at the compiler only. */
+        const char *const with_ccache[] = {"CCACHE_DIR=" CCACHE, "CCACHE_CONFIGPATH=/dev/null", "CCACHE_UMASK=002",
+                                           "CCACHE_NODIRECT=1", "CCACHE_COMPILERCHECK=content",
+                                           "CCACHE_PREFIX_CPP=" TOOLS_INSIDE "/cpp.solverfs", a->namespace};
+        const char *const anew[] = {"CCACHE_RECACHE=1"};
         int r = 0;
 
         for (char *const *p = q->recipe->environment; r == 0 && *p; p++)
@@ -210,11 +180,8 @@ static int environment_of(const struct attempt *a, struct environment *ret)
                 r = add_defaults(ret, q->recipe, always, ARRAY_SIZE(always));
         if (r == 0 && a->ccache)
                 r = add_defaults(ret, q->recipe, with_ccache, ARRAY_SIZE(with_ccache));
-        if (r == 0 && a->ccache)
-                r = q->clean ? add_defaults(ret, q->recipe, from_nothing, ARRAY_SIZE(from_nothing))
-                             : add_defaults(ret, q->recipe, by_names, ARRAY_SIZE(by_names));
-        if (r == 0 && a->ccache && q->sandbox != SANDBOX_BWRAP)
-                r = add_defaults(ret, q->recipe, without_sandbox, ARRAY_SIZE(without_sandbox));
+        if (r == 0 && a->ccache && q->again)
+                r = add_defaults(ret, q->recipe, anew, ARRAY_SIZE(anew));
         return r;
 }
 
@@ -238,20 +205,27 @@ static int execute_command(struct attempt *a, const char *text, struct execute_r
         const struct recipe_limits *limits = &q->recipe->build_limits;
         char *argv[] = {(char *)"/bin/sh", (char *)"-c", (char *)text, NULL};
         struct environment environment = {0};
-        const struct bind binds[] = {{.source = a->worktree->path, .target = INSIDE, .writable = true},
-                                     {.source = q->ccache_dir, .target = CCACHE, .writable = true, .shared = true}};
+        struct bind binds[5] = {{.source = a->worktree->path, .target = INSIDE, .writable = true},
+                                {.source = a->worktree->tools, .target = TOOLS_INSIDE}};
+        size_t n_binds = 2;
         uint64_t left = limits->wall_ns > a->wall_ns ? limits->wall_ns - a->wall_ns : 1;
         int r = environment_of(a, &environment);
 
         if (r < 0)
                 return r;
+        if (q->sandbox == SANDBOX_BWRAP)
+                binds[n_binds++] = (struct bind){.source = a->shim, .target = TOOLS_SHIM_INSIDE};
+        if (a->ccache)
+                binds[n_binds++] = (struct bind){.source = q->ccache_dir, .target = CCACHE, .writable = true, .shared = true};
+        if (a->ccache && q->sandbox == SANDBOX_BWRAP && access(CCACHE_LINKS, F_OK) == 0)
+                binds[n_binds++] = (struct bind){.source = a->worktree->tools, .target = CCACHE_LINKS};
         return execute(
                 &(struct execute_request){
                         .argv = argv,
                         .environment = (char *const *)environment.list,
                         .directory = INSIDE,
                         .binds = binds,
-                        .n_binds = a->ccache ? 2 : 1,
+                        .n_binds = n_binds,
                         .scratch = a->worktree->scratch,
                         .sandbox = q->sandbox,
                         .wall_ns = left,
@@ -473,6 +447,17 @@ static int check_disk(const struct attempt *a)
         return errorf(-ENOSPC, "the disk of %s is full: a build could not finish", a->worktree->path);
 }
 
+/* A checkout that no machine could make is the commit's fault. */
+static int fill_tree(struct attempt *a, git_repository *git, bool clean)
+{
+        const struct build_request *q = a->request;
+        int r = checkout(git, a->attributes, a->worktree->path, clean ? NULL : &a->worktree->manifest, &a->files, q->progress);
+
+        if (r == -EBADMSG)
+                r = fail(a, "%s", error_message(r));
+        return r == 0 && !clean ? delete_outputs(a) : r;
+}
+
 static int attempt_run(struct attempt *a, git_repository *git, bool clean)
 {
         const struct build_request *q = a->request;
@@ -480,11 +465,11 @@ static int attempt_run(struct attempt *a, git_repository *git, bool clean)
 
         a->started = now_seconds();
         if (r == 0)
+                r = build_tools_make(a->worktree->tools, q->sandbox, q->ccache_dir != NULL, &a->ccache);
+        if (r == 0)
                 r = fault_at("build.checkout");
         if (r == 0)
-                r = checkout(git, a->worktree->path, &a->worktree->manifest, &a->files, q->progress);
-        if (r == 0)
-                r = delete_outputs(a);
+                r = fill_tree(a, git, clean);
         for (size_t i = 0; r == 0 && !a->reason && q->recipe->build[i]; i++)
                 r = run_command(a, i);
         if (r == 0 && !a->reason)
@@ -528,16 +513,19 @@ static int record_new(struct attempt *a, const git_oid *commit, bool clean, stru
         return r;
 }
 
-static int keep(struct attempt *a, const struct digest *recipe)
+/* For the next build in this worktree. What was known of the last program stays behind a build that made none. */
+static int keep(struct attempt *a, const struct digest *key, bool made)
 {
         cleanup_free struct digest *programs = calloc(a->n_outputs + 1, sizeof(*programs));
+        struct worktree *w = a->worktree;
         int r = programs ? fault_at("build.keep") : -ENOMEM;
 
         if (r < 0)
                 return r;
         for (size_t i = 0; i < a->n_outputs; i++)
                 programs[i] = a->outputs[i].id;
-        return worktree_keep(a->worktree, recipe, &a->files, programs, a->n_outputs);
+        return made ? worktree_keep(w, key, &a->files, programs, a->n_outputs, a->request->incremental)
+                    : worktree_keep(w, key, &w->manifest, w->programs, w->n_programs, false);
 }
 
 static void add_quoted(struct buffer *b, struct slice text)
@@ -558,7 +546,7 @@ static void begin_again(struct attempt *a, struct buffer *notes, const char *wha
 {
         struct slice said = SLICE(a->log.data + notes->size, a->log.size - notes->size);
 
-        buffer_addf(notes, "(built from nothing, as %s: %s)\n", what, why);
+        buffer_addf(notes, "(built in a clean tree, as %s: %s)\n", what, why);
         add_quoted(notes, slice_last_lines(said, LAST_LINES, LAST_BYTES));
         buffer_done(&a->log);
         buffer_add(&a->log, notes->data, notes->size);
@@ -582,18 +570,22 @@ static int attempt_again(struct attempt *a, git_repository *git, const git_oid *
 {
         cleanup_free char *why = strdup(a->reason ?: error_message(r));
 
-        log_info("building %s from nothing, as %s: %s", git_oid_tostr_s(commit), what, why ?: "");
+        log_info("building %s in a clean tree, as %s: %s", git_oid_tostr_s(commit), what, why ?: "");
         begin_again(a, notes, what, why ?: "");
         return attempt_run(a, git, true);
 }
 
-static int build_in(struct attempt *a, git_repository *git, const git_oid *commit, const struct digest *recipe,
+static int build_in(struct attempt *a, git_repository *git, const git_oid *commit, const struct digest *key,
                     struct build_record **ret)
 {
         cleanup_buffer struct buffer notes = {0};
-        bool clean = !a->worktree->usable || a->request->clean;
+        bool clean = !a->worktree->usable || !a->request->incremental;
         int r;
 
+        if (!clean && !checkout_is_intact(a->worktree->path, &a->worktree->manifest)) {
+                buffer_adds(&a->log, "(built in a clean tree, as the build before changed files of its sources)\n");
+                clean = true;
+        }
         buffer_add(&notes, a->log.data, a->log.size);
         r = attempt_run(a, git, clean);
         if (!clean && (a->reason || (r < 0 && may_help(r)))) {
@@ -606,23 +598,57 @@ static int build_in(struct attempt *a, git_repository *git, const git_oid *commi
         }
         if (r == 0 && a->doubted)
                 r = errorf(-EIO, "%s: that may have come from outside, so nothing is recorded of this commit", a->reason);
-        if (r == 0 && !a->reason && !a->request->clean && keep(a, recipe) < 0)
-                log_warning("the next build in %s begins from nothing: its state cannot be written", a->worktree->path);
-        if (a->request->clean && remove_tree(a->worktree->path) < 0)
-                log_warning("%s is left behind", a->worktree->path);
+        if (keep(a, key, r == 0 && !a->reason) < 0)
+                log_warning("%s is left behind, or its state cannot be written", a->worktree->path);
         return r < 0 ? r : record_new(a, commit, clean, ret);
+}
+
+/* Of all that a tree to be gone on from must have in common with the build that does. */
+static int tree_key(const struct recipe *recipe, const char *toolchain, struct digest *ret)
+{
+        char headers[65];
+        struct digest d;
+        struct hasher *h;
+        int r = host_headers(headers);
+
+        if (r < 0)
+                return r;
+        recipe_build_digest(recipe, &d);
+        h = hasher_new();
+        hasher_add(h, d.bytes, DIGEST_SIZE);
+        hasher_string(h, toolchain);
+        hasher_string(h, headers);
+        hasher_finish(h, ret);
+        return 0;
+}
+
+static int prepare(struct attempt *a, git_repository *git, const git_oid *commit, struct digest *ret_key)
+{
+        const struct recipe *recipe = a->request->recipe;
+        char toolchain[65];
+        int r = host_toolchain(toolchain);
+
+        if (r == 0)
+                r = tree_key(recipe, toolchain, ret_key);
+        if (r == 0)
+                r = build_tools_shim(a->shim);
+        if (r == 0)
+                r = checkout_list(git, commit, recipe->paths, &a->files, &a->log);
+        if (r == 0)
+                r = attributes_open(git, commit, recipe->paths, &a->attributes);
+        snprintf(a->namespace, sizeof(a->namespace), "CCACHE_NAMESPACE=%s", toolchain);
+        return r;
 }
 
 int build(const struct build_request *request, struct build_record **ret)
 {
         cleanup(git_repository_freep) git_repository *git = NULL;
         cleanup_worktree struct worktree worktree = {.lock = -1};
-        cleanup_attempt struct attempt a = {.request = request, .worktree = &worktree, .ccache = has_ccache(request)};
-        struct digest recipe;
+        cleanup_attempt struct attempt a = {.request = request, .worktree = &worktree};
+        struct digest key;
         struct commit c;
         int r = history_commit(request->history, request->commit, &c);
 
-        recipe_build_digest(request->recipe, &recipe);
         buffer_add(&a.log, "", 0);
         if (r == 0)
                 r = progress_step(request->progress, "checkout", 0, 0);
@@ -631,15 +657,13 @@ int build(const struct build_request *request, struct build_record **ret)
         if (r == 0)
                 r = history_repository(request->history, &git);
         if (r == 0)
-                r = checkout_list(git, &c.oid, request->recipe->paths, &a.files, &a.log);
+                r = prepare(&a, git, &c.oid, &key);
         if (r == -EBADMSG) { /* no machine could build that */
                 a.started = now_seconds();
                 r = fail(&a, "%s", error_message(r));
                 return r < 0 ? r : record_new(&a, &c.oid, true, ret);
         }
-        if (r == 0 && a.ccache)
-                r = name_cache(&a);
         if (r == 0)
-                r = worktree_take(request->work_dir, &recipe, &a.files, request->recipe->clean, request->clean, &worktree);
-        return r < 0 ? r : build_in(&a, git, &c.oid, &recipe, ret);
+                r = worktree_take(request->work_dir, &key, &a.files, request->incremental, &worktree);
+        return r < 0 ? r : build_in(&a, git, &c.oid, &key, ret);
 }

@@ -1,10 +1,12 @@
 /* Builds: from a recipe and a commit to programs in the store.
  *
- * A pool of worktrees, <store>/work/<repository>/<n>, each holding only the paths the recipe names, each bound at /build inside the
- * sandbox (so that ccache hits and deltas stay small). A build takes the idle worktree (OFD lock) whose commit is nearest: fewest
- * changed paths; checks out the difference so that unchanged files keep their mtimes, puts back tracked files that a build modified
- * (told by size, inode and time), and builds incrementally. One that fails incrementally is tried once more clean; only a clean failure
- * is a failed build.
+ * Each build begins from a clean tree: only the paths the recipe names, all of one time, at one path inside the sandbox. What makes it fast is a
+ * compile cache that goes by contents (shim.c): an object is taken from it only where the preprocessor, run anew, gives the same text out of
+ * files of the same bytes. So nothing that another commit's build left has a say, and a recipe that is right in a clean checkout is right here.
+ *
+ * `incremental`: where an earlier build's tree differs from the commit in the content of plain files only, and lies there as it was checked
+ * out, those files are written and the commands run on what is there. One that fails so is tried once more clean; only a clean failure is a
+ * failed build. Trees are pooled: worktree.h.
  *
  * A failed build is an answer (ok false, with its log), kept like any other. What is no answer (disk full, no sandbox, cancelled) is an
  * error and leaves nothing behind but a worktree marked dirty.
@@ -80,7 +82,8 @@ struct build_request {
         unsigned jobs; /* {jobs} */
         const cpu_set_t *cpus;
         unsigned slot;
-        bool clean;                      /* begin from nothing */
+        bool incremental;                /* may go on from what an earlier build left, and leaves its tree */
+        bool again;                      /* takes nothing from the compile cache; what is in it is replaced */
         int cancel_fd;                   /* ends the running command */
         const struct progress *progress; /* "checkout", then the running command */
 };

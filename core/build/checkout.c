@@ -61,10 +61,10 @@ static int list_entry(struct listing *l, const git_tree_entry *e, unsigned depth
                 return list_tree(l, git_tree_entry_id(e), depth + 1);
         if (S_ISLNK(mode))
                 return list_file(l, 0120000, git_tree_entry_id(e));
-        if (S_ISREG(mode))
+        if (S_ISREG(mode)) /* 0100664, too, as git once wrote */
                 return list_file(l, mode & 0100 ? 0100755 : 0100644, git_tree_entry_id(e));
-        buffer_addf(l->notes, "(submodule %s is not checked out)\n", l->path);
-        return 0;
+        buffer_addf(l->notes, "(submodule %s is an empty folder: submodules are not checked out)\n", l->path);
+        return manifest_add(l->files, &(struct tracked){.path = l->path, .mode = MODE_SUBMODULE, .oid = *git_tree_entry_id(e)});
 }
 
 static int list_tree(struct listing *l, const git_oid *oid, unsigned depth)
@@ -274,28 +274,12 @@ static int file_error(int r, const char *verb, const char *path, const char *fol
 
 /* -- writing ---------------------------------------------------------------------------------------------------- */
 
-static void note_stat(struct tracked *t, const struct stat *st)
+static void digest_bytes(struct slice bytes, struct digest *ret)
 {
-        t->size = (uint64_t)st->st_size;
-        t->inode = st->st_ino;
-        t->mtime_ns = (int64_t)st->st_mtim.tv_sec * (int64_t)NSEC_PER_SEC + st->st_mtim.tv_nsec;
-}
+        struct hasher *h = hasher_new();
 
-/* Does the file lie there as it was written? Then its stat is noted. By size, inode and mtime: hashing all of Z3's sources at each
- * build would cost more than the compiler for a small change. */
-static bool is_untouched(struct walker *w, const struct tracked *old, struct tracked *new)
-{
-        const char *name;
-        int fd = walker_enter(w, old->path, false, &name);
-        struct stat st;
-        mode_t type = S_ISLNK(old->mode) ? S_IFLNK : S_IFREG;
-
-        if (fd < 0 || fstatat(fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0 || (st.st_mode & S_IFMT) != type)
-                return false;
-        if (type == S_IFREG && !(st.st_mode & 0100) != !(old->mode & 0100))
-                return false;
-        note_stat(new, &st);
-        return new->size == old->size &&new->inode == old->inode &&new->mtime_ns == old->mtime_ns;
+        hasher_add(h, bytes.data, bytes.size);
+        hasher_finish(h, ret);
 }
 
 static int clear_place(struct walker *w, int fd, const char *name, const char *path)
@@ -311,16 +295,23 @@ static int clear_place(struct walker *w, int fd, const char *name, const char *p
         return r < 0 ? r : remove_tree(whole); /* the folders above it are real: walker_enter() has just been through them */
 }
 
-static int write_link(int fd, const char *name, struct slice content, struct stat *st)
+static const struct timespec *times_of(bool fixed)
+{
+        static const struct timespec then[2] = {{.tv_sec = CHECKOUT_TIME}, {.tv_sec = CHECKOUT_TIME}};
+
+        return fixed ? then : NULL;
+}
+
+static int write_link(int fd, const char *name, struct slice content, bool fixed)
 {
         char target[PATH_SIZE];
 
         memcpy(target, content.data, content.size); /* list_file() has seen to the size */
         target[content.size] = '\0';
-        return symlinkat(target, fd, name) < 0 || fstatat(fd, name, st, AT_SYMLINK_NOFOLLOW) < 0 ? -errno : 0;
+        return symlinkat(target, fd, name) < 0 || utimensat(fd, name, times_of(fixed), AT_SYMLINK_NOFOLLOW) < 0 ? -errno : 0;
 }
 
-static int write_file(int dir, const char *name, mode_t mode, struct slice content, struct stat *st)
+static int write_file(int dir, const char *name, mode_t mode, struct slice content, bool fixed)
 {
         cleanup_close int fd = openat(dir, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
         int r;
@@ -328,67 +319,117 @@ static int write_file(int dir, const char *name, mode_t mode, struct slice conte
         if (fd < 0)
                 return -errno;
         r = write_all(fd, content.data, content.size);
-        return r < 0 ? r : fchmod(fd, mode & 0777) < 0 || fstat(fd, st) < 0 ? -errno : 0;
+        return r < 0 ? r : fchmod(fd, mode & 0777) < 0 || futimens(fd, times_of(fixed)) < 0 ? -errno : 0;
 }
 
-static int write_one(git_repository *git, struct walker *w, struct tracked *t)
+struct writing {
+        git_repository *git;
+        struct attributes *attributes;
+        struct walker walker;
+        bool fixed; /* all get one time */
+};
+
+static int write_content(struct writing *w, struct tracked *t, struct slice content)
+{
+        const char *name;
+        int fd = walker_enter(&w->walker, t->path, true, &name), r = fd < 0 ? fd : clear_place(&w->walker, fd, name, t->path);
+
+        digest_bytes(content, &t->content);
+        if (r < 0)
+                return r;
+        if (t->mode == MODE_SUBMODULE)
+                return mkdirat(fd, name, 0755) < 0 ? -errno : 0;
+        return S_ISLNK(t->mode) ? write_link(fd, name, content, w->fixed) : write_file(fd, name, t->mode, content, w->fixed);
+}
+
+static int write_one(struct writing *w, struct tracked *t)
 {
         cleanup_git_blob git_blob *blob = NULL;
-        struct slice content;
-        const char *name;
-        struct stat st;
-        int fd, r;
-
-        if (git_blob_lookup(&blob, git, &t->oid) < 0)
-                return errorf(-ESTALE, "the repository %s lacks %s (%s), or it is damaged: %s", git_repository_path(git), t->path,
-                              git_oid_tostr_s(&t->oid), git_error_text());
-        content = SLICE(git_blob_rawcontent(blob), (size_t)git_blob_rawsize(blob));
-        fd = walker_enter(w, t->path, true, &name);
-        r = fd < 0 ? fd : clear_place(w, fd, name, t->path);
-        if (r == 0)
-                r = S_ISLNK(t->mode) ? write_link(fd, name, content, &st) : write_file(fd, name, t->mode, content, &st);
-        if (r < 0)
-                return file_error(r, "write", t->path, w->folder);
-        note_stat(t, &st);
-        return 0;
-}
-
-static int delete_gone(struct walker *w, const struct manifest *old, const struct manifest *files)
-{
+        git_buf filtered = {0};
+        struct slice content = SLICE("", 0);
         int r = 0;
 
-        for (size_t i = 0, k = 0; r == 0 && i < old->n; i++) {
-                while (k < files->n && strcmp(files->list[k].path, old->list[i].path) < 0)
-                        k++;
-                if (k < files->n && strcmp(files->list[k].path, old->list[i].path) == 0)
-                        continue;
-                r = delete_one(w, old->list[i].path);
-                if (r < 0)
-                        return file_error(r, "delete", old->list[i].path, w->folder);
+        if (t->mode != MODE_SUBMODULE) {
+                if (git_blob_lookup(&blob, w->git, &t->oid) < 0)
+                        return errorf(-ESTALE, "the repository %s lacks %s (%s), or it is damaged: %s",
+                                      git_repository_path(w->git), t->path, git_oid_tostr_s(&t->oid), git_error_text());
+                content = SLICE(git_blob_rawcontent(blob), (size_t)git_blob_rawsize(blob));
         }
-        return 0;
+        if (w->attributes && S_ISREG(t->mode)) {
+                r = attributes_apply(w->attributes, t->path, blob, &filtered);
+                if (r < 0)
+                        return r;
+                if (filtered.ptr)
+                        content = SLICE(filtered.ptr, filtered.size);
+        }
+        r = write_content(w, t, content);
+        git_buf_dispose(&filtered);
+        return r < 0 ? file_error(r, "write", t->path, w->walker.folder) : 0;
 }
 
-int checkout(git_repository *git, const char *folder, const struct manifest *old, struct manifest *files,
-             const struct progress *p)
+int checkout(git_repository *git, struct attributes *attributes, const char *folder, const struct manifest *old,
+             struct manifest *files, const struct progress *p)
 {
-        cleanup_walker struct walker w = {.root = -1, .at = -1};
-        int r = walker_open(&w, folder);
+        struct writing w = {.git = git, .attributes = attributes, .fixed = old == NULL};
+        int r = walker_open(&w.walker, folder);
 
-        if (r == 0)
-                r = delete_gone(&w, old, files);
-        for (size_t i = 0, k = 0; r == 0 && i < files->n; i++) {
+        assert(!old || old->n == files->n);
+        for (size_t i = 0; r == 0 && i < files->n; i++) {
                 struct tracked *t = &files->list[i];
 
                 if (i % PROGRESS_STEP == 0)
                         r = progress_step(p, "checkout", i, files->n);
-                while (k < old->n && strcmp(old->list[k].path, t->path) < 0)
-                        k++;
-                if (k < old->n && strcmp(old->list[k].path, t->path) == 0 && tracked_is_same(&old->list[k], t) &&
-                    is_untouched(&w, &old->list[k], t))
-                        continue;
-                if (r == 0)
-                        r = write_one(git, &w, t);
+                if (old && tracked_is_same(&old->list[i], t))
+                        t->content = old->list[i].content;
+                else if (r == 0)
+                        r = write_one(&w, t);
         }
+        walker_done(&w.walker);
         return r;
+}
+
+/* -- comparing -------------------------------------------------------------------------------------------------- */
+
+static bool link_is(int fd, const char *name, const struct tracked *t)
+{
+        char target[PATH_SIZE];
+        ssize_t n = readlinkat(fd, name, target, sizeof(target));
+        struct digest d;
+
+        if (n < 0)
+                return false;
+        digest_bytes(SLICE(target, (size_t)n), &d);
+        return digest_equal(&d, &t->content);
+}
+
+static bool file_is(int parent, const char *name, const struct tracked *t)
+{
+        cleanup_close int fd = openat(parent, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+        cleanup_blob struct blob b = {0};
+        struct digest d;
+        struct stat st;
+
+        if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_nlink != 1 ||
+            !(st.st_mode & 0100) != !(t->mode & 0100) || read_fd(fd, FILE_MAX, &b) < 0)
+                return false;
+        digest_bytes(SLICE(b.data, b.size), &d);
+        return digest_equal(&d, &t->content);
+}
+
+bool checkout_is_intact(const char *folder, const struct manifest *files)
+{
+        cleanup_walker struct walker w = {.root = -1, .at = -1};
+        bool same = walker_open(&w, folder) == 0;
+
+        for (size_t i = 0; same && i < files->n; i++) {
+                const struct tracked *t = &files->list[i];
+                const char *name;
+                int fd = walker_enter(&w, t->path, false, &name);
+
+                if (t->mode == MODE_SUBMODULE)
+                        same = fd >= 0; /* what a build puts there is the build's */
+                else
+                        same = fd >= 0 && (S_ISLNK(t->mode) ? link_is(fd, name, t) : file_is(fd, name, t));
+        }
+        return same;
 }

@@ -1,22 +1,27 @@
-/* The files of a commit in a folder: which they are, what differs from what lies there, and the writing.
+/* The files of a commit in a folder: which they are, and the writing.
  *
- * Not libgit2's checkout: that leaves a tracked file which a build modified as it is, follows the repository's attributes (a filter
- * would change the bytes that were committed), and trusts the folder. Here nothing does: a build may have put a link to anywhere in the
- * place of a folder, and this runs as the store's owner. Every component is opened without following links.
- *
- * A file that is the same and untouched keeps its mtime, so that make sees no reason to rebuild; one that is written gets the present
- * time, also when its content is older. */
+ * What is written is what `git worktree` would write: executable bits, links, line ends and identities as .gitattributes say (attributes.h).
+ * Not libgit2's checkout: that trusts the folder, and here nothing does. A build may have put a link to anywhere in the place of a folder, and
+ * this runs as the store's owner. Every component is opened without following links. */
 #pragma once
 
-#include "core/build/manifest.h"
 #include "cache/base/progress.h"
+#include "core/build/attributes.h"
+#include "core/build/manifest.h"
 
-/* The files of `paths` (empty: all) at a commit; sizes, inodes and mtimes are zero yet. What is left out (submodules) is said in `notes`.
+/* When the files of a clean tree were changed last, all of them: git leaves it to chance which of two files is the newer one, and make would
+ * follow. 1980, which every archive can hold; also SOURCE_DATE_EPOCH. */
+#define CHECKOUT_TIME 315532800
+
+/* The files of `paths` (empty: all) at a commit; their `content` is zero yet. What is left out (submodules' content) is said in `notes`.
  * -EBADMSG when they cannot be files: too many, too large, names no folder may hold; -ESTALE when the repository lacks some. */
 int checkout_list(git_repository *git, const git_oid *commit, char *const *paths, struct manifest *ret, struct buffer *notes);
-/* Makes `folder` (empty or as `old` and a build left it) hold `files`. -ECANCELED when it was told to stop. */
-int checkout(git_repository *git, const char *folder, const struct manifest *old, struct manifest *files,
-             const struct progress *p);
+/* Writes the files into the empty folder, all as of CHECKOUT_TIME; or only those that differ from `old`, as of now: it has the same paths, and
+ * lies there as it was written. -ECANCELED when it was told to stop; attributes_apply()'s errors. */
+int checkout(git_repository *git, struct attributes *attributes, const char *folder, const struct manifest *old,
+             struct manifest *files, const struct progress *p);
+/* Do the files lie there as they were written, to the last byte? Times prove nothing: a build can set them. */
+bool checkout_is_intact(const char *folder, const struct manifest *files);
 
 /* Opens a file below the folder without following links: -ENOENT, -ELOOP, -EISDIR, -EINVAL when it is no regular file. */
 int checkout_open(const char *folder, const char *path, int *ret_fd);

@@ -86,42 +86,25 @@ size_t manifest_distance(const struct manifest *from, const struct manifest *to)
         return n;
 }
 
-bool manifest_is_among(const char *path, char *const *paths)
+bool manifest_is_edit(const struct manifest *from, const struct manifest *to)
 {
-        for (; *paths; paths++) {
-                size_t n = strlen(*paths);
+        if (from->n != to->n)
+                return false;
+        for (size_t i = 0; i < from->n; i++) {
+                const struct tracked *a = &from->list[i], *b = &to->list[i];
+                bool same = tracked_is_same(a, b);
 
-                if (strncmp(path, *paths, n) == 0 && (path[n] == '\0' || path[n] == '/'))
-                        return true;
+                if (strcmp(a->path, b->path) != 0 || a->mode != b->mode || (!same && a->mode != 0100644 && a->mode != 0100755))
+                        return false;
+                if (!same && strcmp(basename(a->path), ".gitattributes") == 0)
+                        return false;
         }
-        return false;
-}
-
-struct search {
-        char *const *paths;
-        bool found;
-};
-
-static bool look_among(void *user, const char *path)
-{
-        struct search *s = user;
-
-        s->found = manifest_is_among(path, s->paths);
-        return !s->found;
-}
-
-bool manifest_differs(const struct manifest *a, const struct manifest *b, char *const *paths)
-{
-        struct search s = {.paths = paths};
-
-        if (paths[0])
-                each_difference(a, b, look_among, &s);
-        return s.found;
+        return true;
 }
 
 /* -- the manifest's file ---------------------------------------------------------------------------------------- */
 
-#define MANIFEST_MAGIC "solverfs manifest 1\n"
+#define MANIFEST_MAGIC "solverfs manifest 2\n"
 
 int manifest_write(const char *path, const struct manifest *m)
 {
@@ -135,9 +118,7 @@ int manifest_write(const char *path, const struct manifest *m)
 
                 buffer_add(&b, t->oid.id, GIT_OID_RAWSZ);
                 record_put_u32(&b, t->mode);
-                record_put_u64(&b, t->size);
-                record_put_u64(&b, t->inode);
-                record_put_u64(&b, (uint64_t)t->mtime_ns);
+                buffer_add(&b, t->content.bytes, DIGEST_SIZE);
                 record_put_u16(&b, (uint16_t)length);
                 buffer_add(&b, t->path, length);
         }
@@ -175,9 +156,7 @@ static int read_tracked(struct record *r, struct manifest *to)
 
         record_raw(r, t.oid.id, GIT_OID_RAWSZ);
         t.mode = record_u32(r);
-        t.size = record_u64(r);
-        t.inode = record_u64(r);
-        t.mtime_ns = (int64_t)record_u64(r);
+        record_raw(r, t.content.bytes, DIGEST_SIZE);
         name = record_slice(r, record_u16(r));
         if (name.size == 0 || name.size >= sizeof(path))
                 return -EBADMSG;

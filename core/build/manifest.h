@@ -1,15 +1,16 @@
-/* What was checked out in a folder: the files with their mode and content, and with size, inode and mtime to tell by whether one was
- * touched since. */
+/* The files of a checkout: their mode and content. */
 #pragma once
 
+#include "cache/base/hash.h"
 #include "core/git/git.h"
+
+#define MODE_SUBMODULE 0160000
 
 struct tracked {
         char *path;
-        uint32_t mode; /* git's: 0100644, 0100755, 0120000 */
+        uint32_t mode; /* git's: 0100644, 0100755, 0120000, MODE_SUBMODULE */
         git_oid oid;
-        uint64_t size, inode;
-        int64_t mtime_ns;
+        struct digest content; /* as written: line ends may differ from the committed ones */
 };
 struct manifest {
         struct tracked *list; /* by path, in byte order */
@@ -25,8 +26,8 @@ bool tracked_is_same(const struct tracked *a, const struct tracked *b); /* in mo
 #define cleanup_manifest cleanup(manifest_done)
 int manifest_read(const char *path, struct manifest *ret); /* -EBADMSG when it is none */
 int manifest_write(const char *path, const struct manifest *m);
-/* Is it one of `paths` (files, or folders with all that is in them)? And does one of these differ? */
-bool manifest_is_among(const char *path, char *const *paths);
-bool manifest_differs(const struct manifest *a, const struct manifest *b, char *const *paths);
 /* How many files are to be written or deleted to come from one to the other. */
 size_t manifest_distance(const struct manifest *from, const struct manifest *to);
+/* Do they differ in the content of plain files that are in both, and in nothing else? Not when a .gitattributes differs, which has a say in
+ * the content of others. */
+bool manifest_is_edit(const struct manifest *from, const struct manifest *to);

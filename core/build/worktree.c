@@ -49,45 +49,47 @@ static int read_programs(json_t *list, struct worktree *w)
         return 0;
 }
 
-/* Leaves w->usable false when there is nothing to go on from, for whatever reason. */
-static void read_state(struct worktree *w, const struct digest *recipe)
+static bool may_go_on(json_t *state, const struct worktree *w, const struct digest *key)
 {
-        cleanup_blob struct blob b = {0};
         struct digest built_by;
         char boot[64];
+
+        return json_is_true(json_object_get(state, "tree")) && read_digest(json_object_get(state, "key"), &built_by) &&
+               digest_equal(&built_by, key) && json_is_string(json_object_get(state, "boot")) &&
+               strcmp(json_string_value(json_object_get(state, "boot")), boot_id(boot)) == 0 && w->built_ns <= wall_ns();
+}
+
+/* Leaves w->usable false when there is nothing to go on from, for whatever reason. */
+static void read_state(struct worktree *w, const struct digest *key)
+{
+        cleanup_blob struct blob b = {0};
         json_t *j;
 
         if (access(w->state, F_OK) < 0 || read_file(w->state, STATE_MAX, &b) < 0)
                 return;
         j = json_loadb(b.data, b.size, 0, NULL);
         w->built_ns = json_integer_value(json_object_get(j, "built"));
-        w->usable = read_digest(json_object_get(j, "recipe"), &built_by) && digest_equal(&built_by, recipe) &&
-                    json_is_string(json_object_get(j, "boot")) &&
-                    strcmp(json_string_value(json_object_get(j, "boot")), boot_id(boot)) == 0 && w->built_ns <= wall_ns() &&
-                    read_programs(json_object_get(j, "programs"), w) == 0 && manifest_read(w->files, &w->manifest) == 0;
+        w->usable = read_programs(json_object_get(j, "programs"), w) == 0 && manifest_read(w->files, &w->manifest) == 0 &&
+                    may_go_on(j, w, key);
         json_decref(j);
 }
 
-int worktree_keep(struct worktree *w, const struct digest *recipe, const struct manifest *files, const struct digest *programs,
-                  size_t n_programs)
+static int write_state(struct worktree *w, const struct digest *key, const struct digest *programs, size_t n_programs, bool tree)
 {
         char boot[64], hex[DIGEST_HEX_SIZE];
         json_t *list = json_array(), *j;
         cleanup_free char *text = NULL;
-        int r = manifest_write(w->files, files);
 
         for (size_t i = 0; i < n_programs; i++) {
                 digest_hex(&programs[i], hex);
                 json_array_append_new(list, json_string(hex));
         }
-        digest_hex(recipe, hex);
-        j = json_pack("{s:s, s:s, s:I, s:o}", "boot", boot_id(boot), "recipe", hex, "built", (json_int_t)wall_ns(), "programs",
-                      list);
+        digest_hex(key, hex);
+        j = json_pack("{s:s, s:s, s:I, s:b, s:o}", "boot", boot_id(boot), "key", hex, "built", (json_int_t)wall_ns(), "tree",
+                      tree, "programs", list);
         text = j ? json_dumps(j, JSON_INDENT(1)) : NULL;
         json_decref(j);
-        if (r == 0)
-                r = text ? write_file_atomic(w->state, text, strlen(text), 0600) : -ENOMEM;
-        return r;
+        return text ? write_file_atomic(w->state, text, strlen(text), 0600) : -ENOMEM;
 }
 
 /* -- life ------------------------------------------------------------------------------------------------------- */
@@ -104,7 +106,7 @@ static void worktree_drop(struct worktree *w)
 }
 
 /* -EAGAIN when somebody uses it. */
-static int worktree_open(const char *work_dir, unsigned number, const struct digest *recipe, struct worktree *ret)
+static int worktree_open(const char *work_dir, unsigned number, const struct digest *key, struct worktree *ret)
 {
         char name[32];
         int r;
@@ -117,10 +119,11 @@ static int worktree_open(const char *work_dir, unsigned number, const struct dig
         snprintf(ret->old, PATH_SIZE, "%s/%u.old", work_dir, number);
         snprintf(ret->state, PATH_SIZE, "%s/%u.state", work_dir, number);
         snprintf(ret->files, PATH_SIZE, "%s/%u.manifest", work_dir, number);
+        snprintf(ret->tools, PATH_SIZE, "%s/%u.tools", work_dir, number);
         r = lock_try(work_dir, name, false, &ret->lock);
         if (r < 0)
                 return r == -EAGAIN ? r : errorf(r, "cannot lock the worktree %s: %s", ret->path, strerror(-r));
-        read_state(ret, recipe);
+        read_state(ret, key);
         return 0;
 }
 
@@ -153,22 +156,28 @@ static int lock_pool(const char *work_dir, int *ret_fd)
         return r < 0 ? errorf(r, "cannot lock the worktrees in %s: %s", work_dir, strerror(-r)) : 0;
 }
 
-/* Smaller is better: at best one that is near, then one that is of no use to anybody, then one that is of use to others. */
-static size_t rate(const struct worktree *w, const struct manifest *files, char *const *clean_paths, bool clean)
+/* Smaller is better; NO_USE: rather a new one. */
+#define NO_USE     SIZE_MAX
+#define ANOTHERS   (SIZE_MAX / 2)     /* gives up a tree that another commit could go on from */
+#define WITHOUT    (SIZE_MAX / 4)     /* has none */
+
+static size_t rate(const struct worktree *w, const struct manifest *files, bool incremental)
 {
+        size_t distance = manifest_distance(&w->manifest, files);
+
         if (!w->usable)
-                return clean ? 0 : SIZE_MAX - 2;
-        if (clean)
-                return SIZE_MAX;
-        return manifest_differs(&w->manifest, files, clean_paths) ? SIZE_MAX - 1 : manifest_distance(&w->manifest, files);
+                return incremental ? WITHOUT + distance : distance;
+        if (!incremental)
+                return NO_USE;
+        return manifest_is_edit(&w->manifest, files) ? distance : ANOTHERS + distance;
 }
 
-int worktree_take(const char *work_dir, const struct digest *recipe, const struct manifest *files, char *const *clean_paths,
-                  bool clean, struct worktree *ret)
+int worktree_take(const char *work_dir, const struct digest *key, const struct manifest *files, bool incremental,
+                  struct worktree *ret)
 {
         cleanup_close int choosing = -1;
         struct worktree best = {.lock = -1};
-        size_t least = SIZE_MAX;
+        size_t least = NO_USE;
         unsigned n = 0;
         int r = lock_pool(work_dir, &choosing);
 
@@ -179,12 +188,12 @@ int worktree_take(const char *work_dir, const struct digest *recipe, const struc
                 struct worktree w;
                 size_t rating;
 
-                r = worktree_open(work_dir, i, recipe, &w);
+                r = worktree_open(work_dir, i, key, &w);
                 if (r < 0) {
                         r = r == -EAGAIN ? 0 : r;
                         continue;
                 }
-                rating = rate(&w, files, clean_paths, clean);
+                rating = rate(&w, files, incremental);
                 if (rating < least) {
                         worktree_drop(&best);
                         best = w;
@@ -197,7 +206,7 @@ int worktree_take(const char *work_dir, const struct digest *recipe, const struc
                 worktree_drop(&best);
                 return r;
         }
-        best.usable = best.usable && least < SIZE_MAX - 2;
+        best.usable = best.usable && least < WITHOUT;
         *ret = best;
         return 0;
 }
@@ -235,20 +244,26 @@ int worktree_begin(struct worktree *w, bool empty)
                 r = make_folder(w->path);
         if (r == 0)
                 r = make_folder(w->scratch);
-        if (empty) {
-                manifest_done(&w->manifest);
-                w->n_programs = 0;
-        } else if (age < TICK_NS) {
+        if (!empty && age < TICK_NS)
                 nanosleep(&(struct timespec){.tv_nsec = TICK_NS - MAX(age, 0)}, NULL);
-        }
         return r;
+}
+
+int worktree_keep(struct worktree *w, const struct digest *key, const struct manifest *files, const struct digest *programs,
+                  size_t n_programs, bool tree)
+{
+        int r = tree ? 0 : remove_contents(w);
+
+        if (r == 0)
+                r = manifest_write(w->files, files);
+        return r == 0 ? write_state(w, key, programs, n_programs, tree) : r;
 }
 
 void worktree_release(struct worktree *w)
 {
         if (w->lock < 0)
                 return;
-        if (remove_tree(w->scratch) < 0)
+        if (remove_tree(w->scratch) < 0 || remove_tree(w->tools) < 0)
                 log_warning("%s is left behind", w->scratch);
         worktree_drop(w);
 }
@@ -283,6 +298,8 @@ static int take_down(const char *work_dir, unsigned number)
                 r = remove_contents(&w);
         if (r == 0)
                 r = remove_tree(w.scratch);
+        if (r == 0)
+                r = remove_tree(w.tools);
         unlink(w.files);
         if (r == 0) {
                 snprintf(name, sizeof(name), "%u.lock", number);
@@ -314,7 +331,7 @@ int build_prune(const char *work_dir, unsigned keep)
                         return -ENAMETOOLONG;
                 list[there] = (struct candidate){.number = i, .used = stat(path, &st) == 0 ? st.st_mtime : 0};
                 path[strlen(path) - strlen(".state")] = '\0';
-                there += access(path, F_OK) == 0;
+                there += list[there].used > 0 || access(path, F_OK) == 0;
         }
         if (r < 0)
                 return r;

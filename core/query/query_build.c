@@ -128,7 +128,7 @@ static int record_put_in(void *user, struct store_txn *t)
         if (r == 0 && known)
                 rebuilt_note(t, s, &p->query->build_key);
         if (r == 0 && p->has_source)
-                r = history_keep_source(s->history, t, p->query->commit, s->recipe->paths, &p->source);
+                r = history_keep_source(s->history, t, p->query->commit, s->recipe->sources, &p->source);
         if (r == 0)
                 duration_note(t, p->query, p->record->duration_ns);
         return r;
@@ -143,7 +143,7 @@ static int record_put(struct workspace *w, const struct build_query *q, const st
         if (r < 0)
                 return r;
         p.encoded = SLICE(b.data, b.size);
-        p.has_source = history_source(q->solver->history, q->commit, q->solver->recipe->paths, &p.source) == 0;
+        p.has_source = history_source(q->solver->history, q->commit, q->solver->recipe->sources, &p.source) == 0;
         return store_update(workspace_store(w), record_put_in, &p);
 }
 
@@ -210,7 +210,7 @@ static int build_query_compute(struct query *query, struct job *j, struct value 
                         .jobs = job_n_slots(j),
                         .cpus = job_cpus(j),
                         .slot = job_slot(j),
-                        .clean = job_again(j),
+                        .again = job_again(j),
                         .cancel_fd = job_cancel_fd(j),
                         .progress = job_progress(j),
                 },

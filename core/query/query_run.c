@@ -114,7 +114,7 @@ static int fact_put_in(void *user, struct store_txn *t)
         fact_key(p->query->key, &f->limits, key);
         r = store_put(t, TABLE_FACTS, SLICE(key, sizeof(key)), p->encoded);
         if (r == 0 && p->has_source)
-                r = history_keep_source(cell->solver->history, t, cell->commit, cell->solver->recipe->paths, &p->source);
+                r = history_keep_source(cell->solver->history, t, cell->commit, cell->solver->recipe->sources, &p->source);
         if (r < 0)
                 return r;
         duration_key(p->query, name);
@@ -134,7 +134,7 @@ static int fact_put(struct workspace *w, const struct run_query *q, const struct
         if (r < 0)
                 return r;
         p.encoded = SLICE(b.data, b.size);
-        p.has_source = history_source(q->cell.solver->history, q->cell.commit, q->cell.solver->recipe->paths, &p.source) == 0;
+        p.has_source = history_source(q->cell.solver->history, q->cell.commit, q->cell.solver->recipe->sources, &p.source) == 0;
         wrong_describe(&q->cell, f, p.wrong); /* before the transaction: it reads the store */
         return store_update(workspace_store(w), fact_put_in, &p);
 }

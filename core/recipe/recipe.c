@@ -18,7 +18,7 @@ const struct recipe_key recipe_keys[N_RECIPE_KEYS] = {
         {"format", KIND_FORMAT, ANY, FIELD(format)},
         {"paths", KIND_PATHS, PLACE_SOLVER, FIELD(paths)},
         {"build", KIND_LINES, PLACE_SOLVER, FIELD(build)},
-        {"clean", KIND_PATHS, PLACE_SOLVER, FIELD(clean)},
+        {"clean", KIND_RETIRED, PLACE_SOLVER, 0},
         {"output", KIND_PATHS, PLACE_SOLVER, FIELD(outputs)},
         {"environment", KIND_VARIABLES, PLACE_SOLVER, FIELD(environment)},
         {"run", KIND_TEXT, ANY, FIELD(run)},
@@ -33,6 +33,7 @@ const struct recipe_key recipe_keys[N_RECIPE_KEYS] = {
         {"processes", KIND_COUNT, ANY, FIELD(limits.processes), 1, 1 << 22},
         {"stack", KIND_SIZE, ANY, FIELD(limits.stack), 256 * KILO, 1024 * GIGA},
         {"samples", KIND_NUMBER, ANY, FIELD(samples), 1, 1000},
+        {"incremental", KIND_FLAG, PLACE_SOLVER, FIELD(incremental)},
         {"build-timeout", KIND_DURATION, PLACE_SOLVER, FIELD(build_limits.wall_ns), NSEC_PER_SEC, 365 * DAY},
         {"build-memory", KIND_SIZE, PLACE_SOLVER, FIELD(build_limits.memory), MEGA, UINT64_C(1) << 50},
         {"build-processes", KIND_COUNT, PLACE_SOLVER, FIELD(build_limits.processes), 1, 1 << 22},
@@ -104,8 +105,8 @@ struct recipe *recipe_unref(struct recipe *r)
                 return NULL;
         strings_free(r->paths);
         strings_free(r->build);
-        strings_free(r->clean);
         strings_free(r->outputs);
+        strings_free(r->sources);
         strings_free(r->effort);
         strings_free(r->environment);
         free(r->name);
@@ -138,8 +139,8 @@ struct recipe *recipe_new(void)
                 .format = FORMAT_SMT2,
                 .paths = strings_copy(none),
                 .build = strings_copy(none),
-                .clean = strings_copy(none),
                 .outputs = strings_copy(none),
+                .sources = strings_copy(none),
                 .effort = strings_copy(none),
                 .environment = strings_copy(none),
                 .dialect = strdup("2.6"),
@@ -152,7 +153,7 @@ struct recipe *recipe_new(void)
                 .build_limits = {.wall_ns = 3600 * NSEC_PER_SEC, .memory = 16 * GIGA, .output = 16 * MEGA, .processes = 4096},
                 .samples = 5,
         };
-        if (!r->paths || !r->build || !r->clean || !r->outputs || !r->effort || !r->environment || !r->dialect)
+        if (!r->paths || !r->build || !r->outputs || !r->sources || !r->effort || !r->environment || !r->dialect)
                 return recipe_unref(r);
         return r;
 }
@@ -175,13 +176,14 @@ struct recipe *recipe_copy(const struct recipe *r)
         c->limits = r->limits;
         c->build_limits = r->build_limits;
         c->samples = r->samples;
+        c->incremental = r->incremental;
         c->paths = strings_copy(r->paths);
         c->build = strings_copy(r->build);
-        c->clean = strings_copy(r->clean);
         c->outputs = strings_copy(r->outputs);
+        c->sources = strings_copy(r->sources);
         c->effort = strings_copy(r->effort);
         c->environment = strings_copy(r->environment);
-        ok = c->paths && c->build && c->clean && c->outputs && c->effort && c->environment;
+        ok = c->paths && c->build && c->outputs && c->sources && c->effort && c->environment;
         ok = copy_text(&c->name, r->name) && copy_text(&c->base, r->base) && copy_text(&c->repository, r->repository) && ok;
         ok = copy_text(&c->run, r->run) && copy_text(&c->arguments, r->arguments) && copy_text(&c->seed, r->seed) &&
              copy_text(&c->dialect, r->dialect) && ok;
@@ -363,7 +365,7 @@ static void hash_list(struct hasher *h, char *const *list)
 
 void recipe_build_digest(const struct recipe *r, struct digest *ret)
 {
-        struct hasher *h = begin_digest("solverfs build 1");
+        struct hasher *h = begin_digest("solverfs build 2");
 
         hash_list(h, r->paths);
         hash_list(h, r->build);

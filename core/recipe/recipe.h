@@ -7,8 +7,7 @@
  *   format     smt2      smt2 | cnf: which cases it takes, and how its answer is read
  *   paths      (all)     repeated; what the build depends on, and all that is checked out
  *   build                repeated; one shell command a line, run in order in the worktree's root; {jobs} is the slots it may use
- *   clean                repeated; files and folders: a commit that differs in one of them from the last is built from nothing (a
- *                        Makefile, on which no object depends)
+ *   incremental false    a build may go on from what another commit's left; in force once `solver verify` has compared both ways
  *   output               repeated; files the build makes, relative to the root; the first is {bin}
  *   run                  the command line, split as a shell would split words, no shell: {bin} {case} {seed} {timeout} {memory}
  *   arguments            (variants) appended to the command line before {case}; else at the end
@@ -51,10 +50,12 @@ struct recipe {
         char *base;       /* the solver whose repository and builds a variant shares, else NULL */
         char *repository; /* NULL in a recipe file */
         enum format format;
-        char **paths, **build, **clean, **outputs, **effort, **environment; /* NULL-terminated, never NULL themselves */
+        char **paths, **build, **outputs, **effort, **environment; /* NULL-terminated, never NULL themselves */
+        char **sources; /* all a build depends on: `paths`, and the .gitattributes of the folders above them; empty: everything */
         char *run, *arguments, *seed, *dialect;                             /* arguments, seed: NULL when absent */
         struct recipe_limits limits, build_limits;
         unsigned samples;
+        bool incremental;
 };
 
 /* Reads a recipe file (or text: `path` only names it in messages). ret_list: the solver, then its variants; *ret_n of them; each

@@ -11,6 +11,8 @@ enum recipe_kind {
         KIND_SIZE,
         KIND_COUNT,
         KIND_NUMBER, /* like KIND_COUNT, but in an unsigned */
+        KIND_FLAG,   /* true or false */
+        KIND_RETIRED, /* once meant something; taken and passed over, so that older stores open */
         /* repeated ones, char ** */
         KIND_LINES,
         KIND_PATHS,

@@ -147,6 +147,12 @@ static int apply_entries(const char *label, const struct draft *d, struct recipe
 
                 if (!k)
                         return -EINVAL;
+                if (k->kind == KIND_RETIRED) {
+                        if (!d->in_config)
+                                log_warning("%s:%u: key '%s' means nothing any more: every build begins from a clean tree", label,
+                                            entry->line, k->name);
+                        continue;
+                }
                 line = &lines[k - recipe_keys];
                 if (!entry->value)
                         return fail(entry->line, "key '%s' has no value; write %s = VALUE", k->name, k->name);
@@ -276,6 +282,39 @@ static int check_recipe(const char *label, const struct draft *d, const struct r
         return e < 0 ? e : check_command_line(label, d, r, lines);
 }
 
+static bool is_in_list(char *const *list, const char *path)
+{
+        while (*list && strcmp(*list, path) != 0)
+                list++;
+        return *list != NULL;
+}
+
+/* The .gitattributes of the folders above a path say how it is checked out; those inside come with it. */
+static int add_attributes(struct recipe *r, const char *path)
+{
+        int e = 0;
+
+        for (const char *slash = path - 1; e == 0 && slash; slash = strchr(slash + 1, '/')) {
+                char name[PATH_SIZE];
+
+                snprintf(name, sizeof(name), "%.*s.gitattributes", (int)(slash + 1 - path), path);
+                if (!is_in_list(r->sources, name))
+                        e = strings_add(&r->sources, name);
+        }
+        return e;
+}
+
+static int find_sources(struct recipe *r)
+{
+        int e = clear_list(&r->sources);
+
+        for (size_t i = 0; e == 0 && r->paths[i]; i++)
+                e = strings_add(&r->sources, r->paths[i]);
+        for (size_t i = 0; e == 0 && r->paths[i]; i++)
+                e = add_attributes(r, r->paths[i]);
+        return e;
+}
+
 static int make_recipe(const char *label, const struct draft *d, const struct recipe *base, struct recipe **ret)
 {
         cleanup(recipe_unrefp) struct recipe *r = base ? recipe_copy(base) : recipe_new();
@@ -300,6 +339,8 @@ static int make_recipe(const char *label, const struct draft *d, const struct re
                 r->base = strdup(base->name);
                 e = r->base ? 0 : -ENOMEM;
         }
+        if (e == 0)
+                e = find_sources(r);
         if (e == 0)
                 e = check_recipe(label, d, r, lines);
         if (e < 0)

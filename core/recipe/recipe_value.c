@@ -157,6 +157,13 @@ int recipe_set_value(const char *label, const struct recipe_key *k, unsigned lin
         case KIND_COUNT:
         case KIND_NUMBER:
                 return set_quantity(label, k, line, value, field);
+        case KIND_FLAG:
+                if (strcmp(value, "true") != 0 && strcmp(value, "false") != 0)
+                        return fail(line, "key '%s': '%s' is neither true nor false", k->name, value);
+                *(bool *)field = strcmp(value, "true") == 0;
+                return 0;
+        case KIND_RETIRED:
+                return 0;
         case KIND_LINES:
         case KIND_PATHS:
         case KIND_PATTERNS:

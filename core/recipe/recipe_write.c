@@ -39,6 +39,11 @@ static void print_value(struct buffer *b, const struct recipe_key *k, const void
         case KIND_NUMBER:
                 snprintf(text, sizeof(text), "%u", *(const unsigned *)field);
                 break;
+        case KIND_FLAG:
+                snprintf(text, sizeof(text), "%s", *(const bool *)field ? "true" : "false");
+                break;
+        case KIND_RETIRED:
+                return;
         case KIND_LINES:
         case KIND_PATHS:
         case KIND_PATTERNS:
@@ -72,6 +77,10 @@ static bool same_value(const struct recipe_key *k, const struct recipe *a, const
                 return same_text(*(char *const *)x, *(char *const *)y);
         case KIND_FORMAT:
                 return *(const enum format *)x == *(const enum format *)y;
+        case KIND_FLAG:
+                return *(const bool *)x == *(const bool *)y;
+        case KIND_RETIRED:
+                return true;
         case KIND_NUMBER:
                 return *(const unsigned *)x == *(const unsigned *)y;
         default:

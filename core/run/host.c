@@ -180,24 +180,42 @@ size_t host_cores(int *ret_cpus, size_t most)
 /* -- the toolchain -- */
 
 static const char *const tools[] = {"cc", "c++", "ld", "ar", "make", "cmake", "ninja", "python3"};
+/* Asked for no version, which would take some of them long: known by size and time, which a package gives its files. */
+static const char *const more_tools[] = {"as",    "gcc",      "g++",      "clang",   "clang++",  "ld.lld", "ld.gold", "ranlib", "meson",
+                                         "flex",  "bison",    "m4",       "perl",    "autoconf", "automake", "libtool", "gperf",
+                                         "rustc", "cargo",    "go",       "ocamlopt", "ghc",     "java"};
+
+static void add_tool(struct hasher *h, const char *tool, bool with_inode)
+{
+        static const char *const folders[] = {"/usr/local/bin", "/usr/bin"};
+
+        for (size_t i = 0; i < ARRAY_SIZE(folders); i++) {
+                char path[64];
+                struct stat st = {0};
+
+                snprintf(path, sizeof(path), "%s/%s", folders[i], tool);
+                if (stat(path, &st) < 0)
+                        st = (struct stat){0};
+                hasher_number(h, with_inode ? st.st_ino : 0);
+                hasher_number(h, (uint64_t)st.st_size);
+                hasher_number(h, (uint64_t)st.st_mtim.tv_sec);
+        }
+}
+
+static void add_more_tools(struct hasher *h)
+{
+        for (size_t i = 0; i < ARRAY_SIZE(more_tools); i++)
+                add_tool(h, more_tools[i], false);
+}
 
 /* Which files the tools are now, so that an upgrade under a running daemon is noticed for the price of a few stat(). */
 static void sign_tools(struct digest *ret)
 {
-        static const char *const folders[] = {"/usr/local/bin", "/usr/bin"};
         struct hasher *h = hasher_new();
 
-        for (size_t i = 0; i < ARRAY_SIZE(tools) * ARRAY_SIZE(folders); i++) {
-                char path[64];
-                struct stat st = {0};
-
-                snprintf(path, sizeof(path), "%s/%s", folders[i % ARRAY_SIZE(folders)], tools[i / ARRAY_SIZE(folders)]);
-                if (stat(path, &st) < 0)
-                        st = (struct stat){0};
-                hasher_number(h, st.st_ino);
-                hasher_number(h, (uint64_t)st.st_size);
-                hasher_number(h, (uint64_t)st.st_mtim.tv_sec);
-        }
+        for (size_t i = 0; i < ARRAY_SIZE(tools); i++)
+                add_tool(h, tools[i], true);
+        add_more_tools(h);
         hasher_finish(h, ret);
 }
 
@@ -228,6 +246,7 @@ static int ask_tools_once(char ret[DIGEST_HEX_SIZE])
         }
         whole = pclose(f) == 0;
         hasher_string(h, gnu_get_libc_version());
+        add_more_tools(h);
         hasher_finish(h, &d);
         if (!whole)
                 return errorf(-EINTR, "cannot ask the compilers for their versions: one of them was killed");

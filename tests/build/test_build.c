@@ -33,6 +33,7 @@ static struct recipe **recipes;
 static size_t n_recipes;
 static struct build_record *record; /* of the last build */
 static char work[PATH_SIZE];
+static bool incremental; /* of the requests */
 
 static void open_all(void)
 {
@@ -94,6 +95,7 @@ static struct build_request request_for(const char *revision)
                 .commit = commit_of(revision),
                 .recipe = recipes[0],
                 .work_dir = work,
+                .incremental = incremental,
                 .jobs = 2,
                 .cancel_fd = -1,
         };
@@ -189,6 +191,7 @@ START_TEST(test_build)
 {
         struct commit c;
 
+        incremental = true;
         make_history();
         begin(RECIPE);
         build_ok("one");
@@ -217,6 +220,7 @@ END_TEST
 
 START_TEST(test_neighbours_are_built_incrementally)
 {
+        incremental = true;
         make_history();
         begin(RECIPE);
         build_ok("one");
@@ -270,22 +274,40 @@ START_TEST(test_keys)
 }
 END_TEST
 
-/* No object depends on the Makefile, as so often. */
-START_TEST(test_clean_paths)
+/* Whatever else a commit does than to edit files is built in a clean tree. */
+START_TEST(test_only_edits_are_gone_on_from)
 {
-        shell("git init -q -b main r; cd r; printf 'prog:\\n\\tcat a > prog\\n' > Makefile; mkdir mk mkdir; echo 1 > a; echo 1 > "
-              "mk/x; echo 1 > mkdir/x; "
-              "commit one; git tag one; echo 2 > mkdir/x; commit two; git tag two; echo 2 > mk/x; commit three; git tag three; "
-              "echo '#' >> Makefile; commit four; git tag four");
-        begin("build = make\noutput = prog\nclean = Makefile\nclean = mk\n");
-        build_ok("one");
-        build_ok("two");
-        ck_assert(!record->clean);
-        build_ok("three");
-        ck_assert(record->clean);
-        build_ok("four");
-        ck_assert(record->clean);
-        ck_assert(!logged("failed"));
+        static const char *const changes[] = {
+                "echo 2 > b",                            /* added */
+                "rm b",                                  /* removed */
+                "git mv a c; echo 1 > a",                /* renamed */
+                "chmod +x a",                            /* its mode */
+                "ln -sf nowhere l",                      /* a link's target */
+                "rm l; echo l > l",                      /* a link's place */
+                "rm l; mkdir l; echo l > l/l",           /* a file's */
+                "echo '*.txt eol=crlf' > .gitattributes" /* another file's bytes */
+        };
+
+        incremental = true;
+        shell("git init -q -b main r; cd r; echo 1 > a; ln -s a l; : > .gitattributes; commit one");
+        for (size_t i = 0; i < ARRAY_SIZE(changes); i++) {
+                char script[256];
+
+                snprintf(script, sizeof(script), "cd r; %s; commit c%zu; git tag c%zu; echo %zu >> a; commit e%zu; git tag e%zu",
+                         changes[i], i, i, i, i, i);
+                shell(script);
+        }
+        begin("build = cp a prog\noutput = prog\n");
+        for (size_t i = 0; i < ARRAY_SIZE(changes); i++) {
+                char name[16];
+
+                snprintf(name, sizeof(name), "c%zu", i);
+                build_ok(name);
+                ck_assert_msg(record->clean, "%s", changes[i]);
+                name[0] = 'e';
+                build_ok(name);
+                ck_assert_msg(!record->clean, "after %s", changes[i]);
+        }
         ck_assert_uint_eq(count_worktrees(), 1);
         close_all();
 }
@@ -293,6 +315,7 @@ END_TEST
 
 START_TEST(test_recipe_change_begins_anew)
 {
+        incremental = true;
         make_history();
         begin(RECIPE);
         build_ok("one");
@@ -317,8 +340,16 @@ START_TEST(test_modified_sources_are_put_back)
         build_ok("one");
         check_output("1\n2\n3\n4\n5\n2\n-rwx\n");
         build_ok("main");
-        ck_assert(!record->clean);
         check_output("1\n2\n3\n4\n5\n2\n-rwx\n");
+        incremental = true;
+        use_recipe("build = cat b > prog\nbuild = touch -r b x\nbuild = tr 2 3 < b > c && cat c > b\nbuild = touch -r x b\noutput = "
+                   "prog\n"); /* and sets its time back */
+        build_ok("one");
+        check_output("2\n");
+        build_ok("one");
+        ck_assert(record->clean);
+        ck_assert(logged("(built in a clean tree, as the build before changed files of its sources)\n"));
+        check_output("2\n");
         close_all();
 }
 END_TEST
@@ -328,6 +359,7 @@ START_TEST(test_links_are_not_followed)
 {
         char path[PATH_SIZE], recipe[PATH_SIZE + 200];
 
+        incremental = true;
         shell("git init -q -b main r; cd r; mkdir -p d/e; echo 1 > d/e/a; commit one; git tag one; echo 2 > d/e/a; echo b > d/b; "
               "commit two; "
               "mkdir -p ../outside/e; echo precious > ../outside/e/a; echo precious > ../outside/b; chmod -R a+rwX ../outside");
@@ -350,6 +382,7 @@ START_TEST(test_worktree_is_the_commit)
 {
         static const char *const order[] = {"1", "2", "3", "4", "5", "1", "3", "5", "2", "4", "1", "4", "2", "5", "3", "1"};
 
+        incremental = true;
         shell("git init -q -b main r; cd r; c() { commit $1; git tag $1; }; "
               "echo 1 > a; mkdir -p d/e; echo 2 > d/e/f; ln -s a l; echo 3 > 'sp ace'; printf x > empty; : > empty; echo 7 > z; "
               "c 1; "
@@ -364,7 +397,7 @@ START_TEST(test_worktree_is_the_commit)
                 char script[512];
 
                 build_ok(order[i]);
-                ck_assert(record->clean == (i == 0));
+                ck_assert(record->clean);
                 snprintf(script, sizeof(script),
                          "rm -rf want; mkdir want; git -C r archive %s | tar x -C want; "
                          "cd want; find . ! -type d -printf '%%p %%l\\n' | while IFS= read -r f; do :; done; "
@@ -387,6 +420,7 @@ END_TEST
 
 START_TEST(test_stale_output_is_no_output)
 {
+        incremental = true;
         shell("git init -q -b main r; cd r; printf 'all:\\n\\tcp a prog\\n' > Makefile; echo 1 > a; commit one; git tag one; "
               "printf 'all:\\n\\ttrue\\n' > Makefile; commit two");
         begin("build = make\noutput = prog\n");
@@ -400,6 +434,7 @@ END_TEST
 /* An incremental build that fails says nothing: only a clean one does. */
 START_TEST(test_clean_after_failure)
 {
+        incremental = true;
         shell("git init -q -b main r; cd r; echo 1 > a; commit one; git tag one; echo 2 > a; commit two; git tag two; echo 3 > "
               "a; commit three");
         begin("build = [ ! -e left ]\nbuild = echo x > left\nbuild = cp a prog\noutput = prog\n");
@@ -408,7 +443,7 @@ START_TEST(test_clean_after_failure)
         build_ok("two");
         ck_assert(record->clean);
         ck_assert(logged(
-                "(built from nothing, as building on what was there failed: command 1 ([ ! -e left ]) exited with status 1)\n"
+                "(built in a clean tree, as building on what was there failed: command 1 ([ ! -e left ]) exited with status 1)\n"
                 "| + [ ! -e left ]\n+ [ ! -e left ]\n"));
         check_output("2\n");
         close_all();
@@ -465,6 +500,7 @@ START_TEST(test_without_sandbox)
 {
         struct build_request q;
 
+        incremental = true;
         make_history();
         begin(RECIPE);
         q = request_for("one");
@@ -484,9 +520,10 @@ END_TEST
 /* With real compilers, an incremental build's program is a clean build's to the last bit. */
 START_TEST(test_bit_for_bit)
 {
-        struct digest incremental, clean;
+        struct digest on_top, clean;
         struct build_request q;
 
+        incremental = true;
         shell("git init -q -b main r; cd r; printf 'int b(void); int main(void) { return b() + __LINE__; }\\n' > a.c; "
               "printf '#include <assert.h>\\nconst char *when = __DATE__ __TIME__ __FILE__;\\nint b(void) { assert(when); return "
               "1; }\\n' > b.c; "
@@ -497,13 +534,13 @@ START_TEST(test_bit_for_bit)
         build_ok("one");
         build_ok("main");
         ck_assert(!record->clean);
-        incremental = record->outputs[0].id;
+        on_top = record->outputs[0].id;
         q = request_for("main");
-        q.clean = true;
+        q.incremental = false;
         run_build(&q);
         ck_assert(record->ok && record->clean);
         clean = record->outputs[0].id;
-        ck_assert(digest_equal(&incremental, &clean));
+        ck_assert(digest_equal(&on_top, &clean));
         close_all();
 }
 END_TEST
@@ -511,13 +548,14 @@ END_TEST
 /* A clean build costs no other its head start, and leaves nothing. */
 START_TEST(test_clean_on_demand)
 {
+        incremental = true;
         make_history();
         begin(RECIPE);
         build_ok("one");
         for (int i = 0; i < 3; i++) {
                 struct build_request q = request_for("two");
 
-                q.clean = true;
+                q.incremental = false;
                 run_build(&q);
                 ck_assert(record->ok && record->clean);
                 ck_assert_int_eq(access("work/1", F_OK), -1);
@@ -682,6 +720,7 @@ END_TEST
 /* The nearest idle worktree is taken. */
 START_TEST(test_nearest_worktree)
 {
+        incremental = true;
         shell("git init -q -b main r; cd r; for i in 1 2 3 4 5 6 7 8; do echo $i > f$i; done; commit one; git tag one; "
               "for i in 1 2 3 4 5 6; do echo x$i > f$i; done; commit two; git tag two; echo y > f8; commit three; git tag three; "
               "git checkout -q one; echo z > f8; commit four; git tag four; git checkout -q main; git branch four four");
@@ -706,6 +745,7 @@ END_TEST
 
 START_TEST(test_killed_build)
 {
+        incremental = true;
         make_history();
         begin(RECIPE "build = true\n");
         build_ok("one");
@@ -732,6 +772,7 @@ START_TEST(test_straggler)
 {
         pid_t pids[4];
 
+        incremental = true;
         make_history();
         begin(RECIPE);
         build_ok("one");
@@ -795,6 +836,7 @@ END_TEST
 
 START_TEST(test_damaged_pool)
 {
+        incremental = true;
         static const char *const damage[] = {
                 "echo junk > work/0.state",
                 "echo junk > work/0.manifest",
@@ -831,9 +873,9 @@ START_TEST(test_submodules_are_left_out)
         shell("git init -q -b main r; cd r; echo 1 > a; git update-index --add --cacheinfo "
               "160000,1234567890123456789012345678901234567890,sub/mod; "
               "git add a; git commit -qm one");
-        begin("build = cp a prog\noutput = prog\n");
+        begin("build = cp a prog && rmdir sub/mod\noutput = prog\n");
         build_ok("main");
-        ck_assert(logged("(submodule sub/mod is not checked out)\n+ cp a prog\n"));
+        ck_assert(logged("(submodule sub/mod is an empty folder: submodules are not checked out)\n+ cp a prog && rmdir sub/mod\n"));
         close_all();
 }
 END_TEST
@@ -954,6 +996,7 @@ END_TEST
 
 START_TEST(test_prune)
 {
+        incremental = true;
         make_history();
         begin(RECIPE);
         assert_ok(build_prune(work, 0)); /* none there yet */
@@ -974,6 +1017,7 @@ START_TEST(test_prune_leaves_what_is_used)
 {
         pid_t pid;
 
+        incremental = true;
         make_history();
         begin("build = sleep 0.5\nbuild = make\noutput = prog\n");
         pid = build_in_child("one");
@@ -1061,55 +1105,121 @@ START_TEST(test_headers_of_the_machine)
 }
 END_TEST
 
-static struct digest built_with(const char *rev, const char *ccache, bool clean)
+static struct digest built_with(const char *rev, const char *ccache, bool again)
 {
         struct build_request q = request_for(rev);
 
         q.ccache_dir = ccache;
-        q.clean = clean;
+        q.again = again;
         run_build(&q);
-        ck_assert_msg(record->ok, "%.*s", (int)record->log.size, (const char *)record->log.data);
+        ck_assert_msg(record->ok, "%s: %.*s", rev, (int)record->log.size, (const char *)record->log.data);
         return record->outputs[0].id;
 }
 
-/* The compiler names neither what the assembler includes nor, with -MMD, what lies behind -isystem. Under `clean` it counts all the same, and
- * a build that is to begin from nothing does not rely on it. */
-START_TEST(test_ccache_and_files_that_nobody_names)
+/* Builds every tag of r without a cache and with one, in both directions; each time it is the same program. */
+static void compare_with_ccache(const char *const *tags, size_t n, const char *recipe)
 {
-        static const char *const revs[] = {"one", "two", "three"};
-        struct digest plain[3], through;
+        struct digest plain[16], through;
         char dir[PATH_SIZE];
 
-        if (access("/usr/lib/ccache/cc", X_OK) < 0)
-                return;
-        shell("git init -q -b main r; cd r; mkdir sys; echo '#define N 0' > sys/n.h; echo a > blob;"
-              "printf '%s\\n' '#include <n.h>' '__asm__(\".data; .globl blob; blob: .incbin \\\"blob\\\"; .previous\");' "
-              "'extern char blob[];' 'int main(void) { return blob[0] + N; }' > a.c; commit one; git tag one;"
-              "echo b > blob; commit two; git tag two; echo '#define N 1' > sys/n.h; commit three; git tag three");
-        begin("build = cc -MMD -isystem sys -c a.c && cc -o prog a.o\noutput = prog\nclean = blob\nclean = sys\n");
+        begin(recipe);
         assert_ok(make_dirs("ccache", 0700));
         ck_assert_ptr_nonnull(getcwd(dir, sizeof(dir) - 8));
         strcat(dir, "/ccache");
-        for (size_t i = 0; i < ARRAY_SIZE(revs); i++)
-                plain[i] = built_with(revs[i], NULL, true);
-        for (size_t i = 0; i < 2 * ARRAY_SIZE(revs); i++) {
-                through = built_with(revs[i % 3], dir, false);
-                ck_assert_msg(digest_equal(&plain[i % 3], &through), "%s", revs[i % 3]);
+        for (size_t i = 0; i < n; i++)
+                plain[i] = built_with(tags[i], NULL, false);
+        for (size_t i = 0; i < 4 * n; i++) {
+                size_t k = i < 2 * n ? i % n : n - 1 - i % n;
+
+                through = built_with(tags[k], dir, i >= 3 * n);
+                ck_assert_msg(digest_equal(&plain[k], &through), "%s, build %zu:\n%.*s", tags[k], i, (int)record->log.size,
+                              (const char *)record->log.data);
         }
-        use_recipe("build = cc -MMD -isystem sys -c a.c && cc -o prog a.o\noutput = prog\n");
-        built_with(revs[0], dir, false);
-        for (size_t i = 0; i < ARRAY_SIZE(revs); i++) {
-                through = built_with(revs[i], dir, true);
-                ck_assert_msg(digest_equal(&plain[i], &through), "%s, again", revs[i]);
-        }
+        close_all();
+}
+
+/* Headers that appear and go; what the assembler includes; columns in debug information; a link's target; comments. */
+START_TEST(test_ccache_sees_all_that_a_compiler_sees)
+{
+        static const char *const tags[] = {"one", "shadow", "has", "gone", "blob", "columns", "link", "folder", "include"};
+
+        if (access("/usr/lib/ccache/cc", X_OK) < 0)
+                return;
+        shell("git init -q -b main r; cd r; c() { commit $1; git tag $1; }; mkdir i1 i2 h1 h2 sys;"
+              "echo '#define V 1' > i2/v.h; echo '#define W 1' > wa.h; echo '#define W 2' > wb.h; ln -s wa.h w.h;"
+              "echo '#define F 1' > h1/f.h; echo '#define F 2' > h2/f.h; ln -s h1 h; echo '#define S 1' > sys/s.h; printf aaaa > blob;"
+              "printf '.globl piece\\npiece: .byte 1\\n' > piece.inc; printf '.data\\n.include \"piece.inc\"\\n' > piece.s;"
+              "printf '%s\n' '#include <v.h>' '#include \"w.h\"' '#include \"h/f.h\"' '#include <s.h>' '#if __has_include(\"x.h\")' "
+              "'#define X 1' '#else' '#define X 0' '#endif' '__asm__(\".data; .globl blob; blob: .incbin \\\"blob\\\"; .previous\");' "
+              "'__asm__(\".data; .include \\\"more.inc\\\"; .previous\");' "
+              "'extern char blob[], piece;' 'int main(void) { return blob[0] + piece + V + W + F + S + X; }' > a.c; : > more.inc; c one;"
+              "echo '#define V 2' > i1/v.h; c shadow; : > x.h; c has; rm x.h i1/v.h; c gone; printf bbbb > blob; c blob;"
+              "sed -i 's/ + V/  +  V/' a.c; c columns; ln -sf wb.h w.h; c link; ln -sfn h2 h; c folder;"
+              "echo '.byte 7' > more.inc; sed -i s/1/2/ piece.inc; c include");
+        compare_with_ccache(tags, ARRAY_SIZE(tags),
+                            "build = mkdir -p i1 && cc -g -MMD -Ii1 -Ii2 -isystem sys -c a.c && cc -c piece.s && cc -o prog a.o piece.o\n"
+                            "output = prog\n");
+}
+END_TEST
+
+/* A warning that a comment silences is an error here. */
+START_TEST(test_ccache_sees_comments)
+{
+        struct build_request q;
+        char dir[PATH_SIZE];
+
+        if (access("/usr/lib/ccache/gcc", X_OK) < 0)
+                return;
+        shell("git init -q -b main r; cd r; printf '%s\n' 'int main(int n, char **v) { switch (n) { case 1: n++; /* fall through */' "
+              "'case 2: n++; } return n; }' > a.c; commit one; git tag one; sed -i 's/fall through/go on/' a.c; commit two");
+        begin("build = gcc -Wextra -Werror -c a.c && gcc -o prog a.o\noutput = prog\n");
+        assert_ok(make_dirs("ccache", 0700));
+        ck_assert_ptr_nonnull(getcwd(dir, sizeof(dir) - 8));
+        strcat(dir, "/ccache");
+        built_with("one", dir, false);
+        q = request_for("main");
+        q.ccache_dir = dir;
+        run_build(&q);
+        ck_assert(!record->ok);
         close_all();
 }
 END_TEST
 
-SUITE("build", test_build, test_neighbours_are_built_incrementally, test_keys, test_clean_paths, test_recipe_change_begins_anew,
+/* A compiler that the sources bring along, through ccache by name: of one size, of one time. */
+START_TEST(test_ccache_and_a_compiler_of_the_sources)
+{
+        static const char *const tags[] = {"one", "two"};
+
+        if (access("/usr/bin/ccache", X_OK) < 0)
+                return;
+        shell("git init -q -b main r; cd r; printf '#!/bin/sh\nexec gcc -DN=1 \"$@\"\n' > mycc; chmod +x mycc; "
+              "echo 'int main(void) { return N; }' > a.c; commit one; git tag one; sed -i s/N=1/N=2/ mycc; commit two; git tag two");
+        compare_with_ccache(tags, ARRAY_SIZE(tags), "build = ccache ./mycc -c a.c && gcc -o prog a.o\noutput = prog\n");
+}
+END_TEST
+
+/* The state of the machine in which a build runs: one time, one name, whenever. */
+START_TEST(test_build_is_of_no_time)
+{
+        struct digest first;
+
+        shell("git init -q -b main r; cd r; printf '#!/bin/sh\n' > a; chmod +x a; echo x > b; ln -s b l; mkdir d; echo y > d/c; commit one");
+        begin("build = \"{ date; date -u +%s; uname -n; id -un 2>/dev/null; echo $USER; umask; pwd; locale 2>/dev/null | head -1; "
+              "find . ! -type d ! -name prog -printf '%p %M %T@ %l\\\\n' | sort; } > prog\"\noutput = prog\n");
+        build_ok("main");
+        first = record->outputs[0].id;
+        shell("sleep 1.1; mkdir -p r2");
+        build_ok("main");
+        ck_assert(digest_equal(&first, &record->outputs[0].id));
+        close_all();
+}
+END_TEST
+
+SUITE("build", test_build, test_neighbours_are_built_incrementally, test_keys, test_only_edits_are_gone_on_from, test_recipe_change_begins_anew,
       test_modified_sources_are_put_back, test_links_are_not_followed, test_worktree_is_the_commit,
       test_stale_output_is_no_output, test_clean_after_failure, test_failures, test_what_a_build_sees, test_without_sandbox,
       test_bit_for_bit, test_clean_on_demand, test_programs_are_deltas, test_several_outputs, test_logs, test_records_come_back,
       test_many_at_once, test_nearest_worktree, test_killed_build, test_straggler, test_cancelled_build, test_damaged_pool,
       test_submodules_are_left_out, test_hostile_trees, test_lost_objects, test_full_disk, test_prune,
-      test_prune_leaves_what_is_used, test_ccache, test_headers_of_the_machine, test_ccache_and_files_that_nobody_names)
+      test_prune_leaves_what_is_used, test_ccache, test_headers_of_the_machine, test_ccache_sees_all_that_a_compiler_sees, test_ccache_sees_comments,
+      test_ccache_and_a_compiler_of_the_sources, test_build_is_of_no_time)

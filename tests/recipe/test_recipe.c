@@ -103,7 +103,7 @@ START_TEST(test_every_key)
               "paths = src\npaths = \"a b\"\n"
               "build = \"./configure; make\"\n"
               "build = make \\\n  install\n"
-              "clean = Makefile\nclean = mk\n"
+              "incremental = true\nclean = Makefile\nclean = mk\n"
               "output = bin/s\noutput = bin/helper\n"
               "run = {bin} {seed} --limit={timeout} {case}\n"
               "arguments = -x\n"
@@ -117,7 +117,10 @@ START_TEST(test_every_key)
         ck_assert_str_eq(r->paths[1], "a b");
         ck_assert_str_eq(r->build[0], "./configure; make");
         ck_assert_str_eq(r->build[1], "make   install");
-        ck_assert_str_eq(r->clean[1], "mk");
+        ck_assert(r->incremental);
+        ck_assert_str_eq(r->sources[1], "a b");
+        ck_assert_str_eq(r->sources[2], ".gitattributes");
+        ck_assert_ptr_null(r->sources[3]);
         ck_assert_str_eq(r->outputs[1], "bin/helper");
         ck_assert_str_eq(r->effort[1], "b \\. ([0-9]+)");
         ck_assert_uint_eq(r->limits.wall_ns, 90 * NSEC_PER_SEC);
@@ -229,7 +232,7 @@ START_TEST(test_build_digest_holds_what_matters)
                 recipe_build_digest(list[0], &other);
                 ck_assert_msg(!digest_equal(&plain, &other), "%s", changes[i]);
         }
-        parse(MINIMAL "timeout = 3s\nbuild-timeout = 1h\nclean = Makefile\n");
+        parse(MINIMAL "timeout = 3s\nbuild-timeout = 1h\nincremental = true\n");
         recipe_build_digest(list[0], &other);
         ck_assert(digest_equal(&plain, &other));
         done();

@@ -1,0 +1,64 @@
+#include "core/build/build_tools.h"
+
+#include <dirent.h>
+#include <sys/stat.h>
+
+#define CCACHE       "/usr/bin/ccache"
+#define CCACHE_LINKS "/usr/lib/ccache" /* where Debian keeps the names of compilers, as links to ccache */
+#define SHIM_LINK    ".shim"           /* to which the others lead */
+
+int build_tools_shim(char ret[PATH_SIZE])
+{
+        return helper_path("solverfs-shim", "core/build", "SOLVERFS_SHIM", ret);
+}
+
+static int add_link(const char *folder, const char *name, const char *target)
+{
+        char path[PATH_SIZE];
+        int r = path_join(path, folder, name);
+
+        if (r < 0)
+                return r;
+        return symlink(target, path) < 0 && errno != EEXIST ? errorf(-errno, "cannot make %s: %s", path, strerror(errno)) : 0;
+}
+
+static int add_compilers(const char *folder)
+{
+        static const char *const usual[] = {"cc", "c++", "gcc", "g++", "clang", "clang++"};
+        DIR *d = opendir(CCACHE_LINKS);
+        struct dirent *e;
+        int r = 0;
+
+        for (size_t i = 0; r == 0 && i < ARRAY_SIZE(usual); i++) {
+                char path[PATH_SIZE];
+
+                snprintf(path, sizeof(path), "/usr/bin/%s", usual[i]);
+                if (access(path, X_OK) == 0)
+                        r = add_link(folder, usual[i], SHIM_LINK);
+        }
+        while (r == 0 && d && (e = readdir(d)))
+                if (e->d_name[0] != '.')
+                        r = add_link(folder, e->d_name, SHIM_LINK);
+        if (d)
+                closedir(d);
+        return r == 0 ? add_link(folder, "cpp.solverfs", SHIM_LINK) : r;
+}
+
+int build_tools_make(const char *folder, enum sandbox_kind sandbox, bool with_compilers, bool *ret_has_ccache)
+{
+        char shim[PATH_SIZE];
+        int r = build_tools_shim(shim);
+
+        *ret_has_ccache = with_compilers && access(CCACHE, X_OK) == 0;
+        if (r == 0)
+                r = remove_tree(folder);
+        if (r == 0 && mkdir(folder, 0755) < 0)
+                r = errorf(-errno, "cannot make folder %s: %s", folder, strerror(errno));
+        if (r == 0 && chmod(folder, 0755) < 0) /* our umask is a store's */
+                r = -errno;
+        if (r == 0)
+                r = add_link(folder, SHIM_LINK, sandbox == SANDBOX_BWRAP ? TOOLS_SHIM_INSIDE : shim);
+        if (r == 0)
+                r = add_link(folder, "date", SHIM_LINK);
+        return r == 0 && *ret_has_ccache ? add_compilers(folder) : r;
+}

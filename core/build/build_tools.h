@@ -1,0 +1,13 @@
+/* What stands before the system's programs on the PATH of a build: a folder of links to solverfs-shim (shim.c), bound at /tools. */
+#pragma once
+
+#include "core/run/execute.h"
+
+#define TOOLS_INSIDE      "/tools"
+#define TOOLS_SHIM_INSIDE "/.solverfs-shim"
+
+/* Beside the helper of execute.h, or $SOLVERFS_SHIM (tests). -ENOENT with a sentence. */
+int build_tools_shim(char ret[PATH_SIZE]);
+/* Makes the folder anew: `date`, and where `with_compilers` and ccache is installed, the compilers that ccache knows.
+ * *ret_has_ccache says which. `sandbox`: where the links lead. */
+int build_tools_make(const char *folder, enum sandbox_kind sandbox, bool with_compilers, bool *ret_has_ccache);

@@ -1,0 +1,337 @@
+/* solverfs-shim: what stands in the place of compilers and of `date` inside a build. A static program of its own; the name it is called by says
+ * which part it plays (build_tools.c makes the links).
+ *
+ * A compiler's name: `ccache COMPILER ...`, where the cache sees all that the object depends on; else the compiler itself.
+ *
+ * "cpp": ccache's CCACHE_PREFIX_CPP. ccache knows a source again by its preprocessed text, and that is less than the compiler sees: columns in
+ * debug information and in a sanitizer's messages, comments (-Wimplicit-fallthrough), files that the assembler includes. So what is hashed
+ * here ends with a digest of the bytes of every file that the text names; and when the text includes files by the assembler's directives, with
+ * a number that never comes again. The text itself is hashed and thrown away: the compiler reads the source.
+ *
+ * "date": at SOURCE_DATE_EPOCH, unless a date is asked for. Programs that show when they were built then show the same each time. */
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <libgen.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define CCACHE "/usr/bin/ccache"
+
+static void die(const char *what)
+{
+        fprintf(stderr, "solverfs-shim: %s: %s\n", what, strerror(errno));
+        exit(127);
+}
+
+static bool begins(const char *s, const char *with)
+{
+        return strncmp(s, with, strlen(with)) == 0;
+}
+
+static bool ends(const char *s, const char *with)
+{
+        size_t n = strlen(s), k = strlen(with);
+
+        return n > k && strcmp(s + n - k, with) == 0;
+}
+
+/* -- date ------------------------------------------------------------------------------------------------------- */
+
+/* Is it told which time to show (or to set)? A letter behind -I is a precision. */
+static bool names_time(const char *argument)
+{
+        static const char *const options[] = {"--date", "--file", "--reference", "--resolution", "--set", "--help", "--version"};
+
+        for (size_t i = 0; i < sizeof(options) / sizeof(*options); i++)
+                if (begins(argument, options[i]))
+                        return true;
+        if (argument[0] != '-' || argument[1] == '-')
+                return false;
+        for (const char *p = argument + 1; *p && *p != 'I'; p++)
+                if (strchr("dfrs", *p))
+                        return true;
+        return false;
+}
+
+static int show_date(int argc, char **argv)
+{
+        const char *epoch = getenv("SOURCE_DATE_EPOCH");
+        char **list = calloc((size_t)argc + 2, sizeof(*list)), at[64];
+        bool named = !epoch || !*epoch || epoch[strspn(epoch, "0123456789")] != '\0' || strlen(epoch) > 18;
+
+        if (!list)
+                die("date");
+        for (int i = 0; i < argc; i++) {
+                list[i] = argv[i];
+                named |= i > 0 && names_time(argv[i]);
+        }
+        if (!named) { /* before the format, and before a "--" */
+                memmove(list + 2, list + 1, (size_t)argc * sizeof(*list));
+                snprintf(at, sizeof(at), "--date=@%s", epoch);
+                list[1] = at;
+        }
+        execv("/usr/bin/date", list);
+        execv("/bin/date", list);
+        die("date");
+        return 127;
+}
+
+/* -- the preprocessor ------------------------------------------------------------------------------------------- */
+
+struct seen {
+        char **paths; /* owned; a hash table with room */
+        size_t n, room;
+};
+
+/* Has the path been there before? It has from now on. */
+static bool seen_before(struct seen *s, const char *path)
+{
+        size_t i;
+
+        if (2 * (s->n + 1) > s->room) {
+                struct seen bigger = {.room = s->room ? 2 * s->room : 1024};
+
+                bigger.paths = calloc(bigger.room, sizeof(*bigger.paths));
+                if (!bigger.paths)
+                        die("headers");
+                for (i = 0; i < s->room; i++)
+                        if (s->paths[i]) {
+                                seen_before(&bigger, s->paths[i]);
+                                free(s->paths[i]);
+                        }
+                free(s->paths);
+                *s = bigger;
+        }
+        i = (size_t)XXH3_64bits(path, strlen(path)) & (s->room - 1);
+        while (s->paths[i] && strcmp(s->paths[i], path) != 0)
+                i = (i + 1) & (s->room - 1);
+        if (s->paths[i])
+                return true;
+        s->paths[i] = strdup(path);
+        if (!s->paths[i])
+                die("headers");
+        s->n++;
+        return false;
+}
+
+/* False when there is no such file: <built-in>, a folder. */
+static bool digest_of_file(const char *path, XXH128_hash_t *ret)
+{
+        int fd = open(path, O_RDONLY | O_CLOEXEC);
+        struct stat st;
+        void *bytes = NULL;
+        bool ok = fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
+
+        if (ok && st.st_size > 0) {
+                bytes = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+                ok = bytes != MAP_FAILED;
+        }
+        if (ok)
+                *ret = XXH3_128bits(bytes, (size_t)st.st_size);
+        if (bytes && bytes != MAP_FAILED)
+                munmap(bytes, (size_t)st.st_size);
+        if (fd >= 0)
+                close(fd);
+        return ok;
+}
+
+/* The name in a line `# 12 "dir/a.h" 1` or `#line 12 "dir/a.h"`, its escapes undone; false when the line is none. */
+static bool name_of_line(const char *line, const char *end, char name[PATH_MAX])
+{
+        const char *p = line + 1;
+        size_t n = 0;
+
+        while (p < end && *p == ' ')
+                p++;
+        if (end - p > 4 && memcmp(p, "line", 4) == 0)
+                p += 4;
+        while (p < end && *p == ' ')
+                p++;
+        if (p == end || *p < '0' || *p > '9')
+                return false;
+        while (p < end && *p != '"')
+                p++;
+        for (p++; p < end && *p != '"' && n + 1 < PATH_MAX; p++) {
+                if (*p == '\\' && p + 1 < end)
+                        p++;
+                if (*p >= '0' && *p <= '7' && p[-1] == '\\' && p + 2 < end) { /* \ooo */
+                        name[n++] = (char)((p[0] - '0') * 64 + (p[1] - '0') * 8 + (p[2] - '0'));
+                        p += 2;
+                } else {
+                        name[n++] = *p;
+                }
+        }
+        name[n] = '\0';
+        return n > 0;
+}
+
+static void add_digests(XXH3_state_t *state, const char *text, size_t size)
+{
+        const char *end = text + size, *next;
+        struct seen seen = {0};
+        char name[PATH_MAX];
+        XXH128_hash_t d;
+
+        for (const char *line = text; line < end; line = next) {
+                const char *newline = memchr(line, '\n', (size_t)(end - line));
+
+                next = newline ? newline + 1 : end;
+                if (*line != '#' || !name_of_line(line, newline ? newline : end, name) || seen_before(&seen, name) ||
+                    !digest_of_file(name, &d))
+                        continue;
+                XXH3_128bits_update(state, name, strlen(name) + 1);
+                XXH3_128bits_update(state, &d, sizeof(d));
+        }
+        for (size_t i = 0; i < seen.room; i++)
+                free(seen.paths[i]);
+        free(seen.paths);
+}
+
+static bool includes_by_assembler(const char *text, size_t size)
+{
+        return memmem(text, size, ".include", 8) || memmem(text, size, ".incbin", 7);
+}
+
+/* The line that is put behind the preprocessed text. */
+static void make_line(const char *text, size_t size, char ret[256])
+{
+        XXH3_state_t *state = XXH3_createState();
+        struct timespec now;
+        XXH128_hash_t d;
+        int n;
+
+        if (!state)
+                die("digest");
+        XXH3_128bits_reset(state);
+        add_digests(state, text, size);
+        d = XXH3_128bits_digest(state);
+        XXH3_freeState(state);
+        n = snprintf(ret, 256, "\nsolverfs %016" PRIx64 "%016" PRIx64, (uint64_t)d.high64, (uint64_t)d.low64);
+        clock_gettime(CLOCK_REALTIME, &now);
+        if (includes_by_assembler(text, size))
+                n += snprintf(ret + n, 256 - (size_t)n, " %lld.%09ld.%d", (long long)now.tv_sec, now.tv_nsec, (int)getpid());
+        snprintf(ret + n, 256 - (size_t)n, "\n");
+}
+
+static void append_digest(const char *path)
+{
+        int fd = path ? open(path, O_RDWR | O_APPEND | O_CLOEXEC) : -1;
+        char line[256], *text = NULL;
+        struct stat st;
+
+        if (fd < 0 || fstat(fd, &st) < 0)
+                die(path ? path : "the preprocessed text");
+        if (st.st_size > 0) {
+                text = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+                if (text == MAP_FAILED)
+                        die(path);
+        }
+        make_line(text ? text : "", (size_t)st.st_size, line);
+        if (write(fd, line, strlen(line)) != (ssize_t)strlen(line) || close(fd) < 0)
+                die(path);
+}
+
+/* Any failure of ours is one of the preprocessor: ccache then calls the compiler and keeps nothing. */
+static int preprocess(char **argv)
+{
+        const char *output = NULL;
+        int status;
+        pid_t pid = fork();
+
+        if (pid == 0) {
+                execvp(argv[1], argv + 1);
+                die(argv[1]);
+        }
+        if (pid < 0 || waitpid(pid, &status, 0) < 0)
+                die("fork");
+        if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+                return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+        for (char **p = argv + 1; *p; p++)
+                if (strcmp(*p, "-o") == 0 && p[1])
+                        output = p[1];
+        append_digest(output);
+        return 0;
+}
+
+/* -- compilers -------------------------------------------------------------------------------------------------- */
+
+/* Does the object depend on anything that neither ccache nor the preprocessed text tells of? Then it is compiled. */
+static bool may_be_cached(char **argv)
+{
+        static const char *const unseen[] = {"-B",          "-specs",   "--specs",       "-wrapper",  "-fplugin",
+                                             "-Wa,@",       "-Wa,-I",   "-Xassembler",   "--sysroot", "-fprofile-use",
+                                             "-fauto-prof", "-Xclang",  "-fprofile-dir", "-x",        "-fbranch-prob",
+                                             "-fmodules",   "-fmodule", "--config",      "@"};
+        static const char *const unread[] = {".s", ".i", ".ii", ".sx", ".bc", ".ll"}; /* not preprocessed */
+        bool compiles = false;
+
+        for (char **p = argv + 1; *p; p++) {
+                compiles |= strcmp(*p, "-c") == 0;
+                for (size_t i = 0; i < sizeof(unseen) / sizeof(*unseen); i++)
+                        if (begins(*p, unseen[i]))
+                                return false;
+                for (size_t i = 0; i < sizeof(unread) / sizeof(*unread); i++)
+                        if (ends(*p, unread[i]))
+                                return false;
+        }
+        return compiles;
+}
+
+static bool find_compiler(const char *name, char ret[PATH_MAX])
+{
+        static const char *const folders[] = {"/usr/local/bin", "/usr/bin", "/bin"};
+
+        for (size_t i = 0; i < sizeof(folders) / sizeof(*folders); i++)
+                if (snprintf(ret, PATH_MAX, "%s/%s", folders[i], name) < PATH_MAX && access(ret, X_OK) == 0)
+                        return true;
+        return false;
+}
+
+static int compile(const char *name, int argc, char **argv)
+{
+        char **list = calloc((size_t)argc + 2, sizeof(*list)), compiler[PATH_MAX];
+
+        if (!list)
+                die(name);
+        if (!find_compiler(name, compiler)) {
+                errno = ENOENT;
+                die(name);
+        }
+        list[0] = (char *)CCACHE;
+        list[1] = compiler;
+        memcpy(list + 2, argv + 1, (size_t)argc * sizeof(*list)); /* with the NULL */
+        if (getenv("CCACHE_DIR") && !getenv("COMPILER_PATH") && !getenv("GCC_EXEC_PREFIX") && may_be_cached(argv))
+                execv(CCACHE, list);
+        argv[0] = compiler;
+        execv(compiler, argv);
+        die(compiler);
+        return 127;
+}
+
+int main(int argc, char **argv)
+{
+        const char *name = argc > 0 ? strrchr(argv[0], '/') : NULL;
+
+        name = name ? name + 1 : argc > 0 ? argv[0] : "";
+        if (strcmp(name, "cpp.solverfs") == 0 && argc > 1)
+                return preprocess(argv);
+        if (strcmp(name, "date") == 0)
+                return show_date(argc, argv);
+        if (strcmp(name, "solverfs-shim") == 0) {
+                fprintf(stderr, "solverfs-shim: part of solverfs; it stands in for compilers inside of builds\n");
+                return 2;
+        }
+        return compile(name, argc, argv);
+}
