@@ -64,8 +64,13 @@ static void worse(struct building *b, int status)
 static json_t *record_json(const struct building *b, const char *commit, const struct build_record *record)
 {
         char built[GIT_OID_HEXSZ + 1], id[DIGEST_HEX_SIZE];
-        json_t *outputs = json_array();
+        json_t *outputs = json_array(), *programs = json_array();
 
+        for (size_t i = 0; i < record->n_programs; i++) {
+                digest_hex(&record->programs[i].id, id);
+                json_array_append_new(programs, json_pack("{s:s, s:b, s:b}", "program", id, "clean", record->programs[i].clean,
+                                                          "struck", record->programs[i].struck));
+        }
         for (size_t i = 0; i < record->n_outputs; i++) {
                 digest_hex(&record->outputs[i].id, id);
                 json_array_append_new(outputs, json_pack("{s:s, s:I, s:s, s:b}", "name", record->outputs[i].name, "size",
@@ -73,15 +78,15 @@ static json_t *record_json(const struct building *b, const char *commit, const s
                                                          record->outputs[i].executable));
         }
         git_oid_tostr(built, sizeof(built), &record->commit);
-        return json_pack("{s:s, s:s, s:b, s:b, s:s?, s:s, s:I, s:f, s:f, s:I, s:o}", "solver", b->solver->recipe->name, "commit",
+        return json_pack("{s:s, s:s, s:b, s:b, s:s?, s:s, s:I, s:f, s:f, s:I, s:o, s:o, s:s?}", "solver", b->solver->recipe->name, "commit",
                          commit, "ok", record->ok, "clean", record->clean, "reason", record->reason, "built_from", built,
                          "started", (json_int_t)record->started, "time", (double)record->duration_ns / 1e9, "cputime",
-                         (double)record->cpu_ns / 1e9, "memory", (json_int_t)record->memory, "outputs", outputs);
+                         (double)record->cpu_ns / 1e9, "memory", (json_int_t)record->memory, "outputs", outputs, "programs", programs, "differs", record->differs);
 }
 
 static void show_record(const struct building *b, const char *commit, const struct build_record *record, struct buffer *to)
 {
-        cleanup_free char *reason = printable(record->reason ? record->reason : "-");
+        cleanup_free char *reason = printable(record->reason ?: record->differs ? "not reproducible" : "-");
         char seconds[32], size[24] = "-";
 
         if (b->json) {
@@ -142,6 +147,9 @@ static void answered(void *user, size_t i, int r, struct value *v, const char *r
                 show_log(b, commit, to, true);
         else
                 show_record(b, hex, record, to);
+        if (record->ok && record->differs)
+                note("%s %.12s: not reproducible, clean builds of the same sources differ: %s", b->solver->recipe->name, hex,
+                     record->differs);
         if (record->ok)
                 return;
         worse(b, STATUS_FAILED);
@@ -239,14 +247,14 @@ static int run_batch(struct building *b, int signals)
 int cmd_build(int argc, char **argv)
 {
         static const struct argp_option options[] = {
-                {"again", 'a', NULL, 0, "Build anew, from nothing, what is built already", 0},
+                {"again", 'a', NULL, 0, "Build anew, without the compile cache, what is built already", 0},
                 {"log", 'l', NULL, 0, "Print the build's whole output instead", 0},
                 {"output", 'o', "FILE", 0, "Copy the program to FILE (with one commit)", 0},
                 {"json", 'j', NULL, 0, "Print a JSON object for each, a line each", 0},
                 {0}};
         static const char doc[] = "Build commits, unless they are built already. Prints for each: commit, ok or failed, seconds, "
                                   "the program's size, "
-                                  "clean or incremental, why it failed.\v"
+                                  "clean or incremental, why it failed or that it is not reproducible.\v"
                                   "REV is whatever git rev-parse takes, or A..B: the commits on B's first-parent line that are "
                                   "not on A's, oldest first. Exit "
                                   "status 1 when a commit cannot be built.";

@@ -147,18 +147,40 @@ static int record_put(struct workspace *w, const struct build_query *q, const st
         return store_update(workspace_store(w), record_put_in, &p);
 }
 
+/* Takes over which programs earlier builds of this key have made, and says where this one differs from theirs. */
+static int join_programs(struct workspace *w, const struct build_record *known, struct build_record *record)
+{
+        struct build_program *now = record->programs;
+        size_t n_now = record->n_programs;
+        int r = 0;
+
+        record->programs = calloc(known->n_programs + 1, sizeof(*record->programs));
+        if (!record->programs) {
+                record->programs = now;
+                return -ENOMEM;
+        }
+        memcpy(record->programs, known->programs, known->n_programs * sizeof(*known->programs));
+        record->n_programs = known->n_programs;
+        if (known->clean && record->clean && !build_record_has_program(known, &now[n_now - 1].id))
+                r = build_differences(workspace_programs(w), known, record, &record->differs);
+        else if (known->differs && !(record->differs = strdup(known->differs)))
+                r = -ENOMEM;
+        free(now);
+        return r < 0 ? r : build_record_note_program(record);
+}
+
 static bool same_outputs(const struct build_record *a, const struct build_record *b)
 {
-        bool same = a->n_outputs == b->n_outputs;
+        struct digest x, y;
 
-        for (size_t i = 0; same && i < a->n_outputs; i++)
-                same = digest_equal(&a->outputs[i].id, &b->outputs[i].id);
-        return same;
+        build_outputs_digest(a->outputs, a->n_outputs, &x);
+        build_outputs_digest(b->outputs, b->n_outputs, &y);
+        return digest_equal(&x, &y);
 }
 
 /* What is built once more, as gc took the programs, stays as it is known: its log was read by somebody, and what was measured with it is
  * there for good, also when the build fails this time (a compiler has been removed, somebody killed it). 1: nothing new to be kept. */
-static int keep_known(struct workspace *w, const struct build_query *q, struct build_record **record)
+static int join_known(struct workspace *w, const struct build_query *q, bool again, struct build_record **record)
 {
         cleanup(build_record_unrefp) struct build_record *known = NULL;
         int r = record_fetch(w, &q->build_key, true, &known);
@@ -168,9 +190,9 @@ static int keep_known(struct workspace *w, const struct build_query *q, struct b
         if (!known->ok)
                 return 0;
         if (!(*record)->ok)
-                return errorf(-EIO, "it was built before, and cannot be built again now: %s", (*record)->reason);
-        if (!same_outputs(known, *record))
-                return 0;
+                return again ? 0 : errorf(-EIO, "it was built before, and cannot be built again now: %s", (*record)->reason);
+        if (again || !same_outputs(known, *record) || ((*record)->clean && !known->clean))
+                return join_programs(w, known, *record);
         build_record_unref(*record);
         *record = steal_pointer(known);
         return 1;
@@ -215,8 +237,8 @@ static int build_query_compute(struct query *query, struct job *j, struct value 
                         .progress = job_progress(j),
                 },
                 &record);
-        if (r == 0 && !job_again(j))
-                r = keep_known(w, q, &record);
+        if (r == 0)
+                r = join_known(w, q, job_again(j), &record);
         if (r == 0)
                 r = record_put(w, q, record);
         if (r < 0)
