@@ -25,7 +25,7 @@ check() { # NAME COMMAND…: what its logs say
         rm -f "$work"/*.log
 }
 
-export CK_TIMEOUT_MULTIPLIER=10 SOLVERFS_ATTACKER="$build/tests/support/attacker" SOLVERFS_EXEC="$build/core/run/solverfs-exec"
+export CK_TIMEOUT_MULTIPLIER=10 SOLVERFS_ATTACKER="$build/tests/support/attacker" SOLVERFS_EXEC="$build/core/run/solverfs-exec" SOLVERFS_SHIM="$build/core/build/solverfs-shim"
 for suite in execute measure; do
         check $suite valgrind -q --leak-check=full --errors-for-leak-kinds=definite --show-leak-kinds=definite \
                 --log-file="$work/%p.log" "$build/tests/test_$suite"

@@ -23,6 +23,9 @@ trap 'rm -rf "$tmp"' EXIT
 SOLVERFS_EXEC=${SOLVERFS_EXEC:-$(dirname "$bench")/../../core/run/solverfs-exec}
 SOLVERFS_EXEC=$(realpath "$SOLVERFS_EXEC") || exit 1
 export SOLVERFS_EXEC
+SOLVERFS_SHIM=${SOLVERFS_SHIM:-$(dirname "$bench")/../../core/build/solverfs-shim}
+SOLVERFS_SHIM=$(realpath "$SOLVERFS_SHIM") || exit 1
+export SOLVERFS_SHIM
 
 status=0
 "$bench" "$@" >"$tmp/rows" || status=1

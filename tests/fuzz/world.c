@@ -50,6 +50,8 @@ static void find_helper(void)
         *strrchr(self, '/') = '\0';
         snprintf(path, sizeof(path), "%s/../../core/run/solverfs-exec", self);
         setenv("SOLVERFS_EXEC", path, 0);
+        snprintf(path, sizeof(path), "%s/../../core/build/solverfs-shim", self);
+        setenv("SOLVERFS_SHIM", path, 0);
 }
 
 /* The orders are read when a process starts. */
