@@ -1,0 +1,29 @@
+/* Every small formula, smallest first (ET: "Grammar-based exhaustive testing of SMT solvers", OOPSLA 2024): what a finding shows, it shows on
+ * an input that needs no reduction.
+ *
+ * A formula is one assertion over two strings, an integer and a few literals; its size is the number of its nodes. Of formulas that differ in
+ * the names of their variables, or in the order of the arguments of a commutative operator, only one comes.
+ *
+ * Threads: an enumeration belongs to one thread at a time. The same position is the same formula in every run. */
+#pragma once
+
+#include "core/smtlib/script.h"
+
+struct enumerate_options {
+        enum dialect dialect;
+        bool extensions;    /* operators of no standard theory, too */
+        size_t memory_most; /* bytes of the terms that are kept to build larger ones of; 0: 1 GB */
+};
+
+struct enumeration;
+int enumeration_new(const struct enumerate_options *options, struct enumeration **ret);
+struct enumeration *enumeration_free(struct enumeration *e);
+DEFINE_CLEANUP(struct enumeration *, enumeration_free)
+#define cleanup_enumeration cleanup(enumeration_freep)
+
+/* The next formula, in the enumeration's own bank: print or copy it before the enumeration goes. -ENOSPC: the next size would take more memory
+ * than allowed; -ENOMEM. */
+int enumeration_next(struct enumeration *e, struct script **ret);
+unsigned enumeration_size(const struct enumeration *e);  /* of the last formula */
+uint64_t enumeration_count(const struct enumeration *e); /* how many came */
+int enumeration_skip(struct enumeration *e, uint64_t n); /* as if the next n had been asked for */

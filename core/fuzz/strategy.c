@@ -1,0 +1,332 @@
+#include "core/fuzz/strategy_internal.h"
+
+#include <math.h>
+
+#include "core/smtlib/print.h"
+
+const struct strategy_options strategy_defaults = {
+        .kind = STRATEGY_SOLVERFS,
+        .versions = 2,
+        .timeout = 20,
+        .threshold = 10,
+        .population = 5,
+        .gamma = 0.05,
+        .theta = 0.75,
+        .window = 600,
+        .dialect = DIALECT_2_6,
+};
+
+static const struct {
+        const char *name;
+        const struct strategy_rows *rows;
+} kinds[N_STRATEGIES] = {
+        [STRATEGY_RANDOM] = {"random", &strategy_population},
+        [STRATEGY_BANDITFUZZ] = {"banditfuzz", &strategy_population},
+        [STRATEGY_SPRFINDER_NO_DTW] = {"sprfinder-no-dtw", &strategy_population},
+        [STRATEGY_SPRFINDER] = {"sprfinder", &strategy_population},
+        [STRATEGY_ENUMERATE] = {"enumerate", &strategy_enumeration},
+        [STRATEGY_SOLVERFS] = {"solverfs", &strategy_novelty},
+};
+
+const char *strategy_name(enum strategy_kind k)
+{
+        return kinds[k].name;
+}
+
+int strategy_parse(const char *name, enum strategy_kind *ret)
+{
+        cleanup_buffer struct buffer names = {0};
+
+        for (int i = 0; i < N_STRATEGIES; i++) {
+                if (strcmp(name, kinds[i].name) == 0) {
+                        *ret = (enum strategy_kind)i;
+                        return 0;
+                }
+                buffer_addf(&names, "%s%s", i == 0 ? "" : ", ", kinds[i].name);
+        }
+        return errorf(-EINVAL, "there is no strategy '%s'; there are %.*s", name, (int)names.size, names.data);
+}
+
+/* -- inputs -- */
+
+int input_init(struct input *i, const struct strategy_options *o, struct script *script, const char *source)
+{
+        *i = (struct input){.script = script, .source = source, .arm = SIZE_MAX, .parent = SIZE_MAX};
+        i->outcomes = calloc(o->versions, sizeof(*i->outcomes));
+        i->ran = calloc(o->versions, sizeof(*i->ran));
+        return i->outcomes && i->ran ? script_print(script, &(struct print_options){.dialect = o->dialect}, &i->text) : -ENOMEM;
+}
+
+void input_done(struct input *i)
+{
+        script_free(i->script);
+        buffer_done(&i->text);
+        shape_done(&i->shape);
+        free(i->outcomes);
+        free(i->ran);
+        *i = (struct input){0};
+}
+
+static struct input *find_input(const struct strategy *s, uint64_t id)
+{
+        for (size_t i = 0; i < s->n_under_way; i++)
+                if (s->under_way[i]->id == id)
+                        return s->under_way[i];
+        return NULL;
+}
+
+static void forget_input(struct strategy *s, struct input *input)
+{
+        for (size_t i = 0; i < s->n_under_way; i++)
+                if (s->under_way[i] == input) {
+                        s->under_way[i] = s->under_way[--s->n_under_way];
+                        break;
+                }
+        s->rows->forget(s, input);
+}
+
+double solved_after(const struct strategy *s, const struct outcome *o)
+{
+        return o->verdict == VERDICT_SAT || o->verdict == VERDICT_UNSAT ? o->seconds : s->options.timeout;
+}
+
+const struct script *corpus_draw(struct strategy *s)
+{
+        return s->options.n_corpus > 0 ? s->corpus[random_below(&s->random, s->options.n_corpus)] : NULL;
+}
+
+bool step_every_version(struct strategy *s, struct input *i, unsigned *ret_version, double *ret_seconds)
+{
+        for (unsigned v = 0; v < s->options.versions; v++)
+                if (!i->ran[v]) {
+                        *ret_version = v;
+                        *ret_seconds = s->options.timeout;
+                        return true;
+                }
+        return false;
+}
+
+/* -- what a campaign calls -- */
+
+int strategy_next(struct strategy *s, double now, struct strategy_input *ret)
+{
+        struct input *i = NULL;
+        int r;
+
+        if (list_grow(s->under_way, s->n_under_way) < 0)
+                return -ENOMEM;
+        r = s->rows->next(s, now, &i);
+        if (r < 0)
+                return r;
+        i->id = ++s->last_id;
+        i->is_out = true;
+        s->under_way[s->n_under_way++] = i;
+        *ret = (struct strategy_input){.id = i->id, .text = SLICE(i->text.data, i->text.size), .source = i->source};
+        return 0;
+}
+
+bool strategy_step(struct strategy *s, uint64_t id, unsigned *ret_version, double *ret_seconds)
+{
+        struct input *i = find_input(s, id);
+
+        return i && (s->options.every_version ? step_every_version : s->rows->step)(s, i, ret_version, ret_seconds);
+}
+
+void strategy_ran(struct strategy *s, uint64_t id, unsigned version, const struct outcome *o)
+{
+        struct input *i = find_input(s, id);
+
+        if (!i || version >= s->options.versions)
+                return;
+        i->outcomes[version] = *o;
+        i->ran[version] = true;
+}
+
+/* The target's time is that of an answer or of the timeout: a target that says unknown at once is not slow. */
+static void score(const struct strategy *s, struct input *i)
+{
+        unsigned target = s->options.versions - 1;
+        double least = s->options.timeout, slow = 0;
+
+        for (unsigned v = 0; v < target; v++)
+                if (i->ran[v])
+                        least = fmin(least, solved_after(s, &i->outcomes[v]));
+        if (i->ran[target])
+                slow = i->outcomes[target].seconds;
+        i->score = slow - least;
+        i->is_candidate = i->score > s->options.threshold;
+}
+
+bool strategy_finish(struct strategy *s, uint64_t id, double now, double *ret_score)
+{
+        struct input *i = find_input(s, id);
+        bool is_candidate;
+
+        if (!i)
+                return false;
+        score(s, i);
+        i->is_done = true;
+        i->is_out = false;
+        *ret_score = i->score;
+        is_candidate = i->is_candidate;
+        s->rows->finish(s, i, now);
+        if (!is_candidate)
+                forget_input(s, i);
+        return is_candidate;
+}
+
+void strategy_confirmed(struct strategy *s, uint64_t id, bool is_find, uint64_t cause)
+{
+        struct input *i = find_input(s, id);
+
+        if (!i)
+                return;
+        s->rows->confirmed(s, i, is_find, cause);
+        forget_input(s, i);
+}
+
+size_t strategy_arms(const struct strategy *s, struct strategy_arm *ret, size_t most)
+{
+        return s->rows->arms ? s->rows->arms(s, ret, most) : 0;
+}
+
+static int copy_corpus(struct strategy *s, const struct strategy_options *o)
+{
+        s->options.corpus = NULL;
+        s->options.n_corpus = 0;
+        if (o->n_corpus == 0)
+                return 0;
+        s->corpus = calloc(o->n_corpus, sizeof(*s->corpus));
+        if (!s->corpus)
+                return -ENOMEM;
+        for (size_t i = 0; i < o->n_corpus; i++) {
+                cleanup_bank struct bank *bank = bank_new();
+                int r = bank ? script_copy(o->corpus[i], bank, &s->corpus[i]) : -ENOMEM;
+
+                if (r < 0)
+                        return r;
+                s->options.n_corpus++;
+        }
+        return 0;
+}
+
+static int check_options(const struct strategy_options *o)
+{
+        if (o->versions < 2)
+                return errorf(-EINVAL, "a campaign compares at least two versions");
+        if (!(o->timeout > 0) || !(o->threshold > 0))
+                return errorf(-EINVAL, "the timeout and the threshold must be greater than zero");
+        if (o->threshold >= o->timeout)
+                return errorf(-EINVAL,
+                              "the threshold (%g s) must be below the timeout (%g s), or nothing could be slower by as much",
+                              o->threshold, o->timeout);
+        if (o->corpus_only && o->n_corpus == 0)
+                return errorf(-EINVAL, "there is no input to mutate: the corpus is empty");
+        return 0;
+}
+
+int strategy_new(const struct strategy_options *options, struct strategy **ret)
+{
+        cleanup_strategy struct strategy *s = NULL;
+        int r = check_options(options);
+
+        if (r < 0)
+                return r;
+        s = calloc(1, sizeof(*s));
+        if (!s)
+                return -ENOMEM;
+        s->options = *options;
+        s->rows = kinds[options->kind].rows;
+        s->generate = generate_defaults;
+        s->generate.dialect = options->dialect;
+        random_seed_part(&s->random, options->seed, 1);
+        r = generator_new(&s->generate, options->seed, &s->generator);
+        if (r == 0)
+                r = copy_corpus(s, options);
+        if (r == 0)
+                r = s->rows->begin(s);
+        if (r < 0)
+                return r;
+        *ret = steal_pointer(s);
+        return 0;
+}
+
+struct strategy *strategy_free(struct strategy *s)
+{
+        if (!s)
+                return NULL;
+        while (s->n_under_way > 0)
+                forget_input(s, s->under_way[0]);
+        if (s->state)
+                s->rows->end(s);
+        for (size_t i = 0; i < s->options.n_corpus; i++)
+                script_free(s->corpus[i]);
+        free(s->corpus);
+        free(s->under_way);
+        generator_free(s->generator);
+        free(s);
+        return NULL;
+}
+
+/* -- enumerate -- */
+
+static int enumeration_begin(struct strategy *s)
+{
+        struct enumeration *e = NULL;
+        int r = enumeration_new(&(struct enumerate_options){.dialect = s->options.dialect}, &e);
+
+        s->state = e;
+        return r;
+}
+
+static void enumeration_end(struct strategy *s)
+{
+        enumeration_free(s->state);
+}
+
+static int enumeration_input(struct strategy *s, double now, struct input **ret)
+{
+        struct script *script = NULL;
+        struct input *i;
+        int r = enumeration_next(s->state, &script);
+
+        if (r < 0)
+                return r;
+        i = calloc(1, sizeof(*i));
+        if (!i) {
+                script_free(script);
+                return -ENOMEM;
+        }
+        r = input_init(i, &s->options, script, "enumerated");
+        if (r < 0) {
+                input_done(i);
+                free(i);
+                return r;
+        }
+        *ret = i;
+        return 0;
+}
+
+static void nothing(struct strategy *s, struct input *i, double now)
+{
+}
+
+static void nothing_confirmed(struct strategy *s, struct input *i, bool is_find, uint64_t cause)
+{
+}
+
+static void free_input(struct strategy *s, struct input *i)
+{
+        input_done(i);
+        free(i);
+}
+
+const struct strategy_rows strategy_enumeration = {
+        .begin = enumeration_begin,
+        .end = enumeration_end,
+        .next = enumeration_input,
+        .step = step_every_version,
+        .finish = nothing,
+        .confirmed = nothing_confirmed,
+        .forget = free_input,
+};

@@ -1,0 +1,93 @@
+/* Which input a campaign runs next, and on which versions: decisions only. A strategy starts nothing, reads no clock and no file, and its
+ * decisions follow from its seed and from what it is told, in that order; so a campaign that keeps what it told can be told it again and goes
+ * on where it stopped.
+ *
+ *     strategy_next()  ─▶ an input
+ *           strategy_step()  ─▶ a version to run it on, with the most seconds that could matter; false: enough is known
+ *           strategy_ran()      what came of it
+ *     strategy_finish()  ─▶ is it a candidate for a find?
+ *     strategy_confirmed()     whether the campaign's own, careful runs say so, too
+ *
+ * Several inputs may be under way at once. The last version is the target, the others are references; the score of an input is the target's
+ * time minus the least of the others' (SPRFinder, definition 1). A reference that does not answer counts as not having solved.
+ *
+ * The strategies:
+ *     random               every input is new; the generator's parameters stay
+ *     banditfuzz           BanditFuzz_SPR: algorithm 1 without distance and adaptation; the parameters are drawn for each input, and all
+ *                          that was learned is forgotten after a find (SPRFinder, section 5.1)
+ *     sprfinder-no-dtw     algorithm 1 with the adaptive configuration
+ *     sprfinder            the same, a success rewarded by its distance: α += γ · Dis(t)
+ *     enumerate            every small formula, smallest first (ET)
+ *     solverfs             the default: the target runs first, as an input that it solves fast can be no find, and the references only as
+ *                          long as they could still make it one; candidates come from several sources, chosen by Thompson sampling, and of
+ *                          a handful the one runs whose shape (shape.h) is newest and least explained by what was found
+ *
+ * Threads: a strategy belongs to one thread at a time. */
+#pragma once
+
+#include "core/fuzz/adapt.h"
+#include "core/run/verdict.h"
+
+enum strategy_kind {
+        STRATEGY_RANDOM,
+        STRATEGY_BANDITFUZZ,
+        STRATEGY_SPRFINDER_NO_DTW,
+        STRATEGY_SPRFINDER,
+        STRATEGY_ENUMERATE,
+        STRATEGY_SOLVERFS,
+        N_STRATEGIES
+};
+const char *strategy_name(enum strategy_kind k);               /* "sprfinder-no-dtw" … */
+int strategy_parse(const char *name, enum strategy_kind *ret); /* -EINVAL with the list of names */
+
+struct strategy_options {
+        enum strategy_kind kind;
+        unsigned versions;         /* at least 2 */
+        double timeout, threshold; /* seconds */
+        unsigned population;       /* β: 5 */
+        double gamma, theta;       /* 0.05, 3/4 */
+        double window;             /* seconds; of the adaptive configuration */
+        enum dialect dialect;
+        uint64_t seed;
+        struct script *const *corpus; /* inputs to mutate beside what is generated; may be NULL; copied */
+        size_t n_corpus;
+        bool corpus_only;   /* generate nothing: another theory than strings */
+        bool every_version; /* never spare a version its run: regressions between any two are wanted (--pairs any) */
+};
+extern const struct strategy_options strategy_defaults; /* but for versions, timeout, threshold and seed */
+
+struct strategy;
+int strategy_new(const struct strategy_options *options, struct strategy **ret);
+struct strategy *strategy_free(struct strategy *s);
+DEFINE_CLEANUP(struct strategy *, strategy_free)
+#define cleanup_strategy cleanup(strategy_freep)
+
+struct strategy_input {
+        uint64_t id;        /* 1, 2, 3 … */
+        struct slice text;  /* until strategy_finish() */
+        const char *source; /* where it comes from: "generated", "mutated", … or an operator's name; static */
+};
+/* -EAGAIN: it waits for what is under way. -ENOSPC: an enumeration has come to its end. `now`: seconds since the campaign began. */
+int strategy_next(struct strategy *s, double now, struct strategy_input *ret);
+
+bool strategy_step(struct strategy *s, uint64_t id, unsigned *ret_version, double *ret_seconds);
+
+struct outcome {
+        double seconds;       /* of wall clock; of a timeout: the limit it had */
+        enum verdict verdict; /* VERDICT_TIMEOUT also under a limit below the timeout */
+};
+void strategy_ran(struct strategy *s, uint64_t id, unsigned version, const struct outcome *o);
+
+/* The candidate's score; false: no candidate. The input and its text are gone afterwards, but for strategy_confirmed(). */
+bool strategy_finish(struct strategy *s, uint64_t id, double now, double *ret_score);
+/* Of a candidate. `cause`: what is known to be its cause (a number of the caller's, 0: not known); a find of a cause that was there
+ * already teaches what need not be looked for again. */
+void strategy_confirmed(struct strategy *s, uint64_t id, bool is_find, uint64_t cause);
+
+/* For progress and operators.tsv: every arm with what is expected of it. */
+struct strategy_arm {
+        const char *name;
+        double mean; /* expected chance of success */
+        uint64_t used, won;
+};
+size_t strategy_arms(const struct strategy *s, struct strategy_arm *ret, size_t most);

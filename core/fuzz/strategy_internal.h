@@ -1,0 +1,64 @@
+/* Shared by strategy.c (inputs and their runs), strategy_population.c (algorithm 1 and what it is compared with) and strategy_novelty.c. */
+#pragma once
+
+#include "core/fuzz/bandit.h"
+#include "core/fuzz/diversity.h"
+#include "core/fuzz/enumerate.h"
+#include "core/fuzz/mutate.h"
+#include "core/fuzz/shape.h"
+#include "core/fuzz/strategy.h"
+#include "core/fuzz/template.h"
+
+/* An input under way, or a member of a population. */
+struct input {
+        uint64_t id;           /* 0: not given out yet */
+        struct script *script; /* owned */
+        struct buffer text;
+        const char *source;
+        size_t arm;               /* that made it; SIZE_MAX: none */
+        size_t parent;            /* of a mutant: its place in the population */
+        struct shape shape;       /* of the novelty strategy */
+        struct outcome *outcomes; /* owned; of each version */
+        bool *ran;                /* owned */
+        bool is_out;              /* given out, not finished */
+        bool is_done;
+        bool is_candidate;
+        double score;
+};
+void input_done(struct input *i);
+int input_init(struct input *i, const struct strategy_options *o, struct script *script,
+               const char *source); /* takes the script */
+
+struct strategy_rows; /* of functions, one for each way to choose */
+struct strategy {
+        struct strategy_options options;
+        struct script **corpus; /* owned, each in a bank of its own */
+        struct generate_options generate;
+        struct generator *generator; /* owned */
+        struct random random;
+        const struct strategy_rows *rows;
+        struct input **under_way; /* owned list of pointers; those of a population are the population's */
+        size_t n_under_way;
+        uint64_t last_id;
+        void *state; /* of rows, owned by them */
+};
+
+struct strategy_rows {
+        int (*begin)(struct strategy *s);
+        void (*end)(struct strategy *s);
+        int (*next)(struct strategy *s, double now, struct input **ret); /* -EAGAIN as above; the input stays the state's */
+        /* Which version next and for how long; false: enough. */
+        bool (*step)(struct strategy *s, struct input *i, unsigned *ret_version, double *ret_seconds);
+        void (*finish)(struct strategy *s, struct input *i, double now); /* score and is_candidate are set */
+        void (*confirmed)(struct strategy *s, struct input *i, bool is_find, uint64_t cause);
+        void (*forget)(struct strategy *s, struct input *i); /* nobody asks for it any more */
+        size_t (*arms)(const struct strategy *s, struct strategy_arm *ret, size_t most);
+};
+extern const struct strategy_rows strategy_population, strategy_novelty, strategy_enumeration;
+
+/* Each version in turn, for the whole timeout. */
+bool step_every_version(struct strategy *s, struct input *i, unsigned *ret_version, double *ret_seconds);
+/* Seconds until it was solved; the timeout when it was not. */
+double solved_after(const struct strategy *s, const struct outcome *o);
+/* A member of the corpus, or NULL. */
+const struct script *corpus_draw(struct strategy *s);

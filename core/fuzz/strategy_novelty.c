@@ -1,0 +1,520 @@
+/* The default strategy. Three things make it find more causes for the same work:
+ *
+ * - Capping. An input that the target solves within the threshold can be no find, and most are such: the other versions never see them.
+ *   Where most inputs are hard for every version it is cheaper the other way round, and the order is chosen by what was measured.
+ * - Swarms (Groce et al., "Swarm testing", ISSTA 2012). Each generated formula draws which operators it may use, how long, wide and deep it is,
+ *   so that rare combinations come, which an average of everything never shows.
+ * - Novelty. Of several candidates the one runs whose parts were seen least, and are least part of what was found already. */
+#include "core/fuzz/strategy_internal.h"
+
+#include <math.h>
+
+enum source {
+        SOURCE_SMALL, /* generated, in four sizes */
+        SOURCE_MEDIUM,
+        SOURCE_LARGE,
+        SOURCE_HUGE,
+        SOURCE_TEMPLATE,
+        SOURCE_ENUMERATE,
+        SOURCE_MUTATE, /* of what the target took long for */
+        SOURCE_FIND,   /* mutants of finds */
+        SOURCE_CORPUS,
+        N_SOURCES
+};
+static const char *const source_names[N_SOURCES] = {
+        [SOURCE_SMALL] = "small",    [SOURCE_MEDIUM] = "medium",     [SOURCE_LARGE] = "large",
+        [SOURCE_HUGE] = "huge",      [SOURCE_TEMPLATE] = "template", [SOURCE_ENUMERATE] = "enumerated",
+        [SOURCE_MUTATE] = "mutated", [SOURCE_FIND] = "find",         [SOURCE_CORPUS] = "corpus",
+};
+
+/* Of generated formulas: from the least to the most, each drawn by itself. */
+static const struct size {
+        unsigned assertions[2], depth[2], variables[2], literal_length;
+} sizes[] = {
+        [SOURCE_SMALL] = {{1, 2}, {1, 3}, {1, 3}, 20},
+        [SOURCE_MEDIUM] = {{2, 6}, {2, 4}, {2, 6}, 60},
+        [SOURCE_LARGE] = {{5, 15}, {3, 5}, {4, 12}, 150},
+        [SOURCE_HUGE] = {{10, 30}, {4, 6}, {6, 20}, 500},
+};
+
+#define ELITES_MOST     64
+#define CANDIDATES_MOST 24
+#define CANDIDATE_COST  0.0002 /* seconds, about: candidates are worth a small share of a run */
+
+struct elite {
+        struct script *script; /* owned, in a bank of its own */
+        double worth;
+};
+
+struct pool {
+        struct elite list[ELITES_MOST];
+        size_t n;
+};
+
+/* What the finds of one cause have in common, once there were two: a formula that has all of it shows nothing new. */
+struct cause {
+        uint64_t id;
+        struct shape common; /* owned */
+        unsigned finds;
+};
+
+struct novelty {
+        struct shape_counts counts;
+        struct bandit sources;
+        struct pool slow, finds;
+        struct enumeration *enumeration; /* owned; NULL: at its end */
+        struct cause *causes;            /* owned */
+        size_t n_causes;
+        uint64_t used[N_SOURCES], won[N_SOURCES];
+        /* Of the first version of each input: what decides which version is first. */
+        double n, time, capped_time, time_below_cap, n_slow;
+};
+
+static int novelty_begin(struct strategy *s)
+{
+        struct novelty *n = calloc(1, sizeof(*n));
+        int r;
+
+        if (!n)
+                return -ENOMEM;
+        s->state = n;
+        r = shape_counts_init(&n->counts);
+        if (r == 0)
+                r = bandit_init(&n->sources, N_SOURCES);
+        if (r == 0 && !s->options.corpus_only)
+                r = enumeration_new(&(struct enumerate_options){.dialect = s->options.dialect}, &n->enumeration);
+        return r;
+}
+
+static void pool_done(struct pool *p)
+{
+        for (size_t i = 0; i < p->n; i++)
+                script_free(p->list[i].script);
+        p->n = 0;
+}
+
+static void novelty_end(struct strategy *s)
+{
+        struct novelty *n = s->state;
+
+        pool_done(&n->slow);
+        pool_done(&n->finds);
+        enumeration_free(n->enumeration);
+        shape_counts_done(&n->counts);
+        bandit_done(&n->sources);
+        for (size_t i = 0; i < n->n_causes; i++)
+                shape_done(&n->causes[i].common);
+        free(n->causes);
+        free(n);
+}
+
+/* -- pools -- */
+
+/* Into the place of the least worthy. In a bank of its own, so that what is kept of an input is that input. */
+static void pool_add(struct pool *p, const struct script *script, double worth)
+{
+        cleanup_bank struct bank *bank = NULL;
+        struct script *copy = NULL;
+        size_t at = p->n;
+
+        if (p->n == ELITES_MOST) {
+                at = 0;
+                for (size_t i = 1; i < p->n; i++)
+                        if (p->list[i].worth < p->list[at].worth)
+                                at = i;
+                if (p->list[at].worth >= worth)
+                        return;
+        }
+        bank = bank_new();
+        if (!bank || script_copy(script, bank, &copy) < 0)
+                return;
+        if (at < p->n)
+                script_free(p->list[at].script);
+        else
+                p->n++;
+        p->list[at] = (struct elite){.script = copy, .worth = worth};
+}
+
+/* The worthier of two. */
+static const struct script *pool_draw(struct strategy *s, const struct pool *p)
+{
+        size_t a, b;
+
+        if (p->n == 0)
+                return NULL;
+        a = random_below(&s->random, p->n);
+        b = random_below(&s->random, p->n);
+        return p->list[p->list[a].worth >= p->list[b].worth ? a : b].script;
+}
+
+/* -- sources -- */
+
+/* From 1 to `most`, each magnitude as likely as the others. */
+static unsigned scale(struct strategy *s, unsigned most)
+{
+        return (unsigned)lrint(exp(random_uniform(&s->random) * log((double)most)));
+}
+
+static unsigned between(struct strategy *s, const unsigned range[2])
+{
+        return range[0] + (unsigned)random_below(&s->random, range[1] - range[0] + 1);
+}
+
+/* A generator that uses half of the operators, some of them often. */
+static int swarm(struct strategy *s, const struct size *size)
+{
+        struct generate_options g = generate_defaults;
+        double weights[N_OPS];
+
+        for (size_t i = 0; i < N_OPS; i++) {
+                double x = random_uniform(&s->random);
+
+                weights[i] = x < 0.5 ? 0 : x < 0.8 ? generate_weights[i] : 4 * generate_weights[i] + (generate_weights[i] > 0);
+        }
+        weights[OP_EQUAL] = generate_weights[OP_EQUAL]; /* there is always a predicate */
+        g.literal_length = scale(s, size->literal_length);
+        g.variables = between(s, size->variables);
+        g.assertions = between(s, size->assertions);
+        g.depth = between(s, size->depth);
+        g.literals = 0.1 + 0.5 * random_uniform(&s->random);
+        g.alphabet = scale(s, 12);
+        g.dialect = s->options.dialect;
+        g.weights = weights;
+        return generator_configure(s->generator, &g);
+}
+
+static int enumerated(struct strategy *s, struct script **ret)
+{
+        struct novelty *n = s->state;
+        cleanup_script struct script *script = NULL;
+        cleanup_bank struct bank *bank = NULL;
+        int r = enumeration_next(n->enumeration, &script);
+
+        if (r == -ENOSPC) {
+                n->enumeration = enumeration_free(n->enumeration);
+                return -ENOENT;
+        }
+        if (r < 0)
+                return r;
+        bank = bank_new(); /* not the enumeration's, which knows every small term */
+        return bank ? script_copy(script, bank, ret) : -ENOMEM;
+}
+
+/* One to three changes, of any kind. -ENOENT: it cannot be changed. */
+static int mutated(struct strategy *s, const struct script *from, struct script **ret)
+{
+        cleanup_script struct script *script = NULL;
+        unsigned changes = 1 + (unsigned)random_below(&s->random, 3);
+        enum op ops[N_OPS];
+        size_t n;
+        int r = from ? script_clone(from, &script) : -ENOENT;
+
+        if (r < 0)
+                return r;
+        n = mutate_actions(s->generator, script, ops);
+        for (unsigned i = 0, tries = 0; i < changes && tries < 12; tries++) {
+                struct script *next = NULL;
+
+                if (n > 0 && random_below(&s->random, 3) > 0)
+                        r = mutate_operator(s->generator, script, ops[random_below(&s->random, n)], &next);
+                else
+                        r = mutate_transform(s->generator, script, (enum transform)random_below(&s->random, N_TRANSFORMS), &next);
+                if (r == -ENOENT)
+                        continue;
+                if (r < 0)
+                        return r;
+                script_free(script);
+                script = next;
+                i++;
+                *ret = script;
+        }
+        if (!*ret)
+                return -ENOENT;
+        *ret = steal_pointer(script);
+        return 0;
+}
+
+static int make_script(struct strategy *s, enum source source, struct script **ret)
+{
+        struct novelty *n = s->state;
+        int r;
+
+        *ret = NULL;
+        switch (source) {
+        case SOURCE_SMALL:
+        case SOURCE_MEDIUM:
+        case SOURCE_LARGE:
+        case SOURCE_HUGE:
+                r = swarm(s, &sizes[source]);
+                return r < 0 ? r : generate_formula(s->generator, ret);
+        case SOURCE_TEMPLATE:
+                return template_formula(s->generator, (enum template)random_below(&s->random, N_TEMPLATES), scale(s, 8), ret);
+        case SOURCE_ENUMERATE:
+                return n->enumeration ? enumerated(s, ret) : -ENOENT;
+        case SOURCE_MUTATE:
+                return mutated(s, pool_draw(s, &n->slow), ret);
+        case SOURCE_FIND:
+                return mutated(s, pool_draw(s, &n->finds), ret);
+        case SOURCE_CORPUS:
+                return mutated(s, corpus_draw(s), ret);
+        case N_SOURCES:
+                break;
+        }
+        return -ENOENT;
+}
+
+/* -- choosing -- */
+
+static void open_sources(const struct strategy *s, bool ret[N_SOURCES])
+{
+        const struct novelty *n = s->state;
+
+        for (int i = SOURCE_SMALL; i <= SOURCE_TEMPLATE; i++)
+                ret[i] = !s->options.corpus_only;
+        ret[SOURCE_ENUMERATE] = n->enumeration != NULL;
+        ret[SOURCE_MUTATE] = n->slow.n > 0;
+        ret[SOURCE_FIND] = n->finds.n > 0;
+        ret[SOURCE_CORPUS] = s->options.n_corpus > 0;
+}
+
+static struct input *free_input(struct input *i)
+{
+        if (i) {
+                input_done(i);
+                free(i);
+        }
+        return NULL;
+}
+
+static int make_input(struct strategy *s, enum source source, struct input **ret)
+{
+        struct script *script = NULL;
+        struct input *i = NULL;
+        int r = make_script(s, source, &script);
+
+        if (r < 0)
+                return r;
+        i = calloc(1, sizeof(*i));
+        if (!i) {
+                script_free(script);
+                return -ENOMEM;
+        }
+        r = input_init(i, &s->options, script, source_names[source]);
+        if (r == 0)
+                r = shape_of(script, &i->shape);
+        i->arm = (size_t)source;
+        if (r < 0)
+                i = free_input(i);
+        else
+                *ret = i;
+        return r;
+}
+
+static bool is_explained(const struct novelty *n, const struct shape *s)
+{
+        for (size_t i = 0; i < n->n_causes; i++)
+                if (n->causes[i].finds > 1 && shape_includes(s, &n->causes[i].common))
+                        return true;
+        return false;
+}
+
+#define EXPLAINED 0.1 /* what is left of the novelty of a formula that has a known cause in it */
+
+/* Where runs are short, so must be the choice. */
+static unsigned n_candidates(const struct novelty *n)
+{
+        double seconds = n->n > 0 ? n->time / n->n : 1;
+
+        return (unsigned)fmax(1, fmin(CANDIDATES_MOST, seconds * 0.01 / CANDIDATE_COST));
+}
+
+static int novelty_next(struct strategy *s, double now, struct input **ret)
+{
+        struct novelty *n = s->state;
+        bool is_open[N_SOURCES];
+        struct input *best = NULL;
+        double most = -1;
+
+        open_sources(s, is_open);
+        while (!best) {
+                size_t source = bandit_choose(&n->sources, &s->random, is_open);
+
+                if (source == SIZE_MAX)
+                        return errorf(-ENOSPC, "no input of the corpus can be changed any more");
+                for (unsigned i = 0; i < n_candidates(n); i++) {
+                        struct input *candidate = NULL;
+                        int r = make_input(s, (enum source)source, &candidate);
+                        double novelty;
+
+                        if (r == -ENOENT)
+                                continue;
+                        if (r < 0) {
+                                free_input(best);
+                                return r;
+                        }
+                        novelty = shape_novelty(&n->counts, &candidate->shape) *
+                                  (is_explained(n, &candidate->shape) ? EXPLAINED : 1);
+                        if (novelty <= most) {
+                                free_input(candidate);
+                                continue;
+                        }
+                        free_input(best);
+                        best = candidate;
+                        most = novelty;
+                }
+                if (best)
+                        n->used[source]++;
+                else
+                        is_open[source] = false;
+        }
+        shape_counts_see(&n->counts, &best->shape);
+        *ret = best;
+        return 0;
+}
+
+/* -- running -- */
+
+/* Whether the target goes first, by the mean cost of either order as the times of the versions that went first foretell it. */
+static bool is_target_first(const struct strategy *s)
+{
+        const struct novelty *n = s->state;
+
+        return n->n < 20 || n->time + n->n_slow / n->n * n->capped_time <= n->capped_time + n->time_below_cap;
+}
+
+static bool novelty_step(struct strategy *s, struct input *i, unsigned *ret_version, double *ret_seconds)
+{
+        unsigned target = s->options.versions - 1;
+        double slow = i->ran[target] ? i->outcomes[target].seconds : s->options.timeout, cap = slow - s->options.threshold;
+        bool any = false;
+
+        if (i->ran[target] && slow <= s->options.threshold)
+                return false;
+        for (unsigned v = 0; v < target; v++) {
+                any |= i->ran[v];
+                if (i->ran[v] && solved_after(s, &i->outcomes[v]) < cap) { /* fast enough: now it is up to the target */
+                        *ret_version = target;
+                        *ret_seconds = s->options.timeout;
+                        return !i->ran[target];
+                }
+        }
+        if (!i->ran[target] && !any && is_target_first(s)) {
+                *ret_version = target;
+                *ret_seconds = s->options.timeout;
+                return true;
+        }
+        for (unsigned v = 0; v < target; v++)
+                if (!i->ran[v]) {
+                        *ret_version = v;
+                        *ret_seconds = cap;
+                        return true;
+                }
+        return false;
+}
+
+static void note_time(struct strategy *s, double seconds)
+{
+        struct novelty *n = s->state;
+        double cap = s->options.timeout - s->options.threshold;
+
+        n->n++;
+        n->time += seconds;
+        n->capped_time += fmin(seconds, cap);
+        n->time_below_cap += seconds < cap ? seconds : 0;
+        n->n_slow += seconds > s->options.threshold;
+}
+
+/* How much longer the target took than what is known of the others. */
+static double worth_of(const struct strategy *s, const struct input *i)
+{
+        unsigned target = s->options.versions - 1;
+        double least = s->options.timeout;
+        bool any = false;
+
+        if (!i->ran[target])
+                return 0;
+        for (unsigned v = 0; v < target; v++)
+                if (i->ran[v]) {
+                        least = fmin(least, i->outcomes[v].seconds);
+                        any = true;
+                }
+        return i->outcomes[target].seconds - (any ? least : 0);
+}
+
+static void novelty_finish(struct strategy *s, struct input *i, double now)
+{
+        struct novelty *n = s->state;
+        unsigned target = s->options.versions - 1;
+        double worth = worth_of(s, i), share = fmax(0, fmin(1, worth / s->options.threshold));
+
+        if (i->ran[target])
+                note_time(s, i->outcomes[target].seconds);
+        else if (i->ran[0])
+                note_time(s,
+                          fmin(i->outcomes[0].seconds * (1 + (i->outcomes[0].verdict == VERDICT_TIMEOUT)), s->options.timeout));
+        if (i->is_candidate)
+                return; /* confirmed() rewards it */
+        bandit_succeed(&n->sources, i->arm, 0.3 * share);
+        bandit_fail(&n->sources, i->arm, 0.3);
+        if (worth > 0)
+                pool_add(&n->slow, i->script, worth);
+}
+
+/* Notes what a find has in common with those of its cause. 1: the cause is new, 0: it is not, -ENOMEM. */
+static int note_cause(struct novelty *n, uint64_t id, const struct shape *shape)
+{
+        for (size_t i = 0; i < n->n_causes; i++)
+                if (n->causes[i].id == id) {
+                        shape_intersect(&n->causes[i].common, shape);
+                        n->causes[i].finds++;
+                        return 0;
+                }
+        if (list_grow(n->causes, n->n_causes) < 0)
+                return -ENOMEM;
+        n->causes[n->n_causes] = (struct cause){.id = id, .finds = 1};
+        if (shape_copy(shape, &n->causes[n->n_causes].common) < 0)
+                return -ENOMEM;
+        n->n_causes++;
+        return 1;
+}
+
+static void novelty_confirmed(struct strategy *s, struct input *i, bool is_find, uint64_t cause)
+{
+        struct novelty *n = s->state;
+        bool is_new = is_find && (cause == 0 || note_cause(n, cause, &i->shape) != 0);
+
+        if (is_new) {
+                n->won[i->arm]++;
+                bandit_succeed(&n->sources, i->arm, 1);
+        } else {
+                bandit_fail(&n->sources, i->arm, 0.5);
+        }
+        if (is_find)
+                pool_add(&n->finds, i->script, is_new ? 2 : 1);
+}
+
+static void novelty_forget(struct strategy *s, struct input *i)
+{
+        free_input(i);
+}
+
+static size_t novelty_arms(const struct strategy *s, struct strategy_arm *ret, size_t most)
+{
+        const struct novelty *n = s->state;
+
+        for (size_t i = 0; i < N_SOURCES && i < most; i++)
+                ret[i] = (struct strategy_arm){
+                        .name = source_names[i], .mean = bandit_mean(&n->sources, i), .used = n->used[i], .won = n->won[i]};
+        return MIN(most, (size_t)N_SOURCES);
+}
+
+const struct strategy_rows strategy_novelty = {
+        .begin = novelty_begin,
+        .end = novelty_end,
+        .next = novelty_next,
+        .step = novelty_step,
+        .finish = novelty_finish,
+        .confirmed = novelty_confirmed,
+        .forget = novelty_forget,
+        .arms = novelty_arms,
+};

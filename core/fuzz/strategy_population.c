@@ -1,0 +1,328 @@
+/* SPRFinder's algorithm 1, and what the paper compares it with. A round evaluates what is new in the population, then a mutant of each
+ * member; the best stays and is joined by new inputs. */
+#include "core/fuzz/strategy_internal.h"
+
+#include <math.h>
+
+enum phase {
+        PHASE_EVALUATE, /* members that have no score yet */
+        PHASE_MUTATE    /* a mutant of each member */
+};
+
+struct population {
+        struct input **members; /* owned, as all inputs that are not given out or candidates */
+        size_t n, size;         /* of the array: β and as many mutants */
+        enum phase phase;
+        size_t next;      /* the member to evaluate or mutate next */
+        size_t n_parents; /* members when the mutations began */
+        struct bandit bandit;
+        struct adapt adapt;
+        struct sequences found;
+        uint64_t used[N_OPS], won[N_OPS];
+        bool learns, adapts, draws, is_warped, restarts;
+};
+
+static int population_begin(struct strategy *s)
+{
+        enum strategy_kind k = s->options.kind;
+        struct population *p = calloc(1, sizeof(*p));
+
+        if (!p)
+                return -ENOMEM;
+        s->state = p;
+        p->size = 2 * (size_t)MAX(s->options.population, 1u);
+        p->members = calloc(p->size, sizeof(struct input *));
+        p->found.length = s->options.versions;
+        p->learns = k != STRATEGY_RANDOM;
+        p->adapts = k == STRATEGY_SPRFINDER || k == STRATEGY_SPRFINDER_NO_DTW;
+        p->is_warped = k == STRATEGY_SPRFINDER;
+        p->draws = p->restarts = k == STRATEGY_BANDITFUZZ;
+        adapt_init(&p->adapt,
+                   &(struct adapt_options){.window = s->options.window, .timeout = s->options.timeout, .theta = s->options.theta},
+                   random_bits(&s->random), 0);
+        return p->members && bandit_init(&p->bandit, N_OPS) == 0 ? 0 : -ENOMEM;
+}
+
+static void free_input(struct input *i)
+{
+        if (!i)
+                return;
+        input_done(i);
+        free(i);
+}
+
+static void clear(struct population *p)
+{
+        for (size_t i = 0; i < p->n; i++)
+                if (!p->members[i]->is_out)
+                        free_input(p->members[i]);
+        p->n = 0;
+}
+
+static void population_end(struct strategy *s)
+{
+        struct population *p = s->state;
+
+        clear(p);
+        free(p->members);
+        bandit_done(&p->bandit);
+        sequences_done(&p->found);
+        free(p);
+}
+
+/* -- making inputs -- */
+
+static int make(struct strategy *s, struct script *script, const char *source, struct input **ret)
+{
+        struct input *i = calloc(1, sizeof(*i));
+        int r;
+
+        if (!i) {
+                script_free(script);
+                return -ENOMEM;
+        }
+        r = input_init(i, &s->options, script, source);
+        if (r < 0) {
+                free_input(i);
+                return r;
+        }
+        *ret = i;
+        return 0;
+}
+
+/* A new one from the generator, or a mutant of the corpus where there is one. */
+static int fresh(struct strategy *s, struct input **ret)
+{
+        const struct population *p = s->state;
+        const struct script *seed = corpus_draw(s);
+        struct script *script = NULL;
+        int r = 0;
+
+        if (p->draws)
+                adapt_draw(&s->random, &s->generate);
+        if (p->draws || p->adapts)
+                r = generator_configure(s->generator, &s->generate);
+        if (r == 0 && seed && (s->options.corpus_only || random_below(&s->random, 2) == 0)) {
+                r = -ENOENT;
+                for (int tries = 0; r == -ENOENT && tries < 20; tries++)
+                        r = mutate_transform(s->generator, seed, (enum transform)random_below(&s->random, N_TRANSFORMS), &script);
+                if (r == -ENOENT)
+                        r = script_clone(seed, &script); /* nothing in it can be changed: it is an input itself */
+                return r < 0 ? r : make(s, script, "corpus", ret);
+        }
+        if (r == 0)
+                r = generate_formula(s->generator, &script);
+        return r < 0 ? r : make(s, script, "generated", ret);
+}
+
+/* -ENOENT: no operator fits. */
+static int mutant(struct strategy *s, size_t parent, struct input **ret)
+{
+        struct population *p = s->state;
+        const struct input *from = p->members[parent];
+        bool is_open[N_OPS] = {false};
+        struct script *script = NULL;
+        enum op ops[N_OPS];
+        size_t n = mutate_actions(s->generator, from->script, ops), arm = SIZE_MAX;
+        int r = -ENOENT;
+
+        for (size_t i = 0; i < n; i++)
+                is_open[ops[i]] = true;
+        while (r == -ENOENT && (arm = bandit_choose(&p->bandit, &s->random, is_open)) != SIZE_MAX) {
+                r = mutate_operator(s->generator, from->script, (enum op)arm, &script);
+                is_open[arm] = false;
+        }
+        if (r == 0)
+                r = make(s, script, operator_row((enum op)arm)->name, ret);
+        if (r < 0)
+                return r;
+        (*ret)->arm = arm;
+        (*ret)->parent = parent;
+        p->used[arm]++;
+        return 0;
+}
+
+/* -- rounds -- */
+
+static bool is_waiting(const struct strategy *s)
+{
+        for (size_t i = 0; i < s->n_under_way; i++)
+                if (s->under_way[i]->is_out)
+                        return true;
+        return false;
+}
+
+/* The best stays; the others go. */
+static void keep_best(struct population *p)
+{
+        size_t best = 0;
+
+        for (size_t i = 1; i < p->n; i++)
+                if (p->members[i]->score > p->members[best]->score)
+                        best = i;
+        for (size_t i = 0; i < p->n; i++)
+                if (i != best)
+                        free_input(p->members[i]);
+        if (p->n > 0)
+                p->members[0] = p->members[best];
+        p->n = MIN(p->n, 1u);
+}
+
+static int population_next(struct strategy *s, double now, struct input **ret)
+{
+        struct population *p = s->state;
+        int r;
+
+        if (!p->learns)
+                return fresh(s, ret);
+        if (p->phase == PHASE_EVALUATE) {
+                if (p->n < s->options.population) {
+                        r = fresh(s, ret);
+                        if (r == 0)
+                                p->members[p->n++] = *ret;
+                        return r;
+                }
+                if (is_waiting(s))
+                        return -EAGAIN;
+                p->phase = PHASE_MUTATE;
+                p->next = 0;
+                p->n_parents = p->n;
+        }
+        while (p->next < p->n_parents) {
+                r = mutant(s, p->next++, ret);
+                if (r != -ENOENT)
+                        return r;
+        }
+        if (is_waiting(s))
+                return -EAGAIN;
+        keep_best(p);
+        p->phase = PHASE_EVALUATE;
+        if (p->adapts)
+                adapt_step(&p->adapt, now, &s->generate);
+        return population_next(s, now, ret);
+}
+
+static bool is_member(const struct population *p, const struct input *i)
+{
+        for (size_t k = 0; k < p->n; k++)
+                if (p->members[k] == i)
+                        return true;
+        return false;
+}
+
+static void leave(struct population *p, const struct input *i)
+{
+        for (size_t k = 0; k < p->n; k++)
+                if (p->members[k] == i) {
+                        p->members[k] = p->members[p->n - 1];
+                        p->n--;
+                        return;
+                }
+}
+
+/* The distance of its times to those of the finds before; the first is as far as can be. */
+static double distance(const struct strategy *s, const struct input *i)
+{
+        const struct population *p = s->state;
+        cleanup_free double *times = calloc(s->options.versions, sizeof(double));
+        double most = s->options.timeout * s->options.versions;
+
+        for (unsigned v = 0; times && v < s->options.versions; v++)
+                times[v] = i->outcomes[v].seconds;
+        return times ? fmin(sequences_distance(&p->found, times), most) : 0;
+}
+
+static void remember(const struct strategy *s, const struct input *i)
+{
+        struct population *p = s->state;
+        cleanup_free double *times = calloc(s->options.versions, sizeof(double));
+
+        for (unsigned v = 0; times && v < s->options.versions; v++)
+                times[v] = i->outcomes[v].seconds;
+        if (times && p->is_warped)
+                sequences_add(&p->found, times); /* without memory it is only less diverse */
+}
+
+static void reward(struct strategy *s, struct input *i)
+{
+        struct population *p = s->state;
+
+        if (i->parent >= p->n || i->score <= p->members[i->parent]->score) {
+                bandit_fail(&p->bandit, i->arm, 1);
+                return;
+        }
+        p->won[i->arm]++;
+        bandit_succeed(&p->bandit, i->arm, p->is_warped ? s->options.gamma * distance(s, i) : 1);
+}
+
+/* BanditFuzz begins anew behind a find. Members under way are finished, and then nobody's. */
+static void restart(struct strategy *s)
+{
+        struct population *p = s->state;
+
+        clear(p);
+        bandit_done(&p->bandit);
+        if (bandit_init(&p->bandit, N_OPS) < 0)
+                p->learns = false;
+        p->phase = PHASE_EVALUATE;
+        p->n_parents = p->next = 0;
+}
+
+static void population_finish(struct strategy *s, struct input *i, double now)
+{
+        struct population *p = s->state;
+
+        for (unsigned v = 0; v < s->options.versions; v++)
+                if (i->ran[v])
+                        adapt_ran(&p->adapt, i->outcomes[v].seconds);
+        if (i->arm != SIZE_MAX && p->phase == PHASE_MUTATE)
+                reward(s, i);
+        if (i->is_candidate) {
+                remember(s, i);
+                adapt_found(&p->adapt, now);
+                /* A parent keeps its place until the round ends, as mutants name it. */
+                if (p->phase == PHASE_EVALUATE)
+                        leave(p, i);
+                if (p->restarts)
+                        restart(s);
+        } else if (i->arm != SIZE_MAX && p->phase == PHASE_MUTATE && p->n < p->size) {
+                p->members[p->n++] = i;
+        }
+}
+
+static void population_confirmed(struct strategy *s, struct input *i, bool is_find, uint64_t cause)
+{
+}
+
+static void population_forget(struct strategy *s, struct input *i)
+{
+        if (!is_member(s->state, i))
+                free_input(i);
+        else
+                i->is_out = false;
+}
+
+static size_t population_arms(const struct strategy *s, struct strategy_arm *ret, size_t most)
+{
+        const struct population *p = s->state;
+        size_t n = 0;
+
+        for (size_t i = OP_NONE + 1; i < N_OPS && n < most; i++)
+                if (p->used[i] > 0)
+                        ret[n++] = (struct strategy_arm){.name = operator_row((enum op)i)->name,
+                                                         .mean = bandit_mean(&p->bandit, i),
+                                                         .used = p->used[i],
+                                                         .won = p->won[i]};
+        return n;
+}
+
+const struct strategy_rows strategy_population = {
+        .begin = population_begin,
+        .end = population_end,
+        .next = population_next,
+        .step = step_every_version,
+        .finish = population_finish,
+        .confirmed = population_confirmed,
+        .forget = population_forget,
+        .arms = population_arms,
+};

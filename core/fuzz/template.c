@@ -1,0 +1,245 @@
+#include "core/fuzz/template.h"
+
+struct page { /* a formula being made */
+        struct generator *g;
+        struct random *random;
+        struct script *script;
+        struct bank *bank;
+        unsigned size;
+};
+
+static const struct term *variable(struct page *p, const char *stem, unsigned n, enum sort_kind kind)
+{
+        char text[40];
+        const struct symbol *s;
+
+        snprintf(text, sizeof(text), "%s%u", stem, n);
+        s = symbol_of(p->bank, SLICE(text, strlen(text)));
+        return term_constant(p->bank, s ? function_of(p->bank, FUNCTION_DECLARED, s, NULL, 0, sort_simple(p->bank, kind)) : NULL);
+}
+
+static const struct term *word(struct page *p, size_t n)
+{
+        cleanup_free uint32_t *text = calloc(n + 1, sizeof(*text));
+
+        if (!text)
+                return NULL;
+        for (size_t i = 0; i < n; i++)
+                text[i] = (uint32_t)('a' + random_below(p->random, 4));
+        return term_string_of(p->bank, text, n);
+}
+
+static const struct term *concat(struct page *p, const struct term *x, const struct term *y)
+{
+        return term_op2(p->bank, OP_STR_CONCAT, x, y);
+}
+
+static const struct term *equal(struct page *p, const struct term *x, const struct term *y)
+{
+        return term_op2(p->bank, OP_EQUAL, x, y);
+}
+
+static int assert_term(struct page *p, const struct term *t)
+{
+        return t ? script_add_assert(p->script, t) : -ENOMEM;
+}
+
+/* A balanced tree as deep as the size, or a list as long; a character of it is asked for now and then. */
+static int concats(struct page *p)
+{
+        bool is_balanced = random_below(p->random, 2) == 0;
+        unsigned n = is_balanced ? 1u << MIN(p->size, 10u) : p->size + 1;
+        cleanup_free const struct term **row = calloc(n, sizeof(*row));
+        const struct term *root;
+        int r;
+
+        if (!row)
+                return -ENOMEM;
+        for (unsigned i = 0; i < n; i++)
+                row[i] = random_below(p->random, 4) == 0 ? word(p, 1 + random_below(p->random, 5))
+                                                         : variable(p, "x", i, SORT_STRING);
+        if (is_balanced) {
+                for (unsigned k = n; k > 1; k /= 2)
+                        for (unsigned i = 0; i < k / 2; i++)
+                                row[i] = concat(p, row[2 * i], row[2 * i + 1]);
+        } else {
+                for (unsigned i = n - 1; i-- > 0;)
+                        row[i] = concat(p, row[i], row[i + 1]);
+        }
+        root = row[0];
+        r = assert_term(p, equal(p, root, word(p, 4 * (size_t)n)));
+        for (unsigned i = 0; r == 0 && i < p->size / 2; i++) {
+                const struct term *at = term_int(p->bank, (int64_t)random_below(p->random, 4 * (uint64_t)n));
+
+                r = assert_term(p, equal(p, term_op2(p->bank, OP_STR_AT, root, at), word(p, 1)));
+        }
+        return r;
+}
+
+static int lengths(struct page *p)
+{
+        static const enum op relations[] = {OP_EQUAL, OP_LE, OP_LT, OP_GE, OP_GT};
+        int r = 0;
+
+        for (unsigned i = 0; r == 0 && i <= p->size; i++) {
+                const struct term *x = variable(p, "x", i, SORT_STRING), *n = term_op1(p->bank, OP_STR_LEN, x), *bound;
+
+                bound = i == 0 || random_below(p->random, 2) == 0
+                                ? term_int(p->bank, (int64_t)random_below(p->random, 10 * (uint64_t)p->size + 1))
+                                : term_op1(p->bank, OP_STR_LEN,
+                                           variable(p, "x", (unsigned)random_below(p->random, i), SORT_STRING));
+                r = assert_term(p, term_op2(p->bank, relations[random_below(p->random, ARRAY_SIZE(relations))], n, bound));
+                if (r == 0 && i >= 2)
+                        r = assert_term(
+                                p, equal(p, concat(p, variable(p, "x", i - 2, SORT_STRING), variable(p, "x", i - 1, SORT_STRING)),
+                                         concat(p, x, variable(p, "y", i, SORT_STRING))));
+        }
+        return r;
+}
+
+static int overlaps(struct page *p)
+{
+        const struct term *w = word(p, 1 + random_below(p->random, 3 * (uint64_t)p->size)), *left = w, *right = w;
+
+        for (unsigned i = 0; i < p->size; i++) {
+                left = concat(p, left, variable(p, "x", i, SORT_STRING));
+                right = concat(p, variable(p, "x", i, SORT_STRING), right);
+        }
+        return assert_term(p, equal(p, left, right));
+}
+
+static int equality(struct page *p)
+{
+        const struct term *shared = variable(p, "s", 0, SORT_STRING), *before = NULL;
+        unsigned where = (unsigned)random_below(p->random, 3);
+        int r = 0;
+
+        for (unsigned i = 0; r == 0 && i <= p->size; i++) {
+                const struct term *x = variable(p, "x", i, SORT_STRING), *y = variable(p, "y", i, SORT_STRING), *t;
+
+                if (random_below(p->random, 3) == 0)
+                        x = word(p, 1 + random_below(p->random, 6));
+                t = where == 0   ? concat(p, shared, concat(p, x, y))
+                    : where == 1 ? concat(p, concat(p, x, y), shared)
+                                 : concat(p, x, concat(p, shared, y));
+                if (before)
+                        r = assert_term(p, equal(p, before, t));
+                before = t;
+        }
+        return r;
+}
+
+static const struct term *regular(struct page *p, unsigned operators)
+{
+        static const enum op unary[] = {OP_RE_STAR, OP_RE_PLUS, OP_RE_OPT}, binary[] = {OP_RE_UNION, OP_RE_CONCAT, OP_RE_INTER};
+        unsigned left;
+
+        if (operators == 0)
+                return term_op1(p->bank, OP_RE_FROM_STR, word(p, 1 + random_below(p->random, 4)));
+        operators--;
+        if (random_below(p->random, 3) == 0)
+                return term_op1(p->bank, unary[random_below(p->random, ARRAY_SIZE(unary))], regular(p, operators));
+        left = (unsigned)random_below(p->random, operators + 1);
+        return term_op2(p->bank, binary[random_below(p->random, random_below(p->random, 4) == 0 ? 3 : 2)], regular(p, left),
+                        regular(p, operators - left));
+}
+
+static int regex(struct page *p)
+{
+        const struct term *x = variable(p, "x", 0, SORT_STRING);
+        int r = 0;
+
+        for (unsigned i = 0; r == 0 && i < 1 + p->size / 3; i++) {
+                const struct term *in = term_op2(p->bank, OP_STR_IN_RE, x, regular(p, p->size));
+
+                r = assert_term(p, random_below(p->random, 4) == 0 ? term_not(p->bank, in) : in);
+        }
+        if (r == 0)
+                r = assert_term(p, term_op2(p->bank, OP_GE, term_op1(p->bank, OP_STR_LEN, x),
+                                            term_int(p->bank, (int64_t)random_below(p->random, 10 * (uint64_t)p->size))));
+        return r;
+}
+
+static const struct term *text(struct page *p, size_t n)
+{
+        cleanup_free uint32_t *characters = calloc(n + 1, sizeof(*characters));
+
+        if (!characters)
+                return NULL;
+        for (size_t i = 0; i < n; i++)
+                characters[i] = (uint32_t)(' ' + random_below(p->random, 95));
+        return term_string_of(p->bank, characters, n);
+}
+
+static int words(struct page *p)
+{
+        int r = 0;
+
+        for (unsigned i = 0; r == 0 && i < p->size; i++) {
+                const struct term *x = variable(p, "x", i, SORT_STRING), *y = variable(p, "x", i + 1, SORT_STRING);
+                const struct term *t = equal(p, concat(p, x, text(p, 10 + random_below(p->random, 200))),
+                                             concat(p, text(p, 10 + random_below(p->random, 200)), y));
+
+                r = assert_term(p, random_below(p->random, 3) == 0 ? term_not(p->bank, t) : t);
+        }
+        return r;
+}
+
+static int tree(struct page *p)
+{
+        cleanup_vocabulary struct vocabulary v = {.bank = p->bank, .sorts = 1u << SORT_BOOL};
+        int r = 0;
+
+        for (unsigned i = 0; r == 0 && i < 3; i++) {
+                const struct term *x = variable(p, "x", i, SORT_STRING), *n = variable(p, "n", i, SORT_INT);
+
+                r = x && n ? vocabulary_add(&v, x) : -ENOMEM;
+                if (r == 0)
+                        r = vocabulary_add(&v, n);
+        }
+        return r < 0 ? r : assert_term(p, generate_term(p->g, &v, sort_simple(p->bank, SORT_BOOL), p->size));
+}
+
+static const struct {
+        const char *name;
+        int (*make)(struct page *p);
+} templates[N_TEMPLATES] = {
+        [TEMPLATE_CONCATS] = {"concats", concats},
+        [TEMPLATE_LENGTHS] = {"lengths", lengths},
+        [TEMPLATE_OVERLAPS] = {"overlaps", overlaps},
+        [TEMPLATE_EQUALITY] = {"equality", equality},
+        [TEMPLATE_REGEX] = {"regex", regex},
+        [TEMPLATE_WORDS] = {"words", words},
+        [TEMPLATE_TREE] = {"tree", tree},
+};
+
+const char *template_name(enum template t)
+{
+        return templates[t].name;
+}
+
+int template_formula(struct generator *g, enum template t, unsigned size, struct script **ret)
+{
+        cleanup_script struct script *s = NULL;
+        struct page p = {.g = g, .random = generator_random(g), .size = size};
+        int r;
+
+        if (size == 0)
+                return errorf(-EINVAL, "a formula of size 0 says nothing");
+        r = script_new(NULL, generator_dialect(g), &s);
+        if (r == 0)
+                r = script_add_logic(s, generator_dialect(g) == DIALECT_2_6 ? "QF_SLIA" : "QF_S");
+        if (r < 0)
+                return r;
+        p.script = s;
+        p.bank = s->bank;
+        r = templates[t].make(&p);
+        if (r == 0)
+                r = script_add_check(s);
+        if (r == 0)
+                r = script_declare_missing(s);
+        if (r < 0)
+                return r;
+        *ret = steal_pointer(s);
+        return 0;
+}

@@ -1,0 +1,560 @@
+/* Generation, mutation, enumeration: well-sorted, never a no-op, the same for the same seed; the bandit, the distance and the adaptive
+ * configuration by their definitions. */
+#include "core/fuzz/adapt.h"
+#include "core/fuzz/bandit.h"
+#include "core/fuzz/diversity.h"
+#include "core/fuzz/enumerate.h"
+#include "core/fuzz/mutate.h"
+#include "core/fuzz/shape.h"
+#include "core/fuzz/template.h"
+#include "core/smtlib/print.h"
+
+#include <math.h>
+
+#include "tests/support/test.h"
+
+static char *text_of(const struct script *s)
+{
+        struct buffer b = {0};
+
+        assert_ok(script_print(s, NULL, &b));
+        return b.data;
+}
+
+/* Printed and read strictly, which type-checks it; gives what was read. */
+static struct script *read_back(const struct script *s)
+{
+        cleanup_free char *text = text_of(s);
+        struct script *again = NULL;
+
+        ck_assert_msg(
+                script_read(slice_string(text), &(struct script_options){.dialect = s->dialect, .is_strict = true}, &again) == 0,
+                "%s\n%s", error_message(-EINVAL), text);
+        return again;
+}
+
+static struct script *read_text(const char *text)
+{
+        struct script *s = NULL;
+
+        assert_ok(script_read(slice_string(text), NULL, &s));
+        return s;
+}
+
+static bool is_same(const struct script *a, const struct script *b)
+{
+        cleanup_free char *x = text_of(a), *y = text_of(b);
+
+        return strcmp(x, y) == 0;
+}
+
+static size_t count_operators(const struct script *s, bool seen[N_OPS])
+{
+        size_t n = 0;
+
+        for (size_t i = 0; i < s->n_commands; i++) {
+                cleanup(term_list_done) struct term_list all = {0};
+
+                if (s->commands[i].kind != COMMAND_ASSERT)
+                        continue;
+                assert_ok(term_subterms(&s->commands[i].term, 1, &all));
+                for (size_t k = 0; k < all.n; k++) {
+                        n += all.list[k]->op != OP_NONE;
+                        seen[all.list[k]->op] = true;
+                }
+        }
+        return n;
+}
+
+/* -- generating -- */
+
+START_TEST(test_formulas_are_well_sorted)
+{
+        for (enum dialect d = DIALECT_2_0; d < N_DIALECTS; d++) {
+                cleanup_generator struct generator *g = NULL;
+                struct generate_options o = generate_defaults;
+
+                o.dialect = d;
+                assert_ok(generator_new(&o, 7, &g));
+                for (int i = 0; i < 300; i++) {
+                        cleanup_script struct script *s = NULL, *again = NULL;
+
+                        assert_ok(generate_formula(g, &s));
+                        again = read_back(s);
+                        ck_assert(is_same(s, again));
+                }
+        }
+}
+END_TEST
+
+START_TEST(test_every_operator_of_the_theory_comes)
+{
+        cleanup_generator struct generator *g = NULL;
+        bool seen[N_OPS] = {false};
+
+        assert_ok(generator_new(&generate_defaults, 1, &g));
+        for (int i = 0; i < 3000; i++) {
+                cleanup_script struct script *s = NULL;
+
+                assert_ok(generate_formula(g, &s));
+                count_operators(s, seen);
+        }
+        for (int op = OP_NONE + 1; op < N_OPS; op++)
+                if (operator_row((enum op)op)->theory == THEORY_STRINGS &&
+                    !(operator_row((enum op)op)->flags & OPERATOR_EXTENSION))
+                        ck_assert_msg(seen[op], "%s never came", operator_row((enum op)op)->name);
+}
+END_TEST
+
+START_TEST(test_parameters_are_kept)
+{
+        cleanup_generator struct generator *g = NULL;
+        struct generate_options o = generate_defaults;
+        bool deep = false;
+
+        o.variables = 4;
+        o.assertions = 3;
+        o.depth = 4;
+        o.literal_length = 7;
+        assert_ok(generator_new(&o, 5, &g));
+        for (int i = 0; i < 200; i++) {
+                cleanup_script struct script *s = NULL;
+                size_t asserts = 0, constants = 0;
+
+                assert_ok(generate_formula(g, &s));
+                for (size_t k = 0; k < s->n_commands; k++) {
+                        const struct command *c = &s->commands[k];
+                        cleanup(term_list_done) struct term_list all = {0};
+
+                        constants += c->kind == COMMAND_DECLARE_FUN || c->kind == COMMAND_DECLARE_CONST;
+                        if (c->kind != COMMAND_ASSERT)
+                                continue;
+                        asserts++;
+                        deep |= c->term->depth >= 5;
+                        ck_assert_uint_le(c->term->depth, 7); /* a leaf of RegLan or a negative number is an operator itself */
+                        assert_ok(term_subterms(&c->term, 1, &all));
+                        for (size_t n = 0; n < all.n; n++)
+                                if (all.list[n]->kind == TERM_LITERAL && all.list[n]->sort->kind == SORT_STRING)
+                                        ck_assert_uint_le(term_string_length(all.list[n]), 7);
+                }
+                ck_assert_uint_eq(asserts, 3);
+                ck_assert_uint_eq(constants, 4);
+        }
+        ck_assert(deep);
+}
+END_TEST
+
+START_TEST(test_same_seed_same_formulas)
+{
+        cleanup_generator struct generator *a = NULL, *b = NULL, *c = NULL;
+        bool differs = false;
+
+        assert_ok(generator_new(&generate_defaults, 3, &a));
+        assert_ok(generator_new(&generate_defaults, 3, &b));
+        assert_ok(generator_new(&generate_defaults, 4, &c));
+        for (int i = 0; i < 50; i++) {
+                cleanup_script struct script *x = NULL, *y = NULL, *z = NULL;
+
+                assert_ok(generate_formula(a, &x));
+                assert_ok(generate_formula(b, &y));
+                assert_ok(generate_formula(c, &z));
+                ck_assert(is_same(x, y));
+                differs |= !is_same(x, z);
+        }
+        ck_assert(differs);
+}
+END_TEST
+
+START_TEST(test_refuses_nonsense)
+{
+        struct generate_options o = generate_defaults;
+        double weights[N_OPS] = {[OP_EQUAL] = -1};
+        struct generator *g = NULL;
+
+        o.depth = 0;
+        assert_error(generator_new(&o, 1, &g), EINVAL);
+        o = generate_defaults;
+        o.weights = weights;
+        assert_error(generator_new(&o, 1, &g), EINVAL);
+        weights[OP_EQUAL] = NAN;
+        assert_error(generator_new(&o, 1, &g), EINVAL);
+        ck_assert_ptr_null(g);
+}
+END_TEST
+
+START_TEST(test_templates)
+{
+        cleanup_generator struct generator *g = NULL;
+
+        assert_ok(generator_new(&generate_defaults, 9, &g));
+        for (int t = 0; t < N_TEMPLATES; t++)
+                for (unsigned size = 1; size <= 9; size++) {
+                        cleanup_script struct script *s = NULL, *again = NULL;
+
+                        assert_ok(template_formula(g, (enum template)t, size, &s));
+                        again = read_back(s);
+                        ck_assert_msg(is_same(s, again), "%s", template_name((enum template)t));
+                }
+        assert_error(template_formula(g, TEMPLATE_REGEX, 0, &(struct script *){0}), EINVAL);
+}
+END_TEST
+
+/* -- mutating -- */
+
+static const char *const mixed[] = {
+        "(declare-fun a () (_ BitVec 8))(declare-fun b () (_ BitVec 8))(assert (= (bvadd a b) (bvmul a #x02)))(assert (bvult a "
+        "b))(check-sat)",
+        "(declare-fun x () Real)(declare-fun y () Real)(assert (< (+ x (* 2.0 y)) 3.5))(assert (=> (> x y) (= x "
+        "1.0)))(check-sat)",
+        "(declare-fun p (Int) Int)(declare-fun i () Int)(assert (forall ((k Int)) (=> (> k i) (> (p k) (p (- k "
+        "1))))))(check-sat)",
+        "(declare-fun m () (Array Int Int))(declare-fun i () Int)(assert (= (select (store m i 1) (+ i 1)) 2))(check-sat)",
+        "(declare-fun s () String)(declare-fun t () String)(assert (str.in_re s (re.* (str.to_re \"ab\"))))"
+        "(assert (= (str.++ s t) (str.replace t \"b\" s)))(assert (> (str.len s) 3))(check-sat)",
+};
+
+/* 100,000 by all operators and transformers over generated and given formulas. */
+START_TEST(test_no_mutation_is_a_noop_or_ill_sorted)
+{
+        cleanup_generator struct generator *g = NULL;
+        unsigned done = 0, transformed[N_TRANSFORMS] = {0};
+
+        assert_ok(generator_new(&generate_defaults, 11, &g));
+        for (unsigned round = 0; done < 100000; round++) {
+                cleanup_script struct script *s = NULL;
+                enum op ops[N_OPS];
+                size_t n;
+
+                if (round % 4 == 0)
+                        s = read_text(mixed[round / 4 % ARRAY_SIZE(mixed)]);
+                else
+                        assert_ok(generate_formula(g, &s));
+                n = mutate_actions(g, s, ops);
+                ck_assert_uint_gt(n, 3);
+                for (unsigned i = 0; i < 100; i++) {
+                        cleanup_script struct script *with = NULL;
+                        unsigned kind = i % (N_TRANSFORMS + 8);
+                        int r = kind < N_TRANSFORMS ? mutate_transform(g, s, (enum transform)kind, &with)
+                                                    : mutate_operator(g, s, ops[random_below(generator_random(g), n)], &with);
+
+                        if (r == -ENOENT)
+                                continue;
+                        assert_ok(r);
+                        done++;
+                        if (kind < N_TRANSFORMS)
+                                transformed[kind]++;
+                        ck_assert_uint_eq(s->n_commands, with->n_commands);
+                        r = 0;
+                        for (size_t k = 0; k < s->n_commands; k++)
+                                r += s->commands[k].term != with->commands[k].term;
+                        ck_assert_int_gt(r, 0);
+                        if (done % 50 == 0) { /* reading it is what takes the time; every step was checked when it was made */
+                                cleanup_script struct script *again = read_back(with);
+
+                                ck_assert(!is_same(s, with));
+                        }
+                }
+        }
+        for (int t = 0; t < N_TRANSFORMS; t++)
+                ck_assert_msg(transformed[t] > 100, "%s: %u", transform_name((enum transform)t), transformed[t]);
+}
+END_TEST
+
+START_TEST(test_the_wanted_operator_is_there)
+{
+        cleanup_script struct script *s = read_text(mixed[4]);
+        cleanup_generator struct generator *g = NULL;
+
+        assert_ok(generator_new(&generate_defaults, 2, &g));
+        for (int i = 0; i < 200; i++) {
+                static const enum op actions[] = {OP_STR_CONTAINS, OP_STR_SUBSTR, OP_RE_UNION, OP_STR_TO_INT, OP_STR_REPLACE_ALL};
+                enum op action = actions[i % (int)ARRAY_SIZE(actions)];
+                cleanup_script struct script *with = NULL;
+                bool before[N_OPS] = {false}, after[N_OPS] = {false};
+
+                assert_ok(mutate_operator(g, s, action, &with));
+                count_operators(s, before);
+                count_operators(with, after);
+                ck_assert(!before[action] && after[action]);
+        }
+}
+END_TEST
+
+START_TEST(test_theories_are_not_mixed)
+{
+        cleanup_generator struct generator *g = NULL;
+
+        assert_ok(generator_new(&generate_defaults, 2, &g));
+        for (size_t k = 0; k < 4; k++) {
+                cleanup_script struct script *s = read_text(mixed[k]);
+                enum op ops[N_OPS];
+                size_t n = mutate_actions(g, s, ops);
+
+                for (size_t i = 0; i < n; i++)
+                        ck_assert_msg(operator_row(ops[i])->theory != THEORY_STRINGS, "%s in %s", operator_row(ops[i])->name,
+                                      mixed[k]);
+        }
+}
+END_TEST
+
+START_TEST(test_nothing_to_change)
+{
+        cleanup_script struct script *s = read_text("(declare-fun p () Bool)(assert p)(check-sat)"),
+                                     *none = read_text("(check-sat)");
+        cleanup_generator struct generator *g = NULL;
+        struct script *with = NULL;
+
+        assert_ok(generator_new(&generate_defaults, 2, &g));
+        assert_error(mutate_operator(g, s, OP_STR_CONCAT, &with), ENOENT);
+        assert_error(mutate_transform(g, s, TRANSFORM_REVERSE, &with), ENOENT);
+        assert_error(mutate_operator(g, none, OP_NOT, &with), ENOENT);
+        assert_error(mutate_transform(g, none, TRANSFORM_SWAP, &with), ENOENT);
+        ck_assert_ptr_null(with);
+}
+END_TEST
+
+START_TEST(test_transformers)
+{
+        static const struct {
+                enum transform transform;
+                const char *before, *after;
+        } rows[] = {
+                {TRANSFORM_REVERSE, "(str.prefixof \"abc\" (str.++ s \"xy\"))", "(str.suffixof \"cba\" (str.++ \"yx\" s))"},
+                {TRANSFORM_ROTATE, "(= s t)", "(= t s)"},
+                {TRANSFORM_SWAP, "(str.contains s t)", "(str.contains t s)"},
+        };
+        cleanup_generator struct generator *g = NULL;
+
+        assert_ok(generator_new(&generate_defaults, 2, &g));
+        for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+                cleanup_script struct script *s = NULL, *with = NULL;
+                cleanup_free char *text = NULL;
+                char source[512];
+
+                snprintf(source, sizeof(source), "(declare-fun s () String)(declare-fun t () String)(assert %s)(check-sat)",
+                         rows[i].before);
+                s = read_text(source);
+                ck_assert_msg(mutate_transform(g, s, rows[i].transform, &with) == 0, "%s", rows[i].before);
+                text = text_of(with);
+                ck_assert_msg(strstr(text, rows[i].after), "%s: %s", transform_name(rows[i].transform), text);
+        }
+}
+END_TEST
+
+/* -- enumerating -- */
+
+START_TEST(test_enumeration_is_exhaustive_and_without_twins)
+{
+        cleanup_enumeration struct enumeration *e = NULL;
+        static const char *const expected[] = {"(assert (= x y))", "(assert (str.contains x y))", "(assert (= i (str.len x)))",
+                                               "(assert (not (str.prefixof x \"a\")))",
+                                               "(assert (str.in_re x (re.* re.allchar)))"};
+        bool found[ARRAY_SIZE(expected)] = {false};
+        cleanup_free char *seen = NULL;
+        cleanup_buffer struct buffer all = {0};
+        unsigned size = 0;
+
+        assert_ok(enumeration_new(&(struct enumerate_options){.dialect = DIALECT_2_6}, &e));
+        while (enumeration_size(e) <= 4) {
+                cleanup_script struct script *s = NULL, *again = NULL;
+                cleanup_free char *text = NULL, *assertion = NULL;
+
+                assert_ok(enumeration_next(e, &s));
+                ck_assert_uint_ge(enumeration_size(e), size);
+                size = enumeration_size(e);
+                text = text_of(s);
+                assertion = strdup(strstr(text, "(assert"));
+                if (size <= 3) { /* all small ones differ, and none is another by other names */
+                        ck_assert_msg(!all.data || !strstr(all.data, assertion), "twice: %s", assertion);
+                        buffer_adds(&all, assertion);
+                        again = read_back(s);
+                }
+                for (size_t i = 0; i < ARRAY_SIZE(expected); i++)
+                        found[i] |= strstr(text, expected[i]) != NULL;
+                ck_assert(!strstr(text, "(assert (= y x))"));
+        }
+        for (size_t i = 0; i < ARRAY_SIZE(expected); i++)
+                ck_assert_msg(found[i], "%s never came", expected[i]);
+        ck_assert_uint_gt(enumeration_count(e), 300);
+}
+END_TEST
+
+START_TEST(test_enumeration_goes_on_where_it_was)
+{
+        cleanup_enumeration struct enumeration *a = NULL, *b = NULL;
+        const struct enumerate_options o = {.dialect = DIALECT_2_6};
+
+        assert_ok(enumeration_new(&o, &a));
+        assert_ok(enumeration_new(&o, &b));
+        for (int i = 0; i < 777; i++) {
+                cleanup_script struct script *s = NULL;
+
+                assert_ok(enumeration_next(a, &s));
+        }
+        assert_ok(enumeration_skip(b, 777));
+        for (int i = 0; i < 10; i++) {
+                cleanup_script struct script *x = NULL, *y = NULL;
+
+                assert_ok(enumeration_next(a, &x));
+                assert_ok(enumeration_next(b, &y));
+                ck_assert(is_same(x, y));
+        }
+}
+END_TEST
+
+START_TEST(test_enumeration_says_when_memory_is_not_enough)
+{
+        cleanup_enumeration struct enumeration *e = NULL;
+        int r = 0;
+
+        assert_ok(enumeration_new(&(struct enumerate_options){.dialect = DIALECT_2_6, .memory_most = 1 << 20}, &e));
+        while (r == 0) {
+                cleanup_script struct script *s = NULL;
+
+                r = enumeration_next(e, &s);
+        }
+        ck_assert_int_eq(r, -ENOSPC);
+        ck_assert_uint_gt(enumeration_count(e), 100);
+}
+END_TEST
+
+/* -- what decides -- */
+
+START_TEST(test_bandit_learns)
+{
+        cleanup_bandit struct bandit b = {0};
+        bool only[3] = {false, false, true}, none[3] = {false};
+        struct random random;
+        unsigned chosen[3] = {0};
+
+        random_seed(&random, 1);
+        assert_ok(bandit_init(&b, 3));
+        for (int i = 0; i < 2000; i++) {
+                static const double chance[] = {0.1, 0.5, 0.2};
+                size_t arm = bandit_choose(&b, &random, NULL);
+
+                chosen[arm]++;
+                if (random_uniform(&random) < chance[arm])
+                        bandit_succeed(&b, arm, 1);
+                else
+                        bandit_fail(&b, arm, 1);
+        }
+        ck_assert_uint_gt(chosen[1], 1600);
+        ck_assert(fabs(bandit_mean(&b, 1) - 0.5) < 0.05);
+        ck_assert_uint_eq(bandit_choose(&b, &random, only), 2);
+        ck_assert_uint_eq(bandit_choose(&b, &random, none), SIZE_MAX);
+}
+END_TEST
+
+/* By the definition, in exponential time. */
+static double slowly(const double *a, size_t n, const double *b, size_t m)
+{
+        double here, rest;
+
+        if (n == 0 || m == 0)
+                return n == m ? 0 : INFINITY;
+        here = fabs(a[n - 1] - b[m - 1]);
+        rest = fmin(slowly(a, n - 1, b, m - 1), fmin(slowly(a, n - 1, b, m), slowly(a, n, b, m - 1)));
+        return here + rest;
+}
+
+START_TEST(test_warping)
+{
+        static const double one[] = {1, 2, 3}, stretched[] = {1, 1, 2, 2, 3};
+        struct random random;
+
+        ck_assert(warping_distance(one, 3, stretched, 5) == 0);
+        ck_assert(isinf(warping_distance(one, 0, one, 3)));
+        random_seed(&random, 1);
+        for (int i = 0; i < 200; i++) {
+                double a[5], b[5];
+                size_t n = 1 + random_below(&random, 5), m = 1 + random_below(&random, 5);
+
+                for (size_t k = 0; k < 5; k++) {
+                        a[k] = random_uniform(&random);
+                        b[k] = random_uniform(&random);
+                }
+                ck_assert(fabs(warping_distance(a, n, b, m) - slowly(a, n, b, m)) < 1e-12);
+        }
+}
+END_TEST
+
+START_TEST(test_distance_to_the_nearest)
+{
+        cleanup(sequences_done) struct sequences s = {.length = 2};
+
+        ck_assert(isinf(sequences_distance(&s, (const double[]){1, 2})));
+        assert_ok(sequences_add(&s, (const double[]){0, 10}));
+        assert_ok(sequences_add(&s, (const double[]){5, 20}));
+        ck_assert(sequences_distance(&s, (const double[]){5, 19}) == 1);
+        ck_assert(sequences_distance(&s, (const double[]){0, 10}) == 0);
+}
+END_TEST
+
+START_TEST(test_adaptive_configuration)
+{
+        struct generate_options g = {.literal_length = 60, .variables = 6, .assertions = 6, .depth = 3}, before = g;
+        struct adapt a;
+
+        adapt_init(&a, &(struct adapt_options){.window = 10, .timeout = 20, .theta = 0.75}, 1, 0);
+        adapt_ran(&a, 1); /* fast on average: parameters grow */
+        ck_assert(!adapt_step(&a, 9, &g));
+        ck_assert(adapt_step(&a, 10, &g));
+        ck_assert_uint_ge(g.literal_length, before.literal_length + 20);
+        ck_assert_uint_le(g.literal_length, before.literal_length + 50);
+        ck_assert_uint_eq(g.variables, before.variables);
+        ck_assert(adapt_step(&a, 40, &g)); /* three windows more: the others, too */
+        ck_assert_uint_gt(g.variables, before.variables);
+        ck_assert_uint_gt(g.assertions, before.assertions);
+        ck_assert_uint_eq(g.depth, 4);
+        before = g;
+        ck_assert(!adapt_step(&a, 50, &g)); /* the fifth begins anew */
+        ck_assert(adapt_step(&a, 60, &g));
+        ck_assert_uint_gt(g.literal_length, before.literal_length);
+        adapt_found(&a, 61);
+        before = g;
+        ck_assert(!adapt_step(&a, 70, &g));
+        for (int i = 0; i < 100; i++)
+                adapt_ran(&a, 19); /* slow on average: they shrink */
+        ck_assert(adapt_step(&a, 71, &g));
+        ck_assert_uint_lt(g.literal_length, before.literal_length);
+        for (double now = 72; now < 10000; now++)
+                adapt_step(&a, now, &g);
+        ck_assert_uint_ge(g.literal_length, 10);
+        ck_assert_uint_le(g.literal_length, 60);
+        ck_assert_uint_ge(g.variables, 3);
+        ck_assert_uint_ge(g.assertions, 4);
+        ck_assert_uint_eq(g.depth, 2);
+}
+END_TEST
+
+START_TEST(test_shapes)
+{
+        cleanup_script struct script *a = read_text(mixed[4]), *b = read_text(mixed[4]), *c = read_text(mixed[0]);
+        cleanup_shape struct shape x = {0}, y = {0}, z = {0};
+        cleanup(shape_counts_done) struct shape_counts counts = {0};
+        double fresh;
+
+        assert_ok(shape_of(a, &x));
+        assert_ok(shape_of(b, &y));
+        assert_ok(shape_of(c, &z));
+        ck_assert_uint_eq(x.n, y.n);
+        ck_assert_int_eq(memcmp(x.parts, y.parts, x.n * sizeof(*x.parts)), 0);
+        assert_ok(shape_counts_init(&counts));
+        fresh = shape_novelty(&counts, &x);
+        shape_counts_see(&counts, &x);
+        ck_assert(shape_novelty(&counts, &x) < fresh);
+        ck_assert(shape_novelty(&counts, &z) > shape_novelty(&counts, &x));
+        ck_assert(shape_includes(&x, &y) && !shape_includes(&x, &z));
+        shape_intersect(&y, &z);
+        ck_assert_uint_lt(y.n, x.n);
+        ck_assert(shape_includes(&x, &y) && shape_includes(&z, &y));
+}
+END_TEST
+
+SUITE_TIMEOUT("fuzz", 120, test_formulas_are_well_sorted, test_every_operator_of_the_theory_comes, test_parameters_are_kept,
+              test_same_seed_same_formulas, test_refuses_nonsense, test_templates, test_no_mutation_is_a_noop_or_ill_sorted,
+              test_the_wanted_operator_is_there, test_theories_are_not_mixed, test_nothing_to_change, test_transformers,
+              test_enumeration_is_exhaustive_and_without_twins, test_enumeration_goes_on_where_it_was,
+              test_enumeration_says_when_memory_is_not_enough, test_bandit_learns, test_warping, test_distance_to_the_nearest,
+              test_adaptive_configuration, test_shapes)

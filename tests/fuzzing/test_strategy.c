@@ -1,0 +1,244 @@
+/* Strategies: what they decide follows from the seed and what they were told; candidates are slow on the target and answered elsewhere; versions that
+ * cannot matter are spared. */
+#include "core/fuzz/strategy.h"
+
+#include <math.h>
+
+#include "tests/support/planted.h"
+#include "tests/support/test.h"
+
+static struct strategy_options options_of(enum strategy_kind kind, uint64_t seed)
+{
+        struct strategy_options o = strategy_defaults;
+
+        o.kind = kind;
+        o.timeout = 20;
+        o.threshold = 10;
+        o.window = 60;
+        o.seed = seed;
+        return o;
+}
+
+/* A campaign over the planted solver; `log` receives every decision. Returns the causes found. */
+static uint64_t play(const struct strategy_options *o, unsigned inputs, struct buffer *log, uint64_t *ret_runs)
+{
+        cleanup_strategy struct strategy *s = NULL;
+        uint64_t found = 0, runs = 0;
+        double now = 0;
+
+        assert_ok(strategy_new(o, &s));
+        for (unsigned i = 0; i < inputs; i++) {
+                cleanup_script struct script *script = NULL;
+                struct strategy_input input;
+                unsigned version;
+                double seconds, score;
+
+                assert_ok(strategy_next(s, now, &input));
+                ck_assert_uint_eq(input.id, i + 1);
+                assert_ok(script_read(input.text, &(struct script_options){.dialect = o->dialect, .is_strict = true}, &script));
+                buffer_addf(log, "%s %.*s\n", input.source, (int)input.text.size, (const char *)input.text.data);
+                while (strategy_step(s, input.id, &version, &seconds)) {
+                        double t = planted_seconds(script, version + 1 == o->versions ? PLANTED_CAUSES : 0, o->timeout);
+                        const struct outcome outcome = {fmin(t, seconds), t >= seconds ? VERDICT_TIMEOUT : VERDICT_SAT};
+
+                        now += outcome.seconds;
+                        runs++;
+                        strategy_ran(s, input.id, version, &outcome);
+                        buffer_addf(log, "  %u %g\n", version, seconds);
+                }
+                if (strategy_finish(s, input.id, now, &score)) {
+                        uint64_t causes = planted_causes(script);
+
+                        ck_assert(score > o->threshold);
+                        strategy_confirmed(s, input.id, causes != 0, causes);
+                        found |= causes;
+                        buffer_adds(log, "  find\n");
+                }
+        }
+        if (ret_runs)
+                *ret_runs = runs;
+        return found;
+}
+
+START_TEST(test_decisions_repeat)
+{
+        for (int k = 0; k < N_STRATEGIES; k++) {
+                cleanup_buffer struct buffer a = {0}, b = {0}, c = {0};
+                struct strategy_options o = options_of((enum strategy_kind)k, 5);
+
+                play(&o, 40, &a, NULL);
+                play(&o, 40, &b, NULL);
+                ck_assert_str_eq(a.data, b.data);
+                o.seed = 6;
+                play(&o, 40, &c, NULL);
+                if (k != STRATEGY_ENUMERATE)
+                        ck_assert_str_ne(a.data, c.data);
+        }
+}
+END_TEST
+
+START_TEST(test_causes_are_found)
+{
+        cleanup_buffer struct buffer log = {0};
+        struct strategy_options o = options_of(STRATEGY_SOLVERFS, 1);
+        uint64_t runs;
+        uint64_t found = play(&o, 400, &log, &runs);
+
+        ck_assert_int_ge(__builtin_popcountll(found), 12);
+        /* Inputs that the target solves at once are run on nothing else. */
+        ck_assert_uint_lt(runs, 2 * 400);
+}
+END_TEST
+
+START_TEST(test_every_version_runs_when_asked)
+{
+        cleanup_buffer struct buffer log = {0};
+        struct strategy_options o = options_of(STRATEGY_SOLVERFS, 1);
+        uint64_t runs;
+
+        o.every_version = true;
+        o.versions = 3;
+        play(&o, 50, &log, &runs);
+        ck_assert_uint_eq(runs, 150);
+}
+END_TEST
+
+/* One input whose outcomes are given; is it a candidate? */
+static bool is_candidate(const struct outcome *outcomes)
+{
+        cleanup_strategy struct strategy *s = NULL;
+        const struct strategy_options o = options_of(STRATEGY_RANDOM, 1);
+        struct strategy_input input;
+        double score;
+
+        assert_ok(strategy_new(&o, &s));
+        assert_ok(strategy_next(s, 0, &input));
+        strategy_ran(s, input.id, 0, &outcomes[0]);
+        strategy_ran(s, input.id, 1, &outcomes[1]);
+        return strategy_finish(s, input.id, 0, &score);
+}
+
+START_TEST(test_candidates)
+{
+        static const struct {
+                struct outcome outcomes[2];
+                bool is_candidate;
+        } rows[] = {
+                {{{0.1, VERDICT_SAT}, {15, VERDICT_SAT}}, true},          {{{0.1, VERDICT_SAT}, {20, VERDICT_TIMEOUT}}, true},
+                {{{0.1, VERDICT_UNSAT}, {9, VERDICT_UNSAT}}, false},      /* below the threshold */
+                {{{0.1, VERDICT_UNKNOWN}, {20, VERDICT_TIMEOUT}}, false}, /* fast, as it gave up */
+                {{{0.1, VERDICT_ERROR}, {20, VERDICT_TIMEOUT}}, false},   {{{0.1, VERDICT_CRASH}, {20, VERDICT_TIMEOUT}}, false},
+                {{{15, VERDICT_SAT}, {0.1, VERDICT_SAT}}, false}, /* an improvement */
+                {{{20, VERDICT_TIMEOUT}, {20, VERDICT_TIMEOUT}}, false},
+        };
+
+        for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+                ck_assert_msg(is_candidate(rows[i].outcomes) == rows[i].is_candidate, "row %zu", i);
+}
+END_TEST
+
+START_TEST(test_several_under_way)
+{
+        for (int k = 0; k < N_STRATEGIES; k++) {
+                cleanup_strategy struct strategy *s = NULL;
+                struct strategy_options o = options_of((enum strategy_kind)k, 3);
+                uint64_t open[3] = {0};
+                unsigned done = 0;
+                struct random random;
+
+                random_seed(&random, 1);
+                assert_ok(strategy_new(&o, &s));
+                for (unsigned round = 0; done < 100; round++) {
+                        size_t at = random_below(&random, 3);
+                        struct strategy_input input;
+                        double score, seconds;
+                        unsigned version;
+                        int r;
+
+                        ck_assert_uint_lt(round, 10000);
+                        if (open[at] == 0) {
+                                r = strategy_next(s, round, &input);
+                                if (r == -EAGAIN) { /* only while others are under way */
+                                        ck_assert(open[0] || open[1] || open[2]);
+                                        continue;
+                                }
+                                assert_ok(r);
+                                open[at] = input.id;
+                                continue;
+                        }
+                        while (strategy_step(s, open[at], &version, &seconds)) {
+                                double t = 21 * random_uniform(&random);
+
+                                strategy_ran(s, open[at], version,
+                                             &(struct outcome){fmin(t, seconds), t > seconds ? VERDICT_TIMEOUT : VERDICT_SAT});
+                        }
+                        if (strategy_finish(s, open[at], round, &score))
+                                strategy_confirmed(s, open[at], random_below(&random, 2) == 0, 0);
+                        open[at] = 0;
+                        done++;
+                }
+        }
+}
+END_TEST
+
+START_TEST(test_corpus_of_another_theory)
+{
+        cleanup_script struct script *seed = NULL;
+        const char *text = "(set-logic QF_BV)(declare-fun a () (_ BitVec 8))(declare-fun b () (_ BitVec 8))"
+                           "(assert (bvult (bvadd a b) (bvmul a #x03)))(assert (not (= a b)))(check-sat)";
+
+        assert_ok(script_read(slice_string(text), NULL, &seed));
+        for (int k = 0; k < N_STRATEGIES; k++) {
+                cleanup_strategy struct strategy *s = NULL;
+                struct strategy_options o = options_of((enum strategy_kind)k, 3);
+
+                if (k == STRATEGY_ENUMERATE)
+                        continue;
+                o.corpus = &seed;
+                o.n_corpus = 1;
+                o.corpus_only = true;
+                assert_ok(strategy_new(&o, &s));
+                for (int i = 0; i < 50; i++) {
+                        cleanup_script struct script *again = NULL;
+                        struct strategy_input input;
+                        double score, seconds;
+                        unsigned version;
+
+                        assert_ok(strategy_next(s, i, &input));
+                        assert_ok(script_read(input.text, &(struct script_options){.dialect = DIALECT_2_6, .is_strict = true},
+                                              &again));
+                        ck_assert(!strstr(input.text.data, "str."));
+                        while (strategy_step(s, input.id, &version, &seconds))
+                                strategy_ran(s, input.id, version, &(struct outcome){0.1, VERDICT_SAT});
+                        ck_assert(!strategy_finish(s, input.id, i, &score));
+                }
+        }
+}
+END_TEST
+
+START_TEST(test_refuses)
+{
+        struct strategy_options o = options_of(STRATEGY_SOLVERFS, 1);
+        struct strategy *s = NULL;
+        enum strategy_kind kind;
+
+        o.versions = 1;
+        assert_error(strategy_new(&o, &s), EINVAL);
+        o = options_of(STRATEGY_SOLVERFS, 1);
+        o.threshold = 20;
+        assert_error(strategy_new(&o, &s), EINVAL);
+        o.threshold = 0;
+        assert_error(strategy_new(&o, &s), EINVAL);
+        o = options_of(STRATEGY_SOLVERFS, 1);
+        o.corpus_only = true;
+        assert_error(strategy_new(&o, &s), EINVAL);
+        assert_error(strategy_parse("luck", &kind), EINVAL);
+        ck_assert_ptr_nonnull(strstr(error_message(-EINVAL), "sprfinder-no-dtw"));
+        assert_ok(strategy_parse("enumerate", &kind));
+        ck_assert_int_eq(kind, STRATEGY_ENUMERATE);
+        ck_assert_ptr_null(s);
+}
+END_TEST
+
+SUITE_TIMEOUT("strategy", 120, test_decisions_repeat, test_causes_are_found, test_every_version_runs_when_asked, test_candidates,
+              test_several_under_way, test_corpus_of_another_theory, test_refuses)
