@@ -1,5 +1,5 @@
 /* solverfs build: builds commits, or says what is known of their builds. */
-#include "batch.h"
+#include "ask.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -78,10 +78,11 @@ static json_t *record_json(const struct building *b, const char *commit, const s
                                                          record->outputs[i].executable));
         }
         git_oid_tostr(built, sizeof(built), &record->commit);
-        return json_pack("{s:s, s:s, s:b, s:b, s:s?, s:s, s:I, s:f, s:f, s:I, s:o, s:o, s:s?}", "solver", b->solver->recipe->name, "commit",
-                         commit, "ok", record->ok, "clean", record->clean, "reason", record->reason, "built_from", built,
-                         "started", (json_int_t)record->started, "time", (double)record->duration_ns / 1e9, "cputime",
-                         (double)record->cpu_ns / 1e9, "memory", (json_int_t)record->memory, "outputs", outputs, "programs", programs, "differs", record->differs);
+        return json_pack("{s:s, s:s, s:b, s:b, s:s?, s:s, s:I, s:f, s:f, s:I, s:o, s:o, s:s?}", "solver", b->solver->recipe->name,
+                         "commit", commit, "ok", record->ok, "clean", record->clean, "reason", record->reason, "built_from",
+                         built, "started", (json_int_t)record->started, "time", (double)record->duration_ns / 1e9, "cputime",
+                         (double)record->cpu_ns / 1e9, "memory", (json_int_t)record->memory, "outputs", outputs, "programs",
+                         programs, "differs", record->differs);
 }
 
 static void show_record(const struct building *b, const char *commit, const struct build_record *record, struct buffer *to)
@@ -229,14 +230,14 @@ static int run_batch(struct building *b, int signals)
         if (!b->json && !b->log)
                 table_heading(&heading, columns, ARRAY_SIZE(columns));
         output_write(&heading);
-        r = batch_run(&(struct batch){.engine = e,
-                                      .n = b->revisions.n,
-                                      .again = b->again,
-                                      .title = "build",
-                                      .signals = signals,
-                                      .make = make,
-                                      .answered = answered,
-                                      .user = b});
+        r = command_ask(&(struct command_asking){.engine = e,
+                                                 .n = b->revisions.n,
+                                                 .again = b->again,
+                                                 .title = "build",
+                                                 .signals = signals,
+                                                 .make = make,
+                                                 .answered = answered,
+                                                 .user = b});
         if (r < 0)
                 return fail(r);
         if (b->output && b->status == STATUS_OK)
@@ -255,8 +256,8 @@ int cmd_build(int argc, char **argv)
         static const char doc[] = "Build commits, unless they are built already. Prints for each: commit, ok or failed, seconds, "
                                   "the program's size, "
                                   "clean or incremental, why it failed or that it is not reproducible.\v"
-                                  "REV is whatever git rev-parse takes, or A..B: the commits on B's first-parent line that are "
-                                  "not on A's, oldest first. Exit "
+                                  "REV is whatever git rev-parse takes; A..B: the commits on B's first-parent line that are "
+                                  "not on A's, oldest first; or a pattern over tags, in the order of the history: 'z3-4.*'. Exit "
                                   "status 1 when a commit cannot be built.";
         cleanup_workspace struct workspace *w = NULL;
         cleanup_solver struct solver *s = NULL;
@@ -275,7 +276,7 @@ int cmd_build(int argc, char **argv)
         if (r == STATUS_OK)
                 r = command_revisions(s, b.words, b.n_words, &b.revisions);
         if (r == STATUS_OK && b.output && b.revisions.n != 1) {
-                complain("--output goes with one commit, and these are %zu", b.revisions.n);
+                complain("--output takes exactly one commit; %zu given", b.revisions.n);
                 r = STATUS_USAGE;
         }
         if (r == STATUS_OK)

@@ -284,7 +284,7 @@ int cmd_case_list(int argc, char **argv)
                 "its sha256, name.\v"
                 "In names, control bytes, backslashes and what is no UTF-8 are written as \\t, \\n, \\\\ and \\xNN.";
         cleanup_workspace struct workspace *w = NULL;
-        cleanup_selection struct selection s = {0};
+        cleanup_case_selection struct case_selection s = {0};
         char every[] = "all", *all[] = {every};
         struct words o = {0};
         int r;
@@ -309,7 +309,7 @@ int cmd_case_remove(int argc, char **argv)
                 "Take cases out of listings. What was measured on them stays, their ids are not used again, and adding "
                 "the same bytes brings them back.";
         cleanup_workspace struct workspace *w = NULL;
-        cleanup_selection struct selection s = {0};
+        cleanup_case_selection struct case_selection s = {0};
         struct words o = {0};
         int r;
 

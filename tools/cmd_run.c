@@ -1,12 +1,15 @@
 /* solverfs run: measures commits on cases, or says what is known. */
-#include "batch.h"
+#include "ask.h"
 #include "core/run/cell_file.h"
 #include "words.h"
 
+#define COLUMNS_ALWAYS 8
+#define COLUMNS_MOST   10
+
 struct running {
         /* options */
-        const char *solver_name, *revision;
-        char **words;
+        const char *solver_name;
+        char **words; /* REV... CASE... */
         size_t n_words;
         bool json, again, print, has_seed;
         enum cell_file file; /* to print */
@@ -15,14 +18,19 @@ struct running {
         struct workspace *workspace;
         struct solver *solver;
         struct revisions revisions;
-        struct selection cases;
+        struct case_selection cases;
+        size_t n_revisions; /* words of those */
         int status;
         size_t n_wrong;
         bool *unbuildable; /* [revisions.n] told once for each */
+        struct column columns[COLUMNS_MOST];
+        size_t n_columns;
+        struct buffer *subjects; /* [revisions.n] when there is such a column; filled when first shown */
 };
 
-static const struct column columns[] = {{"CASE", 6, true},    {"RESULT", 11, false}, {"TIME", 12, true},  {"CPUTIME", 12, true},
-                                        {"MEMORY", 12, true}, {"COMMIT", 12, false}, {"CHECK", 7, false}, {"NAME", 0, false}};
+static const struct column always[COLUMNS_ALWAYS] = {{"CASE", 6, true},     {"RESULT", 11, false}, {"TIME", 12, true},
+                                                     {"CPUTIME", 12, true}, {"MEMORY", 12, true},  {"COMMIT", 12, false},
+                                                     {"CHECK", 7, false},   {"NAME", 24, false}};
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
@@ -55,19 +63,38 @@ static error_t parse(int key, char *arg, struct argp_state *state)
                 return 0;
         case ARGP_KEY_ARGS:
                 o->solver_name = state->argv[state->next];
-                o->revision = state->next + 1 < state->argc ? state->argv[state->next + 1] : NULL;
-                o->words = state->argv + state->next + 2;
-                o->n_words = state->next + 2 < state->argc ? (size_t)(state->argc - state->next - 2) : 0;
+                o->words = state->argv + state->next + 1;
+                o->n_words = (size_t)(state->argc - state->next - 1);
                 return 0;
         case ARGP_KEY_END:
-                if (o->n_words == 0)
-                        argp_error(state, "expected SOLVER REV CASE...; CASE may be 'all'");
+                if (o->n_words < 2)
+                        argp_error(state, "expected SOLVER REV... CASE...; CASE may be 'all'");
                 if (o->json && o->print)
                         argp_error(state, "--json and --print exclude each other");
                 return 0;
         default:
                 return ARGP_ERR_UNKNOWN;
         }
+}
+
+static bool has_effort(const struct running *o)
+{
+        return o->solver->recipe->effort[0];
+}
+
+/* The first eight are always there, in these places. */
+static int choose_columns(struct running *o)
+{
+        memcpy(o->columns, always, sizeof(always));
+        o->n_columns = COLUMNS_ALWAYS;
+        if (has_effort(o))
+                o->columns[o->n_columns++] = (struct column){"EFFORT", 12, true};
+        if (o->revisions.n > 1) {
+                o->subjects = calloc(o->revisions.n, sizeof(*o->subjects));
+                o->columns[o->n_columns++] = (struct column){"SUBJECT", 0, false};
+                return o->subjects ? 0 : -ENOMEM;
+        }
+        return 0;
 }
 
 static void worse(struct running *o, int status)
@@ -133,8 +160,36 @@ static const char *category(const struct cell *cell, const struct fact *f)
         return answered && f->verdict == cell->info->status ? "correct" : "-";
 }
 
-static void add_row(const struct cell *cell, const char *commit, const struct fact *f, struct buffer *to)
+/* What the solver says of its effort, by the first of the recipe's patterns; "-" when it said nothing. */
+static void add_effort(const struct fact *f, struct buffer *to)
 {
+        json_t *run = f ? json_loadb(f->json.data ? f->json.data : "", f->json.size, 0, NULL) : NULL;
+        const json_t *first = json_object_iter_value(json_object_iter(json_object_get(run, "effort")));
+
+        if (json_is_integer(first))
+                buffer_addf(to, "%lld", (long long)json_integer_value(first));
+        else if (json_is_real(first))
+                buffer_addf(to, "%.17g", json_real_value(first));
+        else
+                buffer_adds(to, "-");
+        json_decref(run);
+}
+
+static const char *subject_of(struct running *o, size_t revision)
+{
+        struct buffer *b = &o->subjects[revision];
+
+        if (!b->data)
+                commit_subject(o->solver, o->revisions.list[revision], b);
+        return b->data ? b->data : "";
+}
+
+static void add_row(struct running *o, size_t i, const struct cell *cell, const char *commit, const struct fact *f,
+                    struct buffer *to)
+{
+        const char *cells[COLUMNS_MOST];
+        cleanup_buffer struct buffer effort = {0};
+        size_t n = COLUMNS_ALWAYS;
         cleanup_free char *name = printable(cell->info->name);
         cleanup_buffer struct buffer results = {0};
         char id[16], wall[32] = "-", cpu[32] = "-", memory[24] = "-";
@@ -148,10 +203,17 @@ static void add_row(const struct cell *cell, const char *commit, const struct fa
                 snprintf(memory, sizeof(memory), "%llu", (unsigned long long)f->memory);
         }
         cell_results(f, &results);
-        to->failed |= results.failed;
+        memcpy(cells, ((const char *[]){id, results.data, wall, cpu, memory, abbreviated, category(cell, f), name}),
+               COLUMNS_ALWAYS * sizeof(*cells));
+        if (has_effort(o)) {
+                add_effort(f, &effort);
+                cells[n++] = effort.data;
+        }
+        if (o->subjects)
+                cells[n++] = subject_of(o, i / o->cases.n);
+        to->failed |= results.failed || effort.failed;
         if (!to->failed)
-                table_row(to, columns, ARRAY_SIZE(columns),
-                          (const char *[]){id, results.data, wall, cpu, memory, abbreviated, category(cell, f), name});
+                table_row(to, o->columns, n, cells);
 }
 
 static void tell_wrong(struct running *o, const struct cell *cell, const char *commit, const struct fact *f)
@@ -193,7 +255,7 @@ static void answered(void *user, size_t i, int r, struct value *v, const char *r
         if (o->json)
                 json_row(to, answer_json(o, &cell, commit, run->fact, run->build));
         else if (!o->print)
-                add_row(&cell, commit, run->fact, to);
+                add_row(o, i, &cell, commit, run->fact, to);
         else
                 cell_file_print(run->fact, o->file, to);
         if (!run->fact)
@@ -204,25 +266,15 @@ static void answered(void *user, size_t i, int r, struct value *v, const char *r
 
 /* -- the command ------------------------------------------------------------------------------------------------ */
 
-/* A word for one case, not for what is there. */
-static bool is_single(const char *word)
-{
-        const char *dash = strchr(word, '-');
-        size_t n = strlen(word);
-
-        return strcmp(word, "all") != 0 && !strpbrk(word, "*?[") && (n == 0 || word[n - 1] != '/') &&
-               !(dash && strspn(word, "0123456789-") == n);
-}
-
 /* Who names a case that the solver does not take is told so, and by the status. */
 static void refuse_named(struct running *o)
 {
-        for (size_t i = 0; i < o->n_words; i++) {
-                struct selection one = {0};
+        for (size_t i = o->n_revisions; i < o->n_words; i++) {
+                cleanup_case_selection struct case_selection one = {0};
 
-                if (!is_single(o->words[i]))
+                if (!case_word_is_single(o->words[i]))
                         continue;
-                if (command_cases(o->workspace, &o->words[i], 1, &one) == STATUS_OK && one.n == 1 &&
+                if (cases_select(o->workspace, &o->words[i], 1, &one) == 0 && one.n == 1 &&
                     one.list[0]->format != o->solver->recipe->format) {
                         cleanup_free char *name = printable(one.list[0]->name);
 
@@ -230,7 +282,6 @@ static void refuse_named(struct running *o)
                                  o->solver->recipe->format == FORMAT_CNF ? "DIMACS" : "SMT-LIB", o->solver->recipe->name);
                         worse(o, STATUS_FAILED);
                 }
-                selection_done(&one);
         }
 }
 
@@ -238,7 +289,7 @@ static void refuse_named(struct running *o)
 static void keep_format(struct running *o)
 {
         const struct recipe *recipe = o->solver->recipe;
-        struct selection *s = &o->cases;
+        struct case_selection *s = &o->cases;
         size_t kept = 0;
 
         for (size_t i = 0; i < s->n; i++)
@@ -266,16 +317,16 @@ static int run_batch(struct running *o, int signals)
         if (r != STATUS_OK)
                 return r;
         if (!o->json && !o->print)
-                table_heading(&heading, columns, ARRAY_SIZE(columns));
+                table_heading(&heading, o->columns, o->n_columns);
         output_write(&heading);
-        r = batch_run(&(struct batch){.engine = e,
-                                      .n = o->revisions.n * o->cases.n,
-                                      .again = o->again,
-                                      .title = "run",
-                                      .signals = signals,
-                                      .make = make,
-                                      .answered = answered,
-                                      .user = o});
+        r = command_ask(&(struct command_asking){.engine = e,
+                                                 .n = o->revisions.n * o->cases.n,
+                                                 .again = o->again,
+                                                 .title = "run",
+                                                 .signals = signals,
+                                                 .make = make,
+                                                 .answered = answered,
+                                                 .user = o});
         if (o->n_wrong > 1)
                 alarm_line("%zu WRONG ANSWERS in all", o->n_wrong);
         return r < 0 ? fail(r) : o->status;
@@ -291,23 +342,29 @@ int cmd_run(int argc, char **argv)
                 {"print", 'p', "FILE", 0,
                  "Print only what this file of the mount holds: time, cputime, memory, result, stdout, stderr, run.json", 0},
                 {0}};
-        static const char doc[] = "Measure a commit on cases, unless that is known already. Prints for each: case, result, time, "
-                                  "cputime (seconds), "
-                                  "memory (bytes), commit, correct or WRONG (- where the case does not say), name.\v"
-                                  "CASE is an id, a name, a prefix of a sha256 (four digits or more), or a file with the same "
-                                  "bytes; for several: 3-17 (ids), "
-                                  "'QF_S/*.smt2' (a pattern over names), QF_S/ (what is below it), a set (see set add), all.\n"
-                                  "REV is whatever git rev-parse takes, or A..B: the commits on B's first-parent line that are "
-                                  "not on A's, oldest first.\n"
-                                  "An answer that contradicts the case's own :status is told on standard error, and the exit "
-                                  "status is 1; so it is when the "
-                                  "commit cannot be built. A timeout is an answer like any other: status 0.";
+        static const char doc[] =
+                "Measure commits on cases, unless that is known already. Prints for each: case, result, time, cputime (seconds), "
+                "memory (bytes), commit, correct or WRONG (- where the case does not say), name; the solver's own count of its "
+                "effort where the recipe has a pattern for it; with several commits, the first line of the commit's message.\v"
+                "REV is whatever git rev-parse takes; A..B: the commits on B's first-parent line that are not on A's, oldest "
+                "first; or a pattern over tags, in the order of the history: 'z3-4.*'.\n"
+                "CASE is an id, a name, a prefix of a sha256 (four digits or more), or a file with the same bytes; for several: "
+                "3-17 (ids), 'QF_S/*.smt2' (a pattern over names), QF_S/ (what is below it), a set (see set add), all. The cases "
+                "begin with the first "
+                "word, behind the first REV, that names one.\n"
+                "An answer that contradicts the case's own :status is reported on standard error, and the exit status is 1; so "
+                "it "
+                "is when a commit cannot be built. A timeout is an answer like any other: status 0.\n"
+                "\n"
+                "  solverfs run kissat HEAD all\n"
+                "  solverfs run z3 z3-4.8.8 z3-4.8.17 7-12\n"
+                "  solverfs run z3 'z3-4.*' QF_S/ --timeout 5s";
         cleanup_workspace struct workspace *w = NULL;
         cleanup_solver struct solver *s = NULL;
         struct running o = {0};
         int signals, r;
 
-        command_parse(&(struct argp){options, parse, "SOLVER REV CASE...", doc}, argc, argv, &o);
+        command_parse(&(struct argp){options, parse, "SOLVER REV... CASE...", doc}, argc, argv, &o);
         signals = command_signals();
         if (signals < 0)
                 return fail(signals);
@@ -321,16 +378,17 @@ int cmd_run(int argc, char **argv)
                 r = STATUS_USAGE;
         }
         if (r == STATUS_OK)
-                r = command_revisions(s, (char *const[]){(char *)o.revision}, 1, &o.revisions);
-        if (r == STATUS_OK)
-                r = command_cases(w, o.words, o.n_words, &o.cases);
+                r = command_revisions_and_cases(w, s, o.words, o.n_words, &o.n_revisions, &o.revisions, &o.cases);
         if (r == STATUS_OK) {
                 keep_format(&o);
                 o.unbuildable = calloc(o.revisions.n + 1, sizeof(*o.unbuildable));
-                r = o.unbuildable ? run_batch(&o, signals) : fail(-ENOMEM);
+                r = o.unbuildable && choose_columns(&o) == 0 ? run_batch(&o, signals) : fail(-ENOMEM);
         }
+        for (size_t i = 0; o.subjects && i < o.revisions.n; i++)
+                buffer_done(&o.subjects[i]);
+        free(o.subjects);
         free(o.unbuildable);
-        selection_done(&o.cases);
+        case_selection_done(&o.cases);
         revisions_done(&o.revisions);
         close(signals);
         return r;

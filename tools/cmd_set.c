@@ -43,7 +43,7 @@ static error_t parse_name_and_cases(int key, char *arg, struct argp_state *state
 /* The ids of the cases that words name; free(). */
 static int choose_ids(struct workspace *w, char *const *words, size_t n, uint32_t **ret, size_t *ret_n)
 {
-        cleanup_selection struct selection s = {0};
+        cleanup_case_selection struct case_selection s = {0};
         int r = command_cases(w, words, n, &s);
 
         if (r != STATUS_OK)

@@ -29,7 +29,7 @@ static const struct command commands[] = {
         {"mount", "DIR", "mount the store", cmd_mount},
         {"unmount", "DIR", "unmount it and wait until it is gone", cmd_unmount},
         {"build", "SOLVER REV...", "build commits", cmd_build},
-        {"run", "SOLVER REV CASE...", "measure commits on cases", cmd_run},
+        {"run", "SOLVER REV... CASE...", "measure commits on cases", cmd_run},
         {"status", "", "show what runs and what waits", cmd_status},
         {"fsck", "", "check the whole store and repair it", cmd_fsck},
         {"gc", "", "free disk space; never drops a measurement", cmd_gc},
@@ -42,8 +42,8 @@ static const char top_end[] =
         "\n"
         "SOLVER is a name from 'solverfs solver list'. REV is whatever git rev-parse takes: a commit, a prefix of four digits or "
         "more, "
-        "a tag, a branch, HEAD~3; A..B stands for a range. CASE is an id, a name, a prefix of a sha256, a set, 'all', and more: "
-        "see "
+        "a tag, a branch, HEAD~3; A..B stands for a range, 'v1.*' for the tags it matches. CASE is an id, a name, a prefix of a "
+        "sha256, a set, 'all', and more: see "
         "'solverfs run --help'.\n"
         "\n"
         "Exit status:\n"

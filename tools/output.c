@@ -325,19 +325,40 @@ static void draw_locked(const char *what, uint64_t done, uint64_t total, const c
         out.drawn = true;
 }
 
+void format_left(uint64_t least, uint64_t most, char ret[80])
+{
+        char from[32], to[32];
+
+        ret[0] = '\0';
+        if (most == 0)
+                return;
+        most = MAX(most, NSEC_PER_SEC);
+        format_span(least, from);
+        format_span(most, to);
+        if (least < NSEC_PER_SEC)
+                snprintf(ret, 80, "at most %s left", to);
+        else if (most - least <= most / 5) {
+                format_span((least + most) / 2, to);
+                snprintf(ret, 80, "about %s left", to);
+        } else
+                snprintf(ret, 80, "%s to %s left", from, to);
+}
+
 void progress_show(const char *what, uint64_t done, uint64_t total, uint64_t left)
 {
+        progress_show_range(what, done, total, left, left);
+}
+
+void progress_show_range(const char *what, uint64_t done, uint64_t total, uint64_t least, uint64_t most)
+{
         cleanup_free char *shown = NULL;
-        char span[32], text[48] = "";
+        char text[80];
         uint64_t now = now_ns();
         bool phase;
 
         if (out.quiet)
                 return;
-        if (left > 0) {
-                format_span(left, span);
-                snprintf(text, sizeof(text), "about %s left", span);
-        }
+        format_left(least, most, text);
         shown = printable(what);
         pthread_mutex_lock(&out.lock);
         phase = strncmp(out.what, shown, sizeof(out.what) - 1) != 0;

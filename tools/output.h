@@ -61,6 +61,10 @@ void format_span(uint64_t ns, char ret[32]);
 
 /* What is going on, `done` of `total` (0: unknown), `left` ns still (0: unknown). Cheap: call it as often as you like. */
 void progress_show(const char *what, uint64_t done, uint64_t total, uint64_t left);
+/* The same with a range of what is left; `most` 0: unknown. */
+void progress_show_range(const char *what, uint64_t done, uint64_t total, uint64_t least, uint64_t most);
+/* "about 3m 20s left" when the two are close, "2m 10s to 5m 00s left", "at most 20s left", or "" when nothing is known; for people. */
+void format_left(uint64_t least, uint64_t most, char ret[80]);
 void progress_clear(void); /* takes the bar off the terminal */
 /* For core's functions (struct progress): estimates from how far it came in how long. */
 void output_tell(void *user, const char *what, uint64_t done, uint64_t total);

@@ -1,28 +1,18 @@
-/* What the words of a command line mean: solvers, revisions, cases. */
+/* What the words of a command line mean: solvers, revisions, cases (core/query/select.h has their language). Each function returns a status;
+ * why is said when it is not STATUS_OK. */
 #pragma once
 
 #include "command.h"
+#include "core/query/select.h"
 
-/* Each returns a status; why is said when it is not STATUS_OK. */
 int command_solver(struct workspace *w, const char *name, struct solver **ret);
-
-struct revisions {
-        uint32_t *list; /* commits, in the order asked for, each once */
-        size_t n;
-};
-/* Anything history_resolve() takes, and A..B: the commits on B's first-parent line that are not on A's, oldest first. */
 int command_revisions(struct solver *s, char *const *words, size_t n, struct revisions *ret);
-void revisions_done(struct revisions *r);
-#define cleanup_revisions cleanup(revisions_done)
-
-struct selection {
-        struct case_info **list; /* owns refs */
-        size_t n;
-};
-/* A case by id, name, or a prefix of its sha256 (four digits at least); a file whose bytes it is; several by A-B (ids), by a pattern
- * with * ? [ over names, by FOLDER/ of names, by the name of a set, or `all`. In the order asked for, each once. */
-int command_cases(struct workspace *w, char *const *words, size_t n, struct selection *ret);
-void selection_done(struct selection *s);
-#define cleanup_selection cleanup(selection_done)
+int command_cases(struct workspace *w, char *const *words, size_t n, struct case_selection *ret);
+/* REV... CASE..., two words at least. The first is a revision, the last a case; between them the cases begin with the first word that names
+ * one. *ret_n_revisions: words that are revisions. */
+int command_revisions_and_cases(struct workspace *w, struct solver *s, char *const *words, size_t n, size_t *ret_n_revisions,
+                                struct revisions *ret_revisions, struct case_selection *ret_cases);
 
 void commit_hex(struct solver *s, uint32_t commit, char ret[GIT_OID_HEXSZ + 1]); /* full sha; "?" when it cannot be read */
+/* The first line of its message; "" when it cannot be read. */
+void commit_subject(struct solver *s, uint32_t commit, struct buffer *ret);

@@ -85,9 +85,8 @@ void job_unref(struct job *j)
 {
         if (--j->refs > 0)
                 return;
-        assert(TAILQ_EMPTY(&j->tickets) && TAILQ_EMPTY(&j->waits) && !j->listed && !j->queue);
+        assert(TAILQ_EMPTY(&j->tickets) && TAILQ_EMPTY(&j->waits) && !j->listed && !j->queue && !j->fanout);
         closep(&j->cancel_fd);
-        fanout_free(j->fanout);
         if (j->state && j->query->type->free_state)
                 j->query->type->free_state(j->state);
         query_unref(j->query);
@@ -258,6 +257,7 @@ void job_finish(struct job *j, int r, struct value *v, const char *reason)
         job_dequeue(j);
         job_unabandon(j);
         waits_leave(&j->waits);
+        j->fanout = fanout_free(j->fanout); /* its news hold the job */
         j->stage = STAGE_OVER;
         count_end(j, r, reason);
         TAILQ_CONCAT(&tickets, &j->tickets, link);

@@ -143,6 +143,25 @@ START_TEST(test_index_and_lookups)
 }
 END_TEST
 
+START_TEST(test_order)
+{
+        static const char *const oldest_first[] = {"v1", "v2~1", "v2", "feature/x", "main~1", "main"};
+        cleanup_free uint32_t *place = NULL;
+        uint32_t n;
+
+        make_repository(); /* and a branch that was never merged, begun before the others */
+        shell("cd r && git branch other v1 && git checkout -q other && git commit -q --allow-empty -m other && git checkout -q "
+              "main");
+        begin("r");
+        assert_ok(history_order(history, &place, &n));
+        ck_assert_uint_eq(n, 7);
+        for (uint32_t i = 0; i < ARRAY_SIZE(oldest_first); i++)
+                ck_assert_uint_eq(place[resolve(oldest_first[i])], i);
+        ck_assert_uint_eq(place[resolve("other")], 6);
+        close_history();
+}
+END_TEST
+
 START_TEST(test_refs)
 {
         cleanup(ref_list_unrefp) struct ref_list *l = NULL;
@@ -1095,10 +1114,10 @@ START_TEST(test_damaged_loose_objects)
 }
 END_TEST
 
-SUITE("history", test_damaged_loose_objects, test_index_and_lookups, test_refs, test_revisions_are_git_s, test_head_of_no_branch,
-      test_revisions_refused, test_revisions_at_random, test_names_like_hex, test_ambiguous_prefixes, test_texts,
-      test_too_many_changes, test_dates, test_odd_commits, test_sources, test_sources_that_cannot_be_kept, test_update,
-      test_rewritten_upstream, test_detached_head_moves_on, test_over_the_network, test_branch_becomes_folder,
+SUITE("history", test_damaged_loose_objects, test_index_and_lookups, test_order, test_refs, test_revisions_are_git_s,
+      test_head_of_no_branch, test_revisions_refused, test_revisions_at_random, test_names_like_hex, test_ambiguous_prefixes,
+      test_texts, test_too_many_changes, test_dates, test_odd_commits, test_sources, test_sources_that_cannot_be_kept,
+      test_update, test_rewritten_upstream, test_detached_head_moves_on, test_over_the_network, test_branch_becomes_folder,
       test_clone_sources_that_do_not_work, test_clone_sources_that_work, test_stopped, test_damaged_repository,
       test_foreign_repository, test_odd_ref_names, test_killed_index, test_killed_clone_leaves_nothing_in_the_way, test_snapshot,
       test_snapshot_of_a_sparse_checkout, test_snapshot_ahead_of_the_store, test_snapshot_of_others, test_threads)

@@ -10,7 +10,7 @@ test_that "an unknown command is wrong usage" 'run 2 frobnicate && has err "no c
 test_that "an unknown command of a group is wrong usage" 'run 2 solver frobnicate && has err "no command .solver frobnicate."'
 test_that "a group alone is wrong usage" 'run 2 case && has err "solverfs case --help"'
 test_that "an unknown option is wrong usage" 'run 2 run --frobnicate'
-test_that "a missing argument is wrong usage" 'run 2 run toy HEAD && has err "SOLVER REV CASE"'
+test_that "a missing argument is wrong usage" 'run 2 run toy HEAD && has err "SOLVER REV... CASE"'
 test_that "a bad number is wrong usage" 'run 2 run --seed -1 toy HEAD 1 && has err "number from 0"'
 test_that "a bad duration is wrong usage" 'run 2 run --timeout soon toy HEAD 1 && has err "timeout"'
 test_that "--help lists the commands" 'run 0 --help && has out "solver add NAME REPO" && has out "Exit status" && empty err'
@@ -122,6 +122,10 @@ test_that "build --json" 'run 0 build toy v1 --json && [ "$(python3 -c "import j
 test_that "build --output takes the program out" 'run 0 build toy v1 --output prog && [ -x prog ] && git -C toy cat-file blob v1:toy.sh | cmp - prog'
 test_that "build -q says nothing of what went well" 'run 0 -q build toy v1 && empty err'
 
+test_that "a pattern stands for tags, in the order of the history" 'run 0 build toy "v*" && [ "$(field 1 | tr "\n" " ")" = "$first $last " ] && run 3 build toy "w*" && has err "no tag of toy matches .w[*]."'
+test_that "an empty range says so, and that it is the wrong way round" '
+	run 0 build toy v3..v1 && empty out && has err "v3..v1: no commits in this range; v1..v3 has 2" && run 0 build toy v3..v3 && has err "v3..v3: no commits in this range$"'
+
 # -- run --
 
 test_that "run prints case, result, times, memory, commit, check, name" \
@@ -131,6 +135,16 @@ test_that "a second time it is the same measurement" 'run 0 run toy v1 1 && cmp 
 test_that "several cases come in the order asked for" 'run 0 run toy v1 3 1 5 && [ "$(field 1,2 | tr "\n" " ")" = "3	unsat 1	sat 5	unknown " ]'
 test_that "all passes over what the solver does not take, and says so" 'run 0 run toy v1 1 3 "*.cnf" && [ "$(field 1 | tr "\n" " ")" = "1 3 " ] && has err "1 case passed over"'
 test_that "a case of the wrong format alone is an error" 'run 3 run toy v1 4 && has err DIMACS && ! has err "passed over" && empty out'
+test_that "several revisions: all cases of the first, then of the next, and the subjects" '
+	run 0 run toy v1 v3 1 5 && [ "$(field 1,6,9 | tr "\t\n" "  ")" = "1 ${first:0:12} first 5 ${first:0:12} first 1 ${last:0:12} always sat 5 ${last:0:12} always sat " ]'
+test_that "a range and a pattern of tags, on all" 'run 1 run toy v1..v3 1 && [ "$(field 2,9 | tr "\t\n" "  ")" = "unbuildable broken sat always sat " ] && run 0 run toy "v*" 1 && [ "$(field 9 | tr "\n" " ")" = "first always sat " ]'
+test_that "one revision has no subjects" 'run 0 run toy v1 1 && [ -z "$(field 9)" ]'
+test_that "a word that is neither is refused" 'run 3 run toy v1 nosuch 1 && has err ".nosuch. is no revision of toy, and no case" && empty out && run 3 run toy v1 n.smt2 1 && has err "case add n.smt2"'
+test_that "a column of effort where the recipe has a pattern" '
+	sed -e "s/samples = 1/&\n\teffort = seed ([0-9]+)/" -e "/variant/,\$d" recipes/toy.recipe >counted.recipe &&
+	run 0 solver add counted toy --recipe counted.recipe && run 0 run counted v1 1 --seed 12 && [ "$(field 9)" = 12 ] &&
+	run 0 run counted v1 1 && [ "$(field 9)" = - ] && run 0 run counted v1 v3 1 --seed 12 && [ "$(field 9,10 | tr "\t\n" "  ")" = "12 first 12 always sat " ];
+	r=$?; run 0 solver remove counted; (exit $r)'
 test_that "a wrong answer is loud: standard error, the row, status 1" 'run 1 run toy v3 3 && has err "WRONG ANSWER: toy ${last:0:12} says sat on case 3" && [ "$(field 2,7)" = "sat	WRONG" ]'
 test_that "what cannot be checked is called neither" 'run 0 run toy v1 5 && [ "$(field 2,7)" = "unknown	-" ]'
 test_that "it stays wrong when it is known already" 'run 1 -q run toy v3 3 && has err "WRONG ANSWER"'

@@ -290,7 +290,7 @@ test_that "no recipe: a folder, a fifo, /dev/zero, not there" '
 git -C toy tag a-tree 'HEAD^{tree}' && git -C toy tag a-blob HEAD:toy.sh && run 0 solver update toy -q
 for revision in --help -x - -- 'HEAD^{/(}' '@{u}' '@{-1}' 'HEAD@{yesterday}' a.. ..a 'HEAD...v1' v1..v3..v1 ../../x /etc/passwd . "$(printf 'a%.0s' $(seq 10000))" "$(printf 'HEAD%s' "$(printf '^%.0s' $(seq 9000))")" \
 	:/ :/x HEAD~99999999999 HEAD~4294967295 HEAD~-1 HEAD^99 'HEAD^{tree}' 'HEAD^{}x' 'HEAD^{commit' HEAD: HEAD:toy.sh "$(git -C toy rev-parse HEAD:toy.sh)" "$(git -C toy rev-parse HEAD:toy.sh | cut -c 1-8)" a-tree a-blob \
-	'' ' ' '^HEAD' '~' '*' '%s%n' $'\xff\xfe' 0000000000000000000000000000000000000000; do
+	'' ' ' '^HEAD' '~' '*x' '[' '?' '%s%n' $'\xff\xfe' 0000000000000000000000000000000000000000; do
 	test_that "no revision: $(printf %.20q "$revision")" '
 		run 3 build toy -- "$revision" && sentence . && empty out && run 3 run toy -- "$revision" 1 && sentence . && empty out &&
 		case $mounted$revision in

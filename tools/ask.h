@@ -1,9 +1,9 @@
-/* Asks the engine for many values at once: a bounded number of open tickets, a bar over the whole, results in the order asked for. */
+/* Asks for many values (core/engine/ask.h) and shows how far it is: a bar over the whole with an estimate, results in the order asked for. */
 #pragma once
 
 #include "command.h"
 
-struct batch {
+struct command_asking {
         struct engine *engine;
         size_t n;
         bool again;
@@ -16,5 +16,5 @@ struct batch {
         void *user;
 };
 /* 0 when every item was answered; -EINTR when a signal came first, -EPIPE when standard output broke (output_end() says how): the rest was
- * taken back. */
-int batch_run(const struct batch *b);
+ * taken back. One item is asked for as a person, several as a batch. */
+int command_ask(const struct command_asking *a);

@@ -1,0 +1,425 @@
+#include "core/query/select.h"
+
+#include <ctype.h>
+#include <fcntl.h>
+#include <fnmatch.h>
+#include <sys/stat.h>
+
+/* -- revisions -- */
+
+void revisions_done(struct revisions *r)
+{
+        free(r->list);
+        *r = (struct revisions){0};
+}
+
+/* What was chosen, in order, and which are among it. */
+struct picking {
+        struct solver *solver;
+        struct revisions *chosen;
+        bool *taken; /* by commit number */
+        uint32_t n;
+        struct buffer *notes;
+};
+
+static int pick(struct picking *p, uint32_t commit)
+{
+        if (commit >= p->n) /* indexed since we began */
+                return errorf(-EAGAIN, "the history changed meanwhile: try again");
+        if (!p->taken[commit])
+                p->chosen->list[p->chosen->n++] = commit;
+        p->taken[commit] = true;
+        return 0;
+}
+
+int revision_range(struct solver *s, uint32_t from, uint32_t to, struct revisions *ret)
+{
+        cleanup_free uint32_t *line = NULL, *other = NULL;
+        size_t n, n_other, shared = 0;
+        int r = history_line(s->history, from, &other, &n_other);
+
+        if (r == 0)
+                r = history_line(s->history, to, &line, &n);
+        if (r < 0)
+                return r;
+        while (shared < n_other && shared < n && other[shared] == line[shared]) /* both end in their roots */
+                shared++;
+        memmove(line, line + shared, (n - shared) * sizeof(*line));
+        *ret = (struct revisions){.list = steal_pointer(line), .n = n - shared};
+        return 0;
+}
+
+static int resolve(struct solver *s, const char *word, uint32_t *ret)
+{
+        int r = history_resolve(s->history, word, ret);
+
+        /* Whatever is wrong with it, there is no such revision; but a store that fails is another matter. */
+        return r == -EINVAL ? errorf(-ENOENT, "%s", error_message(r)) : r;
+}
+
+/* A range the wrong way round is the commonest reason for an empty one. */
+static int note_empty(struct picking *p, const char *word, const char *from, const char *to, uint32_t a, uint32_t b)
+{
+        cleanup_revisions struct revisions turned = {0};
+        int r = revision_range(p->solver, b, a, &turned);
+
+        if (r == 0 && turned.n > 0)
+                buffer_addf(p->notes, "%s: no commits in this range; %s..%s has %zu\n", word, to, from, turned.n);
+        else if (r == 0)
+                buffer_addf(p->notes, "%s: no commits in this range\n", word);
+        return r;
+}
+
+/* A..B; an end left out is HEAD. */
+static int pick_range(struct picking *p, const char *word, const char *dots)
+{
+        cleanup_free char *before = strndup(word, (size_t)(dots - word));
+        cleanup_revisions struct revisions range = {0};
+        const char *from = before && *before ? before : "HEAD", *to = dots[2] ? dots + 2 : "HEAD";
+        uint32_t a, b;
+        int r;
+
+        if (!before)
+                return -ENOMEM;
+        if (dots[2] == '.')
+                return errorf(-ENOENT, "no revision '%s': A...B is not a range here; A..B is", word);
+        r = resolve(p->solver, from, &a);
+        if (r == 0)
+                r = resolve(p->solver, to, &b);
+        if (r == 0)
+                r = revision_range(p->solver, a, b, &range);
+        if (r == 0 && range.n == 0 && p->notes)
+                r = note_empty(p, word, from, to, a, b);
+        for (size_t i = 0; r == 0 && i < range.n; i++)
+                r = pick(p, range.list[i]);
+        return r;
+}
+
+static int by_place(const void *a, const void *b, void *places)
+{
+        const uint32_t *place = places, x = place[*(const uint32_t *)a], y = place[*(const uint32_t *)b];
+
+        return x < y ? -1 : x > y;
+}
+
+/* Tags whose names a pattern fits, in the order of the history. */
+static int pick_tags(struct picking *p, const char *pattern)
+{
+        cleanup(ref_list_unrefp) struct ref_list *refs = NULL;
+        cleanup_free uint32_t *places = NULL, *list = NULL;
+        uint32_t n_places;
+        size_t n = 0;
+        int r = history_refs(p->solver->history, &refs);
+
+        if (r == 0)
+                r = history_order(p->solver->history, &places, &n_places);
+        for (size_t i = 0; r == 0 && i < refs->n; i++) {
+                if (refs->list[i].kind != REF_TAG || refs->list[i].commit >= n_places ||
+                    fnmatch(pattern, refs->list[i].name, 0) != 0)
+                        continue;
+                r = list_grow(list, n);
+                if (r == 0)
+                        list[n++] = refs->list[i].commit;
+        }
+        if (r == 0 && n == 0)
+                r = errorf(-ENOENT, "no tag of %s matches '%s'", p->solver->recipe->name, pattern);
+        if (r == 0)
+                qsort_r(list, n, sizeof(*list), by_place, places);
+        for (size_t i = 0; r == 0 && i < n; i++)
+                r = pick(p, list[i]);
+        return r;
+}
+
+static int pick_word(struct picking *p, const char *word)
+{
+        const char *dots = strstr(word, "..");
+        uint32_t commit;
+        int r;
+
+        if (dots)
+                return pick_range(p, word, dots);
+        r = resolve(p->solver, word, &commit);
+        if (r == 0)
+                return pick(p, commit);
+        return r == -ENOENT && strpbrk(word, "*?[") ? pick_tags(p, word) : r;
+}
+
+int revisions_select(struct solver *s, char *const *words, size_t n, struct revisions *ret, struct buffer *notes)
+{
+        struct picking p = {.solver = s, .chosen = ret, .n = history_count(s->history), .notes = notes};
+        int r = 0;
+
+        p.taken = calloc(p.n + 1, sizeof(*p.taken));
+        ret->list = calloc(p.n + 1, sizeof(*ret->list));
+        if (!p.taken || !ret->list)
+                r = -ENOMEM;
+        for (size_t i = 0; i < n && r == 0; i++)
+                r = pick_word(&p, words[i]);
+        free(p.taken);
+        return r;
+}
+
+/* -- cases -- */
+
+void case_selection_done(struct case_selection *s)
+{
+        for (size_t i = 0; i < s->n; i++)
+                case_info_unref(s->list[i]);
+        free(s->list);
+        *s = (struct case_selection){0};
+}
+
+/* Every case there is, read once when a word is about many. */
+struct choosing {
+        struct cases *cases;
+        struct sets *sets;
+        struct case_selection all;
+        bool loaded;
+        struct case_selection *chosen;
+        uint8_t *taken; /* a bit for each id chosen; ids to 8 * taken_size */
+        size_t taken_size;
+};
+
+static int load_all(struct choosing *c)
+{
+        cleanup_free uint32_t *ids = NULL;
+        size_t n;
+        int r;
+
+        if (c->loaded)
+                return 0;
+        r = cases_list(c->cases, &ids, &n);
+        if (r < 0)
+                return r;
+        c->all.list = calloc(MAX(n, (size_t)1), sizeof(*c->all.list));
+        if (!c->all.list)
+                return -ENOMEM;
+        for (size_t i = 0; i < n; i++) {
+                r = cases_get(c->cases, ids[i], &c->all.list[c->all.n]);
+                if (r == -ENOENT) /* removed meanwhile */
+                        continue;
+                if (r < 0)
+                        return r;
+                c->all.n++;
+        }
+        c->loaded = true;
+        return 0;
+}
+
+static int choose(struct choosing *c, struct case_info *info)
+{
+        struct case_selection *s = c->chosen;
+        size_t byte = info->id / 8;
+
+        if (byte >= c->taken_size) {
+                size_t size = MAX(byte + 1, 2 * c->taken_size);
+                uint8_t *taken = realloc(c->taken, size);
+
+                if (!taken)
+                        return -ENOMEM;
+                memset(taken + c->taken_size, 0, size - c->taken_size);
+                c->taken = taken;
+                c->taken_size = size;
+        }
+        if (c->taken[byte] & 1u << info->id % 8)
+                return 0;
+        if (list_grow(s->list, s->n) < 0)
+                return -ENOMEM;
+        s->list[s->n++] = case_info_ref(info);
+        c->taken[byte] |= (uint8_t)(1u << info->id % 8);
+        return 0;
+}
+
+typedef bool (*match_fn)(const struct case_info *info, const void *with);
+
+static int choose_matching(struct choosing *c, match_fn match, const void *with, size_t *ret_n)
+{
+        int r = load_all(c);
+
+        *ret_n = 0;
+        for (size_t i = 0; i < c->all.n && r == 0; i++)
+                if (match(c->all.list[i], with)) {
+                        r = choose(c, c->all.list[i]);
+                        (*ret_n)++;
+                }
+        return r;
+}
+
+static bool match_any(const struct case_info *info, const void *with)
+{
+        return true;
+}
+
+static bool match_range(const struct case_info *info, const void *with)
+{
+        const uint32_t *range = with;
+
+        return info->id >= range[0] && info->id <= range[1];
+}
+
+static bool match_pattern(const struct case_info *info, const void *with)
+{
+        return fnmatch(with, info->name, 0) == 0;
+}
+
+static bool match_folder(const struct case_info *info, const void *with)
+{
+        return strncmp(info->name, with, strlen(with)) == 0;
+}
+
+static bool match_digest(const struct case_info *info, const void *with)
+{
+        char hex[DIGEST_HEX_SIZE];
+
+        digest_hex(&info->sha256, hex);
+        return strncasecmp(hex, with, strlen(with)) == 0;
+}
+
+static bool all_of(const char *word, int (*is)(int))
+{
+        if (*word == '\0')
+                return false;
+        for (; *word; word++)
+                if (!is((unsigned char)*word))
+                        return false;
+        return true;
+}
+
+static bool parse_range(const char *word, uint32_t ret[2])
+{
+        char *end;
+        unsigned long a, b;
+
+        if (!isdigit((unsigned char)*word))
+                return false;
+        errno = 0;
+        a = strtoul(word, &end, 10);
+        if (*end != '-' || !isdigit((unsigned char)end[1]))
+                return false;
+        b = strtoul(end + 1, &end, 10);
+        if (*end || errno != 0 || a > b || b > UINT32_MAX)
+                return false;
+        ret[0] = (uint32_t)a;
+        ret[1] = (uint32_t)b;
+        return true;
+}
+
+/* One case by what is its alone: id, name, or the bytes of a file. */
+static int find_one(struct choosing *c, const char *word, struct case_info **ret)
+{
+        int r = -ENOENT;
+
+        if (all_of(word, isdigit) && strlen(word) < 10) {
+                r = cases_get(c->cases, (uint32_t)strtoul(word, NULL, 10), ret);
+                if (r == 0 && (*ret)->removed) {
+                        *ret = case_info_unref(*ret);
+                        r = -ENOENT;
+                }
+        }
+        return r == -ENOENT ? cases_find(c->cases, word, ret) : r;
+}
+
+static int find_by_file(struct choosing *c, const char *word, struct case_info **ret)
+{
+        cleanup_close int fd = open(word, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+        struct digest d;
+        struct stat st;
+        uint64_t size;
+        int r;
+
+        if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || digest_of_fd(fd, &d, &size) < 0)
+                return errorf(-ENOENT, "no case '%s': 'solverfs case list' shows what there is", word);
+        r = cases_find_digest(c->cases, &d, ret);
+        if (r == 0 && (*ret)->removed) {
+                *ret = case_info_unref(*ret);
+                r = -ENOENT;
+        }
+        return r == -ENOENT ? errorf(r, "%s is not a case yet: add it with 'solverfs case add %s'", word, word) : r;
+}
+
+/* What is in a set and in no listing is left out. */
+static int choose_set(struct choosing *c, const char *word, bool *ret_is_one)
+{
+        cleanup(case_set_unrefp) struct case_set *set = NULL;
+        size_t shown = 0;
+        int r = sets_get(c->sets, word, &set);
+
+        *ret_is_one = r == 0;
+        for (size_t i = 0; r == 0 && i < set->n; i++) {
+                cleanup(case_info_unrefp) struct case_info *info = NULL;
+
+                if (cases_get(c->cases, set->ids[i], &info) < 0 || info->removed)
+                        continue;
+                r = choose(c, info);
+                shown++;
+        }
+        if (r == 0 && shown == 0)
+                return errorf(-ENOENT, "there are no cases in the set '%s': add some with 'solverfs set add %s CASE...'", word,
+                              word);
+        return r;
+}
+
+static int choose_word(struct choosing *c, const char *word)
+{
+        struct case_info *info = NULL;
+        size_t n = 0, folder = strlen(word);
+        uint32_t range[2];
+        bool is_set;
+        int r = find_one(c, word, &info);
+
+        if (r == 0) {
+                r = choose(c, info);
+                case_info_unref(info);
+                return r;
+        }
+        if (r != -ENOENT)
+                return r;
+        if (strcmp(word, "all") == 0)
+                return choose_matching(c, match_any, NULL, &n);
+        r = choose_set(c, word, &is_set);
+        if (is_set || r != -ENOENT)
+                return r;
+        if (parse_range(word, range))
+                r = choose_matching(c, match_range, range, &n);
+        else if (strpbrk(word, "*?["))
+                r = choose_matching(c, match_pattern, word, &n);
+        else if (folder > 1 && word[folder - 1] == '/')
+                r = choose_matching(c, match_folder, word, &n);
+        else if (all_of(word, isxdigit) && folder >= 4 && folder <= 64) {
+                r = choose_matching(c, match_digest, word, &n);
+                if (r == 0 && n > 1)
+                        return errorf(-ENOTUNIQ, "case '%s' is ambiguous: %zu sha256 sums begin so; give more digits", word, n);
+        } else
+                r = 0;
+        if (r < 0 || n > 0)
+                return r;
+        r = find_by_file(c, word, &info);
+        if (r == 0) {
+                r = choose(c, info);
+                case_info_unref(info);
+        }
+        return r;
+}
+
+int cases_select(struct workspace *w, char *const *words, size_t n, struct case_selection *ret)
+{
+        struct choosing c = {.cases = workspace_cases(w), .sets = workspace_sets(w), .chosen = ret};
+        int r = 0;
+
+        for (size_t i = 0; i < n && r == 0; i++)
+                r = choose_word(&c, words[i]);
+        case_selection_done(&c.all);
+        free(c.taken);
+        if (r == 0 && ret->n == 0 && n > 0)
+                r = errorf(-ENOENT, "the store has no cases yet: add some with 'solverfs case add FILE'");
+        return r;
+}
+
+bool case_word_is_single(const char *word)
+{
+        const char *dash = strchr(word, '-');
+        size_t n = strlen(word);
+
+        return strcmp(word, "all") != 0 && !strpbrk(word, "*?[") && (n == 0 || word[n - 1] != '/') &&
+               !(dash && strspn(word, "0123456789-") == n);
+}

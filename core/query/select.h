@@ -1,0 +1,43 @@
+/* Which commits, and which cases: the words a person chooses them by, for commands, campaigns, comparisons and portfolios alike.
+ *
+ *     cleanup_revisions struct revisions revisions = {0};
+ *     cleanup_case_selection struct case_selection cases = {0};
+ *     r = revisions_select(solver, (char *[]){"v1.0..v2.0", "HEAD"}, 2, &revisions, NULL);
+ *     if (r == 0)
+ *             r = cases_select(w, (char *[]){"QF_S/", "17"}, 2, &cases);
+ *
+ * Both keep the order of the words and name nothing twice. After an error, too, *ret is to be given to its ..._done(). */
+#pragma once
+
+#include "core/query/workspace.h"
+
+/* -- revisions -- */
+
+struct revisions {
+        uint32_t *list; /* commit numbers */
+        size_t n;
+};
+void revisions_done(struct revisions *r);
+#define cleanup_revisions cleanup(revisions_done)
+
+/* A word is anything history_resolve() takes; A..B, the commits on B's first-parent line that are not on A's, oldest first (an end left out is
+ * HEAD); or, when it is no revision, a pattern with * ? [ over the names of tags, in the order of the history (history_order()). -ENOENT, -ENOTUNIQ.
+ * A range may be empty: `notes` (may be NULL) gets a line that says so, and whether it has commits the other way round. */
+int revisions_select(struct solver *s, char *const *words, size_t n, struct revisions *ret, struct buffer *notes);
+/* The commits of A..B. */
+int revision_range(struct solver *s, uint32_t from, uint32_t to, struct revisions *ret);
+
+/* -- cases -- */
+
+struct case_selection {
+        struct case_info **list; /* owns refs */
+        size_t n;
+};
+void case_selection_done(struct case_selection *s);
+#define cleanup_case_selection cleanup(case_selection_done)
+
+/* A word is a case's id, its name, or a prefix of its sha256 (four digits at least); a file whose bytes it is; several by A-B (ids), by a
+ * pattern with * ? [ over names, by FOLDER/ of names, by a set's name, or `all`. -ENOENT when a word names nothing, -ENOTUNIQ. */
+int cases_select(struct workspace *w, char *const *words, size_t n, struct case_selection *ret);
+/* Whether a word means one case, and not whatever is there. */
+bool case_word_is_single(const char *word);

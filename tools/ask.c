@@ -1,0 +1,96 @@
+#include "ask.h"
+
+#include "core/engine/ask.h"
+
+struct state {
+        const struct command_asking *a;
+        struct buffer *texts; /* [n] what is to be printed, */
+        bool *ready;          /* [n] whether it is complete, */
+        size_t n_printed;     /* and how many are out */
+};
+
+static int make(void *user, size_t i, struct query **ret)
+{
+        struct state *s = user;
+
+        return s->a->make(s->a->user, i, ret);
+}
+
+static void print_next(struct state *s)
+{
+        output_write(&s->texts[s->n_printed]);
+        buffer_done(&s->texts[s->n_printed]);
+        s->n_printed++;
+}
+
+static int answered(void *user, size_t i, int r, struct value *v, const char *reason)
+{
+        struct state *s = user;
+
+        s->a->answered(s->a->user, i, r, v, reason, &s->texts[i]);
+        s->ready[i] = true;
+        while (s->n_printed < s->a->n && s->ready[s->n_printed])
+                print_next(s);
+        return output_broken() ? -EPIPE : 0;
+}
+
+/* -- progress -- */
+
+struct looking {
+        int running;
+        char what[256];
+        uint64_t done, total;
+};
+
+static void look_at_job(void *user, const struct job_view *j)
+{
+        struct looking *l = user;
+
+        if (j->pid != getpid() || j->state != JOB_RUNNING || l->running++ > 0)
+                return;
+        l->done = j->done;
+        l->total = j->total;
+        snprintf(l->what, sizeof(l->what), "%s%s%s", j->what, j->phase && *j->phase ? ": " : "", j->phase ? j->phase : "");
+}
+
+static void show(void *user, const struct ask_progress *p)
+{
+        struct state *s = user;
+        struct looking l = {0};
+        char what[320];
+
+        engine_each_job(s->a->engine, look_at_job, &l);
+        if (l.running == 0)
+                snprintf(what, sizeof(what), "%s: waiting", s->a->title);
+        else if (l.running == 1)
+                snprintf(what, sizeof(what), "%s", l.what);
+        else
+                snprintf(what, sizeof(what), "%s (and %d more)", l.what, l.running - 1);
+        progress_show_range(what, s->a->n == 1 ? l.done : p->answered, s->a->n == 1 ? l.total : s->a->n,
+                            p->estimated ? p->least_ns : 0, p->estimated ? p->most_ns : 0);
+}
+
+int command_ask(const struct command_asking *a)
+{
+        struct state s = {.a = a};
+        int r = -ENOMEM;
+
+        s.texts = calloc(MAX(a->n, (size_t)1), sizeof(*s.texts));
+        s.ready = calloc(MAX(a->n, (size_t)1), sizeof(*s.ready));
+        if (s.texts && s.ready)
+                r = ask_many(
+                        a->engine,
+                        &(struct asking){
+                                .n = a->n, .again = a->again, .make = make, .answered = answered, .progress = show, .user = &s},
+                        a->n > 1 ? PRIORITY_BATCH : PRIORITY_PERSON, a->signals);
+        if (r == -ECANCELED && command_interrupted(a->signals)) {
+                note("stopping");
+                r = -EINTR;
+        }
+        progress_clear();
+        while (s.texts && s.n_printed < a->n) /* what is finished behind what was interrupted is worth printing too */
+                print_next(&s);
+        free(s.texts);
+        free(s.ready);
+        return r;
+}
