@@ -54,57 +54,47 @@ void arena_done(struct arena *a)
         *a = (struct arena){0};
 }
 
-static int table_rehash(struct table *t)
+static void put(struct table_slot *slots, size_t mask, struct table_slot s)
 {
-        size_t size = t->slots ? (t->mask + 1) * 2 : TABLE_LEAST;
-        struct table_slot *slots = calloc(size, sizeof(*slots));
+        size_t at = s.hash & mask;
 
+        while (slots[at].item)
+                at = (at + 1) & mask;
+        slots[at] = s;
+}
+
+int table_reserve(struct table *t, size_t more)
+{
+        size_t size = t->slots ? t->mask + 1 : TABLE_LEAST;
+        struct table_slot *slots;
+
+        if (t->n + more >= UINT32_MAX) /* ids are of 32 bits */
+                return -ENOMEM;
+        while ((t->n + more) * 3 > size * 2)
+                size *= 2;
+        if (t->slots && size == t->mask + 1)
+                return 0;
+        slots = calloc(size, sizeof(*slots));
         if (!slots)
                 return -ENOMEM;
-        for (size_t i = 0; t->slots && i <= t->mask; i++) {
-                struct table_slot s = t->slots[i];
-                size_t at = s.hash & (size - 1);
-
-                if (s.id_and_1 == 0)
-                        continue;
-                while (slots[at].id_and_1 != 0)
-                        at = (at + 1) & (size - 1);
-                slots[at] = s;
-        }
+        for (size_t i = 0; t->slots && i <= t->mask; i++)
+                if (t->slots[i].item)
+                        put(slots, size - 1, t->slots[i]);
         free(t->slots);
         t->slots = slots;
         t->mask = size - 1;
         return 0;
 }
 
-int table_reserve(struct table *t)
-{
-        if (t->n == t->items_size) {
-                size_t size = t->items_size ? t->items_size * 2 : TABLE_LEAST / 2;
-                void **items = t->n < UINT32_MAX / 2 ? realloc(t->items, size * sizeof(*items)) : NULL;
-
-                if (!items)
-                        return -ENOMEM;
-                t->items = items;
-                t->items_size = size;
-        }
-        return !t->slots || (t->n + 1) * 3 > (t->mask + 1) * 2 ? table_rehash(t) : 0;
-}
-
 void table_add(struct table *t, uint32_t hash, void *item)
 {
-        size_t at = hash & t->mask;
-
-        while (t->slots[at].id_and_1 != 0)
-                at = (at + 1) & t->mask;
-        t->slots[at] = (struct table_slot){hash, (uint32_t)++t->n};
-        t->items[t->n - 1] = item;
+        put(t->slots, t->mask, (struct table_slot){hash, item});
+        t->n++;
 }
 
 void table_done(struct table *t)
 {
         free(t->slots);
-        free(t->items);
         *t = (struct table){0};
 }
 
@@ -159,7 +149,7 @@ struct bank *bank_unref(struct bank *b)
 
 static size_t table_memory(const struct table *t)
 {
-        return t->items_size * sizeof(*t->items) + (t->slots ? (t->mask + 1) * sizeof(*t->slots) : 0);
+        return t->slots ? (t->mask + 1) * sizeof(*t->slots) : 0;
 }
 
 size_t bank_memory(const struct bank *b)

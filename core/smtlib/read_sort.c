@@ -80,7 +80,7 @@ static int indexed(struct reader *r, size_t begin, const struct sort **ret)
                         break;
                 if (r->token.kind == TOKEN_OPEN || r->token.kind == TOKEN_END)
                         return -EOPNOTSUPP;
-                if (r->token.kind != TOKEN_NUMERAL || n == 2)
+                if (r->token.kind != TOKEN_NUMERAL || n >= 2)
                         n = 3; /* none that is modelled */
                 else if ((x = numeral_value(r->token.text, &index[n++])) < 0)
                         return fail_at(r, r->token.begin, "this index is larger than %u", UINT32_MAX - 1);
@@ -127,6 +127,8 @@ static int sort_step(struct reader *r, struct sort_stack *s)
         } else if (r->token.kind == TOKEN_CLOSE && s->n_frames > 0) {
                 struct sort_frame f = s->frames[--s->n_frames];
 
+                if (s->n_values == f.values)
+                        return fail_at(r, f.begin, "a parenthesis around a sort: write it without, or give it arguments");
                 x = apply_sort(r, f.begin, f.name, s->values + f.values, s->n_values - f.values, &sort);
                 s->n_values = f.values;
         } else if (r->token.kind == TOKEN_OPEN) {

@@ -741,7 +741,7 @@ static int open_parenthesis(struct reader *r)
         size_t begin = r->token.begin;
         uint32_t occurrence;
         struct term_frame f = {.kind = FRAME_APPLY, .begin = begin};
-        const struct term *t;
+        const struct term *t = NULL;
         const struct symbol *s;
         int x;
 
@@ -761,8 +761,8 @@ static int open_parenthesis(struct reader *r)
                         return -EOPNOTSUPP; /* a term applied: higher order */
                 if (x < 0)
                         return x;
-                if (f.head.kind == HEAD_OPAQUE && !f.head.text)
-                        return -EOPNOTSUPP;
+                if (t)
+                        return fail_at(r, inner, "a literal takes no arguments");
                 return push_frame(r, f);
         }
         if (r->token.kind != TOKEN_SYMBOL)

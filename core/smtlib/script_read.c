@@ -1,6 +1,10 @@
 /* Reading a script: commands, declarations and their scopes. */
 #include "core/smtlib/read_internal.h"
 
+/* For a large input the table of terms is made in time: growing it is a miss of the cache for each term in it. */
+#define LARGE          ((size_t)1 << 20)
+#define BYTES_PER_TERM 32
+
 /* -- errors -- */
 
 static int fail_with(struct reader *r, int error, size_t offset, const char *sentence)
@@ -196,12 +200,15 @@ static int read_symbol(struct reader *r, const struct symbol **ret)
         return *ret ? 0 : -ENOMEM;
 }
 
-static const struct term *const *keep_terms(struct reader *r, const struct term *const *list, size_t n)
+/* The values from there on, which are taken. */
+static const struct term *const *keep_values(struct reader *r, size_t from)
 {
+        size_t n = r->n_values - from;
         const struct term **kept = arena_take(&r->bank->arena, (n + 1) * sizeof(*kept));
 
         if (kept && n > 0)
-                memcpy(kept, list, n * sizeof(*kept));
+                memcpy(kept, r->values + from, n * sizeof(*kept));
+        r->n_values = from;
         return kept;
 }
 
@@ -362,10 +369,9 @@ static int read_definition(struct reader *r, struct command *c, bool has_paramet
                     (x = read_variables(r, r->level, &c->n_terms)) < 0)
                         return x;
         }
-        if (!(c->terms = keep_terms(r, r->values + values, c->n_terms)) ||
+        if (!(c->terms = keep_values(r, values)) ||
             !(args = arena_take(&r->arena, (c->n_terms + 1) * sizeof(*args))))
                 return -ENOMEM;
-        r->n_values = values;
         for (size_t i = 0; i < c->n_terms; i++)
                 args[i] = c->terms[i]->sort;
         if ((x = next(r)) < 0 || (x = read_sort(r, &result)) < 0)
@@ -480,8 +486,7 @@ static int read_terms(struct reader *r, size_t begin, struct command *c)
                         return x;
                 r->values[r->n_values++] = t; /* it stood there */
         }
-        c->terms = keep_terms(r, r->values + values, c->n_terms);
-        r->n_values = values;
+        c->terms = keep_values(r, values);
         return c->terms ? read_end(r) : -ENOMEM;
 }
 
@@ -701,6 +706,8 @@ int script_read(struct slice bytes, const struct script_options *options, struct
         r.script = s;
         r.bank = s->bank;
         tokenizer_init(&r.t, bytes, r.options->dialect);
+        if (bytes.size > LARGE && (x = table_reserve(&s->bank->terms, bytes.size / BYTES_PER_TERM)) < 0)
+                return x;
         while ((x = next(&r)) == 0 && r.token.kind != TOKEN_END)
                 if ((x = read_command(&r)) < 0)
                         break;

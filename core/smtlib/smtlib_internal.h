@@ -16,19 +16,19 @@ void arena_done(struct arena *a);
 
 /* -- tables of unique things ----------------------------------------------------------------------------------------- */
 
-/* Open addressing over ids; the things themselves are listed by id. */
+/* Open addressing. A slot holds the hash beside the thing, so that a search that fails looks at the slots only. */
 struct table {
         struct table_slot {
-                uint32_t hash, id_and_1; /* 0: empty */
-        } * slots;
-        void **items;
-        size_t n, mask, items_size;
+                uint32_t hash;
+                void *item; /* NULL: empty */
+        } *slots;
+        size_t n, mask;
 };
-int table_reserve(struct table *t);                         /* room for one more; 0 or -ENOMEM */
+int table_reserve(struct table *t, size_t more);            /* room for as many more; 0 or -ENOMEM */
 void table_add(struct table *t, uint32_t hash, void *item); /* room was reserved */
 void table_done(struct table *t);
 
-/* for (TABLE_EACH(t, hash, slot, item)) visits what may be equal. */
+/* The slots in which a thing of this hash may be, up to an empty one. */
 static inline struct table_slot *table_first(const struct table *t, uint32_t hash)
 {
         return t->slots ? &t->slots[hash & t->mask] : NULL;

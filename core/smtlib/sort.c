@@ -12,12 +12,12 @@ const struct symbol *symbol_find(struct bank *b, struct slice name)
         uint32_t hash = (uint32_t)XXH3_64bits_withSeed(name.data, name.size, b->seed);
         struct table_slot *s = table_first(&b->symbols, hash);
 
-        for (; s && s->id_and_1 != 0; s = table_next(&b->symbols, s)) {
+        for (; s && s->item; s = table_next(&b->symbols, s)) {
                 const struct symbol *found;
 
                 if (s->hash != hash)
                         continue;
-                found = b->symbols.items[s->id_and_1 - 1];
+                found = s->item;
                 if (found->name.size == name.size && memcmp(found->name.data, name.data, name.size) == 0)
                         return found;
         }
@@ -31,7 +31,7 @@ const struct symbol *symbol_of(struct bank *b, struct slice name)
 
         if (made)
                 return made;
-        if (table_reserve(&b->symbols) < 0 || !(made = arena_take(&b->arena, sizeof(*made) + name.size + 1))) {
+        if (table_reserve(&b->symbols, 1) < 0 || !(made = arena_take(&b->arena, sizeof(*made) + name.size + 1))) {
                 bank_failed(b, -ENOMEM);
                 return NULL;
         }
@@ -83,15 +83,15 @@ static const struct sort *sort_intern(struct bank *b, const struct sort *proto, 
         uint32_t hash = list_hash(hash_mix(h, (uint64_t)proto->kind << 32 | (proto->symbol ? proto->symbol->id : 0)), args, n);
         struct sort *made;
 
-        for (struct table_slot *s = table_first(&b->sorts, hash); s && s->id_and_1 != 0; s = table_next(&b->sorts, s)) {
-                const struct sort *found = b->sorts.items[s->id_and_1 - 1];
+        for (struct table_slot *s = table_first(&b->sorts, hash); s && s->item; s = table_next(&b->sorts, s)) {
+                const struct sort *found = s->item;
 
                 if (s->hash == hash && found->kind == proto->kind && found->symbol == proto->symbol && found->n_args == n &&
                     memcmp(found->index, proto->index, sizeof(found->index)) == 0 &&
                     (n == 0 || memcmp(found->args, args, n * sizeof(*args)) == 0))
                         return found;
         }
-        if (table_reserve(&b->sorts) < 0 || !(made = arena_take(&b->arena, sizeof(*made) + n * sizeof(*args)))) {
+        if (table_reserve(&b->sorts, 1) < 0 || !(made = arena_take(&b->arena, sizeof(*made) + n * sizeof(*args)))) {
                 bank_failed(b, -ENOMEM);
                 return NULL;
         }
@@ -262,14 +262,14 @@ const struct function *function_of(struct bank *b, enum function_kind kind, cons
                 if (!args[i])
                         return NULL;
         hash = list_hash(hash_mix(b->seed ^ kind, (uint64_t)s->id << 32 | result->id), args, n);
-        for (struct table_slot *i = table_first(&b->functions, hash); i && i->id_and_1 != 0; i = table_next(&b->functions, i)) {
-                const struct function *found = b->functions.items[i->id_and_1 - 1];
+        for (struct table_slot *i = table_first(&b->functions, hash); i && i->item; i = table_next(&b->functions, i)) {
+                const struct function *found = i->item;
 
                 if (i->hash == hash && found->kind == kind && found->symbol == s && found->result == result &&
                     found->n_args == n && (n == 0 || memcmp(found->args, args, n * sizeof(*args)) == 0))
                         return found;
         }
-        if (table_reserve(&b->functions) < 0 || !(made = arena_take(&b->arena, sizeof(*made) + n * sizeof(*args)))) {
+        if (table_reserve(&b->functions, 1) < 0 || !(made = arena_take(&b->arena, sizeof(*made) + n * sizeof(*args)))) {
                 bank_failed(b, -ENOMEM);
                 return NULL;
         }

@@ -53,16 +53,16 @@ const struct term *term_intern(struct bank *b, const struct term_head *h, const 
         for (size_t i = 0; i < n; i++)
                 mixed = hash_mix(mixed, args[i]->id);
         hash = (uint32_t)mixed;
-        for (struct table_slot *s = table_first(&b->terms, hash); s && s->id_and_1 != 0; s = table_next(&b->terms, s)) {
+        for (struct table_slot *s = table_first(&b->terms, hash); s && s->item; s = table_next(&b->terms, s)) {
                 const struct term *found;
 
                 if (s->hash != hash)
                         continue;
-                found = b->terms.items[s->id_and_1 - 1];
+                found = s->item;
                 if (is_same(found, h, args, n))
                         return found;
         }
-        if (n >= UINT32_MAX || table_reserve(&b->terms) < 0 ||
+        if (n >= UINT32_MAX || table_reserve(&b->terms, 1) < 0 ||
             !(made = arena_take(&b->arena, sizeof(*made) + n * sizeof(*args)))) {
                 bank_failed(b, -ENOMEM);
                 return NULL;

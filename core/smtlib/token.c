@@ -49,7 +49,6 @@ static const uint8_t class[256] = {
         [','] = SYMBOL,
         [':'] = SYMBOL,
         ['['] = SYMBOL,
-        ['\\'] = SYMBOL,
         [']'] = SYMBOL,
         ['`'] = SYMBOL,
         ['{'] = SYMBOL,
@@ -172,7 +171,7 @@ static enum token_kind word(struct tokenizer *t, struct token *ret)
         if (t->p == begin) {
                 t->p++;
                 ret->text = SLICE(begin, 1);
-                return bad(t, ret, "a control character");
+                return bad(t, ret, "no token begins with this character");
         }
         ret->text = SLICE(begin, (size_t)(t->p - begin));
         if ((class[(uint8_t)c] & DIGIT) || c == '#')
