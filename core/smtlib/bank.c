@@ -2,10 +2,12 @@
 #include "core/smtlib/smtlib_internal.h"
 
 #include <pthread.h>
+#include <sys/mman.h>
 #include <sys/random.h>
 
 #define CHUNK_LEAST 4096
-#define CHUNK_MOST  ((size_t)1 << 20)
+#define CHUNK_MOST  ((size_t)4 << 20)
+#define HUGE_PAGE   ((size_t)2 << 20)
 #define TABLE_LEAST 64
 
 struct arena_chunk {
@@ -13,6 +15,32 @@ struct arena_chunk {
         size_t size;
         char bytes[];
 };
+
+/* Large memory in huge pages where the kernel has them: a table is read all over, and most of the time would go into page tables. */
+static void *take_memory(size_t size)
+{
+        size_t whole = (size + HUGE_PAGE - 1) & ~(HUGE_PAGE - 1);
+        void *p;
+
+        if (size < 2 * HUGE_PAGE)
+                return malloc(size);
+        p = aligned_alloc(HUGE_PAGE, whole);
+        if (p)
+                madvise(p, whole, MADV_HUGEPAGE);
+        return p;
+}
+
+static void *take_zeroed(size_t size)
+{
+        void *p;
+
+        if (size < 2 * HUGE_PAGE)
+                return calloc(1, size);
+        p = take_memory(size);
+        if (p)
+                memset(p, 0, size);
+        return p;
+}
 
 void *arena_take(struct arena *a, size_t size)
 {
@@ -25,7 +53,7 @@ void *arena_take(struct arena *a, size_t size)
         if (size > (size_t)(a->end - a->p)) {
                 size_t next = MAX(MIN(a->size, CHUNK_MOST), (size_t)CHUNK_LEAST), space = MAX(size, next);
 
-                c = malloc(sizeof(*c) + space);
+                c = take_memory(sizeof(*c) + space);
                 if (!c)
                         return NULL;
                 c->size = space;
@@ -74,7 +102,7 @@ int table_reserve(struct table *t, size_t more)
                 size *= 2;
         if (t->slots && size == t->mask + 1)
                 return 0;
-        slots = calloc(size, sizeof(*slots));
+        slots = take_zeroed(size * sizeof(*slots));
         if (!slots)
                 return -ENOMEM;
         for (size_t i = 0; t->slots && i <= t->mask; i++)
@@ -160,7 +188,7 @@ size_t bank_memory(const struct bank *b)
 
 size_t bank_n_terms(const struct bank *b)
 {
-        return b->terms.n;
+        return b->n_terms;
 }
 
 int bank_error(const struct bank *b)

@@ -169,10 +169,30 @@ static int read_names(struct reader *r, const struct sort ***ret, size_t *ret_n)
         }
 }
 
+/* A datatype of the old form, of which the parenthesis is taken: its name, and the rest is passed or read. */
+static int read_old_one(struct reader *r, size_t arity, bool is_first_pass, const struct symbol **ret)
+{
+        int x = expect(r, TOKEN_SYMBOL, "the name of a datatype");
+
+        if (x < 0)
+                return x;
+        if (!(*ret = symbol_of(r->bank, r->token.text)))
+                return -ENOMEM;
+        if (!is_first_pass)
+                return read_constructors(r, datatype_sort(r, *ret, arity));
+        /* among themselves, datatypes with parameters are named without */
+        x = arity > 0 ? bind_sort(r, *ret, (struct sort_binding){.sort = sort_simple(r->bank, SORT_UNKNOWN), .arity = ARITY_ANY})
+                      : bind_datatype(r, *ret, 0);
+        if (x < 0)
+                return x;
+        return token_skip(&r->t, 1) > 0 ? fail_at(r, r->token.begin, "the input ends within this datatype") : 0;
+}
+
 /* As Z3 and CVC4 had it: (T …) ((List nil (cons (head T) …)) …), of which the first list's parenthesis is taken. */
 static int read_old(struct reader *r)
 {
-        size_t arity = r->n_trail;
+        cleanup_free const struct symbol **names = NULL;
+        size_t arity = r->n_trail, n = 0;
         struct tokenizer before;
         int x;
 
@@ -184,29 +204,23 @@ static int read_old(struct reader *r)
         before = r->t;
         for (int pass = 0; pass < 2; pass++) { /* the names first: they may refer to each other */
                 r->t = before;
-                for (;;) {
-                        const struct symbol *s;
-
+                n = 0;
+                for (;; n++) {
                         if ((x = next(r)) < 0)
                                 return x;
                         if (r->token.kind == TOKEN_CLOSE)
                                 break;
                         if (r->token.kind != TOKEN_OPEN)
                                 return fail_at(r, r->token.begin, "a datatype is written (Name constructor …)");
-                        if ((x = expect(r, TOKEN_SYMBOL, "the name of a datatype")) < 0)
-                                return x;
-                        if (!(s = symbol_of(r->bank, r->token.text)))
+                        if (pass == 0 && list_grow(names, n) < 0)
                                 return -ENOMEM;
-                        if (pass == 0) {
-                                if ((x = bind_datatype(r, s, arity)) < 0)
-                                        return x;
-                                if (token_skip(&r->t, 1) > 0)
-                                        return fail_at(r, r->token.begin, "the input ends within this datatype");
-                        } else if ((x = read_constructors(r, datatype_sort(r, s, arity))) < 0) {
+                        if ((x = read_old_one(r, arity, pass == 0, &names[n])) < 0)
                                 return x;
-                        }
                 }
         }
+        for (size_t i = 0; i < n; i++)
+                if ((x = bind_datatype(r, names[i], arity)) < 0)
+                        return x;
         return 0;
 }
 

@@ -1,10 +1,6 @@
 /* Reading a script: commands, declarations and their scopes. */
 #include "core/smtlib/read_internal.h"
 
-/* For a large input the table of terms is made in time: growing it is a miss of the cache for each term in it. */
-#define LARGE          ((size_t)1 << 20)
-#define BYTES_PER_TERM 32
-
 /* -- errors -- */
 
 static int fail_with(struct reader *r, int error, size_t offset, const char *sentence)
@@ -369,8 +365,7 @@ static int read_definition(struct reader *r, struct command *c, bool has_paramet
                     (x = read_variables(r, r->level, &c->n_terms)) < 0)
                         return x;
         }
-        if (!(c->terms = keep_values(r, values)) ||
-            !(args = arena_take(&r->arena, (c->n_terms + 1) * sizeof(*args))))
+        if (!(c->terms = keep_values(r, values)) || !(args = arena_take(&r->arena, (c->n_terms + 1) * sizeof(*args))))
                 return -ENOMEM;
         for (size_t i = 0; i < c->n_terms; i++)
                 args[i] = c->terms[i]->sort;
@@ -706,8 +701,6 @@ int script_read(struct slice bytes, const struct script_options *options, struct
         r.script = s;
         r.bank = s->bank;
         tokenizer_init(&r.t, bytes, r.options->dialect);
-        if (bytes.size > LARGE && (x = table_reserve(&s->bank->terms, bytes.size / BYTES_PER_TERM)) < 0)
-                return x;
         while ((x = next(&r)) == 0 && r.token.kind != TOKEN_END)
                 if ((x = read_command(&r)) < 0)
                         break;

@@ -21,7 +21,7 @@ struct table {
         struct table_slot {
                 uint32_t hash;
                 void *item; /* NULL: empty */
-        } *slots;
+        } * slots;
         size_t n, mask;
 };
 int table_reserve(struct table *t, size_t more);            /* room for as many more; 0 or -ENOMEM */
@@ -46,6 +46,7 @@ struct bank {
         uint64_t seed; /* of its hashes */
         struct arena arena;
         struct table symbols, sorts, functions, terms;
+        size_t n_terms; /* those in no table, too: term.c */
         const struct sort *simple[SORT_BITVEC];
         const struct term *bool_terms[2];
         uint64_t fresh; /* the last number given to a fresh symbol */

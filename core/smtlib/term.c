@@ -43,33 +43,80 @@ static void sum_up(struct term *t, const struct term_head *h)
                 t->is_open = h->is_open;
 }
 
+/* Finding a term again. A formula is read and built from the leaves up, so that the newest argument of a term is mostly a term that was
+ * made a moment ago and is in the processor's cache, while a slot of a hash table over millions of terms is not. Each term lists the first
+ * few terms of which it is the newest argument; when there are more, these and all later ones go to the table instead. */
+#define PARENTS_MOST 8
+#define IN_TABLE     (PARENTS_MOST + 1) /* n_parents of a term whose parents are there */
+
+static struct term *newest_argument(const struct term *const *args, size_t n)
+{
+        const struct term *newest = NULL;
+
+        for (size_t i = 0; i < n; i++)
+                if (!newest || args[i]->id > newest->id)
+                        newest = args[i];
+        return (struct term *)newest;
+}
+
+static const struct term *find(const struct bank *b, uint32_t hash, const struct term *newest, const struct term_head *h,
+                               const struct term *const *args, size_t n)
+{
+        if (newest && newest->n_parents != IN_TABLE) {
+                for (const struct term *t = newest->first_parent; t; t = t->next_sibling)
+                        if (t->hash == hash && is_same(t, h, args, n))
+                                return t;
+                return NULL;
+        }
+        for (struct table_slot *s = table_first(&b->terms, hash); s && s->item; s = table_next(&b->terms, s))
+                if (s->hash == hash && is_same(s->item, h, args, n))
+                        return s->item;
+        return NULL;
+}
+
+/* Makes room first: nothing fails behind it. */
+static int reserve(struct bank *b, const struct term *newest)
+{
+        if (b->n_terms >= UINT32_MAX - 1)
+                return -ENOMEM;
+        return newest && newest->n_parents < PARENTS_MOST ? 0 : table_reserve(&b->terms, PARENTS_MOST + 1);
+}
+
+static void enter(struct bank *b, struct term *newest, struct term *made)
+{
+        if (newest && newest->n_parents < PARENTS_MOST) {
+                made->next_sibling = newest->first_parent;
+                newest->first_parent = made;
+                newest->n_parents++;
+                return;
+        }
+        if (newest && newest->n_parents == PARENTS_MOST) {
+                for (struct term *t = newest->first_parent; t; t = t->next_sibling)
+                        table_add(&b->terms, t->hash, t);
+                newest->n_parents = IN_TABLE;
+        }
+        table_add(&b->terms, made->hash, made);
+}
+
 const struct term *term_intern(struct bank *b, const struct term_head *h, const struct term *const *args, size_t n)
 {
+        struct term *made, *newest = newest_argument(args, n);
         uint64_t mixed = head_hash(b, h);
-        struct term *made;
-        uint32_t hash;
+        const struct term *found;
 
         _Static_assert(sizeof(h->extra) == sizeof(made->index) && sizeof(h->extra) >= sizeof(made->value), "extra is all of it");
         for (size_t i = 0; i < n; i++)
                 mixed = hash_mix(mixed, args[i]->id);
-        hash = (uint32_t)mixed;
-        for (struct table_slot *s = table_first(&b->terms, hash); s && s->item; s = table_next(&b->terms, s)) {
-                const struct term *found;
-
-                if (s->hash != hash)
-                        continue;
-                found = s->item;
-                if (is_same(found, h, args, n))
-                        return found;
-        }
-        if (n >= UINT32_MAX || table_reserve(&b->terms, 1) < 0 ||
-            !(made = arena_take(&b->arena, sizeof(*made) + n * sizeof(*args)))) {
+        found = find(b, (uint32_t)mixed, newest, h, args, n);
+        if (found)
+                return found;
+        if (n >= UINT32_MAX || reserve(b, newest) < 0 || !(made = arena_take(&b->arena, sizeof(*made) + n * sizeof(*args)))) {
                 bank_failed(b, -ENOMEM);
                 return NULL;
         }
         *made = (struct term){
-                .id = (uint32_t)b->terms.n,
-                .hash = hash,
+                .id = (uint32_t)b->n_terms++,
+                .hash = (uint32_t)mixed,
                 .kind = h->kind,
                 .is_qualified = h->is_qualified,
                 .op = h->op,
@@ -81,7 +128,7 @@ const struct term *term_intern(struct bank *b, const struct term_head *h, const 
         if (n > 0)
                 memcpy(made->args, args, n * sizeof(*args));
         sum_up(made, h);
-        table_add(&b->terms, hash, made);
+        enter(b, newest, made);
         return made;
 }
 
