@@ -1,0 +1,130 @@
+/* Which commits made these cases slow? A search over a history, for a batch of cases at once, against any way of building and running.
+ *
+ *     localize_new(&options, commits, n, &l);
+ *     localize_add_case(l, &(struct localize_case){.reference = a, .target = b});
+ *     while (localize_plan(l, &wants, &n) >= 0 && n > 0)
+ *             for each want, in any order, as many at once as you like:
+ *                     build its commit: localize_unbuildable(l, commit) if that fails, else run its case there:
+ *                     localize_feed(l, commit, test, &outcome)
+ *
+ * What is asked next depends on the facts alone, not on their order: feed the same facts again (a store remembers them) and the search goes on
+ * where it ended. There is no randomness in it.
+ *
+ * The default method. Every fact of a case at a commit is one of four levels, relative to its times at the two ends (the reference level, the
+ * target level, something between, or broken: unknown, crash, error). Along the line of first parents the true level is a hidden Markov chain
+ * that changes rarely; a run reports another level than the true one with an unknown probability, which the batch estimates together
+ * (empirical Bayes over a grid, as do flake-aware culprit finders; Google, ICST 2023). The forward-backward recursion gives the probability of
+ * a change between any two neighbouring facts. "No change at all" is one of its hypotheses, several changes and non-monotone shapes are
+ * others. Where it is undecided the case runs again on a commit that is built; where it is decided, the gap is split by a commit that is built
+ * if one divides it well, else by the build with the most information per second for all cases together. Where other cases have
+ * their culprits a culprit is more likely (a Chinese restaurant's prior). A culprit that is a merge is searched on along what it merged. What
+ * cannot be built is probed at doubling distances, and the commits that remain are reported as a set. Every culprit is verified at the end by
+ * interleaved runs on it and the commit before it; they are facts like others, and reopen the search where they contradict it.
+ *
+ * The other two are baselines: `paper` is Algorithm 2 of "Demystifying Performance Regressions in String Solvers" (one run each; nearer than a
+ * third of the range's own difference to an end is like that end; near neither goes into both halves), `git-bisect` is one bisection a case
+ * that calls a run bad from half way between the ends on. Both step aside to the nearest commit that builds, and do not verify.
+ *
+ * A localize belongs to one thread at a time.
+ */
+#pragma once
+
+#include "cache/base/util.h"
+
+enum localize_method {
+        LOCALIZE_DEFAULT,
+        LOCALIZE_PAPER,
+        LOCALIZE_GIT_BISECT,
+};
+
+/* A history is numbered so that parents come before their children. */
+struct localize_commit {
+        const size_t *parents; /* the first parent first */
+        size_t n_parents;
+        uint64_t build; /* commits with one key are one program: nothing changes between them. 0: a program of its own */
+};
+
+struct localize_options {
+        enum localize_method method;
+        /* Expected seconds to build a commit that is not built yet, > 0; NULL: they all cost the same. */
+        double (*build_seconds)(void *user, size_t commit);
+        void *user;
+        unsigned builds_at_once; /* new builds in one plan, beside those of the ends; 0: 2 */
+        unsigned verify_pairs;   /* interleaved pairs of runs a culprit is verified by, at least; 0: 5 */
+        unsigned most_samples;   /* runs of one case on one commit before it is called undecided; 0: 80 */
+        double minimum_ratio;    /* a smaller slowdown is none; 0: 1.2 */
+};
+
+struct localize_case {
+        size_t reference, target; /* commits; the reference is an ancestor of the target along first parents */
+        double fast, slow;        /* seconds at the two, where known beforehand; else 0: they are taken from the runs there */
+};
+
+enum localize_answer {
+        LOCALIZE_SOLVED,  /* with an answer compatible with the reference's */
+        LOCALIZE_TIMEOUT, /* slow, whatever the level of slow is */
+        LOCALIZE_BROKEN,  /* unknown, crash, memout, error, a wrong answer: neither fast nor slow */
+};
+
+struct localize_outcome {
+        enum localize_answer answer;
+        double seconds;
+        double effort; /* the solver's deterministic count, used before seconds where it tells the ends apart; NaN: none */
+};
+
+struct localize_want {
+        size_t commit, test; /* test: the number localize_add_case() gave */
+        unsigned sample;     /* how many outcomes of this pair there were before: a store answers with that sample */
+        bool verify;         /* of an interleaved pair: on a clean build, and in the order of the plan */
+};
+
+enum localize_state {
+        LOCALIZE_OPEN,       /* not finished */
+        LOCALIZE_FOUND,      /* culprits of the slowdown, at least one */
+        LOCALIZE_NO_CULPRIT, /* reference and target do not differ: the slowdown was noise */
+        LOCALIZE_REVERSED,   /* the target is the faster one; the changes found are improvements */
+        LOCALIZE_UNBUILDABLE_END,
+        LOCALIZE_UNDECIDED, /* too noisy for the samples allowed, or the change lies outside what can be searched */
+};
+
+struct localize_culprit {
+        size_t before;         /* the last commit known to be before the change */
+        const size_t *commits; /* the change is one of these n, oldest first; more than one where those between cannot be built */
+        size_t n;
+        bool is_slowdown;                     /* else an improvement */
+        double seconds_before, seconds_after; /* medians of the runs that agree with the level decided */
+        bool broken_before, broken_after;
+        double confidence; /* that there is a change in the set */
+        unsigned pairs;    /* verified by so many interleaved pairs */
+        double p, ratio; /* one-sided signed-rank test on their log times, geometric mean of after / before; NaN without pairs */
+        bool verified;
+};
+
+struct localize;
+
+/* `commits` must stay until the free. 0, -ENOMEM, -EINVAL with a sentence (a parent that does not precede its child). */
+int localize_new(const struct localize_options *options, const struct localize_commit *commits, size_t n, struct localize **ret);
+void localize_free(struct localize *l);
+DEFINE_CLEANUP(struct localize *, localize_free)
+#define cleanup_localize cleanup(localize_freep)
+
+/* The number of the case, from 0. -EINVAL with a sentence: the two are one commit, or not in line. */
+int localize_add_case(struct localize *l, const struct localize_case *test);
+void localize_built(struct localize *l, size_t commit); /* it can be had for nothing */
+void localize_unbuildable(struct localize *l, size_t commit);
+/* Also unasked: what was measured before is known. 0, -ENOMEM. */
+int localize_feed(struct localize *l, size_t commit, size_t test, const struct localize_outcome *outcome);
+
+/* What to run next, grouped by commit, valid until the next plan. All of it is to be answered before the next plan is made: -EBUSY.
+ * *ret_n = 0: finished. */
+int localize_plan(struct localize *l, const struct localize_want **ret, size_t *ret_n);
+
+enum localize_state localize_state(const struct localize *l, size_t test);
+/* The culprits as far as they are known; oldest first along the history. Valid until the next plan. */
+size_t localize_culprits(const struct localize *l, size_t test, const struct localize_culprit **ret);
+
+struct localize_progress {
+        size_t finished, cases;
+        double builds_left, build_seconds_left; /* expected */
+};
+void localize_progress(const struct localize *l, struct localize_progress *ret);

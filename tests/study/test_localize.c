@@ -1,0 +1,525 @@
+#include "tests/support/test.h"
+
+#include <math.h>
+
+#include "tests/study/synthetic.h"
+
+/* -- a history by hand -------------------------------------------------------------------------------------------- */
+
+#define MOST 400
+
+/* What each commit does to the only case; tests fill it in. */
+static struct {
+        struct localize_commit commits[MOST];
+        size_t parents[MOST][2], n;
+        struct localize_outcome outcomes[MOST];
+        bool unbuildable[MOST];
+        unsigned builds, runs, unbuilt_asked[MOST];
+} by_hand;
+
+static void one_line(size_t n)
+{
+        memset(&by_hand, 0, sizeof(by_hand));
+        by_hand.n = n;
+        for (size_t i = 0; i < n; i++) {
+                by_hand.parents[i][0] = i - 1;
+                by_hand.commits[i] = (struct localize_commit){.parents = by_hand.parents[i], .n_parents = i > 0};
+        }
+}
+
+/* From this commit on; along the line. */
+static void seconds_from(size_t from, double seconds)
+{
+        for (size_t i = from; i < by_hand.n; i++)
+                by_hand.outcomes[i] = (struct localize_outcome){.answer = LOCALIZE_SOLVED, .seconds = seconds, .effort = NAN};
+}
+
+static struct localize *start(enum localize_method method, size_t reference, size_t target)
+{
+        struct localize *l;
+
+        assert_ok(localize_new(&(struct localize_options){.method = method}, by_hand.commits, by_hand.n, &l));
+        assert_ok(localize_add_case(l, &(struct localize_case){.reference = reference, .target = target}));
+        return l;
+}
+
+static void search(struct localize *l)
+{
+        const struct localize_want *wants;
+        size_t n;
+
+        for (;;) {
+                assert_ok(localize_plan(l, &wants, &n));
+                if (n == 0)
+                        return;
+                for (size_t i = 0; i < n; i++) {
+                        by_hand.unbuilt_asked[wants[i].commit]++;
+                        if (by_hand.unbuildable[wants[i].commit]) {
+                                localize_unbuildable(l, wants[i].commit);
+                                continue;
+                        }
+                        by_hand.runs++;
+                        assert_ok(localize_feed(l, wants[i].commit, wants[i].test, &by_hand.outcomes[wants[i].commit]));
+                }
+                ck_assert_uint_lt(by_hand.runs, 5000);
+        }
+}
+
+static const struct localize_culprit *only_culprit(struct localize *l)
+{
+        const struct localize_culprit *found;
+
+        ck_assert_int_eq(localize_state(l, 0), LOCALIZE_FOUND);
+        ck_assert_uint_eq(localize_culprits(l, 0, &found), 1);
+        ck_assert(found->is_slowdown);
+        return found;
+}
+
+START_TEST(test_every_place_is_found)
+{
+        for (int method = 0; method < 3; method++) {
+                for (size_t culprit = 1; culprit < 64; culprit++) {
+                        cleanup_localize struct localize *l = NULL;
+                        const struct localize_culprit *found;
+
+                        one_line(64);
+                        seconds_from(0, 1);
+                        seconds_from(culprit, 10);
+                        l = start(method, 0, 63);
+                        search(l);
+                        found = only_culprit(l);
+                        ck_assert_uint_eq(found->n, 1);
+                        ck_assert_uint_eq(found->commits[0], culprit);
+                        ck_assert_uint_eq(found->before, culprit - 1);
+                        ck_assert_double_eq(found->seconds_before, 1);
+                        ck_assert_double_eq(found->seconds_after, 10);
+                        ck_assert(method != LOCALIZE_DEFAULT || (found->verified && found->pairs >= 5 && found->p < 0.05));
+                }
+        }
+}
+END_TEST
+
+START_TEST(test_two_steps_are_two_culprits)
+{
+        for (int method = 0; method < 2; method++) {
+                cleanup_localize struct localize *l = NULL;
+                const struct localize_culprit *found;
+
+                one_line(100);
+                seconds_from(0, 1);
+                seconds_from(20, 5.5);
+                seconds_from(71, 10);
+                l = start(method, 0, 99);
+                search(l);
+                ck_assert_int_eq(localize_state(l, 0), LOCALIZE_FOUND);
+                ck_assert_uint_eq(localize_culprits(l, 0, &found), 2);
+                /* oldest first, the paper's as its stack has them */
+                ck_assert_uint_eq(MIN(found[0].commits[0], found[1].commits[0]), 20);
+                ck_assert_uint_eq(MAX(found[0].commits[0], found[1].commits[0]), 71);
+                ck_assert(method != LOCALIZE_DEFAULT || found[0].commits[0] == 20);
+        }
+}
+END_TEST
+
+START_TEST(test_no_difference_is_no_culprit)
+{
+        cleanup_localize struct localize *l = NULL;
+
+        one_line(100);
+        seconds_from(0, 1);
+        by_hand.outcomes[99].seconds = 1.05;
+        l = start(LOCALIZE_DEFAULT, 0, 99);
+        search(l);
+        ck_assert_int_eq(localize_state(l, 0), LOCALIZE_NO_CULPRIT);
+        ck_assert_uint_lt(by_hand.runs, 40);
+        for (size_t i = 1; i < 99; i++)
+                ck_assert_uint_eq(by_hand.unbuilt_asked[i], 0); /* nothing between was built */
+}
+END_TEST
+
+START_TEST(test_the_wrong_way_round)
+{
+        cleanup_localize struct localize *l = NULL;
+        const struct localize_culprit *found;
+
+        one_line(50);
+        seconds_from(0, 10);
+        seconds_from(30, 1);
+        l = start(LOCALIZE_DEFAULT, 0, 49);
+        search(l);
+        ck_assert_int_eq(localize_state(l, 0), LOCALIZE_REVERSED);
+        ck_assert_uint_eq(localize_culprits(l, 0, &found), 1);
+        ck_assert(!found->is_slowdown);
+        ck_assert_uint_eq(found->commits[0], 30);
+}
+END_TEST
+
+START_TEST(test_bad_ranges)
+{
+        cleanup_localize struct localize *l = NULL;
+
+        one_line(10);
+        by_hand.commits[5].build = by_hand.commits[6].build = 77; /* only a document between them */
+        by_hand.commits[3].n_parents = 0;                         /* two roots */
+        assert_ok(localize_new(&(struct localize_options){0}, by_hand.commits, 10, &l));
+        assert_error(localize_add_case(l, &(struct localize_case){.reference = 4, .target = 4}), EINVAL);
+        assert_error(localize_add_case(l, &(struct localize_case){.reference = 9, .target = 4}), EINVAL);
+        assert_error(localize_add_case(l, &(struct localize_case){.reference = 1, .target = 8}), EINVAL);
+        assert_error(localize_add_case(l, &(struct localize_case){.reference = 5, .target = 6}), EINVAL);
+        assert_error(localize_add_case(l, &(struct localize_case){.reference = 5, .target = 66}), EINVAL);
+        by_hand.parents[5][0] = 7;
+        localize_free(steal_pointer(l));
+        assert_error(localize_new(&(struct localize_options){0}, by_hand.commits, 10, &l), EINVAL);
+}
+END_TEST
+
+START_TEST(test_an_end_that_cannot_be_built)
+{
+        for (int method = 0; method < 3; method++) {
+                for (int end = 0; end < 2; end++) {
+                        cleanup_localize struct localize *l = NULL;
+
+                        one_line(50);
+                        seconds_from(0, 1);
+                        seconds_from(30, 9);
+                        by_hand.unbuildable[end ? 49 : 0] = true;
+                        l = start(method, 0, 49);
+                        search(l);
+                        ck_assert_int_eq(localize_state(l, 0), LOCALIZE_UNBUILDABLE_END);
+                        for (size_t i = 1; i < 49; i++)
+                                ck_assert_uint_eq(by_hand.unbuilt_asked[i], 0);
+                }
+        }
+}
+END_TEST
+
+/* The set is what cannot be told apart, and no more; a long stretch is not built from end to end. */
+START_TEST(test_a_stretch_that_cannot_be_built_is_a_set)
+{
+        cleanup_localize struct localize *l = NULL;
+        const struct localize_culprit *found;
+        unsigned failed = 0;
+
+        one_line(300);
+        seconds_from(0, 1);
+        seconds_from(140, 9);
+        for (size_t i = 110; i < 190; i++)
+                by_hand.unbuildable[i] = true;
+        l = start(LOCALIZE_DEFAULT, 0, 299);
+        search(l);
+        found = only_culprit(l);
+        ck_assert_uint_eq(found->before, 109);
+        ck_assert_uint_eq(found->n, 81);
+        ck_assert_uint_eq(found->commits[0], 110);
+        ck_assert_uint_eq(found->commits[80], 190);
+        for (size_t i = 110; i < 190; i++)
+                failed += by_hand.unbuilt_asked[i] > 0;
+        ck_assert_msg(failed <= 26, "%u of the 80 that cannot be built were tried", failed);
+}
+END_TEST
+
+START_TEST(test_beside_a_stretch_the_culprit_is_one)
+{
+        cleanup_localize struct localize *l = NULL;
+        const struct localize_culprit *found;
+
+        one_line(300);
+        seconds_from(0, 1);
+        seconds_from(191, 9); /* 190 builds and is fast */
+        for (size_t i = 110; i < 190; i++)
+                by_hand.unbuildable[i] = true;
+        l = start(LOCALIZE_DEFAULT, 0, 299);
+        search(l);
+        found = only_culprit(l);
+        ck_assert_uint_eq(found->n, 1);
+        ck_assert_uint_eq(found->commits[0], 191);
+}
+END_TEST
+
+/* A crash is not "fast": where it begins is found, and where it ends in slowness. */
+START_TEST(test_broken_is_a_level_of_its_own)
+{
+        cleanup_localize struct localize *l = NULL;
+        const struct localize_culprit *found;
+
+        one_line(120);
+        seconds_from(0, 1);
+        seconds_from(40, 0.1);
+        for (size_t i = 40; i < 80; i++)
+                by_hand.outcomes[i].answer = LOCALIZE_BROKEN;
+        seconds_from(80, 10);
+        l = start(LOCALIZE_DEFAULT, 0, 119);
+        search(l);
+        ck_assert_int_eq(localize_state(l, 0), LOCALIZE_FOUND);
+        ck_assert_uint_eq(localize_culprits(l, 0, &found), 2);
+        ck_assert_uint_eq(found[0].commits[0], 40);
+        ck_assert(!found[0].broken_before && found[0].broken_after);
+        ck_assert_uint_eq(found[1].commits[0], 80);
+        ck_assert(found[1].broken_before && !found[1].broken_after);
+}
+END_TEST
+
+START_TEST(test_a_timeout_is_slow)
+{
+        cleanup_localize struct localize *l = NULL;
+
+        one_line(60);
+        seconds_from(0, 1);
+        seconds_from(33, 20);
+        for (size_t i = 33; i < 60; i++)
+                by_hand.outcomes[i].answer = LOCALIZE_TIMEOUT;
+        l = start(LOCALIZE_DEFAULT, 0, 59);
+        search(l);
+        ck_assert_uint_eq(only_culprit(l)->commits[0], 33);
+}
+END_TEST
+
+/* Times that say nothing, with a count that does. */
+START_TEST(test_effort_comes_first)
+{
+        cleanup_localize struct localize *l = NULL;
+        struct random random;
+
+        random_seed(&random, 4);
+        one_line(200);
+        for (size_t i = 0; i < 200; i++)
+                by_hand.outcomes[i] = (struct localize_outcome){
+                        .answer = LOCALIZE_SOLVED, .seconds = exp(2 * random_normal(&random)), .effort = i < 123 ? 1000 : 9000};
+        by_hand.outcomes[0].seconds = 1;
+        by_hand.outcomes[199].seconds = 5;
+        l = start(LOCALIZE_DEFAULT, 0, 199);
+        search(l);
+        ck_assert_uint_eq(only_culprit(l)->commits[0], 123);
+}
+END_TEST
+
+/* Commits that change nothing that is built are no culprits, and cost no build. */
+START_TEST(test_commits_with_one_build_are_one)
+{
+        cleanup_localize struct localize *l = NULL;
+
+        one_line(90);
+        for (size_t i = 0; i < 90; i++)
+                by_hand.commits[i].build = 1 + i / 3;
+        seconds_from(0, 1);
+        seconds_from(45, 9);
+        l = start(LOCALIZE_DEFAULT, 0, 89);
+        search(l);
+        ck_assert_uint_eq(only_culprit(l)->commits[0], 45);
+        ck_assert_uint_eq(only_culprit(l)->n, 1);
+}
+END_TEST
+
+/* 0 … 39, then a side 40 … 47 from 29, merged by 48, then on to 99. */
+static void with_side(void)
+{
+        one_line(100);
+        by_hand.parents[40][0] = 29;
+        by_hand.parents[48][0] = 39;
+        by_hand.parents[48][1] = 47;
+        by_hand.commits[48].n_parents = 2;
+        seconds_from(0, 1);
+}
+
+START_TEST(test_into_a_merge)
+{
+        for (int method = 0; method < 3; method++) {
+                cleanup_localize struct localize *l = NULL;
+
+                with_side();
+                seconds_from(44, 9); /* 44 … 47 on the side, 48 … after the merge; 39 stays fast */
+                l = start(method, 0, 99);
+                search(l);
+                ck_assert_uint_eq(only_culprit(l)->commits[0], 44);
+                ck_assert_uint_eq(only_culprit(l)->before, 43);
+        }
+}
+END_TEST
+
+START_TEST(test_the_merge_itself)
+{
+        for (int method = 0; method < 3; method++) {
+                cleanup_localize struct localize *l = NULL;
+
+                with_side();
+                seconds_from(48, 9); /* both sides are fast */
+                l = start(method, 0, 99);
+                search(l);
+                ck_assert_uint_eq(only_culprit(l)->commits[0], 48);
+                ck_assert_uint_eq(only_culprit(l)->n, 1);
+                ck_assert_uint_eq(only_culprit(l)->before, 39);
+        }
+}
+END_TEST
+
+/* -- asking ------------------------------------------------------------------------------------------------------- */
+
+/* An outcome that depends on commit, case and sample alone: whoever asks in whatever order. */
+static struct localize_outcome sample_of(const struct localize_want *w, unsigned sample)
+{
+        struct random r;
+
+        random_seed_part(&r, w->commit * 1000 + w->test, sample);
+        return (struct localize_outcome){.answer = LOCALIZE_SOLVED,
+                                         .seconds = ((w->commit >= 70 + 9 * w->test) != (random_uniform(&r) < 0.1) ? 10 : 1) *
+                                                    exp(0.05 * random_normal(&r)),
+                                         .effort = NAN};
+}
+
+static size_t search_in_order(struct localize *l, bool backwards, struct buffer *asked)
+{
+        const struct localize_want *wants;
+        size_t n, total = 0;
+
+        for (;;) {
+                assert_ok(localize_plan(l, &wants, &n));
+                if (n == 0)
+                        return total;
+                total += n;
+                for (size_t i = 0; i < n; i++) {
+                        const struct localize_want *w = &wants[backwards ? n - 1 - i : i];
+                        struct localize_outcome outcome = sample_of(w, w->sample);
+
+                        buffer_addf(asked, "%zu %zu %u %d\n", wants[i].commit, wants[i].test, wants[i].sample, wants[i].verify);
+                        assert_ok(localize_feed(l, w->commit, w->test, &outcome));
+                }
+        }
+}
+
+static struct localize *five_cases(void)
+{
+        struct localize *l;
+
+        one_line(200);
+        assert_ok(localize_new(&(struct localize_options){0}, by_hand.commits, by_hand.n, &l));
+        for (size_t i = 0; i < 5; i++)
+                ck_assert_int_eq(localize_add_case(l, &(struct localize_case){.reference = 0, .target = 199}), (int)i);
+        return l;
+}
+
+START_TEST(test_the_order_of_answers_changes_nothing)
+{
+        cleanup_localize struct localize *a = five_cases(), *b = five_cases();
+        cleanup_buffer struct buffer asked_a = {0}, asked_b = {0};
+
+        search_in_order(a, false, &asked_a);
+        search_in_order(b, true, &asked_b);
+        ck_assert_str_eq(asked_a.data, asked_b.data);
+        for (size_t i = 0; i < 5; i++) {
+                const struct localize_culprit *found;
+
+                ck_assert_uint_eq(localize_culprits(a, i, &found), 1);
+                ck_assert_uint_eq(found->commits[0], 70 + 9 * i);
+        }
+}
+END_TEST
+
+/* Stopped anywhere, and begun again with what a store remembers: the same questions, the same end. */
+START_TEST(test_facts_are_all_there_is_to_remember)
+{
+        cleanup_localize struct localize *whole = five_cases(), *again = five_cases();
+        cleanup_buffer struct buffer asked = {0}, rest = {0};
+        size_t total = search_in_order(whole, false, &asked), fed = 0;
+
+        /* all but the last plans' */
+        for (const char *line = asked.data; fed < total - 60; fed++, line = strchr(line, '\n') + 1) {
+                struct localize_want w = {0};
+                struct localize_outcome outcome;
+
+                ck_assert_int_eq(sscanf(line, "%zu %zu %u", &w.commit, &w.test, &w.sample), 3);
+                outcome = sample_of(&w, w.sample);
+                assert_ok(localize_feed(again, w.commit, w.test, &outcome));
+        }
+        ck_assert_uint_lt(search_in_order(again, false, &rest), total);
+        for (size_t i = 0; i < 5; i++) {
+                const struct localize_culprit *a, *b;
+
+                ck_assert_uint_eq(localize_culprits(whole, i, &a), 1);
+                ck_assert_uint_eq(localize_culprits(again, i, &b), 1);
+                ck_assert_uint_eq(a->commits[0], b->commits[0]);
+        }
+}
+END_TEST
+
+START_TEST(test_a_plan_waits_for_its_answers)
+{
+        cleanup_localize struct localize *l = five_cases();
+        const struct localize_want *wants;
+        struct localize_outcome outcome;
+        size_t n;
+
+        assert_ok(localize_plan(l, &wants, &n));
+        ck_assert_uint_eq(n, 10);
+        outcome = sample_of(&wants[0], 0);
+        assert_ok(localize_feed(l, wants[0].commit, wants[0].test, &outcome));
+        assert_error(localize_plan(l, &wants, &n), EBUSY);
+        ck_assert_int_eq(localize_state(l, 0), LOCALIZE_OPEN);
+}
+END_TEST
+
+/* -- histories made up: what bench/localize.c measures, smaller ----------------------------------------------------- */
+
+static struct synthetic_score score_of(struct synthetic_options options, enum localize_method method)
+{
+        struct synthetic s;
+        struct synthetic_score score;
+
+        synthetic_make(&s, &options);
+        synthetic_search(&s, &(struct localize_options){.method = method}, &score);
+        synthetic_done(&s);
+        free(score.done);
+        return score;
+}
+
+START_TEST(test_noise_does_not_mislead)
+{
+        static const double lies[] = {0, 0.05, 0.2};
+
+        for (size_t i = 0; i < ARRAY_SIZE(lies); i++) {
+                struct synthetic_score s = score_of((struct synthetic_options){.commits = 400,
+                                                                               .cases = 80,
+                                                                               .culprits = 12,
+                                                                               .lies = lies[i],
+                                                                               .spread = 0.05,
+                                                                               .noise_only = 20,
+                                                                               .merges = true,
+                                                                               .unbuildable = true,
+                                                                               .shapes = true,
+                                                                               .seed = 11},
+                                                    LOCALIZE_DEFAULT);
+                double floor = lies[i] > 0.1 ? 0.96 : 0.98;
+
+                ck_assert_uint_eq(s.open, 0);
+                ck_assert_msg(s.right >= floor * s.reported, "%zu of %zu reported are right", s.right, s.reported);
+                ck_assert_msg(s.found >= floor * s.true_culprits, "%zu of %zu culprits found", s.found, s.true_culprits);
+                ck_assert_msg(s.noise_said >= 0.95 * s.noise_only, "%zu of %zu without a culprit", s.noise_said, s.noise_only);
+                ck_assert_uint_eq(s.wrong_sets, 0);
+        }
+}
+END_TEST
+
+START_TEST(test_builds_are_shared)
+{
+        struct synthetic_options options = {.commits = 500, .cases = 80, .culprits = 15, .spread = 0.05, .seed = 5};
+        struct synthetic_score ours = score_of(options, LOCALIZE_DEFAULT), paper = score_of(options, LOCALIZE_PAPER),
+                               bisect = score_of(options, LOCALIZE_GIT_BISECT);
+
+        ck_assert_uint_eq(ours.exact, 80);
+        ck_assert_msg(ours.builds <= 1.1 * paper.builds, "%zu builds, %zu by shared midpoints", ours.builds, paper.builds);
+        ck_assert_msg(ours.runs <= 1.2 * bisect.runs, "%zu runs, %zu by bisection", ours.runs, bisect.runs);
+        ck_assert_msg(9 * ours.builds <= bisect.case_builds, "%zu builds, %zu by bisection alone", ours.builds,
+                      bisect.case_builds);
+        options.anchors = 30;
+        ours = score_of(options, LOCALIZE_DEFAULT);
+        paper = score_of(options, LOCALIZE_PAPER);
+        ck_assert_uint_eq(ours.exact, 80);
+        ck_assert_msg(ours.builds <= 0.6 * paper.builds, "%zu builds, %zu by midpoints", ours.builds, paper.builds);
+}
+END_TEST
+
+SUITE("localize", test_every_place_is_found, test_two_steps_are_two_culprits, test_no_difference_is_no_culprit,
+      test_the_wrong_way_round, test_bad_ranges, test_an_end_that_cannot_be_built, test_a_stretch_that_cannot_be_built_is_a_set,
+      test_beside_a_stretch_the_culprit_is_one, test_broken_is_a_level_of_its_own, test_a_timeout_is_slow,
+      test_effort_comes_first, test_commits_with_one_build_are_one, test_into_a_merge, test_the_merge_itself,
+      test_the_order_of_answers_changes_nothing, test_facts_are_all_there_is_to_remember, test_a_plan_waits_for_its_answers,
+      test_noise_does_not_mislead, test_builds_are_shared)
