@@ -157,6 +157,7 @@ START_TEST(test_nan_breaks_a_line)
         cleanup_plot struct plot *p = plot_new(NULL, 0, 0);
         struct plot_series *s = plot_series(p, PLOT_LINE, NULL);
         const char *svg, *path;
+        cleanup_free char *text = NULL;
 
         plot_point(s, 1, 1, NULL);
         plot_point(s, 2, 2, NULL);
@@ -167,7 +168,8 @@ START_TEST(test_nan_breaks_a_line)
         path = strstr(svg, "class=\"s\"");
         ck_assert_ptr_nonnull(path);
         path = strstr(path, "d=\"");
-        ck_assert_uint_eq(count(strndup(path, strchr(path + 3, '"') - path), "M"), 2);
+        text = strndup(path, (size_t)(strchr(path + 3, '"') - path));
+        ck_assert_uint_eq(count(text, "M"), 2);
         assert_lacks(svg, "nan");
         assert_lacks(svg, "inf");
 }
