@@ -14,6 +14,7 @@ static void history_free(struct history *h)
         for (unsigned i = 0; i < h->n_idle; i++)
                 git_repository_free(h->idle[i].git);
         ref_list_unref(h->listed);
+        commit_order_unref(h->order);
         pthread_mutex_destroy(&h->lock);
         free(h->name);
         free(h->repos_dir);

@@ -113,10 +113,19 @@ int history_text(struct history *h, uint32_t number, enum commit_text which, str
 /* The first-parent line from `tip` (COMMIT_NONE: HEAD) back to the root, oldest first; free(). */
 int history_line(struct history *h, uint32_t tip, uint32_t **ret_numbers, size_t *ret_n);
 
-/* The place of every commit in the history, (*ret)[number]; free(). Along HEAD's first parents, oldest first; a commit that is not on that line
- * stands before the merge that brought it (docs/tree.md, 6), one that HEAD does not reach behind all others. A commit stands behind its
- * parents. Tens of milliseconds for tens of thousands of commits. */
-int history_order(struct history *h, uint32_t **ret_positions, uint32_t *ret_n);
+/* Every commit in the order of histories (docs/tree.md, 6): along the first parents of HEAD, oldest first; what a merge brought stands before it, in
+ * the order of numbers; behind all of them, in the order of numbers, what HEAD does not reach. So a commit stands behind its parents. Made once for
+ * each generation (tens of milliseconds for tens of thousands of commits), and shared. */
+struct commit_order {
+        unsigned refs;
+        uint64_t generation; /* history_generation() when it was made */
+        uint32_t n;
+        uint32_t *list;  /* owned; the commits in order */
+        uint32_t *place; /* owned; of each commit in `list`, by its number */
+};
+int history_order(struct history *h, struct commit_order **ret);
+struct commit_order *commit_order_unref(struct commit_order *o); /* NULL */
+DEFINE_CLEANUP(struct commit_order *, commit_order_unref)
 
 /* Digest of the tree entries (id, mode, path) of `paths` at this commit: two commits with equal sources are one build. Kept in the
  * store. `paths` NULL-terminated, empty: the whole tree. A path that is not there counts as absent, not as an error. */

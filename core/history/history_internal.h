@@ -26,7 +26,8 @@ struct history {
         uint32_t repository; /* number of the repository in the store */
         char *name, *repos_dir, *path;
         pthread_mutex_t lock;
-        struct ref_list *listed; /* under lock; a ref; as last read, NULL: not yet */
+        struct ref_list *listed;    /* under lock; a ref; as last read, NULL: not yet */
+        struct commit_order *order; /* the same */
         struct idle {
                 git_repository *git;
                 unsigned uses;

@@ -1,88 +1,180 @@
-/* The order of a history. */
+/* The order in which histories are shown: along first parents, what a merge brought before the merge. */
 #include "core/history/history_internal.h"
 
-struct ordering {
-        struct history *history;
-        uint32_t *position; /* [n] by number */
-        uint32_t *list;     /* [n] numbers in order; behind n_placed, what is being collected */
-        uint32_t n, n_placed;
-        bool *seen; /* [n] placed or collected */
+/* The parents of all commits, one list behind the other. */
+struct parents {
+        uint32_t n;      /* commits */
+        uint32_t *begin; /* owned; n + 1: where a commit's begin in list */
+        uint32_t *list;  /* owned */
+        size_t n_list;
+        const struct history *history;
 };
 
-static int by_number(const void *a, const void *b)
+static void parents_done(struct parents *p)
 {
-        uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-        return x < y ? -1 : x > y;
+        free(p->begin);
+        free(p->list);
 }
 
-static void collect(struct ordering *o, uint32_t *end, uint32_t number)
+static int parents_add(void *user, struct slice key, struct slice value)
 {
-        if (number >= o->n || o->seen[number]) /* indexed since we began: what has it as a parent is newer, too */
-                return;
-        o->seen[number] = true;
-        o->list[(*end)++] = number;
-}
+        struct parents *p = user;
+        size_t n = value.size < COMMIT_FIXED ? 0 : (value.size - COMMIT_FIXED) / 4;
+        uint32_t number;
 
-static int collect_parents(struct ordering *o, uint32_t *end, uint32_t number)
-{
-        cleanup_free uint32_t *parents = NULL;
-        size_t n;
-        int r = history_parents(o->history, number, &parents, &n);
+        if (key.size != 8)
+                return 0;
+        number = key_get_u32((const uint8_t *)key.data + 4);
+        if (number != p->n)
+                return errorf(-EIO, "%s has no commit number %u", p->history->name, p->n);
+        for (size_t i = 0; i < n; i++) {
+                uint32_t parent = key_get_u32((const uint8_t *)value.data + COMMIT_FIXED + 4 * i);
 
-        for (size_t i = 0; r == 0 && i < n; i++)
-                collect(o, end, parents[i]);
-        return r;
-}
-
-/* A commit behind everything it brings that was not there before. A commit's number is above its parents', so that numbers order what one
- * merge brought. */
-static int place(struct ordering *o, uint32_t tip)
-{
-        uint32_t end = o->n_placed;
-        int r = 0;
-
-        collect(o, &end, tip);
-        for (uint32_t i = o->n_placed; r == 0 && i < end; i++)
-                r = collect_parents(o, &end, o->list[i]);
-        sort_list(o->list + o->n_placed, end - o->n_placed, sizeof(*o->list), by_number);
-        o->n_placed = end;
-        return r;
-}
-
-static int place_all(struct ordering *o)
-{
-        cleanup_free uint32_t *line = NULL;
-        size_t n = 0;
-        int r = history_line(o->history, COMMIT_NONE, &line, &n);
-
-        if (r == -ENOENT)
-                r = 0; /* no HEAD */
-        for (size_t i = 0; r == 0 && i < n; i++)
-                r = place(o, line[i]);
-        for (uint32_t i = 0; r == 0 && i < o->n; i++)
-                r = place(o, i);
-        for (uint32_t i = 0; i < o->n_placed; i++)
-                o->position[o->list[i]] = i;
-        return r;
-}
-
-int history_order(struct history *h, uint32_t **ret_positions, uint32_t *ret_n)
-{
-        struct ordering o = {.history = h, .n = history_count(h)};
-        int r;
-
-        o.position = calloc((size_t)o.n + 1, sizeof(*o.position));
-        o.list = calloc((size_t)o.n + 1, sizeof(*o.list));
-        o.seen = calloc((size_t)o.n + 1, sizeof(*o.seen));
-        r = o.position && o.list && o.seen ? place_all(&o) : -ENOMEM;
-        free(o.list);
-        free(o.seen);
-        if (r < 0) {
-                free(o.position);
-                return r;
+                if (parent >= number)
+                        return errorf(-EIO, "commit number %u of %s is damaged in the index", number, p->history->name);
+                if (list_grow(p->list, p->n_list) < 0)
+                        return -ENOMEM;
+                p->list[p->n_list++] = parent;
         }
-        *ret_positions = o.position;
-        *ret_n = o.n;
+        if (list_grow(p->begin, p->n + 1) < 0)
+                return -ENOMEM;
+        p->begin[++p->n] = (uint32_t)p->n_list;
+        return 0;
+}
+
+static int parents_read(struct history *h, struct store_txn *t, struct parents *p)
+{
+        uint8_t prefix[4];
+
+        key_u32(prefix, h->repository);
+        p->history = h;
+        p->begin = calloc(1, sizeof(*p->begin));
+        return p->begin ? store_each(t, h->tables.commits, SLICE(prefix, sizeof(prefix)), SLICE("", 0), true, parents_add, p)
+                        : -ENOMEM;
+}
+
+/* Gives `place` to a commit and to all before it that have none. `stack` has room for all commits. */
+static void take_place(const struct parents *p, uint32_t commit, uint32_t place, uint32_t *places, uint32_t *stack)
+{
+        size_t n = 0;
+
+        places[commit] = place;
+        stack[n++] = commit;
+        while (n > 0) {
+                uint32_t at = stack[--n];
+
+                for (uint32_t i = p->begin[at]; i < p->begin[at + 1]; i++)
+                        if (places[p->list[i]] == COMMIT_NONE) {
+                                places[p->list[i]] = place;
+                                stack[n++] = p->list[i];
+                        }
+        }
+}
+
+/* The commit of the first-parent line of `tip` that has brought it into that line, by its place there; COMMIT_NONE: none has. */
+static int find_places(const struct parents *p, uint32_t tip, uint32_t *places)
+{
+        cleanup_free uint32_t *line = calloc((size_t)p->n + 1, sizeof(*line)), *stack = calloc((size_t)p->n + 1, sizeof(*stack));
+        uint32_t n = 0;
+
+        if (!line || !stack)
+                return -ENOMEM;
+        memset(places, 0xff, p->n * sizeof(*places));
+        for (uint32_t c = tip; c < p->n; c = p->begin[c] < p->begin[c + 1] ? p->list[p->begin[c]] : COMMIT_NONE)
+                line[n++] = c;
+        for (uint32_t i = 0; i < n; i++)
+                take_place(p, line[n - 1 - i], i, places, stack);
+        return 0;
+}
+
+/* By place, then by number, which is above its parents': counting, as there are no more places than commits. */
+static int sort_by_place(const uint32_t *places, uint32_t n, uint32_t *ret)
+{
+        cleanup_free uint32_t *count = calloc((size_t)n + 2, sizeof(*count));
+
+        if (!count)
+                return -ENOMEM;
+        for (uint32_t i = 0; i < n; i++)
+                count[MIN(places[i], n) + 1]++;
+        for (uint32_t i = 0; i <= n; i++)
+                count[i + 1] += count[i];
+        for (uint32_t i = 0; i < n; i++)
+                ret[count[MIN(places[i], n)]++] = i;
+        return 0;
+}
+
+static struct commit_order *commit_order_ref(struct commit_order *o)
+{
+        __atomic_add_fetch(&o->refs, 1, __ATOMIC_RELAXED);
+        return o;
+}
+
+struct commit_order *commit_order_unref(struct commit_order *o)
+{
+        if (o && __atomic_sub_fetch(&o->refs, 1, __ATOMIC_ACQ_REL) == 0) {
+                free(o->list);
+                free(o->place);
+                free(o);
+        }
+        return NULL;
+}
+
+static int order_make(struct history *h, struct store_txn *t, uint64_t generation, struct commit_order **ret)
+{
+        cleanup(commit_order_unrefp) struct commit_order *o = NULL;
+        cleanup(parents_done) struct parents p = {0};
+        cleanup_free uint32_t *places = NULL;
+        cleanup_refs struct ref_list *refs = NULL;
+        int r = parents_read(h, t, &p);
+
+        if (r == 0)
+                r = history_refs_in(h, t, &refs);
+        if (r < 0)
+                return r;
+        places = calloc((size_t)p.n + 1, sizeof(*places));
+        o = calloc(1, sizeof(*o));
+        if (!places || !o)
+                return -ENOMEM;
+        *o = (struct commit_order){.refs = 1,
+                                   .generation = generation,
+                                   .n = p.n,
+                                   .list = calloc((size_t)p.n + 1, sizeof(*o->list)),
+                                   .place = calloc((size_t)p.n + 1, sizeof(*o->place))};
+        if (!o->list || !o->place)
+                return -ENOMEM;
+        r = find_places(&p, refs->head, places);
+        if (r == 0)
+                r = sort_by_place(places, p.n, o->list);
+        for (uint32_t i = 0; r == 0 && i < p.n; i++)
+                o->place[o->list[i]] = i;
+        if (r == 0)
+                *ret = steal_pointer(o);
+        return r;
+}
+
+int history_order(struct history *h, struct commit_order **ret)
+{
+        cleanup_txn struct store_txn *t = NULL;
+        struct commit_order *old;
+        struct index_count count;
+        int r = store_read(h->store, &t);
+
+        if (r == 0)
+                r = index_get_count(h, t, &count);
+        if (r < 0)
+                return r;
+        pthread_mutex_lock(&h->lock);
+        *ret = h->order && h->order->generation == count.generation ? commit_order_ref(h->order) : NULL;
+        pthread_mutex_unlock(&h->lock);
+        if (*ret)
+                return 0;
+        r = order_make(h, t, count.generation, ret);
+        if (r < 0)
+                return r;
+        pthread_mutex_lock(&h->lock);
+        old = h->order;
+        h->order = commit_order_ref(*ret);
+        pthread_mutex_unlock(&h->lock);
+        commit_order_unref(old);
         return 0;
 }

@@ -106,15 +106,15 @@ static int by_place(const void *a, const void *b, void *places)
 static int pick_tags(struct picking *p, const char *pattern)
 {
         cleanup(ref_list_unrefp) struct ref_list *refs = NULL;
-        cleanup_free uint32_t *places = NULL, *list = NULL;
-        uint32_t n_places;
+        cleanup(commit_order_unrefp) struct commit_order *order = NULL;
+        cleanup_free uint32_t *list = NULL;
         size_t n = 0;
         int r = history_refs(p->solver->history, &refs);
 
         if (r == 0)
-                r = history_order(p->solver->history, &places, &n_places);
+                r = history_order(p->solver->history, &order);
         for (size_t i = 0; r == 0 && i < refs->n; i++) {
-                if (refs->list[i].kind != REF_TAG || refs->list[i].commit >= n_places ||
+                if (refs->list[i].kind != REF_TAG || refs->list[i].commit >= order->n ||
                     fnmatch(pattern, refs->list[i].name, 0) != 0)
                         continue;
                 r = list_grow(list, n);
@@ -124,7 +124,7 @@ static int pick_tags(struct picking *p, const char *pattern)
         if (r == 0 && n == 0)
                 r = errorf(-ENOENT, "no tag of %s matches '%s'", p->solver->recipe->name, pattern);
         if (r == 0)
-                qsort_r(list, n, sizeof(*list), by_place, places);
+                qsort_r(list, n, sizeof(*list), by_place, order->place);
         for (size_t i = 0; r == 0 && i < n; i++)
                 r = pick(p, list[i]);
         return r;

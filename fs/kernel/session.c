@@ -48,7 +48,7 @@ int session_entry(struct session *s, const struct node *n, struct fuse_entry_par
         if (r < 0)
                 return r;
         ret->ino = node_map_node(s->nodes, ret->attr.st_ino);
-        if (file_held_size(s, ret->ino, &ret->attr))
+        if (file_held_size(s, n, ret->ino, &ret->attr))
                 ret->attr_timeout = 0;
         if (s->finished && n->solver)
                 ret->generation = n->solver->version;
@@ -147,7 +147,7 @@ int session_stat(struct session *s, fuse_ino_t node, struct stat *ret, double *r
         r = session_node(s, node, &n);
         if (r == 0)
                 r = node_attributes(s, &n, ret, ret_timeout);
-        if (r == 0 && file_held_size(s, node, ret))
+        if (r == 0 && file_held_size(s, &n, node, ret))
                 *ret_timeout = 0;
         return r;
 }

@@ -128,7 +128,8 @@ static void contents_keep(struct contents *c, uint64_t ino, uint64_t token, stru
 /* What a file's content depends on beside its inode. */
 static uint64_t content_token(struct session *s, const struct node *n)
 {
-        return n->solver ? n->solver->version + runs_remeasured(tree_workspace(s->tree)) : 0;
+        return (n->solver ? n->solver->version + runs_remeasured(tree_workspace(s->tree)) : 0) +
+               (n->route->rewritten ? store_generation(workspace_store(tree_workspace(s->tree))) : 0);
 }
 
 static int content_load(struct session *s, const struct node *n, struct content *c)

@@ -135,11 +135,11 @@ static bool handle_told(struct session *s, struct handle *h)
         return told;
 }
 
-bool file_held_size(struct session *s, fuse_ino_t node, struct stat *st)
+bool file_held_size(struct session *s, const struct node *n, fuse_ino_t node, struct stat *st)
 {
         bool found = false;
 
-        if (!S_ISREG(st->st_mode) || !tree_values_move(s->tree))
+        if (!S_ISREG(st->st_mode) || !value_moves(s, n))
                 return false;
         pthread_mutex_lock(&s->lock);
         for (struct handle *h = s->handles; h && !found; h = h->next) {

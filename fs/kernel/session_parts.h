@@ -60,7 +60,7 @@ void file_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi);
 /* The answer to a parked open: a parked_fn, whose user is the session. */
 void file_answered(void *session, fuse_req_t req, const struct parked *p, int r, struct value *v, const char *reason);
 /* Sets the size to that of what is held open of this node, whatever it may be by now for who opens it. */
-bool file_held_size(struct session *s, fuse_ino_t node, struct stat *st);
+bool file_held_size(struct session *s, const struct node *n, fuse_ino_t node, struct stat *st);
 /* The kernel need not tell of the last closes when the mount goes away. */
 void file_close_all(struct session *s);
 

@@ -29,6 +29,7 @@ enum {
         KIND_TIMEOUTS,
         KIND_TIMEOUT,
         KIND_TIMEOUT_ALIAS = 55,
+        KIND_CELL_NAME,
 };
 
 /* -- of the commit -- */
@@ -361,8 +362,7 @@ static MATCH(cell_match)
         return r;
 }
 
-/* Ids of the cases that this solver takes. */
-static int cells_all(struct tree *t, const struct node *dir, uint32_t **ret, size_t *ret_n)
+int solver_case_ids(struct tree *t, const struct node *dir, uint32_t **ret, size_t *ret_n)
 {
         struct cases *cases = workspace_cases(tree_workspace(t));
         size_t n, kept = 0;
@@ -380,7 +380,7 @@ static int cells_all(struct tree *t, const struct node *dir, uint32_t **ret, siz
 
 static int cells_shown(struct tree *t, const struct node *dir, uint32_t **ret, size_t *ret_n)
 {
-        return dir->view.cached && !commit_failed(t, dir) ? cells_known(t, dir, ret, ret_n) : cells_all(t, dir, ret, ret_n);
+        return dir->view.cached && !commit_failed(t, dir) ? cells_known(t, dir, ret, ret_n) : solver_case_ids(t, dir, ret, ret_n);
 }
 
 static LIST(cell_entries)
@@ -452,6 +452,38 @@ static int cell_query(struct tree *t, const struct node *n, struct query **ret)
         int r = tree_cell(t, n, &cell, &info);
 
         return r < 0 ? r : query_run(tree_workspace(t), &cell, ret);
+}
+
+/* -- names of cases -- */
+
+MATCH(case_name_match)
+{
+        cleanup(case_info_unrefp) struct case_info *info = NULL;
+        int r = cases_find(workspace_cases(tree_workspace(t)), name, &info);
+
+        if (r == 0 && info->format != dir->solver->recipe->format)
+                r = -ENOENT;
+        if (r == 0)
+                ret->inode.item = info->id;
+        return r;
+}
+
+CONTENT(case_name_target)
+{
+        (void)t;
+        buffer_addf(ret, "%" PRIu32, n->inode.item);
+        return 0;
+}
+
+/* In cached/ a link is shown when there is something to follow it to. */
+static MATCH(cell_name_match)
+{
+        int r = case_name_match(t, dir, name, ret);
+        struct node found = {0};
+        char id[16];
+
+        snprintf(id, sizeof(id), "%" PRIu32, ret->inode.item);
+        return r == 0 && dir->view.cached ? cell_match(t, dir, id, &found) : r;
 }
 
 /* -- seeds/<n> and timeout/<t>: the cells under another setting -- */
@@ -613,6 +645,9 @@ static const struct route rows[] = {
         {KIND_CELL, .place = 5, IN(KIND_CELLS), .shown = "<case>", .type = NODE_FOLDER, .absent = ABSENT_FOREVER,
          .listed = LISTED_WHOLE, .whole_at_once = true, .match = cell_match, .list = cell_entries, .mtime = cell_mtime,
          .about = "this commit on this case"},
+        {KIND_CELL_NAME, .place = 13, IN(KIND_CELLS), .shown = "<name>", .type = NODE_LINK, .moves = true,
+         .match = cell_name_match, .list = no_entries, .content = case_name_target, .mtime = commit_time,
+         .about = "link to the case of that name (without a slash); not listed"},
         {KIND_TIME, .place = 6, CELL_FILE, .name = "time", .exists = cell_file_exists,
          .about = "wall-clock seconds of the solver process"},
         {KIND_CPUTIME, .place = 7, CELL_FILE, .name = "cputime", .exists = cell_file_exists,

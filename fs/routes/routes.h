@@ -35,10 +35,14 @@ enum {
         KIND_CELL = 38,   /* <solver>/commits/<sha>/cases/<case>, and below seeds/ and timeout/; commit, and item: the case */
 };
 
-extern const struct subtree root_subtree, cases_subtree, sets_subtree, solver_subtree, commit_subtree, live_subtree;
+extern const struct subtree root_subtree, cases_subtree, sets_subtree, solver_subtree, commit_subtree, history_subtree,
+        live_subtree;
 
 /* -- what several subtrees share --------------------------------------------------------------------------------- */
 
+/* A case's name, without a slash, as a link to its id, which is what the folder's entries are called; only of cases that the folder's solver takes. */
+MATCH(case_name_match);
+CONTENT(case_name_target);
 LIST(no_entries); /* names that are found and not listed: there is no end of them */
 uint64_t cases_listing(struct tree *t, const struct node *n);
 uint64_t history_listing(struct tree *t, const struct node *n);
@@ -46,6 +50,8 @@ uint64_t history_listing(struct tree *t, const struct node *n);
 uint64_t any_listing(struct tree *t, const struct node *n);
 int case_mtime(struct tree *t, const struct node *n, int64_t *ret);  /* item is the case */
 int commit_time(struct tree *t, const struct node *n, int64_t *ret); /* commit is the commit */
+/* Ids of the cases that the folder's solver takes: a numbers_fn. */
+int solver_case_ids(struct tree *t, const struct node *dir, uint32_t **ret, size_t *ret_n);
 /* Adds the sha of a solver's commit. */
 int commit_name(const struct solver *s, uint32_t commit, struct buffer *ret);
 /* 0: anything of it is finished, so that cached/ has it; -ENOENT, … */

@@ -101,6 +101,18 @@ size_t numbers_from(const struct numbers *n, uint64_t from); /* index of the fir
 int tree_emit_cases(struct tree *t, const struct node *dir, const struct route *row, uint64_t from, numbers_fn find, entry_fn fn,
                     void *user);
 
+/* A file that takes a while to print (it is made of many facts), and the time of its newest fact. It is kept for a while and good until the next
+ * write to the store, so that a stat, an open and a read print it once. */
+struct derived {
+        unsigned refs;
+        struct blob text;
+        int64_t mtime; /* seconds */
+};
+typedef int (*derive_fn)(struct tree *t, const struct node *n, struct buffer *ret, int64_t *ret_mtime);
+int tree_derived(struct tree *t, const struct node *n, derive_fn print, struct derived **ret);
+struct derived *derived_unref(struct derived *d);
+DEFINE_CLEANUP(struct derived *, derived_unref)
+
 /* Names of cases, sorted, for by-name/. */
 struct case_names {
         unsigned refs;

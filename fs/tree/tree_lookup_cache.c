@@ -34,6 +34,16 @@ struct recent_list {
 
 #define RECENT_LISTS 16 /* as many folders can be read at the same time without looking for what is in them at each step */
 
+struct recent_derived {
+        uint64_t ino;
+        struct solver *solver; /* a ref, or NULL */
+        struct moment moment;
+        struct derived *derived; /* a ref; NULL: none */
+};
+
+#define RECENT_DERIVED 64
+#define DERIVED_TOP    (1024 * 1024) /* bytes; what is longer is printed again */
+
 struct lookup_cache {
         pthread_mutex_t lock;
         /* under lock */
@@ -41,6 +51,8 @@ struct lookup_cache {
         unsigned n_toolchains;
         struct recent_fact brief[RECENT_BRIEF], whole[RECENT_WHOLE];
         struct recent_list lists[RECENT_LISTS]; /* used last first */
+        struct recent_derived derived[RECENT_DERIVED];
+        unsigned next_derived; /* the place that is given away next */
 };
 
 static void recent_fact_done(struct recent_fact *f)
@@ -53,6 +65,12 @@ static void recent_list_done(struct recent_list *l)
 {
         solver_unref(l->solver);
         numbers_unref(l->numbers);
+}
+
+static void recent_derived_done(struct recent_derived *d)
+{
+        solver_unref(d->solver);
+        derived_unref(d->derived);
 }
 
 int lookup_cache_new(struct lookup_cache **ret)
@@ -86,6 +104,8 @@ struct lookup_cache *lookup_cache_free(struct lookup_cache *r)
                 recent_fact_done(&r->whole[i]);
         for (size_t i = 0; i < RECENT_LISTS; i++)
                 recent_list_done(&r->lists[i]);
+        for (size_t i = 0; i < RECENT_DERIVED; i++)
+                recent_derived_done(&r->derived[i]);
         pthread_mutex_destroy(&r->lock);
         free(r);
         return NULL;
@@ -286,5 +306,81 @@ int tree_numbers(struct tree *t, const struct node *dir, uint64_t from, numbers_
                 return r;
         list_keep(t->lookup_cache, dir, &now, found);
         *ret = steal_pointer(found);
+        return 0;
+}
+
+/* -- files that take a while to print -- */
+
+struct derived *derived_unref(struct derived *d)
+{
+        if (d && __atomic_sub_fetch(&d->refs, 1, __ATOMIC_ACQ_REL) == 0) {
+                blob_done(&d->text);
+                free(d);
+        }
+        return NULL;
+}
+
+static struct derived *derived_find(struct lookup_cache *r, uint64_t ino, const struct solver *solver, const struct moment *now)
+{
+        struct derived *found = NULL;
+
+        pthread_mutex_lock(&r->lock);
+        for (size_t i = 0; i < RECENT_DERIVED && !found; i++) {
+                const struct recent_derived *d = &r->derived[i];
+
+                if (d->derived && d->ino == ino && d->solver == solver && moment_equal(&d->moment, now)) {
+                        found = d->derived;
+                        __atomic_add_fetch(&found->refs, 1, __ATOMIC_RELAXED);
+                }
+        }
+        pthread_mutex_unlock(&r->lock);
+        return found;
+}
+
+/* In the place of an older text of the same file, if there is one. */
+static void derived_keep(struct lookup_cache *r, const struct recent_derived *d)
+{
+        struct recent_derived old;
+        size_t i = 0;
+
+        pthread_mutex_lock(&r->lock);
+        while (i < RECENT_DERIVED && (!r->derived[i].derived || r->derived[i].ino != d->ino))
+                i++;
+        if (i == RECENT_DERIVED)
+                i = r->next_derived++ % RECENT_DERIVED;
+        old = r->derived[i];
+        r->derived[i] = *d;
+        if (d->solver)
+                solver_ref(d->solver);
+        __atomic_add_fetch(&d->derived->refs, 1, __ATOMIC_RELAXED);
+        pthread_mutex_unlock(&r->lock);
+        recent_derived_done(&old);
+}
+
+int tree_derived(struct tree *t, const struct node *n, derive_fn print, struct derived **ret)
+{
+        struct recent_derived d = {.ino = inode_pack(n->inode), .solver = n->solver};
+        cleanup(derived_unrefp) struct derived *made = NULL;
+        cleanup_buffer struct buffer b = {0};
+        int r = moment_now(t, &d.moment);
+
+        if (r < 0)
+                return r;
+        *ret = derived_find(t->lookup_cache, d.ino, n->solver, &d.moment);
+        if (*ret)
+                return 0;
+        made = calloc(1, sizeof(*made));
+        if (!made)
+                return -ENOMEM;
+        made->refs = 1;
+        r = print(t, n, &b, &made->mtime);
+        if (r == 0)
+                r = buffer_steal(&b, &made->text);
+        if (r < 0)
+                return r;
+        d.derived = made;
+        if (made->text.size <= DERIVED_TOP)
+                derived_keep(t->lookup_cache, &d);
+        *ret = steal_pointer(made);
         return 0;
 }

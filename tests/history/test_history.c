@@ -143,21 +143,100 @@ START_TEST(test_index_and_lookups)
 }
 END_TEST
 
-START_TEST(test_order)
+/* -- the order of histories -- */
+
+/* A history with branches of branches, merged in all ways; what is on `aside` never is. */
+static void make_branches(void)
+{
+        shell("git init -q -b main r; cd r; "
+              "c() { git commit -q --allow-empty -m $1; }; m() { git merge -q --no-ff -m merge $1; }; "
+              "c 1; c 2; git checkout -q -b a; c a1; c a2; git checkout -q -b b; c b1; git checkout -q main; c 3; m a; "
+              "git checkout -q b; c b2; git merge -q -m from-main main; c b3; git checkout -q main; c 4; "
+              "git checkout -q -b aside; c x1; c x2; git checkout -q main; c 5; m b; c 6; git checkout -q a; c a3; git checkout "
+              "-q main; m a; c 7");
+}
+
+/* All of `shas` (a line each) are in the order from *at on, whichever comes first, but the last one last. */
+static void assert_next(const struct commit_order *o, uint32_t *at, FILE *shas, const char *last)
+{
+        uint32_t begin = *at;
+        char line[64];
+
+        while (fgets(line, sizeof(line), shas))
+                (*at)++;
+        rewind(shas);
+        while (fgets(line, sizeof(line), shas)) {
+                uint32_t number, i = begin;
+                git_oid oid;
+
+                git_oid_fromstrn(&oid, line, GIT_OID_HEXSZ);
+                assert_ok(history_number(history, &oid, &number));
+                while (i < *at && o->list[i] != number)
+                        i++;
+                ck_assert_msg(i < *at, "%.12s is not where it should be", line);
+                if (last && strncmp(line, last, GIT_OID_HEXSZ) == 0)
+                        ck_assert_uint_eq(i, *at - 1);
+        }
+}
+
+START_TEST(test_order_of_a_merge)
 {
         static const char *const oldest_first[] = {"v1", "v2~1", "v2", "feature/x", "main~1", "main"};
-        cleanup_free uint32_t *place = NULL;
-        uint32_t n;
+        cleanup(commit_order_unrefp) struct commit_order *o = NULL;
 
         make_repository(); /* and a branch that was never merged, begun before the others */
         shell("cd r && git branch other v1 && git checkout -q other && git commit -q --allow-empty -m other && git checkout -q "
               "main");
         begin("r");
-        assert_ok(history_order(history, &place, &n));
-        ck_assert_uint_eq(n, 7);
+        assert_ok(history_order(history, &o));
+        ck_assert_uint_eq(o->n, 7);
         for (uint32_t i = 0; i < ARRAY_SIZE(oldest_first); i++)
-                ck_assert_uint_eq(place[resolve(oldest_first[i])], i);
-        ck_assert_uint_eq(place[resolve("other")], 6);
+                ck_assert_uint_eq(o->place[resolve(oldest_first[i])], i);
+        ck_assert_uint_eq(o->place[resolve("other")], 6);
+        for (uint32_t i = 0; i < o->n; i++)
+                ck_assert_uint_eq(o->place[o->list[i]], i);
+        close_history();
+}
+END_TEST
+
+START_TEST(test_order)
+{
+        cleanup(commit_order_unrefp) struct commit_order *o = NULL, *again = NULL;
+        char sha[64], before[64] = "", command[256];
+        uint32_t at = 0;
+        FILE *line, *shas;
+
+        make_branches();
+        begin("r");
+        assert_ok(history_order(history, &o));
+        ck_assert_uint_eq(o->n, history_count(history));
+        shell("cd r && git rev-list --first-parent --reverse main >../line");
+        line = fopen("line", "re");
+        while (fgets(sha, sizeof(sha), line)) { /* what git says each step of the line brought */
+                sha[GIT_OID_HEXSZ] = '\0';
+                snprintf(command, sizeof(command), "cd r && git rev-list %s %s%s >../brought", sha, *before ? "^" : "", before);
+                shell(command);
+                shas = fopen("brought", "re");
+                assert_next(o, &at, shas, sha);
+                fclose(shas);
+                strcpy(before, sha);
+        }
+        fclose(line);
+        ck_assert_uint_eq(at, o->n - 2);
+        shell("cd r && git rev-list main..aside >../brought");
+        shas = fopen("brought", "re");
+        assert_next(o, &at, shas, NULL);
+        fclose(shas);
+        ck_assert_uint_eq(at, o->n);
+        ck_assert_uint_lt(o->list[at - 2], o->list[at - 1]);
+        assert_ok(history_order(history, &again));
+        ck_assert_ptr_eq(again, o); /* made once */
+        commit_order_unref(again);
+        shell("cd r && git commit -q --allow-empty -m 8");
+        update();
+        assert_ok(history_order(history, &again));
+        ck_assert_uint_eq(again->n, o->n + 1);
+        ck_assert_uint_eq(again->list[o->n - 2], resolve("HEAD"));
         close_history();
 }
 END_TEST
@@ -1114,10 +1193,11 @@ START_TEST(test_damaged_loose_objects)
 }
 END_TEST
 
-SUITE("history", test_damaged_loose_objects, test_index_and_lookups, test_order, test_refs, test_revisions_are_git_s,
-      test_head_of_no_branch, test_revisions_refused, test_revisions_at_random, test_names_like_hex, test_ambiguous_prefixes,
-      test_texts, test_too_many_changes, test_dates, test_odd_commits, test_sources, test_sources_that_cannot_be_kept,
-      test_update, test_rewritten_upstream, test_detached_head_moves_on, test_over_the_network, test_branch_becomes_folder,
-      test_clone_sources_that_do_not_work, test_clone_sources_that_work, test_stopped, test_damaged_repository,
-      test_foreign_repository, test_odd_ref_names, test_killed_index, test_killed_clone_leaves_nothing_in_the_way, test_snapshot,
-      test_snapshot_of_a_sparse_checkout, test_snapshot_ahead_of_the_store, test_snapshot_of_others, test_threads)
+SUITE("history", test_damaged_loose_objects, test_index_and_lookups, test_order, test_order_of_a_merge, test_refs,
+      test_revisions_are_git_s, test_head_of_no_branch, test_revisions_refused, test_revisions_at_random, test_names_like_hex,
+      test_ambiguous_prefixes, test_texts, test_too_many_changes, test_dates, test_odd_commits, test_sources,
+      test_sources_that_cannot_be_kept, test_update, test_rewritten_upstream, test_detached_head_moves_on, test_over_the_network,
+      test_branch_becomes_folder, test_clone_sources_that_do_not_work, test_clone_sources_that_work, test_stopped,
+      test_damaged_repository, test_foreign_repository, test_odd_ref_names, test_killed_index,
+      test_killed_clone_leaves_nothing_in_the_way, test_snapshot, test_snapshot_of_a_sparse_checkout,
+      test_snapshot_ahead_of_the_store, test_snapshot_of_others, test_threads)

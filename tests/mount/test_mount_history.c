@@ -114,6 +114,79 @@ START_TEST(test_ambiguous_prefix)
 }
 END_TEST
 
+/* -- <solver>/cases/<case>/history.tsv -- */
+
+#define HISTORY "mnt/tiny/cases/1/history.tsv"
+
+/* The commits in it, in order, as git abbreviates them by tag or distance; into shell_output. */
+static void assert_rows(const char *file, const char *const *revisions, size_t n)
+{
+        cleanup_free char *text = content(file);
+        char *rest, *line = strtok_r(text, "\n", &rest);
+
+        ck_assert_str_eq(line, "commit\tdate\tresult\ttime\tcputime\tmemory\tanswer");
+        for (size_t i = 0; i < n; i++) {
+                line = strtok_r(NULL, "\n", &rest);
+                ck_assert_msg(line && strncmp(line, commit_sha(revisions[i]), 40) == 0, "row %zu is not %s: %s", i, revisions[i],
+                              line ? line : "none");
+        }
+        ck_assert_ptr_null(strtok_r(NULL, "\n", &rest));
+}
+
+START_TEST(test_history_of_a_case)
+{
+        static const char *const order[] = {"v1", "v2.0", "docs-only", "merge^2", "merge", "broken", "HEAD"};
+        cleanup_free char *target = NULL, *before = NULL;
+        struct mount *m;
+        char held[4096];
+        struct stat st, now;
+        ssize_t n;
+        int fd;
+
+        world_make(NULL);
+        assert_shell("printf '(set-info :status sat)\\n; do print sat\\n' >a.smt2 && solverfs case add a.smt2 && echo 'p cnf 1 "
+                     "1' >b.cnf && "
+                     "solverfs case add b.cnf");
+        m = mount_start("mnt", NULL);
+        before = content("mnt/.solverfs/stats");
+        assert_shell("ls mnt/tiny/cases");
+        ck_assert_str_eq(shell_output, "1\n"); /* it takes no DIMACS */
+        target = read_link("mnt/tiny/cases/a.smt2");
+        ck_assert_str_eq(target, "1");
+        assert_rows(HISTORY, order, 0);
+        assert_shell("for r in HEAD v1 merge^2 merge v2.0; do solverfs run -q tiny $r 1 || exit; done; solverfs run -q tiny "
+                     "broken 1 || true");
+        assert_rows(HISTORY, order, ARRAY_SIZE(order)); /* at once, and what another process did */
+        assert_shell("cut -f 3,7 " HISTORY " | tail -n +2 | uniq -c | tr -s ' ' | tr '\\n\\t' ', '");
+        ck_assert_str_eq(shell_output, " 5 sat correct, 1 unbuildable -, 1 sat correct,");
+        assert_shell("tail -n 1 " HISTORY " | cut -f 4 | cmp - mnt/tiny/cached/HEAD/cases/1/time && "
+                     "bash -c 'tail -n 1 " HISTORY " | cut -f 2 | sed s/T.*// | cmp - <(TZ=UTC git -C repo log -1 --format=%%cd "
+                     "--date=format-local:%%Y-%%m-%%d)'");
+        ck_assert_int_eq(stat(HISTORY, &st), 0);
+        ck_assert_int_gt(st.st_mtime, time(NULL) - 600); /* of its newest fact, and none is of a commit's date */
+        ck_assert_int_le(st.st_mtime, time(NULL));
+        fd = open(HISTORY, O_RDONLY | O_CLOEXEC);
+        ck_assert_int_ge(fd, 0);
+        assert_shell("solverfs run -q tiny HEAD~1 1");
+        assert_shell("grep -c sat " HISTORY);
+        ck_assert_str_eq(shell_output, "7\n");
+        n = read(fd, held, sizeof(held)); /* who has it open reads what it opened */
+        ck_assert_int_eq(n, st.st_size);
+        ck_assert_int_eq(fstat(fd, &now), 0);
+        ck_assert_int_eq(now.st_size, st.st_size);
+        close(fd);
+        assert_shell("grep ^solverfs_asked_total mnt/.solverfs/stats");
+        ck_assert_ptr_nonnull(strstr(before, shell_output)); /* nothing was asked for */
+        mount_stop(m);
+        mount_start("mnt", "cached");
+        assert_shell("grep -c sat " HISTORY);
+        ck_assert_str_eq(shell_output, "7\n");
+        assert_shell("solverfs run -q tiny HEAD~2 1");
+        await(shell("test $(grep -c sat " HISTORY ") = 8") == 0);
+        world_end();
+}
+END_TEST
+
 START_TEST(test_listings)
 {
         cleanup_free char *target = NULL;
@@ -337,4 +410,5 @@ END_TEST
 
 MOUNT_SUITE("mount_history", {test_revisions}, {test_no_revisions}, {test_ambiguous_prefix}, {test_listings},
             {test_a_documentation_commit_shares_the_build}, {test_a_variant_shares_the_build}, {test_every_commit}, {test_update},
-            {test_rewritten_upstream}, {test_snapshot}, {test_a_solver_is_added}, {test_a_solver_is_removed})
+            {test_history_of_a_case}, {test_rewritten_upstream}, {test_snapshot}, {test_a_solver_is_added},
+            {test_a_solver_is_removed})
