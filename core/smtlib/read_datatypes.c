@@ -14,7 +14,7 @@ static int declare(struct reader *r, enum function_kind kind, const struct symbo
 
         if (!f)
                 return -ENOMEM;
-        return bind(r, s, (struct binding){.kind = BINDING_FUNCTION, .level = UINT32_MAX, .function = f});
+        return reader_bind(r, s, (struct binding){.kind = BINDING_FUNCTION, .level = UINT32_MAX, .function = f});
 }
 
 /* The fields of a constructor up to its closing parenthesis; their sorts are a list of the caller's. */

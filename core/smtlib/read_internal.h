@@ -76,7 +76,7 @@ int numeral_value(struct slice digits, uint32_t *ret);                          
 
 int check_memory(struct reader *r); /* -EFBIG beyond options->memory_most */
 
-int bind(struct reader *r, const struct symbol *s, struct binding b);
+int reader_bind(struct reader *r, const struct symbol *s, struct binding b);
 int bind_sort(struct reader *r, const struct symbol *s, struct sort_binding b);
 void unbind_to(struct reader *r, size_t trail);
 static inline const struct binding *binding_of(const struct symbol *s)

@@ -549,7 +549,7 @@ static int continue_let(struct reader *r)
 
                 if (b && b->kind == BINDING_LET && b->trail >= f->trail)
                         return fail_at(r, l->at, "this let binds %s twice", (const char *)l->symbol->name.data);
-                x = bind(r, l->symbol,
+                x = reader_bind(r, l->symbol,
                          (struct binding){.kind = BINDING_LET, .level = l->level, .term = l->term, .trail = r->n_trail});
                 if (x < 0)
                         return x;
@@ -592,12 +592,12 @@ static int add_variable(struct reader *r, const struct symbol *s, const struct s
         if (!(v = term_variable(r->bank, as, sort)))
                 return -ENOMEM;
         if (is_renamed) { /* the name it has now is taken, too */
-                x = bind(r, as, (struct binding){.kind = BINDING_VARIABLE, .level = level, .term = v});
+                x = reader_bind(r, as, (struct binding){.kind = BINDING_VARIABLE, .level = level, .term = v});
                 if (x < 0)
                         return x;
                 r->n_renamed++;
         }
-        x = bind(r, s, (struct binding){.kind = BINDING_VARIABLE, .level = level, .term = v});
+        x = reader_bind(r, s, (struct binding){.kind = BINDING_VARIABLE, .level = level, .term = v});
         return x < 0 ? x : push_value(r, v, level);
 }
 

@@ -125,7 +125,7 @@ static int remember(struct reader *r, struct symbol *s, void *binding, bool is_s
         return 0;
 }
 
-int bind(struct reader *r, const struct symbol *s, struct binding b)
+int reader_bind(struct reader *r, const struct symbol *s, struct binding b)
 {
         struct binding *kept = arena_take(&r->arena, sizeof(*kept));
 
@@ -344,7 +344,7 @@ static int read_declare_fun(struct reader *r, size_t begin, struct command *c)
         c->function = function_of(r->bank, FUNCTION_DECLARED, c->symbol, args, n, sort);
         if (!c->function)
                 return -ENOMEM;
-        return bind(r, c->symbol, (struct binding){.kind = BINDING_FUNCTION, .level = UINT32_MAX, .function = c->function});
+        return reader_bind(r, c->symbol, (struct binding){.kind = BINDING_FUNCTION, .level = UINT32_MAX, .function = c->function});
 }
 
 /* Does a body go with the sort that was said? */
@@ -374,7 +374,7 @@ static int read_definition(struct reader *r, struct command *c, bool has_paramet
         if (!(c->function = function_of(r->bank, FUNCTION_DEFINED, c->symbol, args, c->n_terms, result)))
                 return -ENOMEM;
         if (c->kind == COMMAND_DEFINE_FUN_REC) {
-                x = bind(r, c->symbol, (struct binding){.kind = BINDING_FUNCTION, .level = UINT32_MAX, .function = c->function});
+                x = reader_bind(r, c->symbol, (struct binding){.kind = BINDING_FUNCTION, .level = UINT32_MAX, .function = c->function});
                 if (x < 0)
                         return x;
         }
@@ -391,7 +391,7 @@ static int read_definition(struct reader *r, struct command *c, bool has_paramet
         if ((x = read_end(r)) < 0)
                 return x;
         unbind_to(r, trail);
-        return bind(r, c->symbol, (struct binding){.kind = BINDING_FUNCTION, .level = UINT32_MAX, .function = c->function});
+        return reader_bind(r, c->symbol, (struct binding){.kind = BINDING_FUNCTION, .level = UINT32_MAX, .function = c->function});
 }
 
 static int read_define_fun(struct reader *r, size_t begin, struct command *c)
@@ -439,7 +439,7 @@ static int read_define_funs_rec(struct reader *r, size_t begin, struct command *
                         args[i] = r->values[values + i]->sort;
                 r->n_values = values;
                 f = function_of(r->bank, FUNCTION_DEFINED, s, args, n, result);
-                if (!f || bind(r, s, (struct binding){.kind = BINDING_FUNCTION, .level = UINT32_MAX, .function = f}) < 0)
+                if (!f || reader_bind(r, s, (struct binding){.kind = BINDING_FUNCTION, .level = UINT32_MAX, .function = f}) < 0)
                         return -ENOMEM;
         }
         if ((x = skip_command(r, begin)) < 0)
@@ -634,7 +634,7 @@ static int bind_names(struct reader *r)
         int x = 0;
 
         for (size_t i = 0; i < r->n_names && x == 0; i++)
-                x = bind(r, r->names[i]->symbol,
+                x = reader_bind(r, r->names[i]->symbol,
                          (struct binding){.kind = BINDING_FUNCTION, .level = UINT32_MAX, .function = r->names[i]});
         r->n_names = 0;
         return x;
