@@ -46,6 +46,7 @@ int cmd_unmount(int argc, char **argv);
 int cmd_build(int argc, char **argv);
 int cmd_run(int argc, char **argv);
 int cmd_status(int argc, char **argv);
+int cmd_portfolio_replay(int argc, char **argv);
 int cmd_fsck(int argc, char **argv);
 int cmd_gc(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);

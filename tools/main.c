@@ -31,6 +31,7 @@ static const struct command commands[] = {
         {"build", "SOLVER REV...", "build commits", cmd_build},
         {"run", "SOLVER REV... CASE...", "measure commits on cases", cmd_run},
         {"status", "", "show what runs and what waits", cmd_status},
+        {"portfolio replay", "TABLE...", "measure a portfolio on recorded runs", cmd_portfolio_replay},
         {"fsck", "", "check the whole store and repair it", cmd_fsck},
         {"gc", "", "free disk space; never drops a measurement", cmd_gc},
         {"doctor", "", "say what this machine and this store can do", cmd_doctor},

@@ -28,7 +28,7 @@ _solverfs() {
 		-*) ;;
 		*)
 			case $command in
-			"" | solver | case | set) command="${command:+$command }${words[i]}" ;;
+			"" | solver | case | set | portfolio) command="${command:+$command }${words[i]}" ;;
 			*)
 				n=$((n + 1))
 				[ $n = 1 ] && solver=${words[i]}
@@ -57,6 +57,7 @@ _solverfs() {
 		build) own="--again --log --output --json" ;;
 		run) own="--seed --timeout --again --json --print" ;;
 		status) own="--watch --json" ;;
+		"portfolio replay") own="--selector --allocation --seeds --seed --split --order --train --limit --reward --confidence --without --json" ;;
 		fsck) own="--look-only --dry-run --json" ;;
 		gc) own="--keep --lost-cases --dry-run --json" ;;
 		esac
@@ -65,9 +66,11 @@ _solverfs() {
 	fi
 
 	case $command in
-	"") COMPREPLY=($(compgen -W "init solver snapshot case set mount unmount build run status fsck gc doctor version help" -- "$cur")) ;;
+	"") COMPREPLY=($(compgen -W "init solver snapshot case set mount unmount build run portfolio status fsck gc doctor version help" -- "$cur")) ;;
 	solver) COMPREPLY=($(compgen -W "add list update remove" -- "$cur")) ;;
 	case | set) COMPREPLY=($(compgen -W "add list remove" -- "$cur")) ;;
+	portfolio) COMPREPLY=($(compgen -W "replay" -- "$cur")) ;;
+	"portfolio replay") COMPREPLY=($(compgen -f -- "$cur")) ;;
 	"solver update" | "solver remove") COMPREPLY=($(compgen -W "$(_solverfs_column solver list | cut -f 1)" -- "$cur")) ;;
 	"solver add") [ $n = 1 ] && COMPREPLY=($(compgen -d -- "$cur")) ;;
 	"case add") COMPREPLY=($(compgen -f -- "$cur")) ;;

@@ -1,0 +1,233 @@
+#include "core/portfolio/hardness.h"
+
+#include <math.h>
+
+/* Priors. None depends on the unit of time; they were chosen on synthetic tables and resampled ones (docs/portfolios.md). */
+#define LOCATION_PART   .02 /* of the limit: where an arm's location is expected */
+#define LOCATION_SPREAD 1.5
+#define NOISE           1.0
+#define NOISE_POOL      3 /* runs that NOISE weighs in the spread of all arms, */
+#define NOISE_ARM       5 /* and that one weighs in an arm's own */
+#define NOISE_LEAST     .15
+#define NEVER           .25
+#define NEVER_RUNS      3
+#define NEVER_MOST      .95
+#define VARIANCE        1.0
+#define LEVEL_MOST      6.0
+
+int hardness_init(struct hardness *h, size_t arms, double limit)
+{
+        *h = (struct hardness){.arms = arms, .limit = limit, .variance = VARIANCE};
+        h->location = calloc(arms, sizeof(*h->location));
+        h->spread = calloc(arms, sizeof(*h->spread));
+        h->predictive = calloc(arms, sizeof(*h->predictive));
+        h->never = calloc(arms, sizeof(*h->never));
+        if (!h->location || !h->spread || !h->predictive || !h->never)
+                return -ENOMEM;
+        for (size_t a = 0; a < arms; a++) {
+                h->location[a] = log(limit * LOCATION_PART);
+                h->spread[a] = NOISE;
+                h->predictive[a] = sqrt(NOISE * NOISE + LOCATION_SPREAD * LOCATION_SPREAD);
+                h->never[a] = NEVER;
+        }
+        return 0;
+}
+
+void hardness_done(struct hardness *h)
+{
+        free(h->location);
+        free(h->spread);
+        free(h->predictive);
+        free(h->never);
+        *h = (struct hardness){0};
+}
+
+double hardness_level(size_t g)
+{
+        return LEVEL_MOST * (2.0 * (double)g / (HARDNESS_LEVELS - 1) - 1);
+}
+
+static double upper_tail(double u)
+{
+        return .5 * erfc(u * M_SQRT1_2);
+}
+
+static double density(double u)
+{
+        return exp(-.5 * u * u) * .3989422804014327;
+}
+
+/* The inverse Mills ratio: the mean of a standard normal above u. */
+static double mean_above(double u)
+{
+        return u > 6 ? u + 1 / u : density(u) / upper_tail(u);
+}
+
+/* How much knowing that a normal lies above u tells of where: 0 nothing, 1 all. */
+static double told_by_above(double u)
+{
+        double above = mean_above(u);
+
+        return fmax(0, above * above - u * above);
+}
+
+static double still(const struct hardness *h, size_t arm, double log_seconds, double location, double spread)
+{
+        return h->never[arm] + (1 - h->never[arm]) * upper_tail((log_seconds - location) / spread);
+}
+
+double hardness_survival(const struct hardness *h, size_t arm, double seconds, double offset, double level)
+{
+        if (seconds <= 0)
+                return 1;
+        return still(h, arm, log(seconds), h->location[arm] + offset + level, h->predictive[arm]);
+}
+
+/* Runs of no time tell nothing, and have no logarithm. */
+static double log_time(const struct hardness *h, const struct attempt *a)
+{
+        return log(fmax(a->seconds, h->limit * 1e-6));
+}
+
+static double log_likelihood(const struct hardness *h, size_t arm, const struct attempt *a, double log_seconds, double location)
+{
+        double u = (log_seconds - location) / h->spread[arm];
+
+        if (a->ending == ENDING_SOLVED) /* the small number: one strange run must not decide all */
+                return log((1 - h->never[arm]) * density(u) / h->spread[arm] + 1e-6);
+        return log(still(h, arm, log_seconds, location, h->spread[arm]) + 1e-9);
+}
+
+void hardness_levels(const struct hardness *h, const struct attempt *attempts, double mean, const double *offset,
+                     double ret[HARDNESS_LEVELS])
+{
+        double most = -INFINITY, sum = 0;
+
+        for (size_t g = 0; g < HARDNESS_LEVELS; g++) {
+                double d = hardness_level(g) - mean;
+
+                ret[g] = -.5 * d * d / h->variance;
+        }
+        for (size_t a = 0; a < h->arms; a++) {
+                double log_seconds;
+
+                if (attempts[a].ending == ENDING_NONE)
+                        continue;
+                log_seconds = log_time(h, &attempts[a]);
+                for (size_t g = 0; g < HARDNESS_LEVELS; g++)
+                        ret[g] += log_likelihood(h, a, &attempts[a], log_seconds,
+                                                 h->location[a] + (offset ? offset[a] : 0) + hardness_level(g));
+        }
+        for (size_t g = 0; g < HARDNESS_LEVELS; g++)
+                most = fmax(most, ret[g]);
+        for (size_t g = 0; g < HARDNESS_LEVELS; g++)
+                sum += ret[g] = exp(ret[g] - most);
+        for (size_t g = 0; g < HARDNESS_LEVELS; g++)
+                ret[g] /= sum;
+}
+
+struct hardness_seen hardness_look(const struct hardness *h, const struct attempt *attempts, double mean, const double *offset,
+                                   double *residual, double *weight)
+{
+        double chance[HARDNESS_LEVELS], squares = 0;
+        struct hardness_seen seen = {0};
+
+        hardness_levels(h, attempts, mean, offset, chance);
+        for (size_t g = 0; g < HARDNESS_LEVELS; g++) {
+                seen.mean += chance[g] * hardness_level(g);
+                squares += chance[g] * hardness_level(g) * hardness_level(g);
+        }
+        seen.variance = fmax(0, squares - seen.mean * seen.mean);
+        for (size_t a = 0; a < h->arms; a++) {
+                const struct attempt *at = &attempts[a];
+
+                residual[a] = weight[a] = 0;
+                if (at->ending != ENDING_SOLVED && at->ending != ENDING_STOPPED)
+                        continue;
+                for (size_t g = 0; g < HARDNESS_LEVELS; g++) {
+                        double u = (log_time(h, at) - h->location[a] - hardness_level(g)) / h->spread[a];
+
+                        residual[a] += chance[g] * h->spread[a] * (at->ending == ENDING_SOLVED ? u : mean_above(u));
+                        weight[a] += chance[g] * (at->ending == ENDING_SOLVED ? 1 : told_by_above(u));
+                }
+        }
+        return seen;
+}
+
+/* What a round gathers for an arm: runs (censored ones for the part they tell), their locations, squares of the noise, runs that would
+ * have been solved, and those that never would. */
+struct gathered {
+        double runs, locations, squares, solvable, never;
+};
+
+static void gather(const struct hardness *h, size_t arm, const struct attempt *a, const double chance[HARDNESS_LEVELS],
+                   struct gathered *to)
+{
+        double log_seconds = log_time(h, a), spread = h->spread[arm];
+
+        for (size_t g = 0; g < HARDNESS_LEVELS; g++) {
+                double level = hardness_level(g), location = h->location[arm] + level, u = (log_seconds - location) / spread;
+
+                if (chance[g] < 1e-4)
+                        continue;
+                if (a->ending == ENDING_SOLVED) {
+                        to->runs += chance[g];
+                        to->locations += chance[g] * (log_seconds - level);
+                        to->squares += chance[g] * u * u * spread * spread;
+                        to->solvable += chance[g];
+                } else {
+                        double running = (1 - h->never[arm]) * upper_tail(u), solvable = running / (running + h->never[arm]),
+                               told = told_by_above(u), weight = chance[g] * solvable * told;
+
+                        to->runs += weight;
+                        to->locations += weight * (h->location[arm] + spread * mean_above(u));
+                        to->squares += weight * spread * spread * (1 + u * mean_above(u));
+                        to->solvable += weight;
+                        to->never += chance[g] * (1 - solvable) * told;
+                }
+        }
+}
+
+static void maximize(struct hardness *h, const struct gathered *sums)
+{
+        double expected = log(h->limit * LOCATION_PART), runs = NOISE_POOL, squares = NOISE_POOL * NOISE * NOISE, pooled;
+
+        for (size_t a = 0; a < h->arms; a++) {
+                expected += h->location[a];
+                runs += sums[a].runs;
+                squares += sums[a].squares;
+        }
+        expected /= (double)h->arms + 1;
+        pooled = squares / runs;
+        for (size_t a = 0; a < h->arms; a++) {
+                const struct gathered *s = &sums[a];
+                double prior = h->spread[a] * h->spread[a] / (LOCATION_SPREAD * LOCATION_SPREAD), spread;
+
+                h->location[a] = (s->locations + prior * expected) / (s->runs + prior);
+                spread = fmax(NOISE_LEAST, sqrt((s->squares + NOISE_ARM * pooled) / (s->runs + NOISE_ARM)));
+                prior = spread * spread / (LOCATION_SPREAD * LOCATION_SPREAD);
+                h->spread[a] = spread;
+                h->predictive[a] = spread * sqrt(1 + 1 / (s->runs + prior));
+                h->never[a] = fmin(NEVER_MOST, (s->never + NEVER * NEVER_RUNS) / (s->never + s->solvable + NEVER_RUNS));
+        }
+}
+
+void hardness_fit(struct hardness *h, const struct past *p, const double *predicted, unsigned rounds)
+{
+        struct gathered *sums = calloc(h->arms, sizeof(*sums));
+
+        for (unsigned round = 0; sums && round < rounds; round++) { /* no memory: the last fit stays */
+                memset(sums, 0, h->arms * sizeof(*sums));
+                for (size_t i = 0; i < p->n; i++) {
+                        const struct attempt *attempts = past_attempts(p, i);
+                        double chance[HARDNESS_LEVELS];
+
+                        hardness_levels(h, attempts, predicted[i], NULL, chance);
+                        for (size_t a = 0; a < h->arms; a++)
+                                if (attempts[a].ending == ENDING_SOLVED || attempts[a].ending == ENDING_STOPPED)
+                                        gather(h, a, &attempts[a], chance, &sums[a]);
+                }
+                maximize(h, sums);
+        }
+        free(sums);
+}

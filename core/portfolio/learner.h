@@ -1,0 +1,69 @@
+/* An online learner: for each query it says which arm runs next and for how long, and learns from what came of it.
+ *
+ *     learner_begin(l, features);
+ *     while (learner_next(l, attempts, &step))
+ *             run arm step.arm until it has had step.until seconds, put what came of it into attempts[step.arm]; leave when it is solved
+ *     learner_end(l, attempts);
+ *
+ * What a learner knows is what these calls told it: the same calls and the same seed give the same steps, and a learner is saved by
+ * saving its queries' features and attempts and loaded by telling them to a new one (learner_begin(), learner_end()).
+ *
+ * Not thread-safe per learner; nothing is shared between learners. */
+#pragma once
+
+#include "core/portfolio/run_table.h"
+
+struct learner;
+
+enum reward {
+        REWARD_BINARY,      /* 1 when solved */
+        REWARD_EXPONENTIAL, /* (1 - t/T)^4 when solved after t of T seconds */
+};
+
+/* Parts of the default that an ablation leaves out. */
+enum {
+        WITHOUT_FEATURES = 1, /* every earlier query counts the same */
+        WITHOUT_HARDNESS = 2, /* no model of runtimes: hazards are counted alone, over a flat prior */
+        WITHOUT_CURVES = 4,   /* the model alone: no hazards counted among similar queries */
+        WITHOUT_PAUSING = 8,  /* each arm gets one turn */
+};
+
+struct learner_settings {
+        const char *selector;   /* NULL: survival */
+        const char *allocation; /* NULL: what suits the selector (the first that learner_suits()) */
+        enum reward reward;
+        double limit;      /* T: seconds for all arms of a query together; > 0 */
+        double confidence; /* delta of the exponential allocations, in (0, 1); 0: 0.05 */
+        uint64_t seed;
+        unsigned without; /* WITHOUT_*; for survival */
+};
+
+struct choice {
+        const char *name, *summary;
+};
+/* What `selector` and `allocation` may be; a row with no name ends each. Besides these `fixed:A,B` by names is understood by who knows names. */
+extern const struct choice learner_selectors[], learner_allocations[];
+/* May they go together? `schedule` is the selector's own plan, with pausing; the others fit every selector. */
+bool learner_suits(const char *selector, const char *allocation);
+
+/* -EINVAL: no such selector or allocation, one that does not suit the other, a limit or a confidence out of range, no arm. */
+int learner_new(const struct learner_settings *settings, size_t arms, size_t features, struct learner **ret);
+void learner_free(struct learner *l);
+DEFINE_CLEANUP(struct learner *, learner_free)
+#define cleanup_learner cleanup(learner_freep)
+
+/* For a selector `fixed`: the arms in the order to be tried; arms not named come behind, in theirs. -EINVAL: out of range, or twice. */
+int learner_fix(struct learner *l, const uint32_t *arms, size_t n);
+
+struct step {
+        uint32_t arm;
+        double until; /* seconds the arm shall have had then, all its turns together */
+};
+
+/* A query with these features comes (NaN: not known). -ENOMEM. */
+int learner_begin(struct learner *l, const double *features);
+/* What to do next, when nothing solved it yet. False: the limit is used up, or no arm is left. */
+bool learner_next(struct learner *l, const struct attempt *attempts, struct step *ret);
+/* What came of the query that began last. -ENOMEM, and nothing was learned. */
+int learner_end(struct learner *l, const struct attempt *attempts);
+size_t learner_seen(const struct learner *l); /* queries learned from */

@@ -1,0 +1,112 @@
+#include "core/portfolio/past.h"
+
+#include <math.h>
+
+int past_init(struct past *p, size_t arms, size_t features)
+{
+        *p = (struct past){.arms = arms, .features = features};
+        p->sum = calloc(features + 1, sizeof(*p->sum));
+        p->known = calloc(features + 1, sizeof(*p->known));
+        p->now = calloc(features + 1, sizeof(*p->now));
+        p->scaled = calloc(features + 1, sizeof(*p->scaled));
+        p->inverse = calloc(features + 1, sizeof(*p->inverse));
+        return p->sum && p->known && p->now && p->scaled && p->inverse ? 0 : -ENOMEM;
+}
+
+void past_done(struct past *p)
+{
+        free(p->values);
+        free(p->attempts);
+        free(p->sum);
+        free(p->known);
+        free(p->now);
+        free(p->scaled);
+        free(p->inverse);
+        *p = (struct past){0};
+}
+
+static int make_room(struct past *p)
+{
+        size_t capacity = p->capacity * 2 + 64;
+        double *values;
+        struct attempt *attempts;
+
+        if (p->n < p->capacity)
+                return 0;
+        values = reallocarray(p->values, capacity, (p->features + 1) * sizeof(*values));
+        if (values)
+                p->values = values;
+        attempts = reallocarray(p->attempts, capacity, p->arms * sizeof(*attempts));
+        if (attempts)
+                p->attempts = attempts;
+        if (!values || !attempts)
+                return -ENOMEM;
+        p->capacity = capacity;
+        return 0;
+}
+
+static double mean(const struct past *p, size_t j)
+{
+        return p->known[j] > 0 ? p->sum[j] / (double)p->known[j] : 0;
+}
+
+int past_begin(struct past *p, const double *features)
+{
+        int r = make_room(p);
+
+        if (r < 0)
+                return r;
+        for (size_t j = 0; j < p->features; j++) {
+                p->now[j] = isfinite(features[j]) ? features[j] : NAN;
+                if (!isnan(p->now[j])) {
+                        p->sum[j] += p->now[j];
+                        p->known[j]++;
+                }
+                p->inverse[j] = isnan(p->now[j]) || mean(p, j) == 0 ? 0 : 1 / mean(p, j);
+                p->scaled[j] = p->inverse[j] == 0 ? 1 : p->now[j] * p->inverse[j];
+        }
+        return 0;
+}
+
+void past_end(struct past *p, const struct attempt *attempts)
+{
+        assert(p->n < p->capacity);
+        memcpy(&p->values[p->n * p->features], p->now, p->features * sizeof(*p->now));
+        memcpy(&p->attempts[p->n * p->arms], attempts, p->arms * sizeof(*attempts));
+        p->n++;
+}
+
+size_t neighbour_insert(struct neighbour *list, size_t n, size_t most, struct neighbour more)
+{
+        size_t at;
+
+        if (n == most && (n == 0 || more.distance >= list[n - 1].distance))
+                return n;
+        for (at = n < most ? n : n - 1; at > 0 && more.distance < list[at - 1].distance; at--)
+                list[at] = list[at - 1];
+        list[at] = more;
+        return MIN(n + 1, most);
+}
+
+size_t past_nearest(const struct past *p, size_t most, bool (*counts)(const struct past *p, size_t i, uint32_t arm), uint32_t arm,
+                    struct neighbour *ret)
+{
+        const double *scale = p->inverse;
+        size_t n = 0;
+
+        for (size_t i = 0; i < p->n; i++) {
+                const double *other = &p->values[i * p->features];
+                double sum = 0;
+
+                if (counts && !counts(p, i, arm))
+                        continue;
+                for (size_t j = 0; j < p->features; j++)
+                        if (scale[j] != 0 && !isnan(other[j])) {
+                                double d = (other[j] - p->now[j]) * scale[j];
+
+                                sum += d * d;
+                        }
+                n = neighbour_insert(ret, n, most, (struct neighbour){i, sqrt(sum)});
+        }
+        return n;
+}

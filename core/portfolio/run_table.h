@@ -1,0 +1,45 @@
+/* Recorded runs of several arms on many queries: what a replay asks instead of running a solver.
+ *
+ * Tab-separated, a heading first: `query`, the features under names of their own, then for each arm `<arm>_result` and `<arm>_seconds`. A
+ * result is sat, unsat, unknown, timeout, memout, crash or error. A feature that is no finite number (`nan`) is one that is not known.
+ * A table is read once and never changed: any number of threads may use it. */
+#pragma once
+
+#include "cache/base/util.h"
+
+/* How running an arm on a query ended. */
+enum ending {
+        ENDING_NONE,    /* it was not run */
+        ENDING_SOLVED,  /* sat or unsat after `seconds` */
+        ENDING_FAILED,  /* it ended by itself without an answer: unknown, error, crash, memout, unbuildable */
+        ENDING_STOPPED, /* still running when its time was over */
+};
+
+/* What is known of one arm on one query; `seconds` are the arm's own, over all its turns. */
+struct attempt {
+        enum ending ending;
+        double seconds;
+};
+
+struct run_table {
+        char *name; /* of the file */
+        size_t arms, features, queries;
+        char **arm;           /* names */
+        char **feature;       /* names */
+        char **query;         /* names */
+        double *values;       /* queries × features; NaN: not known */
+        struct attempt *runs; /* queries × arms; never ENDING_NONE, ENDING_STOPPED for a timeout */
+        size_t alarms;        /* queries that one arm calls sat and another one unsat */
+        unsigned first_alarm; /* line of the first of them */
+};
+
+/* Reads a table. -EINVAL with the file and the line: no heading, no query, a row of another length, a number that is none, a result that is
+ * none, an arm twice; what reading a file can fail with. */
+int run_table_read(const char *path, struct run_table **ret);
+int run_table_parse(const char *name, struct slice text, struct run_table **ret);
+void run_table_free(struct run_table *t);
+DEFINE_CLEANUP(struct run_table *, run_table_free)
+#define cleanup_run_table cleanup(run_table_freep)
+
+/* What the arm does on the query under a limit of `seconds`: at most that long. */
+struct attempt run_table_run(const struct run_table *t, size_t query, size_t arm, double seconds);

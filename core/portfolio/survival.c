@@ -1,0 +1,512 @@
+/* The default selector. It keeps, for each arm, how likely a query like this one is to be solved in the next moment, given what every arm has
+ * already been given for it, and runs the arm whose chance per second is the highest, for as long as makes it so.
+ *
+ * Hazards. Time is cut into bins that grow geometrically. The hazard of a bin, the chance of being solved in it when not solved before, is
+ * counted among the nearest queries seen, each weighing by its distance; a run that was stopped counts for the bins it lived through. (Beran,
+ * "Nonparametric regression with randomly censored survival data", 1981; solved and given up are competing risks.) A neighbour on
+ * which an arm was done sooner than it has already been running now weighs little: it is not of this query's kind. Where little was counted
+ * the model of hardness.h fills in: it is worth PRIOR_RUNS runs.
+ *
+ * Schedule. For independent arms that can be paused, the order that minimizes the expected time to the first success is the one that always
+ * continues the arm with the highest ratio of chance to expected time over the best horizon (Sevcik's rule for jobs of random length; as
+ * Streeter and Golovin's greedy schedule for arms that are known, 2008). After each turn the hazards are worked out anew, with what the turn
+ * told. */
+#include "core/portfolio/hardness.h"
+#include "core/portfolio/learner_internal.h"
+
+#include <math.h>
+
+#define BINS           30
+#define FIRST_BIN      (1 / 6000.0) /* of the limit: the first bin's end */
+#define NEAREST        200          /* queries looked at */
+#define BANDWIDTH      10           /* the distance of the tenth nearest weighs a quarter */
+#define PRIOR_RUNS     3.0
+#define FLAT_HAZARD    .03 /* without a model */
+#define HARDNESS_PRIOR 2.0 /* queries of hardness 0 among the similar ones */
+#define OFFSET_PRIOR   3.0 /* runs of no offset among the similar ones */
+/* How much a neighbour counts on which an arm was done sooner than it has been running now; on which one gave up there; which it was
+ * stopped before, or not run at all. */
+#define DONE_SOONER .1
+#define GAVE_UP     .3
+#define NOT_KNOWN   .7
+
+struct curve { /* of one arm, weighted by similarity */
+        double solved[BINS], failed[BINS], running[BINS];
+};
+
+struct survival {
+        double edge[BINS + 1];
+        struct hardness hardness;
+        /* For each query seen. */
+        size_t capacity;
+        double *logs;              /* its features' */
+        double *predicted, *level; /* hardness beforehand and afterwards */
+        double *residual, *weight; /* × arms */
+        unsigned char *bin;        /* × arms: where the attempt ended, BINS when it had not begun */
+        size_t fitted;             /* when the hardness was fitted last */
+        /* Sums over all of them. */
+        double *log_sum, *log_squares;
+        size_t *log_known;
+        struct curve *all; /* each arm's, unweighted; for its failures */
+        /* Of the present query. */
+        double *log_now, *inverse; /* of each feature's variance */
+        struct neighbour near[NEAREST];
+        double base[NEAREST];
+        size_t n_near;
+        double mean, *offset;
+        double *still; /* arms × levels × (BINS + 1): the model's survival at the bins' edges */
+        struct curve *near_curve;
+        uint32_t *tie;
+};
+
+#define STILL(s, arm, g) (&(s)->still[((arm)*HARDNESS_LEVELS + (g)) * (BINS + 1)])
+
+static int survival_init(struct learner *l, void *state)
+{
+        struct survival *s = state;
+        int r = hardness_init(&s->hardness, l->arms, l->settings.limit);
+
+        for (int b = 1; b <= BINS; b++)
+                s->edge[b] = l->settings.limit * pow(FIRST_BIN, 1 - (double)(b - 1) / (BINS - 1));
+        s->log_sum = calloc(l->features + 1, sizeof(*s->log_sum));
+        s->log_squares = calloc(l->features + 1, sizeof(*s->log_squares));
+        s->log_known = calloc(l->features + 1, sizeof(*s->log_known));
+        s->log_now = calloc(l->features + 1, sizeof(*s->log_now));
+        s->inverse = calloc(l->features + 1, sizeof(*s->inverse));
+        s->all = calloc(l->arms, sizeof(*s->all));
+        s->offset = calloc(l->arms, sizeof(*s->offset));
+        s->still = calloc(l->arms * HARDNESS_LEVELS * (BINS + 1), sizeof(*s->still));
+        s->near_curve = calloc(l->arms, sizeof(*s->near_curve));
+        s->tie = calloc(l->arms, sizeof(*s->tie));
+        if (r < 0 || !s->log_sum || !s->log_squares || !s->log_known || !s->log_now || !s->inverse || !s->all || !s->offset ||
+            !s->still || !s->near_curve || !s->tie)
+                return -ENOMEM;
+        return 0;
+}
+
+static void survival_done(void *state)
+{
+        struct survival *s = state;
+
+        hardness_done(&s->hardness);
+        free(s->logs);
+        free(s->predicted);
+        free(s->level);
+        free(s->residual);
+        free(s->weight);
+        free(s->bin);
+        free(s->log_sum);
+        free(s->log_squares);
+        free(s->log_known);
+        free(s->all);
+        free(s->log_now);
+        free(s->inverse);
+        free(s->offset);
+        free(s->still);
+        free(s->near_curve);
+        free(s->tie);
+}
+
+/* -- bins -------------------------------------------------------------------------------------------------------- */
+
+/* Bins lived through: the first that is not over after `seconds`. Turns end at edges, up to rounding. */
+static int bins_over(const struct survival *s, double seconds)
+{
+        int b = 0;
+
+        while (b < BINS && s->edge[b + 1] <= seconds * (1 + 1e-9))
+                b++;
+        return b;
+}
+
+/* Where an attempt ended: the bin it was solved or given up in, or the last it lived through; BINS: none. */
+static unsigned char last_bin(const struct survival *s, const struct attempt *a)
+{
+        int over = bins_over(s, a->seconds);
+
+        if (a->ending == ENDING_NONE || (a->ending == ENDING_STOPPED && over == 0))
+                return BINS;
+        if (a->ending == ENDING_STOPPED)
+                return (unsigned char)(over - 1);
+        return (unsigned char)MIN(over, BINS - 1);
+}
+
+static void count(struct curve *c, enum ending ending, unsigned char bin, double weight)
+{
+        if (bin == BINS)
+                return;
+        c->running[bin] += weight; /* for now only its last; sum_running() adds those before */
+        if (ending == ENDING_SOLVED)
+                c->solved[bin] += weight;
+        else if (ending == ENDING_FAILED)
+                c->failed[bin] += weight;
+}
+
+static void sum_running(struct curve *c)
+{
+        for (int b = BINS - 2; b >= 0; b--)
+                c->running[b] += c->running[b + 1];
+}
+
+/* -- similar queries --------------------------------------------------------------------------------------------- */
+
+/* Logarithms make a distance that does not depend on a feature's unit; its sign and being zero are kept apart from it. Features with a large
+ * range would decide alone, so each is divided by its deviation. */
+static double distance(const struct learner *l, const struct survival *s, size_t i)
+{
+        const double *values = &l->past.values[i * l->features], *logs = &s->logs[i * l->features], *now = l->past.now;
+        double sum = 0;
+
+        for (size_t j = 0; j < l->features; j++) {
+                if (isnan(values[j]) || isnan(now[j]))
+                        continue;
+                if ((values[j] > 0) != (now[j] > 0) || (values[j] < 0) != (now[j] < 0)) {
+                        sum += 1;
+                } else if (values[j] != 0) {
+                        double d = logs[j] - s->log_now[j];
+
+                        sum += d * d * s->inverse[j];
+                }
+        }
+        return sqrt(sum);
+}
+
+static void look_at_features(const struct learner *l, struct survival *s)
+{
+        for (size_t j = 0; j < l->features; j++) {
+                double value = l->past.now[j], n, mean, variance;
+
+                s->log_now[j] = isnan(value) || value == 0 ? 0 : log(fabs(value));
+                n = (double)s->log_known[j];
+                mean = n > 0 ? s->log_sum[j] / n : 0;
+                variance = n > 0 ? s->log_squares[j] / n - mean * mean : 0;
+                s->inverse[j] = variance > 1e-6 ? 1 / variance : 0;
+        }
+}
+
+static void find_similar(const struct learner *l, struct survival *s)
+{
+        double width;
+
+        s->n_near = 0;
+        if (l->settings.without & WITHOUT_FEATURES) { /* the latest */
+                for (size_t i = l->past.n; i > 0 && s->n_near < NEAREST; i--) {
+                        s->base[s->n_near] = 1;
+                        s->near[s->n_near++] = (struct neighbour){i - 1, 0};
+                }
+                return;
+        }
+        for (size_t i = 0; i < l->past.n; i++)
+                s->n_near = neighbour_insert(s->near, s->n_near, NEAREST, (struct neighbour){i, distance(l, s, i)});
+        width = s->n_near > 0 ? fmax(1e-3, s->near[MIN((size_t)BANDWIDTH, s->n_near) - 1].distance) : 1;
+        for (size_t i = 0; i < s->n_near; i++) {
+                double d = s->near[i].distance / width;
+
+                s->base[i] = 1 / ((1 + d * d) * (1 + d * d));
+        }
+}
+
+/* What similar queries say about this one's hardness, and about each arm on such. */
+static void predict(const struct learner *l, struct survival *s)
+{
+        double sum = 0, weights = HARDNESS_PRIOR;
+
+        for (size_t i = 0; i < s->n_near; i++) {
+                sum += s->base[i] * s->level[s->near[i].index];
+                weights += s->base[i];
+        }
+        s->mean = sum / weights;
+        for (size_t a = 0; a < l->arms; a++) {
+                sum = 0;
+                weights = OFFSET_PRIOR;
+                for (size_t i = 0; i < s->n_near; i++) {
+                        size_t at = s->near[i].index * l->arms + a;
+
+                        sum += s->base[i] * s->weight[at] * s->residual[at];
+                        weights += s->base[i] * s->weight[at];
+                }
+                s->offset[a] = sum / weights;
+                for (size_t g = 0; g < HARDNESS_LEVELS; g++)
+                        for (int b = 0; b <= BINS; b++)
+                                STILL(s, a, g)
+                [b] = hardness_survival(&s->hardness, a, s->edge[b], s->offset[a], hardness_level(g));
+        }
+}
+
+static int survival_begin(struct learner *l, void *state)
+{
+        struct survival *s = state;
+
+        look_at_features(l, s);
+        find_similar(l, s);
+        predict(l, s);
+        for (uint32_t a = 0; a < l->arms; a++)
+                s->tie[a] = a;
+        random_shuffle(&l->random, s->tie, l->arms);
+        return 0;
+}
+
+/* -- hazards ----------------------------------------------------------------------------------------------------- */
+
+/* How well a query seen goes with what the arms have done on this one so far. */
+static double likeness(const struct learner *l, const struct attempt *seen, const struct attempt *now)
+{
+        double ret = 1;
+
+        for (size_t a = 0; a < l->arms; a++) {
+                if (now[a].ending == ENDING_NONE)
+                        continue;
+                if (seen[a].ending == ENDING_NONE)
+                        ret *= NOT_KNOWN;
+                else if (now[a].ending == ENDING_FAILED)
+                        ret *= seen[a].ending == ENDING_FAILED ? 1 : GAVE_UP;
+                else if (seen[a].ending == ENDING_STOPPED)
+                        ret *= seen[a].seconds < now[a].seconds * (1 - 1e-9) ? NOT_KNOWN : 1;
+                else if (seen[a].seconds <= now[a].seconds)
+                        ret *= seen[a].ending == ENDING_SOLVED ? DONE_SOONER : GAVE_UP;
+        }
+        return ret;
+}
+
+static void count_similar(const struct learner *l, struct survival *s, const struct attempt *now)
+{
+        memset(s->near_curve, 0, l->arms * sizeof(*s->near_curve));
+        for (size_t i = 0; i < s->n_near; i++) {
+                size_t index = s->near[i].index;
+                const struct attempt *seen = past_attempts(&l->past, index);
+                double weight = s->base[i] * likeness(l, seen, now);
+
+                for (size_t a = 0; a < l->arms; a++)
+                        count(&s->near_curve[a], seen[a].ending, s->bin[index * l->arms + a], weight);
+        }
+        for (size_t a = 0; a < l->arms; a++)
+                sum_running(&s->near_curve[a]);
+}
+
+/* The chances of the levels of hardness, given that arms that were stopped have not solved it so far. */
+static void weigh_levels(const struct learner *l, const struct survival *s, const struct attempt *now,
+                         double ret[HARDNESS_LEVELS])
+{
+        double sum = 0;
+
+        for (size_t g = 0; g < HARDNESS_LEVELS; g++) {
+                double d = hardness_level(g) - s->mean;
+
+                ret[g] = exp(-.5 * d * d / s->hardness.variance);
+                for (size_t a = 0; a < l->arms; a++)
+                        if (now[a].ending == ENDING_STOPPED)
+                                ret[g] *= STILL(s, a, g)[bins_over(s, now[a].seconds)] + 1e-9;
+                sum += ret[g];
+        }
+        for (size_t g = 0; g < HARDNESS_LEVELS; g++)
+                ret[g] /= sum;
+}
+
+/* The model's hazard of the arm's bin b when it has lived through those before `from`. */
+static double model_hazard(const struct survival *s, size_t arm, int from, int b, const double levels[HARDNESS_LEVELS])
+{
+        double ending = 0, running = 1e-12;
+
+        for (size_t g = 0; g < HARDNESS_LEVELS; g++) {
+                const double *still = STILL(s, arm, g);
+                double chance = levels[g] / (still[from] + 1e-12);
+
+                ending += chance * (still[b] - still[b + 1]);
+                running += chance * still[b];
+        }
+        return ending / running;
+}
+
+struct hazards {
+        double solved, failed;
+};
+
+static struct hazards hazards_of(const struct learner *l, const struct survival *s, size_t arm, int from, int b,
+                                 const double levels[HARDNESS_LEVELS])
+{
+        const struct curve *near = &s->near_curve[arm], *all = &s->all[arm];
+        double prior = l->settings.without & WITHOUT_HARDNESS ? FLAT_HAZARD : model_hazard(s, arm, from, b, levels),
+               prior_failed = all->failed[b] / (all->running[b] + 1);
+
+        if (l->settings.without & WITHOUT_CURVES)
+                return (struct hazards){prior * (1 - prior_failed), prior_failed};
+        return (struct hazards){(near->solved[b] + PRIOR_RUNS * prior) / (near->running[b] + PRIOR_RUNS),
+                                (near->failed[b] + PRIOR_RUNS * prior_failed) / (near->running[b] + PRIOR_RUNS)};
+}
+
+/* -- schedule ---------------------------------------------------------------------------------------------------- */
+
+/* The best ratio of chance to expected time of the arm's next turn, and up to where that turn goes. */
+static double best_turn(const struct learner *l, const struct survival *s, size_t arm, double ran, double left,
+                        const double levels[HARDNESS_LEVELS], double *ret_until)
+{
+        double running = 1, solved = 0, cost = 0, best = -1;
+        int from = bins_over(s, ran);
+
+        for (int b = from; b < BINS; b++) {
+                struct hazards h = hazards_of(l, s, arm, from, b, levels);
+                double begin = fmax(s->edge[b], ran), end = fmin(s->edge[b + 1], ran + left),
+                       part = (end - begin) / (s->edge[b + 1] - begin), ratio;
+
+                if (end <= begin)
+                        break;
+                solved += running * h.solved * part;
+                cost += running * (1 - (h.solved + h.failed) / 2) * (end - begin);
+                running *= fmax(0, 1 - h.solved - h.failed);
+                ratio = solved / cost;
+                if (ratio > best) {
+                        best = ratio;
+                        *ret_until = end;
+                }
+        }
+        return best;
+}
+
+static bool may_run(const struct learner *l, const struct attempt *a)
+{
+        return a->ending == ENDING_NONE || (a->ending == ENDING_STOPPED && !(l->settings.without & WITHOUT_PAUSING));
+}
+
+static bool survival_next(struct learner *l, void *state, const struct attempt *attempts, struct step *ret)
+{
+        struct survival *s = state;
+        double levels[HARDNESS_LEVELS], left = l->settings.limit, best = -1;
+
+        for (size_t a = 0; a < l->arms; a++)
+                left -= attempts[a].seconds;
+        count_similar(l, s, attempts);
+        weigh_levels(l, s, attempts, levels);
+        for (size_t i = 0; i < l->arms; i++) {
+                uint32_t arm = s->tie[i];
+                double until = 0, ratio;
+
+                if (!may_run(l, &attempts[arm]))
+                        continue;
+                ratio = best_turn(l, s, arm, attempts[arm].seconds, left, levels, &until);
+                if (ratio > best) {
+                        best = ratio;
+                        *ret = (struct step){arm, until};
+                }
+        }
+        return best >= 0;
+}
+
+/* For an allocation that is not ours: by what the first turn promises. */
+static void survival_order(struct learner *l, void *state, uint32_t *ret)
+{
+        struct survival *s = state;
+        cleanup_free struct attempt *none = calloc(l->arms, sizeof(*none));
+        double levels[HARDNESS_LEVELS], until;
+
+        if (!none) /* the order stays as it was */
+                return;
+        count_similar(l, s, none);
+        weigh_levels(l, s, none, levels);
+        for (size_t a = 0; a < l->arms; a++)
+                l->score[a] = best_turn(l, s, a, 0, l->settings.limit, levels, &until);
+        learner_rank(l, l->score, ret);
+}
+
+/* -- learning ---------------------------------------------------------------------------------------------------- */
+
+static int grow(void *list, size_t n, size_t size)
+{
+        void *old, *grown;
+
+        memcpy(&old, list, sizeof(old));
+        grown = reallocarray(old, n, size);
+        if (!grown)
+                return -ENOMEM;
+        memcpy(list, &grown, sizeof(grown));
+        return 0;
+}
+
+static int make_room(const struct learner *l, struct survival *s)
+{
+        size_t n = s->capacity * 2 + 64;
+
+        if (l->past.n < s->capacity)
+                return 0;
+        if (grow(&s->logs, n, (l->features + 1) * sizeof(*s->logs)) < 0 || grow(&s->predicted, n, sizeof(*s->predicted)) < 0 ||
+            grow(&s->level, n, sizeof(*s->level)) < 0 || grow(&s->residual, n, l->arms * sizeof(*s->residual)) < 0 ||
+            grow(&s->weight, n, l->arms * sizeof(*s->weight)) < 0 || grow(&s->bin, n, l->arms * sizeof(*s->bin)) < 0)
+                return -ENOMEM;
+        s->capacity = n;
+        return 0;
+}
+
+static void add_features(const struct learner *l, struct survival *s)
+{
+        memcpy(&s->logs[l->past.n * l->features], s->log_now, l->features * sizeof(*s->log_now));
+        for (size_t j = 0; j < l->features; j++)
+                if (!isnan(l->past.now[j]) && l->past.now[j] != 0) {
+                        s->log_sum[j] += s->log_now[j];
+                        s->log_squares[j] += s->log_now[j] * s->log_now[j];
+                        s->log_known[j]++;
+                }
+}
+
+static void add_curves(const struct learner *l, struct survival *s, const struct attempt *attempts)
+{
+        for (size_t a = 0; a < l->arms; a++) {
+                unsigned char bin = last_bin(s, &attempts[a]);
+
+                s->bin[l->past.n * l->arms + a] = bin;
+                if (bin == BINS)
+                        continue;
+                for (int b = 0; b <= bin; b++)
+                        s->all[a].running[b]++;
+                s->all[a].failed[bin] += attempts[a].ending == ENDING_FAILED;
+        }
+}
+
+/* The hardness as it came out, against what was predicted: how far predictions are to be trusted. */
+static void add_hardness(const struct learner *l, struct survival *s, const struct attempt *attempts)
+{
+        size_t i = l->past.n;
+        struct hardness_seen seen =
+                hardness_look(&s->hardness, attempts, s->mean, s->offset, &s->residual[i * l->arms], &s->weight[i * l->arms]);
+        double miss = seen.mean - s->mean, n = fmin((double)i + 6, 200);
+
+        s->predicted[i] = s->mean;
+        s->level[i] = seen.mean;
+        s->hardness.variance =
+                fmax(HARDNESS_VARIANCE_LEAST, s->hardness.variance + (miss * miss + seen.variance - s->hardness.variance) / n);
+}
+
+/* A fit goes over all that was seen; each time there is a tenth more, it is done again. */
+static void refit(const struct learner *l, struct survival *s)
+{
+        if ((double)l->past.n < 1.1 * (double)s->fitted + 1)
+                return;
+        s->fitted = l->past.n;
+        hardness_fit(&s->hardness, &l->past, s->predicted, 3);
+        for (size_t i = 0; i < l->past.n; i++)
+                s->level[i] = hardness_look(&s->hardness, past_attempts(&l->past, i), s->predicted[i], NULL,
+                                            &s->residual[i * l->arms], &s->weight[i * l->arms])
+                                      .mean;
+}
+
+static int survival_learn(struct learner *l, void *state, const struct attempt *attempts)
+{
+        struct survival *s = state;
+        int r = make_room(l, s);
+
+        if (r < 0)
+                return r;
+        refit(l, s);
+        add_features(l, s);
+        add_curves(l, s, attempts);
+        add_hardness(l, s, attempts);
+        return 0;
+}
+
+const struct selector selector_survival = {
+        .size = sizeof(struct survival),
+        .init = survival_init,
+        .done = survival_done,
+        .begin = survival_begin,
+        .order = survival_order,
+        .learn = survival_learn,
+        .next = survival_next,
+};

@@ -1,0 +1,361 @@
+/* solverfs portfolio: replay. */
+#include "command.h"
+#include "core/portfolio/replay.h"
+
+#include <math.h>
+
+/* A comma-separated list that is taken apart; the words point into `text`. */
+struct word_list {
+        char *text;
+        const char **list;
+        size_t n;
+};
+
+static void word_list_done(struct word_list *w)
+{
+        free(w->list);
+        free(w->text);
+}
+#define cleanup_word_list cleanup(word_list_done)
+
+static int word_list_split(const char *text, struct word_list *ret)
+{
+        ret->text = strdup(text);
+        if (!ret->text)
+                return -ENOMEM;
+        for (char *next = ret->text; next;) {
+                if (list_grow(ret->list, ret->n) < 0)
+                        return -ENOMEM;
+                ret->list[ret->n++] = strsep(&next, ",");
+        }
+        return 0;
+}
+
+/* -- options ----------------------------------------------------------------------------------------------------- */
+
+enum {
+        OPTION_SELECTOR = 's',
+        OPTION_ALLOCATION = 'a',
+        OPTION_JSON = 'j',
+        OPTION_SEEDS = 'n',
+        OPTION_SEED = 256,
+        OPTION_SPLIT,
+        OPTION_ORDER,
+        OPTION_TRAIN,
+        OPTION_LIMIT,
+        OPTION_REWARD,
+        OPTION_CONFIDENCE,
+        OPTION_WITHOUT,
+};
+
+struct options {
+        const char *selectors, *allocations;
+        struct replay replay;
+        bool json;
+        char **files;
+        size_t n_files;
+};
+
+static double number(struct argp_state *state, const char *what, const char *text)
+{
+        char *end;
+        double x = strtod(text, &end);
+
+        if (end == text || *end != '\0' || !isfinite(x))
+                argp_error(state, "%s '%s' is not a number", what, text);
+        return x;
+}
+
+static const struct choice parts[] = {
+        {"features", "weigh every earlier query the same"},
+        {"hardness", "no model of runtimes, a flat prior instead"},
+        {"curves", "the model of runtimes alone"},
+        {"pausing", "each arm gets one turn"},
+        {0},
+};
+static const unsigned part_flags[] = {WITHOUT_FEATURES, WITHOUT_HARDNESS, WITHOUT_CURVES, WITHOUT_PAUSING};
+
+static void parse_without(struct argp_state *state, const char *arg, unsigned *ret)
+{
+        cleanup_word_list struct word_list words = {0};
+
+        if (word_list_split(arg, &words) < 0)
+                argp_failure(state, STATUS_SYSTEM, ENOMEM, "--without");
+        for (size_t i = 0; i < words.n; i++) {
+                int part = 0;
+
+                while (parts[part].name && strcmp(parts[part].name, words.list[i]) != 0)
+                        part++;
+                if (!parts[part].name)
+                        argp_error(state, "--without takes features, hardness, curves and pausing, and not '%s'", words.list[i]);
+                else
+                        *ret |= part_flags[part];
+        }
+}
+
+static error_t parse_replay(int key, char *arg, struct argp_state *state)
+{
+        struct options *o = state->input;
+
+        switch (key) {
+        case OPTION_SELECTOR:
+                o->selectors = arg;
+                return 0;
+        case OPTION_ALLOCATION:
+                o->allocations = arg;
+                return 0;
+        case OPTION_JSON:
+                o->json = true;
+                return 0;
+        case OPTION_SEEDS:
+                o->replay.seeds = (unsigned)command_number(state, "--seeds", arg, 1, 1000000);
+                return 0;
+        case OPTION_SEED:
+                o->replay.learner.seed = command_number(state, "--seed", arg, 0, UINT64_MAX);
+                return 0;
+        case OPTION_SPLIT:
+                o->replay.split = true;
+                return 0;
+        case OPTION_ORDER:
+                o->replay.keep_order = strcmp(arg, "file") == 0;
+                if (!o->replay.keep_order && strcmp(arg, "shuffled") != 0)
+                        argp_error(state, "--order is 'file' or 'shuffled', and not '%s'", arg);
+                return 0;
+        case OPTION_TRAIN:
+                o->replay.train = number(state, "--train", arg);
+                if (!(o->replay.train >= 0 && o->replay.train < 1))
+                        argp_error(state, "--train must be at least 0 and less than 1");
+                return 0;
+        case OPTION_LIMIT:
+                o->replay.learner.limit = number(state, "--limit", arg);
+                if (!(o->replay.learner.limit > 0))
+                        argp_error(state, "--limit must be greater than zero");
+                return 0;
+        case OPTION_REWARD:
+                o->replay.learner.reward = strcmp(arg, "exponential") == 0 ? REWARD_EXPONENTIAL : REWARD_BINARY;
+                if (strcmp(arg, "binary") != 0 && strcmp(arg, "exponential") != 0)
+                        argp_error(state, "--reward is 'binary' or 'exponential', and not '%s'", arg);
+                return 0;
+        case OPTION_CONFIDENCE:
+                o->replay.learner.confidence = number(state, "--confidence", arg);
+                if (!(o->replay.learner.confidence > 0 && o->replay.learner.confidence < 1))
+                        argp_error(state, "--confidence must lie between 0 and 1");
+                return 0;
+        case OPTION_WITHOUT:
+                parse_without(state, arg, &o->replay.learner.without);
+                return 0;
+        case ARGP_KEY_ARGS:
+                o->files = state->argv + state->next;
+                o->n_files = (size_t)(state->argc - state->next);
+                return 0;
+        case ARGP_KEY_NO_ARGS:
+                argp_error(state, "no table given");
+                return 0;
+        default:
+                return ARGP_ERR_UNKNOWN;
+        }
+}
+
+/* -- tables ------------------------------------------------------------------------------------------------------ */
+
+struct tables {
+        struct run_table **list;
+        size_t n;
+};
+
+static void tables_done(struct tables *t)
+{
+        for (size_t i = 0; i < t->n; i++)
+                run_table_free(t->list[i]);
+        free(t->list);
+}
+#define cleanup_tables cleanup(tables_done)
+
+static int read_tables(const struct options *o, struct tables *ret)
+{
+        for (size_t i = 0; i < o->n_files; i++) {
+                int r = list_grow(ret->list, ret->n);
+
+                if (r == 0)
+                        r = run_table_read(o->files[i], &ret->list[ret->n]);
+                if (r < 0)
+                        return r;
+                if (ret->list[ret->n]->alarms > 0)
+                        alarm_line("%s:%u: one arm says sat and another one unsat (on %zu queries of this table)", o->files[i],
+                                   ret->list[ret->n]->first_alarm, ret->list[ret->n]->alarms);
+                ret->n++;
+        }
+        return 0;
+}
+
+/* -- output ------------------------------------------------------------------------------------------------------ */
+
+static const struct column columns[] = {
+        {"SELECTOR", 16, false}, {"ALLOCATION", 10, false}, {"PAR-2", 10, true}, {"±", 8, true}, {"SOLVED", 8, true},
+        {"±", 6, true},          {"FIRST BEST", 10, true},  {"TURNS", 6, true},
+};
+
+static void show_row(const char *selector, const char *allocation, const struct replay_value *score,
+                     const struct replay_value *solved, const struct replay_score *of)
+{
+        char cells[6][32];
+
+        snprintf(cells[0], sizeof(cells[0]), "%.1f", score->mean);
+        snprintf(cells[1], sizeof(cells[1]), "%.1f", score->deviation);
+        snprintf(cells[2], sizeof(cells[2]), "%.1f", solved->mean);
+        snprintf(cells[3], sizeof(cells[3]), "%.1f", solved->deviation);
+        snprintf(cells[4], sizeof(cells[4]), of ? "%.1f%%" : "-", of ? 100 * of->first_best.mean : 0);
+        snprintf(cells[5], sizeof(cells[5]), of ? "%.1f" : "-", of ? of->turns.mean : 0);
+        output_row(columns, ARRAY_SIZE(columns),
+                   (const char *[]){selector, allocation, cells[0], cells[1], cells[2], cells[3], cells[4], cells[5]});
+}
+
+static void show_json(const struct options *o, const char *selector, const char *allocation, const struct replay_score *s)
+{
+        output_json(json_pack("{s:s, s:s, s:I, s:I, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:s, s:f, s:I, s:f, s:I, s:I, s:f}",
+                              "selector", selector, "allocation", allocation, "queries", (json_int_t)s->queries, "seeds",
+                              (json_int_t)o->replay.seeds, "limit", o->replay.learner.limit, "par2", s->par2.mean,
+                              "par2_deviation", s->par2.deviation, "solved", s->solved.mean, "solved_deviation",
+                              s->solved.deviation, "first_best", s->first_best.mean, "turns", s->turns.mean, "best_arm",
+                              s->best_arm_name, "best_arm_par2", s->best_arm_par2, "best_arm_solved",
+                              (json_int_t)s->best_arm_solved, "virtual_best_par2", s->virtual_best_par2, "virtual_best_solved",
+                              (json_int_t)s->virtual_best_solved, "alarms", (json_int_t)s->alarms, "seconds", s->seconds));
+}
+
+static void show_references(const struct replay_score *s)
+{
+        char name[80];
+
+        snprintf(name, sizeof(name), "only %s", s->best_arm_name);
+        show_row(name, "-", &(struct replay_value){s->best_arm_par2, 0}, &(struct replay_value){(double)s->best_arm_solved, 0},
+                 NULL);
+        show_row("virtual best", "-", &(struct replay_value){s->virtual_best_par2, 0},
+                 &(struct replay_value){(double)s->virtual_best_solved, 0}, NULL);
+}
+
+/* -- replay ------------------------------------------------------------------------------------------------------ */
+
+static int replay_one(const struct options *o, const char *selector, const char *allocation, struct replay_score *ret)
+{
+        cleanup_word_list struct word_list fixed = {0};
+        struct replay replay = o->replay;
+        int r = 0;
+
+        replay.learner.selector = selector;
+        replay.learner.allocation = allocation;
+        if (strncmp(selector, "fixed:", 6) == 0) {
+                r = word_list_split(selector + 6, &fixed);
+                replay.learner.selector = "fixed";
+                replay.fixed = fixed.list;
+                replay.n_fixed = fixed.n;
+        }
+        if (r == 0)
+                r = replay_run(&replay, ret);
+        if (r < 0)
+                return r;
+        if (o->json)
+                show_json(o, selector, allocation, ret);
+        else
+                show_row(selector, allocation, &ret->par2, &ret->solved, ret);
+        return 0;
+}
+
+/* A list's names: all there are, those given, or the one that is the default. */
+static int choices(const char *given, const struct choice *all, const char *fallback, struct word_list *ret)
+{
+        if (!given || strcmp(given, "all") != 0)
+                return word_list_split(given ? given : fallback, ret);
+        for (const struct choice *c = all; c->name; c++) {
+                if (list_grow(ret->list, ret->n) < 0)
+                        return -ENOMEM;
+                ret->list[ret->n++] = c->name;
+        }
+        return 0;
+}
+
+/* "fixed:Z3,CVC4" is one selector, commas and all. */
+static int split_selectors(const char *given, struct word_list *ret)
+{
+        if (given && strncmp(given, "fixed:", 6) == 0) {
+                ret->list = calloc(1, sizeof(*ret->list));
+                if (!ret->list)
+                        return -ENOMEM;
+                ret->list[ret->n++] = given;
+                return 0;
+        }
+        return choices(given, learner_selectors, learner_selectors[0].name, ret);
+}
+
+static int replay_all(const struct options *o)
+{
+        cleanup_word_list struct word_list selectors = {0}, allocations = {0};
+        const bool every = o->allocations && strcmp(o->allocations, "all") == 0;
+        struct replay_score score = {0};
+        int r = split_selectors(o->selectors, &selectors);
+
+        if (r == 0)
+                r = choices(o->allocations, learner_allocations, "", &allocations);
+        for (size_t i = 0; i < selectors.n && r == 0; i++)
+                for (size_t j = 0; j < allocations.n && r == 0; j++) {
+                        const char *s = selectors.list[i], *a = allocations.list[j];
+
+                        if (!o->allocations)
+                                a = learner_suits(s, "schedule") ? "schedule" : "expo";
+                        if (every && !learner_suits(strncmp(s, "fixed:", 6) == 0 ? "fixed" : s, a))
+                                continue;
+                        r = replay_one(o, s, a, &score);
+                }
+        if (r == 0 && !o->json)
+                show_references(&score);
+        return r;
+}
+
+int cmd_portfolio_replay(int argc, char **argv)
+{
+        static const struct argp_option options[] = {
+                {"selector", OPTION_SELECTOR, "NAME[,NAME...]", 0, "Who is tried first: see below; 'all' is each of them", 0},
+                {"allocation", OPTION_ALLOCATION, "NAME[,NAME...]", 0,
+                 "For how long: see below; 'all' is each that fits the selector", 0},
+                {"seeds", OPTION_SEEDS, "N", 0, "Replay N times, each with a seed of its own; 10 unless told", 0},
+                {"seed", OPTION_SEED, "S", 0, "The first of these seeds; 1 unless told", 0},
+                {"split", OPTION_SPLIT, NULL, 0, "Begin anew with each table, and sum up", 0},
+                {"order", OPTION_ORDER, "file|shuffled", 0,
+                 "Take the queries as they come, or shuffled by the seed (the default)", 0},
+                {"train", OPTION_TRAIN, "PART", 0, "Run this part of the queries first, and score the rest", 0},
+                {"limit", OPTION_LIMIT, "SECONDS", 0, "Time for all arms of a query together; 60 unless told", 0},
+                {"reward", OPTION_REWARD, "binary|exponential", 0, "1 for a solved query, or (1 - t/T)^4", 0},
+                {"confidence", OPTION_CONFIDENCE, "DELTA", 0, "Of the allocations expo and nearest; 0.05 unless told", 0},
+                {"without", OPTION_WITHOUT, "PART[,PART...]", 0,
+                 "Leave parts of the selector survival out: features, hardness, curves, pausing", 0},
+                {"json", OPTION_JSON, NULL, 0, "Print a JSON object for each combination, a line each", 0},
+                {0}};
+        cleanup_buffer struct buffer doc = {0};
+        cleanup_tables struct tables tables = {0};
+        struct options o = {.replay = {.seeds = 10, .learner = {.limit = 60, .seed = 1}}};
+        int r;
+
+        buffer_adds(&doc,
+                    "Measure a portfolio on recorded runs, without running a solver: how it would have done, learning online. "
+                    "Prints PAR-2 (seconds of the "
+                    "solved, twice the limit for the others), queries solved, how often the first arm was the fastest, and turns "
+                    "a query: "
+                    "means and deviations over the "
+                    "seeds. The best single arm and the virtual best come last.\v"
+                    "A TABLE is tab-separated, with a heading: query, features, and ARM_result and ARM_seconds for each arm. "
+                    "Several tables are one stream.\n\nSelectors:\n");
+        for (const struct choice *c = learner_selectors; c->name; c++)
+                buffer_addf(&doc, "  %-12s %s\n", c->name, c->summary);
+        buffer_adds(&doc, "  fixed:A,B    these arms first\n\nAllocations:\n");
+        for (const struct choice *c = learner_allocations; c->name; c++)
+                buffer_addf(&doc, "  %-12s %s\n", c->name, c->summary);
+        buffer_adds(&doc, "\nExample: solverfs portfolio replay BV.tsv Sage2.tsv --selector survival,10nn --seeds 20");
+        if (buffer_error(&doc) < 0)
+                return fail(-ENOMEM);
+        command_parse(&(struct argp){options, parse_replay, "TABLE...", doc.data}, argc, argv, &o);
+        r = read_tables(&o, &tables);
+        o.replay.tables = (const struct run_table *const *)tables.list;
+        o.replay.n = tables.n;
+        if (r == 0)
+                r = replay_all(&o);
+        return r == 0 ? STATUS_OK : r == -EINVAL ? fail_as(STATUS_USAGE, r) : fail(r);
+}
