@@ -1,6 +1,7 @@
 #include "cache/base/hash.h"
 
 #include <openssl/evp.h>
+#include <xxhash.h>
 
 struct hasher {
         EVP_MD_CTX *context;
@@ -96,6 +97,11 @@ void digest_hex(const struct digest *d, char ret[DIGEST_HEX_SIZE])
                 ret[2 * i + 1] = digits[d->bytes[i] & 15];
         }
         ret[2 * DIGEST_SIZE] = '\0';
+}
+
+uint64_t hash_quick(const void *data, size_t size)
+{
+        return XXH3_64bits(data, size);
 }
 
 static int hex_value(char c)

@@ -25,6 +25,8 @@ void digest_of(const void *data, size_t size, struct digest *ret);
 int digest_of_fd(int fd, struct digest *ret, uint64_t *ret_size); /* from offset 0 to the end, by pread */
 void digest_hex(const struct digest *d, char ret[DIGEST_HEX_SIZE]);
 int digest_parse(const char *hex, struct digest *ret); /* exactly 64 hex digits, else -EINVAL */
+/* XXH3: to tell bytes from others quickly. Not for enemies, and never for a key. */
+uint64_t hash_quick(const void *data, size_t size);
 static inline bool digest_equal(const struct digest *a, const struct digest *b)
 {
         return memcmp(a->bytes, b->bytes, DIGEST_SIZE) == 0;

@@ -2,6 +2,7 @@
 #include "cache/base/record.h"
 #include "core/query/names.h"
 #include "core/query/query_internal.h"
+#include "core/query/view.h"
 
 static uint64_t number_of(int r, const struct blob *b)
 {
@@ -112,14 +113,16 @@ static int remeasured_decode(const struct blob *b, struct remeasured *ret)
 
 int setting_note(struct store_txn *t, const struct cell *cell)
 {
-        char name[96];
+        struct view v = {.solver = cell->solver->number,
+                         .has_seed = cell->has_seed,
+                         .seed = cell->seed,
+                         .has_timeout = !cell->has_seed && cell->wall_ns > 0,
+                         .timeout_ns = cell->wall_ns};
+        char name[VIEW_NAME_SIZE];
 
-        if (cell->has_seed)
-                snprintf(name, sizeof(name), "%" PRIu32 "/commits/seed/%" PRIu64, cell->solver->number, cell->seed);
-        else if (cell->wall_ns > 0)
-                snprintf(name, sizeof(name), "%" PRIu32 "/commits/timeout/%" PRIu64, cell->solver->number, cell->wall_ns);
-        else
+        if (!v.has_seed && !v.has_timeout)
                 return 0;
+        view_print(&v, name);
         return names_intern_in(t, NAMES_SETTING, name);
 }
 

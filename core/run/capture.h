@@ -1,7 +1,12 @@
-/* Keeps the beginning and the end of a stream of any length; part of execute.c. */
+/* Keeps the beginning and the end of a stream of any length. */
 #pragma once
 
-#include "core/run/execute.h"
+#include "cache/base/util.h"
+
+struct capture_limit {
+        uint64_t keep; /* bytes kept of a stream: the first half and the last half, the cut marked in between */
+        uint64_t most; /* printing more than this ends the program (END_OUTPUT); 0: no end */
+};
 
 struct capture {
         struct capture_limit limit;

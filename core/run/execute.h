@@ -26,6 +26,7 @@
 
 #include <sched.h>
 
+#include "core/run/capture.h"
 #include "cache/base/util.h"
 
 struct bind {
@@ -33,11 +34,6 @@ struct bind {
         const char *target; /* inside, absolute */
         bool writable;
         bool shared; /* writable, and by several slots at the same time (a compiler's cache): new files are the group's, too (umask 002) */
-};
-
-struct capture_limit {
-        uint64_t keep; /* bytes kept of a stream: the first half and the last half, the cut marked in between */
-        uint64_t most; /* printing more than this ends the program (END_OUTPUT); 0: no end */
 };
 
 enum sandbox_kind {

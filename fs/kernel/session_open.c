@@ -153,21 +153,13 @@ bool file_held_size(struct session *s, const struct node *n, fuse_ino_t node, st
         return found;
 }
 
-/* FNV-1a, by words: not for enemies, who could only fool themselves. */
 static uint64_t value_token(const struct handle *h)
 {
-        uint64_t token = UINT64_C(0xcbf29ce484222325) ^ h->content.size, word;
         struct stat st;
 
         if (h->fd >= 0)
                 return fstat(h->fd, &st) == 0 ? st.st_ino : 0;
-        for (size_t i = 0; i < h->content.size; i += sizeof(word)) {
-                word = 0;
-                memcpy(&word, (const char *)h->content.data + i, MIN(sizeof(word), h->content.size - i));
-                token = (token ^ word) * UINT64_C(0x100000001b3);
-                token ^= token >> 32;
-        }
-        return token;
+        return hash_quick(h->content.data, h->content.size);
 }
 
 /* The last page of what a handle holds: its offset, and how many bytes of it are in `page`. */

@@ -8,15 +8,8 @@
 
 #include "core/query/names.h"
 #include "core/query/query.h"
+#include "core/query/view.h"
 #include "fs/tree/route.h"
-
-/* Under which setting cells are seen. */
-struct view {
-        uint32_t solver; /* number */
-        bool cached;     /* only what is finished */
-        bool has_seed, has_timeout;
-        uint64_t seed, timeout_ns;
-};
 
 struct node {
         struct inode inode;

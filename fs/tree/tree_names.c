@@ -65,35 +65,6 @@ int tree_number_all(struct tree *t, enum name_space space, char *const *names, s
 
 /* -- views -- */
 
-static void view_print(const struct view *v, char ret[96])
-{
-        snprintf(ret, 96, "%" PRIu32 "/%s%s%s", v->solver, v->cached ? "cached" : "commits", v->has_seed ? "/seed/" : "",
-                 v->has_timeout ? "/timeout/" : "");
-        if (v->has_seed || v->has_timeout) {
-                size_t n = strlen(ret);
-
-                snprintf(ret + n, 96 - n, "%" PRIu64, v->has_seed ? v->seed : v->timeout_ns);
-        }
-}
-
-static bool view_parse(const char *name, struct view *ret)
-{
-        char root[16] = "", setting[16] = "";
-        uint64_t n = 0;
-        int fields = sscanf(name, "%" SCNu32 "/%15[^/]/%15[^/]/%" SCNu64, &ret->solver, root, setting, &n);
-
-        if (fields != 2 && fields != 4)
-                return false;
-        ret->cached = strcmp(root, "cached") == 0;
-        ret->has_seed = strcmp(setting, "seed") == 0;
-        ret->has_timeout = strcmp(setting, "timeout") == 0;
-        if (ret->has_seed)
-                ret->seed = n;
-        else
-                ret->timeout_ns = n;
-        return true;
-}
-
 static bool view_equal(const struct view *a, const struct view *b)
 {
         return a->solver == b->solver && a->cached == b->cached && a->has_seed == b->has_seed &&
@@ -142,7 +113,7 @@ static bool view_known(struct tree *t, const struct view *v, uint32_t *ret)
 /* The number of a view, given when it is new. Lock held. */
 static int view_number(struct tree *t, const struct view *v, uint32_t *ret)
 {
-        char name[96];
+        char name[VIEW_NAME_SIZE];
         uint32_t number;
         int r;
 
