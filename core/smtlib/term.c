@@ -49,6 +49,11 @@ static void sum_up(struct term *t, const struct term_head *h)
 #define PARENTS_MOST 8
 #define IN_TABLE     (PARENTS_MOST + 1) /* n_parents of a term whose parents are there */
 
+static uint64_t bit_of(uint32_t hash)
+{
+        return UINT64_C(1) << (hash >> 26);
+}
+
 static struct term *newest_argument(const struct term *const *args, size_t n)
 {
         const struct term *newest = NULL;
@@ -63,6 +68,8 @@ static const struct term *find(const struct bank *b, uint32_t hash, const struct
                                const struct term *const *args, size_t n)
 {
         if (newest && newest->n_parents != IN_TABLE) {
+                if (!(newest->parents & bit_of(hash)))
+                        return NULL;
                 for (const struct term *t = newest->first_parent; t; t = t->next_sibling)
                         if (t->hash == hash && is_same(t, h, args, n))
                                 return t;
@@ -87,6 +94,7 @@ static void enter(struct bank *b, struct term *newest, struct term *made)
         if (newest && newest->n_parents < PARENTS_MOST) {
                 made->next_sibling = newest->first_parent;
                 newest->first_parent = made;
+                newest->parents |= bit_of(made->hash);
                 newest->n_parents++;
                 return;
         }

@@ -49,8 +49,9 @@ enum term_kind {
  * String: canonical (dialect.h). BitVec: #b and digits up to 64 bits; a wider one as it was written, #x, #b or bvN. */
 struct term {
         uint32_t id;   /* dense, from 0 in the order of making: an argument's is below its term's */
-        uint32_t hash; /* this, and the next three, are the bank's own */
+        uint32_t hash; /* this, and the next four, are the bank's own */
         uint32_t n_parents;
+        uint64_t parents; /* a bit for each parent's hash */
         struct term *first_parent, *next_sibling;
         enum term_kind kind : 8;
         bool is_open;        /* has free variables */
