@@ -1,16 +1,15 @@
-/* One pass over a case, counting parentheses. Only commands are looked at; an (assert …) of a hundred megabytes is passed over byte by
- * byte. What is no SMT-LIB gives what it gives, and takes no more memory than its own size. */
+/* One pass over a case. Only the beginnings of commands are looked at; an (assert …) of a hundred megabytes is passed over byte by byte.
+ * What is no SMT-LIB gives what it gives, and takes no more memory than its own size. */
 #include "core/cases/cases.h"
+#include "core/smtlib/token.h"
 
 #include <ctype.h>
 
 #define LOGIC_MOST 64 /* bytes in a logic's name; what is longer is none */
 
-/* Bytes that matter while passing over a command. */
-static const uint8_t matters[256] = {['('] = 1, [')'] = 1, ['"'] = 1, ['|'] = 1, [';'] = 1};
-
 struct scan {
-        const char *p, *end;
+        struct tokenizer t;
+        size_t depth; /* open parentheses */
         char logic[LOGIC_MOST + 1];
         enum verdict status; /* of the last :status */
         enum verdict next;   /* of the :status since the last check-sat */
@@ -19,34 +18,33 @@ struct scan {
         bool failed;
 };
 
-/* Behind the string, symbol or comment that begins at p with the byte c. */
-static const char *pass_quoted(const char *p, const char *end, char c)
-{
-        const char *close = memchr(p + 1, c == ';' ? '\n' : c, (size_t)(end - p - 1));
-
-        return close ? close + 1 : end;
-}
-
-static void pass_space(struct scan *s)
-{
-        while (s->p < s->end && (isspace((unsigned char)*s->p) || *s->p == ';'))
-                s->p = *s->p == ';' ? pass_quoted(s->p, s->end, ';') : s->p + 1;
-}
-
-/* The word at p (a |quoted symbol| without its bars), which is passed; empty when there is none. */
+/* The next word of the command at hand (a |quoted symbol| without its bars), which is passed; empty when there is none. */
 static struct slice word(struct scan *s)
 {
-        const char *begin;
+        struct token token;
 
-        pass_space(s);
-        begin = s->p;
-        if (s->p < s->end && *s->p == '|') {
-                s->p = pass_quoted(s->p, s->end, '|');
-                return SLICE(begin + 1, (size_t)MAX(s->p - begin - 2, 0));
+        if (s->depth == 0)
+                return SLICE("", 0);
+        switch (token_next(&s->t, &token)) {
+        case TOKEN_OPEN:
+                s->depth++;
+                return SLICE("", 0);
+        case TOKEN_CLOSE:
+                s->depth--;
+                return SLICE("", 0);
+        case TOKEN_END:
+        case TOKEN_STRING:
+        case TOKEN_BAD:
+                return SLICE("", 0);
+        case TOKEN_SYMBOL:
+        case TOKEN_KEYWORD:
+        case TOKEN_NUMERAL:
+        case TOKEN_DECIMAL:
+        case TOKEN_HEXADECIMAL:
+        case TOKEN_BINARY:
+                break;
         }
-        while (s->p < s->end && !isspace((unsigned char)*s->p) && !matters[(uint8_t)*s->p])
-                s->p++;
-        return SLICE(begin, (size_t)(s->p - begin));
+        return token.text;
 }
 
 static bool is(struct slice w, const char *text)
@@ -88,7 +86,7 @@ static void set_logic(struct scan *s)
         s->logic[w.size] = '\0';
 }
 
-/* p is behind the parenthesis that opens a command. */
+/* Behind the parenthesis that opens a command. */
 static void command(struct scan *s)
 {
         struct slice name = word(s);
@@ -101,25 +99,17 @@ static void command(struct scan *s)
                 add_expected(s);
 }
 
-static void scan_smt2(struct scan *s)
+static void scan_smt2(struct scan *s, struct slice bytes)
 {
-        size_t depth = 0;
+        struct token token;
 
-        while (s->p < s->end) {
-                char c = *s->p;
-
-                if (!matters[(uint8_t)c]) {
-                        s->p++;
-                } else if (c == '(') {
-                        s->p++;
-                        if (depth++ == 0)
-                                command(s);
-                } else if (c == ')') {
-                        s->p++;
-                        depth -= depth > 0;
-                } else {
-                        s->p = pass_quoted(s->p, s->end, c);
-                }
+        tokenizer_init(&s->t, bytes, DIALECT_2_6);
+        while (token_next(&s->t, &token) != TOKEN_END) {
+                if (token.kind != TOKEN_OPEN)
+                        continue;
+                s->depth = 1;
+                command(s);
+                token_skip(&s->t, s->depth);
         }
 }
 
@@ -127,14 +117,12 @@ int case_scan(enum format format, struct slice bytes, char **ret_logic, enum ver
               size_t *ret_n)
 {
         struct scan s = {
-                .p = bytes.data,
-                .end = (const char *)bytes.data + bytes.size,
                 .status = VERDICT_UNKNOWN,
                 .next = VERDICT_UNKNOWN,
         };
 
         if (format == FORMAT_SMT2 && bytes.size > 0)
-                scan_smt2(&s);
+                scan_smt2(&s, bytes);
         *ret_logic = strdup(format == FORMAT_CNF ? "cnf" : s.logic[0] ? s.logic : "none");
         if (s.failed || !*ret_logic) {
                 free(s.expected);
