@@ -1,4 +1,5 @@
 /* Queries build and program. */
+#include "core/query/plan.h"
 #include "core/query/query_internal.h"
 
 #include <fcntl.h>
@@ -58,7 +59,7 @@ static void build_value_free(struct value *value)
 }
 
 /* A build whose programs gc took (or the store lost) is known, and has to be done again before anything can run. */
-static bool record_is_usable(struct workspace *w, const struct build_record *record)
+bool build_is_usable(struct workspace *w, const struct build_record *record)
 {
         for (size_t i = 0; record->ok && i < record->n_outputs; i++)
                 if (!programs_has(workspace_programs(w), &record->outputs[i].id))
@@ -74,7 +75,7 @@ static int build_query_find(struct query *query, struct value **ret)
 
         if (r < 0)
                 return r;
-        if (!record_is_usable(q->workspace, record))
+        if (!build_is_usable(q->workspace, record))
                 return -ENOENT;
         *ret = build_value_new(record);
         return *ret ? 0 : -ENOMEM;
@@ -115,6 +116,7 @@ struct record_to_put {
         struct slice encoded;
         struct digest source;
         bool has_source;
+        struct plan_note duration;
 };
 
 static int record_put_in(void *user, struct store_txn *t)
@@ -131,6 +133,8 @@ static int record_put_in(void *user, struct store_txn *t)
                 r = history_keep_source(s->history, t, p->query->commit, s->recipe->sources, &p->source);
         if (r == 0)
                 duration_note(t, p->query, p->record->duration_ns);
+        if (r == 0)
+                r = plan_note_put(t, &p->duration, p->record);
         return r;
 }
 
@@ -143,6 +147,7 @@ static int record_put(struct workspace *w, const struct build_query *q, const st
         if (r < 0)
                 return r;
         p.encoded = SLICE(b.data, b.size);
+        plan_note_begin(w, q->solver, q->commit, &p.duration);
         p.has_source = history_source(q->solver->history, q->commit, q->solver->recipe->sources, &p.source) == 0;
         return store_update(workspace_store(w), record_put_in, &p);
 }

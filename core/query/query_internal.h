@@ -14,6 +14,9 @@ void fact_key(const uint8_t run[RUN_KEY_SIZE], const struct recipe_limits *limit
 int fact_find(struct workspace *w, const uint8_t run[RUN_KEY_SIZE], const struct recipe_limits *asked, bool brief,
               struct fact **ret);
 
+/* Are its programs there, to be run? Of a failed one: nothing is missing. */
+bool build_is_usable(struct workspace *w, const struct build_record *record);
+
 /* In the transaction that puts the fact. A line that wrong_describe() made before it, as it reads the store. */
 void wrong_describe(const struct cell *cell, const struct fact *f, char ret[256]);
 void wrong_note(struct store_txn *t, const struct digest *query, const struct fact *f, const char *line);
