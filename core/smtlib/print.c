@@ -591,6 +591,14 @@ static int rename_within(struct printer *p, const struct term *q)
         return r;
 }
 
+static bool binds_one_of_two(const struct term *q, const struct term_map *symbols)
+{
+        for (size_t i = 0; i < q->n_bound; i++)
+                if (id_map_get(symbols, q->args[i]->symbol->id) == 4)
+                        return true;
+        return false;
+}
+
 static int choose_names(struct printer *p, const struct term *root)
 {
         cleanup_term_list struct term_list all = {0};
@@ -614,10 +622,10 @@ static int choose_names(struct printer *p, const struct term *root)
                         continue;
                 is = id_map_get(&symbols, t->symbol->id);
                 has_two |= is == 2;
-                r = is == 1 ? rename_variable(p, t) : id_map_set(&symbols, t->symbol->id, 2);
+                r = is == 1 ? rename_variable(p, t) : id_map_set(&symbols, t->symbol->id, is == 0 ? 2 : 4);
         }
         for (size_t i = 0; r == 0 && has_two && i < all.n; i++)
-                if (all.list[i]->is_open && term_is_quantifier(all.list[i]))
+                if (all.list[i]->is_open && term_is_quantifier(all.list[i]) && binds_one_of_two(all.list[i], &symbols))
                         r = rename_within(p, all.list[i]);
         return r;
 }

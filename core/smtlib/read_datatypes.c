@@ -25,18 +25,18 @@ static int read_fields(struct reader *r, const struct sort *of, const struct sor
         int x;
 
         for (;;) {
-                if ((x = next(r)) < 0)
+                if ((x = reader_next(r)) < 0)
                         return x;
                 if (r->token.kind == TOKEN_CLOSE)
                         return 0;
                 if (r->token.kind != TOKEN_OPEN)
-                        return fail_at(r, r->token.begin, "the fields of a constructor are written (selector Sort)");
-                if ((x = expect(r, TOKEN_SYMBOL, "the name of a selector")) < 0)
+                        return reader_fail(r, r->token.begin, "the fields of a constructor are written (selector Sort)");
+                if ((x = reader_expect(r, TOKEN_SYMBOL, "the name of a selector")) < 0)
                         return x;
                 if (!(s = symbol_of(r->bank, r->token.text)))
                         return -ENOMEM;
-                if ((x = next(r)) < 0 || (x = read_sort(r, &sort)) < 0 ||
-                    (x = expect(r, TOKEN_CLOSE, "a parenthesis behind the field's sort")) < 0 ||
+                if ((x = reader_next(r)) < 0 || (x = read_sort(r, &sort)) < 0 ||
+                    (x = reader_expect(r, TOKEN_CLOSE, "a parenthesis behind the field's sort")) < 0 ||
                     (x = declare(r, FUNCTION_SELECTOR, s, &of, 1, sort)) < 0)
                         return x;
                 if (list_grow(*fields, *ret_n) < 0)
@@ -55,10 +55,10 @@ static int read_constructor(struct reader *r, const struct sort *of)
         size_t n = 0;
         int x;
 
-        if (has_fields && (x = expect(r, TOKEN_SYMBOL, "the name of a constructor")) < 0)
+        if (has_fields && (x = reader_expect(r, TOKEN_SYMBOL, "the name of a constructor")) < 0)
                 return x;
         if (r->token.kind != TOKEN_SYMBOL)
-                return fail_at(r, r->token.begin, "the name of a constructor is expected here");
+                return reader_fail(r, r->token.begin, "the name of a constructor is expected here");
         if (!(s = symbol_of(r->bank, r->token.text)))
                 return -ENOMEM;
         if (has_fields && (x = read_fields(r, of, &fields, &n)) < 0)
@@ -81,15 +81,15 @@ static int read_parameters(struct reader *r)
                 const struct symbol *s;
                 const struct sort *sort;
 
-                if ((x = next(r)) < 0)
+                if ((x = reader_next(r)) < 0)
                         return x;
                 if (r->token.kind == TOKEN_CLOSE)
                         return 0;
                 if (r->token.kind != TOKEN_SYMBOL)
-                        return fail_at(r, r->token.begin, "the name of a sort parameter is expected here");
+                        return reader_fail(r, r->token.begin, "the name of a sort parameter is expected here");
                 if (!(s = symbol_of(r->bank, r->token.text)) || !(sort = sort_named_kind(r->bank, SORT_PARAMETER, s, NULL, 0)))
                         return -ENOMEM;
-                if ((x = bind_sort(r, s, (struct sort_binding){.sort = sort})) < 0)
+                if ((x = reader_bind_sort(r, s, (struct sort_binding){.sort = sort})) < 0)
                         return x;
         }
 }
@@ -102,8 +102,8 @@ static const struct sort *datatype_sort(struct reader *r, const struct symbol *s
 
 static int bind_datatype(struct reader *r, const struct symbol *s, size_t arity)
 {
-        return bind_sort(r, s,
-                         (struct sort_binding){.sort = arity == 0 ? sort_named(r->bank, s, NULL, 0) : NULL, .arity = arity});
+        return reader_bind_sort(
+                r, s, (struct sort_binding){.sort = arity == 0 ? sort_named(r->bank, s, NULL, 0) : NULL, .arity = arity});
 }
 
 static int read_constructors(struct reader *r, const struct sort *of)
@@ -111,7 +111,7 @@ static int read_constructors(struct reader *r, const struct sort *of)
         int x;
 
         for (;;) {
-                if ((x = next(r)) < 0)
+                if ((x = reader_next(r)) < 0)
                         return x;
                 if (r->token.kind == TOKEN_CLOSE)
                         return 0;
@@ -124,7 +124,7 @@ static int read_constructors(struct reader *r, const struct sort *of)
 static int read_body(struct reader *r, const struct sort *of)
 {
         struct tokenizer before = r->t;
-        int x = next(r);
+        int x = reader_next(r);
 
         if (x < 0)
                 return x;
@@ -132,10 +132,10 @@ static int read_body(struct reader *r, const struct sort *of)
                 r->t = before;
                 return read_constructors(r, of);
         }
-        if ((x = expect(r, TOKEN_OPEN, "the parameters behind par")) < 0 || (x = read_parameters(r)) < 0 ||
-            (x = expect(r, TOKEN_OPEN, "the constructors behind par")) < 0 || (x = read_constructors(r, of)) < 0)
+        if ((x = reader_expect(r, TOKEN_OPEN, "the parameters behind par")) < 0 || (x = read_parameters(r)) < 0 ||
+            (x = reader_expect(r, TOKEN_OPEN, "the constructors behind par")) < 0 || (x = read_constructors(r, of)) < 0)
                 return x;
-        return expect(r, TOKEN_CLOSE, "a parenthesis that closes (par");
+        return reader_expect(r, TOKEN_CLOSE, "a parenthesis that closes (par");
 }
 
 /* ((List 1) …) up to its closing parenthesis. */
@@ -149,22 +149,22 @@ static int read_names(struct reader *r, const struct sort ***ret, size_t *ret_n)
                 if (r->token.kind == TOKEN_CLOSE)
                         return 0;
                 if (r->token.kind != TOKEN_OPEN)
-                        return fail_at(r, r->token.begin, "datatypes are written (Name arity)");
-                if ((x = expect(r, TOKEN_SYMBOL, "the name of a datatype")) < 0)
+                        return reader_fail(r, r->token.begin, "datatypes are written (Name arity)");
+                if ((x = reader_expect(r, TOKEN_SYMBOL, "the name of a datatype")) < 0)
                         return x;
                 if (!(s = symbol_of(r->bank, r->token.text)))
                         return -ENOMEM;
-                if ((x = expect(r, TOKEN_NUMERAL, "the number of the datatype's parameters")) < 0)
+                if ((x = reader_expect(r, TOKEN_NUMERAL, "the number of the datatype's parameters")) < 0)
                         return x;
                 if (numeral_value(r->token.text, &arity) < 0)
-                        return fail_at(r, r->token.begin, "too many parameters");
-                if ((x = expect(r, TOKEN_CLOSE, "a parenthesis behind the datatype's arity")) < 0 ||
+                        return reader_fail(r, r->token.begin, "too many parameters");
+                if ((x = reader_expect(r, TOKEN_CLOSE, "a parenthesis behind the datatype's arity")) < 0 ||
                     (x = bind_datatype(r, s, arity)) < 0)
                         return x;
                 if (list_grow(*ret, *ret_n) < 0)
                         return -ENOMEM;
                 (*ret)[(*ret_n)++] = datatype_sort(r, s, arity);
-                if ((x = next(r)) < 0)
+                if ((x = reader_next(r)) < 0)
                         return x;
         }
 }
@@ -172,7 +172,7 @@ static int read_names(struct reader *r, const struct sort ***ret, size_t *ret_n)
 /* A datatype of the old form, of which the parenthesis is taken: its name, and the rest is passed or read. */
 static int read_old_one(struct reader *r, size_t arity, bool is_first_pass, const struct symbol **ret)
 {
-        int x = expect(r, TOKEN_SYMBOL, "the name of a datatype");
+        int x = reader_expect(r, TOKEN_SYMBOL, "the name of a datatype");
 
         if (x < 0)
                 return x;
@@ -181,11 +181,12 @@ static int read_old_one(struct reader *r, size_t arity, bool is_first_pass, cons
         if (!is_first_pass)
                 return read_constructors(r, datatype_sort(r, *ret, arity));
         /* among themselves, datatypes with parameters are named without */
-        x = arity > 0 ? bind_sort(r, *ret, (struct sort_binding){.sort = sort_simple(r->bank, SORT_UNKNOWN), .arity = ARITY_ANY})
+        x = arity > 0 ? reader_bind_sort(r, *ret,
+                                         (struct sort_binding){.sort = sort_simple(r->bank, SORT_UNKNOWN), .arity = ARITY_ANY})
                       : bind_datatype(r, *ret, 0);
         if (x < 0)
                 return x;
-        return token_skip(&r->t, 1) > 0 ? fail_at(r, r->token.begin, "the input ends within this datatype") : 0;
+        return token_skip(&r->t, 1) > 0 ? reader_fail(r, r->token.begin, "the input ends within this datatype") : 0;
 }
 
 /* As Z3 and CVC4 had it: (T …) ((List nil (cons (head T) …)) …), of which the first list's parenthesis is taken. */
@@ -199,19 +200,19 @@ static int read_old(struct reader *r)
         if ((x = read_parameters(r)) < 0)
                 return x;
         arity = r->n_trail - arity;
-        if ((x = expect(r, TOKEN_OPEN, "the datatypes")) < 0)
+        if ((x = reader_expect(r, TOKEN_OPEN, "the datatypes")) < 0)
                 return x;
         before = r->t;
         for (int pass = 0; pass < 2; pass++) { /* the names first: they may refer to each other */
                 r->t = before;
                 n = 0;
                 for (;; n++) {
-                        if ((x = next(r)) < 0)
+                        if ((x = reader_next(r)) < 0)
                                 return x;
                         if (r->token.kind == TOKEN_CLOSE)
                                 break;
                         if (r->token.kind != TOKEN_OPEN)
-                                return fail_at(r, r->token.begin, "a datatype is written (Name constructor …)");
+                                return reader_fail(r, r->token.begin, "a datatype is written (Name constructor …)");
                         if (pass == 0 && list_grow(names, n) < 0)
                                 return -ENOMEM;
                         if ((x = read_old_one(r, arity, pass == 0, &names[n])) < 0)
@@ -230,12 +231,12 @@ static int read_new(struct reader *r)
         size_t n = 0;
         int x;
 
-        if ((x = read_names(r, &sorts, &n)) < 0 || (x = expect(r, TOKEN_OPEN, "the declarations of the datatypes")) < 0)
+        if ((x = read_names(r, &sorts, &n)) < 0 || (x = reader_expect(r, TOKEN_OPEN, "the declarations of the datatypes")) < 0)
                 return x;
         for (size_t i = 0; i < n; i++)
-                if ((x = expect(r, TOKEN_OPEN, "the declaration of a datatype")) < 0 || (x = read_body(r, sorts[i])) < 0)
+                if ((x = reader_expect(r, TOKEN_OPEN, "the declaration of a datatype")) < 0 || (x = read_body(r, sorts[i])) < 0)
                         return x;
-        return expect(r, TOKEN_CLOSE, "a parenthesis behind the last datatype");
+        return reader_expect(r, TOKEN_CLOSE, "a parenthesis behind the last datatype");
 }
 
 static int read_one(struct reader *r)
@@ -245,14 +246,14 @@ static int read_one(struct reader *r)
         bool has_parameters;
         int x;
 
-        if ((x = expect(r, TOKEN_SYMBOL, "the name of a datatype")) < 0)
+        if ((x = reader_expect(r, TOKEN_SYMBOL, "the name of a datatype")) < 0)
                 return x;
         if (!(s = symbol_of(r->bank, r->token.text)))
                 return -ENOMEM;
-        if ((x = expect(r, TOKEN_OPEN, "the constructors")) < 0)
+        if ((x = reader_expect(r, TOKEN_OPEN, "the constructors")) < 0)
                 return x;
         before = r->t;
-        if ((x = next(r)) < 0)
+        if ((x = reader_next(r)) < 0)
                 return x;
         has_parameters = r->token.kind == TOKEN_SYMBOL && !r->token.is_quoted && token_is(&r->token, "par");
         r->t = before;
@@ -268,10 +269,10 @@ int read_datatypes(struct reader *r, bool is_one)
 
         if (is_one)
                 return read_one(r);
-        if ((x = expect(r, TOKEN_OPEN, "the names of the datatypes")) < 0)
+        if ((x = reader_expect(r, TOKEN_OPEN, "the names of the datatypes")) < 0)
                 return x;
         before = r->t;
-        if ((x = next(r)) < 0)
+        if ((x = reader_next(r)) < 0)
                 return x;
         if (r->token.kind == TOKEN_OPEN)
                 return read_new(r);

@@ -46,8 +46,12 @@ struct reader {
 
         struct trail_entry *trail;
         size_t n_trail, trail_size;
-        size_t *levels; /* of push: where the trail stood */
-        size_t n_levels;
+        struct push {
+                size_t trail; /* where it stood */
+                uint32_t levels;
+        } * pushes;
+        size_t n_pushes, n_levels; /* levels: of all of them */
+        bool is_global;            /* :global-declarations: what is declared outlasts pop */
 
         struct term_frame *frames;
         size_t n_frames, frames_size;
@@ -68,25 +72,25 @@ struct reader {
 };
 
 /* These return -errno; -EOPNOTSUPP: the command is to be kept as text. */
-int fail_at(struct reader *r, size_t offset, const char *format, ...) printf_like(3, 4); /* -EINVAL with a place */
-int fail_bank(struct reader *r, size_t offset);                                          /* what the bank said, with a place */
-int next(struct reader *r);                                                              /* takes a token; -EINVAL of a bad one */
-int expect(struct reader *r, enum token_kind kind, const char *what);                    /* takes one of this kind */
-int numeral_value(struct slice digits, uint32_t *ret);                                   /* -ERANGE from UINT32_MAX on */
+int reader_fail(struct reader *r, size_t offset, const char *format, ...) printf_like(3, 4); /* -EINVAL with a place */
+int reader_fail_bank(struct reader *r, size_t offset);                       /* what the bank said, with a place */
+int reader_next(struct reader *r);                                           /* takes a token; -EINVAL of a bad one */
+int reader_expect(struct reader *r, enum token_kind kind, const char *what); /* takes one of this kind */
+int numeral_value(struct slice digits, uint32_t *ret);                       /* -ERANGE from UINT32_MAX on */
 
-int check_memory(struct reader *r); /* -EFBIG beyond options->memory_most */
+int reader_check_memory(struct reader *r); /* -EFBIG beyond options->memory_most */
 
 int reader_bind(struct reader *r, const struct symbol *s, struct binding b);
-int bind_sort(struct reader *r, const struct symbol *s, struct sort_binding b);
-void unbind_to(struct reader *r, size_t trail);
+int reader_bind_sort(struct reader *r, const struct symbol *s, struct sort_binding b);
+void reader_unbind(struct reader *r, size_t trail);
 static inline const struct binding *binding_of(const struct symbol *s)
 {
         return s->binding;
 }
 
 /* Grows an array of `n` to hold one more; `size` is its capacity. */
-#define grow(list, n, size) ((n) < (size) || grow_sized(&(list), &(size), sizeof(*(list))) == 0)
-int grow_sized(void *list, size_t *size, size_t each);
+#define grow(list, n, size) ((n) < (size) || reader_grow(&(list), &(size), sizeof(*(list))) == 0)
+int reader_grow(void *list, size_t *size, size_t each);
 
 /* The token at hand begins it. */
 int read_sort(struct reader *r, const struct sort **ret);

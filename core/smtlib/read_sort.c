@@ -46,8 +46,8 @@ static int apply_sort(struct reader *r, size_t at, struct slice name, const stru
         if (!s)
                 return -ENOMEM;
         if (b && b->arity != n && b->arity != ARITY_ANY)
-                return fail_at(r, at, "sort %s takes %zu argument%s; %zu given", (const char *)s->name.data, b->arity,
-                               b->arity == 1 ? "" : "s", n);
+                return reader_fail(r, at, "sort %s takes %zu argument%s; %zu given", (const char *)s->name.data, b->arity,
+                                   b->arity == 1 ? "" : "s", n);
         r->bank->error = 0;
         if (b && b->sort)
                 *ret = sort_instantiate(r->bank, b->sort, b->parameters, args, n);
@@ -57,9 +57,10 @@ static int apply_sort(struct reader *r, size_t at, struct slice name, const stru
                 if (is_foreign(name) || r->may_be_undeclared)
                         *ret = sort_named(r->bank, s, args, n);
                 else
-                        return fail_at(r, at, "unknown sort %s%s", (const char *)s->name.data, n > 0 ? " with arguments" : "");
+                        return reader_fail(r, at, "unknown sort %s%s", (const char *)s->name.data,
+                                           n > 0 ? " with arguments" : "");
         }
-        return *ret ? 0 : fail_bank(r, at);
+        return *ret ? 0 : reader_fail_bank(r, at);
 }
 
 /* (_ name index …), of which "(_" is taken. */
@@ -70,11 +71,11 @@ static int indexed(struct reader *r, size_t begin, const struct sort **ret)
         size_t n = 0;
         int x;
 
-        if ((x = expect(r, TOKEN_SYMBOL, "the name of an indexed sort")) < 0)
+        if ((x = reader_expect(r, TOKEN_SYMBOL, "the name of an indexed sort")) < 0)
                 return x;
         name = r->token.text;
         for (;;) {
-                if ((x = next(r)) < 0)
+                if ((x = reader_next(r)) < 0)
                         return x;
                 if (r->token.kind == TOKEN_CLOSE)
                         break;
@@ -83,7 +84,7 @@ static int indexed(struct reader *r, size_t begin, const struct sort **ret)
                 if (r->token.kind != TOKEN_NUMERAL || n >= 2)
                         n = 3; /* none that is modelled */
                 else if ((x = numeral_value(r->token.text, &index[n++])) < 0)
-                        return fail_at(r, r->token.begin, "this index is larger than %u", UINT32_MAX - 1);
+                        return reader_fail(r, r->token.begin, "this index is larger than %u", UINT32_MAX - 1);
         }
         r->bank->error = 0;
         if (n == 1 && name.size == 6 && memcmp(name.data, "BitVec", 6) == 0)
@@ -93,7 +94,7 @@ static int indexed(struct reader *r, size_t begin, const struct sort **ret)
         else
                 *ret = sort_named_kind(r->bank, SORT_INDEXED, symbol_of(r->bank, SLICE(r->t.base + begin, r->token.end - begin)),
                                        NULL, 0);
-        return *ret ? 0 : fail_bank(r, begin);
+        return *ret ? 0 : reader_fail_bank(r, begin);
 }
 
 struct sort_frame {
@@ -128,11 +129,11 @@ static int sort_step(struct reader *r, struct sort_stack *s)
                 struct sort_frame f = s->frames[--s->n_frames];
 
                 if (s->n_values == f.values)
-                        return fail_at(r, f.begin, "a parenthesis around a sort: write it without, or give it arguments");
+                        return reader_fail(r, f.begin, "a parenthesis around a sort: write it without, or give it arguments");
                 x = apply_sort(r, f.begin, f.name, s->values + f.values, s->n_values - f.values, &sort);
                 s->n_values = f.values;
         } else if (r->token.kind == TOKEN_OPEN) {
-                if ((x = expect(r, TOKEN_SYMBOL, "the name of a sort")) < 0)
+                if ((x = reader_expect(r, TOKEN_SYMBOL, "the name of a sort")) < 0)
                         return x;
                 if (!r->token.is_quoted && token_is(&r->token, "_")) {
                         x = indexed(r, begin, &sort);
@@ -143,7 +144,7 @@ static int sort_step(struct reader *r, struct sort_stack *s)
                         return 0;
                 }
         } else {
-                return fail_at(r, begin, "a sort is expected here");
+                return reader_fail(r, begin, "a sort is expected here");
         }
         if (x < 0)
                 return x;
@@ -159,7 +160,7 @@ int read_sort(struct reader *r, const struct sort **ret)
         int x = sort_step(r, &s);
 
         while (x == 0 && s.n_frames > 0)
-                if ((x = next(r)) == 0)
+                if ((x = reader_next(r)) == 0)
                         x = sort_step(r, &s);
         if (x == 0)
                 *ret = s.values[0];

@@ -79,8 +79,8 @@ static int push_value(struct reader *r, const struct term *t, uint32_t level)
         if (r->n_values == r->values_size) {
                 size_t size = r->values_size;
 
-                if (grow_sized(&r->values, &size, sizeof(*r->values)) < 0 ||
-                    grow_sized(&r->value_levels, &r->values_size, sizeof(*r->value_levels)) < 0)
+                if (reader_grow(&r->values, &size, sizeof(*r->values)) < 0 ||
+                    reader_grow(&r->value_levels, &r->values_size, sizeof(*r->value_levels)) < 0)
                         return -ENOMEM;
         }
         r->values[r->n_values] = t;
@@ -195,8 +195,8 @@ static int opaque_head(struct reader *r, size_t at, const struct symbol *s, stru
         cleanup_buffer struct buffer text = {0};
 
         if (r->options->is_strict || !(r->may_be_undeclared || is_foreign(s->name)))
-                return fail_at(r, at, "unknown symbol %s: it is neither declared nor an operator that is known here",
-                               (const char *)s->name.data);
+                return reader_fail(r, at, "unknown symbol %s: it is neither declared nor an operator that is known here",
+                                   (const char *)s->name.data);
         token_add_symbol(&text, s->name);
         if (buffer_error(&text) < 0)
                 return -ENOMEM;
@@ -304,11 +304,11 @@ static int character_literal(struct reader *r, const struct term **ret)
         for (size_t i = 2; i < r->token.text.size; i++)
                 code = code << 4 | (uint32_t)(p[i] <= '9' ? p[i] - '0' : (p[i] | 32) - 'a' + 10);
         if (code > CHARACTER_MOST)
-                return fail_at(r, r->token.begin, "no character has this code; the last is #x2FFFF");
+                return reader_fail(r, r->token.begin, "no character has this code; the last is #x2FFFF");
         dialect_add_character(&text, code);
         if (buffer_error(&text) < 0 || !(*ret = term_string_canonical(r->bank, SLICE(text.data, text.size))))
                 return -ENOMEM;
-        return expect(r, TOKEN_CLOSE, "a parenthesis that closes (_ char");
+        return reader_expect(r, TOKEN_CLOSE, "a parenthesis that closes (_ char");
 }
 
 /* (_ bvN width), of which the name is at hand. */
@@ -319,14 +319,14 @@ static int bitvec_literal(struct reader *r, const struct term **ret)
         uint32_t width;
         int x;
 
-        if ((x = expect(r, TOKEN_NUMERAL, "the width of a bit-vector")) < 0)
+        if ((x = reader_expect(r, TOKEN_NUMERAL, "the width of a bit-vector")) < 0)
                 return x;
         if (numeral_value(r->token.text, &width) < 0)
-                return fail_at(r, r->token.begin, "no bit-vector is as wide as that");
+                return reader_fail(r, r->token.begin, "no bit-vector is as wide as that");
         *ret = term_bitvec_digits(r->bank, digits, width);
         if (!*ret)
-                return fail_bank(r, at);
-        return expect(r, TOKEN_CLOSE, "a parenthesis that closes (_ bv");
+                return reader_fail_bank(r, at);
+        return reader_expect(r, TOKEN_CLOSE, "a parenthesis that closes (_ bv");
 }
 
 static bool is_bitvec_name(struct slice s)
@@ -342,7 +342,7 @@ static int indexed_identifier(struct reader *r, size_t begin, struct head *ret, 
         int x;
 
         *ret_literal = NULL;
-        if ((x = expect(r, TOKEN_SYMBOL, "a name behind (_")) < 0)
+        if ((x = reader_expect(r, TOKEN_SYMBOL, "a name behind (_")) < 0)
                 return x;
         if (is_bitvec_name(r->token.text))
                 return bitvec_literal(r, ret_literal);
@@ -350,7 +350,7 @@ static int indexed_identifier(struct reader *r, size_t begin, struct head *ret, 
                 return -ENOMEM;
         *ret = (struct head){.kind = HEAD_OPERATOR, .op = binding_of(s) ? OP_NONE : s->op};
         for (size_t n = 0;; n++) {
-                if ((x = next(r)) < 0)
+                if ((x = reader_next(r)) < 0)
                         return x;
                 if (n == 0 && token_is(&(struct token){.text = s->name}, "char"))
                         return character_literal(r, ret_literal);
@@ -380,11 +380,11 @@ static int qualified_identifier(struct reader *r, struct head *ret)
         size_t begin;
         int x;
 
-        if ((x = next(r)) < 0)
+        if ((x = reader_next(r)) < 0)
                 return x;
         begin = r->token.begin;
         if (r->token.kind == TOKEN_OPEN) {
-                if ((x = expect(r, TOKEN_SYMBOL, "_ behind (as (")) < 0)
+                if ((x = reader_expect(r, TOKEN_SYMBOL, "_ behind (as (")) < 0)
                         return x;
                 if (!token_is(&r->token, "_"))
                         return -EOPNOTSUPP;
@@ -409,14 +409,14 @@ static int qualified_identifier(struct reader *r, struct head *ret)
                         return x;
                 }
         } else {
-                return fail_at(r, begin, "a name is expected behind (as");
+                return reader_fail(r, begin, "a name is expected behind (as");
         }
-        if ((x = next(r)) < 0 || (x = read_sort(r, &ret->sort)) < 0)
+        if ((x = reader_next(r)) < 0 || (x = read_sort(r, &ret->sort)) < 0)
                 return x;
         if (ret->kind == HEAD_OPERATOR && ret->op != OP_ARRAY_CONST)
                 ret->sort = NULL; /* it says what the operator says already */
         ret->is_qualified = ret->sort != NULL;
-        return expect(r, TOKEN_CLOSE, "a parenthesis that closes (as");
+        return reader_expect(r, TOKEN_CLOSE, "a parenthesis that closes (as");
 }
 
 /* -- a whole term: what is around it takes it -- */
@@ -428,12 +428,12 @@ static int deliver(struct reader *r, const struct term *t, uint32_t level)
         if (f && f->kind == FRAME_LET) {
                 r->lets[r->n_lets - 1].term = t;
                 r->lets[r->n_lets - 1].level = level;
-                return expect(r, TOKEN_CLOSE, "a parenthesis that closes a binding of this let");
+                return reader_expect(r, TOKEN_CLOSE, "a parenthesis that closes a binding of this let");
         }
         if (f && (f->kind == FRAME_LET_BODY || f->kind == FRAME_ANNOTATION) && r->n_values > f->values)
-                return fail_at(r, r->token.begin, "one term is enough here; close the parenthesis");
+                return reader_fail(r, r->token.begin, "one term is enough here; close the parenthesis");
         if (f && f->kind == FRAME_QUANTIFIER && r->n_values > f->values + f->n_bound)
-                return fail_at(r, r->token.begin, "a quantifier has one body; close the parenthesis");
+                return reader_fail(r, r->token.begin, "a quantifier has one body; close the parenthesis");
         return push_value(r, t, level);
 }
 
@@ -465,7 +465,7 @@ static int literal(struct reader *r, const struct term **ret)
                 uint64_t digits = text.size - 2, width = r->token.kind == TOKEN_BINARY ? digits : digits * 4;
 
                 if (width > UINT32_MAX)
-                        return fail_at(r, r->token.begin, "no bit-vector is as wide as that");
+                        return reader_fail(r, r->token.begin, "no bit-vector is as wide as that");
                 if (width > 64 || r->token.kind == TOKEN_BINARY) {
                         *ret = term_literal(r->bank, sort_bitvec(r->bank, (uint32_t)width), text);
                         break;
@@ -484,7 +484,7 @@ static int literal(struct reader *r, const struct term **ret)
         case TOKEN_SYMBOL:
         case TOKEN_KEYWORD:
         case TOKEN_BAD:
-                return fail_at(r, r->token.begin, "a term is expected here");
+                return reader_fail(r, r->token.begin, "a term is expected here");
         }
         return *ret ? 0 : r->bank->error ? r->bank->error : -ENOMEM;
 }
@@ -511,12 +511,12 @@ static int atom(struct reader *r)
                         t = b->term;
                         level = b->level;
                 } else if (!b && !r->token.is_quoted && is_reserved(r->token.text)) {
-                        return fail_at(r, r->token.begin, "%s is a reserved word, and begins no term without a parenthesis",
-                                       (const char *)s->name.data);
+                        return reader_fail(r, r->token.begin, "%s is a reserved word, and begins no term without a parenthesis",
+                                           (const char *)s->name.data);
                 } else if ((x = symbol_head(r, r->token.begin, s, &head)) < 0) {
                         return x;
                 } else if ((x = build(r, &head, NULL, 0, &t)) < 0) {
-                        return x == -EINVAL ? fail_bank(r, r->token.begin) : x;
+                        return x == -EINVAL ? reader_fail_bank(r, r->token.begin) : x;
                 }
         }
         end_occurrence(r, occurrence, t);
@@ -533,7 +533,7 @@ static int continue_let(struct reader *r)
         int x;
 
         if (r->token.kind == TOKEN_OPEN) {
-                if ((x = expect(r, TOKEN_SYMBOL, "the name of a let's variable")) < 0)
+                if ((x = reader_expect(r, TOKEN_SYMBOL, "the name of a let's variable")) < 0)
                         return x;
                 if (!(s = symbol_of(r->bank, r->token.text)) || !grow(r->lets, r->n_lets, r->lets_size))
                         return -ENOMEM;
@@ -541,16 +541,16 @@ static int continue_let(struct reader *r)
                 return 0;
         }
         if (r->token.kind != TOKEN_CLOSE)
-                return fail_at(r, r->token.begin, "a let's bindings are written ((x term) …)");
+                return reader_fail(r, r->token.begin, "a let's bindings are written ((x term) …)");
         f->trail = r->n_trail;
         for (size_t i = f->lets; i < r->n_lets; i++) {
                 const struct let_binding *l = &r->lets[i];
                 const struct binding *b = binding_of(l->symbol);
 
                 if (b && b->kind == BINDING_LET && b->trail >= f->trail)
-                        return fail_at(r, l->at, "this let binds %s twice", (const char *)l->symbol->name.data);
+                        return reader_fail(r, l->at, "this let binds %s twice", (const char *)l->symbol->name.data);
                 x = reader_bind(r, l->symbol,
-                         (struct binding){.kind = BINDING_LET, .level = l->level, .term = l->term, .trail = r->n_trail});
+                                (struct binding){.kind = BINDING_LET, .level = l->level, .term = l->term, .trail = r->n_trail});
                 if (x < 0)
                         return x;
         }
@@ -565,11 +565,13 @@ static int rename_variable(struct reader *r, const struct symbol **s)
 {
         const struct symbol *as = *s;
 
-        for (uint32_t n = r->level + 1; binding_of(as); n++) {
+        /* in leaps first, lest a file that declares x!1, x!2, … makes each x cost a walk over them */
+        for (uint64_t i = 0; binding_of(as); i++) {
+                uint64_t n = r->level + (i < 40 ? UINT64_C(1) << i : i);
                 cleanup_buffer struct buffer name = {0};
 
                 buffer_add(&name, (*s)->name.data, (*s)->name.size);
-                buffer_addf(&name, "!%u", n);
+                buffer_addf(&name, "!%llu", (unsigned long long)n);
                 as = buffer_error(&name) < 0 ? NULL : symbol_of(r->bank, SLICE(name.data, name.size));
                 if (!as)
                         return -ENOMEM;
@@ -609,18 +611,18 @@ int read_variables(struct reader *r, uint32_t level, size_t *ret_n)
         int x;
 
         for (;; n++) {
-                if ((x = next(r)) < 0)
+                if ((x = reader_next(r)) < 0)
                         return x;
                 if (r->token.kind == TOKEN_CLOSE)
                         break;
                 if (r->token.kind != TOKEN_OPEN)
-                        return fail_at(r, r->token.begin, "variables are written ((x Sort) …)");
-                if ((x = expect(r, TOKEN_SYMBOL, "the name of a variable")) < 0)
+                        return reader_fail(r, r->token.begin, "variables are written ((x Sort) …)");
+                if ((x = reader_expect(r, TOKEN_SYMBOL, "the name of a variable")) < 0)
                         return x;
                 if (!(s = symbol_of(r->bank, r->token.text)))
                         return -ENOMEM;
-                if ((x = next(r)) < 0 || (x = read_sort(r, &sort)) < 0 || (x = add_variable(r, s, sort, level)) < 0 ||
-                    (x = expect(r, TOKEN_CLOSE, "a parenthesis behind the variable's sort")) < 0)
+                if ((x = reader_next(r)) < 0 || (x = read_sort(r, &sort)) < 0 || (x = add_variable(r, s, sort, level)) < 0 ||
+                    (x = reader_expect(r, TOKEN_CLOSE, "a parenthesis behind the variable's sort")) < 0)
                         return x;
         }
         *ret_n = n;
@@ -636,13 +638,13 @@ static int begin_quantifier(struct reader *r, enum term_kind kind, size_t begin,
                             (struct term_frame){
                                     .kind = FRAME_QUANTIFIER, .begin = begin, .quantifier = kind, .occurrence = occurrence})) <
                     0 ||
-            (x = expect(r, TOKEN_OPEN, "the list of variables, ((x Sort) …)")) < 0)
+            (x = reader_expect(r, TOKEN_OPEN, "the list of variables, ((x Sort) …)")) < 0)
                 return x;
         f = &r->frames[r->n_frames - 1];
         if ((x = read_variables(r, r->level, &f->n_bound)) < 0)
                 return x;
         if (f->n_bound == 0)
-                return fail_at(r, begin, "this quantifier has no variables");
+                return reader_fail(r, begin, "this quantifier has no variables");
         r->level++;
         return 0;
 }
@@ -654,17 +656,17 @@ static int end_quantifier(struct reader *r, const struct term_frame *f, const st
         uint32_t level;
 
         if (r->n_values != f->values + f->n_bound + 1)
-                return fail_at(r, r->token.begin, "this quantifier has no body");
+                return reader_fail(r, r->token.begin, "this quantifier has no body");
         body = r->values[r->n_values - 1];
         level = r->value_levels[r->n_values - 1];
         if (f->quantifier != TERM_LAMBDA && body->sort->kind != SORT_BOOL && body->sort->kind != SORT_UNKNOWN)
-                return fail_at(r, f->begin, "the body of a quantifier is of sort Bool");
+                return reader_fail(r, f->begin, "the body of a quantifier is of sort Bool");
         r->level--;
         *ret_level = level < r->level ? level : UINT32_MAX;
         h.is_open = level < r->level;
         h.sort = quantifier_sort(r->bank, f->quantifier, r->values + f->values, f->n_bound, body);
         *ret = h.sort ? term_intern(r->bank, &h, r->values + f->values, f->n_bound + 1) : NULL;
-        return *ret ? 0 : fail_bank(r, f->begin);
+        return *ret ? 0 : reader_fail_bank(r, f->begin);
 }
 
 /* -- annotations -- */
@@ -709,11 +711,11 @@ static int continue_annotation(struct reader *r)
         if (r->token.kind == TOKEN_CLOSE)
                 return 1;
         if (r->token.kind != TOKEN_KEYWORD)
-                return fail_at(r, r->token.begin, "an attribute (:keyword value) or a closing parenthesis is expected here");
+                return reader_fail(r, r->token.begin, "an attribute (:keyword value) or a closing parenthesis is expected here");
         keyword = r->token.text;
         before = r->t;
         token = r->token;
-        if ((x = next(r)) < 0)
+        if ((x = reader_next(r)) < 0)
                 return x;
         if (r->token.kind == TOKEN_OPEN && (token_is(&token, ":pattern") || token_is(&token, ":no-pattern"))) {
                 return push_frame(
@@ -745,13 +747,13 @@ static int open_parenthesis(struct reader *r)
         const struct symbol *s;
         int x;
 
-        if ((x = begin_occurrence(r, begin, &occurrence)) < 0 || (x = next(r)) < 0)
+        if ((x = begin_occurrence(r, begin, &occurrence)) < 0 || (x = reader_next(r)) < 0)
                 return x;
         f.occurrence = occurrence;
         if (r->token.kind == TOKEN_OPEN) { /* ((_ f 1) …), ((as f S) …) */
                 size_t inner = r->token.begin;
 
-                if ((x = expect(r, TOKEN_SYMBOL, "_ or as")) < 0)
+                if ((x = reader_expect(r, TOKEN_SYMBOL, "_ or as")) < 0)
                         return x;
                 if (!r->token.is_quoted && token_is(&r->token, "_"))
                         x = indexed_identifier(r, inner, &f.head, &t);
@@ -762,16 +764,16 @@ static int open_parenthesis(struct reader *r)
                 if (x < 0)
                         return x;
                 if (t)
-                        return fail_at(r, inner, "a literal takes no arguments");
+                        return reader_fail(r, inner, "a literal takes no arguments");
                 return push_frame(r, f);
         }
         if (r->token.kind != TOKEN_SYMBOL)
-                return fail_at(r, r->token.begin, "a term begins with the name of a function or operator");
+                return reader_fail(r, r->token.begin, "a term begins with the name of a function or operator");
         if (!r->token.is_quoted && is_reserved(r->token.text)) {
                 if (token_is(&r->token, "let")) {
                         f.kind = FRAME_LET;
                         x = push_frame(r, f);
-                        return x < 0 ? x : expect(r, TOKEN_OPEN, "the bindings of let, ((x term) …)");
+                        return x < 0 ? x : reader_expect(r, TOKEN_OPEN, "the bindings of let, ((x term) …)");
                 }
                 if (token_is(&r->token, "forall") || token_is(&r->token, "exists"))
                         return begin_quantifier(r, token_is(&r->token, "forall") ? TERM_FORALL : TERM_EXISTS, begin, occurrence);
@@ -784,7 +786,7 @@ static int open_parenthesis(struct reader *r)
                         x = token_is(&r->token, "_") ? indexed_identifier(r, begin, &f.head, &t)
                                                      : qualified_identifier(r, &f.head);
                         if (x == 0 && !t && (x = build(r, &f.head, NULL, 0, &t)) == -EINVAL)
-                                x = fail_bank(r, begin);
+                                x = reader_fail_bank(r, begin);
                         if (x < 0)
                                 return x;
                         end_occurrence(r, occurrence, t);
@@ -806,10 +808,10 @@ static int close_apply(struct reader *r, const struct term_frame *f, const struc
         int x;
 
         if (n == 0)
-                return fail_at(r, r->token.begin, "a parenthesis around a constant: write it without, or give it arguments");
+                return reader_fail(r, r->token.begin, "a parenthesis around a constant: write it without, or give it arguments");
         *ret_level = least_level(r, f->values);
         x = build(r, &f->head, r->values + f->values, n, ret);
-        return x == -EINVAL ? fail_bank(r, f->begin) : x;
+        return x == -EINVAL ? reader_fail_bank(r, f->begin) : x;
 }
 
 static int close_parenthesis(struct reader *r)
@@ -820,7 +822,7 @@ static int close_parenthesis(struct reader *r)
         int x = 0;
 
         if (r->n_frames == 0)
-                return fail_at(r, r->token.begin, "a term is expected here");
+                return reader_fail(r, r->token.begin, "a term is expected here");
         f = r->frames[r->n_frames - 1];
         switch (f.kind) {
         case FRAME_APPLY:
@@ -832,7 +834,7 @@ static int close_parenthesis(struct reader *r)
         case FRAME_LET_BODY:
         case FRAME_ANNOTATION:
                 if (r->n_values == f.values)
-                        return fail_at(r, r->token.begin, "a term is expected here");
+                        return reader_fail(r, r->token.begin, "a term is expected here");
                 t = r->values[f.values];
                 level = r->value_levels[f.values];
                 break;
@@ -842,11 +844,11 @@ static int close_parenthesis(struct reader *r)
                 r->n_values = f.values;
                 return x;
         case FRAME_LET:
-                return fail_at(r, r->token.begin, "a term is expected here");
+                return reader_fail(r, r->token.begin, "a term is expected here");
         }
         if (x < 0)
                 return x;
-        unbind_to(r, f.trail);
+        reader_unbind(r, f.trail);
         r->n_renamed = f.n_renamed;
         r->n_values = f.values;
         r->n_frames--;
@@ -871,8 +873,8 @@ static int step(struct reader *r)
         if (r->token.kind == TOKEN_CLOSE)
                 return close_parenthesis(r);
         if (r->token.kind == TOKEN_END)
-                return fail_at(r, f ? f->begin : r->token.begin, "the input ends within this term; %zu parentheses are open",
-                               r->n_frames);
+                return reader_fail(r, f ? f->begin : r->token.begin, "the input ends within this term; %zu parentheses are open",
+                                   r->n_frames);
         return atom(r);
 }
 
@@ -883,10 +885,10 @@ int read_term(struct reader *r, const struct term **ret)
 
         assert(r->n_frames <= 1 || x < 0);
         while (x == 0 && r->n_frames > 0) {
-                if ((x = next(r)) == 0)
+                if ((x = reader_next(r)) == 0)
                         x = step(r);
                 if (x == 0 && r->bank->arena.size != r->checked_memory)
-                        x = check_memory(r);
+                        x = reader_check_memory(r);
         }
         if (x < 0)
                 return x;

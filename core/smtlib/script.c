@@ -191,7 +191,10 @@ static bool declares(const struct command *c)
 int script_functions_at(const struct script *s, size_t at, const struct function ***ret, size_t *ret_n)
 {
         cleanup_free const struct function **list = NULL;
-        cleanup_free size_t *levels = NULL;
+        cleanup_free struct level {
+                size_t n; /* functions before it */
+                uint32_t levels;
+        } *levels = NULL;
         size_t n = 0, n_levels = 0;
 
         for (size_t i = 0; i < at && i < s->n_commands; i++) {
@@ -202,14 +205,21 @@ int script_functions_at(const struct script *s, size_t at, const struct function
                                 return -ENOMEM;
                         list[n++] = c->function;
                 }
-                for (uint32_t k = 0; c->kind == COMMAND_PUSH && k < c->levels; k++) {
+                if (c->kind == COMMAND_PUSH) {
                         if (list_grow(levels, n_levels) < 0)
                                 return -ENOMEM;
-                        levels[n_levels++] = n;
+                        levels[n_levels++] = (struct level){n, c->levels};
                 }
-                for (uint32_t k = 0; c->kind == COMMAND_POP && k < c->levels && n_levels > 0; k++)
-                        n = levels[--n_levels];
-                if (c->kind == COMMAND_RESET || c->kind == COMMAND_RESET_ASSERTIONS)
+                for (uint32_t left = c->kind == COMMAND_POP ? c->levels : 0; left > 0 && n_levels > 0;) {
+                        struct level *last = &levels[n_levels - 1];
+                        uint32_t popped = MIN(left, last->levels);
+
+                        n = popped > 0 ? last->n : n;
+                        left -= popped;
+                        last->levels -= popped;
+                        n_levels -= last->levels == 0;
+                }
+                if (c->kind == COMMAND_RESET)
                         n = n_levels = 0;
         }
         if (!list && !(list = malloc(sizeof(*list))))

@@ -14,7 +14,7 @@ static int fail_with(struct reader *r, int error, size_t offset, const char *sen
         return errorf(error, "line %zu, column %zu: %s", place.line, place.column, sentence);
 }
 
-int fail_at(struct reader *r, size_t offset, const char *format, ...)
+int reader_fail(struct reader *r, size_t offset, const char *format, ...)
 {
         char sentence[512];
         va_list args;
@@ -25,7 +25,7 @@ int fail_at(struct reader *r, size_t offset, const char *format, ...)
         return fail_with(r, -EINVAL, offset, sentence);
 }
 
-int fail_bank(struct reader *r, size_t offset)
+int reader_fail_bank(struct reader *r, size_t offset)
 {
         char sentence[512];
 
@@ -35,7 +35,7 @@ int fail_bank(struct reader *r, size_t offset)
         return fail_with(r, -EINVAL, offset, sentence);
 }
 
-int check_memory(struct reader *r)
+int reader_check_memory(struct reader *r)
 {
         size_t most = r->options->memory_most;
         size_t is = bank_memory(r->bank) + r->arena.size + r->script->commands_size * sizeof(struct command) +
@@ -49,24 +49,24 @@ int check_memory(struct reader *r)
 
 /* -- tokens -- */
 
-int next(struct reader *r)
+int reader_next(struct reader *r)
 {
         if (token_next(&r->t, &r->token) == TOKEN_BAD)
-                return fail_at(r, r->token.begin, "%s", r->t.problem);
+                return reader_fail(r, r->token.begin, "%s", r->t.problem);
         return 0;
 }
 
-int expect(struct reader *r, enum token_kind kind, const char *what)
+int reader_expect(struct reader *r, enum token_kind kind, const char *what)
 {
-        int x = next(r);
+        int x = reader_next(r);
 
         if (x < 0)
                 return x;
         if (r->token.kind == kind)
                 return 0;
         if (r->token.kind == TOKEN_END)
-                return fail_at(r, r->token.begin, "the input ends where %s is expected", what);
-        return fail_at(r, r->token.begin, "%s is expected here", what);
+                return reader_fail(r, r->token.begin, "the input ends where %s is expected", what);
+        return reader_fail(r, r->token.begin, "%s is expected here", what);
 }
 
 int numeral_value(struct slice digits, uint32_t *ret)
@@ -89,15 +89,15 @@ int read_text(struct reader *r, struct slice *ret)
         size_t begin = r->token.begin;
 
         if (r->token.kind == TOKEN_CLOSE || r->token.kind == TOKEN_END)
-                return fail_at(r, begin, "a value is expected here");
+                return reader_fail(r, begin, "a value is expected here");
         if (r->token.kind == TOKEN_OPEN && token_skip(&r->t, 1) > 0)
-                return fail_at(r, begin, "the input ends within this");
+                return reader_fail(r, begin, "the input ends within this");
         r->token.end = (size_t)(r->t.p - r->t.base);
         *ret = SLICE(r->t.base + begin, r->token.end - begin);
         return 0;
 }
 
-int grow_sized(void *list, size_t *size, size_t each)
+int reader_grow(void *list, size_t *size, size_t each)
 {
         size_t more = *size ? *size * 2 : 64;
         void *grown;
@@ -135,7 +135,7 @@ int reader_bind(struct reader *r, const struct symbol *s, struct binding b)
         return remember(r, (struct symbol *)s, kept, false);
 }
 
-int bind_sort(struct reader *r, const struct symbol *s, struct sort_binding b)
+int reader_bind_sort(struct reader *r, const struct symbol *s, struct sort_binding b)
 {
         struct sort_binding *kept = arena_take(&r->arena, sizeof(*kept));
 
@@ -145,7 +145,7 @@ int bind_sort(struct reader *r, const struct symbol *s, struct sort_binding b)
         return remember(r, (struct symbol *)s, kept, true);
 }
 
-void unbind_to(struct reader *r, size_t trail)
+void reader_unbind(struct reader *r, size_t trail)
 {
         while (r->n_trail > trail) {
                 struct trail_entry *e = &r->trail[--r->n_trail];
@@ -176,19 +176,19 @@ static int keep_text(struct reader *r, size_t begin, struct command *c)
 static int skip_command(struct reader *r, size_t begin)
 {
         if (token_skip(&r->t, 1) > 0)
-                return fail_at(r, begin, "the input ends within this command");
+                return reader_fail(r, begin, "the input ends within this command");
         r->token.end = (size_t)(r->t.p - r->t.base);
         return 0;
 }
 
 static int read_end(struct reader *r)
 {
-        return expect(r, TOKEN_CLOSE, "a parenthesis that closes the command");
+        return reader_expect(r, TOKEN_CLOSE, "a parenthesis that closes the command");
 }
 
 static int read_symbol(struct reader *r, const struct symbol **ret)
 {
-        int x = expect(r, TOKEN_SYMBOL, "a symbol");
+        int x = reader_expect(r, TOKEN_SYMBOL, "a symbol");
 
         if (x < 0)
                 return x;
@@ -236,7 +236,7 @@ static int read_set_logic(struct reader *r, size_t begin, struct command *c)
 
 static int read_set_info(struct reader *r, size_t begin, struct command *c)
 {
-        int x = expect(r, TOKEN_KEYWORD, "a keyword such as :status");
+        int x = reader_expect(r, TOKEN_KEYWORD, "a keyword such as :status");
         enum dialect d;
 
         if (x < 0)
@@ -244,12 +244,20 @@ static int read_set_info(struct reader *r, size_t begin, struct command *c)
         if (!(c->symbol = symbol_of(r->bank, r->token.text)))
                 return -ENOMEM;
         if (c->kind == COMMAND_SET_INFO && token_is(&r->token, ":smt-lib-version") && !r->options->is_dialect_fixed) {
-                if ((x = next(r)) < 0)
+                if ((x = reader_next(r)) < 0)
                         return x;
                 if (r->token.kind == TOKEN_CLOSE)
-                        return fail_at(r, r->token.begin, "a version such as 2.6 is expected here");
+                        return reader_fail(r, r->token.begin, "a version such as 2.6 is expected here");
                 if (r->token.kind == TOKEN_DECIMAL && dialect_parse(r->token.text, &d) == 0)
                         r->script->dialect = r->t.dialect = d;
+        }
+        if (c->kind == COMMAND_SET_OPTION && token_is(&r->token, ":global-declarations")) {
+                struct tokenizer before = r->t;
+
+                if ((x = reader_next(r)) < 0)
+                        return x;
+                r->is_global = token_is(&r->token, "true");
+                r->t = before;
         }
         if ((x = skip_command(r, begin)) < 0)
                 return x;
@@ -261,18 +269,19 @@ static int read_declare_sort(struct reader *r, size_t begin, struct command *c)
         uint32_t arity = 0;
         int x = read_symbol(r, &c->symbol);
 
-        if (x < 0 || (x = next(r)) < 0)
+        if (x < 0 || (x = reader_next(r)) < 0)
                 return x;
         if (r->token.kind == TOKEN_NUMERAL) { /* Z3 takes none for 0 */
                 if (numeral_value(r->token.text, &arity) < 0)
-                        return fail_at(r, r->token.begin, "no sort takes as many arguments");
-                if ((x = next(r)) < 0)
+                        return reader_fail(r, r->token.begin, "no sort takes as many arguments");
+                if ((x = reader_next(r)) < 0)
                         return x;
         }
         if (r->token.kind != TOKEN_CLOSE)
-                return fail_at(r, r->token.begin, "a sort is declared (declare-sort Name arity)");
-        x = bind_sort(r, c->symbol,
-                      (struct sort_binding){.sort = arity == 0 ? sort_named(r->bank, c->symbol, NULL, 0) : NULL, .arity = arity});
+                return reader_fail(r, r->token.begin, "a sort is declared (declare-sort Name arity)");
+        x = reader_bind_sort(
+                r, c->symbol,
+                (struct sort_binding){.sort = arity == 0 ? sort_named(r->bank, c->symbol, NULL, 0) : NULL, .arity = arity});
         return x < 0 ? x : keep_text(r, begin, c);
 }
 
@@ -283,35 +292,36 @@ static int read_define_sort(struct reader *r, size_t begin, struct command *c)
         size_t trail = r->n_trail;
         int x;
 
-        if ((x = read_symbol(r, &c->symbol)) < 0 || (x = expect(r, TOKEN_OPEN, "the parameters of the sort, (T …) or ()")) < 0)
+        if ((x = read_symbol(r, &c->symbol)) < 0 ||
+            (x = reader_expect(r, TOKEN_OPEN, "the parameters of the sort, (T …) or ()")) < 0)
                 return x;
         for (;; b.arity++) {
                 const struct symbol *s;
                 const struct sort *sort;
 
-                if ((x = next(r)) < 0)
+                if ((x = reader_next(r)) < 0)
                         return x;
                 if (r->token.kind == TOKEN_CLOSE)
                         break;
                 if (r->token.kind != TOKEN_SYMBOL)
-                        return fail_at(r, r->token.begin, "the name of a sort parameter is expected here");
+                        return reader_fail(r, r->token.begin, "the name of a sort parameter is expected here");
                 if (!(s = symbol_of(r->bank, r->token.text)) || !(sort = sort_named_kind(r->bank, SORT_PARAMETER, s, NULL, 0)) ||
                     list_grow(parameters, b.arity) < 0)
                         return -ENOMEM;
                 parameters[b.arity] = sort;
-                if ((x = bind_sort(r, s, (struct sort_binding){.sort = sort})) < 0)
+                if ((x = reader_bind_sort(r, s, (struct sort_binding){.sort = sort})) < 0)
                         return x;
         }
-        if ((x = next(r)) < 0 || (x = read_sort(r, &b.sort)) < 0 || (x = read_end(r)) < 0)
+        if ((x = reader_next(r)) < 0 || (x = read_sort(r, &b.sort)) < 0 || (x = read_end(r)) < 0)
                 return x;
-        unbind_to(r, trail);
+        reader_unbind(r, trail);
         if (b.arity > 0) {
                 b.parameters = arena_take(&r->arena, b.arity * sizeof(*parameters));
                 if (!b.parameters)
                         return -ENOMEM;
                 memcpy(b.parameters, parameters, b.arity * sizeof(*parameters));
         }
-        if ((x = bind_sort(r, c->symbol, b)) < 0)
+        if ((x = reader_bind_sort(r, c->symbol, b)) < 0)
                 return x;
         return keep_text(r, begin, c);
 }
@@ -326,10 +336,10 @@ static int read_declare_fun(struct reader *r, size_t begin, struct command *c)
         if (x < 0)
                 return x;
         if (c->kind == COMMAND_DECLARE_FUN) {
-                if ((x = expect(r, TOKEN_OPEN, "the sorts of the arguments, (Sort …) or ()")) < 0)
+                if ((x = reader_expect(r, TOKEN_OPEN, "the sorts of the arguments, (Sort …) or ()")) < 0)
                         return x;
                 for (;; n++) {
-                        if ((x = next(r)) < 0)
+                        if ((x = reader_next(r)) < 0)
                                 return x;
                         if (r->token.kind == TOKEN_CLOSE)
                                 break;
@@ -339,12 +349,13 @@ static int read_declare_fun(struct reader *r, size_t begin, struct command *c)
                                 return x;
                 }
         }
-        if ((x = next(r)) < 0 || (x = read_sort(r, &sort)) < 0 || (x = read_end(r)) < 0)
+        if ((x = reader_next(r)) < 0 || (x = read_sort(r, &sort)) < 0 || (x = read_end(r)) < 0)
                 return x;
         c->function = function_of(r->bank, FUNCTION_DECLARED, c->symbol, args, n, sort);
         if (!c->function)
                 return -ENOMEM;
-        return reader_bind(r, c->symbol, (struct binding){.kind = BINDING_FUNCTION, .level = UINT32_MAX, .function = c->function});
+        return reader_bind(r, c->symbol,
+                           (struct binding){.kind = BINDING_FUNCTION, .level = UINT32_MAX, .function = c->function});
 }
 
 /* Does a body go with the sort that was said? */
@@ -361,7 +372,7 @@ static int read_definition(struct reader *r, struct command *c, bool has_paramet
         int x;
 
         if (has_parameters) {
-                if ((x = expect(r, TOKEN_OPEN, "the parameters, ((x Sort) …) or ()")) < 0 ||
+                if ((x = reader_expect(r, TOKEN_OPEN, "the parameters, ((x Sort) …) or ()")) < 0 ||
                     (x = read_variables(r, r->level, &c->n_terms)) < 0)
                         return x;
         }
@@ -369,17 +380,18 @@ static int read_definition(struct reader *r, struct command *c, bool has_paramet
                 return -ENOMEM;
         for (size_t i = 0; i < c->n_terms; i++)
                 args[i] = c->terms[i]->sort;
-        if ((x = next(r)) < 0 || (x = read_sort(r, &result)) < 0)
+        if ((x = reader_next(r)) < 0 || (x = read_sort(r, &result)) < 0)
                 return x;
         if (!(c->function = function_of(r->bank, FUNCTION_DEFINED, c->symbol, args, c->n_terms, result)))
                 return -ENOMEM;
         if (c->kind == COMMAND_DEFINE_FUN_REC) {
-                x = reader_bind(r, c->symbol, (struct binding){.kind = BINDING_FUNCTION, .level = UINT32_MAX, .function = c->function});
+                x = reader_bind(r, c->symbol,
+                                (struct binding){.kind = BINDING_FUNCTION, .level = UINT32_MAX, .function = c->function});
                 if (x < 0)
                         return x;
         }
         r->level++;
-        if ((x = next(r)) < 0)
+        if ((x = reader_next(r)) < 0)
                 return x;
         at = r->token.begin;
         if ((x = read_term(r, &c->term)) < 0)
@@ -387,11 +399,12 @@ static int read_definition(struct reader *r, struct command *c, bool has_paramet
         r->level--;
         r->n_renamed = renamed;
         if (!fits_result(result, c->term->sort))
-                return fail_at(r, at, "the body of %s is not of the sort that is said", (const char *)c->symbol->name.data);
+                return reader_fail(r, at, "the body of %s is not of the sort that is said", (const char *)c->symbol->name.data);
         if ((x = read_end(r)) < 0)
                 return x;
-        unbind_to(r, trail);
-        return reader_bind(r, c->symbol, (struct binding){.kind = BINDING_FUNCTION, .level = UINT32_MAX, .function = c->function});
+        reader_unbind(r, trail);
+        return reader_bind(r, c->symbol,
+                           (struct binding){.kind = BINDING_FUNCTION, .level = UINT32_MAX, .function = c->function});
 }
 
 static int read_define_fun(struct reader *r, size_t begin, struct command *c)
@@ -411,7 +424,7 @@ static int read_define_const(struct reader *r, size_t begin, struct command *c)
 /* ((f ((x S) …) S) …) (body …): the functions become known, the command stays text. */
 static int read_define_funs_rec(struct reader *r, size_t begin, struct command *c)
 {
-        int x = expect(r, TOKEN_OPEN, "the functions, ((f ((x Sort) …) Sort) …)");
+        int x = reader_expect(r, TOKEN_OPEN, "the functions, ((f ((x Sort) …) Sort) …)");
 
         if (x < 0)
                 return x;
@@ -421,17 +434,17 @@ static int read_define_funs_rec(struct reader *r, size_t begin, struct command *
                 const struct function *f;
                 const struct symbol *s;
 
-                if ((x = next(r)) < 0)
+                if ((x = reader_next(r)) < 0)
                         return x;
                 if (r->token.kind == TOKEN_CLOSE)
                         break;
                 if (r->token.kind != TOKEN_OPEN)
-                        return fail_at(r, r->token.begin, "a function, (f ((x Sort) …) Sort), is expected here");
-                if ((x = read_symbol(r, &s)) < 0 || (x = expect(r, TOKEN_OPEN, "the parameters, ((x Sort) …)")) < 0 ||
-                    (x = read_variables(r, r->level, &n)) < 0 || (x = next(r)) < 0 || (x = read_sort(r, &result)) < 0 ||
+                        return reader_fail(r, r->token.begin, "a function, (f ((x Sort) …) Sort), is expected here");
+                if ((x = read_symbol(r, &s)) < 0 || (x = reader_expect(r, TOKEN_OPEN, "the parameters, ((x Sort) …)")) < 0 ||
+                    (x = read_variables(r, r->level, &n)) < 0 || (x = reader_next(r)) < 0 || (x = read_sort(r, &result)) < 0 ||
                     (x = read_end(r)) < 0)
                         return x;
-                unbind_to(r, trail);
+                reader_unbind(r, trail);
                 r->n_renamed = renamed;
                 if (!(args = arena_take(&r->arena, (n + 1) * sizeof(*args))))
                         return -ENOMEM;
@@ -450,7 +463,7 @@ static int read_define_funs_rec(struct reader *r, size_t begin, struct command *
 static int read_assert(struct reader *r, size_t begin, struct command *c)
 {
         size_t at;
-        int x = next(r);
+        int x = reader_next(r);
 
         if (x < 0)
                 return x;
@@ -458,7 +471,7 @@ static int read_assert(struct reader *r, size_t begin, struct command *c)
         if ((x = read_term(r, &c->term)) < 0)
                 return x;
         if (c->term->sort->kind != SORT_BOOL && c->term->sort->kind != SORT_UNKNOWN)
-                return fail_at(r, at, "what is asserted is of sort Bool");
+                return reader_fail(r, at, "what is asserted is of sort Bool");
         return read_end(r);
 }
 
@@ -466,14 +479,14 @@ static int read_assert(struct reader *r, size_t begin, struct command *c)
 static int read_terms(struct reader *r, size_t begin, struct command *c)
 {
         size_t values = r->n_values;
-        int x = expect(r, TOKEN_OPEN, "a list of terms, (t …)");
+        int x = reader_expect(r, TOKEN_OPEN, "a list of terms, (t …)");
 
         if (x < 0)
                 return x;
         for (;; c->n_terms++) {
                 const struct term *t;
 
-                if ((x = next(r)) < 0)
+                if ((x = reader_next(r)) < 0)
                         return x;
                 if (r->token.kind == TOKEN_CLOSE)
                         break;
@@ -485,49 +498,60 @@ static int read_terms(struct reader *r, size_t begin, struct command *c)
         return c->terms ? read_end(r) : -ENOMEM;
 }
 
+static int push(struct reader *r, uint32_t levels)
+{
+        if (list_grow(r->pushes, r->n_pushes) < 0)
+                return -ENOMEM;
+        r->pushes[r->n_pushes++] = (struct push){r->n_trail, levels};
+        r->n_levels += levels;
+        return 0;
+}
+
+static int pop(struct reader *r, size_t begin, uint32_t levels)
+{
+        if (levels > r->n_levels)
+                return reader_fail(r, begin, "pop of %u level%s, and %zu pushed", levels, levels == 1 ? "" : "s", r->n_levels);
+        r->n_levels -= levels;
+        while (levels > 0) {
+                struct push *last = &r->pushes[r->n_pushes - 1];
+                uint32_t n = MIN(levels, last->levels);
+
+                if (n > 0 && !r->is_global)
+                        reader_unbind(r, last->trail);
+                levels -= n;
+                last->levels -= n;
+                r->n_pushes -= last->levels == 0;
+        }
+        return 0;
+}
+
 static int read_levels(struct reader *r, size_t begin, struct command *c)
 {
-        int x = next(r);
+        int x = reader_next(r);
 
         if (x < 0)
                 return x;
         c->levels = 1;
         if (r->token.kind == TOKEN_NUMERAL) {
                 if (numeral_value(r->token.text, &c->levels) < 0)
-                        return fail_at(r, r->token.begin, "no script has as many levels");
-                if ((x = next(r)) < 0)
+                        return reader_fail(r, r->token.begin, "no script has as many levels");
+                if ((x = reader_next(r)) < 0)
                         return x;
         }
         if (r->token.kind != TOKEN_CLOSE)
-                return fail_at(r, r->token.begin, "a number of levels, or nothing, is expected here");
-        if (c->kind == COMMAND_POP) {
-                if (c->levels > r->n_levels)
-                        return fail_at(r, begin, "pop of %u level%s, and %zu pushed", c->levels, c->levels == 1 ? "" : "s",
-                                       r->n_levels);
-                if (c->levels > 0) {
-                        r->n_levels -= c->levels;
-                        unbind_to(r, r->levels[r->n_levels]);
-                }
-                return 0;
-        }
-        if (c->levels > 1000000)
-                return fail_at(r, begin, "push of %u levels; more than 1000000 at once are not supported", c->levels);
-        for (uint32_t i = 0; i < c->levels; i++) {
-                if (list_grow(r->levels, r->n_levels) < 0)
-                        return -ENOMEM;
-                r->levels[r->n_levels++] = r->n_trail;
-        }
-        return 0;
+                return reader_fail(r, r->token.begin, "a number of levels, or nothing, is expected here");
+        return c->kind == COMMAND_POP ? pop(r, begin, c->levels) : push(r, c->levels);
 }
 
 static int read_reset(struct reader *r, size_t begin, struct command *c)
 {
         int x = read_end(r);
 
-        unbind_to(r, c->kind == COMMAND_RESET || r->n_levels == 0 ? 0 : r->levels[0]);
-        r->n_levels = 0;
-        if (c->kind == COMMAND_RESET)
-                r->numerals_are_real = false;
+        r->n_levels = r->n_pushes = 0;
+        if (c->kind == COMMAND_RESET) { /* after reset-assertions some solvers know what was declared, and some do not */
+                reader_unbind(r, 0);
+                r->numerals_are_real = r->is_global = false;
+        }
         return x;
 }
 
@@ -614,13 +638,13 @@ static int read_opaque(struct reader *r, size_t begin, size_t trail, uint32_t le
 {
         int x;
 
-        unbind_to(r, trail);
+        reader_unbind(r, trail);
         r->n_frames = r->n_values = r->n_lets = r->n_names = r->n_renamed = 0;
         r->level = level;
         r->script->n_occurrences = n_occurrences;
         if (r->options->is_strict)
-                return fail_at(r, begin,
-                               "this command uses what is not supported here; without strictness it would be kept as text");
+                return reader_fail(r, begin,
+                                   "this command uses what is not supported here; without strictness it would be kept as text");
         *c = (struct command){.kind = COMMAND_OPAQUE};
         r->t.p = r->t.base + begin + 1;
         if ((x = skip_command(r, begin)) < 0)
@@ -635,7 +659,7 @@ static int bind_names(struct reader *r)
 
         for (size_t i = 0; i < r->n_names && x == 0; i++)
                 x = reader_bind(r, r->names[i]->symbol,
-                         (struct binding){.kind = BINDING_FUNCTION, .level = UINT32_MAX, .function = r->names[i]});
+                                (struct binding){.kind = BINDING_FUNCTION, .level = UINT32_MAX, .function = r->names[i]});
         r->n_names = 0;
         return x;
 }
@@ -649,10 +673,10 @@ static int read_command(struct reader *r)
         int x;
 
         if (r->token.kind == TOKEN_CLOSE)
-                return fail_at(r, begin, "a closing parenthesis, and none is open");
+                return reader_fail(r, begin, "a closing parenthesis, and none is open");
         if (r->token.kind != TOKEN_OPEN)
-                return fail_at(r, begin, "a command, which begins with a parenthesis, is expected here");
-        if ((x = expect(r, TOKEN_SYMBOL, "the name of a command")) < 0)
+                return reader_fail(r, begin, "a command, which begins with a parenthesis, is expected here");
+        if ((x = reader_expect(r, TOKEN_SYMBOL, "the name of a command")) < 0)
                 return x;
         row = command_row(r->token.text);
         if (row) {
@@ -673,15 +697,15 @@ static int read_command(struct reader *r)
         if (!grow(s->commands, s->n_commands, s->commands_size))
                 return -ENOMEM;
         s->commands[s->n_commands++] = c;
-        return check_memory(r);
+        return reader_check_memory(r);
 }
 
 static void reader_done(struct reader *r)
 {
-        unbind_to(r, 0);
+        reader_unbind(r, 0);
         arena_done(&r->arena);
         free(r->trail);
-        free(r->levels);
+        free(r->pushes);
         free(r->frames);
         free(r->values);
         free(r->value_levels);
@@ -701,7 +725,7 @@ int script_read(struct slice bytes, const struct script_options *options, struct
         r.script = s;
         r.bank = s->bank;
         tokenizer_init(&r.t, bytes, r.options->dialect);
-        while ((x = next(&r)) == 0 && r.token.kind != TOKEN_END)
+        while ((x = reader_next(&r)) == 0 && r.token.kind != TOKEN_END)
                 if ((x = read_command(&r)) < 0)
                         break;
         if (x < 0)

@@ -4,7 +4,7 @@
     tests/smtlib/roundtrip.py SMT2 FOLDER [SECONDS [SOLVER...]]
 
 SMT2 is build/tests/smtlib/smt2, FOLDER is searched for .smt2 files, SECONDS (10) is the limit for the original; what is printed gets
-three times as long. A solver is a command that takes a file; z3 and cvc5 are the default. Files a solver does not read or decide are
+three times as long, both of processor time. A solver is a command that takes a file; z3 and cvc5 are the default. Files a solver does not read or decide are
 counted, not compared. Prints a line for each difference and a summary; the exit status is 1 when there was any.
 """
 import pathlib
@@ -14,9 +14,9 @@ import tempfile
 
 
 def answers(command, path, seconds):
-    try:
-        r = subprocess.run(command.split() + [str(path)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=seconds)
-    except subprocess.TimeoutExpired:
+    limit = ["prlimit", f"--cpu={seconds}", "--"]
+    r = subprocess.run(limit + command.split() + [str(path)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    if r.returncode < 0:
         return None
     lines = [line for line in r.stdout.decode(errors="replace").split("\n") if line]
     if any("error" in line.lower() for line in lines):
@@ -26,7 +26,7 @@ def answers(command, path, seconds):
 
 def main():
     smt2, folder = sys.argv[1:3]
-    seconds = float(sys.argv[3]) if len(sys.argv) > 3 else 10
+    seconds = int(sys.argv[3]) if len(sys.argv) > 3 else 10
     solvers = sys.argv[4:] or ["z3", "cvc5 --strings-exp"]
     files = sorted(pathlib.Path(folder).rglob("*.smt2"))
     count = {s: dict(same=0, different=0, undecided=0) for s in solvers}
@@ -52,7 +52,7 @@ def main():
                     print(f"{file}: {solver}: {' '.join(a)} became {' '.join(b) if b else 'nothing in time'}", flush=True)
     print(f"{len(files)} files, {unread} not read")
     for solver, c in count.items():
-        print(f"{solver}: {c['same']} the same, {c['different']} different, {c['undecided']} not read or decided in {seconds:g} s")
+        print(f"{solver}: {c['same']} the same, {c['different']} different, {c['undecided']} not read or decided in {seconds} s")
     return unread > 0 or any(c["different"] for c in count.values())
 
 

@@ -242,6 +242,12 @@ START_TEST(test_scopes)
         assert_fails("(push 2)(pop 3)", "f:1:9: pop of 3 levels, and 2 pushed");
         assert_fails(X "(reset)(assert (> x 0))",
                      "f:1:40: unknown symbol x: it is neither declared nor an operator that is known here");
+        assert_prints("(push 4000000000)(push 0)(pop 3999999999)" X "(pop 1)(declare-const x Bool)(assert x)",
+                      "(push 4000000000)\n(push 0)\n(pop 3999999999)\n(declare-const x Int)\n(pop 1)\n(declare-const x "
+                      "Bool)\n(assert x)\n");
+        assert_prints("(set-option :global-declarations true)(push 1)" X "(pop 1)(assert (> x 0))",
+                      "(set-option :global-declarations true)\n(push 1)\n(declare-const x Int)\n(pop 1)\n(assert (> x 0))\n");
+        assert_prints(X "(reset-assertions)(assert (> x 0))", "(declare-const x Int)\n(reset-assertions)\n(assert (> x 0))\n");
         /* a declared symbol goes before an operator of its name */
         assert_prints("(declare-fun abs (Bool) Bool)(assert (abs true))", "(declare-fun abs (Bool) Bool)\n(assert (abs true))\n");
 }
