@@ -84,6 +84,7 @@ struct job {
         bool listed;             /* in engine->jobs: can be joined */
         bool cancelled;          /* told to stop; never joined again */
         bool gone;               /* cancelled, as what it is asked of is no more */
+        bool had_needs;          /* it waited for some */
         bool second;             /* what it needed was gone when its turn came, and was seen to again */
         uint64_t abandoned;      /* when the last ticket left; 0: somebody waits */
         uint64_t asked, started; /* now_ns(); started: the first time */

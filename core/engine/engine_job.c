@@ -475,6 +475,8 @@ void job_advance(struct job *j)
         job_ref(j);
         while (j->stage == STAGE_NEED && !waiting) {
                 cleanup(query_list_done) struct query_list needs = {0};
+                cleanup(value_unrefp) struct value *v = NULL;
+                bool look = j->had_needs && !j->again; /* what it needed may have been all there was to do */
                 int r;
 
                 j->n_needs = 1; /* ours, so that they are not all there before all are asked for */
@@ -484,11 +486,16 @@ void job_advance(struct job *j)
                 r = job_need(j, &needs);
                 if (r == 0)
                         r = job_ask_needs(j, &needs);
+                if (r == 0 && needs.n == 0 && look)
+                        j->query->type->find(j->query, &v);
                 pthread_mutex_lock(&e->lock);
                 if (j->stage != STAGE_NEED)
                         break;
+                j->had_needs |= needs.n > 0;
                 if (r < 0)
                         job_finish(j, r, NULL, error_message(r));
+                else if (v)
+                        job_finish(j, 0, v, NULL);
                 else if (needs.n == 0)
                         job_queue(j);
                 else

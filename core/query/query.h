@@ -1,8 +1,10 @@
 /* The queries: what can be worked out. Each constructor finds out what the value depends on (the key) and returns a query to give to
  * the engine; errors are -ENOENT (no such commit or case), -ESTALE, store.h's.
  *
- * Run key = build key ‖ case sha256 ‖ run digest (template, arguments, seed, machine), in that order, so that all that is known of a
- * build, or of a build on a case, is one range of the facts table. Facts stand below it by their limits. */
+ * Run key = digest of the program ‖ case sha256 ‖ run digest (template, arguments, environment, seed, machine), in that order, so that all
+ * that is known of a program, or of a program on a case, is one range of the facts table. Facts stand below it by their limits. Results
+ * follow the bytes: commits whose programs are the same share them, and a commit that is not built has none. Which program a commit has
+ * is known by the record of its build, also when gc has dropped the program itself. */
 #pragma once
 
 #include "core/query/workspace.h"
@@ -47,6 +49,7 @@ void cell_limits(const struct cell *cell, struct recipe_limits *ret);
 /* -- what is known already; never starts work -------------------------------------------------------------------- */
 
 #define RUN_KEY_SIZE (3 * DIGEST_SIZE)
+/* -ENOENT: no such commit; or it is not built, or cannot be. */
 int run_key(struct workspace *w, const struct cell *cell, uint8_t ret[RUN_KEY_SIZE]);
 /* The fact that answers the cell, -ENOENT. */
 int run_find(struct workspace *w, const struct cell *cell, bool brief, struct fact **ret);
@@ -55,6 +58,8 @@ int build_find(struct workspace *w, struct solver *s, uint32_t commit, bool with
 int runs_known(struct workspace *w, const struct cell *cell, uint32_t **ret_ids, size_t *ret_n);
 /* Commits (numbers, ascending) with anything finished: a build or a run; free(). */
 int commits_known(struct workspace *w, struct solver *s, uint32_t **ret, size_t *ret_n);
+/* The program of every commit, (*ret)[number]; zero where none is known; free(). */
+int commit_programs(struct workspace *w, struct solver *s, struct digest **ret, uint32_t *ret_n);
 /* How many deliberate re-measurements the store has seen, and builds that were known and done anew: 0 means that no value ever changed. */
 uint64_t runs_remeasured(struct workspace *w);
 /* What was re-measured behind the first `since` of them, as far as it is still known (the last REMEASURED_KEPT). */
@@ -63,7 +68,7 @@ struct remeasured {
         uint32_t solver, info; /* numbers of the solver and the case; case 0: the build itself, and all that depends on it */
         bool has_seed;
         uint64_t seed, wall_ns; /* as in struct cell */
-        struct digest build;    /* every commit with this build key shows the new value */
+        struct digest program;  /* every commit with this program shows the new value, of whatever solver; of a build: zero */
 };
 int runs_remeasured_since(struct workspace *w, uint64_t since, void (*fn)(void *user, const struct remeasured *r), void *user);
 /* A line for each cell whose last measurement contradicted the case's :status: "kissat 1a2b3c4d5e6f case 42: unsat, expected sat". */

@@ -18,14 +18,14 @@ struct build_query {
 
 /* -- what is known -- */
 
-static int record_fetch(struct workspace *w, const struct digest *key, bool with_log, struct build_record **ret)
+int build_record_find(struct workspace *w, const struct digest *build, bool with_log, struct build_record **ret)
 {
         cleanup_txn struct store_txn *t = NULL;
         cleanup_blob struct blob b = {0};
         int r = store_read(workspace_store(w), &t);
 
         if (r == 0)
-                r = store_get(t, TABLE_BUILDS, SLICE(key->bytes, DIGEST_SIZE), &b);
+                r = store_get(t, TABLE_BUILDS, SLICE(build->bytes, DIGEST_SIZE), &b);
         if (r == 0)
                 r = build_record_decode(SLICE(b.data, b.size), with_log, ret);
         return r == -EBADMSG ? -ENOENT : r; /* what cannot be read is worked out again */
@@ -36,7 +36,7 @@ int build_find(struct workspace *w, struct solver *s, uint32_t commit, bool with
         struct digest key;
         int r = build_key(s->history, commit, s->recipe, &key);
 
-        return r < 0 ? r : record_fetch(w, &key, with_log, ret);
+        return r < 0 ? r : build_record_find(w, &key, with_log, ret);
 }
 
 static struct value *build_value_new(struct build_record *record)
@@ -71,7 +71,7 @@ static int build_query_find(struct query *query, struct value **ret)
 {
         struct build_query *q = (struct build_query *)query;
         cleanup(build_record_unrefp) struct build_record *record = NULL;
-        int r = record_fetch(q->workspace, &q->build_key, false, &record);
+        int r = build_record_find(q->workspace, &q->build_key, false, &record);
 
         if (r < 0)
                 return r;
@@ -127,8 +127,10 @@ static int record_put_in(void *user, struct store_txn *t)
         bool known = store_has(t, TABLE_BUILDS, key);
         int r = store_put(t, TABLE_BUILDS, key, p->encoded);
 
+        if (r == 0)
+                r = build_program_put(t, &p->query->build_key, p->record);
         if (r == 0 && known)
-                rebuilt_note(t, s, &p->query->build_key);
+                rebuilt_note(t, s);
         if (r == 0 && p->has_source)
                 r = history_keep_source(s->history, t, p->query->commit, s->recipe->sources, &p->source);
         if (r == 0)
@@ -188,7 +190,7 @@ static bool same_outputs(const struct build_record *a, const struct build_record
 static int join_known(struct workspace *w, const struct build_query *q, bool again, struct build_record **record)
 {
         cleanup(build_record_unrefp) struct build_record *known = NULL;
-        int r = record_fetch(w, &q->build_key, true, &known);
+        int r = build_record_find(w, &q->build_key, true, &known);
 
         if (r < 0)
                 return r == -ENOENT ? 0 : r;
@@ -343,7 +345,7 @@ static int program_need(struct query *query, struct query_list *ret)
         cleanup(build_record_unrefp) struct build_record *record = NULL;
         struct query *build;
         const struct build_output *o;
-        int r = record_fetch(w, &q->build_key, false, &record);
+        int r = build_record_find(w, &q->build_key, false, &record);
 
         if (r < 0 && r != -ENOENT)
                 return r;
@@ -365,7 +367,7 @@ static int program_compute(struct query *query, struct job *, struct value **ret
 
         if (!v)
                 return -ENOMEM;
-        r = record_fetch(w, &q->build_key, false, &record);
+        r = build_record_find(w, &q->build_key, false, &record);
         if (r < 0)
                 return r;
         if (!record->ok)

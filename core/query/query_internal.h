@@ -8,6 +8,13 @@ uint64_t meta_number(struct workspace *w, const char *key);
 uint64_t meta_number_in(struct store_txn *t, const char *key);
 int meta_number_put(struct store_txn *t, const char *key, uint64_t n);
 
+/* The record of a build key, -ENOENT; build_find() for who has a commit. */
+int build_record_find(struct workspace *w, const struct digest *build, bool with_log, struct build_record **ret);
+/* The program under which a build's results stand; -ENOENT: not built, or it failed. */
+int build_program_find(struct workspace *w, const struct digest *build, struct digest *ret);
+int build_program_put(struct store_txn *t, const struct digest *build, const struct build_record *record); /* with the record */
+
+void run_key_of(const struct digest *program, const struct cell *cell, uint8_t ret[RUN_KEY_SIZE]);
 #define FACT_KEY_SIZE (RUN_KEY_SIZE + 6 * 8)
 void fact_key(const uint8_t run[RUN_KEY_SIZE], const struct recipe_limits *limits, uint8_t ret[FACT_KEY_SIZE]);
 /* The fact measured under just these limits, else the first one that covers them; -ENOENT. */
@@ -21,5 +28,5 @@ bool build_is_usable(struct workspace *w, const struct build_record *record);
 void wrong_describe(const struct cell *cell, const struct fact *f, char ret[256]);
 void wrong_note(struct store_txn *t, const struct digest *query, const struct fact *f, const char *line);
 int setting_note(struct store_txn *t, const struct cell *cell); /* for listings of seeds/ and timeout/ */
-void remeasured_note(struct store_txn *t, const struct cell *cell, const struct digest *build);
-void rebuilt_note(struct store_txn *t, const struct solver *s, const struct digest *build); /* in the one that puts the build */
+void remeasured_note(struct store_txn *t, const struct cell *cell, const struct digest *program);
+void rebuilt_note(struct store_txn *t, const struct solver *s); /* in the one that puts the build */

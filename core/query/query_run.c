@@ -7,9 +7,12 @@ struct run_query {
         struct workspace *workspace;
         struct cell cell; /* owns refs on solver and case */
         struct digest build_key;
-        uint8_t key[RUN_KEY_SIZE];
         struct recipe_limits limits;
 };
+
+/* A run is of a program. While it is not known which program the commit has, it is a query of its own, keyed by the build: that needs the
+ * build, and then the run of the program, which other commits may be asking for, too. */
+static const struct query_type query_unbuilt_type;
 
 /* -- the query -- */
 
@@ -39,7 +42,7 @@ static int run_query_find(struct query *query, struct value **ret)
         struct run_query *q = (struct run_query *)query;
         cleanup(build_record_unrefp) struct build_record *record = NULL;
         cleanup(fact_unrefp) struct fact *f = NULL;
-        int r = fact_find(q->workspace, q->key, &q->limits, false, &f);
+        int r = run_find(q->workspace, &q->cell, false, &f);
 
         if (r == -ENOENT) { /* a commit that cannot be built is an answer, too */
                 r = build_find(q->workspace, q->cell.solver, q->cell.commit, false, &record);
@@ -52,17 +55,46 @@ static int run_query_find(struct query *query, struct value **ret)
         return *ret ? 0 : -ENOMEM;
 }
 
-static int run_query_need(struct query *query, struct query_list *ret)
+/* The build that has to be done first; NULL: none. */
+static int find_missing_build(struct run_query *q, struct query **ret)
 {
-        struct run_query *q = (struct run_query *)query;
         cleanup(query_unrefp) struct query *build = NULL;
         cleanup(value_unrefp) struct value *v = NULL;
         int r = query_build(q->workspace, q->cell.solver, q->cell.commit, &build);
 
-        if (r < 0)
+        if (r == 0)
+                r = build->type->find(build, &v);
+        if (r == -ENOENT && build)
+                *ret = steal_pointer(build);
+        return *ret ? 0 : r;
+}
+
+static int run_query_need(struct query *query, struct query_list *ret)
+{
+        struct query *build = NULL;
+        int r = find_missing_build((struct run_query *)query, &build);
+
+        return r == 0 && build ? query_list_add(ret, build) : r;
+}
+
+static int unbuilt_need(struct query *query, struct query_list *ret)
+{
+        struct run_query *q = (struct run_query *)query;
+        cleanup(value_unrefp) struct value *v = NULL;
+        struct query *first = NULL;
+        int r = run_query_find(query, &v);
+
+        if (r != -ENOENT)
                 return r;
-        r = build->type->find(build, &v);
-        return r == -ENOENT ? query_list_add(ret, steal_pointer(build)) : r;
+        r = find_missing_build(q, &first);
+        if (r == 0 && !first)
+                r = query_run(q->workspace, &q->cell, &first);
+        return r < 0 ? r : query_list_add(ret, first);
+}
+
+static int unbuilt_compute(struct query *query, struct job *, struct value **ret)
+{
+        return run_query_find(query, ret);
 }
 
 /* NULL when there is no memory left. */
@@ -71,7 +103,7 @@ static json_t *run_about(const struct run_query *q, const struct build_record *r
         cleanup_buffer struct buffer name = {0}, logic = {0};
 
         const struct case_info *info = q->cell.info;
-        char sha[DIGEST_HEX_SIZE], build[DIGEST_HEX_SIZE], built[GIT_OID_HEXSZ + 1];
+        char sha[DIGEST_HEX_SIZE], build[DIGEST_HEX_SIZE], program[DIGEST_HEX_SIZE], built[GIT_OID_HEXSZ + 1];
         struct commit c = {0};
 
         buffer_add_printable(&name, info->name); /* any bytes but NUL, and JSON is UTF-8 */
@@ -80,12 +112,13 @@ static json_t *run_about(const struct run_query *q, const struct build_record *r
                 return NULL;
         digest_hex(&info->sha256, sha);
         digest_hex(&q->build_key, build);
+        digest_hex(build_record_program(record), program);
         git_oid_tostr(built, sizeof(built), &record->commit);
         history_commit(q->cell.solver->history, q->cell.commit, &c);
-        return json_pack("{ss ss ss s{si ss ss ss} s{ss ss sb}}", "solver", q->cell.solver->recipe->name, "repository",
+        return json_pack("{ss ss ss s{si ss ss ss} s{ss ss ss sb}}", "solver", q->cell.solver->recipe->name, "repository",
                          q->cell.solver->repository, "commit", git_oid_tostr_s(&c.oid), "case", "id", (int)info->id, "name",
-                         name.data, "sha256", sha, "logic", logic.data, "build", "key", build, "commit", built, "clean",
-                         (int)record->clean);
+                         name.data, "sha256", sha, "logic", logic.data, "build", "key", build, "program", program, "commit",
+                         built, "clean", (int)record->clean);
 }
 
 static void duration_key(const struct run_query *q, char ret[128])
@@ -95,6 +128,7 @@ static void duration_key(const struct run_query *q, char ret[128])
 
 struct fact_to_put {
         const struct run_query *query;
+        const struct digest *program;
         const struct fact *fact;
         struct digest source;
         bool has_source;
@@ -107,11 +141,12 @@ static int fact_put_in(void *user, struct store_txn *t)
         struct fact_to_put *p = user;
         const struct cell *cell = &p->query->cell;
         const struct fact *f = p->fact;
-        uint8_t key[FACT_KEY_SIZE];
+        uint8_t run[RUN_KEY_SIZE], key[FACT_KEY_SIZE];
         char name[128];
         int r;
 
-        fact_key(p->query->key, &f->limits, key);
+        run_key_of(p->program, cell, run);
+        fact_key(run, &f->limits, key);
         r = store_put(t, TABLE_FACTS, SLICE(key, sizeof(key)), p->encoded);
         if (r == 0 && p->has_source)
                 r = history_keep_source(cell->solver->history, t, cell->commit, cell->solver->recipe->sources, &p->source);
@@ -121,13 +156,13 @@ static int fact_put_in(void *user, struct store_txn *t)
         meta_number_put(t, name, f->wall_ns);
         wrong_note(t, &p->query->query.key, f, p->wrong);
         if (f->remeasured > 0)
-                remeasured_note(t, &p->query->cell, &p->query->build_key);
+                remeasured_note(t, cell, p->program);
         return setting_note(t, cell);
 }
 
-static int fact_put(struct workspace *w, const struct run_query *q, const struct fact *f)
+static int fact_put(struct workspace *w, const struct run_query *q, const struct digest *program, const struct fact *f)
 {
-        struct fact_to_put p = {.query = q, .fact = f};
+        struct fact_to_put p = {.query = q, .program = program, .fact = f};
         cleanup_buffer struct buffer b = {0};
         int r = fact_encode(f, &b);
 
@@ -234,7 +269,7 @@ static int run_query_compute(struct query *query, struct job *j, struct value **
                 r = about ? run_measure(w, q, j, record, about, &f) : -ENOMEM;
                 json_decref(about);
                 if (r == 0)
-                        r = fact_put(w, q, f);
+                        r = fact_put(w, q, build_record_program(record), f);
         }
         if (r < 0)
                 return r;
@@ -290,10 +325,39 @@ const struct query_type query_run_type = {
         .free_value = run_value_free,
 };
 
+static const struct query_type query_unbuilt_type = {
+        .name = "run",
+        .resource = RESOURCE_DISK, /* it only looks */
+        .find = run_query_find,
+        .need = unbuilt_need,
+        .compute = unbuilt_compute,
+        .describe = run_query_describe,
+        .gone = run_query_gone,
+        .free_query = run_query_free,
+        .free_value = run_value_free,
+};
+
+static void query_digest(const struct run_query *q, const uint8_t run[RUN_KEY_SIZE], struct digest *ret)
+{
+        struct hasher *h = hasher_new();
+
+        hasher_string(h, q->query.type == &query_run_type ? "run" : "run of what is not built");
+        hasher_add(h, run, RUN_KEY_SIZE);
+        hasher_number(h, q->limits.wall_ns);
+        hasher_number(h, q->limits.cpu_ns);
+        hasher_number(h, q->limits.memory);
+        hasher_number(h, q->limits.output);
+        hasher_number(h, q->limits.processes);
+        hasher_number(h, q->limits.stack);
+        hasher_finish(h, ret);
+}
+
 int query_run(struct workspace *w, const struct cell *cell, struct query **ret)
 {
+        cleanup(query_unrefp) struct query *query = NULL;
+        uint8_t run[RUN_KEY_SIZE];
+        struct digest program;
         struct run_query *q;
-        struct hasher *h;
         int r;
 
         if (cell->info->format != cell->solver->recipe->format)
@@ -303,28 +367,25 @@ int query_run(struct workspace *w, const struct cell *cell, struct query **ret)
         q = calloc(1, sizeof(*q));
         if (!q)
                 return -ENOMEM;
+        query = &q->query;
         q->query = (struct query){.type = &query_run_type, .refs = 1};
         q->workspace = w;
         q->cell = *cell;
         solver_ref(q->cell.solver);
         case_info_ref(q->cell.info);
         cell_limits(cell, &q->limits);
-        r = run_key(w, cell, q->key);
-        memcpy(q->build_key.bytes, q->key, DIGEST_SIZE);
-        if (r < 0) {
-                run_query_free(&q->query);
+        r = build_key(cell->solver->history, cell->commit, cell->solver->recipe, &q->build_key);
+        if (r < 0)
                 return r;
+        r = build_program_find(w, &q->build_key, &program);
+        if (r < 0 && r != -ENOENT)
+                return r;
+        if (r == -ENOENT) {
+                q->query.type = &query_unbuilt_type;
+                program = q->build_key;
         }
-        h = hasher_new();
-        hasher_string(h, "run");
-        hasher_add(h, q->key, sizeof(q->key));
-        hasher_number(h, q->limits.wall_ns);
-        hasher_number(h, q->limits.cpu_ns);
-        hasher_number(h, q->limits.memory);
-        hasher_number(h, q->limits.output);
-        hasher_number(h, q->limits.processes);
-        hasher_number(h, q->limits.stack);
-        hasher_finish(h, &q->query.key);
-        *ret = &q->query;
+        run_key_of(&program, cell, run);
+        query_digest(q, run, &q->query.key);
+        *ret = steal_pointer(query);
         return 0;
 }

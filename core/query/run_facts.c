@@ -40,18 +40,32 @@ static void run_digest(const struct cell *cell, struct digest *ret)
         hasher_finish(h, ret);
 }
 
-int run_key(struct workspace *, const struct cell *cell, uint8_t ret[RUN_KEY_SIZE])
+static int program_of(struct workspace *w, const struct cell *cell, struct digest *ret)
 {
-        struct digest build, run;
+        struct digest build;
         int r = build_key(cell->solver->history, cell->commit, cell->solver->recipe, &build);
 
-        if (r < 0)
-                return r;
+        return r < 0 ? r : build_program_find(w, &build, ret);
+}
+
+void run_key_of(const struct digest *program, const struct cell *cell, uint8_t ret[RUN_KEY_SIZE])
+{
+        struct digest run;
+
         run_digest(cell, &run);
-        memcpy(ret, build.bytes, DIGEST_SIZE);
+        memcpy(ret, program->bytes, DIGEST_SIZE);
         memcpy(ret + DIGEST_SIZE, cell->info->sha256.bytes, DIGEST_SIZE);
         memcpy(ret + 2 * DIGEST_SIZE, run.bytes, DIGEST_SIZE);
-        return 0;
+}
+
+int run_key(struct workspace *w, const struct cell *cell, uint8_t ret[RUN_KEY_SIZE])
+{
+        struct digest program;
+        int r = program_of(w, cell, &program);
+
+        if (r == 0)
+                run_key_of(&program, cell, ret);
+        return r;
 }
 
 /* -- what is known -- */
@@ -182,16 +196,18 @@ int runs_known(struct workspace *w, const struct cell *cell, uint32_t **ret_ids,
 {
         struct known k = {0};
         struct store_txn *t = NULL;
-        struct digest build;
-        int r = build_key(cell->solver->history, cell->commit, cell->solver->recipe, &build);
+        struct digest program;
+        int r = program_of(w, cell, &program);
 
+        *ret_ids = NULL;
+        *ret_n = 0;
         if (r < 0)
-                return r;
+                return r == -ENOENT ? 0 : r;
         run_digest(cell, &k.run);
         cell_limits(cell, &k.limits);
         r = store_read(workspace_store(w), &t);
         if (r == 0)
-                r = store_each(t, TABLE_FACTS, SLICE(build.bytes, DIGEST_SIZE), SLICE("", 0), true, known_look, &k);
+                r = store_each(t, TABLE_FACTS, SLICE(program.bytes, DIGEST_SIZE), SLICE("", 0), true, known_look, &k);
         store_end(t); /* before other tables are asked: transactions do not nest */
         if (r == 0)
                 r = known_ids(w, &k, ret_ids, ret_n);

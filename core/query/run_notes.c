@@ -94,7 +94,7 @@ static int remeasured_encode(const struct remeasured *r, struct buffer *ret)
         record_put_u64_le(ret, r->has_seed);
         record_put_u64_le(ret, r->seed);
         record_put_u64_le(ret, r->wall_ns);
-        buffer_add(ret, r->build.bytes, DIGEST_SIZE);
+        buffer_add(ret, r->program.bytes, DIGEST_SIZE);
         return buffer_error(ret);
 }
 
@@ -107,7 +107,7 @@ static int remeasured_decode(const struct blob *b, struct remeasured *ret)
         ret->has_seed = record_u64_le(&r) != 0;
         ret->seed = record_u64_le(&r);
         ret->wall_ns = record_u64_le(&r);
-        record_raw(&r, ret->build.bytes, DIGEST_SIZE);
+        record_raw(&r, ret->program.bytes, DIGEST_SIZE);
         return record_end(&r, "the note of a re-measurement");
 }
 
@@ -143,19 +143,19 @@ static void note_put(struct store_txn *t, const struct remeasured *entry)
         }
 }
 
-void remeasured_note(struct store_txn *t, const struct cell *cell, const struct digest *build)
+void remeasured_note(struct store_txn *t, const struct cell *cell, const struct digest *program)
 {
         note_put(t, &(struct remeasured){.solver = cell->solver->number,
                                          .info = cell->info->id,
                                          .has_seed = cell->has_seed,
                                          .seed = cell->seed,
                                          .wall_ns = cell->wall_ns,
-                                         .build = *build});
+                                         .program = *program});
 }
 
-void rebuilt_note(struct store_txn *t, const struct solver *s, const struct digest *build)
+void rebuilt_note(struct store_txn *t, const struct solver *s)
 {
-        note_put(t, &(struct remeasured){.solver = s->number, .build = *build});
+        note_put(t, &(struct remeasured){.solver = s->number});
 }
 
 int runs_remeasured_since(struct workspace *w, uint64_t since, void (*fn)(void *user, const struct remeasured *r), void *user)

@@ -11,6 +11,7 @@ const struct store_table workspace_tables[N_TABLES] = {
         [TABLE_CASE_NAMES] = {"case-names", true},
         [TABLE_CASE_DIGESTS] = {"case-digests", true},
         [TABLE_BUILDS] = {"builds", true},
+        [TABLE_BUILD_PROGRAMS] = {"build-programs", true},
         [TABLE_FACTS] = {"facts", true},
         [TABLE_PROGRAMS] = {"programs", false},
         [TABLE_SETS] = {"sets", true},

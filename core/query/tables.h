@@ -13,9 +13,10 @@ enum table {
         TABLE_CASES,
         TABLE_CASE_NAMES,
         TABLE_CASE_DIGESTS,
-        TABLE_BUILDS,   /* build key → build_record */
-        TABLE_FACTS,    /* query.h: run key + limits → fact */
-        TABLE_PROGRAMS, /* not journaled */
+        TABLE_BUILDS,         /* build key → build_record */
+        TABLE_BUILD_PROGRAMS, /* build key → digest of the program under which its results stand; zero: it failed */
+        TABLE_FACTS,          /* query.h: run key + limits → fact */
+        TABLE_PROGRAMS,       /* not journaled */
         TABLE_SETS,
         N_TABLES
 };

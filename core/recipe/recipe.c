@@ -391,5 +391,7 @@ void recipe_run_digest(const struct recipe *r, bool has_seed, uint64_t seed, con
         hasher_number(h, has_seed ? seed : 0);
         hasher_number(h, mentions(r, "{timeout}") ? limits->wall_ns : 0);
         hasher_number(h, mentions(r, "{memory}") ? limits->memory : 0);
+        if (r->environment[0])
+                hash_list(h, r->environment);
         hasher_finish(h, ret);
 }

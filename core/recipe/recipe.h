@@ -81,7 +81,7 @@ int recipe_print(const struct recipe *r, struct buffer *ret);
 /* Digest of what a build depends on beside the sources: commands, outputs, environment, paths. */
 void recipe_build_digest(const struct recipe *r, struct digest *ret);
 /* Digest of what a run depends on beside program, case and machine: template, arguments, seed number (has_seed), and a limit that
- * the template mentions as {timeout} or {memory}. */
+ * the template mentions as {timeout} or {memory}; the environment, when there is one. */
 void recipe_run_digest(const struct recipe *r, bool has_seed, uint64_t seed, const struct recipe_limits *limits,
                        struct digest *ret);
 /* The command line; NULL-terminated, free with strings_free(). */

@@ -72,43 +72,61 @@ static void forget_commit(struct notify *n, const struct remeasured *r, uint32_t
         }
 }
 
-/* One look at what was measured again: mostly many cells of one solver, whose commits' build keys are asked for once. */
+struct programs_of {         /* of a solver's commits */
+        uint32_t solver;     /* its number */
+        struct digest *list; /* owned */
+        uint32_t n;
+};
+
+/* One look at what was measured again: mostly many cells, for which the programs of all commits are asked for once. */
 struct forgetting {
         struct notify *notify;
-        uint32_t solver;     /* number */
-        struct digest *keys; /* owned; of its commits. NULL: of none yet */
-        uint32_t n;
+        struct programs_of *solvers; /* owned; NULL: not asked for yet */
+        size_t n;
         bool builds; /* a build was done anew */
 };
 
 static void forgetting_done(struct forgetting *f)
 {
-        free(f->keys);
+        for (size_t i = 0; i < f->n; i++)
+                free(f->solvers[i].list);
+        free(f->solvers);
 }
 
-static bool find_keys(struct forgetting *f, uint32_t solver)
+/* Of every solver: what has the same bytes has the same results, whatever it is called. */
+static void find_programs(struct forgetting *f)
 {
-        cleanup(solver_unrefp) struct solver *s = NULL;
+        struct workspace *w = tree_workspace(f->notify->tree);
+        cleanup(solver_list_unrefp) struct solver_list *l = NULL;
 
-        if (f->keys && f->solver == solver)
-                return true;
-        free(f->keys);
-        f->keys = NULL;
-        f->solver = solver;
-        return workspace_solver_by_number(tree_workspace(f->notify->tree), solver, &s) == 0 &&
-               build_keys(s->history, s->recipe, &f->keys, &f->n) == 0;
+        if (f->solvers || workspace_solvers(w, &l) < 0)
+                return;
+        f->solvers = calloc(l->n + 1, sizeof(*f->solvers));
+        for (size_t i = 0; f->solvers && i < l->n; i++) {
+                struct programs_of *p = &f->solvers[f->n];
+
+                if (commit_programs(w, l->list[i], &p->list, &p->n) < 0)
+                        continue;
+                p->solver = l->list[i]->number;
+                f->n++;
+        }
 }
 
 static void forget(void *user, const struct remeasured *r)
 {
         struct forgetting *f = user;
+        struct remeasured its = *r;
 
         f->builds |= r->info == 0;
-        if (r->info == 0 || !find_keys(f, r->solver))
+        if (r->info == 0)
                 return;
-        for (uint32_t i = 0; i < f->n; i++)
-                if (digest_equal(&f->keys[i], &r->build))
-                        forget_commit(f->notify, r, i);
+        find_programs(f);
+        for (size_t k = 0; k < f->n; k++) {
+                its.solver = f->solvers[k].solver;
+                for (uint32_t i = 0; i < f->solvers[k].n; i++)
+                        if (digest_equal(&f->solvers[k].list[i], &r->program))
+                                forget_commit(f->notify, &its, i);
+        }
 }
 
 static void forget_names(struct notify *n, const struct solver_list *l)

@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 
 #include "bench.h"
+#include "core/query/query_internal.h"
 #include "fs/kernel/session.h"
 
 /* -- the daemon -- */
@@ -213,24 +214,35 @@ int fixture_add_cases(const char *store, uint32_t n)
 
 /* -- finished cells, without running anything -- */
 
-static int put_build(struct store_txn *t, struct solver *s, uint32_t commit)
+/* *ret: under what its results stand. */
+static int put_build(struct store_txn *t, struct solver *s, uint32_t commit, struct digest *ret)
 {
-        struct build_output output = {
-                .name = (char *)"solver", .size = 1 << 20, .executable = true}; /* a build that is ok has one */
-        struct build_record record = {.refs = 1,
-                                      .ok = true,
-                                      .clean = true,
-                                      .started = 1600000000,
-                                      .duration_ns = NSEC_PER_SEC,
-                                      .outputs = &output,
-                                      .n_outputs = 1};
+        cleanup(build_record_unrefp) struct build_record *record = calloc(1, sizeof(*record));
         cleanup_buffer struct buffer b = {0};
         struct digest key;
-        int r = build_key(s->history, commit, s->recipe, &key);
+        int r;
 
+        if (!record)
+                return -ENOMEM;
+        *record = (struct build_record){.refs = 1, .ok = true, .clean = true, .started = 1600000000, .duration_ns = NSEC_PER_SEC};
+        record->outputs = calloc(1, sizeof(*record->outputs)); /* a build that is ok has one */
+        if (!record->outputs)
+                return -ENOMEM;
+        record->outputs[0] = (struct build_output){.name = strdup("solver"), .size = 1 << 20, .executable = true};
+        record->n_outputs = 1;
+        digest_of(&commit, sizeof(commit), &record->outputs[0].id);
+        r = build_record_note_program(record);
         if (r == 0)
-                r = build_record_encode(&record, &b);
-        return r < 0 ? r : store_put(t, TABLE_BUILDS, SLICE(key.bytes, DIGEST_SIZE), SLICE(b.data, b.size));
+                r = build_key(s->history, commit, s->recipe, &key);
+        if (r == 0)
+                r = build_record_encode(record, &b);
+        if (r == 0)
+                r = store_put(t, TABLE_BUILDS, SLICE(key.bytes, DIGEST_SIZE), SLICE(b.data, b.size));
+        if (r == 0)
+                r = build_program_put(t, &key, record);
+        if (r == 0)
+                *ret = *build_record_program(record);
+        return r;
 }
 
 static struct blob text_blob(const char *text)
@@ -239,13 +251,14 @@ static struct blob text_blob(const char *text)
 }
 
 /* As core/query/query_run.c keeps it: under the run's key and its limits. */
-static int put_fact(struct workspace *w, struct store_txn *t, const struct cell *cell)
+static int put_fact(struct store_txn *t, const struct cell *cell, const uint8_t run[RUN_KEY_SIZE])
 {
         struct fact f = {.refs = 1, .verdict = VERDICT_SAT, .cpu_ns = 1200000, .memory = 5 << 20, .measured = 1600000000};
         cleanup_buffer struct buffer b = {0}, json = {0};
-        uint8_t key[RUN_KEY_SIZE + 5 * 8];
-        int r = run_key(w, cell, key);
+        uint8_t key[RUN_KEY_SIZE + 6 * 8];
+        int r;
 
+        memcpy(key, run, RUN_KEY_SIZE);
         cell_limits(cell, &f.limits);
         f.wall_ns = 1000000 + cell->commit * 1000 + cell->info->id;
         for (unsigned i = 0; i < 12; i++)
@@ -257,21 +270,27 @@ static int put_fact(struct workspace *w, struct store_txn *t, const struct cell 
         key_u64(key + RUN_KEY_SIZE + 16, f.limits.memory);
         key_u64(key + RUN_KEY_SIZE + 24, f.limits.output);
         key_u64(key + RUN_KEY_SIZE + 32, f.limits.processes);
-        if (r == 0)
-                r = fact_encode(&f, &b);
+        key_u64(key + RUN_KEY_SIZE + 40, f.limits.stack);
+        r = fact_encode(&f, &b);
         return r < 0 ? r : store_put(t, TABLE_FACTS, SLICE(key, sizeof(key)), SLICE(b.data, b.size));
 }
 
 static int put_commit(struct workspace *w, struct solver *s, uint32_t commit, struct case_info *const *infos, uint32_t n)
 {
+        struct digest program;
         struct store_txn *t;
         int r = store_write(workspace_store(w), &t);
 
         if (r < 0)
                 return r;
-        r = put_build(t, s, commit);
-        for (uint32_t i = 0; r == 0 && i < n; i++)
-                r = put_fact(w, t, &(struct cell){.solver = s, .commit = commit, .info = infos[i]});
+        r = put_build(t, s, commit, &program);
+        for (uint32_t i = 0; r == 0 && i < n; i++) {
+                const struct cell cell = {.solver = s, .commit = commit, .info = infos[i]};
+                uint8_t run[RUN_KEY_SIZE];
+
+                run_key_of(&program, &cell, run);
+                r = put_fact(t, &cell, run);
+        }
         if (r == 0)
                 return store_commit(t);
         store_end(t);

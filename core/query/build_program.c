@@ -1,0 +1,96 @@
+/* Which program a build made. Results stand under the program's digest, so that this is asked before every look at one: it has a table of its
+ * own, whose rows are small, beside the records with their logs. */
+#include "core/query/query_internal.h"
+
+int build_program_put(struct store_txn *t, const struct digest *build, const struct build_record *record)
+{
+        const struct digest *program = build_record_program(record);
+        const struct digest none = {0};
+
+        return store_put(t, TABLE_BUILD_PROGRAMS, SLICE(build->bytes, DIGEST_SIZE),
+                         SLICE((program ?: &none)->bytes, DIGEST_SIZE));
+}
+
+/* Of a record that has no row: it was written by an older version, or the row was damaged. */
+static int program_of_record(struct workspace *w, const struct digest *build, struct digest *ret)
+{
+        cleanup(build_record_unrefp) struct build_record *record = NULL;
+        const struct digest *program;
+        int r = build_record_find(w, build, false, &record);
+
+        if (r < 0)
+                return r;
+        program = build_record_program(record);
+        if (!program)
+                return -ENOENT;
+        *ret = *program;
+        return 0;
+}
+
+int build_program_find(struct workspace *w, const struct digest *build, struct digest *ret)
+{
+        cleanup_blob struct blob b = {0};
+        int r = store_fetch(workspace_store(w), TABLE_BUILD_PROGRAMS, SLICE(build->bytes, DIGEST_SIZE), &b);
+
+        if (r == -ENOENT || (r == 0 && b.size != DIGEST_SIZE))
+                return program_of_record(w, build, ret);
+        if (r < 0)
+                return r;
+        memcpy(ret->bytes, b.data, DIGEST_SIZE);
+        return digest_is_zero(ret) ? -ENOENT : 0;
+}
+
+/* -- of all commits --------------------------------------------------------------------------------------------- */
+
+struct made { /* a row */
+        struct digest build, program;
+};
+
+struct rows {
+        struct made *list; /* by build key, as LMDB has them */
+        size_t n;
+};
+
+static int add_row(void *user, struct slice key, struct slice value)
+{
+        struct rows *rows = user;
+
+        if (key.size != DIGEST_SIZE || value.size != DIGEST_SIZE)
+                return 0;
+        if (list_grow(rows->list, rows->n) < 0)
+                return -ENOMEM;
+        memcpy(rows->list[rows->n].build.bytes, key.data, DIGEST_SIZE);
+        memcpy(rows->list[rows->n++].program.bytes, value.data, DIGEST_SIZE);
+        return 0;
+}
+
+static int by_build(const void *a, const void *b)
+{
+        return memcmp(a, b, DIGEST_SIZE);
+}
+
+int commit_programs(struct workspace *w, struct solver *s, struct digest **ret, uint32_t *ret_n)
+{
+        cleanup_txn struct store_txn *t = NULL;
+        cleanup_free struct digest *keys = NULL;
+        struct rows rows = {0};
+        uint32_t n = 0;
+        int r = store_read(workspace_store(w), &t);
+
+        if (r == 0)
+                r = store_each(t, TABLE_BUILD_PROGRAMS, SLICE("", 0), SLICE("", 0), true, add_row, &rows);
+        t = store_end(t); /* not held while what is not yet in the index is worked out */
+        if (r == 0)
+                r = build_keys(s->history, s->recipe, &keys, &n);
+        for (uint32_t i = 0; r == 0 && i < n; i++) {
+                const struct made *m = find_in_list(&keys[i], rows.list, rows.n, sizeof(*rows.list), by_build);
+
+                keys[i] = m ? m->program : (struct digest){0};
+        }
+        free(rows.list);
+        if (r < 0)
+                return r;
+        *ret = steal_pointer(keys);
+        *ret_n = n;
+        return 0;
+}
