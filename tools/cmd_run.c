@@ -23,6 +23,7 @@ struct running {
         int status;
         size_t n_wrong;
         bool *unbuildable; /* [revisions.n] told once for each */
+        bool *disputed;    /* [cases.n] the same */
         struct column columns[COLUMNS_MOST];
         size_t n_columns;
         struct buffer *subjects; /* [revisions.n] when there is such a column; filled when first shown */
@@ -30,7 +31,7 @@ struct running {
 
 static const struct column always[COLUMNS_ALWAYS] = {{"CASE", 6, true},     {"RESULT", 11, false}, {"TIME", 12, true},
                                                      {"CPUTIME", 12, true}, {"MEMORY", 12, true},  {"COMMIT", 12, false},
-                                                     {"CHECK", 7, false},   {"NAME", 24, false}};
+                                                     {"CHECK", 9, false},   {"NAME", 24, false}};
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
@@ -150,13 +151,20 @@ static json_t *answer_json(const struct running *o, const struct cell *cell, con
         return j;
 }
 
-/* BenchExec's categories; an answer that nothing is known to check against is none of them. */
-static const char *category(const struct cell *cell, const struct fact *f)
+static bool has_answered(const struct fact *f)
 {
-        bool answered = f && (f->verdict == VERDICT_SAT || f->verdict == VERDICT_UNSAT);
+        return f && (f->verdict == VERDICT_SAT || f->verdict == VERDICT_UNSAT);
+}
+
+/* BenchExec's categories; an answer that nothing is known to check against is none of them, unless another one contradicts it. */
+static const char *category(const struct cell *cell, const struct fact *f, bool disputed)
+{
+        bool answered = has_answered(f);
 
         if (f && f->wrong)
                 return "WRONG";
+        if (disputed)
+                return "DISPUTED";
         return answered && f->verdict == cell->info->status ? "correct" : "-";
 }
 
@@ -184,7 +192,7 @@ static const char *subject_of(struct running *o, size_t revision)
         return b->data ? b->data : "";
 }
 
-static void add_row(struct running *o, size_t i, const struct cell *cell, const char *commit, const struct fact *f,
+static void add_row(struct running *o, size_t i, const struct cell *cell, const char *commit, const struct fact *f, bool disputed,
                     struct buffer *to)
 {
         const char *cells[COLUMNS_MOST];
@@ -203,7 +211,7 @@ static void add_row(struct running *o, size_t i, const struct cell *cell, const 
                 snprintf(memory, sizeof(memory), "%llu", (unsigned long long)f->memory);
         }
         cell_results(f, &results);
-        memcpy(cells, ((const char *[]){id, results.data, wall, cpu, memory, abbreviated, category(cell, f), name}),
+        memcpy(cells, ((const char *[]){id, results.data, wall, cpu, memory, abbreviated, category(cell, f, disputed), name}),
                COLUMNS_ALWAYS * sizeof(*cells));
         if (has_effort(o)) {
                 add_effort(f, &effort);
@@ -216,17 +224,29 @@ static void add_row(struct running *o, size_t i, const struct cell *cell, const 
                 table_row(to, o->columns, n, cells);
 }
 
-static void tell_wrong(struct running *o, const struct cell *cell, const char *commit, const struct fact *f)
+static void tell_wrong(struct running *o, const struct cell *cell, const struct fact *f)
 {
-        cleanup_free char *name = printable(cell->info->name);
-        cleanup_buffer struct buffer results = {0};
+        cleanup_buffer struct buffer line = {0};
 
-        cell_results(f, &results);
+        wrong_line(cell, f, &line);
         o->n_wrong++;
         worse(o, STATUS_FAILED);
-        alarm_line("WRONG ANSWER: %s %.12s says %s on case %u (%s), which says of itself: %s", o->solver->recipe->name, commit,
-                   results.failed ? verdict_name(f->verdict) : results.data, cell->info->id, name,
-                   verdict_name(cell->info->status));
+        alarm_line("%s: %s", alarm_name(ALARM_WRONG), buffer_error(&line) < 0 ? "no memory left to say which" : line.data);
+}
+
+/* Some other cell contradicts it, and nobody knows which one is right. Told once for each case. */
+static bool is_disputed(struct running *o, size_t i, const struct cell *cell, const struct fact *f)
+{
+        bool *told = &o->disputed[i % o->cases.n];
+        cleanup_buffer struct buffer line = {0};
+
+        if (!has_answered(f) || f->wrong || dispute_find(o->workspace, cell->info->id, &line) != 1)
+                return false;
+        worse(o, STATUS_FAILED);
+        if (!*told)
+                alarm_line("%s: %s", alarm_name(ALARM_CONTRADICTION), line.data);
+        *told = true;
+        return true;
 }
 
 static void tell_unbuildable(struct running *o, size_t revision, const char *commit, const struct build_record *build)
@@ -245,6 +265,7 @@ static void answered(void *user, size_t i, int r, struct value *v, const char *r
         const struct run_value *run = (const struct run_value *)v;
         struct cell cell = cell_of(o, i);
         char commit[GIT_OID_HEXSZ + 1];
+        bool disputed;
 
         commit_hex(o->solver, cell.commit, commit);
         if (r < 0) {
@@ -252,16 +273,17 @@ static void answered(void *user, size_t i, int r, struct value *v, const char *r
                 worse(o, status_of(r) == STATUS_ABSENT ? STATUS_ABSENT : STATUS_SYSTEM);
                 return;
         }
+        disputed = is_disputed(o, i, &cell, run->fact);
         if (o->json)
                 json_row(to, answer_json(o, &cell, commit, run->fact, run->build));
         else if (!o->print)
-                add_row(o, i, &cell, commit, run->fact, to);
+                add_row(o, i, &cell, commit, run->fact, disputed, to);
         else
                 cell_file_print(run->fact, o->file, to);
         if (!run->fact)
                 tell_unbuildable(o, i / o->cases.n, commit, run->build);
         else if (run->fact->wrong)
-                tell_wrong(o, &cell, commit, run->fact);
+                tell_wrong(o, &cell, run->fact);
 }
 
 /* -- the command ------------------------------------------------------------------------------------------------ */
@@ -382,12 +404,14 @@ int cmd_run(int argc, char **argv)
         if (r == STATUS_OK) {
                 keep_format(&o);
                 o.unbuildable = calloc(o.revisions.n + 1, sizeof(*o.unbuildable));
-                r = o.unbuildable && choose_columns(&o) == 0 ? run_batch(&o, signals) : fail(-ENOMEM);
+                o.disputed = calloc(o.cases.n + 1, sizeof(*o.disputed));
+                r = o.unbuildable && o.disputed && choose_columns(&o) == 0 ? run_batch(&o, signals) : fail(-ENOMEM);
         }
         for (size_t i = 0; o.subjects && i < o.revisions.n; i++)
                 buffer_done(&o.subjects[i]);
         free(o.subjects);
         free(o.unbuildable);
+        free(o.disputed);
         case_selection_done(&o.cases);
         revisions_done(&o.revisions);
         close(signals);

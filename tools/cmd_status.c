@@ -6,7 +6,7 @@
 struct looking {
         bool json, watch;
         size_t n_running, n_queued;
-        json_t *jobs, *wrong; /* --json */
+        json_t *jobs, *wrong, *contradictions; /* --json */
 };
 
 static const struct column columns[] = {{"PID", 8, true},  {"JOB", 5, true},     {"STATE", 7, false}, {"RUNNING", 9, true},
@@ -71,14 +71,14 @@ static void look(void *user, const struct job_view *j)
                 look_row(j);
 }
 
-static int look_wrong(void *user, const char *line)
+static int look_wrong(void *user, enum alarm a, const char *line)
 {
         struct looking *l = user;
 
         if (l->json)
-                json_array_append_new(l->wrong, json_string(line));
+                json_array_append_new(a == ALARM_WRONG ? l->wrong : l->contradictions, json_string(line));
         else
-                alarm_line("WRONG ANSWER: %s", line);
+                alarm_line("%s: %s", alarm_name(a), line);
         return 0;
 }
 
@@ -90,17 +90,19 @@ static int look_once(struct looking *l, struct workspace *w)
         l->n_running = l->n_queued = 0;
         l->jobs = l->json ? json_array() : NULL;
         l->wrong = l->json ? json_array() : NULL;
+        l->contradictions = l->json ? json_array() : NULL;
         r = wrong_answers(w, look_wrong, l);
         if (r == 0)
                 r = engine_each_job_of_store(workspace_dir(w), look, l);
         if (r < 0) {
                 json_decref(l->jobs);
                 json_decref(l->wrong);
+                json_decref(l->contradictions);
                 return fail_as(STATUS_SYSTEM, r);
         }
         if (l->json)
-                output_json(json_pack("{s:s, s:i, s:i, s:o, s:o}", "store", store, "running", (int)l->n_running, "queued",
-                                      (int)l->n_queued, "jobs", l->jobs, "wrong", l->wrong));
+                output_json(json_pack("{s:s, s:i, s:i, s:o, s:o, s:o}", "store", store, "running", (int)l->n_running, "queued",
+                                      (int)l->n_queued, "jobs", l->jobs, "wrong", l->wrong, "contradictions", l->contradictions));
         else if (l->n_running + l->n_queued == 0)
                 note("nothing runs and nothing waits");
         else

@@ -71,5 +71,19 @@ struct remeasured {
         struct digest program;  /* every commit with this program shows the new value, of whatever solver; of a build: zero */
 };
 int runs_remeasured_since(struct workspace *w, uint64_t since, void (*fn)(void *user, const struct remeasured *r), void *user);
-/* A line for each cell whose last measurement contradicted the case's :status: "kissat 1a2b3c4d5e6f case 42: unsat, expected sat". */
-int wrong_answers(struct workspace *w, int (*fn)(void *user, const char *line), void *user);
+/* A line for each cell whose answer contradicts the status of its case ("kissat 1a2b3c4d5e6f says unsat on case 42 (a.cnf), whose status is
+ * sat"), and one for each case of unknown status that two cells contradict each other on. As all is now: of what was removed or measured
+ * again and is right nothing is told. */
+enum alarm {
+        ALARM_WRONG,
+        ALARM_CONTRADICTION
+};
+const char *alarm_name(enum alarm a); /* "WRONG ANSWER" */
+typedef int (*alarm_fn)(void *user, enum alarm a, const char *line);
+int wrong_answers(struct workspace *w, alarm_fn fn, void *user);
+/* The same line, for a fact that is wrong. */
+void wrong_line(const struct cell *cell, const struct fact *f, struct buffer *ret);
+/* 1 and the line when there are cells that contradict each other on the case, 0 when not. */
+int dispute_find(struct workspace *w, uint32_t info, struct buffer *ret);
+/* To be called when the status of a case became known: what was measured may be wrong. */
+int answers_look_again(struct workspace *w, uint32_t info);

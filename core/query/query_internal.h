@@ -15,6 +15,7 @@ int build_program_find(struct workspace *w, const struct digest *build, struct d
 int build_program_put(struct store_txn *t, const struct digest *build, const struct build_record *record); /* with the record */
 
 void run_key_of(const struct digest *program, const struct cell *cell, uint8_t ret[RUN_KEY_SIZE]);
+void run_key_before(const struct digest *build, const struct cell *cell, uint8_t ret[RUN_KEY_SIZE]); /* takeover.h */
 #define FACT_KEY_SIZE (RUN_KEY_SIZE + 6 * 8)
 void fact_key(const uint8_t run[RUN_KEY_SIZE], const struct recipe_limits *limits, uint8_t ret[FACT_KEY_SIZE]);
 /* The fact measured under just these limits, else the first one that covers them; -ENOENT. */
@@ -24,9 +25,7 @@ int fact_find(struct workspace *w, const uint8_t run[RUN_KEY_SIZE], const struct
 /* Are its programs there, to be run? Of a failed one: nothing is missing. */
 bool build_is_usable(struct workspace *w, const struct build_record *record);
 
-/* In the transaction that puts the fact. A line that wrong_describe() made before it, as it reads the store. */
-void wrong_describe(const struct cell *cell, const struct fact *f, char ret[256]);
-void wrong_note(struct store_txn *t, const struct digest *query, const struct fact *f, const char *line);
+/* In the transaction that puts the fact. */
 int setting_note(struct store_txn *t, const struct cell *cell); /* for listings of seeds/ and timeout/ */
 void remeasured_note(struct store_txn *t, const struct cell *cell, const struct digest *program);
 void rebuilt_note(struct store_txn *t, const struct solver *s); /* in the one that puts the build */

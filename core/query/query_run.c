@@ -1,6 +1,6 @@
 /* Query run: one commit on one case. */
 #include "core/run/measure.h"
-#include "core/query/query_internal.h"
+#include "core/query/answers.h"
 
 struct run_query {
         struct query query;
@@ -129,32 +129,28 @@ static void duration_key(const struct run_query *q, char ret[128])
 struct fact_to_put {
         const struct run_query *query;
         const struct digest *program;
-        const struct fact *fact;
+        struct noted_fact noted;
         struct digest source;
         bool has_source;
         struct slice encoded;
-        char wrong[256];
 };
 
 static int fact_put_in(void *user, struct store_txn *t)
 {
         struct fact_to_put *p = user;
         const struct cell *cell = &p->query->cell;
-        const struct fact *f = p->fact;
-        uint8_t run[RUN_KEY_SIZE], key[FACT_KEY_SIZE];
+        const struct fact *f = p->noted.fact;
         char name[128];
-        int r;
+        int r = store_put(t, TABLE_FACTS, p->noted.key, p->encoded);
 
-        run_key_of(p->program, cell, run);
-        fact_key(run, &f->limits, key);
-        r = store_put(t, TABLE_FACTS, SLICE(key, sizeof(key)), p->encoded);
         if (r == 0 && p->has_source)
                 r = history_keep_source(cell->solver->history, t, cell->commit, cell->solver->recipe->sources, &p->source);
+        if (r == 0)
+                r = answers_note(t, &p->noted);
         if (r < 0)
                 return r;
         duration_key(p->query, name);
         meta_number_put(t, name, f->wall_ns);
-        wrong_note(t, &p->query->query.key, f, p->wrong);
         if (f->remeasured > 0)
                 remeasured_note(t, cell, p->program);
         return setting_note(t, cell);
@@ -162,16 +158,26 @@ static int fact_put_in(void *user, struct store_txn *t)
 
 static int fact_put(struct workspace *w, const struct run_query *q, const struct digest *program, const struct fact *f)
 {
-        struct fact_to_put p = {.query = q, .program = program, .fact = f};
+        uint8_t run[RUN_KEY_SIZE], key[FACT_KEY_SIZE];
+        struct fact_to_put p = {
+                .query = q, .program = program, .noted = {.cell = &q->cell, .key = SLICE(key, sizeof(key)), .fact = f}};
         cleanup_buffer struct buffer b = {0};
+        struct commit c;
         int r = fact_encode(f, &b);
 
+        if (r == 0)
+                r = history_commit(q->cell.solver->history, q->cell.commit, &c);
         if (r < 0)
                 return r;
+        p.noted.commit = c.oid;
+        run_key_of(program, &q->cell, run);
+        fact_key(run, &f->limits, key);
         p.encoded = SLICE(b.data, b.size);
         p.has_source = history_source(q->cell.solver->history, q->cell.commit, q->cell.solver->recipe->sources, &p.source) == 0;
-        wrong_describe(&q->cell, f, p.wrong); /* before the transaction: it reads the store */
-        return store_update(workspace_store(w), fact_put_in, &p);
+        r = store_update(workspace_store(w), fact_put_in, &p);
+        if (r == 0)
+                answers_log(w, &p.noted);
+        return r;
 }
 
 static bool run_query_estimate(const struct query *query, struct cost *ret)

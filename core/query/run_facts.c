@@ -1,5 +1,5 @@
 /* What is known of runs: their keys, and the facts that answer them. */
-#include "core/query/query_internal.h"
+#include "core/query/answers.h"
 
 #include "core/run/host.h"
 
@@ -56,6 +56,19 @@ void run_key_of(const struct digest *program, const struct cell *cell, uint8_t r
         memcpy(ret, program->bytes, DIGEST_SIZE);
         memcpy(ret + DIGEST_SIZE, cell->info->sha256.bytes, DIGEST_SIZE);
         memcpy(ret + 2 * DIGEST_SIZE, run.bytes, DIGEST_SIZE);
+}
+
+/* As it was when it began with the build's key, and the environment was only in that. */
+void run_key_before(const struct digest *build, const struct cell *cell, uint8_t ret[RUN_KEY_SIZE])
+{
+        static char *none[] = {NULL};
+        struct recipe recipe = *cell->solver->recipe;
+        struct solver solver = {.recipe = &recipe};
+        struct cell before = *cell;
+
+        recipe.environment = none;
+        before.solver = &solver;
+        run_key_of(build, &before, ret);
 }
 
 int run_key(struct workspace *w, const struct cell *cell, uint8_t ret[RUN_KEY_SIZE])
@@ -136,7 +149,10 @@ int run_find(struct workspace *w, const struct cell *cell, bool brief, struct fa
         if (r < 0)
                 return r;
         cell_limits(cell, &limits);
-        return fact_find(w, key, &limits, brief, ret);
+        r = fact_find(w, key, &limits, brief, ret);
+        if (r == 0 && answers_contradict(*ret, cell->info)) /* its status may have become known since */
+                (*ret)->wrong = true;
+        return r;
 }
 
 struct known {

@@ -1,4 +1,4 @@
-/* What is noted beside facts and builds, in TABLE_META: numbers, wrong answers, and what was measured anew. */
+/* What is noted beside facts and builds, in TABLE_META: numbers, and what was measured anew. */
 #include "cache/base/record.h"
 #include "core/query/names.h"
 #include "core/query/query_internal.h"
@@ -31,53 +31,6 @@ int meta_number_put(struct store_txn *t, const char *key, uint64_t n)
 
         key_u64(bytes, n);
         return store_put(t, TABLE_META, slice_string(key), SLICE(bytes, sizeof(bytes)));
-}
-
-/* Wrong answers matter more than any time: they are listed by themselves, until measured again and found right. */
-#define WRONG_PREFIX "wrong/"
-
-void wrong_describe(const struct cell *cell, const struct fact *f, char ret[256])
-{
-        struct commit c = {0};
-
-        history_commit(cell->solver->history, cell->commit, &c);
-        snprintf(ret, 256, "%s %.12s case %u: %s, expected %s", cell->solver->recipe->name, git_oid_tostr_s(&c.oid),
-                 cell->info->id, verdict_name(f->verdict), verdict_name(cell->info->status));
-}
-
-void wrong_note(struct store_txn *t, const struct digest *query, const struct fact *f, const char *line)
-{
-        char key[sizeof(WRONG_PREFIX) + DIGEST_HEX_SIZE], hex[DIGEST_HEX_SIZE];
-
-        digest_hex(query, hex);
-        snprintf(key, sizeof(key), WRONG_PREFIX "%s", hex);
-        if (f->wrong) {
-                store_put(t, TABLE_META, slice_string(key), SLICE(line, strlen(line) + 1));
-                log_warning("wrong answer: %s", line);
-        } else if (store_has(t, TABLE_META, slice_string(key)))
-                store_delete(t, TABLE_META, slice_string(key));
-}
-
-struct wrong_each {
-        int (*fn)(void *user, const char *line);
-        void *user;
-};
-
-static int wrong_look(void *user, struct slice, struct slice value)
-{
-        struct wrong_each *e = user;
-
-        return value.size > 0 && ((const char *)value.data)[value.size - 1] == '\0' ? e->fn(e->user, value.data) : 0;
-}
-
-int wrong_answers(struct workspace *w, int (*fn)(void *user, const char *line), void *user)
-{
-        cleanup_txn struct store_txn *t = NULL;
-        int r = store_read(workspace_store(w), &t);
-
-        return r < 0 ? r
-                     : store_each(t, TABLE_META, slice_string(WRONG_PREFIX), SLICE("", 0), true, wrong_look,
-                                  &(struct wrong_each){.fn = fn, .user = user});
 }
 
 #define REMEASURED_KEY "remeasured"

@@ -8,6 +8,7 @@
 #include "cache/base/lock.h"
 #include "core/query/config_text.h"
 #include "core/query/names.h"
+#include "core/query/takeover.h"
 
 static const struct history_tables history_tables = {
         .commits = TABLE_COMMITS, .oids = TABLE_OIDS, .refs = TABLE_REFS, .sources = TABLE_SOURCES};
@@ -788,6 +789,8 @@ int workspace_open(const char *dir, int store_flags, struct workspace **ret)
                 r = workspace_refresh(w);
                 pthread_mutex_unlock(&w->lock);
         }
+        if (r == 0)
+                r = runs_take_over(w);
         if (r < 0) {
                 cleanup_free char *reason = strdup(error_message(r));
 

@@ -1,0 +1,278 @@
+/* A store as it was before results stood under their program's digest: its rows are put by hand. */
+#include "tests/support/git_shell.h"
+
+#include <fcntl.h>
+
+#include "core/query/answers.h"
+#include "core/run/host.h"
+
+#define KEYED "runs/keyed-by"
+
+static struct workspace *w;
+static struct solver *solver;
+
+static void world(const char *more)
+{
+        cleanup_free char *text = NULL;
+        struct recipe **list;
+        size_t n;
+
+        shell("git init -q -b main repo; cd repo; echo 1 >a; commit one; echo 2 >a; commit two; echo 3 >a; commit three");
+        assert_ok(workspace_create("store"));
+        assert_ok(workspace_open("store", 0, &w));
+        ck_assert_int_gt(asprintf(&text, "[solver]\nbuild = true\noutput = out/prog\nrun = {bin} {case}\n%s", more), 0);
+        assert_ok(recipe_parse(text, "test", "toy", &list, &n));
+        assert_ok(workspace_add_solver(w, list, n, "repo", NULL));
+        recipe_list_free(list, n);
+        assert_ok(workspace_solver(w, "toy", &solver));
+}
+
+static void reopen(void)
+{
+        solver = solver_unref(solver);
+        workspace_close(w);
+        assert_ok(workspace_open("store", 0, &w));
+        assert_ok(workspace_solver(w, "toy", &solver));
+}
+
+static uint32_t commit_of(const char *revision)
+{
+        char command[256], sha[256];
+        uint32_t number;
+        git_oid oid;
+
+        snprintf(command, sizeof(command), "cd repo; git rev-parse %s", revision);
+        ask(command, sha);
+        ck_assert_int_eq(git_oid_fromstr(&oid, sha), 0);
+        assert_ok(history_number(solver->history, &oid, &number));
+        return number;
+}
+
+static struct case_info *add_case(const char *text)
+{
+        static unsigned n;
+        struct case_info *info;
+        char name[32];
+        uint32_t id;
+        bool fresh;
+        int fd;
+
+        snprintf(name, sizeof(name), "case%u.smt2", n++);
+        assert_ok(write_file_atomic(name, text, strlen(text), 0600));
+        fd = open(name, O_RDONLY | O_CLOEXEC);
+        assert_ok(cases_add(workspace_cases(w), name, fd, &id, &fresh));
+        close(fd);
+        assert_ok(cases_get(workspace_cases(w), id, &info));
+        return info;
+}
+
+/* A build of version 1, which has no list of programs. */
+static void put_build(uint32_t commit, const char *program, int64_t started)
+{
+        struct build_output output = {.name = (char *)"prog", .size = 1, .executable = true};
+        struct build_record record = {
+                .refs = 1, .ok = program != NULL, .clean = true, .started = started, .outputs = &output, .n_outputs = 1};
+        cleanup_buffer struct buffer b = {0}, old = {0};
+        const size_t tail = 8 + 8 + 8; /* no programs, no difference, no log */
+        struct digest key;
+
+        if (program)
+                digest_of(program, strlen(program), &output.id);
+        else
+                record.reason = (char *)"no luck", record.n_outputs = 0;
+        assert_ok(build_key(solver->history, commit, solver->recipe, &key));
+        assert_ok(build_record_encode(&record, &b));
+        buffer_add(&old, b.data, b.size - tail);
+        buffer_add(&old, b.data + b.size - 8, 8);
+        old.data[0] = 1;
+        assert_ok(store_set(workspace_store(w), TABLE_BUILDS, SLICE(key.bytes, DIGEST_SIZE), SLICE(old.data, old.size)));
+}
+
+/* A fact of version 1 under the build's key, as it was written then: no stack, neither in it nor in its key. */
+static void put_fact(const struct cell *cell, enum verdict v, uint64_t wall_ns, int64_t measured)
+{
+        struct fact f = {.refs = 1, .verdict = v, .wall_ns = wall_ns, .cpu_ns = wall_ns, .memory = 1 << 20, .measured = measured};
+        cleanup_buffer struct buffer b = {0}, old = {0};
+        cleanup_free char *json = NULL;
+        uint8_t key[FACT_KEY_SIZE];
+        const size_t stack = 8 + 8 * 8;
+        struct commit c;
+        struct digest build;
+
+        cell_limits(cell, &f.limits);
+        assert_ok(history_commit(solver->history, cell->commit, &c));
+        ck_assert_int_gt(asprintf(&json, "{\"solver\": \"toy\", \"commit\": \"%s\", \"case\": {\"id\": %u}, \"seed\": null}",
+                                  git_oid_tostr_s(&c.oid), cell->info->id),
+                         0);
+        f.results = (struct blob){.data = v == VERDICT_SAT     ? "sat\n"
+                                          : v == VERDICT_UNSAT ? "unsat\n"
+                                                               : "crash\n",
+                                  .size = v == VERDICT_SAT ? 4 : 6};
+        f.json = (struct blob){.data = json, .size = strlen(json)};
+        assert_ok(fact_encode(&f, &b));
+        buffer_add(&old, b.data, stack);
+        buffer_add(&old, b.data + stack + 8, b.size - stack - 8);
+        old.data[0] = 1;
+        assert_ok(build_key(solver->history, cell->commit, solver->recipe, &build));
+        run_key_before(&build, cell, key);
+        fact_key(key, &f.limits, key);
+        assert_ok(store_set(workspace_store(w), TABLE_FACTS, SLICE(key, sizeof(key) - 8), SLICE(old.data, old.size)));
+}
+
+static void as_before(void)
+{
+        assert_ok(store_set(workspace_store(w), TABLE_META, slice_string(KEYED), SLICE("\0\0\0\0\0\0\0\0", 8)));
+}
+
+static uint64_t time_of(uint32_t commit, struct case_info *info)
+{
+        cleanup(fact_unrefp) struct fact *f = NULL;
+        int r = run_find(w, &(struct cell){.solver = solver, .commit = commit, .info = info}, false, &f);
+
+        ck_assert(r == 0 || r == -ENOENT);
+        return r == 0 ? f->wall_ns : 0;
+}
+
+static uint64_t facts(void)
+{
+        struct store_stats s;
+
+        assert_ok(store_stats(workspace_store(w), &s));
+        return s.tables[TABLE_FACTS].entries;
+}
+
+static int count_lines(void *user, enum alarm a, const char *line)
+{
+        unsigned *n = user;
+
+        (void)line;
+        n[a]++;
+        return 0;
+}
+
+static void end(void)
+{
+        solver = solver_unref(solver);
+        w = workspace_close(w);
+}
+
+START_TEST(test_taken_over)
+{
+        uint32_t one, two, three;
+        struct case_info *a, *b;
+        unsigned alarms[2] = {0};
+
+        world("");
+        one = commit_of("main~2"), two = commit_of("main~1"), three = commit_of("main");
+        a = add_case("(set-info :status unsat)\n(check-sat)\n");
+        b = add_case("(check-sat)\n");
+        put_build(one, "bytes", 1000);
+        put_build(two, "bytes", 1000); /* the same program as of `one` */
+        put_build(three, "others", 5000);
+        put_fact(&(struct cell){.solver = solver, .commit = one, .info = a}, VERDICT_UNSAT, 111, 2000);
+        put_fact(&(struct cell){.solver = solver, .commit = two, .info = a}, VERDICT_UNSAT, 222, 1500);
+        put_fact(&(struct cell){.solver = solver, .commit = two, .info = b}, VERDICT_SAT, 333, 2000);
+        put_fact(&(struct cell){.solver = solver, .commit = three, .info = a}, VERDICT_SAT, 444, 6000); /* wrong */
+        put_fact(&(struct cell){.solver = solver, .commit = three, .info = b}, VERDICT_UNSAT, 555,
+                 4000); /* with an older build */
+        assert_ok(store_set(workspace_store(w), TABLE_META, slice_string("wrong/0123"),
+                            SLICE("toy 1 case 1: sat, expected unsat", 34)));
+        as_before();
+        for (int i = 0; i < 3; i++) { /* once; nothing more; and gone on with when it was killed before its end */
+                reopen();
+                ck_assert_uint_eq(time_of(one, a), 222); /* what was measured first */
+                ck_assert_uint_eq(time_of(two, a), 222);
+                ck_assert_uint_eq(time_of(one, b), 333);
+                ck_assert_uint_eq(time_of(three, a), 444);
+                ck_assert_uint_eq(time_of(three, b), 0); /* nobody knows with which program */
+                ck_assert_uint_eq(facts(), 3);
+                memset(alarms, 0, sizeof(alarms));
+                assert_ok(wrong_answers(w, count_lines, alarms));
+                ck_assert_uint_eq(alarms[ALARM_WRONG], 1);
+                ck_assert_uint_eq(alarms[ALARM_CONTRADICTION], 0);
+                if (i == 1)
+                        as_before();
+        }
+        assert_ok(cases_remove(workspace_cases(w), a->id)); /* and then nothing is told of it */
+        memset(alarms, 0, sizeof(alarms));
+        assert_ok(wrong_answers(w, count_lines, alarms));
+        ck_assert_uint_eq(alarms[ALARM_WRONG], 0);
+        case_info_unref(a);
+        case_info_unref(b);
+        end();
+}
+END_TEST
+
+/* A crash may have been the stack of whoever mounted it: it is not believed; and a failed build has no program. */
+START_TEST(test_what_is_measured_anew)
+{
+        struct case_info *a;
+        uint32_t one, two;
+        struct digest none;
+
+        world("");
+        one = commit_of("main"), two = commit_of("main~1");
+        a = add_case("(check-sat)\n");
+        put_build(one, "bytes", 1000);
+        put_build(two, NULL, 1000);
+        put_fact(&(struct cell){.solver = solver, .commit = one, .info = a}, VERDICT_CRASH, 111, 2000);
+        as_before();
+        reopen();
+        ck_assert_uint_eq(time_of(one, a), 0);
+        ck_assert_uint_eq(facts(), 1);
+        assert_ok(build_key(solver->history, two, solver->recipe, &none));
+        assert_error(build_program_find(w, &none, &none), ENOENT);
+        case_info_unref(a);
+        end();
+}
+END_TEST
+
+/* The environment was in the build's key alone. */
+START_TEST(test_environment)
+{
+        struct case_info *a;
+        uint32_t one;
+
+        world("environment = HEAP=small\n");
+        one = commit_of("main");
+        a = add_case("(check-sat)\n");
+        put_build(one, "bytes", 1000);
+        put_fact(&(struct cell){.solver = solver, .commit = one, .info = a}, VERDICT_SAT, 111, 2000);
+        as_before();
+        reopen();
+        ck_assert_uint_eq(time_of(one, a), 111);
+        case_info_unref(a);
+        end();
+}
+END_TEST
+
+START_TEST(test_more_than_a_chunk)
+{
+        enum {
+                MANY = 1200
+        };
+        static struct case_info *infos[MANY];
+        uint32_t one;
+
+        world("");
+        one = commit_of("main");
+        put_build(one, "bytes", 1000);
+        for (unsigned i = 0; i < MANY; i++) {
+                char text[64];
+
+                snprintf(text, sizeof(text), "(check-sat) ; %u\n", i);
+                infos[i] = add_case(text);
+                put_fact(&(struct cell){.solver = solver, .commit = one, .info = infos[i]}, VERDICT_SAT, i + 1, 2000);
+        }
+        as_before();
+        reopen();
+        for (unsigned i = 0; i < MANY; i++) {
+                ck_assert_uint_eq(time_of(one, infos[i]), i + 1);
+                case_info_unref(infos[i]);
+        }
+        ck_assert_uint_eq(facts(), MANY);
+        end();
+}
+END_TEST
+
+SUITE("takeover", test_taken_over, test_what_is_measured_anew, test_environment, test_more_than_a_chunk)

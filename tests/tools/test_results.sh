@@ -1,0 +1,80 @@
+#!/bin/bash
+# What a result is: its program's, whatever commit that is of; and the solver's, whatever shell it was asked from.
+# shellcheck disable=SC2016
+. "$(dirname "$0")/command.sh"
+make_toy
+sed -i 's/samples = 1/samples = 1\n\tstack = 2m/' recipes/toy.recipe
+printf 'v1\n' >toy/NEWS && toy_commit 4 "the program of v3" && git -C toy tag v4
+# With the program of its first commit, and others sources.
+git -C toy checkout -q v1 -- toy.sh && toy_commit 5 "the program of v1" && git -C toy tag v5
+first=$(git -C toy rev-parse v1) third=$(git -C toy rev-parse v3) fifth=$(git -C toy rev-parse v5)
+
+printf '; answer: sat\n(set-info :status sat)\n(check-sat)\n' >a.smt2
+printf '; answer: unsat\n(set-info :status unsat)\n(check-sat)\n' >b.smt2
+printf '; answer: unsat\n(check-sat)\n' >c.smt2
+run 0 init -q && run 0 case add -q a.smt2 b.smt2 c.smt2 && run 0 solver add toy toy --recipe recipes/toy.recipe
+json() { python3 -c "import json, sys; o = json.loads(open('out').readline()); print($1)"; }
+
+# -- a result is its program's --
+
+test_that "commits whose programs are the same share their runs" '
+	run 0 run toy v1 a.smt2 --print run.json && cp out one && run 0 run toy v5 a.smt2 --print run.json && cmp one out'
+test_that "which says the commit that it was measured with, and the program" '
+	run 0 run toy v5 a.smt2 --json && [ "$(json "o[\"run\"][\"commit\"] + \" \" + str(len(o[\"run\"][\"build\"][\"program\"]))")" = "$first 64" ]'
+test_that "a commit that is not built has no result yet: asking for it builds it" '
+	run 1 run toy v3 b.smt2 && cp out one && cut -f 1-5,7,8 one >two && run 1 run toy v4 b.smt2 && cut -f 1-5,7,8 out | cmp - two'
+test_that "another program has its own" 'run 0 run toy v3 a.smt2 --json && [ "$(json "o[\"run\"][\"commit\"]")" = "$third" ]'
+test_that "measuring again moves it for all of them" '
+	run 0 run toy v5 a.smt2 --again --print run.json && cp out two && ! cmp -s one two && run 0 run toy v1 a.smt2 --print run.json && cmp two out'
+test_that "a result outlives its program" '
+	run 0 run toy v1 a.smt2 && cp out one && run 0 gc --keep 0 && run 0 run toy v1 a.smt2 && cmp one out && run 0 build toy v1 && run 0 run toy v1 a.smt2 && cmp one out'
+
+# -- answers --
+
+test_that "a wrong answer is told in one wording, by run and by status" '
+	run 1 -q run toy v3 b.smt2 && [ "$(wc -l <err)" = 1 ] && has err "^solverfs: WRONG ANSWER: toy ${third:0:12} says sat on case 2 \(b.smt2\), whose status is unsat$" && cp err one &&
+	run 0 -q status && [ "$(head -1 err)" = "$(cat one)" ]'
+test_that "the same at a commit that shares the program is another line of run, and none more of status" '
+	run 1 -q run toy v4 b.smt2 && [ "$(grep -c "WRONG ANSWER" err)" = 1 ] && run 0 status && [ "$(grep -c "WRONG ANSWER" err)" = 1 ]'
+test_that "it is no longer told when its case was removed" '
+	run 0 case remove b.smt2 && run 0 status && ! has err "WRONG ANSWER" && run 0 case add b.smt2 && run 0 status && has err "WRONG ANSWER"'
+test_that "two programs that contradict each other where nobody knows the answer are as loud" '
+	run 0 run toy v1 c.smt2 && [ "$(field 7)" = - ] && run 1 run toy v3 c.smt2 && [ "$(field 2,7)" = "sat	DISPUTED" ] &&
+	has err "^solverfs: CONTRADICTION: case 3 \(c.smt2\): toy (${first:0:12}|${third:0:12}|${fifth:0:12}) says (sat|unsat), toy [0-9a-f]* says (sat|unsat): one of them is wrong$"'
+test_that "also for the one that was there first, and in status" '
+	run 1 run toy v1 c.smt2 && [ "$(field 7)" = DISPUTED ] && has err CONTRADICTION && run 0 status && [ "$(grep -c CONTRADICTION err)" = 1 ] &&
+	run 0 status --json && [ "$(json "len(o[\"contradictions\"]), len(o[\"wrong\"])")" = "1 1" ]'
+test_that "a case that was removed has none" 'run 0 case remove c.smt2 && run 0 status && ! has err CONTRADICTION && run 0 case add c.smt2'
+
+# -- what the shell happens to have --
+
+printf '; answer: sat\n(check-sat) ; shell\n' >d.smt2
+run 0 case add d.smt2
+# measure NAME PREFIX...: run.json without what differs between two runs, when asked from such a shell; or the sentence that refuses it.
+measure() {
+	local to=$1
+	shift
+	"$@" "$solverfs" run toy v1 d.smt2 --again --print run.json >out 2>err </dev/null && python3 -c '
+import json
+o = json.load(open("out"))
+print(o["verdict"], json.dumps([o["surroundings"], o["limits"]], sort_keys=True))' >"$to"
+}
+limited() { (ulimit "$1" "$2" && shift 2 && "$@"); }
+measure plain env
+test_that "run.json has the limits, the class, the niceness, the environment" '
+	has plain "\"stack\": 2097152" && has plain "\"nice\": 0" && has plain "\"class\": \"other\"" && has plain "LANG=C.UTF-8" && has plain "\"umask\": \"022\""'
+test_that "a soft limit of the shell is none of the run" '
+	measure one limited -Ss 512 && cmp plain one && measure one limited -Sd 100000 && cmp plain one && measure one limited -Sn 300 && cmp plain one'
+test_that "a hard limit either does not count, or is refused with a sentence" '
+	for l in "-s 1024" "-d 500000" "-n 600"; do
+		if measure one limited $l; then cmp plain one || exit 1; else has err "ulimit -H" || exit 1; fi
+	done'
+test_that "nor is one on the address space, as far as solverfs itself can do with it" '
+	SOLVERFS_MAP_SIZE=64m; export SOLVERFS_MAP_SIZE; if measure one limited -v 900000; then cmp plain one; else has err "ulimit -H|memory|No space|cannot"; fi'
+test_that "niceness, scheduling class and personality are none of the run, or it is refused" '
+	for before in "nice -n 15" "chrt -i 0" "setarch -R"; do
+		if measure one $before; then cmp plain one || exit 1; else has err "nice|chrt" || exit 1; fi
+	done'
+test_that "nothing of this was kept as a crash or memout" 'run 0 run toy v1 d.smt2 && [ "$(field 2)" = sat ]'
+
+echo "1..$n"
