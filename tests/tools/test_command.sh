@@ -137,7 +137,7 @@ test_that "all passes over what the solver does not take, and says so" 'run 0 ru
 test_that "a case of the wrong format alone is an error" 'run 3 run toy v1 4 && has err DIMACS && ! has err "passed over" && empty out'
 test_that "several revisions: all cases of the first, then of the next, and the subjects" '
 	run 0 run toy v1 v3 1 5 && [ "$(field 1,6,9 | tr "\t\n" "  ")" = "1 ${first:0:12} first 5 ${first:0:12} first 1 ${last:0:12} always sat 5 ${last:0:12} always sat " ]'
-test_that "a range and a pattern of tags, on all" 'run 1 run toy v1..v3 1 && [ "$(field 2,9 | tr "\t\n" "  ")" = "unbuildable broken sat always sat " ] && run 0 run toy "v*" 1 && [ "$(field 9 | tr "\n" " ")" = "first always sat " ]'
+test_that "a range and a pattern of tags, on all" 'run 1 run toy v1..v3 1 && [ "$(field 2,9 | tr "\t\n" "  ")" = "unbuildable broken sat always sat " ] && run 1 run toy v1..v3 all && [ "$(grep -c unbuildable out)" = "$(grep -c "always sat" out)" ] && [ "$(grep -c unbuildable out)" -ge 4 ] && run 0 run toy "v*" 1 && [ "$(field 9 | tr "\n" " ")" = "first always sat " ]'
 test_that "one revision has no subjects" 'run 0 run toy v1 1 && [ -z "$(field 9)" ]'
 test_that "a word that is neither is refused" 'run 3 run toy v1 nosuch 1 && has err ".nosuch. is no revision of toy, and no case" && empty out && run 3 run toy v1 n.smt2 1 && has err "case add n.smt2"'
 test_that "a column of effort where the recipe has a pattern" '
@@ -155,6 +155,13 @@ printf '; sleep: 30\n; answer: sat\n(check-sat)\n' >slow.smt2
 run 0 case add slow.smt2
 slow=$(field 1)
 test_that "a timeout is an answer; its time is the limit" 'run 0 run toy v1 $slow --timeout 300ms && [ "$(field 2,3)" = "timeout	0.300000" ]'
+printf '; sleep: 30\n; answer: sat\n(check-sat) ; another\n' >slower.smt2
+run 0 case add slower.smt2
+slower=$(field 1)
+terminal() { timeout 60 script -qec "$*" /dev/null </dev/null | tr '\r' '\n' >out; }
+test_that "no estimate where nothing was measured" 'terminal "$solverfs" run toy v1 $slower --timeout 1500ms && has out "run toy .*case $slower" && has out "1.500000" && ! has out left'
+test_that "then one that is no longer than it takes, and never 0s" '
+	terminal "$solverfs" run toy v1 $slower --timeout 1500ms --again && has out "(s|most [123]s) left" && ! has out "[^1-9]0s left|[04-9]s left|[0-9]m "'
 test_that "run --json has everything of the run" 'run 0 run toy v1 1 --json && [ "$(python3 -c "import json; o = json.load(open(\"out\")); print(o[\"case\"], o[\"result\"], o[\"wrong\"], o[\"commit\"], \"run\" in o)")" = "1 sat False $first True" ]'
 test_that "--again measures anew" 'sleep 1; run 0 run toy v1 1 --json && cp out old && run 0 run toy v1 1 --again --json && [ "$(python3 -c "import json; print(json.load(open(\"old\"))[\"measured\"] < json.load(open(\"out\"))[\"measured\"])")" = True ]'
 test_that "build --output writes through a pipe and a link, and leaves nothing beside" '
