@@ -45,6 +45,8 @@ int cmd_mount(int argc, char **argv);
 int cmd_unmount(int argc, char **argv);
 int cmd_build(int argc, char **argv);
 int cmd_run(int argc, char **argv);
+int cmd_fuzz(int argc, char **argv);
+int cmd_findings(int argc, char **argv);
 int cmd_status(int argc, char **argv);
 int cmd_portfolio_replay(int argc, char **argv);
 int cmd_fsck(int argc, char **argv);

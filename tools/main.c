@@ -30,6 +30,8 @@ static const struct command commands[] = {
         {"unmount", "DIR", "unmount it and wait until it is gone", cmd_unmount},
         {"build", "SOLVER REV...", "build commits", cmd_build},
         {"run", "SOLVER REV... CASE...", "measure commits on cases", cmd_run},
+        {"fuzz", "SOLVER", "look for performance regressions between versions", cmd_fuzz},
+        {"findings", "SOLVER", "list what campaigns found", cmd_findings},
         {"status", "", "show what runs and what waits", cmd_status},
         {"portfolio replay", "TABLE...", "measure a portfolio on recorded runs", cmd_portfolio_replay},
         {"fsck", "", "check the whole store and repair it", cmd_fsck},

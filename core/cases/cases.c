@@ -210,7 +210,7 @@ static int come_back(struct cases *c, struct store_txn *t, const struct case_inf
 static int enter_new(struct cases *c, struct store_txn *t, struct head *h, struct case_info *i)
 {
         uint8_t id[4];
-        int r = case_name_is_free(t, c->tables.names, i->name);
+        int r = i->removed ? 0 : case_name_is_free(t, c->tables.names, i->name);
 
         if (r < 0)
                 return r;
@@ -221,7 +221,7 @@ static int enter_new(struct cases *c, struct store_txn *t, struct head *h, struc
         r = record_put(c, t, i);
         if (r == 0)
                 r = store_put(t, c->tables.digests, SLICE(i->sha256.bytes, DIGEST_SIZE), SLICE(id, sizeof(id)));
-        return r < 0 ? r : case_name_take(t, c->tables.names, i->name, i->id);
+        return r < 0 || i->removed ? r : case_name_take(t, c->tables.names, i->name, i->id);
 }
 
 /* What became of bytes that were to be a case. */
@@ -243,7 +243,11 @@ static int enter(struct cases *c, struct store_txn *t, struct case_info *i, uint
                 r = find_digest(c, t, &i->sha256, &old);
         if (r < 0 && r != -ENOENT)
                 return r;
-        *ret = r == -ENOENT ? ENTERED_NEW : old->removed ? ENTERED_BACK : ENTERED_KNOWN;
+        *ret = r == -ENOENT ? ENTERED_NEW : old->removed && !i->removed ? ENTERED_BACK : ENTERED_KNOWN;
+        if (*ret == ENTERED_KNOWN && i->removed) {
+                *ret_id = old->id;
+                return 0;
+        }
         if (*ret == ENTERED_NEW) {
                 r = enter_new(c, t, &h, i);
         } else if (*ret == ENTERED_BACK) {
@@ -315,7 +319,8 @@ static int check_size(const char *name, uint64_t size)
                                               (unsigned long long)size, (unsigned long long)CASE_SIZE_MAX);
 }
 
-static int commit_staged(struct cases *c, const char *name, int fd, const char *staged, uint32_t *ret_id, enum entered *ret)
+static int commit_staged(struct cases *c, const char *name, bool unlisted, int fd, const char *staged, uint32_t *ret_id,
+                         enum entered *ret)
 {
         cleanup(case_info_unrefp) struct case_info *i = NULL;
         struct digest d;
@@ -339,6 +344,7 @@ static int commit_staged(struct cases *c, const char *name, int fd, const char *
         if (r < 0)
                 return r;
         i->sha256 = d;
+        i->removed = unlisted;
         if (fchmod(fd, 0444) < 0 || fsync(fd) < 0)
                 return errorf(-errno, "cannot save the case %s: %s", name, strerror(errno));
         return commit_info(c, i, staged, ret_id, ret);
@@ -347,7 +353,7 @@ static int commit_staged(struct cases *c, const char *name, int fd, const char *
 int cases_commit(struct cases *c, const char *name, int fd, const char *staged, uint32_t *ret_id, bool *ret_shown)
 {
         enum entered entered;
-        int r = commit_staged(c, name, fd, staged, ret_id, &entered);
+        int r = commit_staged(c, name, false, fd, staged, ret_id, &entered);
 
         if (r == 0)
                 *ret_shown = entered != ENTERED_KNOWN;
@@ -394,11 +400,32 @@ int cases_add(struct cases *c, const char *name, int fd, uint32_t *ret_id, bool 
         if (r < 0)
                 errorf(r, "cannot copy the case %s: %s", name, strerror(-r));
         else
-                r = commit_staged(c, name, staged_fd, staged, ret_id, &entered);
+                r = commit_staged(c, name, false, staged_fd, staged, ret_id, &entered);
         if (r < 0)
                 unlink(staged);
         else
                 *ret_new = entered == ENTERED_NEW;
+        return r;
+}
+
+int cases_add_unlisted(struct cases *c, const char *name, struct slice bytes, uint32_t *ret_id)
+{
+        cleanup_close int fd = -1;
+        char staged[PATH_SIZE];
+        enum entered entered;
+        int r = case_name_check(name);
+
+        if (r == 0)
+                r = cases_stage(c, &fd, staged);
+        if (r < 0)
+                return r;
+        r = write_all(fd, bytes.data, bytes.size);
+        if (r < 0)
+                errorf(r, "cannot write the case %s: %s", name, strerror(-r));
+        else
+                r = commit_staged(c, name, true, fd, staged, ret_id, &entered);
+        if (r < 0 || entered != ENTERED_NEW)
+                unlink(staged);
         return r;
 }
 

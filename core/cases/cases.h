@@ -48,6 +48,9 @@ int cases_stage(struct cases *c, int *ret_fd,
                 char ret_path[PATH_SIZE]); /* the caller unlinks the path unless cases_commit() was 0 */
 /* *ret_shown: it is listed since now, being new or a removed one that came back. */
 int cases_commit(struct cases *c, const char *name, int fd, const char *staged, uint32_t *ret_id, bool *ret_shown);
+/* Adds a case that no listing shows, as one that was removed: the input of a finding. It can be measured by its id, and takes no name. Bytes that
+ * are a case already stay as they are. */
+int cases_add_unlisted(struct cases *c, const char *name, struct slice bytes, uint32_t *ret_id);
 int cases_remove(struct cases *c, uint32_t id);
 /* Gives a case another name, which may tell another format. Of who just wrote it under a name for the meantime. */
 int cases_rename(struct cases *c, uint32_t id, const char *name);

@@ -15,4 +15,6 @@ const struct store_table workspace_tables[N_TABLES] = {
         [TABLE_FACTS] = {"facts", true},
         [TABLE_PROGRAMS] = {"programs", false},
         [TABLE_SETS] = {"sets", true},
+        [TABLE_FINDINGS] = {"findings", true},
+        [TABLE_CAMPAIGNS] = {"campaigns", true},
 };

@@ -18,6 +18,8 @@ enum table {
         TABLE_FACTS,          /* query.h: run key + limits → fact */
         TABLE_PROGRAMS,       /* not journaled */
         TABLE_SETS,
+        TABLE_FINDINGS, /* core/study/finding.h */
+        TABLE_CAMPAIGNS, /* core/study/campaign.h */
         N_TABLES
 };
 extern const struct store_table workspace_tables[N_TABLES];

@@ -1,0 +1,654 @@
+/* The life of a campaign: its versions, its journal, its workers, its time. */
+#include "core/study/campaign_internal.h"
+
+#include <inttypes.h>
+#include <poll.h>
+#include <sys/stat.h>
+
+#include "cache/base/fault.h"
+#include "core/run/host.h"
+
+#define TELL_NS   NSEC_PER_SEC
+#define RECORD_NS (10 * NSEC_PER_SEC)
+
+double campaign_now(struct campaign *c)
+{
+        return c->worked_before + (double)(now_ns() - c->began_ns) / 1e9;
+}
+
+void campaign_say(struct campaign *c, const char *format, ...)
+{
+        char line[PATH_SIZE + 600], stamp[32];
+        time_t now = time(NULL);
+        struct tm tm;
+        va_list ap;
+
+        va_start(ap, format);
+        vsnprintf(line, sizeof(line), format, ap);
+        va_end(ap);
+        strftime(stamp, sizeof(stamp), "%F %T", localtime_r(&now, &tm));
+        if (c->log) {
+                fprintf(c->log, "%s %s\n", stamp, line);
+                fflush(c->log);
+        }
+        if (c->watch && c->watch->line)
+                c->watch->line(c->watch->user, line);
+}
+
+static void say_line(void *user, const char *line)
+{
+        campaign_say(user, "%s", line);
+}
+
+int campaign_note(struct campaign *c, const struct campaign_record *r)
+{
+        struct campaign_record record = *r;
+
+        record.now = campaign_now(c);
+        return campaign_journal_add(c->journal, &record);
+}
+
+/* -- versions -- */
+
+static int add_version(struct campaign *c, const char *text)
+{
+        int r;
+
+        if (list_grow(c->versions, c->n_versions) < 0)
+                return -ENOMEM;
+        r = version_parse(c->workspace, c->solver, text, &c->versions[c->n_versions]);
+        if (r < 0) {
+                cleanup_free char *why = strdup(error_message(r));
+
+                return r == -ENOMEM || !why ? -ENOMEM : errorf(-EINVAL, "%s", why);
+        }
+        c->n_versions++;
+        return 0;
+}
+
+/* Whether `b` can be reached from `a` by parents: `a` is the newer one. */
+static bool is_ancestor(struct history *h, uint32_t a, uint32_t b)
+{
+        cleanup_free uint32_t *line = NULL;
+        size_t n;
+
+        if (history_line(h, a, &line, &n) < 0)
+                return false;
+        for (size_t i = 0; i < n; i++)
+                if (line[i] == b)
+                        return true;
+        return false;
+}
+
+static int check_versions(const struct campaign *c)
+{
+        const struct version *target = c->versions[c->n_compared - 1];
+
+        for (size_t i = 0; i + 1 < c->n_compared; i++) {
+                const struct version *v = c->versions[i];
+
+                for (size_t k = i + 1; k < c->n_compared; k++)
+                        if (version_is_same(v, c->versions[k]))
+                                return errorf(-EINVAL, "%s and %s are the same version (%.12s): there is nothing to compare",
+                                              v->name, c->versions[k]->name, v->text);
+                if (v->kind == VERSION_COMMIT && target->kind == VERSION_COMMIT && v->commit != target->commit &&
+                    !v->has_arguments && !target->has_arguments && is_ancestor(c->solver->history, v->commit, target->commit))
+                        return errorf(-EINVAL,
+                                      "the reference %s comes after the target %s: a regression is looked for in the newer one; "
+                                      "swap them",
+                                      v->name, target->name);
+        }
+        return 0;
+}
+
+static int prepare_versions(struct campaign *c)
+{
+        const struct campaign_settings *s = c->settings;
+        int r = 0;
+
+        for (char *const *p = s->references; r == 0 && p && *p; p++)
+                r = add_version(c, *p);
+        if (r == 0)
+                r = add_version(c, s->target);
+        c->n_compared = c->n_versions;
+        for (char *const *p = s->oracles; r == 0 && p && *p; p++)
+                r = add_version(c, *p);
+        if (r == 0)
+                r = check_versions(c);
+        c->programs = calloc(c->n_versions + 1, sizeof(*c->programs));
+        if (r == 0 && !c->programs)
+                r = -ENOMEM;
+        for (size_t i = 0; r == 0 && i < c->n_versions; i++) {
+                r = version_build(c->engine, c->workspace, c->versions[i], PRIORITY_BATCH, c->cancel_fd);
+                if (r == 0)
+                        r = version_hold(c->workspace, c->versions[i], &c->programs[i]);
+        }
+        return r;
+}
+
+/* -- the journal told again -- */
+
+/* An input that a session which was cut off had under way. */
+static struct strategy_input *find_left(struct campaign *c, uint64_t id)
+{
+        for (size_t i = 0; i < c->n_left; i++)
+                if (c->left[i].id == id)
+                        return &c->left[i];
+        return NULL;
+}
+
+static void drop_left(struct campaign *c, uint64_t id)
+{
+        struct strategy_input *i = find_left(c, id);
+
+        if (i)
+                *i = c->left[--c->n_left];
+}
+
+static int replay_next(struct campaign *c, const struct campaign_record *r)
+{
+        struct strategy_input input;
+        int k = strategy_next(c->strategy, r->now, &input);
+
+        if (r->id == 0)
+                return k == -EAGAIN ? 0 : errorf(-EIO, "the campaign's journal does not fit its settings");
+        if (k < 0)
+                return k;
+        if (input.id != r->id)
+                return errorf(-EIO, "the campaign's journal does not fit its settings");
+        if (list_grow(c->left, c->n_left) < 0)
+                return -ENOMEM;
+        c->left[c->n_left++] = input;
+        return 0;
+}
+
+static int replay(void *user, const struct campaign_record *r)
+{
+        struct campaign *c = user;
+        double score;
+
+        c->worked_before = r->now;
+        switch (r->event) {
+        case EVENT_NEXT:
+                return replay_next(c, r);
+        case EVENT_RAN:
+                strategy_ran(c->strategy, r->id, r->version, &(struct outcome){.seconds = r->seconds, .verdict = r->verdict});
+                c->status.runs++;
+                c->status.solving += r->seconds;
+                return 0;
+        case EVENT_FINISH:
+                /* The confirmation, if it is a candidate, is the next record; when that is lost it was none. */
+                if (strategy_finish(c->strategy, r->id, r->now, &score))
+                        c->status.candidates++;
+                c->status.inputs++;
+                drop_left(c, r->id);
+                return 0;
+        case EVENT_CONFIRMED:
+                strategy_confirmed(c->strategy, r->id, r->is_find, r->cause);
+                c->status.finds += r->is_find;
+                c->status.rejected += !r->is_find;
+                return 0;
+        case EVENT_SESSION:
+                return 0;
+        }
+        return errorf(-EIO, "the campaign's journal has a record that nobody knows");
+}
+
+/* -- files beside the journal -- */
+
+static void add_to_file(struct campaign *c, const char *name, const char *head, const char *line)
+{
+        char path[PATH_SIZE];
+        FILE *f;
+
+        if (path_join(path, c->folder, name) < 0)
+                return;
+        f = fopen(path, "ae");
+        if (!f)
+                return;
+        if (ftello(f) == 0)
+                fputs(head, f);
+        fputs(line, f);
+        fclose(f);
+}
+
+static void write_progress(struct campaign *c, const struct campaign_status *s)
+{
+        char line[256];
+
+        snprintf(line, sizeof(line), "%.0f\t%" PRIu64 "\t%" PRIu64 "\t%.6f\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\n", s->worked,
+                 s->inputs, s->runs, s->runs > 0 ? s->solving / (double)s->runs : 0, s->finds, s->soundness, s->crashes);
+        add_to_file(c, "progress.tsv", "seconds\tinputs\truns\tmean-solving-time\tfinds\tsoundness\tcrashes\n", line);
+}
+
+static void write_operators(struct campaign *c)
+{
+        struct strategy_arm arms[N_OPS];
+        cleanup_buffer struct buffer b = {0};
+        char path[PATH_SIZE];
+        size_t n;
+
+        pthread_mutex_lock(&c->lock);
+        n = strategy_arms(c->strategy, arms, ARRAY_SIZE(arms));
+        pthread_mutex_unlock(&c->lock);
+        buffer_adds(&b, "arm\texpected\tused\twon\n");
+        for (size_t i = 0; i < n; i++)
+                buffer_addf(&b, "%s\t%.4f\t%" PRIu64 "\t%" PRIu64 "\n", arms[i].name, arms[i].mean, arms[i].used, arms[i].won);
+        if (path_join(path, c->folder, "operators.tsv") == 0 && buffer_error(&b) == 0)
+                write_file_atomic(path, b.data, b.size, 0600);
+}
+
+static int record_status(struct campaign *c, enum campaign_state state)
+{
+        struct campaign_status s;
+        int r;
+
+        pthread_mutex_lock(&c->lock);
+        c->status.state = state;
+        c->status.worked = campaign_now(c);
+        c->status.changed = now_seconds();
+        s = c->status;
+        r = campaign_journal_sync(c->journal);
+        pthread_mutex_unlock(&c->lock);
+        write_progress(c, &s);
+        write_operators(c);
+        return r < 0 ? r : campaign_put_status(c->workspace, c->solver->number, c->settings->name, &s);
+}
+
+/* -- workers -- */
+
+static void seat_leave(struct bench_seat *seat)
+{
+        for (size_t i = 0; seat->runners && i < seat->campaign->n_versions; i++)
+                runner_close(seat->runners[i]);
+        free(seat->runners);
+        seat->runners = NULL;
+        if (seat->slot.lock >= 0)
+                slot_release(&seat->slot);
+        seat->slot.lock = -1;
+}
+
+static int seat_take(struct bench_seat *seat)
+{
+        struct campaign *c = seat->campaign;
+        char scratch[PATH_SIZE];
+        int r = slot_lease(workspace_dir(c->workspace), c->cancel_fd, &seat->slot);
+
+        if (r == 0)
+                r = path_join(scratch, workspace_dir(c->workspace), "scratch");
+        if (r < 0)
+                return r;
+        seat->runners = calloc(c->n_versions, sizeof(*seat->runners));
+        if (!seat->runners)
+                return -ENOMEM;
+        for (size_t i = 0; r == 0 && i < c->n_versions; i++)
+                r = runner_open(&(struct runner_options){.recipe = c->versions[i]->solver->recipe,
+                                                         .programs = c->programs[i].list,
+                                                         .n_programs = c->programs[i].n,
+                                                         .limits = c->versions[i]->solver->recipe->limits,
+                                                         .scratch_parent = scratch,
+                                                         .sandbox = workspace_settings(c->workspace)->sandbox,
+                                                         .cpus = &seat->slot.cpus,
+                                                         .slot = (unsigned)seat->slot.cpu},
+                                &seat->runners[i]);
+        return r;
+}
+
+/* Under the lock. 0: *ret is an input; 1: there are no more. */
+static int take_input(struct campaign *c, struct strategy_input *ret)
+{
+        for (;;) {
+                int r, k;
+
+                if (c->is_over)
+                        return 1;
+                if (c->n_left > 0) {
+                        *ret = c->left[--c->n_left];
+                        return 0;
+                }
+                r = strategy_next(c->strategy, campaign_now(c), ret);
+                if (r == -ENOSPC) {
+                        campaign_say(c, "%s", error_message(r));
+                        c->is_over = true;
+                        return 1;
+                }
+                if (r < 0 && r != -EAGAIN)
+                        return r;
+                k = campaign_note(c, &(struct campaign_record){.event = EVENT_NEXT, .id = r == 0 ? ret->id : 0});
+                if (k < 0 || r == 0)
+                        return k;
+                pthread_cond_wait(&c->changed, &c->lock);
+        }
+}
+
+static int work(struct bench_seat *seat)
+{
+        struct campaign *c = seat->campaign;
+        int r = seat_take(seat);
+
+        while (r == 0) {
+                struct strategy_input input;
+
+                pthread_mutex_lock(&c->lock);
+                r = take_input(c, &input);
+                pthread_mutex_unlock(&c->lock);
+                if (r != 0)
+                        break;
+                r = campaign_try(seat, &input);
+                pthread_mutex_lock(&c->lock);
+                pthread_cond_broadcast(&c->changed);
+                pthread_mutex_unlock(&c->lock);
+                if (r == 0)
+                        r = fault_at("campaign.input");
+                if (r == 0 && slot_is_wanted(&seat->slot)) {
+                        seat_leave(seat);
+                        r = seat_take(seat);
+                }
+        }
+        return r;
+}
+
+static void *worker(void *user)
+{
+        struct campaign *c = user;
+        struct bench_seat seat = {.campaign = c, .slot.lock = -1};
+        int r = work(&seat);
+
+        seat_leave(&seat);
+        pthread_mutex_lock(&c->lock);
+        if (r < 0 && c->error == 0 && !(r == -ECANCELED && c->is_over)) {
+                c->error = r;
+                if (r != -ECANCELED)
+                        campaign_say(c, "stopped: %s", error_message(r));
+        }
+        c->is_over |= r < 0;
+        c->n_waiting++;
+        pthread_cond_broadcast(&c->changed);
+        pthread_mutex_unlock(&c->lock);
+        return NULL;
+}
+
+/* -- time -- */
+
+static bool is_cancelled(int fd)
+{
+        struct pollfd p = {.fd = fd, .events = POLLIN};
+
+        return fd >= 0 && poll(&p, 1, 0) > 0;
+}
+
+static uint64_t count_findings(const struct campaign_status *s)
+{
+        return s->finds + s->soundness + s->crashes;
+}
+
+static bool has_enough(const struct campaign *c)
+{
+        return c->settings->most_finds > 0 && count_findings(&c->status) - c->found_before >= c->settings->most_finds;
+}
+
+/* Until the workers have ended. */
+static int watch_over(struct campaign *c, unsigned n)
+{
+        uint64_t told = now_ns(), recorded = told;
+        int r = 0;
+
+        pthread_mutex_lock(&c->lock);
+        while (c->n_waiting < n) {
+                struct timespec until;
+                struct campaign_status s;
+
+                clock_gettime(CLOCK_REALTIME, &until);
+                until.tv_nsec += 200000000;
+                until.tv_sec += until.tv_nsec / 1000000000;
+                until.tv_nsec %= 1000000000;
+                pthread_cond_timedwait(&c->changed, &c->lock, &until);
+                if (campaign_now(c) >= c->settings->seconds || is_cancelled(c->cancel_fd) || has_enough(c))
+                        c->is_over = true;
+                if (!c->is_over && solver_is_gone(c->workspace, c->solver)) {
+                        c->is_over = true;
+                        c->error = errorf(-ESTALE, "the solver %s was removed", c->solver->recipe->name);
+                        campaign_say(c, "stopped: %s", error_message(-ESTALE));
+                }
+                c->status.worked = campaign_now(c);
+                s = c->status;
+                pthread_cond_broadcast(&c->changed);
+                pthread_mutex_unlock(&c->lock);
+                if (now_ns() - told >= TELL_NS && c->watch && c->watch->status) {
+                        c->watch->status(c->watch->user, &s);
+                        told = now_ns();
+                }
+                if (r == 0 && now_ns() - recorded >= RECORD_NS) {
+                        r = record_status(c, CAMPAIGN_RUNNING);
+                        recorded = now_ns();
+                }
+                pthread_mutex_lock(&c->lock);
+                c->is_over |= r < 0;
+        }
+        pthread_mutex_unlock(&c->lock);
+        return r;
+}
+
+static unsigned count_jobs(const struct campaign *c)
+{
+        int cpus[CPU_SETSIZE];
+        size_t cores = host_cores(cpus, ARRAY_SIZE(cpus));
+
+        return c->settings->jobs > 0 ? MIN(c->settings->jobs, (unsigned)cores) : (unsigned)cores;
+}
+
+static int run_workers(struct campaign *c)
+{
+        unsigned n = count_jobs(c), started = 0;
+        cleanup_free pthread_t *threads = calloc(n, sizeof(*threads));
+        int r = threads ? 0 : -ENOMEM, k;
+
+        for (; r == 0 && started < n; started++) {
+                k = pthread_create(&threads[started], NULL, worker, c);
+                if (k != 0) {
+                        r = errorf(-k, "cannot start a thread: %s", strerror(k));
+                        break;
+                }
+        }
+        if (r < 0) {
+                pthread_mutex_lock(&c->lock);
+                c->is_over = true;
+                pthread_mutex_unlock(&c->lock);
+        }
+        k = watch_over(c, started);
+        for (unsigned i = 0; i < started; i++)
+                pthread_join(threads[i], NULL);
+        return r < 0 ? r : k;
+}
+
+/* -- life -- */
+
+static int check_list(const char *what, char *const *a, char *const *b)
+{
+        for (; *a && *b && strcmp(*a, *b) == 0; a++, b++)
+                ;
+        return *a || *b ? errorf(-EEXIST, "a campaign of that name has other %s; give this one another --name", what) : 0;
+}
+
+/* Is it the campaign that is there? What was decided follows from these, so that none may change. */
+static int check_same(const struct campaign_settings *there, const struct campaign_settings *s)
+{
+        int r = check_list("references", there->references, s->references);
+
+        if (r == 0)
+                r = check_list("oracles", there->oracles, s->oracles);
+        if (r < 0)
+                return r;
+        if (strcmp(there->target, s->target) != 0 || there->strategy != s->strategy || there->seed != s->seed ||
+            there->timeout != s->timeout || there->threshold != s->threshold || there->window != s->window ||
+            there->any_pair != s->any_pair || strcmp(there->corpus ? there->corpus : "", s->corpus ? s->corpus : "") != 0) {
+                cleanup_buffer struct buffer b = {0};
+
+                campaign_print_settings(there, &b);
+                return errorf(-EEXIST,
+                              "the campaign '%s' is there with other settings; give this one another --name. It has:\n%s",
+                              s->name, b.data ? b.data : "");
+        }
+        return 0;
+}
+
+static int open_campaign(struct campaign *c, struct campaign_settings *full)
+{
+        cleanup_campaign_settings struct campaign_settings there = {0};
+        struct campaign_status status = {0};
+        char path[PATH_SIZE];
+        int r = campaign_check_name(full->name);
+
+        if (r == 0)
+                r = campaign_get(c->workspace, c->solver->number, full->name, &there, &status);
+        if (r == 0)
+                r = check_same(&there, full);
+        else if (r == -ENOENT)
+                r = 0;
+        if (r == 0)
+                r = campaign_folder(c->workspace, c->solver->recipe->name, full->name, c->folder);
+        if (r == 0)
+                r = make_dirs(c->folder, 0700);
+        if (r == 0)
+                r = path_join(path, c->folder, "log");
+        if (r < 0)
+                return r;
+        c->log = fopen(path, "ae");
+        c->status = (struct campaign_status){
+                .begun = status.begun ? status.begun : now_seconds(), .soundness = status.soundness, .crashes = status.crashes};
+        return path_join(path, c->folder, "journal");
+}
+
+static int make_strategy(struct campaign *c)
+{
+        const struct campaign_settings *s = c->settings;
+        struct strategy_options o = strategy_defaults;
+        int r = s->corpus ? corpus_read(s->corpus, say_line, c, &c->corpus) : 0;
+
+        if (r < 0)
+                return r;
+        o.kind = s->strategy;
+        o.versions = (unsigned)c->n_compared;
+        o.timeout = s->timeout;
+        o.threshold = s->threshold;
+        o.window = s->window;
+        o.seed = s->seed;
+        o.every_version = s->any_pair;
+        o.corpus = c->corpus.list;
+        o.n_corpus = c->corpus.n;
+        o.corpus_only = c->corpus.n > 0;
+        if (c->solver->recipe->dialect)
+                r = dialect_parse(slice_string(c->solver->recipe->dialect), &o.dialect);
+        c->status.skipped = c->corpus.skipped;
+        return r < 0 ? r : strategy_new(&o, &c->strategy);
+}
+
+static int open_journal(struct campaign *c)
+{
+        char path[PATH_SIZE];
+        int r = path_join(path, c->folder, "journal");
+
+        if (r == 0)
+                r = campaign_journal_open(path, replay, c, &c->journal);
+        c->began_ns = now_ns();
+        c->found_before = count_findings(&c->status);
+        if (r == 0 && c->status.inputs > 0)
+                campaign_say(c, "goes on behind %" PRIu64 " inputs and %.0f seconds", c->status.inputs, c->worked_before);
+        return r < 0 ? r : campaign_note(c, &(struct campaign_record){.event = EVENT_SESSION});
+}
+
+static void campaign_done(struct campaign *c)
+{
+        campaign_journal_close(c->journal);
+        strategy_free(c->strategy);
+        for (size_t i = 0; i < c->n_versions; i++) {
+                if (c->programs)
+                        version_programs_done(&c->programs[i]);
+                version_free(c->versions[i]);
+        }
+        free(c->programs);
+        free(c->versions);
+        corpus_done(&c->corpus);
+        free(c->left);
+        free(c->signatures);
+        if (c->log)
+                fclose(c->log);
+        pthread_mutex_destroy(&c->lock);
+        pthread_cond_destroy(&c->changed);
+}
+
+/* The versions' names in full, as they stand in the store. */
+static int spell_out(struct campaign *c, const struct campaign_settings *given, struct campaign_settings *full)
+{
+        size_t n = strings_count(given->references), m = given->oracles ? strings_count(given->oracles) : 0;
+
+        *full = *given;
+        full->references = calloc(n + 1, sizeof(char *));
+        full->oracles = calloc(m + 1, sizeof(char *));
+        full->target = strdup(c->versions[n]->text);
+        full->corpus = given->corpus ? realpath(given->corpus, NULL) : NULL;
+        if (given->corpus && !full->corpus)
+                full->corpus = strdup(given->corpus); /* reading it says what is wrong */
+        for (size_t i = 0; full->references && i < n; i++)
+                full->references[i] = strdup(c->versions[i]->text);
+        for (size_t i = 0; full->oracles && i < m; i++)
+                full->oracles[i] = strdup(c->versions[n + 1 + i]->text);
+        if (given->name)
+                full->name = strdup(given->name);
+        else if (asprintf(&full->name, "%s-%.12s-%" PRIu64, strategy_name(given->strategy), c->versions[n]->text, given->seed) <
+                 0)
+                full->name = NULL;
+        return full->references && full->oracles && full->target && full->name ? 0 : -ENOMEM;
+}
+
+static int run_campaign(struct campaign *c, struct campaign_settings *full)
+{
+        int r = make_strategy(c), k;
+
+        if (r == 0)
+                r = open_journal(c);
+        if (r == 0)
+                r = campaign_put_settings(c->workspace, c->solver->number, full);
+        if (r == 0)
+                r = record_status(c, CAMPAIGN_RUNNING);
+        if (r < 0)
+                return r;
+        r = run_workers(c);
+        if (r == 0)
+                r = c->error;
+        k = record_status(c, r == 0 && !is_cancelled(c->cancel_fd) && campaign_now(c) >= full->seconds ? CAMPAIGN_FINISHED
+                                                                                                       : CAMPAIGN_STOPPED);
+        if (r == 0 && is_cancelled(c->cancel_fd))
+                r = -ECANCELED;
+        return r < 0 ? r : k;
+}
+
+int campaign_run(struct workspace *w, struct engine *e, struct solver *s, const struct campaign_settings *settings,
+                 const struct campaign_watch *watch, int cancel_fd)
+{
+        cleanup_campaign_settings struct campaign_settings full = {0};
+        struct campaign c = {
+                .workspace = w, .engine = e, .solver = s, .settings = settings, .watch = watch, .cancel_fd = cancel_fd};
+        int r;
+
+        if (!settings->references || !settings->references[0])
+                return errorf(-EINVAL, "a campaign needs a --reference to compare the target with");
+        if (s->recipe->format != FORMAT_SMT2)
+                return errorf(-EINVAL, "%s takes DIMACS; campaigns generate SMT-LIB", s->recipe->name);
+        if (!(settings->seconds > 0))
+                return errorf(-EINVAL, "a campaign runs --for a time that is greater than zero");
+        pthread_mutex_init(&c.lock, NULL);
+        pthread_cond_init(&c.changed, NULL);
+        c.began_ns = now_ns();
+        r = prepare_versions(&c);
+        if (r == 0)
+                r = spell_out(&c, settings, &full);
+        if (r == 0) {
+                c.settings = &full;
+                r = open_campaign(&c, &full);
+        }
+        if (r == 0)
+                r = run_campaign(&c, &full);
+        campaign_done(&c);
+        return r;
+}

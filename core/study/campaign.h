@@ -1,0 +1,79 @@
+/* A campaign: looks for inputs on which a version is slower than others were (SPRFinder, section 4.1), and keeps what it finds.
+ *
+ * A strategy (core/fuzz/strategy.h) chooses inputs and versions; runners (core/run/runner.h) run them on leased slots, several side by side. What
+ * comes of them goes to the campaign's journal, so that a campaign which was ended, killed or cut off by a reboot goes on where it was. A
+ * candidate is run again, version by version in turns, and becomes a finding (finding.h) when the slowdown is significant. On the way, versions that
+ * contradict each other or crash are findings of their own kinds.
+ *
+ * In the store: TABLE_CAMPAIGNS has settings and status; <store>/campaigns/<solver>/<name>/ has the journal, and progress.tsv,
+ * operators.tsv and log, which are written as it goes.
+ *
+ * Threads: campaign_run() is called by one thread, and starts its own. Everything else: any thread, any process. */
+#pragma once
+
+#include "core/fuzz/strategy.h"
+#include "core/study/finding.h"
+#include "core/study/version.h"
+
+struct campaign_settings {
+        char *name;        /* default: the strategy's and the target's */
+        char **references; /* versions in full; NULL-terminated */
+        char *target;
+        char **oracles; /* further versions that decide who is right where two contradict each other; NULL-terminated */
+        enum strategy_kind strategy;
+        uint64_t seed;
+        double timeout, threshold, window; /* seconds */
+        double seconds;                    /* of work in all */
+        uint64_t most_finds;               /* of this call, of any kind; 0: no end. Not kept */
+        unsigned jobs;                     /* inputs at once; 0: as many as there are cores */
+        char *corpus;                      /* a folder, or NULL */
+        bool any_pair;                     /* a regression between two references counts, too */
+        bool localize;
+};
+/* Defaults but for references, target and seconds; name NULL. -ENOMEM. */
+int campaign_settings_new(struct campaign_settings *ret);
+void campaign_settings_done(struct campaign_settings *s);
+#define cleanup_campaign_settings cleanup(campaign_settings_done)
+
+enum campaign_state {
+        CAMPAIGN_STOPPED, /* not at its end; it can be taken up again */
+        CAMPAIGN_RUNNING,
+        CAMPAIGN_FINISHED,
+        N_CAMPAIGN_STATES
+};
+const char *campaign_state_name(enum campaign_state s);
+
+struct campaign_status {
+        enum campaign_state state;
+        int64_t begun, changed; /* seconds since 1970 */
+        double worked;          /* seconds */
+        uint64_t inputs, runs;
+        double solving; /* seconds of all runs together */
+        uint64_t candidates;
+        uint64_t finds, soundness, crashes;
+        uint64_t rejected; /* candidates that were noise */
+        uint64_t skipped;  /* files of the corpus that could not be used */
+};
+
+/* Runs a new campaign, or goes on with the one of that name (whose settings must be the same, but for `seconds` and `jobs`: -EEXIST with what
+ * differs). Ends when its time is over, the inputs are, or cancel_fd becomes readable (-ECANCELED; it can be taken up again).
+ * -EBUSY: it is running elsewhere. -EINVAL: versions that cannot be compared. -ENODATA: one cannot be built, or the corpus has no input.
+ * -ESTALE: the solver was removed. `tell` gets the status about once a second, and a line for each finding; may be NULL. */
+struct campaign_watch {
+        void (*status)(void *user, const struct campaign_status *s);
+        void (*line)(void *user, const char *line);
+        void *user;
+};
+int campaign_run(struct workspace *w, struct engine *e, struct solver *s, const struct campaign_settings *settings,
+                 const struct campaign_watch *watch, int cancel_fd);
+
+/* -- looking -- */
+
+/* free() each name, and the list. */
+int campaign_names(struct workspace *w, uint32_t solver, char ***ret, size_t *ret_n);
+int campaign_get(struct workspace *w, uint32_t solver, const char *name, struct campaign_settings *ret_settings,
+                 struct campaign_status *ret_status);
+void campaign_print_settings(const struct campaign_settings *s, struct buffer *ret); /* lines "key = value" */
+void campaign_print_status(const struct campaign_status *s, struct buffer *ret);
+/* The folder of its files. */
+int campaign_folder(struct workspace *w, const char *solver, const char *name, char ret[PATH_SIZE]);

@@ -1,0 +1,39 @@
+/* What a campaign told its strategy, so that it can be told again: the campaign's memory across crashes. A file of records that is only ever
+ * appended to; a record that was cut off by a crash, and what follows it, is dropped when the file is opened.
+ *
+ * Threads: one at a time. */
+#pragma once
+
+#include "core/fuzz/strategy.h"
+
+enum campaign_event {
+        EVENT_NEXT = 1,  /* an input was taken: id; -1 in `score`: the strategy waited */
+        EVENT_RAN,       /* id, version, seconds, verdict */
+        EVENT_FINISH,    /* id */
+        EVENT_CONFIRMED, /* id, is_find, cause */
+        EVENT_SESSION    /* somebody took it up again; seconds: time used before */
+};
+
+struct campaign_record {
+        enum campaign_event event;
+        uint64_t id;
+        double now; /* seconds since the campaign began, of work */
+        unsigned version;
+        double seconds;
+        enum verdict verdict;
+        bool is_find;
+        uint64_t cause;
+};
+
+struct campaign_journal;
+/* Opens or makes the file and calls `replay` for each whole record, in order. -EBUSY: another process has it. */
+int campaign_journal_open(const char *path, int (*replay)(void *user, const struct campaign_record *r), void *user,
+                          struct campaign_journal **ret);
+/* Reads without taking part, for who only looks. */
+int campaign_journal_read(const char *path, int (*replay)(void *user, const struct campaign_record *r), void *user);
+struct campaign_journal *campaign_journal_close(struct campaign_journal *j);
+DEFINE_CLEANUP(struct campaign_journal *, campaign_journal_close)
+
+/* Written when it returns; on disk at the next sync. -ENOSPC and other errors leave the file as it was. */
+int campaign_journal_add(struct campaign_journal *j, const struct campaign_record *r);
+int campaign_journal_sync(struct campaign_journal *j);

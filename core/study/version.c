@@ -1,0 +1,264 @@
+#include "core/study/version.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#define EXEC_PREFIX "exec:"
+
+struct version *version_free(struct version *v)
+{
+        if (!v)
+                return NULL;
+        solver_unref(v->solver);
+        free(v->text);
+        free(v->name);
+        free(v->path);
+        free(v);
+        return NULL;
+}
+
+bool version_is_same(const struct version *a, const struct version *b)
+{
+        return strcmp(a->text, b->text) == 0;
+}
+
+/* -- recipes with a change -- */
+
+/* A copy of the recipe, through its text. */
+static int copy_recipe(const struct recipe *recipe, struct recipe **ret)
+{
+        cleanup_buffer struct buffer text = {0};
+        struct recipe **list;
+        size_t n;
+        int r = recipe_print(recipe, &text);
+
+        if (r < 0)
+                return r;
+        r = recipe_parse(text.data, recipe->name, recipe->name, &list, &n);
+        if (r < 0)
+                return r;
+        *ret = recipe_ref(list[0]);
+        recipe_list_free(list, n);
+        free((*ret)->base);
+        free((*ret)->repository);
+        (*ret)->base = recipe->base ? strdup(recipe->base) : NULL;
+        (*ret)->repository = recipe->repository ? strdup(recipe->repository) : NULL;
+        return 0;
+}
+
+/* The solver with another recipe, which it takes over. Only this version knows of it. */
+static struct solver *with_recipe(const struct solver *s, struct recipe *recipe)
+{
+        struct solver *with = calloc(1, sizeof(*with));
+
+        if (!with) {
+                recipe_unref(recipe);
+                return NULL;
+        }
+        *with = (struct solver){
+                .refs = 1, .number = s->number, .version = s->version, .recipe = recipe, .history = history_ref(s->history)};
+        with->repository = recipe->base ? recipe->base : recipe->name;
+        return with;
+}
+
+static int add_arguments(struct version *v, const struct solver *s, const char *arguments)
+{
+        struct recipe *recipe = NULL;
+        cleanup_buffer struct buffer b = {0};
+        int r = copy_recipe(s->recipe, &recipe);
+
+        if (r < 0)
+                return r;
+        if (recipe->arguments)
+                buffer_addf(&b, "%s ", recipe->arguments);
+        buffer_adds(&b, arguments);
+        free(recipe->arguments);
+        recipe->arguments = buffer_error(&b) == 0 ? steal_pointer(b.data) : NULL;
+        if (!recipe->arguments) {
+                recipe_unref(recipe);
+                return -ENOMEM;
+        }
+        v->solver = with_recipe(s, recipe);
+        v->has_arguments = true;
+        return v->solver ? 0 : -ENOMEM;
+}
+
+/* -- the three kinds -- */
+
+static int parse_commit(struct version *v, struct solver *s, const char *text)
+{
+        cleanup_free char *revision = strdup(text);
+        char *colon = revision ? strchr(revision, ':') : NULL;
+        char sha[GIT_OID_HEXSZ + 1];
+        struct commit c;
+        int r;
+
+        if (!revision)
+                return -ENOMEM;
+        if (colon)
+                *colon++ = '\0';
+        r = history_resolve(s->history, revision, &v->commit);
+        if (r == 0)
+                r = history_commit(s->history, v->commit, &c);
+        if (r == 0 && colon && *colon == '\0')
+                r = errorf(-EINVAL, "no arguments follow the colon of '%s'", text);
+        if (r == 0 && colon)
+                r = add_arguments(v, s, colon);
+        else if (r == 0)
+                v->solver = solver_ref(s);
+        if (r < 0)
+                return r;
+        git_oid_tostr(sha, sizeof(sha), &c.oid);
+        if (asprintf(&v->text, "%s%s%s", sha, colon ? ":" : "", colon ? colon : "") < 0)
+                v->text = NULL;
+        return v->text ? 0 : -ENOMEM;
+}
+
+static int digest_program(const char *path, char ret[DIGEST_HEX_SIZE])
+{
+        cleanup_close int fd = open(path, O_RDONLY | O_CLOEXEC);
+        struct digest d;
+        struct stat st;
+        uint64_t size;
+        int r;
+
+        if (fd < 0 || fstat(fd, &st) < 0)
+                return errorf(-errno, "cannot open the program %s: %s", path, strerror(errno));
+        if (!S_ISREG(st.st_mode) || access(path, X_OK) < 0)
+                return errorf(-EINVAL, "%s is not a program", path);
+        r = digest_of_fd(fd, &d, &size);
+        if (r < 0)
+                return errorf(r, "cannot read the program %s: %s", path, strerror(-r));
+        digest_hex(&d, ret);
+        return 0;
+}
+
+static int parse_program(struct version *v, struct solver *s, const char *text)
+{
+        const char *command = text + strlen(EXEC_PREFIX);
+        size_t n = strcspn(command, " ");
+        cleanup_free char *path = strndup(command, n);
+        struct recipe *recipe = NULL;
+        char digest[DIGEST_HEX_SIZE];
+        int r;
+
+        if (!path)
+                return -ENOMEM;
+        if (path[0] != '/')
+                return errorf(-EINVAL, "'%s' names a program without its whole path; write exec:/usr/bin/z3, say", text);
+        v->path = realpath(path, NULL);
+        if (!v->path)
+                return errorf(-errno, "there is no program %s: %s", path, strerror(errno));
+        r = digest_program(v->path, digest);
+        if (r == 0)
+                r = copy_recipe(s->recipe, &recipe);
+        if (r < 0)
+                return r;
+        free(recipe->run);
+        free(recipe->arguments);
+        free(recipe->seed);
+        recipe->arguments = recipe->seed = NULL;
+        if (asprintf(&recipe->run, "{bin}%s {case}", command + n) < 0)
+                recipe->run = NULL;
+        if (!recipe->run) {
+                recipe_unref(recipe);
+                return -ENOMEM;
+        }
+        v->commit = COMMIT_NONE;
+        v->solver = with_recipe(s, recipe);
+        if (!v->solver || asprintf(&v->text, "%s@sha256:%s", text, digest) < 0)
+                return -ENOMEM;
+        return 0;
+}
+
+int version_parse(struct workspace *w, struct solver *s, const char *text, struct version **ret)
+{
+        cleanup_version struct version *v = calloc(1, sizeof(*v));
+        bool is_program = strncmp(text, EXEC_PREFIX, strlen(EXEC_PREFIX)) == 0;
+        int r;
+
+        if (!v)
+                return -ENOMEM;
+        v->kind = is_program ? VERSION_PROGRAM : VERSION_COMMIT;
+        v->name = strdup(text);
+        r = !v->name ? -ENOMEM : is_program ? parse_program(v, s, text) : parse_commit(v, s, text);
+        if (r < 0)
+                return r;
+        *ret = steal_pointer(v);
+        return 0;
+}
+
+/* -- building and holding -- */
+
+int version_build(struct engine *e, struct workspace *w, const struct version *v, enum priority p, int cancel_fd)
+{
+        cleanup(query_unrefp) struct query *q = NULL;
+        cleanup(value_unrefp) struct value *value = NULL;
+        int r;
+
+        if (v->kind == VERSION_PROGRAM)
+                return 0;
+        r = query_build(w, v->solver, v->commit, &q);
+        if (r == 0)
+                r = engine_get(e, q, p, false, cancel_fd, &value);
+        if (r == 0 && !((struct build_value *)value)->record->ok)
+                r = errorf(-ENODATA, "%s cannot be built at %s; 'solverfs build %s %.12s' shows why", v->solver->recipe->name,
+                           v->name, v->solver->repository, v->text);
+        return r;
+}
+
+static int hold_build(struct workspace *w, const struct version *v, struct version_programs *p)
+{
+        cleanup(build_record_unrefp) struct build_record *record = NULL;
+        int r = build_find(w, v->solver, v->commit, false, &record);
+
+        if (r < 0)
+                return r;
+        if (!record->ok)
+                return errorf(-ENODATA, "%s cannot be built at %s", v->solver->recipe->name, v->name);
+        for (size_t i = 0; i < record->n_outputs && i < RECIPE_OUTPUTS_MAX; i++) {
+                r = programs_get(workspace_programs(w), &record->outputs[i].id, &p->fds[i], p->paths[i]);
+                if (r < 0)
+                        return r;
+                p->n++;
+                snprintf(p->names[i], sizeof(p->names[i]), "%s", record->outputs[i].name);
+                p->list[i] = (struct run_program){.path = p->paths[i], .name = p->names[i]};
+        }
+        return 0;
+}
+
+static int hold_program(const struct version *v, struct version_programs *p)
+{
+        const char *slash = strrchr(v->path, '/');
+
+        p->fds[0] = open(v->path, O_RDONLY | O_CLOEXEC);
+        if (p->fds[0] < 0)
+                return errorf(-errno, "cannot open the program %s: %s", v->path, strerror(errno));
+        p->n = 1;
+        snprintf(p->paths[0], PATH_SIZE, "%s", v->path);
+        snprintf(p->names[0], sizeof(p->names[0]), "%s", slash + 1);
+        p->list[0] = (struct run_program){.path = p->paths[0], .name = p->names[0]};
+        return 0;
+}
+
+int version_hold(struct workspace *w, const struct version *v, struct version_programs *ret)
+{
+        int r;
+
+        *ret = (struct version_programs){0};
+        ret->paths = calloc(RECIPE_OUTPUTS_MAX, sizeof(*ret->paths));
+        ret->names = calloc(RECIPE_OUTPUTS_MAX, sizeof(*ret->names));
+        r = !ret->paths || !ret->names ? -ENOMEM : v->kind == VERSION_PROGRAM ? hold_program(v, ret) : hold_build(w, v, ret);
+        if (r < 0)
+                version_programs_done(ret);
+        return r;
+}
+
+void version_programs_done(struct version_programs *p)
+{
+        for (size_t i = 0; i < p->n; i++)
+                close(p->fds[i]);
+        free(p->paths);
+        free(p->names);
+        *p = (struct version_programs){0};
+}

@@ -1,0 +1,51 @@
+/* Versions: what a campaign or a comparison runs on an input. Three ways to name one:
+ *
+ *     REV                 a commit of the solver: anything history_resolve() takes
+ *     REV:ARG …           the same program with further arguments, before {case}: an option flip needs no build
+ *     exec:PATH ARG …     a program of this machine, run as PATH ARG … {case}; keyed by its bytes
+ *
+ * A version's text in full, which stands in findings and tables, has the full sha (or the program's sha256), so that it names the same for ever.
+ *
+ * Threads: a version is immutable once it is parsed, and may be shared; version_hold() by any thread. */
+#pragma once
+
+#include "core/query/query.h"
+#include "core/run/runner.h"
+
+enum version_kind {
+        VERSION_COMMIT,
+        VERSION_PROGRAM /* of the machine */
+};
+
+struct version {
+        enum version_kind kind;
+        char *text;            /* in full: "1a2b…", "1a2b…:smt.arith.solver=6", "exec:/usr/bin/z3 -smt2@sha256:…" */
+        char *name;            /* as it was given */
+        struct solver *solver; /* owns a ref; its recipe has the arguments. Of a program: the recipe is a copy that runs it */
+        uint32_t commit;       /* COMMIT_NONE for a program */
+        bool has_arguments;
+        char *path; /* of a program */
+};
+/* -ENOENT, -ENOTUNIQ, -EINVAL with a sentence that quotes the text. */
+int version_parse(struct workspace *w, struct solver *s, const char *text, struct version **ret);
+struct version *version_free(struct version *v);
+DEFINE_CLEANUP(struct version *, version_free)
+#define cleanup_version cleanup(version_freep)
+
+/* Do both run the same bytes with the same arguments? */
+bool version_is_same(const struct version *a, const struct version *b);
+
+/* Builds it if need be. -ENODATA: it cannot be built; the sentence says how to see why. */
+int version_build(struct engine *e, struct workspace *w, const struct version *v, enum priority p, int cancel_fd);
+
+/* The programs of a version that is built, kept from being evicted as long as they are held. */
+struct version_programs {
+        struct run_program list[RECIPE_OUTPUTS_MAX];
+        size_t n;
+        int fds[RECIPE_OUTPUTS_MAX];
+        char (*paths)[PATH_SIZE]; /* owned */
+        char (*names)[256];       /* owned */
+};
+int version_hold(struct workspace *w, const struct version *v, struct version_programs *ret);
+void version_programs_done(struct version_programs *p);
+#define cleanup_version_programs cleanup(version_programs_done)

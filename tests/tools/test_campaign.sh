@@ -1,0 +1,98 @@
+#!/bin/bash
+# Campaigns from outside: a regression that was planted in a toy solver's history is found and kept; a campaign that was killed goes on; what
+# cannot be compared is refused. Prints TAP. Usage: test_campaign.sh SOLVERFS
+. "$(dirname "$0")/command.sh"
+
+# Fast at v1. From v2 on slow where an input measures the length of something; at v3 it also lies about what contains something, and
+# v4 crashes there.
+make_slow() {
+	git init -q -b main slow
+	git -C slow config user.name Toy && git -C slow config user.email toy@example.org
+	echo 'cp slow.sh slow && chmod +x slow' >slow/build.sh
+	printf '#!/bin/sh\nfor case; do :; done\necho sat\n' >slow/slow.sh
+	slow_commit 1 "fast"
+	printf '#!/bin/sh\nfor case; do :; done\ngrep -q str.len "$case" && sleep 20\necho sat\n' >slow/slow.sh
+	slow_commit 2 "slow for lengths"
+	printf '#!/bin/sh\nfor case; do :; done\ngrep -q str.contains "$case" && echo unsat && exit\necho sat\n' >slow/slow.sh
+	slow_commit 3 "wrong for containment"
+	printf '#!/bin/sh\nfor case; do :; done\ngrep -q str.contains "$case" && kill -SEGV $$\necho sat\n' >slow/slow.sh
+	slow_commit 4 "crashes for containment"
+	echo 'exit 1' >slow/build.sh
+	slow_commit 5 "broken"
+	cat >slow.recipe <<'END'
+[solver]
+	format = smt2
+	build = sh build.sh
+	output = slow
+	run = {bin} {case}
+	timeout = 5s
+	samples = 1
+END
+}
+slow_commit() {
+	git -C slow add -A && GIT_COMMITTER_DATE="2024-01-0$1T00:00:00Z" git -C slow commit -q --date "2024-01-0$1T00:00:00Z" -m "$2" && git -C slow tag "v$1"
+}
+
+make_slow
+run 0 init && run 0 solver add slow slow --recipe slow.recipe
+
+# As many finds as are there, whatever the machine does meanwhile.
+finds() { run 0 findings slow --json && grep -c "\"kind\":\"$1\"" out; }
+campaign() { # campaign STATUS NAME FOR OPTION...
+	local status=$1 name=$2 time=$3
+	shift 3
+	timeout -k 5 200 "$solverfs" fuzz slow --name "$name" --for "$time" --threshold 1s --timeout 3s --no-localize -j 1 "$@" >out 2>err </dev/null
+	[ $? = "$status" ] || { echo "# ended with another status than $status"; return 1; }
+}
+
+# -- finding --
+
+test_that "a campaign finds the regression, and says so" \
+	'campaign 0 first 100s --max-finds 1 --reference v1 --target v2 && has err "found spr/1: v1 .*v2 more than 3" && has out "^state stopped" && has out "^finds [1-9]"'
+test_that "findings are listed with both versions, and their times" \
+	'run 0 findings slow && [ "$(field 2 | sort -u)" = spr ] && [ "$(field 6 | sort -u)" = "$(git -C slow rev-parse v1 | cut -c1-12)" ] && awk "\$4 > 1.5 || \$5 < 2 { exit 1 }" out'
+test_that "the input is kept, and listed nowhere" \
+	'run 0 findings slow --json && has out "\"size\":[1-9]" && run 0 case list && empty out && run 0 fsck'
+test_that "what became of a finding is kept" \
+	'run 0 findings slow --mark 1 reported https://example.org/1 && run 0 findings slow && has out "reported.*https://example.org/1" && run 2 findings slow --mark 1 lost && run 3 findings slow --mark 999 fixed && has err "no finding 999"'
+test_that "its files are there" \
+	'cd "$SOLVERFS_STORE/campaigns/slow/first" && has progress.tsv "^seconds.inputs.runs" && has operators.tsv "^arm.expected" && has log "found spr/1"'
+
+# -- by-products --
+
+test_that "two versions that contradict each other are a finding of their own, and no regression" \
+	'campaign 0 lies 100s --max-finds 1 --reference v1 --target v3 --pairs any --oracle v2 && [ "$(finds soundness)" -ge 1 ] && has "$SOLVERFS_STORE/campaigns/slow/lies/log" "v1 says sat, v3 says unsat"'
+test_that "so is a crash, once" 'campaign 0 crashes 100s --max-finds 1 --reference v1 --target v4 && [ "$(finds crash)" = 1 ]'
+
+# -- going on --
+
+test_that "a campaign that was killed goes on, and finds nothing twice" '
+	(timeout -s KILL 10 "$solverfs" fuzz slow --name killed --for 16s --threshold 1s --timeout 3s --no-localize -j 1 --seed 7 --reference v1 --target v2 >/dev/null 2>&1 </dev/null)
+	sleep 1
+	campaign 0 killed 16s --seed 7 --reference v1 --target v2 && has err "goes on behind [1-9]" &&
+	run 0 findings slow --json && [ -z "$(sed -n "s/.*\"case\":\([0-9]*\),.*\"kind\":\"spr\".*/\1/p" out | sort | uniq -d)" ]'
+test_that "one that is at its end says so at once" 'campaign 0 killed 16s --seed 7 --reference v1 --target v2 && has out "^state finished"'
+test_that "one of that name with other settings is refused, with those it has" \
+	'campaign 2 first 100s --reference v1 --target v2 --seed 9 && has err "other settings" && has err "seed = 1"'
+
+# -- what cannot be --
+
+test_that "the same version twice" 'campaign 2 x 10s --reference v1 --target v1 && has err "the same version"'
+test_that "the wrong way round" 'campaign 2 x 10s --reference v2 --target v1 && has err "comes after.*swap"'
+test_that "an end that cannot be built is said at once" 'campaign 1 x 10s --reference v1 --target v5 && has err "cannot be built at v5"'
+test_that "no such version" 'campaign 2 x 10s --reference v1 --target v9 && has err "v9"'
+test_that "no such program" 'campaign 2 x 10s --reference exec:/no/such --target v1 && has err "no program /no/such"'
+test_that "a program without its whole path" 'campaign 2 x 10s --reference exec:sh --target v1 && has err "whole path"'
+test_that "a threshold that nothing can reach" 'run 2 fuzz slow --reference v1 --target v2 --for 1s --threshold 30s && has err "below the timeout"'
+test_that "no time" 'run 2 fuzz slow --reference v1 --target v2 && has err "how long"'
+test_that "no target" 'run 2 fuzz slow --reference v1 --for 1s && has err "target"'
+test_that "an unknown strategy" 'run 2 fuzz slow --reference v1 --target v2 --for 1s --strategy luck && has err "sprfinder-no-dtw"'
+test_that "an empty corpus" 'mkdir corpus && campaign 1 x 10s --reference v1 --target v2 --corpus corpus && has err "no input"'
+test_that "a corpus that is not there" 'campaign 3 x 10s --reference v1 --target v2 --corpus nowhere && has err "nowhere"'
+test_that "a file of the corpus that does not parse is left out, named and counted" '
+	echo "(assert (= 1" >corpus/bad.smt2
+	echo "(declare-fun s () String)(assert (= s (str.++ s \"a\")))(check-sat)" >corpus/good.smt2
+	campaign 0 corpus 5s --reference v1 --target v2 --corpus corpus && has err "left out: .*bad.smt2:1:" && has out "^skipped-seeds 1"'
+test_that "a name that is no folder" 'campaign 2 a/b 10s --reference v1 --target v2 && has err "name of a campaign"'
+
+echo "1..$n"
