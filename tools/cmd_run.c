@@ -59,7 +59,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         case 'p':
                 o->print = cell_file_find(arg, &o->file);
                 if (!o->print)
-                        argp_error(state, "--print takes time, cputime, memory, result, stdout, stderr or run.json, not '%s'",
+                        argp_error(state,
+                                   "--print takes time, cputime, memory, result, effort, stdout, stderr or run.json, not '%s'",
                                    arg);
                 return 0;
         case ARGP_KEY_ARGS:
@@ -362,7 +363,8 @@ int cmd_run(int argc, char **argv)
                 {"again", 'a', NULL, 0, "Measure anew what is known already", 0},
                 {"json", 'j', NULL, 0, "Print a JSON object for each, a line each, with everything known of the run", 0},
                 {"print", 'p', "FILE", 0,
-                 "Print only what this file of the mount holds: time, cputime, memory, result, stdout, stderr, run.json", 0},
+                 "Print only what this file of the mount holds: time, cputime, memory, result, effort, stdout, stderr, run.json",
+                 0},
                 {0}};
         static const char doc[] =
                 "Measure commits on cases, unless that is known already. Prints for each: case, result, time, cputime (seconds), "

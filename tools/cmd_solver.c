@@ -1,5 +1,6 @@
 /* solverfs solver: add, list, update, remove. */
 #include "words.h"
+#include "mounts.h"
 #include "recipes.h"
 
 /* -- add -------------------------------------------------------------------------------------------------------- */
@@ -64,6 +65,8 @@ int cmd_solver_add(int argc, char **argv)
         if (r < 0)
                 r = fail_as(r == -ENOENT || r == -ENOTUNIQ ? STATUS_FAILED : status_of(r), r);
         else
+                mounts_settle(workspace_dir(w));
+        if (r == STATUS_OK)
                 for (size_t i = 0; i < n; i++) {
                         cleanup_solver struct solver *s = NULL;
 
@@ -268,6 +271,7 @@ int cmd_solver_remove(int argc, char **argv)
         r = workspace_remove_solvers(w, (const char *const *)o.names, o.n);
         if (r < 0)
                 return fail_as(r == -ENOENT ? STATUS_ABSENT : r == -EINVAL ? STATUS_FAILED : status_of(r), r);
+        mounts_settle(workspace_dir(w));
         for (size_t i = 0; i < o.n; i++)
                 note("removed %s: what was measured stays; 'solverfs gc' frees the room of its repository and builds",
                      o.names[i]);

@@ -3,10 +3,12 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 
 #include "cache/base/hash.h"
 #include "cache/base/lock.h"
 #include "cache/base/mount_table.h"
+#include "fs/kernel/session.h"
 
 /* -- the lock --------------------------------------------------------------------------------------------------- */
 
@@ -168,6 +170,20 @@ static int visit(void *user, const struct mount_entry *m)
         if (lock_place(m->source, m->path, dir, name) == 0 && (access(dir, X_OK) == 0 || errno != EACCES))
                 v->fn(v->user, m->path, m->source, lock_is_held(dir, name) && !is_dying(lock_holder(dir, name)));
         return 0;
+}
+
+static void settle(void *user, const char *mountpoint, const char *store, bool alive)
+{
+        if (alive && strcmp(store, user) == 0)
+                lgetxattr(mountpoint, SETTLED_XATTR, NULL, 0); /* one of an older version, or that does not let us in, has none */
+}
+
+void mounts_settle(const char *store)
+{
+        char real[PATH_SIZE];
+
+        if (realpath(store, real))
+                mounts_each(settle, real);
 }
 
 int mounts_each(void (*fn)(void *user, const char *mountpoint, const char *store, bool alive), void *user)

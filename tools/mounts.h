@@ -19,5 +19,8 @@ int mounts_store(const char *mountpoint, char ret_store[PATH_SIZE]);
  * seconds: another mount namespace has something open there. */
 int mounts_end(const char *store, const char *mountpoint, void (*late)(const char *mountpoint, pid_t daemon));
 
+/* Returns when all mounts of a store show what this process has changed in its config. */
+void mounts_settle(const char *store);
+
 /* Every mount of ours on this machine; `alive`: its daemon holds its lock, and was not killed just now. */
 int mounts_each(void (*fn)(void *user, const char *mountpoint, const char *store, bool alive), void *user);

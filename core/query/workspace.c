@@ -318,6 +318,13 @@ int workspace_solvers(struct workspace *w, struct solver_list **ret)
         return r;
 }
 
+void workspace_look_again(struct workspace *w)
+{
+        pthread_mutex_lock(&w->lock);
+        w->looked = 0;
+        pthread_mutex_unlock(&w->lock);
+}
+
 uint64_t workspace_recipes_changed(struct workspace *w)
 {
         uint64_t n;

@@ -73,6 +73,8 @@ int workspace_recipes(struct workspace *w, struct recipe ***ret_list, size_t *re
 /* Was the config cut off (config_text.h)? 0: no. 1: yes, and it was written back, unless `look_only`. -ENODATA: yes, and what it said is
  * lost. With a sentence, in error_message(), unless 0. */
 int workspace_check_config(struct workspace *w, bool look_only);
+/* The config is looked at ten times a second at most; this once it is looked at by the next call that needs it. */
+void workspace_look_again(struct workspace *w);
 /* How often the config was seen to have another recipe for a solver than before, or none. */
 uint64_t workspace_recipes_changed(struct workspace *w);
 /* What is wrong with the config as it now is, a line each; nothing when all is well. */

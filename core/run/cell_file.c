@@ -4,7 +4,7 @@
 
 static const char *const names[] = {
         [CELL_TIME] = "time",     [CELL_CPUTIME] = "cputime", [CELL_MEMORY] = "memory",     [CELL_RESULT] = "result",
-        [CELL_STDOUT] = "stdout", [CELL_STDERR] = "stderr",   [CELL_RUN_JSON] = "run.json",
+        [CELL_STDOUT] = "stdout", [CELL_STDERR] = "stderr",   [CELL_RUN_JSON] = "run.json", [CELL_EFFORT] = "effort",
 };
 
 bool cell_file_find(const char *name, enum cell_file *ret)
@@ -25,6 +25,22 @@ bool cell_file_is_brief(enum cell_file file)
 void format_seconds(uint64_t ns, char ret[32])
 {
         snprintf(ret, 32, "%" PRIu64 ".%06" PRIu64, ns / NSEC_PER_SEC, ns % NSEC_PER_SEC / 1000);
+}
+
+/* As run.json has it. */
+static void print_effort(const struct fact *f, struct buffer *ret)
+{
+        json_t *run = json_loadb(f->json.data, f->json.size, 0, NULL), *number;
+        const char *label;
+
+        json_object_foreach (json_object_get(run, "effort"), label, number)
+                if (json_is_integer(number))
+                        buffer_addf(ret, "%" JSON_INTEGER_FORMAT "\t%s\n", json_integer_value(number), label);
+                else
+                        buffer_addf(ret, "%.15g\t%s\n", json_number_value(number), label);
+        if (json_object_size(json_object_get(run, "effort")) == 0)
+                buffer_adds(ret, "-\n");
+        json_decref(run);
 }
 
 void cell_file_print(const struct fact *f, enum cell_file file, struct buffer *ret)
@@ -51,6 +67,9 @@ void cell_file_print(const struct fact *f, enum cell_file file, struct buffer *r
         case CELL_STDERR:
         case CELL_RUN_JSON:
                 break;
+        case CELL_EFFORT:
+                print_effort(f, ret);
+                return;
         }
         bytes = file == CELL_RESULT ? &f->results : file == CELL_STDOUT ? &f->out : file == CELL_STDERR ? &f->err : &f->json;
         buffer_add(ret, bytes->data, bytes->size);

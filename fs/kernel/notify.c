@@ -13,13 +13,18 @@ struct notify {
         struct node_map *nodes;      /* borrowed */
         struct fuse_session *fuse;   /* borrowed */
         off_t pages;                 /* from where on they go: 0, or -1 for none */
-        int watch, end;              /* inotify, eventfd */
+        int watch, end, asked;       /* inotify; eventfds: the end, somebody is settling */
         uint64_t seen;               /* re-measurements and builds the kernel was told of */
         uint64_t recipes;            /* edited and removed recipes it was told of */
         struct solver_list *solvers; /* a ref; as they were then */
         unsigned told;               /* how often it was told of these */
         uint64_t due;                /* when it is told again, now_ns(); 0: often enough */
         pthread_t thread;
+
+        pthread_mutex_t lock;
+        fuse_req_t *settling; /* owned list; requests to be answered after the next look; under lock */
+        size_t n_settling;
+        bool ended; /* nobody will look any more; under lock */
 };
 
 static void forget_inode(struct notify *n, const struct inode *inode)
@@ -192,26 +197,79 @@ static void look(struct notify *n)
         n->recipes = recipes;
 }
 
+/* Those who asked before `n` were taken out of the list. */
+static fuse_req_t *take_settling(struct notify *n, size_t *ret_n)
+{
+        fuse_req_t *list;
+
+        pthread_mutex_lock(&n->lock);
+        list = n->settling;
+        *ret_n = n->n_settling;
+        n->settling = NULL;
+        n->n_settling = 0;
+        pthread_mutex_unlock(&n->lock);
+        return list;
+}
+
+static void answer_settled(fuse_req_t *list, size_t n)
+{
+        for (size_t i = 0; i < n; i++)
+                fuse_reply_err(list[i], ENODATA);
+        free(list);
+}
+
+void notify_settle(struct notify *n, fuse_req_t req)
+{
+        bool parked = false;
+
+        pthread_mutex_lock(&n->lock);
+        if (!n->ended && list_grow(n->settling, n->n_settling) == 0) {
+                n->settling[n->n_settling++] = req;
+                parked = true;
+        }
+        pthread_mutex_unlock(&n->lock);
+        if (parked)
+                eventfd_write(n->asked, 1);
+        else
+                fuse_reply_err(req, ENODATA);
+}
+
 static void *notify_thread(void *user)
 {
         struct notify *n = user;
+        fuse_req_t *settling;
+        size_t n_settling;
 
         for (;;) {
-                struct pollfd fds[] = {{.fd = n->watch, .events = POLLIN}, {.fd = n->end, .events = POLLIN}};
+                struct pollfd fds[] = {
+                        {.fd = n->watch, .events = POLLIN}, {.fd = n->end, .events = POLLIN}, {.fd = n->asked, .events = POLLIN}};
                 char events[4096];
+                eventfd_t ignored;
 
-                if (poll(fds, 2, ms_until_due(n)) < 0 && errno != EINTR)
+                if (poll(fds, ARRAY_SIZE(fds), ms_until_due(n)) < 0 && errno != EINTR)
                         break;
                 if (fds[1].revents)
                         break;
                 forget_again(n);
-                if (!fds[0].revents)
+                if (!fds[0].revents && !fds[2].revents)
                         continue;
-                usleep(20 * 1000); /* a commit is several writes: look once for all of them */
+                if (fds[2].revents)
+                        eventfd_read(n->asked, &ignored);
+                else
+                        usleep(20 * 1000); /* a commit is several writes: look once for all of them */
                 while (read(n->watch, events, sizeof(events)) > 0)
                         ;
+                settling = take_settling(n, &n_settling); /* before the look, which is then of what they mean */
+                if (n_settling > 0)
+                        workspace_look_again(tree_workspace(n->tree));
                 look(n);
+                answer_settled(settling, n_settling);
         }
+        pthread_mutex_lock(&n->lock);
+        n->ended = true;
+        pthread_mutex_unlock(&n->lock);
+        settling = take_settling(n, &n_settling);
+        answer_settled(settling, n_settling);
         return NULL;
 }
 
@@ -219,6 +277,8 @@ static struct notify *notify_free(struct notify *n)
 {
         closep(&n->watch);
         closep(&n->end);
+        closep(&n->asked);
+        pthread_mutex_destroy(&n->lock);
         solver_list_unref(n->solvers);
         free(n);
         return NULL;
@@ -231,7 +291,8 @@ static int watch(struct notify *n, const char *store)
 
         n->watch = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
         n->end = eventfd(0, EFD_CLOEXEC);
-        if (r == 0 && (n->watch < 0 || n->end < 0 || inotify_add_watch(n->watch, path, IN_MODIFY) < 0 ||
+        n->asked = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+        if (r == 0 && (n->watch < 0 || n->end < 0 || n->asked < 0 || inotify_add_watch(n->watch, path, IN_MODIFY) < 0 ||
                        inotify_add_watch(n->watch, store, IN_MOVED_TO | IN_CLOSE_WRITE) < 0))
                 r = -errno;
         if (r == 0)
@@ -246,7 +307,9 @@ int notify_start(struct tree *t, struct node_map *nodes, struct fuse_session *fu
 
         if (!n)
                 return -ENOMEM;
-        *n = (struct notify){.tree = t, .nodes = nodes, .fuse = fuse, .pages = pages ? 0 : -1, .watch = -1, .end = -1};
+        *n = (struct notify){
+                .tree = t, .nodes = nodes, .fuse = fuse, .pages = pages ? 0 : -1, .watch = -1, .end = -1, .asked = -1};
+        pthread_mutex_init(&n->lock, NULL);
         n->seen = runs_remeasured(tree_workspace(t));
         n->recipes = workspace_recipes_changed(tree_workspace(t));
         r = workspace_solvers(tree_workspace(t), &n->solvers);

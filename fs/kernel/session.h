@@ -21,6 +21,9 @@ struct session_options {
  * one where another solverfs lives is refused: -EBUSY. */
 int session_run(struct workspace *w, struct engine *e, const struct session_options *options);
 
+/* An extended attribute of the root: asked for, it is answered (ENODATA) when the kernel has been told of all that other processes changed until then. */
+#define SETTLED_XATTR "user.solverfs.settled"
+
 /* The absolute path of a mount point, also of a stale one (where stat fails with ENOTCONN). -errno without a sentence. */
 int session_mountpoint(const char *dir, char ret[PATH_SIZE]);
 

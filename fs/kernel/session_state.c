@@ -1,4 +1,6 @@
 /* The state of computed files, by extended attributes; asking never starts work. */
+#include "fs/kernel/notify.h"
+#include "fs/kernel/session.h"
 #include "fs/kernel/session_parts.h"
 
 static const char state_prefix[] = "user.solverfs.";
@@ -88,6 +90,12 @@ static void reply_xattr(fuse_req_t req, int r, const struct buffer *b, size_t si
 void state_getxattr(fuse_req_t req, fuse_ino_t ino, const char *name, size_t size)
 {
         cleanup_buffer struct buffer b = {0};
+        struct session *s = session_of(req);
+
+        if (ino == FUSE_ROOT_ID && s->notify && strcmp(name, SETTLED_XATTR) == 0) {
+                notify_settle(s->notify, req);
+                return;
+        }
 
         reply_xattr(req, state_value(session_of(req), ino, name, &b), &b, size);
 }

@@ -30,6 +30,7 @@ enum {
         KIND_TIMEOUT,
         KIND_TIMEOUT_ALIAS = 55,
         KIND_CELL_NAME,
+        KIND_EFFORT,
 };
 
 /* -- of the commit -- */
@@ -316,6 +317,12 @@ static EXISTS(cell_file_exists)
 
         (void)row;
         return !dir->view.cached || (tree_cell(t, dir, &cell, &info) == 0 && tree_fact(t, dir, &cell, true, &f) == 0);
+}
+
+/* Where the recipe says how to find it. */
+static EXISTS(effort_exists)
+{
+        return dir->solver->recipe->effort && dir->solver->recipe->effort[0] && cell_file_exists(t, dir, row);
 }
 
 static int cells_known(struct tree *t, const struct node *dir, uint32_t **ret, size_t *ret_n)
@@ -655,6 +662,8 @@ static const struct route rows[] = {
         {KIND_MEMORY, .place = 8, CELL_FILE, .name = "memory", .exists = cell_file_exists, .about = "peak resident bytes"},
         {KIND_RESULT, .place = 9, CELL_FILE, .name = "result",
          .about = "sat, unsat, unknown, timeout, memout, crash, error or unbuildable"},
+        {KIND_EFFORT, .place = 14, CELL_FILE, .name = "effort", .exists = effort_exists,
+         .about = "what the solver counted itself, by the recipe's patterns: number, label"},
         {KIND_STDOUT, .place = 10, CELL_FILE, .name = "stdout", .exists = cell_file_exists, .about = "what the solver printed"},
         {KIND_STDERR, .place = 11, CELL_FILE, .name = "stderr", .exists = cell_file_exists, .about = "its diagnostics"},
         {KIND_RUN_JSON, .place = 12, CELL_FILE, .name = "run.json", .exists = cell_file_exists,

@@ -15,6 +15,8 @@ enum {
         KIND_CACHED,
         KIND_CACHEDIR_TAG,
         KIND_REVISION = KIND_COMMIT + 1,
+        KIND_SNAPSHOTS = 58,
+        KIND_SNAPSHOT,
 };
 
 /* -- <solver> -- */
@@ -84,12 +86,30 @@ int commit_name(const struct solver *s, uint32_t commit, struct buffer *ret)
         return r;
 }
 
+/* Where links to commits lead: a mount of what is finished has only cached/. */
+static const char *commits_folder(const struct tree *t)
+{
+        return tree_is_finished(t) ? "cached/" : "commits/";
+}
+
+/* A link to a commit is shown when there is something to follow it to. */
+static bool link_is_shown(struct tree *t, const struct node *dir, uint32_t commit)
+{
+        return !tree_is_finished(t) || commit_finished(t, dir, commit) == 0;
+}
+
+/* Which links are shown changes with the refs, and in a mount of what is finished with every build. */
+static uint64_t links_listing(struct tree *t, const struct node *n)
+{
+        return tree_is_finished(t) ? tree_generation(t) : history_listing(t, n);
+}
+
 static EXISTS(head_exists)
 {
         uint32_t commit;
 
-        (void)t, (void)row;
-        return history_head(dir->solver->history, &commit) == 0;
+        (void)row;
+        return history_head(dir->solver->history, &commit) == 0 && link_is_shown(t, dir, commit);
 }
 
 static CONTENT(head_target)
@@ -97,16 +117,39 @@ static CONTENT(head_target)
         uint32_t commit;
         int r = history_head(n->solver->history, &commit);
 
-        (void)t;
-        buffer_adds(ret, "commits/");
+        buffer_adds(ret, commits_folder(t));
         return r < 0 ? r : commit_name(n->solver, commit, ret);
 }
 
-/* -- tags/ and branches/: a name with slashes is in nested folders. A ref's number is that of "<solver>/t/<name>". -- */
+/* -- tags/, branches/ and snapshots/: a name with slashes is in nested folders. A ref's number is that of "<solver>/t/<name>". -- */
 
-static bool is_tag(unsigned k)
+struct ref_group {
+        enum ref_kind kind;
+        char letter;
+        const char *prefix; /* of the names in the list of refs; not shown */
+};
+
+static const struct ref_group *group_of(const struct node *n)
 {
-        return k == KIND_TAGS || k == KIND_TAG_FOLDER || k == KIND_TAG;
+        static const struct ref_group tags = {REF_TAG, 't', ""}, branches = {REF_BRANCH, 'b', ""},
+                                      snapshots = {REF_KEPT, 's', "refs/solverfs/snapshots/"};
+
+        switch (n->route->kind) {
+        case KIND_TAGS:
+        case KIND_TAG_FOLDER:
+        case KIND_TAG:
+                return &tags;
+        case KIND_SNAPSHOTS:
+        case KIND_SNAPSHOT:
+                return &snapshots;
+        default:
+                return &branches;
+        }
+}
+
+static bool is_topmost(const struct node *n)
+{
+        return n->route->kind == KIND_TAGS || n->route->kind == KIND_BRANCHES || n->route->kind == KIND_SNAPSHOTS;
 }
 
 /* Name of the folder with a slash behind it, or nothing for the topmost; or the ref's own name. */
@@ -116,7 +159,7 @@ static int ref_path(struct tree *t, const struct node *n, char **ret)
         const char *path;
         int r;
 
-        if (n->route->kind == KIND_TAGS || n->route->kind == KIND_BRANCHES)
+        if (is_topmost(n))
                 return (*ret = strdup("")) ? 0 : -ENOMEM;
         r = tree_name(t, NAMES_REF, inode_number(&n->inode), &name);
         if (r < 0)
@@ -131,10 +174,8 @@ static char *ref_name(const struct node *dir, const char *path, size_t size)
 {
         char *name;
 
-        return asprintf(&name, "%" PRIu32 "/%c/%.*s", dir->solver->number, is_tag(dir->route->kind) ? 't' : 'b', (int)size,
-                        path) < 0
-                       ? NULL
-                       : name;
+        return asprintf(&name, "%" PRIu32 "/%c/%.*s", dir->solver->number, group_of(dir)->letter, (int)size, path) < 0 ? NULL
+                                                                                                                       : name;
 }
 
 static int ref_number(struct tree *t, const struct node *dir, const char *path, size_t size, struct inode *ret)
@@ -151,9 +192,12 @@ static int ref_number(struct tree *t, const struct node *dir, const char *path, 
         return r;
 }
 
-static enum ref_kind ref_kind_of(const struct node *n)
+/* The name that the list of refs has for a path: free(). */
+static char *listed_name(const struct ref_group *g, const char *path)
 {
-        return is_tag(n->route->kind) ? REF_TAG : REF_BRANCH;
+        char *name;
+
+        return asprintf(&name, "%s%s", g->prefix, path) < 0 ? NULL : name;
 }
 
 static bool ref_is_below(const struct ref_list *l, size_t i, enum ref_kind kind, const char *above)
@@ -164,17 +208,20 @@ static bool ref_is_below(const struct ref_list *l, size_t i, enum ref_kind kind,
 static int ref_find(struct tree *t, const struct node *dir, const char *name, bool folder, struct node *ret)
 {
         cleanup(ref_list_unrefp) struct ref_list *l = NULL;
-        cleanup_free char *above = NULL, *path = NULL;
-        enum ref_kind kind = ref_kind_of(dir);
+        cleanup_free char *above = NULL, *path = NULL, *listed = NULL;
+        const struct ref_group *g = group_of(dir);
+        const struct ref *found;
         int r = ref_path(t, dir, &above);
 
-        if (r == 0 && asprintf(&path, "%s%s%s", above, name, folder ? "/" : "") < 0)
+        if (r == 0 && (asprintf(&path, "%s%s%s", above, name, folder ? "/" : "") < 0 || !(listed = listed_name(g, path))))
                 r = -ENOMEM;
         if (r == 0)
                 r = history_refs(dir->solver->history, &l);
         if (r < 0)
                 return r;
-        if (folder ? !ref_is_below(l, ref_list_from(l, kind, path), kind, path) : !ref_list_find(l, kind, path))
+        found = folder ? NULL : ref_list_find(l, g->kind, listed);
+        if (folder ? !ref_is_below(l, ref_list_from(l, g->kind, listed), g->kind, listed)
+                   : !found || !link_is_shown(t, dir, found->commit))
                 return -ENOENT;
         return ref_number(t, dir, path, strlen(path) - folder, &ret->inode);
 }
@@ -193,12 +240,12 @@ static MATCH(ref_match)
 static int number_refs(struct tree *t, const struct node *dir, const struct ref_list *l, const char *above)
 {
         char **names = calloc(l->n + 1, sizeof(*names)); /* NULL-terminated */
-        enum ref_kind kind = ref_kind_of(dir);
-        size_t n = 0, skip = strlen(above);
+        const struct ref_group *g = group_of(dir);
+        size_t n = 0, hidden = strlen(g->prefix), skip = strlen(above) - hidden;
         int r = names ? 0 : -ENOMEM;
 
-        for (size_t i = ref_list_from(l, kind, above); r == 0 && ref_is_below(l, i, kind, above); i++) {
-                const char *name = l->list[i].name;
+        for (size_t i = ref_list_from(l, g->kind, above); r == 0 && ref_is_below(l, i, g->kind, above); i++) {
+                const char *name = l->list[i].name + hidden;
 
                 names[n] = ref_name(dir, name, skip + strcspn(name + skip, "/"));
                 if (!names[n++])
@@ -215,11 +262,13 @@ static int ref_entries_of(struct tree *t, const struct node *dir, const struct r
 {
         bool folders = row->type == NODE_FOLDER;
         cleanup(ref_list_unrefp) struct ref_list *l = NULL;
-        enum ref_kind kind = ref_kind_of(dir);
-        cleanup_free char *above = NULL;
-        size_t n, first;
-        int r = ref_path(t, dir, &above);
+        cleanup_free char *path = NULL, *above = NULL;
+        const struct ref_group *g = group_of(dir);
+        size_t n, first, hidden = strlen(g->prefix);
+        int r = ref_path(t, dir, &path);
 
+        if (r == 0 && !(above = listed_name(g, path)))
+                r = -ENOMEM;
         if (r == 0)
                 r = history_refs(dir->solver->history, &l);
         if (r == 0 && from == 0)
@@ -227,8 +276,8 @@ static int ref_entries_of(struct tree *t, const struct node *dir, const struct r
         if (r < 0)
                 return r;
         n = strlen(above);
-        first = ref_list_from(l, kind, above);
-        for (size_t i = MAX(first, from); r == 0 && ref_is_below(l, i, kind, above); i++) {
+        first = ref_list_from(l, g->kind, above);
+        for (size_t i = MAX(first, from); r == 0 && ref_is_below(l, i, g->kind, above); i++) {
                 const char *rest = l->list[i].name + n, *slash = strchr(rest, '/');
                 size_t size = slash ? (size_t)(slash - rest) : strlen(rest);
                 struct inode inode = dir->inode;
@@ -236,9 +285,11 @@ static int ref_entries_of(struct tree *t, const struct node *dir, const struct r
 
                 if (folders != (slash != NULL) || (slash && i > first && strncmp(l->list[i - 1].name + n, rest, size + 1) == 0))
                         continue;
+                if (!folders && !link_is_shown(t, dir, l->list[i].commit))
+                        continue;
                 name = strndup(rest, size);
                 inode.kind = row->kind;
-                r = name ? ref_number(t, dir, l->list[i].name, n + size, &inode) : -ENOMEM;
+                r = name ? ref_number(t, dir, l->list[i].name + hidden, n - hidden + size, &inode) : -ENOMEM;
                 if (r == 0)
                         r = tree_emit(row, name, inode, i, fn, user);
         }
@@ -258,20 +309,22 @@ static LIST(ref_entries)
 static CONTENT(ref_target)
 {
         cleanup(ref_list_unrefp) struct ref_list *l = NULL;
-        cleanup_free char *name = NULL;
+        cleanup_free char *name = NULL, *listed = NULL;
         const struct ref *found;
         int r = ref_path(t, n, &name);
 
+        if (r == 0 && !(listed = listed_name(group_of(n), name)))
+                r = -ENOMEM;
         if (r == 0)
                 r = history_refs(n->solver->history, &l);
         if (r < 0)
                 return r;
-        found = ref_list_find(l, ref_kind_of(n), name);
+        found = ref_list_find(l, group_of(n)->kind, listed);
         if (!found)
                 return -ENOENT;
         for (const char *p = strchr(name, '/'); p; p = strchr(p + 1, '/'))
                 buffer_adds(ret, "../");
-        buffer_adds(ret, "../commits/");
+        buffer_addf(ret, "../%s", commits_folder(t));
         return commit_name(n->solver, found->commit, ret);
 }
 
@@ -392,20 +445,24 @@ static const struct route rows[] = {
          .match = solver_match, .list = solver_entries, .about = "one per configured solver or variant"},
         {KIND_CONFIG, IN(KIND_SOLVER), .name = "config", .type = NODE_LIVE, .content = solver_config, .mtime = config_mtime,
          .about = "the recipe in force, as 'solverfs solver add' takes it"},
-        {KIND_HEAD, IN(KIND_SOLVER), .name = "head", .starts = true, .type = NODE_LINK, .moves = true, .exists = head_exists,
+        {KIND_HEAD, IN(KIND_SOLVER), .name = "head", .type = NODE_LINK, .moves = true, .exists = head_exists,
          .content = head_target, .about = "link to the newest commit of the default branch"},
-        {KIND_TAGS, IN(KIND_SOLVER), .name = "tags", .starts = true, .type = NODE_FOLDER, .generation = history_listing,
+        {KIND_TAGS, IN(KIND_SOLVER), .name = "tags", .type = NODE_FOLDER, .generation = links_listing,
          .about = "links to the commits that tags name"},
         {KIND_TAG_FOLDER, IN(KIND_TAGS, KIND_TAG_FOLDER), .shown = "<folder>", .type = NODE_FOLDER, .moves = true,
-         .match = ref_folder_match, .list = ref_folder_entries, .generation = history_listing},
+         .match = ref_folder_match, .list = ref_folder_entries, .generation = links_listing},
         {KIND_TAG, IN(KIND_TAGS, KIND_TAG_FOLDER), .shown = "<tag>", .type = NODE_LINK, .moves = true, .match = ref_match,
          .list = ref_entries, .content = ref_target},
-        {KIND_BRANCHES, IN(KIND_SOLVER), .name = "branches", .starts = true, .type = NODE_FOLDER, .generation = history_listing,
+        {KIND_BRANCHES, IN(KIND_SOLVER), .name = "branches", .type = NODE_FOLDER, .generation = links_listing,
          .about = "links to the commits that branches name"},
         {KIND_BRANCH_FOLDER, IN(KIND_BRANCHES, KIND_BRANCH_FOLDER), .shown = "<folder>", .type = NODE_FOLDER, .moves = true,
-         .match = ref_folder_match, .list = ref_folder_entries, .generation = history_listing},
+         .match = ref_folder_match, .list = ref_folder_entries, .generation = links_listing},
         {KIND_BRANCH, IN(KIND_BRANCHES, KIND_BRANCH_FOLDER), .shown = "<branch>", .type = NODE_LINK, .moves = true,
          .match = ref_match, .list = ref_entries, .content = ref_target},
+        {KIND_SNAPSHOTS, IN(KIND_SOLVER), .name = "snapshots", .type = NODE_FOLDER, .generation = links_listing,
+         .about = "links to the commits that 'solverfs snapshot' made"},
+        {KIND_SNAPSHOT, IN(KIND_SNAPSHOTS), .shown = "<snapshot>", .type = NODE_LINK, .moves = true, .match = ref_match,
+         .list = ref_entries, .content = ref_target},
         {KIND_COMMITS, IN(KIND_SOLVER), .name = "commits", .starts = true, .type = NODE_FOLDER, .generation = history_listing,
          .about = "every commit that branches and tags reach or have reached"},
         {KIND_CACHED, IN(KIND_SOLVER), .name = "cached", .type = NODE_FOLDER, .match = cached_match,

@@ -51,6 +51,16 @@ struct engine *tree_engine(struct tree *t)
         return t->engine;
 }
 
+bool tree_is_finished(const struct tree *t)
+{
+        return t->finished;
+}
+
+uint64_t tree_generation(struct tree *t)
+{
+        return lookup_cache_generation(t);
+}
+
 bool parse_name_number(const char *name, uint64_t most, uint64_t *ret)
 {
         uint64_t n = 0;

@@ -33,6 +33,8 @@ int tree_open(struct workspace *w, struct engine *e, bool finished, struct tree 
 struct tree *tree_close(struct tree *t);
 struct workspace *tree_workspace(struct tree *t);
 struct engine *tree_engine(struct tree *t);
+bool tree_is_finished(const struct tree *t);
+uint64_t tree_generation(struct tree *t); /* changes with the store, the compilers and the recipes; 0: not known */
 
 int tree_node(struct tree *t, uint64_t ino, struct node *ret);                 /* -ESTALE when there is no such thing any more */
 int tree_node_of(struct tree *t, const struct inode *inode, struct node *ret); /* the same by its parts */

@@ -17,6 +17,24 @@ static void list_all(const char *mount, const char *to)
                 mount, to);
 }
 
+static void assert_target(const char *link, const char *expected)
+{
+        cleanup_free char *target = read_link(link);
+
+        ck_assert_str_eq(target, expected);
+}
+
+/* Links to commits lead to what is there; to commits that nothing is known of there are none. */
+static void assert_links(void)
+{
+        assert_target("done/tiny/head", at("cached/%s", commit_sha("HEAD")));
+        assert_target("done/tiny/tags/broken", at("../cached/%s", commit_sha("broken")));
+        assert_target("done/tiny/branches/feature/deep/x", at("../../../cached/%s", commit_sha("HEAD")));
+        assert_listing("done/tiny/tags", "broken release ");
+        assert_shell("test -r done/tiny/head/cases/1/time && test -r done/tiny/tags/release/1.0/build/status && "
+                     "! ls done/tiny/tags/v1 2>&1");
+}
+
 /* What there is is what cached/ of any mount has, byte for byte, times and modes included. */
 START_TEST(test_the_same_files)
 {
@@ -32,7 +50,8 @@ START_TEST(test_the_same_files)
         ck_assert_int_eq(shell("solverfs build tiny broken"), 1);
         mount_start("done", "cached");
         assert_listing("done", "README cases sets tinier tiny ");
-        assert_listing("done/tiny", "cached cases config ");
+        assert_listing("done/tiny", "branches cached cases config head snapshots tags ");
+        assert_links();
         assert_shell("diff -r mnt/tiny/cached done/tiny/cached && diff -r mnt/cases done/cases && cmp mnt/README done/README");
         list_all("mnt", "all");
         list_all("done", "done.all");

@@ -347,6 +347,8 @@ START_TEST(test_snapshot)
         ck_assert_uint_eq(strlen(sha), 40);
         await(exists(at("mnt/tiny/commits/%s", sha)));
         assert_content(at("mnt/tiny/commits/%s/cases/%u/stdout", sha, id), "version: mine\nsat\n");
+        assert_shell("ls mnt/tiny/snapshots | wc -l && readlink mnt/tiny/snapshots/* && ls mnt/tiny/snapshots/*/cases");
+        ck_assert_str_eq(shell_output, at("1\n../commits/%s\n%u\n", sha, id));
         assert_content(at("mnt/tiny/head/cases/%u/stdout", id), "version: 10\nsat\n");
         world_end();
 }
@@ -361,6 +363,10 @@ START_TEST(test_a_solver_is_added)
                      "solverfs solver list | grep -q third || solverfs solver add third repo --recipe tiny.recipe");
         await(exists("mnt/third"));
         assert_shell("ls mnt | grep third && mnt/third/head/bin/tiny --version");
+        ck_assert_int_eq(open_error("mnt/fourth/head/message"), ENOENT);
+        assert_shell("sed -i '/variant/,$d' tiny.recipe && solverfs solver add fourth repo --recipe tiny.recipe && cat "
+                     "mnt/fourth/head/message");
+        assert_shell("solverfs solver remove fourth && ! cat mnt/fourth/head/message 2>&1 && ! ls -d mnt/fourth 2>&1");
         world_end();
 }
 END_TEST

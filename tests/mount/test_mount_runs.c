@@ -736,9 +736,68 @@ START_TEST(test_an_edited_recipe)
 }
 END_TEST
 
-MOUNT_SUITE("mount_runs", {test_a_run}, {test_outputs_find_each_other, NEEDS_SANDBOX}, {test_a_name_that_is_no_text},
-            {test_results}, {test_a_wrong_answer_is_flagged}, {test_time_limit}, {test_cpu_limit}, {test_memory_limit},
-            {test_output_limit}, {test_process_limit}, {test_other_process_limits}, {test_build_limit}, {test_seeds},
-            {test_other_limits}, {test_spellings_of_limits}, {test_a_larger_memory_limit}, {test_samples}, {test_again},
-            {test_again_under_a_reader}, {test_again_never_mixes}, {test_again_under_a_crowd}, {test_again_under_another_limit},
-            {test_built_again}, {test_an_edited_recipe}, {test_a_recipe_edited_under_a_hand})
+/* What the recipe's patterns find in what the solver prints. */
+START_TEST(test_effort)
+{
+        unsigned id, none;
+
+        world_make(&(struct world){.recipe = "effort = \"conflicts: ([0-9]+)\"\neffort = \"load ([0-9.]+)\"\n"});
+        mount_start("mnt", NULL);
+        id = case_add("a.smt2", "; do print conflicts: 7\n; do print conflicts: 1234\n; do print load 0.5\n; do print sat\n");
+        none = case_add("b.smt2", "; do print sat\n");
+        assert_content(at("mnt/tiny/head/cases/%u/effort", id), "1234\tconflicts\n0.5\tload\n");
+        assert_content(at("mnt/tiny/head/cases/%u/effort", none), "-\n");
+        assert_content(at("mnt/tiny/cached/HEAD/cases/%u/effort", id), "1234\tconflicts\n0.5\tload\n");
+        assert_content(at("mnt/tiny/head/timeout/30s/cases/%u/effort", id), "1234\tconflicts\n0.5\tload\n");
+        assert_shell("solverfs run -q --print effort tiny HEAD %u | cmp - mnt/tiny/head/cases/%u/effort", id, id);
+        world_end();
+}
+END_TEST
+
+START_TEST(test_no_effort)
+{
+        unsigned id;
+
+        world_make(NULL);
+        mount_start("mnt", NULL);
+        id = case_add("a.smt2", "; do print sat\n");
+        assert_content(at("mnt/tiny/head/cases/%u/result", id), "sat\n");
+        ck_assert_int_eq(open_error(at("mnt/tiny/head/cases/%u/effort", id)), ENOENT);
+        assert_shell("ls mnt/tiny/head/cases/%u mnt/tiny/cached/HEAD/cases/%u | { ! grep effort; }", id, id);
+        world_end();
+}
+END_TEST
+
+/* Every command takes a case's name, and so does the mount. */
+START_TEST(test_cases_by_name)
+{
+        static const char *const folders[] = {"commits/HEAD/cases",     "head/timeout/30s/cases", "head/seeds/4/cases",
+                                              "head/seeds/99999/cases", "cached/HEAD/cases",      "cases"};
+
+        world_make(NULL);
+        mount_start("mnt", NULL);
+        case_add("first.smt2", "; do print unsat\n");
+        case_add("a.smt2", "; do print sat\n");
+        assert_shell("echo 'p cnf 1 0' >d.cnf && solverfs case add d.cnf");
+        assert_content("mnt/tiny/commits/HEAD/cases/a.smt2/result", "sat\n");
+        for (size_t i = 0; i < ARRAY_SIZE(folders); i++) {
+                cleanup_free char *target = read_link(at("mnt/tiny/%s/a.smt2", folders[i]));
+
+                ck_assert_str_eq(target, "2");
+                ck_assert_int_eq(open_error(at("mnt/tiny/%s/d.cnf", folders[i])), ENOENT); /* it takes no DIMACS */
+                assert_shell("ls mnt/tiny/%s | { ! grep smt2; }", folders[i]);
+        }
+        ck_assert_int_eq(open_error("mnt/tiny/cached/HEAD/cases/first.smt2"), ENOENT); /* nothing is known of it */
+        assert_shell("solverfs case remove 2");
+        await(open_error("mnt/tiny/commits/HEAD/cases/a.smt2") == ENOENT);
+        world_end();
+}
+END_TEST
+
+MOUNT_SUITE("mount_runs", {test_a_run}, {test_effort}, {test_no_effort}, {test_cases_by_name},
+            {test_outputs_find_each_other, NEEDS_SANDBOX}, {test_a_name_that_is_no_text}, {test_results},
+            {test_a_wrong_answer_is_flagged}, {test_time_limit}, {test_cpu_limit}, {test_memory_limit}, {test_output_limit},
+            {test_process_limit}, {test_other_process_limits}, {test_build_limit}, {test_seeds}, {test_other_limits},
+            {test_spellings_of_limits}, {test_a_larger_memory_limit}, {test_samples}, {test_again}, {test_again_under_a_reader},
+            {test_again_never_mixes}, {test_again_under_a_crowd}, {test_again_under_another_limit}, {test_built_again},
+            {test_an_edited_recipe}, {test_a_recipe_edited_under_a_hand})

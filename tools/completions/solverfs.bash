@@ -41,7 +41,7 @@ _solverfs() {
 	case $prev in
 	--store) COMPREPLY=($(compgen -d -- "$cur")) && return ;;
 	--recipe | -r | --output) COMPREPLY=($(compgen -f -- "$cur")) && return ;;
-	--print | -p) COMPREPLY=($(compgen -W "time cputime memory result stdout stderr run.json" -- "$cur")) && return ;;
+	--print | -p) COMPREPLY=($(compgen -W "time cputime memory result effort stdout stderr run.json" -- "$cur")) && return ;;
 	--seed | --timeout | --keep | --name | --options) return ;;
 	esac
 
