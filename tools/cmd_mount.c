@@ -291,7 +291,7 @@ int cmd_mount(int argc, char **argv)
                 {"foreground", 'f', NULL, 0, "Stay in the foreground; tells systemd ($NOTIFY_SOCKET) when it answers", 0},
                 {"options", 'o', "OPT,...", 0,
                  "Mount options: cached (only what is finished, to be read: for backups, indexers and plots), allow_other, "
-                 "allow_root, max_threads=N, and the kernel's",
+                 "allow_root, nonempty (over a folder with files in it), max_threads=N, and the kernel's",
                  0},
                 {0}};
         static const char doc[] =

@@ -38,6 +38,24 @@ static void say_late(const char *mountpoint, pid_t daemon)
              mountpoint, (int)daemon, (int)daemon);
 }
 
+/* Nothing is mounted there. It may have been, and be in use still. */
+static int say_absent(const char *mountpoint, int r)
+{
+        cleanup_free char *why = strdup(error_message(r));
+        char given[PATH_SIZE], store[PATH_SIZE];
+        pid_t daemon = 0;
+
+        if (workspace_default_dir(common.store, given) == 0 && realpath(given, store))
+                daemon = mounts_detached(store, mountpoint);
+        if (daemon == 0)
+                return fail_as(STATUS_ABSENT, errorf(r, "%s", why ? why : "nothing is mounted there"));
+        complain("%s is detached already; its daemon, process %d, still serves what is open there: it ends when that is closed, "
+                 "and at "
+                 "once by 'kill -KILL %d'",
+                 mountpoint, (int)daemon, (int)daemon);
+        return STATUS_FAILED;
+}
+
 int cmd_unmount(int argc, char **argv)
 {
         static const struct argp_option options[] = {
@@ -55,7 +73,7 @@ int cmd_unmount(int argc, char **argv)
                 return fail_as(STATUS_ABSENT, errorf(r, "nothing of solverfs is mounted at %s: %s", u.dir, strerror(-r)));
         r = mounts_store(mountpoint, store);
         if (r < 0)
-                return fail(r);
+                return r == -ENOENT ? say_absent(mountpoint, r) : fail(r);
         r = session_unmount(mountpoint, u.lazy);
         if (r == -EBUSY) {
                 complain("%s is in use: leave it and try again ('fuser -vm %s' says who is there), or use --lazy", u.dir, u.dir);

@@ -67,6 +67,13 @@ static bool is_solverfs(pid_t pid)
         return read_of(pid, "comm", name) > 0 && strcmp(name, "solverfs\n") == 0;
 }
 
+static bool is_mounted_at(const char *mountpoint)
+{
+        char store[PATH_SIZE];
+
+        return mounts_store(mountpoint, store) == 0;
+}
+
 #define LOCK_STEP  20  /* ms */
 #define DEATH_SOON 100 /* steps */
 
@@ -87,7 +94,12 @@ int mounts_claim(const char *store, const char *mountpoint, int *ret_fd)
                 r = lock_try(dir, name, false,
                              ret_fd); /* it may have gone between our last look at the lock and that at its holder */
         if (r == -EAGAIN)
-                return errorf(-EBUSY, "the store %s is mounted at %s already", store, mountpoint);
+                return is_mounted_at(mountpoint) ? errorf(-EBUSY, "the store %s is mounted at %s already", store, mountpoint)
+                                                 : errorf(-EBUSY,
+                                                          "%s was detached, and its daemon, process %d, still serves what is "
+                                                          "open there: close that, "
+                                                          "or end the daemon by 'kill -KILL %d'",
+                                                          mountpoint, (int)lock_holder(dir, name), (int)lock_holder(dir, name));
         if (r < 0)
                 return r;
         if (ftruncate(*ret_fd, 0) == 0) /* for people: the lock is what counts */
@@ -152,6 +164,15 @@ int mounts_store(const char *mountpoint, char ret_store[PATH_SIZE])
         int r = mount_table_each(is_at, &f);
 
         return r < 0 ? r : f.found ? 0 : errorf(-ENOENT, "nothing of solverfs is mounted at %s", mountpoint);
+}
+
+pid_t mounts_detached(const char *store, const char *mountpoint)
+{
+        char dir[PATH_SIZE], name[DIGEST_HEX_SIZE];
+
+        if (is_mounted_at(mountpoint) || lock_place(store, mountpoint, dir, name) < 0 || !lock_is_held(dir, name))
+                return 0;
+        return lock_holder(dir, name);
 }
 
 struct visiting {

@@ -22,5 +22,8 @@ int mounts_end(const char *store, const char *mountpoint, void (*late)(const cha
 /* Returns when all mounts of a store show what this process has changed in its config. */
 void mounts_settle(const char *store);
 
+/* Whether a daemon of the store lives on without being mounted there any more (unmount --lazy), as something is still open: its process, or 0. */
+pid_t mounts_detached(const char *store, const char *mountpoint);
+
 /* Every mount of ours on this machine; `alive`: its daemon holds its lock, and was not killed just now. */
 int mounts_each(void (*fn)(void *user, const char *mountpoint, const char *store, bool alive), void *user);

@@ -1,6 +1,7 @@
 /* The life of a mount: making it, serving it, taking it away. */
 #include "fs/kernel/session.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
@@ -10,6 +11,7 @@
 #include <sys/mount.h>
 #include <sys/statvfs.h>
 #include <sys/wait.h>
+#include <sys/xattr.h>
 
 #include "cache/base/guard.h"
 #include "cache/base/mount_table.h"
@@ -88,11 +90,28 @@ static int run_fusermount(const char *mountpoint, bool lazy)
         return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : -EBUSY;
 }
 
-static int detach(const char *path, bool lazy)
+static int detach_once(const char *path, bool lazy)
 {
         if (geteuid() != 0)
                 return run_fusermount(path, lazy);
         return umount2(path, UMOUNT_NOFOLLOW | (lazy ? MNT_DETACH : 0)) < 0 ? -errno : 0;
+}
+
+#define RELEASE_STEPS 100
+#define RELEASE_STEP  20 /* ms */
+
+/* Who waits for work keeps the mount in use. It is asked to let them go; they take a moment. */
+static int detach(const char *path, bool lazy)
+{
+        int r = detach_once(path, lazy);
+
+        if (r != -EBUSY || lgetxattr(path, RELEASE_XATTR, NULL, 0) >= 0 || errno != ENODATA)
+                return r;
+        for (unsigned i = 0; r == -EBUSY && i < RELEASE_STEPS; i++) {
+                usleep(RELEASE_STEP * 1000);
+                r = detach_once(path, lazy);
+        }
+        return r;
 }
 
 int session_unmount(const char *mountpoint, bool lazy)
@@ -123,8 +142,21 @@ static int mount_answers(const char *path)
         return statvfs(path, &fs) < 0 ? -errno : 0;
 }
 
-/* Takes away what a killed daemon left; refuses a living one. */
-static int clear_mountpoint(const char *path)
+/* What cannot be looked into counts as empty. */
+static bool is_empty(const char *path)
+{
+        DIR *dir = opendir(path);
+        bool empty = true;
+
+        for (const struct dirent *e; dir && empty && (e = readdir(dir));)
+                empty = strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0;
+        if (dir)
+                closedir(dir);
+        return empty;
+}
+
+/* Takes away what a killed daemon left; refuses a living one, and a folder with files in it unless `nonempty`. */
+static int clear_mountpoint(const char *path, bool nonempty)
 {
         struct mounted m;
         struct stat st;
@@ -134,14 +166,21 @@ static int clear_mountpoint(const char *path)
                 r = stat(path, &st) < 0 ? -errno : 0;
         if (r == -ENOTCONN) {
                 log_warning("detaching the dead mount at %s", path);
-                r = detach(path, true);
+                r = detach_once(path, true);
                 if (r == 0)
                         r = stat(path, &st) < 0 ? -errno : 0;
         } else if (r == 0 && mounted_at(path, &m) && strcmp(m.type, MOUNT_TYPE) == 0)
                 return errorf(-EBUSY, "solverfs is mounted at %s already", path);
         if (r < 0)
                 return errorf(r, "cannot mount at %s: %s", path, r == -ENOENT ? "no such folder; make it first" : strerror(-r));
-        return S_ISDIR(st.st_mode) ? 0 : errorf(-ENOTDIR, "cannot mount at %s: not a folder", path);
+        if (!S_ISDIR(st.st_mode))
+                return errorf(-ENOTDIR, "cannot mount at %s: not a folder", path);
+        if (!nonempty && !is_empty(path))
+                return errorf(-ENOTEMPTY,
+                              "cannot mount at %s: there are files in it, which the mount would hide; choose an empty folder, or "
+                              "mount over them with '-o nonempty'",
+                              path);
+        return 0;
 }
 
 /* -- signals -- */
@@ -198,7 +237,7 @@ static void *leaver_thread(void *user)
                 leaving = true;
                 log_info("signal %d: detaching %s", signal, l->mountpoint);
                 session_interrupt(l->session);
-                detach(l->mountpoint, true);
+                detach_once(l->mountpoint, true);
         }
 }
 
@@ -208,15 +247,13 @@ static void *leaver_thread(void *user)
 
 struct own_options {
         unsigned threads;
-        int cached, names; /* names: of what is mounted, which are not for the user to give */
+        int cached, nonempty, names; /* names: of what is mounted, which are not for the user to give */
 };
 
 static const struct fuse_opt own_options[] = {
-        {"max_threads=%u", offsetof(struct own_options, threads), 1},
-        {"cached", offsetof(struct own_options, cached), 1},
-        {"fsname=", offsetof(struct own_options, names), 1},
-        {"subtype=", offsetof(struct own_options, names), 1},
-        FUSE_OPT_END,
+        {"max_threads=%u", offsetof(struct own_options, threads), 1}, {"cached", offsetof(struct own_options, cached), 1},
+        {"nonempty", offsetof(struct own_options, nonempty), 1},      {"fsname=", offsetof(struct own_options, names), 1},
+        {"subtype=", offsetof(struct own_options, names), 1},         FUSE_OPT_END,
 };
 
 /* The user's options for libfuse, those that are ours taken out and put in *own; before them the kernel's that the user may say otherwise, and
@@ -311,10 +348,12 @@ int session_run(struct workspace *w, struct engine *e, const struct session_opti
         guard_block_signals(&before); /* every thread made from here on inherits this: signals are for the leaver */
         leave_set(&leave);
         sigorset(&before, &before, &leave); /* who is told to end while it ends has ended well */
-        r = session_mountpoint(o->mountpoint, path);
-        r = r < 0 ? errorf(r, "cannot mount at %s: %s", o->mountpoint, strerror(-r)) : clear_mountpoint(path);
-        if (r == 0)
-                r = take_options(o, workspace_dir(w), &own, &args);
+        r = take_options(o, workspace_dir(w), &own, &args);
+        if (r == 0) {
+                r = session_mountpoint(o->mountpoint, path);
+                r = r < 0 ? errorf(r, "cannot mount at %s: %s", o->mountpoint, strerror(-r))
+                          : clear_mountpoint(path, own.nonempty);
+        }
         if (r == 0)
                 r = session_new(w, e, own.cached, &s);
         if (r == 0)

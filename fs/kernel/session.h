@@ -24,6 +24,10 @@ int session_run(struct workspace *w, struct engine *e, const struct session_opti
 /* An extended attribute of the root: asked for, it is answered (ENODATA) when the kernel has been told of all that other processes changed until then. */
 #define SETTLED_XATTR "user.solverfs.settled"
 
+/* Asked for by the owner of the mount or root, those that wait for work now are let go (EINTR), and it is answered ENODATA; EBUSY when files are
+ * open, so that letting them go would not make the mount idle. */
+#define RELEASE_XATTR "user.solverfs.release"
+
 /* The absolute path of a mount point, also of a stale one (where stat fails with ENOTCONN). -errno without a sentence. */
 int session_mountpoint(const char *dir, char ret[PATH_SIZE]);
 

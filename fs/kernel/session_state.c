@@ -87,6 +87,16 @@ static void reply_xattr(fuse_req_t req, int r, const struct buffer *b, size_t si
                 fuse_reply_buf(req, b->data, b->size);
 }
 
+static int release_waiters(struct session *s, uid_t asker)
+{
+        if (asker != 0 && asker != geteuid())
+                return EACCES;
+        if (!session_is_idle(s))
+                return EBUSY;
+        waiters_release(s->waiters);
+        return ENODATA;
+}
+
 void state_getxattr(fuse_req_t req, fuse_ino_t ino, const char *name, size_t size)
 {
         cleanup_buffer struct buffer b = {0};
@@ -94,6 +104,10 @@ void state_getxattr(fuse_req_t req, fuse_ino_t ino, const char *name, size_t siz
 
         if (ino == FUSE_ROOT_ID && s->notify && strcmp(name, SETTLED_XATTR) == 0) {
                 notify_settle(s->notify, req);
+                return;
+        }
+        if (ino == FUSE_ROOT_ID && strcmp(name, RELEASE_XATTR) == 0) {
+                fuse_reply_err(req, release_waiters(s, fuse_req_ctx(req)->uid));
                 return;
         }
 

@@ -15,6 +15,7 @@ struct waiter {
         struct parked parked;
         pid_t reader; /* its thread; 0 when it is in a PID namespace we do not see */
         _Atomic bool interrupted;
+        bool released;                  /* it is to leave, whatever its reader wants; under all->lock */
         struct ticket *ticket;          /* under the engine's lock; see engine_leave() */
         struct waiter *previous, *next; /* under all->lock */
 };
@@ -151,10 +152,12 @@ static struct waiter *waiters_take_ending(struct waiters *all, bool *ret_waiting
         *ret_waiting = false;
         pthread_mutex_lock(&all->lock);
         for (struct waiter *w = all->first; w && !found; w = w->next) {
-                if (!w->interrupted && !all->leaving)
+                bool leaves = all->leaving || w->released;
+
+                if (!w->interrupted && !leaves)
                         continue;
                 *ret_waiting = true;
-                if ((!all->leaving && !reader_is_ending(w->reader)) || !engine_leave(all->engine, &w->ticket))
+                if ((!leaves && !reader_is_ending(w->reader)) || !engine_leave(all->engine, &w->ticket))
                         continue; /* or it is being answered now, or not asked for yet: next time */
                 waiters_unlink(all, w);
                 found = w;
@@ -184,6 +187,15 @@ static void *waiters_thread(void *user)
 void waiters_interrupt(struct waiters *all)
 {
         all->leaving = true;
+        eventfd_write(all->event, 1);
+}
+
+void waiters_release(struct waiters *all)
+{
+        pthread_mutex_lock(&all->lock);
+        for (struct waiter *w = all->first; w; w = w->next)
+                w->released = true;
+        pthread_mutex_unlock(&all->lock);
         eventfd_write(all->event, 1);
 }
 

@@ -33,5 +33,7 @@ struct waiters *waiters_free(struct waiters *w);
 void waiters_park(struct waiters *w, fuse_req_t req, const struct parked *p, struct query *q);
 /* EINTR for everybody, now and from now on: the mount is going away. */
 void waiters_interrupt(struct waiters *w);
+/* EINTR for everybody who is parked now. */
+void waiters_release(struct waiters *w);
 /* waiters_interrupt(), and waits until nobody is parked. */
 void waiters_drain(struct waiters *w);

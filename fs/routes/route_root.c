@@ -19,7 +19,14 @@ static const char readme_head[] =
         "\n"
         "Words in <angle brackets> are names that vary. A name under commits/ and cached/ may be a full sha, a prefix of at "
         "least\n"
-        "four digits, a tag, a branch, HEAD~3, or anything git rev-parse takes that has no slash.\n"
+        "four digits, a tag, a branch, HEAD~3, or anything git rev-parse takes that has no slash: <solver>/cached/v1.0 is what "
+        "is\n"
+        "finished of v1.0. A name under the cases/ of a solver may be the case's name.\n"
+        "\n"
+        "A loop over these files is one reader, which waits for one run at a time and so uses one core. For many at once:\n"
+        "solverfs run <solver> A..B <case>..., make -j, or xargs -P:\n"
+        "\n"
+        "    ls -d <solver>/commits/<sha>/cases/* | xargs -P $(nproc) -I{} cat {}/time\n"
         "\n";
 
 static void readme_rows(struct buffer *b, unsigned folder, unsigned depth, bool *shown)

@@ -44,6 +44,25 @@ test_that "a mount that cannot be made is told by who asked" 'run 1 mount -o no_
 test_that "what a mount is known by is not to be given" 'for o in fsname=other subtype=other; do run 1 mount -o $o "$mnt" && has err "fsname and subtype" && ! mounted "$mnt" || exit 1; done'
 test_that "mount from a caller without standard descriptors" 'timeout 20 "$solverfs" mount "$mnt" <&- >&- 2>&- && [ -r "$mnt/README" ] && [ "$(readlink "/proc/$(daemon)/fd/2")" = "$SOLVERFS_STORE/log" ] && run 0 unmount "$mnt"'
 
+test_that "mount over files is refused, and done with -o nonempty" '
+	mkdir full && touch full/mine && run 1 mount full && has err "files in it.*-o nonempty" && ! mounted "$top/full" && run 0 mount -o nonempty full && [ -r full/README ] && run 0 unmount full && [ -e full/mine ]'
+run 0 mount "$mnt" -q
+test_that "unmount ends what a reader waits for" '
+	cat "$mnt/toy/commits/v1/cases/2/time" >got 2>goterr & reader=$!
+	for i in $(seq 400); do grep -q " running, [0-9]* queued, 1 reader" "$mnt/.solverfs/status" && break; sleep 0.05; done
+	run 0 unmount "$mnt" && ! mounted "$mnt" && ! wait $reader && grep -q Interrupted goterr'
+run 0 mount "$mnt" -q
+test_that "unmount leaves a reader alone when somebody else keeps the mount in use" '
+	exec 3<"$mnt/README"; cat "$mnt/toy/commits/v1/cases/2/time" >got 2>goterr & reader=$!
+	for i in $(seq 400); do grep -q " running, [0-9]* queued, 1 reader" "$mnt/.solverfs/status" && break; sleep 0.05; done
+	run 1 unmount "$mnt" && has err "in use" && grep -q "1 reader" "$mnt/.solverfs/status" && kill $reader && ! wait $reader'
+pid=$(daemon)
+exec 3<"$mnt/README"
+test_that "behind unmount --lazy with a file open, unmount and mount say who still serves it" '
+	run 0 unmount --lazy "$mnt" && run 1 unmount "$mnt" && has err "detached already.*process $pid" && run 1 mount "$mnt" && has err "was detached.*process $pid" && grep -q solverfs <&3'
+exec 3<&-
+test_that "and when it is closed, mount mounts" 'gone "$pid" && run 0 mount "$mnt" && run 0 unmount "$mnt" && run 3 unmount "$mnt"'
+
 # In the foreground, under a service manager.
 test_that "mount -f tells systemd when it answers, and ends by SIGTERM with 0" '
 	python3 -c "
