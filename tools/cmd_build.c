@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include "core/query/incremental.h"
 #include "core/run/cell_file.h"
 #include "words.h"
 
@@ -219,6 +220,39 @@ static int copy_program(struct building *b, struct engine *e, int signals)
         return r < 0 ? fail_as(STATUS_SYSTEM, errorf(r, "cannot write %s: %s", b->output, strerror(-r))) : STATUS_OK;
 }
 
+static void tell_state(const struct building *b)
+{
+        const char *name = b->solver->recipe->name;
+
+        switch (incremental_state(b->workspace, b->solver)) {
+        case INCREMENTAL_UNPROVED:
+                note("%s: its recipe says 'incremental', which nobody has verified: its builds begin from clean trees; see 'solverfs "
+                     "solver verify'",
+                     name);
+                return;
+        case INCREMENTAL_REVOKED:
+                note("%s: incremental builds were wrong before, so its builds begin from clean trees", name);
+                return;
+        case INCREMENTAL_OFF:
+        case INCREMENTAL_ON:
+                return;
+        }
+}
+
+/* A mount does it in the background; a command has to do it before it ends. Interrupted, it stays due. */
+static void compare_due(struct building *b, struct engine *e, int signals)
+{
+        cleanup(query_unrefp) struct query *q = NULL;
+        cleanup(value_unrefp) struct value *v = NULL;
+
+        if (query_check(b->workspace, b->solver, &q) < 0)
+                return;
+        note("comparing an incremental build with a clean one");
+        if (engine_get(e, q, PRIORITY_BATCH, false, signals, &v) == 0 &&
+            incremental_state(b->workspace, b->solver) == INCREMENTAL_REVOKED)
+                worse(b, STATUS_FAILED);
+}
+
 static int run_batch(struct building *b, int signals)
 {
         cleanup_engine struct engine *e = NULL;
@@ -242,6 +276,7 @@ static int run_batch(struct building *b, int signals)
                 return fail(r);
         if (b->output && b->status == STATUS_OK)
                 worse(b, copy_program(b, e, signals));
+        compare_due(b, e, signals);
         return b->status;
 }
 
@@ -279,8 +314,10 @@ int cmd_build(int argc, char **argv)
                 complain("--output takes exactly one commit; %zu given", b.revisions.n);
                 r = STATUS_USAGE;
         }
-        if (r == STATUS_OK)
+        if (r == STATUS_OK) {
+                tell_state(&b);
                 r = run_batch(&b, signals);
+        }
         revisions_done(&b.revisions);
         close(signals);
         return r;

@@ -1,5 +1,6 @@
 /* solverfs doctor: what this machine and this store can do, and what to do about what they cannot. */
 #include "command.h"
+#include "core/query/incremental.h"
 #include "core/run/host.h"
 #include "mounts.h"
 
@@ -109,6 +110,13 @@ static void look_at_database(struct looking *l, struct workspace *w)
              (unsigned long long)(stats.map_size >> 20), (unsigned long long)(stats.journal_bytes >> 20));
 }
 
+static int show_revoked(void *user, const char *line)
+{
+        show(user, "incremental", CHECK_WARNING,
+             "%s; builds are clean since: mend the recipe and 'solverfs solver verify' it, or take 'incremental' out of it", line);
+        return 0;
+}
+
 static void look_at_store(struct looking *l)
 {
         cleanup_workspace struct workspace *w = NULL;
@@ -124,6 +132,7 @@ static void look_at_store(struct looking *l)
         }
         show(l, "store", CHECK_OK, "%s opens, and its format is known", l->store);
         look_at_database(l, w);
+        incremental_each_revoked(w, show_revoked, l);
 }
 
 /* -- mounts ----------------------------------------------------------------------------------------------------- */

@@ -1,12 +1,13 @@
 /* solverfs status: what runs and what waits, in every process on the store. */
 #include "command.h"
+#include "core/query/incremental.h"
 
 #include <poll.h>
 
 struct looking {
         bool json, watch;
         size_t n_running, n_queued;
-        json_t *jobs, *wrong, *contradictions; /* --json */
+        json_t *jobs, *wrong, *contradictions, *revoked; /* --json */
 };
 
 static const struct column columns[] = {{"PID", 8, true},  {"JOB", 5, true},     {"STATE", 7, false}, {"RUNNING", 9, true},
@@ -82,6 +83,17 @@ static int look_wrong(void *user, enum alarm a, const char *line)
         return 0;
 }
 
+static int look_revoked(void *user, const char *line)
+{
+        struct looking *l = user;
+
+        if (l->json)
+                json_array_append_new(l->revoked, json_string(line));
+        else
+                alarm_line("INCREMENTAL BUILD WAS WRONG: %s", line);
+        return 0;
+}
+
 static int look_once(struct looking *l, struct workspace *w)
 {
         cleanup_free char *store = printable(workspace_dir(w));
@@ -91,18 +103,23 @@ static int look_once(struct looking *l, struct workspace *w)
         l->jobs = l->json ? json_array() : NULL;
         l->wrong = l->json ? json_array() : NULL;
         l->contradictions = l->json ? json_array() : NULL;
+        l->revoked = l->json ? json_array() : NULL;
         r = wrong_answers(w, look_wrong, l);
+        if (r == 0)
+                r = incremental_each_revoked(w, look_revoked, l);
         if (r == 0)
                 r = engine_each_job_of_store(workspace_dir(w), look, l);
         if (r < 0) {
                 json_decref(l->jobs);
                 json_decref(l->wrong);
                 json_decref(l->contradictions);
+                json_decref(l->revoked);
                 return fail_as(STATUS_SYSTEM, r);
         }
         if (l->json)
-                output_json(json_pack("{s:s, s:i, s:i, s:o, s:o, s:o}", "store", store, "running", (int)l->n_running, "queued",
-                                      (int)l->n_queued, "jobs", l->jobs, "wrong", l->wrong, "contradictions", l->contradictions));
+                output_json(json_pack("{s:s, s:i, s:i, s:o, s:o, s:o, s:o}", "store", store, "running", (int)l->n_running, "queued",
+                                      (int)l->n_queued, "jobs", l->jobs, "wrong", l->wrong, "contradictions", l->contradictions,
+                                      "revoked", l->revoked));
         else if (l->n_running + l->n_queued == 0)
                 note("nothing runs and nothing waits");
         else

@@ -33,6 +33,7 @@ int cmd_init(int argc, char **argv);
 int cmd_solver_add(int argc, char **argv);
 int cmd_solver_list(int argc, char **argv);
 int cmd_solver_update(int argc, char **argv);
+int cmd_solver_verify(int argc, char **argv);
 int cmd_solver_remove(int argc, char **argv);
 int cmd_snapshot(int argc, char **argv);
 int cmd_case_add(int argc, char **argv);

@@ -18,6 +18,7 @@ static const struct command commands[] = {
         {"solver add", "NAME REPO", "add a solver from its git repository", cmd_solver_add},
         {"solver list", "", "list the solvers", cmd_solver_list},
         {"solver update", "[NAME...]", "fetch and index new commits", cmd_solver_update},
+        {"solver verify", "NAME [A..B]", "prove that its builds may go on from others", cmd_solver_verify},
         {"solver remove", "NAME...", "take solvers out; measurements stay", cmd_solver_remove},
         {"snapshot", "SOLVER DIR", "make a working tree a commit of the store", cmd_snapshot},
         {"case add", "FILE|DIR...", "add benchmark instances", cmd_case_add},

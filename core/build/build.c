@@ -667,3 +667,28 @@ int build(const struct build_request *request, struct build_record **ret)
                 r = worktree_take(request->work_dir, &key, &a.files, request->incremental, &worktree);
         return r < 0 ? r : build_in(&a, git, &c.oid, &key, ret);
 }
+
+static int list_sources(struct history *h, git_repository *git, const struct recipe *r, uint32_t commit, struct manifest *ret)
+{
+        cleanup_buffer struct buffer notes = {0};
+        struct commit c;
+        int e = history_commit(h, commit, &c);
+
+        buffer_add(&notes, "", 0);
+        return e == 0 ? checkout_list(git, &c.oid, r->paths, ret, &notes) : e;
+}
+
+int build_is_edit(struct history *h, const struct recipe *r, uint32_t from, uint32_t to, bool *ret)
+{
+        cleanup(git_repository_freep) git_repository *git = NULL;
+        cleanup_manifest struct manifest a = {0}, b = {0};
+        int e = history_repository(h, &git);
+
+        if (e == 0)
+                e = list_sources(h, git, r, from, &a);
+        if (e == 0)
+                e = list_sources(h, git, r, to, &b);
+        if (e == 0)
+                *ret = manifest_is_edit(&a, &b) && manifest_distance(&a, &b) > 0;
+        return e;
+}

@@ -59,6 +59,8 @@ DEFINE_CLEANUP(struct build_record *, build_record_unref)
 const struct digest *build_record_program(const struct build_record *b);
 /* Does the build know the program as its own, under whichever digest? */
 bool build_record_has_program(const struct build_record *b, const struct digest *id);
+/* Is the program of `outputs` struck? Then the record answers nothing; the commit is to be built again. */
+bool build_record_is_struck(const struct build_record *b);
 /* Enters the program of `outputs`, made as `clean` says. When it is the first clean one, what incremental builds made else is struck.
  * 0, or -ENOMEM. */
 int build_record_note_program(struct build_record *b);
@@ -91,6 +93,9 @@ struct build_request {
         const struct progress *progress; /* "checkout", then the running command */
 };
 int build(const struct build_request *request, struct build_record **ret);
+
+/* May an incremental build go from one commit's tree to the other's? False too when they do not differ. */
+int build_is_edit(struct history *h, const struct recipe *r, uint32_t from, uint32_t to, bool *ret);
 
 /* Takes down worktrees nobody uses, oldest first, until at most `keep` are left; for gc. */
 int build_prune(const char *work_dir, unsigned keep);

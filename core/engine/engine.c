@@ -347,6 +347,11 @@ int job_cancel_fd(struct job *j)
         return j->cancel_fd;
 }
 
+struct engine *job_engine(struct job *j)
+{
+        return j->engine;
+}
+
 bool job_again(struct job *j)
 {
         return j->again;

@@ -184,4 +184,5 @@ unsigned job_slot(struct job *j);         /* number of its first slot */
 unsigned job_n_slots(struct job *j);
 int job_cancel_fd(struct job *j); /* readable once it is cancelled */
 bool job_again(struct job *j);
+struct engine *job_engine(struct job *j); /* to ask what nobody waits for */
 const struct progress *job_progress(struct job *j);

@@ -1,4 +1,5 @@
 /* Queries build and program. */
+#include "core/query/incremental.h"
 #include "core/query/plan.h"
 #include "core/query/query_internal.h"
 
@@ -18,7 +19,8 @@ struct build_query {
 
 /* -- what is known -- */
 
-int build_record_find(struct workspace *w, const struct digest *build, bool with_log, struct build_record **ret)
+/* With the records whose program is struck: they are no answer, but know what was struck. */
+static int record_fetch_any(struct workspace *w, const struct digest *build, bool with_log, struct build_record **ret)
 {
         cleanup_txn struct store_txn *t = NULL;
         cleanup_blob struct blob b = {0};
@@ -29,6 +31,19 @@ int build_record_find(struct workspace *w, const struct digest *build, bool with
         if (r == 0)
                 r = build_record_decode(SLICE(b.data, b.size), with_log, ret);
         return r == -EBADMSG ? -ENOENT : r; /* what cannot be read is worked out again */
+}
+
+int build_record_find(struct workspace *w, const struct digest *build, bool with_log, struct build_record **ret)
+{
+        cleanup(build_record_unrefp) struct build_record *record = NULL;
+        int r = record_fetch_any(w, build, with_log, &record);
+
+        if (r < 0)
+                return r;
+        if (record->ok && build_record_is_struck(record))
+                return -ENOENT;
+        *ret = steal_pointer(record);
+        return 0;
 }
 
 int build_find(struct workspace *w, struct solver *s, uint32_t commit, bool with_log, struct build_record **ret)
@@ -115,7 +130,7 @@ struct record_to_put {
         const struct build_record *record;
         struct slice encoded;
         struct digest source;
-        bool has_source;
+        bool has_source, checked;
         struct plan_note duration;
 };
 
@@ -129,6 +144,10 @@ static int record_put_in(void *user, struct store_txn *t)
 
         if (r == 0)
                 r = build_program_put(t, &p->query->build_key, p->record);
+        if (r == 0 && !p->record->clean && p->record->ok)
+                r = incremental_note(p->workspace, t, s, p->query->commit, p->record->duration_ns);
+        if (r == 0 && p->record->clean && s->recipe->incremental)
+                incremental_settled(t, s, p->checked, p->record->duration_ns);
         if (r == 0 && known)
                 rebuilt_note(t, s);
         if (r == 0 && p->has_source)
@@ -140,9 +159,10 @@ static int record_put_in(void *user, struct store_txn *t)
         return r;
 }
 
-static int record_put(struct workspace *w, const struct build_query *q, const struct build_record *record)
+/* `checked`: it was built to compare an incremental one with. */
+static int record_put(struct workspace *w, const struct build_query *q, const struct build_record *record, bool checked)
 {
-        struct record_to_put p = {.workspace = w, .query = q, .record = record};
+        struct record_to_put p = {.workspace = w, .query = q, .record = record, .checked = checked};
         cleanup_buffer struct buffer b = {0};
         int r = build_record_encode(record, &b);
 
@@ -187,37 +207,28 @@ static bool same_outputs(const struct build_record *a, const struct build_record
 
 /* What is built once more, as gc took the programs, stays as it is known: its log was read by somebody, and what was measured with it is
  * there for good, also when the build fails this time (a compiler has been removed, somebody killed it). 1: nothing new to be kept. */
-static int join_known(struct workspace *w, const struct build_query *q, bool again, struct build_record **record)
+static int join_known(struct workspace *w, const struct build_record *known, bool again, struct build_record **record)
 {
-        cleanup(build_record_unrefp) struct build_record *known = NULL;
-        int r = build_record_find(w, &q->build_key, true, &known);
-
-        if (r < 0)
-                return r == -ENOENT ? 0 : r;
         if (!known->ok)
                 return 0;
         if (!(*record)->ok)
                 return again ? 0 : errorf(-EIO, "it was built before, and cannot be built again now: %s", (*record)->reason);
-        if (again || !same_outputs(known, *record) || ((*record)->clean && !known->clean))
+        if (again || !same_outputs(known, *record) || ((*record)->clean && !known->clean) || build_record_is_struck(known))
                 return join_programs(w, known, *record);
-        build_record_unref(*record);
-        *record = steal_pointer(known);
         return 1;
 }
 
-static int build_query_compute(struct query *query, struct job *j, struct value **ret)
+int build_commit(struct workspace *w, struct solver *s, uint32_t commit, enum build_way way, bool again, struct job *j,
+                 struct build_record **ret)
 {
-        struct build_query *q = (struct build_query *)query;
-        struct workspace *w = q->workspace;
-        cleanup(build_record_unrefp) struct build_record *record = NULL;
         const struct settings *settings = workspace_settings(w);
         char work[PATH_SIZE], ccache[PATH_SIZE];
         cleanup_close int held = -1;
         int r;
 
-        if (snprintf(work, sizeof(work), "%s/work/%s", workspace_dir(w), q->solver->repository) >= (int)sizeof(work) ||
+        if (snprintf(work, sizeof(work), "%s/work/%s", workspace_dir(w), s->repository) >= (int)sizeof(work) ||
             /* one for each repository, or a hostile one could leave objects for another's sources in it */
-            snprintf(ccache, sizeof(ccache), "%s/work/ccache/%s", workspace_dir(w), q->solver->repository) >= (int)sizeof(ccache))
+            snprintf(ccache, sizeof(ccache), "%s/work/ccache/%s", workspace_dir(w), s->repository) >= (int)sizeof(ccache))
                 return errorf(-ENAMETOOLONG, "the store's path is too long: %s", workspace_dir(w));
         r = make_dirs(work, 0700);
         if (r == 0 && settings->ccache) {
@@ -227,29 +238,61 @@ static int build_query_compute(struct query *query, struct job *j, struct value 
         }
         if (r < 0)
                 return r;
-        r = build(
+        return build(
                 &(struct build_request){
                         .programs = workspace_programs(w),
-                        .history = q->solver->history,
-                        .commit = q->commit,
-                        .recipe = q->solver->recipe,
+                        .history = s->history,
+                        .commit = commit,
+                        .recipe = s->recipe,
                         .work_dir = work,
                         .ccache_dir = settings->ccache ? ccache : NULL,
                         .sandbox = settings->sandbox,
                         .jobs = job_n_slots(j),
                         .cpus = job_cpus(j),
                         .slot = job_slot(j),
-                        .again = job_again(j),
+                        .incremental = way == BUILD_INCREMENTAL,
+                        .again = again,
                         .cancel_fd = job_cancel_fd(j),
                         .progress = job_progress(j),
                 },
-                &record);
+                ret);
+}
+
+static void check_in_background(struct build_query *q, struct job *j);
+
+/* A build that is known is done again in a clean tree: its programs are compared with those that are known. */
+static int make_record(struct build_query *q, struct job *j, bool checked, struct build_record **ret)
+{
+        cleanup(build_record_unrefp) struct build_record *known = NULL, *record = NULL;
+        bool again = job_again(j) || checked;
+        enum build_way way = BUILD_CLEAN;
+        int r = record_fetch_any(q->workspace, &q->build_key, true, &known);
+
+        if (r == -ENOENT && !again && incremental_state(q->workspace, q->solver) == INCREMENTAL_ON)
+                way = BUILD_INCREMENTAL;
+        if (r == 0 || r == -ENOENT)
+                r = build_commit(q->workspace, q->solver, q->commit, way, job_again(j), j, &record);
+        if (r == 0 && known)
+                r = join_known(q->workspace, known, again, &record);
         if (r == 0)
-                r = join_known(w, q, job_again(j), &record);
-        if (r == 0)
-                r = record_put(w, q, record);
+                r = record_put(q->workspace, q, record, checked);
         if (r < 0)
                 return r;
+        *ret = r == 1 ? steal_pointer(known) : steal_pointer(record);
+        return 0;
+}
+
+static int build_query_compute(struct query *query, struct job *j, struct value **ret)
+{
+        struct build_query *q = (struct build_query *)query;
+        cleanup(build_record_unrefp) struct build_record *record = NULL;
+        int r = make_record(q, j, false, &record);
+
+        if (r == -ESTALE && incremental_state(q->workspace, q->solver) == INCREMENTAL_REVOKED)
+                r = make_record(q, j, false, &record); /* revoked meanwhile */
+        if (r < 0)
+                return r;
+        check_in_background(q, j);
         *ret = build_value_new(record);
         return *ret ? 0 : -ENOMEM;
 }
@@ -326,6 +369,94 @@ const struct query_type query_build_type = {
 int query_build(struct workspace *w, struct solver *s, uint32_t commit, struct query **ret)
 {
         return build_query_new(&query_build_type, w, s, commit, NULL, ret);
+}
+
+/* -- check: an incremental build is compared with a clean one ---------------------------------------------------- */
+
+static int check_find(struct query *query, struct value **ret)
+{
+        struct build_query *q = (struct build_query *)query;
+        cleanup(build_record_unrefp) struct build_record *record = NULL;
+        int r = record_fetch_any(q->workspace, &q->build_key, false, &record);
+
+        if (r == 0 && record->ok && !record->clean)
+                return -ENOENT;
+        *ret = build_value_new(record);
+        return *ret ? 0 : -ENOMEM;
+}
+
+/* What the two builds make of the commit, when it is not the same. */
+static int describe_wrong(struct build_query *q, const struct build_record *before, const struct build_record *clean, char **ret)
+{
+        cleanup_free char *differences = NULL;
+        char *line = NULL;
+        struct commit c;
+        int r = history_commit(q->solver->history, q->commit, &c);
+
+        *ret = NULL;
+        if (r == 0 && clean->ok)
+                r = build_differences(workspace_programs(q->workspace), clean, before, &differences);
+        if (r < 0 || (clean->ok && !differences))
+                return r;
+        if (asprintf(&line, "%.12s: %s", git_oid_tostr_s(&c.oid), differences ?: clean->reason) < 0)
+                return -ENOMEM;
+        *ret = line;
+        return 0;
+}
+
+static int check_compute(struct query *query, struct job *j, struct value **ret)
+{
+        struct build_query *q = (struct build_query *)query;
+        cleanup(build_record_unrefp) struct build_record *before = NULL, *record = NULL;
+        cleanup_free char *wrong = NULL;
+        int r = record_fetch_any(q->workspace, &q->build_key, false, &before);
+
+        if (r == 0)
+                r = make_record(q, j, true, &record);
+        if (r == 0)
+                r = describe_wrong(q, before, record, &wrong);
+        if (r == 0 && wrong)
+                r = incremental_revoke(q->workspace, q->solver, wrong);
+        if (r < 0)
+                return r;
+        *ret = build_value_new(record);
+        return *ret ? 0 : -ENOMEM;
+}
+
+static const struct query_type query_check_type = {
+        .name = "check",
+        .resource = RESOURCE_BUILD,
+        .find = check_find,
+        .compute = check_compute,
+        .describe = build_query_describe,
+        .gone = build_query_gone,
+        .estimate = build_query_estimate,
+        .free_query = build_query_free,
+        .free_value = build_value_free,
+};
+
+int query_check(struct workspace *w, struct solver *s, struct query **ret)
+{
+        uint32_t commit;
+        int r = incremental_due(w, s, &commit);
+
+        return r < 0 ? r : build_query_new(&query_check_type, w, s, commit, NULL, ret);
+}
+
+static void checked(void *user, int r, struct value *v, const char *reason)
+{
+        if (r < 0 && r != -ECANCELED)
+                log_warning("an incremental build could not be compared with a clean one: %s", reason ?: strerror(-r));
+}
+
+/* Nobody waits for it. What an engine that is closed leaves undone stays due. */
+static void check_in_background(struct build_query *q, struct job *j)
+{
+        cleanup(query_unrefp) struct query *check = NULL;
+        struct ticket *ticket;
+
+        if (query_check(q->workspace, q->solver, &check) == 0)
+                engine_ask(job_engine(j), check, PRIORITY_BATCH, false, checked, NULL, &ticket);
 }
 
 /* -- program: a built file, in the folder where it can be executed and read -- */

@@ -29,3 +29,11 @@ bool build_is_usable(struct workspace *w, const struct build_record *record);
 int setting_note(struct store_txn *t, const struct cell *cell); /* for listings of seeds/ and timeout/ */
 void remeasured_note(struct store_txn *t, const struct cell *cell, const struct digest *program);
 void rebuilt_note(struct store_txn *t, const struct solver *s); /* in the one that puts the build */
+
+/* Builds a commit, whatever is known of it; nothing is kept but its programs. */
+enum build_way {
+        BUILD_CLEAN,
+        BUILD_INCREMENTAL /* where a tree is there to go on from */
+};
+int build_commit(struct workspace *w, struct solver *s, uint32_t commit, enum build_way way, bool again, struct job *j,
+                 struct build_record **ret);

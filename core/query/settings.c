@@ -35,6 +35,17 @@ static int take_count(const char *text, void *field)
         return 0;
 }
 
+static int take_percent(const char *text, void *field)
+{
+        char *end;
+        long n = strtol(text, &end, 10);
+
+        if (end == text || (*end && strcmp(end, "%") != 0) || n < 0 || n > 100)
+                return -EINVAL;
+        *(unsigned *)field = (unsigned)n;
+        return 0;
+}
+
 static int take_sandbox(const char *text, void *field)
 {
         bool none = strcmp(text, "none") == 0;
@@ -101,6 +112,7 @@ static const struct key {
         {"programs", take_size, FIELD(programs_bound), "a size, like 2g"},
         {"grace", take_duration, FIELD(grace_ns), "a time, like 3s"},
         {"ccache", take_flag, FIELD(ccache), "true or false"},
+        {"incremental-check", take_percent, FIELD(incremental_check), "a number from 0 to 100, percent of the time of builds"},
         {"crawler", take_crawler, FIELD(crawlers), "the name of a process"},
 };
 
@@ -165,7 +177,7 @@ static int take_section(const char *path, const struct gitconfig_section *sectio
 int settings_parse(struct slice text, const char *path, struct settings *ret)
 {
         static char *const none[] = {NULL};
-        struct settings s = {.programs_bound = UINT64_C(2) << 30, .ccache = true, .sandbox = SANDBOX_BWRAP};
+        struct settings s = {.programs_bound = UINT64_C(2) << 30, .ccache = true, .incremental_check = 5, .sandbox = SANDBOX_BWRAP};
         cleanup_gitconfig struct gitconfig g = {0};
         int r = gitconfig_parse(path, text, is_wanted, &g);
 

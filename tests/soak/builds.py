@@ -325,7 +325,7 @@ def by_hand(folder, commit, commands, scratch):
 
 class Store:
     def __init__(self, command, folder):
-        self.command, self.environment = command, dict(os.environ, SOLVERFS_STORE=os.path.join(folder, "store"))
+        self.command, self.environment = command, dict(os.environ, SOLVERFS_STORE=os.path.join(folder, "store"), SOLVERFS_SLOTS=os.path.join(folder, "slots"))
         must([command, "init"], env=self.environment)
 
     def call(self, words):
@@ -335,7 +335,7 @@ class Store:
         path = os.path.join(folder, "recipe")
         with open(path, "w") as file:
             file.write("[solver]\nformat = cnf\nrun = {bin} {case}\noutput = program\nenvironment = PASS=%d\n" % number)
-            for command in project.commands():
+            for command in project.commands() if number % 2 else [" && ".join(project.commands())]:
                 file.write('build = "%s"\n' % command.replace("{jobs}", "-j{jobs}").replace('"', '\\"'))
         if number > 0:
             self.call(["solver", "remove", "p"])
@@ -409,7 +409,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--builds", type=int, default=10000, help="how many builds to compare (10000)")
     parser.add_argument("--commits", type=int, default=40, help="of a project (40; a quarter of it where a build takes long)")
-    parser.add_argument("--passes", type=int, default=4, help="over each project (4)")
+    parser.add_argument("--passes", type=int, default=6, help="over each project (6)")
     parser.add_argument("--seed", type=int, default=None, help="of the first project; the others follow")
     parser.add_argument("--kinds", help="only these: " + ",".join(KINDS))
     parser.add_argument("--keep", action="store_true", help="leave projects with a wrong program where they are")
