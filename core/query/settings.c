@@ -40,7 +40,7 @@ static int take_percent(const char *text, void *field)
         char *end;
         long n = strtol(text, &end, 10);
 
-        if (end == text || (*end && strcmp(end, "%") != 0) || n < 0 || n > 100)
+        if (end == text || (*end && strcmp(end, "%") != 0) || n < 0 || n > 100000)
                 return -EINVAL;
         *(unsigned *)field = (unsigned)n;
         return 0;
@@ -112,7 +112,7 @@ static const struct key {
         {"programs", take_size, FIELD(programs_bound), "a size, like 2g"},
         {"grace", take_duration, FIELD(grace_ns), "a time, like 3s"},
         {"ccache", take_flag, FIELD(ccache), "true or false"},
-        {"incremental-check", take_percent, FIELD(incremental_check), "a number from 0 to 100, percent of the time of builds"},
+        {"incremental-check", take_percent, FIELD(incremental_check), "a number from 0 on, percent of the time of incremental builds"},
         {"crawler", take_crawler, FIELD(crawlers), "the name of a process"},
 };
 

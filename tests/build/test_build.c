@@ -1015,21 +1015,20 @@ END_TEST
 /* Worktrees in use stay. */
 START_TEST(test_prune_leaves_what_is_used)
 {
+        int status;
         pid_t pid;
 
         incremental = true;
         make_history();
-        begin("build = sleep 0.5\nbuild = make\noutput = prog\n");
+        begin("build = \"while [ ! -e go ]; do sleep 0.05; done\"\nbuild = make\noutput = prog\n");
         pid = build_in_child("one");
-        usleep(200000);
+        while (access("work/0/Makefile", F_OK) < 0)
+                usleep(10000);
         assert_ok(build_prune(work, 0));
         ck_assert_int_eq(access("work/0/Makefile", F_OK), 0);
-        {
-                int status;
-
-                waitpid(pid, &status, 0);
-                ck_assert_int_eq(status, 0);
-        }
+        shell("touch work/0/go");
+        waitpid(pid, &status, 0);
+        ck_assert_int_eq(status, 0);
         close_all();
 }
 END_TEST
