@@ -13,7 +13,8 @@
  * neighbours; before the first build nothing is known. This is wall-clock time of a build with the slots it was given. It does not look into the
  * changes themselves: an edited header that everything includes costs more than its gap says.
  *
- * A look at a commit costs a read of the store (tens of microseconds), a plan what history_order() and build_keys() cost.
+ * A look at a commit costs a read of the store (tens of microseconds), a plan what build_keys() costs: 50 ms of CPU
+ * time for 20,000 commits, which each build that is noted takes, too.
  * Threads: one at a time. */
 #pragma once
 
