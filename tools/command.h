@@ -48,6 +48,7 @@ int cmd_build(int argc, char **argv);
 int cmd_run(int argc, char **argv);
 int cmd_fuzz(int argc, char **argv);
 int cmd_findings(int argc, char **argv);
+int cmd_localize(int argc, char **argv);
 int cmd_status(int argc, char **argv);
 int cmd_portfolio_replay(int argc, char **argv);
 int cmd_fsck(int argc, char **argv);

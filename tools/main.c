@@ -33,6 +33,7 @@ static const struct command commands[] = {
         {"run", "SOLVER REV... CASE...", "measure commits on cases", cmd_run},
         {"fuzz", "SOLVER", "look for performance regressions between versions", cmd_fuzz},
         {"findings", "SOLVER", "list what campaigns found", cmd_findings},
+        {"localize", "SOLVER CASE...", "find the commits that made cases slow", cmd_localize},
         {"status", "", "show what runs and what waits", cmd_status},
         {"portfolio replay", "TABLE...", "measure a portfolio on recorded runs", cmd_portfolio_replay},
         {"fsck", "", "check the whole store and repair it", cmd_fsck},

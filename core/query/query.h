@@ -42,8 +42,11 @@ int query_check(struct workspace *w, struct solver *s, struct query **ret);
 /* `output` NULL: {bin}. `kept`: never builds; -ENOENT when it would have to. */
 int query_program(struct workspace *w, struct solver *s, uint32_t commit, const char *output, bool kept, struct query **ret);
 int query_run(struct workspace *w, const struct cell *cell, struct query **ret);
+/* A further measurement of a cell, for who has to know how it varies: number 0 is the one of query_run(), the others are of a commit that is
+ * built and stand beside it, for good: the same number is the same measurement. The value is a run_value. */
+int query_sample(struct workspace *w, const struct cell *cell, uint32_t sample, struct query **ret);
 
-extern const struct query_type query_build_type, query_program_type, query_run_type;
+extern const struct query_type query_build_type, query_program_type, query_run_type, query_sample_type;
 
 /* The limits a cell is asked under. */
 void cell_limits(const struct cell *cell, struct recipe_limits *ret);

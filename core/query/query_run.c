@@ -284,6 +284,28 @@ static int run_query_compute(struct query *query, struct job *j, struct value **
         return *ret ? 0 : -ENOMEM;
 }
 
+int run_measure_cell(struct workspace *w, const struct cell *cell, struct job *j, struct fact **ret, struct build_record **ret_failed)
+{
+        struct run_query q = {.workspace = w, .cell = *cell};
+        cleanup(build_record_unrefp) struct build_record *record = NULL;
+        json_t *about;
+        int r = build_find(w, cell->solver, cell->commit, false, &record);
+
+        if (r == 0)
+                r = build_key(cell->solver->history, cell->commit, cell->solver->recipe, &q.build_key);
+        if (r < 0)
+                return r;
+        if (!record->ok) {
+                *ret_failed = steal_pointer(record);
+                return 0;
+        }
+        cell_limits(cell, &q.limits);
+        about = run_about(&q, record);
+        r = about ? run_measure(w, &q, j, record, about, ret) : -ENOMEM;
+        json_decref(about);
+        return r;
+}
+
 static void run_query_describe(const struct query *query, struct buffer *ret)
 {
         const struct run_query *q = (const struct run_query *)query;

@@ -17,4 +17,6 @@ const struct store_table workspace_tables[N_TABLES] = {
         [TABLE_SETS] = {"sets", true},
         [TABLE_FINDINGS] = {"findings", true},
         [TABLE_CAMPAIGNS] = {"campaigns", true},
+        [TABLE_SAMPLES] = {"samples", true},
+        [TABLE_LOCALIZED] = {"localized", true},
 };

@@ -20,6 +20,8 @@ enum table {
         TABLE_SETS,
         TABLE_FINDINGS, /* core/study/finding.h */
         TABLE_CAMPAIGNS, /* core/study/campaign.h */
+        TABLE_SAMPLES,   /* query.h: run key + limits + number → fact */
+        TABLE_LOCALIZED, /* core/study/localization.h: what a search for culprits came to */
         N_TABLES
 };
 extern const struct store_table workspace_tables[N_TABLES];

@@ -105,6 +105,8 @@ void localize_free(struct localize *l)
         for (struct line *line = l->lines, *next; line; line = next) {
                 next = line->next;
                 free(line->at);
+                free(line->first);
+                free(line->last);
                 free(line->place);
                 free(line->again);
                 free(line);
@@ -347,6 +349,33 @@ size_t localize_culprits(const struct localize *l, size_t test, const struct loc
 {
         *ret = l->tests[test].culprits;
         return l->tests[test].n_culprits;
+}
+
+void localize_each_sighting(struct localize *l, size_t test, void (*fn)(void *user, size_t commit, enum localize_seen seen),
+                            void *user)
+{
+        const struct test *t = &l->tests[test];
+
+        for (size_t x = 0; x < t->line->n; x++) {
+                size_t program = t->line->at[x];
+                unsigned counts[N_LEVELS] = {0}, n = 0;
+
+                if (l->built[program] == BUILD_FAILED) {
+                        fn(user, t->line->first[x], LOCALIZE_SEEN_BETWEEN);
+                        continue;
+                }
+                for (size_t i = 0; i < t->n_facts; i++) {
+                        if (t->facts[i].program != program)
+                                continue;
+                        counts[level_of(&t->thresholds, &t->facts[i].outcome)]++;
+                        n++;
+                }
+                if (n > 0)
+                        fn(user, t->line->first[x],
+                           2 * counts[LEVEL_FAST] > n   ? LOCALIZE_SEEN_FAST
+                           : 2 * counts[LEVEL_SLOW] > n ? LOCALIZE_SEEN_SLOW
+                                                        : LOCALIZE_SEEN_BETWEEN);
+        }
 }
 
 void localize_progress(const struct localize *l, struct localize_progress *ret)

@@ -123,6 +123,15 @@ enum localize_state localize_state(const struct localize *l, size_t test);
 /* The culprits as far as they are known; oldest first along the history. Valid until the next plan. */
 size_t localize_culprits(const struct localize *l, size_t test, const struct localize_culprit **ret);
 
+/* What a case was seen to be at a commit of its line; BETWEEN also where it cannot be said, or cannot be built. */
+enum localize_seen {
+        LOCALIZE_SEEN_FAST,
+        LOCALIZE_SEEN_BETWEEN,
+        LOCALIZE_SEEN_SLOW,
+};
+void localize_each_sighting(struct localize *l, size_t test, void (*fn)(void *user, size_t commit, enum localize_seen seen),
+                            void *user);
+
 struct localize_progress {
         size_t finished, cases;
         double builds_left, build_seconds_left; /* expected */

@@ -17,14 +17,11 @@ struct search {
         size_t test;
         bool open, undecided, no_change, end_failed;
         unsigned depth;
+        size_t *blamed; /* with the merge at hand: commits of its sides that could not be looked at */
+        size_t n_blamed;
 };
 
-/* The change at a merge whose side is searched. */
-struct turn {
-        int before, after;
-};
-
-static int search_line(struct search *s, struct line *line, double rate, const struct turn *turn, bool *ret_changed);
+static int search_side(struct search *s, const struct line *line, int before, int after, bool *ret_changed);
 
 static int top_level(const struct sighting *at)
 {
@@ -206,7 +203,7 @@ static int write_culprit(struct search *s, const struct line *line, const struct
         cleanup_free size_t *commits = NULL;
         struct localize_culprit found =
                                         {
-                                                .before = line->at[a],
+                                                .before = line->last[a],
                                                 .is_slowdown = level_after > level_before,
                                                 .confidence = from->change,
                                                 .broken_before = level_before == LEVEL_BROKEN,
@@ -226,12 +223,14 @@ static int write_culprit(struct search *s, const struct line *line, const struct
                 return 0;
         }
         if (b > a + 1) {
-                r = commits_between(s->l, line->at[a], line->at[b], &commits, &found.n);
+                r = commits_between(s->l, line->last[a], line->first[b], &commits, &found.n);
         } else {
-                commits = calloc(1, sizeof(*commits));
+                commits = calloc(s->n_blamed + 1, sizeof(*commits));
                 r = commits ? 0 : -ENOMEM;
+                for (size_t i = 0; commits && i < s->n_blamed; i++)
+                        commits[found.n++] = s->blamed[i];
                 if (commits)
-                        commits[found.n++] = line->at[b];
+                        commits[found.n++] = line->first[b];
         }
         culprit = r >= 0 ? culprit_add(s->t) : NULL;
         if (!culprit)
@@ -255,17 +254,18 @@ static int resolved(struct search *s, const struct line *line, const struct sigh
         bool changed = false;
         int r = 0;
 
+        s->n_blamed = 0;
         for (size_t x = to->place; x > from->place && s->depth < 64; x--) {
-                for (size_t k = 1; k < s->l->commits[line->at[x]].n_parents; k++) {
+                for (size_t k = 1; k < s->l->commits[line->first[x]].n_parents; k++) {
                         struct line *side;
 
-                        r = line_of_side(s->l, line->at[x], k, &side);
+                        r = line_of_side(s->l, line->first[x], k, &side);
                         if (r < 0)
                                 return r;
                         if (!side || side->n < 2)
                                 continue;
                         s->depth++;
-                        r = search_line(s, side, RATE_SIDE, &(struct turn){top_level(from), top_level(to)}, &changed);
+                        r = search_side(s, side, top_level(from), top_level(to), &changed);
                         s->depth--;
                         if (r < 0 || changed)
                                 return r;
@@ -307,115 +307,160 @@ static int search_gap(struct search *s, const struct line *line, const double *b
         return 0;
 }
 
-/* Both ends are looked at first, of a side the tip. */
-static int look_at_ends(struct search *s, const struct line *line, bool is_side, bool *ret_enough)
+/* Asks for a first run of the case there; *ret_seen: it has been run. */
+static int look_at(struct search *s, size_t program, bool *ret_seen)
 {
-        size_t n = is_side ? 1 : 2;
+        *ret_seen = facts_at(s->t, program) > 0;
+        if (*ret_seen)
+                return 0;
+        s->open = true;
+        return want_run(s->l, program, s->test);
+}
 
-        *ret_enough = true;
-        for (size_t i = 0; i < n; i++) {
-                size_t program = i == 0 ? line->at[line->n - 1] : line->at[0];
-                int r;
+/* What the facts say of a line. */
+struct view {
+        struct sighting *sightings;
+        size_t n;
+        double *below;
+        double still; /* posterior of no change at all */
+};
 
-                if (s->l->built[program] == BUILD_FAILED) {
-                        s->end_failed |= !is_side;
-                        return 0;
-                }
-                if (facts_at(s->t, program) > 0)
-                        continue;
-                *ret_enough = false;
-                s->open = true;
-                r = want_run(s->l, program, s->test);
-                if (r < 0)
-                        return r;
-        }
+static void view_done(struct view *v)
+{
+        free(v->sightings);
+        free(v->below);
+}
+
+static int view_make(const struct search *s, const struct line *line, double rate, struct view *ret)
+{
+        int r = sightings_collect(s->l, s->t, line, &ret->sightings, &ret->n);
+
+        if (r >= 0)
+                r = prior_below(s->l, s->t, line, &ret->below);
+        if (r < 0)
+                return r;
+        for (size_t i = 0; i + 1 < ret->n; i++)
+                ret->sightings[i].prior = ret->below[ret->sightings[i + 1].place] - ret->below[ret->sightings[i].place];
+        ret->still = posterior(ret->sightings, ret->n, rate, s->t->noise_prior);
         return 0;
 }
 
-/* The tip of a side: where it is no worse than fast (of an improvement: no better than slow) the merge itself is the culprit. Else the base is
- * looked at, and the side searched. */
-static int look_at_side(struct search *s, const struct line *line, const struct sighting *sightings, size_t n,
-                        const struct turn *turn, bool *ret_enough)
-{
-        const struct sighting *tip = &sightings[n - 1];
-        bool slower = turn->after > turn->before;
-
-        *ret_enough = false;
-        if (tip->level[top_level(tip)] < SURE && !is_spent(s, tip))
-                return repeat(s, line, tip, 1 - SURE);
-        if (slower ? top_level(tip) == LEVEL_FAST : top_level(tip) >= turn->before)
-                return 0;
-        if (s->l->built[line->at[0]] == BUILD_FAILED)
-                return 0;
-        *ret_enough = sightings[0].place == 0;
-        if (*ret_enough)
-                return 0;
-        s->open = true;
-        return want_run(s->l, line->at[0], s->test);
-}
-
 /* Every gap is likely to be without a change, but not all of them together: the least sure place once more. */
-static int look_closer(struct search *s, const struct line *line, const struct sighting *sightings, size_t n, double still)
+static int look_closer(struct search *s, const struct line *line, const struct view *v)
 {
         const struct sighting *least = NULL;
 
-        if (still >= SURE_NONE)
+        if (v->still >= SURE_NONE)
                 return 0;
 
-        for (size_t i = 0; i < n; i++)
-                if (!is_spent(s, &sightings[i]) &&
-                    (!least || sightings[i].level[top_level(&sightings[i])] < least->level[top_level(least)]))
-                        least = &sightings[i];
+        for (size_t i = 0; i < v->n; i++)
+                if (!is_spent(s, &v->sightings[i]) &&
+                    (!least || v->sightings[i].level[top_level(&v->sightings[i])] < least->level[top_level(least)]))
+                        least = &v->sightings[i];
         return least ? repeat(s, line, least, (1 - SURE_NONE) / 2) : 0;
 }
 
-static bool is_decided(const struct sighting *sightings, size_t n)
+static bool is_decided(const struct view *v)
 {
-        for (size_t i = 0; i + 1 < n; i++)
-                if (sightings[i].change > 0.02 && sightings[i].change < 0.98)
+        for (size_t i = 0; i + 1 < v->n; i++)
+                if (v->sightings[i].change > 0.02 && v->sightings[i].change < 0.98)
                         return false;
         return true;
 }
 
-/* `turn`: NULL, or the change at the merge whose side this is. *ret_changed: there is a change of that direction on the line. */
-static int search_line(struct search *s, struct line *line, double rate, const struct turn *turn, bool *ret_changed)
+static int search_gaps(struct search *s, const struct line *line, const struct view *v)
 {
-        cleanup_free struct sighting *sightings = NULL;
-        cleanup_free double *below = NULL;
-        bool enough;
-        double still;
-        size_t n;
-        int r;
+        int r = 0;
 
-        r = look_at_ends(s, line, turn, &enough);
-        if (r < 0 || !enough || s->l->built[line->at[line->n - 1]] == BUILD_FAILED || s->end_failed)
+        for (size_t i = 0; i + 1 < v->n && r >= 0; i++)
+                r = search_gap(s, line, v->below, &v->sightings[i], &v->sightings[i + 1]);
+        return r;
+}
+
+static int search_line(struct search *s, const struct line *line)
+{
+        const size_t ends[2] = {line->at[0], line->at[line->n - 1]};
+        cleanup(view_done) struct view v = {0};
+        bool seen[2] = {false}, changed = false;
+        int r = 0;
+
+        for (int i = 0; i < 2 && r >= 0; i++) {
+                s->end_failed |= s->l->built[ends[i]] == BUILD_FAILED;
+                if (!s->end_failed)
+                        r = look_at(s, ends[i], &seen[i]);
+        }
+        if (r < 0 || !seen[0] || !seen[1] || s->end_failed)
                 return r;
-        r = sightings_collect(s->l, s->t, line, &sightings, &n);
-        if (r >= 0)
-                r = prior_below(s->l, s->t, line, &below);
+        r = view_make(s, line, RATE_LINE, &v);
         if (r < 0)
                 return r;
-        for (size_t i = 0; i + 1 < n; i++)
-                sightings[i].prior = below[sightings[i + 1].place] - below[sightings[i].place];
-        still = posterior(sightings, n, rate, s->t->noise_prior);
-        if (turn) {
-                r = look_at_side(s, line, sightings, n, turn, &enough);
-                if (r < 0 || !enough)
-                        return r;
-        }
-        for (size_t i = 0; i + 1 < n; i++) {
-                bool slower = top_level(&sightings[i + 1]) > top_level(&sightings[i]);
-
-                *ret_changed |= sightings[i].change > 0.5 && (!turn || slower == (turn->after > turn->before));
-        }
-        if (turn && !*ret_changed)
-                return is_decided(sightings, n) ? 0 : look_closer(s, line, sightings, n, still);
-        for (size_t i = 0; i + 1 < n && r >= 0; i++)
-                r = search_gap(s, line, below, &sightings[i], &sightings[i + 1]);
-        if (r < 0 || turn || *ret_changed || s->open)
+        for (size_t i = 0; i + 1 < v.n; i++)
+                changed |= v.sightings[i].change > 0.5;
+        r = search_gaps(s, line, &v);
+        if (r < 0 || changed || s->open)
                 return r;
-        s->no_change = still >= SURE_NONE;
-        return look_closer(s, line, sightings, n, still);
+        s->no_change = v.still >= SURE_NONE;
+        return look_closer(s, line, &v);
+}
+
+/* -- sides of merges ---------------------------------------------------------------------------------------------- */
+
+/* Nothing that could be run tells the merge apart from the commits in (a, b] of its side. */
+static int blame_side(struct search *s, const struct line *line, size_t a, size_t b)
+{
+        cleanup_free size_t *commits = NULL;
+        size_t n;
+        int r = commits_between(s->l, line->last[a], line->first[b], &commits, &n);
+
+        for (size_t i = 0; i < n && r >= 0; i++) {
+                if (list_grow(s->blamed, s->n_blamed) < 0)
+                        return -ENOMEM;
+                s->blamed[s->n_blamed++] = commits[i];
+        }
+        return r;
+}
+
+/* Along what a merge brought. First its tip: where that is no worse than fast (of an improvement: no better than before) the merge itself is the
+ * culprit. Then its base, and then between them as on any line. Where an end cannot be built the nearest that can stands for it, and what
+ * it leaves out is blamed with the merge. *ret_changed: a change in the merge's direction is on the side. */
+static int search_side(struct search *s, const struct line *line, int before, int after, bool *ret_changed)
+{
+        cleanup(view_done) struct view v = {0};
+        size_t low = 0, high = line->n - 1;
+        bool seen, slower = after > before;
+        const struct sighting *tip;
+        int r;
+
+        while (high > 0 && s->l->built[line->at[high]] == BUILD_FAILED)
+                high--;
+        while (low < high && s->l->built[line->at[low]] == BUILD_FAILED)
+                low++;
+        if (high == 0)
+                return blame_side(s, line, 0, line->n - 1);
+        r = look_at(s, line->at[high], &seen);
+        if (r < 0 || !seen)
+                return r;
+        r = view_make(s, line, RATE_SIDE, &v);
+        if (r < 0)
+                return r;
+        tip = &v.sightings[v.n - 1];
+        if (tip->level[top_level(tip)] < SURE && !is_spent(s, tip))
+                return repeat(s, line, tip, 1 - SURE);
+        if (slower ? top_level(tip) == LEVEL_FAST : top_level(tip) >= before)
+                return high < line->n - 1 ? blame_side(s, line, high, line->n - 1) : 0;
+        if (low == high)
+                return blame_side(s, line, 0, high);
+        r = look_at(s, line->at[low], &seen);
+        if (r < 0 || !seen)
+                return r;
+        for (size_t i = 0; i + 1 < v.n; i++)
+                *ret_changed |=
+                        v.sightings[i].change > 0.5 && slower == (top_level(&v.sightings[i + 1]) > top_level(&v.sightings[i]));
+        if (*ret_changed)
+                return search_gaps(s, line, &v);
+        if (!is_decided(&v))
+                return look_closer(s, line, &v);
+        return low > 0 ? blame_side(s, line, 0, low) : 0;
 }
 
 /* -- all cases ---------------------------------------------------------------------------------------------------- */
@@ -425,12 +470,12 @@ static int search_case(struct localize *l, size_t test)
         struct test *t = &l->tests[test];
         struct search s = {.l = l, .t = t, .test = test};
         size_t slower = 0, faster = 0;
-        bool changed = false;
         int r;
 
         results_clear(t);
         t->n_new_spreads = 0;
-        r = search_line(&s, t->line, RATE_LINE, NULL, &changed);
+        r = search_line(&s, t->line);
+        free(s.blamed);
         if (r < 0)
                 return r;
         for (size_t i = 0; i < t->n_culprits; i++) {

@@ -44,9 +44,9 @@ static int write_range(struct localize *l, size_t test, const struct range *rang
                 t->n_culprits -= culprit != NULL;
                 return -ENOMEM;
         }
-        memcpy(commits, range->line->at + range->a + 1, n * sizeof(*commits));
+        memcpy(commits, range->line->first + range->a + 1, n * sizeof(*commits));
         *culprit = (struct localize_culprit){
-                .before = range->line->at[range->a],
+                .before = range->line->last[range->a],
                 .commits = commits,
                 .n = n,
                 .is_slowdown = after->seconds >= before->seconds || after->answer != LOCALIZE_SOLVED,
@@ -92,7 +92,7 @@ static void decide(const struct localize *l, const struct test *t, const struct 
 static int into_merge(struct localize *l, size_t test, const struct range *range, bool *ret_waits)
 {
         struct test *t = &l->tests[test];
-        size_t merge = range->line->at[range->b];
+        size_t merge = range->line->first[range->b];
 
         for (size_t k = 1; range->b == range->a + 1 && k < l->commits[merge].n_parents; k++) {
                 const struct localize_outcome *base, *tip;
@@ -214,7 +214,10 @@ int plan_halves(struct localize *l)
 {
         int r = 0;
 
-        for (size_t i = 0; i < l->n_tests && r >= 0; i++)
-                r = plan_case(l, i);
+        for (size_t i = 0; i < l->n_tests && r >= 0; i++) {
+                r = thresholds_find(l, &l->tests[i]); /* for localize_each_sighting() */
+                if (r >= 0)
+                        r = plan_case(l, i);
+        }
         return r;
 }

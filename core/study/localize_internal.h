@@ -14,6 +14,8 @@ struct line {
         struct line *next;
         size_t from, to; /* the commits it was asked for by */
         size_t *at;      /* programs, oldest first */
+        size_t *first;   /* by place: the first commit of the line that has the program there, */
+        size_t *last;    /* and the last */
         size_t n;
         uint32_t *place; /* by program: its first place + 1; 0: not here */
         uint32_t *again; /* by place: the next one of the same program (a revert) + 1; 0: none */

@@ -1,5 +1,10 @@
 #include "core/study/localize_internal.h"
 
+static bool is_whole(const struct line *line)
+{
+        return line->at && line->first && line->last && line->place && line->again;
+}
+
 /* Makes a line of the commits on the chain, newest first; programs that follow themselves are one place. */
 static int line_make(struct localize *l, const size_t *chain, size_t n, size_t from, size_t to, struct line **ret)
 {
@@ -12,15 +17,20 @@ static int line_make(struct localize *l, const size_t *chain, size_t n, size_t f
         line->at = calloc(n, sizeof(*line->at));
         line->place = calloc(l->n, sizeof(*line->place));
         line->again = calloc(n, sizeof(*line->again));
+        line->first = calloc(n, sizeof(*line->first));
+        line->last = calloc(n, sizeof(*line->last));
         line->next = l->lines;
         l->lines = line; /* freed with it */
-        if (!line->at || !line->place || !line->again)
+        if (!is_whole(line))
                 return -ENOMEM;
         for (size_t i = n; i-- > 0;) {
                 size_t program = l->program[chain[i]];
 
+                if (line->n > 0)
+                        line->last[line->n - 1] = chain[i + (line->at[line->n - 1] != program)];
                 if (line->n > 0 && line->at[line->n - 1] == program)
                         continue;
+                line->first[line->n] = line->last[line->n] = chain[i];
                 line->at[line->n++] = program;
                 if (line->place[program] == 0) {
                         line->place[program] = (uint32_t)line->n;
@@ -39,7 +49,7 @@ static int line_make(struct localize *l, const size_t *chain, size_t n, size_t f
 static struct line *line_known(struct localize *l, size_t from, size_t to)
 {
         for (struct line *line = l->lines; line; line = line->next)
-                if (line->from == from && line->to == to && line->at && line->place && line->again)
+                if (line->from == from && line->to == to && is_whole(line))
                         return line;
         return NULL;
 }

@@ -310,6 +310,32 @@ START_TEST(test_commits_with_one_build_are_one)
 }
 END_TEST
 
+/* A revert brings an old program back: the culprit is named by the commit that did, not by the program's first one. */
+START_TEST(test_a_revert_is_a_commit_of_its_own)
+{
+        cleanup_localize struct localize *l = NULL;
+        const struct localize_culprit *found;
+
+        one_line(100);
+        seconds_from(0, 1);
+        seconds_from(10, 9);
+        seconds_from(11, 1);
+        by_hand.commits[10].build = by_hand.commits[60].build = 42; /* 60 has the program of 10 again, */
+        by_hand.commits[9].build = by_hand.commits[11].build = 43;
+        for (size_t i = 60; i < 100; i++) { /* and nothing changes behind it */
+                by_hand.commits[i].build = 42;
+                by_hand.outcomes[i] = by_hand.outcomes[10];
+        }
+        l = start(LOCALIZE_DEFAULT, 0, 99);
+        search(l);
+        ck_assert_int_eq(localize_state(l, 0), LOCALIZE_FOUND);
+        ck_assert_uint_ge(localize_culprits(l, 0, &found), 1);
+        found += localize_culprits(l, 0, &found) - 1;
+        ck_assert_uint_eq(found->commits[0], 60);
+        ck_assert_uint_eq(found->before, 59);
+}
+END_TEST
+
 /* 0 … 39, then a side 40 … 47 from 29, merged by 48, then on to 99. */
 static void with_side(void)
 {
@@ -349,6 +375,47 @@ START_TEST(test_the_merge_itself)
                 ck_assert_uint_eq(only_culprit(l)->n, 1);
                 ck_assert_uint_eq(only_culprit(l)->before, 39);
         }
+}
+END_TEST
+
+/* The side's base cannot be built: what lies below the first commit that can is blamed with the merge, and nothing above it. */
+START_TEST(test_a_side_whose_base_cannot_be_built)
+{
+        cleanup_localize struct localize *l = NULL;
+        const struct localize_culprit *found;
+        bool holds = false;
+
+        with_side();
+        seconds_from(41, 9);
+        for (size_t i = 29; i < 40;
+             i++) /* the main line is not slow; and 29, where the side begins, does not build, nor does 40 */
+                by_hand.outcomes[i].seconds = 1;
+        by_hand.unbuildable[29] = by_hand.unbuildable[40] = true;
+        l = start(LOCALIZE_DEFAULT, 0, 99);
+        search(l);
+        found = only_culprit(l);
+        for (size_t i = 0; i < found->n; i++) {
+                holds |= found->commits[i] == 41;
+                ck_assert(found->commits[i] == 40 || found->commits[i] == 41 || found->commits[i] == 48);
+        }
+        ck_assert(holds);
+}
+END_TEST
+
+START_TEST(test_a_side_whose_tip_cannot_be_built)
+{
+        cleanup_localize struct localize *l = NULL;
+        const struct localize_culprit *found;
+
+        with_side();
+        seconds_from(47, 9);
+        by_hand.unbuildable[47] = true;
+        l = start(LOCALIZE_DEFAULT, 0, 99);
+        search(l);
+        found = only_culprit(l);
+        ck_assert_uint_eq(found->n, 2);
+        ck_assert_uint_eq(found->commits[0], 47);
+        ck_assert_uint_eq(found->commits[1], 48);
 }
 END_TEST
 
@@ -520,6 +587,7 @@ END_TEST
 SUITE("localize", test_every_place_is_found, test_two_steps_are_two_culprits, test_no_difference_is_no_culprit,
       test_the_wrong_way_round, test_bad_ranges, test_an_end_that_cannot_be_built, test_a_stretch_that_cannot_be_built_is_a_set,
       test_beside_a_stretch_the_culprit_is_one, test_broken_is_a_level_of_its_own, test_a_timeout_is_slow,
-      test_effort_comes_first, test_commits_with_one_build_are_one, test_into_a_merge, test_the_merge_itself,
+      test_effort_comes_first, test_commits_with_one_build_are_one, test_a_revert_is_a_commit_of_its_own, test_into_a_merge,
+      test_the_merge_itself, test_a_side_whose_base_cannot_be_built, test_a_side_whose_tip_cannot_be_built,
       test_the_order_of_answers_changes_nothing, test_facts_are_all_there_is_to_remember, test_a_plan_waits_for_its_answers,
       test_noise_does_not_mislead, test_builds_are_shared)

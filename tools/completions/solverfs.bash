@@ -42,6 +42,7 @@ _solverfs() {
 	--store) COMPREPLY=($(compgen -d -- "$cur")) && return ;;
 	--recipe | -r | --output) COMPREPLY=($(compgen -f -- "$cur")) && return ;;
 	--print | -p) COMPREPLY=($(compgen -W "time cputime memory result effort stdout stderr run.json" -- "$cur")) && return ;;
+	--method) COMPREPLY=($(compgen -W "default paper git-bisect" -- "$cur")) && return ;;
 	--seed | --timeout | --keep | --name | --options) return ;;
 	esac
 
@@ -56,6 +57,7 @@ _solverfs() {
 		unmount) own="--lazy" ;;
 		build) own="--again --log --output --json" ;;
 		run) own="--seed --timeout --again --json --print" ;;
+		localize) own="--reference --target --method --seed --timeout --log --json" ;;
 		status) own="--watch --json" ;;
 		"portfolio replay") own="--selector --allocation --seeds --seed --split --order --train --limit --reward --confidence --without --json" ;;
 		fsck) own="--look-only --dry-run --json" ;;

@@ -1,0 +1,154 @@
+#!/bin/bash
+# solverfs localize on a history of a toy solver: planted culprits, a merge, commits that cannot be built, noise, and bad input.
+# Prints TAP. Usage: test_localize.sh SOLVERFS
+. "$(dirname "$0")/command.sh"
+
+# Each commit's solver sleeps on a case that says "; feature: X" as many hundredths of a second as its file delay-X says.
+day=0
+commit() { # commit MESSAGE
+	day=$((day + 1))
+	git -C hist add -A
+	GIT_COMMITTER_DATE="2024-01-01T00:00:00Z +$day min" GIT_AUTHOR_DATE="$((1704067200 + 60 * day)) +0000" \
+		GIT_COMMITTER_DATE="$((1704067200 + 60 * day)) +0000" git -C hist commit -q --allow-empty -m "$1"
+}
+sha() { git -C hist rev-parse "$1"; }
+step() { echo "$day" >>hist/source; } # something that is built changes
+
+git init -q -b main hist
+git -C hist config user.name Toy && git -C hist config user.email toy@example.org
+cat >hist/toy.sh <<'END'
+#!/bin/sh
+for case; do :; done
+feature=$(sed -n 's/^; feature: //p' "$case")
+delay=$(sed -n "s/^delay-$feature //p" "$0")
+case $delay in
+crash) kill -SEGV $$ ;;
+*) sleep "${delay:-0.05}" ;;
+esac
+[ "$feature" = effort ] && sed -n 's/^effort-/effort: /p' "$0" >&2
+echo sat
+exit
+END
+cat >hist/build.sh <<'END'
+[ -e broken ] && { echo "this commit cannot be built"; exit 1; }
+cat toy.sh delays source >toy && chmod +x toy
+END
+echo "delay-none 0.05" >hist/delays
+: >hist/source
+commit "first"
+git -C hist tag start
+for i in 1 2 3 4 5 6; do step; commit "work $i"; done
+echo "delay-plain 0.6" >>hist/delays && commit "Make plain slow
+
+A body that nobody shows."
+plain=$(sha HEAD)
+for i in 7 8 9; do step; commit "work $i"; done
+# a side of three commits, the second of which is a culprit
+git -C hist checkout -q -b side
+step; commit "side 1"
+echo "delay-side 0.6" >>hist/delays && commit "side 2 makes side slow"
+side=$(sha HEAD)
+echo more >>hist/notes && step && commit "side 3"
+git -C hist checkout -q main
+echo other >hist/other && commit "meanwhile on main"
+GIT_COMMITTER_DATE="$((1704067200 + 60 * 30)) +0000" git -C hist merge -q --no-ff -m "merge side" side
+day=40
+# a stretch that cannot be built, with a culprit in its middle
+step; commit "before the stretch"
+before=$(sha HEAD)
+touch hist/broken; step; commit "broken 1"
+step; commit "broken 2"
+echo "delay-hidden 0.6" >>hist/delays && commit "broken 3 makes hidden slow"
+step; commit "broken 4"
+rm hist/broken; step; commit "mended"
+mended=$(sha HEAD)
+for i in 10 11 12; do step; commit "work $i"; done
+echo "delay-crash crash" >>hist/delays && commit "crash on crash"
+crash=$(sha HEAD)
+for i in 13 14; do step; commit "work $i"; done
+sed -i 's/^delay-crash .*/delay-crash 0.6/' hist/delays && commit "a slow end of crashes"
+after_crash=$(sha HEAD)
+echo "nothing that is built" >hist/README && commit "a document"
+git -C hist tag end
+git -C hist checkout -q -b release start
+echo r >hist/release && step && commit "on the release branch"
+git -C hist tag fork
+git -C hist checkout -q main
+git -C hist checkout -q -b dead
+touch hist/broken; step; commit "a dead end"
+git -C hist tag dead
+git -C hist checkout -q main
+
+cat >toy.recipe <<'END'
+[solver]
+	format = smt2
+	paths = toy.sh
+	paths = build.sh
+	paths = delays
+	paths = source
+	paths = broken
+	build = sh build.sh
+	output = toy
+	run = {bin} {case}
+	timeout = 10s
+	memory = 1g
+	samples = 1
+END
+mkdir cases
+for f in plain side hidden crash none; do printf '; feature: %s\n(check-sat)\n' $f >cases/$f.smt2; done
+
+run 0 init && run 0 solver add --recipe toy.recipe toy hist && run 0 case add cases || { cat err; exit 1; }
+id() { "$solverfs" case list cases/$1.smt2 2>/dev/null | cut -f 1; }
+
+l="localize toy --reference start --target end"
+test_that "the planted culprit is found, with its seconds and its subject" \
+	'run 0 $l cases/plain.smt2 && [ "$(wc -l <out)" = 1 ] && [ "$(field 1)" = "$(id plain)" ] && [ "$(field 2)" = '"$plain"' ] && [ "$(field 5)" = "Make plain slow" ]'
+test_that "before it was fast, after it slow" 'run 0 $l cases/plain.smt2 && field 3 | grep -qE "^0\.[0-3]" && field 4 | grep -qE "^0\.[6-9]|^[1-9]"'
+test_that "the second time nothing is built and nothing run" \
+	'run 0 $l cases/plain.smt2 && [ "$(field 2)" = '"$plain"' ] && ! has err "localize:"'
+test_that "a culprit on the side of a merge" 'run 0 $l cases/side.smt2 && [ "$(field 2)" = '"$side"' ]'
+test_that "a stretch that cannot be built is a set" \
+	'run 0 $l cases/hidden.smt2 && [ "$(field 2)" = "'"$before..$mended"'" ] && field 5 | grep -q "one of 5"'
+test_that "the set is a range of git that holds the culprit" \
+	'run 0 $l cases/hidden.smt2 && git -C hist log --format=%s "$(field 2)" | grep -q "makes hidden slow"'
+test_that "a crash is not fast: where it began, and where it became slowness" \
+	'run 0 $l --json cases/crash.smt2 && python3 -c "
+import json
+j = json.load(open(\"out\"))
+c = [c[\"commit\"] for c in j[\"culprits\"]]
+assert c == [\"'"$crash"'\", \"'"$after_crash"'\"], c
+assert j[\"culprits\"][0][\"broken_after\"] and j[\"culprits\"][1][\"broken_before\"]"'
+test_that "a case that is not slow has no culprit, and status 1 says so" \
+	'run 1 $l cases/none.smt2 && [ "$(field 2)" = - ] && field 5 | grep -q "do not differ"'
+test_that "... and in a row it has no seconds" 'run 0 $l cases/crash.smt2 && [ "$(field 2)" = '"$crash"' ] && [ "$(field 4)" = broken ]'
+test_that "several cases at once" 'run 1 $l all && [ "$(wc -l <out)" = 5 ] && has out '"$plain"' && has out '"$side"
+test_that "JSON says how sure it is" 'run 0 $l --json cases/plain.smt2 && python3 -c "
+import json
+j = json.load(open(\"out\"))
+c, = j[\"culprits\"]
+assert j[\"state\"] == \"found\" and c[\"verified\"] and c[\"pairs\"] >= 5 and c[\"p\"] < 0.05 and c[\"confidence\"] > 0.99
+assert c[\"commits\"] == [\"'"$plain"'\"] and c[\"ratio\"] > 2 and c[\"slowdown\"]"'
+for method in paper git-bisect; do
+	test_that "$method finds it, too" "run 0 \$l --method $method cases/plain.smt2 && [ \"\$(field 2)\" = $plain ]"
+done
+test_that "--log is a log that git replays" \
+	'run 0 $l --log log cases/plain.smt2 && git clone -q hist replay && git -C replay bisect replay ../log >replayed 2>&1; cat log replayed >>out; grep -q "'"$plain"' is the first bad commit" replayed'
+test_that "a reference on another branch: from where the lines part" \
+	'run 0 localize toy --reference fork --target end cases/plain.smt2 && [ "$(field 2)" = '"$plain"' ] && has err "begins where the two part"'
+
+# -- bad input --
+
+test_that "without --reference it is wrong usage" 'run 2 localize toy --target end cases/plain.smt2 && has err "reference REV"'
+test_that "an unknown method is wrong usage" 'run 2 $l --method guess cases/plain.smt2 && has err "git-bisect, not .guess."'
+test_that "the same version twice" 'run 2 localize toy --reference end --target end cases/plain.smt2 && has err "same commit"'
+test_that "the wrong way round" 'run 2 localize toy --reference end --target start cases/plain.smt2 && has err "swap them"'
+test_that "only a document between them" 'run 2 localize toy --reference end~1 --target end cases/plain.smt2 && has err "nothing that is built changes"'
+test_that "several versions where one is meant" 'run 2 localize toy --reference start..end --target end cases/plain.smt2 && has err "takes one commit"'
+test_that "an end that cannot be built is said at once" \
+	'run 1 localize toy --reference start --target dead cases/side.smt2 && has err "the target, cannot be built" && field 5 | grep -q "cannot be built"'
+test_that "a target that is faster" \
+	'git -C hist checkout -q -b fix end && sed -i /delay-plain/d hist/delays && commit "plain is fast again" && git -C hist tag fixed && run 0 solver update toy && run 1 localize toy --reference end --target fixed cases/plain.smt2 && field 5 | grep -q "faster one"'
+test_that "no such revision" 'run 3 localize toy --reference nowhere --target end cases/plain.smt2'
+test_that "no such case" 'run 3 $l cases/absent.smt2'
+
+echo "1..$n"

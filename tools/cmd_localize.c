@@ -1,0 +1,338 @@
+/* solverfs localize: which commits made cases slow. */
+#include "core/study/localization.h"
+#include "words.h"
+
+struct localizing {
+        /* options */
+        const char *solver_name, *reference, *target, *log;
+        char **words; /* CASE... */
+        size_t n_words;
+        bool json;
+        struct localization_options options;
+
+        struct localization *search;
+        int signals;
+        json_t **results; /* [cases] */
+        size_t *place;    /* of the search's cases among all */
+        int status;
+};
+
+enum {
+        OPTION_REFERENCE = 0x100,
+        OPTION_TARGET,
+        OPTION_METHOD,
+        OPTION_LOG
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+        static const char *const methods[] = {"default", "paper", "git-bisect"};
+        struct localizing *o = state->input;
+        int r;
+
+        switch (key) {
+        case OPTION_REFERENCE:
+                o->reference = arg;
+                return 0;
+        case OPTION_TARGET:
+                o->target = arg;
+                return 0;
+        case OPTION_METHOD:
+                for (size_t i = 0; i < ARRAY_SIZE(methods); i++) {
+                        if (strcmp(arg, methods[i]) == 0) {
+                                o->options.method = i;
+                                return 0;
+                        }
+                }
+                argp_error(state, "--method takes default, paper or git-bisect, not '%s'", arg);
+                return 0;
+        case OPTION_LOG:
+                o->log = arg;
+                return 0;
+        case 's':
+                o->options.has_seed = true;
+                o->options.seed = command_number(state, "--seed", arg, 0, UINT32_MAX);
+                return 0;
+        case 't':
+                r = parse_duration(arg, &o->options.wall_ns);
+                if (r < 0)
+                        argp_error(state, "--timeout: %s", error_message(r));
+                if (o->options.wall_ns == 0)
+                        argp_error(state, "--timeout must be greater than zero");
+                return 0;
+        case 'j':
+                o->json = true;
+                return 0;
+        case ARGP_KEY_ARGS:
+                o->solver_name = state->argv[state->next];
+                o->words = state->argv + state->next + 1;
+                o->n_words = (size_t)(state->argc - state->next - 1);
+                return 0;
+        case ARGP_KEY_END:
+                if (o->n_words < 1)
+                        argp_error(state, "expected SOLVER CASE...");
+                if (!o->reference || !o->target)
+                        argp_error(state, "expected --reference REV and --target REV: a fast version and a later, slow one");
+                return 0;
+        default:
+                return ARGP_ERR_UNKNOWN;
+        }
+}
+
+/* -- what is known already -------------------------------------------------------------------------------------- */
+
+static int find_kept(struct localizing *o, struct case_info *info, json_t **ret)
+{
+        struct localization_options one = o->options;
+        cleanup(query_unrefp) struct query *q = NULL;
+        cleanup(value_unrefp) struct value *v = NULL;
+        int r;
+
+        one.cases = &info;
+        one.n = 1;
+        r = query_localized(&one, &q);
+        if (r == 0)
+                r = q->type->find(q, &v);
+        if (r == 0)
+                *ret = json_incref(((struct localized_value *)v)->result);
+        return r == -ENOENT ? 0 : r;
+}
+
+/* -- searching ---------------------------------------------------------------------------------------------------- */
+
+/* `user` is the asking's: the search. */
+static void show(void *user, const struct ask_progress *p)
+{
+        struct localization_progress l;
+        uint64_t builds;
+        char what[160];
+
+        localization_progress(user, &l);
+        builds = (uint64_t)(l.seconds_left * 1e9);
+        snprintf(what, sizeof(what), "localize: %zu of %zu cases, %zu of %zu runs%s, about %.0f builds after these", l.finished,
+                 l.cases, p->answered, l.runs_open, l.verifying == l.runs_open ? " (verifying)" : "", l.builds_left);
+        progress_show_range(what, p->answered, l.runs_open, builds + (p->estimated ? p->least_ns : 0),
+                            p->estimated ? builds + p->most_ns : 0);
+}
+
+static int search(struct localizing *o, struct engine *e)
+{
+        struct asking asking;
+        int r;
+
+        while ((r = localization_next(o->search, &asking)) > 0) {
+                asking.progress = show;
+                r = ask_many(e, &asking, PRIORITY_BATCH, o->signals);
+                if (r < 0)
+                        break;
+        }
+        progress_clear();
+        if (r == -ECANCELED && command_interrupted(o->signals)) {
+                note("stopping; what was built and run is kept, and the search goes on from there");
+                r = -EINTR;
+        }
+        return r;
+}
+
+static void tell_unbuildable(struct localizing *o)
+{
+        const uint32_t ends[2] = {localization_start(o->search), o->options.target};
+
+        for (int i = 0; i < 2; i++) {
+                cleanup(build_record_unrefp) struct build_record *record = NULL;
+                char sha[GIT_OID_HEXSZ + 1];
+
+                if (build_find(o->options.workspace, o->options.solver, ends[i], false, &record) < 0 || record->ok)
+                        continue;
+                commit_hex(o->options.solver, ends[i], sha);
+                complain("%s %.12s, the %s, cannot be built: %s; see 'solverfs build --log %s %.12s'", o->solver_name, sha,
+                         i == 0 ? "reference" : "target", record->reason ? record->reason : "no reason is known", o->solver_name,
+                         sha);
+        }
+}
+
+static int write_log(struct localizing *o)
+{
+        cleanup_buffer struct buffer b = {0};
+        int r = 0;
+
+        for (size_t i = 0; i < o->options.n && r >= 0; i++)
+                r = localization_log(o->search, i, &b);
+        if (r >= 0)
+                r = write_file_atomic(o->log, b.data ? b.data : "", b.size, 0666 & ~common.umask);
+        return r < 0 ? errorf(r, "cannot write %s: %s", o->log, strerror(-r)) : 0;
+}
+
+/* Everything that is not kept, in one search. */
+static int localize(struct localizing *o, const struct case_selection *cases)
+{
+        cleanup_engine struct engine *e = NULL;
+        cleanup_free struct case_info **open = calloc(cases->n + 1, sizeof(*open));
+        char start[GIT_OID_HEXSZ + 1];
+        bool unbuildable = false;
+        int r = open ? 0 : -ENOMEM;
+
+        for (size_t i = 0; i < cases->n && r == 0; i++) {
+                if (!o->log) /* which is written of a search, not of what one came to */
+                        r = find_kept(o, cases->list[i], &o->results[i]);
+                if (o->results[i])
+                        continue;
+                o->place[o->options.n] = i;
+                open[o->options.n++] = cases->list[i];
+        }
+        if (r < 0)
+                return fail(r);
+        if (o->options.n == 0)
+                return STATUS_OK;
+        o->options.cases = open;
+        r = localization_new(&o->options, &o->search);
+        if (r < 0)
+                return r == -EINVAL ? fail_as(STATUS_USAGE, r) : fail(r);
+        if (localization_start(o->search) != o->options.reference) {
+                commit_hex(o->options.solver, localization_start(o->search), start);
+                note("%s is not on the line of first parents of %s; the search begins where the two part, at %.12s", o->reference,
+                     o->target, start);
+        }
+        r = command_engine(o->options.workspace, &e);
+        if (r != STATUS_OK)
+                return r;
+        r = search(o, e);
+        if (r >= 0)
+                r = localization_keep(o->search);
+        for (size_t i = 0; i < o->options.n; i++) {
+                o->results[o->place[i]] = localization_result(o->search, i);
+                unbuildable |= localization_state(o->search, i) == LOCALIZE_UNBUILDABLE_END;
+        }
+        if (unbuildable)
+                tell_unbuildable(o);
+        if (r >= 0 && o->log)
+                r = write_log(o);
+        return r < 0 ? fail(r) : STATUS_OK;
+}
+
+/* -- showing ------------------------------------------------------------------------------------------------------ */
+
+static int print(struct localizing *o, size_t n)
+{
+        static const struct column columns[] = {
+                {"CASE", 6, true}, {"COMMIT", 40, false}, {"BEFORE", 12, true}, {"AFTER", 12, true}, {"SUBJECT", 0, false}};
+        cleanup_buffer struct buffer rows = {0};
+        int status = STATUS_OK;
+
+        for (size_t i = 0; i < n; i++) {
+                const char *state = json_string_value(json_object_get(o->results[i], "state"));
+
+                if (!state || (strcmp(state, "open") == 0 && !o->json))
+                        continue;
+                if (strcmp(state, "found") != 0)
+                        status = STATUS_FAILED;
+                if (o->json)
+                        output_json(json_incref(o->results[i]));
+                else if (localization_rows(o->results[i], &rows) < 0)
+                        return fail(-ENOMEM);
+        }
+        for (char *line = rows.data, *end; line && *line; line = end + 1) {
+                const char *cells[5];
+                char *at = line;
+
+                end = strchr(line, '\n');
+                *end = '\0';
+                for (int i = 0; i < 5; i++) {
+                        cells[i] = at;
+                        at += strcspn(at, "\t");
+                        if (*at && i < 4)
+                                *at++ = '\0';
+                }
+                output_row(columns, ARRAY_SIZE(columns), cells);
+        }
+        return status;
+}
+
+static int resolve(struct localizing *o)
+{
+        struct revisions one = {0};
+        const char *words[] = {o->reference, o->target};
+        uint32_t *commits[] = {&o->options.reference, &o->options.target};
+
+        for (int i = 0; i < 2; i++) {
+                int r = command_revisions(o->options.solver, (char *const *)&words[i], 1, &one);
+
+                if (r == STATUS_OK && one.n != 1) {
+                        complain("--%s takes one commit; '%s' stands for %zu", i == 0 ? "reference" : "target", words[i], one.n);
+                        r = STATUS_USAGE;
+                }
+                if (r == STATUS_OK)
+                        *commits[i] = one.list[0];
+                revisions_done(&one);
+                if (r != STATUS_OK)
+                        return r;
+        }
+        return STATUS_OK;
+}
+
+int cmd_localize(int argc, char **argv)
+{
+        static const struct argp_option options[] = {
+                {"reference", OPTION_REFERENCE, "REV", 0, "The version that is fast", 0},
+                {"target", OPTION_TARGET, "REV", 0, "The later version that is slow", 0},
+                {"method", OPTION_METHOD, "METHOD", 0,
+                 "default; paper: Algorithm 2 of SPRFinder, one run each; git-bisect: each case by itself, one run each", 0},
+                {"seed", 's', "N", 0, "Fix the solver's random seed to N in all runs", 0},
+                {"timeout", 't', "T", 0, "Another time limit than the recipe's: 500ms, 20s, 10m", 0},
+                {"log", OPTION_LOG, "FILE", 0, "Write the search as a git bisect log, for 'git bisect replay'", 0},
+                {"json", 'j', NULL, 0, "Print a JSON object for each case, a line each, with everything found", 0},
+                {0}};
+        static const char doc[] =
+                "Find the commits that made cases slow. Prints a line for each case and culprit: case, commit, seconds before "
+                "it, seconds "
+                "after it, subject. Where the commits between cannot be built, commit is the range FIRST..LAST that holds the "
+                "culprit. A "
+                "case without a culprit has '-' for its commit, its seconds at reference and target, and why.\v"
+                "A build is done once for all cases that need it; runs are repeated on what is built until it is decided where a "
+                "case got "
+                "slow, so that noise does not mislead; every culprit is verified by runs of it and the commit before it in turn. "
+                "What was "
+                "measured before is used, and an interrupted search goes on where it was.\n"
+                "The exit status is 1 when a case has no culprit, got faster, cannot be decided, or an end cannot be built.\n"
+                "\n"
+                "  solverfs localize z3 --reference z3-4.8.8 --target z3-4.8.9 17 42\n"
+                "  solverfs localize z3 --reference z3-4.8.8 --target z3-4.8.9 slow/ --timeout 20s --json";
+        cleanup_workspace struct workspace *w = NULL;
+        cleanup_solver struct solver *s = NULL;
+        struct case_selection cases = {0};
+        struct localizing o = {0};
+        int r, shown;
+
+        command_parse(&(struct argp){options, parse, "SOLVER CASE...", doc}, argc, argv, &o);
+        o.signals = command_signals();
+        if (o.signals < 0)
+                return fail(o.signals);
+        r = command_open(0, &w);
+        if (r == STATUS_OK)
+                r = command_solver(w, o.solver_name, &s);
+        o.options.workspace = w;
+        o.options.solver = s;
+        if (r == STATUS_OK && o.options.has_seed && !s->recipe->seed) {
+                complain("the recipe of %s has no 'seed': it cannot be told one", o.solver_name);
+                r = STATUS_USAGE;
+        }
+        if (r == STATUS_OK)
+                r = resolve(&o);
+        if (r == STATUS_OK)
+                r = command_cases(w, o.words, o.n_words, &cases);
+        if (r == STATUS_OK) {
+                o.results = calloc(cases.n + 1, sizeof(*o.results));
+                o.place = calloc(cases.n + 1, sizeof(*o.place));
+                r = o.results && o.place ? localize(&o, &cases) : fail(-ENOMEM);
+                shown = o.results ? print(&o, cases.n) : STATUS_OK; /* what is finished, of what was interrupted too */
+                r = MAX(r, shown);
+        }
+        for (size_t i = 0; o.results && i < cases.n; i++)
+                json_decref(o.results[i]);
+        free(o.results);
+        free(o.place);
+        localization_free(o.search);
+        case_selection_done(&cases);
+        close(o.signals);
+        return r;
+}
