@@ -43,7 +43,7 @@ _solverfs() {
 	--recipe | -r | --output) COMPREPLY=($(compgen -f -- "$cur")) && return ;;
 	--print | -p) COMPREPLY=($(compgen -W "time cputime memory result effort stdout stderr run.json" -- "$cur")) && return ;;
 	--method) COMPREPLY=($(compgen -W "default paper git-bisect" -- "$cur")) && return ;;
-	--seed | --timeout | --keep | --name | --options) return ;;
+	--reference | --target | --seed | --timeout | --keep | --name | --options) return ;;
 	esac
 
 	local common="--store --quiet --verbose --help"
@@ -86,6 +86,13 @@ _solverfs() {
 		fi
 		;;
 	mount | unmount) COMPREPLY=($(compgen -d -- "$cur")) ;;
+	localize)
+		if [ $n = 0 ]; then
+			COMPREPLY=($(compgen -W "$(_solverfs_column solver list | cut -f 1)" -- "$cur"))
+		else
+			COMPREPLY=($(compgen -W "all $(_solverfs_column case list | cut -f 1) $(_solverfs_column set list | cut -f 1)" -- "$cur"))
+		fi
+		;;
 	snapshot | build | run)
 		if [ $n = 0 ]; then
 			COMPREPLY=($(compgen -W "$(_solverfs_column solver list | cut -f 1)" -- "$cur"))
