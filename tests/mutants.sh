@@ -36,7 +36,7 @@ fence
 # FILE | PERL EXPRESSION (s…) ; must change the file
 table() {
         cat <<'TABLE'
-core/run/sandbox.c | s/"--die-with-parent", //
+core/run/sandbox.c | s/add\(&a, "--die-with-parent"\);/;/
 core/run/sandbox.c | s/"--unshare-net", //
 core/run/sandbox.c | s/"--unshare-ipc", //
 core/run/sandbox.c | s/"--unshare-uts",\s+"--hostname", "solverfs",//
@@ -97,22 +97,32 @@ core/run/exec_tree.c | s/field\[14\] \+ field\[15\] \+ field\[16\] \+ field\[17\
 core/run/exec_tree.c | s/pages \+= p->resident - shared;/pages = p->resident;/
 core/run/exec_tree.c | s/if \(fd < 0 && errno == EACCES && fchmodat/if (false \&\& fchmodat/
 core/run/exec_tree.c | s/: most;/: 0;/
-core/run/execute.c | s/send\(x->control, "o", 1, MSG_NOSIGNAL \| MSG_DONTWAIT\);//
-core/run/execute.c | s/if \(r.end == END_EXIT && \(prints_too_much/if (false \&\& (prints_too_much/
-core/run/execute.c | s/x->cancelled = true;\s+shutdown\(x->control, SHUT_WR\);/x->cancelled = true;/
-core/run/execute.c | s/x->deadline = now_ns\(\) \+ END_GRACE;\n\}/}/
-core/run/execute.c | s/sandbox_sweep\(\);\s+read_streams/read_streams/
-core/run/execute.c | s/kill_marked\(x\);/;/
-core/run/execute.c | s/r = posix_spawn_file_actions_addclosefrom_np\(a, \(int\)ARRAY_SIZE\(from\)\);/;/
-core/run/execute.c | s/arguments, nothing\)/arguments, environ)/
-core/run/measure.c | s/\.wall_ns = l->wall_ns,/.wall_ns = 0,/
-core/run/measure.c | s/\.cpu_ns = l->cpu_ns,/.cpu_ns = 0,/
-core/run/measure.c | s/\.memory = l->memory,/.memory = 0,/
-core/run/measure.c | s/\.file_size = MEASURE_SCRATCH,/.file_size = 0,/
-core/run/measure.c | s/\.processes = l->processes,/.processes = 0,/
-core/run/measure.c | s/\.out = \{\.keep = l->output \? l->output : SIZE_MAX, \.most = l->output\}/.out = {.keep = 1 << 20}/
-core/run/measure.c | s/\.err = \{\.keep = l->output \? l->output : SIZE_MAX, \.most = l->output\}/.err = {.keep = 1 << 20}/
-core/run/measure.c | s/k = remove_tree\(scratch\);/k = 0;/
+core/run/execution.c | s/command\(x, COMMAND_TOO_MUCH, 0\);//
+core/run/execution.c | s/if \(r.end == END_EXIT && \(prints_too_much/if (false \&\& (prints_too_much/
+core/run/execution.c | s/x->cancelled = true;\s+shutdown\(x->control, SHUT_WR\);/x->cancelled = true;/
+core/run/execution.c | s/x->deadline = now_ns\(\) \+ END_GRACE;\n\}/}/
+core/run/execution.c | s/sandbox_sweep\(\);\s+read_streams/read_streams/
+core/run/execute.c | s/execution_kill_marked\(&s->x\);/;/
+core/run/spawn.c | s/r = posix_spawn_file_actions_addclosefrom_np\(a, \(int\)n\);/;/
+core/run/spawn.c | s/arguments, nothing\)/arguments, environ)/
+core/run/runner.c | s/\.wall_ns = l->wall_ns,/.wall_ns = 0,/
+core/run/runner.c | s/\.cpu_ns = l->cpu_ns,/.cpu_ns = 0,/
+core/run/runner.c | s/\.memory = l->memory,/.memory = 0,/
+core/run/runner.c | s/\.file_size = r->scratch,/.file_size = 0,/
+core/run/runner.c | s/\.processes = l->processes,/.processes = 0,/
+core/run/runner.c | s/\.out = output,/.out = {.keep = 1 << 20},/
+core/run/runner_files.c | s/r = remove_tree\(f->scratch\);/r = 0;/
+core/run/runner_files.c | s/if \(f->has_scratch && was_touched\(f\)\)/if (false)/
+core/run/exec_world.c | s/CLONE_NEWPID \| //
+core/run/exec_world.c | s/CLONE_NEWIPC \| //
+core/run/exec_world.c | s/if \(mount\("tmpfs", "\/dev\/shm"[^|]*\|\|/if (/
+core/run/exec_world.c | s/"size=4k,mode=0555"\) < 0 \? -errno : 0/"size=4k,mode=0555") < 0 ? 0 : 0/
+core/run/exec_world.c | s/SYS_keyctl, 5, 0/SYS_keyctl, 0, 0/
+core/run/exec_keeper.c | s/world_network\(\) == k->network/true/
+core/run/exec_keeper.c | s/end_orphans\(\);\s+news/news/
+core/run/exec_stub.c | s/tree_stop\(namespace\);//
+core/run/exec_stub.c | s/run->stood_still \+= [^;]*;//
+core/run/keeper.c | s/execution_kill_marked\(x\);/;/
 core/run/measure.c | s/verdict_bound\([^;]*;//
 core/build/build.c | s/\.wall_ns = left,/.wall_ns = 0,/
 core/build/build.c | s/\.memory = limits->memory,/.memory = 0,/
@@ -129,7 +139,7 @@ git -C "$source" ls-files | rsync -a --files-from=- --checksum "$source/" "$fold
 [ -d "$folder/build" ] || meson setup "$folder/build" "$folder/tree" >/dev/null || exit 1
 targets="tools/solverfs core/run/solverfs-exec tests/support/attacker tests/support/tiny"
 program() { case $1 in mount_*) echo "tests/mount/test_$1" ;; *) echo "tests/test_$1" ;; esac; }
-for suite in execute measure build mount_hostile mount_runs; do targets+=" $(program $suite)"; done
+for suite in execute keeper runner measure build mount_hostile mount_runs; do targets+=" $(program $suite)"; done
 ninja -C "$folder/build" $targets >/dev/null || exit 1
 
 export SOLVERFS_COMMAND="$folder/build/tools/solverfs" SOLVERFS_TINY="$folder/build/tests/support/tiny" SOLVERFS_SOURCE="$folder/tree" \
@@ -152,8 +162,9 @@ while IFS='|' read -r file expression; do
         else
                 case $file in
                 core/run/measure.c) suites="measure mount_hostile mount_runs" ;;
+                core/run/runner*.c | core/run/keeper.c) suites="runner keeper mount_hostile" ;;
                 core/*build.c | core/build/worktree.c) suites="mount_hostile build" ;;
-                *) suites="execute mount_hostile" ;;
+                *) suites="execute runner keeper mount_hostile" ;;
                 esac
                 for suite in $suites; do
                         if ! ${BEFORE:-} timeout 170 "$folder/build/$(program $suite)" >"$folder/log.$number" 2>&1; then

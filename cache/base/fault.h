@@ -33,6 +33,8 @@
  *     build.command    before each command                   build.keep       built and stored, worktree not marked so
  *     execute.start    before a program is started           execute.started  while it runs
  *     execute.end      it has ended                          engine.compute   before a query is worked out
+ *     keeper.start     before a sandbox that stays is made   keeper.begin     before a run is given to it
+ *     keeper.begun     while the run goes on                 keeper.end       it has ended
  *     engine.answer    worked out and stored, not answered   open.answer      before a parked open is replied to
  *     case.looked      at the file of a case being written   case.closed      its RELEASE came
  */

@@ -195,7 +195,7 @@ static bool run_query_estimate(const struct query *query, struct cost *ret)
 struct held {
         int fds[RECIPE_OUTPUTS_MAX];
         char (*paths)[PATH_SIZE];
-        struct measure_program programs[RECIPE_OUTPUTS_MAX];
+        struct run_program programs[RECIPE_OUTPUTS_MAX];
         size_t n;
 };
 
@@ -219,7 +219,7 @@ static int held_get(struct workspace *w, const struct build_record *record, stru
 
                 if (r < 0)
                         return r;
-                h->programs[i] = (struct measure_program){.path = h->paths[i], .name = record->outputs[i].name};
+                h->programs[i] = (struct run_program){.path = h->paths[i], .name = record->outputs[i].name};
                 h->n++;
         }
         return 0;

@@ -135,6 +135,8 @@ static bool prepare(struct keeper *k)
 
         prctl(PR_SET_DUMPABLE, 0);
         prctl(PR_SET_CHILD_SUBREAPER, 1);
+        if (k->namespace && (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || !world_forbid_keys())) /* of all that we start */
+                return false;
         if (k->namespace) /* bubblewrap has asked for it, but an execve that changes capabilities (as root) forgets it */
                 prctl(PR_SET_PDEATHSIG, SIGKILL);
         setsid();

@@ -100,7 +100,6 @@ int execution_write_request(const struct execution *x, int *ret_fd)
         add_seen(&b, x, "/scratch");
         buffer_add(&b, "", 1);
         buffer_add(&b, x->runs_scratch, strlen(x->runs_scratch) + 1);
-        buffer_add(&b, x->runs_case, strlen(x->runs_case) + 1);
         for (char *const *a = q->argv; *a; a++, head.n_arguments++) {
                 add_seen(&b, x, *a);
                 buffer_add(&b, "", 1);

@@ -122,8 +122,7 @@ static int order_read(int fd, struct order *ret)
         ret->directory = next_string(&at, end);
         ret->scratch = ret->directory ? next_string(&at, end) : NULL;
         ret->runs_scratch = ret->scratch ? next_string(&at, end) : NULL;
-        ret->runs_case = ret->runs_scratch ? next_string(&at, end) : NULL;
-        ret->arguments = ret->runs_case ? next_strings(&at, end, head->n_arguments) : NULL;
+        ret->arguments = ret->runs_scratch ? next_strings(&at, end, head->n_arguments) : NULL;
         ret->environment = ret->arguments ? next_strings(&at, end, head->n_environment) : NULL;
         return ret->environment ? 0 : -EBADMSG;
 }
@@ -213,7 +212,7 @@ static _Noreturn void become(const struct order *o, int news, pid_t stub)
                 failed = STEP_AFFINITY;
         else if (!surroundings_set(&r->surroundings, tasks_already(r), &part))
                 failed = STEP_SURROUNDINGS;
-        else if (!drop_user(r) || (r->namespace && !world_forbid_keys()))
+        else if (!drop_user(r) || (r->namespace && !r->kept && !world_forbid_keys()))
                 failed = STEP_USER;
         else if (chdir(o->directory) < 0)
                 failed = STEP_DIRECTORY;

@@ -5,7 +5,7 @@
 
 struct order { /* a request and its strings */
         const struct exec_request *head;
-        const char *directory, *scratch, *runs_scratch, *runs_case;
+        const char *directory, *scratch, *runs_scratch;
         char **arguments, **environment;
 };
 
@@ -16,7 +16,7 @@ int stub_main(void);
 int keeper_main(const struct exec_request *head);
 
 /* What a run of a keeper sees as its own, exec_world.c. world_clone() forks into new namespaces (PID, IPC, mounts; `user`: of users, too, who
- * are the same in it). Returns like fork(), -errno when it failed. world_make() in the child: its /proc, /dev/shm, /scratch and /case. 0 or
+ * are the same in it). Returns like fork(), -errno when it failed. world_make() in the child: its /proc, /dev/shm and /scratch. 0 or
  * -errno. */
 int world_clone(bool namespaces, bool user);
 int world_make(const struct order *order);

@@ -6,7 +6,7 @@
  *                 everything. The helper writes a struct exec_reply to it whenever the program stands still because its share is used up,
  *                 and one when all is over, and exits.
  *   EXEC_REQUEST  a file holding one struct exec_request and, behind it, NUL-terminated strings: the working directory, the scratch
- *                 folder, the names below SANDBOX_RUNS of what is to become /scratch and /case (empty: nothing is), the arguments, the
+ *                 folder, the name below SANDBOX_RUNS of what is to become /scratch in a keeper's run, the arguments, the
  *                 environment. When it begins it sets `begun` in the file: the caller, who looks only when it has waited long, need not be
  *                 woken for that.
  *

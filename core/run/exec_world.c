@@ -102,20 +102,21 @@ bool world_forbid_keys(void)
 
 /* -- mounts -- */
 
-/* `name`d folder of the runner's becomes `target`. */
-static int bind_folder(const char *name, const char *target, bool writable)
+static int mount_scratch(const char *name)
 {
-        struct mount_attr only = {.attr_set = MOUNT_ATTR_RDONLY};
         char source[256];
 
-        if (name[0] == '\0')
-                return 0;
         snprintf(source, sizeof(source), "%s/%s", SANDBOX_RUNS, name);
-        if (mount(source, target, NULL, MS_BIND, NULL) < 0)
-                return -errno;
-        if (!writable && syscall(SYS_mount_setattr, AT_FDCWD, target, 0, &only, sizeof(only)) < 0)
-                return -errno;
-        return 0;
+        return mount(source, "/scratch", NULL, MS_BIND, NULL) < 0 ? -errno : 0;
+}
+
+/* The runner's folder is not for the program. Where that has a user of its own it may not enter it; else we cover it, as in a namespace of
+ * other users what came with the rest cannot be taken away. */
+static int hide_runs(const struct exec_request *r)
+{
+        if (r->drop)
+                return 0;
+        return mount("tmpfs", SANDBOX_RUNS, "tmpfs", MS_RDONLY | MS_NOSUID | MS_NODEV, "size=4k,mode=0555") < 0 ? -errno : 0;
 }
 
 int world_make(const struct order *order)
@@ -127,17 +128,13 @@ int world_make(const struct order *order)
                 snprintf(size, sizeof(size), "mode=1777,size=%llu", (unsigned long long)order->head->memory);
         if (!order->head->drop && !map_ourselves(order->head->uid, order->head->gid))
                 return -errno;
-        r = bind_folder(order->runs_scratch, "/scratch", true);
+        r = mount_scratch(order->runs_scratch);
         if (r == 0)
-                r = bind_folder(order->runs_case, "/case", false);
+                r = hide_runs(order->head);
         if (r < 0)
                 return r;
         if (mount("tmpfs", "/dev/shm", "tmpfs", MS_NOSUID | MS_NODEV, size) < 0 ||
             mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) < 0)
-                return -errno;
-        /* The runner's folder is not for the program. In a namespace of other users it cannot be taken away, as it came with the rest. */
-        if (umount2(SANDBOX_RUNS, MNT_DETACH) < 0 &&
-            mount("tmpfs", SANDBOX_RUNS, "tmpfs", MS_RDONLY | MS_NOSUID | MS_NODEV, "size=4k,mode=0555") < 0)
                 return -errno;
         return 0;
 }
@@ -164,7 +161,7 @@ static uint64_t add_file(uint64_t hash, const char *path)
 uint64_t world_network(void)
 {
         static const char *const files[] = {"/proc/self/net/dev", "/proc/self/net/snmp", "/proc/self/net/snmp6",
-                                            "/proc/self/net/netstat", "/proc/self/net/unix"};
+                                            "/proc/self/net/unix"};
         uint64_t hash = UINT64_C(0xcbf29ce484222325);
 
         for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++)

@@ -106,7 +106,6 @@ int execution_init(struct execution *x, const struct execute_request *request)
                 .request = request,
                 .inside = request->sandbox == SANDBOX_BWRAP,
                 .runs_scratch = "",
-                .runs_case = "",
                 .cancel_fd = request->cancel_fd,
                 .process = -1,
                 .control = -1,

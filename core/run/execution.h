@@ -16,15 +16,15 @@
 
 struct execution {
         const struct execute_request *request;
-        bool inside;                          /* in the sandbox; else bare */
-        bool kept;                            /* in a keeper's */
-        const char *runs_scratch, *runs_case; /* names below SANDBOX_RUNS; or "" */
-        uint64_t share_ns;                    /* stand still after so much wall time; 0: never */
-        uid_t uid;                            /* whom the program runs as */
-        int cancel_fd;                        /* or -1 */
-        int process;                          /* borrowed: a pidfd whose end is the helper's; or -1 */
-        int control, out, err;                /* our ends */
-        int wire;                             /* the request, in which the helper says that it has begun */
+        bool inside;              /* in the sandbox; else bare */
+        bool kept;                /* in a keeper's */
+        const char *runs_scratch; /* a name below SANDBOX_RUNS; or "" */
+        uint64_t share_ns;        /* stand still after so much wall time; 0: never */
+        uid_t uid;                /* whom the program runs as */
+        int cancel_fd;            /* or -1 */
+        int process;              /* borrowed: a pidfd whose end is the helper's; or -1 */
+        int control, out, err;    /* our ends */
+        int wire;                 /* the request, in which the helper says that it has begun */
         struct capture out_capture, err_capture;
         struct exec_reply reply;
         size_t reply_size;                /* bytes of it read */

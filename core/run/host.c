@@ -181,9 +181,9 @@ size_t host_cores(int *ret_cpus, size_t most)
 
 static const char *const tools[] = {"cc", "c++", "ld", "ar", "make", "cmake", "ninja", "python3"};
 /* Asked for no version, which would take some of them long: known by size and time, which a package gives its files. */
-static const char *const more_tools[] = {"as",    "gcc",      "g++",      "clang",   "clang++",  "ld.lld", "ld.gold", "ranlib", "meson",
-                                         "flex",  "bison",    "m4",       "perl",    "autoconf", "automake", "libtool", "gperf",
-                                         "rustc", "cargo",    "go",       "ocamlopt", "ghc",     "java"};
+static const char *const more_tools[] = {"as",    "gcc",   "g++",   "clang", "clang++",  "ld.lld",   "ld.gold",  "ranlib",
+                                         "meson", "flex",  "bison", "m4",    "perl",     "autoconf", "automake", "libtool",
+                                         "gperf", "rustc", "cargo", "go",    "ocamlopt", "ghc",      "java"};
 
 static void add_tool(struct hasher *h, const char *tool, bool with_inode)
 {

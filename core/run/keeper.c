@@ -206,30 +206,6 @@ static int send_order(struct keeper *k, const struct ends *e)
         return sendmsg(k->control, &m, MSG_NOSIGNAL | MSG_DONTWAIT) == sizeof(order) ? 0 : -errno;
 }
 
-int keeper_begin(struct keeper *k, struct execution *x)
-{
-        cleanup(ends_done) struct ends e = ENDS_NONE;
-        int r;
-
-        x->kept = true;
-        x->uid = k->uid;
-        x->process = k->process;
-        r = sandbox_hand_over(x->request, k->uid);
-        if (r == 0)
-                r = execution_prepare(x, &e);
-        if (r == 0)
-                r = fault_at("keeper.begin");
-        if (r < 0)
-                return r;
-        r = send_order(k, &e);
-        if (r < 0)
-                return errorf(-EPIPE, "the helper that keeps a sandbox is no more");
-        k->busy = true;
-        x->deadline = now_ns() + (x->request->start_ns ?: START_GRACE);
-        fault_at("keeper.begun");
-        return 0;
-}
-
 static bool has_begun(const struct keeper *k)
 {
         bool begun = false;
@@ -247,6 +223,31 @@ static int explain_start(const struct keeper *k)
                 return 0;
         return errorf(-EIO, "bubblewrap cannot make a sandbox here: %.*s; 'solverfs doctor' says more",
                       (int)strcspn(said + 7, "\n"), said + 7);
+}
+
+int keeper_begin(struct keeper *k, struct execution *x)
+{
+        cleanup(ends_done) struct ends e = ENDS_NONE;
+        int r;
+
+        x->kept = true;
+        x->uid = k->uid;
+        x->process = k->process;
+        r = sandbox_hand_over(x->request, k->uid);
+        if (r == 0)
+                r = execution_prepare(x, &e);
+        if (r == 0)
+                r = fault_at("keeper.begin");
+        if (r < 0)
+                return r;
+        r = send_order(k, &e);
+        if (r < 0)
+                return has_begun(k) || explain_start(k) == 0 ? errorf(-EPIPE, "the helper that keeps a sandbox is no more")
+                                                             : -EIO;
+        k->busy = true;
+        x->deadline = now_ns() + (x->request->start_ns ?: START_GRACE);
+        fault_at("keeper.begun");
+        return 0;
 }
 
 /* The run was lost. Whatever the reason, nothing that was in the sandbox is used again. */

@@ -7,8 +7,8 @@
 
 struct keeper;
 
-/* `like` has the binds, the kind of sandbox and the slot. `runs`: a host folder, with what becomes each run's /scratch and /case. Returns before
- * the sandbox is made: a failure of that is the first run's. */
+/* `like` has the binds, the kind of sandbox and the slot. `runs`: a host folder, whose folder `case`, if there is one, is /case, and in which each run names
+ * what is to be its /scratch. Returns before the sandbox is made: a failure of that is the first run's. */
 int keeper_open(const struct execute_request *like, const char *runs, struct keeper **ret);
 /* Ends it, with a run that is still there. NULL. */
 struct keeper *keeper_close(struct keeper *k);
@@ -22,7 +22,7 @@ enum keeper_state {
 };
 enum keeper_state keeper_state(struct keeper *k);
 uid_t keeper_uid(const struct keeper *k); /* whom programs run as in it */
-/* Hands the run over. `x` is filled but for `uid`; its request has the same binds. */
+/* Hands the run over. `x` is filled but for `uid`; its request has the same binds. -EPIPE: it was lost meanwhile; take another. */
 int keeper_begin(struct keeper *k, struct execution *x);
 /* Behind execution_watch(), unless it stands still. As execution_result(), and -ENOSYS: this sandbox gives no run namespaces of its own. When the
  * run was lost, so is the sandbox. */

@@ -5,158 +5,74 @@
 #include <time.h>
 
 #include "core/run/cell_file.h"
-#include "core/run/execute.h"
-#include "core/run/leftovers.h"
 #include "core/run/surroundings.h"
-#include "core/recipe/pattern.h"
 
 struct taken { /* one sample with all that belongs to it */
-        struct execute_result run;
-        struct verdicts verdicts;
+        struct run_result result;
         struct sample sample;
 };
 
 struct measurement {
         const struct measure_request *request;
-        char **command; /* as seen inside */
+        struct runner *runner;
         struct taken *taken;
         size_t n, chosen;
 };
 
 static void measurement_done(struct measurement *m)
 {
-        strings_free(m->command);
-        for (size_t i = 0; i < m->n; i++) {
-                execute_result_done(&m->taken[i].run);
-                verdicts_done(&m->taken[i].verdicts);
-        }
+        runner_close(m->runner);
+        for (size_t i = 0; i < m->n; i++)
+                run_result_done(&m->taken[i].result);
         free(m->taken);
 }
 
 /* -- one run -- */
 
-static const char *case_name(const struct recipe *r)
-{
-        return r->format == FORMAT_CNF ? "/case/input.cnf" : "/case/input.smt2";
-}
-
-static int solver_target(char ret[PATH_SIZE], const struct measure_program *p)
-{
-        return path_join(ret, "/solver", p->name);
-}
-
-struct binds {
-        struct bind *list;
-        char (*targets)[PATH_SIZE];
-        size_t n;
-};
-
-static void binds_done(struct binds *b)
-{
-        free(b->list);
-        free(b->targets);
-}
-
-static int make_binds(const struct measure_request *q, struct binds *b)
-{
-        int r;
-
-        b->list = calloc(q->n_programs + 1, sizeof(*b->list));
-        b->targets = calloc(q->n_programs, sizeof(*b->targets));
-        if (!b->list || !b->targets)
-                return -ENOMEM;
-        for (size_t i = 0; i < q->n_programs; i++) {
-                r = solver_target(b->targets[i], &q->programs[i]);
-                if (r < 0)
-                        return r;
-                b->list[b->n++] = (struct bind){.source = q->programs[i].path, .target = b->targets[i]};
-        }
-        b->list[b->n++] = (struct bind){.source = q->case_path, .target = case_name(q->recipe)};
-        return 0;
-}
-
-/* All but the files that it sees. */
-static struct execute_request execution_of(const struct measurement *m)
+static int open_runner(struct measurement *m)
 {
         const struct measure_request *q = m->request;
-        const struct recipe_limits *l = &q->limits;
-        const struct capture_limit output = {.keep = l->output ? l->output : SIZE_MAX, .most = l->output};
 
-        return (struct execute_request){
-                .argv = m->command,
-                .environment = q->recipe->environment,
-                .sandbox = q->sandbox,
-                .wall_ns = l->wall_ns,
-                .cpu_ns = l->cpu_ns,
-                .memory = l->memory,
-                .file_size = MEASURE_SCRATCH,
-                .processes = l->processes,
-                .stack = l->stack,
-                .timed = true,
-                .out = output,
-                .err = output,
-                .cpus = q->cpus,
-                .slot = q->slot,
-                .cancel_fd = q->cancel_fd,
-                .input_fd = -1,
-        };
+        return runner_open(&(struct runner_options){.recipe = q->recipe,
+                                                    .programs = q->programs,
+                                                    .n_programs = q->n_programs,
+                                                    .limits = q->limits,
+                                                    .scratch = RUN_SCRATCH,
+                                                    .has_seed = q->has_seed,
+                                                    .seed = q->seed,
+                                                    .scratch_parent = q->scratch_parent,
+                                                    .sandbox = q->sandbox,
+                                                    .cpus = q->cpus,
+                                                    .slot = q->slot},
+                           &m->runner);
 }
 
-static int run_once(const struct measurement *m, struct execute_result *ret)
+static int run_once(const struct measurement *m, struct run_result *ret)
 {
-        const struct measure_request *q = m->request;
-        struct execute_request x = execution_of(m);
-        cleanup(binds_done) struct binds binds = {0};
-        char scratch[PATH_SIZE];
-        int r, k;
-
-        r = make_binds(q, &binds);
-        if (r == 0)
-                r = scratch_make(q->scratch_parent, scratch);
-        if (r < 0)
-                return r;
-        x.binds = binds.list;
-        x.n_binds = binds.n;
-        x.scratch = scratch;
-        r = execute(&x, ret);
-        k = remove_tree(scratch);
-        if (k < 0)
-                log_warning("%s", error_message(k));
-        return r;
-}
-
-/* A program that cannot be executed for want of something of ours has not been measured. */
-static int check_executed(const struct execute_result *r, const char *program)
-{
-        static const int ours[] = {ENOMEM, EAGAIN, EMFILE, ENFILE, EIO, ETXTBSY};
-
-        for (size_t i = 0; r->end == END_NOEXEC && i < ARRAY_SIZE(ours); i++) {
-                if (r->code == ours[i])
-                        return errorf(-r->code, "cannot execute %s: %s", program, strerror(r->code));
-        }
-        return 0;
+        return runner_run(m->runner, &(struct run_input){.path = m->request->case_path}, m->request->cancel_fd, ret);
 }
 
 /* What may have been disturbed from outside is run once more. What is disturbed again is believed, as a benchmark runner does that records
  * "killed by signal 9" (BenchExec), but for a machine that has no memory left: that says nothing of the program however often it comes. */
-static int run_undisturbed(const struct measurement *m, struct execute_result *ret)
+static int run_undisturbed(const struct measurement *m, struct run_result *ret)
 {
         static const char *const what[] = {
                 [DOUBT_SIGNAL] = "it was killed",
                 [DOUBT_MEMORY] = "the machine had no memory left",
                 [DOUBT_PAUSE] = "it stood still for a while",
         };
+        const char *program = m->request->programs[0].name;
         int r = run_once(m, ret);
 
-        if (r < 0 || ret->doubt == DOUBT_NONE)
+        if (r < 0 || ret->run.doubt == DOUBT_NONE)
                 return r;
-        log_info("a run of %s is done once more: %s", m->command[0], what[ret->doubt]);
-        execute_result_done(ret);
+        log_info("a run of %s is done once more: %s", program, what[ret->run.doubt]);
+        run_result_done(ret);
         r = run_once(m, ret);
-        if (r == 0 && ret->doubt == DOUBT_MEMORY) {
-                execute_result_done(ret);
+        if (r == 0 && ret->run.doubt == DOUBT_MEMORY) {
+                run_result_done(ret);
                 return errorf(-EIO, "the kernel killed processes for want of memory while %s was run: nothing is recorded of it",
-                              m->command[0]);
+                              program);
         }
         return r;
 }
@@ -165,24 +81,21 @@ static int take_sample(struct measurement *m)
 {
         const struct measure_request *q = m->request;
         struct taken *t = &m->taken[m->n];
+        struct verdicts *v;
         int r;
 
-        r = run_undisturbed(m, &t->run);
+        r = run_undisturbed(m, &t->result);
         if (r < 0)
                 return r;
         m->n++; /* from here measurement_done() frees it */
-        r = check_executed(&t->run, q->programs[0].path);
-        if (r == 0)
-                r = verdict_read(q->recipe->format, &t->run, &t->verdicts);
-        if (r < 0)
-                return r;
-        verdict_bound(&t->verdicts, q->n_expected);
+        v = &t->result.verdicts;
+        verdict_bound(v, q->n_expected);
         t->sample = (struct sample){
-                .verdict = t->verdicts.last,
-                .wall_ns = t->run.wall_ns,
-                .cpu_ns = t->run.user_ns + t->run.system_ns,
-                .memory = t->run.memory,
-                .wrong = verdict_is_wrong(&t->verdicts, q->expected, q->n_expected),
+                .verdict = v->last,
+                .wall_ns = t->result.run.wall_ns,
+                .cpu_ns = t->result.run.user_ns + t->result.run.system_ns,
+                .memory = t->result.run.memory,
+                .wrong = verdict_is_wrong(v, q->expected, q->n_expected),
         };
         if (t->sample.verdict == VERDICT_TIMEOUT && q->limits.wall_ns != 0)
                 t->sample.wall_ns = q->limits.wall_ns;
@@ -263,68 +176,6 @@ static int take_samples(struct measurement *m)
         }
 }
 
-/* -- effort -- */
-
-static json_t *number_of(struct slice s)
-{
-        char text[64], *end;
-        long long integer;
-        double real;
-
-        if (s.size == 0 || s.size >= sizeof(text))
-                return NULL;
-        memcpy(text, s.data, s.size);
-        text[s.size] = '\0';
-        errno = 0;
-        integer = strtoll(text, &end, 10);
-        if (*end == '\0' && errno == 0)
-                return json_integer(integer);
-        real = strtod(text, &end);
-        return *end == '\0' && isfinite(real) ? json_real(real) : NULL;
-}
-
-/* What a pattern counts, in a word: the longest one before its group ("rlimit-count" of ":rlimit-count +([0-9]+)"), else itself. */
-static void label_of(const char *pattern, char ret[64])
-{
-        const char *word = pattern, *at = pattern;
-        size_t longest = 0;
-
-        while (*at && *at != '(') {
-                size_t n = strspn(at, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-");
-
-                if (n > longest && n < 64) {
-                        longest = n;
-                        word = at;
-                }
-                at += MAX(n, (size_t)1);
-        }
-        if (longest > 0)
-                snprintf(ret, 64, "%.*s", (int)longest, word);
-        else
-                snprintf(ret, 64, "%.63s", pattern);
-}
-
-static json_t *effort_of(const struct recipe *recipe, const struct execute_result *r)
-{
-        json_t *effort = json_object();
-
-        for (char **pattern = recipe->effort; effort && pattern && *pattern; pattern++) {
-                char label[64];
-                cleanup_pattern struct pattern *p = NULL;
-                struct slice found;
-
-                if (pattern_new(*pattern, &p) < 0)
-                        continue; /* recipe_read() has refused it */
-                label_of(*pattern, label);
-                if (json_object_get(effort, label))
-                        snprintf(label, sizeof(label), "%.63s", *pattern);
-                if (pattern_last(p, SLICE(r->err.data, r->err.size), &found) ||
-                    pattern_last(p, SLICE(r->out.data, r->out.size), &found))
-                        json_object_set_new(effort, label, number_of(found));
-        }
-        return effort;
-}
-
 /* -- run.json -- */
 
 static json_t *seconds(uint64_t ns)
@@ -354,7 +205,7 @@ static json_t *limits_json(const struct recipe_limits *l)
 {
         return json_pack("{s:o, s:o, s:I, s:I, s:I, s:I, s:I}", "timeout", seconds(l->wall_ns), "cputime", seconds(l->cpu_ns),
                          "memory", (json_int_t)l->memory, "output", (json_int_t)l->output, "processes", (json_int_t)l->processes,
-                         "stack", (json_int_t)l->stack, "scratch", (json_int_t)MEASURE_SCRATCH);
+                         "stack", (json_int_t)l->stack, "scratch", (json_int_t)RUN_SCRATCH);
 }
 
 static json_t *samples_json(const struct measurement *m)
@@ -418,28 +269,28 @@ static int make_json(const struct measurement *m, const struct fact *f, struct b
 {
         const struct measure_request *q = m->request;
         const struct taken *t = &m->taken[m->chosen];
-        const struct execute_request x = execution_of(m);
+        const struct execute_request *x = runner_request(m->runner);
         json_t *j = json_object();
         char *text;
 
         if (q->about)
                 json_object_update(j, q->about);
         json_object_set_new(j, "verdict", json_string(verdict_name(f->verdict)));
-        json_object_set_new(j, "answers", verdict_list(t->verdicts.list, t->verdicts.n));
+        json_object_set_new(j, "answers", verdict_list(t->result.verdicts.list, t->result.verdicts.n));
         json_object_set_new(j, "expected", verdict_list(q->expected, q->n_expected));
         cell_numbers(f, j);
-        json_object_set_new(j, "end", end_json(&t->run));
-        json_object_set_new(j, "effort", effort_of(q->recipe, &t->run));
+        json_object_set_new(j, "end", end_json(&t->result.run));
+        json_object_set_new(j, "effort", effort_json(&t->result.efforts));
         json_object_set_new(j, "limits", limits_json(&f->limits));
-        json_object_set_new(j, "surroundings", surroundings_json(&x));
+        json_object_set_new(j, "surroundings", surroundings_json(x));
         json_object_set_new(j, "samples", samples_json(m));
         json_object_set_new(j, "chosen", json_integer((json_int_t)m->chosen));
-        json_object_set_new(j, "rusage", rusage_json(&t->run));
-        json_object_set_new(j, "method", json_string(t->run.method));
+        json_object_set_new(j, "rusage", rusage_json(&t->result.run));
+        json_object_set_new(j, "method", json_string(t->result.run.method));
         json_object_set_new(j, "memory-means", json_string(MEMORY_MEANS));
-        json_object_set_new(j, "stdout", stream_json(t->run.out_size, &t->run.out, t->run.out_cut));
-        json_object_set_new(j, "stderr", stream_json(t->run.err_size, &t->run.err, t->run.err_cut));
-        json_object_set_new(j, "command", strings(m->command));
+        json_object_set_new(j, "stdout", stream_json(t->result.run.out_size, &t->result.run.out, t->result.run.out_cut));
+        json_object_set_new(j, "stderr", stream_json(t->result.run.err_size, &t->result.run.err, t->result.run.err_cut));
+        json_object_set_new(j, "command", strings(x->argv));
         json_object_set_new(j, "seed", q->has_seed ? json_integer((json_int_t)q->seed) : json_null());
         json_object_set_new(j, "sandbox", json_string(q->sandbox == SANDBOX_BWRAP ? "bubblewrap" : "none"));
         json_object_set_new(j, "measured", moment(f->measured));
@@ -491,21 +342,21 @@ static int make_fact(struct measurement *m, struct fact **ret)
                 .cpu_ns = at_most(t->sample.cpu_ns, q->limits.cpu_ns),
                 .memory = at_most(t->sample.memory, q->limits.memory),
                 .limits = q->limits,
-                .address_space = strcmp(t->run.method, "rusage") == 0,
+                .address_space = strcmp(t->result.run.method, "rusage") == 0,
                 .measured = now,
                 .remeasured = q->again ? now : 0,
         };
         f->limits.stack = q->limits.stack ? q->limits.stack : RECIPE_STACK;
         for (size_t i = 0; i < m->n; i++)
                 f->wrong |= m->taken[i].sample.wrong;
-        r = make_results(&t->verdicts, &f->results);
+        r = make_results(&t->result.verdicts, &f->results);
         if (r == 0)
                 r = make_json(m, f, &f->json);
         if (r < 0)
                 return r;
-        f->out = t->run.out;
-        f->err = t->run.err;
-        t->run.out = t->run.err = (struct blob){0};
+        f->out = t->result.run.out;
+        f->err = t->result.run.err;
+        t->result.run.out = t->result.run.err = (struct blob){0};
         *ret = steal_pointer(f);
         return 0;
 }
@@ -513,13 +364,10 @@ static int make_fact(struct measurement *m, struct fact **ret)
 int measure(const struct measure_request *q, struct fact **ret)
 {
         cleanup(measurement_done) struct measurement m = {.request = q};
-        char program[PATH_SIZE];
         int r;
 
         assert(q->recipe && q->n_programs > 0 && q->case_path && q->scratch_parent);
-        r = solver_target(program, &q->programs[0]);
-        if (r == 0)
-                r = recipe_command(q->recipe, program, case_name(q->recipe), q->has_seed, q->seed, &q->limits, &m.command);
+        r = open_runner(&m);
         if (r < 0)
                 return r;
         m.taken = calloc(most_samples(&m), sizeof(*m.taken));

@@ -12,19 +12,12 @@
 
 #include "core/run/fact.h"
 #include "core/run/host.h"
-
-/* Bytes a run's scratch folder (with /tmp) may hold; beyond, the run ends as `error`. */
-#define MEASURE_SCRATCH (UINT64_C(4) << 30)
-
-struct measure_program {
-        const char *path; /* on the host */
-        const char *name; /* inside it is /solver/<name>, beside the others, as in the mount's bin/ */
-};
+#include "core/run/runner.h"
 
 struct measure_request {
         const struct recipe *recipe;
         struct recipe_limits limits;
-        const struct measure_program *programs; /* all outputs of the build; the first is {bin} */
+        const struct run_program *programs; /* all outputs of the build; the first is {bin} */
         size_t n_programs;
         const char *case_path; /* host path; seen inside as /case/input.smt2 or /case/input.cnf */
         const enum verdict *expected;

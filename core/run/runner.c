@@ -86,7 +86,7 @@ int runner_open(const struct runner_options *o, struct runner **ret)
         r->sandbox = o->sandbox;
         r->slot = o->slot;
         r->fresh = o->fresh;
-        r->files.input_fd = -1;
+        r->files = (struct runner_files)RUNNER_FILES_NONE;
         r->has_cpus = o->cpus != NULL;
         if (o->cpus)
                 r->cpus = *o->cpus;
@@ -133,6 +133,11 @@ void runner_set_seed(struct runner *r, bool has_seed, uint64_t seed)
         r->has_seed = has_seed;
         r->seed = seed;
         strings_free(steal_pointer(r->command));
+}
+
+const struct execute_request *runner_request(const struct runner *r)
+{
+        return &r->request;
 }
 
 struct runner_counters runner_counters(const struct runner *r)
@@ -193,7 +198,8 @@ int runner_start(struct runner *r, const struct run_input *input)
                 k = recipe_command(r->recipe, r->names[0], input_target(r->recipe), r->has_seed, r->seed, &r->limits,
                                    &r->command);
         if (k == 0)
-                k = runner_files_make(&r->files, r->scratch_parent, input, input_as(r), input_name(r->recipe));
+                k = runner_files_make(&r->files, r->scratch_parent, input, input_as(r), input_name(r->recipe),
+                                      r->keeper ? keeper_uid(r->keeper) : (uid_t)-1);
         if (k < 0)
                 return k;
         make_request(r);
@@ -268,7 +274,6 @@ static int begin_kept(struct runner *r, uint64_t share_ns)
         int k = execution_init(&r->kept, &r->request);
 
         r->kept.runs_scratch = r->files.scratch_name;
-        r->kept.runs_case = wants_file(r->recipe) ? r->files.case_name : "";
         r->kept.share_ns = share_ns;
         for (int i = 0; k == 0 && i < 2; i++) { /* it may have been lost since the last run */
                 k = need_keeper(r);
@@ -281,7 +286,9 @@ static int begin_kept(struct runner *r, uint64_t share_ns)
         }
         if (k < 0)
                 execution_done(&r->kept);
-        return k;
+        return k == -EPIPE ? errorf(-EIO, "the helper of a sandbox has ended twice before a run of %s began; was it killed?",
+                                    r->binds[0].source)
+                           : k;
 }
 
 static int begin(struct runner *r, uint64_t share_ns)
@@ -354,6 +361,20 @@ static int go_on(struct runner *r, uint64_t share_ns, int cancel_fd, struct exec
         return finish(r, ret);
 }
 
+/* Was its sandbox lost before the program, or anything of the run, had begun? */
+static bool may_try_again(const struct runner *r)
+{
+        return r->begun && !r->is_single && !r->kept.lost && !r->kept.cancelled && !execution_begun(&r->kept);
+}
+
+static int go_on_again(struct runner *r, uint64_t share_ns, int cancel_fd, struct execute_result *ret)
+{
+        execution_done(&r->kept);
+        drop_keeper(r, KEEPER_LOST);
+        r->begun = false;
+        return go_on(r, share_ns, cancel_fd, ret);
+}
+
 /* The program has not begun: once more, in a sandbox for this run alone. */
 static int go_without_namespaces(struct runner *r, uint64_t share_ns, int cancel_fd, struct execute_result *ret)
 {
@@ -367,11 +388,14 @@ static int go_without_namespaces(struct runner *r, uint64_t share_ns, int cancel
 
 int runner_step(struct runner *r, uint64_t share_ns, int cancel_fd, struct run_result *ret)
 {
+        bool was_usable = r->keeper != NULL; /* so that another one is likely to be */
         struct run_result result = {0};
         int k;
 
         assert(r->active);
         k = go_on(r, share_ns, cancel_fd, &result.run);
+        if (k == -EIO && was_usable && may_try_again(r))
+                k = go_on_again(r, share_ns, cancel_fd, &result.run);
         if (k == -ENOSYS && r->begun && !r->is_single)
                 k = go_without_namespaces(r, share_ns, cancel_fd, &result.run);
         if (k > 0)

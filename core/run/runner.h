@@ -93,6 +93,10 @@ int runner_step(struct runner *r, uint64_t share_ns, int cancel_fd, struct run_r
 /* Ends a run that stands still between two steps. Nothing to do when there is none. */
 void runner_abandon(struct runner *r);
 
+/* What the last run, if any, was asked to be: limits, environment, arguments as the program sees them in a sandbox. Until the next
+ * runner_start(). */
+const struct execute_request *runner_request(const struct runner *r);
+
 struct run_progress {
         uint64_t wall_ns, cpu_ns; /* so far, while it went on */
         uint64_t memory;          /* peak so far */

@@ -1,10 +1,12 @@
 #include "core/run/runner_files.h"
 
 #include <fcntl.h>
+#include <sys/inotify.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 
 #include "core/run/leftovers.h"
+#include "core/run/sandbox.h"
 
 /* -- the input -- */
 
@@ -49,15 +51,11 @@ static int copy_to(const struct run_input *input, const char *to)
 
 static int make_file(struct runner_files *f, const struct run_input *input, const char *name)
 {
-        int r = path_join(f->folder, f->base, f->case_name);
+        int r = path_join(f->input, f->folder, name);
 
-        if (r < 0)
-                return r;
-        if (mkdir(f->folder, 0755) < 0 || chmod(f->folder, 0755) < 0)
-                return errorf(-errno, "cannot make %s: %s", f->folder, strerror(errno));
-        r = path_join(f->input, f->folder, name);
         if (r == 0 && (!input->path || link(input->path, f->input) < 0)) /* another disk, or a file that may have no more links */
                 r = copy_to(input, f->input);
+        f->has_input = true;
         return r < 0 ? errorf(r, "cannot put the input of a run into %s: %s", f->folder, error_message(r)) : 0;
 }
 
@@ -79,6 +77,14 @@ static int make_input(struct runner_files *f, const struct run_input *input, enu
 
 /* -- the folders -- */
 
+/* A folder that its user may search whatever our umask. */
+static int make_folder(const char *path, mode_t mode)
+{
+        if (mkdir(path, mode) < 0 || chmod(path, mode) < 0)
+                return errorf(-errno, "cannot make %s: %s", path, strerror(errno));
+        return 0;
+}
+
 static int make_base(struct runner_files *f, const char *parent)
 {
         char base[PATH_SIZE];
@@ -87,36 +93,56 @@ static int make_base(struct runner_files *f, const char *parent)
         if (f->base[0] != '\0')
                 return 0;
         r = scratch_make(parent, base);
-        if (r == 0)
-                memcpy(f->base, base, sizeof(base));
-        return r;
+        if (r < 0)
+                return r;
+        memcpy(f->base, base, sizeof(base));
+        r = path_join(f->folder, f->base, "case");
+        return r < 0 ? r : make_folder(f->folder, 0755);
 }
 
-static int make_scratch(struct runner_files *f)
+#define CHANGES                                                                                                          \
+        (IN_ATTRIB | IN_CREATE | IN_DELETE | IN_DELETE_SELF | IN_MODIFY | IN_CLOSE_WRITE | IN_MOVED_FROM | IN_MOVED_TO | \
+         IN_MOVE_SELF)
+
+static bool look_at_scratch(const struct runner_files *f, struct statx *ret)
+{
+        return statx(AT_FDCWD, f->scratch, AT_SYMLINK_NOFOLLOW, STATX_BASIC_STATS, ret) == 0;
+}
+
+/* From now on we are told of every change in it, and see every other one in its times. Where we cannot be, it is made anew for each run. */
+static void watch_scratch(struct runner_files *f)
+{
+        if (f->watch < 0)
+                f->watch = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+        if (f->watch >= 0 && look_at_scratch(f, &f->untouched))
+                f->watched = inotify_add_watch(f->watch, f->scratch, CHANGES | IN_ONLYDIR | IN_DONT_FOLLOW);
+}
+
+static int make_scratch(struct runner_files *f, uid_t owner)
 {
         int r;
 
-        if (f->generation == 0) {
-                snprintf(f->scratch_name, sizeof(f->scratch_name), "scratch");
-                snprintf(f->case_name, sizeof(f->case_name), "case");
-        } else {
-                snprintf(f->scratch_name, sizeof(f->scratch_name), "scratch-%u", f->generation);
-                snprintf(f->case_name, sizeof(f->case_name), "case-%u", f->generation);
-        }
+        if (f->has_scratch)
+                return 0;
+        snprintf(f->scratch_name, sizeof(f->scratch_name), f->generation ? "scratch-%u" : "scratch", f->generation);
         r = path_join(f->scratch, f->base, f->scratch_name);
-        if (r == 0 && (mkdir(f->scratch, 0700) < 0 || chmod(f->scratch, 0700) < 0))
-                r = errorf(-errno, "cannot make %s: %s", f->scratch, strerror(errno));
-        return r;
+        if (r == 0)
+                r = make_folder(f->scratch, 0700);
+        if (r < 0)
+                return r;
+        f->has_scratch = true;
+        if (owner != (uid_t)-1 && sandbox_hand_scratch(f->scratch, owner) == 0)
+                watch_scratch(f);
+        return 0;
 }
 
 int runner_files_make(struct runner_files *f, const char *parent, const struct run_input *input, enum input_as as,
-                      const char *name)
+                      const char *name, uid_t owner)
 {
         int r = make_base(f, parent);
 
-        f->input_fd = -1;
         if (r == 0)
-                r = make_scratch(f);
+                r = make_scratch(f, owner);
         if (r == 0)
                 r = make_input(f, input, as, name);
         if (r < 0)
@@ -124,13 +150,43 @@ int runner_files_make(struct runner_files *f, const char *parent, const struct r
         return r;
 }
 
-static void remove_folder(struct runner_files *f, const char *path)
+static bool is_same_time(const struct statx_timestamp *a, const struct statx_timestamp *b)
+{
+        return a->tv_sec == b->tv_sec && a->tv_nsec == b->tv_nsec;
+}
+
+/* Flags have no event on older kernels, and a listing has only its time. */
+static bool was_touched(struct runner_files *f)
+{
+        const struct statx *was = &f->untouched;
+        struct inotify_event e[16];
+        struct statx is;
+
+        return f->watched < 0 || read(f->watch, e, sizeof(e)) >= 0 || errno != EAGAIN || !look_at_scratch(f, &is) ||
+               is.stx_attributes != was->stx_attributes || is.stx_mode != was->stx_mode || is.stx_size != was->stx_size ||
+               !is_same_time(&is.stx_atime, &was->stx_atime) || !is_same_time(&is.stx_ctime, &was->stx_ctime);
+}
+
+static void forget_watch(struct runner_files *f)
+{
+        char events[4096];
+
+        if (f->watched >= 0)
+                inotify_rm_watch(f->watch, f->watched);
+        f->watched = -1;
+        while (f->watch >= 0 && read(f->watch, events, sizeof(events)) > 0)
+                ;
+}
+
+static void remove_scratch(struct runner_files *f)
 {
         int r;
 
-        if (path[0] == '\0' || rmdir(path) == 0)
+        forget_watch(f);
+        f->has_scratch = false;
+        if (rmdir(f->scratch) == 0)
                 return;
-        r = remove_tree(path);
+        r = remove_tree(f->scratch);
         if (r < 0) {
                 log_warning("what a run left stays until its runner is closed: %s", error_message(r));
                 f->generation++;
@@ -140,11 +196,12 @@ static void remove_folder(struct runner_files *f, const char *path)
 void runner_files_clear(struct runner_files *f)
 {
         closep(&f->input_fd);
-        remove_folder(f, f->scratch);
-        if (f->folder[0] != '\0')
+        if (f->has_scratch && was_touched(f))
+                remove_scratch(f);
+        if (f->has_input)
                 unlink(f->input);
-        remove_folder(f, f->folder);
-        f->scratch[0] = f->folder[0] = f->input[0] = '\0';
+        f->has_input = false;
+        f->input[0] = '\0';
 }
 
 void runner_files_done(struct runner_files *f)
@@ -153,5 +210,6 @@ void runner_files_done(struct runner_files *f)
 
         if (r < 0)
                 log_warning("%s", error_message(r));
-        f->base[0] = '\0';
+        closep(&f->watch);
+        *f = (struct runner_files)RUNNER_FILES_NONE;
 }

@@ -1,23 +1,36 @@
 /* A runner's folder on the host: what becomes /scratch and /case of each run; part of runner.c. */
 #pragma once
 
+#include <sys/stat.h>
+
 #include "core/run/runner.h"
 
 struct runner_files {
-        char base[PATH_SIZE]; /* "" while there is none */
-        unsigned generation;  /* of the names, which change only when something could not be taken away */
-        char scratch_name[32], case_name[32];
-        char scratch[PATH_SIZE], folder[PATH_SIZE], input[PATH_SIZE]; /* of this run; "" when there is none */
-        int input_fd;                                                 /* for standard input, or -1 */
+        char base[PATH_SIZE];   /* "" while there is none */
+        char folder[PATH_SIZE]; /* its `case` */
+        unsigned generation;    /* of the scratch folder's name, which changes only when one could not be taken away */
+        char scratch_name[32];
+        char scratch[PATH_SIZE], input[PATH_SIZE]; /* of this run; input is "" when there is none in a file */
+        bool has_scratch, has_input;               /* of ours, to be taken away */
+        int input_fd;                              /* for standard input, or -1 */
+        int watch;                                 /* inotify, or -1 */
+        int watched;                               /* the scratch folder there, or -1: it is not, or was touched */
+        struct statx untouched;                    /* the scratch folder, as it was made */
 };
+#define RUNNER_FILES_NONE                                  \
+        {                                                  \
+                .input_fd = -1, .watch = -1, .watched = -1 \
+        }
 
-/* Makes the scratch folder and, as `as` says, the file or the standard input of a run. `name`: of the file. */
+/* Makes the scratch folder and, as `as` says, the file or the standard input of a run. `name`: of the file. `owner`: whose the scratch folder is
+ * going to be, -1: not known yet. */
 enum input_as {
         INPUT_FILE,  /* in the folder that becomes /case: linked, copied or written */
         INPUT_THERE, /* a path may stay where it is: `input` says where that is */
         INPUT_STDIN,
 };
 int runner_files_make(struct runner_files *f, const char *parent, const struct run_input *input, enum input_as as,
-                      const char *name);
-void runner_files_clear(struct runner_files *f); /* behind a run */
-void runner_files_done(struct runner_files *f);  /* takes the base away */
+                      const char *name, uid_t owner);
+/* Behind a run. A scratch folder that nobody has changed or listed is as good as new, and stays. */
+void runner_files_clear(struct runner_files *f);
+void runner_files_done(struct runner_files *f); /* takes the base away */

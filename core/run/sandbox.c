@@ -230,6 +230,11 @@ static int hand_bind(const struct bind *b, uid_t uid)
                          false);
 }
 
+int sandbox_hand_scratch(const char *path, uid_t uid)
+{
+        return sandbox_has_users() ? hand_bind(&(struct bind){.source = path, .writable = true}, uid) : 0;
+}
+
 int sandbox_hand_over(const struct execute_request *request, uid_t uid)
 {
         int r;
@@ -333,11 +338,14 @@ static void add_parents(struct arguments *a, const char *target)
 int sandbox_arguments(const struct execute_request *request, const char *runs, const char *helper, char ***ret)
 {
         const char *bwrap = bwrap_path();
+        char cases[PATH_SIZE] = "";
         struct arguments a = {0};
 
         if (!bwrap)
                 return errorf(-ENOENT, "there is no bubblewrap (bwrap) on this machine to run programs in; install the package "
                                        "'bubblewrap', or set 'sandbox = none' in the store's config to trust every solver");
+        if (runs && path_join(cases, runs, "case") < 0)
+                return -ENAMETOOLONG;
         ADD(&a, bwrap, "--unshare-pid", "--as-pid-1", "--unshare-net", "--unshare-ipc", "--unshare-uts", "--hostname", "solverfs",
             "--new-session");
         if (!runs)
@@ -349,7 +357,7 @@ int sandbox_arguments(const struct execute_request *request, const char *runs, c
         add_shared_memory(&a, request->memory);
         /* Temporary files count as scratch, and have its limit. */
         if (runs)
-                ADD(&a, "--dir", "/scratch", "--dir", "/case", "--bind", runs, SANDBOX_RUNS);
+                ADD(&a, "--dir", "/scratch", "--bind", runs, SANDBOX_RUNS, "--ro-bind-try", cases, "/case");
         else
                 ADD(&a, "--bind", request->scratch, "/scratch");
         ADD(&a, "--symlink", "scratch", "/tmp", "--dir", "/var", "--symlink", "../scratch", "/var/tmp");

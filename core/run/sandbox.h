@@ -26,13 +26,16 @@ void sandbox_release(int lock, bool empty);
 /* Hands the scratch folder and what is bound to the user; nothing to do where sandbox_has_users() is false. */
 int sandbox_hand_over(const struct execute_request *request, uid_t uid);
 
+/* The same for a scratch folder alone, which is empty. */
+int sandbox_hand_scratch(const char *path, uid_t uid);
+
 /* Ends what is left of sandboxes whose bubblewrap was killed before they began: its inner half then waits for ever for the outer one.
  * Returns how many there were. Reads all of /proc. */
 unsigned sandbox_sweep(void);
 void sandbox_sweep_once(void); /* in the life of this process: after a caller that was killed */
 
-/* bwrap's argument vector, NULL-terminated, with the helper as the command. `runs`: a keeper's folder; /scratch and /case are empty then, each
- * run has its own from there, and the sandbox does not end with the thread that made it (but with the helper's socket). Free with
+/* bwrap's argument vector, NULL-terminated, with the helper as the command. `runs`: a keeper's folder; its folder `case` is /case then, /scratch
+ * is empty (each run has its own from there), and the sandbox ends with the helper's socket and not with the thread that made it. Free with
  * sandbox_arguments_free(). -ENOENT with a sentence when there is no bwrap. */
 int sandbox_arguments(const struct execute_request *request, const char *runs, const char *helper, char ***ret);
 void sandbox_arguments_free(char **arguments);

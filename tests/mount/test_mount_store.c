@@ -283,7 +283,8 @@ START_TEST(test_no_room_at_any_write)
 {
         static const char *const places[] = {"build.checkout", "build.command", "programs.put",    "execute.start",
                                              "cases.place",    "cases.enter",   "store.begin",     "store.commit",
-                                             "journal.append", "journal.sync",  "store.journaled", "engine.compute"};
+                                             "journal.append", "journal.sync",  "store.journaled", "engine.compute",
+                                             "keeper.start",   "keeper.begin"};
 
         faults_begin();
         world_make(NULL);

@@ -25,7 +25,7 @@ static struct recipe recipe_with(const char *run)
 }
 
 static char program[PATH_SIZE], input[PATH_SIZE], scratch[PATH_SIZE];
-static const struct measure_program toy = {.path = program, .name = "toy"};
+static const struct run_program toy = {.path = program, .name = "toy"};
 
 static struct measure_request request_for(const struct recipe *recipe, const char *script)
 {
@@ -254,7 +254,7 @@ START_TEST(test_seed_cnf_and_more_programs)
         struct recipe r = recipe_with("{bin} {seed} {case}");
         struct measure_request q = request_for(&r, "#!/bin/sh\necho \"$*\"\n/solver/other\nexit 20\n");
         char other[PATH_SIZE + 16];
-        const struct measure_program programs[] = {toy, {.path = other, .name = "other"}};
+        const struct run_program programs[] = {toy, {.path = other, .name = "other"}};
         char *environment[] = {(char *)"NAME=value", NULL};
         struct fact *f;
         json_t *j;

@@ -341,6 +341,149 @@ END_TEST
 
 /* -- ends -- */
 
+static unsigned count_descriptors(void)
+{
+        DIR *d = opendir("/proc/self/fd");
+        unsigned n = 0;
+
+        while (readdir(d))
+                n++;
+        closedir(d);
+        return n;
+}
+
+/* What one leaves, the next does not find: files above all, which are the runner's to take away. */
+START_TEST(test_scratch_is_new)
+{
+        static const char *const words[] = {"{bin} leave files",     "{bin} fill 1 1", "{bin} bury 50",
+                                            "{bin} leave processes", "{bin} large 1",  "{bin} read /scratch"};
+
+        for (both_sandboxes(kind)) {
+                struct recipe look = recipe_with("{bin} find /scratch -mindepth 1");
+
+                for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
+                        struct recipe recipe = recipe_with(words[i]);
+                        struct runner *r;
+                        struct run_result a;
+
+                        if (kind == SANDBOX_NONE && strstr(words[i], "leave files"))
+                                continue; /* it may write to the machine */
+                        r = open_attacker(&recipe, kind);
+                        for (int k = 0; k < 4; k++) {
+                                a = run_text(r, "");
+                                ck_assert_msg(a.run.end == END_EXIT, "%s: %d", words[i], (int)a.run.end);
+                                run_result_done(&a);
+                        }
+                        ck_assert_uint_eq(runner_counters(r).sandboxes, 1);
+                        runner_close(r);
+                        ck_assert(is_empty(scratch));
+                }
+                struct runner *r = open_runner(&look, "/usr/bin/env", kind);
+
+                find_places();
+                for (int k = 0; k < 4; k++) { /* its own listing counts as a touch, too */
+                        struct run_result a = run_text(r, "");
+
+                        ck_assert_int_eq(a.run.code, 0);
+                        ck_assert_uint_eq(a.run.out_size, 0);
+                        run_result_done(&a);
+                }
+                runner_close(r);
+        }
+}
+END_TEST
+
+/* A folder that stays because nobody has touched it is as good as new: a run that writes, behind one that does not. */
+START_TEST(test_scratch_that_stays)
+{
+        struct recipe recipe = recipe_with("{bin} {case}");
+        struct runner *r = open_script(&recipe, "#!/bin/sh\nread what <$1\necho /scratch/*\n$what\n", SANDBOX_BWRAP);
+        static const char *const inputs[] = {
+                "true", "true", "true", "touch /scratch/x", "true", "chmod 755 /scratch", "stat -c %a /scratch"};
+
+        for (size_t i = 0; i < ARRAY_SIZE(inputs); i++) {
+                char text[100];
+                struct run_result a;
+
+                snprintf(text, sizeof(text), "%s\n", inputs[i]);
+                a = run_text(r, text);
+                ck_assert_str_eq(text_of(&a.run.out), i == 6 ? "/scratch/*\n700\n" : "/scratch/*\n");
+                run_result_done(&a);
+        }
+        runner_close(r);
+}
+END_TEST
+
+START_TEST(test_nothing_leaks)
+{
+        for (both_sandboxes(kind)) {
+                struct recipe recipe = recipe_with("{bin} {case}");
+                struct runner *r = open_script(&recipe, "#!/bin/sh\ncat $1\n", kind);
+                struct run_result a;
+                unsigned before;
+
+                for (int i = 0; i < 3; i++) {
+                        a = run_text(r, "sat\n");
+                        run_result_done(&a);
+                }
+                before = count_descriptors();
+                for (int i = 0; i < 30; i++) {
+                        a = run_text(r, "sat\n");
+                        run_result_done(&a);
+                }
+                ck_assert_uint_eq(count_descriptors(), before);
+                runner_close(r);
+                ck_assert_int_eq(waitpid(-1, NULL, WNOHANG), -1);
+        }
+}
+END_TEST
+
+static pid_t only_child(void)
+{
+        char path[64], line[64] = "";
+        FILE *f;
+
+        snprintf(path, sizeof(path), "/proc/self/task/%d/children", (int)getpid());
+        f = fopen(path, "re");
+        ck_assert_ptr_nonnull(f);
+        if (!fgets(line, sizeof(line), f))
+                line[0] = '\0';
+        fclose(f);
+        return (pid_t)atoi(line);
+}
+
+/* Between two runs, and in one that stands still. */
+START_TEST(test_helper_killed)
+{
+        for (both_sandboxes(kind)) {
+                struct recipe recipe = recipe_with("{bin} {case}");
+                struct runner *r = open_script(&recipe, "#!/bin/sh\ncat $1\nsleep 0.3\n", kind);
+                struct run_result a = {0};
+                pid_t helper;
+
+                for (int i = 0; i < 3; i++) {
+                        a = run_text(r, "sat\n");
+                        ck_assert_int_eq(a.verdict, VERDICT_SAT);
+                        run_result_done(&a);
+                        helper = only_child();
+                        ck_assert_int_gt(helper, 0);
+                        ck_assert_int_eq(kill(helper, SIGKILL), 0);
+                }
+                ck_assert_uint_eq(runner_counters(r).sandboxes, 3);
+                assert_ok(runner_start(r, &(struct run_input){.bytes = slice_string("unsat\n")}));
+                ck_assert_int_eq(runner_step(r, 50 * NSEC_PER_MSEC, -1, &a), 0);
+                ck_assert_int_eq(kill(only_child(), SIGKILL), 0);
+                usleep(50000);
+                assert_error(runner_step(r, 0, -1, &a), EIO);
+                a = run_text(r, "sat\n"); /* it was not the runner's end */
+                ck_assert_int_eq(a.verdict, VERDICT_SAT);
+                run_result_done(&a);
+                runner_close(r);
+                ck_assert(is_empty(scratch));
+        }
+}
+END_TEST
+
 static void *hang_up_soon(void *fd)
 {
         usleep(100000);
@@ -404,4 +547,5 @@ START_TEST(test_used_by_threads_in_turn)
 END_TEST
 
 SUITE("runner", test_verdict_effort_output, test_input, test_limits_and_seed, test_steps, test_limits_hold_over_steps,
-      test_abandon, test_cancel, test_used_by_threads_in_turn)
+      test_abandon, test_cancel, test_used_by_threads_in_turn, test_scratch_is_new, test_scratch_that_stays, test_nothing_leaks,
+      test_helper_killed)

@@ -19,7 +19,8 @@ import argparse, collections, ctypes, json, os, random, re, shutil, signal, subp
 COMMITS, CASES_BEGIN = 24, 12
 CELL = ["result", "time", "cputime", "memory", "stdout", "stderr", "run.json"]
 SEAMS = """store.begin store.commit store.journaled store.committed journal.append journal.sync programs.put programs.get cases.place
-cases.enter build.checkout build.command build.keep execute.start execute.started execute.end engine.compute engine.answer
+cases.enter build.checkout build.command build.keep execute.start execute.started execute.end keeper.start keeper.begin
+keeper.begun keeper.end engine.compute engine.answer
 open.answer""".split()
 NAMES = {"solverfs-exec": "helper", ".solverfs-exec": "helper", "bwrap": "bwrap", "tiny": "solver", "sh": "build"}
 

@@ -27,6 +27,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "tests/support/attacker_traces.h"
+
 static const char *argument(char **argv, int i)
 {
         return argv[1] && argv[i] ? argv[i] : "";
@@ -545,7 +547,7 @@ static int close_output(char **argv)
 /* What the helper would send: success, in no time. To whatever takes it. */
 static int forge(char **argv)
 {
-        uint32_t record[64] = {0x53465845};
+        uint32_t record[64] = {0x53465846};
         int taken = 0;
 
         for (int fd = 3; fd < 4096; fd++)
@@ -721,6 +723,8 @@ static int attack(int argc, char **argv)
                 {"bury", bury},
                 {"large", too_large},
                 {"unix", reach_socket},
+                {"leave", leave_traces},
+                {"look", look_around},
         };
 
         for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
