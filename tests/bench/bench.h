@@ -60,5 +60,6 @@ uint32_t bench_random(uint64_t *state);
 int bench_tree(void);  /* reading through the mount */
 int bench_wait(void);  /* memory, and blocked readers */
 int bench_run(void);   /* the runner */
+int bench_runner(void); /* over a kept sandbox; part of it */
 int bench_build(void); /* builds and programs */
 int bench_store(void); /* facts */
