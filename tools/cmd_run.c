@@ -169,19 +169,16 @@ static const char *category(const struct cell *cell, const struct fact *f, bool 
         return answered && f->verdict == cell->info->status ? "correct" : "-";
 }
 
-/* What the solver says of its effort, by the first of the recipe's patterns; "-" when it said nothing. */
+/* The number of the recipe's first pattern; "-" when the solver did not say it. */
 static void add_effort(const struct fact *f, struct buffer *to)
 {
-        json_t *run = f ? json_loadb(f->json.data ? f->json.data : "", f->json.size, 0, NULL) : NULL;
-        const json_t *first = json_object_iter_value(json_object_iter(json_object_get(run, "effort")));
+        cleanup_buffer struct buffer lines = {0};
 
-        if (json_is_integer(first))
-                buffer_addf(to, "%lld", (long long)json_integer_value(first));
-        else if (json_is_real(first))
-                buffer_addf(to, "%.17g", json_real_value(first));
+        cell_file_print(f, CELL_EFFORT, &lines);
+        if (lines.size > 0)
+                buffer_add(to, lines.data, strcspn(lines.data, "\t\n"));
         else
                 buffer_adds(to, "-");
-        json_decref(run);
 }
 
 static const char *subject_of(struct running *o, size_t revision)

@@ -32,7 +32,7 @@ struct fanout {
         struct wait_list news; /* answered, not yet taken; under engine->lock */
 
         /* the consumer's; read by others under engine->lock, and written under it where noted */
-        size_t next, n_open, n_answered, n_worked; /* written under the lock */
+        size_t next, n_open, n_answered, n_worked; /* written under the lock, as is `idle` */
         double n_costs, cost_mean, cost_m2;        /* of the answers that were worked out; under the lock */
         struct early *early;                       /* of an ordered one, a ring */
         size_t n_early, handed_out;
@@ -197,8 +197,9 @@ static bool take_news(struct fanout *f)
 
         pthread_mutex_lock(&e->lock);
         TAILQ_CONCAT(&news, &f->news, link);
-        TAILQ_FOREACH(w, &news, link)
-        {
+        if (!TAILQ_EMPTY(&news))
+                f->idle = f->full = false;
+        TAILQ_FOREACH (w, &news, link) {
                 f->n_open--;
                 f->n_worked += w->worked;
                 if (w->worked)
@@ -209,9 +210,8 @@ static bool take_news(struct fanout *f)
         pthread_mutex_unlock(&e->lock);
         if (TAILQ_EMPTY(&news))
                 return false;
-        f->idle = f->full = false;
-        TAILQ_FOREACH(w, &news, link)
-        take(f, w->i, w->r, w->value, w->reason);
+        TAILQ_FOREACH (w, &news, link)
+                take(f, w->i, w->r, w->value, w->reason);
         pthread_mutex_lock(&e->lock);
         while ((w = TAILQ_FIRST(&news))) {
                 TAILQ_REMOVE(&news, w, link);
@@ -260,7 +260,9 @@ static void ask_next(struct fanout *f)
         int r = q ? 0 : f->a.make(f->a.user, i, &q);
 
         if (r > 0) {
+                pthread_mutex_lock(&f->engine->lock);
                 f->idle = true;
+                pthread_mutex_unlock(&f->engine->lock);
                 return;
         }
         if (r == 0) {
@@ -306,9 +308,9 @@ bool fanout_estimate(struct fanout *f, uint64_t *ret_least, uint64_t *ret_most)
         double least, most, spread;
         struct wait *w;
 
-        TAILQ_FOREACH(w, f->job ? &f->job->waits : &f->own, link)
-        if (w->ticket && w->ticket->job)
-                load_add(&l, w->ticket->job, now);
+        TAILQ_FOREACH (w, f->job ? &f->job->waits : &f->own, link)
+                if (w->ticket && w->ticket->job)
+                        load_add(&l, w->ticket->job, now);
         if (l.n_unknown > 0 || (f->a.n == ASK_MANY_ENDLESS && !f->idle))
                 return false;
         least = most = l.mean_ns;

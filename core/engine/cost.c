@@ -87,7 +87,7 @@ void load_add(struct load *l, struct job *j, uint64_t now)
         j->mark = l->mark;
         if (resource == RESOURCE_CORE || resource == RESOURCE_BUILD)
                 load_add_own(l, j, now);
-        TAILQ_FOREACH(w, &j->waits, link)
-        if (w->ticket && w->ticket->job)
-                load_add(l, w->ticket->job, now);
+        TAILQ_FOREACH (w, &j->waits, link)
+                if (w->ticket && w->ticket->job)
+                        load_add(l, w->ticket->job, now);
 }

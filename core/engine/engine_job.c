@@ -49,9 +49,9 @@ struct job *job_listed(struct engine *e, const struct digest *key, bool again)
 {
         struct job *j;
 
-        LIST_FOREACH(j, &e->jobs[job_bucket(key)], bucket_link)
-        if (j->again == again && digest_equal(&j->query->key, key))
-                return j;
+        LIST_FOREACH (j, &e->jobs[job_bucket(key)], bucket_link)
+                if (j->again == again && digest_equal(&j->query->key, key))
+                        return j;
         return NULL;
 }
 
@@ -143,9 +143,9 @@ static bool reaches(struct job *j, const struct job *other, uint64_t mark)
         if (j->mark == mark)
                 return false;
         j->mark = mark;
-        TAILQ_FOREACH(w, &j->waits, link)
-        if (w->ticket && w->ticket->job && reaches(w->ticket->job, other, mark))
-                return true;
+        TAILQ_FOREACH (w, &j->waits, link)
+                if (w->ticket && w->ticket->job && reaches(w->ticket->job, other, mark))
+                        return true;
         return false;
 }
 
@@ -166,9 +166,9 @@ static void job_raise(struct job *j, enum priority p)
                 job_dequeue(j);
                 job_queue(j);
         }
-        TAILQ_FOREACH(w, &j->waits, link)
-        if (w->ticket && w->ticket->job)
-                job_raise(w->ticket->job, p);
+        TAILQ_FOREACH (w, &j->waits, link)
+                if (w->ticket && w->ticket->job)
+                        job_raise(w->ticket->job, p);
 }
 
 /* -- tickets -- */
@@ -261,8 +261,7 @@ void job_finish(struct job *j, int r, struct value *v, const char *reason)
         j->stage = STAGE_OVER;
         count_end(j, r, reason);
         TAILQ_CONCAT(&tickets, &j->tickets, link);
-        TAILQ_FOREACH(t, &tickets, link)
-        {
+        TAILQ_FOREACH (t, &tickets, link) {
                 t->job = NULL;
                 e->counters.waiters -= !t->inner;
         }

@@ -60,9 +60,9 @@ static struct shown *view_take(struct engine *e, size_t *ret_n)
 
         pthread_mutex_lock(&e->lock);
         list = calloc(e->n_jobs + 1, sizeof(*list));
-        TAILQ_FOREACH(j, &e->all, all_link)
-        if (list)
-                view_fill(&list[n++], j, now);
+        TAILQ_FOREACH (j, &e->all, all_link)
+                if (list)
+                        view_fill(&list[n++], j, now);
         pthread_mutex_unlock(&e->lock);
         *ret_n = n;
         return list;

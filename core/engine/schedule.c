@@ -159,6 +159,11 @@ static bool job_lacks(struct job *j)
 /* From the beginning, as if it had just been asked. Drops the lock; the job may be gone afterwards. */
 static void job_begin_again(struct job *j)
 {
+        waits_leave(&j->waits);
+        j->fanout = fanout_free(j->fanout);
+        if (j->state && j->query->type->free_state)
+                j->query->type->free_state(j->state);
+        j->state = NULL;
         j->second = true;
         j->stage = STAGE_NEED;
         j->started = 0;
@@ -396,12 +401,12 @@ static void look_gone(struct engine *e, uint64_t *changes, uint64_t now, uint64_
                 if (seen != *changes) {
                         *changes = seen;
                 again:
-                        TAILQ_FOREACH(j, &e->all, all_link)
-                        if (!j->cancelled && j->query->type->gone && j->query->type->gone(j->query)) {
-                                j->gone = true;
-                                job_cancel(j);
-                                goto again; /* the lock was dropped: the list may be another */
-                        }
+                        TAILQ_FOREACH (j, &e->all, all_link)
+                                if (!j->cancelled && j->query->type->gone && j->query->type->gone(j->query)) {
+                                        j->gone = true;
+                                        job_cancel(j);
+                                        goto again; /* the lock was dropped: the list may be another */
+                                }
                 }
         }
         sooner(when, *looked + 200 * NSEC_PER_MSEC);
@@ -414,8 +419,7 @@ static void look_elsewhere(struct engine *e, uint64_t now, uint64_t *when)
         int r;
 
 again:
-        TAILQ_FOREACH(j, &e->elsewhere.jobs, queue_link)
-        {
+        TAILQ_FOREACH (j, &e->elsewhere.jobs, queue_link) {
                 if (j->next_look > now) {
                         sooner(when, j->next_look);
                         continue;

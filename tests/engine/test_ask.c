@@ -793,6 +793,11 @@ START_TEST(test_closing_ends_parents)
 }
 END_TEST
 
+static void see_job(void *, const struct job_view *j)
+{
+        ck_assert(j->total == 0 || j->done <= j->total);
+}
+
 static void *storm(void *user)
 {
         unsigned random = (unsigned)(uintptr_t)user;
@@ -820,6 +825,7 @@ static void *storm(void *user)
                         ck_assert_uint_eq(s.n, 20);
                 ck_assert_int_eq(s.last, 0);
                 close(s.cancel_fd);
+                assert_ok(engine_each_job(e, see_job, NULL));
         }
         return NULL;
 }
