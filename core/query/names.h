@@ -6,12 +6,13 @@
 enum name_space {
         NAMES_REPOSITORY,
         NAMES_SOLVER,
-        NAMES_REF,     /* "<solver number>/b/feature/x" and each folder of it */
-        NAMES_VIEW,    /* a cell's setting: "<solver number>/seed/7", "<solver number>/timeout/60000000000" */
-        NAMES_PATH,    /* a folder of cases/by-name */
-        NAMES_OUTPUT,  /* a file in bin/ */
-        NAMES_SETTING, /* a setting that something was measured under, written as a view of commits/ */
-        NAMES_SET,     /* of cases */
+        NAMES_REF,      /* "<solver number>/b/feature/x" and each folder of it */
+        NAMES_VIEW,     /* a cell's setting: "<solver number>/seed/7", "<solver number>/timeout/60000000000" */
+        NAMES_PATH,     /* a folder of cases/by-name */
+        NAMES_OUTPUT,   /* a file in bin/ */
+        NAMES_SETTING,  /* a setting that something was measured under, written as a view of commits/ */
+        NAMES_SET,      /* of cases */
+        NAMES_CAMPAIGN, /* "<solver number>/<name>" */
 };
 
 /* -ENOENT from names_number() when it was never given; names_intern() gives it (a write transaction). */

@@ -2,6 +2,7 @@
 # Campaigns from outside: a regression that was planted in a toy solver's history is found and kept; a campaign that was killed goes on; what
 # cannot be compared is refused. Prints TAP. Usage: test_campaign.sh SOLVERFS
 . "$(dirname "$0")/command.sh"
+clean_up() { fusermount3 -uz "$top/mnt" 2>/dev/null; }
 
 # Fast at v1. From v2 on slow where an input measures the length of something; at v3 it also lies about what contains something, and
 # v4 crashes there.
@@ -57,6 +58,16 @@ test_that "what became of a finding is kept" \
 	'run 0 findings slow --mark 1 reported https://example.org/1 && run 0 findings slow && has out "reported.*https://example.org/1" && run 2 findings slow --mark 1 lost && run 3 findings slow --mark 999 fixed && has err "no finding 999"'
 test_that "its files are there" \
 	'cd "$SOLVERFS_STORE/campaigns/slow/first" && has progress.tsv "^seconds.inputs.runs" && has operators.tsv "^arm.expected" && has log "found spr/1"'
+
+# -- in the mount --
+
+test_that "a finding is a folder with links to both commits" '
+	mkdir -p mnt && run 0 mount mnt && cd mnt/slow/spr/1 && [ -e reference/message ] && [ "$(readlink target)" = "../../commits/$(git -C "$top/slow" rev-parse v2)" ] &&
+	grep -q str.len case.smt2 && [ "$(cut -f 2 times.tsv | sed -n 3p)" = timeout ] && grep -q "git checkout $(git -C "$top/slow" rev-parse v2)" report.md'
+test_that "a campaign shows how far it is" '
+	cd mnt/slow/spr/campaigns/first && grep -q "^finds 1" status && grep -q "^threshold = 1s" settings && grep -q "<svg" progress.svg && [ -s progress.tsv ]'
+test_that "looking starts nothing" '
+	ls -lR mnt/slow/spr mnt/slow/soundness mnt/slow/incompleteness >out 2>err && empty err && run 0 status && cat out err | grep -q "nothing runs and nothing waits"; r=$?; run 0 unmount mnt; (exit $r)'
 
 # -- by-products --
 

@@ -1,0 +1,217 @@
+#include "core/study/finding_report.h"
+
+#include <ctype.h>
+
+#include "core/study/stat.h"
+
+#define INLINE_MOST 4096 /* bytes of an input that stand in the report itself */
+
+static const struct finding_runs *runs_of(const struct finding *f, const char *version)
+{
+        for (size_t i = 0; i < f->n_runs; i++)
+                if (strcmp(f->runs[i].version, version) == 0)
+                        return &f->runs[i];
+        return NULL;
+}
+
+double finding_seconds(const struct finding *f, const char *version)
+{
+        const struct finding_runs *runs = runs_of(f, version);
+
+        return runs && runs->n > 0 ? stat_lower_median(runs->seconds, runs->n) : 0;
+}
+
+const char *finding_commit(const char *version)
+{
+        size_t n = strlen(version);
+
+        if (n != GIT_OID_HEXSZ)
+                return NULL;
+        for (size_t i = 0; i < n; i++)
+                if (!isxdigit((unsigned char)version[i]))
+                        return NULL;
+        return version;
+}
+
+int finding_print_times(const struct finding *f, struct buffer *ret)
+{
+        buffer_adds(ret, "version\tresult\ttime\tsamples\n");
+        for (size_t i = 0; i < f->n_runs; i++) {
+                const struct finding_runs *runs = &f->runs[i];
+
+                buffer_addf(ret, "%s\t%s\t%.6f\t", runs->version, verdict_name(runs->verdict),
+                            runs->n > 0 ? stat_lower_median(runs->seconds, runs->n) : 0);
+                for (uint32_t k = 0; k < runs->n; k++)
+                        buffer_addf(ret, "%s%.6f", k > 0 ? " " : "", runs->seconds[k]);
+                buffer_adds(ret, "\n");
+        }
+        return buffer_error(ret);
+}
+
+/* -- report.md -- */
+
+/* The page of a repository on the web, when its address tells; else false. */
+static bool web_of(const char *repository, char ret[PATH_SIZE])
+{
+        size_t n;
+
+        if (!repository || strncmp(repository, "https://", 8) != 0)
+                return false;
+        n = strlen(repository);
+        if (n > 4 && strcmp(repository + n - 4, ".git") == 0)
+                n -= 4;
+        return snprintf(ret, PATH_SIZE, "%.*s", (int)n, repository) < PATH_SIZE;
+}
+
+static void add_version(const struct solver *s, const char *version, struct buffer *ret)
+{
+        cleanup_buffer struct buffer message = {0};
+        char web[PATH_SIZE], sha[GIT_OID_HEXSZ + 1];
+        const char *rest = version + MIN(strlen(version), (size_t)GIT_OID_HEXSZ);
+        uint32_t number;
+        git_oid oid;
+
+        snprintf(sha, sizeof(sha), "%.40s", version);
+        if (!finding_commit(sha) || git_oid_fromstr(&oid, sha) < 0 || history_number(s->history, &oid, &number) < 0) {
+                buffer_addf(ret, "`%s`", version);
+                return;
+        }
+        if (web_of(s->recipe->repository, web))
+                buffer_addf(ret, "[`%.12s`](%s/commit/%s)", sha, web, sha);
+        else
+                buffer_addf(ret, "`%.12s`", sha);
+        if (*rest == ':')
+                buffer_addf(ret, " with `%s`", rest + 1);
+        if (history_text(s->history, number, COMMIT_MESSAGE, &message) == 0 && message.size > 0)
+                buffer_addf(ret, " (%.*s)", (int)strcspn(message.data, "\n"), message.data);
+}
+
+static void add_title(const struct solver *s, const struct finding *f, struct buffer *ret)
+{
+        double before = finding_seconds(f, f->reference), after = finding_seconds(f, f->target);
+        const struct finding_runs *target = runs_of(f, f->target);
+
+        switch (f->kind) {
+        case FINDING_SPR:
+                buffer_addf(ret, "# %s: %.3gs becomes %s%.3gs\n\n", s->recipe->name, before,
+                            target && target->verdict == VERDICT_TIMEOUT ? "more than " : "", after);
+                break;
+        case FINDING_SOUNDNESS:
+                buffer_addf(ret, "# %s: two versions contradict each other\n\n", s->recipe->name);
+                break;
+        case FINDING_CRASH:
+                buffer_addf(ret, "# %s: crash\n\n", s->recipe->name);
+                break;
+        case FINDING_REGRESSION:
+                buffer_addf(ret, "# %s: unknown where it was decided before\n\n", s->recipe->name);
+                break;
+        case FINDING_IMPLICATION:
+                buffer_addf(ret, "# %s: unknown where an implied formula is decided\n\n", s->recipe->name);
+                break;
+        case N_FINDING_KINDS:
+                break;
+        }
+}
+
+static void add_table(const struct solver *s, const struct finding *f, struct buffer *ret)
+{
+        buffer_adds(ret, "| version | result | seconds | runs |\n|---|---|---|---|\n");
+        for (size_t i = 0; i < f->n_runs; i++) {
+                const struct finding_runs *runs = &f->runs[i];
+
+                buffer_adds(ret, "| ");
+                add_version(s, runs->version, ret);
+                buffer_addf(ret, " | %s | %.3f |", verdict_name(runs->verdict),
+                            runs->n > 0 ? stat_lower_median(runs->seconds, runs->n) : 0);
+                for (uint32_t k = 0; k < runs->n; k++)
+                        buffer_addf(ret, " %.3f", runs->seconds[k]);
+                buffer_adds(ret, " |\n");
+        }
+        buffer_addf(ret, "\nEach run had %gs and a core of its own.\n\n", f->timeout);
+}
+
+/* "exec:/usr/bin/z3 -smt2@sha256:…" as it would be typed. */
+static void add_program(const char *version, struct buffer *ret)
+{
+        const char *command = version + strlen("exec:"), *end = strrchr(command, '@');
+
+        buffer_addf(ret, "%.*s case.smt2\n", (int)(end ? end - command : (ptrdiff_t)strlen(command)), command);
+}
+
+/* The recipe's commands, as somebody without solverfs would type them. */
+static int add_reproduction(const struct solver *s, const struct finding *f, struct buffer *ret)
+{
+        char **argv = NULL;
+        char bin[PATH_SIZE];
+        int r;
+
+        if (strncmp(f->target, "exec:", 5) == 0) {
+                buffer_adds(ret, "## Reproduce\n\n```sh\n");
+                if (strncmp(f->reference, "exec:", 5) == 0)
+                        add_program(f->reference, ret);
+                add_program(f->target, ret);
+                buffer_adds(ret, "```\n\n");
+                return 0;
+        }
+        snprintf(bin, sizeof(bin), "./%s", s->recipe->outputs[0] ? s->recipe->outputs[0] : "solver");
+        r = recipe_command(s->recipe, bin, "case.smt2", false, 0, &s->recipe->limits, &argv);
+        if (r < 0)
+                return r;
+        buffer_addf(ret, "## Reproduce\n\n```sh\ngit checkout %.40s\n", f->target);
+        for (char *const *p = s->recipe->build; *p; p++) {
+                const char *jobs = strstr(*p, "{jobs}");
+
+                if (jobs)
+                        buffer_addf(ret, "%.*s\"$(nproc)\"%s\n", (int)(jobs - *p), *p, jobs + strlen("{jobs}"));
+                else
+                        buffer_addf(ret, "%s\n", *p);
+        }
+        for (size_t i = 0; argv[i]; i++)
+                buffer_addf(ret, "%s%s", i > 0 ? " " : "", argv[i]);
+        if (f->target[MIN(strlen(f->target), (size_t)GIT_OID_HEXSZ)] == ':')
+                buffer_addf(ret, " %s", f->target + GIT_OID_HEXSZ + 1);
+        buffer_adds(ret, "\n```\n\n");
+        strings_free(argv);
+        return 0;
+}
+
+static int add_input(struct workspace *w, const struct finding *f, struct buffer *ret)
+{
+        cleanup(case_info_unrefp) struct case_info *info = NULL;
+        cleanup_blob struct blob text = {0};
+        cleanup_close int fd = -1;
+        char path[PATH_SIZE];
+        int r = cases_get(workspace_cases(w), f->case_id, &info);
+
+        if (r == 0)
+                r = cases_open_bytes(workspace_cases(w), info, &fd, path);
+        if (r < 0)
+                return r;
+        buffer_adds(ret, "## Input\n\n");
+        if (info->size > INLINE_MOST) {
+                buffer_addf(ret, "case.smt2, %llu bytes, is attached.\n", (unsigned long long)info->size);
+                return 0;
+        }
+        r = read_fd(fd, INLINE_MOST, &text);
+        if (r < 0)
+                return r;
+        buffer_adds(ret, "```smt2\n");
+        buffer_add(ret, text.data, text.size);
+        buffer_addf(ret, "%s```\n", text.size > 0 && ((const char *)text.data)[text.size - 1] == '\n' ? "" : "\n");
+        return 0;
+}
+
+int finding_report(struct workspace *w, const struct solver *s, const struct finding *f, struct buffer *ret)
+{
+        int r;
+
+        add_title(s, f, ret);
+        add_table(s, f, ret);
+        if (*f->chain)
+                buffer_addf(ret, "The input comes from another one by these steps (rule, direction, place):\n\n```\n%s```\n\n",
+                            f->chain);
+        r = add_reproduction(s, f, ret);
+        if (r == 0)
+                r = add_input(w, f, ret);
+        return r < 0 ? r : buffer_error(ret);
+}

@@ -1,0 +1,13 @@
+/* A finding as texts: the tables of its folder, and report.md, which can be pasted into an issue tracker as it is. From what is stored; nothing
+ * is measured. Threads: any. */
+#pragma once
+
+#include "core/study/finding.h"
+
+/* "version\tresult\ttime\tsamples": every version measured when it was found. */
+int finding_print_times(const struct finding *f, struct buffer *ret);
+int finding_report(struct workspace *w, const struct solver *s, const struct finding *f, struct buffer *ret);
+/* How long a version took: the lower median; 0 when it was not measured. */
+double finding_seconds(const struct finding *f, const char *version);
+/* The sha of a version that is a commit and nothing else; NULL: it has arguments, or is a program. */
+const char *finding_commit(const char *version);
