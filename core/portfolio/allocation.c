@@ -21,14 +21,9 @@ static double first_rate(const struct learner *l)
         return (double)l->arms / l->settings.limit;
 }
 
-/* A run that was stopped is a sample, too, as the distribution has no memory: what the paper's likelihood makes of it is an arm's solved runs
- * over all the time it got. An arm that gave up says nothing of how long it would have taken. */
-static bool is_sample(const struct attempt *a)
-{
-        return a->ending == ENDING_SOLVED || a->ending == ENDING_STOPPED;
-}
-
-/* The first rate weighs as one sample: an arm that has not solved anything yet has a rate as well. */
+/* The maximum of the likelihood of runs of which some were stopped: those that solved something over the time of all, as the distribution has
+ * no memory. (The published code gives a stopped run its expected rest, which comes to the same.) The first rate weighs as one run, and is an arm's until it has
+ * solved something. */
 static double rate_of(const struct learner *l, double solved, double seconds)
 {
         return (solved + 1) / (seconds + 1 / first_rate(l));
@@ -67,7 +62,7 @@ static int expo_learn(struct learner *l, void *state, const struct attempt *atte
         struct samples *s = state;
 
         for (size_t a = 0; a < l->arms; a++)
-                if (is_sample(&attempts[a])) {
+                if (attempts[a].ending == ENDING_SOLVED || (attempt_ran(&attempts[a]) && s->solved[a] > 0)) {
                         s->solved[a] += attempts[a].ending == ENDING_SOLVED;
                         s->seconds[a] += attempts[a].seconds;
                 }
@@ -82,24 +77,24 @@ const struct allocation allocation_expo = {
         .learn = expo_learn,
 };
 
-static bool has_sample(const struct past *p, size_t i, uint32_t arm)
+static bool was_run(const struct past *p, size_t i, uint32_t arm)
 {
-        return is_sample(&past_attempts(p, i)[arm]);
+        return attempt_ran(&past_attempts(p, i)[arm]);
 }
 
 static double nearest_share(struct learner *l, void *state, uint32_t arm)
 {
         struct neighbour list[NEAREST];
-        size_t n = past_nearest(&l->past, NEAREST, has_sample, arm, list);
-        double sum = 0, solved = 0;
+        size_t n = past_nearest(&l->past, NEAREST, was_run, arm, list);
+        double solved = 0, seconds = 0;
 
         for (size_t i = 0; i < n; i++) {
                 const struct attempt *seen = &past_attempts(&l->past, list[i].index)[arm];
 
-                sum += seen->seconds;
                 solved += seen->ending == ENDING_SOLVED;
+                seconds += seen->seconds;
         }
-        return enough(l, rate_of(l, solved, sum));
+        return enough(l, rate_of(l, solved, seconds));
 }
 
 const struct allocation allocation_nearest = {.share = nearest_share};
@@ -145,8 +140,15 @@ static double linear_share(struct learner *l, void *state, uint32_t arm)
         const struct linear *m = state;
 
         if (m->seen[arm] == 0)
-                return enough(l, first_rate(l));
+                return l->settings.limit;
         return linear_predict(l, &m->weights[arm * (l->features + 1)]) * l->settings.limit;
+}
+
+/* What a run says of how long the arm takes: one that did not solve the query took all there is. Were it the time it got, arms that are cut
+ * short would be thought fast. */
+static double sample_of(const struct learner *l, const struct attempt *a)
+{
+        return a->ending == ENDING_SOLVED ? a->seconds : l->settings.limit;
 }
 
 /* A step as long as the input allows: a query with a feature a hundred times the mean would throw a fixed one off. */
@@ -160,9 +162,9 @@ static int linear_learn(struct learner *l, void *state, const struct attempt *at
         for (size_t a = 0; a < l->arms; a++) {
                 double *w = &m->weights[a * (l->features + 1)], error;
 
-                if (attempts[a].ending != ENDING_SOLVED && attempts[a].ending != ENDING_STOPPED)
+                if (!attempt_ran(&attempts[a]))
                         continue;
-                error = linear_predict(l, w) - attempts[a].seconds / l->settings.limit;
+                error = linear_predict(l, w) - sample_of(l, &attempts[a]) / l->settings.limit;
                 for (size_t j = 0; j <= l->features; j++)
                         w[j] -= fmin(LINEAR_RATE, .5 / norm) *
                                 (error * (j < l->features ? l->past.scaled[j] : 1) + LINEAR_DECAY * w[j]);

@@ -5,7 +5,7 @@
 const struct choice learner_selectors[] = {
         {"survival", "survival curves of similar queries over a model of runtimes; greedy by success per second (the default)"},
         {"static", "one schedule for all queries, learned online"},
-        {"10nn", "tallies of the 10 nearest solved queries"},
+        {"10nn", "the fastest of the arms that solved the 10 nearest queries"},
         {"1nn", "the arm that solved the nearest query, then the next nearest"},
         {"thompson", "Thompson sampling with Beta priors"},
         {"epsilon", "epsilon-greedy, a tenth of the orders at random"},

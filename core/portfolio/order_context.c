@@ -5,7 +5,8 @@
 
 /* -- k nearest neighbours: MedleySolver, section 4.3 -------------------------------------------------------------- */
 
-#define NEIGHBOURS 10
+#define NEIGHBOURS    10
+#define EXPLORE_DECAY .95
 
 /* Unsolved queries are not in the data set: no arm is the best on them. */
 static bool was_solved(const struct past *p, size_t i, uint32_t arm)
@@ -16,17 +17,23 @@ static bool was_solved(const struct past *p, size_t i, uint32_t arm)
         return false;
 }
 
-/* Arms without a neighbour are equal, at zero: they come last, in random order. So are all while there are fewer than ten neighbours: one alone
- * would have the arm it happens to be solved by tried first from then on. */
+/* As in the published code: of the arms that solved the ten nearest queries, the one that was fastest on any of them is tried first. (Counting how many
+ * each solved has the arm that comes first get all the tallies, and so come first for ever.) Arms without a neighbour come last, in random order;
+ * the first queries are mostly tried in random order, as there is nothing near yet. */
 static void nearest_ten_order(struct learner *l, void *state, uint32_t *ret)
 {
         struct neighbour list[NEIGHBOURS];
-        size_t n = past_nearest(&l->past, NEIGHBOURS, was_solved, 0, list);
+        bool explore = random_uniform(&l->random) < pow(EXPLORE_DECAY, (double)l->past.n + 1);
+        size_t n = explore ? 0 : past_nearest(&l->past, NEIGHBOURS, was_solved, 0, list);
 
         for (size_t a = 0; a < l->arms; a++) {
-                l->score[a] = 0;
-                for (size_t i = 0; i < n && n == NEIGHBOURS; i++)
-                        l->score[a] += learner_reward(l, &past_attempts(&l->past, list[i].index)[a]);
+                l->score[a] = -INFINITY;
+                for (size_t i = 0; i < n; i++) {
+                        const struct attempt *seen = &past_attempts(&l->past, list[i].index)[a];
+
+                        if (seen->ending == ENDING_SOLVED)
+                                l->score[a] = fmax(l->score[a], -seen->seconds);
+                }
         }
         learner_rank(l, l->score, ret);
 }

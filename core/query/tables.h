@@ -22,6 +22,7 @@ enum table {
         TABLE_CAMPAIGNS, /* core/study/campaign.h */
         TABLE_SAMPLES,   /* query.h: run key + limits + number → fact */
         TABLE_LOCALIZED, /* core/study/localization.h: what a search for culprits came to */
+        TABLE_PORTFOLIOS, /* core/portfolio/trial.c */
         N_TABLES
 };
 extern const struct store_table workspace_tables[N_TABLES];

@@ -1,0 +1,584 @@
+/* Definitions: from the config, and into it. */
+#include "core/portfolio/portfolio.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include "cache/base/lock.h"
+#include "core/git/gitconfig.h"
+#include "core/portfolio/portfolio_internal.h"
+#include "core/query/config_text.h"
+
+/* -- arms -- */
+
+static void arm_done(struct arm *a)
+{
+        free(a->text);
+        free(a->name);
+        free(a->problem);
+        solver_unref(a->solver);
+        recipe_unref(a->recipe);
+}
+
+/* An arm's words are kept apart by blanks: "z3@HEAD seed=3". The name of a command stands in front of a colon and a blank. */
+static const char *command_of(const char *text)
+{
+        const char *colon = strchr(text, ':'), *blank = strchr(text, ' ');
+
+        return colon && colon > text && colon[1] == ' ' && (!blank || blank > colon) ? colon + 2 : NULL;
+}
+
+static int find_program(const char *word, char ret[PATH_SIZE])
+{
+        const char *path = getenv("PATH");
+
+        if (strchr(word, '/'))
+                return realpath(word, ret) && access(ret, X_OK) == 0 ? 0 : -errno;
+        for (const char *at = path ? path : "/usr/bin:/bin"; *at;) {
+                size_t n = strcspn(at, ":");
+                char name[PATH_SIZE];
+
+                if (snprintf(name, sizeof(name), "%.*s/%s", (int)n, at, word) < (int)sizeof(name) && realpath(name, ret) &&
+                    access(ret, X_OK) == 0)
+                        return 0;
+                at += n + (at[n] == ':');
+        }
+        return -ENOENT;
+}
+
+static int set_problem(struct arm *a, const char *what, const char *why)
+{
+        return asprintf(&a->problem, "%s: %s", what, why) < 0 ? -ENOMEM : 0;
+}
+
+/* What the program's bytes are is told by its size and time: reading all of it at each look would cost more than the look. */
+static int identify_command(struct arm *a)
+{
+        struct hasher *h;
+        struct stat st;
+
+        if (stat(a->program, &st) < 0)
+                return set_problem(a, a->program, strerror(errno));
+        h = hasher_new();
+        hasher_string(h, "command");
+        hasher_string(h, a->recipe->run);
+        hasher_string(h, a->program);
+        hasher_number(h, (uint64_t)st.st_size);
+        hasher_number(h, (uint64_t)st.st_mtim.tv_sec * NSEC_PER_SEC + (uint64_t)st.st_mtim.tv_nsec);
+        hasher_finish(h, &a->identity);
+        return 0;
+}
+
+static int command_recipe(const char *label, const char *name, const char *arguments, struct recipe **ret)
+{
+        cleanup_buffer struct buffer text = {0}, run = {0};
+        struct recipe **list = NULL;
+        size_t n = 0;
+        int r;
+
+        buffer_addf(&run, "{bin}%s%s", arguments, strstr(arguments, "{case}") ? "" : " {case}");
+        if (buffer_error(&run) < 0)
+                return -ENOMEM;
+        buffer_adds(&text, "[solver]\n\tbuild = true\n\toutput = program\n\tsamples = 1\n\trun = ");
+        gitconfig_quote(&text, run.data);
+        buffer_adds(&text, "\n");
+        if (buffer_error(&text) < 0)
+                return -ENOMEM;
+        r = recipe_parse(text.data, label, name, &list, &n);
+        if (r == 0)
+                *ret = recipe_ref(list[0]);
+        recipe_list_free(list, n);
+        return r;
+}
+
+static int open_command(const char *label, unsigned line, struct arm *a, const char *command)
+{
+        cleanup_free char *word = strndup(command, strcspn(command, " "));
+        int r;
+
+        a->name = strndup(a->text, (size_t)(command - 2 - a->text));
+        if (!word || !a->name)
+                return -ENOMEM;
+        if (!*word)
+                return errorf(-EINVAL, "%s:%u: the arm '%s' has no command", label, line, a->name);
+        r = command_recipe(label, a->name, command + strlen(word), &a->recipe);
+        if (r < 0)
+                return r;
+        r = find_program(word, a->program);
+        if (r < 0)
+                return set_problem(a, word, strerror(-r));
+        return identify_command(a);
+}
+
+static int open_solver(struct workspace *w, const char *label, unsigned line, struct arm *a)
+{
+        cleanup_free char *copy = strdup(a->text);
+        char *rest = copy, *who = NULL, *word, *revision;
+        struct digest build;
+        struct hasher *h;
+        int r;
+
+        if (!copy)
+                return -ENOMEM;
+        who = strsep(&rest, " ");
+        a->name = strdup(a->text);
+        if (!a->name)
+                return -ENOMEM;
+        while ((word = strsep(&rest, " "))) {
+                char *end;
+
+                if (!*word)
+                        continue;
+                if (strncmp(word, "seed=", 5) != 0)
+                        return errorf(-EINVAL,
+                                      "%s:%u: '%s' in the arm '%s': only seed=N is known there; a command needs a name: 'NAME: "
+                                      "COMMAND'",
+                                      label, line, word, a->text);
+                a->has_seed = true;
+                a->seed = strtoull(word + 5, &end, 10);
+                if (end == word + 5 || *end || a->seed > UINT32_MAX)
+                        return errorf(-EINVAL, "%s:%u: '%s' in the arm '%s' is no seed", label, line, word, a->text);
+        }
+        revision = strchr(who, '@');
+        if (revision)
+                *revision++ = '\0';
+        r = workspace_solver(w, who, &a->solver);
+        if (r == 0)
+                r = history_resolve(a->solver->history, revision && *revision ? revision : "HEAD", &a->commit);
+        if (r == 0)
+                r = build_key(a->solver->history, a->commit, a->solver->recipe, &build);
+        if (r == -ENOENT || r == -ENOTUNIQ || r == -ENODATA)
+                return set_problem(a, a->text, error_message(r));
+        if (r < 0)
+                return r;
+        a->recipe = recipe_ref(a->solver->recipe);
+        h = hasher_new();
+        hasher_string(h, "solver");
+        hasher_add(h, build.bytes, DIGEST_SIZE);
+        recipe_run_digest(a->recipe, a->has_seed, a->seed, &a->recipe->limits, &build);
+        hasher_add(h, build.bytes, DIGEST_SIZE);
+        hasher_finish(h, &a->identity);
+        return 0;
+}
+
+static int add_arm(struct workspace *w, const char *label, unsigned line, const char *text, struct portfolio *p)
+{
+        const char *command;
+        struct arm *a;
+        int r = list_grow(p->arms, p->n_arms);
+
+        if (r < 0)
+                return r;
+        a = &p->arms[p->n_arms++];
+        *a = (struct arm){.text = strdup(text)};
+        if (!a->text)
+                return -ENOMEM;
+        command = command_of(text);
+        r = command ? open_command(label, line, a, command) : open_solver(w, label, line, a);
+        for (size_t i = 0; r == 0 && i + 1 < p->n_arms; i++)
+                if (strcmp(p->arms[i].name, a->name) == 0)
+                        r = errorf(-EINVAL, "%s:%u: the arm '%s' is there twice", label, line, a->name);
+        if (r == 0 && strpbrk(a->name, "\t\n"))
+                r = errorf(-EINVAL, "%s:%u: a tab or a newline in the name of an arm", label, line);
+        return r;
+}
+
+/* -- the config -- */
+
+static bool is_portfolio(const char *section)
+{
+        return strcmp(section, "portfolio") == 0;
+}
+
+static int config_path(struct workspace *w, char ret[PATH_SIZE])
+{
+        return path_join(ret, workspace_dir(w), "config");
+}
+
+static int read_sections(struct workspace *w, char path[PATH_SIZE], struct gitconfig *ret)
+{
+        cleanup_config_text struct config_text text = {0};
+        int r = config_path(w, path);
+
+        if (r == 0)
+                r = config_text_read(workspace_store(w), path, &text);
+        return r < 0 ? r : gitconfig_parse(path, SLICE(text.text.data, text.text.size), is_portfolio, ret);
+}
+
+int portfolio_name_check(const char *name)
+{
+        size_t n = strlen(name);
+
+        if (n == 0 || n > 100 || name[0] == '.' ||
+            strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._+-") != n)
+                return errorf(-EINVAL, "'%s' is no name for a portfolio: letters, digits and ._+-, at most 100, no dot in front",
+                              name);
+        return 0;
+}
+
+static int take_text(char **field, const char *value)
+{
+        free(*field);
+        *field = strdup(value);
+        return *field ? 0 : -ENOMEM;
+}
+
+static int take_setting(const char *path, const struct gitconfig_entry *e, struct portfolio *p)
+{
+        const char *v = e->value ? e->value : "";
+        char *end;
+        int r = 0;
+
+        if (strcmp(e->key, "timeout") == 0)
+                r = parse_duration(v, &p->wall_ns) < 0 || p->wall_ns == 0 ? -EINVAL : 0;
+        else if (strcmp(e->key, "memory") == 0)
+                r = parse_size(v, &p->memory) < 0 || p->memory == 0 ? -EINVAL : 0;
+        else if (strcmp(e->key, "selector") == 0)
+                r = take_text(&p->selector, v);
+        else if (strcmp(e->key, "allocation") == 0)
+                r = take_text(&p->allocation, v);
+        else if (strcmp(e->key, "reward") == 0) {
+                p->reward = strcmp(v, "exponential") == 0 ? REWARD_EXPONENTIAL : REWARD_BINARY;
+                r = p->reward == REWARD_BINARY && strcmp(v, "binary") != 0 ? -EINVAL : 0;
+        } else if (strcmp(e->key, "seed") == 0) {
+                p->seed = strtoull(v, &end, 10);
+                r = end == v || *end ? -EINVAL : 0;
+        } else {
+                return errorf(-EINVAL,
+                              "%s:%u: unknown key '%s' in [portfolio \"%s\"]; there are arm, timeout, memory, selector, "
+                              "allocation, reward and seed",
+                              path, e->line, e->key, p->name);
+        }
+        return r == -EINVAL ? errorf(r, "%s:%u: '%s' is no value for '%s'", path, e->line, v, e->key) : r;
+}
+
+/* The selector's name is checked where the line is known. */
+static int check_learner(const char *path, unsigned line, const struct portfolio *p)
+{
+        cleanup_learner struct learner *l = NULL;
+        struct learner_settings settings = portfolio_learner_settings(p);
+        int r = learner_new(&settings, p->n_arms, 1, &l);
+
+        if (r == -EINVAL) {
+                cleanup_free char *why = strdup(error_message(r));
+
+                return errorf(r, "%s:%u: [portfolio \"%s\"]: %s", path, line, p->name, why ? why : "wrong");
+        }
+        return r;
+}
+
+struct learner_settings portfolio_learner_settings(const struct portfolio *p)
+{
+        return (struct learner_settings){.selector = p->selector,
+                                         .allocation = p->allocation,
+                                         .reward = p->reward,
+                                         .limit = (double)p->wall_ns / NSEC_PER_SEC,
+                                         .seed = p->seed};
+}
+
+static void resets_key(const char *name, struct buffer *ret)
+{
+        buffer_addf(ret, "resets/%s", name);
+}
+
+static uint64_t count_resets(struct workspace *w, const char *name)
+{
+        cleanup_buffer struct buffer key = {0};
+        cleanup_blob struct blob value = {0};
+
+        resets_key(name, &key);
+        if (buffer_error(&key) < 0 || store_fetch(workspace_store(w), TABLE_PORTFOLIOS, SLICE(key.data, key.size), &value) < 0 ||
+            value.size != 8)
+                return 0;
+        return key_get_u64(value.data);
+}
+
+static void find_epoch(struct workspace *w, struct portfolio *p)
+{
+        struct hasher *h = hasher_new();
+
+        hasher_string(h, "portfolio");
+        hasher_string(h, p->name);
+        hasher_number(h, count_resets(w, p->name));
+        hasher_number(h, p->wall_ns);
+        hasher_number(h, p->memory);
+        hasher_number(h, p->seed);
+        hasher_number(h, p->reward);
+        hasher_string(h, p->selector);
+        hasher_string(h, p->allocation);
+        for (size_t i = 0; i < p->n_arms; i++) {
+                hasher_string(h, p->arms[i].name);
+                hasher_add(h, p->arms[i].identity.bytes, DIGEST_SIZE);
+        }
+        hasher_finish(h, &p->epoch);
+}
+
+static int read_portfolio(struct workspace *w, const char *path, const struct gitconfig *g, struct portfolio *p)
+{
+        unsigned line = 0;
+        int r = 0;
+
+        for (size_t i = 0; i < g->n_sections && r == 0; i++) {
+                const struct gitconfig_section *s = &g->sections[i];
+
+                if (!is_portfolio(s->name) || !s->subsection || strcmp(s->subsection, p->name) != 0)
+                        continue;
+                line = s->line;
+                for (size_t k = 0; k < s->n_entries && r == 0; k++) {
+                        const struct gitconfig_entry *e = &s->entries[k];
+
+                        r = strcmp(e->key, "arm") == 0 ? add_arm(w, path, e->line, e->value ? e->value : "", p)
+                                                       : take_setting(path, e, p);
+                }
+        }
+        if (r < 0)
+                return r;
+        if (line == 0)
+                return errorf(-ENOENT, "no portfolio '%s'; see 'solverfs portfolio list'", p->name);
+        if (p->n_arms == 0)
+                return errorf(-EINVAL, "%s:%u: [portfolio \"%s\"] has no arm", path, line, p->name);
+        return check_learner(path, line, p);
+}
+
+int portfolio_open(struct workspace *w, const char *name, struct portfolio **ret)
+{
+        cleanup_portfolio struct portfolio *p = calloc(1, sizeof(*p));
+        cleanup_gitconfig struct gitconfig config = {0};
+        char path[PATH_SIZE];
+        int r;
+
+        if (!p)
+                return -ENOMEM;
+        *p = (struct portfolio){
+                .refs = 1, .name = strdup(name), .wall_ns = 20 * NSEC_PER_SEC, .memory = UINT64_C(4) << 30, .seed = 1};
+        if (!p->name)
+                return -ENOMEM;
+        r = read_sections(w, path, &config);
+        if (r == 0)
+                r = read_portfolio(w, path, &config, p);
+        if (r < 0)
+                return r;
+        find_epoch(w, p);
+        *ret = steal_pointer(p);
+        return 0;
+}
+
+int portfolio_of_arms(struct workspace *w, const char *name, const char *const *arms, size_t n, uint64_t wall_ns,
+                      struct portfolio **ret)
+{
+        cleanup_portfolio struct portfolio *p = calloc(1, sizeof(*p));
+        int r = 0;
+
+        if (!p)
+                return -ENOMEM;
+        *p = (struct portfolio){.refs = 1, .name = strdup(name), .wall_ns = wall_ns, .memory = UINT64_C(4) << 30, .seed = 1};
+        if (!p->name)
+                return -ENOMEM;
+        for (size_t i = 0; i < n && r == 0; i++) {
+                r = add_arm(w, name, (unsigned)i + 1, arms[i], p);
+                if (r == 0 && p->arms[i].problem)
+                        r = errorf(-ENOENT, "%s", p->arms[i].problem);
+        }
+        if (r < 0)
+                return r;
+        find_epoch(w, p);
+        *ret = steal_pointer(p);
+        return 0;
+}
+
+struct portfolio *portfolio_ref(struct portfolio *p)
+{
+        __atomic_add_fetch(&p->refs, 1, __ATOMIC_RELAXED);
+        return p;
+}
+
+struct portfolio *portfolio_unref(struct portfolio *p)
+{
+        if (!p || __atomic_sub_fetch(&p->refs, 1, __ATOMIC_ACQ_REL) > 0)
+                return NULL;
+        for (size_t i = 0; i < p->n_arms; i++)
+                arm_done(&p->arms[i]);
+        free(p->arms);
+        free(p->name);
+        free(p->selector);
+        free(p->allocation);
+        free(p);
+        return NULL;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+        return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+int portfolio_names(struct workspace *w, char ***ret, size_t *ret_n)
+{
+        cleanup_gitconfig struct gitconfig config = {0};
+        char path[PATH_SIZE], **names = NULL, **more;
+        size_t n = 0, kept = 0;
+        int r = read_sections(w, path, &config);
+
+        for (size_t i = 0; i < config.n_sections && r == 0; i++) {
+                const struct gitconfig_section *s = &config.sections[i];
+
+                if (!is_portfolio(s->name) || !s->subsection || portfolio_name_check(s->subsection) < 0)
+                        continue;
+                more = reallocarray(names, n + 2, sizeof(*names));
+                if (!more) {
+                        r = -ENOMEM;
+                        break;
+                }
+                names = more;
+                names[n] = strdup(s->subsection);
+                r = names[n] ? 0 : -ENOMEM;
+                n += r == 0;
+                names[n] = NULL;
+        }
+        if (r < 0) {
+                strings_free(names);
+                return r;
+        }
+        if (!names && !(names = calloc(1, sizeof(*names))))
+                return -ENOMEM;
+        sort_list(names, n, sizeof(*names), compare_names);
+        for (size_t i = 0; i < n; i++) { /* a section may come again */
+                if (kept > 0 && strcmp(names[kept - 1], names[i]) == 0)
+                        free(names[i]);
+                else
+                        names[kept++] = names[i];
+        }
+        names[kept] = NULL;
+        *ret = names;
+        *ret_n = kept;
+        return 0;
+}
+
+/* -- changing it -- */
+
+static int edit(struct workspace *w,
+                int (*change)(const char *path, const struct gitconfig *g, struct slice text, const void *user,
+                              struct buffer *ret),
+                const void *user)
+{
+        cleanup_blob struct blob text = {0};
+        cleanup_buffer struct buffer out = {0};
+        cleanup_gitconfig struct gitconfig config = {0}, again = {0};
+        char path[PATH_SIZE];
+        int lock, r = config_path(w, path);
+
+        if (r == 0)
+                r = lock_wait(workspace_dir(w), ".config.writing", false, &lock); /* as who writes solvers into it */
+        if (r < 0)
+                return r;
+        r = read_file(path, CONFIG_SIZE_MAX, &text);
+        if (r == 0)
+                r = gitconfig_parse(path, SLICE(text.data, text.size), is_portfolio, &config);
+        if (r == 0)
+                r = change(path, &config, SLICE(text.data, text.size), user, &out);
+        if (r == 0)
+                r = buffer_error(&out);
+        if (r == 0) /* what cannot be read back is not written */
+                r = gitconfig_parse(path, SLICE(out.data, out.size), is_portfolio, &again);
+        if (r == 0)
+                r = write_file_atomic(path, out.data, out.size, 0600);
+        lock_release_unlink(workspace_dir(w), ".config.writing", lock);
+        return r;
+}
+
+struct addition {
+        const char *name;
+        char *const *arms;
+        const char *const *settings;
+};
+
+static int append(const char *path, const struct gitconfig *g, struct slice text, const void *user, struct buffer *ret)
+{
+        const struct addition *a = user;
+
+        for (size_t i = 0; i < g->n_sections; i++)
+                if (is_portfolio(g->sections[i].name) && g->sections[i].subsection &&
+                    strcmp(g->sections[i].subsection, a->name) == 0)
+                        return errorf(-EEXIST, "there is a portfolio '%s' already (%s:%u)", a->name, path, g->sections[i].line);
+        buffer_add(ret, text.data, text.size);
+        if (text.size > 0 && ((const char *)text.data)[text.size - 1] != '\n')
+                buffer_adds(ret, "\n");
+        buffer_addf(ret, "[portfolio \"%s\"]\n", a->name);
+        for (char *const *arm = a->arms; *arm; arm++) {
+                buffer_adds(ret, "\tarm = ");
+                gitconfig_quote(ret, *arm);
+                buffer_adds(ret, "\n");
+        }
+        for (const char *const *s = a->settings; *s; s += 2) {
+                buffer_addf(ret, "\t%s = ", s[0]);
+                gitconfig_quote(ret, s[1]);
+                buffer_adds(ret, "\n");
+        }
+        return 0;
+}
+
+static int cut_out(const char *path, const struct gitconfig *g, struct slice text, const void *user, struct buffer *ret)
+{
+        size_t at = 0;
+        bool found = false;
+
+        for (size_t i = 0; i < g->n_sections; i++) {
+                const struct gitconfig_section *s = &g->sections[i];
+
+                if (!is_portfolio(s->name) || !s->subsection || strcmp(s->subsection, user) != 0)
+                        continue;
+                found = true;
+                buffer_add(ret, (const char *)text.data + at, s->begin - at);
+                at = s->end;
+        }
+        buffer_add(ret, (const char *)text.data + at, text.size - at);
+        return found ? 0 : errorf(-ENOENT, "no portfolio '%s'; see 'solverfs portfolio list'", (const char *)user);
+}
+
+int portfolio_remove(struct workspace *w, const char *name)
+{
+        return edit(w, cut_out, name);
+}
+
+int portfolio_add(struct workspace *w, const char *name, char *const *arms, const char *const *settings)
+{
+        cleanup_portfolio struct portfolio *p = NULL;
+        int r = portfolio_name_check(name);
+
+        if (r == 0)
+                r = edit(w, append, &(struct addition){name, arms, settings});
+        if (r < 0)
+                return r;
+        r = portfolio_open(w, name, &p);
+        if (r < 0) { /* what is wrong with it is said with its line; the config is as it was */
+                cleanup_free char *why = strdup(error_message(r));
+
+                portfolio_remove(w, name);
+                return errorf(r, "%s", why ? why : strerror(-r));
+        }
+        return 0;
+}
+
+static int reset_in(void *user, struct store_txn *t)
+{
+        const struct buffer *key = user;
+        cleanup_blob struct blob old = {0};
+        uint8_t value[8];
+        uint64_t n = 0;
+
+        if (store_get(t, TABLE_PORTFOLIOS, SLICE(key->data, key->size), &old) == 0 && old.size == 8)
+                n = key_get_u64(old.data);
+        key_u64(value, n + 1);
+        return store_put(t, TABLE_PORTFOLIOS, SLICE(key->data, key->size), SLICE(value, sizeof(value)));
+}
+
+int portfolio_reset(struct workspace *w, const char *name)
+{
+        cleanup_buffer struct buffer key = {0};
+        cleanup_portfolio struct portfolio *p = NULL;
+        int r = portfolio_open(w, name, &p);
+
+        if (r < 0)
+                return r;
+        resets_key(name, &key);
+        return buffer_error(&key) < 0 ? -ENOMEM : store_update(workspace_store(w), reset_in, &key);
+}

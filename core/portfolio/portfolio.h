@@ -1,0 +1,150 @@
+/* Portfolios of a store: a name, arms, a limit, and what was learned. Defined in the store's config:
+ *
+ *     [portfolio "strings"]
+ *             arm = z3@z3-4.8.9
+ *             arm = z3str3@HEAD seed=3
+ *             arm = cvc5: /usr/bin/cvc5 --strings-exp {case}
+ *             timeout = 10s
+ *
+ * An arm is a solver or variant of the store at a revision (HEAD unless told), with a seed perhaps; or, behind a name and a colon, a command whose
+ * first word is a program of this machine. {case} is put at its end where it has none.
+ *
+ *   key         default    meaning
+ *   arm                    repeated; in the order of listings
+ *   timeout     20s        T: for all arms of a case together
+ *   memory      4g         for all arms of a case together, those that stand still included
+ *   selector    survival   learner.h
+ *   allocation             what suits the selector
+ *   reward      binary     or exponential
+ *   seed        1
+ *
+ * What was learned is the list of trials: a record for each case the portfolio answered, with its features and what every arm did. A learner is made
+ * by telling it the trials in their order. A record is put in one transaction, under the portfolio's epoch and the next number, and noted for
+ * the case: it is both the cell's value and what is learned from it, so that no crash comes between. The epoch is a digest of all above (revisions as
+ * commits) and of how often the portfolio was reset; whatever changes it begins anew, and what was is kept under the old one.
+ *
+ * Threads: any. */
+#pragma once
+
+#include "core/portfolio/learner.h"
+#include "core/query/query.h"
+
+struct arm {
+        char *text; /* as configured */
+        char *name; /* short: "cvc5", "z3@z3-4.8.9" */
+        /* a solver's, or … */
+        struct solver *solver; /* owns a ref; NULL: a command */
+        uint32_t commit;
+        bool has_seed;
+        uint64_t seed;
+        /* … a command */
+        struct recipe *recipe;   /* owns a ref; the solver's, or made of the command */
+        char program[PATH_SIZE]; /* the command's first word, found */
+        struct digest identity;  /* of the arm: commit, recipe and seed; or command, program's size and time */
+        char *problem;           /* why it cannot be run at all (no such revision, no such program); NULL: none */
+};
+
+struct portfolio {
+        unsigned refs;
+        char *name;
+        struct arm *arms;
+        size_t n_arms;
+        uint64_t wall_ns, memory, seed;
+        char *selector, *allocation; /* NULL: the default */
+        enum reward reward;
+        struct digest epoch;
+};
+struct portfolio *portfolio_ref(struct portfolio *p);
+struct portfolio *portfolio_unref(struct portfolio *p); /* NULL */
+DEFINE_CLEANUP(struct portfolio *, portfolio_unref)
+#define cleanup_portfolio cleanup(portfolio_unrefp)
+
+/* -ENOENT: no such portfolio; -EINVAL with file and line: it is defined wrongly. An arm that cannot be run is no error: its `problem` says why. */
+int portfolio_open(struct workspace *w, const char *name, struct portfolio **ret);
+/* The names in the config, sorted; strings_free(). */
+int portfolio_names(struct workspace *w, char ***ret, size_t *ret_n);
+/* Writes it into the config; -EEXIST when there is one. `settings`: "key = value" lines' keys and values, alternating, NULL behind. */
+int portfolio_add(struct workspace *w, const char *name, char *const *arms, const char *const *settings);
+int portfolio_remove(struct workspace *w, const char *name);
+int portfolio_name_check(const char *name);
+/* Forgets: the next trial is the first of a new epoch. */
+int portfolio_reset(struct workspace *w, const char *name);
+
+/* -- trials ------------------------------------------------------------------------------------------------------ */
+
+struct trial_run {
+        struct attempt attempt;
+        enum verdict verdict; /* when it ended by itself */
+        bool known;           /* a fact said so, nothing was run */
+};
+struct turn {
+        uint32_t arm;
+        double until; /* seconds of this arm */
+};
+struct trial {
+        unsigned refs;
+        uint32_t number, case_id;
+        size_t n_features, n_arms, n_turns;
+        double *features;
+        struct trial_run *runs; /* one for each arm */
+        struct turn *turns;     /* as they were taken */
+        enum verdict verdict;   /* sat or unsat; else timeout, or unknown when every arm gave up before */
+        uint32_t winner;        /* n_arms: none */
+        double seconds;         /* of all arms together */
+        int64_t measured;
+        char *alarm; /* two arms, or an arm and the case itself, disagree; "" when not */
+};
+struct trial *trial_ref(struct trial *t);
+struct trial *trial_unref(struct trial *t); /* NULL */
+DEFINE_CLEANUP(struct trial *, trial_unref)
+#define cleanup_trial cleanup(trial_unrefp)
+
+int trial_encode(const struct trial *t, struct buffer *ret);
+int trial_decode(struct slice bytes, struct trial **ret); /* -EBADMSG */
+/* Puts it as the next one of the epoch, unless the case has one already: then *ret is that, which counts. Sets the number. */
+int trial_put(struct workspace *w, const struct portfolio *p, struct trial *t, struct trial **ret);
+int trial_find(struct workspace *w, const struct portfolio *p, uint32_t case_id, struct trial **ret); /* -ENOENT */
+struct trial_list {
+        struct trial **list; /* by number */
+        size_t n;
+};
+void trial_list_done(struct trial_list *l);
+#define cleanup_trial_list cleanup(trial_list_done)
+int trials_read(struct workspace *w, const struct portfolio *p, struct trial_list *ret);
+
+/* An arm alone: a command's run to its end or to T, kept under the arm's identity; a solver's fact. -ENOENT: not known. */
+int arm_known(struct workspace *w, const struct portfolio *p, const struct arm *a, const struct case_info *info, double seconds,
+              struct trial_run *ret);
+int arm_keep(struct workspace *w, const struct portfolio *p, const struct arm *a, const struct case_info *info,
+             const struct trial_run *run);
+
+/* -- queries ----------------------------------------------------------------------------------------------------- */
+
+struct trial_value {
+        struct value value;
+        struct trial *trial; /* owns a ref */
+};
+/* The case's trial: runs the portfolio when there is none. */
+int query_trial(struct workspace *w, struct portfolio *p, struct case_info *info, struct query **ret);
+/* One arm alone on the case for T seconds: the trial has that arm's run only, and is not learned from. */
+int query_arm(struct workspace *w, struct portfolio *p, size_t arm, struct case_info *info, struct query **ret);
+extern const struct query_type query_trial_type;
+
+/* -- files ------------------------------------------------------------------------------------------------------- */
+
+int portfolio_print_arms(const struct portfolio *p, struct buffer *ret);                       /* arms.tsv */
+int portfolio_print_score(struct workspace *w, const struct portfolio *p, struct buffer *ret); /* score.tsv */
+int portfolio_plot_score(struct workspace *w, const struct portfolio *p, struct buffer *ret);  /* score.svg */
+enum trial_file {
+        TRIAL_RESULT,
+        TRIAL_TIME,
+        TRIAL_SOLVER,
+        TRIAL_ORDER,
+};
+void trial_print(const struct portfolio *p, const struct trial *t, enum trial_file file, struct buffer *ret);
+/* The facts of a store as a recorded table (run_table.h): a row for each case that has a run of every arm. */
+int portfolio_table(struct workspace *w, const struct portfolio *p, struct case_info *const *cases, size_t n,
+                    struct run_table **ret, size_t *ret_left_out);
+/* One that is in no config: these arms, the other settings by default. For what is asked of a store's facts. */
+int portfolio_of_arms(struct workspace *w, const char *name, const char *const *arms, size_t n, uint64_t wall_ns,
+                      struct portfolio **ret);

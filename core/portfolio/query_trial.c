@@ -1,0 +1,555 @@
+/* Query trial: the portfolio on one case. The arms take turns on one core, each stopped (SIGSTOP) and not ended when its turn is over, until one has an
+ * answer or the limit is used up. */
+#include "core/portfolio/portfolio_internal.h"
+
+#include <math.h>
+
+#include "core/run/runner.h"
+#include "core/smtlib/feature.h"
+
+struct trial_query {
+        struct query query;
+        struct workspace *workspace;
+        struct portfolio *portfolio; /* owns a ref */
+        struct case_info *info;      /* owns a ref */
+        size_t alone;                /* one arm only; n_arms: the portfolio */
+};
+
+static bool is_alone(const struct trial_query *q)
+{
+        return q->alone < q->portfolio->n_arms;
+}
+
+/* -- features -- */
+
+size_t portfolio_n_features(void)
+{
+        size_t smt, cnf;
+
+        smt_features(&smt);
+        cnf_features(&cnf);
+        return smt + cnf;
+}
+
+int portfolio_features(struct workspace *w, const struct case_info *info, size_t *ret_n, double **ret)
+{
+        cleanup_features struct features f = {0};
+        cleanup_blob struct blob bytes = {0};
+        cleanup_free double *values = NULL;
+        cleanup_close int fd = -1;
+        size_t n = portfolio_n_features(), smt;
+        char path[PATH_SIZE];
+        int r;
+
+        smt_features(&smt);
+        values = calloc(n, sizeof(*values));
+        if (!values)
+                return -ENOMEM;
+        for (size_t i = 0; i < n; i++)
+                values[i] = NAN;
+        r = cases_open_bytes(workspace_cases(w), info, &fd, path);
+        if (r == 0)
+                r = read_fd(fd, CASE_SIZE_MAX, &bytes);
+        if (r < 0)
+                return r;
+        r = info->format == FORMAT_CNF ? features_of_cnf(SLICE(bytes.data, bytes.size), &f)
+                                       : features_of_smt(SLICE(bytes.data, bytes.size), &f);
+        if (r < 0 && r != -EINVAL) /* a case that does not parse has none that are known */
+                return r;
+        for (size_t i = 0; r == 0 && i < f.n; i++)
+                values[i + (info->format == FORMAT_CNF ? smt : 0)] = f.values[i];
+        *ret_n = n;
+        *ret = steal_pointer(values);
+        return 0;
+}
+
+int portfolio_learner(const struct portfolio *p, const struct trial_list *trials, size_t features, struct learner **ret)
+{
+        cleanup_learner struct learner *l = NULL;
+        cleanup_free struct attempt *attempts = calloc(p->n_arms, sizeof(*attempts));
+        struct learner_settings settings = portfolio_learner_settings(p);
+        int r = attempts ? learner_new(&settings, p->n_arms, features, &l) : -ENOMEM;
+
+        for (size_t i = 0; r == 0 && i < trials->n; i++) {
+                const struct trial *t = trials->list[i];
+
+                if (t->n_features != features || t->n_arms != p->n_arms)
+                        continue; /* another version's: it cannot be compared */
+                for (size_t a = 0; a < p->n_arms; a++)
+                        attempts[a] = t->runs[a].attempt;
+                r = learner_begin(l, t->features);
+                if (r == 0)
+                        r = learner_end(l, attempts);
+        }
+        if (r == 0)
+                *ret = steal_pointer(l);
+        return r;
+}
+
+/* -- running arms -- */
+
+struct lane {                  /* an arm on this case */
+        struct runner *runner; /* NULL: not begun, or over */
+        int fds[RECIPE_OUTPUTS_MAX];
+        size_t n_fds;
+        uint64_t memory_now; /* while it stands still */
+};
+
+struct running {
+        const struct trial_query *query;
+        struct job *job;
+        struct lane *lanes;
+        struct attempt *attempts;
+        struct trial *trial;
+        char case_path[PATH_SIZE], scratch[PATH_SIZE];
+        int case_fd;
+};
+
+static void lane_end(struct lane *l)
+{
+        l->runner = runner_close(l->runner);
+        for (size_t i = 0; i < l->n_fds; i++)
+                close(l->fds[i]);
+        l->n_fds = 0;
+        l->memory_now = 0;
+}
+
+static void running_done(struct running *r)
+{
+        for (size_t i = 0; r->lanes && i < r->query->portfolio->n_arms; i++)
+                lane_end(&r->lanes[i]);
+        free(r->lanes);
+        free(r->attempts);
+        trial_unref(r->trial);
+        if (r->case_fd >= 0)
+                close(r->case_fd);
+}
+
+/* A solver's programs, held while the lane lasts. -ENODATA: its commit cannot be built. */
+static int hold_programs(struct workspace *w, const struct arm *a, struct lane *l, struct run_program *programs,
+                         char (*paths)[PATH_SIZE], size_t *ret_n, struct build_record **ret_record)
+{
+        struct build_record *record = NULL;
+        int r = build_find(w, a->solver, a->commit, false, &record);
+
+        *ret_record = record;
+        if (r < 0)
+                return r;
+        if (!record->ok)
+                return -ENODATA;
+        for (size_t i = 0; i < record->n_outputs && i < RECIPE_OUTPUTS_MAX; i++) {
+                r = programs_get(workspace_programs(w), &record->outputs[i].id, &l->fds[i], paths[i]);
+                if (r < 0)
+                        return r;
+                l->n_fds++;
+                programs[i] = (struct run_program){.path = paths[i], .name = record->outputs[i].name};
+                *ret_n = i + 1;
+        }
+        return 0;
+}
+
+static int lane_begin(struct running *run, const struct arm *a, struct lane *l, uint64_t memory)
+{
+        struct workspace *w = run->query->workspace;
+        cleanup_free char(*paths)[PATH_SIZE] = calloc(RECIPE_OUTPUTS_MAX, sizeof(*paths));
+        cleanup(build_record_unrefp) struct build_record *record = NULL;
+        struct run_program programs[RECIPE_OUTPUTS_MAX] = {{.path = a->program, .name = "program"}};
+        struct recipe_limits limits = a->recipe->limits;
+        size_t n = 1;
+        int r = paths ? 0 : -ENOMEM;
+
+        if (r == 0 && a->solver)
+                r = hold_programs(w, a, l, programs, paths, &n, &record);
+        if (r < 0)
+                return r;
+        limits.wall_ns = limits.cpu_ns = run->query->portfolio->wall_ns;
+        limits.memory = memory;
+        r = runner_open(&(struct runner_options){.recipe = a->recipe,
+                                                 .programs = programs,
+                                                 .n_programs = n,
+                                                 .limits = limits,
+                                                 .has_seed = a->has_seed,
+                                                 .seed = a->seed,
+                                                 .scratch_parent = run->scratch,
+                                                 .sandbox = workspace_settings(w)->sandbox,
+                                                 .cpus = job_cpus(run->job),
+                                                 .slot = job_slot(run->job)},
+                        &l->runner);
+        return r < 0 ? r : runner_start(l->runner, &(struct run_input){.path = run->case_path});
+}
+
+/* What arms that stand still hold is taken off what is left for another one. */
+static uint64_t memory_left(const struct running *run)
+{
+        const struct portfolio *p = run->query->portfolio;
+        uint64_t held = 0;
+
+        for (size_t i = 0; i < p->n_arms; i++)
+                held += run->lanes[i].memory_now;
+        return held < p->memory ? p->memory - held : 0;
+}
+
+#define MEMORY_LEAST (UINT64_C(64) << 20)
+
+/* Ends the arm that holds most while it stands still, until another one has room. It has failed, for this case. */
+static void make_room(struct running *run)
+{
+        const struct portfolio *p = run->query->portfolio;
+
+        while (memory_left(run) < MIN(MEMORY_LEAST, p->memory)) {
+                size_t most = 0;
+
+                for (size_t i = 1; i < p->n_arms; i++)
+                        if (run->lanes[i].memory_now > run->lanes[most].memory_now)
+                                most = i;
+                if (run->lanes[most].memory_now == 0)
+                        return;
+                lane_end(&run->lanes[most]);
+                run->attempts[most].ending = ENDING_FAILED;
+                run->trial->runs[most].verdict = VERDICT_MEMOUT;
+        }
+}
+
+static void conclude(struct running *run, size_t arm, const struct run_result *result)
+{
+        struct attempt *a = &run->attempts[arm];
+
+        a->seconds = (double)result->run.wall_ns / NSEC_PER_SEC;
+        run->trial->runs[arm].verdict = result->verdict;
+        a->ending = is_answer(result->verdict)           ? ENDING_SOLVED
+                    : result->verdict == VERDICT_TIMEOUT ? ENDING_STOPPED
+                                                         : ENDING_FAILED;
+}
+
+/* An arm that cannot be run at all is one that gives up at once: it is learned to be avoided. */
+static int take_turn(struct running *run, const struct step *step)
+{
+        const struct trial_query *q = run->query;
+        const struct arm *arm = &q->portfolio->arms[step->arm];
+        struct lane *lane = &run->lanes[step->arm];
+        struct attempt *a = &run->attempts[step->arm];
+        struct run_result result = {0};
+        int r = -ENOENT;
+
+        if (arm->problem || arm->recipe->format != q->info->format) {
+                *a = (struct attempt){ENDING_FAILED, 0};
+                run->trial->runs[step->arm].verdict = arm->problem ? VERDICT_UNBUILDABLE : VERDICT_ERROR;
+                return 0;
+        }
+        if (!lane->runner) {
+                struct trial_run known = {0};
+
+                r = arm_known(q->workspace, q->portfolio, arm, q->info, step->until, &known);
+                if (r == 0) {
+                        *a = known.attempt;
+                        run->trial->runs[step->arm] = known;
+                        return 0;
+                }
+                make_room(run);
+                r = lane_begin(run, arm, lane, memory_left(run));
+                if (r == -ENODATA) {
+                        *a = (struct attempt){ENDING_FAILED, 0};
+                        run->trial->runs[step->arm].verdict = VERDICT_UNBUILDABLE;
+                        return 0;
+                }
+                if (r < 0)
+                        return r;
+        }
+        lane->memory_now = 0;
+        r = runner_step(lane->runner, (uint64_t)ceil((step->until - a->seconds) * NSEC_PER_SEC), job_cancel_fd(run->job),
+                        &result);
+        if (r < 0)
+                return r;
+        if (r == 1) {
+                conclude(run, step->arm, &result);
+                run_result_done(&result);
+                lane_end(lane);
+                return 0;
+        }
+        lane->memory_now = runner_progress(lane->runner).memory_now;
+        *a = (struct attempt){ENDING_STOPPED, fmax(step->until, (double)runner_progress(lane->runner).wall_ns / NSEC_PER_SEC)};
+        return 0;
+}
+
+static int note_turn(struct trial *t, const struct step *step)
+{
+        if (t->n_turns > 0 && t->turns[t->n_turns - 1].arm == step->arm) { /* it goes on */
+                t->turns[t->n_turns - 1].until = step->until;
+                return 0;
+        }
+        if (list_grow(t->turns, t->n_turns) < 0)
+                return -ENOMEM;
+        t->turns[t->n_turns++] = (struct turn){step->arm, step->until};
+        return 0;
+}
+
+/* -- what came of it -- */
+
+/* The answer against what the case says, and against what is known of the other arms. */
+static void find_alarm(struct running *run)
+{
+        const struct trial_query *q = run->query;
+        struct trial *t = run->trial;
+        const char *winner = q->portfolio->arms[t->winner].name;
+        int n = 0;
+
+        if (q->info->n_expected == 1 && is_answer(q->info->expected[0]) && q->info->expected[0] != t->verdict)
+                n = asprintf(&t->alarm, "%s says %s, the case's :status is %s", winner, verdict_name(t->verdict),
+                             verdict_name(q->info->expected[0]));
+        for (size_t i = 0; i < q->portfolio->n_arms && !t->alarm; i++) {
+                struct trial_run known = {0};
+
+                if (i != t->winner &&
+                    arm_known(q->workspace, q->portfolio, &q->portfolio->arms[i], q->info,
+                              (double)q->portfolio->wall_ns / NSEC_PER_SEC, &known) == 0 &&
+                    known.attempt.ending == ENDING_SOLVED && known.verdict != t->verdict)
+                        n = asprintf(&t->alarm, "%s says %s, %s says %s", winner, verdict_name(t->verdict),
+                                     q->portfolio->arms[i].name, verdict_name(known.verdict));
+        }
+        if (n < 0)
+                t->alarm = NULL;
+        if (t->alarm)
+                log_warning("portfolio %s, case %u: %s", q->portfolio->name, q->info->id, t->alarm);
+}
+
+static void sum_up(struct running *run)
+{
+        struct trial *t = run->trial;
+        bool stopped = false;
+
+        t->winner = (uint32_t)t->n_arms;
+        t->measured = now_seconds();
+        for (uint32_t i = 0; i < t->n_arms; i++) {
+                t->runs[i].attempt = run->attempts[i];
+                t->seconds += run->attempts[i].seconds;
+                stopped |= run->attempts[i].ending == ENDING_STOPPED;
+                if (run->attempts[i].ending == ENDING_SOLVED)
+                        t->winner = i;
+        }
+        t->verdict = t->winner < t->n_arms ? t->runs[t->winner].verdict : stopped ? VERDICT_TIMEOUT : VERDICT_UNKNOWN;
+        if (t->winner < t->n_arms)
+                find_alarm(run);
+}
+
+static int prepare(struct running *run)
+{
+        const struct trial_query *q = run->query;
+        size_t n = q->portfolio->n_arms;
+        int r;
+
+        run->lanes = calloc(n, sizeof(*run->lanes));
+        run->attempts = calloc(n, sizeof(*run->attempts));
+        run->trial = calloc(1, sizeof(*run->trial));
+        if (!run->lanes || !run->attempts || !run->trial)
+                return -ENOMEM;
+        run->trial->refs = 1;
+        run->trial->case_id = q->info->id;
+        run->trial->n_arms = n;
+        run->trial->runs = calloc(n, sizeof(*run->trial->runs));
+        if (!run->trial->runs)
+                return -ENOMEM;
+        r = cases_open_bytes(workspace_cases(q->workspace), q->info, &run->case_fd, run->case_path);
+        return r < 0 ? r : path_join(run->scratch, workspace_dir(q->workspace), "scratch");
+}
+
+static int run_portfolio(struct running *run)
+{
+        const struct trial_query *q = run->query;
+        cleanup_learner struct learner *l = NULL;
+        cleanup_trial_list struct trial_list trials = {0};
+        struct trial *t = run->trial;
+        struct step step;
+        int r = portfolio_features(q->workspace, q->info, &t->n_features, &t->features);
+
+        if (r == 0)
+                r = trials_read(q->workspace, q->portfolio, &trials);
+        if (r == 0)
+                r = portfolio_learner(q->portfolio, &trials, t->n_features, &l);
+        if (r == 0)
+                r = learner_begin(l, t->features);
+        while (r == 0 && learner_next(l, run->attempts, &step)) {
+                r = note_turn(t, &step);
+                if (r == 0)
+                        r = take_turn(run, &step);
+                if (r == 0 && run->attempts[step.arm].ending == ENDING_SOLVED)
+                        break;
+        }
+        if (r < 0)
+                return r;
+        sum_up(run);
+        return 0;
+}
+
+static int run_alone(struct running *run)
+{
+        const struct trial_query *q = run->query;
+        const struct portfolio *p = q->portfolio;
+        struct step step = {(uint32_t)q->alone, (double)p->wall_ns / NSEC_PER_SEC};
+        int r = take_turn(run, &step);
+
+        if (r < 0)
+                return r;
+        sum_up(run);
+        if (!p->arms[q->alone].solver && !p->arms[q->alone].problem && !run->trial->runs[q->alone].known)
+                r = arm_keep(q->workspace, p, &p->arms[q->alone], q->info, &run->trial->runs[q->alone]);
+        return r;
+}
+
+/* -- the query -- */
+
+static struct value *value_of(struct trial *t)
+{
+        struct trial_value *v = calloc(1, sizeof(*v));
+
+        if (!v)
+                return NULL;
+        v->value = (struct value){.type = &query_trial_type, .refs = 1};
+        v->trial = trial_ref(t);
+        return &v->value;
+}
+
+static void trial_value_free(struct value *v)
+{
+        trial_unref(((struct trial_value *)v)->trial);
+        free(v);
+}
+
+static int alone_find(const struct trial_query *q, struct trial **ret)
+{
+        const struct portfolio *p = q->portfolio;
+        cleanup_trial struct trial *t = calloc(1, sizeof(*t));
+        struct trial_run run = {0};
+        int r = arm_known(q->workspace, p, &p->arms[q->alone], q->info, (double)p->wall_ns / NSEC_PER_SEC, &run);
+
+        if (r < 0 || !t)
+                return r < 0 ? r : -ENOMEM;
+        t->refs = 1;
+        t->n_arms = p->n_arms;
+        t->runs = calloc(p->n_arms, sizeof(*t->runs));
+        if (!t->runs)
+                return -ENOMEM;
+        t->runs[q->alone] = run;
+        t->winner = (uint32_t)(run.attempt.ending == ENDING_SOLVED ? q->alone : p->n_arms);
+        t->verdict = run.verdict;
+        t->seconds = run.attempt.seconds;
+        *ret = steal_pointer(t);
+        return 0;
+}
+
+static int trial_query_find(struct query *query, struct value **ret)
+{
+        struct trial_query *q = (struct trial_query *)query;
+        cleanup_trial struct trial *t = NULL;
+        int r = is_alone(q) ? alone_find(q, &t) : trial_find(q->workspace, q->portfolio, q->info->id, &t);
+
+        if (r < 0)
+                return r;
+        *ret = value_of(t);
+        return *ret ? 0 : -ENOMEM;
+}
+
+/* Every solver that may come up is built first: a build within a case's limit would be the arm's time. */
+static int trial_query_need(struct query *query, struct query_list *ret)
+{
+        struct trial_query *q = (struct trial_query *)query;
+
+        for (size_t i = 0; i < q->portfolio->n_arms; i++) {
+                const struct arm *a = &q->portfolio->arms[i];
+                cleanup(query_unrefp) struct query *build = NULL;
+                cleanup(value_unrefp) struct value *v = NULL;
+                int r;
+
+                if (a->problem || !a->solver || (is_alone(q) && q->alone != i))
+                        continue;
+                r = query_build(q->workspace, a->solver, a->commit, &build);
+                if (r == 0)
+                        r = build->type->find(build, &v);
+                if (r == -ENOENT)
+                        r = query_list_add(ret, steal_pointer(build));
+                if (r < 0)
+                        return r;
+        }
+        return 0;
+}
+
+static int trial_query_compute(struct query *query, struct job *j, struct value **ret)
+{
+        struct trial_query *q = (struct trial_query *)query;
+        cleanup(running_done) struct running run = {.query = q, .job = j, .case_fd = -1};
+        cleanup_trial struct trial *kept = NULL;
+        int r = prepare(&run);
+
+        if (r == 0)
+                r = is_alone(q) ? run_alone(&run) : run_portfolio(&run);
+        if (r == 0 && !is_alone(q))
+                r = trial_put(q->workspace, q->portfolio, run.trial, &kept);
+        if (r < 0)
+                return r;
+        *ret = value_of(kept ? kept : run.trial);
+        return *ret ? 0 : -ENOMEM;
+}
+
+static void trial_query_describe(const struct query *query, struct buffer *ret)
+{
+        const struct trial_query *q = (const struct trial_query *)query;
+
+        buffer_addf(ret, "portfolio %s case %u", q->portfolio->name, q->info->id);
+        if (is_alone(q))
+                buffer_addf(ret, ", %s alone", q->portfolio->arms[q->alone].name);
+}
+
+static bool trial_query_estimate(const struct query *query, struct cost *ret)
+{
+        const struct trial_query *q = (const struct trial_query *)query;
+
+        *ret = (struct cost){.mean_ns = q->portfolio->wall_ns / 2, .most_ns = q->portfolio->wall_ns};
+        return true;
+}
+
+static void trial_query_free(struct query *query)
+{
+        struct trial_query *q = (struct trial_query *)query;
+
+        portfolio_unref(q->portfolio);
+        case_info_unref(q->info);
+        free(q);
+}
+
+const struct query_type query_trial_type = {
+        .name = "portfolio",
+        .resource = RESOURCE_CORE,
+        .find = trial_query_find,
+        .need = trial_query_need,
+        .compute = trial_query_compute,
+        .describe = trial_query_describe,
+        .estimate = trial_query_estimate,
+        .free_query = trial_query_free,
+        .free_value = trial_value_free,
+};
+
+int query_arm(struct workspace *w, struct portfolio *p, size_t arm, struct case_info *info, struct query **ret)
+{
+        struct trial_query *q = calloc(1, sizeof(*q));
+        struct hasher *h;
+
+        if (!q)
+                return -ENOMEM;
+        q->query = (struct query){.type = &query_trial_type, .refs = 1};
+        q->workspace = w;
+        q->portfolio = portfolio_ref(p);
+        q->info = case_info_ref(info);
+        q->alone = arm;
+        h = hasher_new();
+        hasher_string(h, "trial");
+        hasher_add(h, p->epoch.bytes, DIGEST_SIZE);
+        hasher_number(h, arm);
+        hasher_number(h, info->id);
+        hasher_finish(h, &q->query.key);
+        *ret = &q->query;
+        return 0;
+}
+
+int query_trial(struct workspace *w, struct portfolio *p, struct case_info *info, struct query **ret)
+{
+        return query_arm(w, p, p->n_arms, info, ret);
+}

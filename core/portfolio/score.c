@@ -1,0 +1,357 @@
+/* What a portfolio shows of itself: its arms, what a trial did, how it stands against each arm and the virtual best. */
+#include "core/portfolio/portfolio_internal.h"
+
+#include <math.h>
+
+#include "core/portfolio/replay.h"
+#include "core/report/plot.h"
+#include "core/smtlib/feature.h"
+
+int portfolio_print_arms(const struct portfolio *p, struct buffer *ret)
+{
+        buffer_adds(ret, "arm\tkind\twhat\tseed\tproblem\n");
+        for (size_t i = 0; i < p->n_arms; i++) {
+                const struct arm *a = &p->arms[i];
+                struct commit c;
+
+                buffer_add_printable(ret, a->name);
+                buffer_adds(ret, a->solver ? "\tsolver\t" : "\tcommand\t");
+                if (a->solver && !a->problem && history_commit(a->solver->history, a->commit, &c) == 0)
+                        buffer_addf(ret, "%s %s", a->solver->recipe->name, git_oid_tostr_s(&c.oid));
+                else
+                        buffer_add_printable(ret, a->text);
+                if (a->has_seed)
+                        buffer_addf(ret, "\t%llu\t", (unsigned long long)a->seed);
+                else
+                        buffer_adds(ret, "\t-\t");
+                buffer_add_printable(ret, a->problem ? a->problem : "-");
+                buffer_adds(ret, "\n");
+        }
+        return buffer_error(ret);
+}
+
+static const char *ending_name(const struct trial_run *run)
+{
+        switch (run->attempt.ending) {
+        case ENDING_NONE:
+                return "-";
+        case ENDING_STOPPED:
+                return "stopped";
+        case ENDING_SOLVED:
+        case ENDING_FAILED:
+                return verdict_name(run->verdict);
+        }
+        return "-";
+}
+
+static void print_order(const struct portfolio *p, const struct trial *t, struct buffer *ret)
+{
+        buffer_adds(ret, "turn\tarm\tuntil\tran\tresult\n");
+        for (size_t i = 0; i < t->n_turns; i++) {
+                const struct turn *turn = &t->turns[i];
+                const struct trial_run *run = &t->runs[turn->arm];
+                bool last = true;
+
+                for (size_t k = i + 1; k < t->n_turns; k++)
+                        last &= t->turns[k].arm != turn->arm;
+                buffer_addf(ret, "%zu\t", i + 1);
+                buffer_add_printable(ret, turn->arm < p->n_arms ? p->arms[turn->arm].name : "?");
+                buffer_addf(ret, "\t%.6f\t%.6f\t%s%s\n", turn->until, last ? run->attempt.seconds : turn->until,
+                            last ? ending_name(run) : "stopped", last && run->known ? " (known)" : "");
+        }
+}
+
+void trial_print(const struct portfolio *p, const struct trial *t, enum trial_file file, struct buffer *ret)
+{
+        switch (file) {
+        case TRIAL_RESULT:
+                buffer_addf(ret, "%s\n", verdict_name(t->verdict));
+                return;
+        case TRIAL_TIME:
+                buffer_addf(ret, "%.6f\n", t->seconds);
+                return;
+        case TRIAL_SOLVER:
+                buffer_add_printable(ret, t->winner < p->n_arms ? p->arms[t->winner].name : "none");
+                buffer_adds(ret, "\n");
+                return;
+        case TRIAL_ORDER:
+                print_order(p, t, ret);
+                return;
+        }
+}
+
+/* -- the score --------------------------------------------------------------------------------------------------- */
+
+struct standing { /* one line of score.tsv */
+        double par2;
+        size_t solved, cases;
+};
+
+struct scored { /* a case that the portfolio answered */
+        double portfolio, best;
+        double *arms;                    /* PAR-2 of each; NaN: not known */
+        bool first_was_best, comparable; /* every arm is known */
+};
+
+struct score {
+        struct trial_list trials;
+        struct scored *cases;
+        struct standing portfolio, *arms, *known_arms; /* each arm over all it is known on; over the comparable cases */
+        struct standing compared, virtual_best;        /* portfolio and virtual best over the comparable cases */
+        size_t first_best, alarms;
+};
+
+static void score_done(struct score *s)
+{
+        for (size_t i = 0; s->cases && i < s->trials.n; i++)
+                free(s->cases[i].arms);
+        free(s->cases);
+        free(s->arms);
+        free(s->known_arms);
+        trial_list_done(&s->trials);
+}
+
+static void stand(struct standing *s, double score, double limit)
+{
+        s->par2 += score;
+        s->solved += score < 2 * limit;
+        s->cases++;
+}
+
+/* What the arm would have done alone: a fact, or its own run in the trial when that came to its end. */
+static double alone(struct workspace *w, const struct portfolio *p, size_t arm, const struct trial *t,
+                    const struct case_info *info, double limit)
+{
+        struct trial_run run = {0};
+        const struct trial_run *own = &t->runs[arm];
+
+        if (p->arms[arm].problem || (info && p->arms[arm].recipe && p->arms[arm].recipe->format != info->format))
+                return 2 * limit;
+        if (info && arm_known(w, p, &p->arms[arm], info, limit, &run) == 0)
+                return par2(&run.attempt, limit);
+        if (own->attempt.ending == ENDING_SOLVED || own->attempt.ending == ENDING_FAILED ||
+            (own->attempt.ending == ENDING_STOPPED && own->attempt.seconds >= limit * (1 - 1e-9)))
+                return par2(&own->attempt, limit);
+        return NAN;
+}
+
+static int score_case(struct workspace *w, const struct portfolio *p, const struct trial *t, double limit, struct scored *c)
+{
+        cleanup(case_info_unrefp) struct case_info *info = NULL;
+        uint32_t first = t->n_turns > 0 ? t->turns[0].arm : 0;
+
+        c->arms = calloc(p->n_arms, sizeof(*c->arms));
+        if (!c->arms)
+                return -ENOMEM;
+        cases_get(workspace_cases(w), t->case_id, &info);
+        c->portfolio = t->winner < t->n_arms ? t->seconds : 2 * limit;
+        c->best = 2 * limit;
+        c->comparable = true;
+        for (size_t a = 0; a < p->n_arms; a++) {
+                c->arms[a] = alone(w, p, a, t, info, limit);
+                c->comparable &= !isnan(c->arms[a]);
+                if (c->arms[a] < c->best)
+                        c->best = c->arms[a];
+        }
+        c->first_was_best = first < p->n_arms && c->arms[first] <= c->best && c->best < 2 * limit;
+        return 0;
+}
+
+static int score_all(struct workspace *w, const struct portfolio *p, struct score *s)
+{
+        const double limit = (double)p->wall_ns / NSEC_PER_SEC;
+        size_t n = 0;
+        int r = trials_read(w, p, &s->trials);
+
+        if (r < 0)
+                return r;
+        for (size_t i = 0; i < s->trials.n; i++) /* none of another number of arms: the epoch would be another */
+                if (s->trials.list[i]->n_arms == p->n_arms)
+                        s->trials.list[n++] = s->trials.list[i];
+                else
+                        trial_unref(s->trials.list[i]);
+        s->trials.n = n;
+        s->cases = calloc(n + 1, sizeof(*s->cases));
+        s->arms = calloc(p->n_arms, sizeof(*s->arms));
+        s->known_arms = calloc(p->n_arms, sizeof(*s->known_arms));
+        if (!s->cases || !s->arms || !s->known_arms)
+                return -ENOMEM;
+        for (size_t i = 0; i < n; i++) {
+                struct scored *c = &s->cases[i];
+
+                r = score_case(w, p, s->trials.list[i], limit, c);
+                if (r < 0)
+                        return r;
+                s->alarms += *s->trials.list[i]->alarm != '\0';
+                stand(&s->portfolio, c->portfolio, limit);
+                for (size_t a = 0; a < p->n_arms; a++) {
+                        if (!isnan(c->arms[a]))
+                                stand(&s->arms[a], c->arms[a], limit);
+                        if (c->comparable)
+                                stand(&s->known_arms[a], c->arms[a], limit);
+                }
+                if (!c->comparable)
+                        continue;
+                stand(&s->compared, c->portfolio, limit);
+                stand(&s->virtual_best, c->best, limit);
+                s->first_best += c->first_was_best;
+        }
+        return 0;
+}
+
+static void print_standing(const char *what, const struct standing *s, double best, struct buffer *ret)
+{
+        buffer_add_printable(ret, what);
+        buffer_addf(ret, "\t%zu\t%.3f\t%zu\t", s->cases, s->par2, s->solved);
+        if (s->cases > 0 && s->par2 > 0)
+                buffer_addf(ret, "%.4f\n", best / s->par2);
+        else
+                buffer_adds(ret, "-\n");
+}
+
+/* Over the cases where every arm is known, so that all lines are about the same; those the portfolio answered besides are counted apart. The
+ * parallel portfolio of section 6.2: all arms at once on a core each, so that it costs the virtual best's time for each arm. */
+int portfolio_print_score(struct workspace *w, const struct portfolio *p, struct buffer *ret)
+{
+        cleanup(score_done) struct score s = {0};
+        const double limit = (double)p->wall_ns / NSEC_PER_SEC;
+        double parallel = 0;
+        int r = score_all(w, p, &s);
+
+        if (r < 0)
+                return r;
+        for (size_t i = 0; i < s.trials.n; i++)
+                if (s.cases[i].comparable)
+                        parallel +=
+                                s.cases[i].best < 2 * limit ? s.cases[i].best * (double)p->n_arms : 2 * limit * (double)p->n_arms;
+        buffer_adds(ret, "what\tcases\tpar2\tsolved\tshare-of-virtual-best\n");
+        print_standing("portfolio", &s.compared, s.virtual_best.par2, ret);
+        print_standing("virtual best", &s.virtual_best, s.virtual_best.par2, ret);
+        for (size_t a = 0; a < p->n_arms; a++) {
+                cleanup_buffer struct buffer name = {0};
+
+                buffer_addf(&name, "only %s", p->arms[a].name);
+                if (buffer_error(&name) < 0)
+                        return -ENOMEM;
+                print_standing(name.data, &s.known_arms[a], s.virtual_best.par2, ret);
+        }
+        buffer_addf(ret, "parallel portfolio\t%zu\t%.3f\t%zu\t-\n", s.compared.cases, parallel, s.virtual_best.solved);
+        buffer_addf(ret, "# first arm was the best one on %zu of %zu\n", s.first_best, s.virtual_best.solved);
+        buffer_addf(ret, "# answered in all: %zu cases, par2 %.3f, solved %zu; alone, arms are known on:", s.portfolio.cases,
+                    s.portfolio.par2, s.portfolio.solved);
+        for (size_t a = 0; a < p->n_arms; a++)
+                buffer_addf(ret, " %zu", s.arms[a].cases);
+        buffer_addf(ret, "\n# limit %g s; soundness alarms: %zu\n", limit, s.alarms);
+        for (size_t i = 0; i < s.trials.n; i++)
+                if (*s.trials.list[i]->alarm)
+                        buffer_addf(ret, "# alarm: case %u: %s\n", s.trials.list[i]->case_id, s.trials.list[i]->alarm);
+        return buffer_error(ret);
+}
+
+/* Figure 5 of the paper: PAR-2 summed up over the queries as they came. */
+int portfolio_plot_score(struct workspace *w, const struct portfolio *p, struct buffer *ret)
+{
+        cleanup(score_done) struct score s = {0};
+        cleanup_plot struct plot *plot = NULL;
+        struct plot_series **series;
+        double sum = 0, best = 0, *sums;
+        size_t n = 0;
+        int r = score_all(w, p, &s);
+
+        if (r < 0)
+                return r;
+        series = calloc(p->n_arms + 2, sizeof(struct plot_series *));
+        sums = calloc(p->n_arms, sizeof(*sums));
+        plot = plot_new(p->name, 0, 0);
+        plot_axis_x(plot, "cases seen", PLOT_LINEAR);
+        plot_axis_y(plot, "PAR-2 so far [s]", PLOT_LINEAR);
+        for (size_t a = 0; series && a < p->n_arms; a++)
+                series[a] = plot_series(plot, PLOT_LINE, p->arms[a].name);
+        if (!series || !sums) {
+                free(series);
+                free(sums);
+                return -ENOMEM;
+        }
+        series[p->n_arms] = plot_series(plot, PLOT_LINE, "virtual best");
+        series[p->n_arms + 1] = plot_series(plot, PLOT_LINE, "portfolio");
+        for (size_t i = 0; i < s.trials.n; i++) {
+                const struct scored *c = &s.cases[i];
+
+                if (!c->comparable)
+                        continue;
+                n++;
+                for (size_t a = 0; a < p->n_arms; a++)
+                        plot_point(series[a], (double)n, sums[a] += c->arms[a], NULL);
+                plot_point(series[p->n_arms], (double)n, best += c->best, NULL);
+                plot_point(series[p->n_arms + 1], (double)n, sum += c->portfolio, NULL);
+        }
+        free(series);
+        free(sums);
+        if (n < s.trials.n)
+                plot_note(plot, "cases on which an arm is not known alone are left out");
+        return plot_write(plot, ret);
+}
+
+/* -- facts as a table -------------------------------------------------------------------------------------------- */
+
+static int table_row(struct workspace *w, const struct portfolio *p, struct case_info *info, struct buffer *b)
+{
+        const double limit = (double)p->wall_ns / NSEC_PER_SEC;
+        cleanup_buffer struct buffer runs = {0};
+        cleanup_free double *features = NULL;
+        size_t n;
+        int r;
+
+        for (size_t a = 0; a < p->n_arms; a++) {
+                struct trial_run run = {0};
+
+                r = arm_known(w, p, &p->arms[a], info, limit, &run);
+                if (r < 0)
+                        return r;
+                buffer_addf(&runs, "\t%s\t%.6f", run.attempt.ending == ENDING_STOPPED ? "timeout" : verdict_name(run.verdict),
+                            run.attempt.seconds);
+        }
+        r = portfolio_features(w, info, &n, &features);
+        if (r < 0)
+                return r;
+        buffer_addf(b, "%u", info->id);
+        for (size_t i = 0; i < n; i++)
+                buffer_addf(b, "\t%.17g", features[i]);
+        buffer_add(b, runs.data ? runs.data : "", runs.size);
+        buffer_adds(b, "\n");
+        return buffer_error(&runs);
+}
+
+int portfolio_table(struct workspace *w, const struct portfolio *p, struct case_info *const *cases, size_t n,
+                    struct run_table **ret, size_t *ret_left_out)
+{
+        cleanup_buffer struct buffer b = {0};
+        size_t smt, cnf;
+        const struct feature *names[] = {smt_features(&smt), cnf_features(&cnf)};
+
+        *ret_left_out = 0;
+        buffer_adds(&b, "query");
+        for (size_t i = 0; i < smt; i++)
+                buffer_addf(&b, "\t%s", names[0][i].name);
+        for (size_t i = 0; i < cnf; i++)
+                buffer_addf(&b, "\tcnf:%s", names[1][i].name);
+        for (size_t a = 0; a < p->n_arms; a++)
+                buffer_addf(&b, "\t%s_result\t%s_seconds", p->arms[a].name, p->arms[a].name);
+        buffer_adds(&b, "\n");
+        for (size_t i = 0; i < n; i++) {
+                int r = table_row(w, p, cases[i], &b);
+
+                if (r == -ENOENT)
+                        ++*ret_left_out;
+                else if (r < 0)
+                        return r;
+        }
+        if (buffer_error(&b) < 0)
+                return -ENOMEM;
+        if (*ret_left_out == n)
+                return errorf(
+                        -ENOENT,
+                        "no case has a run of every arm of '%s' under its limit; see 'solverfs portfolio run %s CASE... --alone'",
+                        p->name, p->name);
+        return run_table_parse(p->name, SLICE(b.data, b.size), ret);
+}

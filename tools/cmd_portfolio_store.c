@@ -1,0 +1,339 @@
+/* solverfs portfolio: add, list, show, run, reset, remove: portfolios of a store. */
+#include "ask.h"
+#include "core/portfolio/portfolio.h"
+#include "core/run/cell_file.h"
+#include "words.h"
+
+struct options {
+        const char *timeout, *memory, *selector, *allocation, *reward, *seed;
+        bool json, alone;
+        char **words;
+        size_t n;
+        size_t least; /* words */
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+        struct options *o = state->input;
+
+        switch (key) {
+        case 't':
+                o->timeout = arg;
+                return 0;
+        case 'm':
+                o->memory = arg;
+                return 0;
+        case 's':
+                o->selector = arg;
+                return 0;
+        case 'a':
+                o->allocation = arg;
+                return 0;
+        case 'r':
+                o->reward = arg;
+                return 0;
+        case 'S':
+                o->seed = arg;
+                return 0;
+        case 'j':
+                o->json = true;
+                return 0;
+        case 'A':
+                o->alone = true;
+                return 0;
+        case ARGP_KEY_ARGS:
+                o->words = state->argv + state->next;
+                o->n = (size_t)(state->argc - state->next);
+                return 0;
+        case ARGP_KEY_END:
+                if (o->n < o->least)
+                        argp_error(state, o->least == 1 ? "no portfolio given" : "too few arguments");
+                return 0;
+        default:
+                return ARGP_ERR_UNKNOWN;
+        }
+}
+
+static int status_of_definition(int r)
+{
+        return r == -EINVAL || r == -EEXIST ? fail_as(STATUS_USAGE, r) : fail(r);
+}
+
+/* -- add, remove, reset ------------------------------------------------------------------------------------------ */
+
+int cmd_portfolio_add(int argc, char **argv)
+{
+        static const struct argp_option options[] = {
+                {"timeout", 't', "T", 0, "Time for all arms of a case together; 20s unless told", 0},
+                {"memory", 'm', "SIZE", 0, "Memory for all arms of a case together; 4g unless told", 0},
+                {"selector", 's', "NAME", 0, "See 'solverfs portfolio replay --help'", 0},
+                {"allocation", 'a', "NAME", 0, "See there", 0},
+                {"reward", 'r', "binary|exponential", 0, "1 for a solved case, or (1 - t/T)^4", 0},
+                {"seed", 'S', "N", 0, "Of the learner; 1 unless told", 0},
+                {0}};
+        static const char doc[] =
+                "Define a portfolio: arms, of which an online learner chooses for each case which one runs, and for how long.\v"
+                "An ARM is a solver or variant of the store, perhaps at a revision and with a seed: z3, z3@z3-4.8.9, 'cvc5@HEAD "
+                "seed=3'; or a "
+                "name and a command: 'cvc5: /usr/bin/cvc5 --strings-exp {case}'. It is written into the store's config as "
+                "[portfolio \"NAME\"].\n\n"
+                "Example: solverfs portfolio add p z3@z3-4.8.9 z3@HEAD 'cvc5: cvc5 {case}' --timeout 10s";
+        cleanup_workspace struct workspace *w = NULL;
+        struct options o = {.least = 2};
+        const char *settings[13];
+        size_t n = 0;
+        int r;
+
+        command_parse(&(struct argp){options, parse, "NAME ARM...", doc}, argc, argv, &o);
+        r = command_open(0, &w);
+        if (r != STATUS_OK)
+                return r;
+        const char *const given[][2] = {{"timeout", o.timeout},       {"memory", o.memory}, {"selector", o.selector},
+                                        {"allocation", o.allocation}, {"reward", o.reward}, {"seed", o.seed}};
+        for (size_t i = 0; i < ARRAY_SIZE(given); i++)
+                if (given[i][1]) {
+                        settings[n++] = given[i][0];
+                        settings[n++] = given[i][1];
+                }
+        settings[n] = NULL;
+        r = portfolio_add(w, o.words[0], o.words + 1, settings);
+        if (r < 0)
+                return status_of_definition(r);
+        cleanup_portfolio struct portfolio *p = NULL;
+        if (portfolio_open(w, o.words[0], &p) == 0)
+                for (size_t i = 0; i < p->n_arms; i++)
+                        if (p->arms[i].problem)
+                                complain("%s", p->arms[i].problem);
+        return STATUS_OK;
+}
+
+static int each_name(int argc, char **argv, const char *doc, int (*change)(struct workspace *w, const char *name))
+{
+        cleanup_workspace struct workspace *w = NULL;
+        struct options o = {.least = 1};
+        int r, status = STATUS_OK;
+
+        command_parse(&(struct argp){NULL, parse, "NAME...", doc}, argc, argv, &o);
+        r = command_open(0, &w);
+        if (r != STATUS_OK)
+                return r;
+        for (size_t i = 0; i < o.n; i++) {
+                r = change(w, o.words[i]);
+                if (r < 0)
+                        status = MAX(status, status_of_definition(r));
+        }
+        return status;
+}
+
+int cmd_portfolio_reset(int argc, char **argv)
+{
+        return each_name(argc, argv,
+                         "Forget what portfolios have learned, and their answers: the next case is the first again. What their "
+                         "arms did alone is kept.",
+                         portfolio_reset);
+}
+
+int cmd_portfolio_remove(int argc, char **argv)
+{
+        return each_name(argc, argv,
+                         "Take portfolios out of the config. One that is added again as it was has learned what it had.",
+                         portfolio_remove);
+}
+
+/* -- list, show -------------------------------------------------------------------------------------------------- */
+
+static const struct column list_columns[] = {
+        {"PORTFOLIO", 20, false}, {"ARMS", 5, true}, {"TIMEOUT", 8, true}, {"LEARNED", 8, true}};
+
+static int list_one(struct workspace *w, const char *name, bool json)
+{
+        cleanup_portfolio struct portfolio *p = NULL;
+        cleanup_trial_list struct trial_list trials = {0};
+        char arms[24], learned[24], timeout[32];
+        int r = portfolio_open(w, name, &p);
+
+        if (r == 0)
+                r = trials_read(w, p, &trials);
+        if (r < 0)
+                return r;
+        snprintf(arms, sizeof(arms), "%zu", p->n_arms);
+        snprintf(learned, sizeof(learned), "%zu", trials.n);
+        format_duration(p->wall_ns, timeout);
+        if (json)
+                output_json(json_pack("{s:s, s:I, s:s, s:I}", "portfolio", name, "arms", (json_int_t)p->n_arms, "timeout",
+                                      timeout, "learned", (json_int_t)trials.n));
+        else
+                output_row(list_columns, ARRAY_SIZE(list_columns), (const char *[]){name, arms, timeout, learned});
+        return 0;
+}
+
+int cmd_portfolio_list(int argc, char **argv)
+{
+        static const struct argp_option options[] = {{"json", 'j', NULL, 0, "Print a JSON object for each, a line each", 0}, {0}};
+        cleanup_workspace struct workspace *w = NULL;
+        struct options o = {0};
+        char **names = NULL;
+        size_t n = 0;
+        int r, status = STATUS_OK;
+
+        command_parse(&(struct argp){options, parse, "", "List the portfolios: name, arms, time limit, cases learned from."},
+                      argc, argv, &o);
+        r = command_open(STORE_READ_ONLY, &w);
+        if (r != STATUS_OK)
+                return r;
+        r = portfolio_names(w, &names, &n);
+        if (r < 0)
+                return status_of_definition(r);
+        for (size_t i = 0; i < n; i++) {
+                r = list_one(w, names[i], o.json);
+                if (r < 0)
+                        status = status_of_definition(r);
+        }
+        strings_free(names);
+        return status;
+}
+
+int cmd_portfolio_show(int argc, char **argv)
+{
+        cleanup_workspace struct workspace *w = NULL;
+        cleanup_portfolio struct portfolio *p = NULL;
+        cleanup_buffer struct buffer b = {0};
+        struct options o = {.least = 1};
+        int r;
+
+        command_parse(&(struct argp){NULL, parse, "NAME",
+                                     "Show a portfolio: its arms, and how it stands against each of them and the virtual best "
+                                     "(arms.tsv and score.tsv of the mount)."},
+                      argc, argv, &o);
+        r = command_open(STORE_READ_ONLY, &w);
+        if (r != STATUS_OK)
+                return r;
+        r = portfolio_open(w, o.words[0], &p);
+        if (r == 0)
+                r = portfolio_print_arms(p, &b);
+        buffer_adds(&b, "\n");
+        if (r == 0)
+                r = portfolio_print_score(w, p, &b);
+        if (r < 0)
+                return status_of_definition(r);
+        output_write(&b);
+        return STATUS_OK;
+}
+
+/* -- run --------------------------------------------------------------------------------------------------------- */
+
+struct asking {
+        struct workspace *workspace;
+        struct portfolio *portfolio;
+        struct case_selection cases;
+        bool json, alone;
+        int status;
+};
+
+static const struct column run_columns[] = {
+        {"CASE", 6, true}, {"RESULT", 8, false}, {"TIME", 12, true}, {"SOLVER", 20, false}, {"NAME", 0, false}};
+
+static int make(void *user, size_t i, struct query **ret)
+{
+        struct asking *a = user;
+
+        if (a->alone) /* arm by arm on each case, so that noise of the machine meets them alike */
+                return query_arm(a->workspace, a->portfolio, i % a->portfolio->n_arms, a->cases.list[i / a->portfolio->n_arms],
+                                 ret);
+        return query_trial(a->workspace, a->portfolio, a->cases.list[i], ret);
+}
+
+static void answered(void *user, size_t i, int r, struct value *v, const char *reason, struct buffer *to)
+{
+        struct asking *a = user;
+        const struct portfolio *p = a->portfolio;
+        const struct case_info *info = a->cases.list[a->alone ? i / p->n_arms : i];
+        cleanup_free char *name = printable(info->name);
+        const struct trial *t;
+        const char *solver;
+        char id[16], seconds[32];
+
+        if (r < 0) {
+                complain("portfolio %s on case %u: %s", p->name, info->id, reason);
+                a->status = MAX(a->status, STATUS_SYSTEM);
+                return;
+        }
+        t = ((const struct trial_value *)v)->trial;
+        solver = a->alone ? p->arms[i % p->n_arms].name : t->winner < p->n_arms ? p->arms[t->winner].name : "-";
+        snprintf(id, sizeof(id), "%u", info->id);
+        snprintf(seconds, sizeof(seconds), "%.6f", t->seconds);
+        if (a->json)
+                json_row(to, json_pack("{s:s, s:i, s:s, s:s, s:f, s:s, s:s}", "portfolio", p->name, "case", (int)info->id, "name",
+                                       name, "result", verdict_name(t->verdict), "time", t->seconds, "solver", solver, "alarm",
+                                       t->alarm ? t->alarm : ""));
+        else
+                table_row(to, run_columns, ARRAY_SIZE(run_columns),
+                          (const char *[]){id, verdict_name(t->verdict), seconds, solver, name});
+        if (t->alarm && *t->alarm) {
+                alarm_line("SOUNDNESS: case %u (%s): %s", info->id, name, t->alarm);
+                a->status = MAX(a->status, STATUS_FAILED);
+        }
+}
+
+static int run_all(struct asking *a, int signals)
+{
+        cleanup_engine struct engine *e = NULL;
+        cleanup_buffer struct buffer heading = {0};
+        int r = command_engine(a->workspace, &e);
+
+        if (r != STATUS_OK)
+                return r;
+        if (!a->json)
+                table_heading(&heading, run_columns, ARRAY_SIZE(run_columns));
+        output_write(&heading);
+        r = command_ask(&(struct command_asking){.engine = e,
+                                                 .n = a->cases.n * (a->alone ? a->portfolio->n_arms : 1),
+                                                 .title = "portfolio",
+                                                 .signals = signals,
+                                                 .make = make,
+                                                 .answered = answered,
+                                                 .user = a});
+        return r < 0 ? fail(r) : a->status;
+}
+
+int cmd_portfolio_run(int argc, char **argv)
+{
+        static const struct argp_option options[] = {
+                {"alone", 'A', NULL, 0, "Run each arm alone on each case instead, for comparison; nothing is learned from that",
+                 0},
+                {"json", 'j', NULL, 0, "Print a JSON object for each, a line each", 0},
+                {0}};
+        static const char doc[] =
+                "Let a portfolio answer cases, unless it has already. Prints for each: case, result, seconds of all arms "
+                "together, "
+                "the arm that answered, name.\v"
+                "CASE is as for 'solverfs run'. What is known of an arm's run is taken as it is and not run again. Two arms that "
+                "contradict each other, or an arm and the case's own :status, are reported on standard error, and the exit "
+                "status is 1.\n\n"
+                "Example: solverfs portfolio run p QF_S/";
+        cleanup_workspace struct workspace *w = NULL;
+        cleanup_portfolio struct portfolio *p = NULL;
+        struct options o = {.least = 2};
+        struct asking a = {0};
+        int signals, r;
+
+        command_parse(&(struct argp){options, parse, "NAME CASE...", doc}, argc, argv, &o);
+        signals = command_signals();
+        if (signals < 0)
+                return fail(signals);
+        r = command_open(0, &w);
+        if (r != STATUS_OK) {
+                close(signals);
+                return r;
+        }
+        r = portfolio_open(w, o.words[0], &p);
+        r = r < 0 ? status_of_definition(r) : STATUS_OK;
+        a = (struct asking){.workspace = w, .portfolio = p, .json = o.json, .alone = o.alone};
+        if (r == STATUS_OK)
+                r = command_cases(w, o.words + 1, o.n - 1, &a.cases);
+        if (r == STATUS_OK)
+                r = run_all(&a, signals);
+        case_selection_done(&a.cases);
+        close(signals);
+        return r;
+}
