@@ -173,7 +173,7 @@ static int add_arm(struct workspace *w, const char *label, unsigned line, const 
         *a = (struct arm){.text = strdup(text)};
         if (!a->text)
                 return -ENOMEM;
-        command = command_of(text);
+        command = command_of(a->text);
         r = command ? open_command(label, line, a, command) : open_solver(w, label, line, a);
         for (size_t i = 0; r == 0 && i + 1 < p->n_arms; i++)
                 if (strcmp(p->arms[i].name, a->name) == 0)
