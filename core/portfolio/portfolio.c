@@ -8,6 +8,7 @@
 #include "core/git/gitconfig.h"
 #include "core/portfolio/portfolio_internal.h"
 #include "core/query/config_text.h"
+#include "core/recipe/recipe_keys.h"
 
 /* -- arms -- */
 
@@ -69,14 +70,33 @@ static int identify_command(struct arm *a)
         return 0;
 }
 
-static int command_recipe(const char *label, const char *name, const char *arguments, struct recipe **ret)
+/* A word as recipe_split() reads it back. */
+static void quote_word(struct buffer *b, const char *word)
+{
+        buffer_adds(b, " '");
+        for (; *word; word++)
+                if (*word == '\'')
+                        buffer_adds(b, "'\\''");
+                else
+                        buffer_add(b, word, 1);
+        buffer_adds(b, "'");
+}
+
+static int command_recipe(const char *label, const char *name, char *const *arguments, struct recipe **ret)
 {
         cleanup_buffer struct buffer text = {0}, run = {0};
         struct recipe **list = NULL;
+        bool sees_case = false;
         size_t n = 0;
         int r;
 
-        buffer_addf(&run, "{bin}%s%s", arguments, strstr(arguments, "{case}") ? "" : " {case}");
+        buffer_adds(&run, "{bin}");
+        for (; *arguments; arguments++) {
+                quote_word(&run, *arguments);
+                sees_case |= strstr(*arguments, "{case}") != NULL;
+        }
+        if (!sees_case)
+                buffer_adds(&run, " {case}");
         if (buffer_error(&run) < 0)
                 return -ENOMEM;
         buffer_adds(&text, "[solver]\n\tbuild = true\n\toutput = program\n\tsamples = 1\n\trun = ");
@@ -93,21 +113,27 @@ static int command_recipe(const char *label, const char *name, const char *argum
 
 static int open_command(const char *label, unsigned line, struct arm *a, const char *command)
 {
-        cleanup_free char *word = strndup(command, strcspn(command, " "));
-        int r;
+        char **words = NULL;
+        int r = recipe_split(command, &words);
 
         a->name = strndup(a->text, (size_t)(command - 2 - a->text));
-        if (!word || !a->name)
-                return -ENOMEM;
-        if (!*word)
-                return errorf(-EINVAL, "%s:%u: the arm '%s' has no command", label, line, a->name);
-        r = command_recipe(label, a->name, command + strlen(word), &a->recipe);
-        if (r < 0)
-                return r;
-        r = find_program(word, a->program);
-        if (r < 0)
-                return set_problem(a, word, strerror(-r));
-        return identify_command(a);
+        if (r == 0 && !a->name)
+                r = -ENOMEM;
+        if (r == -EINVAL) {
+                cleanup_free char *why = strdup(error_message(r));
+
+                return errorf(r, "%s:%u: the arm '%s': %s", label, line, a->text, why ? why : "wrong");
+        }
+        if (r == 0 && !words[0])
+                r = errorf(-EINVAL, "%s:%u: the arm '%s' has no command", label, line, a->name);
+        if (r == 0)
+                r = command_recipe(label, a->name, words + 1, &a->recipe);
+        if (r == 0 && (r = find_program(words[0], a->program)) < 0)
+                r = set_problem(a, words[0], strerror(-r));
+        else if (r == 0)
+                r = identify_command(a);
+        strings_free(words);
+        return r;
 }
 
 static int open_solver(struct workspace *w, const char *label, unsigned line, struct arm *a)
@@ -529,6 +555,7 @@ static int cut_out(const char *path, const struct gitconfig *g, struct slice tex
                 found = true;
                 buffer_add(ret, (const char *)text.data + at, s->begin - at);
                 at = s->end;
+                at += at < text.size && ((const char *)text.data)[at] == '\n';
         }
         buffer_add(ret, (const char *)text.data + at, text.size - at);
         return found ? 0 : errorf(-ENOENT, "no portfolio '%s'; see 'solverfs portfolio list'", (const char *)user);

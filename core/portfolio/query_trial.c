@@ -352,6 +352,18 @@ static int prepare(struct running *run)
         return r < 0 ? r : path_join(run->scratch, workspace_dir(q->workspace), "scratch");
 }
 
+/* Seconds; less is not worth stopping for. */
+#define TURN_LEAST .02
+
+static double time_left(const struct running *run)
+{
+        double left = (double)run->query->portfolio->wall_ns / NSEC_PER_SEC;
+
+        for (size_t i = 0; i < run->query->portfolio->n_arms; i++)
+                left -= run->attempts[i].seconds;
+        return fmax(0, left);
+}
+
 static int run_portfolio(struct running *run)
 {
         const struct trial_query *q = run->query;
@@ -368,6 +380,8 @@ static int run_portfolio(struct running *run)
         if (r == 0)
                 r = learner_begin(l, t->features);
         while (r == 0 && learner_next(l, run->attempts, &step)) {
+                step.until = fmin(fmax(step.until, run->attempts[step.arm].seconds + TURN_LEAST),
+                                  run->attempts[step.arm].seconds + time_left(run));
                 r = note_turn(t, &step);
                 if (r == 0)
                         r = take_turn(run, &step);

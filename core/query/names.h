@@ -13,6 +13,7 @@ enum name_space {
         NAMES_SETTING,  /* a setting that something was measured under, written as a view of commits/ */
         NAMES_SET,      /* of cases */
         NAMES_CAMPAIGN, /* "<solver number>/<name>" */
+        NAMES_PORTFOLIO,
 };
 
 /* -ENOENT from names_number() when it was never given; names_intern() gives it (a write transaction). */

@@ -36,7 +36,7 @@ enum {
 };
 
 extern const struct subtree root_subtree, cases_subtree, sets_subtree, solver_subtree, commit_subtree, history_subtree,
-        findings_subtree, live_subtree;
+        findings_subtree, live_subtree, portfolios_subtree;
 
 /* -- what several subtrees share --------------------------------------------------------------------------------- */
 

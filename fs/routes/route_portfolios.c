@@ -1,0 +1,240 @@
+/* portfolios/: a choice among solvers that learns. A portfolio's inode has the number of its name in `item`; a case in it, and its files, have that in
+ * `commit` and the case in `item`. */
+#include "fs/routes/routes.h"
+
+#include <inttypes.h>
+
+#include "core/portfolio/portfolio.h"
+
+enum {
+        KIND_PORTFOLIOS = 176,
+        KIND_PORTFOLIO,
+        KIND_PORTFOLIO_ARMS,
+        KIND_PORTFOLIO_SCORE,
+        KIND_PORTFOLIO_PLOT,
+        KIND_PORTFOLIO_CASES,
+        KIND_PORTFOLIO_CASE,
+        KIND_PORTFOLIO_CASE_NAME,
+        KIND_TRIAL_RESULT,
+        KIND_TRIAL_TIME,
+        KIND_TRIAL_SOLVER,
+        KIND_TRIAL_ORDER,
+};
+
+static int portfolio_number(struct tree *t, const char *name, uint32_t *ret)
+{
+        int r = tree_number(t, NAMES_PORTFOLIO, name, ret);
+
+        if (r == 0 && *ret > INODE_ITEM_MAX)
+                r = errorf(-EOVERFLOW, "the store has had more portfolios than it can number (%u)", INODE_ITEM_MAX);
+        return r;
+}
+
+static int portfolio_get(struct tree *t, uint32_t number, struct portfolio **ret)
+{
+        cleanup_free char *name = NULL;
+        int r = tree_name(t, NAMES_PORTFOLIO, number, &name);
+
+        if (r == 0)
+                r = portfolio_open(tree_workspace(t), name, ret);
+        return r == -EINVAL ? errorf(-EIO, "%s", error_message(r)) : r;
+}
+
+/* -- portfolios/<name> -- */
+
+static bool is_portfolio(struct tree *t, const char *name)
+{
+        char **names = NULL;
+        size_t n = 0;
+        bool found = false;
+
+        if (portfolio_names(tree_workspace(t), &names, &n) < 0)
+                return false;
+        for (size_t i = 0; i < n; i++)
+                found |= strcmp(names[i], name) == 0;
+        strings_free(names);
+        return found;
+}
+
+static MATCH(portfolio_match)
+{
+        (void)dir;
+        return is_portfolio(t, name) ? portfolio_number(t, name, &ret->inode.item) : -ENOENT;
+}
+
+static LIST(portfolio_entries)
+{
+        struct inode inode = dir->inode;
+        char **names = NULL;
+        size_t n = 0;
+        int r = portfolio_names(tree_workspace(t), &names, &n);
+
+        inode.kind = row->kind;
+        if (r == 0 && from == 0)
+                r = tree_number_all(t, NAMES_PORTFOLIO, names, n);
+        for (size_t i = from; r == 0 && i < n; i++) {
+                r = portfolio_number(t, names[i], &inode.item);
+                if (r == 0)
+                        r = tree_emit(row, names[i], inode, i, fn, user);
+        }
+        strings_free(names);
+        return r;
+}
+
+static CONTENT(arms_text)
+{
+        cleanup_portfolio struct portfolio *p = NULL;
+        int r = portfolio_get(t, n->inode.item, &p);
+
+        return r < 0 ? r : portfolio_print_arms(p, ret);
+}
+
+static CONTENT(score_text)
+{
+        cleanup_portfolio struct portfolio *p = NULL;
+        int r = portfolio_get(t, n->inode.item, &p);
+
+        return r < 0 ? r : portfolio_print_score(tree_workspace(t), p, ret);
+}
+
+static CONTENT(score_picture)
+{
+        cleanup_portfolio struct portfolio *p = NULL;
+        int r = portfolio_get(t, n->inode.item, &p);
+
+        return r < 0 ? r : portfolio_plot_score(tree_workspace(t), p, ret);
+}
+
+/* -- portfolios/<name>/cases/<case> -- */
+
+static int shown_ids(struct tree *t, const struct node *dir, uint32_t **ret, size_t *ret_n)
+{
+        (void)dir;
+        return cases_list(workspace_cases(tree_workspace(t)), ret, ret_n);
+}
+
+static MATCH(trial_match)
+{
+        cleanup(case_info_unrefp) struct case_info *info = NULL;
+        uint64_t number;
+        int r;
+
+        if (!parse_name_number(name, INODE_ITEM_MAX, &number))
+                return -ENOENT;
+        r = cases_get(workspace_cases(tree_workspace(t)), (uint32_t)number, &info);
+        if (r == 0 && info->removed)
+                r = -ENOENT;
+        ret->inode.commit = dir->inode.item;
+        ret->inode.item = (uint32_t)number;
+        return r;
+}
+
+static LIST(trial_entries)
+{
+        struct node of = *dir;
+
+        of.inode.commit = dir->inode.item; /* the entries' */
+        return tree_emit_cases(t, &of, row, from, shown_ids, fn, user);
+}
+
+static MATCH(trial_name_match)
+{
+        cleanup(case_info_unrefp) struct case_info *info = NULL;
+        int r = cases_find(workspace_cases(tree_workspace(t)), name, &info);
+
+        if (r < 0)
+                return r;
+        ret->inode.commit = dir->inode.item;
+        ret->inode.item = info->id;
+        return 0;
+}
+
+static bool trial_file_of(const struct node *n, enum trial_file *ret)
+{
+        static const struct {
+                uint16_t kind;
+                enum trial_file file;
+        } files[] = {
+                {KIND_TRIAL_RESULT, TRIAL_RESULT},
+                {KIND_TRIAL_TIME, TRIAL_TIME},
+                {KIND_TRIAL_SOLVER, TRIAL_SOLVER},
+                {KIND_TRIAL_ORDER, TRIAL_ORDER},
+        };
+
+        for (size_t i = 0; i < ARRAY_SIZE(files); i++)
+                if (files[i].kind == n->inode.kind) {
+                        *ret = files[i].file;
+                        return true;
+                }
+        return false;
+}
+
+static CONTENT(trial_text)
+{
+        cleanup_portfolio struct portfolio *p = NULL;
+        cleanup_trial struct trial *trial = NULL;
+        enum trial_file file;
+        int r = trial_file_of(n, &file) ? portfolio_get(t, n->inode.commit, &p) : -ENOENT;
+
+        if (r == 0)
+                r = trial_find(tree_workspace(t), p, n->inode.item, &trial);
+        if (r == 0)
+                trial_print(p, trial, file, ret);
+        return r;
+}
+
+static ANSWER(trial_answer)
+{
+        cleanup_portfolio struct portfolio *p = NULL;
+        enum trial_file file;
+        int r = trial_file_of(n, &file) ? portfolio_get(t, n->inode.commit, &p) : -ENOENT;
+
+        if (r == 0)
+                trial_print(p, ((struct trial_value *)v)->trial, file, ret);
+        return r;
+}
+
+static int trial_query(struct tree *t, const struct node *n, struct query **ret)
+{
+        cleanup_portfolio struct portfolio *p = NULL;
+        cleanup(case_info_unrefp) struct case_info *info = NULL;
+        int r = portfolio_get(t, n->inode.commit, &p);
+
+        if (r == 0)
+                r = cases_get(workspace_cases(tree_workspace(t)), n->inode.item, &info);
+        return r < 0 ? r : query_trial(tree_workspace(t), p, info, ret);
+}
+
+/* -- the rows -- */
+
+/* A reset, or another definition, gives a case's files other values: they are looked at anew. */
+#define TRIAL_FILE                                                                                                               \
+        IN(KIND_PORTFOLIO_CASE), .type = NODE_COMPUTED, .moves = true, .rewritten = true, .starts = true, .content = trial_text, \
+                                 .query = trial_query, .answer = trial_answer, .mtime = case_mtime
+
+static const struct route rows[] = {
+        {KIND_PORTFOLIOS, IN(KIND_ROOT), .name = "portfolios", .type = NODE_FOLDER, .absent = ABSENT_NOT,
+         .generation = any_listing, .about = "choices among solvers that learn: solverfs portfolio add NAME ARM..."},
+        {KIND_PORTFOLIO, IN(KIND_PORTFOLIOS), .shown = "<portfolio>", .type = NODE_FOLDER, .moves = true,
+         .absent = ABSENT_FOREVER, .match = portfolio_match, .list = portfolio_entries, .about = "one of them"},
+        {KIND_PORTFOLIO_ARMS, IN(KIND_PORTFOLIO), .name = "arms.tsv", .type = NODE_LIVE, .content = arms_text,
+         .about = "what it chooses among"},
+        {KIND_PORTFOLIO_SCORE, IN(KIND_PORTFOLIO), .name = "score.tsv", .type = NODE_LIVE, .content = score_text,
+         .about = "PAR-2 and solved against each arm alone and the virtual best; never starts work"},
+        {KIND_PORTFOLIO_PLOT, IN(KIND_PORTFOLIO), .name = "score.svg", .type = NODE_LIVE, .content = score_picture,
+         .about = "PAR-2 over the cases as they came; never starts work"},
+        {KIND_PORTFOLIO_CASES, IN(KIND_PORTFOLIO), .name = "cases", .type = NODE_FOLDER, .absent = ABSENT_NOT,
+         .generation = cases_listing, .about = "what it answers"},
+        {KIND_PORTFOLIO_CASE, IN(KIND_PORTFOLIO_CASES), .shown = "<case>", .type = NODE_FOLDER, .moves = true,
+         .absent = ABSENT_FOREVER, .match = trial_match, .list = trial_entries, .mtime = case_mtime, .about = "by id"},
+        {KIND_PORTFOLIO_CASE_NAME, IN(KIND_PORTFOLIO_CASES), .shown = "<name>", .type = NODE_LINK, .moves = true,
+         .match = trial_name_match, .list = no_entries, .content = case_name_target, .mtime = case_mtime,
+         .about = "a case's name, found and not listed"},
+        {KIND_TRIAL_RESULT, TRIAL_FILE, .name = "result", .about = "sat, unsat, unknown or timeout"},
+        {KIND_TRIAL_TIME, TRIAL_FILE, .name = "time", .about = "seconds of all arms together"},
+        {KIND_TRIAL_SOLVER, TRIAL_FILE, .name = "solver", .about = "the arm that answered; none"},
+        {KIND_TRIAL_ORDER, TRIAL_FILE, .name = "order.tsv",
+         .about = "the arms' turns: until when each might run, how long it did, what came of it"},
+};
+
+const struct subtree portfolios_subtree = {rows, ARRAY_SIZE(rows)};

@@ -1,0 +1,114 @@
+#!/bin/bash
+# Portfolios from outside: defined, run, frozen, forgotten; bad input; replays. Prints TAP. Usage: test_portfolio.sh SOLVERFS
+. "$(dirname "$0")/command.sh"
+
+mnt=$top/mnt
+mkdir "$mnt"
+clean_up() {
+	grep -q "$(printf '%s' "$mnt" | sed 's/ /\\\\040/g') fuse.solverfs" /proc/self/mounts && timeout 20 "$solverfs" -q unmount --lazy "$mnt"
+	cd /
+}
+
+# An arm answers what the case says behind its name, after so many seconds: "; a: 0.3 sat".
+cat >arm.sh <<'END'
+#!/bin/sh
+name=$1
+set -- $(sed -n "s/^; $name: //p" "$2")
+[ "$1" = fails ] && exit 3
+[ "${1:-0}" = 0 ] || sleep "$1"
+echo "${2:-unknown}"
+END
+chmod +x arm.sh
+arm() { echo "$1: '$top/arm.sh' $1 {case}"; }
+case_file() { printf '%s\n' "${@:2}" '(set-logic QF_LIA)' '(check-sat)' >"$1.smt2"; }
+case_file both "; a: 0 sat" "; b: 9 sat"
+case_file second "; a: 9 unsat" "; b: 0 unsat"
+case_file none "; a: 9 sat" "; b: 9 sat"
+case_file fail "; a: fails" "; b: fails"
+case_file differ "; a: 0 sat" "; b: 0 unsat"
+case_file wrong "; a: 0 sat" "; b: 0 sat" "(set-info :status unsat)"
+case_file bad "; a: 0 sat" "; b: 0 sat" "(assert (= x"
+learned() { "$solverfs" portfolio list 2>/dev/null | awk -F'\t' -v p="$1" '$1 == p {print $4}'; }
+
+run 0 init -q
+run 0 case add both.smt2 second.smt2 none.smt2 fail.smt2 differ.smt2 wrong.smt2 bad.smt2
+
+test_that "a portfolio is added to the config and listed" '
+	run 0 portfolio add p "$(arm a)" "$(arm b)" --timeout 1s && has store/config "portfolio \"p\"" && run 0 portfolio list && is out "p	2	1s	0"'
+test_that "its arms are shown" 'run 0 portfolio show p && has out "^a	command	a: .*arm.sh" && has out "^# limit 1 s; soundness alarms: 0"'
+cp store/config config.before
+test_that "there is one of each name" 'run 2 portfolio add p "$(arm a)" && has err "there is a portfolio .p. already"'
+test_that "a name is a name" 'run 2 portfolio add a/b "$(arm a)" && has err "no name for a portfolio"'
+test_that "an arm twice is refused" 'run 2 portfolio add q "$(arm a)" "$(arm a)" && has err "config:[0-9]+: the arm .a. is there twice"'
+test_that "a selector that is none is refused" 'run 2 portfolio add q "$(arm a)" --selector best && has err "no selector .best.; there are survival"'
+test_that "a limit that is none is refused" 'run 2 portfolio add q "$(arm a)" --timeout soon && has err "config:[0-9]+: .soon. is no value for .timeout."'
+test_that "words that are no seed are refused" 'run 2 portfolio add q "z3 quickly" && has err "only seed=N is known"'
+test_that "a command without end is refused" "run 2 portfolio add q \"x: /bin/sh -c 'a\" && has err 'config:[0-9]+: the arm'"
+test_that "and the config is as it was" 'cmp store/config config.before'
+test_that "a portfolio needs an arm" 'run 2 portfolio add q && has err "too few arguments"'
+test_that "no such portfolio" 'run 3 portfolio run nosuch all && has err "no portfolio .nosuch."'
+
+test_that "it answers a case, by the arm that can" 'run 0 portfolio run p both.smt2 && [ "$(field 2)" = sat ] && [ "$(field 4)" = a ]'
+test_that "also when that is the second arm" 'run 0 portfolio run p second.smt2 && [ "$(field 2)" = unsat ] && [ "$(field 4)" = b ]'
+cp out first
+test_that "the answer is frozen" 'run 0 portfolio run p second.smt2 && cmp out first && [ "$(learned p)" = 2 ]'
+test_that "all arms share the limit, and a timeout costs it" '
+	begin=$(date +%s%N) && run 0 portfolio run p none.smt2 && [ "$(field 2)" = timeout ] &&
+	awk -v t="$(field 3)" "BEGIN {exit !(t > 0.95 && t < 1.3)}"'
+test_that "all arms failing is an answer: unknown" 'run 0 portfolio run p fail.smt2 && [ "$(field 2)" = unknown ] && [ "$(field 4)" = - ]'
+test_that "a case that does not parse is none of the learner" 'run 0 portfolio run p bad.smt2 && [ "$(field 2)" = sat ]'
+test_that "an answer against the :status is an alarm" 'run 1 portfolio run p wrong.smt2 && has err "SOUNDNESS: .*the case.s :status is unsat"'
+test_that "so are two arms that disagree" 'run 0 portfolio run p differ.smt2 --alone && run 1 portfolio run p differ.smt2 && has err "SOUNDNESS: .* says (sat|unsat), . says"'
+test_that "both are in the score" 'run 0 portfolio show p && has out "soundness alarms: 2" && [ "$(grep -c "^# alarm: case" out)" = 2 ]'
+test_that "arms alone, and the score against them" '
+	run 0 portfolio run p both.smt2 second.smt2 none.smt2 --alone && [ "$(wc -l <out)" = 6 ] && run 0 portfolio show p &&
+	has out "^portfolio	[4-9]	" && has out "^virtual best	[4-9]	.*	1.0000" && has out "^only a	" && has out "^parallel portfolio"'
+
+test_that "a reset forgets answers and what was learned" 'run 0 portfolio reset p && [ "$(learned p)" = 0 ]'
+test_that "what arms did alone is known and not run again" '
+	begin=$(date +%s) && run 0 portfolio run p none.smt2 && [ "$(field 2)" = timeout ] && [ $(($(date +%s) - begin)) -lt 30 ] &&
+	run 0 mount "$mnt" && has "$mnt/portfolios/p/cases/none.smt2/order.tsv" "stopped \(known\)"'
+test_that "the files of a case" '
+	[ "$(cat "$mnt/portfolios/p/cases/1/result")" = sat ] && [ "$(cat "$mnt/portfolios/p/cases/1/solver")" = a ] &&
+	grep -qE "^[0-9.]+$" "$mnt/portfolios/p/cases/1/time" && grep -q "	sat" "$mnt/portfolios/p/cases/1/order.tsv" && [ "$(learned p)" = 2 ]'
+test_that "the files of a portfolio" '
+	grep -q "^a	command" "$mnt/portfolios/p/arms.tsv" && grep -q "^virtual best	" "$mnt/portfolios/p/score.tsv" && grep -q "<svg" "$mnt/portfolios/p/score.svg"'
+test_that "listing starts nothing" 'ls -lR "$mnt/portfolios" >listing && [ "$(learned p)" = 2 ]'
+test_that "a reset shows in the mount" '
+	run 0 portfolio reset p && [ "$(learned p)" = 0 ] && sleep 1.2 && [ "$(cat "$mnt/portfolios/p/cases/1/result")" = sat ] && [ "$(learned p)" = 1 ]'
+run 0 unmount "$mnt"
+
+test_that "another limit is another portfolio, and back again" '
+	sed -i "s/timeout = 1s/timeout = 2s/" store/config && [ "$(learned p)" = 0 ] && run 0 portfolio run p both.smt2 && [ "$(learned p)" = 1 ] &&
+	sed -i "s/timeout = 2s/timeout = 1s/" store/config && [ "$(learned p)" = 1 ]'
+test_that "one whose definition changes while it runs ends under the old one" '
+	(sleep 0.4; sed -i "s/timeout = 1s/timeout = 3s/" store/config) & run 0 portfolio run p second.smt2 && wait && [ "$(learned p)" = 0 ] &&
+	sed -i "s/timeout = 3s/timeout = 1s/" store/config && [ "$(learned p)" = 2 ]'
+test_that "an arm whose program is not there is told, and the others answer" '
+	run 0 portfolio add gone "x: /nosuch {case}" "$(arm a)" --timeout 1s &&
+	has err "nosuch: No such file" && run 0 portfolio run gone both.smt2 && [ "$(field 4)" = a ]'
+test_that "one arm only" 'run 0 portfolio add one "$(arm a)" --timeout 1s && run 0 portfolio run one both.smt2 none.smt2 && [ "$(field 2 | tr "\n" " ")" = "sat timeout " ]'
+test_that "killed while it runs, nothing is half there" '
+	"$solverfs" portfolio add k "$(arm a)" "$(arm b)" --timeout 4s && { "$solverfs" -q portfolio run k none.smt2 >killed 2>&1 & pid=$!; sleep 0.7; kill -9 $pid; wait $pid 2>/dev/null;
+	[ "$(learned k)" = 0 ]; } && run 0 portfolio run k both.smt2 && [ "$(learned k)" = 1 ] && run 0 fsck'
+test_that "removed, and added again as it was, it knows what it knew" '
+	run 0 portfolio remove one && [ -z "$(learned one)" ] && run 0 portfolio add one "$(arm a)" --timeout 1s && [ "$(learned one)" = 2 ]'
+
+# -- replay --
+
+printf 'query\tf\ta_result\ta_seconds\tb_result\tb_seconds\n' >heading.tsv
+{ cat heading.tsv; for i in $(seq 60); do printf 'q%d\t%d\tsat\t%d\tsat\t%d\n' "$i" $((i % 2)) $((1 + 8 * (i % 2))) $((9 - 8 * (i % 2))); done; } >t.tsv
+test_that "a replay, and what it is measured against" 'run 0 portfolio replay t.tsv --limit 20 && has out "^survival	schedule	" && has out "^only a	-	300.0" && has out "^virtual best	-	60.0"'
+test_that "its JSON" 'run 0 portfolio replay t.tsv --limit 20 --json && has out "\"par2\":" && has out "\"solved\":60.0" && has out "\"par2_deviation\":"'
+test_that "the same seeds, the same numbers" 'run 0 portfolio replay t.tsv --limit 20 --selector all --allocation all && cp out once && run 0 portfolio replay t.tsv --limit 20 --selector all --allocation all && cmp out once && [ "$(wc -l <out)" = 59 ]'
+test_that "a fixed order" 'run 0 portfolio replay t.tsv --limit 20 --selector fixed:b,a --allocation none && [ "$(head -1 out | cut -f 3)" = 300.0 ]'
+test_that "no table" 'run 2 portfolio replay && has err "no table given"'
+test_that "an empty one" ': >e.tsv; run 2 portfolio replay e.tsv && has err "e.tsv: the table is empty"'
+test_that "one without queries" 'run 2 portfolio replay heading.tsv && has err "a heading and no query"'
+test_that "a row that is cut off" '{ cat t.tsv; printf "x\t1\tsat\n"; } >c.tsv; run 2 portfolio replay c.tsv && has err "c.tsv:62: 3 columns, where the heading has 6"'
+test_that "a number that is none" 'sed "5s/sat/maybe/" t.tsv >m.tsv; run 2 portfolio replay m.tsv && has err "m.tsv:5: .maybe. is no result"'
+test_that "features that are not known are taken" 'sed "s/^\(q[0-9]*\)	1	/\1	nan	/" t.tsv >n.tsv; run 0 portfolio replay n.tsv --limit 20'
+test_that "a selector that is none" 'run 2 portfolio replay t.tsv --selector best && has err "no selector .best."'
+test_that "what does not go together" 'run 2 portfolio replay t.tsv --selector 10nn --allocation schedule && has err "no schedule of its own"'
+test_that "arms that disagree are told" '{ cat t.tsv; printf "x\t1\tsat\t1\tunsat\t2\n"; } >d.tsv; run 0 portfolio replay d.tsv --limit 20 && has err "d.tsv:62: one arm says sat and another one unsat"'
+echo "1..$n"
