@@ -64,6 +64,7 @@ struct sighting {
 /* The probability that a run shows another level than the true one, on a grid. */
 #define N_NOISE 12
 extern const double noise_grid[N_NOISE];
+extern const double noise_before[N_NOISE]; /* its distribution before anything is known */
 
 /* A gap the culprit of a case is somewhere in: its share in the prior of others. */
 struct spread {
@@ -149,6 +150,7 @@ static inline bool line_place(const struct line *line, size_t program, size_t *r
 
 /* -- levels and their posterior (localize_posterior.c) -- */
 int thresholds_find(const struct localize *l, struct test *t);
+int thresholds_of_series(struct test *t, double ratio); /* from all facts alike: there are no ends */
 enum level level_of(const struct thresholds *thresholds, const struct localize_outcome *outcome);
 /* The sightings of a case on a line, by place. */
 int sightings_collect(const struct localize *l, const struct test *t, const struct line *line, struct sighting **ret,

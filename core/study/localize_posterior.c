@@ -149,6 +149,23 @@ int thresholds_find(const struct localize *l, struct test *t)
         return r < 0 ? r : find_cuts(t);
 }
 
+int thresholds_of_series(struct test *t, double ratio)
+{
+        cleanup_free double *x = calloc(t->n_facts + 1, sizeof(*x));
+        size_t n = 0;
+
+        if (!x)
+                return -ENOMEM;
+        for (size_t i = 0; i < t->n_facts; i++)
+                if (t->facts[i].outcome.answer != LOCALIZE_BROKEN)
+                        x[n++] = fmax(t->facts[i].outcome.seconds, 1e-6);
+        t->thresholds = (struct thresholds){
+                .fast = n > 0 ? stat_median(x, n) : 0, .slow = INFINITY, .effort_fast = NAN, .effort_slow = NAN};
+        if (!two_groups(x, n, ratio, &t->thresholds.fast, &t->thresholds.slow))
+                t->thresholds.slow = INFINITY;
+        return find_cuts(t);
+}
+
 static int compare_sightings(const void *a, const void *b)
 {
         size_t x = ((const struct sighting *)a)->place, y = ((const struct sighting *)b)->place;
@@ -194,7 +211,7 @@ int sightings_collect(const struct localize *l, const struct test *t, const stru
 
 const double noise_grid[N_NOISE] = {0.0005, 0.002, 0.005, 0.01, 0.03, 0.06, 0.1, 0.15, 0.2, 0.25, 0.3, 0.36};
 /* Before anything is known: most cases hardly lie, some do a lot. */
-static const double noise_prior[N_NOISE] = {0.16, 0.14, 0.12, 0.12, 0.11, 0.1, 0.08, 0.06, 0.05, 0.03, 0.02, 0.01};
+const double noise_before[N_NOISE] = {0.16, 0.14, 0.12, 0.12, 0.11, 0.1, 0.08, 0.06, 0.05, 0.03, 0.02, 0.01};
 
 static const double first_level[N_LEVELS] = {0.7, 0.1, 0.18, 0.02};
 /* Where a change goes, and what a lying run shows: mostly one of the two ends. Divided by what remains beside the level itself. */
@@ -395,10 +412,10 @@ int noise_estimate(struct localize *l)
                 if (r < 0)
                         return r;
         }
-        memcpy(sum, noise_prior, sizeof(sum));
+        memcpy(sum, noise_before, sizeof(sum));
         for (int iteration = 0; iteration < 300; iteration++) {
                 for (int k = 0; k < N_NOISE; k++)
-                        next[k] = 2 * noise_prior[k];
+                        next[k] = 2 * noise_before[k];
                 for (size_t i = 0; i < l->n_tests; i++) {
                         noise_share(sum, evidence[i], l->tests[i].noise);
                         for (int k = 0; k < N_NOISE; k++)

@@ -136,6 +136,18 @@ test_that "--log is a log that git replays" \
 test_that "a reference on another branch: from where the lines part" \
 	'run 0 localize toy --reference fork --target end cases/plain.smt2 && [ "$(field 2)" = '"$plain"' ] && has err "begins where the two part"'
 
+# -- steps along what is measured --
+
+test_that "steps starts no work, and says what was measured by the search" \
+	'run 0 steps toy cases/plain.smt2 && [ "$(field 2)" = '"$plain"' ] && [ "$(field 3)" = slower ] && has err "1 case: monotonic, single-dominant"'
+test_that "steps of a history measured with holes are ranges" \
+	'run 0 steps toy --json cases/hidden.smt2 && python3 -c "
+import json
+j = json.load(open(\"out\"))
+assert j[\"slower\"] == 1 and j[\"faster\"] == 0 and \"..\" in j[\"steps\"][0][\"commit\"], j"'
+test_that "steps between two versions" 'run 0 steps toy --from HEAD~2 --to HEAD cases/plain.smt2 && empty out'
+test_that "steps of an empty range" 'run 2 steps toy --from end --to start cases/plain.smt2 && has err "no commits"'
+
 # -- bad input --
 
 test_that "without --reference it is wrong usage" 'run 2 localize toy --target end cases/plain.smt2 && has err "reference REV"'

@@ -43,7 +43,7 @@ _solverfs() {
 	--recipe | -r | --output) COMPREPLY=($(compgen -f -- "$cur")) && return ;;
 	--print | -p) COMPREPLY=($(compgen -W "time cputime memory result effort stdout stderr run.json" -- "$cur")) && return ;;
 	--method) COMPREPLY=($(compgen -W "default paper git-bisect" -- "$cur")) && return ;;
-	--reference | --target | --seed | --timeout | --keep | --name | --options) return ;;
+	--reference | --target | --from | --to | --seed | --timeout | --keep | --name | --options) return ;;
 	esac
 
 	local common="--store --quiet --verbose --help"
@@ -58,6 +58,7 @@ _solverfs() {
 		build) own="--again --log --output --json" ;;
 		run) own="--seed --timeout --again --json --print" ;;
 		localize) own="--reference --target --method --seed --timeout --log --json" ;;
+		steps) own="--from --to --seed --timeout --json" ;;
 		status) own="--watch --json" ;;
 		"portfolio replay") own="--selector --allocation --seeds --seed --split --order --train --limit --reward --confidence --without --json" ;;
 		fsck) own="--look-only --dry-run --json" ;;
@@ -86,7 +87,7 @@ _solverfs() {
 		fi
 		;;
 	mount | unmount) COMPREPLY=($(compgen -d -- "$cur")) ;;
-	localize)
+	localize | steps)
 		if [ $n = 0 ]; then
 			COMPREPLY=($(compgen -W "$(_solverfs_column solver list | cut -f 1)" -- "$cur"))
 		else

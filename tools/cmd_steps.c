@@ -1,0 +1,297 @@
+/* solverfs steps: where along the measured history cases got slower and faster. */
+#include <math.h>
+
+#include "core/run/effort.h"
+#include "core/study/steps.h"
+#include "words.h"
+
+#define SHAPES 5
+
+struct stepping {
+        /* options */
+        const char *solver_name, *from, *to;
+        char **words; /* CASE... */
+        size_t n_words;
+        bool json, has_seed;
+        uint64_t seed, timeout;
+
+        struct workspace *workspace;
+        struct solver *solver;
+        uint32_t *line; /* measured commits, oldest first */
+        size_t n_line;
+        size_t shapes[SHAPES], measured;
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+        struct stepping *o = state->input;
+        int r;
+
+        switch (key) {
+        case 'f':
+                o->from = arg;
+                return 0;
+        case 'o':
+                o->to = arg;
+                return 0;
+        case 's':
+                o->has_seed = true;
+                o->seed = command_number(state, "--seed", arg, 0, UINT32_MAX);
+                return 0;
+        case 't':
+                r = parse_duration(arg, &o->timeout);
+                if (r < 0)
+                        argp_error(state, "--timeout: %s", error_message(r));
+                return 0;
+        case 'j':
+                o->json = true;
+                return 0;
+        case ARGP_KEY_ARGS:
+                o->solver_name = state->argv[state->next];
+                o->words = state->argv + state->next + 1;
+                o->n_words = (size_t)(state->argc - state->next - 1);
+                return 0;
+        case ARGP_KEY_END:
+                if (o->n_words < 1)
+                        argp_error(state, "expected SOLVER CASE...");
+                return 0;
+        default:
+                return ARGP_ERR_UNKNOWN;
+        }
+}
+
+/* -- the history -------------------------------------------------------------------------------------------------- */
+
+static int one_commit(struct stepping *o, const char *option, const char *word, uint32_t *ret)
+{
+        struct revisions one = {0};
+        int r = command_revisions(o->solver, (char *const *)&word, 1, &one);
+
+        if (r == STATUS_OK && one.n != 1) {
+                complain("%s takes one commit; '%s' stands for %zu", option, word, one.n);
+                r = STATUS_USAGE;
+        }
+        if (r == STATUS_OK)
+                *ret = one.list[0];
+        revisions_done(&one);
+        return r;
+}
+
+static int compare_numbers(const void *a, const void *b)
+{
+        uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+        return (x > y) - (x < y);
+}
+
+/* Of the line of first parents from `from` (NULL: its root) to `to`, the commits with anything measured. */
+static int find_line(struct stepping *o)
+{
+        cleanup_free uint32_t *known = NULL;
+        cleanup_revisions struct revisions line = {0};
+        uint32_t from = COMMIT_NONE, to;
+        size_t n_known;
+        int r = one_commit(o, "--to", o->to ? o->to : "HEAD", &to);
+
+        if (r == STATUS_OK && o->from)
+                r = one_commit(o, "--from", o->from, &from);
+        if (r != STATUS_OK)
+                return r;
+        r = o->from ? revision_range(o->solver, from, to, &line) : history_line(o->solver->history, to, &line.list, &line.n);
+        if (r == 0)
+                r = commits_known(o->workspace, o->solver, &known, &n_known);
+        if (r < 0)
+                return fail(r);
+        if (o->from && line.n == 0) {
+                complain("%s..%s: no commits in this range", o->from, o->to ? o->to : "HEAD");
+                return STATUS_USAGE;
+        }
+        o->line = calloc(line.n + 1, sizeof(*o->line));
+        if (!o->line)
+                return fail(-ENOMEM);
+        if (o->from && find_in_list(&from, known, n_known, sizeof(*known), compare_numbers))
+                o->line[o->n_line++] = from;
+        for (size_t i = 0; i < line.n; i++)
+                if (find_in_list(&line.list[i], known, n_known, sizeof(*known), compare_numbers))
+                        o->line[o->n_line++] = line.list[i];
+        return STATUS_OK;
+}
+
+/* -- one case ----------------------------------------------------------------------------------------------------- */
+
+struct series {
+        struct step_point *points;
+        uint32_t *commits;
+        size_t n;
+};
+
+static void series_done(struct series *s)
+{
+        free(s->points);
+        free(s->commits);
+}
+
+static int read_series(const struct stepping *o, struct case_info *info, struct series *ret)
+{
+        ret->points = calloc(o->n_line + 1, sizeof(*ret->points));
+        ret->commits = calloc(o->n_line + 1, sizeof(*ret->commits));
+        if (!ret->points || !ret->commits)
+                return -ENOMEM;
+        for (size_t i = 0; i < o->n_line; i++) {
+                cleanup(fact_unrefp) struct fact *f = NULL;
+                struct cell cell = {.solver = o->solver,
+                                    .commit = o->line[i],
+                                    .info = info,
+                                    .has_seed = o->has_seed,
+                                    .seed = o->seed,
+                                    .wall_ns = o->timeout};
+                int r = run_find(o->workspace, &cell, true, &f);
+
+                if (r == -ENOENT)
+                        continue;
+                if (r < 0)
+                        return r;
+                ret->commits[ret->n] = o->line[i];
+                ret->points[ret->n++] = (struct step_point){
+                        {.answer = f->verdict == VERDICT_TIMEOUT                                             ? LOCALIZE_TIMEOUT
+                                   : (f->verdict == VERDICT_SAT || f->verdict == VERDICT_UNSAT) && !f->wrong ? LOCALIZE_SOLVED
+                                                                                                             : LOCALIZE_BROKEN,
+                         .seconds = (double)f->wall_ns / 1e9,
+                         .effort = NAN}};
+        }
+        return 0;
+}
+
+/* The commit when it follows the one measured before it, else the range between them. */
+static void name_step(const struct stepping *o, const struct series *series, size_t at, char ret[2 * GIT_OID_HEXSZ + 3])
+{
+        char before[GIT_OID_HEXSZ + 1], after[GIT_OID_HEXSZ + 1];
+        struct commit c;
+
+        commit_hex(o->solver, series->commits[at - 1], before);
+        commit_hex(o->solver, series->commits[at], after);
+        if (history_commit(o->solver->history, series->commits[at], &c) == 0 && c.first_parent == series->commits[at - 1])
+                snprintf(ret, 2 * GIT_OID_HEXSZ + 3, "%s", after);
+        else
+                snprintf(ret, 2 * GIT_OID_HEXSZ + 3, "%s..%s", before, after);
+}
+
+static void seconds_text(double seconds, char ret[32])
+{
+        if (isnan(seconds))
+                snprintf(ret, 32, "broken");
+        else
+                snprintf(ret, 32, "%.6f", seconds);
+}
+
+static void print_rows(const struct stepping *o, const struct case_info *info, const struct series *series,
+                       const struct steps *steps)
+{
+        static const struct column columns[] = {{"CASE", 6, true},    {"COMMIT", 40, false}, {"STEP", 7, false},
+                                                {"BEFORE", 12, true}, {"AFTER", 12, true},   {"SUBJECT", 0, false}};
+
+        for (size_t i = 0; i < steps->n; i++) {
+                char id[16], before[32], after[32], commit[2 * GIT_OID_HEXSZ + 3];
+                cleanup_buffer struct buffer subject = {0};
+
+                snprintf(id, sizeof(id), "%u", info->id);
+                seconds_text(steps->list[i].before, before);
+                seconds_text(steps->list[i].after, after);
+                name_step(o, series, steps->list[i].at, commit);
+                commit_subject(o->solver, series->commits[steps->list[i].at], &subject);
+                output_row(columns, ARRAY_SIZE(columns),
+                           (const char *[]){id, commit, steps->list[i].is_slower ? "slower" : "faster", before, after,
+                                            subject.data ? subject.data : ""});
+        }
+}
+
+static json_t *seconds_json(double seconds)
+{
+        return isnan(seconds) ? json_null() : json_real(seconds);
+}
+
+static void print_json(const struct stepping *o, const struct case_info *info, const struct series *series,
+                       const struct steps *steps)
+{
+        cleanup_free char *name = printable(info->name);
+        json_t *list = json_array();
+
+        for (size_t i = 0; i < steps->n; i++) {
+                const struct step *s = &steps->list[i];
+                char commit[2 * GIT_OID_HEXSZ + 3];
+
+                name_step(o, series, s->at, commit);
+                json_array_append_new(list, json_pack("{ss sb so so sf}", "commit", commit, "slower", (int)s->is_slower,
+                                                      "seconds_before", seconds_json(s->before), "seconds_after",
+                                                      seconds_json(s->after), "confidence", s->confidence));
+        }
+        output_json(json_pack("{sI ss sI ss sI sI so}", "case", (json_int_t)info->id, "name", name, "measured",
+                              (json_int_t)series->n, "shape", step_shape_name(steps->shape), "slower", (json_int_t)steps->slower,
+                              "faster", (json_int_t)steps->faster, "steps", list));
+}
+
+static int show_case(struct stepping *o, struct case_info *info)
+{
+        cleanup(series_done) struct series series = {0};
+        cleanup_steps struct steps steps = {0};
+        int r = read_series(o, info, &series);
+
+        if (r == 0)
+                r = steps_find(series.points, series.n, 0, &steps);
+        if (r < 0)
+                return fail(r);
+        o->measured += series.n >= 2;
+        o->shapes[steps.shape] += series.n >= 2;
+        if (o->json)
+                print_json(o, info, &series, &steps);
+        else
+                print_rows(o, info, &series, &steps);
+        return STATUS_OK;
+}
+
+int cmd_steps(int argc, char **argv)
+{
+        static const struct argp_option options[] = {
+                {"from", 'f', "REV", 0, "Begin here; the first commit unless given", 0},
+                {"to", 'o', "REV", 0, "End here; HEAD unless given", 0},
+                {"seed", 's', "N", 0, "What was measured with the random seed fixed to N", 0},
+                {"timeout", 't', "T", 0, "What was measured under this time limit", 0},
+                {"json", 'j', NULL, 0, "Print a JSON object for each case: its steps, how many of each kind, its shape", 0},
+                {0}};
+        static const char doc[] = "Find every step along the measured history at which cases got slower or faster. Prints a line "
+                                  "for each: case, commit, "
+                                  "slower or faster, seconds before, seconds after, subject. Where not every commit is measured, "
+                                  "commit is the range that "
+                                  "holds the step. Starts no work: 'solverfs run SOLVER A..B CASE...' measures.\v"
+                                  "A single outlier is no step. 'broken' stands for runs that end without an answer. The shapes "
+                                  "are the paper's: monotonic "
+                                  "or not, by one dominant slowdown or by several.\n"
+                                  "\n"
+                                  "  solverfs run z3 z3-4.8.8..z3-4.8.9 17 && solverfs steps z3 17";
+        cleanup_workspace struct workspace *w = NULL;
+        cleanup_solver struct solver *s = NULL;
+        struct case_selection cases = {0};
+        struct stepping o = {0};
+        int r;
+
+        command_parse(&(struct argp){options, parse, "SOLVER CASE...", doc}, argc, argv, &o);
+        r = command_open(0, &w);
+        if (r == STATUS_OK)
+                r = command_solver(w, o.solver_name, &s);
+        o.workspace = w;
+        o.solver = s;
+        if (r == STATUS_OK)
+                r = find_line(&o);
+        if (r == STATUS_OK)
+                r = command_cases(w, o.words, o.n_words, &cases);
+        for (size_t i = 0; r == STATUS_OK && i < cases.n; i++)
+                r = show_case(&o, cases.list[i]);
+        if (r == STATUS_OK && o.measured == 0)
+                note("nothing is measured at two commits of this line; see 'solverfs run'");
+        for (int shape = 0; r == STATUS_OK && shape < SHAPES; shape++)
+                if (o.shapes[shape] > 0)
+                        note("%zu %s: %s", o.shapes[shape], o.shapes[shape] == 1 ? "case" : "cases", step_shape_name(shape));
+        free(o.line);
+        case_selection_done(&cases);
+        return r;
+}
