@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <fts.h>
+#include <limits.h>
 #include <signal.h>
 #include <sys/stat.h>
 
@@ -93,13 +94,13 @@ static void add_file(struct adding *a, const char *path, const char *name)
                 add_failed(a, path, errorf(-EINVAL, "not a file: save it to one first"));
                 return;
         }
-        r = cases_add(a->cases, name, fd, &id, &is_new);
+        r = cases_add_given(a->cases, name, fd, &id, &is_new);
         if (r < 0) {
                 add_failed(a, path, r);
                 return;
         }
         a->n_new += is_new;
-        r = is_new ? -ENOENT : cases_get(a->cases, id, &info);
+        r = cases_get(a->cases, id, &info); /* its name may be shorter than the given one, or another */
         tell_added(a, id, is_new, r == 0 ? info->name : name);
         case_info_unref(info);
 }
@@ -117,13 +118,15 @@ static bool ends_in(const char *name, const char *const *suffixes, size_t n)
 static bool is_case_name(const char *name)
 {
         static const char *const suffixes[] = {".smt2", ".smt", ".cnf", ".dimacs"};
+        char unpacked[NAME_MAX + 1];
 
-        return ends_in(name, suffixes, ARRAY_SIZE(suffixes));
+        snprintf(unpacked, sizeof(unpacked), "%.*s", (int)case_unpacked_name(name), name);
+        return ends_in(unpacked, suffixes, ARRAY_SIZE(suffixes));
 }
 
 static bool is_compressed_name(const char *name)
 {
-        static const char *const suffixes[] = {".gz", ".xz", ".bz2", ".zst", ".lzma", ".zip", ".7z", ".lz4"};
+        static const char *const suffixes[] = {".lzma", ".zip", ".7z", ".lz4"};
 
         return ends_in(name, suffixes, ARRAY_SIZE(suffixes));
 }
@@ -193,11 +196,13 @@ int cmd_case_add(int argc, char **argv)
                 {"name", 'n', "NAME", 0, "What to call it (with one FILE; default: the file's name)", 0},
                 {"json", 'j', NULL, 0, "Print a JSON object for each, a line each", 0},
                 {0}};
-        static const char doc[] = "Add benchmark instances. Prints a line for each: id, 'new' or 'known', name.\v"
-                                  "Of a DIR, every file below it that ends in .smt2, .smt, .cnf or .dimacs is added, named by "
-                                  "its path below DIR; folders whose "
-                                  "names begin with a dot are passed over. The same bytes twice are one case, with the name they "
-                                  "had first; a name that other bytes have is refused.";
+        static const char doc[] =
+                "Add benchmark instances. Prints a line for each: id, 'new' or 'known', name.\v"
+                "Of a DIR, every file below it that ends in .smt2, .smt, .cnf or .dimacs, also compressed, is added, named by "
+                "its path below DIR; folders whose "
+                "names begin with a dot are passed over. The same bytes twice are one case, with the name they "
+                "had first; a name that other bytes have is refused. Compressed files (.gz, .xz, .bz2, .zst) are kept unpacked, "
+                "under their names without that.";
         cleanup_workspace struct workspace *w = NULL;
         struct words o = {0};
         struct adding a = {.status = STATUS_OK};

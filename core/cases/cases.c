@@ -8,6 +8,7 @@
 #include "core/cases/case_files.h"
 #include "core/cases/case_name.h"
 #include "core/cases/case_record.h"
+#include "core/cases/case_unpack.h"
 
 /* In the store:
  *     cases    id → record (case_record.c); 0 → the last id given, how often anything changed
@@ -382,7 +383,48 @@ static int copy_whole(int from, int to)
         }
 }
 
-int cases_add(struct cases *c, const char *name, int fd, uint32_t *ret_id, bool *ret_new)
+/* Unpacks what is compressed into a staged file of its own, which takes the place of the one that was given. */
+static int commit_unpacked(struct cases *c, const char *name, int fd, const char *staged, uint32_t *ret_id, enum entered *ret)
+{
+        cleanup_free char *unpacked_name = strndup(name, case_unpacked_name(name));
+        cleanup_close int unpacked_fd = -1;
+        char unpacked[PATH_SIZE];
+        int r = unpacked_name ? cases_stage(c, &unpacked_fd, unpacked) : -ENOMEM;
+
+        if (r < 0)
+                return r;
+        r = case_unpack(name, fd, unpacked_fd);
+        if (r == 0)
+                r = case_check_text(unpacked_name, unpacked_fd);
+        if (r == 0)
+                r = commit_staged(c, unpacked_name, false, unpacked_fd, unpacked, ret_id, ret);
+        unlink(r < 0 ? unpacked : staged);
+        return r;
+}
+
+static int commit_given(struct cases *c, const char *name, int fd, const char *staged, uint32_t *ret_id, enum entered *ret)
+{
+        char head[16];
+        ssize_t n = pread(fd, head, sizeof(head), 0);
+        int r;
+
+        if (n > 0 && case_is_packed(SLICE(head, (size_t)n)))
+                return commit_unpacked(c, name, fd, staged, ret_id, ret);
+        r = case_check_text(name, fd);
+        return r < 0 ? r : commit_staged(c, name, false, fd, staged, ret_id, ret);
+}
+
+int cases_commit_given(struct cases *c, const char *name, int fd, const char *staged, uint32_t *ret_id, bool *ret_shown)
+{
+        enum entered entered;
+        int r = commit_given(c, name, fd, staged, ret_id, &entered);
+
+        if (r == 0)
+                *ret_shown = entered != ENTERED_KNOWN;
+        return r;
+}
+
+static int add(struct cases *c, const char *name, bool given, int fd, uint32_t *ret_id, bool *ret_new)
 {
         cleanup_close int staged_fd = -1;
         char staged[PATH_SIZE];
@@ -400,12 +442,23 @@ int cases_add(struct cases *c, const char *name, int fd, uint32_t *ret_id, bool 
         if (r < 0)
                 errorf(r, "cannot copy the case %s: %s", name, strerror(-r));
         else
-                r = commit_staged(c, name, false, staged_fd, staged, ret_id, &entered);
+                r = given ? commit_given(c, name, staged_fd, staged, ret_id, &entered)
+                          : commit_staged(c, name, false, staged_fd, staged, ret_id, &entered);
         if (r < 0)
                 unlink(staged);
         else
                 *ret_new = entered == ENTERED_NEW;
         return r;
+}
+
+int cases_add(struct cases *c, const char *name, int fd, uint32_t *ret_id, bool *ret_new)
+{
+        return add(c, name, false, fd, ret_id, ret_new);
+}
+
+int cases_add_given(struct cases *c, const char *name, int fd, uint32_t *ret_id, bool *ret_new)
+{
+        return add(c, name, true, fd, ret_id, ret_new);
 }
 
 int cases_add_unlisted(struct cases *c, const char *name, struct slice bytes, uint32_t *ret_id)

@@ -51,6 +51,12 @@ int cases_commit(struct cases *c, const char *name, int fd, const char *staged, 
 /* Adds a case that no listing shows, as one that was removed: the input of a finding. It can be measured by its id, and takes no name. Bytes that
  * are a case already stay as they are. */
 int cases_add_unlisted(struct cases *c, const char *name, struct slice bytes, uint32_t *ret_id);
+/* cases_add() and cases_commit() for what people give: compressed by gzip, xz, bzip2 or zstd it is kept unpacked, under its name without .gz and the
+ * like; and what is neither SMT-LIB nor DIMACS, by how it begins, is -EINVAL. */
+int cases_add_given(struct cases *c, const char *name, int fd, uint32_t *ret_id, bool *ret_new);
+int cases_commit_given(struct cases *c, const char *name, int fd, const char *staged, uint32_t *ret_id, bool *ret_shown);
+/* How much of a name is that of the unpacked case: all but .gz, .xz, .bz2 or .zst. */
+size_t case_unpacked_name(const char *name);
 int cases_remove(struct cases *c, uint32_t id);
 /* Gives a case another name, which may tell another format. Of who just wrote it under a name for the meantime. */
 int cases_rename(struct cases *c, uint32_t id, const char *name);
@@ -72,7 +78,7 @@ int cases_sweep(struct cases *c, bool dry_run, uint64_t *ret_n, uint64_t *ret_by
 /* What a case says of itself, by a lexer that knows strings, comments and |symbols|; never fails: what is not SMT-LIB has no logic. */
 int case_scan(enum format format, struct slice bytes, char **ret_logic, enum verdict *ret_status, enum verdict **ret_expected,
               size_t *ret_n);
-/* The command that unpacks what is compressed (by its first bytes), or NULL. */
+/* The command that unpacks what is compressed (by its first bytes), or NULL: for what cases_add_given() does not. */
 const char *case_unpacker(struct slice head);
 /* By name (.smt2, .smt, .cnf, .dimacs) and else by content ("p cnf" line). */
 enum format case_format(const char *name, struct slice head);

@@ -153,7 +153,7 @@ static int new_case_commit(struct new_case *n)
                 n->made = false;
         }
         if (r == 0)
-                r = cases_commit(n->cases, n->name, fd, path, &n->id, &shown);
+                r = cases_commit_given(n->cases, n->name, fd, path, &n->id, &shown);
         if (r < 0)
                 unlink(path);
         else

@@ -282,6 +282,7 @@ static int rename_written(struct session *s, const char *name, const char *to)
         struct cases *cases = workspace_cases(tree_workspace(s->tree));
         cleanup(case_info_unrefp) struct case_info *holder = NULL;
         cleanup(new_case_unrefp) struct new_case *open = NULL;
+        cleanup_free char *name_of_case = NULL;
         struct written f;
         int r = 0;
 
@@ -291,8 +292,11 @@ static int rename_written(struct session *s, const char *name, const char *to)
                 return -ENAMETOOLONG;
         if (cases_find(cases, to, &holder) == 0 && holder->id != f.id)
                 return errorf(-EEXIST, "the name '%s' is taken by case %u", to, holder->id);
+        name_of_case = strndup(to, case_unpacked_name(to)); /* what was compressed is a case of the name without that */
+        if (!name_of_case)
+                return -ENOMEM;
         if (f.made && !holder) /* other bytes, which were a case before, keep their name */
-                r = cases_rename(cases, f.id, to);
+                r = cases_rename(cases, f.id, name_of_case);
         open = new_case_of(s->writing, f.ino);
         if (r == 0 && open) /* it is not closed everywhere */
                 r = new_case_rename(open, to);

@@ -38,7 +38,7 @@ static void check_writer(const char *command)
 {
         world_make(NULL);
         mount_start("mnt", NULL);
-        assert_shell("seq 1 30000 >given.smt2");
+        assert_shell("seq -f '; %%.0f' 1 30000 >given.smt2");
         assert_shell("set -e; given=given.smt2; new=mnt/cases/new.smt2; %s", command);
         assert_shell("ls mnt/cases"); /* one; and 1, unless it was closed by one writer and gone on with by another */
         ck_assert_str_eq(shell_output, at("%u\nby-name\n", case_id("new.smt2")));
@@ -76,7 +76,7 @@ START_TEST(test_rsync)
 {
         world_make(NULL);
         mount_start("mnt", NULL);
-        assert_shell("seq 1 30000 >new.smt2 && rsync -a --inplace new.smt2 mnt/cases/");
+        assert_shell("seq -f '; %%.0f' 1 30000 >new.smt2 && rsync -a --inplace new.smt2 mnt/cases/");
         assert_shell("cmp new.smt2 mnt/cases/by-name/new.smt2/input.smt2 && test $(ls mnt/cases/by-name | wc -l) = 1");
         ck_assert_int_eq(open_error("mnt/cases/new.smt2"), ENOENT);
         ck_assert_int_ne(shell("echo other >mnt/cases/new.smt2"), 0);
@@ -105,7 +105,7 @@ START_TEST(test_rsync_of_a_folder)
         assert_shell("cp bench/7.smt2 seven.smt2 && rsync -a seven.smt2 mnt/cases/"); /* the same bytes by another name */
         assert_shell("ls mnt/cases/by-name | wc -l");
         ck_assert_str_eq(shell_output, "101\n");
-        assert_shell("echo other >7.smt2");
+        assert_shell("echo \"; other\" >7.smt2");
         ck_assert_int_ne(shell("rsync -a 7.smt2 mnt/cases/"), 0); /* a name that other bytes have */
         ck_assert_ptr_nonnull(strstr(shell_output, "exists"));
         assert_shell("cmp bench/7.smt2 mnt/cases/by-name/7.smt2/input.smt2 && ls mnt/cases/by-name | wc -l");
@@ -223,7 +223,7 @@ START_TEST(test_same_bytes_are_one_case)
         ck_assert_str_eq(shell_output, "1\nby-name\n");
         ck_assert_uint_eq(case_id("a.smt2"), 1);
         assert_content("mnt/cases/1/name", "a.smt2\n");
-        assert_shell("echo more >>a && cp a mnt/cases/d.smt2");
+        assert_shell("echo \"; more\" >>a && cp a mnt/cases/d.smt2");
         ck_assert_uint_eq(case_id("d.smt2"), 2);
         world_end();
 }
@@ -246,18 +246,72 @@ START_TEST(test_a_taken_name)
 }
 END_TEST
 
+/* Benchmark libraries come compressed. The case is what is in it, whatever it is called. */
 START_TEST(test_compressed)
 {
         world_make(NULL);
         mount_start("mnt", NULL);
-        assert_shell("mkdir dir && seq 1 1000 >dir/a.cnf && gzip -k dir/a.cnf && bzip2 -k dir/a.cnf; ls dir >/dev/null");
-        ck_assert_int_ne(shell("cp dir/a.cnf.gz mnt/cases/"), 0);
-        ck_assert_int_ne(shell("cp dir/a.cnf.gz mnt/cases/a.cnf"), 0); /* whatever it is called */
-        ck_assert_int_ne(shell("solverfs case add dir/a.cnf.gz"), 0);
-        ck_assert_ptr_nonnull(strstr(shell_output, "unpack it first (gzip -d)"));
-        assert_shell("solverfs case add dir 2>&1 && ls mnt/cases");
-        ck_assert_ptr_nonnull(strstr(shell_output, "compressed files passed over"));
-        ck_assert_ptr_nonnull(strstr(shell_output, "\n1\nby-name\n"));
+        assert_shell("mkdir dir && { echo 'p cnf 1000 1000' && seq 1 1000; } >dir/a.cnf && echo '; do print sat' >dir/b.smt2 && "
+                     "echo '; 3' >dir/c.smt2 && echo '; 4' >dir/d.smt2 && cp -r dir plain && gzip dir/a.cnf && bzip2 dir/b.smt2 "
+                     "&& xz dir/c.smt2 "
+                     "&& zstd -q --rm dir/d.smt2");
+        assert_shell(
+                "cp dir/a.cnf.gz mnt/cases/ && cmp plain/a.cnf mnt/cases/1/input.cnf && cp dir/a.cnf.gz mnt/cases/again.cnf");
+        assert_shell("cp dir/b.smt2.bz2 mnt/cases/b.smt2 && cat mnt/cases/2/name && cat mnt/tiny/head/cases/2/result");
+        ck_assert_str_eq(shell_output, "b.smt2\nsat\n");
+        assert_shell("solverfs case add dir plain 2>&1 | sort -n");
+        ck_assert_str_eq(shell_output, "1\tknown\ta.cnf\n1\tknown\ta.cnf\n2\tknown\tb.smt2\n2\tknown\tb.smt2\n3\tknown\tc.smt2\n"
+                                       "3\tnew\tc.smt2\n4\tknown\td.smt2\n4\tnew\td.smt2\n");
+        assert_shell("for f in mnt/cases/by-name/*; do cmp $f/input.* plain/${f##*/} || exit; done");
+        assert_shell("head -c 60 dir/a.cnf.gz >cut.cnf.gz");
+        ck_assert_int_ne(shell("cp cut.cnf.gz mnt/cases/"), 0);
+        ck_assert_int_ne(shell("solverfs case add cut.cnf.gz"), 0);
+        ck_assert_ptr_nonnull(strstr(shell_output, "cut.cnf.gz' cannot be unpacked"));
+        assert_shell("cd dir && python3 -m zipfile -c z.zip ../plain/a.cnf");
+        ck_assert_int_ne(shell("solverfs case add dir/z.zip"), 0);
+        ck_assert_ptr_nonnull(strstr(shell_output, "unpack it first (unzip)"));
+        assert_shell("ls mnt/cases && find store/cases -type f | wc -l");
+        ck_assert_str_eq(shell_output, "1\n2\n3\n4\nby-name\n4\n"); /* nothing is left of what was refused */
+        world_end();
+}
+END_TEST
+
+/* Very much comes out of very little. */
+START_TEST(test_a_bomb)
+{
+        world_make(NULL);
+        mount_start("mnt", NULL);
+        assert_shell("python3 -c 'import bz2, sys; b = bz2.compress(b\"; \" + bytes(1 << 20).replace(b\"\\0\", b\" \"));\n"
+                     "for i in range(260): sys.stdout.buffer.write(b)' >bomb.smt2.bz2 && test $(stat -c %%s bomb.smt2.bz2) -lt "
+                     "1000000");
+        ck_assert_int_ne(shell("solverfs case add bomb.smt2.bz2"), 0);
+        ck_assert_ptr_nonnull(strstr(shell_output, "times its size"));
+        assert_shell("ls mnt/cases && find store/cases -type f | wc -l");
+        ck_assert_str_eq(shell_output, "by-name\n0\n");
+        world_end();
+}
+END_TEST
+
+START_TEST(test_what_is_no_case)
+{
+        world_make(NULL);
+        mount_start("mnt", NULL);
+        assert_shell("echo hello >readme.txt && echo 'p dnf 1 1' >a.txt && echo '1 0' >b.cnf && printf '\\177ELF\\2\\1' >prog && "
+                     "printf 'hello\\n' | gzip >hello.smt2.gz");
+        ck_assert_int_ne(shell("cp readme.txt mnt/cases/"), 0);
+        ck_assert_ptr_nonnull(strstr(shell_output, "Invalid argument"));
+        for (const char *const *f = (const char *const[]){"readme.txt", "a.txt", "b.cnf", "prog", "hello.smt2.gz", NULL}; *f;
+             f++) {
+                ck_assert_msg(shell("solverfs case add %s", *f) == 1, "%s", *f);
+                ck_assert_ptr_nonnull(strstr(shell_output, "is no case"));
+                ck_assert_int_ne(shell("cp %s mnt/cases/", *f), 0);
+        }
+        assert_shell("echo hello >mnt/cases/x.smt2; ls mnt/cases");
+        ck_assert_str_eq(shell_output, "by-name\n");
+        assert_shell("cp readme.txt c.cnf && printf 'c hello\\n\\np cnf 1 1\\n1 0\\n' >d && printf '\\n ; hello\\n(check-sat)' "
+                     ">e && cp d e mnt/cases && ls "
+                     "mnt/cases");
+        ck_assert_str_eq(shell_output, "1\n2\nby-name\n");
         world_end();
 }
 END_TEST
@@ -420,7 +474,7 @@ START_TEST(test_many_at_once)
 {
         world_make(NULL);
         mount_start("mnt", NULL);
-        assert_shell("for i in $(seq 1 60); do { head -c 5000 /dev/zero | tr '\\0' x; echo $i; } >$i.smt2; done; "
+        assert_shell("for i in $(seq 1 60); do { printf '; '; head -c 5000 /dev/zero | tr '\\0' x; echo $i; } >$i.smt2; done; "
                      "for i in $(seq 1 60); do cp $i.smt2 mnt/cases/ & done; wait");
         assert_shell("ls mnt/cases | grep -c '^[0-9]' | grep -x 60 && for i in $(seq 1 60); do "
                      "cmp $i.smt2 mnt/cases/by-name/$i.smt2/input.smt2 || exit 1; done");
@@ -433,7 +487,7 @@ START_TEST(test_large)
         world_make(NULL);
         mount_start("mnt", NULL);
         assert_shell(
-                "head -c 30000000 /dev/urandom >large.smt2 && cp large.smt2 mnt/cases/ && cmp large.smt2 mnt/cases/1/input.smt2");
+                "{ printf '('; head -c 30000000 /dev/urandom; } >large.smt2 && cp large.smt2 mnt/cases/ && cmp large.smt2 mnt/cases/1/input.smt2");
         world_end();
 }
 END_TEST
@@ -659,8 +713,8 @@ MOUNT_SUITE("mount_cases", {test_cp}, {test_write_cp_p}, {test_write_cp_a}, {tes
             {test_write_dd_fsync}, {test_write_mv}, {test_write_install}, {test_write_tar}, {test_write_rename},
             {test_write_rename_while_open}, {test_write_sponge}, {test_rsync, NEEDS_RSYNC}, {test_rsync_of_a_folder, NEEDS_RSYNC},
             {test_renaming_what_is_old}, {test_renamed_under_readers}, {test_the_same_bytes_written_again}, {test_too_large},
-            {test_same_bytes_are_one_case}, {test_a_taken_name}, {test_compressed}, {test_two_writers_of_a_name}, {test_empty},
-            {test_a_writer_is_killed}, {test_names}, {test_folders_of_names}, {test_changes_from_elsewhere}, {test_remove},
-            {test_many_at_once}, {test_large}, {test_dimacs}, {test_the_rest_is_read_only},
-            {test_another_user_is_kept_out, NEEDS_ROOT}, {test_another_user_reads, NEEDS_ROOT}, {test_statfs},
-            {test_closed_while_looked_at})
+            {test_same_bytes_are_one_case}, {test_a_taken_name}, {test_compressed}, {test_a_bomb}, {test_what_is_no_case},
+            {test_two_writers_of_a_name}, {test_empty}, {test_a_writer_is_killed}, {test_names}, {test_folders_of_names},
+            {test_changes_from_elsewhere}, {test_remove}, {test_many_at_once}, {test_large}, {test_dimacs},
+            {test_the_rest_is_read_only}, {test_another_user_is_kept_out, NEEDS_ROOT}, {test_another_user_reads, NEEDS_ROOT},
+            {test_statfs}, {test_closed_while_looked_at})

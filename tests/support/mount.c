@@ -993,6 +993,9 @@ unsigned case_add(const char *name, const char *format, ...)
         va_end(args);
         ck_assert_int_ge(n, 0);
         ck_assert_int_ge(asprintf(&whole, "; this is %s\n%s", name, text), 0);
+        for (size_t i = 0; i < strlen(name); i++) /* it is to stay one comment */
+                if (name[i] == '\n')
+                        whole[strlen("; this is ") + i] = ' ';
         write_whole(at("mnt/cases/%s", name), whole);
         id = case_id(name);
         ck_assert_msg(id > 0, "case %s was written, but is not there", name);
