@@ -274,7 +274,7 @@ START_TEST(test_disk_full)
         fill();
         assert_open_error(at(CELL "stdout", id), ENOSPC);
         assert_open_error("mnt/tiny/commits/v1/bin/tiny", ENOSPC);
-        ck_assert_int_eq(shell("head -c 1000000 /dev/urandom >c && cp c mnt/cases/c.smt2"), 1);
+        ck_assert_int_eq(shell("{ printf '('; head -c 1000000 /dev/urandom; } >c && cp c mnt/cases/c.smt2"), 1);
         ck_assert_ptr_nonnull(strstr(shell_output, "No space left"));
         ck_assert_uint_eq(case_id("c.smt2"), 0);
         assert_shell("cmp before " CELL "stdout", warm); /* what is there can be read */
