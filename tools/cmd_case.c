@@ -11,7 +11,8 @@ struct words {
         char **list;
         size_t n;
         bool json;
-        const char *name; /* add: --name */
+        const char *name;    /* add: --name */
+        enum verdict status; /* add: --status; VERDICT_UNKNOWN: not given */
 };
 
 static error_t parse_words(int key, char *arg, struct argp_state *state)
@@ -24,6 +25,10 @@ static error_t parse_words(int key, char *arg, struct argp_state *state)
                 return 0;
         case 'n':
                 o->name = arg;
+                return 0;
+        case 's':
+                if (case_status_parse(slice_string(arg), &o->status) < 0)
+                        argp_error(state, "--status is sat or unsat, not '%s'", arg);
                 return 0;
         case ARGP_KEY_ARGS:
                 o->list = state->argv + state->next;
@@ -48,7 +53,9 @@ static error_t parse_some_words(int key, char *arg, struct argp_state *state)
 /* -- add -------------------------------------------------------------------------------------------------------- */
 
 struct adding {
+        struct workspace *workspace;
         struct cases *cases;
+        enum verdict answer; /* as --status says */
         bool json;
         size_t total, done, n_new; /* total: files that will be tried */
         size_t passed_over, compressed;
@@ -76,6 +83,35 @@ static void tell_added(struct adding *a, uint32_t id, bool is_new, const char *n
         output_row(columns, ARRAY_SIZE(columns), (const char *[]){number, is_new ? "new" : "known", shown});
 }
 
+/* What the file beside it says: <path>.status, without .gz and the like. VERDICT_UNKNOWN when there is none. */
+static int status_beside(const char *path, enum verdict *ret)
+{
+        cleanup_blob struct blob text = {0};
+        char beside[PATH_SIZE];
+        struct stat st;
+        int r;
+
+        *ret = VERDICT_UNKNOWN;
+        if (snprintf(beside, sizeof(beside), "%.*s.status", (int)case_unpacked_name(path), path) >= (int)sizeof(beside) ||
+            stat(beside, &st) < 0 || !S_ISREG(st.st_mode))
+                return 0;
+        r = read_file(beside, 4096, &text);
+        if (r == 0 && case_status_parse(SLICE(text.data ?: "", text.size), ret) < 0)
+                r = errorf(-EINVAL, "%s says neither sat, unsat nor unknown", beside);
+        return r;
+}
+
+/* What was measured may be wrong by what is known now. */
+static int set_status(struct adding *a, uint32_t id, const char *path)
+{
+        enum verdict status = a->answer;
+        int r = status == VERDICT_UNKNOWN ? status_beside(path, &status) : 0;
+
+        if (r == 0)
+                r = cases_set_status(a->cases, id, status);
+        return r == 1 ? answers_look_again(a->workspace, id) : r;
+}
+
 static void add_file(struct adding *a, const char *path, const char *name)
 {
         /* Not to wait for the other end of a pipe somebody named. */
@@ -100,6 +136,9 @@ static void add_file(struct adding *a, const char *path, const char *name)
                 return;
         }
         a->n_new += is_new;
+        r = set_status(a, id, path);
+        if (r < 0)
+                add_failed(a, path, r);
         r = cases_get(a->cases, id, &info); /* its name may be shorter than the given one, or another */
         tell_added(a, id, is_new, r == 0 ? info->name : name);
         case_info_unref(info);
@@ -122,6 +161,14 @@ static bool is_case_name(const char *name)
 
         snprintf(unpacked, sizeof(unpacked), "%.*s", (int)case_unpacked_name(name), name);
         return ends_in(unpacked, suffixes, ARRAY_SIZE(suffixes));
+}
+
+/* status_beside() reads it. */
+static bool is_status_name(const char *name)
+{
+        static const char *const suffixes[] = {".status"};
+
+        return ends_in(name, suffixes, ARRAY_SIZE(suffixes));
 }
 
 static bool is_compressed_name(const char *name)
@@ -166,6 +213,8 @@ static void walk(struct adding *a, char *dir, bool add)
                         add_failed(a, e->fts_path, errorf(-ELOOP, "a folder that holds itself by a symlink"));
                 if (e->fts_info != FTS_F)
                         continue;
+                if (is_status_name(e->fts_name))
+                        continue;
                 if (!is_case_name(e->fts_name)) {
                         a->passed_over += add && !is_compressed_name(e->fts_name);
                         a->compressed += add && is_compressed_name(e->fts_name);
@@ -194,6 +243,7 @@ int cmd_case_add(int argc, char **argv)
 {
         static const struct argp_option options[] = {
                 {"name", 'n', "NAME", 0, "What to call it (with one FILE; default: the file's name)", 0},
+                {"status", 's', "STATUS", 0, "What the answer is, sat or unsat, where the file does not say so", 0},
                 {"json", 'j', NULL, 0, "Print a JSON object for each, a line each", 0},
                 {0}};
         static const char doc[] =
@@ -202,10 +252,12 @@ int cmd_case_add(int argc, char **argv)
                 "its path below DIR; folders whose "
                 "names begin with a dot are passed over. The same bytes twice are one case, with the name they "
                 "had first; a name that other bytes have is refused. Compressed files (.gz, .xz, .bz2, .zst) are kept unpacked, "
-                "under their names without that.";
+                "under their names without that.\n"
+                "The answer to a case is known by its :status, in DIMACS by a comment 'c status sat' before the "
+                "clauses, by a file FILE.status beside it that holds sat or unsat, or by --status.";
         cleanup_workspace struct workspace *w = NULL;
-        struct words o = {0};
-        struct adding a = {.status = STATUS_OK};
+        struct words o = {.status = VERDICT_UNKNOWN};
+        struct adding a = {.status = STATUS_OK, .answer = VERDICT_UNKNOWN};
         int r;
 
         command_parse(&(struct argp){options, parse_some_words, "FILE|DIR...", doc}, argc, argv, &o);
@@ -213,7 +265,9 @@ int cmd_case_add(int argc, char **argv)
         r = command_open(0, &w);
         if (r != STATUS_OK)
                 return r;
+        a.workspace = w;
         a.cases = workspace_cases(w);
+        a.answer = o.status;
         a.json = o.json;
         for (size_t i = 0; i < o.n; i++)
                 if (is_folder(o.list[i]))

@@ -4,7 +4,7 @@
 #include "words.h"
 
 #define COLUMNS_ALWAYS 8
-#define COLUMNS_MOST   10
+#define COLUMNS_MOST   11
 
 struct running {
         /* options */
@@ -93,10 +93,10 @@ static int choose_columns(struct running *o)
                 o->columns[o->n_columns++] = (struct column){"EFFORT", 12, true};
         if (o->revisions.n > 1) {
                 o->subjects = calloc(o->revisions.n, sizeof(*o->subjects));
-                o->columns[o->n_columns++] = (struct column){"SUBJECT", 0, false};
-                return o->subjects ? 0 : -ENOMEM;
+                o->columns[o->n_columns++] = (struct column){"SUBJECT", 50, false};
         }
-        return 0;
+        o->columns[o->n_columns++] = (struct column){"DISTURBED", 0, false};
+        return o->subjects || o->revisions.n <= 1 ? 0 : -ENOMEM;
 }
 
 static void worse(struct running *o, int status)
@@ -217,6 +217,7 @@ static void add_row(struct running *o, size_t i, const struct cell *cell, const 
         }
         if (o->subjects)
                 cells[n++] = subject_of(o, i / o->cases.n);
+        cells[n++] = f && f->disturbed ? "disturbed" : "-";
         to->failed |= results.failed || effort.failed;
         if (!to->failed)
                 table_row(to, o->columns, n, cells);

@@ -113,6 +113,71 @@ static void scan_smt2(struct scan *s, struct slice bytes)
         }
 }
 
+/* -- DIMACS: a comment before the clauses, "c status sat" ------------------------------------------------------- */
+
+int case_status_parse(struct slice text, enum verdict *ret)
+{
+        static const struct {
+                const char *word;
+                enum verdict verdict;
+        } words[] = {{"sat", VERDICT_SAT},
+                     {"unsat", VERDICT_UNSAT},
+                     {"unknown", VERDICT_UNKNOWN},
+                     {"satisfiable", VERDICT_SAT},
+                     {"unsatisfiable", VERDICT_UNSAT},
+                     {"s satisfiable", VERDICT_SAT},
+                     {"s unsatisfiable", VERDICT_UNSAT}};
+        const char *at = text.data, *end = at + text.size;
+
+        while (at < end && isspace((unsigned char)*at))
+                at++;
+        while (end > at && isspace((unsigned char)end[-1]))
+                end--;
+        for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
+                if ((size_t)(end - at) == strlen(words[i].word) && strncasecmp(at, words[i].word, (size_t)(end - at)) == 0) {
+                        *ret = words[i].verdict;
+                        return 0;
+                }
+        }
+        return -EINVAL;
+}
+
+/* Of a line "c status sat" or "c status: sat"; what else it may say is a comment. */
+static void comment(struct scan *s, const char *at, const char *end)
+{
+        static const char key[] = "status";
+        enum verdict v;
+
+        at++;
+        while (at < end && isblank((unsigned char)*at))
+                at++;
+        if ((size_t)(end - at) <= strlen(key) || strncasecmp(at, key, strlen(key)) != 0)
+                return;
+        at += strlen(key);
+        if (*at != ':' && *at != '=' && !isblank((unsigned char)*at))
+                return;
+        at += *at == ':' || *at == '=';
+        if (case_status_parse(SLICE(at, (size_t)(end - at)), &v) == 0)
+                s->status = s->next = v;
+}
+
+static void scan_cnf(struct scan *s, struct slice bytes)
+{
+        const char *at = bytes.data, *end = at + bytes.size;
+
+        while (at < end) {
+                const char *newline = memchr(at, '\n', (size_t)(end - at)), *stop = newline ? newline : end;
+
+                if (*at == 'c')
+                        comment(s, at, stop);
+                else if (*at != 'p' && *at != '\r' && stop > at)
+                        break;
+                at = stop + 1;
+        }
+        if (s->status != VERDICT_UNKNOWN)
+                add_expected(s);
+}
+
 int case_scan(enum format format, struct slice bytes, char **ret_logic, enum verdict *ret_status, enum verdict **ret_expected,
               size_t *ret_n)
 {
@@ -123,6 +188,8 @@ int case_scan(enum format format, struct slice bytes, char **ret_logic, enum ver
 
         if (format == FORMAT_SMT2 && bytes.size > 0)
                 scan_smt2(&s, bytes);
+        else if (bytes.size > 0)
+                scan_cnf(&s, bytes);
         *ret_logic = strdup(format == FORMAT_CNF ? "cnf" : s.logic[0] ? s.logic : "none");
         if (s.failed || !*ret_logic) {
                 free(s.expected);

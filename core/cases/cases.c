@@ -535,6 +535,66 @@ static int enter_renamed(struct cases *c, struct store_txn *t, struct case_info 
         return r < 0 ? r : head_put(c, t, &h);
 }
 
+/* A copy with that status; it has one question, or none that was counted. NULL: no memory. */
+static struct case_info *with_status(const struct case_info *old, enum verdict status)
+{
+        struct case_info *i = case_info_new(slice_string(old->name), slice_string(old->logic), 1);
+
+        if (!i)
+                return NULL;
+        i->id = old->id;
+        i->format = old->format;
+        i->removed = old->removed;
+        i->sha256 = old->sha256;
+        i->size = old->size;
+        i->added = old->added;
+        i->status = i->expected[0] = status;
+        return i;
+}
+
+struct setting {
+        struct cases *cases;
+        uint32_t id;
+        enum verdict status;
+        bool changed;
+};
+
+static int set_status_in(void *user, struct store_txn *t)
+{
+        cleanup(case_info_unrefp) struct case_info *old = NULL, *i = NULL;
+        struct setting *s = user;
+        struct head h;
+        int r = record_get(s->cases, t, s->id, &old);
+
+        s->changed = false;
+        if (r < 0 || old->status == s->status)
+                return r;
+        if (old->n_expected > 1)
+                return errorf(-EINVAL, "case %u has %zu check-sat: which of them is %s cannot be said", s->id, old->n_expected,
+                              verdict_name(s->status));
+        if (old->status != VERDICT_UNKNOWN)
+                return errorf(-EEXIST, "the status of case %u is %s already", s->id, verdict_name(old->status));
+        i = with_status(old, s->status);
+        if (!i)
+                return -ENOMEM;
+        r = record_put(s->cases, t, i);
+        if (r == 0)
+                r = head_get(s->cases, t, &h);
+        if (r < 0)
+                return r;
+        h.generation++;
+        s->changed = true;
+        return head_put(s->cases, t, &h);
+}
+
+int cases_set_status(struct cases *c, uint32_t id, enum verdict status)
+{
+        struct setting s = {.cases = c, .id = id, .status = status};
+        int r = status == VERDICT_UNKNOWN ? 0 : store_update(c->store, set_status_in, &s);
+
+        return r < 0 ? r : s.changed;
+}
+
 int cases_rename(struct cases *c, uint32_t id, const char *name)
 {
         cleanup(case_info_unrefp) struct case_info *old = NULL, *i = NULL;
@@ -551,6 +611,14 @@ int cases_rename(struct cases *c, uint32_t id, const char *name)
                 r = look_at(name, fd, old->size, &i);
         if (r < 0)
                 return r;
+        if (i->status == VERDICT_UNKNOWN && old->status != VERDICT_UNKNOWN && i->n_expected <= 1) { /* as somebody has said */
+                struct case_info *known = with_status(i, old->status);
+
+                if (!known)
+                        return -ENOMEM;
+                case_info_unref(i);
+                i = known;
+        }
         i->id = id;
         i->sha256 = old->sha256;
         i->added = old->added;

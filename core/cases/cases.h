@@ -23,10 +23,11 @@ struct case_info {
         bool removed; /* taken out of listings; facts stay */
         struct digest sha256;
         uint64_t size;
-        int64_t added;          /* seconds */
-        char *name;             /* as given; relative, '/' allowed inside; any bytes but NUL */
-        char *logic;            /* of (set-logic …), "none" when there is none; "cnf" for DIMACS */
-        enum verdict status;    /* of the last (set-info :status …); VERDICT_UNKNOWN when it does not say */
+        int64_t added;       /* seconds */
+        char *name;          /* as given; relative, '/' allowed inside; any bytes but NUL */
+        char *logic;         /* of (set-logic …), "none" when there is none; "cnf" for DIMACS */
+        enum verdict status; /* of the last (set-info :status …), of a comment "c status sat", or as cases_set_status() says; else
+                                   VERDICT_UNKNOWN */
         enum verdict *expected; /* one for each check-sat, as the :status before it says */
         size_t n_expected;
 };
@@ -57,6 +58,9 @@ int cases_add_given(struct cases *c, const char *name, int fd, uint32_t *ret_id,
 int cases_commit_given(struct cases *c, const char *name, int fd, const char *staged, uint32_t *ret_id, bool *ret_shown);
 /* How much of a name is that of the unpacked case: all but .gz, .xz, .bz2 or .zst. */
 size_t case_unpacked_name(const char *name);
+/* Says what the answer to a case is, where it does not say so itself: DIMACS, or SMT-LIB with one check-sat. 1: it is known since now; 0: it
+ * was, or nothing is said (VERDICT_UNKNOWN). -EEXIST with a sentence: another one is known. -EINVAL: several check-sat. */
+int cases_set_status(struct cases *c, uint32_t id, enum verdict status);
 int cases_remove(struct cases *c, uint32_t id);
 /* Gives a case another name, which may tell another format. Of who just wrote it under a name for the meantime. */
 int cases_rename(struct cases *c, uint32_t id, const char *name);
@@ -75,6 +79,8 @@ int cases_check(struct cases *c, void (*say)(void *user, const char *line), void
 /* Takes away bytes that no case has: a crash left them in their place, but not in the index. Says how many (with `dry_run`, would be). */
 int cases_sweep(struct cases *c, bool dry_run, uint64_t *ret_n, uint64_t *ret_bytes);
 
+/* sat, unsat or unknown, as people write it ("SATISFIABLE", "s UNSATISFIABLE"). -EINVAL. */
+int case_status_parse(struct slice text, enum verdict *ret);
 /* What a case says of itself, by a lexer that knows strings, comments and |symbols|; never fails: what is not SMT-LIB has no logic. */
 int case_scan(enum format format, struct slice bytes, char **ret_logic, enum verdict *ret_status, enum verdict **ret_expected,
               size_t *ret_n);

@@ -91,6 +91,7 @@ void cell_results(const struct fact *f, struct buffer *ret)
 void cell_numbers(const struct fact *f, json_t *object)
 {
         json_object_set_new(object, "wrong", json_boolean(f->wrong));
+        json_object_set_new(object, "disturbed", json_boolean(f->disturbed));
         json_object_set_new(object, "time", json_real((double)f->wall_ns / 1e9));
         json_object_set_new(object, "cputime", json_real((double)f->cpu_ns / 1e9));
         json_object_set_new(object, "memory", json_integer((json_int_t)f->memory));

@@ -23,5 +23,5 @@ void cell_file_print(const struct fact *f, enum cell_file file, struct buffer *r
 void format_seconds(uint64_t ns, char ret[32]);
 /* The results in one line: "sat", with several check-sat "sat,unsat"; "unbuildable" when f is NULL. */
 void cell_results(const struct fact *f, struct buffer *ret);
-/* Adds "wrong", "time", "cputime" and "memory". */
+/* Adds "wrong", "disturbed", "time", "cputime" and "memory". */
 void cell_numbers(const struct fact *f, json_t *object);

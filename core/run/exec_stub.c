@@ -27,6 +27,7 @@
 #include <unistd.h>
 
 #include "core/run/exec_tree.h"
+#include "core/run/exec_waiting.h"
 #include "core/run/execute.h"
 
 /* How often the tree is looked at: often enough that a limit is not passed by much, rarely enough to cost nothing (at most a
@@ -50,7 +51,8 @@ struct run {
         uint64_t stood_still; /* how long, between its shares */
         uint64_t share;       /* wall time of its own at which it stands still; UINT64_MAX: never */
         uint64_t next_look, look_interval, next_folder;
-        uint64_t space;     /* the most address space one process was seen to have */
+        uint64_t space; /* the most address space one process was seen to have */
+        struct waiting waiting;
         bool processes_hit; /* as many tasks seen as it may have */
         struct exec_reply reply;
 };
@@ -59,7 +61,7 @@ struct run {
 struct news {
         uint32_t step, part;
         int32_t error;
-        uint64_t time;
+        uint64_t time, waited;
 };
 
 static uint64_t read_clock(clockid_t clock)
@@ -171,7 +173,10 @@ static bool drop_user(const struct exec_request *r)
 
 static void say(int fd, enum exec_step step, uint32_t part, int error)
 {
-        struct news n = {.step = step, .part = part, .error = error, .time = clock_now()};
+        struct news n = {.step = step, .part = part, .error = error};
+
+        waiting_read(AT_FDCWD, "/proc/self/schedstat", &n.waited);
+        n.time = clock_now();
 
         if (write(fd, &n, sizeof(n)) != sizeof(n))
                 _exit(127);
@@ -277,6 +282,7 @@ static void read_news(struct run *run)
                         run->news = -1;
                 } else if (n.step == STEP_NONE) {
                         run->begin = n.time;
+                        run->waiting.before = n.waited;
                 } else {
                         run->reply.step = n.step;
                         run->reply.part = n.part;
@@ -314,6 +320,19 @@ static uint64_t nanoseconds(const struct timeval *t)
         return (uint64_t)t->tv_sec * NSEC_PER_SEC + (uint64_t)t->tv_usec * 1000;
 }
 
+/* Before it is taken, it can still be asked how long it waited. */
+static pid_t wait_for_one(struct run *run, int *ret_status, struct rusage *ret_usage)
+{
+        siginfo_t info = {0};
+
+        if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) < 0)
+                return -1;
+        if (info.si_pid == 0)
+                return 0;
+        waiting_look(&run->waiting, info.si_pid, 1);
+        return wait4(info.si_pid, ret_status, WNOHANG, ret_usage);
+}
+
 /* Takes every child that has ended. Returns false when there is none left at all. */
 static bool reap(struct run *run)
 {
@@ -321,7 +340,7 @@ static bool reap(struct run *run)
         int status;
         pid_t pid;
 
-        while ((pid = wait4(-1, &status, WNOHANG, &u)) > 0) {
+        while ((pid = wait_for_one(run, &status, &u)) > 0) {
                 struct exec_reply *r = &run->reply;
 
                 if (pid == run->pid) {
@@ -379,8 +398,9 @@ static void look(struct run *run)
         uint64_t memory;
         struct tree t;
 
-        if (tree_read(r->namespace, &t) < 0)
+        if (tree_read(r->namespace, &t, &run->waiting) < 0)
                 return;
+        run->waiting.most = MAX(run->waiting.most, (unsigned)t.threads);
         memory = checked_memory(run, &t);
         if (run->reply.tree < memory)
                 run->reply.tree = memory;
@@ -503,7 +523,7 @@ static void say_paused(struct run *run, uint64_t now)
         const struct exec_reply kept = run->reply;
         struct tree t = {0};
 
-        tree_read(run->order->head->namespace, &t);
+        tree_read(run->order->head->namespace, &t, NULL);
         run->reply.paused = true;
         run->reply.wall_ns = wall_at(run, now);
         run->reply.user_ns += run->reply.system_ns + t.cpu_ns;
@@ -588,7 +608,8 @@ static void count_what_is_left(struct run *run)
         const struct exec_request *r = run->order->head;
         struct tree t;
 
-        if (r->processes != 0 && !(WIFEXITED(run->status) && WEXITSTATUS(run->status) == 0) && tree_read(r->namespace, &t) == 0)
+        if (r->processes != 0 && !(WIFEXITED(run->status) && WEXITSTATUS(run->status) == 0) &&
+            tree_read(r->namespace, &t, NULL) == 0)
                 run->processes_hit |= 2 * (t.threads + 1) >= r->processes;
 }
 
@@ -639,6 +660,42 @@ static void prepare(struct run *run)
         run->signals = signalfd(-1, &all, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
+static const cpu_set_t *cores_of(const struct exec_request *r)
+{
+        return r->has_cpus ? &r->cpus : NULL;
+}
+
+static void begin_waiting(struct run *run)
+{
+        struct waiting *w = &run->waiting;
+        uint64_t ours;
+
+        w->unknown = !waiting_read(AT_FDCWD, "/proc/self/schedstat", &ours);
+        waiting_cores(cores_of(run->order->head), &w->busy, &w->steal);
+}
+
+static uint64_t less(uint64_t a, uint64_t b)
+{
+        return a > b ? a - b : 0;
+}
+
+static void end_waiting(struct run *run)
+{
+        const struct waiting *w = &run->waiting;
+        struct exec_reply *a = &run->reply;
+        uint64_t busy, steal;
+
+        a->waiting_unknown = w->unknown;
+        a->waited_ns = waiting_total(w);
+        a->threads = MAX(w->most, w->n > 0 ? 1 : 0);
+        if (w->n > a->threads && a->threads == 1)
+                a->threads = 2; /* short-lived ones, that no look has met */
+        if (waiting_cores(cores_of(run->order->head), &busy, &steal)) {
+                a->others_ns = less(less(busy, w->busy), reaped_cpu(run));
+                a->steal_ns = less(steal, w->steal);
+        }
+}
+
 /* From the beginning to the end of what is to be run. */
 static void run_it(struct run *run)
 {
@@ -655,6 +712,8 @@ static void run_it(struct run *run)
                 run->reply.error = -error;
                 return;
         }
+        if (r->surroundings.timed)
+                begin_waiting(run);
         error = start(run);
         if (error < 0) {
                 run->reply.step = STEP_FORK;
@@ -669,6 +728,8 @@ static void run_it(struct run *run)
                 count_what_is_left(run);
         end_all(run);
         run->reply.wall_ns = wall_at(run, run->end);
+        if (r->surroundings.timed)
+                end_waiting(run);
         if (run->reply.step == STEP_EXECVE) {
                 run->reply.end = END_NOEXEC;
                 run->reply.code = run->reply.error;

@@ -1,4 +1,5 @@
 #include "core/run/exec_tree.h"
+#include "core/run/exec_waiting.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -180,7 +181,7 @@ static uint64_t shared_pages(pid_t pid)
         return shared;
 }
 
-int tree_read(bool inside, struct tree *ret)
+int tree_read(bool inside, struct tree *ret, struct waiting *w)
 {
         static long page, tick;
         uint64_t pages = 0, most_shared = 0;
@@ -206,6 +207,8 @@ int tree_read(bool inside, struct tree *ret)
                 if (!is_alive(p))
                         continue;
                 t.threads += p->threads;
+                if (w)
+                        waiting_look(w, p->pid, p->threads);
                 if (t.largest_space < p->space)
                         t.largest_space = p->space;
                 if (t.n > 1)

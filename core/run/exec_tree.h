@@ -5,6 +5,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+struct waiting;
+
 struct tree {
         unsigned n;             /* processes that are not zombies */
         uint64_t threads;       /* of these */
@@ -14,7 +16,7 @@ struct tree {
 };
 
 /* `inside`: we are PID 1 of a PID namespace, so that everything in /proc but us is the program's; else our descendants are. */
-int tree_read(bool inside, struct tree *ret);
+int tree_read(bool inside, struct tree *ret, struct waiting *w); /* `w`: where to note how long it waited; or NULL */
 /* The same memory, counted fairly by the kernel (PSS). Slow; 0 when it cannot be known. */
 uint64_t tree_fair_memory(bool inside);
 /* SIGKILL to all of it. Returns true when there was something. */

@@ -92,5 +92,9 @@ struct exec_reply {
         uint64_t largest, tree; /* bytes: ru_maxrss of the largest process; the most that a poll of all of them found */
         uint64_t tree_now;
         uint64_t voluntary, involuntary;
+        bool waiting_unknown; /* this kernel does not count it */
+        uint64_t waited_ns;   /* its threads were ready and had no core, in all */
+        uint64_t others_ns, steal_ns,
+                threads;  /* what others used of its cores meanwhile; what was stolen; the most threads at once */
         uint64_t late_ns; /* the longest that the helper slept beyond what it had asked for */
 };

@@ -98,11 +98,14 @@ struct execute_result {
         uint64_t memory;                 /* peak resident bytes: of the tree's largest process or the polled sum of the tree, the
                                                  larger */
         uint64_t voluntary, involuntary; /* context switches */
-        unsigned killed;                 /* descendants that had to be killed after the program's own end */
-        uint64_t out_size, err_size;     /* bytes printed in all */
-        struct blob out, err;            /* kept bytes; free with execute_result_done() */
-        size_t out_cut, err_cut;         /* where in them the cut's mark "\n[... N bytes cut ...]\n" stands; 0: nothing was cut */
-        const char *method;              /* how that was measured: "rusage"; static */
+        /* Of a timed program: for how long others kept it from running. Its threads were ready and had no core; of several, no more than
+         * others used of its cores, as threads of one program wait for each other, too; and what a hypervisor took from these cores. */
+        uint64_t waited_ns, stolen_ns;
+        unsigned killed;             /* descendants that had to be killed after the program's own end */
+        uint64_t out_size, err_size; /* bytes printed in all */
+        struct blob out, err;        /* kept bytes; free with execute_result_done() */
+        size_t out_cut, err_cut;     /* where in them the cut's mark "\n[... N bytes cut ...]\n" stands; 0: nothing was cut */
+        const char *method;          /* how that was measured: "rusage"; static */
 };
 
 /* 0 when the program was run (however it ended), -ECANCELED, or -errno with a sentence when it could not be tried at all

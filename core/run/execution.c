@@ -401,6 +401,16 @@ static enum execute_doubt doubt_of(const struct execution *x, const struct execu
         return DOUBT_NONE;
 }
 
+/* Where the kernel does not count it: what is missing to the wall clock, if it was taken off its core rather than left it. */
+static uint64_t waited(const struct exec_reply *a)
+{
+        uint64_t cpu = a->user_ns + a->system_ns;
+
+        if (a->waiting_unknown)
+                return a->involuntary > a->voluntary && a->threads <= 1 && a->wall_ns > cpu ? a->wall_ns - cpu : 0;
+        return a->threads > 1 ? MIN(a->waited_ns, a->others_ns) : a->waited_ns;
+}
+
 static int make_result(struct execution *x, struct execute_result *ret)
 {
         const struct exec_reply *a = &x->reply;
@@ -413,6 +423,8 @@ static int make_result(struct execution *x, struct execute_result *ret)
                 .memory = MAX(a->largest, a->tree),
                 .voluntary = a->voluntary,
                 .involuntary = a->involuntary,
+                .waited_ns = waited(a),
+                .stolen_ns = a->steal_ns,
                 .killed = a->killed,
                 .out_size = x->out_capture.total,
                 .err_size = x->err_capture.total,

@@ -92,7 +92,7 @@ bool fact_covers(const struct fact *f, const struct recipe_limits *asked)
 /* -- the store's form: a fixed head of 128 bytes, then the four byte strings whose sizes it gives. Version 1 has no stack. -- */
 
 #define FACT_VERSION 2
-#define UNUSED       4 /* bytes of 0 behind the first four */
+#define UNUSED       3 /* bytes of 0 behind the first five */
 
 int fact_encode(const struct fact *f, struct buffer *ret)
 {
@@ -116,6 +116,7 @@ int fact_encode(const struct fact *f, struct buffer *ret)
         record_put_u8(ret, (uint8_t)f->verdict);
         record_put_u8(ret, f->wrong);
         record_put_u8(ret, f->address_space);
+        record_put_u8(ret, f->disturbed);
         buffer_add(ret, (const uint8_t[UNUSED]){0}, UNUSED);
         for (size_t i = 0; i < ARRAY_SIZE(numbers); i++)
                 record_put_u64_le(ret, numbers[i]);
@@ -167,6 +168,7 @@ int fact_decode(struct slice bytes, bool brief, struct fact **ret)
                 record_fail(&rec);
         f->wrong = record_bool(&rec);
         f->address_space = record_bool(&rec);
+        f->disturbed = record_bool(&rec);
         record_slice(&rec, UNUSED);
         f->wall_ns = record_u64_le(&rec);
         f->cpu_ns = record_u64_le(&rec);

@@ -14,7 +14,9 @@
 struct sample {
         enum verdict verdict;
         uint64_t wall_ns, cpu_ns, memory;
+        uint64_t waited_ns; /* it was ready to run and others had its core, or the hypervisor */
         bool wrong;
+        bool disturbed; /* that was more than a small share (measure.h) */
 };
 
 struct fact {
@@ -29,6 +31,7 @@ struct fact {
         bool address_space;   /* memory was limited as address space (the "rusage" method) */
         int64_t measured;     /* seconds since the epoch */
         int64_t remeasured;   /* the same, when it was asked for with --again; else 0 */
+        bool disturbed;       /* it waited for others, however often it was taken again: its time is no more than a bound */
         struct blob results;  /* the lines of `result`, one for each check-sat */
         struct blob out, err; /* what the chosen sample printed, as kept */
         struct blob json;     /* run.json */

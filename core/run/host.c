@@ -559,6 +559,56 @@ static void check_slots(struct host_check *c)
                     folder, why);
 }
 
+/* ns of CPU time since the machine started: all that passed, what was used, what a hypervisor took. */
+static bool read_cpu(uint64_t ret[3])
+{
+        cleanup_file FILE *f = fopen("/proc/stat", "re");
+        unsigned long long n[8];
+        char line[512];
+
+        if (!f || !fgets(line, sizeof(line), f) ||
+            sscanf(line, "cpu %llu %llu %llu %llu %llu %llu %llu %llu", &n[0], &n[1], &n[2], &n[3], &n[4], &n[5], &n[6], &n[7]) !=
+                    8)
+                return false;
+        ret[1] = n[0] + n[1] + n[2] + n[5] + n[6];
+        ret[2] = n[7];
+        ret[0] = ret[1] + ret[2] + n[3] + n[4];
+        return true;
+}
+
+int host_busy(unsigned milliseconds, double *ret_busy, double *ret_stolen)
+{
+        uint64_t before[3], after[3];
+
+        if (!read_cpu(before))
+                return -ENOTSUP;
+        usleep(milliseconds * 1000);
+        if (!read_cpu(after) || after[0] <= before[0])
+                return -ENOTSUP;
+        *ret_busy = (double)(after[1] - before[1]) / (double)(after[0] - before[0]);
+        *ret_stolen = (double)(after[2] - before[2]) / (double)(after[0] - before[0]);
+        return 0;
+}
+
+static void check_quiet(struct host_check *c)
+{
+        double busy, stolen;
+
+        if (host_busy(300, &busy, &stolen) < 0)
+                say(c, CHECK_WARNING, "how busy the machine is cannot be read from /proc/stat");
+        else if (stolen > 0.01)
+                say(c, CHECK_WARNING,
+                    "the hypervisor took %.0f %% of the CPU time just now: timed runs are disturbed, and flagged", stolen * 100);
+        else if (busy > 0.25)
+                say(c, CHECK_WARNING,
+                    "%.0f %% of the CPU time was used just now: timed runs may have to wait for others; those that do are "
+                    "measured again, "
+                    "and flagged if it stays so",
+                    busy * 100);
+        else
+                say(c, CHECK_OK, "%.0f %% of the CPU time was used just now", busy * 100);
+}
+
 static void check_descriptors(struct host_check *c)
 {
         struct rlimit l = {0};
@@ -585,6 +635,7 @@ int host_checks(struct host_check **ret, size_t *ret_n)
                 {"ccache", check_ccache},
                 {"cores", check_cores},
                 {"slots", check_slots},
+                {"quiet", check_quiet},
                 {"clock", check_clock},
                 {"swap", check_swap},
                 {"descriptors", check_descriptors},

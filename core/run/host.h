@@ -19,6 +19,9 @@ int host_toolchain(char ret[65]);
  * when a package puts another file there. Ten ms, later one: the folders are remembered. 0, or -ENOMEM. */
 int host_headers(char ret[65]);
 
+/* Shares (0 to 1) of the machine's CPU time that were used, and taken by a hypervisor, while it was looked at for so long. -ENOTSUP. */
+int host_busy(unsigned milliseconds, double *ret_busy, double *ret_stolen);
+
 enum check_state {
         CHECK_OK,
         CHECK_WARNING,

@@ -10,6 +10,7 @@
 struct taken { /* one sample with all that belongs to it */
         struct run_result result;
         struct sample sample;
+        bool short_of_cpu; /* a timeout that had less CPU time than the limit; nobody knows why */
 };
 
 struct measurement {
@@ -17,6 +18,8 @@ struct measurement {
         struct runner *runner;
         struct taken *taken;
         size_t n, chosen;
+        size_t retries; /* samples that were taken in place of a disturbed one */
+        bool disturbed; /* all were */
 };
 
 static void measurement_done(struct measurement *m)
@@ -77,6 +80,30 @@ static int run_undisturbed(const struct measurement *m, struct run_result *ret)
         return r;
 }
 
+static bool is_repeatable(enum verdict v)
+{
+        return v == VERDICT_SAT || v == VERDICT_UNSAT || v == VERDICT_UNKNOWN;
+}
+
+/* A share of a time that is small enough to be of no matter. */
+static uint64_t small_share(uint64_t ns)
+{
+        return MAX(ns / MEASURE_WAITING_SHARE, MEASURE_WAITING_LEAST);
+}
+
+static bool is_disturbed(const struct execute_result *r)
+{
+        return r->waited_ns + r->stolen_ns > small_share(r->wall_ns);
+}
+
+/* It ran against the clock and not to the end of its CPU time: it slept, or something kept it from running that no counter shows. */
+static bool is_short_of_cpu(const struct measurement *m, const struct sample *s)
+{
+        const uint64_t limit = m->request->limits.wall_ns;
+
+        return s->verdict == VERDICT_TIMEOUT && limit != 0 && s->cpu_ns + small_share(limit) < limit;
+}
+
 static int take_sample(struct measurement *m)
 {
         const struct measure_request *q = m->request;
@@ -95,10 +122,14 @@ static int take_sample(struct measurement *m)
                 .wall_ns = t->result.run.wall_ns,
                 .cpu_ns = t->result.run.user_ns + t->result.run.system_ns,
                 .memory = t->result.run.memory,
+                .waited_ns = t->result.run.waited_ns + t->result.run.stolen_ns,
                 .wrong = verdict_is_wrong(v, q->expected, q->n_expected),
         };
+        t->sample.disturbed =
+                (is_repeatable(t->sample.verdict) || t->sample.verdict == VERDICT_TIMEOUT) && is_disturbed(&t->result.run);
         if (t->sample.verdict == VERDICT_TIMEOUT && q->limits.wall_ns != 0)
                 t->sample.wall_ns = q->limits.wall_ns;
+        t->short_of_cpu = !t->sample.disturbed && is_short_of_cpu(m, &t->sample);
         return 0;
 }
 
@@ -113,12 +144,13 @@ static int compare_times(const void *a, const void *b)
         return *x < *y ? -1 : *x > *y; /* the earlier, so that the choice is one */
 }
 
-/* Samples by wall time. `ret` has room for m->n. */
-static void sort_samples(const struct measurement *m, const struct taken **ret)
+static size_t count_short(const struct measurement *m)
 {
+        size_t n = 0;
+
         for (size_t i = 0; i < m->n; i++)
-                ret[i] = &m->taken[i];
-        sort_list(ret, m->n, sizeof(*ret), compare_times);
+                n += m->taken[i].short_of_cpu;
+        return n;
 }
 
 static size_t most_samples(const struct measurement *m)
@@ -126,53 +158,96 @@ static size_t most_samples(const struct measurement *m)
         return MAX(m->request->recipe->samples, 1u);
 }
 
+/* Who never wants a run repeated gets one that is flagged. */
+static size_t most_retries(const struct measurement *m)
+{
+        return most_samples(m) > 1 ? MEASURE_RETRIES : 0;
+}
+
+/* The samples that count, by wall time: those that were not disturbed. A single timeout that was short of CPU is none of them, two are. `ret`
+ * has room for m->n. */
+static size_t sort_samples(const struct measurement *m, const struct taken **ret)
+{
+        bool believed = count_short(m) >= 2 || most_retries(m) == 0;
+        size_t n = 0;
+
+        for (size_t i = 0; i < m->n; i++)
+                if (!m->taken[i].sample.disturbed && (believed || !m->taken[i].short_of_cpu))
+                        ret[n++] = &m->taken[i];
+        sort_list(ret, n, sizeof(*ret), compare_times);
+        return n;
+}
+
+/* Of disturbed samples alone: one that answered says more than a timeout, and then the one that waited for the smallest share. */
+static size_t least_disturbed(const struct measurement *m)
+{
+        size_t best = 0;
+
+        for (size_t i = 1; i < m->n; i++) {
+                const struct sample *a = &m->taken[i].sample, *b = &m->taken[best].sample;
+                bool timeouts[] = {a->verdict == VERDICT_TIMEOUT, b->verdict == VERDICT_TIMEOUT};
+
+                if (timeouts[0] != timeouts[1]
+                            ? timeouts[1]
+                            : (double)a->waited_ns * (double)b->wall_ns < (double)b->waited_ns * (double)a->wall_ns)
+                        best = i;
+        }
+        return best;
+}
+
 /* Could the samples still to come give another lower median, as it is printed (microseconds)? With r to come it lies among the present
  * ones between the place it has at the end and r places before. */
-static bool can_change(const struct measurement *m, const struct taken *const *sorted)
+static bool can_change(const struct measurement *m, const struct taken *const *sorted, size_t n)
 {
-        size_t most = most_samples(m), place = (most - 1) / 2, left = most - m->n;
+        size_t most = most_samples(m), place = (most - 1) / 2, left = most - n;
 
         if (left == 0)
                 return false;
-        return place < left || place >= m->n ||
-               sorted[place - left]->sample.wall_ns / 1000 != sorted[place]->sample.wall_ns / 1000;
+        return place < left || place >= n || sorted[place - left]->sample.wall_ns / 1000 != sorted[place]->sample.wall_ns / 1000;
 }
 
-static bool is_short_or_noisy(const struct measurement *m, const struct taken *const *sorted)
+static bool is_short_or_noisy(const struct taken *const *sorted, size_t n)
 {
-        uint64_t median = sorted[(m->n - 1) / 2]->sample.wall_ns;
-        uint64_t spread = sorted[m->n - 1]->sample.wall_ns - sorted[0]->sample.wall_ns;
+        uint64_t median = sorted[(n - 1) / 2]->sample.wall_ns;
+        uint64_t spread = sorted[n - 1]->sample.wall_ns - sorted[0]->sample.wall_ns;
 
         return median < NSEC_PER_SEC || spread > median / 20;
 }
 
-static bool is_repeatable(enum verdict v)
+/* In place of the one just taken. */
+static bool is_taken_again(const struct measurement *m, const struct taken *t)
 {
-        return v == VERDICT_SAT || v == VERDICT_UNSAT || v == VERDICT_UNKNOWN;
+        return m->retries < most_retries(m) && (t->sample.disturbed || (t->short_of_cpu && count_short(m) == 1));
 }
 
 static int take_samples(struct measurement *m)
 {
-        cleanup_free const struct taken **sorted = calloc(most_samples(m), sizeof(*sorted));
-        uint64_t begin, budget;
-        int r;
+        cleanup_free const struct taken **sorted = calloc(most_samples(m) + MEASURE_RETRIES, sizeof(*sorted));
+        uint64_t begin = 0, budget = 0;
 
         if (!sorted)
                 return -ENOMEM;
-        r = take_sample(m);
-        if (r < 0)
-                return r;
-        begin = now_ns();
-        budget = MAX(3 * m->taken[0].sample.wall_ns, NSEC_PER_SEC);
         for (;;) {
-                sort_samples(m, sorted);
-                m->chosen = (size_t)(sorted[(m->n - 1) / 2] - m->taken);
-                if (!is_repeatable(m->taken[m->n - 1].sample.verdict) || !can_change(m, sorted) ||
-                    !is_short_or_noisy(m, sorted) || now_ns() - begin >= budget)
-                        return 0;
-                r = take_sample(m);
+                const struct taken *t = &m->taken[m->n];
+                int r = take_sample(m);
+                size_t n;
+
                 if (r < 0)
                         return r;
+                if (begin == 0) {
+                        begin = now_ns();
+                        budget = MAX(3 * t->sample.wall_ns, NSEC_PER_SEC);
+                }
+                if (is_taken_again(m, t)) {
+                        m->retries++;
+                        continue;
+                }
+                n = sort_samples(m, sorted);
+                m->disturbed = n == 0;
+                m->chosen = n == 0 ? least_disturbed(m) : (size_t)(sorted[(n - 1) / 2] - m->taken);
+                if (n == 0 || t->sample.disturbed || !is_repeatable(t->sample.verdict) || !can_change(m, sorted, n) ||
+                    !is_short_or_noisy(sorted, n) || now_ns() - begin >= budget)
+                        return 0;
         }
 }
 
@@ -215,9 +290,10 @@ static json_t *samples_json(const struct measurement *m)
         for (size_t i = 0; i < m->n; i++) {
                 const struct sample *s = &m->taken[i].sample;
 
-                json_array_append_new(array, json_pack("{s:s, s:o, s:o, s:I, s:b}", "verdict", verdict_name(s->verdict), "time",
-                                                       seconds(s->wall_ns), "cputime", seconds(s->cpu_ns), "memory",
-                                                       (json_int_t)s->memory, "wrong", (int)s->wrong));
+                json_array_append_new(array, json_pack("{s:s, s:o, s:o, s:I, s:o, s:b, s:b}", "verdict", verdict_name(s->verdict),
+                                                       "time", seconds(s->wall_ns), "cputime", seconds(s->cpu_ns), "memory",
+                                                       (json_int_t)s->memory, "waited", seconds(s->waited_ns), "disturbed",
+                                                       (int)s->disturbed, "wrong", (int)s->wrong));
         }
         return array;
 }
@@ -241,9 +317,10 @@ static json_t *end_json(const struct execute_result *r)
 
 static json_t *rusage_json(const struct execute_result *r)
 {
-        return json_pack("{s:o, s:o, s:I, s:I, s:I}", "user", seconds(r->user_ns), "system", seconds(r->system_ns),
+        return json_pack("{s:o, s:o, s:I, s:I, s:o, s:o, s:I}", "user", seconds(r->user_ns), "system", seconds(r->system_ns),
                          "voluntary-switches", (json_int_t)r->voluntary, "involuntary-switches", (json_int_t)r->involuntary,
-                         "killed-descendants", (json_int_t)r->killed);
+                         "waited", seconds(r->waited_ns), "stolen", seconds(r->stolen_ns), "killed-descendants",
+                         (json_int_t)r->killed);
 }
 
 static json_t *stream_json(uint64_t size, const struct blob *kept, size_t cut)
@@ -345,6 +422,7 @@ static int make_fact(struct measurement *m, struct fact **ret)
                 .address_space = strcmp(t->result.run.method, "rusage") == 0,
                 .measured = now,
                 .remeasured = q->again ? now : 0,
+                .disturbed = m->disturbed,
         };
         f->limits.stack = q->limits.stack ? q->limits.stack : RECIPE_STACK;
         for (size_t i = 0; i < m->n; i++)
@@ -370,7 +448,7 @@ int measure(const struct measure_request *q, struct fact **ret)
         r = open_runner(&m);
         if (r < 0)
                 return r;
-        m.taken = calloc(most_samples(&m), sizeof(*m.taken));
+        m.taken = calloc(most_samples(&m) + MEASURE_RETRIES, sizeof(*m.taken));
         if (!m.taken)
                 return -ENOMEM;
         r = take_samples(&m);

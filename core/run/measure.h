@@ -5,6 +5,11 @@
  * `time` is the lower-median sample; every other file of the cell is that same sample's. Only an answer (sat, unsat, unknown) is repeated:
  * no timeout, memout, crash or error. A wrong answer in any sample makes the fact wrong.
  *
+ * Waiting: how long a sample was ready to run while others had its core is measured (execute.h). One that waited for more than a twentieth
+ * of its time, and more than 2 ms, is taken again, and so is a timeout that had less CPU time than its limit; at most twice in one
+ * measurement, and never where the recipe says samples = 1. Samples that were disturbed do not count when there are others; a timeout that was short of CPU counts when it comes so a
+ * second time. When all were disturbed the fact is flagged, and is of the one that answered, or waited least.
+ *
  * run.json's effort maps a pattern's longest word before its group ("conflicts") to the number of its last match: in standard error, else
  * in standard output. Lines of more than a megabyte are not searched.
  */
@@ -13,6 +18,10 @@
 #include "core/run/fact.h"
 #include "core/run/host.h"
 #include "core/run/runner.h"
+
+#define MEASURE_RETRIES       2
+#define MEASURE_WAITING_SHARE 20
+#define MEASURE_WAITING_LEAST (2 * NSEC_PER_MSEC)
 
 struct measure_request {
         const struct recipe *recipe;

@@ -41,13 +41,13 @@ START_TEST(test_round_trip)
         cleanup_buffer struct buffer b = {0};
         cleanup(fact_unrefp) struct fact *g = NULL, *brief = NULL;
 
-        f.address_space = true;
+        f.address_space = f.disturbed = true;
         assert_ok(fact_encode(&f, &b));
         assert_ok(fact_decode(SLICE(b.data, b.size), false, &g));
         assert_ok(fact_decode(SLICE(b.data, b.size), true, &brief));
         memset(b.data, 'x', b.size); /* it owns its bytes */
         ck_assert_int_eq(g->verdict, f.verdict);
-        ck_assert(g->wrong && g->address_space);
+        ck_assert(g->wrong && g->address_space && g->disturbed);
         ck_assert_uint_eq(g->wall_ns, f.wall_ns);
         ck_assert_uint_eq(g->cpu_ns, f.cpu_ns);
         ck_assert_uint_eq(g->memory, f.memory);

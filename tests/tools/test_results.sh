@@ -46,6 +46,44 @@ test_that "also for the one that was there first, and in status" '
 	run 0 status --json && [ "$(json "len(o[\"contradictions\"]), len(o[\"wrong\"])")" = "1 1" ]'
 test_that "a case that was removed has none" 'run 0 case remove c.smt2 && run 0 status && ! has err CONTRADICTION && run 0 case add c.smt2'
 
+# -- the answer to a DIMACS case --
+
+cat >sat.recipe <<'END'
+[solver]
+	format = cnf
+	build = sh build.sh
+	output = toy
+	run = {bin} {case}
+	samples = 1
+END
+sed -i 's/^sed -n.*/sed -n "s,^c say ,s ,p" "$case"/' toy/toy.sh && git -C toy checkout -q v3 -- build.sh && toy_commit 6 "a SAT solver" && git -C toy tag v6
+run 0 solver add sat toy --recipe sat.recipe
+cnf() { printf '%sp cnf 1 1\nc %s\n1 0\n' "$2" "$3" >"$1"; }
+cnf s.cnf $'c status sat\nc say SATISFIABLE\n' a
+cnf u.cnf $'c  Status: UNSATISFIABLE\nc say SATISFIABLE\n' b
+cnf n.cnf $'c say SATISFIABLE\n' c
+cnf o.cnf $'c say UNSATISFIABLE\nc status of this work: unsat\n' d
+echo SAT >o.cnf.status
+test_that "is in its comments before the clauses, or in a file beside it" '
+	run 0 case add s.cnf u.cnf n.cnf o.cnf && run 0 case list "*.cnf" && [ "$(field 2 | tr "\n" " ")" = "sat unsat unknown sat " ]'
+test_that "a wrong answer is told" '
+	run 0 run sat v6 s.cnf && [ "$(field 7)" = correct ] && run 1 run sat v6 u.cnf && has err "WRONG ANSWER: sat [0-9a-f]{12} says sat on case [0-9]* .u.cnf., whose status is unsat" &&
+	run 1 run sat v6 o.cnf && [ "$(field 7)" = WRONG ]'
+test_that "one whose answer is not known is none" 'run 0 run sat v6 n.cnf && [ "$(field 7)" = - ] && run 0 -q status && ! has err n.cnf'
+test_that "until case add says so: what was measured before is wrong then" '
+	run 0 case add --status unsat n.cnf && run 1 run sat v6 n.cnf && [ "$(field 7)" = WRONG ] && run 0 -q status && has err "says sat on case [0-9]* .n.cnf., whose status is unsat"'
+test_that "another status is refused, the same is not, and it stays" '
+	run 1 case add --status sat n.cnf && has err "status of case [0-9]* is unsat already" && run 0 case add --status UNSAT n.cnf && run 0 case list n.cnf && [ "$(field 2)" = unsat ]'
+test_that "what is no status is refused" '
+	run 2 case add --status maybe n.cnf && echo perhaps >s.cnf.status && run 1 case add s.cnf && has err "s.cnf.status says neither"; rm s.cnf.status'
+mkdir dir && cnf dir/x.cnf "" e && echo unsat >dir/x.cnf.status
+test_that "of a folder, the files that hold a status are no cases" '
+	run 0 case add dir && ! has err "passed over" && run 0 case list x.cnf && [ "$(field 2)" = unsat ]'
+printf '(check-sat)\n(check-sat)\n' >two.smt2
+test_that "SMT-LIB can be told one, too, unless it has several check-sat" '
+	printf "(check-sat) ; one\n" >one.smt2; run 0 case add --status sat one.smt2 && run 0 case list one.smt2 && [ "$(field 2)" = sat ] &&
+	run 1 case add --status sat two.smt2 && has err "2 check-sat"'
+
 # -- what the shell happens to have --
 
 printf '; answer: sat\n(check-sat) ; shell\n' >d.smt2

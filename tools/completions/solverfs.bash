@@ -19,7 +19,7 @@ _solverfs() {
 		case ${words[i]} in
 		--store) store=${words[++i]} ;;
 		--store=*) store=${words[i]#*=} ;;
-		--recipe | -r | --name | -n | --seed | -s | --timeout | -t | --print | -p | --output | -o | --keep | -k | --options)
+		--recipe | -r | --name | -n | --status | --seed | -s | --timeout | -t | --print | -p | --output | -o | --keep | -k | --options)
 			case ${words[i]}:$command in
 			-n:fsck | -n:gc) ;;
 			*) i=$((i + 1)) ;;
@@ -43,7 +43,7 @@ _solverfs() {
 	--recipe | -r | --output) COMPREPLY=($(compgen -f -- "$cur")) && return ;;
 	--print | -p) COMPREPLY=($(compgen -W "time cputime memory result effort stdout stderr run.json" -- "$cur")) && return ;;
 	--method) COMPREPLY=($(compgen -W "default paper git-bisect" -- "$cur")) && return ;;
-	--reference | --target | --from | --to | --seed | --timeout | --keep | --name | --options) return ;;
+	--reference | --target | --from | --to | --seed | --timeout | --keep | --name | --status | --options) return ;;
 	esac
 
 	local common="--store --quiet --verbose --help"
@@ -52,7 +52,7 @@ _solverfs() {
 		case $command in
 		"solver add") own="--recipe" ;;
 		"solver list" | "solver update" | "case list" | "set list" | doctor | version) own="--json" ;;
-		"case add") own="--name --json" ;;
+		"case add") own="--name --status --json" ;;
 		mount) own="--foreground --options" ;;
 		unmount) own="--lazy" ;;
 		build) own="--again --log --output --json" ;;
