@@ -7,6 +7,7 @@
 
 #include "cache/base/fault.h"
 #include "core/run/host.h"
+#include "core/study/finding_localized.h"
 
 #define TELL_NS   NSEC_PER_SEC
 #define RECORD_NS (10 * NSEC_PER_SEC)
@@ -616,6 +617,11 @@ static int run_campaign(struct campaign *c, struct campaign_settings *full)
         r = run_workers(c);
         if (r == 0)
                 r = c->error;
+        if (r == 0 && c->settings->localize) {
+                r = findings_localize(c->workspace, c->engine, c->solver, full->name, say_line, c, c->cancel_fd);
+                if (r < 0 && r != -ECANCELED)
+                        campaign_say(c, "not localized: %s", error_message(r));
+        }
         k = record_status(c, r == 0 && !is_cancelled(c->cancel_fd) && campaign_now(c) >= full->seconds ? CAMPAIGN_FINISHED
                                                                                                        : CAMPAIGN_STOPPED);
         if (r == 0 && is_cancelled(c->cancel_fd))

@@ -6,6 +6,7 @@
 
 #include "core/report/plot.h"
 #include "core/study/campaign.h"
+#include "core/study/finding_localized.h"
 #include "core/study/finding_report.h"
 
 enum {
@@ -33,6 +34,7 @@ enum {
         KIND_CAMPAIGN_PICTURE,
         KIND_CAMPAIGN_OPERATORS,
         KIND_CAMPAIGN_LOG,
+        KIND_FOUND_LOCALIZED,
 };
 #define ANY_FOUND KIND_SPR_FOUND, KIND_SOUNDNESS_FOUND, KIND_INCOMPLETENESS_FOUND
 
@@ -225,6 +227,41 @@ static CONTENT(found_report)
         return r < 0 ? r : finding_report(tree_workspace(t), n->solver, f, ret);
 }
 
+/* -- localized.tsv: computed -- */
+
+static int localized_query(struct tree *t, const struct node *n, struct query **ret)
+{
+        cleanup_finding struct finding *f = NULL;
+        int r = found_get(t, n, &f);
+
+        return r < 0 ? r : finding_query_localized(tree_workspace(t), n->solver, f, ret);
+}
+
+static ANSWER(localized_answer)
+{
+        (void)t, (void)n;
+        return finding_print_localized(((struct localized_value *)v)->result, ret);
+}
+
+static CONTENT(localized_content)
+{
+        cleanup(query_unrefp) struct query *q = NULL;
+        cleanup(value_unrefp) struct value *v = NULL;
+        int r = localized_query(t, n, &q);
+
+        if (r == 0)
+                r = q->type->find(q, &v);
+        return r < 0 ? r : localized_answer(t, n, v, ret);
+}
+
+static EXISTS(has_history)
+{
+        cleanup_finding struct finding *f = NULL;
+
+        (void)row;
+        return found_get(t, dir, &f) == 0 && finding_is_localizable(f);
+}
+
 /* -- campaigns -- */
 
 /* By number: "<solver number>/<name>". */
@@ -388,6 +425,9 @@ static const struct route rows[] = {
          .content = found_version, .mtime = found_mtime, .about = "the slow version, when it is a commit"},
         {KIND_FOUND_TIMES, IN(KIND_SPR_FOUND), .name = "times.tsv", .type = NODE_FILE, .content = found_times,
          .mtime = found_mtime, .about = "the versions measured when it was found"},
+        {KIND_FOUND_LOCALIZED, IN(KIND_SPR_FOUND), .name = "localized.tsv", .type = NODE_COMPUTED, .exists = has_history,
+         .content = localized_content, .query = localized_query, .answer = localized_answer, .mtime = found_mtime,
+         .about = "the commits responsible, with the time before and after each"},
         {KIND_FOUND_VERDICTS, IN(KIND_SOUNDNESS_FOUND, KIND_INCOMPLETENESS_FOUND), .name = "verdicts.tsv", .type = NODE_FILE,
          .content = found_times, .mtime = found_mtime, .about = "what each version answered"},
         {KIND_FOUND_SEED, IN(KIND_INCOMPLETENESS_FOUND), .name = "seed.smt2", .type = NODE_FILE, .exists = has_seed,

@@ -64,10 +64,14 @@ test_that "its files are there" \
 test_that "a finding is a folder with links to both commits" '
 	mkdir -p mnt && run 0 mount mnt && cd mnt/slow/spr/1 && [ -e reference/message ] && [ "$(readlink target)" = "../../commits/$(git -C "$top/slow" rev-parse v2)" ] &&
 	grep -q str.len case.smt2 && [ "$(cut -f 2 times.tsv | sed -n 3p)" = timeout ] && grep -q "git checkout $(git -C "$top/slow" rev-parse v2)" report.md'
+test_that "localized.tsv names the commit, once it is asked for" '
+	timeout 200 cat mnt/slow/spr/1/localized.tsv >out 2>err && [ "$(sed -n 2p out | cut -f 2)" = "$(git -C slow rev-parse v2)" ] && has out "slow for lengths"'
 test_that "a campaign shows how far it is" '
 	cd mnt/slow/spr/campaigns/first && grep -q "^finds 1" status && grep -q "^threshold = 1s" settings && grep -q "<svg" progress.svg && [ -s progress.tsv ]'
+idle() { run 0 status && cat out err | grep -q "nothing runs and nothing waits"; }
 test_that "looking starts nothing" '
-	ls -lR mnt/slow/spr mnt/slow/soundness mnt/slow/incompleteness >out 2>err && empty err && run 0 status && cat out err | grep -q "nothing runs and nothing waits"; r=$?; run 0 unmount mnt; (exit $r)'
+	for i in $(seq 30); do idle && break; sleep 1; done
+	ls -lR mnt/slow/spr mnt/slow/soundness mnt/slow/incompleteness >out 2>err && empty err && idle; r=$?; run 0 unmount mnt; (exit $r)'
 
 # -- by-products --
 

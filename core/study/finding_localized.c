@@ -1,0 +1,143 @@
+#include "core/study/finding_localized.h"
+
+#include "core/study/finding_report.h"
+
+bool finding_is_localizable(const struct finding *f)
+{
+        return f->kind == FINDING_SPR && finding_commit(f->reference) && finding_commit(f->target);
+}
+
+static int commit_of(const struct solver *s, const char *sha, uint32_t *ret)
+{
+        return history_resolve(s->history, sha, ret);
+}
+
+static int options_of(struct workspace *w, struct solver *s, const struct finding *f, struct case_info **info,
+                      struct localization_options *ret)
+{
+        int r;
+
+        if (!finding_is_localizable(f))
+                return errorf(-ENODATA, "there is no history between %s and %s to look for a commit in", f->reference, f->target);
+        *ret = (struct localization_options){
+                .workspace = w, .solver = s, .cases = info, .n = 1, .wall_ns = (uint64_t)(f->timeout * 1e9)};
+        r = commit_of(s, f->reference, &ret->reference);
+        if (r == 0)
+                r = commit_of(s, f->target, &ret->target);
+        return r < 0 ? r : cases_get(workspace_cases(w), f->case_id, info);
+}
+
+int finding_query_localized(struct workspace *w, struct solver *s, const struct finding *f, struct query **ret)
+{
+        cleanup(case_info_unrefp) struct case_info *info = NULL;
+        struct localization_options options;
+        int r = options_of(w, s, f, &info, &options);
+
+        return r < 0 ? r : query_localized(&options, ret);
+}
+
+int finding_print_localized(const json_t *result, struct buffer *ret)
+{
+        buffer_adds(ret, "case\tcommit\tbefore\tafter\tsubject\n");
+        return localization_rows(result, ret);
+}
+
+/* -- a campaign's -- */
+
+struct batch {
+        struct workspace *workspace;
+        struct solver *solver;
+        const char *campaign;
+        struct finding **list; /* refs */
+        size_t n;
+};
+
+static int add_open(void *user, struct finding *f)
+{
+        struct batch *b = user;
+        cleanup(query_unrefp) struct query *q = NULL;
+        cleanup(value_unrefp) struct value *v = NULL;
+
+        if (strcmp(f->campaign, b->campaign) != 0 || !finding_is_localizable(f) ||
+            finding_query_localized(b->workspace, b->solver, f, &q) < 0 || q->type->find(q, &v) == 0)
+                return 0;
+        if (list_grow(b->list, b->n) < 0)
+                return -ENOMEM;
+        b->list[b->n++] = finding_ref(f);
+        return 0;
+}
+
+static void batch_done(struct batch *b)
+{
+        for (size_t i = 0; i < b->n; i++)
+                finding_unref(b->list[i]);
+        free(b->list);
+}
+
+/* Those between the same two versions are one search; they stand together from `at` on. */
+static size_t same_versions(struct batch *b, size_t at)
+{
+        size_t n = at + 1;
+
+        for (size_t i = n; i < b->n; i++)
+                if (strcmp(b->list[i]->reference, b->list[at]->reference) == 0 &&
+                    strcmp(b->list[i]->target, b->list[at]->target) == 0 && b->list[i]->timeout == b->list[at]->timeout) {
+                        struct finding *f = b->list[n];
+
+                        b->list[n++] = b->list[i];
+                        b->list[i] = f;
+                }
+        return n - at;
+}
+
+static int search(struct batch *b, struct engine *e, size_t at, size_t n, void (*tell)(void *user, const char *line), void *user,
+                  int cancel_fd)
+{
+        cleanup_localization struct localization *l = NULL;
+        cleanup_free struct case_info **infos = calloc(n, sizeof(*infos));
+        struct localization_options options;
+        struct asking asking;
+        int r = infos ? 0 : -ENOMEM;
+
+        for (size_t i = 0; r == 0 && i < n; i++)
+                r = options_of(b->workspace, b->solver, b->list[at + i], &infos[i], &options);
+        if (r == 0) {
+                options.cases = infos;
+                options.n = n;
+                r = localization_new(&options, &l);
+        }
+        while (r == 0 && (r = localization_next(l, &asking)) > 0)
+                r = ask_many(e, &asking, PRIORITY_BATCH, cancel_fd);
+        if (r == 0)
+                r = localization_keep(l);
+        for (size_t i = 0; r == 0 && tell && i < n; i++) {
+                cleanup_buffer struct buffer rows = {0};
+                json_t *result = localization_result(l, i);
+                char line[600];
+
+                if (result && localization_rows(result, &rows) == 0) {
+                        snprintf(line, sizeof(line), "localized spr/%u: %.*s", b->list[at + i]->number,
+                                 (int)strcspn(rows.data, "\n"), rows.data);
+                        for (char *p = line; *p; p++)
+                                *p = *p == '\t' ? ' ' : *p;
+                        tell(user, line);
+                }
+                json_decref(result);
+        }
+        for (size_t i = 0; infos && i < n; i++)
+                case_info_unref(infos[i]);
+        return r;
+}
+
+int findings_localize(struct workspace *w, struct engine *e, struct solver *s, const char *campaign,
+                      void (*tell)(void *user, const char *line), void *user, int cancel_fd)
+{
+        cleanup(batch_done) struct batch b = {.workspace = w, .solver = s, .campaign = campaign};
+        int r = findings_each(w, s->number, "spr", add_open, &b);
+
+        for (size_t at = 0, n; r == 0 && at < b.n; at += n) {
+                n = same_versions(&b, at);
+                r = search(&b, e, at, n, tell, user, cancel_fd);
+        }
+        return r;
+}

@@ -1,0 +1,17 @@
+/* The commits responsible for a finding: the localizer (localization.h) asked of what the finding compares. Threads: any. */
+#pragma once
+
+#include "core/study/finding.h"
+#include "core/study/localization.h"
+
+/* Can it be localized? Only a slowdown between two commits of one history: a version with arguments, or a program of the machine, has none. */
+bool finding_is_localizable(const struct finding *f);
+/* The query whose value is its localization (struct localized_value). -ENODATA with a sentence where it has no history. */
+int finding_query_localized(struct workspace *w, struct solver *s, const struct finding *f, struct query **ret);
+/* localized.tsv: "case\tcommit\tbefore\tafter\tsubject". */
+int finding_print_localized(const json_t *result, struct buffer *ret);
+
+/* The findings of a campaign that are not localized yet, all in one search that shares its builds; what it finds is kept, so that the queries above
+ * answer from then on. `tell` gets a line for each; may be NULL. -ECANCELED when cancel_fd (-1: none) became readable; what was measured so far stays. */
+int findings_localize(struct workspace *w, struct engine *e, struct solver *s, const char *campaign,
+                      void (*tell)(void *user, const char *line), void *user, int cancel_fd);
