@@ -307,6 +307,7 @@ static void score_case(const struct synthetic *s, const struct localize *l, size
 struct case_builds {
         bool *built;
         size_t last;
+        double seconds;
 };
 
 /* What `git bisect run` pays: a build of its own for each case, in a warm tree that goes from commit to commit. */
@@ -320,9 +321,16 @@ static void charge_case(struct synthetic *s, struct case_builds *b, size_t commi
                 return;
         b->built[commit] = true;
         score->case_builds++;
-        score->case_build_seconds +=
-                b->last == NONE_BUILT ? 400 : seconds_at(commit > b->last ? commit - b->last : b->last - commit);
+        b->seconds += b->last == NONE_BUILT ? 400 : seconds_at(commit > b->last ? commit - b->last : b->last - commit);
         b->last = commit;
+}
+
+static void note_done(struct synthetic_score *score, double seconds, size_t cases)
+{
+        if (list_grow(score->done, score->n_done) < 0)
+                abort();
+        score->done[score->n_done][0] = seconds;
+        score->done[score->n_done++][1] = (double)cases;
 }
 
 void synthetic_search(struct synthetic *s, const struct localize_options *given, struct synthetic_score *ret)
@@ -352,10 +360,7 @@ void synthetic_search(struct synthetic *s, const struct localize_options *given,
 
                 ret->plans++;
                 localize_progress(l, &progress);
-                if (list_grow(ret->done, ret->n_done) < 0)
-                        abort();
-                ret->done[ret->n_done][0] = options.method == LOCALIZE_GIT_BISECT ? ret->case_build_seconds : ret->build_seconds;
-                ret->done[ret->n_done++][1] = (double)progress.finished;
+                note_done(ret, ret->build_seconds, progress.finished);
                 for (size_t i = 0; i < n; i++) {
                         const struct localize_want *w = &wants[i];
                         struct localize_outcome outcome;
@@ -385,12 +390,15 @@ void synthetic_search(struct synthetic *s, const struct localize_options *given,
                                 abort();
                 }
         }
-        if (list_grow(ret->done, ret->n_done) < 0)
-                abort();
-        for (size_t i = 0; i < s->options.cases; i++) {
+        for (size_t i = 0; i < s->options.cases; i++)
                 score_case(s, l, i, ret);
+        note_done(ret, ret->build_seconds, ret->cases - ret->open);
+        if (options.method == LOCALIZE_GIT_BISECT) /* which is one case after another */
+                ret->n_done = 0;
+        for (size_t i = 0; i < s->options.cases; i++) {
+                ret->case_build_seconds += own[i].seconds;
+                if (options.method == LOCALIZE_GIT_BISECT)
+                        note_done(ret, ret->case_build_seconds, i + 1);
                 free(own[i].built);
         }
-        ret->done[ret->n_done][0] = options.method == LOCALIZE_GIT_BISECT ? ret->case_build_seconds : ret->build_seconds;
-        ret->done[ret->n_done++][1] = (double)(ret->cases - ret->open);
 }
