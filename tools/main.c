@@ -42,6 +42,7 @@ static const struct command commands[] = {
         {"portfolio run", "NAME CASE...", "let a portfolio answer cases", cmd_portfolio_run},
         {"portfolio reset", "NAME...", "forget what portfolios have learned", cmd_portfolio_reset},
         {"portfolio remove", "NAME...", "take portfolios out of the config", cmd_portfolio_remove},
+        {"portfolio features", "CASE...", "print what portfolios learn from", cmd_portfolio_features},
         {"portfolio replay", "TABLE...", "measure a portfolio on recorded runs", cmd_portfolio_replay},
         {"fsck", "", "check the whole store and repair it", cmd_fsck},
         {"gc", "", "free disk space; never drops a measurement", cmd_gc},

@@ -142,6 +142,8 @@ enum trial_file {
         TRIAL_ORDER,
 };
 void trial_print(const struct portfolio *p, const struct trial *t, enum trial_file file, struct buffer *ret);
+/* cases/<case>/features.tsv: name and value. -EINVAL: the case does not parse. */
+int case_features_print(struct workspace *w, const struct case_info *info, struct buffer *ret);
 /* The facts of a store as a recorded table (run_table.h): a row for each case that has a run of every arm. */
 int portfolio_table(struct workspace *w, const struct portfolio *p, struct case_info *const *cases, size_t n,
                     struct run_table **ret, size_t *ret_left_out);

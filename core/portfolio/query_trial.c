@@ -5,7 +5,6 @@
 #include <math.h>
 
 #include "core/run/runner.h"
-#include "core/smtlib/feature.h"
 
 struct trial_query {
         struct query query;
@@ -18,49 +17,6 @@ struct trial_query {
 static bool is_alone(const struct trial_query *q)
 {
         return q->alone < q->portfolio->n_arms;
-}
-
-/* -- features -- */
-
-size_t portfolio_n_features(void)
-{
-        size_t smt, cnf;
-
-        smt_features(&smt);
-        cnf_features(&cnf);
-        return smt + cnf;
-}
-
-int portfolio_features(struct workspace *w, const struct case_info *info, size_t *ret_n, double **ret)
-{
-        cleanup_features struct features f = {0};
-        cleanup_blob struct blob bytes = {0};
-        cleanup_free double *values = NULL;
-        cleanup_close int fd = -1;
-        size_t n = portfolio_n_features(), smt;
-        char path[PATH_SIZE];
-        int r;
-
-        smt_features(&smt);
-        values = calloc(n, sizeof(*values));
-        if (!values)
-                return -ENOMEM;
-        for (size_t i = 0; i < n; i++)
-                values[i] = NAN;
-        r = cases_open_bytes(workspace_cases(w), info, &fd, path);
-        if (r == 0)
-                r = read_fd(fd, CASE_SIZE_MAX, &bytes);
-        if (r < 0)
-                return r;
-        r = info->format == FORMAT_CNF ? features_of_cnf(SLICE(bytes.data, bytes.size), &f)
-                                       : features_of_smt(SLICE(bytes.data, bytes.size), &f);
-        if (r < 0 && r != -EINVAL) /* a case that does not parse has none that are known */
-                return r;
-        for (size_t i = 0; r == 0 && i < f.n; i++)
-                values[i + (info->format == FORMAT_CNF ? smt : 0)] = f.values[i];
-        *ret_n = n;
-        *ret = steal_pointer(values);
-        return 0;
 }
 
 int portfolio_learner(const struct portfolio *p, const struct trial_list *trials, size_t features, struct learner **ret)

@@ -2,6 +2,8 @@
 
 #include <inttypes.h>
 
+#include "core/portfolio/portfolio.h"
+
 enum {
         KIND_CASES = 2,
         KIND_CASE_INPUT = KIND_CASE + 1,
@@ -12,6 +14,7 @@ enum {
         KIND_BY_NAME,
         KIND_BY_NAME_FOLDER,
         KIND_BY_NAME_LINK,
+        KIND_CASE_FEATURES = 188,
 };
 
 uint64_t cases_listing(struct tree *t, const struct node *)
@@ -285,6 +288,15 @@ static CONTENT(by_name_target)
         return 0;
 }
 
+/* Read anew at each open: what is looked at on the way to a name must cost nothing. */
+static CONTENT(case_features)
+{
+        cleanup(case_info_unrefp) struct case_info *info = NULL;
+        int r = cases_get(workspace_cases(tree_workspace(t)), n->inode.item, &info);
+
+        return r < 0 ? r : case_features_print(tree_workspace(t), info, ret);
+}
+
 /* -- the rows -- */
 
 static const struct route rows[] = {
@@ -303,6 +315,8 @@ static const struct route rows[] = {
          .about = "of its (set-logic …), 'none' without one; 'cnf'"},
         {KIND_CASE_STATUS, IN(KIND_CASE), .name = "status", .type = NODE_FILE, .content = case_text, .mtime = case_mtime,
          .about = "what it says of itself in :status, else 'unknown'"},
+        {KIND_CASE_FEATURES, IN(KIND_CASE), .name = "features.tsv", .type = NODE_LIVE, .content = case_features,
+         .mtime = case_mtime, .about = "numbers that portfolios learn from: solverfs portfolio features"},
         {KIND_BY_NAME, IN(KIND_CASES), .name = "by-name", .type = NODE_FOLDER, .absent = ABSENT_NOT, .generation = cases_listing,
          .about = "links to the cases, by name"},
         {KIND_BY_NAME_FOLDER, IN(KIND_BY_NAME, KIND_BY_NAME_FOLDER), .shown = "<folder>", .type = NODE_FOLDER, .moves = true,

@@ -60,6 +60,10 @@ _solverfs() {
 		localize) own="--reference --target --method --seed --timeout --log --json" ;;
 		steps) own="--from --to --seed --timeout --json" ;;
 		status) own="--watch --json" ;;
+		"portfolio add") own="--timeout --memory --selector --allocation --reward --seed" ;;
+		"portfolio list") own="--json" ;;
+		"portfolio run") own="--alone --json" ;;
+		"portfolio features") own="--list --correlation --select --seeds --limit" ;;
 		"portfolio replay") own="--selector --allocation --seeds --seed --split --order --train --limit --reward --confidence --without --json" ;;
 		fsck) own="--look-only --dry-run --json" ;;
 		gc) own="--keep --lost-cases --dry-run --json" ;;
@@ -72,8 +76,8 @@ _solverfs() {
 	"") COMPREPLY=($(compgen -W "init solver snapshot case set mount unmount build run portfolio status fsck gc doctor version help" -- "$cur")) ;;
 	solver) COMPREPLY=($(compgen -W "add list update remove" -- "$cur")) ;;
 	case | set) COMPREPLY=($(compgen -W "add list remove" -- "$cur")) ;;
-	portfolio) COMPREPLY=($(compgen -W "replay" -- "$cur")) ;;
-	"portfolio replay") COMPREPLY=($(compgen -f -- "$cur")) ;;
+	portfolio) COMPREPLY=($(compgen -W "add list show run reset remove features replay" -- "$cur")) ;;
+	"portfolio "*) [ "$command" != "portfolio replay" ] || COMPREPLY=($(compgen -f -- "$cur")) ;;
 	"solver update" | "solver remove") COMPREPLY=($(compgen -W "$(_solverfs_column solver list | cut -f 1)" -- "$cur")) ;;
 	"solver add") [ $n = 1 ] && COMPREPLY=($(compgen -d -- "$cur")) ;;
 	"case add") COMPREPLY=($(compgen -f -- "$cur")) ;;
