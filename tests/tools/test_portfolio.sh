@@ -111,4 +111,16 @@ test_that "features that are not known are taken" 'sed "s/^\(q[0-9]*\)	1	/\1	nan
 test_that "a selector that is none" 'run 2 portfolio replay t.tsv --selector best && has err "no selector .best."'
 test_that "what does not go together" 'run 2 portfolio replay t.tsv --selector 10nn --allocation schedule && has err "no schedule of its own"'
 test_that "arms that disagree are told" '{ cat t.tsv; printf "x\t1\tsat\t1\tunsat\t2\n"; } >d.tsv; run 0 portfolio replay d.tsv --limit 20 && has err "d.tsv:62: one arm says sat and another one unsat"'
+
+# -- features --
+
+test_that "the features of a case" 'run 0 portfolio features both.smt2 && has out "^asserts	0$" && has out "^checks	1$"'
+test_that "are in the mount, too" 'cp out features && run 0 mount "$mnt" && cmp "$mnt/cases/1/features.tsv" features; r=$?; run 0 unmount "$mnt"; (exit $r)'
+test_that "those of several name the case" 'run 0 portfolio features 1-2 && has out "^1	asserts	" && has out "^2	asserts	"'
+test_that "a case that does not parse has none" 'run 1 portfolio features bad.smt2 && has err "case 7: "'
+test_that "what they mean" 'run 0 portfolio features --list && has out "^smt2	asserts	" && has out "^cnf	"'
+test_that "a feature that decides is correlated" 'run 0 portfolio features --correlation t.tsv --limit 20 && is out "f	a	b	1.0000	60"'
+test_that "one that says nothing is dropped, one that decides is kept" '
+	awk -F"\t" -v OFS="\t" "NR == 1 {\$2 = \"f\tnoise\"} NR > 1 {\$2 = \$2 \"\t\" (NR * 7919 % 101)} 1" t.tsv >noise.tsv &&
+	run 0 portfolio features --select noise.tsv --limit 20 && has out "^noise	dropped	" && has out "^f	kept	"'
 echo "1..$n"
