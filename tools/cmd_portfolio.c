@@ -1,6 +1,7 @@
 /* solverfs portfolio: replay. */
-#include "command.h"
+#include "core/portfolio/portfolio.h"
 #include "core/portfolio/replay.h"
+#include "words.h"
 
 #include <math.h>
 
@@ -46,12 +47,17 @@ enum {
         OPTION_REWARD,
         OPTION_CONFIDENCE,
         OPTION_WITHOUT,
+        OPTION_SET,
+        OPTION_ARMS,
 };
 
 struct options {
         const char *selectors, *allocations;
         struct replay replay;
         bool json;
+        const char *arms; /* of the store's facts, instead of tables, on these cases: */
+        char **sets;
+        size_t n_sets;
         char **files;
         size_t n_files;
 };
@@ -148,8 +154,21 @@ static error_t parse_replay(int key, char *arg, struct argp_state *state)
                 o->files = state->argv + state->next;
                 o->n_files = (size_t)(state->argc - state->next);
                 return 0;
-        case ARGP_KEY_NO_ARGS:
-                argp_error(state, "no table given");
+        case OPTION_ARMS:
+                o->arms = arg;
+                return 0;
+        case OPTION_SET:
+                if (list_grow(o->sets, o->n_sets) < 0)
+                        argp_failure(state, STATUS_SYSTEM, ENOMEM, "--set");
+                o->sets[o->n_sets++] = arg;
+                return 0;
+        case ARGP_KEY_END:
+                if (o->n_files == 0 && !o->arms)
+                        argp_error(state, "no table given");
+                if (o->n_sets > 0 && !o->arms)
+                        argp_error(state, "--set goes with --arms");
+                if (o->n_files > 0 && o->arms)
+                        argp_error(state, "give tables, or --arms");
                 return 0;
         default:
                 return ARGP_ERR_UNKNOWN;
@@ -186,6 +205,39 @@ static int read_tables(const struct options *o, struct tables *ret)
                 ret->n++;
         }
         return 0;
+}
+
+/* The facts of a store: of the solvers --arms, on the cases of --set (all, when none is given). A status. */
+static int read_facts(const struct options *o, struct tables *ret)
+{
+        cleanup_workspace struct workspace *w = NULL;
+        cleanup_portfolio struct portfolio *p = NULL;
+        cleanup_case_selection struct case_selection cases = {0};
+        cleanup_word_list struct word_list arms = {0};
+        char all[] = "all", *everything[] = {all};
+        size_t left_out;
+        int r = command_open(STORE_READ_ONLY, &w);
+
+        if (r != STATUS_OK)
+                return r;
+        r = word_list_split(o->arms, &arms);
+        if (r == 0)
+                r = portfolio_of_arms(w, "--arms", arms.list, arms.n, (uint64_t)(o->replay.learner.limit * NSEC_PER_SEC), &p);
+        if (r < 0)
+                return r == -EINVAL ? fail_as(STATUS_USAGE, r) : fail(r);
+        r = command_cases(w, o->n_sets > 0 ? o->sets : everything, MAX(o->n_sets, (size_t)1), &cases);
+        if (r != STATUS_OK)
+                return r;
+        r = list_grow(ret->list, 0);
+        if (r == 0)
+                r = portfolio_table(w, p, cases.list, cases.n, &ret->list[0], &left_out);
+        if (r < 0)
+                return fail(r);
+        ret->n = 1;
+        if (left_out > 0)
+                note("%zu of %zu cases left out: not every arm was measured on them for %g s", left_out, cases.n,
+                     o->replay.learner.limit);
+        return STATUS_OK;
 }
 
 /* -- output ------------------------------------------------------------------------------------------------------ */
@@ -327,6 +379,10 @@ int cmd_portfolio_replay(int argc, char **argv)
                 {"confidence", OPTION_CONFIDENCE, "DELTA", 0, "Of the allocations expo and nearest; 0.05 unless told", 0},
                 {"without", OPTION_WITHOUT, "PART[,PART...]", 0,
                  "Leave parts of the selector survival out: features, hardness, curves, pausing", 0},
+                {"arms", OPTION_ARMS, "ARM[,ARM...]", 0,
+                 "Instead of tables, what the store knows of these (as for 'portfolio add'), at --limit", 0},
+                {"set", OPTION_SET, "CASES", 0,
+                 "With --arms: on these cases (a set, a folder, 3-17, as for 'run'); all unless told", 0},
                 {"json", OPTION_JSON, NULL, 0, "Print a JSON object for each combination, a line each", 0},
                 {0}};
         cleanup_buffer struct buffer doc = {0};
@@ -351,8 +407,13 @@ int cmd_portfolio_replay(int argc, char **argv)
         buffer_adds(&doc, "\nExample: solverfs portfolio replay BV.tsv Sage2.tsv --selector survival,10nn --seeds 20");
         if (buffer_error(&doc) < 0)
                 return fail(-ENOMEM);
-        command_parse(&(struct argp){options, parse_replay, "TABLE...", doc.data}, argc, argv, &o);
-        r = read_tables(&o, &tables);
+        command_parse(&(struct argp){options, parse_replay, "[TABLE...]", doc.data}, argc, argv, &o);
+        if (o.arms && (r = read_facts(&o, &tables)) != STATUS_OK) {
+                free(o.sets);
+                return r;
+        }
+        free(o.sets);
+        r = o.arms ? 0 : read_tables(&o, &tables);
         o.replay.tables = (const struct run_table *const *)tables.list;
         o.replay.n = tables.n;
         if (r == 0)

@@ -112,6 +112,20 @@ test_that "a selector that is none" 'run 2 portfolio replay t.tsv --selector bes
 test_that "what does not go together" 'run 2 portfolio replay t.tsv --selector 10nn --allocation schedule && has err "no schedule of its own"'
 test_that "arms that disagree are told" '{ cat t.tsv; printf "x\t1\tsat\t1\tunsat\t2\n"; } >d.tsv; run 0 portfolio replay d.tsv --limit 20 && has err "d.tsv:62: one arm says sat and another one unsat"'
 
+# -- a store's facts --
+
+make_toy
+printf '; answer: sat\n(check-sat)\n' >fact.smt2
+printf '; answer: unsat\n(check-sat)\n' >other.smt2
+run 0 case add fact.smt2 other.smt2
+run 0 solver add toy toy --recipe recipes/toy.recipe -q
+test_that "what was not measured is said" 'run 3 portfolio replay --arms toy@v1,toy@HEAD --set fact.smt2 --limit 5 && has err "no case has a run of every arm"'
+test_that "what was measured replays" '
+	{ run 0 run toy v1 HEAD fact.smt2 other.smt2 --timeout 5s || true; } && run 0 portfolio replay --arms toy@v1,toy@HEAD --set fact.smt2 --set other.smt2 --limit 5 &&
+	has out "^survival	schedule	.*	2.0	"'
+test_that "--set and --arms go together" 'run 2 portfolio replay --set fact.smt2 t.tsv && has err "goes with --arms"'
+test_that "a portfolio of solvers takes their facts" 'run 0 portfolio add s toy@v1 "toy@HEAD" --timeout 5s && run 0 portfolio run s fact.smt2 && [ "$(field 2)" = sat ]'
+
 # -- features --
 
 test_that "the features of a case" 'run 0 portfolio features both.smt2 && has out "^asserts	0$" && has out "^checks	1$"'
