@@ -136,6 +136,14 @@ test_that "--log is a log that git replays" \
 test_that "a reference on another branch: from where the lines part" \
 	'run 0 localize toy --reference fork --target end cases/plain.smt2 && [ "$(field 2)" = '"$plain"' ] && has err "begins where the two part"'
 
+for signal in INT KILL; do
+	printf '; feature: plain\n; again: %s\n(check-sat)\n' $signal >cases/again-$signal.smt2
+	run 0 case add cases/again-$signal.smt2
+	# wherever that stops it, or if it has ended before: the second one goes on
+	{ timeout -s $signal 2 "$solverfs" $l cases/again-$signal.smt2 >out 2>err </dev/null; } 2>/dev/null
+	test_that "what SIG$signal stopped goes on" "run 0 $l cases/again-$signal.smt2 && [ \"\$(field 2)\" = $plain ]"
+done
+
 # -- steps along what is measured --
 
 test_that "steps starts no work, and says what was measured by the search" \
