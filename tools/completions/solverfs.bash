@@ -52,6 +52,7 @@ _solverfs() {
 		case $command in
 		"solver add") own="--recipe" ;;
 		"solver list" | "solver update" | "case list" | "set list" | doctor | version) own="--json" ;;
+		"solver verify") own="--seed --json" ;;
 		"case add") own="--name --status --json" ;;
 		mount) own="--foreground --options" ;;
 		unmount) own="--lazy" ;;
@@ -74,11 +75,11 @@ _solverfs() {
 
 	case $command in
 	"") COMPREPLY=($(compgen -W "init solver snapshot case set mount unmount build run portfolio status fsck gc doctor version help" -- "$cur")) ;;
-	solver) COMPREPLY=($(compgen -W "add list update remove" -- "$cur")) ;;
+	solver) COMPREPLY=($(compgen -W "add list update verify remove" -- "$cur")) ;;
 	case | set) COMPREPLY=($(compgen -W "add list remove" -- "$cur")) ;;
 	portfolio) COMPREPLY=($(compgen -W "add list show run reset remove features replay" -- "$cur")) ;;
 	"portfolio "*) [ "$command" != "portfolio replay" ] || COMPREPLY=($(compgen -f -- "$cur")) ;;
-	"solver update" | "solver remove") COMPREPLY=($(compgen -W "$(_solverfs_column solver list | cut -f 1)" -- "$cur")) ;;
+	"solver update" | "solver verify" | "solver remove") COMPREPLY=($(compgen -W "$(_solverfs_column solver list | cut -f 1)" -- "$cur")) ;;
 	"solver add") [ $n = 1 ] && COMPREPLY=($(compgen -d -- "$cur")) ;;
 	"case add") COMPREPLY=($(compgen -f -- "$cur")) ;;
 	"case list" | "case remove") COMPREPLY=($(compgen -W "all $(_solverfs_column case list | cut -f 1) $(_solverfs_column set list | cut -f 1)" -- "$cur")) ;;
