@@ -164,7 +164,7 @@ static int add_defaults(struct environment *e, const struct recipe *recipe, cons
 static int environment_of(const struct attempt *a, struct environment *ret)
 {
         const struct build_request *q = a->request;
-        const char *const always[] = {"SOURCE_DATE_EPOCH=315532800" /* CHECKOUT_TIME */, "TZ=UTC", "USER=solverfs",
+        const char *const always[] = {"SOURCE_DATE_EPOCH=315532800" /* 1980, which every archive can hold */, "TZ=UTC", "USER=solverfs",
                                       "LOGNAME=solverfs", "PATH=" TOOLS_INSIDE ":/usr/local/bin:/usr/bin:/bin"};
         /* No configuration but this: a build could write one into the folder. Preprocessor mode: the others trust the list of headers of an
          * earlier compilation, and do not see one that appears. The assembler is in the namespace, as ccache looks at the compiler only. */
@@ -203,7 +203,8 @@ static int execute_command(struct attempt *a, const char *text, struct execute_r
 {
         const struct build_request *q = a->request;
         const struct recipe_limits *limits = &q->recipe->build_limits;
-        char *argv[] = {(char *)"/bin/sh", (char *)"-c", (char *)text, NULL};
+        /* With the cache's folder bound the umask is the group's; a build's is always the same. */
+        char *argv[] = {(char *)"/bin/sh", (char *)"-c", (char *)"umask 022; exec /bin/sh -c \"$1\"", (char *)"sh", (char *)text, NULL};
         struct environment environment = {0};
         struct bind binds[5] = {{.source = a->worktree->path, .target = INSIDE, .writable = true},
                                 {.source = a->worktree->tools, .target = TOOLS_INSIDE}};
@@ -447,11 +448,30 @@ static int check_disk(const struct attempt *a)
         return errorf(-ENOSPC, "the disk of %s is full: a build could not finish", a->worktree->path);
 }
 
+/* The time of the files of a clean tree: the same each time, and as in a fresh clone newer than the system's, on which rules of a Makefile may
+ * depend. Packages keep the times at which they were made; the folders tell when the last one was installed. */
+static int64_t tree_time(void)
+{
+        static const char *const folders[] = {"/usr/bin",         "/usr/lib",       "/usr/share",        "/usr/include", "/usr/share/aclocal",
+                                              "/usr/local/bin",   "/usr/local/lib", "/usr/local/share",  "/usr/libexec", "/usr/sbin",
+                                              "/usr/lib/python3", "/usr/lib/gcc",   "/usr/local/include"};
+        int64_t newest = 0;
+
+        for (size_t i = 0; i < ARRAY_SIZE(folders); i++) {
+                struct stat st;
+
+                if (stat(folders[i], &st) == 0)
+                        newest = MAX(newest, (int64_t)st.st_mtim.tv_sec + 1);
+        }
+        return MIN(newest, now_seconds() - 1);
+}
+
 /* A checkout that no machine could make is the commit's fault. */
 static int fill_tree(struct attempt *a, git_repository *git, bool clean)
 {
         const struct build_request *q = a->request;
-        int r = checkout(git, a->attributes, a->worktree->path, clean ? NULL : &a->worktree->manifest, &a->files, q->progress);
+        int r = checkout(git, a->attributes, a->worktree->path, clean ? NULL : &a->worktree->manifest, &a->files, tree_time(),
+                         q->progress);
 
         if (r == -EBADMSG)
                 r = fail(a, "%s", error_message(r));

@@ -295,38 +295,40 @@ static int clear_place(struct walker *w, int fd, const char *name, const char *p
         return r < 0 ? r : remove_tree(whole); /* the folders above it are real: walker_enter() has just been through them */
 }
 
-static const struct timespec *times_of(bool fixed)
+/* 0: now. */
+static const struct timespec *times_of(int64_t when, struct timespec room[2])
 {
-        static const struct timespec then[2] = {{.tv_sec = CHECKOUT_TIME}, {.tv_sec = CHECKOUT_TIME}};
-
-        return fixed ? then : NULL;
+        room[0] = room[1] = (struct timespec){.tv_sec = (time_t)when};
+        return when != 0 ? room : NULL;
 }
 
-static int write_link(int fd, const char *name, struct slice content, bool fixed)
+static int write_link(int fd, const char *name, struct slice content, int64_t when)
 {
+        struct timespec times[2];
         char target[PATH_SIZE];
 
         memcpy(target, content.data, content.size); /* list_file() has seen to the size */
         target[content.size] = '\0';
-        return symlinkat(target, fd, name) < 0 || utimensat(fd, name, times_of(fixed), AT_SYMLINK_NOFOLLOW) < 0 ? -errno : 0;
+        return symlinkat(target, fd, name) < 0 || utimensat(fd, name, times_of(when, times), AT_SYMLINK_NOFOLLOW) < 0 ? -errno : 0;
 }
 
-static int write_file(int dir, const char *name, mode_t mode, struct slice content, bool fixed)
+static int write_file(int dir, const char *name, mode_t mode, struct slice content, int64_t when)
 {
+        struct timespec times[2];
         cleanup_close int fd = openat(dir, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
         int r;
 
         if (fd < 0)
                 return -errno;
         r = write_all(fd, content.data, content.size);
-        return r < 0 ? r : fchmod(fd, mode & 0777) < 0 || futimens(fd, times_of(fixed)) < 0 ? -errno : 0;
+        return r < 0 ? r : fchmod(fd, mode & 0777) < 0 || futimens(fd, times_of(when, times)) < 0 ? -errno : 0;
 }
 
 struct writing {
         git_repository *git;
         struct attributes *attributes;
         struct walker walker;
-        bool fixed; /* all get one time */
+        int64_t when; /* the time they get; 0: the present */
 };
 
 static int write_content(struct writing *w, struct tracked *t, struct slice content)
@@ -339,7 +341,7 @@ static int write_content(struct writing *w, struct tracked *t, struct slice cont
                 return r;
         if (t->mode == MODE_SUBMODULE)
                 return mkdirat(fd, name, 0755) < 0 ? -errno : 0;
-        return S_ISLNK(t->mode) ? write_link(fd, name, content, w->fixed) : write_file(fd, name, t->mode, content, w->fixed);
+        return S_ISLNK(t->mode) ? write_link(fd, name, content, w->when) : write_file(fd, name, t->mode, content, w->when);
 }
 
 static int write_one(struct writing *w, struct tracked *t)
@@ -368,9 +370,9 @@ static int write_one(struct writing *w, struct tracked *t)
 }
 
 int checkout(git_repository *git, struct attributes *attributes, const char *folder, const struct manifest *old,
-             struct manifest *files, const struct progress *p)
+             struct manifest *files, int64_t when, const struct progress *p)
 {
-        struct writing w = {.git = git, .attributes = attributes, .fixed = old == NULL};
+        struct writing w = {.git = git, .attributes = attributes, .when = old ? 0 : when};
         int r = walker_open(&w.walker, folder);
 
         assert(!old || old->n == files->n);

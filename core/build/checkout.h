@@ -9,17 +9,13 @@
 #include "core/build/attributes.h"
 #include "core/build/manifest.h"
 
-/* When the files of a clean tree were changed last, all of them: git leaves it to chance which of two files is the newer one, and make would
- * follow. 1980, which every archive can hold; also SOURCE_DATE_EPOCH. */
-#define CHECKOUT_TIME 315532800
-
 /* The files of `paths` (empty: all) at a commit; their `content` is zero yet. What is left out (submodules' content) is said in `notes`.
  * -EBADMSG when they cannot be files: too many, too large, names no folder may hold; -ESTALE when the repository lacks some. */
 int checkout_list(git_repository *git, const git_oid *commit, char *const *paths, struct manifest *ret, struct buffer *notes);
-/* Writes the files into the empty folder, all as of CHECKOUT_TIME; or only those that differ from `old`, as of now: it has the same paths, and
- * lies there as it was written. -ECANCELED when it was told to stop; attributes_apply()'s errors. */
+/* Writes the files into the empty folder, all as of `when` (seconds): git leaves it to chance which of two files is the newer one, and make
+ * would follow. Or only those that differ from `old`, as of now: it has the same paths, and lies there as it was written. -ECANCELED when it was told to stop; attributes_apply()'s errors. */
 int checkout(git_repository *git, struct attributes *attributes, const char *folder, const struct manifest *old,
-             struct manifest *files, const struct progress *p);
+             struct manifest *files, int64_t when, const struct progress *p);
 /* Do the files lie there as they were written, to the last byte? Times prove nothing: a build can set them. */
 bool checkout_is_intact(const char *folder, const struct manifest *files);
 

@@ -273,7 +273,9 @@ static bool may_be_cached(char **argv)
         static const char *const unseen[] = {"-B",          "-specs",   "--specs",       "-wrapper",  "-fplugin",
                                              "-Wa,@",       "-Wa,-I",   "-Xassembler",   "--sysroot", "-fprofile-use",
                                              "-fauto-prof", "-Xclang",  "-fprofile-dir", "-x",        "-fbranch-prob",
-                                             "-fmodules",   "-fmodule", "--config",      "@"};
+                                             "-fmodules",   "-fmodule", "--config",      "@",
+                                             /* and does it leave a file beside the object that ccache does not keep? */
+                                             "-fcallgraph-info", "-fopt-info", "-ftime-trace", "-fsave-optimization-record", "-aux-info"};
         static const char *const unread[] = {".s", ".i", ".ii", ".sx", ".bc", ".ll"}; /* not preprocessed */
         bool compiles = false;
 

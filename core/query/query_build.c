@@ -213,7 +213,7 @@ static int join_known(struct workspace *w, const struct build_record *known, boo
                 return 0;
         if (!(*record)->ok)
                 return again ? 0 : errorf(-EIO, "it was built before, and cannot be built again now: %s", (*record)->reason);
-        if (again || !same_outputs(known, *record) || ((*record)->clean && !known->clean) || build_record_is_struck(known))
+        if (again || !same_outputs(known, *record) || ((*record)->clean && !known->clean))
                 return join_programs(w, known, *record);
         return 1;
 }
@@ -268,6 +268,7 @@ static int make_record(struct build_query *q, struct job *j, bool checked, struc
         enum build_way way = BUILD_CLEAN;
         int r = record_fetch_any(q->workspace, &q->build_key, true, &known);
 
+        again |= r == 0 && known->ok && build_record_is_struck(known); /* what it says counts for nothing */
         if (r == -ENOENT && !again && incremental_state(q->workspace, q->solver) == INCREMENTAL_ON)
                 way = BUILD_INCREMENTAL;
         if (r == 0 || r == -ENOENT)
