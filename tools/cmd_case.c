@@ -46,7 +46,7 @@ static error_t parse_some_words(int key, char *arg, struct argp_state *state)
         if (key == ARGP_KEY_NO_ARGS)
                 argp_error(state, "nothing given");
         if (key == ARGP_KEY_END && o->name && o->n > 1)
-                argp_error(state, "--name goes with one FILE");
+                argp_error(state, "--name takes exactly one FILE; %zu given", o->n);
         return parse_words(key, arg, state);
 }
 
@@ -338,10 +338,10 @@ static bool any_case(struct cases *c)
 int cmd_case_list(int argc, char **argv)
 {
         static const struct argp_option options[] = {{"json", 'j', NULL, 0, "Print a JSON object for each, a line each", 0}, {0}};
-        static const char doc[] =
-                "List the cases (default: all): id, the status it says of itself, logic, size in bytes, the start of "
-                "its sha256, name.\v"
-                "In names, control bytes, backslashes and what is no UTF-8 are written as \\t, \\n, \\\\ and \\xNN.";
+        static const char doc[] = "List the cases (default: all): id, status, logic, size in bytes, the start of "
+                                  "its sha256, name.\v"
+                                  "In names, control bytes, backslashes and bytes that are not valid UTF-8 are written as \\t, "
+                                  "\\n, \\\\ and \\xNN.";
         cleanup_workspace struct workspace *w = NULL;
         cleanup_case_selection struct case_selection s = {0};
         char every[] = "all", *all[] = {every};

@@ -60,8 +60,8 @@ int cmd_gc(int argc, char **argv)
                 {"keep", 'k', "SIZE", 0,
                  "Let programs, worktrees and ccache take at most SIZE (like 20g) in all; those built longest ago go first", 0},
                 {"lost-cases", 'l', NULL, 0,
-                 "Also take bytes of cases that no case has: a broken-off adding's, or one's that was lost", 0},
-                {"dry-run", 'n', NULL, 0, "Only say what would be freed", 0},
+                 "Also delete case files that no case owns, such as those left by an interrupted 'case add'", 0},
+                {"dry-run", 'n', NULL, 0, "Only print what would be freed", 0},
                 {"json", 'j', NULL, 0, "Print a JSON object for each part, a line each", 0},
                 {0}};
         static const char doc[] =

@@ -48,7 +48,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
                 if (r < 0)
                         argp_error(state, "--timeout: %s", error_message(r));
                 if (o->timeout == 0)
-                        argp_error(state, "--timeout must be more than nothing");
+                        argp_error(state, "--timeout must be greater than zero");
                 return 0;
         case 'a':
                 o->again = true;

@@ -134,9 +134,8 @@ int cmd_status(int argc, char **argv)
                                                      {0}};
         static const char doc[] =
                 "Show what runs and what waits, in every mount and command on the store: process, job, state, seconds it "
-                "has run, seconds left (if known), who waits for it, what it is, how far it is. Wrong answers that are known are "
-                "told on "
-                "standard error.";
+                "has run, seconds left (if known), who waits for it, what it is, how far it is. Known wrong answers are reported "
+                "on standard error.";
         cleanup_workspace struct workspace *w = NULL;
         struct looking l = {0};
         int signals, r;

@@ -67,7 +67,7 @@ static const char top_end[] =
         "    4  the store, the disk or this machine failed\n"
         "    5  the store is of another version of solverfs\n"
         "  130  interrupted\n"
-        "  141  nobody reads standard output any more\n"
+        "  141  standard output was closed\n"
         "\n"
         "The store is the folder given with --store, else $SOLVERFS_STORE, else $XDG_DATA_HOME/solverfs, else "
         "~/.local/share/solverfs.";

@@ -18,7 +18,7 @@ enum status {
         STATUS_SYSTEM = 4, /* the store, the disk or this machine failed */
         STATUS_FORMAT = 5, /* the store is of another version of solverfs */
         STATUS_INTERRUPTED = 130,
-        STATUS_PIPE = 141, /* nobody reads standard output any more */
+        STATUS_PIPE = 141, /* standard output was closed */
 };
 
 void output_setup(void);                         /* once, first */

@@ -142,7 +142,7 @@ int buffer_steal(struct buffer *b, struct blob *ret); /* moves the bytes into a 
 
 size_t utf8_length(const void *text,
                    size_t left); /* of the sequence there (RFC 3629: no overlong forms, no surrogates), 0 when it is none */
-/* Tabs, newlines, backslashes, other control bytes and what is no UTF-8 as \t \n \\ \xNN. */
+/* Tabs, newlines, backslashes, other control bytes and bytes that are not valid UTF-8 as \t \n \\ \xNN. */
 void buffer_add_printable(struct buffer *b, const char *text);
 
 /* -- errors and log --------------------------------------------------------------------------------------------- */

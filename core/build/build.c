@@ -402,7 +402,7 @@ static int put_output(struct attempt *a, size_t i)
         int r = checkout_open(a->worktree->path, path, &fd);
 
         if (r == -ENOENT || r == -ENOTDIR)
-                return fail(a, "output %s was not made", path);
+                return fail(a, "the build made no %s", path);
         if (r < 0 || fstat(fd, &st) < 0)
                 return fail(a, "output %s is no plain file of the build's", path);
         if (st.st_size == 0)

@@ -198,7 +198,7 @@ static int take_entry(struct walk *w)
         int r;
 
         if (!s)
-                return errorf(-EINVAL, "%s:%u: this stands before the first [section]", w->label, w->line);
+                return errorf(-EINVAL, "%s:%u: this line precedes the first [section]", w->label, w->line);
         if (list_grow(s->entries, s->n_entries) < 0)
                 return -ENOMEM;
         e = &s->entries[s->n_entries++];

@@ -236,10 +236,9 @@ static int check_command_line(const char *label, const struct draft *d, const st
                 return fail(line, "key 'run': %s does not occur in it, so the solver would not %s",
                             run[0] == 0 ? "{bin}" : "{case}", run[0] == 0 ? "be run" : "see the case");
         if (seed_within)
-                return fail(
-                        line,
-                        "key 'run': {seed} has to be a word of its own, as it is nothing when no seed is asked for; what stands "
-                        "around it belongs into 'seed'");
+                return fail(line,
+                            "key 'run': {seed} has to be a word of its own, as it is nothing when no seed is asked for; the text "
+                            "around {seed} belongs in 'seed'");
         if (run[2] > 0 && !r->seed)
                 return fail(line, "key 'run' has a {seed}, but there is no key 'seed' to say what it stands for");
         if (r->seed && run[2] == 0)

@@ -524,7 +524,7 @@ static void check_swap(struct host_check *c)
 
 static void check_clock(struct host_check *c)
 {
-        char line[64] = "not told";
+        char line[64] = "unknown";
         int t = turbo();
         bool known = read_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", line, sizeof(line));
 
@@ -534,8 +534,10 @@ static void check_clock(struct host_check *c)
                     line);
         else if (t == 1)
                 say(c, CHECK_WARNING, "turbo is on: times depend on what the other cores do and on the temperature");
+        else if (!known && t < 0)
+                say(c, CHECK_OK, "CPU governor and turbo state unknown");
         else
-                say(c, CHECK_OK, "governor %s, turbo %s", line, t == 0 ? "off" : "not told");
+                say(c, CHECK_OK, "governor %s, turbo %s", line, t == 0 ? "off" : "unknown");
 }
 
 static void check_cores(struct host_check *c)

@@ -314,7 +314,7 @@ static const struct route rows[] = {
         {KIND_CASE_LOGIC, IN(KIND_CASE), .name = "logic", .type = NODE_FILE, .content = case_text, .mtime = case_mtime,
          .about = "of its (set-logic …), 'none' without one; 'cnf'"},
         {KIND_CASE_STATUS, IN(KIND_CASE), .name = "status", .type = NODE_FILE, .content = case_text, .mtime = case_mtime,
-         .about = "what it says of itself in :status, else 'unknown'"},
+         .about = "its :status, or the one given by case add --status; else 'unknown'"},
         {KIND_CASE_FEATURES, IN(KIND_CASE), .name = "features.tsv", .type = NODE_LIVE, .content = case_features,
          .mtime = case_mtime, .about = "numbers that portfolios learn from: solverfs portfolio features"},
         {KIND_BY_NAME, IN(KIND_CASES), .name = "by-name", .type = NODE_FOLDER, .absent = ABSENT_NOT, .generation = cases_listing,

@@ -86,8 +86,8 @@ static CONTENT(live_status)
                 return 0;
         }
         engine_counters(tree_engine(t), &c);
-        buffer_addf(ret, "%" PRIu64 " running, %" PRIu64 " queued, %" PRIu64 " readers waiting, %u cores, store %s\n", c.running,
-                    c.queued, c.waiters, c.slots, workspace_dir(tree_workspace(t)));
+        buffer_addf(ret, "%" PRIu64 " running, %" PRIu64 " queued, %" PRIu64 " reader%s waiting, %u cores, store %s\n", c.running,
+                    c.queued, c.waiters, c.waiters == 1 ? "" : "s", c.slots, workspace_dir(tree_workspace(t)));
         workspace_mistakes(tree_workspace(t), &mistakes);
         for (char *line = mistakes.data ? strtok_r(mistakes.data, "\n", &rest) : NULL; line; line = strtok_r(NULL, "\n", &rest))
                 buffer_addf(ret, "CONFIG: %s\n", line);

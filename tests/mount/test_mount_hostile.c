@@ -325,12 +325,12 @@ static const struct build_row build_rows[] = {
         {MAKE "rm out/tiny; ln -s /etc/passwd out/tiny", "no plain file"},
         {MAKE "rm out/tiny; mkdir out/tiny", "no plain file"},
         {MAKE "rm out/tiny; mkfifo out/tiny", "no plain file"},
-        {MAKE "rm -r out; ln -s /etc out", "was not made"},
-        {"true", "out/tiny was not made"},
+        {MAKE "rm -r out; ln -s /etc out", "the build made no "},
+        {"true", "the build made no out/tiny"},
         {MAKE ": > out/tiny", "is empty"},
         {MAKE "chmod -x out/tiny", NULL},
         {MAKE "chmod 7777 out/tiny", NULL},
-        {MAKE "rm -rf /build/* /build/.[a-z]*; rmdir /build; true", "was not made"},
+        {MAKE "rm -rf /build/* /build/.[a-z]*; rmdir /build; true", "the build made no "},
         {MAKE "mkdir -p d/e; touch d/e/f; chmod 0 d/e d src", NULL},
         {MAKE "src/tiny bury 700; true", NULL},
         /* for the next build, and for us */
@@ -338,7 +338,7 @@ static const struct build_row build_rows[] = {
         {"[ ! -e planted ]; " MAKE "echo x > planted; echo 'exit 1' > src/broken", NULL},
         {MAKE "echo forged > /ccache/forged; true", NULL},
         {"[ ! -e /ccache/forged ] || exit 1; " MAKE, NULL},
-        {"[ ! -e evil ] || exit 0; " MAKE "mkdir evil; rm -rf out; ln -s %1$s/victim out; exit 0", "was not made"},
+        {"[ ! -e evil ] || exit 0; " MAKE "mkdir evil; rm -rf out; ln -s %1$s/victim out; exit 0", "the build made no "},
 };
 
 static void add_solver(const char *name, const struct build_row *row)

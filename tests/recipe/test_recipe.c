@@ -372,7 +372,7 @@ START_TEST(test_syntax_is_explained)
         refused_line("a b = c", "not a line of the form");
         refused_line("= c", "not a line of the form");
         refused_line("b_c = c", "not a line of the form");
-        refused("build = make\n", "t.recipe:1: ", "before the first [section]");
+        refused("build = make\n", "t.recipe:1: ", "this line precedes the first [section]");
         refused(MINIMAL "\n# caf\xe9\n", "t.recipe:6: ", "byte 0xe9 is not UTF-8");
         refused(MINIMAL "build = \xed\xa0\x80\n", "t.recipe:5: ", "not UTF-8"); /* a surrogate */
         refused(MINIMAL "build = a\x01\n", "t.recipe:5: ", "control character 0x01");

@@ -257,7 +257,7 @@ test_that "and can be removed" '
 	run 0 --store second solver remove toy toy-again && ! grep -q toy second/config && run 3 --store second solver remove toy'
 test_that "gc --keep counts and takes programs that no build has" '
 	sed "/output/a output = nothing" recipes/toy.recipe >half.recipe && sed -i "s/build = .*/build = sh build.sh \\&\\& echo >>toy/" half.recipe &&
-	run 0 --store second solver add half toy --recipe half.recipe && run 1 --store second build half v1 && has err "nothing was not made" &&
+	run 0 --store second solver add half toy --recipe half.recipe && run 1 --store second build half v1 && has err "the build made no nothing" &&
 	run 0 --store second gc -n && [ "$(grep ^programs out | cut -f 4)" -gt 0 ] && run 0 --store second gc --keep 0 && [ "$(grep ^programs out | cut -f 2,4)" = "1	0" ] &&
 	run 0 --store second gc -n && [ "$(grep ^programs out | cut -f 2,4)" = "0	0" ]'
 
