@@ -1,0 +1,275 @@
+/* What campaigns keep: findings, numbered once and found once; and the journal, which a crash may cut anywhere. */
+#include "core/study/campaign_journal.h"
+#include "core/study/finding_report.h"
+
+#include <fcntl.h>
+
+#include "tests/support/test.h"
+
+DEFINE_CLEANUP(struct workspace *, workspace_close)
+#define cleanup_workspace cleanup(workspace_closep)
+
+static struct workspace *make_store(void)
+{
+        struct workspace *w = NULL;
+
+        if (access("store", F_OK) < 0)
+                assert_ok(workspace_create("store"));
+        assert_ok(workspace_open("store", 0, &w));
+        return w;
+}
+
+static int add(struct workspace *w, enum finding_kind kind, const char *input, uint32_t *ret_number)
+{
+        cleanup_finding struct finding *f = finding_new();
+        int r;
+
+        ck_assert_ptr_nonnull(f);
+        assert_ok(cases_add_unlisted(workspace_cases(w), "found.smt2", slice_string(input), &f->case_id));
+        f->kind = kind;
+        f->solver = 3;
+        f->timeout = 20;
+        free(f->reference);
+        free(f->target);
+        f->reference = strdup("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa");
+        f->target = strdup("bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb:-x");
+        assert_ok(finding_add_runs(f, f->reference, VERDICT_SAT, (const double[]){0.5, 0.25, 0.75}, 3));
+        assert_ok(finding_add_runs(f, f->target, VERDICT_TIMEOUT, (const double[]){20}, 1));
+        r = finding_add(w, f);
+        assert_ok(r);
+        *ret_number = f->number;
+        return r;
+}
+
+static int count(void *user, struct finding *f)
+{
+        (*(unsigned *)user)++;
+        return 0;
+}
+
+START_TEST(test_findings_are_kept)
+{
+        cleanup_workspace struct workspace *w = make_store();
+        cleanup_finding struct finding *f = NULL;
+        uint32_t number;
+
+        ck_assert_int_eq(add(w, FINDING_SPR, "(assert true)", &number), 0);
+        ck_assert_uint_eq(number, 1);
+        workspace_close(w);
+        w = make_store();
+        assert_ok(finding_get(w, 3, 1, &f));
+        ck_assert_str_eq(f->reference, "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa");
+        ck_assert_uint_eq(f->n_runs, 2);
+        ck_assert_double_eq(finding_seconds(f, f->reference), 0.5);
+        ck_assert_double_eq(finding_seconds(f, f->target), 20);
+        ck_assert_int_eq(f->runs[1].verdict, VERDICT_TIMEOUT);
+        ck_assert_ptr_nonnull(finding_commit(f->reference));
+        ck_assert_ptr_null(finding_commit(f->target)); /* it has arguments */
+        assert_error(finding_get(w, 3, 2, &f), ENOENT);
+        assert_error(finding_get(w, 4, 1, &f), ENOENT);
+}
+END_TEST
+
+START_TEST(test_the_same_bytes_are_found_once)
+{
+        cleanup_workspace struct workspace *w = make_store();
+        unsigned n = 0, spr = 0;
+        uint32_t first, again, other, third;
+
+        ck_assert_int_eq(add(w, FINDING_SPR, "(assert true)", &first), 0);
+        ck_assert_int_eq(add(w, FINDING_SPR, "(assert true)", &again), 1);
+        ck_assert_uint_eq(first, again);
+        ck_assert_int_eq(add(w, FINDING_CRASH, "(assert true)", &other), 0);
+        ck_assert_int_eq(add(w, FINDING_SPR, "(assert false)", &third), 0);
+        ck_assert_uint_eq(other, 2);
+        ck_assert_uint_eq(third, 3);
+        ck_assert_uint_eq(findings_last(w, 3), 3);
+        ck_assert_uint_eq(findings_last(w, 4), 0);
+        assert_ok(findings_each(w, 3, NULL, count, &n));
+        assert_ok(findings_each(w, 3, "spr", count, &spr));
+        ck_assert_uint_eq(n, 3);
+        ck_assert_uint_eq(spr, 2);
+}
+END_TEST
+
+START_TEST(test_marks)
+{
+        cleanup_workspace struct workspace *w = make_store();
+        cleanup_finding struct finding *f = NULL;
+        enum finding_mark mark;
+        uint32_t number;
+
+        add(w, FINDING_SPR, "(assert true)", &number);
+        assert_ok(finding_mark_parse("confirmed", &mark));
+        assert_ok(finding_set_mark(w, 3, number, mark, "https://example.org"));
+        assert_ok(finding_get(w, 3, number, &f));
+        ck_assert_str_eq(finding_mark_name(f->mark), "confirmed");
+        ck_assert_str_eq(f->url, "https://example.org");
+        assert_error(finding_set_mark(w, 3, 9, mark, NULL), ENOENT);
+        assert_error(finding_mark_parse("", &mark), EINVAL);
+        assert_error(finding_mark_parse("lost", &mark), EINVAL);
+}
+END_TEST
+
+START_TEST(test_an_unlisted_case_is_no_listed_one)
+{
+        cleanup_workspace struct workspace *w = make_store();
+        cleanup(case_info_unrefp) struct case_info *info = NULL;
+        struct cases *c = workspace_cases(w);
+        cleanup_free uint32_t *ids = NULL;
+        uint32_t id, again;
+        bool is_new;
+        size_t n;
+        int fd;
+
+        assert_ok(cases_add_unlisted(c, "a.smt2", slice_string("(check-sat)"), &id));
+        assert_ok(cases_add_unlisted(c, "b.smt2", slice_string("(check-sat)"), &again));
+        ck_assert_uint_eq(id, again);
+        assert_ok(cases_list(c, &ids, &n));
+        ck_assert_uint_eq(n, 0);
+        assert_error(cases_find(c, "a.smt2", &info), ENOENT);
+        assert_ok(cases_get(c, id, &info));
+        ck_assert(info->removed);
+        /* Its name is free, and adding its bytes shows it. */
+        fd = open("x", O_RDWR | O_CREAT, 0600);
+        assert_ok(write_all(fd, "(check-sat)", 11));
+        lseek(fd, 0, SEEK_SET);
+        assert_ok(cases_add(c, "c.smt2", fd, &again, &is_new));
+        close(fd);
+        ck_assert_uint_eq(id, again);
+        free(ids);
+        ids = NULL;
+        assert_ok(cases_list(c, &ids, &n));
+        ck_assert_uint_eq(n, 1);
+}
+END_TEST
+
+/* -- the journal -- */
+
+struct seen {
+        struct campaign_record list[64];
+        size_t n;
+};
+
+static int see(void *user, const struct campaign_record *r)
+{
+        struct seen *s = user;
+
+        ck_assert_uint_lt(s->n, ARRAY_SIZE(s->list));
+        s->list[s->n++] = *r;
+        return 0;
+}
+
+static const struct campaign_record records[] = {
+        {.event = EVENT_SESSION},
+        {.event = EVENT_NEXT, .id = 1, .now = 0.5},
+        {.event = EVENT_RAN, .id = 1, .now = 1.5, .version = 1, .seconds = 0.125, .verdict = VERDICT_SAT},
+        {.event = EVENT_RAN, .id = 1, .now = 21.5, .version = 300, .seconds = 20, .verdict = VERDICT_TIMEOUT},
+        {.event = EVENT_FINISH, .id = 1, .now = 22},
+        {.event = EVENT_CONFIRMED, .id = 1, .now = 99, .is_find = true, .cause = UINT64_MAX},
+};
+
+static void write_journal(void)
+{
+        struct seen none = {0};
+        struct campaign_journal *j = NULL;
+
+        unlink("journal");
+        assert_ok(campaign_journal_open("journal", see, &none, &j));
+        ck_assert_uint_eq(none.n, 0);
+        for (size_t i = 0; i < ARRAY_SIZE(records); i++)
+                assert_ok(campaign_journal_add(j, &records[i]));
+        campaign_journal_close(j);
+}
+
+static void assert_record(const struct campaign_record *a, const struct campaign_record *b)
+{
+        ck_assert_int_eq(a->event, b->event);
+        ck_assert_uint_eq(a->id, b->id);
+        ck_assert_double_eq(a->now, b->now);
+        ck_assert_uint_eq(a->version, b->version);
+        ck_assert_double_eq(a->seconds, b->seconds);
+        ck_assert_int_eq(a->verdict, b->verdict);
+        ck_assert_int_eq(a->is_find, b->is_find);
+        ck_assert_uint_eq(a->cause, b->cause);
+}
+
+START_TEST(test_the_journal_is_told_again)
+{
+        struct seen seen = {0};
+
+        write_journal();
+        assert_ok(campaign_journal_read("journal", see, &seen));
+        ck_assert_uint_eq(seen.n, ARRAY_SIZE(records));
+        for (size_t i = 0; i < seen.n; i++)
+                assert_record(&seen.list[i], &records[i]);
+}
+END_TEST
+
+/* Cut at each byte: what was whole is there, in order, and what is added then stands behind it. */
+START_TEST(test_the_journal_cut_anywhere)
+{
+        cleanup_blob struct blob whole = {0};
+        size_t last = 0;
+
+        write_journal();
+        assert_ok(read_file("journal", SIZE_MAX, &whole));
+        for (size_t cut = 0; cut <= whole.size; cut++) {
+                struct seen seen = {0}, again = {0};
+                struct campaign_journal *j = NULL;
+
+                assert_ok(write_file_atomic("cut", whole.data, cut, 0600));
+                assert_ok(campaign_journal_open("cut", see, &seen, &j));
+                ck_assert_uint_ge(seen.n, last);
+                last = seen.n;
+                assert_ok(campaign_journal_add(j, &records[2]));
+                campaign_journal_close(j);
+                assert_ok(campaign_journal_read("cut", see, &again));
+                ck_assert_uint_eq(again.n, seen.n + 1);
+                for (size_t i = 0; i < seen.n; i++)
+                        assert_record(&again.list[i], &records[i]);
+                assert_record(&again.list[seen.n], &records[2]);
+        }
+        ck_assert_uint_eq(last, ARRAY_SIZE(records));
+}
+END_TEST
+
+START_TEST(test_the_journal_damaged)
+{
+        cleanup_blob struct blob whole = {0};
+
+        write_journal();
+        assert_ok(read_file("journal", SIZE_MAX, &whole));
+        for (size_t at = 20; at < whole.size; at++) {
+                cleanup_free char *bytes = malloc(whole.size);
+                struct seen seen = {0};
+
+                memcpy(bytes, whole.data, whole.size);
+                bytes[at] ^= 0x20;
+                assert_ok(write_file_atomic("bad", bytes, whole.size, 0600));
+                assert_ok(campaign_journal_read("bad", see, &seen));
+                ck_assert_uint_lt(seen.n, ARRAY_SIZE(records));
+                for (size_t i = 0; i < seen.n; i++)
+                        assert_record(&seen.list[i], &records[i]);
+        }
+        assert_ok(write_file_atomic("other", "not a journal at all, but long enough", 37, 0600));
+        assert_error(campaign_journal_read("other", see, &(struct seen){0}), EPROTONOSUPPORT);
+}
+END_TEST
+
+START_TEST(test_one_writer)
+{
+        struct campaign_journal *one = NULL, *other = NULL;
+        struct seen seen = {0};
+
+        assert_ok(campaign_journal_open("journal", see, &seen, &one));
+        assert_error(campaign_journal_open("journal", see, &seen, &other), EBUSY);
+        campaign_journal_close(one);
+        assert_ok(campaign_journal_open("journal", see, &seen, &other));
+        campaign_journal_close(other);
+}
+END_TEST
+
+SUITE("campaign_store", test_findings_are_kept, test_the_same_bytes_are_found_once, test_marks,
+      test_an_unlisted_case_is_no_listed_one, test_the_journal_is_told_again, test_the_journal_cut_anywhere,
+      test_the_journal_damaged, test_one_writer)
