@@ -58,6 +58,8 @@ _solverfs() {
 		unmount) own="--lazy" ;;
 		build) own="--again --log --output --json" ;;
 		run) own="--seed --timeout --again --json --print" ;;
+		fuzz) own="--reference --target --for --strategy --threshold --timeout --window --corpus --name --seed --oracle --pairs --jobs --max-finds --no-localize --json" ;;
+		findings) own="--mark --json" ;;
 		localize) own="--reference --target --method --seed --timeout --log --json" ;;
 		steps) own="--from --to --seed --timeout --json" ;;
 		status) own="--watch --json" ;;
@@ -92,7 +94,7 @@ _solverfs() {
 		fi
 		;;
 	mount | unmount) COMPREPLY=($(compgen -d -- "$cur")) ;;
-	localize | steps)
+	fuzz | findings | localize | steps)
 		if [ $n = 0 ]; then
 			COMPREPLY=($(compgen -W "$(_solverfs_column solver list | cut -f 1)" -- "$cur"))
 		else
