@@ -52,7 +52,7 @@ static bool read_order(const char *place, struct order *ret)
         return ret->what[0] != '\0';
 }
 
-/* Notes that somebody came by; how many did before. Appending is one step for all processes. */
+/* Records one visit and returns how many there were before. An append is atomic across processes. */
 static unsigned long long note(const char *place)
 {
         char name[128], path[PATH_SIZE];
@@ -85,7 +85,8 @@ int fault_meet(const char *place)
 {
         unsigned long long before;
         struct order o;
-        bool found = read_order(place, &o); /* before the note: who waits for it may then change the order */
+        bool found =
+                read_order(place, &o); /* before note(): a test that waits for the note may change the order right after it */
 
         before = note(place);
         if (!found || before < o.after || before - o.after >= o.times)

@@ -31,7 +31,7 @@ static void jump_out(struct guard *g)
         siglongjmp(g->jump, 1);
 }
 
-/* What would have happened without us. */
+/* Does what would have happened without this handler. */
 static void pass_on(int signal_number, siginfo_t *info, void *context)
 {
         const struct sigaction *old = signal_number == SIGBUS ? &previous_bus : &previous_segv;

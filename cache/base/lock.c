@@ -70,7 +70,7 @@ int lock_try(const char *dir, const char *name, bool shared, int *ret_fd)
         return take(dir, name, shared, false, ret_fd);
 }
 
-/* It has its permissions before it has its name. In such a folder nobody may open what is another's "to create it, if need be"
+/* The file has its permissions before it has its name. In such a folder O_CREAT on a file of another user is refused
  * (fs.protected_regular). */
 static int make_public(const char *path)
 {

@@ -1,4 +1,4 @@
-/* What is mounted where, as this process sees it. Threads: any. */
+/* The mounts that this process sees. Threads: any. */
 #pragma once
 
 #include "cache/base/util.h"

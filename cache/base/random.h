@@ -13,7 +13,7 @@ struct random {
 };
 
 void random_seed(struct random *r, uint64_t seed);
-/* A generator of its own for part `n` of what `seed` decides: what one part draws does not move the others. */
+/* A separate generator for part `n` of the work that `seed` decides: numbers drawn for one part do not change those of another. */
 void random_seed_part(struct random *r, uint64_t seed, uint64_t n);
 
 uint64_t random_bits(struct random *r);

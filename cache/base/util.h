@@ -96,7 +96,7 @@ int list_grow_sized(void *list, size_t n, size_t size);
 
 /* -- bytes ------------------------------------------------------------------------------------------------------ */
 
-/* Bytes somebody else owns. */
+/* Bytes owned elsewhere. */
 struct slice {
         const void *data;
         size_t size;
