@@ -4,8 +4,8 @@
  * The guard is for any address: where a damaged page sends LMDB is anybody's guess, and under it there is nothing but LMDB.
  *
  * After a fault, a failed assertion or a page that cannot be, the environment is marked damaged: this call and all later ones are -EIO.
- * A file `damaged` beside LMDB's makes other processes stop writing, and tells whoever comes next to make it anew: in a folder of its
- * own under the same name, so that who has the old one open finds out when he writes.
+ * A file `damaged` beside LMDB's makes other processes stop writing, and tells the next process that opens it to make it anew: in a
+ * new folder under the same name, so that a process with the old one open notices at its next write.
  *
  * A process may open an environment only once (LMDB's locks are per process). Threads: any, a write transaction stays in its own.
  */
@@ -71,5 +71,5 @@ int db_cursor_get(struct db *d, MDB_cursor *c, MDB_cursor_op op, uint8_t key[512
 
 uint64_t db_last_txn(struct db *d); /* number of the newest committed transaction, of any process */
 int db_info(struct db *d, MDB_envinfo *ret);
-void db_clear_readers(struct db *d); /* lets go of what dead processes were reading */
+void db_clear_readers(struct db *d); /* frees the reader slots of dead processes */
 int db_sync(struct db *d);

@@ -345,7 +345,7 @@ static int write_at(int fd, uint64_t offset, struct slice bytes)
         return 0;
 }
 
-/* Zeros behind `end`, when the file ends before it. Only a help: a full disk is found out by who writes more than zeros. */
+/* Writes zeros behind `end` when the file ends before it. Its errors are ignored: a full disk shows at the next real write. */
 static void fill_ahead(int fd, uint64_t end)
 {
         static const char zeros[1 << 16];
@@ -394,7 +394,7 @@ int journal_cut(struct journal *j, struct journal_position end)
         return r < 0 ? segment_error(j, r, "shorten", end.segment) : 0;
 }
 
-/* Or it was deleted, or another was put in its place, and what is written to the open file would be nowhere. */
+/* False when the file was deleted or replaced: whatever is written to the open descriptor would be lost. */
 static bool is_named(struct journal *j)
 {
         struct stat open_file, named;

@@ -44,5 +44,5 @@ static inline uint64_t record_round_up(uint64_t n)
 {
         return (n + 7) & ~UINT64_C(7);
 }
-/* Of what stands at this place: its header up to the checksum, and what follows. */
+/* The checksum of the record at this place: of its header up to the checksum, and of its body. */
 uint64_t record_checksum(const struct record_header *h, const void *body, size_t size, uint64_t segment, uint64_t offset);

@@ -7,7 +7,7 @@
 
 #define READ_BLOCK (UINT64_C(1) << 20)
 
-/* A window on one segment: what is read of the group at hand. */
+/* A window on one segment, with the records read so far of the current group. */
 struct reader {
         struct journal *journal;
         int fd;
@@ -63,7 +63,7 @@ static const char *reader_bytes(struct reader *r, uint64_t offset, uint64_t n, i
         return r->bytes.data + (offset - r->start);
 }
 
-/* Lets go of what lies before `offset`. */
+/* Drops the bytes before `offset` from the window. */
 static void reader_forget(struct reader *r, uint64_t offset)
 {
         size_t gone = (size_t)(offset - r->start);

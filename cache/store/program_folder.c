@@ -9,7 +9,8 @@
 #include "cache/base/lock.h"
 #include "cache/store/store.h"
 
-/* A materialized file's mtime; another says that somebody wrote to it. Its nanoseconds say which boot it is of: it was not synced. */
+/* The mtime of a materialized file, in seconds: another mtime means that the file was written to. The nanoseconds identify the boot, since
+ * files of an earlier boot were never synced. */
 #define MATERIALIZED_MTIME 1000000000
 #define TEMPORARY_STALE    60 /* seconds */
 
@@ -86,7 +87,7 @@ static int write_temporary(struct program_folder *f, const char *temporary, int 
         return r < 0 ? errorf(r, "cannot write %s: %s", temporary, strerror(-r)) : 0;
 }
 
-/* Not synced: what a power cut leaves is of an earlier boot, and made anew. */
+/* Does not sync: a file that a power cut left is of an earlier boot, and is made anew. */
 static int write_materialized(struct program_folder *f, const char *path, const struct blob *content, int *ret_fd)
 {
         cleanup_close int fd = -1;
@@ -156,7 +157,7 @@ static int add_entry(struct entries *e, const char *name, const struct stat *st)
         return 0;
 }
 
-/* Takes the file away if nobody holds it. */
+/* Deletes the file unless it is held. */
 static bool take_away(int dir_fd, const char *name)
 {
         cleanup_close int fd = openat(dir_fd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
@@ -183,7 +184,7 @@ static int list_materialized(DIR *d, struct entries *ret)
         return r;
 }
 
-/* Least recently used first, down to the bound, but for what is in use. */
+/* Deletes the least recently used files, down to the bound; files in use stay. */
 static int evict(struct program_folder *f)
 {
         cleanup(entries_done) struct entries all = {0};
@@ -245,7 +246,7 @@ static int materialize_once(struct program_folder *f, const struct wanted *w, in
         return r;
 }
 
-/* Where nothing can be written: to be read, and by its path for as long as it is open. */
+/* For a store that cannot be written to: the program as a file in memory, whose path is valid while the descriptor is open. */
 static int keep_in_memory(struct wanted *w, int *ret_fd)
 {
         cleanup_blob struct blob content = {0};

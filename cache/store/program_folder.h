@@ -1,7 +1,8 @@
 /* The folder of programs that can be executed: a read-only file (0555) for each, named by its digest.
  *
- * Who opened one holds a shared flock; eviction (least recently used first, down to the bound) takes only files that it can lock alone. Safe
- * across processes. One whose size, mode or time is not as it was written, or that is of an earlier boot (it was not synced), is made anew. */
+ * A reader holds a shared flock on its file; eviction (least recently used first, down to the bound) deletes only files that it can lock
+ * exclusively. Safe across processes. A file whose size, mode or time is not as written, or that is of an earlier boot (it was never synced),
+ * is made anew. */
 #pragma once
 
 #include <time.h>

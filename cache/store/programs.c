@@ -346,7 +346,7 @@ static int read_content(struct programs *p, const struct digest *id, struct blob
 
 /* -- storing ---------------------------------------------------------------------------------------------------- */
 
-/* What a program is to be stored as. */
+/* The form in which a program is stored: a delta against `base`, or whole. */
 struct form {
         struct digest base;
         struct blob frame;

@@ -169,7 +169,7 @@ int store_compact(struct store *s)
 
 /* -- checking --------------------------------------------------------------------------------------------------- */
 
-/* What the journal says of a key, by the key's hash: 128 bits, since millions of them are told apart by it. */
+/* The state of a key according to the journal, found by the key's hash: 128 bits, enough to tell millions of keys apart. */
 struct kernel_cache {
         XXH128_hash_t key;
         uint64_t frame; /* hash of it */
@@ -443,7 +443,7 @@ static int check_begin(struct check *c, struct store *s)
         return r;
 }
 
-/* What was mended before anybody looked: by opening it, or by a transaction that met the damage. Under the write lock. */
+/* Reports repairs made before this check: when the store was opened, or by a transaction that met the damage. Under the write lock. */
 static void tell_mended(struct check *c, struct environment *e)
 {
         if (e->index_anew)

@@ -26,8 +26,8 @@ static void remove_set_aside(const char *dir, const char *but)
                 closedir(d);
 }
 
-/* What others have open of an index that was set aside is taken from under them, so that their next look at it faults, and they go over to
- * the new one. A copy stays. */
+/* Truncates an index that was set aside, so that processes that still have it open fault at their next read and change over to the new one.
+ * A copy stays. */
 static void take_from_under(const char *aside)
 {
         char path[PATH_SIZE], copy[PATH_SIZE];

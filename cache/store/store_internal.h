@@ -9,7 +9,7 @@
 #include "cache/store/journal.h"
 #include "cache/store/store.h"
 
-/* What all handles of one folder in this process share: LMDB may be opened only once per process. */
+/* The state shared by all handles of one folder in this process, since a process may open an LMDB environment only once. */
 struct environment {
         unsigned refs; /* under the registry's lock */
         dev_t device;
@@ -25,7 +25,7 @@ struct environment {
         struct journal *journal; /* NULL when read-only and there is none */
 
         pthread_mutex_t writer;        /* held by the thread that writes, around write_fd's lock */
-        bool index_anew, journal_anew; /* under writer: made anew since it was opened, and not told yet */
+        bool index_anew, journal_anew; /* under writer: made anew since it was opened, and not reported yet */
         struct buffer scratch;         /* under writer: the frame being put */
         uint64_t readers_cleared_ns;   /* under writer */
 
@@ -79,7 +79,7 @@ struct store_txn {
 
 /* Opens LMDB; a damaged one is set aside and begun anew. Only alone it can be looked at: others may be writing. Under the write lock. */
 int index_open(struct environment *e, bool alone);
-/* Out of the way, but not thrown away: somebody may want to look at it. The last such is kept. */
+/* Renames a damaged index instead of deleting it, so that it can be examined. Only the last one is kept. */
 int index_set_aside(const char *dir);
 
 /* Makes a damaged index anew while the store is open, once every transaction of this process has ended; a thread that has one open itself
@@ -123,8 +123,8 @@ bool environment_trylock(struct environment *e); /* without waiting */
 /* Looks at all pages of the index as this transaction sees it (pages.h): before LMDB is let write where damage was found. */
 int check_pages(struct environment *e, MDB_txn *txn, bool writing);
 
-/* What becomes of a value that does not check out: put back from the journal, which *ret then is; else dropped, -ENOENT. Another error:
- * the journal could not be looked at, and the value is left as it is. */
+/* Repairs a value that fails its check: *ret is the value put back from the journal; -ENOENT: the journal has none, and the value was
+ * dropped. Another error: the journal could not be read, and the value is left as it is. */
 int mend(struct store_txn *t, const struct table *table, struct slice key, struct blob *ret);
 
 int applied_get(struct environment *e, MDB_txn *txn, struct journal_position *ret); /* {0, 0} when nothing was */

@@ -134,7 +134,7 @@ int mend(struct store_txn *t, const struct table *table, struct slice key, struc
 
         if (r == 0)
                 r = frame_decode(key, SLICE(frame.data, frame.size), &value);
-        if (r < 0 && r != -ENOENT && r != -EBADMSG) /* who could not look must not say that it is gone */
+        if (r < 0 && r != -ENOENT && r != -EBADMSG) /* an unreadable journal proves nothing about the value */
                 return r;
         log_error("a value in the table %s of %s does not check out; %s", table->name, e->dir,
                   r == 0 ? "the journal has it" : "it is dropped, to be worked out again");

@@ -69,7 +69,7 @@ static bool begins_with(const struct walk *w, struct slice prefix)
         return prefix.size == 0 || (w->key_size >= prefix.size && memcmp(w->key, prefix.data, prefix.size) == 0);
 }
 
-/* Goes on behind the last key, on an index made anew in the midst of the walk. */
+/* Continues behind the last key, after the index was made anew during the walk. */
 static int walk_again(struct walk *w, struct store_txn *t, const struct table *b, struct slice from, bool frames)
 {
         uint8_t last[sizeof(w->last)];
