@@ -1,5 +1,5 @@
 /* Loose objects, read with bounds. libgit2 (1.5 at least) inflates them in a loop that asks zlib for more as long as the object is not whole,
- * which is for ever when its file was cut off: who reads a commit's message, builds it or checks the store would hang with a core busy. So
+ * which is for ever when its file was cut off: a read of the commit's message, a build or a check of the store would hang with a core busy. So
  * ours stands in the place of libgit2's reader. What writes, lists and looks for objects is still libgit2's. */
 #pragma once
 

@@ -104,7 +104,7 @@ static int file_names(const char *file, const char *lead, const char *base, char
                             line_length((const char *)text.data + n, (const char *)text.data + text.size), ret);
 }
 
-/* Of a checkout the repository it is of: .git, or where the file of that name leads. */
+/* The repository of a checkout: its folder .git, or the one that a file .git names. */
 static int git_folder(const char *path, char ret[PATH_SIZE])
 {
         char dot[PATH_SIZE];

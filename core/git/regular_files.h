@@ -1,4 +1,4 @@
-/* Whether what libgit2 reads of a repository is plain files and folders. Opening a fifo waits for a writer, for ever as a rule, and libgit2 (as
+/* Checks that everything libgit2 reads of a repository is a plain file or folder. Opening a fifo waits for a writer, for ever as a rule, and libgit2 (as
  * git) opens whatever stands in the place of a file. Threads: any. */
 #pragma once
 
