@@ -59,7 +59,7 @@ struct commit {
 int history_commit(struct history *h, uint32_t number, struct commit *ret);
 int history_number(struct history *h, const git_oid *oid, uint32_t *ret);
 int history_parents(struct history *h, uint32_t number, uint32_t **ret_numbers, size_t *ret_n); /* free() */
-/* mtime of all that is of this commit: the committer's date, never later than its indexing. */
+/* The mtime of everything under this commit: the committer's date, never later than its indexing. */
 static inline int64_t commit_mtime(const struct commit *c)
 {
         return c->committed < c->indexed ? c->committed : c->indexed;

@@ -1,4 +1,4 @@
-/* What a repository is beside its objects, against what the index knows of it: where it came from, its branches and tags, HEAD. */
+/* Compares a repository (apart from its objects) with the index: its origin, branches, tags and HEAD. */
 #include "core/git/git.h"
 
 #include <stdarg.h>

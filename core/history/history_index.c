@@ -206,7 +206,7 @@ static int index_commits(struct history *h, git_repository *git, git_revwalk *wa
 
 /* -- tips ------------------------------------------------------------------------------------------------------- */
 
-/* What a ref comes to, through tags; false when that is no commit, or the ref is broken. */
+/* The commit that a ref leads to, through tags. False when it leads to none, or the ref is broken. */
 static bool ref_commit(git_reference *ref, git_oid *ret)
 {
         cleanup_git_object git_object *o = NULL;
@@ -327,7 +327,7 @@ static int keep_commit(struct history *h, git_repository *git, const git_oid *oi
 
         snprintf(name, sizeof(name), "refs/solverfs/kept/%s", git_oid_tostr_s(oid));
         r = git_reference_create(&kept, git, name, oid, 1, NULL);
-        if (r < 0 && r != GIT_ENOTFOUND) /* lost already: -ESTALE will say so to who asks */
+        if (r < 0 && r != GIT_ENOTFOUND) /* lost already: later readers get -ESTALE */
                 return errorf(git_errno(r), "cannot keep commit %s in %s: %s", git_oid_tostr_s(oid), h->path, git_error_text());
         return 0;
 }

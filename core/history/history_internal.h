@@ -31,7 +31,7 @@ struct history {
         struct idle {
                 git_repository *git;
                 unsigned uses;
-        } idle[N_IDLE];  /* under lock; handles nobody uses now */
+        } idle[N_IDLE];  /* under lock; handles not in use */
         unsigned n_idle; /* under lock */
 };
 

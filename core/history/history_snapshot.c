@@ -38,7 +38,7 @@ static int add_link(git_repository *to, const char *path, git_oid *ret)
                        : 0;
 }
 
-/* What the index says of a submodule; its own files are its own repository's. */
+/* Takes a submodule's entry from the index; its files belong to its own repository. */
 static int add_submodule(git_repository *from, git_index *tree, const char *name)
 {
         cleanup_git_index git_index *index = NULL;
@@ -52,7 +52,7 @@ static int add_submodule(git_repository *from, git_index *tree, const char *name
         return git_index_add(tree, &(git_index_entry){.path = name, .mode = GIT_FILEMODE_COMMIT, .id = e->id}) < 0 ? -EIO : 0;
 }
 
-/* What is not there: deleted, or left out of a sparse checkout, where it is as the index has it. */
+/* A file that is not there was deleted, or left out of a sparse checkout; the latter is taken from the index. */
 static int add_absent(git_repository *from, git_repository *to, git_index *tree, const char *name)
 {
         cleanup_git_index git_index *index = NULL;

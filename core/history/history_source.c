@@ -1,4 +1,4 @@
-/* What a build of a commit depends on: the tree entries of the recipe's paths. */
+/* The sources that a build of a commit depends on: the tree entries of the recipe's paths. */
 #include "core/history/history_internal.h"
 
 #define BATCH 4096
@@ -62,8 +62,8 @@ static void digest_of_paths(char *const *paths, struct digest *ret)
         hasher_finish(hash, ret);
 }
 
-/* What is not kept is worked out and not kept either: that takes some 50 µs, and writing would wait for the disk. Keeping is for
- * history_sources(), which wants them all, and for who writes anyway. */
+/* A digest missing from the store is worked out without being stored: that takes some 50 µs, and a write would wait for the disk. Only
+ * history_sources(), which wants all of them, and callers that write anyway store it. */
 int history_source(struct history *h, uint32_t number, char *const *paths, struct digest *ret)
 {
         cleanup_handle struct handle handle = {0};
@@ -134,7 +134,7 @@ static int keep_sources(struct history *h, const struct digest *of_paths, const 
         return r < 0 ? r : store_commit(steal_pointer(t));
 }
 
-/* What cannot be kept (a full disk, say) is worked out again the next time. */
+/* A digest that cannot be stored (the disk is full, say) is worked out again the next time. */
 static bool try_to_keep(struct history *h, const struct digest *of_paths, const struct digest *list, const uint32_t *numbers,
                         size_t n)
 {

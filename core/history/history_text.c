@@ -1,4 +1,4 @@
-/* What a commit says of itself. */
+/* A commit's message, author, date and list of changes. */
 #include <time.h>
 
 #include "core/history/history_internal.h"

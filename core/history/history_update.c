@@ -122,7 +122,7 @@ static int fetch_remote(git_repository *git, const char *url, const struct progr
 
 /* -- clone ------------------------------------------------------------------------------------------------------ */
 
-/* What a path or a file:// URL names, as a path; NULL for the others. */
+/* The path that a path or a file:// URL names; NULL for any other URL. */
 static const char *local_path(const char *url)
 {
         if (strncmp(url, "file://", 7) == 0)
@@ -130,7 +130,7 @@ static const char *local_path(const char *url)
         return strstr(url, "://") || access(url, F_OK) < 0 ? NULL : url;
 }
 
-/* Sentences for what is easy to say of a repository on this machine, and hard to guess from a failed fetch. */
+/* Explains what is easy to see in a local repository and hard to guess from a failed fetch. */
 static int open_local(const char *path, git_repository **ret)
 {
         int fd, r;
@@ -228,7 +228,7 @@ static int clone_into(const char *path, const char *url, git_repository *local, 
         return r;
 }
 
-/* A relative path means something else to who reads the configuration later. *ret_local stays NULL for what is not on this machine. */
+/* Makes a relative path absolute, since later readers of the config run in other folders. *ret_local stays NULL for a remote repository. */
 static int absolute_url(const char *url, char ret[PATH_SIZE], git_repository **ret_local)
 {
         const char *path = local_path(url);
@@ -246,7 +246,7 @@ static int finish_clone(const char *part, const char *path, const char *repos_di
 {
         cleanup_close int part_fd = open(part, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
-        /* Who was told that it is added finds it behind a power cut. One call for all of its objects: there may be a hundred thousand. */
+        /* A solver reported as added survives a power cut. One call syncs all objects: there may be a hundred thousand. */
         if (part_fd < 0 || syncfs(part_fd) < 0)
                 return errorf(-errno, "cannot sync %s: %s", part, strerror(errno));
         if (rename(part, path) < 0)
