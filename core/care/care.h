@@ -24,7 +24,7 @@ struct care_finding {
 struct care_watch {
         void (*found)(void *user, const struct care_finding *f);
         void *user;
-        const struct progress *progress; /* NULL: nobody looks, and nothing stops it */
+        const struct progress *progress; /* NULL: no reports, and nothing stops it */
 };
 
 struct care_report {
@@ -36,10 +36,10 @@ struct care_report {
 int care_check(struct workspace *w, bool look_only, const struct care_watch *watch, struct care_report *ret);
 
 struct care_plan {
-        bool dry_run; /* only say what would be freed */
-        bool lost_cases; /* bytes in cases/ that no case has go, too: nobody can tell an adding that was broken off from a lost index */
-        bool bounded;  /* `keep` counts: */
-        uint64_t keep; /* what can be worked out again takes at most these bytes, the programs built longest ago go first */
+        bool dry_run;    /* only report what would be freed */
+        bool lost_cases; /* also delete case files that no case owns: left by an interrupted `case add`, or by a lost index */
+        bool bounded;    /* `keep` counts: */
+        uint64_t keep;   /* what can be worked out again takes at most these bytes, the programs built longest ago go first */
 };
 struct care_part {
         uint64_t n, bytes; /* freed, or to be freed */

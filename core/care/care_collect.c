@@ -81,7 +81,7 @@ static int drop_tree(struct collecting *c, const char *dir, const char *name, st
         bytes = size_of(path);
         if (!c->plan->dry_run)
                 r = remove_tree(path);
-        if (r == -ENOTEMPTY || r == -EBUSY) { /* somebody writes there: it goes with the next one */
+        if (r == -ENOTEMPTY || r == -EBUSY) { /* it is being written to: the next gc takes it */
                 uint64_t left = size_of(path);
 
                 part->bytes += bytes - MIN(bytes, left);
@@ -109,8 +109,8 @@ static bool is_repository(struct collecting *c, const char *name, size_t length)
         size_t n;
         bool found = false;
 
-        /* Of the config itself: a solver whose repository cannot be opened just now is no reason to delete it; nor is a config that is
-         * lost. */
+        /* Asks the config and not the open solvers: a repository that cannot be opened just now must not be deleted, nor any when the
+         * config is lost. */
         if (workspace_recipes(c->workspace, &recipes, &n) < 0)
                 return true;
         for (size_t i = 0; i < n && !found; i++)
@@ -119,7 +119,7 @@ static bool is_repository(struct collecting *c, const char *name, size_t length)
         return found;
 }
 
-/* With solvers.lock held: nobody clones. */
+/* With solvers.lock held, so that no clone is under way. */
 static int drop_repository(struct collecting *c, const char *dir, const char *name)
 {
         size_t n = strlen(name);
@@ -179,7 +179,7 @@ static int drop_leftovers(struct collecting *c)
 
         if (r < 0)
                 return r;
-        /* Who adds a solver holds this lock: its repository is there before the config knows it. */
+        /* `solver add` holds this lock: the repository exists before the config names it. */
         r = lock_try(workspace_dir(c->workspace), "solvers.lock", false, &lock);
         if (r == 0) {
                 r = each_in(c, "repos", drop_repository);
@@ -199,7 +199,7 @@ static int drop_leftovers(struct collecting *c)
 
 /* -- copies of programs ----------------------------------------------------------------------------------------- */
 
-/* Who uses a copy holds a shared flock on it (cache/store/programs.h). */
+/* A copy in use has a shared flock on it (cache/store/programs.h). */
 static int lock_copy(const char *path, uint64_t *ret_bytes)
 {
         cleanup_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);

@@ -1,4 +1,4 @@
-/* What care_check.c, care_repository.c (its part about repositories) and care_collect.c share. */
+/* Shared by care_check.c, care_repository.c (the check of repositories) and care_collect.c. */
 #pragma once
 
 #include "core/care/care.h"
@@ -8,8 +8,8 @@
         "add "                                                                                                                \
         "FILE' makes one a case again, 'solverfs gc --lost-cases' frees them"
 
-/* Takes a program's copy out of <store>/programs if nobody uses it; `ret_bytes` (may be NULL) gets its size on disk, of one in use, too.
- * True: it is gone. */
+/* Deletes a program's copy from <store>/programs unless it is in use. `ret_bytes` (may be NULL) gets its size on disk in either case.
+ * True: it was deleted. */
 bool care_take_copy(const char *path, uint64_t *ret_bytes);
 
 /* A check under way. */
