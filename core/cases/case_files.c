@@ -5,7 +5,8 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 
-#define STALE_SECONDS 60 /* a staged file that nobody holds (it is held from a moment after it is made) was left by a crash */
+#define STALE_SECONDS \
+        60 /* an older staged file that is not locked (a writer locks it right after making it) was left by a crash */
 
 /* <dir>/ab/<sha256>; `ret_folder`, when not NULL, is <dir>/ab. */
 static int path_of(struct case_files *f, const struct digest *d, char ret[PATH_SIZE], char ret_folder[PATH_SIZE])
@@ -39,7 +40,7 @@ int case_files_place(struct case_files *f, const struct digest *d, const char *s
         return sync_folder(folder);
 }
 
-/* Files that a crash left: staged, held by nobody, and not of today. */
+/* Deletes staged files that a crash left: not locked, and older than STALE_SECONDS. */
 static void sweep_staged(const char *dir)
 {
         DIR *d = opendir(dir);

@@ -81,7 +81,7 @@ static enum verdict read_verdict(struct record *r)
         return (enum verdict)v;
 }
 
-/* What stands in the head, until the sizes are known that the whole is made with. */
+/* Reads the head of a record, up to the sizes that its allocation needs. */
 static void read_head(struct record *r, struct case_info *head, uint32_t sizes[3])
 {
         record_version(r, RECORD_VERSION);

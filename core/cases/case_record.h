@@ -1,4 +1,4 @@
-/* What is known of a case, and how it is stored; part of cases.c. */
+/* The record of a case and its stored form. Part of cases.c. */
 #pragma once
 
 #include "core/cases/cases.h"

@@ -1,5 +1,5 @@
 /* One pass over a case. Only the beginnings of commands are looked at; an (assert …) of a hundred megabytes is passed over byte by byte.
- * What is no SMT-LIB gives what it gives, and takes no more memory than its own size. */
+ * Bytes that are not SMT-LIB never fail, and take no more memory than their own size. */
 #include "core/cases/cases.h"
 #include "core/smtlib/token.h"
 
@@ -142,7 +142,7 @@ int case_status_parse(struct slice text, enum verdict *ret)
         return -EINVAL;
 }
 
-/* Of a line "c status sat" or "c status: sat"; what else it may say is a comment. */
+/* Takes the status from a line "c status sat" or "c status: sat"; any other text is a comment. */
 static void comment(struct scan *s, const char *at, const char *end)
 {
         static const char key[] = "status";

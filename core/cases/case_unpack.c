@@ -1,4 +1,4 @@
-/* What people give as a case: as it is, or compressed as benchmark libraries are; and nothing that is no case. */
+/* Checks files given as cases, and unpacks those that are compressed, as benchmark libraries are. */
 #include "core/cases/case_unpack.h"
 
 #include <archive.h>
@@ -47,7 +47,7 @@ static int archive_failed(const char *name, struct archive *a)
                       archive_error_string(a) ? archive_error_string(a) : "damaged");
 }
 
-/* What a small file may swell to before it has to be in proportion: text shrinks to a hundredth, rarely to less. */
+/* Any file may unpack to SWELL_FREE bytes, and beyond that to SWELL_TIMES its size: text rarely compresses better than a hundredfold. */
 #define SWELL_FREE  (UINT64_C(256) << 20)
 #define SWELL_TIMES 1000
 
@@ -151,7 +151,7 @@ int case_check_text(const char *name, int fd)
         head = SLICE(bytes, (size_t)n);
         format = case_format(name, head);
         if (n == 0 || case_unpacker(head) || (format == FORMAT_CNF ? begins_as_cnf(head) : begins_as_smt2(head)))
-                return 0; /* what is empty, or compressed otherwise, is refused with a sentence of its own */
+                return 0; /* an empty file, or another compression, is refused elsewhere with its own message */
         return errorf(-EINVAL, "'%s' is no case: %s", name,
                       format == FORMAT_CNF
                               ? "DIMACS has a line 'p cnf VARIABLES CLAUSES' behind its comments"

@@ -1,4 +1,4 @@
-/* What people give as a case: as it is, or compressed as benchmark libraries are; and nothing that is no case. Part of cases.c. */
+/* Checks files given as cases, and unpacks those that are compressed, as benchmark libraries are. Part of cases.c. */
 #pragma once
 
 #include "core/cases/cases.h"

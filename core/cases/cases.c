@@ -150,7 +150,7 @@ static int look_at(const char *name, int fd, uint64_t size, struct case_info **r
 
         if (map == MAP_FAILED)
                 return errorf(-errno, "cannot map the case %s: %s", name, strerror(errno));
-        if (guard_set(&g)) { /* the disk failed, or somebody cut the file short */
+        if (guard_set(&g)) { /* the disk failed, or the file was cut short */
                 munmap(map, size);
                 return errorf(-EIO, "cannot read the case %s", name);
         }
@@ -225,14 +225,14 @@ static int enter_new(struct cases *c, struct store_txn *t, struct head *h, struc
         return r < 0 || i->removed ? r : case_name_take(t, c->tables.names, i->name, i->id);
 }
 
-/* What became of bytes that were to be a case. */
+/* The outcome of adding bytes as a case. */
 enum entered {
-        ENTERED_KNOWN, /* they are one already */
-        ENTERED_BACK,  /* they were one that had been removed */
+        ENTERED_KNOWN, /* the bytes are a case already */
+        ENTERED_BACK,  /* the bytes are those of a removed case, which is listed again */
         ENTERED_NEW,
 };
 
-/* In the transaction: what becomes of these bytes under this name. */
+/* Adds these bytes under this name, inside the transaction. */
 static int enter(struct cases *c, struct store_txn *t, struct case_info *i, uint32_t *ret_id, enum entered *ret)
 {
         cleanup(case_info_unrefp) struct case_info *old = NULL;
@@ -266,8 +266,8 @@ static int enter(struct cases *c, struct store_txn *t, struct case_info *i, uint
         return r < 0 ? r : head_put(c, t, &h);
 }
 
-/* Takes away bytes that no case has, under the lock that who places some holds until they are in the index. False: there is one, or it
- * cannot be told. */
+/* Deletes bytes that no case has. The store's write lock keeps out an `add` that has placed its bytes and not indexed them yet. False: a
+ * case has them, or it could not be found out. */
 static bool displace(struct cases *c, const struct digest *d)
 {
         cleanup_txn struct store_txn *t = NULL;
@@ -512,7 +512,7 @@ int cases_remove(struct cases *c, uint32_t id)
         return r;
 }
 
-/* In the transaction: `i` is the case as it is to be. */
+/* Stores `i`, the case under its new name, inside the transaction. */
 static int enter_renamed(struct cases *c, struct store_txn *t, struct case_info *i)
 {
         cleanup(case_info_unrefp) struct case_info *old = NULL;

@@ -62,7 +62,7 @@ size_t case_unpacked_name(const char *name);
  * was, or nothing is said (VERDICT_UNKNOWN). -EEXIST with a sentence: another one is known. -EINVAL: several check-sat. */
 int cases_set_status(struct cases *c, uint32_t id, enum verdict status);
 int cases_remove(struct cases *c, uint32_t id);
-/* Gives a case another name, which may tell another format. Of who just wrote it under a name for the meantime. */
+/* Renames a case, which may change its format. For a writer that wrote it under a temporary name. */
 int cases_rename(struct cases *c, uint32_t id, const char *name);
 
 int cases_get(struct cases *c, uint32_t id, struct case_info **ret);       /* of a removed one too */
@@ -76,12 +76,13 @@ int cases_open_bytes(struct cases *c, const struct case_info *info, int *ret_fd,
 /* Checks every case's bytes against its digest; says each that is wrong. Returns how many were. */
 int cases_check(struct cases *c, void (*say)(void *user, const char *line), void *user);
 
-/* Takes away bytes that no case has: a crash left them in their place, but not in the index. Says how many (with `dry_run`, would be). */
+/* Deletes case files that no case owns, left by a crash before they were indexed. *ret_n: how many (with `dry_run`: would be). */
 int cases_sweep(struct cases *c, bool dry_run, uint64_t *ret_n, uint64_t *ret_bytes);
 
 /* sat, unsat or unknown, as people write it ("SATISFIABLE", "s UNSATISFIABLE"). -EINVAL. */
 int case_status_parse(struct slice text, enum verdict *ret);
-/* What a case says of itself, by a lexer that knows strings, comments and |symbols|; never fails: what is not SMT-LIB has no logic. */
+/* The logic, the status and the expected answers that a case states. The lexer knows strings, comments and |symbols|. Bytes that are not
+ * SMT-LIB have no logic. */
 int case_scan(enum format format, struct slice bytes, char **ret_logic, enum verdict *ret_status, enum verdict **ret_expected,
               size_t *ret_n);
 /* The command that unpacks what is compressed (by its first bytes), or NULL: for what cases_add_given() does not. */
