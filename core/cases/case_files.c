@@ -5,8 +5,7 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 
-#define STALE_SECONDS \
-        60 /* an older staged file that is not locked (a writer locks it right after making it) was left by a crash */
+#define STALE_SECONDS 60 /* an older staged file was left by a crash, unless its writer still holds the lock */
 
 /* <dir>/ab/<sha256>; `ret_folder`, when not NULL, is <dir>/ab. */
 static int path_of(struct case_files *f, const struct digest *d, char ret[PATH_SIZE], char ret_folder[PATH_SIZE])

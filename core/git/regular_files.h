@@ -1,5 +1,5 @@
-/* Checks that everything libgit2 reads of a repository is a plain file or folder. Opening a fifo waits for a writer, for ever as a rule, and libgit2 (as
- * git) opens whatever stands in the place of a file. Threads: any. */
+/* Checks that everything libgit2 reads of a repository is a plain file or folder. Opening a fifo waits for a writer, as a rule for ever, and
+ * libgit2 (as git) opens whatever stands in the place of a file. Threads: any. */
 #pragma once
 
 #include "cache/base/util.h"
