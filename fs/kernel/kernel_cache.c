@@ -95,7 +95,7 @@ bool kernel_cache_listing(struct kernel_cache *k, uint64_t ino, uint64_t generat
         return same;
 }
 
-/* What goes on with a listing when nothing is known to have been sent, follows something that went with the pages, or came too late to. */
+/* A later part of a listing whose first part is not recorded here follows a part that the kernel dropped: the pages are MIXED. */
 void kernel_cache_listing_sent(struct kernel_cache *k, uint64_t ino, uint64_t generation, bool first)
 {
         struct seen *slot = seen_slot(k->listings, ino);
@@ -120,8 +120,8 @@ bool kernel_cache_pages(struct kernel_cache *k, uint64_t ino, uint64_t token)
         return same;
 }
 
-/* Whether this inode was told of; from now on it was. Lock held. When there is no memory for it, it counts as told: its attributes were
- * never to be kept, so that nearly everybody asks anew anyway. */
+/* True if the kernel was told of this inode before; records that it is told now. Lock held. Without memory for the record, true: the kernel
+ * never kept its attributes, so nearly every reader asks anew anyway. */
 static bool told_before(struct inodes *t, uint64_t ino)
 {
         size_t i;

@@ -100,7 +100,7 @@ static int detach_once(const char *path, bool lazy)
 #define RELEASE_STEPS 100
 #define RELEASE_STEP  20 /* ms */
 
-/* Who waits for work keeps the mount in use. It is asked to let them go; they take a moment. */
+/* Readers that wait for work keep the mount in use. The daemon is asked to let them go, which takes a moment. */
 static int detach(const char *path, bool lazy)
 {
         int r = detach_once(path, lazy);
@@ -134,7 +134,7 @@ int session_unmount(const char *mountpoint, bool lazy)
         return r < 0 ? errorf(r, "cannot unmount %s: %s", path, strerror(-r)) : 0;
 }
 
-/* -ENOTCONN when nobody serves it. stat() would not do: the kernel may still know the folder's attributes. */
+/* -ENOTCONN when no daemon serves it. stat() would not do: the kernel may still know the folder's attributes. */
 static int mount_answers(const char *path)
 {
         struct statvfs fs;
@@ -142,7 +142,7 @@ static int mount_answers(const char *path)
         return statvfs(path, &fs) < 0 ? -errno : 0;
 }
 
-/* What cannot be looked into counts as empty. */
+/* A folder that cannot be read counts as empty. */
 static bool is_empty(const char *path)
 {
         DIR *dir = opendir(path);
@@ -208,7 +208,7 @@ static void on_wake(int sig)
 {
 }
 
-/* The first signal detaches the mount and lets go of everybody who waits; the loop ends when the last open file is closed. The second one
+/* The first signal detaches the mount and lets every waiting reader go; the loop ends when the last open file is closed. The second one
  * does not wait for that. Where the mount lives on without open files (another mount namespace has a copy of it: a container, a
  * sandbox), the kernel tells us nothing, so that the loop is ended from here. */
 static void *leaver_thread(void *user)
@@ -276,8 +276,8 @@ static int take_options(const struct session_options *o, const char *store, stru
             fuse_opt_add_opt_escaped(&options, source) < 0 || /* a comma in the store's path is no end of it */
             asprintf(&given, "-o%s", options) < 0 || fuse_opt_insert_arg(ret, 1, given) < 0)
                 return -ENOMEM;
-        /* What is finished is for everybody who is let in. There the kernel need not look at modes, for which it would ask for the attributes
-         * of every folder on the way that may grow (session_list.c). */
+        /* A cached mount is readable to every user who may enter it. Without default_permissions the kernel does not check modes, for which
+         * it would ask for the attributes of every folder on the way that may grow (session_list.c). */
         return fuse_opt_add_arg(ret, own->cached ? "-oro" : "-odefault_permissions") < 0 ? -ENOMEM : 0;
 }
 
@@ -347,7 +347,7 @@ int session_run(struct workspace *w, struct engine *e, const struct session_opti
 
         guard_block_signals(&before); /* every thread made from here on inherits this: signals are for the leaver */
         leave_set(&leave);
-        sigorset(&before, &before, &leave); /* who is told to end while it ends has ended well */
+        sigorset(&before, &before, &leave); /* a signal to end that comes during the end changes nothing */
         r = take_options(o, workspace_dir(w), &own, &args);
         if (r == 0) {
                 r = session_mountpoint(o->mountpoint, path);

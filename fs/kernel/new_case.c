@@ -137,7 +137,7 @@ int new_case_truncate(struct new_case *n, off_t size)
         return 0;
 }
 
-/* A copy of what is staged becomes the case, so that the writer may go on writing. Lock held. */
+/* Makes a copy of the staged bytes the case, so that the writer can continue. Lock held. */
 static int new_case_commit(struct new_case *n)
 {
         char path[PATH_SIZE];

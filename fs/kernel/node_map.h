@@ -1,8 +1,8 @@
-/* Files whose value became another one while somebody held them open.
+/* Files whose value changed while they were open.
  *
- * Who holds a file open goes on reading what it opened, to the end, as with a file that was replaced by another of its name: what it reads
- * is in its handle, but the kernel keeps pages and a size for each node, and those can be of one value only. So the name gets another node:
- * the number the kernel knows it by (not st_ino, which stays). Only such files are in here, for as long as the mount lives. Threads: any. */
+ * A reader that has such a file open reads the value it opened to the end, as with a file that was replaced by rename. That value is in its
+ * handle, but the kernel keeps pages and a size for each node, and those can belong to one value only. So the name gets another node: the
+ * number by which the kernel knows it (not st_ino, which stays). Only such files are in here, for as long as the mount lives. Threads: any. */
 #pragma once
 
 #include "fs/tree/inode.h"
@@ -16,5 +16,5 @@ struct node_map *node_map_free(struct node_map *m);
 uint64_t node_map_node(struct node_map *m, uint64_t ino);
 /* The inode number of a node. */
 uint64_t node_map_ino(struct node_map *m, uint64_t node);
-/* The name is to have another node than this one, unless it has already. */
+/* Gives the name another node than this one, unless it has one already. */
 int node_map_on(struct node_map *m, uint64_t node);

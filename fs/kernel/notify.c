@@ -143,8 +143,8 @@ static void forget_names(struct notify *n, const struct solver_list *l)
         }
 }
 
-/* What somebody is looking at in that moment, or holds by O_PATH, stays with all that the kernel knows of it: the next lookup of a folder
- * above it brings it back. So it is told again, when he has gone most likely. */
+/* The kernel keeps a name that is in use at that moment, or held by O_PATH, with everything below it: the next lookup of a folder above
+ * brings it back. So the kernel is told again later, when the user of the name has most likely gone. */
 static void forget_later(struct notify *n)
 {
         static const uint64_t later[] = {100 * NSEC_PER_MSEC, NSEC_PER_SEC, 10 * NSEC_PER_SEC};
@@ -168,8 +168,8 @@ static int ms_until_due(const struct notify *n)
         return n->due == 0 ? -1 : n->due <= now ? 0 : (int)((n->due - now) / NSEC_PER_MSEC) + 1;
 }
 
-/* With its name the kernel gives up all below it that nobody has open. Which solvers' recipes are others, or gone, or who has that build, is
- * not worth knowing. */
+/* When a name goes, the kernel drops everything below it that is not open. All solvers are forgotten: finding out whose recipe or build
+ * changed is not worth the work. */
 static void forget_solvers(struct notify *n)
 {
         struct solver_list *now;
@@ -197,7 +197,7 @@ static void look(struct notify *n)
         n->recipes = recipes;
 }
 
-/* Those who asked before `n` were taken out of the list. */
+/* Takes the waiting requests out of the list. */
 static fuse_req_t *take_settling(struct notify *n, size_t *ret_n)
 {
         fuse_req_t *list;
@@ -259,7 +259,7 @@ static void *notify_thread(void *user)
                         usleep(20 * 1000); /* a commit is several writes: look once for all of them */
                 while (read(n->watch, events, sizeof(events)) > 0)
                         ;
-                settling = take_settling(n, &n_settling); /* before the look, which is then of what they mean */
+                settling = take_settling(n, &n_settling); /* before look(), so that it sees every change they were made after */
                 if (n_settling > 0)
                         workspace_look_again(tree_workspace(n->tree));
                 look(n);

@@ -10,10 +10,10 @@
 
 struct notify;
 
-/* `pages`: pages have to go, too, as nobody is asked at an open (session_cached.c). */
+/* `pages`: drop pages too, since the daemon is not asked at opens (session_cached.c). */
 int notify_start(struct tree *t, struct node_map *nodes, struct fuse_session *fuse, bool pages, struct notify **ret);
 /* Answers a getxattr, by ENODATA, once the kernel has been told of all that was changed until now: a command that changed the config asks for it, so
- * that who comes after the command finds the mount as it left it. */
+ * that readers that come after the command find the mount as it left it. */
 void notify_settle(struct notify *n, fuse_req_t req);
-/* Who waits in notify_settle() is answered. */
+/* Answers every request that waits in notify_settle(). */
 struct notify *notify_stop(struct notify *n);

@@ -16,7 +16,7 @@ struct session_options {
 };
 
 /* Mounts, serves until unmounted or SIGTERM/SIGINT/SIGHUP (which it takes over, for good; a second one ends the process at once), unmounts. SIGTERM
- * detaches lazily: who is inside gets to the end of what it reads, waiters get EINTR. Call it from the process's first thread, after
+ * detaches lazily: open files can be read to the end, waiting readers get EINTR. Call it from the process's first thread, after
  * the workspace and the engine are open and after any fork. 0 or -errno. A stale mount point (ENOTCONN, left by kill -9) is detached first;
  * one where another solverfs lives is refused: -EBUSY. */
 int session_run(struct workspace *w, struct engine *e, const struct session_options *options);

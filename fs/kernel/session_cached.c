@@ -4,10 +4,10 @@
  * then on opens and closes of this connection are the kernel's own. A file whose pages it has costs what it costs on any file system.
  * That answer holds for a whole connection, which is why it is a mount of its own.
  *
- * As nobody is asked at open, what changes is found out otherwise. Of what was measured again notify.h makes the kernel drop the pages and
- * ask for time and size (which may be what they were: of two measurements in one second). Below a solver whose recipe was edited everything
- * may be another: names have the recipe's version for their generation, the solver's folder is looked up anew every second, and with another
- * generation the kernel gives up all that is below it, also what is in use.
+ * Since opens are not seen here, changes reach the kernel in other ways. After a re-measurement notify.h makes the kernel drop the pages and
+ * ask for time and size anew (two measurements in one second may have equal ones). After an edit of a recipe everything below its solver may
+ * differ: names have the recipe's version as their generation, the solver's folder is looked up anew every second, and at a new generation
+ * the kernel drops everything below it, even files in use.
  *
  * There is no handle to keep a file's content in between its reads. So what was not read to its end, and a program's file, is kept in a few
  * places here. */
@@ -125,7 +125,7 @@ static void contents_keep(struct contents *c, uint64_t ino, uint64_t token, stru
         content_unref(old);
 }
 
-/* What a file's content depends on beside its inode. */
+/* Changes whenever the content of a file with the same inode may have changed. */
 static uint64_t content_token(struct session *s, const struct node *n)
 {
         return (n->solver ? n->solver->version + runs_remeasured(tree_workspace(s->tree)) : 0) +
@@ -182,7 +182,7 @@ void finished_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset, st
         if (r == 0 && (node_type(&n) == NODE_FOLDER || node_type(&n) == NODE_LINK))
                 r = -EISDIR; /* no kernel asks for that */
         if (r == 0 && node_type(&n) == NODE_COMPUTED && !n.view.cached)
-                r = -ESTALE; /* nor for what is not in this tree, and would start work */
+                r = -ESTALE; /* nor for a file that is not in this tree and would start work */
         if (r == 0) {
                 token = content_token(s, &n);
                 c = contents_find(s->contents, ino, token);

@@ -10,12 +10,12 @@ struct session;
 
 /* `e` answers cold opens. `finished`: only what is finished is there (-o cached). */
 int session_new(struct workspace *w, struct engine *e, bool finished, struct session **ret);
-/* Answers everybody who is parked and returns when nobody is any more: before libfuse's session, whose requests they hold, goes. */
+/* Answers every parked reader, and returns when none is left. Call it before libfuse's session ends, whose requests they hold. */
 void session_drain(struct session *s);
 struct session *session_free(struct session *s);
 /* Once libfuse's session is mounted: notifications go through it, from now until it is attached to NULL. */
 int session_attach(struct session *s, struct fuse_session *fuse);
-/* Everybody who waits gets EINTR, and so does who opens something cold from now on. */
+/* Every waiting reader gets EINTR, and so does every later open of a cold file. */
 void session_interrupt(struct session *s);
 /* Nothing is open, and no case is being written. */
 bool session_is_idle(struct session *s);

@@ -1,11 +1,11 @@
 /* Folders. Listings are cached by the kernel (cache_readdir) as long as tree_list_generation() of the folder is the same at each opendir.
  *
  * In a mount of what is finished OPENDIR, too, is answered once by ENOSYS, where the kernel has that: most folders are cells, whose
- * listings never change. Of the others attributes are not to be kept, so that the kernel, before it takes a listing from its pages, asks for
- * them (fuse_readdir_cached() and AUTO_INVAL_DATA): then is the time to take the pages away. */
+ * listings never change. The attributes of all other folders are not kept, so the kernel asks for them before it takes a listing from its
+ * pages (fuse_readdir_cached() and AUTO_INVAL_DATA). That is the time to take the pages away. */
 #include "fs/kernel/session_parts.h"
 
-/* Whether the listing that the kernel may have of a folder is as one made now would be. */
+/* True if the listing that the kernel may have cached of a folder equals one made now. */
 static bool is_current(struct session *s, const struct node *dir, fuse_ino_t ino, bool *ret_known)
 {
         uint64_t generation = tree_list_generation(s->tree, dir);

@@ -1,9 +1,9 @@
 /* Files: open, which may wait for work, and read.
  *
  * Pages of a file stay valid until its value is another one (it was measured again on purpose, its recipe was edited, a case has another
- * name): then the next open drops them, before it is answered. If somebody has it open still, they stay, and whoever opens it is sent to
- * another node (node_map.h) by ESTALE, which the kernel answers by looking the name up again. What a file's size is before its value is
- * known: kernel_cache.h. */
+ * name): then the next open drops them, before it is answered. If the file is still open elsewhere, its pages stay, and the new open is sent
+ * to another node (node_map.h) by ESTALE, which the kernel answers by looking the name up again. For the size of a file before its value is
+ * known see kernel_cache.h. */
 #include "fs/kernel/session_parts.h"
 
 #include <fcntl.h>
@@ -89,13 +89,13 @@ static bool same_value(const struct handle *a, const struct handle *b)
                (a->content.size == 0 || memcmp(a->content.data, b->content.data, a->content.size) == 0);
 }
 
-/* Whether what is in the file may be another than it was. */
+/* True if the content of the file may change. */
 static bool value_moves(const struct session *s, const struct node *n)
 {
         return n->route->rewritten || (node_type(n) == NODE_COMPUTED && tree_values_move(s->tree));
 }
 
-/* Somebody has it open with another value. Lock held. */
+/* True if the node is open with another value. Lock held. */
 static bool is_held_otherwise(const struct session *s, const struct handle *h, fuse_ino_t node)
 {
         for (const struct handle *other = s->handles; other; other = other->next)
@@ -104,8 +104,8 @@ static bool is_held_otherwise(const struct session *s, const struct handle *h, f
         return false;
 }
 
-/* Of a file whose value may change, while others open it. -ESTALE: this node is of another value, which somebody still reads; the
- * one that a new lookup gives is not. */
+/* Lists the handle of a file whose value may change. -ESTALE: this node belongs to another value, which is still being read; a new lookup
+ * gives a node that does not. */
 static int handle_list_same(struct session *s, struct handle *h, fuse_ino_t node)
 {
         fuse_ino_t newest = node_map_node(s->nodes, node_map_ino(s->nodes, node));
@@ -122,7 +122,7 @@ static int handle_list_same(struct session *s, struct handle *h, fuse_ino_t node
         return moves && node_map_on(s->nodes, newest) < 0 ? -ENOMEM : -ESTALE;
 }
 
-/* That the pages are of this handle's value is so from now on; whether it was for another handle that is open. */
+/* Marks the kernel's pages as holding this handle's value. True if another open handle of the node had done so already. */
 static bool handle_told(struct session *s, struct handle *h)
 {
         bool told = false;
@@ -162,7 +162,7 @@ static uint64_t value_token(const struct handle *h)
         return hash_quick(h->content.data, h->content.size);
 }
 
-/* The last page of what a handle holds: its offset, and how many bytes of it are in `page`. */
+/* Reads the last page of a handle's content into `page`, of *ret_n bytes. Returns its offset. */
 static off_t last_page(const struct handle *h, char page[PAGE], size_t *ret_n)
 {
         struct stat st = {0};
@@ -178,7 +178,6 @@ static off_t last_page(const struct handle *h, char page[PAGE], size_t *ret_n)
         return offset;
 }
 
-/* The kernel forgets the placeholder. */
 static void tell_size(struct session *s, fuse_ino_t node, const struct handle *h)
 {
         char page[PAGE];
@@ -188,8 +187,8 @@ static void tell_size(struct session *s, fuse_ino_t node, const struct handle *h
         kernel_cache_tell_size(s->kernel_cache, s->fuse, node, offset, page, n);
 }
 
-/* Of a listed handle whose file's value may change: the kernel has no pages and no size of another one when this returns, whoever else opens
- * the file meanwhile. */
+/* For a listed handle of a file whose value may change: when this returns, the kernel has no pages and no size of another value, whatever
+ * else opens the file meanwhile. */
 static void tell_value(struct session *s, struct handle *h)
 {
         kernel_cache_telling(s->kernel_cache);

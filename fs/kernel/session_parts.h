@@ -1,5 +1,5 @@
-/* What the parts of a session share. session.c: names and attributes; session_list.c: folders; session_open.c: files; session_write.c: new
- * cases; session_state.c: extended attributes; session_cached.c: files of a mount of what is finished.
+/* Shared by the parts of a session. session.c: names and attributes; session_list.c: folders; session_open.c: files; session_write.c: new
+ * cases; session_state.c: extended attributes; session_cached.c: files of a cached mount.
  *
  * Replies. Each handler replies exactly once, at its end; helpers return 0 or -errno. Handlers never wait: see waiters.h. */
 #pragma once
@@ -35,13 +35,13 @@ static inline struct session *session_of(fuse_req_t req)
         return fuse_req_userdata(req);
 }
 
-/* Errors of the tree and the engine as open() has them: docs/tree.md, "Errors". What is no reader's business is logged, as `what`. */
+/* Errors of the tree and the engine as open() has them: docs/tree.md, "Errors". Errors that no reader can act on are logged, as `what`. */
 int session_error(int r, const char *what, const char *reason);
 /* The node that the kernel means. */
 int session_node(struct session *s, fuse_ino_t node, struct node *ret);
 /* The attributes of a node, and for how long the kernel may keep them. */
 int session_stat(struct session *s, fuse_ino_t node, struct stat *ret, double *ret_timeout);
-/* What the kernel may know of a name, and for how long. The node is held (tree_hold()): it is to be forgotten when the kernel does not get it. */
+/* The entry that the kernel may keep of a name, and for how long. The node is held (tree_hold()): forget it if the reply fails. */
 int session_entry(struct session *s, const struct node *n, struct fuse_entry_param *ret);
 
 /* -- folders -- */
@@ -59,12 +59,12 @@ void file_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset, struct
 void file_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi);
 /* The answer to a parked open: a parked_fn, whose user is the session. */
 void file_answered(void *session, fuse_req_t req, const struct parked *p, int r, struct value *v, const char *reason);
-/* Sets the size to that of what is held open of this node, whatever it may be by now for who opens it. */
+/* Sets the size to that of the value held open under this node, even if a new open would get another value. */
 bool file_held_size(struct session *s, const struct node *n, fuse_ino_t node, struct stat *st);
 /* The kernel need not tell of the last closes when the mount goes away. */
 void file_close_all(struct session *s);
 
-/* -- files of a mount of what is finished -- */
+/* -- files of a cached mount -- */
 
 int contents_new(struct contents **ret);
 struct contents *contents_free(struct contents *c);

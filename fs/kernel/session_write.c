@@ -89,7 +89,7 @@ bool writing_is(fuse_ino_t ino)
         return inode_is_other(ino, INODE_NEW_CASE);
 }
 
-/* By name or, when that is NULL, by inode; whether it is still there is for who asks by name to find out. */
+/* Finds a file just written, by name or, when that is NULL, by inode. A caller that asks by name has to check that the case still exists. */
 static bool written_find(struct writing *w, fuse_ino_t ino, const char *name, struct written *ret)
 {
         uint64_t now = now_ns();
@@ -160,7 +160,7 @@ int writing_stat(struct writing *w, fuse_ino_t ino, struct stat *ret)
         return 0;
 }
 
-/* Of a name in cases/: what was just written under it, and has not been removed since. */
+/* Finds the case just written under a name in cases/, unless it has been removed since. */
 static bool written_is_there(struct session *s, const char *name, struct written *ret)
 {
         cleanup(case_info_unrefp) struct case_info *info = NULL;

@@ -24,14 +24,14 @@ struct waiters {
         struct engine *engine;
         parked_fn fn;
         void *user;
-        int event; /* eventfd: somebody was interrupted, or the end */
+        int event; /* eventfd: a reader was interrupted, or the end */
         pthread_t thread;
-        _Atomic bool ending, leaving; /* the thread shall end; everybody shall leave */
+        _Atomic bool ending, leaving; /* the thread shall end; all readers shall leave */
 
         pthread_mutex_t lock;
         struct waiter *first; /* under lock */
         size_t replying;      /* out of the list, not yet replied to; under lock */
-        pthread_cond_t gone;  /* nobody is parked any more */
+        pthread_cond_t gone;  /* no reader is parked any more */
 };
 
 static void waiters_add(struct waiters *all, struct waiter *w)
@@ -56,7 +56,7 @@ static void waiters_unlink(struct waiters *all, struct waiter *w)
         all->replying++;
 }
 
-/* It is out of the list: nobody else knows of it any more. */
+/* It is out of the list: no other thread refers to it. */
 static void waiter_reply(struct waiter *w, int r, struct value *v, const char *reason)
 {
         struct waiters *all = w->all;
@@ -120,7 +120,7 @@ static bool has_signal(uint64_t set, const int *signals, size_t n)
         return false;
 }
 
-/* Whether the reader is about to end, or wants out of its open. Those that dump core do not show as SIGKILL before they do. */
+/* True if the reader is about to end, or wants out of its open. Signals that dump core do not show as SIGKILL beforehand. */
 static bool reader_is_ending(pid_t reader)
 {
         static const int ending[] = {SIGKILL, SIGINT, SIGTERM, SIGHUP, SIGQUIT};

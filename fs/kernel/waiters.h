@@ -2,7 +2,7 @@
  *
  * A cold open (and, where there are no opens, the first read of a program: session_cached.c) is answered later: its request waits here,
  * and the engine's answer takes it out. A reader can be interrupted meanwhile; the kernel says so once per request (FUSE_INTERRUPT) and
- * not why. If nobody answers, even SIGKILL leaves the reader in uninterruptible sleep; if every interrupt is answered, a Go program's
+ * not why. Without an answer even SIGKILL leaves the reader in uninterruptible sleep; if every interrupt is answered, a Go program's
  * SIGURG or a shell's SIGCHLD breaks its open. So the callback only sets a flag, and a thread looks at the reader's pending signals in
  * /proc: one that ends it (SIGKILL, which is how a fatal signal shows, or one that dumps core and is not caught, or INT, TERM, HUP, QUIT)
  * is answered with EINTR, anything else lets it wait on, to be looked at again every quarter of a second.
@@ -17,23 +17,23 @@
 
 struct waiters;
 
-/* What a parked reader asked for; of an open nothing but the inode. */
+/* The request of a parked reader; an open has only the inode. */
 struct parked {
         fuse_ino_t ino;
         size_t size;
         off_t offset;
 };
 
-/* What becomes of it; exactly one call, on an engine thread, the waiters' thread or the caller of waiters_park(). It must reply. */
+/* Called exactly once for each parked reader, on an engine thread, the waiters' thread or the caller of waiters_park(). It must reply. */
 typedef void (*parked_fn)(void *user, fuse_req_t req, const struct parked *p, int r, struct value *v, const char *reason);
 
 int waiters_new(struct engine *e, parked_fn fn, void *user, struct waiters **ret);
-/* Nobody may be parked: waiters_drain(). */
+/* Call waiters_drain() first: no reader may be parked. */
 struct waiters *waiters_free(struct waiters *w);
 void waiters_park(struct waiters *w, fuse_req_t req, const struct parked *p, struct query *q);
-/* EINTR for everybody, now and from now on: the mount is going away. */
+/* EINTR for every reader, now and later: the mount is going away. */
 void waiters_interrupt(struct waiters *w);
-/* EINTR for everybody who is parked now. */
+/* EINTR for every reader that is parked now. */
 void waiters_release(struct waiters *w);
-/* waiters_interrupt(), and waits until nobody is parked. */
+/* waiters_interrupt(), then waits until no reader is parked. */
 void waiters_drain(struct waiters *w);
