@@ -45,6 +45,7 @@ int cmd_set_remove(int argc, char **argv);
 int cmd_mount(int argc, char **argv);
 int cmd_unmount(int argc, char **argv);
 int cmd_build(int argc, char **argv);
+int cmd_reduce(int argc, char **argv);
 int cmd_run(int argc, char **argv);
 int cmd_fuzz(int argc, char **argv);
 int cmd_findings(int argc, char **argv);

@@ -34,6 +34,7 @@ static const struct command commands[] = {
         {"fuzz", "SOLVER", "look for performance regressions between versions", cmd_fuzz},
         {"findings", "SOLVER", "list what campaigns found", cmd_findings},
         {"localize", "SOLVER CASE...", "find the commits that made cases slow", cmd_localize},
+        {"reduce", "SOLVER FOUND|CASE", "make an input smaller that shows the same", cmd_reduce},
         {"steps", "SOLVER CASE...", "find where a measured history got slower or faster", cmd_steps},
         {"status", "", "show what runs and what waits", cmd_status},
         {"portfolio add", "NAME ARM...", "define a choice among solvers that learns", cmd_portfolio_add},

@@ -61,6 +61,7 @@ _solverfs() {
 		fuzz) own="--reference --target --for --strategy --threshold --timeout --window --corpus --name --seed --oracle --pairs --jobs --max-finds --no-localize --json" ;;
 		findings) own="--mark --json" ;;
 		localize) own="--reference --target --method --seed --timeout --log --json" ;;
+		reduce) own="--reference --target --command --keep --floor --ratio --timeout --for --seed --jobs --output --json" ;;
 		steps) own="--from --to --seed --timeout --json" ;;
 		status) own="--watch --json" ;;
 		"portfolio add") own="--timeout --memory --selector --allocation --reward --seed" ;;
@@ -94,7 +95,7 @@ _solverfs() {
 		fi
 		;;
 	mount | unmount) COMPREPLY=($(compgen -d -- "$cur")) ;;
-	fuzz | findings | localize | steps)
+	fuzz | findings | localize | reduce | steps)
 		if [ $n = 0 ]; then
 			COMPREPLY=($(compgen -W "$(_solverfs_column solver list | cut -f 1)" -- "$cur"))
 		else

@@ -1,0 +1,69 @@
+/* Reduction: the smallest text that can be found in which somebody still is interested.
+ *
+ * The reducer knows nothing of solvers. It makes candidates and gives them, a few at a time, to an interest test. The first interesting one of
+ * their order is taken, whichever answer came first, so that the result is the same however many are tried side by side (as long as the test
+ * answers the same text alike).
+ *
+ * How. What core/smtlib reads is reduced as a script, from coarse to fine, in passes until a pass changes nothing: delta debugging over
+ * commands (Zeller and Hildebrandt, "Simplifying and isolating failure-inducing input", TSE 2002; halves, quarters … of the list left out);
+ * then level by level from the roots (Misherghi and Su, "HDD", ICSE 2006), over distinct subterms: a value of the sort in a term's place, a
+ * subterm of the same sort, another constant, a fresh one; arguments of n-ary operators left out; quantifiers instantiated; definitions
+ * put in or made declarations; literals shortened; constants made one; what is not used any more left out; at last shorter names. All
+ * terms are made by the checked constructors, so that a candidate is never ill-sorted where the theory is modelled. A let is nothing but a
+ * way of writing: it is written where the text gets shorter by it.
+ * Where terms stay opaque, and where the text is no script, it is reduced as a tree of parentheses; where these do not match, or where words
+ * stand outside of them, by lines first.
+ *
+ * Minimal means: none of these steps gives an interesting text. One bound: where a formula shares subterms and has more than
+ * REDUCE_PLACES_MOST places as a tree, a subterm is replaced in all its places or in none.
+ *
+ * Threads: a reduction is its caller's; the test may use as many as it likes. */
+#pragma once
+
+#include "cache/base/util.h"
+
+#define REDUCE_PLACES_MOST 20000
+
+enum reduce_answer {
+        REDUCE_UNTRIED, /* it stands behind an interesting one */
+        REDUCE_BORING,
+        REDUCE_INTERESTING
+};
+
+struct reduce_test {
+        /* Answers for texts in order, up to the first interesting one at least; ret[] is REDUCE_UNTRIED before. 0, or -errno, which ends the
+         * reduction: -ECANCELED when somebody wants it to. */
+        int (*try)(void *user, const struct slice *texts, size_t n, enum reduce_answer *ret);
+        void *user;
+        size_t width;    /* texts at a time; at least 1 */
+        bool is_certain; /* the same text always has the same answer: nothing is asked twice */
+        /* Told when a text was taken, for tests that adapt to it; may be NULL. */
+        void (*taken)(void *user, struct slice text);
+};
+
+struct reduce_status {
+        size_t before, now; /* bytes */
+        uint64_t tests;     /* candidates tried, re-checks too */
+        uint64_t taken;
+        uint64_t withdrawn; /* interesting once, and not when asked again */
+        const char *stage;  /* static: what is being tried */
+};
+
+struct reduce_options {
+        uint64_t deadline_ns; /* of now_ns(); 0: none */
+        void (*status)(void *user, const struct reduce_status *s);
+        void *user;
+};
+
+struct reduce_result {
+        struct buffer text; /* buffer_done(); never larger than the input, and interesting when last asked */
+        struct reduce_status status;
+        bool is_minimal; /* no step that is known leads on; else the time was over, or the test ended it */
+        bool was_script; /* was read as SMT-LIB */
+};
+void reduce_result_done(struct reduce_result *r);
+#define cleanup_reduce_result cleanup(reduce_result_done)
+
+/* 0; -ENODATA: the input itself is not interesting; the test's error. *ret holds the best text so far in any case (but for -ENOMEM). `options` may
+ * be NULL. */
+int reduce(struct slice input, const struct reduce_test *test, const struct reduce_options *options, struct reduce_result *ret);

@@ -1,0 +1,19 @@
+/* Side by side: an interest test of many seats (a core with its runners, a folder of its own) made of a test of one text on one seat. Which
+ * text is the first interesting one does not depend on who is ready first; whatever stands behind it is cancelled.
+ *
+ * Threads: one for each seat, from open to close; reduce_pool_try() by one thread. */
+#pragma once
+
+#include "core/study/reduce.h"
+
+struct reduce_pool;
+
+/* Is it interesting, 1 or 0? `cancel_fd` is readable when nobody wants to know any more: -ECANCELED. Another error ends the reduction. */
+typedef int (*reduce_seat_test)(void *user, unsigned seat, struct slice text, int cancel_fd);
+
+/* `cancel_fd`: readable when all is to end; -1: never. */
+int reduce_pool_open(unsigned n_seats, reduce_seat_test test, void *user, int cancel_fd, struct reduce_pool **ret);
+struct reduce_pool *reduce_pool_close(struct reduce_pool *p); /* NULL */
+DEFINE_CLEANUP(struct reduce_pool *, reduce_pool_close)
+/* As reduce_test.try, with the pool as its user. */
+int reduce_pool_try(void *pool, const struct slice *texts, size_t n, enum reduce_answer *ret);

@@ -1,0 +1,484 @@
+#include "core/study/reduce_versions.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <sys/eventfd.h>
+
+#include "core/run/host.h"
+#include "core/run/slot.h"
+#include "core/study/reduce_pool.h"
+
+#define TRIES 3 /* at a run that could not be tried */
+#define SLACK \
+        1.25 /* how much longer the reference may take than on the last text that was taken, before the target is asked again */
+#define WALL_FACTOR 4.0 /* of CPU time: when a run is cut off though it computes nothing */
+#define WALL_MORE   2.0 /* seconds */
+
+enum {
+        REFERENCE,
+        TARGET,
+        N_SIDES
+};
+
+struct seat {
+        struct slot slot;
+        struct runner *runners[N_SIDES];
+};
+
+/* What runs of one side cost and how many candidates they refuted: who runs first follows from it. */
+struct record {
+        double runs, refuted, seconds;
+};
+
+struct reduce_versions {
+        struct workspace *workspace;
+        struct reduce_versions_options options;
+        const struct version *versions[N_SIDES];
+        struct version_programs programs[N_SIDES];
+        struct version_answer before[N_SIDES];
+        bool is_cpu_time;
+        double fast_most;   /* the reference may take no longer */
+        struct seat *seats; /* owned */
+        unsigned n_seats;
+        int cancel_fd;
+        struct reduce_pool *pool;
+        pthread_mutex_t lock;
+        /* under lock */
+        struct record records[N_SIDES];
+        double fast; /* of the reference, on what was last interesting */
+};
+
+const char *interest_name(enum interest i)
+{
+        static const char *const names[N_INTERESTS] = {"any", "slow", "crash", "answers"};
+
+        return names[i];
+}
+
+static bool is_decided(enum verdict v)
+{
+        return v == VERDICT_SAT || v == VERDICT_UNSAT;
+}
+
+/* -- seats -- */
+
+static void seat_leave(struct seat *seat)
+{
+        for (int side = 0; side < N_SIDES; side++)
+                seat->runners[side] = seat->runners[side] ? runner_close(seat->runners[side]) : NULL;
+        slot_release(&seat->slot);
+}
+
+static int seat_take(struct reduce_versions *v, struct seat *seat, int cancel_fd)
+{
+        char scratch[PATH_SIZE];
+        int r = slot_lease(workspace_dir(v->workspace), cancel_fd, &seat->slot);
+
+        if (r == 0)
+                r = path_join(scratch, workspace_dir(v->workspace), "scratch");
+        for (int side = 0; r == 0 && side < N_SIDES; side++) {
+                const struct version *version = v->versions[side];
+
+                if (version)
+                        r = runner_open(&(struct runner_options){.recipe = version->solver->recipe,
+                                                                 .programs = v->programs[side].list,
+                                                                 .n_programs = v->programs[side].n,
+                                                                 .limits = version->solver->recipe->limits,
+                                                                 .scratch_parent = scratch,
+                                                                 .has_seed = v->options.has_seed,
+                                                                 .seed = v->options.seed,
+                                                                 .sandbox = workspace_settings(v->workspace)->sandbox,
+                                                                 .cpus = &seat->slot.cpus,
+                                                                 .slot = (unsigned)seat->slot.cpu},
+                                        &seat->runners[side]);
+        }
+        return r;
+}
+
+/* -- runs -- */
+
+/* The last line of what was printed, without what differs from run to run. */
+static void describe_end(const struct run_result *result, char ret[200])
+{
+        struct slice last = slice_last_lines(SLICE(result->run.err.data, result->run.err.size), 1, 150);
+        const char *p = last.data;
+        size_t n = (size_t)snprintf(ret, 200, "%s %d ", result->run.end == END_SIGNAL ? "signal" : "exit", result->run.code);
+
+        for (size_t i = 0; i < last.size && p[i] != '\n' && n < 198; i++) {
+                if (p[i] == '0' && i + 1 < last.size && p[i + 1] == 'x') {
+                        ret[n++] = '@';
+                        for (i += 1; i + 1 < last.size && strchr("0123456789abcdefABCDEF", p[i + 1]) && p[i + 1]; i++)
+                                ;
+                        continue;
+                }
+                ret[n++] = p[i];
+        }
+        ret[n] = '\0';
+}
+
+static double seconds_of(const struct reduce_versions *v, const struct run_result *result)
+{
+        uint64_t ns = v->is_cpu_time ? result->run.user_ns + result->run.system_ns : result->run.wall_ns;
+
+        return (double)ns / 1e9;
+}
+
+static int run_side(struct reduce_versions *v, struct seat *seat, int side, struct slice text, double limit, int cancel_fd,
+                    struct run_result *result, struct version_answer *ret)
+{
+        struct recipe_limits limits = v->versions[side]->solver->recipe->limits;
+        int r = -EIO;
+
+        limits.cpu_ns = (uint64_t)(limit * 1e9);
+        limits.wall_ns = (uint64_t)((v->is_cpu_time ? limit * WALL_FACTOR + WALL_MORE : limit) * 1e9);
+        runner_set_limits(seat->runners[side], &limits);
+        for (int tries = 0; r == -EIO && tries < TRIES; tries++)
+                r = runner_run(seat->runners[side], &(struct run_input){.bytes = text}, cancel_fd, result);
+        if (r < 0)
+                return r;
+        *ret = (struct version_answer){.verdict = result->verdict, .seconds = seconds_of(v, result)};
+        if (ret->verdict == VERDICT_TIMEOUT)
+                ret->seconds = limit;
+        if (ret->verdict == VERDICT_CRASH)
+                describe_end(result, ret->end);
+        return 0;
+}
+
+static int ask_side(struct reduce_versions *v, struct seat *seat, int side, struct slice text, double limit, int cancel_fd,
+                    struct version_answer *ret)
+{
+        struct run_result result = {0};
+        int r = run_side(v, seat, side, text, limit, cancel_fd, &result, ret);
+
+        run_result_done(&result);
+        return r;
+}
+
+/* -- what is interesting -- */
+
+/* How long the target must take, the reference taking so long. */
+static double slow_least(const struct reduce_versions *v, double fast)
+{
+        return fmax(v->options.floor, v->options.ratio * fast);
+}
+
+static void note_run(struct reduce_versions *v, int side, double seconds, bool has_refuted)
+{
+        pthread_mutex_lock(&v->lock);
+        v->records[side].runs += 1;
+        v->records[side].refuted += has_refuted;
+        v->records[side].seconds += seconds;
+        pthread_mutex_unlock(&v->lock);
+}
+
+/* The side that is expected to refute a candidate at the lower cost: cost of a run by its chance to refute. */
+static int side_first(struct reduce_versions *v)
+{
+        double price[N_SIDES];
+
+        pthread_mutex_lock(&v->lock);
+        for (int side = 0; side < N_SIDES; side++)
+                price[side] = (v->records[side].seconds / v->records[side].runs) /
+                              ((v->records[side].refuted + 1) / (v->records[side].runs + 2));
+        pthread_mutex_unlock(&v->lock);
+        return price[TARGET] < price[REFERENCE] ? TARGET : REFERENCE;
+}
+
+static bool is_slow_answer(const struct reduce_versions *v, const struct version_answer *a, double least)
+{
+        return a->verdict == VERDICT_TIMEOUT ? a->seconds >= least
+                                             : a->verdict == v->before[REFERENCE].verdict && a->seconds >= least;
+}
+
+/* 1: the reference answers as on the input, and in time. */
+static int is_fast(struct reduce_versions *v, struct seat *seat, struct slice text, int cancel_fd, double *ret_seconds)
+{
+        struct version_answer a;
+        int r = ask_side(v, seat, REFERENCE, text, v->fast_most, cancel_fd, &a);
+        bool is_good = r == 0 && a.verdict == v->before[REFERENCE].verdict && a.seconds <= v->fast_most;
+
+        if (r < 0)
+                return r;
+        note_run(v, REFERENCE, a.seconds, !is_good);
+        *ret_seconds = a.seconds;
+        return is_good;
+}
+
+static int is_slow(struct reduce_versions *v, struct seat *seat, struct slice text, double least, int cancel_fd)
+{
+        struct version_answer a;
+        int r = ask_side(v, seat, TARGET, text, least, cancel_fd, &a);
+        bool is_good = r == 0 && is_slow_answer(v, &a, least);
+
+        if (r < 0)
+                return r;
+        note_run(v, TARGET, a.seconds, !is_good);
+        return is_good;
+}
+
+static int test_slow(struct reduce_versions *v, struct seat *seat, struct slice text, int cancel_fd)
+{
+        double fast = 0, least, shown = 0;
+        bool target_first = side_first(v) == TARGET;
+        int r;
+
+        if (target_first) {
+                pthread_mutex_lock(&v->lock);
+                shown = slow_least(v, v->fast * SLACK);
+                pthread_mutex_unlock(&v->lock);
+                r = is_slow(v, seat, text, fmin(shown, v->options.timeout), cancel_fd);
+                /* Too quick for the reference's time as it was; it may be shorter now. */
+                if (r <= 0 && (r < 0 || shown <= v->options.floor))
+                        return r;
+                if (r == 0)
+                        shown = 0;
+        }
+        r = is_fast(v, seat, text, cancel_fd, &fast);
+        if (r <= 0)
+                return r;
+        least = slow_least(v, fast);
+        if (shown < least)
+                r = is_slow(v, seat, text, least, cancel_fd);
+        if (r == 1) {
+                pthread_mutex_lock(&v->lock);
+                v->fast = fast;
+                pthread_mutex_unlock(&v->lock);
+        }
+        return r;
+}
+
+static int test_crash(struct reduce_versions *v, struct seat *seat, struct slice text, int cancel_fd)
+{
+        struct version_answer a;
+        int r = ask_side(v, seat, TARGET, text, fmin(v->options.timeout, 2 * v->before[TARGET].seconds + WALL_MORE), cancel_fd,
+                         &a);
+
+        return r < 0 ? r : a.verdict == VERDICT_CRASH && strcmp(a.end, v->before[TARGET].end) == 0;
+}
+
+static int test_answers(struct reduce_versions *v, struct seat *seat, struct slice text, int cancel_fd)
+{
+        int first = side_first(v), r = 1;
+
+        for (int i = 0; r == 1 && i < N_SIDES; i++) {
+                int side = first ^ i;
+                struct version_answer a;
+
+                r = ask_side(v, seat, side, text, fmin(v->options.timeout, 2 * v->before[side].seconds + WALL_MORE), cancel_fd,
+                             &a);
+                if (r < 0)
+                        return r;
+                r = a.verdict == v->before[side].verdict;
+                note_run(v, side, a.seconds, r == 0);
+        }
+        return r;
+}
+
+static int test_seat(void *user, unsigned number, struct slice text, int cancel_fd)
+{
+        struct reduce_versions *v = user;
+        struct seat *seat = &v->seats[number];
+
+        if (seat->slot.lock < 0 || slot_is_wanted(&seat->slot)) {
+                int r;
+
+                seat_leave(seat);
+                r = seat_take(v, seat, cancel_fd);
+                if (r < 0) {
+                        seat_leave(seat);
+                        return r;
+                }
+        }
+        switch (v->options.interest) {
+        case INTEREST_CRASH:
+                return test_crash(v, seat, text, cancel_fd);
+        case INTEREST_ANSWERS:
+                return test_answers(v, seat, text, cancel_fd);
+        case INTEREST_SLOW:
+        case INTEREST_ANY:
+        case N_INTERESTS:
+                break;
+        }
+        return test_slow(v, seat, text, cancel_fd);
+}
+
+/* -- the input -- */
+
+/* What is to be seen on the input, or why there is nothing. */
+static int choose_interest(struct reduce_versions *v)
+{
+        const struct version_answer *fast = &v->before[REFERENCE], *slow = &v->before[TARGET];
+        const char *from = v->versions[REFERENCE] ? v->versions[REFERENCE]->name : "", *to = v->versions[TARGET]->name;
+        enum interest asked = v->options.interest;
+        bool is_answers = v->versions[REFERENCE] && is_decided(fast->verdict) && slow->verdict != fast->verdict &&
+                          (is_decided(slow->verdict) || slow->verdict == VERDICT_UNKNOWN);
+
+        if (slow->verdict == VERDICT_CRASH && (asked == INTEREST_ANY || asked == INTEREST_CRASH))
+                v->options.interest = INTEREST_CRASH;
+        else if (asked == INTEREST_CRASH)
+                return errorf(-EINVAL, "%s does not crash on it: it says %s", to, verdict_name(slow->verdict));
+        else if (is_answers && (asked == INTEREST_ANY || asked == INTEREST_ANSWERS))
+                v->options.interest = INTEREST_ANSWERS;
+        else if (asked == INTEREST_ANSWERS)
+                return errorf(-EINVAL, "%s says %s and %s says %s: no different answers to keep", from,
+                              verdict_name(fast->verdict), to, verdict_name(slow->verdict));
+        else if (!v->versions[REFERENCE])
+                return errorf(-EINVAL, "%s does not crash on it; name a --reference to compare it with", to);
+        else
+                v->options.interest = INTEREST_SLOW;
+        if (v->options.interest != INTEREST_SLOW)
+                return 0;
+        if (!is_decided(fast->verdict) && !is_decided(slow->verdict))
+                return errorf(-EINVAL, "no version solves it within %gs: %s says %s, %s says %s", v->options.timeout, from,
+                              verdict_name(fast->verdict), to, verdict_name(slow->verdict));
+        if (!is_decided(fast->verdict))
+                return errorf(-EINVAL, "%s, the reference, says %s after %.3fs and %s solves it: are they the wrong way round?",
+                              from, verdict_name(fast->verdict), fast->seconds, to);
+        if (is_slow_answer(v, slow, slow_least(v, fast->seconds)))
+                return 0;
+        return errorf(-EINVAL,
+                      "it is not slow on the target: %s takes %.3fs (%s) and %s %.3fs (%s); at least %g times as long and %gs "
+                      "are asked "
+                      "for%s",
+                      from, fast->seconds, verdict_name(fast->verdict), to, slow->seconds, verdict_name(slow->verdict),
+                      v->options.ratio, v->options.floor,
+                      fast->seconds >= v->options.floor && fast->seconds > slow->seconds
+                              ? " (are the versions the wrong way round?)"
+                              : "; see --ratio and --floor");
+}
+
+/* Both on the input, the slow one's clock deciding what is counted. */
+static int look_at_input(struct reduce_versions *v, struct slice input)
+{
+        int r = 0;
+
+        for (int side = N_SIDES - 1; r == 0 && side >= 0; side--) {
+                struct run_result result = {0};
+
+                if (!v->versions[side])
+                        continue;
+                r = run_side(v, &v->seats[0], side, input, v->options.timeout, v->cancel_fd, &result, &v->before[side]);
+                if (r == 0 && side == TARGET) {
+                        v->is_cpu_time = (result.run.user_ns + result.run.system_ns) * 2 >= result.run.wall_ns;
+                        if (v->before[side].verdict != VERDICT_TIMEOUT)
+                                v->before[side].seconds = seconds_of(v, &result);
+                }
+                run_result_done(&result);
+                v->records[side] = (struct record){.runs = 1, .seconds = v->before[side].seconds};
+        }
+        if (r < 0)
+                return r;
+        v->fast = v->before[REFERENCE].seconds;
+        v->fast_most = fmax(v->options.floor / v->options.ratio, v->fast * SLACK);
+        return choose_interest(v);
+}
+
+/* -- life -- */
+
+struct reduce_versions *reduce_versions_close(struct reduce_versions *v)
+{
+        if (!v)
+                return NULL;
+        reduce_pool_close(v->pool);
+        for (unsigned i = 0; v->seats && i < v->n_seats; i++)
+                seat_leave(&v->seats[i]);
+        for (int side = 0; side < N_SIDES; side++)
+                version_programs_done(&v->programs[side]);
+        free(v->seats);
+        pthread_mutex_destroy(&v->lock);
+        free(v);
+        return NULL;
+}
+
+/* Waits for the first core; others are taken where they are free. */
+static int open_seats(struct reduce_versions *v)
+{
+        cleanup_close int impatient = eventfd(1, EFD_CLOEXEC);
+        int cpus[CPU_SETSIZE], r;
+        unsigned cores = (unsigned)host_cores(cpus, ARRAY_SIZE(cpus));
+
+        v->n_seats = v->options.jobs > 0 ? MIN(v->options.jobs, cores) : cores;
+        v->seats = calloc(v->n_seats, sizeof(*v->seats));
+        if (!v->seats)
+                return -ENOMEM;
+        for (unsigned i = 0; i < v->n_seats; i++)
+                v->seats[i].slot.lock = -1;
+        r = seat_take(v, &v->seats[0], v->cancel_fd);
+        for (unsigned i = 1; r == 0 && i < v->n_seats; i++) {
+                r = seat_take(v, &v->seats[i], impatient);
+                if (r == -ECANCELED) {
+                        v->n_seats = i;
+                        return 0;
+                }
+        }
+        return r;
+}
+
+int reduce_versions_open(struct engine *e, struct workspace *w, const struct reduce_versions_options *options, struct slice input,
+                         int cancel_fd, struct reduce_versions **ret)
+{
+        cleanup(reduce_versions_closep) struct reduce_versions *v = calloc(1, sizeof(*v));
+        int r = 0;
+
+        if (!v)
+                return -ENOMEM;
+        pthread_mutex_init(&v->lock, NULL);
+        v->workspace = w;
+        v->options = *options;
+        v->versions[REFERENCE] = options->reference;
+        v->versions[TARGET] = options->target;
+        v->cancel_fd = cancel_fd;
+        if (options->reference && version_is_same(options->reference, options->target))
+                return errorf(-EINVAL, "the reference and the target are one version, %s", options->target->name);
+        for (int side = 0; r == 0 && side < N_SIDES; side++)
+                if (v->versions[side]) {
+                        r = version_build(e, w, v->versions[side], PRIORITY_BATCH, cancel_fd);
+                        if (r == 0)
+                                r = version_hold(w, v->versions[side], &v->programs[side]);
+                }
+        if (r == 0)
+                r = open_seats(v);
+        if (r == 0)
+                r = look_at_input(v, input);
+        if (r == 0)
+                r = reduce_pool_open(v->n_seats, test_seat, v, cancel_fd, &v->pool);
+        if (r < 0)
+                return r;
+        *ret = steal_pointer(v);
+        return 0;
+}
+
+struct reduce_test reduce_versions_test(struct reduce_versions *v)
+{
+        return (struct reduce_test){.try = reduce_pool_try, .user = v->pool, .width = 2 * (size_t)v->n_seats};
+}
+
+enum interest reduce_versions_interest(const struct reduce_versions *v)
+{
+        return v->options.interest;
+}
+
+void reduce_versions_before(const struct reduce_versions *v, struct version_answer *reference, struct version_answer *target)
+{
+        *reference = v->before[REFERENCE];
+        *target = v->before[TARGET];
+}
+
+int reduce_versions_run(struct reduce_versions *v, struct slice text, struct version_answer *reference,
+                        struct version_answer *target)
+{
+        struct version_answer *answers[] = {reference, target};
+        int r = 0;
+
+        for (int side = 0; r == 0 && side < N_SIDES; side++) {
+                *answers[side] = (struct version_answer){0};
+                if (v->versions[side])
+                        r = ask_side(v, &v->seats[0], side, text, v->options.timeout, v->cancel_fd, answers[side]);
+        }
+        return r;
+}
+
+bool reduce_versions_is_cpu_time(const struct reduce_versions *v)
+{
+        return v->is_cpu_time;
+}

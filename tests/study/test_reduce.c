@@ -1,0 +1,426 @@
+#include "tests/support/test.h"
+
+#include <pthread.h>
+#include <sys/eventfd.h>
+
+#include "core/smtlib/script.h"
+#include "core/study/reduce.h"
+#include "core/study/reduce_pool.h"
+
+/* -- an interest in words ------------------------------------------------------------------------------------------- */
+
+/* Interested in texts that hold all of these, as often as they are listed one behind the other. */
+struct interest {
+        const char *words[8];
+        bool is_strict;   /* and whatever is tried must be well-sorted */
+        bool is_backward; /* answers the last text first */
+        bool says_all;    /* also about texts behind an interesting one */
+        unsigned fails_at, cancels_at;
+        unsigned lies_at; /* this call is told that its text is interesting, whatever it is */
+        unsigned calls, n_ill_sorted;
+};
+
+static void check_sorts(struct interest *in, struct slice text)
+{
+        struct script_options o = {.dialect = DIALECT_2_6, .is_strict = true};
+        cleanup_script struct script *s = NULL;
+
+        if (script_read(text, &o, &s) < 0) {
+                fprintf(stderr, "%s: %.*s\n", error_message(-EINVAL), (int)text.size, (const char *)text.data);
+                in->n_ill_sorted++;
+        }
+}
+
+static bool holds(const struct interest *in, struct slice text)
+{
+        const char *at = text.data, *end = at + text.size;
+
+        for (size_t i = 0; i < ARRAY_SIZE(in->words) && in->words[i]; i++) {
+                at = memmem(at, (size_t)(end - at), in->words[i], strlen(in->words[i]));
+                if (!at)
+                        return false;
+                at += strlen(in->words[i]);
+        }
+        return true;
+}
+
+static int try_words(void *user, const struct slice *texts, size_t n, enum reduce_answer *ret)
+{
+        struct interest *in = user;
+        size_t first = n;
+
+        for (size_t i = 0; i < n; i++) {
+                size_t at = in->is_backward ? n - 1 - i : i;
+
+                in->calls++;
+                if (in->fails_at > 0 && in->calls >= in->fails_at)
+                        return errorf(-EIO, "the test broke");
+                if (in->cancels_at > 0 && in->calls >= in->cancels_at)
+                        return -ECANCELED;
+                if (in->is_strict)
+                        check_sorts(in, texts[at]);
+                ret[at] = holds(in, texts[at]) || in->calls == in->lies_at ? REDUCE_INTERESTING : REDUCE_BORING;
+                if (ret[at] == REDUCE_INTERESTING && at < first)
+                        first = at;
+                if (ret[at] == REDUCE_INTERESTING && !in->is_backward && !in->says_all)
+                        break;
+        }
+        for (size_t i = first + 1; !in->says_all && i < n; i++)
+                ret[i] = REDUCE_UNTRIED;
+        return 0;
+}
+
+static int reduce_words(struct interest *in, size_t width, const char *input, struct reduce_result *ret)
+{
+        struct reduce_test test = {.try = try_words, .user = in, .width = width};
+
+        return reduce(slice_string(input), &test, NULL, ret);
+}
+
+static void assert_reduced(struct interest in, const char *input, const char *expected)
+{
+        cleanup_reduce_result struct reduce_result result = {0};
+
+        in.is_strict = true;
+        assert_ok(reduce_words(&in, 1, input, &result));
+        ck_assert_str_eq(result.text.data, expected);
+        ck_assert(result.is_minimal);
+        ck_assert(result.was_script);
+        ck_assert_uint_eq(in.n_ill_sorted, 0);
+        ck_assert_uint_eq(result.status.before, strlen(input));
+        ck_assert_uint_eq(result.status.now, strlen(expected));
+        ck_assert_uint_eq(result.status.tests, in.calls);
+}
+
+static const char large[] =
+        "; a comment\n"
+        "(set-info :status sat)\n(set-logic ALL)\n"
+        "(declare-sort Thing 0)\n(declare-fun likes (Thing Thing) Bool)\n(declare-const it Thing)\n"
+        "(declare-fun name () String)\n(declare-fun other () String)\n(declare-fun count () Int)\n"
+        "(declare-fun bits () (_ BitVec 8))\n(declare-fun table () (Array Int Real))\n"
+        "(define-fun twice ((text String)) String (str.++ text text))\n"
+        "(push 1)\n(assert (likes it it))\n(pop 1)\n"
+        "(assert (forall ((someone Thing)) (=> (likes someone it) (likes it someone))))\n"
+        "(assert (let ((long (str.len (twice name)))) (and (< 17 long) (= long (+ count 12345 long)))))\n"
+        "(assert (or (= name \"a needle in a haystack\") (= (bvadd bits #x01) #x10) (distinct other name \"x\")))\n"
+        "(assert (< (select table (ite (> count 0) count (- count))) 1.25))\n"
+        "(assert (str.in_re name (re.+ (re.union (str.to_re \"ab\") (re.range \"a\" \"z\")))))\n"
+        "(check-sat)\n(get-model)\n(exit)\n";
+
+START_TEST(test_commands_go)
+{
+        assert_reduced((struct interest){.words = {"check-sat"}}, large, "(check-sat)\n");
+}
+END_TEST
+
+START_TEST(test_terms_are_replaced)
+{
+        assert_reduced((struct interest){.words = {"bvadd", "check-sat"}}, large,
+                       "(assert (= (bvadd #x00 #x00) #x00))\n(check-sat)\n");
+        assert_reduced((struct interest){.words = {"str.len"}}, large, "(assert (< 0 (str.len \"\")))\n");
+        assert_reduced((struct interest){.words = {"re.union"}}, large, "(assert (str.in_re \"\" (re.union re.none re.none)))\n");
+        assert_reduced((struct interest){.words = {"select"}}, large,
+                       "(declare-fun a () (Array Int Real))\n(assert (< (select a 0) 0.0))\n");
+}
+END_TEST
+
+START_TEST(test_literals_are_shortened)
+{
+        assert_reduced((struct interest){.words = {"needle"}}, large, "(assert (= \"\" \"needle\"))\n");
+        assert_reduced((struct interest){.words = {"34"}}, large, "(assert (= 0 34))\n");
+}
+END_TEST
+
+START_TEST(test_quantifiers_and_definitions_go)
+{
+        assert_reduced((struct interest){.words = {"=>"}}, large, "(assert (=> true true))\n");
+        assert_reduced((struct interest){.words = {"forall"}}, large, "(declare-sort a 0)\n(assert (forall ((d a)) true))\n");
+        assert_reduced((struct interest){.words = {"assert", "str.len"}},
+                       "(declare-fun x () String)\n(define-fun double ((i Int)) Int (+ i i 7))\n"
+                       "(define-fun pos ((i Int)) Bool (< 0 i))\n(assert (or (= x \"y\") (pos (double (str.len x)))))\n",
+                       "(assert (< 0 (str.len \"\")))\n");
+}
+END_TEST
+
+START_TEST(test_arguments_go)
+{
+        assert_reduced((struct interest){.words = {"and", "qu", "tu"}},
+                       "(declare-fun p () Bool)(declare-fun qu () Bool)(declare-fun r () Bool)(declare-fun s () Bool)"
+                       "(declare-fun tu () Bool)\n(assert (and p qu r s tu))\n",
+                       "(declare-fun qu () Bool)\n(declare-fun tu () Bool)\n(assert (and qu tu))\n");
+}
+END_TEST
+
+/* What takes the constant's place is longer, and the declaration goes with it. */
+START_TEST(test_constants_go)
+{
+        assert_reduced((struct interest){.words = {"str.<", "needle"}},
+                       "(declare-fun x () String)\n(assert (str.< x \"needle\"))\n", "(assert (str.< \"\" \"needle\"))\n");
+}
+END_TEST
+
+/* The subterm stands in two places, and only one of them matters. */
+START_TEST(test_places_are_told_apart)
+{
+        assert_reduced((struct interest){.words = {"str.len", "str.at"}},
+                       "(declare-fun x () String)\n(assert (= (str.len (str.++ x x)) (str.to_code (str.at (str.++ x x) 3))))\n",
+                       "(assert (= (str.len \"\") (str.to_code (str.at \"\" 0))))\n");
+}
+END_TEST
+
+START_TEST(test_dialect_stays)
+{
+        assert_reduced((struct interest){.words = {"\\x07"}},
+                       "(set-info :smt-lib-version 2.0)\n(declare-fun x () String)\n(assert (= x \"abc\\x41\\x07\"))\n",
+                       "(assert (= \"\" \"\\x07\"))\n");
+}
+END_TEST
+
+/* -- always the same ---------------------------------------------------------------------------------------------------- */
+
+START_TEST(test_width_and_order_do_not_matter)
+{
+        static const char *const words[] = {"str.++", "select", "bvadd", "forall", "needle"};
+
+        for (size_t w = 0; w < ARRAY_SIZE(words); w++) {
+                cleanup_reduce_result struct reduce_result first = {0};
+                struct interest in = {.words = {words[w]}};
+
+                assert_ok(reduce_words(&in, 1, large, &first));
+                for (size_t width = 1; width <= 7; width += 2)
+                        for (int way = 0; way < 3; way++) {
+                                cleanup_reduce_result struct reduce_result again = {0};
+
+                                in = (struct interest){.words = {words[w]}, .is_backward = way == 1, .says_all = way == 2};
+                                assert_ok(reduce_words(&in, width, large, &again));
+                                ck_assert_str_eq(again.text.data, first.text.data);
+                        }
+        }
+}
+END_TEST
+
+START_TEST(test_result_cannot_be_reduced)
+{
+        cleanup_reduce_result struct reduce_result first = {0}, again = {0};
+        struct interest in = {.words = {"str.in_re"}};
+
+        assert_ok(reduce_words(&in, 2, large, &first));
+        assert_ok(reduce_words(&in, 2, first.text.data, &again));
+        ck_assert_str_eq(again.text.data, first.text.data);
+        ck_assert_uint_eq(again.status.taken, 0);
+}
+END_TEST
+
+/* -- what goes wrong ---------------------------------------------------------------------------------------------------- */
+
+START_TEST(test_boring_input_is_refused)
+{
+        cleanup_reduce_result struct reduce_result result = {0};
+        struct interest in = {.words = {"nowhere"}};
+
+        ck_assert_int_eq(reduce_words(&in, 1, large, &result), -ENODATA);
+        ck_assert_str_eq(result.text.data, large);
+        ck_assert_uint_eq(in.calls, 1);
+}
+END_TEST
+
+START_TEST(test_failure_keeps_the_best)
+{
+        cleanup_reduce_result struct reduce_result result = {0};
+        struct interest in = {.words = {"str.++"}, .fails_at = 15};
+
+        ck_assert_int_eq(reduce_words(&in, 3, large, &result), -EIO);
+        ck_assert_str_eq(error_message(-EIO), "the test broke");
+        ck_assert_uint_eq(in.calls, 15);
+        ck_assert_uint_lt(result.text.size, strlen(large));
+        ck_assert(holds(&in, SLICE(result.text.data, result.text.size)));
+        ck_assert(!result.is_minimal);
+}
+END_TEST
+
+START_TEST(test_cancellation_keeps_the_best)
+{
+        for (unsigned at = 1; at < 16; at++) {
+                cleanup_reduce_result struct reduce_result result = {0};
+                struct interest in = {.words = {"str.++"}, .cancels_at = at};
+
+                ck_assert_int_eq(reduce_words(&in, 2, large, &result), -ECANCELED);
+                ck_assert(holds(&in, SLICE(result.text.data, result.text.size)));
+        }
+}
+END_TEST
+
+START_TEST(test_time_that_is_over_keeps_the_best)
+{
+        cleanup_reduce_result struct reduce_result result = {0};
+        struct interest in = {.words = {"str.++"}};
+        struct reduce_test test = {.try = try_words, .user = &in, .width = 1};
+
+        assert_ok(reduce(slice_string(large), &test, &(struct reduce_options){.deadline_ns = 1}, &result));
+        ck_assert_str_eq(result.text.data, large);
+        ck_assert(!result.is_minimal);
+}
+END_TEST
+
+/* Whatever is said once only is not believed. */
+START_TEST(test_lies_are_withdrawn)
+{
+        for (unsigned at = 2; at < 200; at++) {
+                cleanup_reduce_result struct reduce_result result = {0};
+                struct interest in = {.words = {"str.++"}, .lies_at = at};
+
+                assert_ok(reduce_words(&in, 2, large, &result));
+                ck_assert(holds(&in, SLICE(result.text.data, result.text.size)));
+        }
+}
+END_TEST
+
+START_TEST(test_input_without_bytes)
+{
+        cleanup_reduce_result struct reduce_result result = {0};
+        struct interest in = {0};
+
+        assert_ok(reduce_words(&in, 2, "", &result));
+        ck_assert_uint_eq(result.text.size, 0);
+}
+END_TEST
+
+START_TEST(test_deep_input)
+{
+        cleanup_buffer struct buffer deep = {0};
+        cleanup_reduce_result struct reduce_result result = {0};
+        struct interest in = {.words = {"assert"}, .is_strict = true};
+
+        buffer_adds(&deep, "(declare-fun p () Bool)\n(assert ");
+        for (int i = 0; i < 20000; i++)
+                buffer_adds(&deep, "(not (xor true ");
+        buffer_adds(&deep, "p");
+        for (int i = 0; i < 20000; i++)
+                buffer_adds(&deep, "))");
+        buffer_adds(&deep, ")\n");
+        in.is_strict = false;
+        assert_ok(reduce_words(&in, 1, deep.data, &result));
+        ck_assert_str_eq(result.text.data, "(assert true)\n");
+}
+END_TEST
+
+/* -- no script ---------------------------------------------------------------------------------------------------------- */
+
+static void assert_text(struct interest in, const char *input, const char *expected)
+{
+        cleanup_reduce_result struct reduce_result result = {0};
+
+        assert_ok(reduce_words(&in, 2, input, &result));
+        ck_assert_str_eq(result.text.data, expected);
+        ck_assert(result.is_minimal);
+}
+
+START_TEST(test_other_parentheses)
+{
+        assert_text((struct interest){.words = {"needle"}}, "(define (f x) (let ((y (g needle x))) 1))\n(f 2)", "needle\n");
+        assert_text((struct interest){.words = {"(frob", "needle"}}, "(frob (and (knit needle 1 2) (knit 3)))\n",
+                    "(frob needle)\n");
+}
+END_TEST
+
+START_TEST(test_lines)
+{
+        assert_text((struct interest){.words = {"p cnf", "\n1 2 0"}}, "c a comment\np cnf 2 3\n1 2 0\n-1 0\n2 0\n",
+                    "p cnf\n1 2 0\n");
+        assert_text((struct interest){.words = {"two"}}, "one )\ntwo (\nthree\n", "two (\n");
+        assert_text((struct interest){.words = {"needle", "needle"}}, "(a (b needle\n(c)\n(d needle\n",
+                    "(a (b needle\n(d needle\n");
+}
+END_TEST
+
+/* Theories that are not modelled: their terms are reduced as trees. */
+START_TEST(test_opaque_terms)
+{
+        cleanup_reduce_result struct reduce_result result = {0};
+        struct interest in = {.words = {"seq.unit"}};
+
+        assert_ok(reduce_words(
+                &in, 2, "(declare-fun x () (Seq Int))\n(assert (= (seq.++ x (seq.unit (+ 1 2))) (seq.rev x)))\n(check-sat)\n",
+                &result));
+        ck_assert_uint_le(result.text.size, 10);
+}
+END_TEST
+
+/* -- side by side --------------------------------------------------------------------------------------------------------- */
+
+static int seat_words(void *user, unsigned seat, struct slice text, int cancel_fd)
+{
+        return holds(user, text);
+}
+
+START_TEST(test_pool_gives_the_same)
+{
+        struct interest in = {.words = {"str.++"}};
+        cleanup_reduce_result struct reduce_result alone = {0};
+
+        assert_ok(reduce_words(&in, 1, large, &alone));
+        for (unsigned seats = 1; seats <= 4; seats++) {
+                cleanup(reduce_pool_closep) struct reduce_pool *pool = NULL;
+                cleanup_reduce_result struct reduce_result result = {0};
+                struct reduce_test test = {.try = reduce_pool_try, .width = 2 * seats};
+
+                assert_ok(reduce_pool_open(seats, seat_words, &in, -1, &pool));
+                test.user = pool;
+                assert_ok(reduce(slice_string(large), &test, NULL, &result));
+                ck_assert_str_eq(result.text.data, alone.text.data);
+        }
+}
+END_TEST
+
+/* "slow" is no more than that: it waits until somebody does not want to know any more. */
+static int seat_waits(void *user, unsigned seat, struct slice text, int cancel_fd)
+{
+        eventfd_t count;
+
+        if (text.size > 0 && *(const char *)text.data == 'e')
+                return errorf(-EIO, "a seat broke");
+        if (text.size > 0 && *(const char *)text.data != 's')
+                return *(const char *)text.data == 'y';
+        while (eventfd_read(cancel_fd, &count) < 0)
+                usleep(100);
+        return -ECANCELED;
+}
+
+START_TEST(test_pool_cancels_what_is_behind)
+{
+        cleanup(reduce_pool_closep) struct reduce_pool *pool = NULL;
+        struct slice texts[] = {slice_string("no"), slice_string("yes"), slice_string("slow"), slice_string("yes")};
+        enum reduce_answer answers[4] = {0};
+
+        assert_ok(reduce_pool_open(3, seat_waits, NULL, -1, &pool));
+        for (int round = 0; round < 100; round++) {
+                memset(answers, 0, sizeof(answers));
+                assert_ok(reduce_pool_try(pool, texts, 4, answers));
+                ck_assert_int_eq(answers[0], REDUCE_BORING);
+                ck_assert_int_eq(answers[1], REDUCE_INTERESTING);
+                ck_assert_int_eq(answers[2], REDUCE_UNTRIED);
+        }
+}
+END_TEST
+
+START_TEST(test_pool_fails_and_is_cancelled)
+{
+        cleanup(reduce_pool_closep) struct reduce_pool *pool = NULL;
+        cleanup_close int cancel = eventfd(0, EFD_CLOEXEC);
+        struct slice broken[] = {slice_string("slow"), slice_string("error")}, slow[] = {slice_string("slow")};
+        enum reduce_answer answers[2] = {0};
+
+        assert_ok(reduce_pool_open(2, seat_waits, NULL, cancel, &pool));
+        ck_assert_int_eq(reduce_pool_try(pool, broken, 2, answers), -EIO);
+        ck_assert_str_eq(error_message(-EIO), "a seat broke");
+        eventfd_write(cancel, 1);
+        ck_assert_int_eq(reduce_pool_try(pool, slow, 1, answers), -ECANCELED);
+}
+END_TEST
+
+SUITE("reduce", test_commands_go, test_terms_are_replaced, test_literals_are_shortened, test_quantifiers_and_definitions_go,
+      test_arguments_go, test_constants_go, test_places_are_told_apart, test_dialect_stays, test_deep_input,
+      test_width_and_order_do_not_matter, test_result_cannot_be_reduced, test_boring_input_is_refused,
+      test_failure_keeps_the_best, test_cancellation_keeps_the_best, test_time_that_is_over_keeps_the_best,
+      test_lies_are_withdrawn, test_input_without_bytes, test_other_parentheses, test_lines, test_opaque_terms,
+      test_pool_gives_the_same, test_pool_cancels_what_is_behind, test_pool_fails_and_is_cancelled)

@@ -1,0 +1,103 @@
+#!/bin/bash
+# Reduction from outside: between versions of a toy solver, and by a command. Prints TAP. Usage: test_reduce.sh SOLVERFS
+. "$(dirname "$0")/command.sh"
+mkdir tmp && export TMPDIR=$top/tmp
+
+# v2 is slow where an input measures the length of something, v3 crashes there, v4 does not know. v5 never knows.
+make_slow() {
+	git init -q -b main slow
+	git -C slow config user.name Toy && git -C slow config user.email toy@example.org
+	echo 'cp slow.sh slow && chmod +x slow' >slow/build.sh
+	slow_commit 1 'echo unsat'
+	slow_commit 2 'grep -q str.len "$case" && sleep 30; echo unsat'
+	slow_commit 3 'grep -q str.len "$case" && { echo "bad length at 0x$$" >&2; kill -SEGV $$; }; echo unsat'
+	slow_commit 4 'grep -q str.len "$case" && echo unknown || echo unsat'
+	slow_commit 5 'echo unknown'
+	cat >slow.recipe <<'END'
+[solver]
+	format = smt2
+	build = sh build.sh
+	output = slow
+	run = {bin} {case}
+	timeout = 3s
+	samples = 1
+END
+}
+slow_commit() {
+	printf '#!/bin/sh\nfor case; do :; done\ngrep -q check-sat "$case" || exit\n%s\n' "$2" >slow/slow.sh
+	git -C slow add -A && GIT_COMMITTER_DATE="2024-01-0$1T00:00:00Z" git -C slow commit -q --date "2024-01-0$1T00:00:00Z" -m "v$1" && git -C slow tag "v$1"
+}
+make_slow
+cat >input.smt2 <<'END'
+; found by hand
+(set-logic QF_S)
+(declare-fun long () String)
+(declare-fun other () String)
+(declare-fun count () Int)
+(assert (= other "nothing of interest"))
+(assert (or (= other "") (< 3 (str.len (str.++ long "abc")))))
+(assert (> count 12345))
+(check-sat)
+(exit)
+END
+echo '(assert (< 0 (str.len "")))
+(check-sat)' >smallest.smt2
+echo '(declare-fun s () String)(assert (= s "a"))(check-sat)' >quick.smt2
+run 0 init && run 0 solver add slow slow --recipe slow.recipe
+
+reduce() { # reduce STATUS ARGUMENT...
+	local status=$1 got
+	shift
+	timeout -k 5 200 "$solverfs" reduce "$@" >out 2>err </dev/null
+	got=$?
+	[ $got = "$status" ] || { echo "# ended with $got, not $status"; return 1; }
+}
+
+# -- between versions --
+
+test_that "a slow input becomes the smallest that is slow" \
+	'reduce 0 slow input.smt2 --reference v1 --target v2 --floor 500ms -o slow.smt2 && is slow.smt2 "$(cat smallest.smt2)" && empty out && has err "v1: unsat .* unsat" && has err "v2: timeout .* timeout"'
+test_that "one at a time, the same" \
+	'reduce 0 slow input.smt2 --reference v1 --target v2 --floor 500ms -j 1 && is out "$(cat smallest.smt2)"'
+test_that "a crash is kept with its message" \
+	'reduce 0 slow input.smt2 --target v3 --json && has out "\"keeps\":\"crash\"" && has out "\"minimal\":true" && has out "str.len" && has out "\"now\":[0-9][0-9]?,"'
+test_that "different answers are kept" \
+	'reduce 0 slow input.smt2 --reference v1 --target v4 && is out "$(cat smallest.smt2)" && has err "kept: answers"'
+test_that "a case of the store is reduced, too" \
+	'run 0 case add input.smt2 && reduce 0 slow 1 --reference v1 --target v4 && is out "$(cat smallest.smt2)"'
+
+# -- what cannot be reduced is said at once --
+
+test_that "not slow on the target" 'reduce 2 slow quick.smt2 --reference v1 --target v2 && has err "not slow on the target: v1 takes .* and v2"'
+test_that "versions the wrong way round" 'reduce 2 slow input.smt2 --reference v2 --target v1 && has err "wrong way round"'
+test_that "no version solves it" 'reduce 2 slow input.smt2 --reference v5 --target v2 && has err "no version solves it within 3s: v5 says unknown, v2 says timeout"'
+test_that "the same version twice" 'reduce 2 slow input.smt2 --reference v1 --target v1 && has err "one version"'
+test_that "no crash" 'reduce 2 slow input.smt2 --target v1 --keep crash && has err "does not crash"'
+test_that "no versions" 'reduce 2 slow input.smt2 && has err "name the versions"'
+test_that "no such finding" 'reduce 3 slow spr/7 && has err "no finding 7"'
+test_that "no such input" 'reduce 3 slow nowhere.smt2 --reference v1 --target v2 && has err nowhere'
+test_that "a floor of nothing" 'reduce 2 slow input.smt2 --reference v1 --target v2 --floor 0s && has err "greater than zero"'
+test_that "a ratio below 1" 'reduce 2 slow input.smt2 --reference v1 --target v2 --ratio 0.5 && has err "from 1 on"'
+
+# -- by a command --
+
+test_that "what a command looks for is kept" \
+	'reduce 0 input.smt2 --command "grep -q 12345" -o kept.smt2 && has kept.smt2 12345 && [ $(wc -c <kept.smt2) -le 30 ] && empty out'
+test_that "the file stands where {} does, and is in the folder" \
+	'reduce 0 input.smt2 --command "grep -q check-sat {} && test -s input.smt2" && is out "(check-sat)"'
+test_that "a text that is no script" \
+	'printf "one\ntwo needle\nthree (\n" >text && reduce 0 text --command "grep -q needle" && [ $(wc -l <out) = 1 ] && has out needle'
+test_that "a command that is not interested" 'reduce 2 input.smt2 --command false && has err "not interested in the input: .false."'
+test_that "a file that is not there" 'reduce 3 nowhere.smt2 --command true && has err nowhere'
+test_that "a folder" 'reduce 2 slow --command true && has err "not a file"'
+test_that "versions and a command" 'reduce 2 input.smt2 --command true --target v1 && has err "takes the place"'
+test_that "a command that hangs is ended" \
+	'reduce 0 input.smt2 --command "grep -q str.len {} || sleep 1000" --timeout 1s --for 5s && has out str.len'
+test_that "interrupted, the smallest so far is written" '
+	"$solverfs" reduce input.smt2 --command "echo >>\"$top/count\"; sleep 0.2; grep -q str.len" -j 1 -o part.smt2 >out 2>err </dev/null &
+	pid=$!
+	until [ "$(cat count 2>/dev/null | wc -l)" -ge 6 ]; do sleep 0.1; done
+	kill -TERM $pid; wait $pid; [ $? = 130 ] && has part.smt2 str.len && has err interrupted'
+test_that "nothing is left behind" '[ -z "$(ls "$TMPDIR")" ]'
+
+echo "1..$n"
