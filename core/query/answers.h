@@ -21,7 +21,7 @@ struct noted_fact {              /* all borrowed */
 };
 /* Its rows, in the transaction that puts it; which the store is only written in, so that the commit is looked up before. */
 int answers_note(struct store_txn *t, const struct noted_fact *f);
-/* What the log of a mount says of it behind the transaction; a command says so by itself. */
+/* Writes the fact to the log of a mount, after the transaction; commands report it themselves. */
 void answers_log(struct workspace *w, const struct noted_fact *f);
 /* Does an answer contradict what is expected? Of the chosen sample; fact->wrong knows of the others. */
 bool answers_contradict(const struct fact *f, const struct case_info *info);

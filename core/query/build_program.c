@@ -1,5 +1,5 @@
-/* Which program a build made. Results stand under the program's digest, so that this is asked before every look at one: it has a table of its
- * own, whose rows are small, beside the records with their logs. */
+/* The program that a build made. Results are stored under the program's digest, so every lookup of a result asks for it first: it has a table
+ * of its own with small rows, beside the records with their logs. */
 #include "core/query/query_internal.h"
 
 int build_program_put(struct store_txn *t, const struct digest *build, const struct build_record *record)
@@ -11,7 +11,7 @@ int build_program_put(struct store_txn *t, const struct digest *build, const str
                          SLICE((program ?: &none)->bytes, DIGEST_SIZE));
 }
 
-/* Of a record that has no row: it was written by an older version, or the row was damaged. */
+/* The program of a record without a row: an older version wrote the record, or the row was damaged. */
 static int program_of_record(struct workspace *w, const struct digest *build, struct digest *ret)
 {
         cleanup(build_record_unrefp) struct build_record *record = NULL;

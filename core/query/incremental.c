@@ -174,7 +174,7 @@ int incremental_each_revoked(struct workspace *w, int (*fn)(void *user, const ch
 
 /* -- when to compare -------------------------------------------------------------------------------------------- */
 
-/* Nanoseconds put by; and what a clean build took, as a moving average, 0: nobody knows. */
+/* Nanoseconds put by; and what a clean build took, as a moving average, 0: not known. */
 #define PUT_BY "put-by"
 #define CLEAN  "clean-ns"
 #define DUE    "due" /* the number of a commit, and one */

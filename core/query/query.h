@@ -67,7 +67,7 @@ int commits_known(struct workspace *w, struct solver *s, uint32_t **ret, size_t 
 int commit_programs(struct workspace *w, struct solver *s, struct digest **ret, uint32_t *ret_n);
 /* How many deliberate re-measurements the store has seen, and builds that were known and done anew: 0 means that no value ever changed. */
 uint64_t runs_remeasured(struct workspace *w);
-/* What was re-measured behind the first `since` of them, as far as it is still known (the last REMEASURED_KEPT). */
+/* The re-measurements after the first `since`, as far as they are still recorded (the last REMEASURED_KEPT). */
 #define REMEASURED_KEPT 1024
 struct remeasured {
         uint32_t solver, info; /* numbers of the solver and the case; case 0: the build itself, and all that depends on it */

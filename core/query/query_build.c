@@ -205,8 +205,8 @@ static bool same_outputs(const struct build_record *a, const struct build_record
         return digest_equal(&x, &y);
 }
 
-/* What is built once more, as gc took the programs, stays as it is known: its log was read by somebody, and what was measured with it is
- * there for good, also when the build fails this time (a compiler has been removed, somebody killed it). 1: nothing new to be kept. */
+/* A build repeated because gc took its programs keeps its record: its log has been read, and its measurements stay for good, even when the
+ * build fails this time (a compiler has been removed, it was killed). 1: there is nothing new to keep. */
 static int join_known(struct workspace *w, const struct build_record *known, bool again, struct build_record **record)
 {
         if (!known->ok)

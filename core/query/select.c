@@ -13,7 +13,7 @@ void revisions_done(struct revisions *r)
         *r = (struct revisions){0};
 }
 
-/* What was chosen, in order, and which are among it. */
+/* The commits chosen so far: in order, and marked by number. */
 struct picking {
         struct solver *solver;
         struct revisions *chosen;
@@ -337,7 +337,7 @@ static int find_by_file(struct choosing *c, const char *word, struct case_info *
         return r == -ENOENT ? errorf(r, "%s is not a case yet: add it with 'solverfs case add %s'", word, word) : r;
 }
 
-/* What is in a set and in no listing is left out. */
+/* Cases of the set that no listing shows are left out. */
 static int choose_set(struct choosing *c, const char *word, bool *ret_is_one)
 {
         cleanup(case_set_unrefp) struct case_set *set = NULL;

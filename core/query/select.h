@@ -1,4 +1,4 @@
-/* Which commits, and which cases: the words a person chooses them by, for commands, campaigns, comparisons and portfolios alike.
+/* Chooses commits and cases by the words that a person types, for commands, campaigns, comparisons and portfolios alike.
  *
  *     cleanup_revisions struct revisions revisions = {0};
  *     cleanup_case_selection struct case_selection cases = {0};
@@ -6,7 +6,7 @@
  *     if (r == 0)
  *             r = cases_select(w, (char *[]){"QF_S/", "17"}, 2, &cases);
  *
- * Both keep the order of the words and name nothing twice. After an error, too, *ret is to be given to its ..._done(). */
+ * Both keep the order of the words and name nothing twice. Give *ret to its ..._done() after an error, too. */
 #pragma once
 
 #include "core/query/workspace.h"
@@ -39,5 +39,5 @@ void case_selection_done(struct case_selection *s);
 /* A word is a case's id, its name, or a prefix of its sha256 (four digits at least); a file whose bytes it is; several by A-B (ids), by a
  * pattern with * ? [ over names, by FOLDER/ of names, by a set's name, or `all`. -ENOENT when a word names nothing, -ENOTUNIQ. */
 int cases_select(struct workspace *w, char *const *words, size_t n, struct case_selection *ret);
-/* Whether a word means one case, and not whatever is there. */
+/* True if a word names a single case, and not several. */
 bool case_word_is_single(const char *word);

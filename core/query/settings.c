@@ -81,7 +81,7 @@ static int take_crawler(const char *text, void *field)
         return *text ? strings_add(field, text) : -EINVAL;
 }
 
-/* Of the store's layout. A store of another one is left as it is found: this is read before anything else. */
+/* The version of the store's layout. It is read before anything else: a store with another version is left untouched. */
 #define STORE_VERSION 1
 
 static int take_version(const char *text, void *)

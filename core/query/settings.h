@@ -12,6 +12,6 @@ struct settings {
         char **crawlers; /* NULL-terminated; never NULL once read */
 };
 
-/* What is not there has its default. Errors name file (`path`), line and key. *ret needs no settings_done() after one. */
+/* A missing setting has its default. Errors name file (`path`), line and key. *ret needs no settings_done() after one. */
 int settings_parse(struct slice text, const char *path, struct settings *ret);
 void settings_done(struct settings *s);

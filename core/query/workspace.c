@@ -624,7 +624,7 @@ static int make_folders(const char *dir)
         return r;
 }
 
-/* Whether it was opened as a store once, whatever became of its config. A journal alone others have, too, such as /var/log. */
+/* True if the folder was once opened as a store, even if its config is gone. A folder named `journal` proves nothing: /var/log has one. */
 static bool has_been_opened(const char *dir)
 {
         char journal[PATH_SIZE], lock[PATH_SIZE];
@@ -649,7 +649,7 @@ static bool is_empty_folder(int parent, const char *name)
         return n <= 2;
 }
 
-/* What an init that was broken off has made so far. The folders are empty, or they are somebody's. */
+/* True for an entry that an interrupted init may have made. A folder counts only when empty: otherwise it belongs to somebody. */
 static bool is_beginning(int parent, const char *name)
 {
         static const char *const files[] = {".", "..", "store.lock", "write.lock"}, *const others[] = {"journal", "lmdb"};
@@ -659,7 +659,7 @@ static bool is_beginning(int parent, const char *name)
         return is_among(name, files, ARRAY_SIZE(files)) || strncmp(name, "config.", strlen("config.")) == 0;
 }
 
-/* Of what may become a store: it is not there, or there is nothing in it (a mount point, even), or nothing but the beginning of one. */
+/* Refuses a folder that cannot become a store. It may be missing, empty (even a mount point), or hold only the beginning of a store. */
 static int check_free(const char *dir)
 {
         DIR *d = opendir(dir);
@@ -674,7 +674,7 @@ static int check_free(const char *dir)
         return is_free ? 0 : errorf(-ENOTEMPTY, "%s is not empty; a store needs a folder of its own", dir);
 }
 
-/* Whether it is one that has been used, and lost its config. */
+/* -EEXIST for a store that has been used and has lost its config. */
 static int check_new(struct store *s, const char *dir, const char *config)
 {
         cleanup_config_text struct config_text text = {0};

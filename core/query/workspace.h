@@ -77,7 +77,7 @@ int workspace_check_config(struct workspace *w, bool look_only);
 void workspace_look_again(struct workspace *w);
 /* How often the config was seen to have another recipe for a solver than before, or none. */
 uint64_t workspace_recipes_changed(struct workspace *w);
-/* What is wrong with the config as it now is, a line each; nothing when all is well. */
+/* The mistakes in the config as it is now, a line each; nothing when there are none. */
 void workspace_mistakes(struct workspace *w, struct buffer *ret);
 int workspace_solver(struct workspace *w, const char *name, struct solver **ret);
 int workspace_solver_by_number(struct workspace *w, uint32_t number, struct solver **ret);
