@@ -41,7 +41,7 @@ struct engine;
 struct store;
 struct job;
 
-/* What a query occupies while it is worked out. */
+/* The resource that a query occupies while it is worked out. */
 enum resource {
         RESOURCE_CORE,  /* one core of its own, for timed runs */
         RESOURCE_BUILD, /* as many free cores as there are, at least one */

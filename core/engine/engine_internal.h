@@ -1,5 +1,5 @@
-/* What engine.c (asking for one), ask.c (for many), engine_job.c (jobs, what they wait for, their answers), schedule.c (who runs next, and
- * where), cost.c (how long it will take) and engine_view.c (looking) share. */
+/* Shared by engine.c (asking for one), ask.c (for many), engine_job.c (jobs, what they wait for, their answers), schedule.c (who runs next, and
+ * where), cost.c (how long it will take) and engine_view.c (looking). */
 #pragma once
 
 #include <pthread.h>
@@ -36,7 +36,7 @@ struct wait {
         struct wait_list *open; /* the list it is in until it is answered */
         struct ticket *ticket;  /* owned by the job asked for; NULL before it is asked for, and from its answer on */
         bool asking;            /* its asker is in engine_ask(), and looks at it afterwards */
-        bool answered, left;    /* left: nobody wants the answer any more */
+        bool answered, left;    /* left: the answer is not wanted any more */
         size_t i;               /* of the asking */
         int r;                  /* the answer */
         struct value *value;    /* owns a ref */
@@ -86,7 +86,7 @@ struct job {
         bool gone;               /* cancelled, as what it is asked of is no more */
         bool had_needs;          /* it waited for some */
         bool second;             /* what it needed was gone when its turn came, and was seen to again */
-        uint64_t abandoned;      /* when the last ticket left; 0: somebody waits */
+        uint64_t abandoned;      /* when the last ticket left; 0: tickets wait */
         uint64_t asked, started; /* now_ns(); started: the first time */
         uint64_t next_look;      /* STAGE_ELSEWHERE: when to try the claim again */
         uint64_t look_interval;

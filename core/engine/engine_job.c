@@ -65,7 +65,7 @@ void job_list(struct job *j)
         j->listed = true;
 }
 
-/* From now on nobody joins it. */
+/* No ticket can join it from here on. */
 static void job_unlist(struct job *j)
 {
         if (!j->listed)

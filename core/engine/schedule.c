@@ -1,4 +1,4 @@
-/* Who runs next, and where.
+/* Decides which job runs next, and on which core.
  *
  * One thread decides, a thread per running job computes. A slot is a core of the machine, and a lock that all processes, stores and users share
  * (core/run/slot.h); a crash frees it. A claim is a lock named by the query's key: whoever holds it works the value out; others wait until it
@@ -6,7 +6,7 @@
  * processes then leave free slots alone.
  *
  * Locks of other processes cannot be waited for together with our own condition, so they are looked at again every few
- * milliseconds, and only while there is somebody to gain from it.
+ * milliseconds, and only while a job could gain from it.
  */
 #include "core/engine/engine_internal.h"
 
@@ -24,7 +24,7 @@
 
 /* -- slots -- */
 
-/* -EAGAIN: somebody has it. */
+/* -EAGAIN: it is taken. */
 static int slot_take(struct engine *e, unsigned slot, struct job *j)
 {
         int fd, r;
@@ -76,7 +76,7 @@ static void claim_name(const struct job *j, char ret[DIGEST_HEX_SIZE])
         digest_hex(&j->query->key, ret);
 }
 
-/* -EAGAIN: somebody has it. */
+/* -EAGAIN: it is taken. */
 static int claim_take(struct job *j)
 {
         char name[DIGEST_HEX_SIZE];
@@ -254,7 +254,7 @@ static void *job_thread(void *user)
         if (r == -ENOENT)
                 lacks = job_lacks(j);
         pthread_mutex_lock(&e->lock);
-        claim_release(j); /* the value is in the store by now: whoever waits for the claim finds it */
+        claim_release(j); /* the value is in the store by now: a process that waits for the claim finds it */
         slots_release(j);
         closep(&j->cancel_fd);
         e->running[resource]--;
@@ -352,7 +352,7 @@ static void job_claim(struct job *j, uint64_t *when)
 
 /* -- deciding; all with the lock held. `when` is when to look again, should nothing wake us before; 0: never -- */
 
-/* Whether the stored value has come to be without us; the lock is dropped while looking. The job may be gone afterwards. */
+/* True if another process has stored the value meanwhile. Drops the lock while it looks; the job may be gone afterwards. */
 static bool job_found(struct job *j)
 {
         struct engine *e = j->engine;
@@ -373,7 +373,7 @@ static bool job_found(struct job *j)
         return r == 0;
 }
 
-/* Cancels what nobody has waited for during the grace period. */
+/* Cancels jobs that had no waiter for the length of the grace period. */
 static void look_abandoned(struct engine *e, uint64_t now, uint64_t *when)
 {
         struct job *j;
