@@ -1,4 +1,4 @@
-/* What the files of a cell hold: the mount's <case>/time and the command's --print are the same bytes, and the columns of its tables and the
+/* The content of the files of a cell: the mount's <case>/time and the command's --print are the same bytes, and the columns of its tables and the
  * numbers of run.json are the same values. */
 #pragma once
 

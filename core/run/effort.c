@@ -15,7 +15,7 @@ struct effort {
         size_t n;
 };
 
-/* What a pattern counts, in a word: the longest one before its group ("rlimit-count" of ":rlimit-count +([0-9]+)"), else itself. */
+/* The name of a pattern's counter: the longest one before its group ("rlimit-count" of ":rlimit-count +([0-9]+)"), else itself. */
 static void label_of(const char *pattern, char ret[64])
 {
         const char *word = pattern, *at = pattern;

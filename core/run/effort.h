@@ -1,5 +1,5 @@
-/* What a solver says of its own effort (conflicts, rlimit-count, …), found by the recipe's patterns: in standard error, else in standard
- * output, the last match. The same on every machine and at every repetition. */
+/* A solver's own count of its effort (conflicts, rlimit-count, …), found by the recipe's patterns: the last match in standard error, else in
+ * standard output. It is the same on every machine and at every repetition. */
 #pragma once
 
 #include <jansson.h>

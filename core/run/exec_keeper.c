@@ -24,7 +24,7 @@ struct keeper {
         bool namespace, user;
         int signals;      /* signalfd */
         pid_t pid;        /* the run; 0: none */
-        uint64_t network; /* its fingerprint when nobody had used it */
+        uint64_t network; /* its fingerprint before any use */
 };
 
 /* -- a message with descriptors -- */
@@ -88,7 +88,7 @@ static void begin(struct keeper *k, int fds[EXEC_FDS])
                 say(&(struct exec_news){.magic = EXEC_MAGIC, .error = -pid, .clean = true});
 }
 
-/* What a run's process left that was killed before it could end all itself; only without namespaces can there be any. */
+/* Ends what a run left whose first process was killed before it could end all the others. That happens only without namespaces. */
 static void end_orphans(void)
 {
         int status;

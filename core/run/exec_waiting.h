@@ -30,7 +30,7 @@ struct waiting {
 
 /* The second number of a thread's schedstat. False when there is none. */
 bool waiting_read(int dir, const char *path, uint64_t *ret_ns);
-/* Of a process with so many threads that is there, be it as a zombie. */
+/* For a process with this many threads that exists, if only as a zombie. */
 void waiting_look(struct waiting *w, pid_t process, uint64_t threads);
 uint64_t waiting_total(const struct waiting *w);
 /* CPU time that anybody used of these cores (NULL: of all), and that a hypervisor took from them, since the machine started. */

@@ -65,7 +65,7 @@ struct exec_news {
         bool clean;     /* nothing of the run is left in what the next one will see */
 };
 
-/* What the new process was doing when it could not become the program. */
+/* The step at which the new process failed to become the program. */
 enum exec_step {
         STEP_NONE,
         STEP_EXECVE,

@@ -81,8 +81,8 @@ enum execute_end {
         END_NOEXEC,    /* could not be executed: `code` is errno of execve */
 };
 
-/* Why an execution may say nothing of the program: what ended or slowed it may have come from outside, and nobody can tell. Who asked for
- * it should try once more before believing it. */
+/* Why an execution may not reflect the program: whatever ended or slowed it may have come from outside, which cannot be found out. The caller
+ * should try once more before believing it. */
 enum execute_doubt {
         DOUBT_NONE,
         DOUBT_SIGNAL, /* END_SIGNAL by one that people and services end processes with: KILL, TERM, INT or HUP */
@@ -98,7 +98,7 @@ struct execute_result {
         uint64_t memory;                 /* peak resident bytes: of the tree's largest process or the polled sum of the tree, the
                                                  larger */
         uint64_t voluntary, involuntary; /* context switches */
-        /* Of a timed program: for how long others kept it from running. Its threads were ready and had no core; of several, no more than
+        /* For a timed program: how long others kept it from running. Its threads were ready and had no core; of several, no more than
          * others used of its cores, as threads of one program wait for each other, too; and what a hypervisor took from these cores. */
         uint64_t waited_ns, stolen_ns;
         unsigned killed;             /* descendants that had to be killed after the program's own end */

@@ -387,7 +387,7 @@ static int explain_step(const struct execution *x)
         return errorf(-error, "the helper of a run of %s could not %s: %s", x->request->argv[0], what, strerror(error));
 }
 
-/* Nobody can tell who sent a signal to somebody else. */
+/* The sender of a signal to another process cannot be found out. */
 static enum execute_doubt doubt_of(const struct execution *x, const struct execute_result *r)
 {
         bool failed = r->end == END_SIGNAL || (r->end == END_EXIT && r->code != 0);

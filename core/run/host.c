@@ -90,7 +90,7 @@ static json_t *governor(void)
                                                                                                       : json_null();
 }
 
-/* 1 when the clock may rise above its nominal rate, 0 when not, -1 when nobody says. */
+/* 1 when the clock may rise above its nominal rate, 0 when not, -1 when not known. */
 static int turbo(void)
 {
         unsigned long long n;
@@ -208,7 +208,7 @@ static void add_more_tools(struct hasher *h)
                 add_tool(h, more_tools[i], false);
 }
 
-/* Which files the tools are now, so that an upgrade under a running daemon is noticed for the price of a few stat(). */
+/* Digests the files of the tools, so that an upgrade under a running daemon is noticed at the price of a few stat(). */
 static void sign_tools(struct digest *ret)
 {
         struct hasher *h = hasher_new();
@@ -219,7 +219,7 @@ static void sign_tools(struct digest *ret)
         hasher_finish(h, ret);
 }
 
-/* -EINTR: somebody killed the shell or a tool, and half an answer is none: everything built would be looked for under another key. */
+/* -EINTR: the shell or a tool was killed. Half an answer must not count, or everything built would be looked for under another key. */
 static int ask_tools_once(char ret[DIGEST_HEX_SIZE])
 {
         cleanup_buffer struct buffer command = {0};

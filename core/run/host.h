@@ -1,4 +1,4 @@
-/* What this machine is and can do. Thread-safe; computed once. */
+/* Facts about this machine, and what it can do. Thread-safe; computed once. */
 #pragma once
 
 #include <jansson.h>

@@ -148,7 +148,7 @@ struct keeper *keeper_close(struct keeper *k)
 
 /* -- runs -- */
 
-/* What it says of the run that it was given. -ETIME: nothing; -EPIPE: it is no more. */
+/* Reads the keeper's report on its run. -ETIME: none came; -EPIPE: the keeper is gone. */
 static int read_news(struct keeper *k, uint64_t patience, struct exec_news *ret)
 {
         uint64_t deadline = now_ns() + patience;

@@ -25,7 +25,7 @@ bool scratch_is_left(const char *store_dir, const char *name)
 {
         char engines[PATH_SIZE], owner[16];
 
-        /* what is of no engine has nobody who would take it away */
+        /* a folder that no engine owns would never be deleted otherwise */
         return path_join(engines, store_dir, "engines") == 0 &&
                (sscanf(name, "run-%15[0-9]-", owner) != 1 || !lock_is_held(engines, owner));
 }
@@ -114,7 +114,7 @@ static void sweep_worktree(const struct sweeping *s, const char *name)
         snprintf(lock, sizeof(lock), "%u.lock", number);
         if (lock_is_held(s->dir, lock))
                 return;
-        /* Who chooses a worktree shall not find this one in use (worktree.c). */
+        /* The choice of a worktree must not find this one in use (worktree.c). */
         if (lock_wait(s->dir, "lock", false, &choosing) < 0 || lock_try(s->dir, lock, false, &fd) < 0)
                 return;
         remove_left(s->dir, name);

@@ -10,7 +10,7 @@
 struct taken { /* one sample with all that belongs to it */
         struct run_result result;
         struct sample sample;
-        bool short_of_cpu; /* a timeout that had less CPU time than the limit; nobody knows why */
+        bool short_of_cpu; /* a timeout that had less CPU time than the limit, for an unknown reason */
 };
 
 struct measurement {
@@ -55,8 +55,8 @@ static int run_once(const struct measurement *m, struct run_result *ret)
         return runner_run(m->runner, &(struct run_input){.path = m->request->case_path}, m->request->cancel_fd, ret);
 }
 
-/* What may have been disturbed from outside is run once more. What is disturbed again is believed, as a benchmark runner does that records
- * "killed by signal 9" (BenchExec), but for a machine that has no memory left: that says nothing of the program however often it comes. */
+/* Repeats a run that may have been disturbed from outside. A second disturbed run is believed, as in BenchExec, which records "killed by
+ * signal 9"; except on a machine without memory left, which says nothing about the program however often it happens. */
 static int run_undisturbed(const struct measurement *m, struct run_result *ret)
 {
         static const char *const what[] = {
@@ -158,7 +158,7 @@ static size_t most_samples(const struct measurement *m)
         return MAX(m->request->recipe->samples, 1u);
 }
 
-/* Who never wants a run repeated gets one that is flagged. */
+/* A measurement limited to one sample is never repeated, only flagged. */
 static size_t most_retries(const struct measurement *m)
 {
         return most_samples(m) > 1 ? MEASURE_RETRIES : 0;

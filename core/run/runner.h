@@ -93,7 +93,7 @@ int runner_step(struct runner *r, uint64_t share_ns, int cancel_fd, struct run_r
 /* Ends a run that stands still between two steps. Nothing to do when there is none. */
 void runner_abandon(struct runner *r);
 
-/* What the last run, if any, was asked to be: limits, environment, arguments as the program sees them in a sandbox. Until the next
+/* The request of the last run, if any: limits, environment, arguments as the program sees them in a sandbox. Valid until the next
  * runner_start(). */
 const struct execute_request *runner_request(const struct runner *r);
 
@@ -102,7 +102,7 @@ struct run_progress {
         uint64_t memory;          /* peak so far */
         uint64_t memory_now;      /* what it holds while it stands still */
 };
-/* Of a run that stands still. */
+/* The progress of a run that stands still. */
 struct run_progress runner_progress(const struct runner *r);
 
 struct runner_counters {

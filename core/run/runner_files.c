@@ -10,7 +10,7 @@
 
 /* -- the input -- */
 
-/* Not to be changed by whoever reads it, and at an offset of its own. */
+/* Opens the bytes sealed, so that no reader can change them, and with an offset of its own. */
 static int bytes_as_stdin(struct slice bytes, int *ret)
 {
         cleanup_close int fd = memfd_create("solverfs-input", MFD_CLOEXEC | MFD_ALLOW_SEALING);

@@ -31,6 +31,6 @@ enum input_as {
 };
 int runner_files_make(struct runner_files *f, const char *parent, const struct run_input *input, enum input_as as,
                       const char *name, uid_t owner);
-/* Behind a run. A scratch folder that nobody has changed or listed is as good as new, and stays. */
+/* Call after a run. A scratch folder that the run has neither changed nor listed is as good as new, and stays. */
 void runner_files_clear(struct runner_files *f);
 void runner_files_done(struct runner_files *f); /* takes the base away */

@@ -1,4 +1,4 @@
-/* What a program sees: bubblewrap's command line, and whose files are whose; part of execute.c. */
+/* The sandbox of a program: bubblewrap's command line, and the ownership of files. Part of execute.c. */
 #pragma once
 
 #include "core/run/execute.h"

@@ -12,7 +12,7 @@
 
 /* -- where -- */
 
-/* For everybody, whoever made it: what is in it is only ever locked. */
+/* The folder is open to all users: the files in it are only ever locked. */
 static int use_folder(const char *path)
 {
         struct stat st;

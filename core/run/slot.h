@@ -21,7 +21,7 @@
  * folder is shared with. -errno with a sentence when there is none at all. */
 int slot_folder(const char *own, char ret[PATH_SIZE], const char **ret_why);
 
-/* -EAGAIN: somebody has it. 0: *ret_lock is the lock, closed to give it back. */
+/* -EAGAIN: it is taken. 0: *ret_lock is the lock, closed to give it back. */
 int slot_try(const char *folder, int cpu, int *ret_lock);
 /* A person waits (shared; closed to say that it is over) / somebody says so. */
 int slot_urge(const char *folder, int *ret_lock);

@@ -31,7 +31,7 @@ struct surroundings {
         struct rlimit limits[SURROUNDINGS_LIMITS]; /* by resource number */
 };
 
-/* What could not be set: a resource's number, or one of these. */
+/* The part that could not be set: a resource's number, or one of these. */
 enum surroundings_part {
         PART_NICE = SURROUNDINGS_LIMITS,
         PART_CLASS,
@@ -42,7 +42,7 @@ enum surroundings_part {
 /* -- in the helper (exec_surroundings.c); errno is set where false is returned -- */
 
 bool surroundings_set_schedule(enum surroundings_part *ret_part); /* of the helper; what it starts inherits it */
-/* Of the calling process, which becomes the program. `tasks`: those that count for RLIMIT_NPROC already. */
+/* Sets them for the calling process, which becomes the program. `tasks`: those that count for RLIMIT_NPROC already. */
 bool surroundings_set(const struct surroundings *s, uint64_t tasks, uint32_t *ret_part);
 
 /* -- in the library (surroundings.c) -- */
