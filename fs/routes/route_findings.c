@@ -35,6 +35,11 @@ enum {
         KIND_CAMPAIGN_OPERATORS,
         KIND_CAMPAIGN_LOG,
         KIND_FOUND_LOCALIZED,
+        KIND_CULPRITS,
+        KIND_CULPRIT,
+        KIND_BY_COMMIT,
+        KIND_BY_COMMIT_SHA,
+        KIND_BY_COMMIT_FOUND,
 };
 #define ANY_FOUND KIND_SPR_FOUND, KIND_SOUNDNESS_FOUND, KIND_INCOMPLETENESS_FOUND
 
@@ -262,6 +267,212 @@ static EXISTS(has_history)
         return found_get(t, dir, &f) == 0 && finding_is_localizable(f);
 }
 
+/* -- culprits/ and by-commit/: of the findings that are localized -- */
+
+struct commits {
+        uint32_t *list; /* ascending, each once; owned */
+        size_t n;
+};
+
+static int add_commit(struct commits *c, uint32_t commit)
+{
+        size_t at = c->n;
+
+        for (size_t i = 0; i < c->n; i++)
+                if (c->list[i] == commit)
+                        return 0;
+        if (list_grow(c->list, c->n) < 0)
+                return -ENOMEM;
+        for (; at > 0 && c->list[at - 1] > commit; at--)
+                c->list[at] = c->list[at - 1];
+        c->list[at] = commit;
+        c->n++;
+        return 0;
+}
+
+/* Commits that slowed it down; none where it is not localized, or the commit is one of several that cannot be told apart. */
+static int add_culprits(struct tree *t, const struct node *dir, const struct finding *f, struct commits *c)
+{
+        cleanup(query_unrefp) struct query *q = NULL;
+        cleanup(value_unrefp) struct value *v = NULL;
+        const json_t *culprits;
+        int r = 0;
+
+        if (!finding_is_localizable(f) || finding_query_localized(tree_workspace(t), dir->solver, f, &q) < 0 ||
+            q->type->find(q, &v) < 0)
+                return 0;
+        culprits = json_object_get(((struct localized_value *)v)->result, "culprits");
+        for (size_t i = 0; r == 0 && i < json_array_size(culprits); i++) {
+                const json_t *culprit = json_array_get(culprits, i);
+                const char *sha = json_string_value(json_object_get(culprit, "commit"));
+                uint32_t commit;
+                git_oid oid;
+
+                if (sha && finding_commit(sha) && json_is_true(json_object_get(culprit, "slowdown")) &&
+                    git_oid_fromstr(&oid, sha) == 0 && history_number(dir->solver->history, &oid, &commit) == 0)
+                        r = add_commit(c, commit);
+        }
+        return r;
+}
+
+static int culprit_numbers(struct tree *t, const struct node *dir, uint32_t **ret, size_t *ret_n)
+{
+        cleanup_finding struct finding *f = NULL;
+        struct commits c = {0};
+        int r = found_get(t, dir, &f);
+
+        if (r == 0)
+                r = add_culprits(t, dir, f, &c);
+        *ret = c.list;
+        *ret_n = c.n;
+        return r;
+}
+
+struct by_commit {
+        struct tree *tree;
+        const struct node *dir;
+        struct commits commits;
+        uint32_t commit; /* sought for in findings_of() */
+        struct numbers_found found;
+};
+
+static int add_all_culprits(void *user, struct finding *f)
+{
+        struct by_commit *b = user;
+
+        return add_culprits(b->tree, b->dir, f, &b->commits);
+}
+
+static int all_culprits(struct tree *t, const struct node *dir, uint32_t **ret, size_t *ret_n)
+{
+        struct by_commit b = {.tree = t, .dir = dir};
+        int r = findings_each(tree_workspace(t), dir->solver->number, "spr", add_all_culprits, &b);
+
+        *ret = b.commits.list;
+        *ret_n = b.commits.n;
+        return r;
+}
+
+static int add_if_culprit(void *user, struct finding *f)
+{
+        struct by_commit *b = user;
+        struct commits c = {0};
+        int r = add_culprits(b->tree, b->dir, f, &c);
+
+        for (size_t i = 0; r == 0 && i < c.n; i++)
+                if (c.list[i] == b->commit)
+                        r = add_number(&b->found, f);
+        free(c.list);
+        return r;
+}
+
+static int findings_of(struct tree *t, const struct node *dir, uint32_t **ret, size_t *ret_n)
+{
+        struct by_commit b = {.tree = t, .dir = dir, .commit = dir->inode.commit};
+        int r = findings_each(tree_workspace(t), dir->solver->number, "spr", add_if_culprit, &b);
+
+        *ret = b.found.list;
+        *ret_n = b.found.n;
+        return r;
+}
+
+/* A name that is one of these numbers. */
+static int match_number(struct tree *t, const struct node *dir, uint32_t number, numbers_fn find)
+{
+        cleanup_free uint32_t *list = NULL;
+        size_t n = 0;
+        int r = find(t, dir, &list, &n);
+
+        for (size_t i = 0; r == 0 && i < n; i++)
+                if (list[i] == number)
+                        return 0;
+        return r < 0 ? r : -ENOENT;
+}
+
+static int match_sha(struct tree *t, const struct node *dir, const char *name, numbers_fn find, struct node *ret)
+{
+        git_oid oid;
+        int r;
+
+        if (!finding_commit(name) || git_oid_fromstr(&oid, name) < 0 ||
+            history_number(dir->solver->history, &oid, &ret->inode.commit) < 0)
+                return -ENOENT;
+        r = match_number(t, dir, ret->inode.commit, find);
+        ret->inode.item = dir->inode.item;
+        return r;
+}
+
+static int emit_shas(struct tree *t, const struct node *dir, const struct route *row, uint64_t from, numbers_fn find, entry_fn fn,
+                     void *user)
+{
+        cleanup(numbers_unrefp) struct numbers *commits = NULL;
+        struct inode inode = dir->inode;
+        int r = tree_numbers(t, dir, from, find, &commits);
+
+        inode.kind = row->kind;
+        for (size_t i = r == 0 ? numbers_from(commits, from) : 0; r == 0 && i < commits->n; i++) {
+                cleanup_buffer struct buffer name = {0};
+
+                inode.commit = commits->list[i];
+                r = commit_name(dir->solver, inode.commit, &name);
+                if (r == 0)
+                        r = tree_emit(row, name.data, inode, commits->list[i], fn, user);
+        }
+        return r;
+}
+
+static MATCH(culprit_match)
+{
+        return match_sha(t, dir, name, culprit_numbers, ret);
+}
+
+static LIST(culprit_entries)
+{
+        return emit_shas(t, dir, row, from, culprit_numbers, fn, user);
+}
+
+static CONTENT(culprit_target)
+{
+        (void)t;
+        buffer_adds(ret, "../../../commits/");
+        return commit_name(n->solver, n->inode.commit, ret);
+}
+
+static MATCH(by_commit_match)
+{
+        return match_sha(t, dir, name, all_culprits, ret);
+}
+
+static LIST(by_commit_entries)
+{
+        return emit_shas(t, dir, row, from, all_culprits, fn, user);
+}
+
+static MATCH(by_commit_found_match)
+{
+        uint64_t number;
+        int r;
+
+        if (!parse_name_number(name, INODE_ITEM_MAX, &number))
+                return -ENOENT;
+        r = match_number(t, dir, (uint32_t)number, findings_of);
+        ret->inode.commit = dir->inode.commit;
+        ret->inode.item = (uint32_t)number;
+        return r;
+}
+
+static LIST(by_commit_found_entries)
+{
+        return tree_emit_cases(t, dir, row, from, findings_of, fn, user);
+}
+
+static CONTENT(by_commit_found_target)
+{
+        (void)t;
+        buffer_addf(ret, "../../%u", n->inode.item);
+        return 0;
+}
+
 /* -- campaigns -- */
 
 /* By number: "<solver number>/<name>". */
@@ -428,6 +639,10 @@ static const struct route rows[] = {
         {KIND_FOUND_LOCALIZED, IN(KIND_SPR_FOUND), .name = "localized.tsv", .type = NODE_COMPUTED, .exists = has_history,
          .content = localized_content, .query = localized_query, .answer = localized_answer, .mtime = found_mtime,
          .about = "the commits responsible, with the time before and after each"},
+        {KIND_CULPRITS, IN(KIND_SPR_FOUND), .name = "culprits", .starts = true, .type = NODE_FOLDER, .absent = ABSENT_NOT,
+         .exists = has_history, .generation = any_listing, .mtime = found_mtime, .about = "those already localized"},
+        {KIND_CULPRIT, IN(KIND_CULPRITS), .shown = "<sha>", .starts = true, .type = NODE_LINK, .moves = true,
+         .match = culprit_match, .list = culprit_entries, .content = culprit_target, .mtime = found_mtime},
         {KIND_FOUND_VERDICTS, IN(KIND_SOUNDNESS_FOUND, KIND_INCOMPLETENESS_FOUND), .name = "verdicts.tsv", .type = NODE_FILE,
          .content = found_times, .mtime = found_mtime, .about = "what each version answered"},
         {KIND_FOUND_SEED, IN(KIND_INCOMPLETENESS_FOUND), .name = "seed.smt2", .type = NODE_FILE, .exists = has_seed,
@@ -436,6 +651,13 @@ static const struct route rows[] = {
          .mtime = found_mtime, .about = "how: rule, direction, place"},
         {KIND_FOUND_REPORT, IN(ANY_FOUND), .name = "report.md", .type = NODE_FILE, .rewritten = true, .moves = true,
          .content = found_report, .mtime = found_mtime, .about = "what can be pasted into an issue tracker"},
+        {KIND_BY_COMMIT, IN(KIND_SPR), .name = "by-commit", .type = NODE_FOLDER, .absent = ABSENT_NOT, .generation = any_listing,
+         .about = "the findings that are localized, by the commit responsible"},
+        {KIND_BY_COMMIT_SHA, IN(KIND_BY_COMMIT), .shown = "<sha>", .type = NODE_FOLDER, .moves = true, .absent = ABSENT_NOT,
+         .match = by_commit_match, .list = by_commit_entries, .generation = any_listing, .mtime = commit_time},
+        {KIND_BY_COMMIT_FOUND, IN(KIND_BY_COMMIT_SHA), .shown = "<found>", .type = NODE_LINK, .moves = true,
+         .match = by_commit_found_match, .list = by_commit_found_entries, .content = by_commit_found_target,
+         .mtime = commit_time},
         {KIND_SPR_CAMPAIGNS, IN(KIND_SPR), .name = "campaigns", .starts = true, .type = NODE_FOLDER, .absent = ABSENT_NOT,
          .generation = any_listing, .about = "the campaigns, as they go"},
         {KIND_CAMPAIGN, IN(KIND_SPR_CAMPAIGNS), .shown = "<name>", .starts = true, .type = NODE_FOLDER, .moves = true,

@@ -66,6 +66,9 @@ test_that "a finding is a folder with links to both commits" '
 	grep -q str.len case.smt2 && [ "$(cut -f 2 times.tsv | sed -n 3p)" = timeout ] && grep -q "git checkout $(git -C "$top/slow" rev-parse v2)" report.md'
 test_that "localized.tsv names the commit, once it is asked for" '
 	timeout 200 cat mnt/slow/spr/1/localized.tsv >out 2>err && [ "$(sed -n 2p out | cut -f 2)" = "$(git -C slow rev-parse v2)" ] && has out "slow for lengths"'
+test_that "culprits/ and by-commit/ lead to the commit and back" '
+	sha=$(git -C slow rev-parse v2) && cd mnt/slow/spr && [ "$(ls by-commit)" = "$sha" ] && [ "$(ls 1/culprits)" = "$sha" ] && [ -e "1/culprits/$sha/message" ] &&
+	[ "$(readlink "by-commit/$sha/1")" = ../../1 ] && [ -e "by-commit/$sha/1/case.smt2" ] && ! [ -e "by-commit/$(git -C "$top/slow" rev-parse v1)" ]'
 test_that "a campaign shows how far it is" '
 	cd mnt/slow/spr/campaigns/first && grep -q "^finds 1" status && grep -q "^threshold = 1s" settings && grep -q "<svg" progress.svg && [ -s progress.tsv ]'
 idle() { run 0 status && cat out err | grep -q "nothing runs and nothing waits"; }
