@@ -4,7 +4,7 @@
 
 struct state {
         const struct command_asking *a;
-        struct buffer *texts; /* [n] what is to be printed, */
+        struct buffer *texts; /* [n] the text to print, */
         bool *ready;          /* [n] whether it is complete, */
         size_t n_printed;     /* and how many are out */
 };

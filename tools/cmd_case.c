@@ -83,7 +83,7 @@ static void tell_added(struct adding *a, uint32_t id, bool is_new, const char *n
         output_row(columns, ARRAY_SIZE(columns), (const char *[]){number, is_new ? "new" : "known", shown});
 }
 
-/* What the file beside it says: <path>.status, without .gz and the like. VERDICT_UNKNOWN when there is none. */
+/* The status in the file beside a case: <path>.status, without .gz and the like. VERDICT_UNKNOWN when there is none. */
 static int status_beside(const char *path, enum verdict *ret)
 {
         cleanup_blob struct blob text = {0};
@@ -101,7 +101,7 @@ static int status_beside(const char *path, enum verdict *ret)
         return r;
 }
 
-/* What was measured may be wrong by what is known now. */
+/* Sets the status given for a case. Answers measured earlier may turn out wrong by it. */
 static int set_status(struct adding *a, uint32_t id, const char *path)
 {
         enum verdict status = a->answer;
@@ -114,7 +114,7 @@ static int set_status(struct adding *a, uint32_t id, const char *path)
 
 static void add_file(struct adding *a, const char *path, const char *name)
 {
-        /* Not to wait for the other end of a pipe somebody named. */
+        /* O_NONBLOCK: a pipe given as a case must not make us wait for its other end. */
         cleanup_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
         struct case_info *info = NULL;
         struct stat st;
@@ -332,7 +332,7 @@ static bool any_case(struct cases *c)
         cleanup_free uint32_t *ids = NULL;
         size_t n = 0;
 
-        return cases_list(c, &ids, &n) < 0 || n > 0; /* an error is found and said by who asks next */
+        return cases_list(c, &ids, &n) < 0 || n > 0; /* an error shows again, with a message, at the next call */
 }
 
 int cmd_case_list(int argc, char **argv)

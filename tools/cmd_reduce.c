@@ -237,7 +237,7 @@ static const enum interest finding_interests[N_FINDING_KINDS] = {
         [FINDING_REGRESSION] = INTEREST_ANSWERS, [FINDING_IMPLICATION] = INTEREST_ANSWERS,
 };
 
-/* What was found says which versions and what is to be kept, unless options do. */
+/* Takes the versions and the property to keep from the finding, unless options give them. */
 static int take_finding(struct reducing *o, struct workspace *w, const struct finding *f)
 {
         cleanup(case_info_unrefp) struct case_info *info = NULL;

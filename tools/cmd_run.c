@@ -287,7 +287,7 @@ static void answered(void *user, size_t i, int r, struct value *v, const char *r
 
 /* -- the command ------------------------------------------------------------------------------------------------ */
 
-/* Who names a case that the solver does not take is told so, and by the status. */
+/* Complains about each case named in a format that the solver does not take; the exit status shows it, too. */
 static void refuse_named(struct running *o)
 {
         for (size_t i = o->n_revisions; i < o->n_words; i++) {

@@ -84,7 +84,7 @@ static int compare_numbers(const void *a, const void *b)
         return (x > y) - (x < y);
 }
 
-/* Of the line of first parents from `from` (NULL: its root) to `to`, the commits with anything measured. */
+/* Finds the measured commits on the line of first parents from `from` (NULL: its root) to `to`. */
 static int find_line(struct stepping *o)
 {
         cleanup_free uint32_t *known = NULL;

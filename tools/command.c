@@ -141,7 +141,7 @@ int command_engine(struct workspace *w, struct engine **ret)
 
 static const int ending_signals[] = {SIGINT, SIGTERM, SIGHUP};
 
-/* What our caller ignores (nohup; a script's background job) is none of our business either. */
+/* A signal that our caller ignores (nohup; a script's background job) stays ignored. */
 static bool is_ignored(int signal)
 {
         struct sigaction was;

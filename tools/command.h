@@ -1,4 +1,4 @@
-/* What the subcommands share: the options every one of them takes, opening the store, signals. A subcommand is a file cmd_*.c with a
+/* Shared by the subcommands: the options that each of them takes, opening the store, signals. A subcommand is a file cmd_*.c with a
  * function that takes its own words and returns an exit status (output.h). */
 #pragma once
 
@@ -80,7 +80,7 @@ int command_engine(struct workspace *w, struct engine **ret);
  * themselves. Before any thread is made. */
 int command_signals(void);
 bool command_interrupted(int signals); /* has one come? */
-/* For work that can only end between two steps: the first signal is to be asked for, the second one ends the process. */
+/* For work that can only end between two steps: it asks for the first signal; the second one ends the process. */
 void command_stoppable(void);
 bool command_stopped(void);
 extern const struct progress command_progress; /* shows how far it is; ends when command_stopped() */

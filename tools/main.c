@@ -73,7 +73,7 @@ static const char top_end[] =
         "The store is the folder given with --store, else $SOLVERFS_STORE, else $XDG_DATA_HOME/solverfs, else "
         "~/.local/share/solverfs.";
 
-/* The words of one level: options that everybody takes, then the first word that is none. */
+/* The words of one level: the options of every command, then the first word that is not an option. */
 struct level {
         int next; /* index of that word; argc when there is none */
 };

@@ -32,7 +32,7 @@ static ssize_t read_start(const char *path, char ret[32])
         return n;
 }
 
-/* Of a process, a file in /proc. */
+/* Reads a file of a process in /proc. */
 static ssize_t read_of(pid_t pid, const char *name, char ret[32])
 {
         char path[64];
@@ -41,7 +41,7 @@ static ssize_t read_of(pid_t pid, const char *name, char ret[32])
         return pid > 0 ? read_start(path, ret) : -1;
 }
 
-/* Who holds the lock, by what the file says; 0 when nobody does. */
+/* The process that holds the lock, according to the file; 0 when it is free. */
 static pid_t lock_holder(const char *dir, const char *name)
 {
         char path[PATH_SIZE], text[32];
@@ -51,7 +51,7 @@ static pid_t lock_holder(const char *dir, const char *name)
         return (pid_t)MAX(strtol(text, NULL, 10), 0L);
 }
 
-/* Whether it was killed and is on its way out: its memory goes before its files, and with them its locks. */
+/* True for a process that was killed and is about to go: its memory goes before its files, and with those its locks. */
 static bool is_dying(pid_t pid)
 {
         char text[32];
@@ -59,7 +59,7 @@ static bool is_dying(pid_t pid)
         return read_of(pid, "cmdline", text) == 0;
 }
 
-/* A number in a file may be of another PID namespace, and then mean somebody else here. */
+/* A process number in a file may come from another PID namespace, and name another process here. */
 static bool is_solverfs(pid_t pid)
 {
         char name[32];

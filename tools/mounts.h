@@ -22,7 +22,7 @@ int mounts_end(const char *store, const char *mountpoint, void (*late)(const cha
 /* Returns when all mounts of a store show what this process has changed in its config. */
 void mounts_settle(const char *store);
 
-/* Whether a daemon of the store lives on without being mounted there any more (unmount --lazy), as something is still open: its process, or 0. */
+/* The process of a daemon that is no longer mounted there (unmount --lazy) and lives on because files are still open; 0: none. */
 pid_t mounts_detached(const char *store, const char *mountpoint);
 
 /* Every mount of ours on this machine; `alive`: its daemon holds its lock, and was not killed just now. */

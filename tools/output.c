@@ -159,7 +159,7 @@ int fail(int r)
 {
         enum status status = status_of(r);
 
-        /* Who interrupts knows; and what is wrong with standard output is said by output_end(). */
+        /* An interrupt needs no message, and output_end() reports errors of standard output. */
         return status == STATUS_INTERRUPTED || (status == STATUS_PIPE && output_broken()) ? (int)status : fail_as(status, r);
 }
 

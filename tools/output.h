@@ -1,4 +1,4 @@
-/* What the command says, and how it ends. Results go to standard output, made for cut and awk; everything else (notes, progress,
+/* The output of a command, and its exit status. Results go to standard output, made for cut and awk; everything else (notes, progress,
  * complaints) goes to standard error.
  *
  * Progress is a bar with an estimate when standard error is a terminal, and a plain line now and then when it is not.
@@ -26,7 +26,7 @@ void output_quiet(bool quiet, unsigned verbose); /* as the options say */
 
 void note(const char *format, ...) printf_like(1, 2);       /* not with -q */
 void complain(const char *format, ...) printf_like(1, 2);   /* always, behind "solverfs: " */
-void alarm_line(const char *format, ...) printf_like(1, 2); /* the same, red on a terminal: what nobody may overlook */
+void alarm_line(const char *format, ...) printf_like(1, 2); /* the same, red on a terminal: for what must not be overlooked */
 
 enum status status_of(int r); /* of a -errno */
 int fail(int r);              /* complains with error_message(r); status_of(r) */
@@ -59,7 +59,7 @@ void format_span(uint64_t ns, char ret[32]);
 
 /* -- progress --------------------------------------------------------------------------------------------------- */
 
-/* What is going on, `done` of `total` (0: unknown), `left` ns still (0: unknown). Cheap: call it as often as you like. */
+/* Shows progress: `done` of `total` (0: unknown), `left` ns still (0: unknown). Cheap: call it as often as you like. */
 void progress_show(const char *what, uint64_t done, uint64_t total, uint64_t left);
 /* The same with a range of what is left; `most` 0: unknown. */
 void progress_show_range(const char *what, uint64_t done, uint64_t total, uint64_t least, uint64_t most);

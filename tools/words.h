@@ -1,5 +1,5 @@
-/* What the words of a command line mean: solvers, revisions, cases (core/query/select.h has their language). Each function returns a status;
- * why is said when it is not STATUS_OK. */
+/* Reads the words of a command line: solvers, revisions, cases (core/query/select.h has their language). Each function returns a status, and
+ * has printed the reason when it is not STATUS_OK. */
 #pragma once
 
 #include "command.h"
