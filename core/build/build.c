@@ -70,7 +70,7 @@ int build_keys(struct history *h, const struct recipe *r, struct digest **ret, u
 
 /* -- one attempt ------------------------------------------------------------------------------------------------ */
 
-/* What a build has found out so far; becomes a record. */
+/* The state of a build; becomes its record. */
 struct attempt {
         const struct build_request *request;
         struct worktree *worktree;
@@ -301,7 +301,7 @@ static bool may_be_killed(const struct execute_result *x)
         return x->doubt == DOUBT_SIGNAL || (x->end == END_EXIT && says(x, words, ARRAY_SIZE(words)));
 }
 
-/* Whether what the command ended for says something of the commit. */
+/* True if the end of the command may not be the commit's fault. */
 static bool is_doubted(const struct execute_result *x)
 {
         return x->doubt == DOUBT_MEMORY || (x->doubt == DOUBT_PAUSE && x->end == END_TIMEOUT) || may_be_killed(x) ||

@@ -97,5 +97,5 @@ int build(const struct build_request *request, struct build_record **ret);
 /* May an incremental build go from one commit's tree to the other's? False too when they do not differ. */
 int build_is_edit(struct history *h, const struct recipe *r, uint32_t from, uint32_t to, bool *ret);
 
-/* Takes down worktrees nobody uses, oldest first, until at most `keep` are left; for gc. */
+/* Deletes worktrees not in use, oldest first, until at most `keep` are left; for gc. */
 int build_prune(const char *work_dir, unsigned keep);

@@ -1,5 +1,5 @@
 /* The store's form of a build: a version, then fields; numbers big end first; strings and blobs after their length. The log comes last, so
- * that who does not want it need not look at it. */
+ * that readers without need of it can skip it. */
 #include "core/build/build.h"
 #include "cache/base/record.h"
 

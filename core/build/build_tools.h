@@ -1,4 +1,4 @@
-/* What stands before the system's programs on the PATH of a build: a folder of links to solverfs-shim (shim.c), bound at /tools. */
+/* The folder before the system's programs on the PATH of a build: links to solverfs-shim (shim.c), bound at /tools. */
 #pragma once
 
 #include "core/run/execute.h"

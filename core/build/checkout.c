@@ -264,7 +264,7 @@ int checkout_open(const char *folder, const char *path, int *ret_fd)
         return 0;
 }
 
-/* What a caller can tell apart; a name that is not there any more is nobody's missing commit. */
+/* Maps errors to those that callers tell apart. A missing file becomes -EIO: callers would take -ENOENT for a missing commit. */
 static int file_error(int r, const char *verb, const char *path, const char *folder)
 {
         bool full = r == -ENOSPC || r == -EDQUOT;

@@ -105,7 +105,7 @@ static void worktree_drop(struct worktree *w)
         *w = (struct worktree){.lock = -1};
 }
 
-/* -EAGAIN when somebody uses it. */
+/* -EAGAIN when it is in use. */
 static int worktree_open(const char *work_dir, unsigned number, const struct digest *key, struct worktree *ret)
 {
         char name[32];
@@ -282,7 +282,7 @@ static int compare_candidates(const void *a, const void *b)
         return x->used < y->used ? -1 : x->used > y->used;
 }
 
-/* 1 when it was taken down, 0 when somebody uses it. */
+/* 1 when it was deleted, 0 when it is in use. */
 static int take_down(const char *work_dir, unsigned number)
 {
         static const struct digest none;
