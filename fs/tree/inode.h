@@ -64,7 +64,7 @@ uint64_t inode_pack(struct inode i);
 bool inode_unpack(uint64_t n, struct inode *ret);
 bool inode_is_hash(uint64_t n);
 bool inode_equal(const struct inode *a, const struct inode *b);
-/* Whether a setting of this base says itself what it is (the third form). */
+/* True if a setting of this base fits into the inode itself (the third form). */
 bool inode_setting_fits(uint32_t base, uint64_t setting);
 
 /* Numbers that are of no row, counted by `n`. */

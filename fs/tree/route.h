@@ -27,7 +27,7 @@ enum node_type {
 enum absent {
         ABSENT_BRIEFLY, /* a second */
         ABSENT_FOREVER, /* all names in it are fixed */
-        ABSENT_NOT,     /* somebody may have made it just now, and expects to find it */
+        ABSENT_NOT,     /* it may have been made just now, and has to be found */
 };
 
 /* Where READDIRPLUS gives attributes with the names: where they are as good as free and mostly wanted next. Elsewhere they may cost (a diff, an object
@@ -64,7 +64,7 @@ struct route {
         int (*match)(struct tree *t, const struct node *dir, const char *name, struct node *ret);
         /* The names from `from` on, entry by entry (tree_emit()). */
         int (*list)(struct tree *t, const struct node *dir, const struct route *row, uint64_t from, entry_fn fn, void *user);
-        /* Whether a row of fixed name is there; NULL: always. */
+        /* True if a row of fixed name exists in this folder; NULL: always. */
         bool (*exists)(struct tree *t, const struct node *dir, const struct route *row);
         /* Folders: changes when the listing may have, 0: not known; NULL: it never does. Not for cached/ and what is in it, which any fact may
          * change. */
@@ -84,7 +84,7 @@ struct route {
         /* -- work; for computed files -- */
 
         int (*query)(struct tree *t, const struct node *n, struct query **ret);
-        /* What the query's value says is in the file, without another look into the store. */
+        /* The file's content according to the query's value, without another look into the store. */
         int (*answer)(struct tree *t, const struct node *n, struct value *v, struct buffer *ret);
         /* Instead of `content` and `answer`, files that the query puts in a folder, which takes a moment even when all is known: whether it is known
          * (1, 0 or -errno), and the descriptor that the value holds. What one that is not known waits for, whose state is then shown. */

@@ -115,7 +115,7 @@ int tree_node(struct tree *t, uint64_t ino, struct node *ret)
         return tree_node_of(t, &inode, ret);
 }
 
-/* What a row's entry is when nothing but the row differs from its folder. */
+/* The inode of a row's entry that differs from its folder's only in the kind. */
 static struct inode inode_below(const struct node *dir, const struct route *row)
 {
         struct inode i = dir->inode;

@@ -28,7 +28,7 @@ struct entry {
         const struct inode *inode;
 };
 
-/* What the engine does now is shown in .solverfs; `e` may be NULL (then those files say so). `finished`: without rows that start work. */
+/* The files in .solverfs show the engine's work; `e` may be NULL (then those files say so). `finished`: without rows that start work. */
 int tree_open(struct workspace *w, struct engine *e, bool finished, struct tree **ret);
 struct tree *tree_close(struct tree *t);
 struct workspace *tree_workspace(struct tree *t);
@@ -38,8 +38,8 @@ uint64_t tree_generation(struct tree *t); /* changes with the store, the compile
 
 int tree_node(struct tree *t, uint64_t ino, struct node *ret);                 /* -ESTALE when there is no such thing any more */
 int tree_node_of(struct tree *t, const struct inode *inode, struct node *ret); /* the same by its parts */
-/* A number that is a hash (inode.h) is known to tree_node() from tree_hold() on, until it was forgotten as often as it was held: whoever gives one away
- * holds it. -EEXIST: another node that is held has the same. Of other numbers both do nothing. */
+/* A number that is a hash (inode.h) is known to tree_node() from tree_hold() on, until it was forgotten as often as it was held: a caller that gives one
+ * away holds it. -EEXIST: another node that is held has the same. Of other numbers both do nothing. */
 int tree_hold(struct tree *t, const struct inode *i);
 void tree_forget(struct tree *t, uint64_t ino, uint64_t times);
 int tree_lookup(struct tree *t, const struct node *dir, const char *name, struct node *ret);
@@ -54,11 +54,11 @@ uint64_t tree_list_generation(struct tree *t, const struct node *dir);
 /* `ready`: size and times are final, so that they may be cached for good. */
 int tree_stat(struct tree *t, const struct node *n, struct stat *ret, bool *ready);
 int tree_content(struct tree *t, const struct node *n, struct blob *ret);
-/* Whether computed files may have other values than they had under this mount: something was measured again, or a recipe or a compiler is
- * another one. */
+/* True if computed files may have other values than before under this mount: a cell was measured again, or a recipe or a compiler
+ * changed. */
 bool tree_values_move(struct tree *t);
 int tree_query(struct tree *t, const struct node *n, struct query **ret);
-/* What the value of its query says is in it. */
+/* A computed file's content, from the value of its query. */
 int tree_answer(struct tree *t, const struct node *n, struct value *v, struct blob *ret);
 /* The cell a node is in, borrowing from n; *ret_info is a ref that cell->info points to. */
 int tree_cell(struct tree *t, const struct node *n, struct cell *ret, struct case_info **ret_info);

@@ -1,10 +1,9 @@
-/* What was found in the store a moment ago, and is asked for again at once: the fact of a cell, by who reads its files one after the other;
- * the list of what is in a folder, by who reads on in it. */
+/* Keeps recent results of lookups in the store that are asked for again at once: the fact of a cell, when its files are read one after the
+ * other; the list of a folder, when its reading continues. */
 #include "core/run/host.h"
 #include "fs/tree/tree_internal.h"
 
-/* What is found is good for as long as nothing is written to the store and compilers stay what they are: another one builds another
- * program. */
+/* A result holds until the store is written to or a compiler changes, which means another program. */
 struct moment {
         uint64_t generation; /* of the store, before it was looked into */
         unsigned toolchain;  /* how many there were before it */
