@@ -301,7 +301,7 @@ static int program_waits_for(struct tree *t, const struct node *n, struct query 
 
 /* -- cases/<case>: the cells -- */
 
-/* That a commit cannot be built is the result of all its cells, and nothing else is known of them. */
+/* True if the commit cannot be built. That is the result of all its cells, which have no other values. */
 static bool commit_failed(struct tree *t, const struct node *n)
 {
         cleanup(build_record_unrefp) struct build_record *record = NULL;

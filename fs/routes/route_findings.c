@@ -554,7 +554,7 @@ static CONTENT(campaign_status_content)
         return r;
 }
 
-/* What the campaign wrote into its folder; nothing where it has not yet. */
+/* Reads a file of the campaign's folder; empty while the campaign has not written it. */
 static int campaign_file(struct tree *t, const struct node *n, const char *file, struct blob *ret)
 {
         cleanup_free char *name = NULL;

@@ -98,7 +98,7 @@ static bool link_is_shown(struct tree *t, const struct node *dir, uint32_t commi
         return !tree_is_finished(t) || commit_finished(t, dir, commit) == 0;
 }
 
-/* Which links are shown changes with the refs, and in a mount of what is finished with every build. */
+/* The set of links changes with the refs, and in a cached mount with every build. */
 static uint64_t links_listing(struct tree *t, const struct node *n)
 {
         return tree_is_finished(t) ? tree_generation(t) : history_listing(t, n);
