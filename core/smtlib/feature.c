@@ -5,7 +5,7 @@
 
 #include "core/smtlib/smtlib_internal.h"
 
-/* What is handed up from arguments to their terms; all of these are small or saturate. */
+/* The values that arguments hand up to their terms; all of these are small or saturate. */
 struct upward {
         uint32_t nesting;     /* of quantifiers */
         uint32_t from_forall; /* changes of quantifier, and 1, of a chain that begins with forall; 0: there is none */
@@ -154,7 +154,7 @@ static void count_kind(struct pass *p, const struct term *t)
         p->v[F_QUANTIFIED_TERMS] += t->has_quantifier;
 }
 
-/* What a term hands up. */
+/* The values that a term hands up. */
 static struct upward sum_up(struct pass *p, const struct term *t)
 {
         struct upward u = {0};

@@ -133,7 +133,7 @@ static int read_literal(struct scan *s)
         return count_occurrence(s, (uint32_t)(literal < 0 ? -literal : literal));
 }
 
-/* What begins at p, which is no space. 1: the clauses end here. */
+/* Takes the line or number that begins at p, which is not a space. 1: the clauses end here. */
 static int step(struct scan *s)
 {
         switch (*s->p) {

@@ -1,7 +1,7 @@
 /* Does an application fit its operator's signature, and of which sort is it? */
 #include "core/smtlib/smtlib_internal.h"
 
-/* What the places of a signature turned out to be. */
+/* The sorts and widths found for the places of a signature. */
 struct places {
         const struct sort *same, *array, *floats;
         bool has_int, has_real, has_unknown;
@@ -225,7 +225,7 @@ static int wrong_number(struct bank *b, enum op op, size_t n)
         return bank_errorf(b, -EINVAL, "%s takes two arguments or more; %zu given", row->name, n);
 }
 
-/* Which argument does not fit, from 0; `n` when all do. */
+/* The index of the first argument that does not fit; `n` when all do. */
 static size_t first_wrong(const struct operator_row *row, size_t signature, const struct sort *const *args, size_t n,
                           struct places *ret)
 {

@@ -1,9 +1,9 @@
-/* What the files of the reader share. */
+/* Shared by the files of the reader. */
 #pragma once
 
 #include "core/smtlib/smtlib_internal.h"
 
-/* What a symbol stands for while reading. Allocated in the reader's arena. */
+/* The meaning of a symbol while reading. Allocated in the reader's arena. */
 enum binding_kind {
         BINDING_FUNCTION,
         BINDING_VARIABLE, /* term */
@@ -71,7 +71,7 @@ struct reader {
         size_t checked_memory;  /* at which memory was looked at last */
 };
 
-/* These return -errno; -EOPNOTSUPP: the command is to be kept as text. */
+/* These return -errno; -EOPNOTSUPP: keep the command as text. */
 int reader_fail(struct reader *r, size_t offset, const char *format, ...) printf_like(3, 4); /* -EINVAL with a place */
 int reader_fail_bank(struct reader *r, size_t offset);                       /* what the bank said, with a place */
 int reader_next(struct reader *r);                                           /* takes a token; -EINVAL of a bad one */

@@ -102,7 +102,7 @@ struct sort_frame {
         size_t begin, values;
 };
 
-/* What is being read, outermost first. */
+/* The sorts being read, outermost first. */
 struct sort_stack {
         struct sort_frame *frames;
         size_t n_frames;

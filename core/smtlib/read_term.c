@@ -205,7 +205,7 @@ static int opaque_head(struct reader *r, size_t at, const struct symbol *s, stru
         return ret->text ? 0 : -ENOMEM;
 }
 
-/* What stands first in (f …), or alone. -EOPNOTSUPP of what is no function. */
+/* The head of (f …), or a symbol that stands alone. -EOPNOTSUPP when it is not a function. */
 static int symbol_head(struct reader *r, size_t at, const struct symbol *s, struct head *ret)
 {
         const struct binding *b = binding_of(s);
@@ -334,7 +334,7 @@ static bool is_bitvec_name(struct slice s)
         return s.size > 2 && memcmp(s.data, "bv", 2) == 0 && digits_only(SLICE((const char *)s.data + 2, s.size - 2));
 }
 
-/* What begins with "(_", which is taken: a head, or a literal. */
+/* Reads the head or literal that begins with "(_", which has been taken. */
 static int indexed_identifier(struct reader *r, size_t begin, struct head *ret, const struct term **ret_literal)
 {
         const struct symbol *s;
@@ -372,7 +372,7 @@ static int indexed_identifier(struct reader *r, size_t begin, struct head *ret, 
         return ret->text ? 0 : -ENOMEM;
 }
 
-/* What begins with "(as", which is taken. */
+/* Reads the head that begins with "(as", which has been taken. */
 static int qualified_identifier(struct reader *r, struct head *ret)
 {
         const struct term *literal;

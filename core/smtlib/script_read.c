@@ -633,7 +633,7 @@ static const struct command_row *command_row(struct slice name)
         return NULL;
 }
 
-/* What cannot be understood is kept as it stands. Where the reader stood before is as if it had not been. */
+/* Keeps as text a command that the reader does not understand. Undoes everything the reader did since it began the command. */
 static int read_opaque(struct reader *r, size_t begin, size_t trail, uint32_t level, size_t n_occurrences, struct command *c)
 {
         int x;

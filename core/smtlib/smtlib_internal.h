@@ -1,4 +1,4 @@
-/* What the files of this room share: the bank's tables, and making terms without checks. */
+/* Shared by the files of this room: the bank's tables, and making terms without checks. */
 #pragma once
 
 #include "core/smtlib/print.h"
@@ -61,7 +61,7 @@ int bank_failed(struct bank *b, int r); /* keeps r (a -errno); returns it */
 /* The sentence is kept, too. */
 #define bank_errorf(b, r, ...) bank_failed(b, errorf(r, __VA_ARGS__))
 
-/* What makes a term unique but for its arguments; zero what is not used. */
+/* Everything but the arguments that makes a term unique; unused members are zero. */
 struct term_head {
         enum term_kind kind;
         enum op op;

@@ -1,6 +1,6 @@
 #include "core/smtlib/token.h"
 
-/* What a byte can be. */
+/* The classes of a byte. */
 enum {
         SPACE = 1 << 0,
         SYMBOL = 1 << 1, /* in a simple symbol */
@@ -136,7 +136,7 @@ static enum token_kind string(struct tokenizer *t, struct token *ret)
         return TOKEN_STRING;
 }
 
-/* What begins with a digit or #: ret->text is all that could be a symbol. */
+/* Takes a token that begins with a digit or #: ret->text is all that could be a symbol. */
 static enum token_kind number(struct tokenizer *t, struct token *ret, const char *begin)
 {
         const char *p = begin;
