@@ -15,7 +15,7 @@ void pattern_free(struct pattern *p);
 DEFINE_CLEANUP(struct pattern *, pattern_free)
 #define cleanup_pattern cleanup(pattern_freep)
 
-/* What the group of the last match in the last line that has one stands for; points into `output`. False when there is none, or when
+/* The text of the group of the last match, in the last line that has one; points into `output`. False when there is none, or when
  * ten million steps from one place of a line, or four thousand million in all, did not decide it. Lines of more than a megabyte are passed
  * over. */
 bool pattern_last(struct pattern *p, struct slice output, struct slice *ret);

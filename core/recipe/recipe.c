@@ -192,8 +192,8 @@ struct recipe *recipe_copy(const struct recipe *r)
 
 /* -- command lines ---------------------------------------------------------------------------------------------- */
 
-/* One word from *p on; a shell's quoting, and nothing else of a shell: what would need one is refused, or it would be passed on as
- * an argument and nobody would see why it does not work. */
+/* One word from *p on; a shell's quoting, and nothing else of a shell: a word that would need one is refused. Passed on as an
+ * argument, it would fail without a visible reason. */
 static int split_word(const char **p, struct buffer *word)
 {
         char quote = '\0';
@@ -277,7 +277,7 @@ int recipe_check_placeholders(const char *word, const char *const *known, unsign
         return 0;
 }
 
-/* What placeholders stand for, in pairs of name and value. */
+/* Placeholders and their values. */
 struct meaning {
         const char *name, *value;
 };

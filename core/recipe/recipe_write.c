@@ -107,7 +107,7 @@ int recipe_print(const struct recipe *r, struct buffer *ret)
 
 /* -- the store's config ----------------------------------------------------------------------------------------- */
 
-/* What differs from `than`: the defaults, or a variant's solver; and a CPU limit that reading would not make of the timeout. */
+/* Prints the keys that differ from `than` (the defaults, or a variant's solver), and a CPU limit that does not follow from the timeout. */
 static void print_section(struct buffer *b, const struct recipe *r, const struct recipe *than)
 {
         bool variant = r->base != NULL, cpu_follows = than->limits.cpu_ns == than->limits.wall_ns;
