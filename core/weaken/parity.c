@@ -1,0 +1,72 @@
+#include "core/weaken/parity.h"
+
+/* Of argument `arg`, if the whole application is positive. */
+static enum parity of_operator(const struct term *t, size_t arg)
+{
+        switch ((int)t->op) {
+        case OP_NOT:
+        case OP_RE_COMP:
+                return PARITY_NEGATIVE;
+        case OP_AND:
+        case OP_OR:
+        case OP_RE_CONCAT:
+        case OP_RE_UNION:
+        case OP_RE_INTER:
+        case OP_RE_STAR:
+        case OP_RE_PLUS:
+        case OP_RE_OPT:
+        case OP_RE_POWER:
+        case OP_RE_LOOP:
+                return PARITY_POSITIVE;
+        case OP_IMPLIES: /* right-associative: all but the last are premises */
+                return arg + 1 < t->n_args ? PARITY_NEGATIVE : PARITY_POSITIVE;
+        case OP_RE_DIFF: /* left-associative: all but the first are taken away */
+                return arg > 0 ? PARITY_NEGATIVE : PARITY_POSITIVE;
+        case OP_ITE:
+                return arg > 0 && (t->sort->kind == SORT_BOOL || t->sort->kind == SORT_REGLAN) ? PARITY_POSITIVE : PARITY_BOTH;
+        case OP_STR_IN_RE:
+                return arg == 1 ? PARITY_POSITIVE : PARITY_BOTH;
+        default:
+                return PARITY_BOTH;
+        }
+}
+
+static enum parity of_argument(const struct term *t, size_t arg, bool names_are_used)
+{
+        switch ((int)t->kind) {
+        case TERM_OPERATOR:
+                return of_operator(t, arg);
+        case TERM_FORALL:
+        case TERM_EXISTS:
+                return PARITY_POSITIVE;
+        case TERM_ANNOTATED:
+                if (arg > 0)
+                        return PARITY_NONE;
+                return names_are_used && t->symbol->name.size == 6 && memcmp(t->symbol->name.data, ":named", 6) == 0
+                               ? PARITY_BOTH
+                               : PARITY_POSITIVE;
+        default:
+                return PARITY_BOTH;
+        }
+}
+
+int parity_of(const struct term_places *p, bool names_are_used, signed char **ret)
+{
+        signed char *list = malloc(p->n + 1);
+
+        if (!list)
+                return -ENOMEM;
+        for (size_t i = 0; i < p->n; i++) {
+                const struct term_place *at = &p->list[i];
+                int around = i == at->parent ? PARITY_POSITIVE : list[at->parent], here;
+
+                if (i == at->parent) {
+                        list[i] = PARITY_POSITIVE;
+                        continue;
+                }
+                here = of_argument(p->list[at->parent].term, at->arg, names_are_used);
+                list[i] = (signed char)(around == PARITY_NONE || here == PARITY_NONE ? PARITY_NONE : around * here);
+        }
+        *ret = list;
+        return 0;
+}

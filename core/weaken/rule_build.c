@@ -1,0 +1,411 @@
+#include "core/weaken/weaken_internal.h"
+
+/* -- parameters -- */
+
+const struct term *literal_draw(struct bank *b, const struct sort *sort, struct random *random, bool is_positive)
+{
+        static const char *const words[] = {"a", "b", "ab", "0", "7", "-1", "aa", "B"};
+        int64_t n = is_positive ? 1 + (int64_t)random_below(random, 9) : (int64_t)random_below(random, 21) - 10;
+
+        switch ((int)sort->kind) {
+        case SORT_BOOL:
+                return random_below(random, 2) ? term_true(b) : term_false(b);
+        case SORT_INT:
+                return term_int(b, n);
+        case SORT_REAL:
+                return term_real(b, n);
+        case SORT_STRING:
+                return term_string(
+                        b, !is_positive && random_below(random, 4) == 0 ? "" : words[random_below(random, ARRAY_SIZE(words))]);
+        case SORT_BITVEC:
+                return term_bitvec(b, random_bits(random), sort->index[0]);
+        case SORT_REGLAN:
+                return random_below(random, 3) == 0
+                               ? term_op(b, OP_RE_ALLCHAR, NULL, 0)
+                               : term_op1(b, OP_RE_FROM_STR, term_string(b, words[random_below(random, ARRAY_SIZE(words))]));
+        default:
+                return NULL;
+        }
+}
+
+static const struct sort *variable_sort(struct application *a, enum variable_sort of)
+{
+        static const enum sort_kind free_sorts[] = {SORT_INT, SORT_REAL, SORT_STRING, SORT_BOOL};
+        enum theory theory = a->rule->side[0]->op != OP_NONE ? operator_row(a->rule->side[0]->op)->theory : THEORY_CORE;
+
+        switch ((int)of) {
+        case OF_BOOL:
+                return sort_simple(a->bank, SORT_BOOL);
+        case OF_INT:
+                return sort_simple(a->bank, SORT_INT);
+        case OF_REAL:
+                return sort_simple(a->bank, SORT_REAL);
+        case OF_STRING:
+        case OF_CHARACTER:
+                return sort_simple(a->bank, SORT_STRING);
+        case OF_REGLAN:
+                return sort_simple(a->bank, SORT_REGLAN);
+        case OF_NUMBER:
+                if (!a->number && a->is_example)
+                        a->number = sort_simple(a->bank, random_below(a->random, 2) ? SORT_INT : SORT_REAL);
+                return a->number;
+        case OF_ANY:
+                if (!a->any && a->is_example && theory == THEORY_BITVECTORS)
+                        a->any = sort_bitvec(a->bank, 4);
+                else if (!a->any && a->is_example && theory == THEORY_FLOATS)
+                        a->any = sort_float(a->bank, 3, 5);
+                else if (!a->any && a->is_example)
+                        a->any = sort_simple(a->bank, free_sorts[random_below(a->random, ARRAY_SIZE(free_sorts))]);
+                return a->any;
+        default:
+                return NULL;
+        }
+}
+
+static const struct term *draw(struct application *a, const struct rule_variable *v)
+{
+        const struct sort *sort = variable_sort(a, v->sort);
+        uint32_t letter = 'a';
+
+        if (v->sort == OF_CHARACTER) {
+                letter += (uint32_t)random_below(a->random, 26);
+                return term_string_of(a->bank, &letter, 1);
+        }
+        return !sort ? NULL : v->is_literal ? literal_draw(a->bank, sort, a->random, true) : a->draw(a, sort, false);
+}
+
+/* The argument of an example's run: from two to three in all of the first, so that every application is allowed. */
+static bool draw_run(struct application *a, uint32_t number)
+{
+        struct binding *x = &a->bindings[number];
+
+        if (!a->is_example)
+                return false;
+        x->n = 2 + random_below(a->random, 2);
+        x->list = a->run_store[number];
+        x->is_set = true;
+        for (size_t i = 0; i < x->n; i++)
+                if (!(a->run_store[number][i] = draw(a, &a->rule->variables[number])))
+                        return false;
+        return true;
+}
+
+static const struct term *build_variable(struct application *a, const struct node *n)
+{
+        struct binding *x = &a->bindings[n->number];
+        const struct rule_variable *v = &a->rule->variables[n->number];
+
+        if (v->is_run)
+                return (x->is_set || draw_run(a, n->number)) && a->each < x->n ? x->list[a->each] : NULL;
+        if (!x->is_set)
+                *x = (struct binding){.is_set = true, .one = draw(a, v)};
+        return x->one;
+}
+
+/* -- applications -- */
+
+/* The run that an each goes over. */
+static const struct node *run_of(const struct application *a, const struct node *n)
+{
+        if (n->kind == NODE_VARIABLE && a->rule->variables[n->number].is_run)
+                return n;
+        for (size_t i = 0; i < n->n_args; i++) {
+                const struct node *x = run_of(a, n->args[i]);
+
+                if (x)
+                        return x;
+        }
+        return NULL;
+}
+
+static int add_each(struct application *a, const struct node *n, struct term_list *args)
+{
+        const struct node *run = run_of(a, n->args[0]);
+        int r = 0;
+
+        if (!run || (!a->bindings[run->number].is_set && !draw_run(a, run->number)))
+                return -ENOENT;
+        for (size_t i = 0; r == 0 && i < a->bindings[run->number].n; i++) {
+                const struct term *t;
+
+                a->each = i;
+                t = rule_build(a, n->args[0]);
+                a->each = SIZE_MAX;
+                r = t ? term_list_add(args, t) : -ENOENT;
+        }
+        return r;
+}
+
+static int build_args(struct application *a, const struct node *n, struct term_list *args)
+{
+        int r = 0;
+
+        for (size_t i = 0; r == 0 && i < n->n_args; i++) {
+                const struct node *x = n->args[i];
+
+                if (x->kind == NODE_RUN) {
+                        const struct binding *run = &a->bindings[x->number];
+
+                        if (!run->is_set && !draw_run(a, x->number))
+                                return -ENOENT;
+                        for (size_t k = 0; r == 0 && k < run->n; k++)
+                                r = term_list_add(args, run->list[k]);
+                } else if (x->kind == NODE_EACH) {
+                        r = add_each(a, x, args);
+                } else {
+                        const struct term *t = rule_build(a, x);
+
+                        r = t ? term_list_add(args, t) : -ENOENT;
+                }
+        }
+        return r;
+}
+
+static const struct term *build_operator(struct application *a, const struct node *n)
+{
+        cleanup_term_list struct term_list args = {0};
+        uint32_t index[2] = {0};
+        const struct term *t = NULL;
+        enum op op = n->op;
+
+        if (build_args(a, n, &args) < 0)
+                return NULL;
+        for (size_t i = 0; i < n->n_index; i++) {
+                struct binding *x = &a->bindings[n->index[i].value];
+
+                if (n->index[i].kind == INDEX_DRAWN && !x->is_set)
+                        *x = (struct binding){.is_set = true, .index = 1 + (uint32_t)random_below(a->random, INDEX_MOST)};
+                index[i] = n->index[i].kind == INDEX_FIXED   ? n->index[i].value
+                           : n->index[i].kind == INDEX_DRAWN ? x->index
+                                                             : (uint32_t)x->n;
+        }
+        while (op != OP_NONE && !operator_takes(op, args.n))
+                op = operator_next(op);
+        if (op != OP_NONE && operator_row(op)->shape != SHAPE_FIXED && args.n < 2)
+                return NULL; /* read by some, but not by all solvers */
+        if (op == OP_NONE || term_apply(a->bank, op, index, n->n_index, args.list, args.n, &t) < 0)
+                return NULL;
+        return t;
+}
+
+/* (= (?f ?x...) (?f ?y...)) of an example: of concatenation or addition. */
+static const struct term *build_call(struct application *a, const struct node *n)
+{
+        const struct sort *sort = sort_simple(a->bank, a->seed % 2 ? SORT_STRING : SORT_INT);
+        const struct term *x[2];
+
+        if (!a->is_example || !(x[0] = a->draw(a, sort, false)) || !(x[1] = a->draw(a, sort, false)))
+                return NULL;
+        (void)n;
+        return term_op(a->bank, a->seed % 2 ? OP_STR_CONCAT : OP_PLUS, x, 2);
+}
+
+static const struct term *build_pairs(struct application *a, const struct node *n)
+{
+        cleanup_term_list struct term_list list = {0};
+        const struct binding *x = &a->bindings[n->args[0]->number], *y = &a->bindings[n->args[1]->number];
+
+        if (!x->is_set || !y->is_set || x->n != y->n)
+                return NULL;
+        for (size_t i = 0; i < x->n; i++) {
+                const struct term *t = x->list[i] == y->list[i] ? NULL : term_op2(a->bank, OP_EQUAL, x->list[i], y->list[i]);
+
+                if (x->list[i] != y->list[i] && (!t || term_list_add(&list, t) < 0))
+                        return NULL;
+        }
+        return term_and(a->bank, list.list, list.n);
+}
+
+/* -- quantifiers -- */
+
+static const struct term *new_variable(struct application *a, const char *stem, size_t number, const struct sort *sort)
+{
+        char name[64];
+
+        snprintf(name, sizeof(name), "%s!%08x%s", stem, a->seed, number > 0 ? "+" : "");
+        return term_variable(a->bank, symbol_of(a->bank, slice_string(name)), sort);
+}
+
+static const struct term *build_quantifier(struct application *a, const struct node *n)
+{
+        const struct term *body;
+
+        for (size_t i = 0; i < a->rule->n_new; i++) {
+                const struct sort *sort = variable_sort(a, a->rule->new_sorts[i]);
+
+                if (!(a->new_variables[i] = new_variable(a, a->rule->new_names[i], i, sort)))
+                        return NULL;
+        }
+        body = rule_build(a, n->args[0]);
+        return body ? term_quantifier(a->bank, n->quantifier, a->new_variables, a->rule->n_new, body) : NULL;
+}
+
+/* An example's quantifier, of an integer and what it is compared with. */
+static bool draw_kept(struct application *a, const struct node *n)
+{
+        static const enum op compare[] = {OP_LE, OP_LT, OP_EQUAL, OP_DISTINCT};
+        const struct sort *sort = sort_simple(a->bank, SORT_INT);
+        const struct term *x = new_variable(a, "x", 0, sort);
+        const struct term *body = term_op2(
+                a->bank, compare[random_below(a->random, ARRAY_SIZE(compare))],
+                random_below(a->random, 2) ? x : term_op2(a->bank, OP_PLUS, x, a->draw(a, sort, false)), a->draw(a, sort, false));
+
+        body = random_below(a->random, 2) ? body
+                                          : term_op2(a->bank, OP_AND, body, a->draw(a, sort_simple(a->bank, SORT_BOOL), false));
+        a->kept = term_quantifier(a->bank, n->quantifier, &x, 1, body);
+        if (!a->kept)
+                return false;
+        a->bindings[n->args[0]->kind == NODE_VARIABLE ? n->args[0]->number : n->args[0]->args[0]->number] =
+                (struct binding){.is_set = true, .one = body};
+        return true;
+}
+
+static const struct term *build_kept(struct application *a, const struct node *n)
+{
+        const struct term *body;
+
+        if (!a->kept && !(a->is_example && draw_kept(a, n)))
+                return NULL;
+        body = rule_build(a, n->args[0]);
+        return body ? term_quantifier(a->bank, n->quantifier, a->kept->args, a->kept->n_bound, body) : NULL;
+}
+
+/* Does a quantifier in it bind a variable that is free in the other? Then the substitution would have to rename, and a replay in another
+ * bank would give other names. */
+static bool binds_free_of(const struct term *t, const struct term *other)
+{
+        cleanup_term_list struct term_list subterms = {0}, variables = {0};
+
+        if (!other->is_open || !t->has_quantifier)
+                return false;
+        if (term_subterms(&t, 1, &subterms) < 0 || term_free_variables(other, &variables) < 0)
+                return true;
+        for (size_t i = 0; i < subterms.n; i++)
+                for (size_t k = 0; term_is_quantifier(subterms.list[i]) && k < subterms.list[i]->n_bound; k++)
+                        for (size_t v = 0; v < variables.n; v++)
+                                if (subterms.list[i]->args[k]->symbol == variables.list[v]->symbol)
+                                        return true;
+        return false;
+}
+
+static const struct term *build_instance(struct application *a)
+{
+        cleanup_term_list struct term_list order = {0};
+        const struct term *q = a->kept, *with;
+        size_t at;
+
+        if (!q || (at = random_below(a->random, q->n_bound), q->args[at]->sort->has_unknown))
+                return NULL;
+        with = a->draw(a, q->args[at]->sort, false);
+        if (!with || binds_free_of(term_body(q), with) || term_list_add(&order, q->args[at]) < 0)
+                return NULL;
+        for (size_t i = 0; i < q->n_bound; i++) {
+                if (i != at && term_list_add(&order, q->args[i]) < 0)
+                        return NULL;
+                if (i != at && with->is_open &&
+                    binds_free_of(term_quantifier(a->bank, TERM_FORALL, &q->args[i], 1, term_body(q)), with))
+                        return NULL;
+        }
+        q = term_quantifier(a->bank, q->kind, order.list, order.n, term_body(q));
+        return q ? term_instantiate(a->bank, q, &with, 1) : NULL;
+}
+
+static bool can_generalize(const struct term *t)
+{
+        switch ((int)t->sort->kind) {
+        case SORT_BOOL:
+        case SORT_INT:
+        case SORT_REAL:
+        case SORT_STRING:
+        case SORT_BITVEC:
+                return !t->is_open && t->kind != TERM_ANNOTATED;
+        default:
+                return false;
+        }
+}
+
+static const struct term *build_generalize(struct application *a, const struct node *n)
+{
+        cleanup_term_places struct term_places places = {0};
+        const struct term *body = rule_build(a, n->args[0]), *from = NULL, *x;
+        size_t start;
+
+        if (!body || term_places(body, 1000, &places) < 0 || places.n < 2)
+                return NULL;
+        start = random_below(a->random, places.n - 1);
+        for (size_t i = 0; !from && i + 1 < places.n; i++) {
+                const struct term *t = places.list[1 + (start + i) % (places.n - 1)].term;
+
+                if (can_generalize(t) && t != body)
+                        from = t;
+        }
+        if (!from || !(x = new_variable(a, "x", 0, from->sort)))
+                return NULL;
+        body = term_substitute(a->bank, body, &from, &x, 1);
+        return body && body->is_open ? term_quantifier(a->bank, n->quantifier, &x, 1, body) : NULL;
+}
+
+/* -- ranges -- */
+
+bool character_of(const struct term *t, uint32_t *ret)
+{
+        cleanup_free uint32_t *text = NULL;
+        size_t n;
+
+        if (!t || t->kind != TERM_LITERAL || t->sort->kind != SORT_STRING || term_to_string(t, &text, &n) < 0 || n != 1)
+                return false;
+        *ret = text[0];
+        return true;
+}
+
+static const struct term *build_range(struct application *a, const struct node *n)
+{
+        uint32_t low, high;
+
+        if (!character_of(a->bindings[n->args[0]->number].one, &low) ||
+            !character_of(a->bindings[n->args[1]->number].one, &high) || low > high)
+                return NULL;
+        if (n->kind == NODE_WIDER) {
+                low -= (uint32_t)random_below(a->random, MIN(low, 10u) + 1);
+                high += (uint32_t)random_below(a->random, MIN(0x2ffffu - high, 10u) + 1);
+        } else {
+                low += (uint32_t)random_below(a->random, high - low + 1);
+                high -= (uint32_t)random_below(a->random, high - low + 1);
+        }
+        return term_op2(a->bank, OP_RE_RANGE, term_string_of(a->bank, &low, 1), term_string_of(a->bank, &high, 1));
+}
+
+const struct term *rule_build(struct application *a, const struct node *n)
+{
+        switch ((int)n->kind) {
+        case NODE_VARIABLE:
+                return build_variable(a, n);
+        case NODE_OPERATOR:
+                return build_operator(a, n);
+        case NODE_CALL:
+                return build_call(a, n);
+        case NODE_NUMBER:
+                return term_int(a->bank, n->number);
+        case NODE_EMPTY:
+                return term_string(a->bank, "");
+        case NODE_QUANTIFIER:
+                return build_quantifier(a, n);
+        case NODE_NEW:
+                return a->new_variables[n->number];
+        case NODE_KEPT:
+                return build_kept(a, n);
+        case NODE_INSTANCE:
+                return build_instance(a);
+        case NODE_GENERALIZE:
+                return build_generalize(a, n);
+        case NODE_PAIRS:
+                return build_pairs(a, n);
+        case NODE_WIDER:
+        case NODE_NARROWER:
+                return build_range(a, n);
+        case NODE_RUN:
+        case NODE_EACH:
+                break; /* only among arguments */
+        }
+        return NULL;
+}

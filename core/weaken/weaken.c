@@ -1,0 +1,564 @@
+#include "core/weaken/parity.h"
+#include "core/weaken/weaken_internal.h"
+
+#define PLACES_MOST    20000
+#define PARAMETER_MOST 40
+
+static const struct weaken_options defaults;
+
+/* -- the rules -- */
+
+int weaken_new(const struct rule_row *rows, size_t n, struct weaken **ret)
+{
+        cleanup_weaken struct weaken *w = calloc(1, sizeof(*w));
+
+        if (!rows) {
+                rows = rule_table;
+                n = rule_table_n;
+        }
+        if (!w || !(w->rules = calloc(n + 1, sizeof(*w->rules))))
+                return -ENOMEM;
+        for (; w->n_rules < n; w->n_rules++) {
+                int r = rule_parse(&rows[w->n_rules], &w->rules[w->n_rules]);
+
+                if (r < 0)
+                        return r;
+        }
+        *ret = steal_pointer(w);
+        return 0;
+}
+
+struct weaken *weaken_free(struct weaken *w)
+{
+        if (!w)
+                return NULL;
+        for (size_t i = 0; i < w->n_rules; i++)
+                rule_done(&w->rules[i]);
+        free(w->rules);
+        free(w);
+        return NULL;
+}
+
+size_t weaken_n_rules(const struct weaken *w)
+{
+        return w->n_rules;
+}
+
+const struct rule_row *weaken_rule(const struct weaken *w, size_t rule)
+{
+        return w->rules[rule].row;
+}
+
+int weaken_find(const struct weaken *w, struct slice name, size_t *ret)
+{
+        for (size_t i = 0; i < w->n_rules; i++)
+                if (strlen(w->rules[i].row->name) == name.size && memcmp(w->rules[i].row->name, name.data, name.size) == 0) {
+                        *ret = i;
+                        return 0;
+                }
+        return errorf(-ENOENT, "there is no rule '%.*s'", (int)MIN(name.size, 100u), (const char *)name.data);
+}
+
+/* -- one assertion and its places -- */
+
+struct subject {
+        const struct script *script;
+        const struct weaken_options *options;
+        size_t command;
+        struct term_places places;
+        signed char *parity;
+        bool names_are_used, has_names;
+};
+
+static void subject_done(struct subject *s)
+{
+        term_places_done(&s->places);
+        free(s->parity);
+}
+#define cleanup_subject cleanup(subject_done)
+
+static bool is_named(const struct term *t)
+{
+        return t->kind == TERM_ANNOTATED && t->symbol->name.size == 6 && memcmp(t->symbol->name.data, ":named", 6) == 0;
+}
+
+/* Are names given by :named used as terms in the script? */
+static int find_names(const struct script *s, bool *ret)
+{
+        cleanup_term_list struct term_list roots = {0};
+        cleanup_free const struct function **functions = NULL;
+        size_t n = 0;
+        int r = 0;
+
+        for (size_t i = 0; r == 0 && i < s->n_commands; i++) {
+                if (s->commands[i].kind == COMMAND_ASSERT)
+                        r = term_list_add(&roots, s->commands[i].term);
+                for (size_t k = 0; r == 0 && s->commands[i].kind == COMMAND_CHECK_SAT_ASSUMING && k < s->commands[i].n_terms; k++)
+                        r = term_list_add(&roots, s->commands[i].terms[k]);
+        }
+        if (r == 0)
+                r = term_functions(roots.list, roots.n, &functions, &n);
+        for (size_t i = 0; r == 0 && i < n; i++)
+                *ret |= functions[i]->kind == FUNCTION_NAMED;
+        return r;
+}
+
+static int subject_open(const struct script *s, size_t command, const struct weaken_options *options, struct subject *ret)
+{
+        int r;
+
+        *ret = (struct subject){.script = s, .options = options, .command = command};
+        r = term_places(s->commands[command].term, options->places_most ? options->places_most : PLACES_MOST, &ret->places);
+        for (size_t i = 0; r == 0 && !ret->has_names && i < ret->places.n; i++)
+                ret->has_names = is_named(ret->places.list[i].term);
+        if (r == 0 && ret->has_names)
+                r = find_names(s, &ret->names_are_used);
+        return r < 0 ? r : parity_of(&ret->places, ret->names_are_used, &ret->parity);
+}
+
+/* -- parameters: terms of the file -- */
+
+struct position {
+        const struct subject *subject;
+        size_t at;
+        struct term_list bound;
+};
+
+static bool is_in_scope(const struct position *p, const struct term *t)
+{
+        cleanup_term_list struct term_list list = {0};
+
+        if (!t->is_open)
+                return true;
+        if (term_free_variables(t, &list) < 0)
+                return false;
+        for (size_t i = 0; i < list.n; i++) {
+                size_t k = 0;
+
+                while (k < p->bound.n && p->bound.list[k] != list.list[i])
+                        k++;
+                if (k == p->bound.n)
+                        return false;
+        }
+        return true;
+}
+
+/* The terms of this assertion, and the constants declared before it: all that is certain to be declared there. */
+static const struct term *draw_parameter(struct application *a, const struct sort *sort, bool is_literal)
+{
+        const struct position *p = a->user;
+        const struct term_places *places = &p->subject->places;
+        uint64_t most = p->subject->options->parameter_most ? p->subject->options->parameter_most : PARAMETER_MOST;
+        cleanup_free const struct function **functions = NULL;
+        size_t n = 0, start;
+
+        if (is_literal)
+                return literal_draw(a->bank, sort, a->random, true);
+        if (script_functions_at(p->subject->script, p->subject->command, &functions, &n) < 0)
+                return NULL;
+        start = random_below(a->random, places->n + n);
+        for (size_t i = 0; i < places->n + n; i++) {
+                size_t at = (start + i) % (places->n + n);
+                const struct term *t;
+
+                if (at < places->n)
+                        t = places->list[at].term;
+                else if (functions[at - places->n]->n_args == 0 && functions[at - places->n]->kind == FUNCTION_DECLARED &&
+                         functions[at - places->n]->result == sort)
+                        t = term_constant(a->bank, functions[at - places->n]);
+                else
+                        continue;
+                if (t && t->sort == sort && t->kind != TERM_ANNOTATED && t->tree_size <= most && is_in_scope(p, t))
+                        return t;
+        }
+        return literal_draw(a->bank, sort, a->random, false);
+}
+
+/* -- applying a rule at a place -- */
+
+static const struct term *drop_name(void *user, struct bank *b, const struct term *t)
+{
+        (void)user;
+        (void)b;
+        return is_named(t) ? t->args[0] : t;
+}
+
+/* A name is given once. What a rule writes twice, or takes as a parameter, leaves it away; used names stay where they are. */
+static const struct term *without_names(const struct subject *s, struct bank *b, const struct term *old, const struct term *t)
+{
+        if (!s->has_names || !t)
+                return t;
+        t = term_rewrite(b, t, drop_name, NULL);
+        return t && s->names_are_used && term_rewrite(b, old, drop_name, NULL) != old ? NULL : t;
+}
+
+/* The new assertion; NULL: the rule cannot be applied there. */
+static const struct term *apply_at(const struct weaken *w, const struct subject *s, size_t rule, enum weaken_direction direction,
+                                   size_t at, uint32_t seed)
+{
+        const struct term *run_store[VARIABLES_MOST][RUN_MOST];
+        struct bank *b = s->script->bank;
+        struct random random;
+        cleanup_term_list struct term_list bound = {0};
+        struct position position = {.subject = s, .at = at};
+        struct application a = {.bank = b,
+                                .rule = &w->rules[rule],
+                                .random = &random,
+                                .draw = draw_parameter,
+                                .seed = seed,
+                                .run_store = run_store};
+        const struct term *old = s->places.list[at].term, *with, *root;
+        int parity = s->parity[at];
+        size_t from;
+
+        if (parity == PARITY_NONE || (parity == PARITY_BOTH && a.rule->row->relation == RULE_IMPLIES))
+                return NULL;
+        random_seed(&random, seed);
+        if (a.rule->row->relation == RULE_EQUIVALENT)
+                from = random_below(&random, 2);
+        else
+                from = (direction == WEAKEN) == (parity == PARITY_POSITIVE) ? 0 : 1;
+        if (a.rule->row->relation == RULE_EQUIVALENT && !a.rule->matches[from])
+                from = 1 - from;
+        if (!a.rule->matches[from] || !rule_match(&a, a.rule->side[from], old))
+                return NULL;
+        if (term_variables_at(&s->places, at, &bound) < 0)
+                return NULL;
+        position.bound = bound;
+        a.user = &position;
+        with = without_names(s, b, old, rule_build(&a, a.rule->side[1 - from]));
+        if (!with || with == old || with->sort != old->sort || (s->options->keeps && !s->options->keeps(s->options->user, with)))
+                return NULL;
+        root = term_replace_at(b, &s->places, at, with);
+        if (!root || root == s->places.list[0].term || (s->options->size_most && root->tree_size > s->options->size_most))
+                return NULL;
+        return root;
+}
+
+/* Can it be, by its head alone? Most places are left out here. */
+static bool may_match(const struct weaken *w, const struct subject *s, size_t rule, size_t at)
+{
+        const struct rule *r = &w->rules[rule];
+        const struct term *t = s->places.list[at].term;
+
+        if ((t->sort->kind != SORT_BOOL && t->sort->kind != SORT_REGLAN) || s->parity[at] == PARITY_NONE)
+                return false;
+        if (s->parity[at] == PARITY_BOTH && r->row->relation == RULE_IMPLIES)
+                return false;
+        for (size_t i = 0; i < 2; i++) {
+                const struct node *n = r->side[i];
+
+                if (!r->matches[i])
+                        continue;
+                if (n->kind == NODE_OPERATOR ? t->op == n->op
+                    : n->kind == NODE_KEPT || n->kind == NODE_QUANTIFIER
+                            ? t->kind == n->quantifier
+                            : (r->variables[n->number].sort == OF_REGLAN) == (t->sort->kind == SORT_REGLAN))
+                        return true;
+        }
+        return false;
+}
+
+static int finish(const struct subject *s, const struct term *root, struct script **ret)
+{
+        int r = script_clone(s->script, ret);
+
+        if (r == 0)
+                (*ret)->commands[s->command].term = root;
+        return r;
+}
+
+static int record(const struct subject *s, size_t rule, enum weaken_direction direction, size_t at, uint32_t seed,
+                  struct weaken_step *ret)
+{
+        size_t n = s->places.list[at].depth;
+        uint32_t *path = malloc((n + 1) * sizeof(*path));
+
+        if (!path)
+                return -ENOMEM;
+        *ret = (struct weaken_step){
+                .rule = rule, .direction = direction, .command = s->command, .path = path, .n_path = n, .seed = seed};
+        for (size_t i = at; n > 0; i = s->places.list[i].parent)
+                path[--n] = s->places.list[i].arg;
+        return 0;
+}
+
+/* -- a random step -- */
+
+/* The assertions, each as likely to be first as it is large, up to a bound. */
+static int assertion_order(const struct script *s, struct random *random, uint32_t **ret, size_t *ret_n)
+{
+        uint32_t *list = malloc((s->n_commands + 1) * sizeof(*list));
+        double sum = 0, x;
+        size_t n = 0;
+
+        if (!list)
+                return -ENOMEM;
+        for (size_t i = 0; i < s->n_commands; i++)
+                if (s->commands[i].kind == COMMAND_ASSERT) {
+                        list[n++] = (uint32_t)i;
+                        sum += (double)MIN(s->commands[i].term->tree_size, PLACES_MOST);
+                }
+        random_shuffle(random, list, n);
+        x = random_uniform(random) * sum;
+        for (size_t i = 0; i < n; i++) {
+                x -= (double)MIN(s->commands[list[i]].term->tree_size, PLACES_MOST);
+                if (x < 0) {
+                        uint32_t first = list[i];
+
+                        list[i] = list[0];
+                        list[0] = first;
+                        break;
+                }
+        }
+        *ret = list;
+        *ret_n = n;
+        return 0;
+}
+
+static int step_in(const struct weaken *w, const struct subject *s, enum weaken_direction direction, struct random *random,
+                   struct script **ret, struct weaken_step *step)
+{
+        cleanup_free uint32_t *order = malloc((w->n_rules + 1) * sizeof(*order));
+        size_t n = 0;
+
+        if (!order)
+                return -ENOMEM;
+        for (size_t i = 0; i < w->n_rules; i++)
+                if (!s->options->rules || s->options->rules[i])
+                        order[n++] = (uint32_t)i;
+        random_shuffle(random, order, n);
+        for (size_t i = 0; i < n; i++) {
+                size_t start = random_below(random, s->places.n);
+
+                for (size_t k = 0; k < s->places.n; k++) {
+                        size_t at = (start + k) % s->places.n;
+                        uint32_t seed;
+                        const struct term *root;
+                        int r;
+
+                        if (!may_match(w, s, order[i], at))
+                                continue;
+                        seed = (uint32_t)random_bits(random);
+                        root = apply_at(w, s, order[i], direction, at, seed);
+                        if (!root && bank_error(s->script->bank) == -ENOMEM)
+                                return -ENOMEM;
+                        if (!root)
+                                continue;
+                        r = step ? record(s, order[i], direction, at, seed, step) : 0;
+                        return r < 0 ? r : finish(s, root, ret);
+                }
+        }
+        return -ENOENT;
+}
+
+int weaken_step(const struct weaken *w, const struct script *s, enum weaken_direction direction, struct random *random,
+                const struct weaken_options *options, struct script **ret, struct weaken_step *step)
+{
+        cleanup_free uint32_t *order = NULL;
+        size_t n = 0;
+        int r = assertion_order(s, random, &order, &n);
+
+        for (size_t i = 0; r == 0 && i < n; i++) {
+                cleanup_subject struct subject subject = {0};
+
+                r = subject_open(s, order[i], options ? options : &defaults, &subject);
+                if (r < 0)
+                        return r;
+                r = step_in(w, &subject, direction, random, ret, step);
+                if (r != -ENOENT)
+                        return r;
+                r = 0;
+        }
+        return r < 0 ? r : errorf(-ENOENT, "no rule can be applied to this formula");
+}
+
+/* -- steps again -- */
+
+void weaken_step_done(struct weaken_step *s)
+{
+        free(s->path);
+        *s = (struct weaken_step){0};
+}
+
+static bool find_place(const struct term_places *p, const struct weaken_step *step, size_t *ret)
+{
+        size_t at = 0;
+
+        for (size_t i = 0; i < step->n_path; i++) {
+                size_t k = at + 1;
+
+                while (k < p->n && !(p->list[k].parent == at && p->list[k].arg == step->path[i]))
+                        k++;
+                if (k == p->n)
+                        return false;
+                at = k;
+        }
+        *ret = at;
+        return true;
+}
+
+int weaken_apply(const struct weaken *w, const struct script *s, const struct weaken_step *step,
+                 const struct weaken_options *options, struct script **ret)
+{
+        cleanup_subject struct subject subject = {0};
+        const struct term *root;
+        size_t at;
+        int r;
+
+        if (step->rule >= w->n_rules || step->command >= s->n_commands || s->commands[step->command].kind != COMMAND_ASSERT)
+                return errorf(-ENOENT, "command %zu of the formula is no assertion", step->command);
+        r = subject_open(s, step->command, options ? options : &defaults, &subject);
+        if (r < 0)
+                return r;
+        if (!find_place(&subject.places, step, &at))
+                return errorf(-ENOENT, "the place of rule %s is not in this formula", w->rules[step->rule].row->name);
+        root = apply_at(w, &subject, step->rule, step->direction, at, step->seed);
+        if (!root)
+                return bank_error(s->bank) == -ENOMEM
+                               ? -ENOMEM
+                               : errorf(-ENOENT, "rule %s cannot be applied there", w->rules[step->rule].row->name);
+        return finish(&subject, root, ret);
+}
+
+int weaken_each(const struct weaken *w, const struct script *s, size_t rule, enum weaken_direction direction,
+                struct random *random, const struct weaken_options *options,
+                int (*found)(void *user, struct script *with, const struct weaken_step *step), void *user)
+{
+        int r = 0;
+
+        for (size_t c = 0; r == 0 && c < s->n_commands; c++) {
+                cleanup_subject struct subject subject = {0};
+
+                if (s->commands[c].kind != COMMAND_ASSERT)
+                        continue;
+                r = subject_open(s, c, options ? options : &defaults, &subject);
+                for (size_t at = 0; r == 0 && at < subject.places.n; at++) {
+                        cleanup_weaken_step struct weaken_step step = {0};
+                        uint32_t seed = (uint32_t)random_bits(random);
+                        const struct term *root =
+                                may_match(w, &subject, rule, at) ? apply_at(w, &subject, rule, direction, at, seed) : NULL;
+                        struct script *with = NULL;
+
+                        if (!root)
+                                continue;
+                        r = record(&subject, rule, direction, at, seed, &step);
+                        if (r == 0)
+                                r = finish(&subject, root, &with);
+                        if (r == 0)
+                                r = found(user, with, &step);
+                }
+        }
+        return r;
+}
+
+/* -- steps as text -- */
+
+void weaken_step_print(const struct weaken *w, const struct weaken_step *s, struct buffer *ret)
+{
+        buffer_addf(ret, "%s\t%s\t%zu", w->rules[s->rule].row->name, s->direction == WEAKEN ? "weaken" : "strengthen",
+                    s->command);
+        for (size_t i = 0; i < s->n_path; i++)
+                buffer_addf(ret, "/%u", s->path[i]);
+        buffer_addf(ret, "@%08x\n", s->seed);
+}
+
+static bool read_number(const char **at, const char *end, unsigned base, uint64_t most, uint64_t *ret)
+{
+        const char *start = *at;
+
+        *ret = 0;
+        for (; *at < end; (*at)++) {
+                char c = **at;
+                unsigned digit = c >= '0' && c <= '9'   ? (unsigned)(c - '0')
+                                 : c >= 'a' && c <= 'f' ? (unsigned)(c - 'a') + 10
+                                                        : 99;
+
+                if (digit >= base)
+                        break;
+                *ret = *ret * base + digit;
+                if (*ret > most)
+                        return false;
+        }
+        return *at > start;
+}
+
+static int read_place(const char *at, const char *end, struct weaken_step *ret)
+{
+        uint64_t n;
+
+        if (!read_number(&at, end, 10, UINT32_MAX, &n))
+                return -EINVAL;
+        ret->command = n;
+        while (at < end && *at == '/') {
+                at++;
+                if (!read_number(&at, end, 10, UINT32_MAX, &n))
+                        return -EINVAL;
+                if (list_grow(ret->path, ret->n_path) < 0)
+                        return -ENOMEM;
+                ret->path[ret->n_path++] = (uint32_t)n;
+        }
+        if (at == end || *at++ != '@' || !read_number(&at, end, 16, UINT32_MAX, &n) || at != end)
+                return -EINVAL;
+        ret->seed = (uint32_t)n;
+        return 0;
+}
+
+int weaken_step_parse(const struct weaken *w, struct slice line, struct weaken_step *ret)
+{
+        const char *at = line.data, *end = at + line.size, *tab, *second;
+        cleanup_weaken_step struct weaken_step step = {0};
+        size_t direction;
+        int r;
+
+        if (end > at && end[-1] == '\n')
+                end--;
+        tab = memchr(at, '\t', (size_t)(end - at));
+        second = tab ? memchr(tab + 1, '\t', (size_t)(end - tab - 1)) : NULL;
+        if (!second)
+                return errorf(-EINVAL, "a step is a rule, a direction and a place, separated by tabs");
+        r = weaken_find(w, SLICE(at, (size_t)(tab - at)), &step.rule);
+        if (r < 0)
+                return r;
+        direction = (size_t)(second - tab - 1);
+        if (direction == 6 && memcmp(tab + 1, "weaken", 6) == 0)
+                step.direction = WEAKEN;
+        else if (direction == 10 && memcmp(tab + 1, "strengthen", 10) == 0)
+                step.direction = STRENGTHEN;
+        else
+                return errorf(-EINVAL, "the direction of a step is 'weaken' or 'strengthen'");
+        r = read_place(second + 1, end, &step);
+        if (r == -EINVAL)
+                return errorf(-EINVAL, "the place of a step is COMMAND/ARGUMENT/…@SEED");
+        if (r < 0)
+                return r;
+        *ret = step;
+        step = (struct weaken_step){0};
+        return 0;
+}
+
+int weaken_replay(const struct weaken *w, const struct script *s, struct slice lines, const struct weaken_options *options,
+                  struct script **ret)
+{
+        cleanup_script struct script *now = NULL;
+        const char *at = lines.data, *end = at + lines.size;
+        int r = script_clone(s, &now);
+
+        while (r == 0 && at < end) {
+                const char *newline = memchr(at, '\n', (size_t)(end - at)), *next = newline ? newline + 1 : end;
+                cleanup_weaken_step struct weaken_step step = {0};
+                struct script *with = NULL;
+
+                r = weaken_step_parse(w, SLICE(at, (size_t)(next - at)), &step);
+                if (r == 0)
+                        r = weaken_apply(w, now, &step, options, &with);
+                if (r == 0) {
+                        script_free(now);
+                        now = with;
+                }
+                at = next;
+        }
+        if (r == 0)
+                *ret = steal_pointer(now);
+        return r;
+}

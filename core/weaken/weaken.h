@@ -1,0 +1,79 @@
+/* Weakening and strengthening of formulas, one step at a time (Bringolf, Winterer, Su, ASE 2022, section 3.3).
+ *
+ * A step applies a rule (rules.h) at one place of one assertion, so that the whole conjunction of the assertions becomes weaker: every
+ * model of the old one is a model of the new one; or stronger: the other way round. Which way the rule is read there follows from the
+ * parity of the place (parity.h). What comes out is well-sorted and another formula, always. The new script shares the old one's bank; the
+ * old one stays as it was.
+ *
+ * A step is its rule, its direction, its place and a number that everything drawn in it follows from: which of several matches, which
+ * parameters, the names of new variables. Hence a recorded chain, applied to the same formula, gives the same formulas again, in another
+ * bank or program too, as long as the rule is the same.
+ *
+ * Threads: a struct weaken is only read and may be shared; scripts and their banks belong to one thread at a time. */
+#pragma once
+
+#include "cache/base/random.h"
+#include "core/smtlib/script.h"
+#include "core/weaken/rules.h"
+
+enum weaken_direction {
+        WEAKEN,
+        STRENGTHEN
+};
+
+struct weaken;
+/* The rules of a table, which must outlive it; `rows` NULL: rule_table. -EINVAL with a sentence when one cannot be read. */
+int weaken_new(const struct rule_row *rows, size_t n, struct weaken **ret);
+struct weaken *weaken_free(struct weaken *w);
+DEFINE_CLEANUP(struct weaken *, weaken_free)
+#define cleanup_weaken cleanup(weaken_freep)
+
+size_t weaken_n_rules(const struct weaken *w);
+const struct rule_row *weaken_rule(const struct weaken *w, size_t rule);
+/* Its index; -ENOENT with a sentence. */
+int weaken_find(const struct weaken *w, struct slice name, size_t *ret);
+
+struct weaken_options {
+        size_t places_most;      /* of an assertion; what lies beyond is left as it is. 0: 20,000 */
+        uint64_t parameter_most; /* nodes of a term taken as a parameter. 0: 40 */
+        uint64_t size_most;      /* nodes of an assertion, written out: a step that makes a larger one is not done. 0: no limit */
+        const bool *rules;       /* weaken_n_rules() of them, which to use; NULL: all */
+        bool (*keeps)(void *user, const struct term *t); /* NULL: all. A step whose new part this refuses is not done */
+        void *user;
+};
+
+struct weaken_step {
+        size_t rule;
+        enum weaken_direction direction; /* of the whole formula */
+        size_t command;                  /* of the script */
+        uint32_t *path;                  /* arguments, from the assertion down; malloc'd */
+        size_t n_path;
+        uint32_t seed;
+};
+void weaken_step_done(struct weaken_step *s);
+#define cleanup_weaken_step cleanup(weaken_step_done)
+
+/* One random step. `options` and `step` may be NULL. -ENOENT with a sentence: no rule can be applied. Rules are drawn alike, then places. */
+int weaken_step(const struct weaken *w, const struct script *s, enum weaken_direction direction, struct random *random,
+                const struct weaken_options *options, struct script **ret, struct weaken_step *step);
+/* The same step again. -ENOENT with a sentence when it cannot be done in this script. The options must be those it was made with. */
+int weaken_apply(const struct weaken *w, const struct script *s, const struct weaken_step *step,
+                 const struct weaken_options *options, struct script **ret);
+/* A rule at every place where it can be applied, one after the other, each to `s` as it is: `found` gets each new script, which it owns,
+ * and its step, which it does not; anything but 0 ends it and is returned. Algorithm 1 of the paper stands on it. */
+int weaken_each(const struct weaken *w, const struct script *s, size_t rule, enum weaken_direction direction,
+                struct random *random, const struct weaken_options *options,
+                int (*found)(void *user, struct script *with, const struct weaken_step *step), void *user);
+
+/* "RULE\tweaken\tCOMMAND/ARG/ARG…@SEED\n": a line of rules.tsv. */
+void weaken_step_print(const struct weaken *w, const struct weaken_step *s, struct buffer *ret);
+/* Such a line, with its newline or without. -EINVAL or -ENOENT with a sentence. */
+int weaken_step_parse(const struct weaken *w, struct slice line, struct weaken_step *ret);
+/* All lines of a rules.tsv, one after the other. */
+int weaken_replay(const struct weaken *w, const struct script *s, struct slice lines, const struct weaken_options *options,
+                  struct script **ret);
+
+/* A random instance of one side of a rule, over fresh constants and literals: what a test of the rule starts from. -ENOENT: the side is
+ * only to be built from a match. */
+int weaken_example(const struct weaken *w, size_t rule, enum weaken_direction direction, struct bank *b, struct random *random,
+                   const struct term **ret);

@@ -1,0 +1,123 @@
+/* What the files of core/weaken share: rules as trees, and one application of a rule. */
+#pragma once
+
+#include "cache/base/random.h"
+#include "core/weaken/rules.h"
+#include "core/weaken/weaken.h"
+
+#define VARIABLES_MOST 8  /* of a rule */
+#define RUN_MOST       64 /* arguments matched one by one, by (f ?x)...; longer applications are left as they are */
+#define NEW_MOST       2  /* variables of a rule's quantifier */
+#define INDEX_MOST     9  /* of ?n, drawn */
+
+enum node_kind {
+        NODE_VARIABLE,
+        NODE_RUN,        /* ?x... */
+        NODE_EACH,       /* (f ?x)... */
+        NODE_OPERATOR,   /* several operators may have one name: the first, see node_operator() */
+        NODE_CALL,       /* (?f …) */
+        NODE_NUMBER,     /* an Int */
+        NODE_EMPTY,      /* "" */
+        NODE_QUANTIFIER, /* with new variables */
+        NODE_NEW,        /* one of these */
+        NODE_KEPT,       /* (forall @ …) */
+        NODE_INSTANCE,
+        NODE_GENERALIZE,
+        NODE_PAIRS,
+        NODE_WIDER,
+        NODE_NARROWER
+};
+
+enum variable_sort {
+        OF_NONE,
+        OF_BOOL,
+        OF_INT,
+        OF_REAL,
+        OF_NUMBER,
+        OF_STRING,
+        OF_REGLAN,
+        OF_ANY,
+        OF_FREE,
+        OF_CHARACTER
+};
+
+struct index_pattern {
+        enum {
+                INDEX_FIXED,
+                INDEX_DRAWN,
+                INDEX_COUNT
+        } kind;
+        uint32_t value; /* or the variable */
+};
+
+struct node {
+        enum node_kind kind;
+        enum op op;
+        enum term_kind quantifier;
+        uint32_t number; /* the variable's, the new one's, or the value */
+        size_t n_index;
+        struct index_pattern index[2];
+        size_t n_args;
+        struct node **args;
+};
+
+struct rule_variable {
+        char name[16];
+        enum variable_sort sort;
+        bool is_run, is_literal;
+};
+
+struct rule {
+        const struct rule_row *row;
+        struct node *side[2]; /* left, right */
+        struct rule_variable variables[VARIABLES_MOST];
+        size_t n_variables;
+        char new_names[NEW_MOST][16];
+        enum variable_sort new_sorts[NEW_MOST];
+        size_t n_new;
+        bool matches[2]; /* the side can be matched */
+};
+
+int rule_parse(const struct rule_row *row, struct rule *ret);
+void rule_done(struct rule *r);
+
+struct weaken {
+        struct rule *rules;
+        size_t n_rules;
+};
+
+/* -- one application -- */
+
+struct binding {
+        bool is_set;
+        const struct term *one;         /* unless a run */
+        const struct term *const *list; /* of a run */
+        size_t n;
+        uint32_t index; /* of ?n */
+};
+
+struct application {
+        struct bank *bank;
+        const struct rule *rule;
+        struct random *random;
+        struct binding bindings[VARIABLES_MOST];
+        const struct term *new_variables[NEW_MOST];
+        const struct sort *number, *any; /* what Num and Any are here */
+        const struct term *kept;         /* the quantifier that (forall @ …) matched */
+        enum op called;                  /* what (?f …) matched */
+        const struct term *call;
+        size_t each; /* index in the runs, below NODE_EACH; else SIZE_MAX */
+        const struct term *(*run_store)[RUN_MOST];
+        /* A parameter. NULL: none. */
+        const struct term *(*draw)(struct application *a, const struct sort *sort, bool is_literal);
+        void *user;
+        uint32_t seed; /* names of new variables */
+        bool is_example;
+};
+
+bool rule_match(struct application *a, const struct node *side, const struct term *t);
+/* NULL: it cannot be; bank_error() is -ENOMEM when that is why. */
+const struct term *rule_build(struct application *a, const struct node *side);
+bool variable_fits(struct application *a, const struct rule_variable *v, const struct term *t);
+const struct term *literal_draw(struct bank *b, const struct sort *sort, struct random *random, bool is_positive);
+bool character_of(const struct term *t, uint32_t *ret); /* of a string literal of one */
