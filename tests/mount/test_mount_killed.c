@@ -44,12 +44,12 @@ START_TEST(test_builds)
                 const char *revision, *plan;
                 int error;
         } rows[] = {
-                {"HEAD", "kill -KILL $$\n", 0},
-                {"HEAD~1", "kill -KILL $$\nkill -KILL $$\nkill -KILL $$\n", EIO}, /* the first goes on from what HEAD left */
-                {"HEAD~2", "kill -TERM $$\nkill -TERM $$\nkill -TERM $$\n", EIO},
-                {"merge", "sh -c 'kill -KILL $$'; exit $?\nexit 143\nexit 130\n", EIO},
-                {"v2.0", "sh -c 'kill -KILL $$'; exit 2\nsh -c 'kill -TERM $$'; exit 2\nkill -HUP $$\n", EIO},
-                {"v1", "kill -KILL $$\nexit 3\n", ENODATA},
+                {"HEAD", "sh -c 'kill -TERM $$'; exit 2\n", 0},
+                {"HEAD~1", "kill -KILL $$\nkill -KILL $$\n", EIO},
+                {"HEAD~2", "kill -TERM $$\nkill -TERM $$\n", EIO},
+                {"merge", "sh -c 'kill -KILL $$'; exit $?\nexit 143\n", EIO},
+                {"v2.0", "sh -c 'kill -KILL $$'; exit 2\nkill -HUP $$\n", EIO},
+                {"v1", "exit 130\nexit 3\n", ENODATA},
         };
         unsigned id;
 

@@ -482,12 +482,15 @@ END_TEST
 
 START_TEST(test_unmount_is_refused_in_use)
 {
+        cleanup_close int open_file = -1;
         pid_t reader;
         unsigned id;
 
         world_make(&open_world);
         mount_start("mnt", NULL);
         id = gated_case("a.smt2");
+        open_file = open("mnt/README", O_RDONLY | O_CLOEXEC);
+        ck_assert_int_ge(open_file, 0);
         reader = reader_start(at(CELL "time", id), "copy");
         await(counter("mnt", "waiters") == 1);
         ck_assert_int_ne(shell("solverfs unmount mnt"), 0);
@@ -495,6 +498,7 @@ START_TEST(test_unmount_is_refused_in_use)
         await(strcmp(state_of(at(CELL "time", id), "state"), "running") == 0);
         open_gate();
         ck_assert_int_eq(process_wait(reader), 0);
+        close(steal_fd(&open_file));
         world_end();
 }
 END_TEST
