@@ -30,6 +30,7 @@ struct workspace {
         struct programs *programs; /* owned */
         struct settings settings;  /* as at open */
 
+        bool as_it_is; /* opened so: no copy of the config is kept until somebody else opens the store */
         pthread_mutex_t lock;
         /* under lock */
         struct repository *repositories; /* owned; opened once, kept */
@@ -254,7 +255,7 @@ static int take_config(struct workspace *w, const struct config_text *c)
         w->recipes_changed += w->solvers && any_recipe_differs(w->solvers, l);
         solver_list_unref(w->solvers);
         w->solvers = l;
-        r = config_text_keep(w->store, c);
+        r = w->as_it_is ? 0 : config_text_keep(w->store, c);
         if (r < 0) {
                 note_mistake(w, "no copy of the config is kept", r);
                 w->unfinished = true;
@@ -755,7 +756,7 @@ static int read_settings(struct workspace *w)
         return r < 0 ? r : settings_parse(text_of(&text), w->config, &w->settings);
 }
 
-int workspace_open(const char *dir, int store_flags, struct workspace **ret)
+int workspace_open(const char *dir, int flags, struct workspace **ret)
 {
         cleanup_free char *absolute = realpath(dir, NULL);
         struct workspace *w;
@@ -766,6 +767,7 @@ int workspace_open(const char *dir, int store_flags, struct workspace **ret)
         w = calloc(1, sizeof(*w));
         if (!w)
                 return -ENOMEM;
+        w->as_it_is = flags & WORKSPACE_AS_IT_IS;
         git_libgit2_init();
         pthread_mutex_init(&w->lock, NULL);
         r = snprintf(w->dir, sizeof(w->dir), "%s", absolute) < PATH_SIZE ? 0 : -ENAMETOOLONG;
@@ -777,12 +779,12 @@ int workspace_open(const char *dir, int store_flags, struct workspace **ret)
                 r = workspace_find(w->dir);
         if (r == 0)
                 r = check_version(w);
-        if (r == 0 && !(store_flags & STORE_READ_ONLY))
+        if (r == 0 && !(flags & STORE_READ_ONLY))
                 r = make_folders(w->dir); /* of an older store, or one that lost some */
         if (r == -EROFS || r == -EACCES || r == -EPERM)
                 r = 0; /* store_open() goes on read-only, and says so */
         if (r == 0)
-                r = store_open(w->dir, workspace_tables, N_TABLES, store_flags, &w->store);
+                r = store_open(w->dir, workspace_tables, N_TABLES, flags & ~WORKSPACE_AS_IT_IS, &w->store);
         if (r == 0)
                 r = read_settings(w);
         if (r == 0)
@@ -796,7 +798,7 @@ int workspace_open(const char *dir, int store_flags, struct workspace **ret)
                 r = workspace_refresh(w);
                 pthread_mutex_unlock(&w->lock);
         }
-        if (r == 0)
+        if (r == 0 && !(flags & WORKSPACE_AS_IT_IS))
                 r = runs_take_over(w);
         if (r < 0) {
                 cleanup_free char *reason = strdup(error_message(r));
