@@ -51,6 +51,7 @@ struct run {
         uint64_t stood_still; /* how long, between its shares */
         uint64_t share;       /* wall time of its own at which it stands still; UINT64_MAX: never */
         uint64_t next_look, look_interval, next_folder;
+        uint64_t awake; /* when the last wait ended; 0: none has yet */
         uint64_t space; /* the most address space one process was seen to have */
         struct waiting waiting;
         bool processes_hit; /* as many tasks seen as it may have */
@@ -493,11 +494,14 @@ static void wait_for_something(struct run *run, uint64_t until)
         uint64_t now = clock_now(), left = until > now ? until - now : 0;
         struct timespec t = {.tv_sec = (time_t)(left / NSEC_PER_SEC), .tv_nsec = (long)(left % NSEC_PER_SEC)};
 
+        /* A pause may also fall between two waits, into a look. */
+        if (run->awake != 0 && now - run->awake > run->reply.late_ns)
+                run->reply.late_ns = now - run->awake;
         ppoll(fds, ARRAY_SIZE(fds), &t, NULL);
         now += left;
-        left = clock_now();
-        if (left > now && left - now > run->reply.late_ns)
-                run->reply.late_ns = left - now;
+        run->awake = clock_now();
+        if (run->awake > now && run->awake - now > run->reply.late_ns)
+                run->reply.late_ns = run->awake - now;
 }
 
 static bool send_reply(const struct run *run)

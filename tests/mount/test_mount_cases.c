@@ -497,7 +497,7 @@ START_TEST(test_dimacs)
         world_make(NULL);
         mount_start("mnt", NULL);
         assert_shell("printf 'p cnf 1 1\\n1 0\\n' >mnt/cases/a.cnf && ls mnt/cases/1");
-        ck_assert_str_eq(shell_output, "input.cnf\nlogic\nname\nsha256\nstatus\n");
+        ck_assert_str_eq(shell_output, "features.tsv\ninput.cnf\nlogic\nname\nsha256\nstatus\n");
         assert_content("mnt/cases/1/logic", "cnf\n");
         ck_assert(!exists("mnt/tiny/head/cases/1")); /* tiny reads SMT-LIB */
         world_end();
