@@ -268,7 +268,7 @@ static bool cursor_next(const struct enumeration *e, struct cursor *c)
         return false;
 }
 
-/* What the cursor stands on; NULL when it is another one's twin, or of no use. */
+/* The term at the cursor; NULL when it is a twin of another one, or useless. */
 static const struct term *cursor_term(struct enumeration *e, const struct cursor *c)
 {
         const struct production *p = &e->productions[c->production];

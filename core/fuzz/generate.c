@@ -380,7 +380,7 @@ static const struct term *leaf(struct generator *g, const struct vocabulary *v, 
 
 /* -- applications -- */
 
-/* What the variables of a signature stand for in one application. */
+/* The sorts that the variables of a signature have in one application. */
 struct places {
         const struct sort *same; /* PLACE_SAME, PLACE_NUMBER, PLACE_BITVEC, PLACE_FLOAT */
         const struct sort *array;

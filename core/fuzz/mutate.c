@@ -410,7 +410,7 @@ static int transform_all(struct generator *g, const struct script *s, enum trans
                 struct command *c = &with->commands[i];
                 const struct term *t;
 
-                /* What makes a word longer or another one would break a range. */
+                /* A range takes single characters: a longer or another word would break it. */
                 if (c->kind != COMMAND_ASSERT || has_ranges(c->term))
                         continue;
                 t = term_rewrite(s->bank, c->term, transform_but_ranges, &w);

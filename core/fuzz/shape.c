@@ -21,7 +21,7 @@ static uint32_t magnitude(uint64_t n)
         return bits;
 }
 
-/* What a term is, seen from above: its operator, or the kind of leaf. */
+/* A term seen from above: its operator, or the kind of leaf. */
 static uint32_t head(const struct term *t)
 {
         int64_t n;
