@@ -6,7 +6,7 @@
  *     'f' solver(4) number(4)        → record
  *     'o' solver(4) kind(1) sha256   → number(4): the input of which finding these bytes are
  *     'n' solver(4)                  → the last number(4) */
-#define RECORD_VERSION 1
+#define RECORD_VERSION 2      /* 1 has no decided_id and no reason */
 #define RUNS_MOST      100000 /* versions of one finding, and runs of one version: more is damage */
 
 static const struct {
@@ -63,7 +63,8 @@ struct finding *finding_new(void)
         f->target = strdup("");
         f->chain = strdup("");
         f->url = strdup("");
-        return f->campaign && f->reference && f->target && f->chain && f->url ? f : finding_unref(f);
+        f->reason = strdup("");
+        return f->campaign && f->reference && f->target && f->chain && f->url && f->reason ? f : finding_unref(f);
 }
 
 struct finding *finding_ref(struct finding *f)
@@ -86,6 +87,7 @@ struct finding *finding_unref(struct finding *f)
         free(f->target);
         free(f->chain);
         free(f->url);
+        free(f->reason);
         free(f);
         return NULL;
 }
@@ -143,12 +145,14 @@ static int encode(const struct finding *f, struct buffer *b)
         record_put_u64(b, (uint64_t)f->found);
         record_put_u32(b, f->case_id);
         record_put_u32(b, f->seed_id);
+        record_put_u32(b, f->decided_id);
         put_real(b, f->timeout);
         put_text(b, f->campaign);
         put_text(b, f->reference);
         put_text(b, f->target);
         put_text(b, f->chain);
         put_text(b, f->url);
+        put_text(b, f->reason);
         record_put_u32(b, (uint32_t)f->n_runs);
         for (size_t i = 0; i < f->n_runs; i++) {
                 put_text(b, f->runs[i].version);
@@ -189,6 +193,7 @@ static int get_runs(struct record *r, struct finding *f)
 static int decode(uint32_t solver, uint32_t number, struct slice bytes, struct finding **ret)
 {
         struct record r = record_of(bytes);
+        bool is_first = bytes.size > 0 && *(const uint8_t *)bytes.data == 1;
         cleanup_finding struct finding *f = finding_new();
         char what[64];
         uint8_t kind, mark;
@@ -199,7 +204,7 @@ static int decode(uint32_t solver, uint32_t number, struct slice bytes, struct f
                 return -ENOMEM;
         f->solver = solver;
         f->number = number;
-        record_version(&r, RECORD_VERSION);
+        record_version(&r, is_first ? 1 : RECORD_VERSION);
         kind = record_u8(&r);
         mark = record_u8(&r);
         if (kind >= N_FINDING_KINDS || mark >= N_MARKS)
@@ -209,12 +214,15 @@ static int decode(uint32_t solver, uint32_t number, struct slice bytes, struct f
         f->found = (int64_t)record_u64(&r);
         f->case_id = record_u32(&r);
         f->seed_id = record_u32(&r);
+        f->decided_id = is_first ? 0 : record_u32(&r);
         f->timeout = get_real(&r);
         get_text(&r, &f->campaign);
         get_text(&r, &f->reference);
         get_text(&r, &f->target);
         get_text(&r, &f->chain);
         get_text(&r, &f->url);
+        if (!is_first)
+                get_text(&r, &f->reason);
         n = record_u32(&r);
         for (uint32_t i = 0; i < n && k == 0 && r.error == 0; i++)
                 k = get_runs(&r, f);

@@ -44,15 +44,17 @@ struct finding {
         unsigned refs;
         uint32_t solver, number; /* number: 0 until it is added */
         enum finding_kind kind;
-        int64_t found;    /* seconds since 1970 */
-        uint32_t case_id; /* of the input */
-        uint32_t seed_id; /* of the input it was made of, a case too; 0: none */
+        int64_t found;       /* seconds since 1970 */
+        uint32_t case_id;    /* of the input */
+        uint32_t seed_id;    /* of the input it was made of, a case too; 0: none */
+        uint32_t decided_id; /* of an implication: the formula before the last rule, which was decided; a case too; else 0 */
         char *campaign;
         char *reference, *target;  /* versions; target alone where only one counts */
         double timeout;            /* seconds that every run had */
         struct finding_runs *runs; /* of every version measured when it was found */
         size_t n_runs;
-        char *chain; /* how the input was made of the seed: lines "rule\tdirection\tplace"; may be empty */
+        char *chain;  /* how the input was made of the seed: lines "rule\tdirection\tplace"; may be empty */
+        char *reason; /* why the target does not know, in its own words (get-info :reason-unknown); may be empty */
         enum finding_mark mark;
         char *url;
 };

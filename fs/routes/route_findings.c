@@ -1,19 +1,11 @@
-/* <solver>/spr, soundness and incompleteness: what campaigns found, and the campaigns. A finding's inode has its number in `item`; a campaign's the
- * number of its name. What a campaign writes as it goes is live: a mount of what is finished has only the findings. */
+/* <solver>/spr, soundness and incompleteness: what campaigns found. A finding's inode has its number in `item`. */
 #include "fs/routes/routes.h"
 
-#include <limits.h>
-
-#include "core/report/plot.h"
-#include "core/study/campaign.h"
 #include "core/study/finding_localized.h"
 #include "core/study/finding_report.h"
 
 enum {
-        KIND_SPR = 100,
-        KIND_SOUNDNESS,
-        KIND_INCOMPLETENESS,
-        KIND_SPR_FOUND,
+        KIND_SPR_FOUND = 103,
         KIND_SOUNDNESS_FOUND,
         KIND_INCOMPLETENESS_FOUND,
         KIND_FOUND_CASE,
@@ -25,21 +17,13 @@ enum {
         KIND_FOUND_RULES,
         KIND_FOUND_SEED,
         KIND_FOUND_REPORT,
-        KIND_SPR_CAMPAIGNS,
-        KIND_INCOMPLETENESS_CAMPAIGNS,
-        KIND_CAMPAIGN,
-        KIND_CAMPAIGN_SETTINGS,
-        KIND_CAMPAIGN_STATUS,
-        KIND_CAMPAIGN_PROGRESS,
-        KIND_CAMPAIGN_PICTURE,
-        KIND_CAMPAIGN_OPERATORS,
-        KIND_CAMPAIGN_LOG,
-        KIND_FOUND_LOCALIZED,
+        KIND_FOUND_LOCALIZED = 124,
         KIND_CULPRITS,
         KIND_CULPRIT,
         KIND_BY_COMMIT,
         KIND_BY_COMMIT_SHA,
         KIND_BY_COMMIT_FOUND,
+        KIND_FOUND_DECIDED = 189,
 };
 #define ANY_FOUND KIND_SPR_FOUND, KIND_SOUNDNESS_FOUND, KIND_INCOMPLETENESS_FOUND
 
@@ -138,12 +122,18 @@ static int case_size(struct tree *t, uint32_t id, uint64_t *ret)
         return r;
 }
 
+/* The case that a row shows: the input, the seed, the formula before the last rule; 0: there is none. */
+static uint32_t shown_case(const struct finding *f, unsigned kind)
+{
+        return kind == KIND_FOUND_SEED ? f->seed_id : kind == KIND_FOUND_DECIDED ? f->decided_id : f->case_id;
+}
+
 static int found_case_open(struct tree *t, const struct node *n, int *ret_fd)
 {
         cleanup_finding struct finding *f = NULL;
         int r = found_get(t, n, &f);
 
-        return r < 0 ? r : open_case(t, f->case_id, ret_fd);
+        return r < 0 ? r : open_case(t, shown_case(f, n->inode.kind), ret_fd);
 }
 
 static int found_case_size(struct tree *t, const struct node *n, uint64_t *ret)
@@ -151,31 +141,14 @@ static int found_case_size(struct tree *t, const struct node *n, uint64_t *ret)
         cleanup_finding struct finding *f = NULL;
         int r = found_get(t, n, &f);
 
-        return r < 0 ? r : case_size(t, f->case_id, ret);
+        return r < 0 ? r : case_size(t, shown_case(f, n->inode.kind), ret);
 }
 
-static int found_seed_open(struct tree *t, const struct node *n, int *ret_fd)
-{
-        cleanup_finding struct finding *f = NULL;
-        int r = found_get(t, n, &f);
-
-        return r < 0 ? r : open_case(t, f->seed_id, ret_fd);
-}
-
-static int found_seed_size(struct tree *t, const struct node *n, uint64_t *ret)
-{
-        cleanup_finding struct finding *f = NULL;
-        int r = found_get(t, n, &f);
-
-        return r < 0 ? r : case_size(t, f->seed_id, ret);
-}
-
-static EXISTS(has_seed)
+static EXISTS(has_case)
 {
         cleanup_finding struct finding *f = NULL;
 
-        (void)row;
-        return found_get(t, dir, &f) == 0 && f->seed_id != 0;
+        return found_get(t, dir, &f) == 0 && shown_case(f, row->kind) != 0;
 }
 
 static CONTENT(found_kind)
@@ -473,144 +446,6 @@ static CONTENT(by_commit_found_target)
         return 0;
 }
 
-/* -- campaigns -- */
-
-/* By number: "<solver number>/<name>". */
-static int campaign_name(struct tree *t, const struct node *n, char **ret)
-{
-        cleanup_free char *whole = NULL;
-        int r = tree_name(t, NAMES_CAMPAIGN, n->inode.item, &whole);
-        const char *slash = r == 0 ? strchr(whole, '/') : NULL;
-
-        if (r < 0)
-                return r;
-        *ret = strdup(slash ? slash + 1 : whole);
-        return *ret ? 0 : -ENOMEM;
-}
-
-static int campaign_number(struct tree *t, const struct node *dir, const char *name, uint32_t *ret)
-{
-        char whole[NAME_MAX + 32];
-        int r;
-
-        if (snprintf(whole, sizeof(whole), "%u/%s", dir->solver->number, name) >= (int)sizeof(whole))
-                return -ENOENT;
-        r = tree_number(t, NAMES_CAMPAIGN, whole, ret);
-        return r == 0 && *ret > INODE_ITEM_MAX ? -EOVERFLOW : r;
-}
-
-static MATCH(campaign_match)
-{
-        struct campaign_settings settings = {0};
-        int r = campaign_get(tree_workspace(t), dir->solver->number, name, &settings, NULL);
-
-        campaign_settings_done(&settings);
-        return r < 0 ? r : campaign_number(t, dir, name, &ret->inode.item);
-}
-
-static LIST(campaign_entries)
-{
-        struct inode inode = dir->inode;
-        char **names = NULL;
-        size_t n = 0;
-        int r = campaign_names(tree_workspace(t), dir->solver->number, &names, &n);
-
-        inode.kind = row->kind;
-        for (size_t i = 0; i < n; i++) {
-                if (r == 0 && i >= from)
-                        r = campaign_number(t, dir, names[i], &inode.item);
-                if (r == 0 && i >= from)
-                        r = tree_emit(row, names[i], inode, i, fn, user);
-                free(names[i]);
-        }
-        free(names);
-        return r;
-}
-
-static CONTENT(campaign_settings_content)
-{
-        struct campaign_settings settings = {0};
-        cleanup_free char *name = NULL;
-        int r = campaign_name(t, n, &name);
-
-        if (r == 0)
-                r = campaign_get(tree_workspace(t), n->solver->number, name, &settings, NULL);
-        if (r == 0)
-                campaign_print_settings(&settings, ret);
-        campaign_settings_done(&settings);
-        return r;
-}
-
-static CONTENT(campaign_status_content)
-{
-        struct campaign_status status = {0};
-        cleanup_free char *name = NULL;
-        int r = campaign_name(t, n, &name);
-
-        if (r == 0)
-                r = campaign_get(tree_workspace(t), n->solver->number, name, NULL, &status);
-        if (r == 0)
-                campaign_print_status(&status, ret);
-        return r;
-}
-
-/* Reads a file of the campaign's folder; empty while the campaign has not written it. */
-static int campaign_file(struct tree *t, const struct node *n, const char *file, struct blob *ret)
-{
-        cleanup_free char *name = NULL;
-        char folder[PATH_SIZE], path[PATH_SIZE];
-        int r = campaign_name(t, n, &name);
-
-        if (r == 0)
-                r = campaign_folder(tree_workspace(t), n->solver->recipe->name, name, folder);
-        if (r == 0)
-                r = path_join(path, folder, file);
-        if (r == 0)
-                r = read_file(path, SIZE_MAX, ret);
-        return r == -ENOENT ? 0 : r;
-}
-
-static CONTENT(campaign_file_content)
-{
-        cleanup_blob struct blob b = {0};
-        int r = campaign_file(t, n, n->route->name, &b);
-
-        if (r == 0)
-                buffer_add(ret, b.data, b.size);
-        return r;
-}
-
-/* Findings over time, from progress.tsv. */
-static CONTENT(campaign_picture)
-{
-        cleanup_plot struct plot *plot = plot_new("Findings", 0, 0);
-        cleanup_blob struct blob b = {0};
-        struct plot_series *finds = NULL, *others = NULL;
-        const char *p, *end;
-        int r = campaign_file(t, n, "progress.tsv", &b);
-
-        if (r < 0)
-                return r;
-        plot_axis_x(plot, "time", PLOT_DURATION);
-        plot_axis_y(plot, "found", PLOT_LINEAR);
-        finds = plot_series(plot, PLOT_STEP, "regressions");
-        others = plot_series(plot, PLOT_STEP, "contradictions and crashes");
-        end = (const char *)b.data + b.size;
-        for (p = b.data; p && p < end;
-             p = memchr(p, '\n', (size_t)(end - p)) ? (const char *)memchr(p, '\n', (size_t)(end - p)) + 1 : end) {
-                double seconds, mean, found, soundness, crashes, inputs, runs;
-                char line[256];
-
-                snprintf(line, sizeof(line), "%.*s", (int)MIN(end - p, 255), p);
-                if (sscanf(line, "%lf %lf %lf %lf %lf %lf %lf", &seconds, &inputs, &runs, &mean, &found, &soundness, &crashes) !=
-                    7)
-                        continue;
-                plot_point(finds, seconds, found, NULL);
-                plot_point(others, seconds, soundness + crashes, NULL);
-        }
-        return plot_write(plot, ret);
-}
-
 /* -- the rows -- */
 
 static const struct route rows[] = {
@@ -645,8 +480,11 @@ static const struct route rows[] = {
          .match = culprit_match, .list = culprit_entries, .content = culprit_target, .mtime = found_mtime},
         {KIND_FOUND_VERDICTS, IN(KIND_SOUNDNESS_FOUND, KIND_INCOMPLETENESS_FOUND), .name = "verdicts.tsv", .type = NODE_FILE,
          .content = found_times, .mtime = found_mtime, .about = "what each version answered"},
-        {KIND_FOUND_SEED, IN(KIND_INCOMPLETENESS_FOUND), .name = "seed.smt2", .type = NODE_FILE, .exists = has_seed,
-         .open = found_seed_open, .size = found_seed_size, .mtime = found_mtime, .about = "what the input was made of"},
+        {KIND_FOUND_SEED, IN(KIND_INCOMPLETENESS_FOUND), .name = "seed.smt2", .type = NODE_FILE, .exists = has_case,
+         .open = found_case_open, .size = found_case_size, .mtime = found_mtime, .about = "what the input was made of"},
+        {KIND_FOUND_DECIDED, IN(KIND_INCOMPLETENESS_FOUND), .name = "decided.smt2", .type = NODE_FILE, .exists = has_case,
+         .open = found_case_open, .size = found_case_size, .mtime = found_mtime,
+         .about = "of an implication: the formula before the last rule, which was decided"},
         {KIND_FOUND_RULES, IN(KIND_INCOMPLETENESS_FOUND), .name = "rules.tsv", .type = NODE_FILE, .content = found_rules,
          .mtime = found_mtime, .about = "how: rule, direction, place"},
         {KIND_FOUND_REPORT, IN(ANY_FOUND), .name = "report.md", .type = NODE_FILE, .rewritten = true, .moves = true,
@@ -658,22 +496,6 @@ static const struct route rows[] = {
         {KIND_BY_COMMIT_FOUND, IN(KIND_BY_COMMIT_SHA), .shown = "<found>", .type = NODE_LINK, .moves = true,
          .match = by_commit_found_match, .list = by_commit_found_entries, .content = by_commit_found_target,
          .mtime = commit_time},
-        {KIND_SPR_CAMPAIGNS, IN(KIND_SPR), .name = "campaigns", .starts = true, .type = NODE_FOLDER, .absent = ABSENT_NOT,
-         .generation = any_listing, .about = "the campaigns, as they go"},
-        {KIND_CAMPAIGN, IN(KIND_SPR_CAMPAIGNS), .shown = "<name>", .starts = true, .type = NODE_FOLDER, .moves = true,
-         .absent = ABSENT_FOREVER, .match = campaign_match, .list = campaign_entries},
-        {KIND_CAMPAIGN_SETTINGS, IN(KIND_CAMPAIGN), .name = "settings", .starts = true, .type = NODE_LIVE,
-         .content = campaign_settings_content},
-        {KIND_CAMPAIGN_STATUS, IN(KIND_CAMPAIGN), .name = "status", .starts = true, .type = NODE_LIVE,
-         .content = campaign_status_content},
-        {KIND_CAMPAIGN_PROGRESS, IN(KIND_CAMPAIGN), .name = "progress.tsv", .starts = true, .type = NODE_LIVE,
-         .content = campaign_file_content},
-        {KIND_CAMPAIGN_PICTURE, IN(KIND_CAMPAIGN), .name = "progress.svg", .starts = true, .type = NODE_LIVE,
-         .content = campaign_picture},
-        {KIND_CAMPAIGN_OPERATORS, IN(KIND_CAMPAIGN), .name = "operators.tsv", .starts = true, .type = NODE_LIVE,
-         .content = campaign_file_content},
-        {KIND_CAMPAIGN_LOG, IN(KIND_CAMPAIGN), .name = "log", .starts = true, .type = NODE_LIVE,
-         .content = campaign_file_content},
 };
 
 const struct subtree findings_subtree = {rows, ARRAY_SIZE(rows)};

@@ -1,9 +1,17 @@
 #include "fs/routes/routes.h"
 
 /* In the order of listings and of the README. */
-const struct subtree *const subtrees[] = {
-        &root_subtree,    &cases_subtree,    &sets_subtree,       &solver_subtree, &commit_subtree,
-        &history_subtree, &findings_subtree, &portfolios_subtree, &live_subtree,   NULL};
+const struct subtree *const subtrees[] = {&root_subtree,
+                                          &cases_subtree,
+                                          &sets_subtree,
+                                          &solver_subtree,
+                                          &commit_subtree,
+                                          &history_subtree,
+                                          &findings_subtree,
+                                          &campaigns_subtree,
+                                          &portfolios_subtree,
+                                          &live_subtree,
+                                          NULL};
 
 uint64_t any_listing(struct tree *, const struct node *)
 {

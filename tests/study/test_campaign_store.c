@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 
+#include "cache/base/record.h"
 #include "tests/support/test.h"
 
 DEFINE_CLEANUP(struct workspace *, workspace_close)
@@ -67,6 +68,53 @@ START_TEST(test_findings_are_kept)
         ck_assert_ptr_null(finding_commit(f->target)); /* it has arguments */
         assert_error(finding_get(w, 3, 2, &f), ENOENT);
         assert_error(finding_get(w, 4, 1, &f), ENOENT);
+}
+END_TEST
+
+START_TEST(test_an_implication_keeps_what_was_decided)
+{
+        cleanup_workspace struct workspace *w = make_store();
+        cleanup_finding struct finding *f = finding_new(), *kept = NULL;
+
+        assert_ok(cases_add_unlisted(workspace_cases(w), "decided.smt2", slice_string("(assert false)"), &f->decided_id));
+        assert_ok(cases_add_unlisted(workspace_cases(w), "found.smt2", slice_string("(assert true)"), &f->case_id));
+        f->kind = FINDING_IMPLICATION;
+        f->solver = 3;
+        free(f->reason);
+        f->reason = strdup("incomplete quantifiers");
+        assert_ok(finding_add(w, f));
+        assert_ok(finding_get(w, 3, f->number, &kept));
+        ck_assert_uint_eq(kept->decided_id, f->decided_id);
+        ck_assert_str_eq(kept->reason, "incomplete quantifiers");
+}
+END_TEST
+
+/* As the first solverfs with campaigns wrote them: without decided_id and reason. */
+START_TEST(test_an_older_record_is_read)
+{
+        cleanup_workspace struct workspace *w = make_store();
+        cleanup_finding struct finding *f = NULL;
+        cleanup_buffer struct buffer b = {0};
+        uint8_t key[9] = {'f', 0, 0, 0, 3, 0, 0, 0, 1};
+
+        record_put_u8(&b, 1);
+        record_put_u8(&b, FINDING_CRASH);
+        record_put_u8(&b, MARK_CONFIRMED);
+        record_put_u64(&b, 1700000000);
+        record_put_u32(&b, 7);
+        record_put_u32(&b, 0);
+        record_put_u64(&b, 0); /* the timeout */
+        for (const char *const *p = (const char *const[]){"old", "", "aaaa", "", "url", NULL}; *p; p++) {
+                record_put_u32(&b, (uint32_t)strlen(*p));
+                buffer_adds(&b, *p);
+        }
+        record_put_u32(&b, 0); /* runs */
+        assert_ok(store_set(workspace_store(w), TABLE_FINDINGS, SLICE(key, sizeof(key)), SLICE(b.data, b.size)));
+        assert_ok(finding_get(w, 3, 1, &f));
+        ck_assert_uint_eq(f->case_id, 7);
+        ck_assert_uint_eq(f->decided_id, 0);
+        ck_assert_str_eq(f->url, "url");
+        ck_assert_str_eq(f->reason, "");
 }
 END_TEST
 
@@ -270,6 +318,6 @@ START_TEST(test_one_writer)
 }
 END_TEST
 
-SUITE("campaign_store", test_findings_are_kept, test_the_same_bytes_are_found_once, test_marks,
-      test_an_unlisted_case_is_no_listed_one, test_the_journal_is_told_again, test_the_journal_cut_anywhere,
-      test_the_journal_damaged, test_one_writer)
+SUITE("campaign_store", test_findings_are_kept, test_an_implication_keeps_what_was_decided, test_an_older_record_is_read,
+      test_the_same_bytes_are_found_once, test_marks, test_an_unlisted_case_is_no_listed_one, test_the_journal_is_told_again,
+      test_the_journal_cut_anywhere, test_the_journal_damaged, test_one_writer)
