@@ -2,6 +2,7 @@
 # Takes each limit and each wall of the sandbox out of the code, one at a time, and sees whether a test fails.
 #
 #     tests/mutants.sh FOLDER [NUMBER…]       in FOLDER (made; it may stay for the next time); takes an hour
+#     tests/mutants.sh --check                only says which expressions change nothing any more; takes a second
 #
 # Some of them let a fork bomb go. As root that would be the end of the machine for minutes, so all is done in a cgroup that may have 3000
 # processes; another user sets a limit by 'ulimit -u'.
@@ -9,30 +10,8 @@
 # Prints a line for each: its number, "killed by SUITE" or "SURVIVED", and what was taken out. BEFORE is put before each suite's command.
 set -u
 source=$(cd "$(dirname "$0")/.." && pwd)
-folder=${1:?usage: tests/mutants.sh FOLDER [NUMBER…]}
+folder=${1:?usage: tests/mutants.sh FOLDER [NUMBER…] | --check}
 shift
-mkdir -p "$folder"
-folder=$(cd "$folder" && pwd)
-export TMPDIR="$folder/tmp"
-export CCACHE_DISABLE=1 # it was seen to give back the object of the mutant before
-mkdir -p "$TMPDIR"
-
-fence=
-fence() {
-        local group
-        if [ "$(id -u)" -ne 0 ]; then
-                ulimit -u 3000
-                return
-        fi
-        for group in /sys/fs/cgroup/pids /sys/fs/cgroup; do
-                mkdir -p "$group/solverfs-mutants" && echo 3000 >"$group/solverfs-mutants/pids.max" &&
-                        echo $$ >"$group/solverfs-mutants/cgroup.procs" && fence="$group/solverfs-mutants/cgroup.procs" && return
-        done 2>/dev/null
-        echo "no cgroup with a limit on processes can be made: refused" >&2
-        exit 1
-}
-fence
-
 # FILE | PERL EXPRESSION (s…) ; must change the file
 table() {
         cat <<'TABLE'
@@ -57,28 +36,32 @@ core/run/exec_stub.c | s/prctl\(PR_SET_DUMPABLE, 0\);//
 core/run/exec_stub.c | s/prctl\(PR_SET_CHILD_SUBREAPER, 1\);//
 core/run/exec_stub.c | s/prctl\(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0\);//
 core/run/exec_stub.c | s/fcntl\(EXEC_CONTROL, F_SETFD, FD_CLOEXEC\);//
-core/run/exec_stub.c | s/fcntl\(fd, F_SETFD, FD_CLOEXEC\);/;/
+core/run/exec_stub.c | s/fcntl\(EXEC_REQUEST, F_SETFD, FD_CLOEXEC\);/;/
 core/run/exec_stub.c | s/setsid\(\);//
-core/run/exec_stub.c | s/return limit\(RLIMIT_CORE, 0, 0\) &&/return/
-core/run/exec_stub.c | s/limit\(RLIMIT_NOFILE, 1024, 1 << 19\) &&//
-core/run/exec_stub.c | s/limit\(RLIMIT_CPU, seconds, seconds \+ 1\)/true/
-core/run/exec_stub.c | s/limit\(RLIMIT_AS, r->address_space, r->address_space\)/true/
-core/run/exec_stub.c | s/limit\(RLIMIT_FSIZE, r->file_size, r->file_size\)/true/
-core/run/exec_stub.c | s/limit\(RLIMIT_NPROC, already \+ r->user_processes, already \+ r->user_processes\)/true/
+core/run/surroundings.c | s/\[RLIMIT_CORE\] = both\(0\)/[RLIMIT_CORE] = both(RLIM_INFINITY)/
+core/run/surroundings.c | s/\.rlim_cur = OPEN_FILES, \.rlim_max = OPEN_FILES_TOP/.rlim_cur = 1 << 16, .rlim_max = 1 << 16/
+core/run/surroundings.c | s/\[RLIMIT_CPU\] = cpu_limit\(q->cpu_ns\)/[RLIMIT_CPU] = both(RLIM_INFINITY)/
+core/run/surroundings.c | s/\[RLIMIT_AS\] = both\(memory\)/[RLIMIT_AS] = both(RLIM_INFINITY)/
+core/run/surroundings.c | s/\[RLIMIT_FSIZE\] = both\(or_none\(q->file_size\)\)/[RLIMIT_FSIZE] = both(RLIM_INFINITY)/
+core/run/surroundings.c | s/\[RLIMIT_NPROC\] = both\(or_none\(q->processes\)\)/[RLIMIT_NPROC] = both(RLIM_INFINITY)/
 core/run/exec_stub.c | s/setgroups\(0, NULL\) == 0 &&//
 core/run/exec_stub.c | s/setresgid\(r->gid, r->gid, r->gid\) == 0 &&//
 core/run/exec_stub.c | s/setresuid\(r->uid, r->uid, r->uid\) == 0/true/
 core/run/exec_stub.c | s/\(!r->keep_files \|\| keep_files\(\)\)/true/
-core/run/exec_stub.c | s/umask\(r->mask\);//
+core/run/exec_surroundings.c | s/umask\(\(mode_t\)s->mask\);//
 core/run/exec_stub.c | s/offer_to_oom_killer\(\);\n//
 core/run/exec_stub.c | s/setpgid\(0, 0\);//
 core/run/exec_stub.c | s/r->has_cpus && sched_setaffinity/false && sched_setaffinity/
-core/run/exec_stub.c | s/        reset_signals\(\);//
+core/run/exec_surroundings.c | s/        reset_signals\(\);//
+core/run/exec_surroundings.c | s/        forget_habits\(\);//
+core/run/exec_surroundings.c | s/if \(personality\(PER_LINUX\) == -1\)/if (false)/
+core/run/exec_surroundings.c | s/setpriority\(PRIO_PROCESS, 0, 0\) == 0/true/
+core/run/exec_surroundings.c | s/sched_setscheduler\(0, SCHED_OTHER, &none\) < 0/false/
 core/run/exec_stub.c | s/if \(!r->namespace && \(prctl\(PR_SET_PDEATHSIG/if (false \&\& (prctl(PR_SET_PDEATHSIG/
 core/run/exec_stub.c | s/if \(is_over\(memory, r->memory\)\)\s+end_for\(run, END_MEMORY\);\s+else if/if/
 core/run/exec_stub.c | s/else if \(is_over\(reaped_cpu\(run\) \+ t.cpu_ns, r->cpu_ns\)\)\s+end_for\(run, END_TIMEOUT\);//
 core/run/exec_stub.c | s/else if \(is_over\(t.threads, r->processes\)\)[^\n]*\s+end_for\(run, END_PROCESSES\);//
-core/run/exec_stub.c | s/if \(r->wall_ns != 0 && clock_now\(\) >= run->begin \+ r->wall_ns\)\s+end_for\(run, END_TIMEOUT\);//
+core/run/exec_stub.c | s/if \(r->wall_ns != 0 && wall_at\(run, clock_now\(\)\) >= r->wall_ns\)\s+end_for\(run, END_TIMEOUT\);//
 core/run/exec_stub.c | s/look_at_folder_if_due\(run\);//
 core/run/exec_stub.c | s/if \(is_over\(a->wall_ns, r->wall_ns\) \|\| /if (/
 core/run/exec_stub.c | s/ \|\| is_over\(reaped_cpu\(run\), r->cpu_ns\)//
@@ -115,7 +98,7 @@ core/run/runner_files.c | s/r = remove_tree\(f->scratch\);/r = 0;/
 core/run/runner_files.c | s/if \(f->has_scratch && was_touched\(f\)\)/if (false)/
 core/run/exec_world.c | s/CLONE_NEWPID \| //
 core/run/exec_world.c | s/CLONE_NEWIPC \| //
-core/run/exec_world.c | s/if \(mount\("tmpfs", "\/dev\/shm"[^|]*\|\|/if (/
+core/run/exec_world.c | s/mount\("tmpfs", "\/dev\/shm"[^\n]*\n/false ||\n/
 core/run/exec_world.c | s/"size=4k,mode=0555"\) < 0 \? -errno : 0/"size=4k,mode=0555") < 0 ? 0 : 0/
 core/run/exec_world.c | s/SYS_keyctl, 5, 0/SYS_keyctl, 0, 0/
 core/run/exec_keeper.c | s/world_network\(\) == k->network/true/
@@ -129,11 +112,48 @@ core/build/build.c | s/\.memory = limits->memory,/.memory = 0,/
 core/build/build.c | s/\.processes = limits->processes,/.processes = 0,/
 core/build/build.c | s/\.file_size = FILE_MAX,/.file_size = 0,/
 core/build/build.c | s/\.out = \{\.keep = MAX[^}]*\}/.out = {.keep = SIZE_MAX}/
-core/query/query_build.c | s/"%s\/work\/ccache\/%s", workspace_dir\(w\), q->solver->repository/"%s\/work\/ccache", workspace_dir(w)/
+core/query/query_build.c | s/"%s\/work\/ccache\/%s", workspace_dir\(w\), s->repository/"%s\/work\/ccache", workspace_dir(w)/
 core/build/worktree.c | s/r = remove_tree\(w->scratch\); \/\*[^\n]*//
 core/build/worktree.c | s/lock_drop\(w->lock\);/;/
 TABLE
 }
+
+# The file as the expression of a row leaves it.
+mutate() { perl -0pe "${2//, s\//; s/}" "$source/$1"; }
+
+if [ "$folder" = --check ]; then
+        number=0 stale=0
+        while IFS='|' read -r file expression; do
+                number=$((number + 1))
+                file=${file% }
+                mutate "$file" "${expression# }" | cmp -s - "$source/$file" || continue
+                echo "$number NOT APPLIED: $file:$expression"
+                stale=1
+        done < <(table)
+        exit $stale
+fi
+
+mkdir -p "$folder"
+folder=$(cd "$folder" && pwd)
+export TMPDIR="$folder/tmp"
+export CCACHE_DISABLE=1 # it was seen to give back the object of the mutant before
+mkdir -p "$TMPDIR"
+
+fence=
+fence() {
+        local group
+        if [ "$(id -u)" -ne 0 ]; then
+                ulimit -u 3000
+                return
+        fi
+        for group in /sys/fs/cgroup/pids /sys/fs/cgroup; do
+                mkdir -p "$group/solverfs-mutants" && echo 3000 >"$group/solverfs-mutants/pids.max" &&
+                        echo $$ >"$group/solverfs-mutants/cgroup.procs" && fence="$group/solverfs-mutants/cgroup.procs" && return
+        done 2>/dev/null
+        echo "no cgroup with a limit on processes can be made: refused" >&2
+        exit 1
+}
+fence
 
 git -C "$source" ls-files | rsync -a --files-from=- --checksum "$source/" "$folder/tree/"
 [ -d "$folder/build" ] || meson setup "$folder/build" "$folder/tree" >/dev/null || exit 1
@@ -151,7 +171,7 @@ while IFS='|' read -r file expression; do
         file=${file% }
         expression=${expression# }
         cp "$source/$file" "$folder/original"
-        perl -0pi -e "${expression//, s\//; s/}" "$folder/tree/$file"
+        mutate "$file" "$expression" >"$folder/tree/$file"
         if cmp -s "$folder/original" "$folder/tree/$file"; then
                 echo "$number NOT APPLIED: $file: $expression"
                 continue
