@@ -87,6 +87,15 @@ uint64_t record_u64(struct record *r)
         return be64toh(n);
 }
 
+double record_real(struct record *r)
+{
+        uint64_t bits = record_u64(r);
+        double x;
+
+        memcpy(&x, &bits, sizeof(x));
+        return x;
+}
+
 uint32_t record_u32_le(struct record *r)
 {
         uint32_t n = 0;
@@ -162,6 +171,14 @@ void record_put_u64(struct buffer *b, uint64_t n)
 {
         n = htobe64(n);
         buffer_add(b, &n, sizeof(n));
+}
+
+void record_put_real(struct buffer *b, double x)
+{
+        uint64_t bits;
+
+        memcpy(&bits, &x, sizeof(bits));
+        record_put_u64(b, bits);
 }
 
 void record_put_u32_le(struct buffer *b, uint32_t n)

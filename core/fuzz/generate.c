@@ -416,8 +416,7 @@ static const struct sort *sort_among(struct generator *g, const struct vocabular
         }
 }
 
-/* Whether an operator whose result is declared as `place` can give `sort`; notes what that says of its variables. */
-static bool result_fits(enum place_sort place, const struct sort *sort, struct places *p)
+bool place_can_hold(enum place_sort place, const struct sort *sort)
 {
         switch ((int)place) {
         case PLACE_BOOL:
@@ -426,28 +425,33 @@ static bool result_fits(enum place_sort place, const struct sort *sort, struct p
                 return sort->kind == SORT_INT;
         case PLACE_REAL:
                 return sort->kind == SORT_REAL;
+        case PLACE_NUMBER:
+                return sort_is_number(sort);
         case PLACE_STRING:
                 return sort->kind == SORT_STRING;
         case PLACE_REGLAN:
                 return sort->kind == SORT_REGLAN;
-        case PLACE_NUMBER:
-                p->same = sort;
-                return sort_is_number(sort);
-        case PLACE_SAME:
-                p->same = sort;
-                return true;
         case PLACE_BITVEC:
-                p->same = sort;
                 return sort->kind == SORT_BITVEC;
         case PLACE_FLOAT:
-                p->same = sort;
                 return sort->kind == SORT_FLOAT;
         case PLACE_ARRAY:
-                p->array = sort;
                 return sort->kind == SORT_ARRAY;
+        case PLACE_SAME:
+                return true;
         default:
                 return false;
         }
+}
+
+/* Whether an operator whose result is declared as `place` can give `sort`; notes what that says of its variables. */
+static bool result_fits(enum place_sort place, const struct sort *sort, struct places *p)
+{
+        if (place == PLACE_NUMBER || place == PLACE_SAME || place == PLACE_BITVEC || place == PLACE_FLOAT)
+                p->same = sort;
+        else if (place == PLACE_ARRAY)
+                p->array = sort;
+        return place_can_hold(place, sort);
 }
 
 /* The sort of an argument; NULL: nothing here makes one. */

@@ -79,30 +79,7 @@ static int vocabulary_at(const struct script *s, const struct target *t, size_t 
 
 static bool can_be_result(const struct operator_row *row, const struct sort *sort)
 {
-        switch ((int)row->result) {
-        case PLACE_BOOL:
-                return sort->kind == SORT_BOOL;
-        case PLACE_INT:
-                return sort->kind == SORT_INT;
-        case PLACE_REAL:
-                return sort->kind == SORT_REAL;
-        case PLACE_NUMBER:
-                return sort_is_number(sort);
-        case PLACE_STRING:
-                return sort->kind == SORT_STRING;
-        case PLACE_REGLAN:
-                return sort->kind == SORT_REGLAN;
-        case PLACE_BITVEC:
-                return sort->kind == SORT_BITVEC;
-        case PLACE_FLOAT:
-                return sort->kind == SORT_FLOAT;
-        case PLACE_ARRAY:
-                return sort->kind == SORT_ARRAY;
-        case PLACE_SAME:
-                return sort->kind != SORT_REGLAN;
-        default:
-                return false;
-        }
+        return place_can_hold(row->result, sort) && !(row->result == PLACE_SAME && sort->kind == SORT_REGLAN);
 }
 
 /* Regular expressions stay constant: what stands below str.to_re is left as it is. */

@@ -24,23 +24,6 @@ struct trial *trial_unref(struct trial *t)
         return NULL;
 }
 
-static void put_double(struct buffer *b, double x)
-{
-        uint64_t bits;
-
-        memcpy(&bits, &x, sizeof(bits));
-        record_put_u64(b, bits);
-}
-
-static double get_double(struct record *r)
-{
-        uint64_t bits = record_u64(r);
-        double x;
-
-        memcpy(&x, &bits, sizeof(x));
-        return x;
-}
-
 int trial_encode(const struct trial *t, struct buffer *ret)
 {
         record_put_u8(ret, VERSION);
@@ -49,21 +32,21 @@ int trial_encode(const struct trial *t, struct buffer *ret)
         record_put_u64(ret, (uint64_t)t->measured);
         record_put_u8(ret, (uint8_t)t->verdict);
         record_put_u32(ret, t->winner);
-        put_double(ret, t->seconds);
+        record_put_real(ret, t->seconds);
         record_put_u32(ret, (uint32_t)t->n_features);
         for (size_t i = 0; i < t->n_features; i++)
-                put_double(ret, t->features[i]);
+                record_put_real(ret, t->features[i]);
         record_put_u32(ret, (uint32_t)t->n_arms);
         for (size_t i = 0; i < t->n_arms; i++) {
                 record_put_u8(ret, (uint8_t)t->runs[i].attempt.ending);
                 record_put_u8(ret, (uint8_t)t->runs[i].verdict);
                 record_put_u8(ret, t->runs[i].known);
-                put_double(ret, t->runs[i].attempt.seconds);
+                record_put_real(ret, t->runs[i].attempt.seconds);
         }
         record_put_u32(ret, (uint32_t)t->n_turns);
         for (size_t i = 0; i < t->n_turns; i++) {
                 record_put_u32(ret, t->turns[i].arm);
-                put_double(ret, t->turns[i].until);
+                record_put_real(ret, t->turns[i].until);
         }
         buffer_adds(ret, t->alarm ? t->alarm : "");
         return buffer_error(ret);
@@ -113,12 +96,12 @@ int trial_decode(struct slice bytes, struct trial **ret)
         t->measured = (int64_t)record_u64(&r);
         t->verdict = get_verdict(&r);
         t->winner = record_u32(&r);
-        t->seconds = get_double(&r);
+        t->seconds = record_real(&r);
         t->n_features = get_count(&r, 8);
         if (allocate(&t->features, t->n_features, sizeof(*t->features)) < 0)
                 return -ENOMEM;
         for (size_t i = 0; i < t->n_features; i++)
-                t->features[i] = get_double(&r);
+                t->features[i] = record_real(&r);
         t->n_arms = get_count(&r, 11);
         if (allocate(&t->runs, t->n_arms, sizeof(*t->runs)) < 0)
                 return -ENOMEM;
@@ -130,14 +113,14 @@ int trial_decode(struct slice bytes, struct trial **ret)
                 t->runs[i].attempt.ending = ending <= ENDING_STOPPED ? (enum ending)ending : ENDING_NONE;
                 t->runs[i].verdict = get_verdict(&r);
                 t->runs[i].known = record_bool(&r);
-                t->runs[i].attempt.seconds = get_double(&r);
+                t->runs[i].attempt.seconds = record_real(&r);
         }
         t->n_turns = get_count(&r, 12);
         if (allocate(&t->turns, t->n_turns, sizeof(*t->turns)) < 0)
                 return -ENOMEM;
         for (size_t i = 0; i < t->n_turns; i++) {
                 t->turns[i].arm = record_u32(&r);
-                t->turns[i].until = get_double(&r);
+                t->turns[i].until = record_real(&r);
                 if (t->turns[i].arm >= t->n_arms)
                         record_fail(&r);
         }

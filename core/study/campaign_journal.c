@@ -19,33 +19,16 @@ struct campaign_journal {
         bool is_dirty;
 };
 
-static void put_real(struct buffer *b, double x)
-{
-        uint64_t bits;
-
-        memcpy(&bits, &x, sizeof(bits));
-        record_put_u64(b, bits);
-}
-
-static double get_real(struct record *r)
-{
-        uint64_t bits = record_u64(r);
-        double x;
-
-        memcpy(&x, &bits, sizeof(x));
-        return x;
-}
-
 static int encode(const struct campaign_record *r, struct buffer *ret)
 {
         cleanup_buffer struct buffer b = {0};
 
         record_put_u8(&b, (uint8_t)r->event);
         record_put_u64(&b, r->id);
-        put_real(&b, r->now);
+        record_put_real(&b, r->now);
         if (r->event == EVENT_RAN) {
                 record_put_u16(&b, (uint16_t)r->version);
-                put_real(&b, r->seconds);
+                record_put_real(&b, r->seconds);
                 record_put_u8(&b, (uint8_t)r->verdict);
         } else if (r->event == EVENT_CONFIRMED) {
                 record_put_u8(&b, r->is_find);
@@ -72,10 +55,10 @@ static bool decode(struct slice bytes, struct campaign_record *ret, size_t *ret_
         r = record_of(SLICE(p + 1, n));
         event = record_u8(&r);
         *ret = (struct campaign_record){.event = (enum campaign_event)event, .id = record_u64(&r)};
-        ret->now = get_real(&r);
+        ret->now = record_real(&r);
         if (ret->event == EVENT_RAN) {
                 ret->version = record_u16(&r);
-                ret->seconds = get_real(&r);
+                ret->seconds = record_real(&r);
                 verdict = record_u8(&r);
         } else if (ret->event == EVENT_CONFIRMED) {
                 ret->is_find = record_bool(&r);

@@ -120,23 +120,6 @@ static void put_text(struct buffer *b, const char *text)
         buffer_adds(b, text);
 }
 
-static void put_real(struct buffer *b, double x)
-{
-        uint64_t bits;
-
-        memcpy(&bits, &x, sizeof(bits));
-        record_put_u64(b, bits);
-}
-
-static double get_real(struct record *r)
-{
-        uint64_t bits = record_u64(r);
-        double x;
-
-        memcpy(&x, &bits, sizeof(x));
-        return x;
-}
-
 static int encode(const struct finding *f, struct buffer *b)
 {
         record_put_u8(b, RECORD_VERSION);
@@ -146,7 +129,7 @@ static int encode(const struct finding *f, struct buffer *b)
         record_put_u32(b, f->case_id);
         record_put_u32(b, f->seed_id);
         record_put_u32(b, f->decided_id);
-        put_real(b, f->timeout);
+        record_put_real(b, f->timeout);
         put_text(b, f->campaign);
         put_text(b, f->reference);
         put_text(b, f->target);
@@ -159,7 +142,7 @@ static int encode(const struct finding *f, struct buffer *b)
                 record_put_u8(b, (uint8_t)f->runs[i].verdict);
                 record_put_u32(b, f->runs[i].n);
                 for (uint32_t k = 0; k < f->runs[i].n; k++)
-                        put_real(b, f->runs[i].seconds[k]);
+                        record_put_real(b, f->runs[i].seconds[k]);
         }
         return buffer_error(b);
 }
@@ -186,7 +169,7 @@ static int get_runs(struct record *r, struct finding *f)
         }
         seconds = malloc((n + 1) * sizeof(double));
         for (uint32_t i = 0; seconds && i < n; i++)
-                seconds[i] = get_real(r);
+                seconds[i] = record_real(r);
         return seconds ? finding_add_runs(f, version, (enum verdict)verdict, seconds, n) : -ENOMEM;
 }
 
@@ -215,7 +198,7 @@ static int decode(uint32_t solver, uint32_t number, struct slice bytes, struct f
         f->case_id = record_u32(&r);
         f->seed_id = record_u32(&r);
         f->decided_id = is_first ? 0 : record_u32(&r);
-        f->timeout = get_real(&r);
+        f->timeout = record_real(&r);
         get_text(&r, &f->campaign);
         get_text(&r, &f->reference);
         get_text(&r, &f->target);
