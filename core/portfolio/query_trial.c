@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include "core/query/held.h"
 #include "core/run/runner.h"
 
 struct trial_query {
@@ -46,8 +47,7 @@ int portfolio_learner(const struct portfolio *p, const struct trial_list *trials
 
 struct lane {                  /* an arm on this case */
         struct runner *runner; /* NULL: not begun, or over */
-        int fds[RECIPE_OUTPUTS_MAX];
-        size_t n_fds;
+        struct held held;
         uint64_t memory_now; /* while it stands still */
 };
 
@@ -64,9 +64,7 @@ struct running {
 static void lane_end(struct lane *l)
 {
         l->runner = runner_close(l->runner);
-        for (size_t i = 0; i < l->n_fds; i++)
-                close(l->fds[i]);
-        l->n_fds = 0;
+        held_done(&l->held);
         l->memory_now = 0;
 }
 
@@ -81,48 +79,31 @@ static void running_done(struct running *r)
                 close(r->case_fd);
 }
 
-/* A solver's programs, held while the lane lasts. -ENODATA: its commit cannot be built. */
-static int hold_programs(struct workspace *w, const struct arm *a, struct lane *l, struct run_program *programs,
-                         char (*paths)[PATH_SIZE], size_t *ret_n, struct build_record **ret_record)
+/* A solver's programs or the arm's own, held while the lane lasts. -ENODATA: its commit cannot be built. */
+static int hold_programs(struct workspace *w, const struct arm *a, struct held *ret)
 {
-        struct build_record *record = NULL;
-        int r = build_find(w, a->solver, a->commit, false, &record);
+        cleanup(build_record_unrefp) struct build_record *record = NULL;
+        int r;
 
-        *ret_record = record;
-        if (r < 0)
-                return r;
-        if (!record->ok)
-                return -ENODATA;
-        for (size_t i = 0; i < record->n_outputs && i < RECIPE_OUTPUTS_MAX; i++) {
-                r = programs_get(workspace_programs(w), &record->outputs[i].id, &l->fds[i], paths[i]);
-                if (r < 0)
-                        return r;
-                l->n_fds++;
-                programs[i] = (struct run_program){.path = paths[i], .name = record->outputs[i].name};
-                *ret_n = i + 1;
-        }
-        return 0;
+        if (!a->solver)
+                return held_program(a->program, ret);
+        r = build_find(w, a->solver, a->commit, false, &record);
+        return r < 0 ? r : held_build(w, record, ret);
 }
 
 static int lane_begin(struct running *run, const struct arm *a, struct lane *l, uint64_t memory)
 {
         struct workspace *w = run->query->workspace;
-        cleanup_free char(*paths)[PATH_SIZE] = calloc(RECIPE_OUTPUTS_MAX, sizeof(*paths));
-        cleanup(build_record_unrefp) struct build_record *record = NULL;
-        struct run_program programs[RECIPE_OUTPUTS_MAX] = {{.path = a->program, .name = "program"}};
         struct recipe_limits limits = a->recipe->limits;
-        size_t n = 1;
-        int r = paths ? 0 : -ENOMEM;
+        int r = hold_programs(w, a, &l->held);
 
-        if (r == 0 && a->solver)
-                r = hold_programs(w, a, l, programs, paths, &n, &record);
         if (r < 0)
                 return r;
         limits.wall_ns = limits.cpu_ns = run->query->portfolio->wall_ns;
         limits.memory = memory;
         r = runner_open(&(struct runner_options){.recipe = a->recipe,
-                                                 .programs = programs,
-                                                 .n_programs = n,
+                                                 .programs = l->held.list,
+                                                 .n_programs = l->held.n,
                                                  .limits = limits,
                                                  .has_seed = a->has_seed,
                                                  .seed = a->seed,

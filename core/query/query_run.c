@@ -1,6 +1,7 @@
 /* Query run: one commit on one case. */
 #include "core/run/measure.h"
 #include "core/query/answers.h"
+#include "core/query/held.h"
 
 struct run_query {
         struct query query;
@@ -191,48 +192,14 @@ static bool run_query_estimate(const struct query *query, struct cost *ret)
         return ret->mean_ns > 0;
 }
 
-/* The programs of a build, each held in the folder while the run lasts. */
-struct held {
-        int fds[RECIPE_OUTPUTS_MAX];
-        char (*paths)[PATH_SIZE];
-        struct run_program programs[RECIPE_OUTPUTS_MAX];
-        size_t n;
-};
-
-static void held_done(struct held *h)
-{
-        for (size_t i = 0; i < h->n; i++)
-                close(h->fds[i]);
-        free(h->paths);
-}
-
-static int held_get(struct workspace *w, const struct build_record *record, struct held *h)
-{
-        if (record->n_outputs > RECIPE_OUTPUTS_MAX)
-                return errorf(-E2BIG, "the build has %zu outputs; at most %d are supported", record->n_outputs,
-                              RECIPE_OUTPUTS_MAX);
-        h->paths = calloc(record->n_outputs, sizeof(*h->paths));
-        if (!h->paths)
-                return -ENOMEM;
-        for (size_t i = 0; i < record->n_outputs; i++) {
-                int r = programs_get(workspace_programs(w), &record->outputs[i].id, &h->fds[i], h->paths[i]);
-
-                if (r < 0)
-                        return r;
-                h->programs[i] = (struct run_program){.path = h->paths[i], .name = record->outputs[i].name};
-                h->n++;
-        }
-        return 0;
-}
-
 /* Runs the programs on the case; `about` is for run.json. */
 static int run_measure(struct workspace *w, const struct run_query *q, struct job *j, const struct build_record *record,
                        json_t *about, struct fact **ret)
 {
-        cleanup(held_done) struct held held = {0};
+        cleanup_held struct held held = {0};
         cleanup_close int case_fd = -1;
         char case_path[PATH_SIZE], scratch[PATH_SIZE];
-        int r = held_get(w, record, &held);
+        int r = held_build(w, record, &held);
 
         if (r == 0)
                 r = cases_open_bytes(workspace_cases(w), q->cell.info, &case_fd, case_path);
@@ -244,7 +211,7 @@ static int run_measure(struct workspace *w, const struct run_query *q, struct jo
                 &(struct measure_request){
                         .recipe = q->cell.solver->recipe,
                         .limits = q->limits,
-                        .programs = held.programs,
+                        .programs = held.list,
                         .n_programs = held.n,
                         .case_path = case_path,
                         .expected = q->cell.info->expected,

@@ -564,7 +564,7 @@ static void campaign_done(struct campaign *c)
         strategy_free(c->strategy);
         for (size_t i = 0; i < c->n_versions; i++) {
                 if (c->programs)
-                        version_programs_done(&c->programs[i]);
+                        held_done(&c->programs[i]);
                 version_free(c->versions[i]);
         }
         free(c->programs);

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <math.h>
 
+#include "core/run/ending.h"
 #include "core/study/stat.h"
 
 #define ROUNDS       5 /* of a confirmation; all five in one direction are significant at 1/32 */
@@ -15,7 +16,7 @@ struct answer {
         bool ran;
         double seconds;
         enum verdict verdict;
-        char detail[160]; /* of a crash: how it ended, and the last line it printed */
+        char ending[ENDING_SIZE]; /* core/run/ending.h */
 };
 
 struct trial {
@@ -30,15 +31,6 @@ static bool is_decided(enum verdict v)
 }
 
 /* -- running -- */
-
-static void describe_end(const struct run_result *result, char detail[160])
-{
-        struct slice last = slice_last_lines(SLICE(result->run.err.data, result->run.err.size), 1, 100);
-
-        snprintf(detail, 160, "%s %d %.*s", result->run.end == END_SIGNAL ? "signal" : "exit", result->run.code, (int)last.size,
-                 last.size > 0 ? (const char *)last.data : "");
-        detail[strcspn(detail, "\n")] = '\0';
-}
 
 static int run_version(struct trial *t, unsigned version, double seconds, struct answer *ret)
 {
@@ -57,7 +49,7 @@ static int run_version(struct trial *t, unsigned version, double seconds, struct
         *ret = (struct answer){.ran = true, .seconds = (double)result.run.wall_ns / 1e9, .verdict = result.verdict};
         if (ret->verdict == VERDICT_TIMEOUT)
                 ret->seconds = seconds;
-        describe_end(&result, ret->detail);
+        ending_describe(&result.run, ret->ending);
         run_result_done(&result);
         pthread_mutex_lock(&c->lock);
         c->status.runs++;
@@ -170,7 +162,7 @@ static int note_crash(struct trial *t, unsigned version)
         struct answer again;
         int r;
 
-        snprintf(signature, sizeof(signature), "crash %.40s %s", c->versions[version]->text, t->answers[version].detail);
+        snprintf(signature, sizeof(signature), "crash %.40s %s", c->versions[version]->text, t->answers[version].ending);
         if (!is_first(c, signature))
                 return 0;
         r = run_version(t, version, c->settings->timeout, &again); /* once more, before it is said of anybody */
@@ -183,7 +175,7 @@ static int note_crash(struct trial *t, unsigned version)
         r = set_versions(f, NULL, c->versions[version]);
         if (r == 0)
                 r = add_answers(t, f);
-        snprintf(what, sizeof(what), "%s crashed (%s)", c->versions[version]->name, again.detail);
+        snprintf(what, sizeof(what), "%s crashed (%s)", c->versions[version]->name, again.ending);
         if (r == 0)
                 r = keep(t, f, what);
         pthread_mutex_lock(&c->lock);

@@ -31,7 +31,7 @@ struct campaign {
         char folder[PATH_SIZE];
         struct version **versions;         /* owned: the references, the target, the oracles */
         size_t n_versions, n_compared;     /* compared: without the oracles */
-        struct version_programs *programs; /* owned; of each version */
+        struct held *programs; /* owned; of each version */
         struct corpus corpus;
         FILE *log;
 

@@ -34,7 +34,7 @@ struct reduce_versions {
         struct workspace *workspace;
         struct reduce_versions_options options;
         const struct version *versions[N_SIDES];
-        struct version_programs programs[N_SIDES];
+        struct held programs[N_SIDES];
         struct version_answer before[N_SIDES];
         bool is_cpu_time;
         double fast_most;   /* the reference may take no longer */
@@ -97,25 +97,6 @@ static int seat_take(struct reduce_versions *v, struct seat *seat, int cancel_fd
 
 /* -- runs -- */
 
-/* The last line of what was printed, without what differs from run to run. */
-static void describe_end(const struct run_result *result, char ret[200])
-{
-        struct slice last = slice_last_lines(SLICE(result->run.err.data, result->run.err.size), 1, 150);
-        const char *p = last.data;
-        size_t n = (size_t)snprintf(ret, 200, "%s %d ", result->run.end == END_SIGNAL ? "signal" : "exit", result->run.code);
-
-        for (size_t i = 0; i < last.size && p[i] != '\n' && n < 198; i++) {
-                if (p[i] == '0' && i + 1 < last.size && p[i + 1] == 'x') {
-                        ret[n++] = '@';
-                        for (i += 1; i + 1 < last.size && strchr("0123456789abcdefABCDEF", p[i + 1]) && p[i + 1]; i++)
-                                ;
-                        continue;
-                }
-                ret[n++] = p[i];
-        }
-        ret[n] = '\0';
-}
-
 static double seconds_of(const struct reduce_versions *v, const struct run_result *result)
 {
         uint64_t ns = v->is_cpu_time ? result->run.user_ns + result->run.system_ns : result->run.wall_ns;
@@ -140,7 +121,7 @@ static int run_side(struct reduce_versions *v, struct seat *seat, int side, stru
         if (ret->verdict == VERDICT_TIMEOUT)
                 ret->seconds = limit;
         if (ret->verdict == VERDICT_CRASH)
-                describe_end(result, ret->end);
+                ending_describe(&result->run, ret->end);
         return 0;
 }
 
@@ -383,7 +364,7 @@ struct reduce_versions *reduce_versions_close(struct reduce_versions *v)
         for (unsigned i = 0; v->seats && i < v->n_seats; i++)
                 seat_leave(&v->seats[i]);
         for (int side = 0; side < N_SIDES; side++)
-                version_programs_done(&v->programs[side]);
+                held_done(&v->programs[side]);
         free(v->seats);
         pthread_mutex_destroy(&v->lock);
         free(v);

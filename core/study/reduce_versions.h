@@ -12,6 +12,7 @@
 #pragma once
 
 #include "core/engine/engine.h"
+#include "core/run/ending.h"
 #include "core/study/reduce.h"
 #include "core/study/version.h"
 
@@ -39,7 +40,7 @@ struct reduce_versions_options {
 struct version_answer {
         enum verdict verdict;
         double seconds; /* by the clock that counts; a timeout's: its limit */
-        char end[200];  /* of a crash */
+        char end[ENDING_SIZE]; /* of a crash */
 };
 
 struct reduce_versions;

@@ -207,58 +207,16 @@ int version_build(struct engine *e, struct workspace *w, const struct version *v
         return r;
 }
 
-static int hold_build(struct workspace *w, const struct version *v, struct version_programs *p)
+int version_hold(struct workspace *w, const struct version *v, struct held *ret)
 {
         cleanup(build_record_unrefp) struct build_record *record = NULL;
-        int r = build_find(w, v->solver, v->commit, false, &record);
-
-        if (r < 0)
-                return r;
-        if (!record->ok)
-                return errorf(-ENODATA, "%s cannot be built at %s", v->solver->recipe->name, v->name);
-        for (size_t i = 0; i < record->n_outputs && i < RECIPE_OUTPUTS_MAX; i++) {
-                r = programs_get(workspace_programs(w), &record->outputs[i].id, &p->fds[i], p->paths[i]);
-                if (r < 0)
-                        return r;
-                p->n++;
-                snprintf(p->names[i], sizeof(p->names[i]), "%s", record->outputs[i].name);
-                p->list[i] = (struct run_program){.path = p->paths[i], .name = p->names[i]};
-        }
-        return 0;
-}
-
-static int hold_program(const struct version *v, struct version_programs *p)
-{
-        const char *slash = strrchr(v->path, '/');
-
-        p->fds[0] = open(v->path, O_RDONLY | O_CLOEXEC);
-        if (p->fds[0] < 0)
-                return errorf(-errno, "cannot open the program %s: %s", v->path, strerror(errno));
-        p->n = 1;
-        snprintf(p->paths[0], PATH_SIZE, "%s", v->path);
-        snprintf(p->names[0], sizeof(p->names[0]), "%s", slash + 1);
-        p->list[0] = (struct run_program){.path = p->paths[0], .name = p->names[0]};
-        return 0;
-}
-
-int version_hold(struct workspace *w, const struct version *v, struct version_programs *ret)
-{
         int r;
 
-        *ret = (struct version_programs){0};
-        ret->paths = calloc(RECIPE_OUTPUTS_MAX, sizeof(*ret->paths));
-        ret->names = calloc(RECIPE_OUTPUTS_MAX, sizeof(*ret->names));
-        r = !ret->paths || !ret->names ? -ENOMEM : v->kind == VERSION_PROGRAM ? hold_program(v, ret) : hold_build(w, v, ret);
-        if (r < 0)
-                version_programs_done(ret);
-        return r;
-}
-
-void version_programs_done(struct version_programs *p)
-{
-        for (size_t i = 0; i < p->n; i++)
-                close(p->fds[i]);
-        free(p->paths);
-        free(p->names);
-        *p = (struct version_programs){0};
+        *ret = (struct held){0};
+        if (v->kind == VERSION_PROGRAM)
+                return held_program(v->path, ret);
+        r = build_find(w, v->solver, v->commit, false, &record);
+        if (r == 0)
+                r = held_build(w, record, ret);
+        return r == -ENODATA ? errorf(r, "%s cannot be built at %s", v->solver->recipe->name, v->name) : r;
 }

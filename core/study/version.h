@@ -9,8 +9,8 @@
  * Threads: a version is immutable once it is parsed, and may be shared; version_hold() by any thread. */
 #pragma once
 
+#include "core/query/held.h"
 #include "core/query/query.h"
-#include "core/run/runner.h"
 
 enum version_kind {
         VERSION_COMMIT,
@@ -38,14 +38,5 @@ bool version_is_same(const struct version *a, const struct version *b);
 /* Builds it if need be. -ENODATA: it cannot be built; the sentence says how to see why. */
 int version_build(struct engine *e, struct workspace *w, const struct version *v, enum priority p, int cancel_fd);
 
-/* The programs of a version that is built, kept from being evicted as long as they are held. */
-struct version_programs {
-        struct run_program list[RECIPE_OUTPUTS_MAX];
-        size_t n;
-        int fds[RECIPE_OUTPUTS_MAX];
-        char (*paths)[PATH_SIZE]; /* owned */
-        char (*names)[256];       /* owned */
-};
-int version_hold(struct workspace *w, const struct version *v, struct version_programs *ret);
-void version_programs_done(struct version_programs *p);
-#define cleanup_version_programs cleanup(version_programs_done)
+/* The programs of a version that is built. -ENODATA: it cannot be. */
+int version_hold(struct workspace *w, const struct version *v, struct held *ret);

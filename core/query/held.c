@@ -1,0 +1,62 @@
+#include "core/query/held.h"
+
+#include <fcntl.h>
+
+void held_done(struct held *h)
+{
+        for (size_t i = 0; i < h->n; i++) {
+                close(h->fds[i]);
+                free(h->texts[2 * i]);
+                free(h->texts[2 * i + 1]);
+        }
+        *h = (struct held){0};
+}
+
+/* Takes over the descriptor. */
+static int add(struct held *h, int fd, const char *path, const char *name)
+{
+        char **texts = &h->texts[2 * h->n];
+
+        h->fds[h->n] = fd;
+        texts[0] = strdup(path);
+        texts[1] = strdup(name);
+        h->list[h->n++] = (struct run_program){.path = texts[0], .name = texts[1]};
+        return texts[0] && texts[1] ? 0 : -ENOMEM;
+}
+
+int held_build(struct workspace *w, const struct build_record *record, struct held *ret)
+{
+        int r = 0;
+
+        *ret = (struct held){0};
+        if (!record->ok)
+                return errorf(-ENODATA, "the build failed");
+        if (record->n_outputs > RECIPE_OUTPUTS_MAX)
+                return errorf(-E2BIG, "the build has %zu outputs; at most %d are supported", record->n_outputs,
+                              RECIPE_OUTPUTS_MAX);
+        for (size_t i = 0; r == 0 && i < record->n_outputs; i++) {
+                char path[PATH_SIZE];
+                int fd;
+
+                r = programs_get(workspace_programs(w), &record->outputs[i].id, &fd, path);
+                if (r == 0)
+                        r = add(ret, fd, path, record->outputs[i].name);
+        }
+        if (r < 0)
+                held_done(ret);
+        return r;
+}
+
+int held_program(const char *path, struct held *ret)
+{
+        const char *slash = strrchr(path, '/');
+        int fd = open(path, O_RDONLY | O_CLOEXEC), r;
+
+        *ret = (struct held){0};
+        if (fd < 0)
+                return errorf(-errno, "cannot open the program %s: %s", path, strerror(errno));
+        r = add(ret, fd, path, slash ? slash + 1 : path);
+        if (r < 0)
+                held_done(ret);
+        return r;
+}
