@@ -11,7 +11,7 @@ struct command_asking {
         int signals;       /* command_signals() */
         /* The query of item i; 0 or -errno, which becomes its answer. */
         int (*make)(void *user, size_t i, struct query **ret);
-        /* An answer; in the main thread, once for each item, in any order. What it adds to `to` goes to standard output in the items' order. */
+        /* An answer; in the main thread, once for each item, in any order. The text that it adds to `to` goes to standard output in the items' order. */
         void (*answered)(void *user, size_t i, int r, struct value *v, const char *reason, struct buffer *to);
         void *user;
 };

@@ -292,7 +292,7 @@ static json_t *answer_json(const struct version *v, const struct version_answer 
         return json_pack("{s:s, s:s, s:f}", "version", v->text, "verdict", verdict_name(a->verdict), "seconds", a->seconds);
 }
 
-/* What is told at the end, whoever was interested. */
+/* The last lines, for every interest test. */
 struct ending {
         const struct reduce_result *result;
         double seconds;
@@ -383,7 +383,7 @@ static int finish_versions(void *user, const struct reduce_result *result, struc
         return 0;
 }
 
-/* What could not begin. */
+/* A reduction that could not begin. */
 static int refuse(int r)
 {
         if (r == -ECANCELED) {

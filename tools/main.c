@@ -147,8 +147,8 @@ static int dispatch(const char *prefix, int argc, char **argv)
         return STATUS_USAGE;
 }
 
-/* A caller may have closed standard input, output or error. What is opened next would get that number, and our messages would be written into
- * it: into a lock, or the database. So the number is taken, by what can neither be read nor written there: using it stays an error. */
+/* A caller may have closed standard input, output or error. The next file opened would get that number, and our messages would be written
+ * into it: into a lock, or the database. So the number is taken by a descriptor that can be neither read nor written: using it stays an error. */
 static bool take_standard_descriptors(void)
 {
         for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)

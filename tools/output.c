@@ -30,8 +30,8 @@ static void erase_locked(void)
         out.drawn = false;
 }
 
-/* Whoever writes a line to stderr (the log, a library) must not write it behind a bar: on a terminal stderr is a stream that takes
- * the bar away first. */
+/* A line on stderr (of the log, of a library) must not stand behind a bar: on a terminal stderr is a stream that takes the bar away
+ * first. */
 static ssize_t write_beside_bar(void *cookie, const char *data, size_t size)
 {
         pthread_mutex_lock(&out.lock);

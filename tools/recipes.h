@@ -4,6 +4,6 @@
 
 #include "cache/base/util.h"
 
-/* What --recipe means: a path when it has a slash or ends in ".recipe", else a name. The path of the file; -ENOENT with the names
+/* The meaning of --recipe: a path when it has a slash or ends in ".recipe", else a name. The path of the file; -ENOENT with the names
  * there are. */
 int recipes_find(const char *word, char ret[PATH_SIZE]);

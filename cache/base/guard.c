@@ -3,9 +3,9 @@
 #include <pthread.h>
 #include <ucontext.h>
 
-/* What sanitizers report that is not so. A jump out of LMDB abandons the mutex it held, with the file that it is in: it is not held ever
- * after. And the bytes of a reply are looked at behind the system call, when the kernel may have had them read, and the file closed. They
- * are here because who is linked with anything is linked with this. */
+/* False reports of the sanitizers, switched off. A jump out of LMDB abandons a mutex that LMDB held, and the file that the mutex is in: nobody
+ * holds it afterwards. And a sanitizer looks at the bytes of a reply behind the system call, when the reader may have read them and closed
+ * the file. The switches are in this file because every program here is linked with it. */
 #ifdef __SANITIZE_THREAD__
 __attribute__((visibility("default"))) const char *__tsan_default_suppressions(void);
 const char *__tsan_default_suppressions(void)

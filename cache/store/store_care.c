@@ -285,7 +285,7 @@ static struct kernel_cache *find_known(struct check *c, XXH128_hash_t key)
         return NULL;
 }
 
-/* Is it really the journal's last word on its key? What is damaged behind it may have been another. */
+/* Is it really the journal's last word on its key? A damaged record behind it may have been a later one. */
 static bool is_certain(const struct check *c, const struct kernel_cache *k)
 {
         return k->damaged == c->counts.damaged;

@@ -97,7 +97,7 @@ int write_begin(struct store *s, bool lost, struct store_txn **ret);
 #define STORE_FORMAT 1
 
 struct table *txn_table(struct store_txn *t, size_t table);
-/* Is the error that of a damaged index, and has reading begun again on one made anew? What was given out before lies in no map. */
+/* Is the error that of a damaged index, and has reading begun again on one made anew? Pointers given out before are then invalid. */
 bool txn_begin_again(struct store_txn *t, int error);
 int txn_open_frame(struct store_txn *t, const struct table *table, struct slice key, struct slice frame,
                    struct blob *ret); /* *ret may point into `frame` */

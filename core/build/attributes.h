@@ -1,4 +1,4 @@
-/* What .gitattributes make of a commit's files when they are checked out: line ends (text, eol, crlf) and $Id$ (ident), as git with its default
+/* The effect of .gitattributes on a commit's files when they are checked out: line ends (text, eol, crlf) and $Id$ (ident), as git with its default
  * configuration does it. A person's own configuration (core.autocrlf, core.attributesFile) has no say: builds are everybody's.
  *
  * No filter driver (filter=lfs) is run: it is a command of the machine's owner, outside of every sandbox. Where git here would run one, the

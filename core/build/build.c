@@ -533,7 +533,7 @@ static int record_new(struct attempt *a, const git_oid *commit, bool clean, stru
         return r;
 }
 
-/* For the next build in this worktree. What was known of the last program stays behind a build that made none. */
+/* For the next build in this worktree. A build that made no program keeps what was known of the last one. */
 static int keep(struct attempt *a, const struct digest *key, bool made)
 {
         cleanup_free struct digest *programs = calloc(a->n_outputs + 1, sizeof(*programs));
@@ -578,8 +578,7 @@ static void begin_again(struct attempt *a, struct buffer *notes, const char *wha
         free(steal_pointer(a->reason));
 }
 
-/* Whatever is wrong with a worktree that was used before may be right in an empty one; but a cancel, a full disk and a repository that
- * lacks objects stay. */
+/* An empty worktree may mend what fails in one that was used before, but not a cancel, a full disk or a repository that lacks objects. */
 static bool may_help(int r)
 {
         return r != -ECANCELED && r != -ENOSPC && r != -ESTALE && r != -ENOMEM;

@@ -1,15 +1,15 @@
 /* Builds: from a recipe and a commit to programs in the store.
  *
- * Each build begins from a clean tree: only the paths the recipe names, all of one time, at one path inside the sandbox. What makes it fast is a
- * compile cache that goes by contents (shim.c): an object is taken from it only where the preprocessor, run anew, gives the same text out of
+ * Each build begins from a clean tree: only the paths the recipe names, all of one time, at one path inside the sandbox. A compile cache that goes by
+ * contents makes it fast (shim.c): an object is taken from it only where the preprocessor, run anew, gives the same text out of
  * files of the same bytes. So nothing that another commit's build left has a say, and a recipe that is right in a clean checkout is right here.
  *
  * `incremental`: where an earlier build's tree differs from the commit in the content of plain files only, and lies there as it was checked
  * out, those files are written and the commands run on what is there. One that fails so is tried once more clean; only a clean failure is a
  * failed build. Trees are pooled: worktree.h.
  *
- * A failed build is an answer (ok false, with its log), kept like any other. What is no answer (disk full, no sandbox, cancelled) is an
- * error and leaves nothing behind but a worktree marked dirty.
+ * A failed build is an answer (ok false, with its log), kept like any other. A full disk, a missing sandbox or
+ * a cancel is no answer: it is an error, and leaves nothing behind but a worktree marked dirty.
  *
  * Build key = recipe_build_digest() + host_toolchain() + history_source(): two commits that differ only in documentation are one build.
  * Threads: any. */

@@ -9,7 +9,7 @@
 #include "core/build/attributes.h"
 #include "core/build/manifest.h"
 
-/* The files of `paths` (empty: all) at a commit; their `content` is zero yet. What is left out (submodules' content) is said in `notes`.
+/* The files of `paths` (empty: all) at a commit; their `content` is zero yet. `notes` says what is left out (submodules' content).
  * -EBADMSG when they cannot be files: too many, too large, names no folder may hold; -ESTALE when the repository lacks some. */
 int checkout_list(git_repository *git, const git_oid *commit, char *const *paths, struct manifest *ret, struct buffer *notes);
 /* Writes the files into the empty folder, all as of `when` (seconds): git leaves it to chance which of two files is the newer one, and make

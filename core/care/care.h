@@ -1,6 +1,6 @@
 /* Care for a whole store, where no single module sees enough: fsck looks at everything and repairs what can be, gc frees space.
  *
- * What is kept for good: measurements (facts), build logs, cases, repositories. What gc may take, as it can be worked out again:
+ * Kept for good: measurements (facts), build logs, cases, repositories. Taken by gc, since they can be worked out again:
  * programs, their copies in <store>/programs, worktrees, ccache's folder; and what nothing refers to any more.
  *
  * Both may run beside mounts and commands on the same store: what is in use is locked, and passed over. */

@@ -1,5 +1,5 @@
-/* Benchmark sets: cases under a name of their own. A case may be in any number of them. What is taken out of listings (cases_remove()) stays in
- * its sets and is not shown there either; when it comes back it is.
+/* Benchmark sets: cases under a name of their own. A case may be in any number of them. A case that is taken out of listings (cases_remove()) stays in
+ * its sets, and is not shown there until it comes back.
  *
  * A set is one record, its cases' ids in order: made for thousands of cases and rare changes.
  *

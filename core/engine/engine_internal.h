@@ -16,7 +16,7 @@
 #define PHASE_SIZE       128
 #define ENGINE_BUCKETS   (1u << 14)
 
-/* Whoever waits for a job has a ticket on it: an asker from outside, or another job (`inner`). */
+/* Everybody who waits for a job has a ticket on it: an asker from outside, or another job (`inner`). */
 struct ticket {
         struct job *job; /* NULL once it is being answered; under engine->lock */
         answer_fn fn;
@@ -201,7 +201,7 @@ bool fanout_estimate(struct fanout *f, uint64_t *ret_least, uint64_t *ret_most);
 
 /* cost.c; lock held */
 void cost_note(struct job *j, double ran_ns); /* it ran to an end */
-/* What the open jobs of an asking still take: added up over jobs, each counted once in a walk. */
+/* The time that the open jobs of an asking still take: added up over jobs, each counted once in a walk. */
 struct load {
         uint64_t mark;
         double mean_ns, variance, longest_ns; /* longest: that one job may still take */

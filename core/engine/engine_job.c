@@ -438,7 +438,7 @@ static int job_ask_need(struct job *j, struct query *need)
         return wait_ask(w, need, p, false);
 }
 
-/* Lock not held. What is missing, asked for: 0, -errno. The job may have ended meanwhile. */
+/* Asks for what is missing: 0, -errno. Lock not held; the job may have ended meanwhile. */
 static int job_ask_needs(struct job *j, const struct query_list *needs)
 {
         int r = 0;
@@ -454,7 +454,7 @@ static int job_need(struct job *j, struct query_list *ret)
         return j->query->type->need ? j->query->type->need(j->query, ret) : 0;
 }
 
-/* What it will take is found out once, before it waits for anything. Lock not held. */
+/* Its cost is estimated once, before it waits for anything. Lock not held. */
 static void job_estimate(struct job *j)
 {
         struct cost cost = {0};

@@ -1,4 +1,4 @@
-/* What engines do now, for people. Each engine keeps engines/<pid>.json up to date (a few times a second while anything changes) and
+/* The work of engines, shown to people. Each engine keeps engines/<pid>.json up to date (a few times a second while anything changes) and
  * holds a lock on engines/<pid> while it lives, so that every process on the store can show every engine's jobs, and the files of
  * dead ones are recognized and taken away. */
 #include "core/engine/engine_internal.h"

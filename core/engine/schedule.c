@@ -326,8 +326,8 @@ static void job_wait_elsewhere(struct job *j, uint64_t *when)
         sooner(when, j->next_look);
 }
 
-/* A lock that cannot be had, and not because another has it: to wait would be for ever. Of what went wrong only a full disk is anything
- * to who asked. Drops the lock for a moment. */
+/* A lock could not be taken, and not because another process has it: waiting would never end. The asker is told only of a full disk. Drops
+ * the engine's lock for a moment. */
 static void job_cannot_lock(struct job *j, int r)
 {
         job_dequeue(j);

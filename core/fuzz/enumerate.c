@@ -319,7 +319,7 @@ static int fill(struct enumeration *e, unsigned size)
         return 0;
 }
 
-/* Whether its variables come in order: x before y. Of two formulas that differ in their names this holds of one, or of both if it has one. */
+/* True if its variables come in order: x before y. Of two formulas that differ in their names this holds of one, or of both if it has one. */
 static int names_in_order(const struct enumeration *e, const struct term *t, bool *ret)
 {
         cleanup(term_places_done) struct term_places places = {0};

@@ -1,4 +1,4 @@
-/* What a formula is made of, as a set of numbers: each operator, each operator under each other one, what leaves stand where. Formulas that
+/* The parts of a formula, as a set of numbers: each operator, each operator under each other one, what leaves stand where. Formulas that
  * share a cause of slowness share some of it, so that novelty of shape is worth a run and a shape already explained is not. */
 #pragma once
 
@@ -27,5 +27,5 @@ struct shape_counts {
 int shape_counts_init(struct shape_counts *c);
 void shape_counts_done(struct shape_counts *c);
 void shape_counts_see(struct shape_counts *c, const struct shape *s);
-/* What there is to learn from running it: each part counts the less the oftener it was seen. */
+/* How much there is to learn from running it: a part that was seen more often counts less. */
 double shape_novelty(const struct shape_counts *c, const struct shape *s);

@@ -51,7 +51,7 @@ struct pool {
         size_t n;
 };
 
-/* What the finds of one cause have in common, once there were two: a formula that has all of it shows nothing new. */
+/* The parts that the finds of one cause have in common, once there were two: a formula with all of them shows nothing new. */
 struct cause {
         uint64_t id;
         struct shape common; /* owned */
@@ -374,7 +374,7 @@ static int novelty_next(struct strategy *s, double now, struct input **ret)
 
 /* -- running -- */
 
-/* Whether the target goes first, by the mean cost of either order as the times of the versions that went first foretell it. */
+/* True if the target goes first, by the mean cost of either order as the times of the versions that went first foretell it. */
 static bool is_target_first(const struct strategy *s)
 {
         const struct novelty *n = s->state;

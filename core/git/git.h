@@ -2,7 +2,7 @@
  *
  * Ownership. libgit2 refuses repositories of other users, because git runs what a repository's configuration names (hooks, filters, an ssh
  * command). libgit2 runs none of these, and nothing here checks out through filters; so the refusal is switched off, and a repository
- * needs only to be readable. What a repository holds is run in the sandbox alone. */
+ * needs only to be readable. Nothing that a repository holds is run outside of the sandbox. */
 #pragma once
 
 #include <git2.h>

@@ -1,4 +1,4 @@
-/* From what a person writes to a commit of the index. What the index knows (shas, prefixes, branches, tags) never opens the repository. */
+/* From what a person writes to a commit of the index. A name that the index knows (shas, prefixes, branches, tags) never opens the repository. */
 #include <ctype.h>
 
 #include "core/history/history_internal.h"
@@ -172,7 +172,7 @@ int history_resolve(struct history *h, const char *revision, uint32_t *ret)
                 return errorf(r, "'%.100s' is ambiguous in %s; write more of it", revision, h->name);
         if (r != -ENOENT)
                 return r;
-        /* What holds none of these is a plain name, and the index has all the names there are; but for the id of a tag's own object. */
+        /* Without any of these it is a plain name, and the index has all names but the ids of tags' own objects. */
         if (!strpbrk(revision, "^~:@{/-") && (!is_hex(revision, length) || length < PREFIX_MIN))
                 return unknown(h, revision);
         return resolve_by_git(h, revision, ret);

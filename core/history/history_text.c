@@ -4,8 +4,8 @@
 #include "core/history/history_internal.h"
 
 #define RENAMES_MAX 4000 /* more changed files than this are listed as added and deleted */
-/* Of the folders that differ: a few objects of a hostile repository can name any number of files. What the diff takes for each, beside its
- * path, is about ENTRY_COST; a million or so are within MEMORY_MAX. */
+/* Of the folders that differ: a few objects of a hostile repository can name any number of files. For each the diff takes about
+ * ENTRY_COST beside the path; a million or so are within MEMORY_MAX. */
 #define MEMORY_MAX ((size_t)256 << 20)
 #define ENTRY_COST 250
 #define DEPTH_MAX  256
@@ -96,7 +96,7 @@ static int weigh_trees(git_repository *git, const git_tree *before, const git_tr
         return r;
 }
 
-/* What the diff would look at, and takes memory for, without an end. -EFBIG when it is more than `left`. `path`: bytes of the folder's. */
+/* Counts what the diff would look at and take memory for. -EFBIG when it is more than `left`. `path`: bytes of the folder's. */
 static int weigh(git_repository *git, const git_tree_entry *before, const git_tree_entry *after, unsigned depth, size_t path,
                  size_t *left)
 {

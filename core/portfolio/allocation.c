@@ -144,8 +144,8 @@ static double linear_share(struct learner *l, void *state, uint32_t arm)
         return linear_predict(l, &m->weights[arm * (l->features + 1)]) * l->settings.limit;
 }
 
-/* What a run says of how long the arm takes: one that did not solve the query took all there is. Were it the time it got, arms that are cut
- * short would be thought fast. */
+/* The time that a run counts for: a run that did not solve the query counts for the whole limit. If it counted for the time it got, arms that are
+ * cut short would seem fast. */
 static double sample_of(const struct learner *l, const struct attempt *a)
 {
         return a->ending == ENDING_SOLVED ? a->seconds : l->settings.limit;

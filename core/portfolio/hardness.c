@@ -154,7 +154,7 @@ struct hardness_seen hardness_look(const struct hardness *h, const struct attemp
         return seen;
 }
 
-/* What a round gathers for an arm: runs (censored ones for the part they tell), their locations, squares of the noise, runs that would
+/* The sums of a round for one arm: runs (censored ones for the part they tell), their locations, squares of the noise, runs that would
  * have been solved, and those that never would. */
 struct gathered {
         double runs, locations, squares, solvable, never;

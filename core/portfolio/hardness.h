@@ -35,7 +35,7 @@ void hardness_levels(const struct hardness *h, const struct attempt *attempts, d
 /* The chance that the arm is still at it after `seconds` at that level. */
 double hardness_survival(const struct hardness *h, size_t arm, double seconds, double offset, double level);
 
-/* What is known of a query afterwards: its hardness, and for each arm how far it was from the model (0 where it did not run) and how
+/* A query as the model sees it afterwards: its hardness, and for each arm how far it was from the model (0 where it did not run) and how
  * much that tells, from 0 to 1. */
 struct hardness_seen {
         double mean, variance;

@@ -214,7 +214,7 @@ int learner_begin(struct learner *l, const double *features)
         return 0;
 }
 
-/* What a query may still cost. Rounding leaves something that is no time. */
+/* The time that a query may still cost. A rest below rounding counts as none. */
 static double time_left(const struct learner *l, const struct attempt *attempts)
 {
         double left = l->settings.limit;

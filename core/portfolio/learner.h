@@ -41,7 +41,7 @@ struct learner_settings {
 struct choice {
         const char *name, *summary;
 };
-/* What `selector` and `allocation` may be; a row with no name ends each. Besides these `fixed:A,B` by names is understood by who knows names. */
+/* The names of selectors and allocations; a row without a name ends each. Callers that know the arms' names also take `fixed:A,B`. */
 extern const struct choice learner_selectors[], learner_allocations[];
 /* May they go together? `schedule` is the selector's own plan, with pausing; the others fit every selector. */
 bool learner_suits(const char *selector, const char *allocation);
@@ -62,8 +62,8 @@ struct step {
 
 /* A query with these features comes (NaN: not known). -ENOMEM. */
 int learner_begin(struct learner *l, const double *features);
-/* What to do next, when nothing solved it yet. False: the limit is used up, or no arm is left. */
+/* The next step for a query that is not solved yet. False: the limit is used up, or no arm is left. */
 bool learner_next(struct learner *l, const struct attempt *attempts, struct step *ret);
-/* What came of the query that began last. -ENOMEM, and nothing was learned. */
+/* Tells the outcome of the query that began last. -ENOMEM: nothing was learned. */
 int learner_end(struct learner *l, const struct attempt *attempts);
 size_t learner_seen(const struct learner *l); /* queries learned from */

@@ -1,4 +1,4 @@
-/* What the files of a learner share: its state, and the tables of functions behind a selector's and an allocation's name. */
+/* Shared by the files of the learner: its state, and the tables of functions behind a selector's and an allocation's name. */
 #pragma once
 
 #include "cache/base/random.h"

@@ -115,7 +115,7 @@ static int lane_begin(struct running *run, const struct arm *a, struct lane *l, 
         return r < 0 ? r : runner_start(l->runner, &(struct run_input){.path = run->case_path});
 }
 
-/* What arms that stand still hold is taken off what is left for another one. */
+/* The memory of arms that stand still is subtracted from what the next one may have. */
 static uint64_t memory_left(const struct running *run)
 {
         const struct portfolio *p = run->query->portfolio;

@@ -15,7 +15,7 @@ enum ending {
         ENDING_STOPPED, /* still running when its time was over */
 };
 
-/* What is known of one arm on one query; `seconds` are the arm's own, over all its turns. */
+/* One arm on one query, as recorded; `seconds` are the arm's own, over all its turns. */
 struct attempt {
         enum ending ending;
         double seconds;
@@ -41,5 +41,5 @@ void run_table_free(struct run_table *t);
 DEFINE_CLEANUP(struct run_table *, run_table_free)
 #define cleanup_run_table cleanup(run_table_freep)
 
-/* What the arm does on the query under a limit of `seconds`: at most that long. */
+/* The arm's run on the query, cut off at a limit of `seconds`. */
 struct attempt run_table_run(const struct run_table *t, size_t query, size_t arm, double seconds);

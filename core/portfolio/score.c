@@ -1,4 +1,4 @@
-/* What a portfolio shows of itself: its arms, what a trial did, how it stands against each arm and the virtual best. */
+/* A portfolio's tables: its arms, the order of a trial, the score against each arm and the virtual best. */
 #include "core/portfolio/portfolio_internal.h"
 
 #include <math.h>
@@ -118,7 +118,7 @@ static void stand(struct standing *s, double score, double limit)
         s->cases++;
 }
 
-/* What the arm would have done alone: a fact, or its own run in the trial when that came to its end. */
+/* The arm's run by itself: a fact, or its own run in the trial when that came to its end. */
 static double alone(struct workspace *w, const struct portfolio *p, size_t arm, const struct trial *t,
                     const struct case_info *info, double limit)
 {

@@ -206,7 +206,7 @@ static void find_similar(const struct learner *l, struct survival *s)
         }
 }
 
-/* What similar queries say about this one's hardness, and about each arm on such. */
+/* Estimates this query's hardness, and each arm's behaviour on it, from similar queries. */
 static void predict(const struct learner *l, struct survival *s)
 {
         double sum = 0, weights = HARDNESS_PRIOR;

@@ -1,4 +1,4 @@
-/* What builds and runs will cost, for whoever decides what to ask next: bisection, localization, campaigns. Nothing is started.
+/* The expected cost of builds and runs, for deciding what to ask next: bisection, localization, campaigns. Nothing is started.
  *
  *     cleanup(plan_freep) struct plan *p = NULL;
  *     struct plan_cost cost;
@@ -6,8 +6,8 @@
  *     if (r == 0)
  *             r = plan_build(p, commit, &cost);     // cost.seconds; 0 when it is built
  *
- * A build's cost follows how much of it the compile cache holds (or, where the recipe is `incremental`, a worktree). What is near in the history
- * shares most of its objects. So each finished build of a recipe is noted with its duration and its *gap*: how many different builds (commits
+ * A build's cost follows how much of it the compile cache holds (or, where the recipe is `incremental`, a worktree). Commits that are near in the
+ * history share most of their objects. So each finished build of a recipe is noted with its duration and its *gap*: how many different builds (commits
  * whose sources differ) lay between its commit and the nearest one built before. A commit that is not built costs what builds of about its
  * gap took: mean and deviation over the class of gaps 1, 2–3, 4–7, 8–15 …; where a class has no builds, a straight line between its
  * neighbours; before the first build nothing is known. This is wall-clock time of a build with the slots it was given. It does not look into the

@@ -386,7 +386,7 @@ static int check_find(struct query *query, struct value **ret)
         return *ret ? 0 : -ENOMEM;
 }
 
-/* What the two builds make of the commit, when it is not the same. */
+/* The two builds of the commit gave different programs. */
 static int describe_wrong(struct build_query *q, const struct build_record *before, const struct build_record *clean, char **ret)
 {
         cleanup_free char *differences = NULL;
@@ -450,7 +450,7 @@ static void checked(void *user, int r, struct value *v, const char *reason)
                 log_warning("an incremental build could not be compared with a clean one: %s", reason ?: strerror(-r));
 }
 
-/* Nobody waits for it. What an engine that is closed leaves undone stays due. */
+/* Nobody waits for it. A comparison that a closed engine leaves undone stays due. */
 static void check_in_background(struct build_query *q, struct job *j)
 {
         cleanup(query_unrefp) struct query *check = NULL;

@@ -1,4 +1,4 @@
-/* What is known of runs: their keys, and the facts that answer them. */
+/* Keys of runs, and the facts that answer them. */
 #include "core/query/answers.h"
 
 #include "core/run/host.h"

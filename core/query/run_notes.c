@@ -1,4 +1,4 @@
-/* What is noted beside facts and builds, in TABLE_META: numbers, and what was measured anew. */
+/* Notes beside facts and builds, in TABLE_META: numbers, and what was measured anew. */
 #include "cache/base/record.h"
 #include "core/query/names.h"
 #include "core/query/query_internal.h"

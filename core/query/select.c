@@ -53,7 +53,7 @@ static int resolve(struct solver *s, const char *word, uint32_t *ret)
 {
         int r = history_resolve(s->history, word, ret);
 
-        /* Whatever is wrong with it, there is no such revision; but a store that fails is another matter. */
+        /* Any error here means that there is no such revision, but for a store that fails. */
         return r == -EINVAL ? errorf(-ENOENT, "%s", error_message(r)) : r;
 }
 

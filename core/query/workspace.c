@@ -152,7 +152,7 @@ static int by_name(const void *a, const void *b)
         return strcmp((*x)->recipe->name, (*y)->recipe->name);
 }
 
-/* What is wrong with the config, for the log and for workspace_mistakes(). Lock held. */
+/* Mistakes in the config, for the log and for workspace_mistakes(). Lock held. */
 static void note_mistake(struct workspace *w, const char *what, int r)
 {
         cleanup_buffer struct buffer line = {0};

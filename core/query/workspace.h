@@ -1,4 +1,4 @@
-/* A store folder, opened: its configuration, solvers, cases, programs. What queries are asked about.
+/* A store folder, opened: its configuration, solvers, cases, programs. Queries are asked about these.
  *
  *     <store>/config            git-config text: [solverfs] settings and a [solver "NAME"] for each
  *             lmdb/ journal/    cache/store/store.h
@@ -88,8 +88,8 @@ bool solver_is_gone(struct workspace *w, const struct solver *s); /* removed fro
 /* Clones, indexes, writes the config. `recipes` as recipe_read() gives them. Nothing is left on failure. */
 int workspace_add_solver(struct workspace *w, struct recipe *const *recipes, size_t n, const char *url, const struct progress *p);
 
-/* Takes solvers and variants out of the config: nobody can ask them anything any more, and what they are doing ends. What was measured stays,
- * and is found again by the same recipe. -ENOENT, -EINVAL when one has variants that are not among the names. */
+/* Takes solvers and variants out of the config: nobody can ask them anything any more, and what they are doing ends. Measurements stay,
+ * and the same recipe finds them again. -ENOENT, -EINVAL when one has variants that are not among the names. */
 int workspace_remove_solvers(struct workspace *w, const char *const *names, size_t n);
 
 const struct settings *workspace_settings(struct workspace *w); /* as read at open */

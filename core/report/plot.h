@@ -16,7 +16,7 @@
  *
  * All text is copied, in UTF-8; bytes that are not valid UTF-8 or not allowed in XML become U+FFFD. A point whose x or y is NaN breaks a
  * line and is not drawn. On a logarithmic axis a value that is not positive has no part in the range and is drawn at its lower end; an
- * infinite one is drawn at the end of any axis. What lies outside a range set by plot_range_* is cut off.
+ * infinite one is drawn at the end of any axis. Points outside a range set by plot_range_* are cut off.
  *
  * Nothing is global: different plots may be made in different threads. An allocation that fails is remembered and returned by plot_write();
  * every function takes the NULL that plot_new() or plot_series() may have returned.

@@ -1,4 +1,4 @@
-/* What the files of the plot share: the picture before it is drawn, and axes. */
+/* Shared by the files of the plot: the picture before it is drawn, and axes. */
 #pragma once
 
 #include <math.h>

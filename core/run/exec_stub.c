@@ -58,7 +58,7 @@ struct run {
         struct exec_reply reply;
 };
 
-/* What the new process tells before its execve: when that was, or what went wrong. */
+/* The new process's message before its execve: when that was, or what went wrong. */
 struct news {
         uint32_t step, part;
         int32_t error;
@@ -427,7 +427,7 @@ static void look(struct run *run)
         run->look_interval = MAX(run->look_interval, POLL_LEAST);
 }
 
-/* What a look costs is our CPU time: beside sixty busy processes it takes a second by the clock, and twenty more would be too late. */
+/* The cost of a look is its CPU time: beside sixty busy processes a look takes a second by the clock, and waiting twenty times that would be too late. */
 static void look_if_due(struct run *run)
 {
         uint64_t begin, used;

@@ -15,7 +15,7 @@ int stub_main(void);
 /* Keeps a sandbox, exec_keeper.c. `head` as read from EXEC_REQUEST. Returns the exit status. */
 int keeper_main(const struct exec_request *head);
 
-/* What a run of a keeper sees as its own, exec_world.c. world_clone() forks into new namespaces (PID, IPC, mounts; `user`: of users, too, who
+/* The world of one run in a kept sandbox, exec_world.c. world_clone() forks into new namespaces (PID, IPC, mounts; `user`: of users, too, who
  * are the same in it). Returns like fork(), -errno when it failed. world_make() in the child: its /proc, /dev/shm and /scratch. 0 or
  * -errno. */
 int world_clone(bool namespaces, bool user);

@@ -24,8 +24,8 @@ bool surroundings_set_schedule(enum surroundings_part *ret_part)
         return (getpriority(PRIO_PROCESS, 0) == 0 && errno == 0) || setpriority(PRIO_PROCESS, 0, 0) == 0;
 }
 
-/* Habits of memory, disk and clock that numactl, ionice and prctl hand down. What cannot be set cannot have been set, either: the same
- * filter of system calls is the reason. */
+/* Habits of memory, disk and clock that numactl, ionice and prctl hand down. A habit that cannot be set here cannot have
+ * been set before, either: the same filter of system calls forbids both. */
 static void forget_habits(void)
 {
         prctl(PR_SET_TIMERSLACK, TIMER_SLACK_NS, 0, 0, 0);

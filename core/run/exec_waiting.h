@@ -4,8 +4,8 @@
  * look at the tree, and of a process that has ended before that is reaped, so that nothing is missing of one with a single thread. Of a
  * thread that ended while its process went on, what it waited since the last look is missing.
  *
- * Threads of one program wait for each other, too, when there are fewer cores than threads. What others took of its cores meanwhile
- * (/proc/stat) bounds what can be their doing. */
+ * Threads of one program wait for each other, too, when there are fewer cores than threads. The time that others took of its cores
+ * meanwhile (/proc/stat) bounds how much of it can be theirs. */
 #pragma once
 
 #include <sched.h>

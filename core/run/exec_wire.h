@@ -1,4 +1,4 @@
-/* What the caller (execution.c, keeper.c) and the helper `solverfs-exec` (exec_stub.c, exec_keeper.c) say to each other; private to them, which
+/* The messages between the caller (execution.c, keeper.c) and the helper `solverfs-exec` (exec_stub.c, exec_keeper.c). Private to these, which
  * are always built together.
  *
  * For one run the helper has standard input, output and error for the program, and:

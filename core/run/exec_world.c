@@ -30,7 +30,7 @@ static bool write_text(const char *path, const char *text)
         return done;
 }
 
-/* We stay who we are: user_namespaces(7) allows that one line to everybody. What is not dumpable may not even open these files. */
+/* We stay who we are: user_namespaces(7) allows that one line to everybody. A process that is not dumpable may not even open these files. */
 static bool map_ourselves(uid_t uid, gid_t gid)
 {
         char users[64], groups[64];

@@ -3,8 +3,8 @@
  * How. The caller (often a big process with LMDB mapped: its peak memory would be inherited, see exec_stub.c) spawns bubblewrap,
  * and inside it the tiny static helper `solverfs-exec` is PID 1 of a PID namespace. The helper starts the program in a process group of
  * its own, times it from its execve to its exit, reaps every descendant, polls the tree's CPU time and memory, enforces the limits,
- * kills what is left until nothing is, and writes one record to a socket the program cannot reach. What is printed is read by the
- * caller. The sandbox dies with the caller (the socket's end, PR_SET_PDEATHSIG), and all inside with the helper (PID 1).
+ * kills what is left until nothing is, and writes one record to a socket the program cannot reach. The caller reads what is
+ * printed. The sandbox dies with the caller (the socket's end, PR_SET_PDEATHSIG), and all inside with the helper (PID 1).
  *
  * What is inside: /usr and /etc (read-only), /proc and a minimal /dev of its own, the binds, and the scratch folder as /scratch, which
  * is also /tmp, /var/tmp, HOME and TMPDIR. /dev/shm holds as much as the memory limit. No network, nobody's home, nothing else writable.

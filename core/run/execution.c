@@ -339,7 +339,7 @@ static bool kill_if_marked(void *user, pid_t pid)
         return true;
 }
 
-/* What it started has inherited its environment. */
+/* All processes that it started have inherited its environment. */
 void execution_kill_marked(const struct execution *x)
 {
         for (int rounds = 0; rounds < 100; rounds++) {

@@ -32,14 +32,14 @@ static bool no_looser(uint64_t limit, uint64_t than)
         return than == 0 || (limit != 0 && limit <= than);
 }
 
-/* Would it have had as much memory? What it used decides where that is what is limited; where address space is limited instead, nobody
- * knows how much of it was needed. */
+/* Would it have had as much memory? Where resident memory is limited, its use decides; where address space is limited instead, nobody knows how
+ * much of it was needed. */
 static bool memory_suffices(const struct fact *f, const struct recipe_limits *asked)
 {
         return f->address_space ? no_looser(f->limits.memory, asked->memory) : within(f->memory, asked->memory);
 }
 
-/* What did not overflow a stack does not overflow a larger one. What failed may have failed for it. */
+/* A run that did not overflow its stack does not overflow a larger one. A failed run may have failed for the stack. */
 static bool stack_suffices(const struct fact *f, const struct recipe_limits *asked)
 {
         uint64_t had = f->limits.stack, wants = asked->stack ? asked->stack : RECIPE_STACK;

@@ -250,7 +250,7 @@ int keeper_begin(struct keeper *k, struct execution *x)
         return 0;
 }
 
-/* The run was lost. Whatever the reason, nothing that was in the sandbox is used again. */
+/* The run was lost. Nothing that was in the sandbox is used again, for whatever reason it was lost. */
 static int lose(struct keeper *k, struct execution *x)
 {
         struct exec_news news = {0};

@@ -11,6 +11,6 @@ int scratch_make(const char *parent, char ret[PATH_SIZE]);
 /* True if scratch/<name> was left by a dead process. Ask after seeing the name, not before. */
 bool scratch_is_left(const char *store_dir, const char *name);
 
-/* Deletes the scratch folders, scratch of builds, claims, and files of engines and mounts that belong to dead processes. Whatever cannot be
- * deleted is logged and left to the next sweep. */
+/* Deletes the scratch folders, scratch of builds, claims, and files of engines and mounts that belong to dead processes. A file that cannot
+ * be deleted is logged and left to the next sweep. */
 void leftovers_sweep(const char *store_dir);

@@ -411,7 +411,7 @@ static int make_fact(struct measurement *m, struct fact **ret)
 
         if (!f)
                 return -ENOMEM;
-        /* What a limit has ended was over a little later; the fact must answer for its own limits. */
+        /* A run that a limit ended was over a little after the limit; the fact must answer for the limit itself. */
         *f = (struct fact){
                 .refs = 1,
                 .verdict = t->sample.verdict,

@@ -63,7 +63,7 @@ static bool look_for_user(void *user, pid_t pid)
         return !search->found && search->error == 0;
 }
 
-/* -EAGAIN when a process of the user lives. Who could not look must not say that there is none. */
+/* -EAGAIN when a process of the user lives. A failed look is an error, never an empty answer. */
 static int check_user_gone(uid_t uid)
 {
         struct user_search search = {.uid = uid};
@@ -146,7 +146,7 @@ void sandbox_release(int lock, bool empty)
         close(lock);
 }
 
-/* What a file is to become: its owner (-1: stays) and group, and the bits that it must have (of a folder, of a file). */
+/* The wanted owner of a file (-1: stays) and group, and the bits that it must have (of a folder, of a file). */
 struct owner {
         uid_t uid;
         gid_t gid;

@@ -4,7 +4,7 @@
  * need not know of each other.
  *
  * The folder is $SOLVERFS_SLOTS; else /run/lock/solverfs, which the first who comes makes for all (1777, files 0666); else, where that cannot
- * be had, /run/solverfs/slots (root) or $XDG_RUNTIME_DIR/solverfs/slots; else the caller's own, as a store's. What it cannot do: containers and
+ * be had, /run/solverfs/slots (root) or $XDG_RUNTIME_DIR/solverfs/slots; else the caller's own, as a store's. Limits: containers and
  * virtual machines that do not see one folder do not know of each other (bind one and name it by $SOLVERFS_SLOTS); and any user of the machine
  * can hold a slot for ever, as any user can use the CPU.
  *
@@ -37,5 +37,5 @@ struct slot {
  * is readable. */
 int slot_lease(const char *own_folder, int cancel_fd, struct slot *ret);
 void slot_release(struct slot *s);
-/* Does a person wait for a slot? Who leases one for long asks between two runs and, if so, gives it back and leases again. */
+/* Does a person wait for a slot? A holder of a long lease asks between two runs and, if so, gives it back and leases again. */
 bool slot_is_wanted(const struct slot *s);

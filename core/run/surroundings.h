@@ -1,4 +1,4 @@
-/* What a process has from whoever started it, beside its files: limits, scheduling, personality, signals, umask, environment. A result
+/* The things that a process inherits from its parent, beside its files: limits, scheduling, personality, signals, umask, environment. A result
  * must not depend on the shell that a mount was made from, so everything here is set by us, written into run.json, and the program is
  * refused where the system forbids it (a hard limit that is lower than what is to be set).
  *

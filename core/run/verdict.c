@@ -164,8 +164,8 @@ static int read_cnf(const struct execute_result *r, struct verdicts *v, bool *re
         return 0;
 }
 
-/* What solvers and C++'s runtime print when an allocation fails. Under a limit on address space that is how running out of memory
- * looks: the program is told, says so and gives up by itself. */
+/* The words of solvers and of C++'s runtime for an allocation that failed. Under a limit on address space running out of memory looks
+ * like this: the program is told, says so and gives up by itself. */
 static bool says_out_of_memory(const struct execute_result *r)
 {
         static const char *const texts[] = {"out of memory", "Out of memory",    "out-of-memory",

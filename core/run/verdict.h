@@ -1,4 +1,4 @@
-/* What a solver answered. SMT-COMP's rules: of standard output, the first line that is not blank, "success", "unsupported" or a comment is the
+/* A solver's answer. SMT-COMP's rules: of standard output, the first line that is not blank, "success", "unsupported" or a comment is the
  * answer if it is exactly sat, unsat or unknown; containing "error" it is an error; anything else is unknown. With several check-sat,
  * each line that is exactly one of the three is an answer, in order. DIMACS: the line "s SATISFIABLE", "s UNSATISFIABLE" or
  * "s UNKNOWN" (and exit codes 10 and 20 as a fallback when there is no such line). Thread-safe, pure. */

@@ -28,7 +28,7 @@ const char *dialect_name(enum dialect d);
 
 /* The canonical text of what stands between the quotes of a literal, appended to what is empty or canonical text before it. */
 void dialect_decode_string(enum dialect d, struct slice literal, struct buffer *ret);
-/* Appends a literal with its quotes. What 2.0 and 2.5 have no escape for (characters beyond 0xff) stays \u{…}, which their solvers read. */
+/* Appends a literal with its quotes. Characters beyond 0xff, for which 2.0 and 2.5 have no escape, stay \u{…}, which their solvers read. */
 void dialect_encode_string(enum dialect d, struct slice canonical, struct buffer *ret);
 
 /* Walks a canonical text: the character at *at, which is moved behind it. False at the end. */

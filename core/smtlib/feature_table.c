@@ -1,4 +1,4 @@
-/* What each feature is. Their only description. */
+/* Each feature and its description; there is no other. */
 #include "core/smtlib/feature_internal.h"
 
 #include <pthread.h>

@@ -1,4 +1,4 @@
-/* Printing. What is printed and read again in the same bank is the same terms.
+/* Printing. Text that was printed and is read again in the same bank gives the same terms.
  *
  * A subterm that occurs more than once is bound by a let, so that the text is not much larger than the graph: at the beginning of the
  * command when it has no free variables, else at the beginning of the body of its quantifier. Only where a quantifier with free variables

@@ -63,7 +63,7 @@ static int keep_text(struct bank *b, struct slice text, struct slice *ret)
         return 0;
 }
 
-/* What stands behind the name of a command. */
+/* The arguments of a command. */
 static const struct symbol *first_word(struct bank *b, struct slice text)
 {
         struct tokenizer t;

@@ -31,7 +31,7 @@ const struct term *term_replace_at(struct bank *b, const struct term_places *p, 
 
 /* -- substitution -- */
 
-/* What is replaced where we are. Below a quantifier that takes something from it or adds to it there is another. */
+/* The replacements in force here. A quantifier that takes something from them or adds to them has another set below it. */
 struct scope {
         struct term_map pairs; /* a term: index of its replacement in `to`, and 1 */
         struct term_map done;  /* a term: index of its result in `results`, and 1 */

@@ -67,7 +67,7 @@ static int add_version(struct campaign *c, const char *text)
         return 0;
 }
 
-/* Whether `b` can be reached from `a` by parents: `a` is the newer one. */
+/* True if `b` can be reached from `a` by parents: `a` is the newer one. */
 static bool is_ancestor(struct history *h, uint32_t a, uint32_t b)
 {
         cleanup_free uint32_t *line = NULL;
@@ -471,7 +471,7 @@ static int check_list(const char *what, char *const *a, char *const *b)
         return *a || *b ? errorf(-EEXIST, "a campaign of that name has other %s; give this one another --name", what) : 0;
 }
 
-/* Is it the campaign that is there? What was decided follows from these, so that none may change. */
+/* Is it the campaign that is there? Its decisions follow from these settings, so none may change. */
 static int check_same(const struct campaign_settings *there, const struct campaign_settings *s)
 {
         int r = check_list("references", there->references, s->references);

@@ -1,7 +1,7 @@
 /* A campaign: looks for inputs on which a version is slower than others were (SPRFinder, section 4.1), and keeps what it finds.
  *
- * A strategy (core/fuzz/strategy.h) chooses inputs and versions; runners (core/run/runner.h) run them on leased slots, several side by side. What
- * comes of them goes to the campaign's journal, so that a campaign which was ended, killed or cut off by a reboot goes on where it was. A
+ * A strategy (core/fuzz/strategy.h) chooses inputs and versions; runners (core/run/runner.h) run them on leased slots, several side by side. Their
+ * outcomes go to the campaign's journal, so that a campaign that was ended, killed or cut off by a reboot goes on where it was. A
  * candidate is run again, version by version in turns, and becomes a finding (finding.h) when the slowdown is significant. On the way, versions that
  * contradict each other or crash are findings of their own kinds.
  *

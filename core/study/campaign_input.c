@@ -11,7 +11,7 @@
 #define SIGNIFICANCE 0.05
 #define TRIES        3 /* at a run that could not be tried */
 
-/* What one version did with the input. */
+/* One version's runs on the input. */
 struct answer {
         bool ran;
         double seconds;

@@ -1,4 +1,4 @@
-/* What a campaign told its strategy, so that it can be told again: the campaign's memory across crashes. A file of records that is only ever
+/* A campaign's memory across crashes: everything that it told its strategy, so that it can be told again. A file of records that is only ever
  * appended to; a record that was cut off by a crash, and what follows it, is dropped when the file is opened.
  *
  * Threads: one at a time. */

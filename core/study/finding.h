@@ -20,7 +20,7 @@ enum finding_kind {
 const char *finding_kind_name(enum finding_kind k); /* "spr" … */
 const char *finding_folder(enum finding_kind k);    /* "spr", "soundness" or "incompleteness": where it stands in the tree */
 
-/* What became of it with the solver's developers. */
+/* Its fate with the solver's developers. */
 enum finding_mark {
         MARK_NONE,
         MARK_REPORTED,

@@ -69,7 +69,7 @@ static int read_parents(struct localization *l)
         return 0;
 }
 
-/* What the engine expects a build to take. */
+/* The seconds that the engine expects a build to take. */
 static double build_seconds(void *user, size_t commit)
 {
         const struct localization *l = user;

@@ -41,7 +41,7 @@ void localization_free(struct localization *l);
 DEFINE_CLEANUP(struct localization *, localization_free)
 #define cleanup_localization cleanup(localization_freep)
 
-/* 1: *ret is to be asked to its end, then this again. 0: finished. What fails other than by not building ends the search: -errno. */
+/* 1: *ret is to be asked to its end, then this again. 0: finished. A failure other than an unbuildable commit ends the search: -errno. */
 int localization_next(struct localization *l, struct asking *ret);
 
 struct localization_progress {
@@ -58,7 +58,7 @@ uint32_t localization_start(const struct localization *l);
 enum localize_state localization_state(const struct localization *l, size_t i);
 const char *localize_state_name(enum localize_state s); /* "found", "no culprit", ... */
 
-/* What was found of a case, as JSON (a new reference; NULL: no memory):
+/* The result of a case, as JSON (a new reference; NULL: no memory):
  *     case, name, state, method, seed?, reference, target, start?, seconds_reference, seconds_target,
  *     culprits: [{commit, commits: [...], before, subject, seconds_before, seconds_after, broken_before?, broken_after?, slowdown,
  *                 confidence?, verified, pairs, p?, ratio?}]
@@ -77,7 +77,7 @@ struct localized_value {
         struct value value;
         json_t *result; /* localization_result() */
 };
-/* The options of one case (n = 1). What a finished search has found is kept for good. */
+/* The options of one case (n = 1). The result of a finished search is kept for good. */
 int query_localized(const struct localization_options *options, struct query **ret);
 extern const struct query_type query_localized_type;
 /* Keeps what a batch has found, so that the query of each case answers it. Cases that are open are passed over. */

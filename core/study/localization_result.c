@@ -1,4 +1,4 @@
-/* What a search found, as JSON, as rows, as a git bisect log. */
+/* The results of a search as JSON, as rows, as a git bisect log. */
 #include "core/study/localization_internal.h"
 
 enum localize_state localization_state(const struct localization *l, size_t i)
@@ -111,7 +111,7 @@ static void add_seconds(struct buffer *to, const json_t *seconds)
                 buffer_adds(to, "-");
 }
 
-/* What ended without an answer has no time worth telling. */
+/* A run without an answer has no time worth telling. */
 static void add_end(struct buffer *to, const json_t *culprit, const char *seconds, const char *broken)
 {
         if (json_is_true(json_object_get(culprit, broken)))

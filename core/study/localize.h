@@ -17,8 +17,8 @@
  * a change between any two neighbouring facts. "No change at all" is one of its hypotheses, several changes and non-monotone shapes are
  * others. Where it is undecided the case runs again on a commit that is built; where it is decided, the gap is split by a commit that is built
  * if one divides it well, else by the build with the most information per second for all cases together. Where other cases have
- * their culprits a culprit is more likely (a Chinese restaurant's prior). A culprit that is a merge is searched on along what it merged. What
- * cannot be built is probed at doubling distances, and the commits that remain are reported as a set. Every culprit is verified at the end by
+ * their culprits a culprit is more likely (a Chinese restaurant's prior). A culprit that is a merge is searched on along what it merged. Around
+ * commits that cannot be built it probes at doubling distances, and reports those that remain as a set. Every culprit is verified at the end by
  * interleaved runs on it and the commit before it; they are facts like others, and reopen the search where they contradict it.
  *
  * The other two are baselines: `paper` is Algorithm 2 of "Demystifying Performance Regressions in String Solvers" (one run each; nearer than a
@@ -115,7 +115,7 @@ void localize_unbuildable(struct localize *l, size_t commit);
 /* Also unasked: what was measured before is known. 0, -ENOMEM. */
 int localize_feed(struct localize *l, size_t commit, size_t test, const struct localize_outcome *outcome);
 
-/* What to run next, grouped by commit, valid until the next plan. All of it is to be answered before the next plan is made: -EBUSY.
+/* The runs that are wanted next, grouped by commit, valid until the next plan. All must be answered before the next plan is made: -EBUSY.
  * *ret_n = 0: finished. */
 int localize_plan(struct localize *l, const struct localize_want **ret, size_t *ret_n);
 
@@ -123,7 +123,7 @@ enum localize_state localize_state(const struct localize *l, size_t test);
 /* The culprits as far as they are known; oldest first along the history. Valid until the next plan. */
 size_t localize_culprits(const struct localize *l, size_t test, const struct localize_culprit **ret);
 
-/* What a case was seen to be at a commit of its line; BETWEEN also where it cannot be said, or cannot be built. */
+/* How a case was seen at a commit of its line; BETWEEN also where that cannot be said, or the commit cannot be built. */
 enum localize_seen {
         LOCALIZE_SEEN_FAST,
         LOCALIZE_SEEN_BETWEEN,

@@ -117,7 +117,7 @@ void demands_clear(struct localize *l)
         l->n_demands = 0;
 }
 
-/* Whether the case would share this build rather than wait for one of its own. */
+/* True if the case would rather share this build than wait for one of its own. */
 static bool is_useful(const struct demand *d, size_t x)
 {
         double bits = information(d, x);

@@ -170,7 +170,7 @@ static bool is_step(const struct test *t, const struct localize_culprit *c)
         return fabs(c->seconds_after - c->seconds_before) >= whole / 4;
 }
 
-/* What `after` has and `before` has not: where there is more than one step between them, also what merges there brought. */
+/* The commits that `after` has and `before` has not: where there is more than one step between them, also what merges there brought. */
 static int commits_between(const struct localize *l, size_t before, size_t after, size_t **ret, size_t *ret_n)
 {
         cleanup_free unsigned char *reached = calloc(after + 1, 1);
@@ -317,7 +317,7 @@ static int look_at(struct search *s, size_t program, bool *ret_seen)
         return want_run(s->l, program, s->test);
 }
 
-/* What the facts say of a line. */
+/* The state of a line, by the facts. */
 struct view {
         struct sighting *sightings;
         size_t n;

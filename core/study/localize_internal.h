@@ -1,4 +1,4 @@
-/* What the files of the localizer share. A *program* is the first commit of those with one build key. */
+/* Shared by the files of the localizer. A *program* is the first commit of those with one build key. */
 #pragma once
 
 #include <math.h>
@@ -34,7 +34,7 @@ struct fact {
         struct localize_outcome outcome;
 };
 
-/* What of a case can be told apart. The order is that of badness. */
+/* The outcomes of a case that are told apart, from good to bad. */
 enum level {
         LEVEL_FAST,
         LEVEL_BETWEEN,
@@ -140,7 +140,7 @@ struct localize {
 
 /* -- lines (localize_line.c) -- */
 int line_get(struct localize *l, size_t from, size_t to, struct line **ret); /* -EINVAL: not in line; -ENOMEM */
-/* What the merge brought by its k-th parent: from a commit its first parent has, too, to that parent. NULL: nothing. */
+/* The commits that the merge brought by its k-th parent: from a commit that its first parent has, too, to that parent. NULL: none. */
 int line_of_side(struct localize *l, size_t merge, size_t k, struct line **ret);
 static inline bool line_place(const struct line *line, size_t program, size_t *ret)
 {

@@ -4,7 +4,7 @@
  * their order is taken, whichever answer came first, so that the result is the same however many are tried side by side (as long as the test
  * answers the same text alike).
  *
- * How. What core/smtlib reads is reduced as a script, from coarse to fine, in passes until a pass changes nothing: delta debugging over
+ * How. A text that core/smtlib reads is reduced as a script, from coarse to fine, in passes until a pass changes nothing: delta debugging over
  * commands (Zeller and Hildebrandt, "Simplifying and isolating failure-inducing input", TSE 2002; halves, quarters … of the list left out);
  * then level by level from the roots (Misherghi and Su, "HDD", ICSE 2006), over distinct subterms: a value of the sort in a term's place, a
  * subterm of the same sort, another constant, a fresh one; arguments of n-ary operators left out; quantifiers instantiated; definitions

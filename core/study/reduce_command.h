@@ -1,7 +1,7 @@
 /* Interest tests by a command of the user's: exit status 0 means interesting, as for C-Reduce and ddSMT.
  *
  * The command is a shell's. It runs in an empty folder of its own that holds the text under the input's name; where {} stands in it, that
- * file's quoted path is put, else the path is its last argument. What it prints is dropped. It is not in a sandbox: it may do what its caller may.
+ * file's quoted path is put, else the path is its last argument. Its output is dropped. It is not in a sandbox: it may do what its caller may.
  * One that takes too long, and all it started in its process group, is killed; the text is then not interesting.
  *
  * Threads: as reduce_versions.h. */

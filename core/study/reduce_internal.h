@@ -15,8 +15,8 @@ int reduce_offer(struct reducer *r, struct slice text);
 
 /* The candidate in which the items with is_out[i] are left out (or changed, whatever the step is). */
 typedef int (*reduce_without)(void *user, const bool *is_out, struct buffer *ret);
-/* Delta debugging over n items: chunks of `chunk` items and less (0: all of them first). What was taken is true in is_out (of n, all false
- * before). How many were, or -errno. */
+/* Delta debugging over n items: chunks of `chunk` items and less (0: all of them first). is_out (of n, all false before) becomes true for
+ * those taken out. Returns how many were, or -errno. */
 int reduce_sweep(struct reducer *r, size_t n, size_t chunk, reduce_without make, void *user, bool *is_out);
 
 struct slice reduce_text(const struct reducer *r);
@@ -37,7 +37,7 @@ struct replacement {
 const struct term *term_replaced(struct bank *b, const struct term *t, const struct replacement *list, const bool *is_on,
                                  size_t n);
 
-/* What may stand in a term's place everywhere; each is simpler than the term, and follows from the term and the lists alone. */
+/* Terms that may stand in a term's place everywhere; each is simpler than the term, and follows from the term and the lists alone. */
 enum step_kind {
         STEP_ZERO,     /* true, 0, "", #b00, … */
         STEP_ONE,      /* false, 1 */

@@ -243,7 +243,7 @@ static void groups_done(struct groups *g)
         free(g->is_out);
 }
 
-/* What it declares, by itself. */
+/* The names that the command itself declares. */
 static const struct symbol *declared_symbol(const struct command *c)
 {
         return c->function ? c->function->symbol : c->symbol;
@@ -374,7 +374,7 @@ static int without_items(void *user, const bool *is_out, struct buffer *ret)
         return without_commands((void *)items->state, items->is_out, ret);
 }
 
-/* What is declared and used by nobody. One leads to another: a definition uses what others declare. */
+/* Declarations that nobody uses. One leads to another: a definition uses what others declare. */
 static int step_unused(struct steps *steps)
 {
         int taken = 0, r;

@@ -1,4 +1,4 @@
-/* What may stand in a term's place. */
+/* Candidates for a term's place. */
 #include "core/study/reduce_internal.h"
 
 /* -- replacing -- */

@@ -89,7 +89,7 @@ static int nodes_of_depth(struct tree *t, uint32_t depth, struct nodes *ret)
         return 0;
 }
 
-/* What is left out takes the white space before it along. */
+/* A part that is left out takes the white space before it along. */
 static int without_nodes(void *user, const bool *is_out, struct buffer *ret)
 {
         const struct nodes *nodes = user;

@@ -17,7 +17,7 @@ static bool is_positive_literal(const struct term *t)
         }
 }
 
-/* What Num or Any is, or comes to be here. */
+/* The sort that Num or Any stands for; it may be bound here. */
 static bool unify(const struct sort **is, const struct sort *sort)
 {
         if (!*is)
@@ -247,7 +247,7 @@ static bool has_free(const struct term *t, const struct term *variable)
         return false;
 }
 
-/* What the matched quantifier binds must not leave it. */
+/* Variables that the matched quantifier binds must not leave it. */
 static bool is_closed_in(const struct application *a, const struct term *variable)
 {
         for (size_t i = 0; i < a->rule->n_variables; i++) {

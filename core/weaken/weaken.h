@@ -2,7 +2,7 @@
  *
  * A step applies a rule (rules.h) at one place of one assertion, so that the whole conjunction of the assertions becomes weaker: every
  * model of the old one is a model of the new one; or stronger: the other way round. Which way the rule is read there follows from the
- * parity of the place (parity.h). What comes out is well-sorted and another formula, always. The new script shares the old one's bank; the
+ * parity of the place (parity.h). The result is always well-sorted and another formula. The new script shares the old one's bank; the
  * old one stays as it was.
  *
  * A step is its rule, its direction, its place and a number that everything drawn in it follows from: which of several matches, which

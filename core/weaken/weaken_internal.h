@@ -1,4 +1,4 @@
-/* What the files of core/weaken share: rules as trees, and one application of a rule. */
+/* Shared by the files of core/weaken: rules as trees, and one application of a rule. */
 #pragma once
 
 #include "cache/base/random.h"

@@ -19,7 +19,7 @@ void new_case_name(struct new_case *n, char *ret, size_t size);
 uint64_t new_case_number(const struct new_case *n); /* of all of this process; for its inode */
 /* The case that it is since it was flushed: its id (0: none yet); `made`: it was in no listing before. */
 uint32_t new_case_id(struct new_case *n, bool *ret_made);
-/* What is written from here on becomes the case of this name. */
+/* Bytes written from here on become the case of this name. */
 int new_case_rename(struct new_case *n, const char *name);
 /* The bytes written, or -errno; -EFBIG where a case would become larger than one may be: not only when all of it is on the disk. */
 ssize_t new_case_write(struct new_case *n, const void *data, size_t size, off_t offset);

@@ -11,7 +11,7 @@
  *                              in core/query/names.h
  *     its inodes               commit and item (20 bits each) are the rows' own: compare/<a>..<b> has a in one and b in the other, a finding the
  *                              number of its name in `item` and a culprit's commit in `commit`, a portfolio's cell the portfolio's number in
- *                              `commit` and the case in `item`; inode_set_number() takes both for 32 bits. What is wider still goes into `more`
+ *                              `commit` and the case in `item`; inode_set_number() takes both for 32 bits. Anything wider goes into `more`
  *                              and costs a place in a table while the kernel knows it. A folder's parts are where its entries' begin.
  *     what it may keep         .moves, .rewritten, .absent, .listed, .generation
  *     its time                 .mtime

@@ -189,7 +189,7 @@ static void fact_keep(struct lookup_cache *r, const struct recent_fact *k, bool 
 
 int tree_fact(struct tree *t, const struct node *n, const struct cell *cell, bool brief, struct fact **ret)
 {
-        /* What makes the same query. */
+        /* Nodes that make the same query. */
         struct recent_fact k = {.solver = n->solver,
                                 .view = n->inode.view,
                                 .setting = n->inode.setting,
