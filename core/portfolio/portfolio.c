@@ -1,13 +1,11 @@
 /* Definitions: from the config, and into it. */
 #include "core/portfolio/portfolio.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-
 #include "cache/base/lock.h"
 #include "core/git/gitconfig.h"
 #include "core/portfolio/portfolio_internal.h"
 #include "core/query/config_text.h"
+#include "core/query/program_digest.h"
 #include "core/recipe/recipe_keys.h"
 
 /* -- arms -- */
@@ -52,20 +50,21 @@ static int set_problem(struct arm *a, const char *what, const char *why)
         return asprintf(&a->problem, "%s: %s", what, why) < 0 ? -ENOMEM : 0;
 }
 
-/* What the program's bytes are is told by its size and time: reading all of it at each look would cost more than the look. */
+/* By its bytes and arguments; its path tells nothing, as it runs under another one in the sandbox. */
 static int identify_command(struct arm *a)
 {
+        struct digest program;
         struct hasher *h;
-        struct stat st;
+        int r = program_digest(a->program, &program);
 
-        if (stat(a->program, &st) < 0)
-                return set_problem(a, a->program, strerror(errno));
+        if (r < 0) {
+                a->problem = strdup(error_message(r));
+                return a->problem ? 0 : -ENOMEM;
+        }
         h = hasher_new();
         hasher_string(h, "command");
         hasher_string(h, a->recipe->run);
-        hasher_string(h, a->program);
-        hasher_number(h, (uint64_t)st.st_size);
-        hasher_number(h, (uint64_t)st.st_mtim.tv_sec * NSEC_PER_SEC + (uint64_t)st.st_mtim.tv_nsec);
+        hasher_add(h, program.bytes, DIGEST_SIZE);
         hasher_finish(h, &a->identity);
         return 0;
 }

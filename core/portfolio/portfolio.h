@@ -40,7 +40,7 @@ struct arm {
         /* … a command */
         struct recipe *recipe;   /* owns a ref; the solver's, or made of the command */
         char program[PATH_SIZE]; /* the command's first word, found */
-        struct digest identity;  /* of the arm: commit, recipe and seed; or command, program's size and time */
+        struct digest identity;  /* of the arm: commit, recipe and seed; or command and the program's bytes */
         char *problem;           /* why it cannot be run at all (no such revision, no such program); NULL: none */
 };
 

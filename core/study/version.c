@@ -1,7 +1,8 @@
 #include "core/study/version.h"
 
 #include <fcntl.h>
-#include <sys/stat.h>
+
+#include "core/query/program_digest.h"
 
 #define EXEC_PREFIX "exec:"
 
@@ -114,32 +115,14 @@ static int parse_commit(struct version *v, struct solver *s, const char *text)
         return v->text ? 0 : -ENOMEM;
 }
 
-static int digest_program(const char *path, char ret[DIGEST_HEX_SIZE])
-{
-        cleanup_close int fd = open(path, O_RDONLY | O_CLOEXEC);
-        struct digest d;
-        struct stat st;
-        uint64_t size;
-        int r;
-
-        if (fd < 0 || fstat(fd, &st) < 0)
-                return errorf(-errno, "cannot open the program %s: %s", path, strerror(errno));
-        if (!S_ISREG(st.st_mode) || access(path, X_OK) < 0)
-                return errorf(-EINVAL, "%s is not a program", path);
-        r = digest_of_fd(fd, &d, &size);
-        if (r < 0)
-                return errorf(r, "cannot read the program %s: %s", path, strerror(-r));
-        digest_hex(&d, ret);
-        return 0;
-}
-
 static int parse_program(struct version *v, struct solver *s, const char *text)
 {
         const char *command = text + strlen(EXEC_PREFIX);
         size_t n = strcspn(command, " ");
         cleanup_free char *path = strndup(command, n);
         struct recipe *recipe = NULL;
-        char digest[DIGEST_HEX_SIZE];
+        char hex[DIGEST_HEX_SIZE];
+        struct digest digest;
         int r;
 
         if (!path)
@@ -149,7 +132,7 @@ static int parse_program(struct version *v, struct solver *s, const char *text)
         v->path = realpath(path, NULL);
         if (!v->path)
                 return errorf(-errno, "there is no program %s: %s", path, strerror(errno));
-        r = digest_program(v->path, digest);
+        r = program_digest(v->path, &digest);
         if (r == 0)
                 r = copy_recipe(s->recipe, &recipe);
         if (r < 0)
@@ -166,7 +149,8 @@ static int parse_program(struct version *v, struct solver *s, const char *text)
         }
         v->commit = COMMIT_NONE;
         v->solver = with_recipe(s, recipe);
-        if (!v->solver || asprintf(&v->text, "%s@sha256:%s", text, digest) < 0)
+        digest_hex(&digest, hex);
+        if (!v->solver || asprintf(&v->text, "%s@sha256:%s", text, hex) < 0)
                 return -ENOMEM;
         return 0;
 }

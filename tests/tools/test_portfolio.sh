@@ -87,6 +87,11 @@ test_that "one whose definition changes while it runs ends under the old one" '
 test_that "an arm whose program is not there is told, and the others answer" '
 	run 0 portfolio add gone "x: /nosuch {case}" "$(arm a)" --timeout 1s &&
 	has err "nosuch: No such file" && run 0 portfolio run gone both.smt2 && [ "$(field 4)" = a ]'
+cp arm.sh other_arm.sh
+test_that "a program with the same bytes is the same arm, one with others is another" '
+	run 0 portfolio add bytes "c: \"$top/other_arm.sh\" a {case}" --timeout 1s && run 0 portfolio run bytes both.smt2 && [ "$(learned bytes)" = 1 ] &&
+	cp arm.sh again.sh && mv again.sh other_arm.sh && touch -d 2001-01-01 other_arm.sh && [ "$(learned bytes)" = 1 ] &&
+	echo "# more" >>other_arm.sh && [ "$(learned bytes)" = 0 ]'
 test_that "one arm only" 'run 0 portfolio add one "$(arm a)" --timeout 1s && run 0 portfolio run one both.smt2 none.smt2 && [ "$(field 2 | tr "\n" " ")" = "sat timeout " ]'
 test_that "killed while it runs, nothing is half there" '
 	"$solverfs" portfolio add k "$(arm a)" "$(arm b)" --timeout 4s && { "$solverfs" -q portfolio run k none.smt2 >killed 2>&1 & pid=$!; sleep 0.7; kill -9 $pid; wait $pid 2>/dev/null;
