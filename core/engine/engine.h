@@ -15,7 +15,8 @@
  * the command need no change. The engine knows no solver and no workspace: a query carries what it needs.
  *
  * Why every wait ends.
- *   - Slots, claims, threads and places in a pool are held only inside compute() and step(), which have no way to ask and wait.
+ *   - Slots, claims, threads and places in a pool are held only inside compute() and step(), which have no way to ask and wait. A job that
+ *     gives way (job_give_way()) waits for its slot while it holds its claim; whoever has that slot ends without the claim.
  *   - A job that waits (for its needs, or for what its step() asked) is a struct and nothing else: no thread, no slot, no claim, no
  *     descriptor. There may be as many as memory holds; what a job asks for is never refused because the queue is full.
  *   - The graph "job waits for job" has no cycle: whenever an edge is added, under the engine's lock, the engine looks whether the job
@@ -182,6 +183,15 @@ void engine_counters(struct engine *e, struct engine_counters *ret);
 const cpu_set_t *job_cpus(struct job *j); /* the cores of its slots */
 unsigned job_slot(struct job *j);         /* number of its first slot */
 unsigned job_n_slots(struct job *j);
+/* For a long computation that has use for several cores; by any thread of the job's. One more slot, when one is free and nobody waits for any:
+ * -EAGAIN. Between two pieces of work its holder asks job_is_pressed(), whether a job of this engine or a person waits for a core, and drops
+ * the slot. All are dropped when compute() returns. */
+int job_add_slot(struct job *j, unsigned *ret_slot, cpu_set_t *ret_cpus);
+void job_drop_slot(struct job *j, unsigned slot);
+bool job_is_pressed(struct job *j);
+/* Of a batch, between two pieces of work: while a person waits for a core, the job's own slots are that person's. 1: it has another one since
+ * (job_cpus(), job_slot()); 0: nobody waited; -ECANCELED. By one thread. */
+int job_give_way(struct job *j);
 int job_cancel_fd(struct job *j); /* readable once it is cancelled */
 bool job_again(struct job *j);
 struct engine *job_engine(struct job *j); /* to ask what nobody waits for */

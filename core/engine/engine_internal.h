@@ -93,6 +93,7 @@ struct job {
         struct wait_list waits; /* open; owned until their answers are on the way */
         size_t n_needs;         /* of them in this round, and one for who is asking for them */
         struct queue *queue;    /* it is in; NULL: none */
+        uint64_t added_slots;   /* a bit for each that it took while it ran */
         uint64_t mark;          /* of the last walk over the graph that came by */
         char phase[PHASE_SIZE];
         uint64_t done, total;

@@ -10,6 +10,7 @@
  */
 #include "core/engine/engine_internal.h"
 
+#include <poll.h>
 #include <sys/eventfd.h>
 
 #include "cache/base/fault.h"
@@ -25,7 +26,7 @@
 /* -- slots -- */
 
 /* -EAGAIN: it is taken. */
-static int slot_take(struct engine *e, unsigned slot, struct job *j)
+static int slot_take(struct engine *e, unsigned slot, uint64_t *slots, cpu_set_t *cpus)
 {
         int fd, r;
 
@@ -36,20 +37,22 @@ static int slot_take(struct engine *e, unsigned slot, struct job *j)
                 return r;
         e->slot_busy[slot] = true;
         e->slot_locks[slot] = fd;
-        j->slots |= UINT64_C(1) << slot;
-        CPU_SET((size_t)e->cpus[slot], &j->cpus);
+        *slots |= UINT64_C(1) << slot;
+        CPU_SET((size_t)e->cpus[slot], cpus);
         return 0;
+}
+
+static void slot_give_back(struct engine *e, unsigned slot)
+{
+        close(e->slot_locks[slot]);
+        e->slot_busy[slot] = false;
 }
 
 static void slots_release(struct job *j)
 {
-        struct engine *e = j->engine;
-
-        for (unsigned i = 0; i < e->n_slots; i++)
-                if (j->slots >> i & 1) {
-                        close(e->slot_locks[i]);
-                        e->slot_busy[i] = false;
-                }
+        for (unsigned i = 0; i < j->engine->n_slots; i++)
+                if (j->slots >> i & 1)
+                        slot_give_back(j->engine, i);
         j->slots = 0;
         CPU_ZERO(&j->cpus);
 }
@@ -65,8 +68,84 @@ static int slots_take(struct job *j)
         if (j->query->type->resource == RESOURCE_BUILD)
                 most = MIN(MAX(4u, e->n_slots / 4), e->n_slots > runs ? e->n_slots - runs : 1);
         for (unsigned i = 0; i < e->n_slots && job_n_slots(j) < most && (r == 0 || r == -EAGAIN); i++)
-                r = slot_take(e, i, j);
+                r = slot_take(e, i, &j->slots, &j->cpus);
         return j->slots ? 0 : r;
+}
+
+static bool person_waits(const struct engine *e)
+{
+        return e->queues[RESOURCE_CORE][PRIORITY_PERSON].n + e->queues[RESOURCE_BUILD][PRIORITY_PERSON].n > 0 ||
+               slot_is_urgent(e->slots_dir);
+}
+
+static bool somebody_waits(const struct engine *e)
+{
+        return e->queues[RESOURCE_CORE][PRIORITY_BATCH].n + e->queues[RESOURCE_BUILD][PRIORITY_BATCH].n > 0 || person_waits(e);
+}
+
+int job_add_slot(struct job *j, unsigned *ret_slot, cpu_set_t *ret_cpus)
+{
+        struct engine *e = j->engine;
+        int r = -EAGAIN;
+
+        CPU_ZERO(ret_cpus);
+        pthread_mutex_lock(&e->lock);
+        for (unsigned i = 0; i < e->n_slots && r == -EAGAIN && !somebody_waits(e); i++) {
+                r = slot_take(e, i, &j->added_slots, ret_cpus);
+                *ret_slot = i;
+        }
+        pthread_mutex_unlock(&e->lock);
+        return r;
+}
+
+/* Lock held. */
+static void drop_slot(struct job *j, unsigned slot)
+{
+        slot_give_back(j->engine, slot);
+        j->added_slots &= ~(UINT64_C(1) << slot);
+        engine_wake(j->engine);
+}
+
+void job_drop_slot(struct job *j, unsigned slot)
+{
+        pthread_mutex_lock(&j->engine->lock);
+        drop_slot(j, slot);
+        pthread_mutex_unlock(&j->engine->lock);
+}
+
+bool job_is_pressed(struct job *j)
+{
+        bool is_pressed;
+
+        pthread_mutex_lock(&j->engine->lock);
+        is_pressed = somebody_waits(j->engine);
+        pthread_mutex_unlock(&j->engine->lock);
+        return is_pressed;
+}
+
+int job_give_way(struct job *j)
+{
+        struct engine *e = j->engine;
+        struct pollfd cancel = {.fd = j->cancel_fd, .events = POLLIN};
+        int r = 0;
+
+        pthread_mutex_lock(&e->lock);
+        if (j->priority == PRIORITY_BATCH && person_waits(e)) {
+                slots_release(j);
+                engine_wake(e);
+        }
+        while (!j->slots && r >= 0) {
+                pthread_mutex_unlock(&e->lock);
+                r = poll(&cancel, 1, SLOT_LOOK_NS / NSEC_PER_MSEC) > 0 ? errorf(-ECANCELED, "cancelled") : 1;
+                pthread_mutex_lock(&e->lock);
+                if (r == 1 && (j->priority == PRIORITY_PERSON || !person_waits(e))) {
+                        int k = slots_take(j);
+
+                        r = k < 0 && k != -EAGAIN ? k : 1;
+                }
+        }
+        pthread_mutex_unlock(&e->lock);
+        return r;
 }
 
 /* -- claims -- */
@@ -256,6 +335,9 @@ static void *job_thread(void *user)
         pthread_mutex_lock(&e->lock);
         claim_release(j); /* the value is in the store by now: a process that waits for the claim finds it */
         slots_release(j);
+        for (unsigned i = 0; i < e->n_slots; i++)
+                if (j->added_slots >> i & 1)
+                        drop_slot(j, i);
         closep(&j->cancel_fd);
         e->running[resource]--;
         if (has_slots(resource)) {

@@ -21,6 +21,9 @@ static struct control {
         _Atomic int lose;        /* so often what a number needs is gone when its turn comes */
         char phase[256];         /* what compute() says of itself; "": nothing */
         _Atomic bool damage;     /* compute() reads the store when its pages have gone */
+        _Atomic bool is_greedy;  /* numbers 1 and 11 take another slot, and drop it for others; */
+        _Atomic bool is_polite;  /* they give way; both while `hold` is set */
+        _Atomic unsigned added, dropped, gave_way;
 } * control;
 
 struct number_query {
@@ -67,6 +70,33 @@ static int forget_in(void *key, struct store_txn *t)
         return store_delete(t, TABLE_META, SLICE(((struct digest *)key)->bytes, DIGEST_SIZE));
 }
 
+static int work_on_many_cores(struct job *j)
+{
+        cpu_set_t cpus;
+        unsigned slot;
+        bool has_more = false;
+        int r = 0;
+
+        while (control->hold && r >= 0) {
+                if (control->is_greedy && !has_more && job_add_slot(j, &slot, &cpus) == 0) {
+                        ck_assert_int_eq(CPU_COUNT(&cpus), 1);
+                        has_more = true;
+                        control->added++;
+                }
+                if (has_more && job_is_pressed(j)) {
+                        job_drop_slot(j, slot);
+                        has_more = false;
+                        control->dropped++;
+                }
+                if (control->is_polite)
+                        r = job_give_way(j);
+                control->gave_way += r == 1;
+                ck_assert(r < 0 || job_n_slots(j) == 1);
+                usleep(1000);
+        }
+        return MIN(r, 0);
+}
+
 static int number_compute(struct query *q, struct job *j, struct value **ret)
 {
         struct number_query *n = (struct number_query *)q;
@@ -76,6 +106,11 @@ static int number_compute(struct query *q, struct job *j, struct value **ret)
         if (control->phase[0])
                 job_progress(j)->tell(job_progress(j)->user, control->phase, 1, 2);
         control->computed++;
+        if (n->number % 10 == 1 && (control->is_greedy || control->is_polite)) {
+                r = work_on_many_cores(j);
+                if (r < 0)
+                        return r;
+        }
         while (control->hold)
                 if (poll(&fd, 1, 5) > 0) {
                         control->cancelled++;
@@ -414,6 +449,56 @@ START_TEST(test_people_come_before_batches)
         ck_assert_uint_eq(control->finished_order[0], 1);
         ck_assert_uint_eq(control->finished_order[3], 2);
         ck_assert_uint_eq(control->n_finished, 4);
+        close_engine();
+}
+END_TEST
+
+START_TEST(test_a_job_takes_more_slots_and_drops_them)
+{
+        struct answers a = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+        start(&(struct engine_options){.cores = 2});
+        control->hold = control->is_greedy = true;
+        ask(1, PRIORITY_BATCH, &a);
+        wait_for(&control->added, 1);
+        control->is_greedy = false; /* no more of them */
+        ask(2, PRIORITY_BATCH, &a);
+        wait_for(&control->dropped, 1);
+        wait_for(&control->computed, 2);
+        control->hold = false;
+        wait_for(&a.ok, 2);
+        control->hold = control->is_greedy = true;
+        ask(11, PRIORITY_BATCH, &a);
+        wait_for(&control->added, 2);
+        control->hold = false; /* it ends with two */
+        wait_for(&a.ok, 3);
+        control->hold = true;
+        ask(3, PRIORITY_BATCH, &a);
+        ask(4, PRIORITY_BATCH, &a);
+        wait_for(&control->computed, 5); /* side by side */
+        control->hold = false;
+        wait_for(&a.ok, 5);
+        close_engine();
+}
+END_TEST
+
+START_TEST(test_a_batch_gives_way_to_a_person)
+{
+        struct answers a = {.lock = PTHREAD_MUTEX_INITIALIZER}, person = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+        start(&(struct engine_options){.cores = 1});
+        control->hold = control->is_polite = true;
+        ask(1, PRIORITY_BATCH, &a);
+        wait_for(&control->computed, 1);
+        ask(3, PRIORITY_BATCH, &a);
+        ask(2, PRIORITY_PERSON, &person);
+        wait_for(&control->computed, 2); /* beside the first, which has no slot now */
+        control->is_polite = false;
+        control->hold = false;
+        wait_for(&person.ok, 1);
+        wait_for(&a.ok, 2);
+        ck_assert_uint_eq(control->gave_way, 1);
+        ck_assert_uint_eq(control->finished_order[0], 2);
         close_engine();
 }
 END_TEST
@@ -791,6 +876,7 @@ SUITE("engine", test_a_stored_value_is_answered_at_once, test_a_thousand_askers_
       test_who_waits_for_the_same_need_goes_on_in_order, test_a_failed_need_fails_with_its_reason,
       test_what_is_needed_is_gone_when_its_turn_comes, test_the_last_to_leave_cancels_after_the_grace,
       test_who_comes_back_in_time_joins, test_who_asks_for_a_cancelled_one_gets_a_new_one, test_people_come_before_batches,
+      test_a_job_takes_more_slots_and_drops_them, test_a_batch_gives_way_to_a_person,
       test_a_person_joins_while_a_need_is_asked_for, test_the_queue_is_bounded, test_again_computes_what_is_there,
       test_get_can_be_interrupted, test_get_is_interrupted_beside_answers, test_a_damaged_store_is_read,
       test_locks_cannot_be_taken, test_closing_answers_everybody, test_one_computation_in_all_processes,
