@@ -21,7 +21,7 @@ enum table {
         TABLE_FINDINGS, /* core/study/finding.h */
         TABLE_CAMPAIGNS, /* core/study/campaign.h */
         TABLE_SAMPLES,   /* query.h: run key + limits + number → fact */
-        TABLE_LOCALIZED, /* core/study/localization.h: what a search for culprits came to */
+        TABLE_LOCALIZED, /* core/study/study_value.h: what localizations and seeds came to */
         TABLE_PORTFOLIOS, /* core/portfolio/trial.c */
         N_TABLES
 };

@@ -1,5 +1,6 @@
 /* Query localize: what a search for the culprits of one case came to, kept for good. */
 #include "core/study/localization_internal.h"
+#include "core/study/study_value.h"
 
 struct localized_query {
         struct query query;
@@ -56,45 +57,22 @@ static void localized_value_free(struct value *value)
 static int localized_find(struct query *query, struct value **ret)
 {
         struct localized_query *q = (struct localized_query *)query;
-        cleanup_txn struct store_txn *t = NULL;
-        cleanup_blob struct blob b = {0};
         json_t *result;
-        int r = store_read(workspace_store(q->options.workspace), &t);
+        int r = study_value_get(q->options.workspace, &query->key, &result);
 
-        if (r == 0)
-                r = store_get(t, TABLE_LOCALIZED, SLICE(query->key.bytes, DIGEST_SIZE), &b);
         if (r < 0)
                 return r;
-        result = json_loadb(b.data, b.size, 0, NULL);
-        if (!result)
-                return -ENOENT; /* what cannot be read is worked out again, from facts that are there */
         *ret = localized_value_new(result);
         json_decref(result);
         return *ret ? 0 : -ENOMEM;
 }
 
-struct result_to_put {
-        struct digest key;
-        struct slice text;
-};
-
-static int result_put_in(void *user, struct store_txn *t)
-{
-        const struct result_to_put *p = user;
-
-        return store_put(t, TABLE_LOCALIZED, SLICE(p->key.bytes, DIGEST_SIZE), p->text);
-}
-
 static int result_put(const struct localization_options *o, const struct case_info *info, const json_t *result)
 {
-        cleanup_free char *text = json_dumps(result, JSON_COMPACT | JSON_SORT_KEYS);
-        struct result_to_put p;
+        struct digest key;
 
-        if (!text)
-                return -ENOMEM;
-        localized_key(o, info, &p.key);
-        p.text = slice_string(text);
-        return store_update(workspace_store(o->workspace), result_put_in, &p);
+        localized_key(o, info, &key);
+        return study_value_put(o->workspace, &key, result);
 }
 
 int localization_keep(const struct localization *l)

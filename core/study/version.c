@@ -155,6 +155,11 @@ static int parse_program(struct version *v, struct solver *s, const char *text)
         return 0;
 }
 
+bool version_is_of_history(const char *text)
+{
+        return *text && strncmp(text, EXEC_PREFIX, strlen(EXEC_PREFIX)) != 0;
+}
+
 int version_parse(struct workspace *w, struct solver *s, const char *text, struct version **ret)
 {
         cleanup_version struct version *v = calloc(1, sizeof(*v));

@@ -28,6 +28,8 @@ struct version {
 };
 /* -ENOENT, -ENOTUNIQ, -EINVAL with a sentence that quotes the text. */
 int version_parse(struct workspace *w, struct solver *s, const char *text, struct version **ret);
+/* Whether a version's text in full names a commit, with or without arguments. */
+bool version_is_of_history(const char *text);
 struct version *version_free(struct version *v);
 DEFINE_CLEANUP(struct version *, version_free)
 #define cleanup_version cleanup(version_freep)

@@ -3,6 +3,7 @@
 
 #include "core/study/finding_localized.h"
 #include "core/study/finding_report.h"
+#include "core/study/seeds.h"
 
 enum {
         KIND_SPR_FOUND = 103,
@@ -24,6 +25,8 @@ enum {
         KIND_BY_COMMIT_SHA,
         KIND_BY_COMMIT_FOUND,
         KIND_FOUND_DECIDED = 189,
+        KIND_FOUND_SEEDS = 140,
+        KIND_FOUND_HISTORY,
 };
 #define ANY_FOUND KIND_SPR_FOUND, KIND_SOUNDNESS_FOUND, KIND_INCOMPLETENESS_FOUND
 
@@ -238,6 +241,41 @@ static EXISTS(has_history)
 
         (void)row;
         return found_get(t, dir, &f) == 0 && finding_is_localizable(f);
+}
+
+/* -- seeds.tsv: computed -- */
+
+static int seeds_query(struct tree *t, const struct node *n, struct query **ret)
+{
+        cleanup_finding struct finding *f = NULL;
+        int r = found_get(t, n, &f);
+
+        return r < 0 ? r : query_seeds(tree_workspace(t), n->solver, f, ret);
+}
+
+static ANSWER(seeds_answer)
+{
+        (void)t, (void)n;
+        return seeds_print(((struct seeds_value *)v)->result, ret);
+}
+
+static CONTENT(seeds_content)
+{
+        cleanup(query_unrefp) struct query *q = NULL;
+        cleanup(value_unrefp) struct value *v = NULL;
+        int r = seeds_query(t, n, &q);
+
+        if (r == 0)
+                r = q->type->find(q, &v);
+        return r < 0 ? r : seeds_answer(t, n, v, ret);
+}
+
+static EXISTS(has_seeds)
+{
+        cleanup_finding struct finding *f = NULL;
+
+        (void)row;
+        return found_get(t, dir, &f) == 0 && finding_has_seeds(dir->solver, f);
 }
 
 /* -- culprits/ and by-commit/: of the findings that are localized -- */
@@ -474,6 +512,9 @@ static const struct route rows[] = {
         {KIND_FOUND_LOCALIZED, IN(KIND_SPR_FOUND), .name = "localized.tsv", .type = NODE_COMPUTED, .exists = has_history,
          .content = localized_content, .query = localized_query, .answer = localized_answer, .mtime = found_mtime,
          .about = "the commits responsible, with the time before and after each"},
+        {KIND_FOUND_SEEDS, IN(KIND_SPR_FOUND), .name = "seeds.tsv", .type = NODE_COMPUTED, .exists = has_seeds,
+         .content = seeds_content, .query = seeds_query, .answer = seeds_answer, .mtime = found_mtime,
+         .about = "both versions under the solver's seeds 1 to 30, where the recipe can set one"},
         {KIND_CULPRITS, IN(KIND_SPR_FOUND), .name = "culprits", .starts = true, .type = NODE_FOLDER, .absent = ABSENT_NOT,
          .exists = has_history, .generation = any_listing, .mtime = found_mtime, .about = "those already localized"},
         {KIND_CULPRIT, IN(KIND_CULPRITS), .shown = "<sha>", .starts = true, .type = NODE_LINK, .moves = true,

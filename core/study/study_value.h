@@ -1,0 +1,11 @@
+/* What a study came to, kept for good as JSON under the digest of all that it depends on. Shared by the queries whose values are asked of many
+ * others: localization_query.c, seeds.c. Threads: any. */
+#pragma once
+
+#include <jansson.h>
+
+#include "core/query/workspace.h"
+
+/* A new reference. -ENOENT: it is not known, or cannot be read and is to be worked out again, from facts that are there. */
+int study_value_get(struct workspace *w, const struct digest *key, json_t **ret);
+int study_value_put(struct workspace *w, const struct digest *key, const json_t *value);
