@@ -1,5 +1,5 @@
 /* solverfs findings: what campaigns found, and what became of it. */
-#include "command.h"
+#include "cmd_findings.h"
 
 #include <inttypes.h>
 
@@ -9,7 +9,7 @@
 struct listing {
         const char *solver_name, *mark, *url;
         uint32_t number;
-        bool json;
+        bool json, seeds;
         struct workspace *workspace;
         struct solver *solver;
 };
@@ -17,6 +17,7 @@ struct listing {
 enum {
         OPTION_MARK = 256,
         OPTION_JSON,
+        OPTION_SEEDS,
 };
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -29,6 +30,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
                 return 0;
         case OPTION_JSON:
                 l->json = true;
+                return 0;
+        case OPTION_SEEDS:
+                l->seeds = true;
                 return 0;
         case ARGP_KEY_ARG:
                 if (!l->solver_name)
@@ -43,6 +47,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         case ARGP_KEY_END:
                 if (!l->solver_name)
                         argp_error(state, "expected SOLVER");
+                if (l->number != 0 && l->seeds)
+                        argp_error(state, "--mark and --seeds exclude each other");
                 if (l->number != 0 && !l->mark)
                         argp_error(state, "mark it as what? reported, confirmed, fixed or rejected");
                 return 0;
@@ -103,6 +109,12 @@ static int list(struct listing *l)
         enum finding_mark mark;
         int r = workspace_solver(l->workspace, l->solver_name, &l->solver);
 
+        if (r == 0 && l->seeds) {
+                int status = findings_seeds(l->workspace, l->solver, l->json);
+
+                solver_unref(l->solver);
+                return output_end(status);
+        }
         if (r == 0 && l->number != 0) {
                 r = finding_mark_parse(l->mark, &mark);
                 if (r == -EINVAL)
@@ -121,13 +133,18 @@ int cmd_findings(int argc, char **argv)
         static const struct argp_option options[] = {
                 {"mark", OPTION_MARK, "ID", 0, "keep what became of a finding: reported, confirmed, fixed or rejected, and where",
                  0},
+                {"seeds", OPTION_SEEDS, NULL, 0,
+                 "run every slowdown under the solver's seeds 1 to 30, and tell under how many it reproduces", 0},
                 {"json", OPTION_JSON, NULL, 0, "an object a line", 0},
                 {0}};
         static const struct argp argp = {
                 .options = options,
                 .parser = parse,
-                .args_doc = "SOLVER\nSOLVER --mark ID reported|confirmed|fixed|rejected [URL]",
+                .args_doc = "SOLVER\nSOLVER --seeds\nSOLVER --mark ID reported|confirmed|fixed|rejected [URL]",
                 .doc = "Lists what campaigns found.\v"
+                       "With --seeds a line for each slowdown between versions of the solver: finding, seeds under which it "
+                       "reproduces, seeds tried. "
+                       "What is measured is kept (seeds.tsv in the mount), so that an interrupted call goes on.\n\n"
                        "Example:\n"
                        "  solverfs findings z3 --mark 12 reported https://github.com/Z3Prover/z3/issues/1"};
         cleanup_workspace struct workspace *w = NULL;
@@ -135,7 +152,7 @@ int cmd_findings(int argc, char **argv)
         int status;
 
         command_parse(&argp, argc, argv, &l);
-        status = command_open(l.number != 0 ? 0 : STORE_READ_ONLY, &w);
+        status = command_open(l.number != 0 || l.seeds ? 0 : STORE_READ_ONLY, &w);
         if (status != STATUS_OK)
                 return status;
         l.workspace = w;

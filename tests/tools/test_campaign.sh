@@ -4,7 +4,7 @@
 . "$(dirname "$0")/command.sh"
 clean_up() { fusermount3 -uz "$top/mnt" 2>/dev/null; }
 
-# Fast at v1. From v2 on slow where an input measures the length of something; at v3 it also lies about what contains something, and
+# Fast at v1. From v2 on slow where an input measures the length of something, unless the seed is above 2; at v3 it also lies about what contains something, and
 # v4 crashes there.
 make_slow() {
 	git init -q -b main slow
@@ -12,7 +12,7 @@ make_slow() {
 	echo 'cp slow.sh slow && chmod +x slow' >slow/build.sh
 	printf '#!/bin/sh\nfor case; do :; done\necho sat\n' >slow/slow.sh
 	slow_commit 1 "fast"
-	printf '#!/bin/sh\nfor case; do :; done\ngrep -q str.len "$case" && sleep 20\necho sat\n' >slow/slow.sh
+	printf '#!/bin/sh\nfor case; do :; done\n[ "$1" = --seed ] && [ "$2" -gt 2 ] && echo sat && exit\ngrep -q str.len "$case" && sleep 20\necho sat\n' >slow/slow.sh
 	slow_commit 2 "slow for lengths"
 	printf '#!/bin/sh\nfor case; do :; done\ngrep -q str.contains "$case" && echo unsat && exit\necho sat\n' >slow/slow.sh
 	slow_commit 3 "wrong for containment"
@@ -25,7 +25,8 @@ make_slow() {
 	format = smt2
 	build = sh build.sh
 	output = slow
-	run = {bin} {case}
+	run = {bin} {seed} {case}
+	seed = --seed {n}
 	timeout = 5s
 	samples = 1
 END
@@ -56,6 +57,8 @@ test_that "the input is kept, and listed nowhere" \
 	'run 0 findings slow --json && has out "\"size\":[1-9]" && run 0 case list && empty out && run 0 fsck'
 test_that "what became of a finding is kept" \
 	'run 0 findings slow --mark 1 reported https://example.org/1 && run 0 findings slow && has out "reported.*https://example.org/1" && run 2 findings slow --mark 1 lost && run 3 findings slow --mark 999 fixed && has err "no finding 999"'
+test_that "seeds tell how often it reproduces" \
+	'run 0 findings slow --seeds && [ "$(field 1,2,3)" = "$(printf "1\t2\t30")" ] && has err "1-9 seeds: 1.* of 1 finding" && run 0 findings slow --seeds --json && has out "\"reproduced\":2"'
 test_that "its files are there" \
 	'cd "$SOLVERFS_STORE/campaigns/slow/first" && has progress.tsv "^seconds.inputs.runs" && has operators.tsv "^arm.expected" && has log "found spr/1"'
 
@@ -66,6 +69,8 @@ test_that "a finding is a folder with links to both commits" '
 	grep -q str.len case.smt2 && [ "$(cut -f 2 times.tsv | sed -n 3p)" = timeout ] && grep -q "git checkout $(git -C "$top/slow" rev-parse v2)" report.md'
 test_that "localized.tsv names the commit, once it is asked for" '
 	timeout 200 cat mnt/slow/spr/1/localized.tsv >out 2>err && [ "$(sed -n 2p out | cut -f 2)" = "$(git -C slow rev-parse v2)" ] && has out "slow for lengths"'
+test_that "seeds.tsv has both versions under each seed" '
+	timeout 100 cat mnt/slow/spr/1/seeds.tsv >out 2>err && [ "$(sed -n 2p out | cut -f 1,2,4,6)" = "$(printf "1\tsat\ttimeout\tyes")" ] && [ "$(sed -n 31p out | cut -f 1,4,6)" = "$(printf "30\tsat\tno")" ]'
 test_that "culprits/ and by-commit/ lead to the commit and back" '
 	sha=$(git -C slow rev-parse v2) && cd mnt/slow/spr && [ "$(ls by-commit)" = "$sha" ] && [ "$(ls 1/culprits)" = "$sha" ] && [ -e "1/culprits/$sha/message" ] &&
 	[ "$(readlink "by-commit/$sha/1")" = ../../1 ] && [ -e "by-commit/$sha/1/case.smt2" ] && ! [ -e "by-commit/$(git -C "$top/slow" rev-parse v1)" ]'
