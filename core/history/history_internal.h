@@ -18,6 +18,14 @@
 
 #define COMMIT_FIXED (GIT_OID_RAWSZ + 16)
 #define N_IDLE       4
+#define N_RECENT     64
+
+/* The sources of a commit, which never change. */
+struct recent_source {
+        bool is_set;
+        uint32_t number;
+        struct digest paths, source;
+};
 
 struct history {
         unsigned refs;
@@ -33,6 +41,8 @@ struct history {
                 unsigned uses;
         } idle[N_IDLE];  /* under lock; handles not in use */
         unsigned n_idle; /* under lock */
+        /* Under lock; by number. Opening one cold file asks for the same commit's sources a dozen times. */
+        struct recent_source recent[N_RECENT];
 };
 
 /* -- handles: libgit2's are not to be shared between threads, and opening one costs a tenth of a millisecond ------- */

@@ -62,32 +62,61 @@ static void digest_of_paths(char *const *paths, struct digest *ret)
         hasher_finish(hash, ret);
 }
 
+static bool recent_find(struct history *h, const struct digest *of_paths, uint32_t number, struct digest *ret)
+{
+        const struct recent_source *slot = &h->recent[number % N_RECENT];
+        bool found;
+
+        pthread_mutex_lock(&h->lock);
+        found = slot->is_set && slot->number == number && digest_equal(&slot->paths, of_paths);
+        if (found)
+                *ret = slot->source;
+        pthread_mutex_unlock(&h->lock);
+        return found;
+}
+
+static void recent_keep(struct history *h, const struct digest *of_paths, uint32_t number, const struct digest *source)
+{
+        pthread_mutex_lock(&h->lock);
+        h->recent[number % N_RECENT] = (struct recent_source){.is_set = true, .number = number, .paths = *of_paths, .source = *source};
+        pthread_mutex_unlock(&h->lock);
+}
+
+static int stored_source(struct history *h, const struct digest *of_paths, uint32_t number, struct digest *ret)
+{
+        struct index_key key = source_key(h, of_paths, number);
+        cleanup_txn struct store_txn *t = NULL;
+        cleanup_blob struct blob b = {0};
+        int r = store_read(h->store, &t);
+
+        if (r == 0)
+                r = store_get(t, h->tables.sources, index_slice(&key), &b);
+        if (r == 0 && b.size != DIGEST_SIZE)
+                r = -ENOENT;
+        if (r == 0)
+                memcpy(ret->bytes, b.data, DIGEST_SIZE);
+        return r;
+}
+
 /* A digest missing from the store is worked out without being stored: that takes some 50 µs, and a write would wait for the disk. Only
  * history_sources(), which wants all of them, and callers that write anyway store it. */
 int history_source(struct history *h, uint32_t number, char *const *paths, struct digest *ret)
 {
         cleanup_handle struct handle handle = {0};
-        cleanup_txn struct store_txn *t = NULL;
-        cleanup_blob struct blob b = {0};
         struct digest of_paths;
-        struct index_key key;
-        int r = store_read(h->store, &t);
+        int r;
 
-        if (r < 0)
-                return r;
         digest_of_paths(paths, &of_paths);
-        key = source_key(h, &of_paths, number);
-        r = store_get(t, h->tables.sources, index_slice(&key), &b);
-        if (r == 0 && b.size == DIGEST_SIZE) {
-                memcpy(ret->bytes, b.data, DIGEST_SIZE);
+        if (recent_find(h, &of_paths, number, ret))
                 return 0;
-        }
-        if (r < 0 && r != -ENOENT)
-                return r;
-        blob_done(&b);
-        t = store_end(t); /* not held while the repository is read */
-        r = history_handle(h, &handle);
-        return r < 0 ? r : work_out(h, handle.git, number, paths, ret);
+        r = stored_source(h, &of_paths, number, ret);
+        if (r == -ENOENT)
+                r = history_handle(h, &handle);
+        if (r == 0 && handle.git)
+                r = work_out(h, handle.git, number, paths, ret);
+        if (r == 0)
+                recent_keep(h, &of_paths, number, ret);
+        return r;
 }
 
 int history_keep_source(struct history *h, struct store_txn *t, uint32_t number, char *const *paths, const struct digest *source)

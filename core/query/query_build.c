@@ -326,12 +326,13 @@ static void build_query_free(struct query *query)
         free(q);
 }
 
+/* `build`: its key; NULL: to be found out. */
 static int build_query_new(const struct query_type *type, struct workspace *w, struct solver *s, uint32_t commit,
-                           const char *output, struct query **ret)
+                           const struct digest *build, const char *output, struct query **ret)
 {
         struct build_query *q = calloc(1, sizeof(*q));
         struct hasher *h;
-        int r;
+        int r = 0;
 
         if (!q)
                 return -ENOMEM;
@@ -339,7 +340,10 @@ static int build_query_new(const struct query_type *type, struct workspace *w, s
         q->workspace = w;
         q->solver = solver_ref(s);
         q->commit = commit;
-        r = build_key(s->history, commit, s->recipe, &q->build_key);
+        if (build)
+                q->build_key = *build;
+        else
+                r = build_key(s->history, commit, s->recipe, &q->build_key);
         if (r == 0 && output && !(q->output = strdup(output)))
                 r = -ENOMEM;
         if (r < 0) {
@@ -369,7 +373,12 @@ const struct query_type query_build_type = {
 
 int query_build(struct workspace *w, struct solver *s, uint32_t commit, struct query **ret)
 {
-        return build_query_new(&query_build_type, w, s, commit, NULL, ret);
+        return build_query_new(&query_build_type, w, s, commit, NULL, NULL, ret);
+}
+
+int query_build_of(struct workspace *w, struct solver *s, uint32_t commit, const struct digest *build, struct query **ret)
+{
+        return build_query_new(&query_build_type, w, s, commit, build, NULL, ret);
 }
 
 /* -- check: an incremental build is compared with a clean one ---------------------------------------------------- */
@@ -441,7 +450,7 @@ int query_check(struct workspace *w, struct solver *s, struct query **ret)
         uint32_t commit;
         int r = incremental_due(w, s, &commit);
 
-        return r < 0 ? r : build_query_new(&query_check_type, w, s, commit, NULL, ret);
+        return r < 0 ? r : build_query_new(&query_check_type, w, s, commit, NULL, NULL, ret);
 }
 
 static void checked(void *user, int r, struct value *v, const char *reason)
@@ -565,7 +574,7 @@ static const struct query_type query_kept_type = {
 
 int query_program(struct workspace *w, struct solver *s, uint32_t commit, const char *output, bool kept, struct query **ret)
 {
-        return build_query_new(kept ? &query_kept_type : &query_program_type, w, s, commit, output, ret);
+        return build_query_new(kept ? &query_kept_type : &query_program_type, w, s, commit, NULL, output, ret);
 }
 
 /* -- which commits -- */

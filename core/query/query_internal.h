@@ -8,8 +8,11 @@ uint64_t meta_number(struct workspace *w, const char *key);
 uint64_t meta_number_in(struct store_txn *t, const char *key);
 int meta_number_put(struct store_txn *t, const char *key, uint64_t n);
 
-/* The record of a build key, -ENOENT; build_find() for who has a commit. */
+/* The same as build_find(), run_find(), query_build() and query_run(), for callers that have the commit's build key: finding that out reads the
+ * commit's trees. */
 int build_record_find(struct workspace *w, const struct digest *build, bool with_log, struct build_record **ret);
+int run_find_built(struct workspace *w, const struct digest *build, const struct cell *cell, bool brief, struct fact **ret);
+int query_build_of(struct workspace *w, struct solver *s, uint32_t commit, const struct digest *build, struct query **ret);
 /* The program under which a build's results stand; -ENOENT: not built, or it failed. */
 int build_program_find(struct workspace *w, const struct digest *build, struct digest *ret);
 int build_program_put(struct store_txn *t, const struct digest *build, const struct build_record *record); /* with the record */

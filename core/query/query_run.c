@@ -14,6 +14,7 @@ struct run_query {
 /* A run is of a program. While it is not known which program the commit has, it is a query of its own, keyed by the build: that needs the
  * build, and then the run of the program, which other commits may be asking for, too. */
 static const struct query_type query_unbuilt_type;
+static int run_query_new(struct workspace *w, const struct cell *cell, const struct digest *build, struct query **ret);
 
 /* -- the query -- */
 
@@ -43,10 +44,10 @@ static int run_query_find(struct query *query, struct value **ret)
         struct run_query *q = (struct run_query *)query;
         cleanup(build_record_unrefp) struct build_record *record = NULL;
         cleanup(fact_unrefp) struct fact *f = NULL;
-        int r = run_find(q->workspace, &q->cell, false, &f);
+        int r = run_find_built(q->workspace, &q->build_key, &q->cell, false, &f);
 
         if (r == -ENOENT) { /* a commit that cannot be built is an answer, too */
-                r = build_find(q->workspace, q->cell.solver, q->cell.commit, false, &record);
+                r = build_record_find(q->workspace, &q->build_key, false, &record);
                 if (r == 0 && record->ok)
                         r = -ENOENT;
         }
@@ -61,7 +62,7 @@ static int find_missing_build(struct run_query *q, struct query **ret)
 {
         cleanup(query_unrefp) struct query *build = NULL;
         cleanup(value_unrefp) struct value *v = NULL;
-        int r = query_build(q->workspace, q->cell.solver, q->cell.commit, &build);
+        int r = query_build_of(q->workspace, q->cell.solver, q->cell.commit, &q->build_key, &build);
 
         if (r == 0)
                 r = build->type->find(build, &v);
@@ -89,7 +90,7 @@ static int unbuilt_need(struct query *query, struct query_list *ret)
                 return r;
         r = find_missing_build(q, &first);
         if (r == 0 && !first)
-                r = query_run(q->workspace, &q->cell, &first);
+                r = run_query_new(q->workspace, &q->cell, &q->build_key, &first);
         return r < 0 ? r : query_list_add(ret, first);
 }
 
@@ -236,7 +237,7 @@ static int run_query_compute(struct query *query, struct job *j, struct value **
         cleanup(build_record_unrefp) struct build_record *record = NULL;
         cleanup(fact_unrefp) struct fact *f = NULL;
         json_t *about;
-        int r = build_find(w, q->cell.solver, q->cell.commit, false, &record);
+        int r = build_record_find(w, &q->build_key, false, &record);
 
         if (r == 0 && record->ok) {
                 about = run_about(q, record);
@@ -256,10 +257,10 @@ int run_measure_cell(struct workspace *w, const struct cell *cell, struct job *j
         struct run_query q = {.workspace = w, .cell = *cell};
         cleanup(build_record_unrefp) struct build_record *record = NULL;
         json_t *about;
-        int r = build_find(w, cell->solver, cell->commit, false, &record);
+        int r = build_key(cell->solver->history, cell->commit, cell->solver->recipe, &q.build_key);
 
         if (r == 0)
-                r = build_key(cell->solver->history, cell->commit, cell->solver->recipe, &q.build_key);
+                r = build_record_find(w, &q.build_key, false, &record);
         if (r < 0)
                 return r;
         if (!record->ok) {
@@ -348,7 +349,7 @@ static void query_digest(const struct run_query *q, const uint8_t run[RUN_KEY_SI
         hasher_finish(h, ret);
 }
 
-int query_run(struct workspace *w, const struct cell *cell, struct query **ret)
+static int run_query_new(struct workspace *w, const struct cell *cell, const struct digest *build, struct query **ret)
 {
         cleanup(query_unrefp) struct query *query = NULL;
         uint8_t run[RUN_KEY_SIZE];
@@ -356,10 +357,6 @@ int query_run(struct workspace *w, const struct cell *cell, struct query **ret)
         struct run_query *q;
         int r;
 
-        if (cell->info->format != cell->solver->recipe->format)
-                return errorf(-ENOENT, "case %u is %s, and %s takes %s", cell->info->id,
-                              cell->info->format == FORMAT_CNF ? "DIMACS" : "SMT-LIB", cell->solver->recipe->name,
-                              cell->solver->recipe->format == FORMAT_CNF ? "DIMACS" : "SMT-LIB");
         q = calloc(1, sizeof(*q));
         if (!q)
                 return -ENOMEM;
@@ -367,12 +364,10 @@ int query_run(struct workspace *w, const struct cell *cell, struct query **ret)
         q->query = (struct query){.type = &query_run_type, .refs = 1};
         q->workspace = w;
         q->cell = *cell;
+        q->build_key = *build;
         solver_ref(q->cell.solver);
         case_info_ref(q->cell.info);
         cell_limits(cell, &q->limits);
-        r = build_key(cell->solver->history, cell->commit, cell->solver->recipe, &q->build_key);
-        if (r < 0)
-                return r;
         r = build_program_find(w, &q->build_key, &program);
         if (r < 0 && r != -ENOENT)
                 return r;
@@ -384,4 +379,17 @@ int query_run(struct workspace *w, const struct cell *cell, struct query **ret)
         query_digest(q, run, &q->query.key);
         *ret = steal_pointer(query);
         return 0;
+}
+
+int query_run(struct workspace *w, const struct cell *cell, struct query **ret)
+{
+        struct digest build;
+        int r;
+
+        if (cell->info->format != cell->solver->recipe->format)
+                return errorf(-ENOENT, "case %u is %s, and %s takes %s", cell->info->id,
+                              cell->info->format == FORMAT_CNF ? "DIMACS" : "SMT-LIB", cell->solver->recipe->name,
+                              cell->solver->recipe->format == FORMAT_CNF ? "DIMACS" : "SMT-LIB");
+        r = build_key(cell->solver->history, cell->commit, cell->solver->recipe, &build);
+        return r < 0 ? r : run_query_new(w, cell, &build, ret);
 }

@@ -40,14 +40,6 @@ static void run_digest(const struct cell *cell, struct digest *ret)
         hasher_finish(h, ret);
 }
 
-static int program_of(struct workspace *w, const struct cell *cell, struct digest *ret)
-{
-        struct digest build;
-        int r = build_key(cell->solver->history, cell->commit, cell->solver->recipe, &build);
-
-        return r < 0 ? r : build_program_find(w, &build, ret);
-}
-
 void run_key_of(const struct digest *program, const struct cell *cell, uint8_t ret[RUN_KEY_SIZE])
 {
         struct digest run;
@@ -71,14 +63,28 @@ void run_key_before(const struct digest *build, const struct cell *cell, uint8_t
         run_key_of(build, &before, ret);
 }
 
-int run_key(struct workspace *w, const struct cell *cell, uint8_t ret[RUN_KEY_SIZE])
+/* The key of a cell whose build's key is known. */
+static int run_key_built(struct workspace *w, const struct digest *build, const struct cell *cell, uint8_t ret[RUN_KEY_SIZE])
 {
         struct digest program;
-        int r = program_of(w, cell, &program);
+        int r = build_program_find(w, build, &program);
 
         if (r == 0)
                 run_key_of(&program, cell, ret);
         return r;
+}
+
+static int build_key_of(const struct cell *cell, struct digest *ret)
+{
+        return build_key(cell->solver->history, cell->commit, cell->solver->recipe, ret);
+}
+
+int run_key(struct workspace *w, const struct cell *cell, uint8_t ret[RUN_KEY_SIZE])
+{
+        struct digest build;
+        int r = build_key_of(cell, &build);
+
+        return r < 0 ? r : run_key_built(w, &build, cell, ret);
 }
 
 /* -- what is known -- */
@@ -140,11 +146,11 @@ int fact_find(struct workspace *w, const uint8_t run[RUN_KEY_SIZE], const struct
         return 0;
 }
 
-int run_find(struct workspace *w, const struct cell *cell, bool brief, struct fact **ret)
+int run_find_built(struct workspace *w, const struct digest *build, const struct cell *cell, bool brief, struct fact **ret)
 {
         struct recipe_limits limits;
         uint8_t key[RUN_KEY_SIZE];
-        int r = run_key(w, cell, key);
+        int r = run_key_built(w, build, cell, key);
 
         if (r < 0)
                 return r;
@@ -153,6 +159,14 @@ int run_find(struct workspace *w, const struct cell *cell, bool brief, struct fa
         if (r == 0 && answers_contradict(*ret, cell->info)) /* its status may have become known since */
                 (*ret)->wrong = true;
         return r;
+}
+
+int run_find(struct workspace *w, const struct cell *cell, bool brief, struct fact **ret)
+{
+        struct digest build;
+        int r = build_key_of(cell, &build);
+
+        return r < 0 ? r : run_find_built(w, &build, cell, brief, ret);
 }
 
 struct known {
@@ -212,9 +226,11 @@ int runs_known(struct workspace *w, const struct cell *cell, uint32_t **ret_ids,
 {
         struct known k = {0};
         struct store_txn *t = NULL;
-        struct digest program;
-        int r = program_of(w, cell, &program);
+        struct digest build, program;
+        int r = build_key_of(cell, &build);
 
+        if (r == 0)
+                r = build_program_find(w, &build, &program);
         *ret_ids = NULL;
         *ret_n = 0;
         if (r < 0)
