@@ -19,6 +19,10 @@ enum verdict {
         N_VERDICTS
 };
 const char *verdict_name(enum verdict v);
+static inline bool verdict_is_decided(enum verdict v)
+{
+        return v == VERDICT_SAT || v == VERDICT_UNSAT;
+}
 
 struct verdicts {
         enum verdict *list; /* one for each check-sat answered; malloc'd */

@@ -149,14 +149,10 @@ static void drop_left(struct campaign *c, uint64_t id)
 static int replay_next(struct campaign *c, const struct campaign_record *r)
 {
         struct strategy_input input;
-        int k = strategy_next(c->strategy, r->now, &input);
+        int k = c->hunt->next_again(c, r, &input);
 
-        if (r->id == 0)
-                return k == -EAGAIN ? 0 : errorf(-EIO, "the campaign's journal does not fit its settings");
         if (k < 0)
-                return k;
-        if (input.id != r->id)
-                return errorf(-EIO, "the campaign's journal does not fit its settings");
+                return k == -EAGAIN ? 0 : k;
         if (list_grow(c->left, c->n_left) < 0)
                 return -ENOMEM;
         c->left[c->n_left++] = input;
@@ -166,33 +162,15 @@ static int replay_next(struct campaign *c, const struct campaign_record *r)
 static int replay(void *user, const struct campaign_record *r)
 {
         struct campaign *c = user;
-        double score;
 
         c->worked_before = r->now;
-        switch (r->event) {
-        case EVENT_NEXT:
+        if (r->event == EVENT_SESSION)
+                return 0;
+        if (r->event == EVENT_NEXT)
                 return replay_next(c, r);
-        case EVENT_RAN:
-                strategy_ran(c->strategy, r->id, r->version, &(struct outcome){.seconds = r->seconds, .verdict = r->verdict});
-                c->status.runs++;
-                c->status.solving += r->seconds;
-                return 0;
-        case EVENT_FINISH:
-                /* The confirmation, if it is a candidate, is the next record; when that is lost it was none. */
-                if (strategy_finish(c->strategy, r->id, r->now, &score))
-                        c->status.candidates++;
-                c->status.inputs++;
+        if (r->event == EVENT_FINISH)
                 drop_left(c, r->id);
-                return 0;
-        case EVENT_CONFIRMED:
-                strategy_confirmed(c->strategy, r->id, r->is_find, r->cause);
-                c->status.finds += r->is_find;
-                c->status.rejected += !r->is_find;
-                return 0;
-        case EVENT_SESSION:
-                return 0;
-        }
-        return errorf(-EIO, "the campaign's journal has a record that nobody knows");
+        return c->hunt->replay(c, r);
 }
 
 /* -- files beside the journal -- */
@@ -222,20 +200,15 @@ static void write_progress(struct campaign *c, const struct campaign_status *s)
         add_to_file(c, "progress.tsv", "seconds\tinputs\truns\tmean-solving-time\tfinds\tsoundness\tcrashes\n", line);
 }
 
-static void write_operators(struct campaign *c)
+static void write_table(struct campaign *c)
 {
-        struct strategy_arm arms[N_OPS];
         cleanup_buffer struct buffer b = {0};
         char path[PATH_SIZE];
-        size_t n;
 
         pthread_mutex_lock(&c->lock);
-        n = strategy_arms(c->strategy, arms, ARRAY_SIZE(arms));
+        c->hunt->print_table(c, &b);
         pthread_mutex_unlock(&c->lock);
-        buffer_adds(&b, "arm\texpected\tused\twon\n");
-        for (size_t i = 0; i < n; i++)
-                buffer_addf(&b, "%s\t%.4f\t%" PRIu64 "\t%" PRIu64 "\n", arms[i].name, arms[i].mean, arms[i].used, arms[i].won);
-        if (path_join(path, c->folder, "operators.tsv") == 0 && buffer_error(&b) == 0)
+        if (path_join(path, c->folder, c->hunt->table) == 0 && buffer_error(&b) == 0)
                 write_file_atomic(path, b.data, b.size, 0600);
 }
 
@@ -252,7 +225,7 @@ static int record_status(struct campaign *c, enum campaign_state state)
         r = campaign_journal_sync(c->journal);
         pthread_mutex_unlock(&c->lock);
         write_progress(c, &s);
-        write_operators(c);
+        write_table(c);
         return r < 0 ? r : campaign_put_status(c->workspace, c->solver->number, c->settings->name, &s);
 }
 
@@ -307,7 +280,7 @@ static int take_input(struct campaign *c, struct strategy_input *ret)
                         *ret = c->left[--c->n_left];
                         return 0;
                 }
-                r = strategy_next(c->strategy, campaign_now(c), ret);
+                r = c->hunt->next(c, ret);
                 if (r == -ENOSPC) {
                         campaign_say(c, "%s", error_message(r));
                         c->is_over = true;
@@ -335,7 +308,7 @@ static int work(struct bench_seat *seat)
                 pthread_mutex_unlock(&c->lock);
                 if (r != 0)
                         break;
-                r = campaign_try(seat, &input);
+                r = c->hunt->try(seat, &input);
                 pthread_mutex_lock(&c->lock);
                 pthread_cond_broadcast(&c->changed);
                 pthread_mutex_unlock(&c->lock);
@@ -520,28 +493,13 @@ static int open_campaign(struct campaign *c, struct campaign_settings *full)
         return path_join(path, c->folder, "journal");
 }
 
-static int make_strategy(struct campaign *c)
+static int begin_hunt(struct campaign *c)
 {
         const struct campaign_settings *s = c->settings;
-        struct strategy_options o = strategy_defaults;
         int r = s->corpus ? corpus_read(s->corpus, say_line, c, &c->corpus) : 0;
 
-        if (r < 0)
-                return r;
-        o.kind = s->strategy;
-        o.versions = (unsigned)c->n_compared;
-        o.timeout = s->timeout;
-        o.threshold = s->threshold;
-        o.window = s->window;
-        o.seed = s->seed;
-        o.every_version = s->any_pair;
-        o.corpus = c->corpus.list;
-        o.n_corpus = c->corpus.n;
-        o.corpus_only = c->corpus.n > 0;
-        if (c->solver->recipe->dialect)
-                r = dialect_parse(slice_string(c->solver->recipe->dialect), &o.dialect);
         c->status.skipped = c->corpus.skipped;
-        return r < 0 ? r : strategy_new(&o, &c->strategy);
+        return r < 0 ? r : c->hunt->begin(c);
 }
 
 static int open_journal(struct campaign *c)
@@ -561,7 +519,8 @@ static int open_journal(struct campaign *c)
 static void campaign_done(struct campaign *c)
 {
         campaign_journal_close(c->journal);
-        strategy_free(c->strategy);
+        if (c->state)
+                c->hunt->end(c);
         for (size_t i = 0; i < c->n_versions; i++) {
                 if (c->programs)
                         held_done(&c->programs[i]);
@@ -604,7 +563,7 @@ static int spell_out(struct campaign *c, const struct campaign_settings *given, 
 
 static int run_campaign(struct campaign *c, struct campaign_settings *full)
 {
-        int r = make_strategy(c), k;
+        int r = begin_hunt(c), k;
 
         if (r == 0)
                 r = open_journal(c);
@@ -633,12 +592,17 @@ int campaign_run(struct workspace *w, struct engine *e, struct solver *s, const 
                  const struct campaign_watch *watch, int cancel_fd)
 {
         cleanup_campaign_settings struct campaign_settings full = {0};
-        struct campaign c = {
-                .workspace = w, .engine = e, .solver = s, .settings = settings, .watch = watch, .cancel_fd = cancel_fd};
-        int r;
+        struct campaign c = {.workspace = w,
+                             .engine = e,
+                             .solver = s,
+                             .settings = settings,
+                             .hunt = &hunt_slowdowns,
+                             .watch = watch,
+                             .cancel_fd = cancel_fd};
+        int r = c.hunt->check(settings);
 
-        if (!settings->references || !settings->references[0])
-                return errorf(-EINVAL, "a campaign needs a --reference to compare the target with");
+        if (r < 0)
+                return r;
         if (s->recipe->format != FORMAT_SMT2)
                 return errorf(-EINVAL, "%s takes DIMACS; campaigns generate SMT-LIB", s->recipe->name);
         if (!(settings->seconds > 0))

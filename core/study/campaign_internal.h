@@ -1,9 +1,11 @@
-/* Shared by campaign.c (life and threads), campaign_input.c (one input: runs and confirmation), campaign_corpus.c and campaign_record.c. */
+/* Shared by campaign.c (life and threads), campaign_trial.c (runs of one input, what all hunts look for), the hunts (campaign_slowdown.c),
+ * campaign_corpus.c and campaign_record.c. */
 #pragma once
 
 #include <limits.h>
 #include <pthread.h>
 
+#include "core/run/ending.h"
 #include "core/run/slot.h"
 #include "core/study/campaign.h"
 #include "core/study/campaign_journal.h"
@@ -21,24 +23,44 @@ struct corpus {
 int corpus_read(const char *dir, void (*say)(void *user, const char *line), void *user, struct corpus *ret);
 void corpus_done(struct corpus *c);
 
+/* What a campaign looks for: which inputs come next, and what is interesting in what comes of them. campaign.c knows no more of it. */
+struct campaign;
+struct bench_seat;
+struct campaign_hunt {
+        const char *table;                               /* of its files: what it learned, "operators.tsv" */
+        int (*check)(const struct campaign_settings *s); /* -EINVAL with a sentence */
+        int (*begin)(struct campaign *c);                /* versions are held and the corpus is read; sets c->state */
+        void (*end)(struct campaign *c);
+        /* Under the lock. -EAGAIN: it waits for what is under way; -ENOSPC with a sentence: there are no more. */
+        int (*next)(struct campaign *c, struct strategy_input *ret);
+        /* The journal told again, by one thread: the input of an EVENT_NEXT (id 0: -EAGAIN), and what came of inputs. */
+        int (*next_again)(struct campaign *c, const struct campaign_record *r, struct strategy_input *ret);
+        int (*replay)(struct campaign *c, const struct campaign_record *r);
+        /* One input from its runs to its findings. 0 or -errno that ends the campaign. */
+        int (*try)(struct bench_seat *seat, const struct strategy_input *input);
+        void (*print_table)(struct campaign *c, struct buffer *ret); /* under the lock */
+};
+extern const struct campaign_hunt hunt_slowdowns;
+
 struct campaign {
         struct workspace *workspace;
         struct engine *engine;
         struct solver *solver;
         const struct campaign_settings *settings;
+        const struct campaign_hunt *hunt;
         const struct campaign_watch *watch;
         int cancel_fd;
         char folder[PATH_SIZE];
-        struct version **versions;         /* owned: the references, the target, the oracles */
-        size_t n_versions, n_compared;     /* compared: without the oracles */
-        struct held *programs; /* owned; of each version */
+        struct version **versions;     /* owned: the references, the target, the oracles */
+        size_t n_versions, n_compared; /* compared: without the oracles */
+        struct held *programs;         /* owned; of each version */
         struct corpus corpus;
         FILE *log;
 
         pthread_mutex_t lock;
         pthread_cond_t changed;
         /* under lock */
-        struct strategy *strategy;
+        void *state; /* the hunt's; of a hunt for slowdowns the struct strategy */
         struct campaign_journal *journal;
         struct campaign_status status;
         double worked_before;  /* in earlier sessions */
@@ -64,5 +86,27 @@ struct bench_seat {
         struct slot slot;
         struct runner **runners; /* owned */
 };
-/* One input from its runs to its finding. 0 or -errno that ends the campaign. */
-int campaign_try(struct bench_seat *seat, const struct strategy_input *input);
+
+/* -- one input -- */
+
+/* One version's runs on the input. */
+struct answer {
+        bool ran;
+        double seconds;
+        enum verdict verdict;
+        char ending[ENDING_SIZE]; /* core/run/ending.h */
+};
+
+struct trial {
+        struct bench_seat *seat;
+        const struct strategy_input *input;
+        struct answer *answers; /* owned; of each version, oracles too */
+};
+
+int trial_run(struct trial *t, unsigned version, double seconds, struct answer *ret);
+/* Stores a finding of the trial's input, and says so. 1: it was found before. */
+int trial_keep(struct trial *t, struct finding *f, const char *what);
+int trial_set_versions(struct finding *f, const struct version *reference, const struct version *target); /* reference: or NULL */
+int trial_add_answers(struct trial *t, struct finding *f);
+/* Crashes and contradictions among the answers are findings. 1: two versions contradict each other: whatever they took, it is no regression. */
+int trial_look_for_errors(struct trial *t);
