@@ -250,24 +250,9 @@ static int print(struct localizing *o, size_t n)
 
 static int resolve(struct localizing *o)
 {
-        struct revisions one = {0};
-        const char *words[] = {o->reference, o->target};
-        uint32_t *commits[] = {&o->options.reference, &o->options.target};
+        int r = command_commit(o->options.solver, "--reference", o->reference, &o->options.reference);
 
-        for (int i = 0; i < 2; i++) {
-                int r = command_revisions(o->options.solver, (char *const *)&words[i], 1, &one);
-
-                if (r == STATUS_OK && one.n != 1) {
-                        complain("--%s takes one commit; '%s' stands for %zu", i == 0 ? "reference" : "target", words[i], one.n);
-                        r = STATUS_USAGE;
-                }
-                if (r == STATUS_OK)
-                        *commits[i] = one.list[0];
-                revisions_done(&one);
-                if (r != STATUS_OK)
-                        return r;
-        }
-        return STATUS_OK;
+        return r == STATUS_OK ? command_commit(o->options.solver, "--target", o->target, &o->options.target) : r;
 }
 
 int cmd_localize(int argc, char **argv)

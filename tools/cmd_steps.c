@@ -1,8 +1,7 @@
 /* solverfs steps: where along the measured history cases got slower and faster. */
 #include <math.h>
 
-#include "core/run/effort.h"
-#include "core/study/steps.h"
+#include "core/study/case_history.h"
 #include "words.h"
 
 #define SHAPES 5
@@ -62,21 +61,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 /* -- the history -------------------------------------------------------------------------------------------------- */
 
-static int one_commit(struct stepping *o, const char *option, const char *word, uint32_t *ret)
-{
-        struct revisions one = {0};
-        int r = command_revisions(o->solver, (char *const *)&word, 1, &one);
-
-        if (r == STATUS_OK && one.n != 1) {
-                complain("%s takes one commit; '%s' stands for %zu", option, word, one.n);
-                r = STATUS_USAGE;
-        }
-        if (r == STATUS_OK)
-                *ret = one.list[0];
-        revisions_done(&one);
-        return r;
-}
-
 static int compare_numbers(const void *a, const void *b)
 {
         uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
@@ -84,33 +68,22 @@ static int compare_numbers(const void *a, const void *b)
         return (x > y) - (x < y);
 }
 
-/* Finds the measured commits on the line of first parents from `from` (NULL: its root) to `to`. */
+/* Finds the measured commits on the line. */
 static int find_line(struct stepping *o)
 {
         cleanup_free uint32_t *known = NULL;
         cleanup_revisions struct revisions line = {0};
-        uint32_t from = COMMIT_NONE, to;
         size_t n_known;
-        int r = one_commit(o, "--to", o->to ? o->to : "HEAD", &to);
+        int r = command_line(o->solver, o->from, o->to, &line);
 
-        if (r == STATUS_OK && o->from)
-                r = one_commit(o, "--from", o->from, &from);
         if (r != STATUS_OK)
                 return r;
-        r = o->from ? revision_range(o->solver, from, to, &line) : history_line(o->solver->history, to, &line.list, &line.n);
-        if (r == 0)
-                r = commits_known(o->workspace, o->solver, &known, &n_known);
+        r = commits_known(o->workspace, o->solver, &known, &n_known);
         if (r < 0)
                 return fail(r);
-        if (o->from && line.n == 0) {
-                complain("%s..%s: no commits in this range", o->from, o->to ? o->to : "HEAD");
-                return STATUS_USAGE;
-        }
         o->line = calloc(line.n + 1, sizeof(*o->line));
         if (!o->line)
                 return fail(-ENOMEM);
-        if (o->from && find_in_list(&from, known, n_known, sizeof(*known), compare_numbers))
-                o->line[o->n_line++] = from;
         for (size_t i = 0; i < line.n; i++)
                 if (find_in_list(&line.list[i], known, n_known, sizeof(*known), compare_numbers))
                         o->line[o->n_line++] = line.list[i];
@@ -119,58 +92,17 @@ static int find_line(struct stepping *o)
 
 /* -- one case ----------------------------------------------------------------------------------------------------- */
 
-struct series {
-        struct step_point *points;
-        uint32_t *commits;
-        size_t n;
-};
-
-static void series_done(struct series *s)
-{
-        free(s->points);
-        free(s->commits);
-}
-
-static int read_series(const struct stepping *o, struct case_info *info, struct series *ret)
-{
-        ret->points = calloc(o->n_line + 1, sizeof(*ret->points));
-        ret->commits = calloc(o->n_line + 1, sizeof(*ret->commits));
-        if (!ret->points || !ret->commits)
-                return -ENOMEM;
-        for (size_t i = 0; i < o->n_line; i++) {
-                cleanup(fact_unrefp) struct fact *f = NULL;
-                struct cell cell = {.solver = o->solver,
-                                    .commit = o->line[i],
-                                    .info = info,
-                                    .has_seed = o->has_seed,
-                                    .seed = o->seed,
-                                    .wall_ns = o->timeout};
-                int r = run_find(o->workspace, &cell, true, &f);
-
-                if (r == -ENOENT)
-                        continue;
-                if (r < 0)
-                        return r;
-                ret->commits[ret->n] = o->line[i];
-                ret->points[ret->n++] = (struct step_point){
-                        {.answer = f->verdict == VERDICT_TIMEOUT                                             ? LOCALIZE_TIMEOUT
-                                   : (f->verdict == VERDICT_SAT || f->verdict == VERDICT_UNSAT) && !f->wrong ? LOCALIZE_SOLVED
-                                                                                                             : LOCALIZE_BROKEN,
-                         .seconds = (double)f->wall_ns / 1e9,
-                         .effort = NAN}};
-        }
-        return 0;
-}
-
 /* The commit when it follows the one measured before it, else the range between them. */
-static void name_step(const struct stepping *o, const struct series *series, size_t at, char ret[2 * GIT_OID_HEXSZ + 3])
+static void name_step(const struct stepping *o, const struct case_history *h, const size_t *points, size_t at,
+                      char ret[2 * GIT_OID_HEXSZ + 3])
 {
         char before[GIT_OID_HEXSZ + 1], after[GIT_OID_HEXSZ + 1];
         struct commit c;
 
-        commit_hex(o->solver, series->commits[at - 1], before);
-        commit_hex(o->solver, series->commits[at], after);
-        if (history_commit(o->solver->history, series->commits[at], &c) == 0 && c.first_parent == series->commits[at - 1])
+        commit_hex(o->solver, h->list[points[at - 1]].commit, before);
+        commit_hex(o->solver, h->list[points[at]].commit, after);
+        if (history_commit(o->solver->history, h->list[points[at]].commit, &c) == 0 &&
+            c.first_parent == h->list[points[at - 1]].commit)
                 snprintf(ret, 2 * GIT_OID_HEXSZ + 3, "%s", after);
         else
                 snprintf(ret, 2 * GIT_OID_HEXSZ + 3, "%s..%s", before, after);
@@ -184,8 +116,7 @@ static void seconds_text(double seconds, char ret[32])
                 snprintf(ret, 32, "%.6f", seconds);
 }
 
-static void print_rows(const struct stepping *o, const struct case_info *info, const struct series *series,
-                       const struct steps *steps)
+static void print_rows(const struct stepping *o, const struct case_history *h, const size_t *points, const struct steps *steps)
 {
         static const struct column columns[] = {{"CASE", 6, true},    {"COMMIT", 40, false}, {"STEP", 7, false},
                                                 {"BEFORE", 12, true}, {"AFTER", 12, true},   {"SUBJECT", 0, false}};
@@ -194,11 +125,11 @@ static void print_rows(const struct stepping *o, const struct case_info *info, c
                 char id[16], before[32], after[32], commit[2 * GIT_OID_HEXSZ + 3];
                 cleanup_buffer struct buffer subject = {0};
 
-                snprintf(id, sizeof(id), "%u", info->id);
+                snprintf(id, sizeof(id), "%u", h->info->id);
                 seconds_text(steps->list[i].before, before);
                 seconds_text(steps->list[i].after, after);
-                name_step(o, series, steps->list[i].at, commit);
-                commit_subject(o->solver, series->commits[steps->list[i].at], &subject);
+                name_step(o, h, points, steps->list[i].at, commit);
+                commit_subject(o->solver, h->list[points[steps->list[i].at]].commit, &subject);
                 output_row(columns, ARRAY_SIZE(columns),
                            (const char *[]){id, commit, steps->list[i].is_slower ? "slower" : "faster", before, after,
                                             subject.data ? subject.data : ""});
@@ -210,42 +141,47 @@ static json_t *seconds_json(double seconds)
         return isnan(seconds) ? json_null() : json_real(seconds);
 }
 
-static void print_json(const struct stepping *o, const struct case_info *info, const struct series *series,
+static void print_json(const struct stepping *o, const struct case_history *h, const size_t *points, size_t measured,
                        const struct steps *steps)
 {
-        cleanup_free char *name = printable(info->name);
+        cleanup_free char *name = printable(h->info->name);
         json_t *list = json_array();
 
         for (size_t i = 0; i < steps->n; i++) {
                 const struct step *s = &steps->list[i];
                 char commit[2 * GIT_OID_HEXSZ + 3];
 
-                name_step(o, series, s->at, commit);
+                name_step(o, h, points, s->at, commit);
                 json_array_append_new(list, json_pack("{ss sb so so sf}", "commit", commit, "slower", (int)s->is_slower,
                                                       "seconds_before", seconds_json(s->before), "seconds_after",
                                                       seconds_json(s->after), "confidence", s->confidence));
         }
-        output_json(json_pack("{sI ss sI ss sI sI so}", "case", (json_int_t)info->id, "name", name, "measured",
-                              (json_int_t)series->n, "shape", step_shape_name(steps->shape), "slower", (json_int_t)steps->slower,
+        output_json(json_pack("{sI ss sI ss sI sI so}", "case", (json_int_t)h->info->id, "name", name, "measured",
+                              (json_int_t)measured, "shape", step_shape_name(steps->shape), "slower", (json_int_t)steps->slower,
                               "faster", (json_int_t)steps->faster, "steps", list));
 }
 
 static int show_case(struct stepping *o, struct case_info *info)
 {
-        cleanup(series_done) struct series series = {0};
+        cleanup_case_history struct case_history h = {0};
         cleanup_steps struct steps steps = {0};
-        int r = read_series(o, info, &series);
+        cleanup_free size_t *points = NULL;
+        struct cell cell = {.solver = o->solver, .info = info, .has_seed = o->has_seed, .seed = o->seed, .wall_ns = o->timeout};
+        size_t measured = 0;
+        int r = case_history_read(o->workspace, &cell, o->line, o->n_line, NULL, 0, &h);
 
         if (r == 0)
-                r = steps_find(series.points, series.n, 0, &steps);
+                r = case_history_steps(&h, &steps, &points);
         if (r < 0)
                 return fail(r);
-        o->measured += series.n >= 2;
-        o->shapes[steps.shape] += series.n >= 2;
+        for (size_t i = 0; i < h.n; i++)
+                measured += h.list[i].fact != NULL;
+        o->measured += measured >= 2;
+        o->shapes[steps.shape] += measured >= 2;
         if (o->json)
-                print_json(o, info, &series, &steps);
+                print_json(o, &h, points, measured, &steps);
         else
-                print_rows(o, info, &series, &steps);
+                print_rows(o, &h, points, &steps);
         return STATUS_OK;
 }
 

@@ -31,6 +31,7 @@ static const struct command commands[] = {
         {"unmount", "DIR", "unmount it and wait until it is gone", cmd_unmount},
         {"build", "SOLVER REV...", "build commits", cmd_build},
         {"run", "SOLVER REV... CASE...", "measure commits on cases", cmd_run},
+        {"history", "SOLVER CASE...", "measure cases along a history, coarse to fine", cmd_history},
         {"fuzz", "SOLVER", "look for performance regressions between versions", cmd_fuzz},
         {"findings", "SOLVER", "list what campaigns found", cmd_findings},
         {"localize", "SOLVER CASE...", "find the commits that made cases slow", cmd_localize},

@@ -39,6 +39,50 @@ int command_revisions(struct solver *s, char *const *words, size_t n, struct rev
         return r < 0 ? fail(r) : STATUS_OK;
 }
 
+int command_commit(struct solver *s, const char *option, const char *word, uint32_t *ret)
+{
+        cleanup_revisions struct revisions one = {0};
+        int r = command_revisions(s, (char *const *)&word, 1, &one);
+
+        if (r == STATUS_OK && one.n != 1) {
+                complain("%s takes one commit; '%s' stands for %zu", option, word, one.n);
+                return STATUS_USAGE;
+        }
+        if (r == STATUS_OK)
+                *ret = one.list[0];
+        return r;
+}
+
+int command_line(struct solver *s, const char *from, const char *to, struct revisions *ret)
+{
+        uint32_t first = COMMIT_NONE, last;
+        size_t at = 0;
+        int r = command_commit(s, "--to", to ? to : "HEAD", &last);
+
+        if (r == STATUS_OK && from)
+                r = command_commit(s, "--from", from, &first);
+        if (r != STATUS_OK)
+                return r;
+        r = history_line(s->history, last, &ret->list, &ret->n);
+        if (r < 0 || !from)
+                return r < 0 ? fail(r) : STATUS_OK;
+        while (at < ret->n && ret->list[at] != first)
+                at++;
+        if (at < ret->n) {
+                ret->n -= at;
+                memmove(ret->list, ret->list + at, ret->n * sizeof(*ret->list));
+                return STATUS_OK;
+        }
+        revisions_done(ret);
+        r = revision_range(s, first, last, ret);
+        if (r < 0)
+                return fail(r);
+        if (ret->n > 0)
+                return STATUS_OK;
+        complain("%s..%s: no commits in this range", from, to ? to : "HEAD");
+        return STATUS_USAGE;
+}
+
 int command_cases(struct workspace *w, char *const *words, size_t n, struct case_selection *ret)
 {
         int r = cases_select(w, words, n, ret);

@@ -156,6 +156,12 @@ void plot_style(struct plot_series *s, unsigned n)
                 s->style = n;
 }
 
+void plot_unmarked(struct plot_series *s)
+{
+        if (s)
+                s->unmarked = true;
+}
+
 static void add_item(struct plot_series *s, struct plot_item item, const char *tooltip)
 {
         if (list_grow(s->items, s->n) < 0) {

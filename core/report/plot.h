@@ -62,6 +62,8 @@ void plot_category(struct plot *p, const char *name);
 struct plot_series *plot_series(struct plot *p, enum plot_kind kind, const char *name);
 /* The series takes the colour, marker and dash of the n-th (from 0) instead of its own turn: a band and its mean are given the same. */
 void plot_style(struct plot_series *s, unsigned n);
+/* A thin grey line without markers, which joins points of other series. */
+void plot_unmarked(struct plot_series *s);
 void plot_point(struct plot_series *s, double x, double y, const char *tooltip);
 void plot_band(struct plot_series *s, double x, double low, double high);
 

@@ -17,6 +17,7 @@ struct plot_series {
         enum plot_kind kind;
         char *name;
         unsigned style;
+        bool unmarked;
         struct plot_item *items;
         size_t n;
 };

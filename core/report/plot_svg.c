@@ -178,6 +178,8 @@ static bool is_marked(const struct plot_series *s, size_t i)
 {
         size_t every = s->n <= 24 ? 1 : (s->n + 7) / 8;
 
+        if (s->unmarked)
+                return false;
         return s->kind == PLOT_SCATTER || s->items[i].tooltip || i % every == every / 2 || s->n <= 24;
 }
 
@@ -229,8 +231,9 @@ static void add_polyline(struct buffer *out, const struct layout *l, const struc
         bool pen = false;
         double last_x = NAN, last_y = NAN;
 
-        buffer_adds(out, "<path class=\"s\"");
-        add_dash(out, s->style);
+        buffer_addf(out, "<path class=\"%s\"", s->unmarked ? "a" : "s");
+        if (!s->unmarked)
+                add_dash(out, s->style);
         buffer_adds(out, " d=\"");
         for (size_t i = 0; i < s->n; i++) {
                 double x = scale_pixel(&l->x, s->items[i].x), y = scale_pixel(&l->y, s->items[i].y);

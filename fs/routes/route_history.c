@@ -1,16 +1,14 @@
 /* <solver>/cases/: what is known of each case along the whole history. The case is in `item`. */
 #include "fs/routes/routes.h"
 
-#include <inttypes.h>
-#include <time.h>
-
-#include "core/run/cell_file.h"
+#include "core/study/case_history.h"
 
 enum {
         KIND_SOLVER_CASES = 72,
         KIND_SOLVER_CASE,
         KIND_SOLVER_CASE_NAME,
         KIND_HISTORY_TSV,
+        KIND_HISTORY_SVG,
 };
 
 static MATCH(solver_case_match)
@@ -33,61 +31,7 @@ static LIST(solver_case_entries)
         return tree_emit_cases(t, dir, row, from, solver_case_ids, fn, user);
 }
 
-/* -- history.tsv -- */
-
-static void print_date(struct buffer *b, int64_t seconds)
-{
-        time_t time = (time_t)seconds;
-        struct tm tm;
-        char text[32];
-
-        gmtime_r(&time, &tm);
-        strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &tm);
-        buffer_adds(b, text);
-}
-
-/* `f` NULL: the commit cannot be built. */
-static void print_row(struct buffer *b, const struct commit *c, const struct case_info *info, const struct fact *f)
-{
-        char sha[GIT_OID_HEXSZ + 1], wall[32], cpu[32];
-
-        buffer_addf(b, "%s\t", git_oid_tostr(sha, sizeof(sha), &c->oid));
-        print_date(b, c->committed);
-        buffer_adds(b, "\t");
-        cell_results(f, b);
-        if (!f) {
-                buffer_adds(b, "\t-\t-\t-\t-\n");
-                return;
-        }
-        format_seconds(f->wall_ns, wall);
-        format_seconds(f->cpu_ns, cpu);
-        buffer_addf(b, "\t%s\t%s\t%" PRIu64 "\t%s\n", wall, cpu, f->memory,
-                    f->wrong                          ? "WRONG"
-                    : info->status != VERDICT_UNKNOWN ? "correct"
-                                                      : "-");
-}
-
-/* The row of a commit, if anything is known of it; *newest is raised to the time of what is known. */
-static int add_row(struct tree *t, const struct cell *cell, struct buffer *b, int64_t *newest)
-{
-        cleanup(fact_unrefp) struct fact *f = NULL;
-        cleanup(build_record_unrefp) struct build_record *record = NULL;
-        struct commit c;
-        int r = run_find(tree_workspace(t), cell, true, &f);
-
-        if (r == -ENOENT) {
-                if (build_find(tree_workspace(t), cell->solver, cell->commit, false, &record) < 0 || record->ok)
-                        return 0;
-                r = 0;
-        }
-        if (r == 0)
-                r = history_commit(cell->solver->history, cell->commit, &c);
-        if (r < 0)
-                return r;
-        *newest = MAX(*newest, f ? f->measured : record->started);
-        print_row(b, &c, cell->info, f);
-        return 0;
-}
+/* -- history.tsv and history.svg -- */
 
 static int known_numbers(struct tree *t, const struct node *n, uint32_t **ret, size_t *ret_n)
 {
@@ -101,35 +45,79 @@ static bool is_known(const struct numbers *known, uint32_t commit)
         return i < known->n && known->list[i] == commit;
 }
 
-static int history_print(struct tree *t, const struct node *n, struct buffer *ret, int64_t *ret_mtime)
+/* The commits that anything is known of, in the order of the history. */
+static int known_in_order(struct tree *t, const struct node *n, const struct commit_order *order, uint32_t **ret, size_t *ret_n)
 {
-        cleanup(case_info_unrefp) struct case_info *info = NULL;
-        cleanup(commit_order_unrefp) struct commit_order *order = NULL;
         cleanup(numbers_unrefp) struct numbers *known = NULL;
         struct node of = {.inode = {.kind = KIND_SOLVER_CASES, .view = n->inode.view}, .solver = n->solver};
+        int r = tree_numbers(t, &of, 0, known_numbers, &known); /* the same for all cases */
+
+        if (r < 0)
+                return r;
+        *ret = calloc(known->n + 1, sizeof(**ret));
+        if (!*ret)
+                return -ENOMEM;
+        for (uint32_t i = 0; i < order->n && *ret_n < known->n; i++)
+                if (is_known(known, order->list[i]))
+                        (*ret)[(*ret_n)++] = order->list[i];
+        return 0;
+}
+
+static int read_history(struct tree *t, const struct node *n, struct case_history *ret, struct commit_order **ret_order)
+{
+        cleanup(case_info_unrefp) struct case_info *info = NULL;
+        cleanup_free uint32_t *commits = NULL, *line = NULL;
+        size_t n_commits = 0, n_line = 0;
         struct cell cell;
         int r = tree_cell(t, n, &cell, &info);
 
         if (r == 0)
-                r = tree_numbers(t, &of, 0, known_numbers, &known); /* the same for all cases */
+                r = history_order(n->solver->history, ret_order);
         if (r == 0)
-                r = history_order(n->solver->history, &order);
-        if (r < 0)
-                return r;
-        *ret_mtime = info->added;
-        buffer_adds(ret, "commit\tdate\tresult\ttime\tcputime\tmemory\tanswer\n");
-        for (uint32_t i = 0; r == 0 && i < order->n; i++)
-                if (is_known(known, order->list[i])) {
-                        cell.commit = order->list[i];
-                        r = add_row(t, &cell, ret, ret_mtime);
-                }
+                r = known_in_order(t, n, *ret_order, &commits, &n_commits);
+        if (r == 0)
+                r = history_line(n->solver->history, COMMIT_NONE, &line, &n_line);
+        if (r == -ENOENT) /* a history without a HEAD has no such line */
+                r = 0;
+        if (r == 0)
+                r = case_history_read(tree_workspace(t), &cell, commits, n_commits, line, n_line, ret);
         return r;
+}
+
+static int print_table(struct tree *t, const struct node *n, struct buffer *ret, int64_t *ret_mtime)
+{
+        cleanup(commit_order_unrefp) struct commit_order *order = NULL;
+        cleanup_case_history struct case_history h = {0};
+        int r = read_history(t, n, &h, &order);
+
+        case_history_heading(ret);
+        for (size_t i = 0; i < h.n && r == 0; i++)
+                r = case_history_row(&h, i, ret);
+        *ret_mtime = h.newest;
+        return r;
+}
+
+static int print_picture(struct tree *t, const struct node *n, struct buffer *ret, int64_t *ret_mtime)
+{
+        cleanup(commit_order_unrefp) struct commit_order *order = NULL;
+        cleanup_case_history struct case_history h = {0};
+        int r = read_history(t, n, &h, &order);
+
+        if (r == 0)
+                r = case_history_plot(&h, order->place, ret);
+        *ret_mtime = h.newest;
+        return r;
+}
+
+static int history_file(struct tree *t, const struct node *n, struct derived **ret)
+{
+        return tree_derived(t, n, n->inode.kind == KIND_HISTORY_SVG ? print_picture : print_table, ret);
 }
 
 static CONTENT(history_content)
 {
         cleanup(derived_unrefp) struct derived *d = NULL;
-        int r = tree_derived(t, n, history_print, &d);
+        int r = history_file(t, n, &d);
 
         if (r == 0)
                 buffer_add(ret, d->text.data, d->text.size);
@@ -139,7 +127,7 @@ static CONTENT(history_content)
 static int history_size(struct tree *t, const struct node *n, uint64_t *ret)
 {
         cleanup(derived_unrefp) struct derived *d = NULL;
-        int r = tree_derived(t, n, history_print, &d);
+        int r = history_file(t, n, &d);
 
         if (r == 0)
                 *ret = d->text.size;
@@ -149,7 +137,7 @@ static int history_size(struct tree *t, const struct node *n, uint64_t *ret)
 static int history_mtime(struct tree *t, const struct node *n, int64_t *ret)
 {
         cleanup(derived_unrefp) struct derived *d = NULL;
-        int r = tree_derived(t, n, history_print, &d);
+        int r = history_file(t, n, &d);
 
         if (r == 0)
                 *ret = d->mtime;
@@ -168,6 +156,9 @@ static const struct route rows[] = {
         {KIND_HISTORY_TSV, IN(KIND_SOLVER_CASE), .name = "history.tsv", .type = NODE_FILE, .moves = true, .rewritten = true,
          .content = history_content, .size = history_size, .mtime = history_mtime,
          .about = "every finished measurement of it, in the order of the history"},
+        {KIND_HISTORY_SVG, IN(KIND_SOLVER_CASE), .name = "history.svg", .type = NODE_FILE, .moves = true, .rewritten = true,
+         .content = history_content, .size = history_size, .mtime = history_mtime,
+         .about = "the same as a picture: answers, and where it got slower or faster"},
 };
 
 const struct subtree history_subtree = {rows, ARRAY_SIZE(rows)};

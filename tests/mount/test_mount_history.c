@@ -117,6 +117,7 @@ END_TEST
 /* -- <solver>/cases/<case>/history.tsv -- */
 
 #define HISTORY "mnt/tiny/cases/1/history.tsv"
+#define PICTURE "mnt/tiny/cases/1/history.svg"
 
 /* The commits in it, in order, as git abbreviates them by tag or distance; into shell_output. */
 static void assert_rows(const char *file, const char *const *revisions, size_t n)
@@ -165,6 +166,9 @@ START_TEST(test_history_of_a_case)
         ck_assert_int_eq(stat(HISTORY, &st), 0);
         ck_assert_int_gt(st.st_mtime, time(NULL) - 600); /* of its newest fact, and none is of a commit's date */
         ck_assert_int_le(st.st_mtime, time(NULL));
+        assert_shell("head -c 4 " PICTURE " && grep -c '<title>.*sat, ' " PICTURE " && stat -c %%Y " HISTORY " " PICTURE
+                     " | uniq | wc -l");
+        ck_assert_str_eq(shell_output, "<svg6\n1\n");
         fd = open(HISTORY, O_RDONLY | O_CLOEXEC);
         ck_assert_int_ge(fd, 0);
         assert_shell("solverfs run -q tiny HEAD~1 1");

@@ -62,6 +62,7 @@ _solverfs() {
 		findings) own="--mark --json" ;;
 		localize) own="--reference --target --method --seed --timeout --log --json" ;;
 		reduce) own="--reference --target --command --keep --floor --ratio --timeout --for --seed --jobs --output --json" ;;
+		history) own="--from --to --bisecting --step --all --known --seed --timeout --svg --json" ;;
 		steps) own="--from --to --seed --timeout --json" ;;
 		status) own="--watch --json" ;;
 		"portfolio add") own="--timeout --memory --selector --allocation --reward --seed" ;;
@@ -77,7 +78,7 @@ _solverfs() {
 	fi
 
 	case $command in
-	"") COMPREPLY=($(compgen -W "init solver snapshot case set mount unmount build run portfolio status fsck gc doctor version help" -- "$cur")) ;;
+	"") COMPREPLY=($(compgen -W "init solver snapshot case set mount unmount build run history portfolio status fsck gc doctor version help" -- "$cur")) ;;
 	solver) COMPREPLY=($(compgen -W "add list update verify remove" -- "$cur")) ;;
 	case | set) COMPREPLY=($(compgen -W "add list remove" -- "$cur")) ;;
 	portfolio) COMPREPLY=($(compgen -W "add list show run reset remove features replay" -- "$cur")) ;;
@@ -95,7 +96,7 @@ _solverfs() {
 		fi
 		;;
 	mount | unmount) COMPREPLY=($(compgen -d -- "$cur")) ;;
-	fuzz | findings | localize | reduce | steps)
+	fuzz | findings | localize | reduce | history | steps)
 		if [ $n = 0 ]; then
 			COMPREPLY=($(compgen -W "$(_solverfs_column solver list | cut -f 1)" -- "$cur"))
 		else

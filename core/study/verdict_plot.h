@@ -1,0 +1,49 @@
+/* How pictures show a run's end: the colour and marker are the same in all of them. */
+#pragma once
+
+#include "core/run/verdict.h"
+
+/* The values are styles of plot_style(). */
+enum verdict_plot {
+        VERDICT_PLOT_SAT,     /* blue circle */
+        VERDICT_PLOT_WRONG,   /* orange square */
+        VERDICT_PLOT_UNSAT,   /* green triangle */
+        VERDICT_PLOT_UNKNOWN, /* pink diamond */
+        VERDICT_PLOT_FAILED,  /* light blue: crash, error, memout */
+        VERDICT_PLOT_TIMEOUT, /* amber cross */
+        N_VERDICT_PLOTS
+};
+
+static inline enum verdict_plot verdict_plot_of(enum verdict v, bool is_wrong)
+{
+        if (is_wrong)
+                return VERDICT_PLOT_WRONG;
+        switch (v) {
+        case VERDICT_SAT:
+                return VERDICT_PLOT_SAT;
+        case VERDICT_UNSAT:
+                return VERDICT_PLOT_UNSAT;
+        case VERDICT_UNKNOWN:
+                return VERDICT_PLOT_UNKNOWN;
+        case VERDICT_TIMEOUT:
+                return VERDICT_PLOT_TIMEOUT;
+        case VERDICT_MEMOUT:
+        case VERDICT_CRASH:
+        case VERDICT_ERROR:
+        case VERDICT_UNBUILDABLE:
+        case N_VERDICTS:
+                break;
+        }
+        return VERDICT_PLOT_FAILED;
+}
+
+static inline const char *verdict_plot_name(enum verdict v, bool is_wrong)
+{
+        static const char *const names[N_VERDICT_PLOTS] = {
+                [VERDICT_PLOT_SAT] = "sat",         [VERDICT_PLOT_UNSAT] = "unsat",
+                [VERDICT_PLOT_WRONG] = "WRONG",     [VERDICT_PLOT_TIMEOUT] = "timeout",
+                [VERDICT_PLOT_UNKNOWN] = "unknown", [VERDICT_PLOT_FAILED] = "crash, error or memout",
+        };
+
+        return names[verdict_plot_of(v, is_wrong)];
+}

@@ -1,0 +1,63 @@
+#!/bin/bash
+# Histories of cases: measured coarse to fine, shown as rows, JSON and a picture.
+# shellcheck disable=SC2016
+. "$(dirname "$0")/command.sh"
+
+# Twenty commits; the fifth cannot be built, the twelfth makes it slow.
+git init -q -b main hist && git -C hist config user.name T && git -C hist config user.email t@example.org
+for i in $(seq 1 20); do
+	sleep=0.01
+	[ "$i" -lt 12 ] || sleep=0.25
+	printf '#!/bin/sh\n# %s\nsleep %s\necho sat\n' "$i" $sleep >hist/toy.sh
+	echo "$([ "$i" != 5 ] && echo 'cp toy.sh toy && chmod +x toy' || echo 'exit 1')" >hist/build.sh
+	git -C hist add -A && git -C hist commit -q -m "commit $i"
+done
+cat >toy.recipe <<'END2'
+[solver]
+	format = smt2
+	build = sh build.sh
+	output = toy
+	run = {bin} {case}
+	samples = 1
+END2
+slow=$(git -C hist rev-parse HEAD~8) first=$(git -C hist rev-list HEAD | tail -1)
+printf '(check-sat)\n' >a.smt2
+printf '(check-sat)\n(exit)\n' >b.smt2
+printf 'p cnf 1 1\n1 0\n' >c.cnf
+run 0 init && run 0 solver add --recipe toy.recipe toy hist && run 0 case add a.smt2 b.smt2 c.cnf || { cat err; exit 1; }
+commits() { field 2 | while read -r c; do git -C hist log -1 --format=%s "$c"; done | sed 's/commit //' | tr '\n' ' '; }
+
+test_that "--known measures nothing" 'run 0 history toy a.smt2 --known && empty out && has err "nothing is measured of case 1"'
+test_that "--step N: every N-th from the newest back, and the first" 'run 0 history toy b.smt2 --step 6 && [ "$(commits)" = "1 2 8 14 20 " ]'
+test_that "... where the rows have what history.tsv has" '
+	[ "$(field 4 | sort -u)" = sat ] && [ "$(field 1 | sort -u)" = 2 ] && field 3 | grep -qE "^20[0-9-]*T[0-9:]*Z$" && [ "$(field 8 | sort -u)" = - ]'
+test_that "by default what differs is halved, down to the commit" '
+	run 0 history toy a.smt2 && grep "	slower$" out | cut -f 2 | grep -qx "$slow" && [ "$(wc -l <out)" -lt 16 ] && [ "$(commits | cut -d " " -f 1)" = 1 ]'
+test_that "the second time it is known" 'cp out one && run 0 -q history toy a.smt2 && cmp one out && empty err'
+test_that "--all has them all, and those that cannot be built" '
+	run 0 history toy a.smt2 --all && [ "$(wc -l <out)" = 20 ] && [ "$(field 4 | grep -c unbuildable)" = 1 ] && has err "cannot be built: .*exited with status 1; see .solverfs build --log toy"'
+test_that "--from and --to" 'run 0 history toy b.smt2 --from HEAD~3 --to HEAD~1 --all && [ "$(commits)" = "17 18 19 " ]'
+test_that "--json: an object for each case" '
+	run 0 history toy a.smt2 b.smt2 --known --json && python3 -c "
+import json
+a, b = [json.loads(l) for l in open(\"out\")]
+assert len(a[\"history\"]) == 20 and [p[\"commit\"] for p in a[\"history\"] if p[\"step\"] == \"slower\"] == [\"'"$slow"'\"], a
+assert a[\"history\"][0][\"commit\"] == \"'"$first"'\" and a[\"history\"][0][\"time\"] > 0 and b[\"case\"] == 2
+assert a[\"shape\"] == \"monotonic, single-dominant\""'
+test_that "--svg: the picture, with the step" '
+	run 0 -q history toy a.smt2 --known --svg a.svg && python3 -c "
+import xml.etree.ElementTree as t
+s = t.tostring(t.parse(\"a.svg\").getroot(), encoding=\"unicode\")
+assert \"'"${slow:0:8}"'\" in s and \"1 cannot be built\" in s and \"commit 12\" in s"'
+test_that "--svg is of one case" 'run 2 history toy a.smt2 b.smt2 --known --svg a.svg && has err "exactly one case; 2 given"'
+test_that "a picture that cannot be written" 'run 4 -q history toy a.smt2 --known --svg nosuch/a.svg && has err "cannot write nosuch/a.svg"'
+test_that "two ways of choosing commits exclude each other" 'run 2 history toy a.smt2 --all --step 3 && has err "exclude each other"'
+test_that "a case of the other format" 'run 3 history toy c.cnf && has err "toy takes SMT-LIB"'
+test_that "no such solver, revision, case" '
+	run 3 history nosuch 1 && run 3 history toy --from nosuch 1 && run 3 history toy nosuch && run 2 history toy && run 2 history toy 1 --step 0'
+test_that "an empty range" 'run 2 history toy 1 --from HEAD --to HEAD~3 && has err "no commits in this range"'
+test_that "--seed needs a recipe that takes one" 'run 2 history toy 1 --seed 3 && has err "cannot be told one"'
+sed -i 's/echo sat/echo unsat/' hist/toy.sh && git -C hist commit -qam "wrong" && printf '(set-info :status sat)\n(check-sat)\n' >w.smt2
+test_that "a wrong answer is loud" '
+	run 0 -q solver update toy && run 0 case add w.smt2 && run 1 history toy w.smt2 --from HEAD~1 --all && has err "WRONG ANSWER: toy .* says unsat" && [ "$(field 8)" = "$(printf "correct\nWRONG")" ]'
+echo "1..$n"

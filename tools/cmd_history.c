@@ -1,0 +1,515 @@
+/* solverfs history: measures cases along a history, coarse to fine, and shows them. */
+#include "ask.h"
+#include "core/run/cell_file.h"
+#include "core/study/case_history.h"
+#include "core/study/history_plan.h"
+#include "words.h"
+
+#define GRID 9 /* commits that --bisecting begins with */
+
+enum mode {
+        MODE_BISECTING,
+        MODE_STEP,
+        MODE_ALL,
+        MODE_KNOWN,
+};
+
+struct want {
+        size_t place, test;
+};
+
+struct recording {
+        /* options */
+        const char *solver_name, *from, *to, *svg;
+        char **words; /* CASE... */
+        size_t n_words;
+        enum mode mode;
+        bool has_mode, json, has_seed;
+        uint64_t step, seed, timeout;
+
+        struct workspace *workspace;
+        struct solver *solver;
+        struct case_selection cases;
+        struct revisions line;       /* oldest first */
+        struct history_cell **cells; /* [cases][line] */
+        bool *unbuildable;           /* [line] said once for each */
+        struct want *wants;          /* of this round */
+        size_t n_wants;
+        unsigned round;
+        int signals, status;
+};
+
+enum {
+        OPTION_STEP = 0x100,
+        OPTION_ALL,
+        OPTION_BISECTING,
+        OPTION_KNOWN,
+        OPTION_SVG,
+};
+
+static void set_mode(struct recording *o, enum mode mode, struct argp_state *state)
+{
+        if (o->has_mode && o->mode != mode)
+                argp_error(state, "--step, --all, --bisecting and --known exclude each other");
+        o->has_mode = true;
+        o->mode = mode;
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+        struct recording *o = state->input;
+        int r;
+
+        switch (key) {
+        case 'f':
+                o->from = arg;
+                return 0;
+        case 'o':
+                o->to = arg;
+                return 0;
+        case OPTION_STEP:
+                set_mode(o, MODE_STEP, state);
+                o->step = command_number(state, "--step", arg, 1, UINT32_MAX);
+                return 0;
+        case OPTION_ALL:
+                set_mode(o, MODE_ALL, state);
+                o->step = 1;
+                return 0;
+        case OPTION_BISECTING:
+                set_mode(o, MODE_BISECTING, state);
+                return 0;
+        case OPTION_KNOWN:
+                set_mode(o, MODE_KNOWN, state);
+                return 0;
+        case OPTION_SVG:
+                o->svg = arg;
+                return 0;
+        case 's':
+                o->has_seed = true;
+                o->seed = command_number(state, "--seed", arg, 0, UINT32_MAX);
+                return 0;
+        case 't':
+                r = parse_duration(arg, &o->timeout);
+                if (r < 0)
+                        argp_error(state, "--timeout: %s", error_message(r));
+                if (o->timeout == 0)
+                        argp_error(state, "--timeout must be greater than zero");
+                return 0;
+        case 'j':
+                o->json = true;
+                return 0;
+        case ARGP_KEY_ARGS:
+                o->solver_name = state->argv[state->next];
+                o->words = state->argv + state->next + 1;
+                o->n_words = (size_t)(state->argc - state->next - 1);
+                return 0;
+        case ARGP_KEY_END:
+                if (o->n_words < 1)
+                        argp_error(state, "expected SOLVER CASE...");
+                return 0;
+        default:
+                return ARGP_ERR_UNKNOWN;
+        }
+}
+
+static void worse(struct recording *o, int status)
+{
+        o->status = MAX(o->status, status);
+}
+
+static struct cell cell_of(const struct recording *o, size_t place, size_t test)
+{
+        return (struct cell){.solver = o->solver,
+                             .commit = o->line.list[place],
+                             .info = o->cases.list[test],
+                             .has_seed = o->has_seed,
+                             .seed = o->seed,
+                             .wall_ns = o->timeout};
+}
+
+/* -- asking ------------------------------------------------------------------------------------------------------- */
+
+static void see(struct recording *o, size_t place, size_t test, const struct fact *f)
+{
+        struct history_cell *c = &o->cells[test][place];
+
+        c->seen = f ? HISTORY_MEASURED : HISTORY_UNBUILDABLE;
+        if (f)
+                c->outcome = case_outcome(f);
+}
+
+static int make(void *user, size_t i, struct query **ret)
+{
+        struct recording *o = user;
+        struct cell cell = cell_of(o, o->wants[i].place, o->wants[i].test);
+
+        return query_run(o->workspace, &cell, ret);
+}
+
+static void tell_unbuildable(struct recording *o, size_t place, const struct build_record *build)
+{
+        char sha[GIT_OID_HEXSZ + 1];
+
+        if (o->unbuildable[place])
+                return;
+        o->unbuildable[place] = true;
+        commit_hex(o->solver, o->line.list[place], sha);
+        note("%s %.12s cannot be built: %s; see 'solverfs build --log %s %.12s'", o->solver_name, sha,
+             build && build->reason ? build->reason : "no reason is known", o->solver_name, sha);
+}
+
+static void answered(void *user, size_t i, int r, struct value *v, const char *reason, struct buffer *)
+{
+        struct recording *o = user;
+        const struct run_value *run = (const struct run_value *)v;
+        struct want w = o->wants[i];
+        struct cell cell = cell_of(o, w.place, w.test);
+
+        if (r < 0) {
+                char sha[GIT_OID_HEXSZ + 1];
+
+                commit_hex(o->solver, cell.commit, sha);
+                complain("%s %.12s on case %u: %s", o->solver_name, sha, cell.info->id, reason);
+                worse(o, status_of(r) == STATUS_ABSENT ? STATUS_ABSENT : STATUS_SYSTEM);
+                return;
+        }
+        see(o, w.place, w.test, run->fact);
+        if (!run->fact)
+                tell_unbuildable(o, w.place, run->build);
+        if (run->fact && run->fact->wrong) {
+                cleanup_buffer struct buffer line = {0};
+
+                wrong_line(&cell, run->fact, &line);
+                worse(o, STATUS_FAILED);
+                alarm_line("%s: %s", alarm_name(ALARM_WRONG), line.data ? line.data : "");
+        }
+}
+
+static int add_want(struct recording *o, size_t place, size_t test)
+{
+        if (list_grow(o->wants, o->n_wants) < 0)
+                return -ENOMEM;
+        o->wants[o->n_wants++] = (struct want){place, test};
+        return 0;
+}
+
+/* All cases on a commit, one commit after the other, so that each build is used at once. */
+static int plan_grid(struct recording *o)
+{
+        size_t step = o->mode == MODE_BISECTING ? history_step(o->line.n, GRID) : o->step, n = 0;
+        cleanup_free size_t *grid = NULL;
+        int r = history_grid(o->line.n, step, &grid, &n);
+
+        for (size_t i = 0; i < n && r == 0; i++)
+                for (size_t test = 0; test < o->cases.n && r == 0; test++)
+                        r = add_want(o, grid[i], test);
+        return r;
+}
+
+static int compare_wants(const void *a, const void *b)
+{
+        const struct want *x = a, *y = b;
+
+        return x->place != y->place ? (x->place > y->place) - (x->place < y->place) : (x->test > y->test) - (x->test < y->test);
+}
+
+static int plan_halves(struct recording *o)
+{
+        for (size_t test = 0; test < o->cases.n; test++) {
+                cleanup_free size_t *middles = NULL;
+                size_t n = 0;
+                int r = history_halve(o->cells[test], o->line.n, &middles, &n);
+
+                for (size_t i = 0; i < n && r == 0; i++)
+                        r = add_want(o, middles[i], test);
+                if (r < 0)
+                        return r;
+        }
+        sort_list(o->wants, o->n_wants, sizeof(*o->wants), compare_wants);
+        return 0;
+}
+
+static int measure_round(struct recording *o, struct engine *e)
+{
+        char title[64];
+
+        snprintf(title, sizeof(title), o->round == 0 ? "history" : "history, between what differs (%u)", o->round);
+        return command_ask(&(struct command_asking){.engine = e,
+                                                    .n = o->n_wants,
+                                                    .title = title,
+                                                    .signals = o->signals,
+                                                    .make = make,
+                                                    .answered = answered,
+                                                    .user = o});
+}
+
+static int measure_missing(struct recording *o)
+{
+        cleanup_engine struct engine *e = NULL;
+        int r = command_engine(o->workspace, &e);
+
+        if (r != STATUS_OK)
+                return r;
+        r = plan_grid(o);
+        while (r == 0 && o->n_wants > 0) {
+                r = measure_round(o, e);
+                o->n_wants = 0;
+                o->round++;
+                if (r == 0 && o->mode == MODE_BISECTING && o->status < STATUS_ABSENT)
+                        r = plan_halves(o);
+        }
+        if (r == -EINTR)
+                note("what was measured is kept; the same command goes on from there");
+        return r < 0 ? fail(r) : STATUS_OK;
+}
+
+/* -- cases -------------------------------------------------------------------------------------------------- */
+
+static int keep_format(struct recording *o)
+{
+        size_t kept = 0, n = o->cases.n;
+
+        for (size_t i = 0; i < n; i++)
+                if (o->cases.list[i]->format == o->solver->recipe->format)
+                        o->cases.list[kept++] = o->cases.list[i];
+                else
+                        case_info_unref(o->cases.list[i]);
+        o->cases.n = kept;
+        if (kept < n)
+                note("%zu %s passed over: %s takes %s", n - kept, n - kept == 1 ? "case" : "cases", o->solver_name,
+                     o->solver->recipe->format == FORMAT_CNF ? "DIMACS" : "SMT-LIB");
+        return kept > 0 ? STATUS_OK : STATUS_ABSENT;
+}
+
+static int make_room(struct recording *o)
+{
+        o->unbuildable = calloc(o->line.n + 1, sizeof(*o->unbuildable));
+        o->cells = calloc(o->cases.n + 1, sizeof(*o->cells));
+        if (!o->unbuildable || !o->cells)
+                return fail(-ENOMEM);
+        for (size_t i = 0; i < o->cases.n; i++) {
+                o->cells[i] = calloc(o->line.n + 1, sizeof(**o->cells));
+                if (!o->cells[i])
+                        return fail(-ENOMEM);
+        }
+        return STATUS_OK;
+}
+
+/* -- showing ------------------------------------------------------------------------------------------------------ */
+
+static int compare_numbers(const void *a, const void *b)
+{
+        uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+        return (x > y) - (x < y);
+}
+
+/* Of the line, the commits that anything is known of. */
+static int known_of_line(struct recording *o, struct revisions *ret)
+{
+        cleanup_free uint32_t *known = NULL;
+        size_t n = 0;
+        int r = commits_known(o->workspace, o->solver, &known, &n);
+
+        ret->list = calloc(o->line.n + 1, sizeof(*ret->list));
+        if (!ret->list)
+                return -ENOMEM;
+        for (size_t i = 0; i < o->line.n && r == 0; i++)
+                if (find_in_list(&o->line.list[i], known, n, sizeof(*known), compare_numbers))
+                        ret->list[ret->n++] = o->line.list[i];
+        return r;
+}
+
+static const char *step_at(const struct steps *steps, const size_t *points, size_t i)
+{
+        for (size_t k = 0; k < steps->n; k++)
+                if (points[steps->list[k].at] == i)
+                        return steps->list[k].is_slower ? "slower" : "faster";
+        return "-";
+}
+
+/* The rows of history.tsv, with the case before and the step behind. */
+static int print_rows(const struct case_history *h, const struct steps *steps, const size_t *points)
+{
+        static const struct column columns[] = {{"CASE", 6, true},     {"COMMIT", 40, false}, {"DATE", 20, false},
+                                                {"RESULT", 11, false}, {"TIME", 12, true},    {"CPUTIME", 12, true},
+                                                {"MEMORY", 12, true},  {"CHECK", 9, false},   {"STEP", 0, false}};
+
+        for (size_t i = 0; i < h->n; i++) {
+                cleanup_buffer struct buffer row = {0};
+                const char *cells[ARRAY_SIZE(columns)];
+                char id[16], *at;
+                int r = case_history_row(h, i, &row);
+
+                if (r == 0)
+                        r = buffer_error(&row);
+                if (r < 0)
+                        return r;
+                snprintf(id, sizeof(id), "%u", h->info->id);
+                cells[0] = id;
+                row.data[strcspn(row.data, "\n")] = '\0';
+                at = row.data;
+                for (size_t k = 1; k + 1 < ARRAY_SIZE(columns); k++)
+                        cells[k] = strsep(&at, "\t");
+                cells[ARRAY_SIZE(columns) - 1] = step_at(steps, points, i);
+                output_row(columns, ARRAY_SIZE(columns), cells);
+        }
+        return 0;
+}
+
+static json_t *point_json(const struct case_history *h, size_t i, const char *step)
+{
+        const struct fact *f = h->list[i].fact;
+        char sha[GIT_OID_HEXSZ + 1], date[32];
+        struct commit c = {0};
+        json_t *j;
+
+        commit_hex(h->solver, h->list[i].commit, sha);
+        history_commit(h->solver->history, h->list[i].commit, &c);
+        format_date(c.committed, date);
+        j = json_pack("{ss ss ss ss}", "commit", sha, "date", date, "result", verdict_name(f ? f->verdict : VERDICT_UNBUILDABLE),
+                      "step", step);
+        if (f && j)
+                cell_numbers(f, j);
+        return j;
+}
+
+static void print_json(const struct case_history *h, const struct steps *steps, const size_t *points)
+{
+        cleanup_free char *name = printable(h->info->name);
+        json_t *list = json_array();
+
+        for (size_t i = 0; i < h->n; i++)
+                json_array_append_new(list, point_json(h, i, step_at(steps, points, i)));
+        output_json(json_pack("{sI ss ss so}", "case", (json_int_t)h->info->id, "name", name, "shape",
+                              step_shape_name(steps->shape), "history", list));
+}
+
+static int write_svg(struct recording *o, const struct case_history *h)
+{
+        cleanup(commit_order_unrefp) struct commit_order *order = NULL;
+        cleanup_buffer struct buffer b = {0};
+        int r = history_order(o->solver->history, &order);
+
+        if (r == 0)
+                r = case_history_plot(h, order->place, &b);
+        if (r == 0)
+                r = write_file_atomic(o->svg, b.data, b.size, 0666 & ~common.umask);
+        return r < 0 ? errorf(-EIO, "cannot write %s: %s", o->svg, strerror(-r)) : 0;
+}
+
+static int show_case(struct recording *o, size_t test, const struct revisions *known)
+{
+        cleanup_case_history struct case_history h = {0};
+        cleanup_steps struct steps steps = {0};
+        cleanup_free size_t *points = NULL;
+        struct cell cell = cell_of(o, 0, test);
+        int r = case_history_read(o->workspace, &cell, known->list, known->n, NULL, 0, &h);
+
+        if (r == 0)
+                r = case_history_steps(&h, &steps, &points);
+        if (r == 0 && o->svg)
+                r = write_svg(o, &h);
+        if (r < 0)
+                return r;
+        if (h.n == 0)
+                note("nothing is measured of case %u on this line", h.info->id);
+        if (o->json)
+                print_json(&h, &steps, points);
+        else
+                r = print_rows(&h, &steps, points);
+        return r;
+}
+
+static int show(struct recording *o)
+{
+        cleanup_revisions struct revisions known = {0};
+        int r = known_of_line(o, &known);
+
+        for (size_t i = 0; i < o->cases.n && r == 0; i++)
+                r = show_case(o, i, &known);
+        return r < 0 ? fail(r) : STATUS_OK;
+}
+
+/* -- the command -------------------------------------------------------------------------------------------------- */
+
+static int record(struct recording *o)
+{
+        int r = command_solver(o->workspace, o->solver_name, &o->solver), shown;
+
+        if (r == STATUS_OK && o->has_seed && !o->solver->recipe->seed) {
+                complain("the recipe of %s has no 'seed': it cannot be told one", o->solver_name);
+                r = STATUS_USAGE;
+        }
+        if (r == STATUS_OK)
+                r = command_line(o->solver, o->from, o->to, &o->line);
+        if (r == STATUS_OK)
+                r = command_cases(o->workspace, o->words, o->n_words, &o->cases);
+        if (r == STATUS_OK)
+                r = keep_format(o);
+        if (r == STATUS_OK && o->svg && o->cases.n != 1) {
+                complain("--svg takes exactly one case; %zu given", o->cases.n);
+                r = STATUS_USAGE;
+        }
+        if (r == STATUS_OK)
+                r = make_room(o);
+        if (r != STATUS_OK)
+                return r;
+        if (o->mode != MODE_KNOWN)
+                r = measure_missing(o);
+        shown = show(o); /* of what was interrupted, too */
+        return MAX(MAX(r, shown), o->status);
+}
+
+int cmd_history(int argc, char **argv)
+{
+        static const struct argp_option options[] = {
+                {"from", 'f', "REV", 0, "Begin here; the first commit unless given", 0},
+                {"to", 'o', "REV", 0, "End here; HEAD unless given", 0},
+                {"bisecting", OPTION_BISECTING, NULL, 0,
+                 "Measure nine commits evenly, then halve every gap between two that differ, down to the commit (default)", 0},
+                {"step", OPTION_STEP, "N", 0, "Measure every N-th commit, and the first", 0},
+                {"all", OPTION_ALL, NULL, 0, "Measure every commit", 0},
+                {"known", OPTION_KNOWN, NULL, 0, "Measure nothing; show what is known", 0},
+                {"seed", 's', "N", 0, "Fix the solver's random seed to N", 0},
+                {"timeout", 't', "T", 0, "Another time limit than the recipe's: 500ms, 20s, 10m", 0},
+                {"svg", OPTION_SVG, "FILE", 0, "Write the picture, as history.svg of the mount has it; one case", 0},
+                {"json", 'j', NULL, 0, "Print a JSON object for each case: its history, a step at each commit that has one", 0},
+                {0}};
+        static const char doc[] =
+                "Measure cases along the line of first parents, and show how their times moved. Prints a line for each case and "
+                "commit, oldest first: case, commit, date, result, time, cputime (seconds), memory (bytes), correct or WRONG, "
+                "and "
+                "slower or faster where a step is.\v"
+                "Work goes from coarse to fine: stop it at any moment, and what is measured is spread over the whole line. What "
+                "is known is not measured again, and the same command goes on where it was. Two commits differ when one solves "
+                "the case and the other does not, or when their times differ by a fifth and 10 ms. Commits that cannot be built "
+                "are stepped around.\n"
+                "The exit status is 1 when an answer is wrong.\n"
+                "\n"
+                "  solverfs history z3 17\n"
+                "  solverfs history z3 --from z3-4.8.8 --to z3-4.8.9 --step 20 QF_S/\n"
+                "  solverfs history z3 17 --known --svg 17.svg";
+        cleanup_workspace struct workspace *w = NULL;
+        struct recording o = {.status = STATUS_OK};
+        int r;
+
+        command_parse(&(struct argp){options, parse, "SOLVER CASE...", doc}, argc, argv, &o);
+        o.signals = command_signals();
+        if (o.signals < 0)
+                return fail(o.signals);
+        r = command_open(0, &w);
+        o.workspace = w;
+        if (r == STATUS_OK)
+                r = record(&o);
+        for (size_t i = 0; o.cells && i < o.cases.n; i++)
+                free(o.cells[i]);
+        free(o.cells);
+        free(o.wants);
+        free(o.unbuildable);
+        case_selection_done(&o.cases);
+        revisions_done(&o.line);
+        solver_unref(o.solver);
+        close(o.signals);
+        return r;
+}
