@@ -28,6 +28,7 @@ enum {
         OPTION_NO_LOCALIZE,
         OPTION_JSON,
         OPTION_MAX_FINDS,
+        OPTION_CLOCK,
 };
 
 static double seconds_of(struct argp_state *state, const char *what, const char *text)
@@ -92,6 +93,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
                 if (strcmp(arg, "any") != 0 && strcmp(arg, "target") != 0)
                         argp_error(state, "--pairs is 'any' or 'target', not '%s'", arg);
                 s->any_pair = strcmp(arg, "any") == 0;
+                return 0;
+        case OPTION_CLOCK:
+                if (strcmp(arg, "cpu") != 0 && strcmp(arg, "wall") != 0)
+                        argp_error(state, "--clock is 'wall' or 'cpu', not '%s'", arg);
+                s->cpu_time = strcmp(arg, "cpu") == 0;
                 return 0;
         case OPTION_NO_LOCALIZE:
                 s->localize = false;
@@ -217,6 +223,10 @@ int cmd_fuzz(int argc, char **argv)
                 {"seed", OPTION_SEED, "N", 0, "what all choices follow from; default 1", 0},
                 {"oracle", OPTION_ORACLE, "VERSION", 0, "a version to ask where two contradict each other; may be repeated", 0},
                 {"pairs", OPTION_PAIRS, "any|target", 0, "whether a slowdown between two references counts, too; default target",
+                 0},
+                {"clock", OPTION_CLOCK, "wall|cpu", 0,
+                 "what all times count, --for too: with cpu the CPU time of the solvers, on a machine that has other work; default "
+                 "wall",
                  0},
                 {"jobs", 'j', "N", 0, "inputs at the same time; default: one for each core", 0},
                 {"max-finds", OPTION_MAX_FINDS, "N", 0, "stop after so many findings of this call, of any kind", 0},

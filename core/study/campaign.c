@@ -14,7 +14,9 @@
 
 double campaign_now(struct campaign *c)
 {
-        return c->worked_before + (double)(now_ns() - c->began_ns) / 1e9;
+        double session = c->settings->cpu_time ? c->status.solving - c->solved_before : (double)(now_ns() - c->began_ns) / 1e9;
+
+        return c->worked_before + session;
 }
 
 void campaign_say(struct campaign *c, const char *format, ...)
@@ -455,7 +457,7 @@ static int check_same(const struct campaign_settings *there, const struct campai
                 return r;
         if (strcmp(there->target, s->target) != 0 || there->strategy != s->strategy || there->seed != s->seed ||
             there->timeout != s->timeout || there->threshold != s->threshold || there->window != s->window ||
-            there->any_pair != s->any_pair || strcmp(there->corpus ? there->corpus : "", s->corpus ? s->corpus : "") != 0) {
+            there->any_pair != s->any_pair || there->cpu_time != s->cpu_time || strcmp(there->corpus ? there->corpus : "", s->corpus ? s->corpus : "") != 0) {
                 cleanup_buffer struct buffer b = {0};
 
                 campaign_print_settings(there, &b);
@@ -510,6 +512,7 @@ static int open_journal(struct campaign *c)
         if (r == 0)
                 r = campaign_journal_open(path, replay, c, &c->journal);
         c->began_ns = now_ns();
+        c->solved_before = c->status.solving;
         c->found_before = count_findings(&c->status);
         if (r == 0 && c->status.inputs > 0)
                 campaign_say(c, "goes on behind %" PRIu64 " inputs and %.0f seconds", c->status.inputs, c->worked_before);

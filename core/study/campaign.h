@@ -28,6 +28,7 @@ struct campaign_settings {
         unsigned jobs;                     /* inputs at once; 0: as many as there are cores */
         char *corpus;                      /* a folder, or NULL */
         bool any_pair;                     /* a regression between two references counts, too */
+        bool cpu_time;                     /* every time here is CPU time of the solvers: for a machine that has other work, too */
         bool localize;
 };
 /* Defaults but for references, target and seconds; name NULL. -ENOMEM. */

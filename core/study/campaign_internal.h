@@ -64,6 +64,7 @@ struct campaign {
         struct campaign_journal *journal;
         struct campaign_status status;
         double worked_before;  /* in earlier sessions */
+        double solved_before;  /* status.solving when this session began */
         uint64_t found_before; /* likewise, of all kinds */
         uint64_t began_ns;
         int error; /* the first that ended it */
@@ -75,7 +76,7 @@ struct campaign {
         size_t n_left;
 };
 
-double campaign_now(struct campaign *c);                                          /* seconds of work; under lock or not */
+double campaign_now(struct campaign *c);                                          /* seconds of work; under the lock */
 void campaign_say(struct campaign *c, const char *format, ...) printf_like(2, 3); /* to the log and the watch */
 /* Under the lock: to the journal. */
 int campaign_note(struct campaign *c, const struct campaign_record *r);

@@ -85,10 +85,11 @@ static int strings_from_json(json_t *a, char ***ret)
 
 static json_t *settings_json(const struct campaign_settings *s)
 {
-        return json_pack("{si so ss so ss sI sf sf sf sf si ss* sb sb}", "version", 1, "references", strings_json(s->references),
+        return json_pack("{si so ss so ss sI sf sf sf sf si ss* sb sb sb}", "version", 1, "references", strings_json(s->references),
                          "target", s->target, "oracles", strings_json(s->oracles), "strategy", strategy_name(s->strategy), "seed",
                          (json_int_t)s->seed, "timeout", s->timeout, "threshold", s->threshold, "window", s->window, "seconds",
-                         s->seconds, "jobs", (int)s->jobs, "corpus", s->corpus, "any-pair", s->any_pair, "localize", s->localize);
+                         s->seconds, "jobs", (int)s->jobs, "corpus", s->corpus, "any-pair", s->any_pair, "localize", s->localize, "cpu-time",
+                         s->cpu_time);
 }
 
 static int settings_from_json(json_t *j, const char *name, struct campaign_settings *ret)
@@ -96,13 +97,13 @@ static int settings_from_json(json_t *j, const char *name, struct campaign_setti
         cleanup_campaign_settings struct campaign_settings s = {0};
         const char *target, *strategy, *corpus = NULL;
         json_t *references, *oracles;
-        int version, jobs, any_pair, localize, r;
+        int version, jobs, any_pair, localize, cpu_time = 0, r;
         json_int_t seed;
 
-        if (json_unpack(j, "{si so ss so ss sI sF sF sF sF si s?s sb sb}", "version", &version, "references", &references,
+        if (json_unpack(j, "{si so ss so ss sI sF sF sF sF si s?s sb sb s?b}", "version", &version, "references", &references,
                         "target", &target, "oracles", &oracles, "strategy", &strategy, "seed", &seed, "timeout", &s.timeout,
                         "threshold", &s.threshold, "window", &s.window, "seconds", &s.seconds, "jobs", &jobs, "corpus", &corpus,
-                        "any-pair", &any_pair, "localize", &localize) < 0)
+                        "any-pair", &any_pair, "localize", &localize, "cpu-time", &cpu_time) < 0)
                 return errorf(-EIO, "the settings of the campaign %s are damaged", name);
         s.name = strdup(name);
         s.target = strdup(target);
@@ -111,6 +112,7 @@ static int settings_from_json(json_t *j, const char *name, struct campaign_setti
         s.jobs = (unsigned)jobs;
         s.any_pair = any_pair;
         s.localize = localize;
+        s.cpu_time = cpu_time;
         r = strategy_parse(strategy, &s.strategy);
         if (r == 0)
                 r = strings_from_json(references, &s.references);
@@ -289,7 +291,8 @@ void campaign_print_settings(const struct campaign_settings *s, struct buffer *r
                     strategy_name(s->strategy), s->seed, s->timeout, s->threshold, s->window, s->seconds);
         if (s->corpus)
                 buffer_addf(ret, "corpus = %s\n", s->corpus);
-        buffer_addf(ret, "pairs = %s\nlocalize = %s\n", s->any_pair ? "any" : "target", s->localize ? "true" : "false");
+        buffer_addf(ret, "pairs = %s\nclock = %s\nlocalize = %s\n", s->any_pair ? "any" : "target", s->cpu_time ? "cpu" : "wall",
+                    s->localize ? "true" : "false");
 }
 
 void campaign_print_status(const struct campaign_status *s, struct buffer *ret)

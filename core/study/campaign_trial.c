@@ -3,7 +3,13 @@
 
 #include <inttypes.h>
 
-#define TRIES 3 /* at a run that could not be tried */
+#define TRIES    3  /* at a run that could not be tried */
+#define PATIENCE 50 /* times the CPU limit that a run may take by the clock on the wall, where CPU time counts */
+
+static double seconds_of(const struct campaign *c, const struct execute_result *run)
+{
+        return (double)(c->settings->cpu_time ? run->user_ns + run->system_ns : run->wall_ns) / 1e9;
+}
 
 int trial_run(struct trial *t, unsigned version, double seconds, struct answer *ret)
 {
@@ -13,13 +19,14 @@ int trial_run(struct trial *t, unsigned version, double seconds, struct answer *
         struct run_result result = {0};
         int r = -EIO;
 
-        limits.wall_ns = limits.cpu_ns = (uint64_t)(seconds * 1e9);
+        limits.cpu_ns = (uint64_t)(seconds * 1e9);
+        limits.wall_ns = c->settings->cpu_time ? PATIENCE * limits.cpu_ns : limits.cpu_ns;
         runner_set_limits(runner, &limits);
         for (int tries = 0; r == -EIO && tries < TRIES; tries++)
                 r = runner_run(runner, &(struct run_input){.bytes = t->input->text}, c->cancel_fd, &result);
         if (r < 0)
                 return r;
-        *ret = (struct answer){.ran = true, .seconds = (double)result.run.wall_ns / 1e9, .verdict = result.verdict};
+        *ret = (struct answer){.ran = true, .seconds = seconds_of(c, &result.run), .verdict = result.verdict};
         if (ret->verdict == VERDICT_TIMEOUT)
                 ret->seconds = seconds;
         ending_describe(&result.run, ret->ending);
