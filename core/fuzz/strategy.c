@@ -185,6 +185,12 @@ void strategy_confirmed(struct strategy *s, uint64_t id, bool is_find, uint64_t 
         forget_input(s, i);
 }
 
+void strategy_learned(struct strategy *s, uint64_t id, uint64_t cause)
+{
+        if (s->rows->learned && cause != 0)
+                s->rows->learned(s, id, cause);
+}
+
 size_t strategy_arms(const struct strategy *s, struct strategy_arm *ret, size_t most)
 {
         return s->rows->arms ? s->rows->arms(s, ret, most) : 0;

@@ -51,6 +51,7 @@ struct strategy_rows {
         bool (*step)(struct strategy *s, struct input *i, unsigned *ret_version, double *ret_seconds);
         void (*finish)(struct strategy *s, struct input *i, double now); /* score and is_candidate are set */
         void (*confirmed)(struct strategy *s, struct input *i, bool is_find, uint64_t cause);
+        void (*learned)(struct strategy *s, uint64_t id, uint64_t cause); /* may be NULL */
         void (*forget)(struct strategy *s, struct input *i); /* nobody asks for it any more */
         size_t (*arms)(const struct strategy *s, struct strategy_arm *ret, size_t most);
 };

@@ -58,6 +58,13 @@ struct cause {
         unsigned finds;
 };
 
+/* A find whose cause is not known yet. */
+struct unexplained {
+        uint64_t id;
+        size_t arm;
+        struct shape shape; /* owned */
+};
+
 struct novelty {
         struct shape_counts counts;
         struct bandit sources;
@@ -65,6 +72,8 @@ struct novelty {
         struct enumeration *enumeration; /* owned; NULL: at its end */
         struct cause *causes;            /* owned */
         size_t n_causes;
+        struct unexplained *unexplained; /* owned */
+        size_t n_unexplained;
         uint64_t used[N_SOURCES], won[N_SOURCES];
         /* Of the first version of each input: what decides which version is first. */
         double n, time, capped_time, time_below_cap, n_slow;
@@ -105,6 +114,9 @@ static void novelty_end(struct strategy *s)
         for (size_t i = 0; i < n->n_causes; i++)
                 shape_done(&n->causes[i].common);
         free(n->causes);
+        for (size_t i = 0; i < n->n_unexplained; i++)
+                shape_done(&n->unexplained[i].shape);
+        free(n->unexplained);
         free(n);
 }
 
@@ -491,6 +503,30 @@ static void novelty_confirmed(struct strategy *s, struct input *i, bool is_find,
         }
         if (is_find)
                 pool_add(&n->finds, i->script, is_new ? 2 : 1);
+        if (is_find && cause == 0 && list_grow(n->unexplained, n->n_unexplained) == 0) {
+                struct unexplained *u = &n->unexplained[n->n_unexplained];
+
+                *u = (struct unexplained){.id = i->id, .arm = i->arm};
+                n->n_unexplained += shape_copy(&i->shape, &u->shape) == 0;
+        }
+}
+
+/* It was rewarded as if the cause were new. */
+static void novelty_learned(struct strategy *s, uint64_t id, uint64_t cause)
+{
+        struct novelty *n = s->state;
+
+        for (size_t i = 0; i < n->n_unexplained; i++) {
+                struct unexplained *u = &n->unexplained[i];
+
+                if (u->id != id)
+                        continue;
+                if (note_cause(n, cause, &u->shape) == 0)
+                        bandit_fail(&n->sources, u->arm, 0.5);
+                shape_done(&u->shape);
+                *u = n->unexplained[--n->n_unexplained];
+                return;
+        }
 }
 
 static void novelty_forget(struct strategy *s, struct input *i)
@@ -515,6 +551,7 @@ const struct strategy_rows strategy_novelty = {
         .step = novelty_step,
         .finish = novelty_finish,
         .confirmed = novelty_confirmed,
+        .learned = novelty_learned,
         .forget = novelty_forget,
         .arms = novelty_arms,
 };

@@ -7,7 +7,6 @@
 
 #include "cache/base/fault.h"
 #include "core/run/host.h"
-#include "core/study/finding_localized.h"
 
 #define TELL_NS   NSEC_PER_SEC
 #define RECORD_NS (10 * NSEC_PER_SEC)
@@ -38,7 +37,7 @@ void campaign_say(struct campaign *c, const char *format, ...)
                 c->watch->line(c->watch->user, line);
 }
 
-static void say_line(void *user, const char *line)
+void campaign_say_line(void *user, const char *line)
 {
         campaign_say(user, "%s", line);
 }
@@ -172,6 +171,10 @@ static int replay(void *user, const struct campaign_record *r)
                 return replay_next(c, r);
         if (r->event == EVENT_FINISH)
                 drop_left(c, r->id);
+        if (r->event == EVENT_CAUSE && c->hunt->learned) {
+                campaign_learn(c, r->id, r->cause);
+                return 0;
+        }
         return c->hunt->replay(c, r);
 }
 
@@ -193,13 +196,14 @@ static void add_to_file(struct campaign *c, const char *name, const char *head, 
         fclose(f);
 }
 
-static void write_progress(struct campaign *c, const struct campaign_status *s)
+static void write_progress(struct campaign *c, const struct campaign_status *s, uint64_t culprits)
 {
         char line[256];
 
-        snprintf(line, sizeof(line), "%.0f\t%" PRIu64 "\t%" PRIu64 "\t%.6f\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\n", s->worked,
-                 s->inputs, s->runs, s->runs > 0 ? s->solving / (double)s->runs : 0, s->finds, s->soundness, s->crashes);
-        add_to_file(c, "progress.tsv", "seconds\tinputs\truns\tmean-solving-time\tfinds\tsoundness\tcrashes\n", line);
+        snprintf(line, sizeof(line), "%.0f\t%" PRIu64 "\t%" PRIu64 "\t%.6f\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\n",
+                 s->worked, s->inputs, s->runs, s->runs > 0 ? s->solving / (double)s->runs : 0, s->finds, s->soundness,
+                 s->crashes, culprits);
+        add_to_file(c, "progress.tsv", "seconds\tinputs\truns\tmean-solving-time\tfinds\tsoundness\tcrashes\tculprits\n", line);
 }
 
 static void write_table(struct campaign *c)
@@ -217,6 +221,7 @@ static void write_table(struct campaign *c)
 static int record_status(struct campaign *c, enum campaign_state state)
 {
         struct campaign_status s;
+        uint64_t culprits;
         int r;
 
         pthread_mutex_lock(&c->lock);
@@ -224,9 +229,10 @@ static int record_status(struct campaign *c, enum campaign_state state)
         c->status.worked = campaign_now(c);
         c->status.changed = now_seconds();
         s = c->status;
+        culprits = campaign_count_causes(c);
         r = campaign_journal_sync(c->journal);
         pthread_mutex_unlock(&c->lock);
-        write_progress(c, &s);
+        write_progress(c, &s, culprits);
         write_table(c);
         return r < 0 ? r : campaign_put_status(c->workspace, c->solver->number, c->settings->name, &s);
 }
@@ -297,6 +303,28 @@ static int take_input(struct campaign *c, struct strategy_input *ret)
         }
 }
 
+/* While commits are looked for, which takes a core, too. */
+static int make_room(struct bench_seat *seat)
+{
+        struct campaign *c = seat->campaign;
+        bool is_over, has_left = false;
+
+        pthread_mutex_lock(&c->lock);
+        while (seat->is_first && c->is_localizing && !c->is_over) {
+                if (has_left) {
+                        pthread_cond_wait(&c->changed, &c->lock);
+                        continue;
+                }
+                pthread_mutex_unlock(&c->lock);
+                seat_leave(seat);
+                has_left = true;
+                pthread_mutex_lock(&c->lock);
+        }
+        is_over = c->is_over;
+        pthread_mutex_unlock(&c->lock);
+        return has_left && !is_over ? seat_take(seat) : 0;
+}
+
 static int work(struct bench_seat *seat)
 {
         struct campaign *c = seat->campaign;
@@ -305,6 +333,9 @@ static int work(struct bench_seat *seat)
         while (r == 0) {
                 struct strategy_input input;
 
+                r = make_room(seat);
+                if (r < 0)
+                        break;
                 pthread_mutex_lock(&c->lock);
                 r = take_input(c, &input);
                 pthread_mutex_unlock(&c->lock);
@@ -328,7 +359,12 @@ static void *worker(void *user)
 {
         struct campaign *c = user;
         struct bench_seat seat = {.campaign = c, .slot.lock = -1};
-        int r = work(&seat);
+        int r;
+
+        pthread_mutex_lock(&c->lock);
+        seat.is_first = c->n_seats++ == 0;
+        pthread_mutex_unlock(&c->lock);
+        r = work(&seat);
 
         seat_leave(&seat);
         pthread_mutex_lock(&c->lock);
@@ -498,7 +534,7 @@ static int open_campaign(struct campaign *c, struct campaign_settings *full)
 static int begin_hunt(struct campaign *c)
 {
         const struct campaign_settings *s = c->settings;
-        int r = s->corpus ? corpus_read(s->corpus, say_line, c, &c->corpus) : 0;
+        int r = s->corpus ? corpus_read(s->corpus, campaign_say_line, c, &c->corpus) : 0;
 
         c->status.skipped = c->corpus.skipped;
         return r < 0 ? r : c->hunt->begin(c);
@@ -533,6 +569,7 @@ static void campaign_done(struct campaign *c)
         free(c->versions);
         corpus_done(&c->corpus);
         free(c->left);
+        free(c->found);
         free(c->signatures);
         if (c->log)
                 fclose(c->log);
@@ -576,14 +613,14 @@ static int run_campaign(struct campaign *c, struct campaign_settings *full)
                 r = record_status(c, CAMPAIGN_RUNNING);
         if (r < 0)
                 return r;
-        r = run_workers(c);
+        r = campaign_start_localizer(c);
+        if (r == 0)
+                r = run_workers(c);
+        campaign_end_localizer(c);
         if (r == 0)
                 r = c->error;
-        if (r == 0 && c->settings->localize) {
-                r = findings_localize(c->workspace, c->engine, c->solver, full->name, say_line, c, c->cancel_fd);
-                if (r < 0 && r != -ECANCELED)
-                        campaign_say(c, "not localized: %s", error_message(r));
-        }
+        if (r == 0 && c->settings->localize)
+                r = campaign_localize_all(c);
         k = record_status(c, r == 0 && !is_cancelled(c->cancel_fd) && campaign_now(c) >= full->seconds ? CAMPAIGN_FINISHED
                                                                                                        : CAMPAIGN_STOPPED);
         if (r == 0 && is_cancelled(c->cancel_fd))

@@ -1,4 +1,4 @@
-/* Shared by campaign.c (life and threads), campaign_trial.c (runs of one input, what all hunts look for), the hunts (campaign_slowdown.c),
+/* Shared by campaign.c (life and threads), campaign_localize.c, campaign_trial.c (runs of one input, what all hunts look for), the hunts (campaign_slowdown.c),
  * campaign_corpus.c and campaign_record.c. */
 #pragma once
 
@@ -38,9 +38,19 @@ struct campaign_hunt {
         int (*replay)(struct campaign *c, const struct campaign_record *r);
         /* One input from its runs to its findings. 0 or -errno that ends the campaign. */
         int (*try)(struct bench_seat *seat, const struct strategy_input *input);
+        /* What the cause of a find turned out to be, now or when the journal is told again; under the lock. NULL: it has no use for that. */
+        void (*learned)(struct campaign *c, uint64_t id, uint64_t cause);
         void (*print_table)(struct campaign *c, struct buffer *ret); /* under the lock */
 };
 extern const struct campaign_hunt hunt_slowdowns;
+
+/* A find of this campaign whose commits may be looked for. */
+struct campaign_found {
+        uint64_t id; /* of the input */
+        uint32_t finding;
+        uint64_t cause; /* finding_cause(); 0: not known */
+        bool is_tried;  /* it is localized, and no commit is responsible */
+};
 
 struct campaign {
         struct workspace *workspace;
@@ -69,21 +79,41 @@ struct campaign {
         uint64_t began_ns;
         int error; /* the first that ended it */
         bool is_over;
-        unsigned n_waiting; /* workers that wait for others' outcomes */
+        unsigned n_waiting; /* workers that have ended */
+        unsigned n_seats;   /* workers that began */
+        bool is_localizing; /* the first worker makes room */
+        struct campaign_found *found; /* owned */
+        size_t n_found;
         char *signatures;   /* owned: of crashes and contradictions that were recorded, one a line */
         /* Inputs that a killed session had under way. */
         struct strategy_input *left;
         size_t n_left;
+
+        pthread_t localizer;
+        bool has_localizer;
 };
 
 double campaign_now(struct campaign *c);                                          /* seconds of work; under the lock */
 void campaign_say(struct campaign *c, const char *format, ...) printf_like(2, 3); /* to the log and the watch */
+void campaign_say_line(void *user, const char *line); /* the campaign is the user */
 /* Under the lock: to the journal. */
 int campaign_note(struct campaign *c, const struct campaign_record *r);
+
+/* -- campaign_localize.c -- */
+
+int campaign_start_localizer(struct campaign *c); /* nothing where it shall not localize */
+void campaign_end_localizer(struct campaign *c);  /* waits for its search, when the campaign is over */
+/* All that is not localized yet, once. */
+int campaign_localize_all(struct campaign *c);
+/* Under the lock. */
+int campaign_add_found(struct campaign *c, uint64_t id, uint32_t finding);
+void campaign_learn(struct campaign *c, uint64_t id, uint64_t cause);
+uint64_t campaign_count_causes(const struct campaign *c); /* distinct ones */
 
 /* A worker's runners, one for each version, on one slot. */
 struct bench_seat {
         struct campaign *campaign;
+        bool is_first;
         struct slot slot;
         struct runner **runners; /* owned */
 };
@@ -105,7 +135,7 @@ struct trial {
 };
 
 int trial_run(struct trial *t, unsigned version, double seconds, struct answer *ret);
-/* Stores a finding of the trial's input, and says so. 1: it was found before. */
+/* Stores a finding of the trial's input, and says so. 1: the same bytes were found before, of another input or by another campaign. */
 int trial_keep(struct trial *t, struct finding *f, const char *what);
 int trial_set_versions(struct finding *f, const struct version *reference, const struct version *target); /* reference: or NULL */
 int trial_add_answers(struct trial *t, struct finding *f);

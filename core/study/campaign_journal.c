@@ -9,8 +9,10 @@
 #include "cache/base/record.h"
 #include "cache/store/store.h"
 
-/* A record: size(1) of what follows, the fields, checksum(4) of the fields. The file begins with its format. */
-#define MAGIC      "solverfs campaign 1\n"
+/* A record: size(1) of what follows, the fields, checksum(4) of the fields. The file begins with its format; format 1 had no causes and no
+ * numbers of findings. */
+#define MAGIC      "solverfs campaign 2\n"
+#define MAGIC_1    "solverfs campaign 1\n"
 #define MAGIC_SIZE (sizeof(MAGIC) - 1)
 
 struct campaign_journal {
@@ -32,6 +34,9 @@ static int encode(const struct campaign_record *r, struct buffer *ret)
                 record_put_u8(&b, (uint8_t)r->verdict);
         } else if (r->event == EVENT_CONFIRMED) {
                 record_put_u8(&b, r->is_find);
+                record_put_u64(&b, r->cause);
+                record_put_u32(&b, r->finding);
+        } else if (r->event == EVENT_CAUSE) {
                 record_put_u64(&b, r->cause);
         }
         if (buffer_error(&b) < 0)
@@ -63,10 +68,13 @@ static bool decode(struct slice bytes, struct campaign_record *ret, size_t *ret_
         } else if (ret->event == EVENT_CONFIRMED) {
                 ret->is_find = record_bool(&r);
                 ret->cause = record_u64(&r);
+                ret->finding = record_left(&r) > 0 ? record_u32(&r) : 0;
+        } else if (ret->event == EVENT_CAUSE) {
+                ret->cause = record_u64(&r);
         }
         ret->verdict = (enum verdict)verdict;
         *ret_size = n + 5;
-        return record_end(&r, "a campaign's journal") == 0 && event >= EVENT_NEXT && event <= EVENT_SESSION &&
+        return record_end(&r, "a campaign's journal") == 0 && event >= EVENT_NEXT && event < N_EVENTS &&
                verdict < N_VERDICTS;
 }
 
@@ -84,7 +92,7 @@ static int read_records(int fd, const char *path, int (*replay)(void *user, cons
                 return errorf(r, "cannot read %s: %s", path, strerror(-r));
         if (b.size < MAGIC_SIZE && memcmp(b.data, MAGIC, b.size) == 0)
                 return 0; /* its making was broken off */
-        if (b.size < MAGIC_SIZE || memcmp(b.data, MAGIC, MAGIC_SIZE) != 0)
+        if (b.size < MAGIC_SIZE || (memcmp(b.data, MAGIC, MAGIC_SIZE) != 0 && memcmp(b.data, MAGIC_1, MAGIC_SIZE) != 0))
                 return errorf(-EPROTONOSUPPORT, "%s is no journal of a campaign, or one of another solverfs", path);
         while (r == 0 && decode(SLICE((const char *)b.data + at, b.size - at), &record, &n)) {
                 at += n;
@@ -118,14 +126,13 @@ int campaign_journal_open(const char *path, int (*replay)(void *user, const stru
         r = read_records(j->fd, path, replay, user, &j->size);
         if (r < 0)
                 return r;
-        if (ftruncate(j->fd, (off_t)j->size) < 0 || lseek(j->fd, (off_t)j->size, SEEK_SET) < 0)
-                return errorf(-errno, "cannot write %s: %s", path, strerror(errno));
-        if (j->size == 0) {
-                r = write_all(j->fd, MAGIC, MAGIC_SIZE);
-                if (r < 0)
-                        return errorf(r, "cannot write %s: %s", path, strerror(-r));
-                j->size = MAGIC_SIZE;
-        }
+        /* The format is written anew, also where it was 1: what is added is of this one. */
+        j->size = MAX(j->size, MAGIC_SIZE);
+        r = ftruncate(j->fd, (off_t)j->size) < 0 || lseek(j->fd, 0, SEEK_SET) < 0 ? -errno : write_all(j->fd, MAGIC, MAGIC_SIZE);
+        if (r == 0 && lseek(j->fd, (off_t)j->size, SEEK_SET) < 0)
+                r = -errno;
+        if (r < 0)
+                return errorf(r, "cannot write %s: %s", path, strerror(-r));
         *ret = steal_pointer(j);
         return 0;
 }

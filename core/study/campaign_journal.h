@@ -10,8 +10,10 @@ enum campaign_event {
         EVENT_NEXT = 1,  /* an input was taken: id; -1 in `score`: the strategy waited */
         EVENT_RAN,       /* id, version, seconds, verdict */
         EVENT_FINISH,    /* id */
-        EVENT_CONFIRMED, /* id, is_find, cause */
-        EVENT_SESSION    /* somebody took it up again; seconds: time used before */
+        EVENT_CONFIRMED, /* id, is_find, cause, finding */
+        EVENT_SESSION,   /* somebody took it up again; seconds: time used before */
+        EVENT_CAUSE,     /* id, cause: what was localized later */
+        N_EVENTS
 };
 
 struct campaign_record {
@@ -23,6 +25,7 @@ struct campaign_record {
         enum verdict verdict;
         bool is_find;
         uint64_t cause;
+        uint32_t finding; /* its number when commits can be looked for; 0: not kept */
 };
 
 struct campaign_journal;

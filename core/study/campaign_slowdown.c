@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <math.h>
 
+#include "core/study/finding_localized.h"
 #include "core/study/stat.h"
 
 #define ROUNDS       5 /* of a confirmation; all five in one direction are significant at 1/32 */
@@ -101,7 +102,8 @@ static int confirm(struct trial *t, struct pair *p)
                stat_lower_median(p->slow, ROUNDS) - stat_lower_median(p->fast, ROUNDS) > threshold;
 }
 
-static int keep_slowdown(struct trial *t, const struct pair *p)
+/* *ret: its number when commits can be looked for. */
+static int keep_slowdown(struct trial *t, const struct pair *p, uint32_t *ret)
 {
         struct campaign *c = t->seat->campaign;
         cleanup_finding struct finding *f = finding_new();
@@ -123,7 +125,11 @@ static int keep_slowdown(struct trial *t, const struct pair *p)
         snprintf(what, sizeof(what), "%s %.3fs, %s %s%.3fs", c->versions[p->reference]->name, stat_lower_median(p->fast, ROUNDS),
                  c->versions[p->target]->name, p->last[1].verdict == VERDICT_TIMEOUT ? "more than " : "",
                  stat_lower_median(p->slow, ROUNDS));
-        return r < 0 ? r : trial_keep(t, f, what);
+        if (r == 0)
+                r = trial_keep(t, f, what);
+        if (r == 0 && finding_is_localizable(f))
+                *ret = f->number;
+        return r;
 }
 
 static double solved_after(const struct campaign *c, const struct answer *a)
@@ -159,6 +165,7 @@ static int try(struct bench_seat *seat, const struct strategy_input *input)
         struct trial t = {.seat = seat, .input = input, .answers = answers};
         struct pair pair = {0};
         bool is_candidate, is_find = false;
+        uint32_t finding = 0;
         double score;
         int r = answers ? run_wanted(&t) : -ENOMEM;
 
@@ -174,7 +181,7 @@ static int try(struct bench_seat *seat, const struct strategy_input *input)
                 r = confirm(&t, &pair);
                 is_find = r == 1;
                 if (is_find)
-                        r = keep_slowdown(&t, &pair);
+                        r = keep_slowdown(&t, &pair, &finding);
                 if (r < 0)
                         return r;
                 is_find &= r == 0; /* not one that was found before */
@@ -186,7 +193,10 @@ static int try(struct bench_seat *seat, const struct strategy_input *input)
                 strategy_confirmed(c->state, input->id, is_find, 0);
                 if (r == 0)
                         r = campaign_note(
-                                c, &(struct campaign_record){.event = EVENT_CONFIRMED, .id = input->id, .is_find = is_find});
+                                c, &(struct campaign_record){
+                                           .event = EVENT_CONFIRMED, .id = input->id, .is_find = is_find, .finding = finding});
+                if (r == 0 && is_find && finding > 0)
+                        r = campaign_add_found(c, input->id, finding);
         }
         c->status.inputs++;
         c->status.finds += is_find;
@@ -269,12 +279,19 @@ static int replay(struct campaign *c, const struct campaign_record *r)
                 strategy_confirmed(c->state, r->id, r->is_find, r->cause);
                 c->status.finds += r->is_find;
                 c->status.rejected += !r->is_find;
-                return 0;
+                return r->finding > 0 ? campaign_add_found(c, r->id, r->finding) : 0;
         case EVENT_NEXT:
         case EVENT_SESSION:
+        case EVENT_CAUSE:
+        case N_EVENTS:
                 break;
         }
         return errorf(-EIO, "the campaign's journal has a record of another kind of campaign");
+}
+
+static void learned(struct campaign *c, uint64_t id, uint64_t cause)
+{
+        strategy_learned(c->state, id, cause);
 }
 
 static void print_table(struct campaign *c, struct buffer *ret)
@@ -296,5 +313,6 @@ const struct campaign_hunt hunt_slowdowns = {
         .next_again = next_again,
         .replay = replay,
         .try = try,
+        .learned = learned,
         .print_table = print_table,
 };

@@ -1,5 +1,7 @@
 #include "core/study/finding_localized.h"
 
+#include <xxhash.h>
+
 #include "core/study/finding_report.h"
 
 bool finding_is_localizable(const struct finding *f)
@@ -34,6 +36,42 @@ int finding_query_localized(struct workspace *w, struct solver *s, const struct 
         int r = options_of(w, s, f, &info, &options);
 
         return r < 0 ? r : query_localized(&options, ret);
+}
+
+int finding_culprits(struct workspace *w, struct solver *s, const struct finding *f,
+                     int (*fn)(void *user, const char *commit, const json_t *culprit), void *user)
+{
+        cleanup(query_unrefp) struct query *q = NULL;
+        cleanup(value_unrefp) struct value *v = NULL;
+        const json_t *culprits;
+        int r = finding_is_localizable(f) ? finding_query_localized(w, s, f, &q) : -ENOENT;
+
+        if (r == 0)
+                r = q->type->find(q, &v);
+        if (r < 0)
+                return r;
+        culprits = json_object_get(((struct localized_value *)v)->result, "culprits");
+        for (size_t i = 0; r == 0 && i < json_array_size(culprits); i++) {
+                const json_t *culprit = json_array_get(culprits, i);
+                const char *commit = json_string_value(json_object_get(culprit, "commit"));
+
+                if (commit && json_is_true(json_object_get(culprit, "slowdown")))
+                        r = fn(user, commit, culprit);
+        }
+        return r;
+}
+
+static int note_newest(void *user, const char *commit, const json_t *culprit)
+{
+        (void)culprit;
+        *(uint64_t *)user = XXH3_64bits(commit, strlen(commit));
+        return 0;
+}
+
+int finding_cause(struct workspace *w, struct solver *s, const struct finding *f, uint64_t *ret)
+{
+        *ret = 0;
+        return finding_culprits(w, s, f, note_newest, ret);
 }
 
 int finding_print_localized(const json_t *result, struct buffer *ret)

@@ -8,6 +8,12 @@
 bool finding_is_localizable(const struct finding *f);
 /* The query whose value is its localization (struct localized_value). -ENODATA with a sentence where it has no history. */
 int finding_query_localized(struct workspace *w, struct solver *s, const struct finding *f, struct query **ret);
+/* Each commit that slowed it down, oldest first: a sha, or BEFORE..LAST (localization.h), until fn returns non-zero, which is then returned. -ENOENT:
+ * it is not localized yet. */
+int finding_culprits(struct workspace *w, struct solver *s, const struct finding *f,
+                     int (*fn)(void *user, const char *commit, const json_t *culprit), void *user);
+/* A number that is the same for all findings of the same newest culprit; 0: it has none. -ENOENT: not localized yet. */
+int finding_cause(struct workspace *w, struct solver *s, const struct finding *f, uint64_t *ret);
 /* localized.tsv: "case\tcommit\tbefore\tafter\tsubject". */
 int finding_print_localized(const json_t *result, struct buffer *ret);
 

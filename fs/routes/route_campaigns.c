@@ -128,7 +128,7 @@ static CONTENT(campaign_picture)
 {
         cleanup_plot struct plot *plot = plot_new("Findings", 0, 0);
         cleanup_blob struct blob b = {0};
-        struct plot_series *finds = NULL, *others = NULL;
+        struct plot_series *finds = NULL, *culprits = NULL, *others = NULL;
         const char *p, *end;
         int r = campaign_file(t, n, "progress.tsv", &b);
 
@@ -137,18 +137,23 @@ static CONTENT(campaign_picture)
         plot_axis_x(plot, "time", PLOT_DURATION);
         plot_axis_y(plot, "found", PLOT_LINEAR);
         finds = plot_series(plot, PLOT_STEP, "regressions");
+        culprits = plot_series(plot, PLOT_STEP, "distinct culprits");
         others = plot_series(plot, PLOT_STEP, "contradictions and crashes");
         end = (const char *)b.data + b.size;
         for (p = b.data; p && p < end;
              p = memchr(p, '\n', (size_t)(end - p)) ? (const char *)memchr(p, '\n', (size_t)(end - p)) + 1 : end) {
-                double seconds, mean, found, soundness, crashes, inputs, runs;
+                double seconds, mean, found, soundness, crashes, inputs, runs, commits;
+                int fields;
                 char line[256];
 
                 snprintf(line, sizeof(line), "%.*s", (int)MIN(end - p, 255), p);
-                if (sscanf(line, "%lf %lf %lf %lf %lf %lf %lf", &seconds, &inputs, &runs, &mean, &found, &soundness, &crashes) !=
-                    7)
+                fields = sscanf(line, "%lf %lf %lf %lf %lf %lf %lf %lf", &seconds, &inputs, &runs, &mean, &found, &soundness, &crashes,
+                           &commits);
+                if (fields < 7)
                         continue;
                 plot_point(finds, seconds, found, NULL);
+                if (fields == 8) /* an older solverfs counted none */
+                        plot_point(culprits, seconds, commits, NULL);
                 plot_point(others, seconds, soundness + crashes, NULL);
         }
         return plot_write(plot, ret);

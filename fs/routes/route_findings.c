@@ -301,29 +301,30 @@ static int add_commit(struct commits *c, uint32_t commit)
         return 0;
 }
 
+struct adding {
+        const struct solver *solver;
+        struct commits *commits;
+};
+
+static int add_culprit(void *user, const char *sha, const json_t *culprit)
+{
+        struct adding *a = user;
+        uint32_t commit;
+        git_oid oid;
+
+        (void)culprit;
+        if (!finding_commit(sha) || git_oid_fromstr(&oid, sha) < 0 || history_number(a->solver->history, &oid, &commit) < 0)
+                return 0;
+        return add_commit(a->commits, commit);
+}
+
 /* Commits that slowed it down; none where it is not localized, or the commit is one of several that cannot be told apart. */
 static int add_culprits(struct tree *t, const struct node *dir, const struct finding *f, struct commits *c)
 {
-        cleanup(query_unrefp) struct query *q = NULL;
-        cleanup(value_unrefp) struct value *v = NULL;
-        const json_t *culprits;
-        int r = 0;
+        int r = finding_culprits(tree_workspace(t), dir->solver, f, add_culprit,
+                                 &(struct adding){.solver = dir->solver, .commits = c});
 
-        if (!finding_is_localizable(f) || finding_query_localized(tree_workspace(t), dir->solver, f, &q) < 0 ||
-            q->type->find(q, &v) < 0)
-                return 0;
-        culprits = json_object_get(((struct localized_value *)v)->result, "culprits");
-        for (size_t i = 0; r == 0 && i < json_array_size(culprits); i++) {
-                const json_t *culprit = json_array_get(culprits, i);
-                const char *sha = json_string_value(json_object_get(culprit, "commit"));
-                uint32_t commit;
-                git_oid oid;
-
-                if (sha && finding_commit(sha) && json_is_true(json_object_get(culprit, "slowdown")) &&
-                    git_oid_fromstr(&oid, sha) == 0 && history_number(dir->solver->history, &oid, &commit) == 0)
-                        r = add_commit(c, commit);
-        }
-        return r;
+        return r == -ENOMEM ? r : 0;
 }
 
 static int culprit_numbers(struct tree *t, const struct node *dir, uint32_t **ret, size_t *ret_n)

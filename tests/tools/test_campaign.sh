@@ -81,6 +81,13 @@ test_that "looking starts nothing" '
 	for i in $(seq 30); do idle && break; sleep 1; done
 	ls -lR mnt/slow/spr mnt/slow/soundness mnt/slow/incompleteness >out 2>err && empty err && idle; r=$?; run 0 unmount mnt; (exit $r)'
 
+# -- culprits --
+
+test_that "what is found is localized while the campaign goes on, and counted" '
+	timeout -k 5 200 "$solverfs" fuzz slow --name told --for 100s --max-finds 2 --threshold 1s --timeout 2s -j 1 --seed 3 --reference v1 --target v2 >out 2>err </dev/null &&
+	grep -E "found spr|localized spr" err | head -2 | sed "s/ .*//" | paste -sd" " | grep -qx "found localized" && has err "localized spr/.* slow for lengths" &&
+	[ "$(tail -n 1 "$SOLVERFS_STORE/campaigns/slow/told/progress.tsv" | cut -f 5,8)" = "$(printf "2\t1")" ]'
+
 # -- by-products --
 
 test_that "two versions that contradict each other are a finding of their own, and no regression" \
