@@ -153,7 +153,7 @@ static int list_one(struct workspace *w, const char *name, bool json)
         int r = portfolio_open(w, name, &p);
 
         if (r == 0)
-                r = trials_read(w, p, &trials);
+                r = trials_read(w, p, 0, &trials);
         if (r < 0)
                 return r;
         snprintf(arms, sizeof(arms), "%zu", p->n_arms);

@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+#include "core/portfolio/normal.h"
+
 /* Priors. None depends on the unit of time; they were chosen on synthetic tables and resampled ones (docs/portfolios.md). */
 #define LOCATION_PART   .02 /* of the limit: where an arm's location is expected */
 #define LOCATION_SPREAD 1.5
@@ -17,6 +19,7 @@
 
 int hardness_init(struct hardness *h, size_t arms, double limit)
 {
+        normal_prepare();
         *h = (struct hardness){.arms = arms, .limit = limit, .variance = VARIANCE};
         h->location = calloc(arms, sizeof(*h->location));
         h->spread = calloc(arms, sizeof(*h->spread));
@@ -47,40 +50,14 @@ double hardness_level(size_t g)
         return LEVEL_MOST * (2.0 * (double)g / (HARDNESS_LEVELS - 1) - 1);
 }
 
-static double upper_tail(double u)
-{
-        return .5 * erfc(u * M_SQRT1_2);
-}
-
-static double density(double u)
-{
-        return exp(-.5 * u * u) * .3989422804014327;
-}
-
-/* The inverse Mills ratio: the mean of a standard normal above u. */
-static double mean_above(double u)
-{
-        return u > 6 ? u + 1 / u : density(u) / upper_tail(u);
-}
-
-/* How much knowing that a normal lies above u tells of where: 0 nothing, 1 all. */
-static double told_by_above(double u)
-{
-        double above = mean_above(u);
-
-        return fmax(0, above * above - u * above);
-}
-
 static double still(const struct hardness *h, size_t arm, double log_seconds, double location, double spread)
 {
-        return h->never[arm] + (1 - h->never[arm]) * upper_tail((log_seconds - location) / spread);
+        return h->never[arm] + (1 - h->never[arm]) * normal_tail((log_seconds - location) / spread);
 }
 
-double hardness_survival(const struct hardness *h, size_t arm, double seconds, double offset, double level)
+double hardness_survival(const struct hardness *h, size_t arm, double log_seconds, double offset, double level)
 {
-        if (seconds <= 0)
-                return 1;
-        return still(h, arm, log(seconds), h->location[arm] + offset + level, h->predictive[arm]);
+        return still(h, arm, log_seconds, h->location[arm] + offset + level, h->predictive[arm]);
 }
 
 /* Runs of no time tell nothing, and have no logarithm. */
@@ -89,25 +66,34 @@ static double log_time(const struct hardness *h, const struct attempt *a)
         return log(fmax(a->seconds, h->limit * 1e-6));
 }
 
-static double log_likelihood(const struct hardness *h, size_t arm, const struct attempt *a, double log_seconds, double location)
+/* The small numbers: one strange run must not decide all. */
+static double likelihood(const struct hardness *h, size_t arm, const struct attempt *a, double log_seconds, double location)
 {
-        double u = (log_seconds - location) / h->spread[arm];
+        if (a->ending == ENDING_SOLVED)
+                return (1 - h->never[arm]) * normal_density((log_seconds - location) / h->spread[arm]) /
+                               h->spread[arm] +
+                       1e-6;
+        return still(h, arm, log_seconds, location, h->spread[arm]) + 1e-9;
+}
 
-        if (a->ending == ENDING_SOLVED) /* the small number: one strange run must not decide all */
-                return log((1 - h->never[arm]) * density(u) / h->spread[arm] + 1e-6);
-        return log(still(h, arm, log_seconds, location, h->spread[arm]) + 1e-9);
+static void make_sum_one(double chance[HARDNESS_LEVELS])
+{
+        double sum = 0;
+
+        for (size_t g = 0; g < HARDNESS_LEVELS; g++)
+                sum += chance[g];
+        for (size_t g = 0; g < HARDNESS_LEVELS; g++)
+                chance[g] /= sum;
 }
 
 void hardness_levels(const struct hardness *h, const struct attempt *attempts, double mean, const double *offset,
                      double ret[HARDNESS_LEVELS])
 {
-        double most = -INFINITY, sum = 0;
+        double deviation = sqrt(h->variance);
 
-        for (size_t g = 0; g < HARDNESS_LEVELS; g++) {
-                double d = hardness_level(g) - mean;
-
-                ret[g] = -.5 * d * d / h->variance;
-        }
+        for (size_t g = 0; g < HARDNESS_LEVELS; g++)
+                ret[g] = normal_density((hardness_level(g) - mean) / deviation);
+        make_sum_one(ret);
         for (size_t a = 0; a < h->arms; a++) {
                 double log_seconds;
 
@@ -115,15 +101,10 @@ void hardness_levels(const struct hardness *h, const struct attempt *attempts, d
                         continue;
                 log_seconds = log_time(h, &attempts[a]);
                 for (size_t g = 0; g < HARDNESS_LEVELS; g++)
-                        ret[g] += log_likelihood(h, a, &attempts[a], log_seconds,
-                                                 h->location[a] + (offset ? offset[a] : 0) + hardness_level(g));
+                        ret[g] *= likelihood(h, a, &attempts[a], log_seconds,
+                                             h->location[a] + (offset ? offset[a] : 0) + hardness_level(g));
+                make_sum_one(ret); /* now, as the product over many arms would be too small */
         }
-        for (size_t g = 0; g < HARDNESS_LEVELS; g++)
-                most = fmax(most, ret[g]);
-        for (size_t g = 0; g < HARDNESS_LEVELS; g++)
-                sum += ret[g] = exp(ret[g] - most);
-        for (size_t g = 0; g < HARDNESS_LEVELS; g++)
-                ret[g] /= sum;
 }
 
 struct hardness_seen hardness_look(const struct hardness *h, const struct attempt *attempts, double mean, const double *offset,
@@ -147,8 +128,8 @@ struct hardness_seen hardness_look(const struct hardness *h, const struct attemp
                 for (size_t g = 0; g < HARDNESS_LEVELS; g++) {
                         double u = (log_time(h, at) - h->location[a] - hardness_level(g)) / h->spread[a];
 
-                        residual[a] += chance[g] * h->spread[a] * (at->ending == ENDING_SOLVED ? u : mean_above(u));
-                        weight[a] += chance[g] * (at->ending == ENDING_SOLVED ? 1 : told_by_above(u));
+                        residual[a] += chance[g] * h->spread[a] * (at->ending == ENDING_SOLVED ? u : normal_mean_above(u));
+                        weight[a] += chance[g] * (at->ending == ENDING_SOLVED ? 1 : normal_told_above(u));
                 }
         }
         return seen;
@@ -176,12 +157,12 @@ static void gather(const struct hardness *h, size_t arm, const struct attempt *a
                         to->squares += chance[g] * u * u * spread * spread;
                         to->solvable += chance[g];
                 } else {
-                        double running = (1 - h->never[arm]) * upper_tail(u), solvable = running / (running + h->never[arm]),
-                               told = told_by_above(u), weight = chance[g] * solvable * told;
+                        double running = (1 - h->never[arm]) * normal_tail(u), solvable = running / (running + h->never[arm]),
+                               told = normal_told_above(u), weight = chance[g] * solvable * told;
 
                         to->runs += weight;
-                        to->locations += weight * (h->location[arm] + spread * mean_above(u));
-                        to->squares += weight * spread * spread * (1 + u * mean_above(u));
+                        to->locations += weight * (h->location[arm] + spread * normal_mean_above(u));
+                        to->squares += weight * spread * spread * (1 + u * normal_mean_above(u));
                         to->solvable += weight;
                         to->never += chance[g] * (1 - solvable) * told;
                 }

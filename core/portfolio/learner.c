@@ -194,20 +194,34 @@ void learner_rank(struct learner *l, const double *score, uint32_t *order)
         }
 }
 
-int learner_begin(struct learner *l, const double *features)
+static void seed_query(struct learner *l, bool ends)
+{
+        random_seed_part(&l->random, l->settings.seed, 2 * (uint64_t)l->past.n + 1 + ends);
+}
+
+static int begin(struct learner *l, const double *features, const double *expected)
 {
         int r = past_begin(&l->past, features);
 
         if (r < 0)
                 return r;
+        seed_query(l, false);
         l->at = 0;
-        if (!l->allocation)
-                return l->selector->begin ? l->selector->begin(l, l->selecting) : 0;
+        if (expected && l->selector->expect) {
+                l->selector->expect(l, l->selecting, expected);
+                return 0;
+        }
+        return l->selector->begin ? l->selector->begin(l, l->selecting) : 0;
+}
+
+int learner_begin(struct learner *l, const double *features)
+{
+        int r = begin(l, features, NULL);
+
+        if (r < 0 || !l->allocation)
+                return r;
         for (uint32_t a = 0; a < l->arms; a++)
                 l->order[a] = a;
-        r = l->selector->begin ? l->selector->begin(l, l->selecting) : 0;
-        if (r < 0)
-                return r;
         l->selector->order(l, l->selecting, l->order);
         for (uint32_t a = 0; a < l->arms; a++)
                 l->shares[a] = fmin(fmax(l->allocation->share(l, l->allocating, a), 0), l->settings.limit);
@@ -248,13 +262,33 @@ bool learner_next(struct learner *l, const struct attempt *attempts, struct step
 
 int learner_end(struct learner *l, const struct attempt *attempts)
 {
-        int r = l->selector->learn ? l->selector->learn(l, l->selecting, attempts) : 0;
+        int r;
 
+        seed_query(l, true);
+        r = l->selector->learn ? l->selector->learn(l, l->selecting, attempts) : 0;
         if (r == 0 && l->allocation && l->allocation->learn)
                 r = l->allocation->learn(l, l->allocating, attempts);
         if (r == 0)
                 past_end(&l->past, attempts);
         return r;
+}
+
+size_t learner_expectations(const struct learner *l)
+{
+        return l->selector->expectations ? l->selector->expectations(l) : 0;
+}
+
+void learner_expected(const struct learner *l, double *ret)
+{
+        if (l->selector->expected)
+                l->selector->expected(l, l->selecting, ret);
+}
+
+int learner_tell(struct learner *l, const double *features, const double *expected, const struct attempt *attempts)
+{
+        int r = begin(l, features, expected);
+
+        return r < 0 ? r : learner_end(l, attempts);
 }
 
 size_t learner_seen(const struct learner *l)

@@ -5,8 +5,11 @@
  *             run arm step.arm until it has had step.until seconds, put what came of it into attempts[step.arm]; leave when it is solved
  *     learner_end(l, attempts);
  *
+ * A query that begins and does not end leaves no trace. learner_tell() is learner_begin() and learner_end() in one; it is cheaper where the
+ * caller hands in the expectation that the query began with.
+ *
  * What a learner knows is what these calls told it: the same calls and the same seed give the same steps, and a learner is saved by
- * saving its queries' features and attempts and loaded by telling them to a new one (learner_begin(), learner_end()).
+ * saving its queries' features, attempts and expectations, and loaded by telling them to a new one.
  *
  * Not thread-safe per learner; nothing is shared between learners. */
 #pragma once
@@ -66,4 +69,11 @@ int learner_begin(struct learner *l, const double *features);
 bool learner_next(struct learner *l, const struct attempt *attempts, struct step *ret);
 /* Tells the outcome of the query that began last. -ENOMEM: nothing was learned. */
 int learner_end(struct learner *l, const struct attempt *attempts);
+
+/* The selector's expectation of the query that began last, as so many numbers. 0: it has none. */
+size_t learner_expectations(const struct learner *l);
+void learner_expected(const struct learner *l, double *ret);
+/* Tells the outcome of a query that began with this expectation (NULL: work it out as of now). -ENOMEM: nothing was learned. */
+int learner_tell(struct learner *l, const double *features, const double *expected, const struct attempt *attempts);
+
 size_t learner_seen(const struct learner *l); /* queries learned from */

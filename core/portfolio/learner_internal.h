@@ -11,9 +11,14 @@ struct selector {
         int (*init)(struct learner *l, void *state);
         void (*done)(void *state);
         void (*order)(struct learner *l, void *state, uint32_t *ret); /* begins as 0, 1, …; it is to stay a permutation */
-        int (*learn)(struct learner *l, void *state, const struct attempt *attempts); /* before the query is in the past */
+        /* Before the query is in the past. There was a begin() or an expect(), and perhaps no order(). */
+        int (*learn)(struct learner *l, void *state, const struct attempt *attempts);
+        int (*begin)(struct learner *l, void *state); /* a query; before order() */
+        /* What begin() worked out and learn() needs: so many numbers, written out, and taken in place of begin(). NULL: nothing. */
+        size_t (*expectations)(const struct learner *l);
+        void (*expected)(const struct learner *l, const void *state, double *ret);
+        void (*expect)(struct learner *l, void *state, const double *expected);
         /* A plan of its own, that may come back to an arm; NULL when it has none. */
-        int (*begin)(struct learner *l, void *state);
         bool (*next)(struct learner *l, void *state, const struct attempt *attempts, struct step *ret);
 };
 
@@ -30,7 +35,7 @@ struct learner {
         struct learner_settings settings;
         size_t arms, features;
         struct past past;
-        struct random random;
+        struct random random; /* for each query one of its own, so that one which does not end leaves no trace */
         const struct selector *selector;
         const struct allocation *allocation; /* NULL: the selector's own plan */
         void *selecting, *allocating;        /* their states */

@@ -108,21 +108,28 @@ static void exp3_done(void *state)
         free(e->chance);
 }
 
-/* The order is drawn one by one without putting back: the least of exponential variables, each divided by its arm's chance. */
-static void exp3_order(struct learner *l, void *state, uint32_t *ret)
+static int exp3_begin(struct learner *l, void *state)
 {
         struct exp3 *e = state;
-        double most = e->log_weight[0], sum = 0, *score = l->score;
+        double most = e->log_weight[0], sum = 0;
 
         for (size_t a = 1; a < l->arms; a++)
                 most = fmax(most, e->log_weight[a]);
         for (size_t a = 0; a < l->arms; a++)
                 sum += exp(e->log_weight[a] - most);
-        for (size_t a = 0; a < l->arms; a++) {
+        for (size_t a = 0; a < l->arms; a++)
                 e->chance[a] = (1 - EXP3_GAMMA) * exp(e->log_weight[a] - most) / sum + EXP3_GAMMA / (double)l->arms;
-                score[a] = -random_exponential(&l->random) / e->chance[a];
-        }
-        learner_rank(l, score, ret);
+        return 0;
+}
+
+/* The order is drawn one by one without putting back: the least of exponential variables, each divided by its arm's chance. */
+static void exp3_order(struct learner *l, void *state, uint32_t *ret)
+{
+        const struct exp3 *e = state;
+
+        for (size_t a = 0; a < l->arms; a++)
+                l->score[a] = -random_exponential(&l->random) / e->chance[a];
+        learner_rank(l, l->score, ret);
 }
 
 static int exp3_learn(struct learner *l, void *state, const struct attempt *attempts)
@@ -130,7 +137,7 @@ static int exp3_learn(struct learner *l, void *state, const struct attempt *atte
         struct exp3 *e = state;
 
         for (size_t a = 0; a < l->arms; a++)
-                if (attempt_ran(&attempts[a]) && e->chance[a] > 0)
+                if (attempt_ran(&attempts[a]))
                         e->log_weight[a] += EXP3_GAMMA * learner_reward(l, &attempts[a]) / e->chance[a] / (double)l->arms;
         return 0;
 }
@@ -139,6 +146,7 @@ const struct selector selector_exp3 = {
         .size = sizeof(struct exp3),
         .init = exp3_init,
         .done = exp3_done,
+        .begin = exp3_begin,
         .order = exp3_order,
         .learn = exp3_learn,
 };

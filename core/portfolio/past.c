@@ -45,9 +45,13 @@ static int make_room(struct past *p)
         return 0;
 }
 
+/* The running mean of a feature, the present query's among them. */
 static double mean(const struct past *p, size_t j)
 {
-        return p->known[j] > 0 ? p->sum[j] / (double)p->known[j] : 0;
+        bool now = !isnan(p->now[j]);
+        double n = (double)(p->known[j] + now);
+
+        return n > 0 ? (p->sum[j] + (now ? p->now[j] : 0)) / n : 0;
 }
 
 int past_begin(struct past *p, const double *features)
@@ -58,10 +62,6 @@ int past_begin(struct past *p, const double *features)
                 return r;
         for (size_t j = 0; j < p->features; j++) {
                 p->now[j] = isfinite(features[j]) ? features[j] : NAN;
-                if (!isnan(p->now[j])) {
-                        p->sum[j] += p->now[j];
-                        p->known[j]++;
-                }
                 p->inverse[j] = isnan(p->now[j]) || mean(p, j) == 0 ? 0 : 1 / mean(p, j);
                 p->scaled[j] = p->inverse[j] == 0 ? 1 : p->now[j] * p->inverse[j];
         }
@@ -71,6 +71,11 @@ int past_begin(struct past *p, const double *features)
 void past_end(struct past *p, const struct attempt *attempts)
 {
         assert(p->n < p->capacity);
+        for (size_t j = 0; j < p->features; j++)
+                if (!isnan(p->now[j])) {
+                        p->sum[j] += p->now[j];
+                        p->known[j]++;
+                }
         memcpy(&p->values[p->n * p->features], p->now, p->features * sizeof(*p->now));
         memcpy(&p->attempts[p->n * p->arms], attempts, p->arms * sizeof(*attempts));
         p->n++;

@@ -9,16 +9,17 @@ struct past {
         double *values;           /* n × features, NaN: not known */
         struct attempt *attempts; /* n × arms */
         size_t capacity;
-        double *sum; /* of each feature's known values, over the queries seen, the present one among them */
+        double *sum; /* of each feature's known values, over the queries seen */
         size_t *known;
         double *now;     /* the present query's features */
-        double *scaled;  /* the same divided by the running mean; 1 where not known */
+        double *scaled;  /* the same divided by the running mean, the present query's among them; 1 where not known */
         double *inverse; /* of the running mean; 0 where the feature tells nothing apart */
 };
 
 int past_init(struct past *p, size_t arms, size_t features);
 void past_done(struct past *p);
-int past_begin(struct past *p, const double *features); /* makes room for the query, too */
+/* This is the present query, in place of one that was not ended. Makes room for it, too. */
+int past_begin(struct past *p, const double *features);
 void past_end(struct past *p, const struct attempt *attempts);
 
 static inline const struct attempt *past_attempts(const struct past *p, size_t i)

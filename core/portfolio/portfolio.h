@@ -86,6 +86,8 @@ struct trial {
         uint32_t number, case_id;
         size_t n_features, n_arms, n_turns;
         double *features;
+        size_t n_expected;
+        double *expected;       /* by the learner when the case began: learner_expected(); none in older records */
         struct trial_run *runs; /* one for each arm */
         struct turn *turns;     /* as they were taken */
         enum verdict verdict;   /* sat or unsat; else timeout, or unknown when every arm gave up before */
@@ -101,7 +103,8 @@ DEFINE_CLEANUP(struct trial *, trial_unref)
 
 int trial_encode(const struct trial *t, struct buffer *ret);
 int trial_decode(struct slice bytes, struct trial **ret); /* -EBADMSG */
-/* Puts it as the next one of the epoch, unless the case has one already: then *ret is that, which counts. Sets the number. */
+/* Puts it as the next one of the epoch, unless the case has one already: then *ret is that, which counts. Sets the number, to at least what
+ * it was: that many trials are known to be there. */
 int trial_put(struct workspace *w, const struct portfolio *p, struct trial *t, struct trial **ret);
 int trial_find(struct workspace *w, const struct portfolio *p, uint32_t case_id, struct trial **ret); /* -ENOENT */
 struct trial_list {
@@ -110,7 +113,8 @@ struct trial_list {
 };
 void trial_list_done(struct trial_list *l);
 #define cleanup_trial_list cleanup(trial_list_done)
-int trials_read(struct workspace *w, const struct portfolio *p, struct trial_list *ret);
+/* Those with this number or a higher one. */
+int trials_read(struct workspace *w, const struct portfolio *p, uint32_t from, struct trial_list *ret);
 
 /* An arm alone: a command's run to its end or to T, kept under the arm's identity; a solver's fact. -ENOENT: not known. */
 int arm_known(struct workspace *w, const struct portfolio *p, const struct arm *a, const struct case_info *info, double seconds,

@@ -4,8 +4,6 @@
 #include "core/portfolio/portfolio.h"
 
 struct learner_settings portfolio_learner_settings(const struct portfolio *p);
-/* A learner told all of these; the number of features is the first's, or `features` where there is none. */
-int portfolio_learner(const struct portfolio *p, const struct trial_list *trials, size_t features, struct learner **ret);
 /* The case's features; a case that cannot be read has none that are known. */
 int portfolio_features(struct workspace *w, const struct case_info *info, size_t *ret_n, double **ret);
 /* The same arms' features for either format: the table's length. */

@@ -4,6 +4,8 @@
 
 #include <math.h>
 
+#include "cache/base/fault.h"
+#include "core/portfolio/learned.h"
 #include "core/query/held.h"
 #include "core/run/runner.h"
 
@@ -18,29 +20,6 @@ struct trial_query {
 static bool is_alone(const struct trial_query *q)
 {
         return q->alone < q->portfolio->n_arms;
-}
-
-int portfolio_learner(const struct portfolio *p, const struct trial_list *trials, size_t features, struct learner **ret)
-{
-        cleanup_learner struct learner *l = NULL;
-        cleanup_free struct attempt *attempts = calloc(p->n_arms, sizeof(*attempts));
-        struct learner_settings settings = portfolio_learner_settings(p);
-        int r = attempts ? learner_new(&settings, p->n_arms, features, &l) : -ENOMEM;
-
-        for (size_t i = 0; r == 0 && i < trials->n; i++) {
-                const struct trial *t = trials->list[i];
-
-                if (t->n_features != features || t->n_arms != p->n_arms)
-                        continue; /* another version's: it cannot be compared */
-                for (size_t a = 0; a < p->n_arms; a++)
-                        attempts[a] = t->runs[a].attempt;
-                r = learner_begin(l, t->features);
-                if (r == 0)
-                        r = learner_end(l, attempts);
-        }
-        if (r == 0)
-                *ret = steal_pointer(l);
-        return r;
 }
 
 /* -- running arms -- */
@@ -301,21 +280,25 @@ static double time_left(const struct running *run)
         return fmax(0, left);
 }
 
-static int run_portfolio(struct running *run)
+static int keep_expected(const struct learner *l, struct trial *t)
 {
-        const struct trial_query *q = run->query;
-        cleanup_learner struct learner *l = NULL;
-        cleanup_trial_list struct trial_list trials = {0};
+        t->n_expected = learner_expectations(l);
+        t->expected = calloc(t->n_expected + 1, sizeof(*t->expected));
+        if (!t->expected)
+                return -ENOMEM;
+        learner_expected(l, t->expected);
+        return 0;
+}
+
+/* The arms in turn, as the learner says. It is told what came of it when the trial is in the store. */
+static int run_arms(struct running *run, struct learner *l)
+{
         struct trial *t = run->trial;
         struct step step;
-        int r = portfolio_features(q->workspace, q->info, &t->n_features, &t->features);
+        int r = learner_begin(l, t->features);
 
         if (r == 0)
-                r = trials_read(q->workspace, q->portfolio, &trials);
-        if (r == 0)
-                r = portfolio_learner(q->portfolio, &trials, t->n_features, &l);
-        if (r == 0)
-                r = learner_begin(l, t->features);
+                r = keep_expected(l, t);
         while (r == 0 && learner_next(l, run->attempts, &step)) {
                 step.until = fmin(fmax(step.until, run->attempts[step.arm].seconds + TURN_LEAST),
                                   run->attempts[step.arm].seconds + time_left(run));
@@ -325,10 +308,27 @@ static int run_portfolio(struct running *run)
                 if (r == 0 && run->attempts[step.arm].ending == ENDING_SOLVED)
                         break;
         }
+        return r;
+}
+
+static int run_portfolio(struct running *run)
+{
+        const struct trial_query *q = run->query;
+        struct trial *t = run->trial;
+        struct learned *learned = NULL;
+        int r = portfolio_features(q->workspace, q->info, &t->n_features, &t->features);
+
+        if (r == 0)
+                r = learned_take(q->workspace, q->portfolio, t->n_features, &learned);
+        if (r < 0)
+                return r;
+        t->number = learned->next;
+        r = run_arms(run, learned->learner);
+        learned_give(q->workspace, learned);
         if (r < 0)
                 return r;
         sum_up(run);
-        return 0;
+        return fault_at("portfolio.answered");
 }
 
 static int run_alone(struct running *run)

@@ -161,7 +161,7 @@ static int score_all(struct workspace *w, const struct portfolio *p, struct scor
 {
         const double limit = (double)p->wall_ns / NSEC_PER_SEC;
         size_t n = 0;
-        int r = trials_read(w, p, &s->trials);
+        int r = trials_read(w, p, 0, &s->trials);
 
         if (r < 0)
                 return r;

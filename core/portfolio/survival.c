@@ -13,6 +13,7 @@
  * told. */
 #include "core/portfolio/hardness.h"
 #include "core/portfolio/learner_internal.h"
+#include "core/portfolio/similar.h"
 
 #include <math.h>
 
@@ -35,21 +36,17 @@ struct curve { /* of one arm, weighted by similarity */
 };
 
 struct survival {
-        double edge[BINS + 1];
+        double edge[BINS + 1], log_edge[BINS + 1];
         struct hardness hardness;
         /* For each query seen. */
         size_t capacity;
-        double *logs;              /* its features' */
         double *predicted, *level; /* hardness beforehand and afterwards */
         double *residual, *weight; /* × arms */
         unsigned char *bin;        /* × arms: where the attempt ended, BINS when it had not begun */
         size_t fitted;             /* when the hardness was fitted last */
-        /* Sums over all of them. */
-        double *log_sum, *log_squares;
-        size_t *log_known;
-        struct curve *all; /* each arm's, unweighted; for its failures */
+        struct similar similar;
+        struct curve *all; /* each arm's over all of them, unweighted; for its failures */
         /* Of the present query. */
-        double *log_now, *inverse; /* of each feature's variance */
         struct neighbour near[NEAREST];
         double base[NEAREST];
         size_t n_near;
@@ -66,22 +63,18 @@ static int survival_init(struct learner *l, void *state)
         struct survival *s = state;
         int r = hardness_init(&s->hardness, l->arms, l->settings.limit);
 
+        if (r == 0)
+                r = similar_init(&s->similar, l->features);
         for (int b = 1; b <= BINS; b++)
                 s->edge[b] = l->settings.limit * pow(FIRST_BIN, 1 - (double)(b - 1) / (BINS - 1));
-        s->log_sum = calloc(l->features + 1, sizeof(*s->log_sum));
-        s->log_squares = calloc(l->features + 1, sizeof(*s->log_squares));
-        s->log_known = calloc(l->features + 1, sizeof(*s->log_known));
-        s->log_now = calloc(l->features + 1, sizeof(*s->log_now));
-        s->inverse = calloc(l->features + 1, sizeof(*s->inverse));
+        for (int b = 0; b <= BINS; b++)
+                s->log_edge[b] = log(s->edge[b]);
         s->all = calloc(l->arms, sizeof(*s->all));
         s->offset = calloc(l->arms, sizeof(*s->offset));
         s->still = calloc(l->arms * HARDNESS_LEVELS * (BINS + 1), sizeof(*s->still));
         s->near_curve = calloc(l->arms, sizeof(*s->near_curve));
         s->tie = calloc(l->arms, sizeof(*s->tie));
-        if (r < 0 || !s->log_sum || !s->log_squares || !s->log_known || !s->log_now || !s->inverse || !s->all || !s->offset ||
-            !s->still || !s->near_curve || !s->tie)
-                return -ENOMEM;
-        return 0;
+        return r < 0 || !s->all || !s->offset || !s->still || !s->near_curve || !s->tie ? -ENOMEM : 0;
 }
 
 static void survival_done(void *state)
@@ -89,18 +82,13 @@ static void survival_done(void *state)
         struct survival *s = state;
 
         hardness_done(&s->hardness);
-        free(s->logs);
+        similar_done(&s->similar);
         free(s->predicted);
         free(s->level);
         free(s->residual);
         free(s->weight);
         free(s->bin);
-        free(s->log_sum);
-        free(s->log_squares);
-        free(s->log_known);
         free(s->all);
-        free(s->log_now);
-        free(s->inverse);
         free(s->offset);
         free(s->still);
         free(s->near_curve);
@@ -150,40 +138,6 @@ static void sum_running(struct curve *c)
 
 /* -- similar queries --------------------------------------------------------------------------------------------- */
 
-/* Logarithms make a distance that does not depend on a feature's unit; its sign and being zero are kept apart from it. Features with a large
- * range would decide alone, so each is divided by its deviation. */
-static double distance(const struct learner *l, const struct survival *s, size_t i)
-{
-        const double *values = &l->past.values[i * l->features], *logs = &s->logs[i * l->features], *now = l->past.now;
-        double sum = 0;
-
-        for (size_t j = 0; j < l->features; j++) {
-                if (isnan(values[j]) || isnan(now[j]))
-                        continue;
-                if ((values[j] > 0) != (now[j] > 0) || (values[j] < 0) != (now[j] < 0)) {
-                        sum += 1;
-                } else if (values[j] != 0) {
-                        double d = logs[j] - s->log_now[j];
-
-                        sum += d * d * s->inverse[j];
-                }
-        }
-        return sqrt(sum);
-}
-
-static void look_at_features(const struct learner *l, struct survival *s)
-{
-        for (size_t j = 0; j < l->features; j++) {
-                double value = l->past.now[j], n, mean, variance;
-
-                s->log_now[j] = isnan(value) || value == 0 ? 0 : log(fabs(value));
-                n = (double)s->log_known[j];
-                mean = n > 0 ? s->log_sum[j] / n : 0;
-                variance = n > 0 ? s->log_squares[j] / n - mean * mean : 0;
-                s->inverse[j] = variance > 1e-6 ? 1 / variance : 0;
-        }
-}
-
 static void find_similar(const struct learner *l, struct survival *s)
 {
         double width;
@@ -196,8 +150,7 @@ static void find_similar(const struct learner *l, struct survival *s)
                 }
                 return;
         }
-        for (size_t i = 0; i < l->past.n; i++)
-                s->n_near = neighbour_insert(s->near, s->n_near, NEAREST, (struct neighbour){i, distance(l, s, i)});
+        s->n_near = similar_nearest(&s->similar, NEAREST, s->near);
         width = s->n_near > 0 ? fmax(1e-3, s->near[MIN((size_t)BANDWIDTH, s->n_near) - 1].distance) : 1;
         for (size_t i = 0; i < s->n_near; i++) {
                 double d = s->near[i].distance / width;
@@ -226,24 +179,55 @@ static void predict(const struct learner *l, struct survival *s)
                         weights += s->base[i] * s->weight[at];
                 }
                 s->offset[a] = sum / weights;
-                for (size_t g = 0; g < HARDNESS_LEVELS; g++)
-                        for (int b = 0; b <= BINS; b++)
-                                STILL(s, a, g)
-                [b] = hardness_survival(&s->hardness, a, s->edge[b], s->offset[a], hardness_level(g));
         }
+}
+
+static void find_still(const struct learner *l, struct survival *s)
+{
+        for (size_t a = 0; a < l->arms; a++)
+                for (size_t g = 0; g < HARDNESS_LEVELS; g++) {
+                        double *still = STILL(s, a, g);
+
+                        for (int b = 0; b <= BINS; b++)
+                                still[b] = hardness_survival(&s->hardness, a, s->log_edge[b], s->offset[a], hardness_level(g));
+                }
 }
 
 static int survival_begin(struct learner *l, void *state)
 {
         struct survival *s = state;
 
-        look_at_features(l, s);
+        similar_look(&s->similar, l->past.now);
         find_similar(l, s);
         predict(l, s);
+        find_still(l, s);
         for (uint32_t a = 0; a < l->arms; a++)
                 s->tie[a] = a;
         random_shuffle(&l->random, s->tie, l->arms);
         return 0;
+}
+
+/* The mean of the hardness, and the arms' offsets. */
+static size_t survival_expectations(const struct learner *l)
+{
+        return 1 + l->arms;
+}
+
+static void survival_expected(const struct learner *l, const void *state, double *ret)
+{
+        const struct survival *s = state;
+
+        ret[0] = s->mean;
+        memcpy(&ret[1], s->offset, l->arms * sizeof(*ret));
+}
+
+static void survival_expect(struct learner *l, void *state, const double *expected)
+{
+        struct survival *s = state;
+
+        similar_look(&s->similar, l->past.now);
+        s->mean = expected[0];
+        memcpy(s->offset, &expected[1], l->arms * sizeof(*expected));
 }
 
 /* -- hazards ----------------------------------------------------------------------------------------------------- */
@@ -427,23 +411,11 @@ static int make_room(const struct learner *l, struct survival *s)
 
         if (l->past.n < s->capacity)
                 return 0;
-        if (grow(&s->logs, n, (l->features + 1) * sizeof(*s->logs)) < 0 || grow(&s->predicted, n, sizeof(*s->predicted)) < 0 ||
-            grow(&s->level, n, sizeof(*s->level)) < 0 || grow(&s->residual, n, l->arms * sizeof(*s->residual)) < 0 ||
+        if (grow(&s->predicted, n, sizeof(*s->predicted)) < 0 || grow(&s->level, n, sizeof(*s->level)) < 0 || grow(&s->residual, n, l->arms * sizeof(*s->residual)) < 0 ||
             grow(&s->weight, n, l->arms * sizeof(*s->weight)) < 0 || grow(&s->bin, n, l->arms * sizeof(*s->bin)) < 0)
                 return -ENOMEM;
         s->capacity = n;
         return 0;
-}
-
-static void add_features(const struct learner *l, struct survival *s)
-{
-        memcpy(&s->logs[l->past.n * l->features], s->log_now, l->features * sizeof(*s->log_now));
-        for (size_t j = 0; j < l->features; j++)
-                if (!isnan(l->past.now[j]) && l->past.now[j] != 0) {
-                        s->log_sum[j] += s->log_now[j];
-                        s->log_squares[j] += s->log_now[j] * s->log_now[j];
-                        s->log_known[j]++;
-                }
 }
 
 static void add_curves(const struct learner *l, struct survival *s, const struct attempt *attempts)
@@ -492,10 +464,11 @@ static int survival_learn(struct learner *l, void *state, const struct attempt *
         struct survival *s = state;
         int r = make_room(l, s);
 
+        if (r == 0)
+                r = similar_add(&s->similar);
         if (r < 0)
                 return r;
         refit(l, s);
-        add_features(l, s);
         add_curves(l, s, attempts);
         add_hardness(l, s, attempts);
         return 0;
@@ -506,6 +479,9 @@ const struct selector selector_survival = {
         .init = survival_init,
         .done = survival_done,
         .begin = survival_begin,
+        .expectations = survival_expectations,
+        .expected = survival_expected,
+        .expect = survival_expect,
         .order = survival_order,
         .learn = survival_learn,
         .next = survival_next,

@@ -4,7 +4,7 @@
 
 #include "cache/base/record.h"
 
-#define VERSION 1
+#define VERSION 2 /* 1: without expectations */
 
 struct trial *trial_ref(struct trial *t)
 {
@@ -17,6 +17,7 @@ struct trial *trial_unref(struct trial *t)
         if (!t || __atomic_sub_fetch(&t->refs, 1, __ATOMIC_ACQ_REL) > 0)
                 return NULL;
         free(t->features);
+        free(t->expected);
         free(t->runs);
         free(t->turns);
         free(t->alarm);
@@ -36,6 +37,9 @@ int trial_encode(const struct trial *t, struct buffer *ret)
         record_put_u32(ret, (uint32_t)t->n_features);
         for (size_t i = 0; i < t->n_features; i++)
                 record_put_real(ret, t->features[i]);
+        record_put_u32(ret, (uint32_t)t->n_expected);
+        for (size_t i = 0; i < t->n_expected; i++)
+                record_put_real(ret, t->expected[i]);
         record_put_u32(ret, (uint32_t)t->n_arms);
         for (size_t i = 0; i < t->n_arms; i++) {
                 record_put_u8(ret, (uint8_t)t->runs[i].attempt.ending);
@@ -85,12 +89,13 @@ int trial_decode(struct slice bytes, struct trial **ret)
 {
         cleanup_trial struct trial *t = calloc(1, sizeof(*t));
         struct record r = record_of(bytes);
+        bool is_first = bytes.size > 0 && *(const uint8_t *)bytes.data == 1;
         int result;
 
         if (!t)
                 return -ENOMEM;
         t->refs = 1;
-        record_version(&r, VERSION);
+        record_version(&r, is_first ? 1 : VERSION);
         t->number = record_u32(&r);
         t->case_id = record_u32(&r);
         t->measured = (int64_t)record_u64(&r);
@@ -102,6 +107,11 @@ int trial_decode(struct slice bytes, struct trial **ret)
                 return -ENOMEM;
         for (size_t i = 0; i < t->n_features; i++)
                 t->features[i] = record_real(&r);
+        t->n_expected = is_first ? 0 : get_count(&r, 8);
+        if (allocate(&t->expected, t->n_expected, sizeof(*t->expected)) < 0)
+                return -ENOMEM;
+        for (size_t i = 0; i < t->n_expected; i++)
+                t->expected[i] = record_real(&r);
         t->n_arms = get_count(&r, 11);
         if (allocate(&t->runs, t->n_arms, sizeof(*t->runs)) < 0)
                 return -ENOMEM;
@@ -169,6 +179,7 @@ int trial_find(struct workspace *w, const struct portfolio *p, uint32_t case_id,
 struct putting {
         const struct portfolio *portfolio;
         struct trial *trial, *there;
+        uint32_t number_least;
 };
 
 static int last_number(void *user, struct slice key, struct slice value)
@@ -184,14 +195,14 @@ static int put_in(void *user, struct store_txn *t)
         struct putting *p = user;
         const struct digest *epoch = &p->portfolio->epoch;
         cleanup_buffer struct buffer b = {0};
-        uint8_t key[KEY_SIZE], number[4];
-        uint32_t next = 0;
+        uint8_t key[KEY_SIZE], from[KEY_SIZE], number[4];
+        uint32_t next = p->number_least;
         int r = find_in(t, epoch, p->trial->case_id, &p->there);
 
         if (r != -ENOENT)
                 return r;
-        r = store_each(t, TABLE_PORTFOLIOS, SLICE(make_key(key, epoch, 't', 0).data, DIGEST_SIZE + 1), SLICE("", 0), false,
-                       last_number, &next);
+        r = store_each(t, TABLE_PORTFOLIOS, SLICE(make_key(key, epoch, 't', 0).data, DIGEST_SIZE + 1),
+                       make_key(from, epoch, 't', next), false, last_number, &next);
         if (r < 0)
                 return r;
         p->trial->number = next;
@@ -206,7 +217,7 @@ static int put_in(void *user, struct store_txn *t)
 
 int trial_put(struct workspace *w, const struct portfolio *p, struct trial *t, struct trial **ret)
 {
-        struct putting put = {.portfolio = p, .trial = t};
+        struct putting put = {.portfolio = p, .trial = t, .number_least = t->number};
         int r = store_update(workspace_store(w), put_in, &put);
 
         if (r < 0) {
@@ -230,15 +241,15 @@ static int add_trial(void *user, struct slice key, struct slice value)
         return r;
 }
 
-int trials_read(struct workspace *w, const struct portfolio *p, struct trial_list *ret)
+int trials_read(struct workspace *w, const struct portfolio *p, uint32_t from, struct trial_list *ret)
 {
         cleanup_txn struct store_txn *t = NULL;
-        uint8_t key[KEY_SIZE];
+        uint8_t key[KEY_SIZE], first[KEY_SIZE];
         int r = store_read(workspace_store(w), &t);
 
         return r < 0 ? r
                      : store_each(t, TABLE_PORTFOLIOS, SLICE(make_key(key, &p->epoch, 't', 0).data, DIGEST_SIZE + 1),
-                                  SLICE("", 0), true, add_trial, ret);
+                                  make_key(first, &p->epoch, 't', from), true, add_trial, ret);
 }
 
 void trial_list_done(struct trial_list *l)

@@ -41,6 +41,7 @@ struct workspace {
         uint64_t looked, read;    /* now_ns() when the file was last looked at, and read */
         struct buffer mistakes;   /* lines: what is wrong with it */
         struct buffer told;       /* those of the reading before: the log has them */
+        struct kept *kept; /* owned */
         bool unfinished; /* something could not be had that may be there the next time: a repository, room in the store */
 };
 
@@ -810,12 +811,51 @@ int workspace_open(const char *dir, int flags, struct workspace **ret)
         return 0;
 }
 
+struct kept {
+        struct kept *next;
+        const void *key;
+        void *object;
+        void (*free)(void *object);
+};
+
+void *workspace_kept(struct workspace *w, const void *key, void *(*make)(void), void (*kept_free)(void *kept))
+{
+        struct kept *k;
+
+        pthread_mutex_lock(&w->lock);
+        for (k = w->kept; k && k->key != key; k = k->next)
+                ;
+        if (!k && (k = calloc(1, sizeof(*k)))) {
+                *k = (struct kept){.next = w->kept, .key = key, .object = make(), .free = kept_free};
+                if (k->object) {
+                        w->kept = k;
+                } else {
+                        free(k);
+                        k = NULL;
+                }
+        }
+        pthread_mutex_unlock(&w->lock);
+        return k ? k->object : NULL;
+}
+
+static void free_kept(struct workspace *w)
+{
+        struct kept *next;
+
+        for (struct kept *k = w->kept; k; k = next) {
+                next = k->next;
+                k->free(k->object);
+                free(k);
+        }
+}
+
 struct workspace *workspace_close(struct workspace *w)
 {
         struct repository *next;
 
         if (!w)
                 return NULL;
+        free_kept(w);
         solver_list_unref(w->solvers);
         for (struct repository *p = w->repositories; p; p = next) {
                 next = p->next;

@@ -94,5 +94,9 @@ int workspace_remove_solvers(struct workspace *w, const char *const *names, size
 
 const struct settings *workspace_settings(struct workspace *w); /* as read at open */
 
+/* What a room above keeps for as long as the workspace is open. The first call with a key (the address of a static object of that room) makes it;
+ * workspace_close() frees it. NULL: no memory. */
+void *workspace_kept(struct workspace *w, const void *key, void *(*make)(void), void (*kept_free)(void *kept));
+
 /* An engine on this store, with the settings of its config where `options` (may be NULL) has none. To be closed before the workspace. */
 int workspace_engine(struct workspace *w, const struct engine_options *options, struct engine **ret);

@@ -188,6 +188,34 @@ START_TEST(test_told_again)
 }
 END_TEST
 
+/* Told by its expectations alone, and asked about queries that never end in between, a learner still goes on as the other one. */
+START_TEST(test_expectations_and_queries_without_end)
+{
+        cleanup_run_table struct run_table *t = two_kinds(9, 200, LIMIT);
+
+        for (const struct choice *s = learner_selectors; s->name; s++) {
+                cleanup_learner struct learner *a = make(s->name, NULL, t->arms, t->features, 5),
+                                               *b = make(s->name, NULL, t->arms, t->features, 5);
+                size_t n = learner_expectations(a);
+                cleanup_free double *expected = calloc(n + 1, sizeof(*expected));
+                bool plan = learner_suits(s->name, "schedule");
+                struct attempt attempts[3], none[3] = {0};
+                struct step step;
+
+                for (size_t q = 0; q < 150; q++) {
+                        const double *other = &t->values[(q * 7 + 3) % t->queries * t->features];
+
+                        assert_ok(learner_begin(b, other));
+                        ck_assert(learner_next(b, none, &step));
+                        run_query(a, t, q, plan, attempts);
+                        learner_expected(a, expected);
+                        assert_ok(learner_tell(b, &t->values[q * t->features], n > 0 ? expected : NULL, attempts));
+                }
+                ck_assert_msg(fingerprint(a, t, 150, plan) == fingerprint(b, t, 150, plan), "%s", s->name);
+        }
+}
+END_TEST
+
 /* How often, over the last hundred queries, the arm of the query's kind is tried first. */
 static unsigned right_ones(const char *selector, const char *allocation)
 {
@@ -364,5 +392,5 @@ START_TEST(test_refused)
 END_TEST
 
 SUITE("learner", test_every_combination, test_shares, test_time_left_over, test_fixed_order, test_same_seed_same_steps,
-      test_told_again, test_features_are_learned_from, test_a_broken_arm_is_avoided, test_hardness_is_not_the_arms_fault,
+      test_told_again, test_expectations_and_queries_without_end, test_features_are_learned_from, test_a_broken_arm_is_avoided, test_hardness_is_not_the_arms_fault,
       test_features_that_are_not_known, test_one_arm_and_all_failing, test_refused)

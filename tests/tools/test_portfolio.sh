@@ -96,6 +96,19 @@ test_that "one arm only" 'run 0 portfolio add one "$(arm a)" --timeout 1s && run
 test_that "killed while it runs, nothing is half there" '
 	"$solverfs" portfolio add k "$(arm a)" "$(arm b)" --timeout 4s && { "$solverfs" -q portfolio run k none.smt2 >killed 2>&1 & pid=$!; sleep 0.7; kill -9 $pid; wait $pid 2>/dev/null;
 	[ "$(learned k)" = 0 ]; } && run 0 portfolio run k both.smt2 && [ "$(learned k)" = 1 ] && run 0 fsck'
+mkdir faults
+at() { printf '%s\n' "$2" >faults/new && mv faults/new "faults/$1"; } # at PLACE WHAT: what happens there
+unfinished() { SOLVERFS_FAULTS=$top/faults "$solverfs" -q portfolio run crash second.smt2 >crashed 2>&1; [ $? = 137 ] && rm -f faults/*; }
+test_that "killed between the answer and what is learned from it, it answers again" '
+	run 0 portfolio add crash "$(arm a)" "$(arm b)" --timeout 1s && run 0 portfolio run crash both.smt2 && at portfolio.answered kill && unfinished &&
+	[ "$(learned crash)" = 1 ] && run 0 portfolio run crash second.smt2 && [ "$(field 2)" = unsat ] && [ "$(learned crash)" = 2 ]'
+test_that "killed when it has learned and not yet answered, the answer is that" '
+	run 0 portfolio reset crash && run 0 portfolio run crash both.smt2 && at engine.answer kill && unfinished && [ "$(learned crash)" = 2 ] &&
+	at portfolio.answered kill && SOLVERFS_FAULTS=$top/faults run 0 portfolio run crash second.smt2 && [ "$(field 2)" = unsat ] && [ "$(learned crash)" = 2 ] &&
+	rm -f faults/* && run 0 fsck'
+test_that "a disk that is full where the trial is stored: an error, and the next time an answer" '
+	run 0 portfolio reset crash && at store.commit "fail ENOSPC times 1" && ! SOLVERFS_FAULTS=$top/faults run 0 portfolio run crash both.smt2 &&
+	rm -f faults/* && [ "$(learned crash)" = 0 ] && run 0 portfolio run crash both.smt2 && [ "$(learned crash)" = 1 ]'
 test_that "removed, and added again as it was, it knows what it knew" '
 	run 0 portfolio remove one && [ -z "$(learned one)" ] && run 0 portfolio add one "$(arm a)" --timeout 1s && [ "$(learned one)" = 2 ]'
 
@@ -130,6 +143,14 @@ test_that "what was measured replays" '
 	has out "^survival	schedule	.*	2.0	"'
 test_that "--set and --arms go together" 'run 2 portfolio replay --set fact.smt2 t.tsv && has err "goes with --arms"'
 test_that "a portfolio of solvers takes their facts" 'run 0 portfolio add s toy@v1 "toy@HEAD" --timeout 5s && run 0 portfolio run s fact.smt2 && [ "$(field 2)" = sat ]'
+
+test_that "an arm that cannot be built fails at once, and is learned to be avoided" '
+	for i in 1 2 3 4 5 6 7 8; do printf "; a: 0 sat\n; %s\n(check-sat)\n" $i >easy$i.smt2; done && run 0 case add easy?.smt2 &&
+	run 0 portfolio add broken toy@HEAD~1 "$(arm a)" --timeout 1s && run 0 portfolio run broken easy1.smt2 easy2.smt2 easy3.smt2 easy4.smt2 easy5.smt2 &&
+	[ "$(field 4 | sort -u)" = a ] && run 0 portfolio run broken easy6.smt2 easy7.smt2 easy8.smt2 && [ "$(field 4 | sort -u)" = a ] &&
+	run 0 mount "$mnt" && { ! grep -q unbuildable "$mnt/portfolios/broken/cases/easy8.smt2/order.tsv"; r=$?; run 0 unmount "$mnt"; (exit $r); }'
+test_that "a case of a format that an arm does not read goes to the others" '
+	printf "p cnf 1 1\n1 0\n" >one.cnf && run 0 case add one.cnf && run 0 portfolio run broken one.cnf && [ "$(field 2)" = unknown ]'
 
 # -- features --
 

@@ -1,0 +1,142 @@
+#include "core/portfolio/learned.h"
+
+#include <pthread.h>
+
+#include "core/portfolio/portfolio_internal.h"
+
+/* Kept at most: one for each core, of a portfolio or two. */
+#define LEARNED_MOST 16
+
+struct pool {
+        pthread_mutex_t lock;
+        struct learned *latest; /* under lock; the others by `older` */
+};
+
+static void learned_free(struct learned *l)
+{
+        if (l)
+                learner_free(l->learner);
+        free(l);
+}
+
+static void pool_free(void *kept)
+{
+        struct pool *pool = kept;
+        struct learned *older;
+
+        for (struct learned *l = pool->latest; l; l = older) {
+                older = l->older;
+                learned_free(l);
+        }
+        pthread_mutex_destroy(&pool->lock);
+        free(pool);
+}
+
+static void *pool_new(void)
+{
+        struct pool *pool = calloc(1, sizeof(*pool));
+
+        if (pool)
+                pthread_mutex_init(&pool->lock, NULL);
+        return pool;
+}
+
+static struct pool *pool_of(struct workspace *w)
+{
+        static const char key;
+
+        return workspace_kept(w, &key, pool_new, pool_free);
+}
+
+static struct learned *take_latest(struct pool *pool, const struct digest *epoch, size_t features)
+{
+        struct learned **at, *found;
+
+        pthread_mutex_lock(&pool->lock);
+        for (at = &pool->latest; *at; at = &(*at)->older)
+                if (digest_equal(&(*at)->epoch, epoch) && (*at)->features == features)
+                        break;
+        found = *at;
+        if (found)
+                *at = found->older;
+        pthread_mutex_unlock(&pool->lock);
+        return found;
+}
+
+static int make(const struct portfolio *p, size_t features, struct learned **ret)
+{
+        struct learner_settings settings = portfolio_learner_settings(p);
+        struct learned *l = calloc(1, sizeof(*l));
+        int r;
+
+        if (!l)
+                return -ENOMEM;
+        l->epoch = p->epoch;
+        l->features = features;
+        r = learner_new(&settings, p->n_arms, features, &l->learner);
+        if (r < 0)
+                learned_free(l);
+        else
+                *ret = l;
+        return r;
+}
+
+static int tell(struct learned *l, const struct portfolio *p, const struct trial *t, struct attempt *attempts)
+{
+        bool has_expected = t->n_expected > 0 && t->n_expected == learner_expectations(l->learner);
+
+        l->next = t->number + 1;
+        if (t->n_features != l->features || t->n_arms != p->n_arms)
+                return 0; /* a record of another version; its numbers mean something else */
+        for (size_t a = 0; a < p->n_arms; a++)
+                attempts[a] = t->runs[a].attempt;
+        return learner_tell(l->learner, t->features, has_expected ? t->expected : NULL, attempts);
+}
+
+static int tell_all(struct workspace *w, const struct portfolio *p, struct learned *l)
+{
+        cleanup_trial_list struct trial_list trials = {0};
+        cleanup_free struct attempt *attempts = calloc(p->n_arms, sizeof(*attempts));
+        int r = attempts ? trials_read(w, p, l->next, &trials) : -ENOMEM;
+
+        for (size_t i = 0; r == 0 && i < trials.n; i++)
+                r = tell(l, p, trials.list[i], attempts);
+        return r;
+}
+
+int learned_take(struct workspace *w, const struct portfolio *p, size_t features, struct learned **ret)
+{
+        struct pool *pool = pool_of(w);
+        struct learned *l;
+        int r = 0;
+
+        if (!pool)
+                return -ENOMEM;
+        l = take_latest(pool, &p->epoch, features);
+        if (!l)
+                r = make(p, features, &l);
+        if (r == 0)
+                r = tell_all(w, p, l);
+        if (r < 0)
+                learned_free(l);
+        else
+                *ret = l;
+        return r;
+}
+
+void learned_give(struct workspace *w, struct learned *l)
+{
+        struct pool *pool = pool_of(w);
+        struct learned **at, *last;
+        size_t n = 0;
+
+        pthread_mutex_lock(&pool->lock);
+        l->older = pool->latest;
+        pool->latest = l;
+        for (at = &pool->latest; *at && n < LEARNED_MOST; at = &(*at)->older)
+                n++;
+        last = *at;
+        *at = NULL;
+        pthread_mutex_unlock(&pool->lock);
+        learned_free(last); /* one more than there is room for, never two */
+}

@@ -1,0 +1,136 @@
+/* The cost of what a portfolio has learned: trials N [FEATURES-THAT-DIFFER]. A store in a temporary folder gets N trials made up; then a learner is told all
+ * of them, as the first case of a process does, and one more of them, as each further case does. CPU time, so that a busy machine changes little. */
+#include <math.h>
+#include <time.h>
+
+#include "cache/base/random.h"
+#include "core/portfolio/learned.h"
+#include "core/portfolio/portfolio_internal.h"
+
+#define ARMS 4
+
+static double cpu_ms(void)
+{
+        struct timespec t;
+
+        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+        return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
+}
+
+static void check(int r, const char *what)
+{
+        if (r >= 0)
+                return;
+        fprintf(stderr, "trials: %s: %s\n", what, error_message(r));
+        exit(1);
+}
+
+/* As features are: most are zero nearly always, and those that differ follow one size. */
+static void make_features(struct random *random, size_t n, size_t differ, double *ret)
+{
+        double size = random_normal(random);
+
+        memset(ret, 0, n * sizeof(*ret));
+        for (size_t i = 0; i < differ && i < n; i++)
+                ret[i] = random_below(random, 4) == 0 ? 0 : floor(exp(3 + size + random_normal(random)));
+}
+
+static void make_run(struct random *random, double hardness, double limit, struct trial_run *ret)
+{
+        double seconds = exp(hardness + .5 * random_normal(random));
+
+        *ret = (struct trial_run){.attempt = {seconds < limit ? ENDING_SOLVED : ENDING_STOPPED, fmin(seconds, limit)},
+                                  .verdict = seconds < limit ? VERDICT_SAT : VERDICT_TIMEOUT};
+}
+
+/* One arm, or two, are run; the learner says which in real life, and it costs the same. */
+static int put_one(struct workspace *w, const struct portfolio *p, struct learner *l, struct random *random, uint32_t number,
+                   size_t differ)
+{
+        struct trial *t = calloc(1, sizeof(*t)), *kept = NULL;
+        double hardness = random_normal(random);
+        int r;
+
+        if (!t)
+                return -ENOMEM;
+        *t = (struct trial){.refs = 1, .number = number, .case_id = number + 1, .n_features = portfolio_n_features(), .n_arms = ARMS};
+        t->features = calloc(t->n_features, sizeof(*t->features));
+        t->runs = calloc(ARMS, sizeof(*t->runs));
+        t->n_expected = learner_expectations(l);
+        t->expected = calloc(t->n_expected + 1, sizeof(*t->expected));
+        if (!t->features || !t->runs || !t->expected)
+                return -ENOMEM;
+        make_features(random, t->n_features, differ, t->features);
+        for (int i = 0; i < 2; i++)
+                make_run(random, hardness, (double)p->wall_ns / NSEC_PER_SEC, &t->runs[random_below(random, ARMS)]);
+        r = trial_put(w, p, t, &kept);
+        trial_unref(kept);
+        trial_unref(t);
+        return r;
+}
+
+static void measure(struct workspace *w, const struct portfolio *p, uint32_t n, size_t differ)
+{
+        const size_t features = portfolio_n_features();
+        struct attempt attempts[ARMS] = {0};
+        double *now = calloc(features, sizeof(*now)), begin, told, took, put;
+        struct learned *l = NULL;
+        struct random random;
+        struct step step;
+
+        random_seed(&random, n);
+        if (!now)
+                exit(1);
+        begin = cpu_ms();
+        check(learned_take(w, p, features, &l), "learning");
+        told = cpu_ms() - begin;
+        for (uint32_t i = 0; i < 100; i++) {
+                make_features(&random, features, differ, now);
+                begin = cpu_ms();
+                check(learner_begin(l->learner, now), "beginning");
+                learner_next(l->learner, attempts, &step);
+                took = i == 0 ? cpu_ms() - begin : fmin(took, cpu_ms() - begin);
+        }
+        begin = cpu_ms();
+        for (uint32_t i = 0; i < 10; i++)
+                check(put_one(w, p, l->learner, &random, n + i, differ), "putting");
+        put = (cpu_ms() - begin) / 10;
+        learned_give(w, l);
+        begin = cpu_ms();
+        check(learned_take(w, p, features, &l), "learning");
+        printf("trials\tfirst case [ms]\tdeciding [ms]\tputting [ms]\ttelling one more [ms]\n%u\t%.1f\t%.3f\t%.3f\t%.3f\n", n, told, took,
+               put, (cpu_ms() - begin) / 10);
+        learned_give(w, l);
+        free(now);
+}
+
+int main(int argc, char **argv)
+{
+        static char arm[ARMS][16] = {"a: true a", "b: true b", "c: true c", "d: true d"}, *arms[] = {arm[0], arm[1], arm[2], arm[3], NULL};
+        const char *settings[] = {NULL};
+        uint32_t n = argc > 1 ? (uint32_t)atoi(argv[1]) : 10000;
+        size_t differ = argc > 2 ? (size_t)atoi(argv[2]) : 80;
+        char dir[] = "/tmp/trials-XXXXXX", remove[64];
+        cleanup_portfolio struct portfolio *p = NULL;
+        struct workspace *w = NULL;
+        struct learned *l = NULL;
+        struct random random;
+
+        if (!mkdtemp(dir))
+                return 1;
+        random_seed(&random, 1);
+        check(workspace_create(dir), "making a store");
+        check(workspace_open(dir, 0, &w), "opening it");
+        check(portfolio_add(w, "p", arms, settings), "adding a portfolio");
+        check(portfolio_open(w, "p", &p), "opening it");
+        check(learned_take(w, p, portfolio_n_features(), &l), "a learner");
+        for (uint32_t i = 0; i < n; i++)
+                check(put_one(w, p, l->learner, &random, i, differ), "putting a trial");
+        learned_give(w, l);
+        workspace_close(w);
+        check(workspace_open(dir, 0, &w), "opening it again");
+        measure(w, p, n, differ);
+        workspace_close(w);
+        snprintf(remove, sizeof(remove), "rm -rf %s", dir);
+        return system(remove) == 0 ? 0 : 1;
+}
