@@ -10,6 +10,12 @@ Each commit is built by hand in a fresh `git worktree`, without a compile cache;
 passes have different keys and share the compile cache, so from the second on most objects come out of it. The outcomes must be the same: the
 same bytes, or no program in both.
 
+Every fourth pass has `incremental = true` in its recipe, and `solver verify` before its builds. Two projects in five are tidy: their rules know
+of every file, and builds leave nothing behind. Those must pass the verification, and their incremental builds must be right. The others may pass
+it by luck, as the pairs are drawn; an incremental build of theirs is counted when it is wrong, and a clean one must be right all the same.
+
+Each kind gets its share of the builds, whatever a build of it takes. A project is made again by its seed and its kind.
+
     builds.py [--builds N] [--commits N] [--passes N] [--seed N] [--kinds a,b] [--keep] SOLVERFS
 """
 import argparse, hashlib, json, os, random, shutil, subprocess, sys, tempfile, time
@@ -45,7 +51,8 @@ class Project:
         self.kind, self.rng, self.files = kind, rng, {}
         self.n = 0  # of values given, so that each is new
         self.modules = []
-        self.flags = {"leave": 0, "mangle": 0, "generate": 0, "define": 0, "deps": rng.random() < .4, "wild": rng.random() < .5,
+        self.tidy = rng.random() < .4
+        self.flags = {"leave": 0, "mangle": 0, "generate": 0, "define": 0, "deps": self.tidy or rng.random() < .4, "wild": rng.random() < .5,
                       "archive": rng.random() < .5, "where": 0, "debug": rng.random() < .5, "broken": 0}
         self.begin()
 
@@ -90,10 +97,10 @@ class Project:
         if self.rng.random() < .5:
             text += '#if __has_include("opt.h")\n#include "opt.h"\n#else\n#define OPT 0\n#endif\n'
             total += " + OPT"
-        if self.rng.random() < .4:
+        if not self.tidy and self.rng.random() < .4:
             text += '#if __has_include("left.h")\n#define LEFT 1\n#else\n#define LEFT 0\n#endif\n'
             total += " + 1000 * LEFT"
-        if self.rng.random() < .25:
+        if not self.tidy and self.rng.random() < .25:
             text += '__asm__(".data; .globl %s_blob; %s_blob: .incbin \\"blob.bin\\"; .include \\"piece.inc\\"; .previous");\n' % (name, name)
             text += "extern char %s_blob[];\n" % name
             total += " + %s_blob[5]" % name
@@ -139,8 +146,8 @@ class Project:
         out = "prog" if not o["where"] else "out%d/prog" % o["where"]
         text = "SOURCES = %s\nOBJECTS = $(SOURCES:.c=.o)\n%s: %s\n" % (names, out, "main.o lib.a" if o["archive"] else "$(OBJECTS)")
         text += "\t@mkdir -p $(dir $@)\n\tcc -o $@ %s\n" % ("main.o lib.a" if o["archive"] else "$(OBJECTS)")
-        text += "lib.a: $(filter-out main.o,$(OBJECTS))\n\tar rc $@ $^\n"
-        text += "%%.o: %%.c\n\tcc %s%s -c -o $@ $<\n" % (self.cflags(), " -MMD -MP" if o["deps"] else "")
+        text += "lib.a: $(filter-out main.o,$(OBJECTS))\n%s\tar rc $@ $^\n" % ("\trm -f $@\n" if self.tidy else "")
+        text += "%%.o: %%.c%s\n\tcc %s%s -c -o $@ $<\n" % (" Makefile" if self.tidy else "", self.cflags(), " -MMD -MP" if o["deps"] else "")
         text += "tg.h: tg.in\n\tcp tg.in tg.h\nmain.o: tg.h\n"
         if o["deps"]:
             text += "-include $(wildcard *.d)\n"
@@ -174,13 +181,20 @@ class Project:
 
     # -- commits
 
+    def choose(self):
+        edits = ["edit module", "edit header", "edit header", "comment", "columns", "generated", "tracked generated", "data"]
+        rest = ["shadow", "shadow", "optional", "optional", "link", "folder link", "link becomes file", "add module", "remove module",
+                "rename module", "file and folder", "executable", "attributes", "attributes", "wildcard", "broken", "documentation", "several"]
+        flags = ["flag"] if not (self.tidy and self.kind == "autotools") else []  # Automake's objects do not depend on the Makefile
+        nasty = ["leave", "leave", "mangle", "generate", "blob", "piece", "where"]
+        if self.tidy:
+            return self.rng.choice(edits + flags if self.rng.random() < .85 else rest)
+        return self.rng.choice(edits + flags + rest + nasty)
+
     def change(self):
         """One nasty change; what it was."""
         f, rng, o = self.files, self.rng, self.flags
-        what = rng.choice(["edit module", "edit header", "edit header", "shadow", "shadow", "optional", "optional", "link", "folder link",
-                           "link becomes file", "add module", "remove module", "rename module", "file and folder", "executable",
-                           "attributes", "attributes", "flag", "comment", "columns", "leave", "leave", "mangle", "generate", "blob", "piece",
-                           "generated", "tracked generated", "data", "where", "wildcard", "broken", "documentation", "several"])
+        what = self.choose()
         name = rng.choice(self.modules) if self.modules else None
         if what == "several":
             return ", ".join(self.change() for _ in range(rng.randint(2, 4)))
@@ -245,7 +259,7 @@ class Project:
             f["gen.in"] = "#define GEN %d\n" % self.value()
         elif what == "tracked generated":
             f["tg.in"] = "#define TG %d\n" % self.value()
-            if rng.random() < .7:
+            if self.tidy or rng.random() < .7:
                 f["tg.h"] = f["tg.in"]
         elif what == "data":
             f["data.txt"] = "line %d\nline\n$Id$\n" % self.value()
@@ -335,7 +349,9 @@ class Store:
         path = os.path.join(folder, "recipe")
         with open(path, "w") as file:
             file.write("[solver]\nformat = cnf\nrun = {bin} {case}\noutput = program\nenvironment = PASS=%d\n" % number)
-            for command in project.commands() if number % 2 else [" && ".join(project.commands())]:
+            if number % 4 == 1:
+                file.write("incremental = true\n")
+            for command in project.commands() if number % 4 > 1 else [" && ".join(project.commands())]:
                 file.write('build = "%s"\n' % command.replace("{jobs}", "-j{jobs}").replace('"', '\\"'))
         if number > 0:
             self.call(["solver", "remove", "p"])
@@ -343,8 +359,13 @@ class Store:
         if done.returncode != 0:
             sys.exit(done.stderr.decode())
 
+    def verify(self, seed):
+        """True: incremental builds are on; the text otherwise."""
+        done = self.call(["solver", "verify", "p", "-n", "4", "--seed", str(seed)])
+        return True if done.returncode == 0 else done.stdout.decode() + done.stderr.decode()
+
     def build(self, commits, again=False):
-        """commit -> digest or None. An overloaded machine is no answer: it is asked again, and in the end left out."""
+        """commit -> (digest or None, clean). An overloaded machine is no answer: it is asked again, and in the end left out."""
         result = {}
         for _ in range(5):
             left = [c for c in commits if c not in result]
@@ -352,7 +373,7 @@ class Store:
                 done = self.call(["build", "--json"] + (["--again"] if again else []) + ["p"] + left)
                 for line in done.stdout.decode().splitlines():
                     row = json.loads(line)
-                    result[row["commit"]] = row["outputs"][0]["sha256"] if row["ok"] else None
+                    result[row["commit"]] = row["outputs"][0]["sha256"] if row["ok"] else None, row["clean"]
         if len(result) < len(commits) // 2:
             sys.exit("build: %d answers for %d commits\n%s" % (len(result), len(commits), done.stderr.decode()[-3000:]))
         return result
@@ -363,44 +384,77 @@ class Store:
 
 # -- all of it -----------------------------------------------------------------------------------------------------
 
-KINDS = {"make": 88, "cmake": 4, "cmake-ninja": 4, "meson": 3, "autotools": 1}
+KINDS = {"make": 45, "cmake": 15, "cmake-ninja": 18, "meson": 15, "autotools": 7}  # shares of the builds
+COMMITS = {"make": 1, "cmake": .5, "cmake-ninja": .5, "meson": .5, "autotools": .25}
 
 
-def one_project(options, seed, counts):
+def next_kind(kinds, counts):
+    """The one that is furthest behind its share."""
+    return min(kinds, key=lambda k: counts[k]["builds"] / KINDS[k])
+
+
+def compare(commits, wanted, results, project, counts, tell):
+    """How many of a pass's programs are wrong."""
+    count, wrong = counts[project.kind], 0
+    for commit, tree, what in commits:
+        if commit not in results:
+            continue
+        digest, clean = results[commit]
+        count["incremental"] += not clean
+        if digest == wanted[tree][0]:
+            continue
+        if not clean and not project.tidy:
+            counts["unsound recipes"] += 1
+            continue
+        wrong += 1
+        tell(commit, tree, what, digest, clean)
+    return wrong
+
+
+def one_project(options, seed, kind, counts):
     rng = random.Random(seed)
-    kinds = options.kinds.split(",") if options.kinds else list(KINDS)
-    kind = rng.choices(kinds, [KINDS[k] for k in kinds])[0]
     project = Project(kind, rng)
     folder = tempfile.mkdtemp(prefix="builds.", dir=options.folder)
     wrong = 0
     try:
         repository = os.path.join(folder, "r")
-        commits = make_history(project, repository, options.commits if kind == "make" else max(options.commits // 4, 4))
+        commits = make_history(project, repository, max(int(options.commits * COMMITS[kind]), 4))
         wanted = {}
-        for commit, tree, _ in commits:
+        for commit, tree, what in commits:
             if tree not in wanted:
                 wanted[tree] = by_hand(repository, commit, project.commands(), folder)
+            for change in what.split(", "):
+                counts["changes"][change] = counts["changes"].get(change, 0) + 1
         store = Store(options.command, folder)
         for number in range(options.passes):
+            def tell(commit, tree, what, digest, clean):
+                print("WRONG: project %d (%s, %s), pass %d, commit %s (%s), %s: %s instead of %s\n-- by hand\n%s\n-- by solverfs\n%s" % (
+                    seed, kind, "tidy" if project.tidy else "nasty", number, commit[:12], what, "clean" if clean else "incremental", digest,
+                    wanted[tree][0], wanted[tree][1].decode(errors="replace")[-1500:], store.log(commit).decode(errors="replace")[-1500:]),
+                    flush=True)
             store.recipe(project, repository, number, folder)
             order = list(commits)
             rng.shuffle(order)
+            if number % 4 == 1:
+                verified = store.verify(seed + number)
+                counts["verified" if verified is True else "refused"] += 1
+                if verified is True:  # mostly neighbours, so that there is something to build on
+                    place = {c: i + rng.gauss(0, 3) for i, (c, _, _) in enumerate(commits)}
+                    order.sort(key=lambda c: place[c[0]])
+                elif project.tidy and "differ" in verified:
+                    wrong += 1
+                    print("WRONG: project %d (%s, tidy), pass %d, does not pass the verification:\n%s" % (seed, kind, number, verified), flush=True)
             got = store.build([c for c, _, _ in order])
             some = [c for c, _, _ in order[:len(order) // 8]]
             again = store.build(some, again=True) if number == options.passes - 1 and some else {}
             for results in (got, again):
-                for commit, tree, what in commits:
-                    if commit in results and results[commit] != wanted[tree][0]:
-                        wrong += 1
-                        print("WRONG: project %d (%s), pass %d, commit %s (%s): %s instead of %s\n-- by hand\n%s\n-- by solverfs\n%s" % (
-                            seed, kind, number, commit[:12], what, results[commit], wanted[tree][0],
-                            wanted[tree][1].decode(errors="replace")[-1500:], store.log(commit).decode(errors="replace")[-1500:]), flush=True)
-            counts["builds"] += len(set(t for c, t, _ in commits if c in got)) + len(again)
+                wrong += compare(commits, wanted, results, project, counts, tell)
+            counts[kind]["builds"] += len(set(t for c, t, _ in commits if c in got)) + len(again)
             counts["no answer"] += sum(c not in got for c, _, _ in commits)
-        counts["projects"] += 1
+        counts[kind]["projects"] += 1
+        counts["tidy"] += project.tidy
         counts["unbuildable"] += sum(w[0] is None for w in wanted.values())
         counts["by hand"] += len(wanted)
-        counts[kind] = counts.get(kind, 0) + 1
     finally:
         if wrong and options.keep:
             print("kept in %s" % folder)
@@ -409,11 +463,22 @@ def one_project(options, seed, counts):
     return wrong
 
 
+def say(counts, wrong, kinds, began, seed):
+    print("%d wrong of %d builds; %s; %s; %.0f s; next seed %d" % (
+        wrong, total(counts, kinds), ", ".join("%s %d of %d (%d incremental)" % (k, counts[k]["builds"], counts[k]["projects"],
+                                                                             counts[k]["incremental"]) for k in kinds),
+        ", ".join("%s %d" % (k, v) for k, v in counts.items() if isinstance(v, int)), time.time() - began, seed), flush=True)
+
+
+def total(counts, kinds):
+    return sum(counts[k]["builds"] for k in kinds)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--builds", type=int, default=10000, help="how many builds to compare (10000)")
-    parser.add_argument("--commits", type=int, default=40, help="of a project (40; a quarter of it where a build takes long)")
-    parser.add_argument("--passes", type=int, default=6, help="over each project (6)")
+    parser.add_argument("--commits", type=int, default=40, help="of a project (40; half of it with CMake and Meson, a quarter with autotools)")
+    parser.add_argument("--passes", type=int, default=8, help="over each project (8)")
     parser.add_argument("--seed", type=int, default=None, help="of the first project; the others follow")
     parser.add_argument("--kinds", help="only these: " + ",".join(KINDS))
     parser.add_argument("--keep", action="store_true", help="leave projects with a wrong program where they are")
@@ -422,13 +487,16 @@ def main():
     options = parser.parse_args()
     options.command = os.path.abspath(options.command)
     seed = options.seed if options.seed is not None else random.randrange(10 ** 9)
-    counts, wrong, begun = {"builds": 0, "projects": 0, "by hand": 0, "unbuildable": 0, "no answer": 0}, 0, time.time()
+    kinds = options.kinds.split(",") if options.kinds else list(KINDS)
+    counts = {k: {"builds": 0, "projects": 0, "incremental": 0} for k in kinds}
+    counts.update({"tidy": 0, "verified": 0, "refused": 0, "unsound recipes": 0, "by hand": 0, "unbuildable": 0, "no answer": 0, "changes": {}})
+    wrong, began = 0, time.time()
     print("seed %d" % seed, flush=True)
-    while counts["builds"] < options.builds:
-        wrong += one_project(options, seed, counts)
+    while total(counts, kinds) < options.builds:
+        wrong += one_project(options, seed, next_kind(kinds, counts), counts)
         seed += 1
-        print("%d wrong of %d builds; %s; %.0f s; next seed %d" % (wrong, counts["builds"], ", ".join(
-            "%s %d" % (k, v) for k, v in counts.items() if k != "builds"), time.time() - begun, seed), flush=True)
+        say(counts, wrong, kinds, began, seed)
+    print("commits by what they changed: " + ", ".join("%s %d" % c for c in sorted(counts["changes"].items())))
     sys.exit(1 if wrong else 0)
 
 
