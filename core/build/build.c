@@ -21,6 +21,7 @@
 #define COMMAND_MAX  160 /* of a command in a reason */
 #define LAST_LINES   20  /* of an attempt's log that stay when there is another, */
 #define LAST_BYTES   4096
+#define TOOLS_CHANGED "the compilers or build tools of this machine were changed since this build was asked for: nothing is kept of it; ask again"
 
 /* -- keys ------------------------------------------------------------------------------------------------------- */
 
@@ -81,6 +82,8 @@ struct attempt {
         bool doubted; /* what it failed for may have come from outside */
         bool ccache;
         char shim[PATH_SIZE];
+        char toolchain[DIGEST_HEX_SIZE];
+        struct digest tools; /* as they lay there when it began: host_tools_moment() */
         char namespace[sizeof("CCACHE_NAMESPACE=") + DIGEST_HEX_SIZE];
         uint64_t wall_ns, cpu_ns, memory;
         int64_t started;
@@ -584,6 +587,24 @@ static bool may_help(int r)
         return r != -ECANCELED && r != -ENOSPC && r != -ESTALE && r != -ENOMEM;
 }
 
+/* Objects of two compilers in one program would be nobody's, and what failed meanwhile may have failed for want of a compiler. 1: they were
+ * exchanged, and are the same by all that keys tell; the build is to be done again. */
+static int check_tools(struct attempt *a)
+{
+        struct digest now;
+        char toolchain[DIGEST_HEX_SIZE];
+        int r;
+
+        host_tools_moment(&now);
+        if (digest_equal(&now, &a->tools))
+                return 0;
+        r = host_toolchain_now(toolchain);
+        if (r < 0)
+                return r;
+        a->tools = now;
+        return strcmp(toolchain, a->toolchain) == 0 ? 1 : errorf(-EIO, TOOLS_CHANGED);
+}
+
 static int attempt_again(struct attempt *a, git_repository *git, const git_oid *commit, struct buffer *notes, const char *what,
                          int r)
 {
@@ -615,6 +636,12 @@ static int build_in(struct attempt *a, git_repository *git, const git_oid *commi
                 r = attempt_again(a, git, commit, &notes, "what ended it may have come from outside", r);
                 clean = true;
         }
+        if (r == 0 && (r = check_tools(a)) == 1) {
+                r = attempt_again(a, git, commit, &notes, "compilers or build tools were exchanged meanwhile", 0);
+                clean = true;
+                if (r == 0 && check_tools(a) != 0)
+                        r = errorf(-EIO, TOOLS_CHANGED);
+        }
         if (r == 0 && a->doubted)
                 r = errorf(-EIO, "%s: that may have come from outside, so nothing is recorded of this commit", a->reason);
         if (keep(a, key, r == 0 && !a->reason) < 0)
@@ -623,7 +650,7 @@ static int build_in(struct attempt *a, git_repository *git, const git_oid *commi
 }
 
 /* Of all that a tree to be gone on from must have in common with the build that does. */
-static int tree_key(const struct recipe *recipe, const char *toolchain, struct digest *ret)
+static int tree_key(const struct recipe *recipe, const char *toolchain, const struct digest *tools, struct digest *ret)
 {
         char headers[65];
         struct digest d;
@@ -636,26 +663,59 @@ static int tree_key(const struct recipe *recipe, const char *toolchain, struct d
         h = hasher_new();
         hasher_add(h, d.bytes, DIGEST_SIZE);
         hasher_string(h, toolchain);
+        hasher_add(h, tools->bytes, DIGEST_SIZE);
         hasher_string(h, headers);
         hasher_finish(h, ret);
         return 0;
 }
 
+/* ccache looks at the compiler's driver only. */
+static void name_space(struct attempt *a, const struct digest *tools)
+{
+        char hex[DIGEST_HEX_SIZE];
+        struct digest d;
+        struct hasher *h = hasher_new();
+
+        hasher_string(h, a->toolchain);
+        hasher_add(h, tools->bytes, DIGEST_SIZE);
+        hasher_finish(h, &d);
+        digest_hex(&d, hex);
+        snprintf(a->namespace, sizeof(a->namespace), "CCACHE_NAMESPACE=%s", hex);
+}
+
+/* What was asked for before an upgrade is not what could be built now. */
+static int check_key(const struct attempt *a)
+{
+        const struct build_request *q = a->request;
+        struct digest source, key;
+        int r = q->key ? history_source(q->history, q->commit, q->recipe->sources, &source) : 0;
+
+        if (r < 0 || !q->key)
+                return r;
+        key_of_source(q->recipe, a->toolchain, &source, &key);
+        return digest_equal(&key, q->key) ? 0 : errorf(-EIO, TOOLS_CHANGED);
+}
+
 static int prepare(struct attempt *a, git_repository *git, const git_oid *commit, struct digest *ret_key)
 {
         const struct recipe *recipe = a->request->recipe;
-        char toolchain[65];
-        int r = host_toolchain(toolchain);
+        struct digest tools;
+        int r;
 
+        host_tools_moment(&a->tools); /* before all that is found out about them */
+        host_tools(&tools);
+        r = host_toolchain_now(a->toolchain);
         if (r == 0)
-                r = tree_key(recipe, toolchain, ret_key);
+                r = check_key(a);
+        if (r == 0)
+                r = tree_key(recipe, a->toolchain, &tools, ret_key);
         if (r == 0)
                 r = build_tools_shim(a->shim);
         if (r == 0)
                 r = checkout_list(git, commit, recipe->paths, &a->files, &a->log);
         if (r == 0)
                 r = attributes_open(git, commit, recipe->paths, &a->attributes);
-        snprintf(a->namespace, sizeof(a->namespace), "CCACHE_NAMESPACE=%s", toolchain);
+        name_space(a, &tools);
         return r;
 }
 

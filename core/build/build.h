@@ -9,7 +9,8 @@
  * failed build. Trees are pooled: worktree.h.
  *
  * A failed build is an answer (ok false, with its log), kept like any other. A full disk, a missing sandbox or
- * a cancel is no answer: it is an error, and leaves nothing behind but a worktree marked dirty.
+ * a cancel is no answer: it is an error, and leaves nothing behind but a worktree marked dirty. So is a toolchain that
+ * changes meanwhile: the programs would hold objects of two compilers.
  *
  * Build key = recipe_build_digest() + host_toolchain() + history_source(): two commits that differ only in documentation are one build.
  * Threads: any. */
@@ -81,6 +82,7 @@ struct build_request {
         struct history *history;
         uint32_t commit;
         const struct recipe *recipe;
+        const struct digest *key; /* under which it is kept: -EIO when the toolchain is not that key's any more; NULL: any */
         const char *work_dir;   /* <store>/work/<repository> */
         const char *ccache_dir; /* bound when ccache is installed; NULL: not used */
         enum sandbox_kind sandbox;

@@ -218,8 +218,8 @@ static int join_known(struct workspace *w, const struct build_record *known, boo
         return 1;
 }
 
-int build_commit(struct workspace *w, struct solver *s, uint32_t commit, enum build_way way, bool again, struct job *j,
-                 struct build_record **ret)
+int build_commit(struct workspace *w, struct solver *s, uint32_t commit, const struct digest *key, enum build_way way, bool again,
+                 struct job *j, struct build_record **ret)
 {
         const struct settings *settings = workspace_settings(w);
         char work[PATH_SIZE], ccache[PATH_SIZE];
@@ -244,6 +244,7 @@ int build_commit(struct workspace *w, struct solver *s, uint32_t commit, enum bu
                         .history = s->history,
                         .commit = commit,
                         .recipe = s->recipe,
+                        .key = key,
                         .work_dir = work,
                         .ccache_dir = settings->ccache ? ccache : NULL,
                         .sandbox = settings->sandbox,
@@ -272,7 +273,7 @@ static int make_record(struct build_query *q, struct job *j, bool checked, struc
         if (r == -ENOENT && !again && incremental_state(q->workspace, q->solver) == INCREMENTAL_ON)
                 way = BUILD_INCREMENTAL;
         if (r == 0 || r == -ENOENT)
-                r = build_commit(q->workspace, q->solver, q->commit, way, job_again(j), j, &record);
+                r = build_commit(q->workspace, q->solver, q->commit, &q->build_key, way, job_again(j), j, &record);
         if (r == 0 && known)
                 r = join_known(q->workspace, known, again, &record);
         if (r == 0)

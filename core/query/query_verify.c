@@ -33,7 +33,7 @@ static int compare(struct verify_query *q, const struct build_record *clean, con
 static int build_one(struct verify_query *q, struct job *j, uint32_t commit, enum build_way way, bool again,
                      struct build_record **ret)
 {
-        return build_commit(q->workspace, q->solver, commit, way, again, j, ret);
+        return build_commit(q->workspace, q->solver, commit, NULL, way, again, j, ret);
 }
 
 static int check_twice(struct verify_query *q, struct job *j, const struct build_record *clean, struct verify_value *v)

@@ -3,6 +3,7 @@
 
 #include <jansson.h>
 
+#include "cache/base/hash.h"
 #include "cache/base/util.h"
 
 /* The machine's identity, part of every run key: "<hostname or $SOLVERFS_MACHINE>/<CPU model>/<cores>". The kernel, libc and the like
@@ -13,8 +14,14 @@ json_t *host_facts(void); /* new reference: host, cpu, cores, memory, kernel, li
 /* Cores that timed runs may own: whole cores (one hyper-thread sibling of each), within our affinity mask. At least one. */
 size_t host_cores(int *ret_cpus, size_t most);
 
-/* A digest of the toolchain a build sees: `cc --version` and the like, of /usr; in every build key. */
+/* A digest of the toolchain a build sees: `cc --version` and the like, of /usr; in every build key. A change is seen within 0.1 s. */
 int host_toolchain(char ret[65]);
+int host_toolchain_now(char ret[65]); /* the same, looked at anew */
+/* The tools' files and what a compiler is made of (cc1, collect2, LLVM's libraries): sizes, times, beginnings. Finer than host_toolchain(),
+ * which keys hold and which therefore tells versions apart only: where this is another, no object and no tree may be gone on from. */
+void host_tools(struct digest *ret);
+/* The same files as they lie there now, with inodes and times of change. Two that are equal: none was exchanged in between. */
+void host_tools_moment(struct digest *ret);
 /* A digest of which headers this machine has: of the folders below /usr/include and /usr/local/include, each with its time, which moves
  * when a package puts another file there. Ten ms, later one: the folders are remembered. 0, or -ENOMEM. */
 int host_headers(char ret[65]);

@@ -1197,6 +1197,131 @@ START_TEST(test_ccache_and_a_compiler_of_the_sources)
 }
 END_TEST
 
+/* Compilers of this test's own before the system's. False when that cannot be had. */
+static bool own_compilers(void)
+{
+        return geteuid() == 0 && unshare(CLONE_NEWNS) == 0 && mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 &&
+               mount("tmpfs", "/usr/local/bin", "tmpfs", 0, "size=1m,mode=755") == 0;
+}
+
+/* Another compiler at the same path, which tells the same version. `time`: of its file, seconds. */
+static void install_compiler(unsigned number, unsigned time)
+{
+        char script[512];
+
+        snprintf(script, sizeof(script),
+                 "cd /usr/local/bin && printf '#!/bin/sh\nexec /usr/bin/gcc -DCC=%u \"$@\"\n' > cc.new && chmod +x cc.new && touch -d @%u cc.new && "
+                 "mv cc.new cc",
+                 number, time);
+        shell(script);
+}
+
+/* A program that prints by which compiler each of its two objects was made. */
+#define TWO_OBJECTS                                                                                                      \
+        "git init -q -b main r; cd r; echo '#include <stdio.h>\nint b(void); int main(void) { printf(\"%d %d\", CC, b()); }' > a.c; " \
+        "echo 'int b(void) { return CC; }' > b.c; "                                                                      \
+        "printf 'out: prog\n\t./prog > out\nprog: a.o b.o\n\tcc -o prog a.o b.o\n%%.o: %%.c\n\t@echo compiling $<\n\tcc -c $<\n' > Makefile; "
+
+/* Every build's objects are of one compiler: from a compile cache that knows objects of both, and on a tree that the other one left. */
+START_TEST(test_upgraded_compiler)
+{
+        static const struct {
+                unsigned number, time; /* of one size; the last ones of one time, too */
+                const char *output;
+        } compilers[] = {{1, 1000000000, "1 1"}, {2, 1000000001, "2 2"}, {3, 1000000001, "3 3"}, {1, 1000000000, "1 1"}, {3, 1000000001, "3 3"}};
+        char keys[ARRAY_SIZE(compilers)][DIGEST_HEX_SIZE], dir[PATH_SIZE], tag[32];
+
+        if (!own_compilers())
+                return;
+        shell(TWO_OBJECTS "for i in 0 1 2 3 4; do echo \"/* $i */\" >> a.c; commit c$i; git tag c$i; done");
+        begin("build = make\noutput = out\n");
+        assert_ok(make_dirs("ccache", 0700));
+        ck_assert_ptr_nonnull(getcwd(dir, sizeof(dir) - 8));
+        strcat(dir, "/ccache");
+        for (size_t i = 0; i < 2 * ARRAY_SIZE(compilers); i++) {
+                size_t k = i % ARRAY_SIZE(compilers);
+
+                incremental = i >= ARRAY_SIZE(compilers);
+                install_compiler(compilers[k].number, compilers[k].time);
+                snprintf(tag, sizeof(tag), "c%zu", k);
+                built_with(tag, dir, false);
+                check_output(compilers[k].output);
+                ck_assert(record->clean);
+                assert_ok(host_toolchain_now(keys[k]));
+        }
+        ck_assert_str_ne(keys[0], keys[1]);
+        ck_assert_str_ne(keys[1], keys[2]);
+        ck_assert_str_eq(keys[0], keys[3]);
+        built_with("c0", dir, false); /* the same compiler still: an edit goes on from what is there */
+        ck_assert(!record->clean && !logged("compiling b.c"));
+        check_output("3 3");
+        close_all();
+}
+END_TEST
+
+struct meanwhile {
+        unsigned number, time;
+        bool done;
+};
+
+/* Before the second command. */
+static void exchange(void *user, const char *, uint64_t done, uint64_t total)
+{
+        struct meanwhile *m = user;
+
+        if (!m->done && done == 1 && total == 2) {
+                m->done = true;
+                install_compiler(m->number, m->time);
+        }
+}
+
+static int build_meanwhile(struct build_request *q, unsigned number, unsigned time)
+{
+        struct meanwhile m = {number, time, false};
+        struct progress progress = {.tell = exchange, .user = &m};
+        int r;
+
+        q->progress = &progress;
+        record = build_record_unref(record);
+        r = build(q, &record);
+        q->progress = NULL;
+        ck_assert(m.done);
+        return r;
+}
+
+/* Compilers that are exchanged while a build runs, or between the asking for it and its beginning. */
+START_TEST(test_compiler_upgraded_meanwhile)
+{
+        struct build_request q;
+        struct digest key;
+
+        if (!own_compilers())
+                return;
+        shell(TWO_OBJECTS "commit one");
+        begin("build = make a.o\nbuild = make\noutput = out\n");
+        install_compiler(1, 1000000000);
+        q = request_for("main");
+        assert_error(build_meanwhile(&q, 2, 1000000001), EIO); /* half of it by each: kept under neither */
+        ck_assert_ptr_null(record);
+        build_ok("main");
+        check_output("2 2");
+        assert_ok(build_meanwhile(&q, 2, 1000000001)); /* the same once more, as by reinstalling: done anew by one */
+        check_output("2 2");
+        ck_assert(logged("exchanged meanwhile"));
+        assert_ok(build_key(history, q.commit, q.recipe, &key));
+        q.key = &key;
+        install_compiler(3, 1000000002);
+        assert_error(build(&q, &record), EIO); /* asked for under the old key */
+        install_compiler(2, 1000000001);
+        run_build(&q);
+        check_output("2 2");
+        use_recipe("build = make a.o\nbuild = make nothing\noutput = out\n");
+        q = request_for("main");
+        assert_error(build_meanwhile(&q, 3, 1000000002), EIO); /* nor is it a failure of the commit's */
+        close_all();
+}
+END_TEST
+
 /* The state of the machine in which a build runs: one time, one name, whenever. */
 START_TEST(test_build_is_of_no_time)
 {
@@ -1221,4 +1346,4 @@ SUITE("build", test_build, test_neighbours_are_built_incrementally, test_keys, t
       test_many_at_once, test_nearest_worktree, test_killed_build, test_straggler, test_cancelled_build, test_damaged_pool,
       test_submodules_are_left_out, test_hostile_trees, test_lost_objects, test_full_disk, test_prune,
       test_prune_leaves_what_is_used, test_ccache, test_headers_of_the_machine, test_ccache_sees_all_that_a_compiler_sees, test_ccache_sees_comments,
-      test_ccache_and_a_compiler_of_the_sources, test_build_is_of_no_time)
+      test_ccache_and_a_compiler_of_the_sources, test_upgraded_compiler, test_compiler_upgraded_meanwhile, test_build_is_of_no_time)
