@@ -1,16 +1,5 @@
 /* solverfs fuzz: a campaign for performance regressions between versions. */
-#include "command.h"
-
-#include <inttypes.h>
-
-#include "core/study/campaign.h"
-
-struct fuzzing {
-        const char *solver_name;
-        struct campaign_settings settings;
-        struct buffer references, oracles; /* NUL-terminated words, one behind the other */
-        bool json;
-};
+#include "campaigns.h"
 
 enum {
         OPTION_REFERENCE = 256,
@@ -31,24 +20,9 @@ enum {
         OPTION_CLOCK,
 };
 
-static double seconds_of(struct argp_state *state, const char *what, const char *text)
-{
-        uint64_t ns = 0;
-
-        if (parse_duration(text, &ns) < 0 || ns == 0)
-                argp_error(state, "%s must be a time greater than zero, such as 10s or 12h, not '%s'", what, text);
-        return (double)ns / 1e9;
-}
-
-static void copy_text(char **ret, const char *text)
-{
-        free(*ret);
-        *ret = strdup(text);
-}
-
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
-        struct fuzzing *f = state->input;
+        struct campaign_command *f = state->input;
         struct campaign_settings *s = &f->settings;
 
         switch (key) {
@@ -59,29 +33,29 @@ static error_t parse(int key, char *arg, struct argp_state *state)
                 buffer_add(&f->oracles, arg, strlen(arg) + 1);
                 return 0;
         case OPTION_TARGET:
-                copy_text(&s->target, arg);
+                campaign_copy_text(&s->target, arg);
                 return 0;
         case OPTION_FOR:
-                s->seconds = seconds_of(state, "--for", arg);
+                s->seconds = campaign_seconds(state, "--for", arg);
                 return 0;
         case OPTION_STRATEGY:
                 if (strategy_parse(arg, &s->strategy) < 0)
                         argp_error(state, "%s", error_message(-EINVAL));
                 return 0;
         case OPTION_THRESHOLD:
-                s->threshold = seconds_of(state, "--threshold", arg);
+                s->threshold = campaign_seconds(state, "--threshold", arg);
                 return 0;
         case OPTION_TIMEOUT:
-                s->timeout = seconds_of(state, "--timeout", arg);
+                s->timeout = campaign_seconds(state, "--timeout", arg);
                 return 0;
         case OPTION_WINDOW:
-                s->window = seconds_of(state, "--window", arg);
+                s->window = campaign_seconds(state, "--window", arg);
                 return 0;
         case OPTION_CORPUS:
-                copy_text(&s->corpus, arg);
+                campaign_copy_text(&s->corpus, arg);
                 return 0;
         case OPTION_NAME:
-                copy_text(&s->name, arg);
+                campaign_copy_text(&s->name, arg);
                 return 0;
         case OPTION_SEED:
                 s->seed = command_number(state, "--seed", arg, 0, INT64_MAX);
@@ -126,87 +100,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         }
 }
 
-/* The words of a buffer as a list. */
-static char **words_of(const struct buffer *b)
-{
-        char **list = NULL;
-        size_t n = 0;
-
-        for (size_t at = 0; at < b->size; at += strlen(b->data + at) + 1)
-                n++;
-        list = calloc(n + 1, sizeof(*list));
-        for (size_t at = 0, i = 0; list && at < b->size; at += strlen(b->data + at) + 1)
-                list[i++] = strdup(b->data + at);
-        return list;
-}
-
-static void show_status(void *user, const struct campaign_status *s)
-{
-        const struct fuzzing *f = user;
-        char what[200];
-
-        snprintf(what, sizeof(what), "%" PRIu64 " inputs, %.1f a second, %" PRIu64 " finds", s->inputs,
-                 s->worked > 0 ? (double)s->inputs / s->worked : 0, s->finds);
-        progress_show(what, (uint64_t)s->worked, (uint64_t)f->settings.seconds,
-                      (uint64_t)(s->worked < f->settings.seconds ? (f->settings.seconds - s->worked) * 1e9 : 0));
-}
-
-static void show_line(void *user, const char *line)
-{
-        progress_clear();
-        note("%s", line);
-}
-
-static void show_end(const struct fuzzing *f, struct workspace *w, const struct solver *s)
-{
-        struct campaign_status status;
-        cleanup_buffer struct buffer b = {0};
-
-        if (!f->settings.name || campaign_get(w, s->number, f->settings.name, NULL, &status) < 0)
-                return;
-        if (f->json) {
-                output_json(json_pack("{s:s, s:s, s:f, s:I, s:I, s:f, s:I, s:I, s:I, s:I}", "campaign", f->settings.name, "state",
-                                      campaign_state_name(status.state), "worked", status.worked, "inputs",
-                                      (json_int_t)status.inputs, "runs", (json_int_t)status.runs, "solving", status.solving,
-                                      "finds", (json_int_t)status.finds, "rejected", (json_int_t)status.rejected, "soundness",
-                                      (json_int_t)status.soundness, "crashes", (json_int_t)status.crashes));
-                return;
-        }
-        buffer_addf(&b, "campaign %s\n", f->settings.name);
-        campaign_print_status(&status, &b);
-        output_write(&b);
-}
-
-static int run(struct fuzzing *f)
-{
-        const struct campaign_watch watch = {.status = show_status, .line = show_line, .user = f};
-        cleanup_workspace struct workspace *w = NULL;
-        cleanup_engine struct engine *e = NULL;
-        cleanup_solver struct solver *s = NULL;
-        int signals = command_signals(), r, status = command_open(0, &w);
-
-        if (status != STATUS_OK)
-                return status;
-        r = workspace_solver(w, f->solver_name, &s);
-        if (r < 0)
-                return fail(r);
-        status = command_engine(w, &e);
-        if (status != STATUS_OK)
-                return status;
-        if (!f->settings.name) { /* as campaign_run() would, so that what it was called can be told */
-                if (asprintf(&f->settings.name, "%s-%" PRIu64, strategy_name(f->settings.strategy), f->settings.seed) < 0)
-                        return fail(-ENOMEM);
-        }
-        r = campaign_run(w, e, s, &f->settings, &watch, signals);
-        progress_clear();
-        if (r < 0 && r != -ECANCELED)
-                return fail_as(r == -EINVAL || r == -EEXIST ? STATUS_USAGE : r == -ENODATA ? STATUS_FAILED : status_of(r), r);
-        show_end(f, w, s);
-        if (r == -ECANCELED)
-                note("interrupted; the same command goes on with it");
-        return output_end(r < 0 ? STATUS_INTERRUPTED : STATUS_OK);
-}
-
 int cmd_fuzz(int argc, char **argv)
 {
         static const struct argp_option options[] = {
@@ -246,16 +139,9 @@ int cmd_fuzz(int argc, char **argv)
                        "A campaign that is interrupted goes on when the same command is given again.\n\n"
                        "Example:\n"
                        "  solverfs fuzz z3 --reference z3-4.8.7 --target z3-4.8.9 --for 12h --threshold 10s --timeout 20s"};
-        struct fuzzing f = {0};
-        int status;
+        struct campaign_command f = {0};
 
         campaign_settings_new(&f.settings);
         command_parse(&argp, argc, argv, &f);
-        f.settings.references = words_of(&f.references);
-        f.settings.oracles = words_of(&f.oracles);
-        status = f.settings.references && f.settings.oracles ? run(&f) : fail(-ENOMEM);
-        campaign_settings_done(&f.settings);
-        buffer_done(&f.references);
-        buffer_done(&f.oracles);
-        return status;
+        return campaign_command_run(&f);
 }

@@ -49,6 +49,7 @@ int cmd_build(int argc, char **argv);
 int cmd_reduce(int argc, char **argv);
 int cmd_run(int argc, char **argv);
 int cmd_fuzz(int argc, char **argv);
+int cmd_incompleteness(int argc, char **argv);
 int cmd_findings(int argc, char **argv);
 int cmd_localize(int argc, char **argv);
 int cmd_steps(int argc, char **argv);

@@ -33,6 +33,7 @@ static const struct command commands[] = {
         {"run", "SOLVER REV... CASE...", "measure commits on cases", cmd_run},
         {"history", "SOLVER CASE...", "measure cases along a history, coarse to fine", cmd_history},
         {"fuzz", "SOLVER", "look for performance regressions between versions", cmd_fuzz},
+        {"incompleteness", "SOLVER", "look for formulas that should be decided and come back unknown", cmd_incompleteness},
         {"findings", "SOLVER", "list what campaigns found", cmd_findings},
         {"localize", "SOLVER CASE...", "find the commits that made cases slow", cmd_localize},
         {"reduce", "SOLVER FOUND|CASE", "make an input smaller that shows the same", cmd_reduce},

@@ -234,6 +234,8 @@ static int record_status(struct campaign *c, enum campaign_state state)
         pthread_mutex_unlock(&c->lock);
         write_progress(c, &s, culprits);
         write_table(c);
+        if (r == 0 && c->hunt->record)
+                r = c->hunt->record(c);
         return r < 0 ? r : campaign_put_status(c->workspace, c->solver->number, c->settings->name, &s);
 }
 
@@ -250,29 +252,36 @@ static void seat_leave(struct bench_seat *seat)
         seat->slot.lock = -1;
 }
 
+int campaign_runner(struct campaign *c, size_t version, const struct slot *slot, struct runner **ret)
+{
+        const struct recipe *recipe = c->versions[version]->solver->recipe;
+        char scratch[PATH_SIZE];
+        int r = path_join(scratch, workspace_dir(c->workspace), "scratch");
+
+        return r < 0 ? r
+                     : runner_open(&(struct runner_options){.recipe = recipe,
+                                                            .programs = c->programs[version].list,
+                                                            .n_programs = c->programs[version].n,
+                                                            .limits = recipe->limits,
+                                                            .scratch_parent = scratch,
+                                                            .sandbox = workspace_settings(c->workspace)->sandbox,
+                                                            .cpus = slot ? &slot->cpus : NULL,
+                                                            .slot = slot ? (unsigned)slot->cpu : 0},
+                                   ret);
+}
+
 static int seat_take(struct bench_seat *seat)
 {
         struct campaign *c = seat->campaign;
-        char scratch[PATH_SIZE];
         int r = slot_lease(workspace_dir(c->workspace), c->cancel_fd, &seat->slot);
 
-        if (r == 0)
-                r = path_join(scratch, workspace_dir(c->workspace), "scratch");
         if (r < 0)
                 return r;
         seat->runners = calloc(c->n_versions, sizeof(*seat->runners));
         if (!seat->runners)
                 return -ENOMEM;
         for (size_t i = 0; r == 0 && i < c->n_versions; i++)
-                r = runner_open(&(struct runner_options){.recipe = c->versions[i]->solver->recipe,
-                                                         .programs = c->programs[i].list,
-                                                         .n_programs = c->programs[i].n,
-                                                         .limits = c->versions[i]->solver->recipe->limits,
-                                                         .scratch_parent = scratch,
-                                                         .sandbox = workspace_settings(c->workspace)->sandbox,
-                                                         .cpus = &seat->slot.cpus,
-                                                         .slot = (unsigned)seat->slot.cpu},
-                                &seat->runners[i]);
+                r = campaign_runner(c, i, &seat->slot, &seat->runners[i]);
         return r;
 }
 
@@ -290,8 +299,9 @@ static int take_input(struct campaign *c, struct strategy_input *ret)
                 }
                 r = c->hunt->next(c, ret);
                 if (r == -ENOSPC) {
-                        campaign_say(c, "%s", error_message(r));
-                        c->is_over = true;
+                        if (!c->is_exhausted)
+                                campaign_say(c, "%s", error_message(r));
+                        c->is_exhausted = true;
                         return 1;
                 }
                 if (r < 0 && r != -EAGAIN)
@@ -493,7 +503,9 @@ static int check_same(const struct campaign_settings *there, const struct campai
                 return r;
         if (strcmp(there->target, s->target) != 0 || there->strategy != s->strategy || there->seed != s->seed ||
             there->timeout != s->timeout || there->threshold != s->threshold || there->window != s->window ||
-            there->any_pair != s->any_pair || there->cpu_time != s->cpu_time || strcmp(there->corpus ? there->corpus : "", s->corpus ? s->corpus : "") != 0) {
+            there->any_pair != s->any_pair || there->cpu_time != s->cpu_time || there->kind != s->kind ||
+            there->label != s->label || there->iterations != s->iterations || there->chain != s->chain ||
+            strcmp(there->corpus ? there->corpus : "", s->corpus ? s->corpus : "") != 0) {
                 cleanup_buffer struct buffer b = {0};
 
                 campaign_print_settings(there, &b);
@@ -525,6 +537,7 @@ static int open_campaign(struct campaign *c, struct campaign_settings *full)
                 r = path_join(path, c->folder, "log");
         if (r < 0)
                 return r;
+        c->fingerprint_before = steal_pointer(there.fingerprint);
         c->log = fopen(path, "ae");
         c->status = (struct campaign_status){
                 .begun = status.begun ? status.begun : now_seconds(), .soundness = status.soundness, .crashes = status.crashes};
@@ -536,6 +549,8 @@ static int begin_hunt(struct campaign *c)
         const struct campaign_settings *s = c->settings;
         int r = s->corpus ? corpus_read(s->corpus, campaign_say_line, c, &c->corpus) : 0;
 
+        if (r == 0 && c->solver->recipe->dialect)
+                r = dialect_parse(slice_string(c->solver->recipe->dialect), &c->dialect);
         c->status.skipped = c->corpus.skipped;
         return r < 0 ? r : c->hunt->begin(c);
 }
@@ -571,6 +586,8 @@ static void campaign_done(struct campaign *c)
         free(c->left);
         free(c->found);
         free(c->signatures);
+        free(c->fingerprint);
+        free(c->fingerprint_before);
         if (c->log)
                 fclose(c->log);
         pthread_mutex_destroy(&c->lock);
@@ -580,9 +597,11 @@ static void campaign_done(struct campaign *c)
 /* The versions' names in full, as they stand in the store. */
 static int spell_out(struct campaign *c, const struct campaign_settings *given, struct campaign_settings *full)
 {
-        size_t n = strings_count(given->references), m = given->oracles ? strings_count(given->oracles) : 0;
+        size_t n = given->references ? strings_count(given->references) : 0,
+               m = given->oracles ? strings_count(given->oracles) : 0;
 
         *full = *given;
+        full->fingerprint = NULL;
         full->references = calloc(n + 1, sizeof(char *));
         full->oracles = calloc(m + 1, sizeof(char *));
         full->target = strdup(c->versions[n]->text);
@@ -595,16 +614,32 @@ static int spell_out(struct campaign *c, const struct campaign_settings *given, 
                 full->oracles[i] = strdup(c->versions[n + 1 + i]->text);
         if (given->name)
                 full->name = strdup(given->name);
-        else if (asprintf(&full->name, "%s-%.12s-%" PRIu64, strategy_name(given->strategy), c->versions[n]->text, given->seed) <
-                 0)
+        else if (asprintf(&full->name, "%s-%.12s-%" PRIu64,
+                          given->kind == CAMPAIGN_UNKNOWNS ? "incompleteness" : strategy_name(given->strategy),
+                          c->versions[n]->text, given->seed) < 0)
                 full->name = NULL;
         return full->references && full->oracles && full->target && full->name ? 0 : -ENOMEM;
+}
+
+/* Decisions are told again from the journal, which fits these seeds and rules only. */
+static int check_fingerprint(const struct campaign *c, struct campaign_settings *full)
+{
+        if (!c->fingerprint)
+                return 0;
+        if (c->fingerprint_before && strcmp(c->fingerprint_before, c->fingerprint) != 0)
+                return errorf(-EEXIST,
+                              "the campaign '%s' began with other seeds in %s, or other rules; give this one another --name",
+                              full->name, full->corpus);
+        full->fingerprint = strdup(c->fingerprint);
+        return full->fingerprint ? 0 : -ENOMEM;
 }
 
 static int run_campaign(struct campaign *c, struct campaign_settings *full)
 {
         int r = begin_hunt(c), k;
 
+        if (r == 0)
+                r = check_fingerprint(c, full);
         if (r == 0)
                 r = open_journal(c);
         if (r == 0)
@@ -621,8 +656,9 @@ static int run_campaign(struct campaign *c, struct campaign_settings *full)
                 r = c->error;
         if (r == 0 && c->settings->localize)
                 r = campaign_localize_all(c);
-        k = record_status(c, r == 0 && !is_cancelled(c->cancel_fd) && campaign_now(c) >= full->seconds ? CAMPAIGN_FINISHED
-                                                                                                       : CAMPAIGN_STOPPED);
+        k = record_status(c, r == 0 && !is_cancelled(c->cancel_fd) && (c->is_exhausted || campaign_now(c) >= full->seconds)
+                                     ? CAMPAIGN_FINISHED
+                                     : CAMPAIGN_STOPPED);
         if (r == 0 && is_cancelled(c->cancel_fd))
                 r = -ECANCELED;
         return r < 0 ? r : k;
@@ -636,9 +672,10 @@ int campaign_run(struct workspace *w, struct engine *e, struct solver *s, const 
                              .engine = e,
                              .solver = s,
                              .settings = settings,
-                             .hunt = &hunt_slowdowns,
+                             .hunt = settings->kind == CAMPAIGN_UNKNOWNS ? &hunt_unknowns : &hunt_slowdowns,
                              .watch = watch,
-                             .cancel_fd = cancel_fd};
+                             .cancel_fd = cancel_fd,
+                             .dialect = DIALECT_2_6};
         int r = c.hunt->check(settings);
 
         if (r < 0)

@@ -1,4 +1,5 @@
-/* A campaign: looks for inputs on which a version is slower than others were (SPRFinder, section 4.1), and keeps what it finds.
+/* A campaign: looks for inputs on which a version is slower than others were (SPRFinder, section 4.1), or comes back unknown where it should
+ * decide (Janus: Bringolf, Winterer, Su, ASE 2022), and keeps what it finds.
  *
  * A strategy (core/fuzz/strategy.h) chooses inputs and versions; runners (core/run/runner.h) run them on leased slots, several side by side. Their
  * outcomes go to the campaign's journal, so that a campaign that was ended, killed or cut off by a reboot goes on where it was. A
@@ -15,7 +16,13 @@
 #include "core/study/finding.h"
 #include "core/study/version.h"
 
+enum campaign_kind {
+        CAMPAIGN_SLOWDOWNS, /* which input is slower on the target */
+        CAMPAIGN_UNKNOWNS   /* which comes back unknown though it, or what implies its answer, was decided (core/weaken) */
+};
+
 struct campaign_settings {
+        enum campaign_kind kind;
         char *name;        /* default: the strategy's and the target's */
         char **references; /* versions in full; NULL-terminated */
         char *target;
@@ -28,8 +35,12 @@ struct campaign_settings {
         unsigned jobs;                     /* inputs at once; 0: as many as there are cores */
         char *corpus;                      /* a folder, or NULL */
         bool any_pair;                     /* a regression between two references counts, too */
-        bool cpu_time;                     /* every time here is CPU time of the solvers: for a machine that has other work, too */
+        bool cpu_time; /* every time here is CPU time of the solvers: for a machine that has other work, too */
         bool localize;
+        /* Of a hunt for unknowns: */
+        enum verdict label; /* of all seeds: sat or unsat; VERDICT_UNKNOWN: as each says itself, or as the versions answer */
+        unsigned iterations, chain; /* steps for each seed in all, and from the seed on until it begins at the seed again */
+        char *fingerprint;          /* of seeds and rules, which a campaign cannot go on without; set by campaign_run() */
 };
 /* Defaults but for references, target and seconds; name NULL. -ENOMEM. */
 int campaign_settings_new(struct campaign_settings *ret);
@@ -54,6 +65,8 @@ struct campaign_status {
         uint64_t finds, soundness, crashes;
         uint64_t rejected; /* candidates that were noise */
         uint64_t skipped;  /* files of the corpus that could not be used */
+        /* Of a hunt for unknowns; `inputs` are mutants, `candidates` those that came back unknown, `finds` regressions and implications. */
+        uint64_t implications, duplicates; /* of the finds; what had the signature of one that was there */
 };
 
 /* Runs a new campaign, or goes on with the one of that name (whose settings must be the same, but for `seconds` and `jobs`: -EEXIST with what
@@ -75,6 +88,6 @@ int campaign_names(struct workspace *w, uint32_t solver, char ***ret, size_t *re
 int campaign_get(struct workspace *w, uint32_t solver, const char *name, struct campaign_settings *ret_settings,
                  struct campaign_status *ret_status);
 void campaign_print_settings(const struct campaign_settings *s, struct buffer *ret); /* lines "key = value" */
-void campaign_print_status(const struct campaign_status *s, struct buffer *ret);
+void campaign_print_status(enum campaign_kind kind, const struct campaign_status *s, struct buffer *ret);
 /* The folder of its files. */
 int campaign_folder(struct workspace *w, const char *solver, const char *name, char ret[PATH_SIZE]);

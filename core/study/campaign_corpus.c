@@ -34,6 +34,15 @@ static int read_seed(const char *path, void (*say)(void *user, const char *line)
         return 1;
 }
 
+static size_t root_length(const char *dir, const char *path)
+{
+        size_t n = strlen(dir);
+
+        while (path[n] == '/')
+                n++;
+        return n;
+}
+
 int corpus_read(const char *dir, void (*say)(void *user, const char *line), void *user, struct corpus *ret)
 {
         char *const roots[] = {(char *)dir, NULL};
@@ -51,14 +60,15 @@ int corpus_read(const char *dir, void (*say)(void *user, const char *line), void
                 }
                 if (f->fts_info != FTS_F || !is_smt(f->fts_name))
                         continue;
-                if (list_grow(ret->list, ret->n) < 0) {
+                if (list_grow(ret->list, ret->n) < 0 || list_grow(ret->names, ret->n) < 0) {
                         r = -ENOMEM;
                         break;
                 }
                 r = read_seed(f->fts_path, say, user, &ret->list[ret->n]);
-                if (r == 0)
-                        ret->n++;
-                else if (r == 1)
+                if (r == 0) {
+                        ret->names[ret->n] = strdup(f->fts_path + root_length(dir, f->fts_path));
+                        r = ret->names[ret->n++] ? 0 : -ENOMEM;
+                } else if (r == 1)
                         ret->skipped++;
         }
         fts_close(walk);
@@ -69,8 +79,11 @@ int corpus_read(const char *dir, void (*say)(void *user, const char *line), void
 
 void corpus_done(struct corpus *c)
 {
-        for (size_t i = 0; i < c->n; i++)
+        for (size_t i = 0; i < c->n; i++) {
                 script_free(c->list[i]);
+                free(c->names[i]);
+        }
         free(c->list);
+        free(c->names);
         *c = (struct corpus){0};
 }

@@ -17,6 +17,7 @@ int campaign_put_status(struct workspace *w, uint32_t solver, const char *name, 
 /* The inputs below a folder, read; what cannot be read is counted and named in the log. */
 struct corpus {
         struct script **list; /* owned */
+        char **names;         /* owned: paths, from the corpus' folder on */
         size_t n;
         uint64_t skipped;
 };
@@ -41,8 +42,9 @@ struct campaign_hunt {
         /* What the cause of a find turned out to be, now or when the journal is told again; under the lock. NULL: it has no use for that. */
         void (*learned)(struct campaign *c, uint64_t id, uint64_t cause);
         void (*print_table)(struct campaign *c, struct buffer *ret); /* under the lock */
+        int (*record)(struct campaign *c); /* with the status, now and then; NULL: there is nothing to keep */
 };
-extern const struct campaign_hunt hunt_slowdowns;
+extern const struct campaign_hunt hunt_slowdowns, hunt_unknowns;
 
 /* A find of this campaign whose commits may be looked for. */
 struct campaign_found {
@@ -63,8 +65,11 @@ struct campaign {
         char folder[PATH_SIZE];
         struct version **versions;     /* owned: the references, the target, the oracles */
         size_t n_versions, n_compared; /* compared: without the oracles */
-        struct held *programs;         /* owned; of each version */
+        enum dialect dialect;
+        struct held *programs; /* owned; of each version */
         struct corpus corpus;
+        char *fingerprint;        /* owned; of what the hunt cannot go on without, set by its begin(), or NULL */
+        char *fingerprint_before; /* owned; of the campaign that is there */
         FILE *log;
 
         pthread_mutex_t lock;
@@ -79,12 +84,13 @@ struct campaign {
         uint64_t began_ns;
         int error; /* the first that ended it */
         bool is_over;
-        unsigned n_waiting; /* workers that have ended */
-        unsigned n_seats;   /* workers that began */
-        bool is_localizing; /* the first worker makes room */
+        bool is_exhausted;            /* there are no more inputs; those under way go on */
+        unsigned n_waiting;           /* workers that have ended */
+        unsigned n_seats;             /* workers that began */
+        bool is_localizing;           /* the first worker makes room */
         struct campaign_found *found; /* owned */
         size_t n_found;
-        char *signatures;   /* owned: of crashes and contradictions that were recorded, one a line */
+        char *signatures; /* owned: of crashes and contradictions that were recorded, one a line */
         /* Inputs that a killed session had under way. */
         struct strategy_input *left;
         size_t n_left;
@@ -95,9 +101,12 @@ struct campaign {
 
 double campaign_now(struct campaign *c);                                          /* seconds of work; under the lock */
 void campaign_say(struct campaign *c, const char *format, ...) printf_like(2, 3); /* to the log and the watch */
-void campaign_say_line(void *user, const char *line); /* the campaign is the user */
+void campaign_say_line(void *user, const char *line);                             /* the campaign is the user */
 /* Under the lock: to the journal. */
 int campaign_note(struct campaign *c, const struct campaign_record *r);
+
+/* A runner of a version; `slot` NULL: on any core. */
+int campaign_runner(struct campaign *c, size_t version, const struct slot *slot, struct runner **ret);
 
 /* -- campaign_localize.c -- */
 
@@ -135,6 +144,9 @@ struct trial {
 };
 
 int trial_run(struct trial *t, unsigned version, double seconds, struct answer *ret);
+/* The same on another text; `ret_output` gets what the program printed. */
+int trial_run_text(struct trial *t, unsigned version, struct slice text, double seconds, struct answer *ret,
+                   struct buffer *ret_output);
 /* Stores a finding of the trial's input, and says so. 1: the same bytes were found before, of another input or by another campaign. */
 int trial_keep(struct trial *t, struct finding *f, const char *what);
 int trial_set_versions(struct finding *f, const struct version *reference, const struct version *target); /* reference: or NULL */

@@ -28,10 +28,21 @@ static int encode(const struct campaign_record *r, struct buffer *ret)
         record_put_u8(&b, (uint8_t)r->event);
         record_put_u64(&b, r->id);
         record_put_real(&b, r->now);
-        if (r->event == EVENT_RAN) {
+        if (r->event == EVENT_STEP || r->event == EVENT_FOUND)
+                record_put_u32(&b, r->step);
+        if (r->event == EVENT_RAN || r->event == EVENT_STEP) {
                 record_put_u16(&b, (uint16_t)r->version);
                 record_put_real(&b, r->seconds);
                 record_put_u8(&b, (uint8_t)r->verdict);
+        }
+        if (r->event == EVENT_STEP) {
+                record_put_u16(&b, (uint16_t)r->rule);
+                record_put_u8(&b, (uint8_t)r->direction);
+        } else if (r->event == EVENT_FOUND) {
+                record_put_u16(&b, (uint16_t)r->version);
+                record_put_u8(&b, (uint8_t)r->kind);
+                record_put_u8(&b, r->is_find);
+                record_put_u64(&b, r->cause);
         } else if (r->event == EVENT_CONFIRMED) {
                 record_put_u8(&b, r->is_find);
                 record_put_u64(&b, r->cause);
@@ -61,10 +72,21 @@ static bool decode(struct slice bytes, struct campaign_record *ret, size_t *ret_
         event = record_u8(&r);
         *ret = (struct campaign_record){.event = (enum campaign_event)event, .id = record_u64(&r)};
         ret->now = record_real(&r);
-        if (ret->event == EVENT_RAN) {
+        if (ret->event == EVENT_STEP || ret->event == EVENT_FOUND)
+                ret->step = record_u32(&r);
+        if (ret->event == EVENT_RAN || ret->event == EVENT_STEP) {
                 ret->version = record_u16(&r);
                 ret->seconds = record_real(&r);
                 verdict = record_u8(&r);
+        }
+        if (ret->event == EVENT_STEP) {
+                ret->rule = record_u16(&r);
+                ret->direction = record_u8(&r);
+        } else if (ret->event == EVENT_FOUND) {
+                ret->version = record_u16(&r);
+                ret->kind = record_u8(&r);
+                ret->is_find = record_bool(&r);
+                ret->cause = record_u64(&r);
         } else if (ret->event == EVENT_CONFIRMED) {
                 ret->is_find = record_bool(&r);
                 ret->cause = record_u64(&r);
@@ -74,8 +96,7 @@ static bool decode(struct slice bytes, struct campaign_record *ret, size_t *ret_
         }
         ret->verdict = (enum verdict)verdict;
         *ret_size = n + 5;
-        return record_end(&r, "a campaign's journal") == 0 && event >= EVENT_NEXT && event < N_EVENTS &&
-               verdict < N_VERDICTS;
+        return record_end(&r, "a campaign's journal") == 0 && event >= EVENT_NEXT && event < N_EVENTS && verdict < N_VERDICTS;
 }
 
 /* *ret_size: the bytes of whole records, the format included; 0: the file is empty. */

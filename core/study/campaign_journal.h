@@ -13,6 +13,8 @@ enum campaign_event {
         EVENT_CONFIRMED, /* id, is_find, cause, finding */
         EVENT_SESSION,   /* somebody took it up again; seconds: time used before */
         EVENT_CAUSE,     /* id, cause: what was localized later */
+        EVENT_STEP,      /* of a chain: id, step, version, seconds, verdict, rule, direction */
+        EVENT_FOUND, /* what a step came to: id, step, version, kind; cause: the finding's number, 0: not confirmed; is_find: it was new */
         N_EVENTS
 };
 
@@ -26,7 +28,11 @@ struct campaign_record {
         bool is_find;
         uint64_t cause;
         uint32_t finding; /* its number when commits can be looked for; 0: not kept */
+        unsigned step;    /* 0: the seed */
+        unsigned rule, direction;
+        unsigned kind; /* enum finding_kind */
 };
+#define JOURNAL_NO_RULE UINT16_MAX
 
 struct campaign_journal;
 /* Opens or makes the file and calls `replay` for each whole record, in order. -EBUSY: another process has it. */

@@ -40,7 +40,10 @@ int campaign_settings_new(struct campaign_settings *s)
                                         .timeout = strategy_defaults.timeout,
                                         .threshold = strategy_defaults.threshold,
                                         .window = strategy_defaults.window,
-                                        .localize = true};
+                                        .localize = true,
+                                        .label = VERDICT_UNKNOWN,
+                                        .iterations = 300,
+                                        .chain = 25};
         return 0;
 }
 
@@ -49,6 +52,7 @@ void campaign_settings_done(struct campaign_settings *s)
         free(s->name);
         free(s->target);
         free(s->corpus);
+        free(s->fingerprint);
         if (s->references)
                 strings_free(s->references);
         if (s->oracles)
@@ -85,25 +89,28 @@ static int strings_from_json(json_t *a, char ***ret)
 
 static json_t *settings_json(const struct campaign_settings *s)
 {
-        return json_pack("{si so ss so ss sI sf sf sf sf si ss* sb sb sb}", "version", 1, "references", strings_json(s->references),
-                         "target", s->target, "oracles", strings_json(s->oracles), "strategy", strategy_name(s->strategy), "seed",
-                         (json_int_t)s->seed, "timeout", s->timeout, "threshold", s->threshold, "window", s->window, "seconds",
-                         s->seconds, "jobs", (int)s->jobs, "corpus", s->corpus, "any-pair", s->any_pair, "localize", s->localize, "cpu-time",
-                         s->cpu_time);
+        return json_pack("{si so ss so ss sI sf sf sf sf si ss* sb sb sb sb ss si si ss*}", "version", 1, "references",
+                         strings_json(s->references), "target", s->target, "oracles", strings_json(s->oracles), "strategy",
+                         strategy_name(s->strategy), "seed", (json_int_t)s->seed, "timeout", s->timeout, "threshold",
+                         s->threshold, "window", s->window, "seconds", s->seconds, "jobs", (int)s->jobs, "corpus", s->corpus,
+                         "any-pair", s->any_pair, "localize", s->localize, "cpu-time", s->cpu_time, "unknowns",
+                         s->kind == CAMPAIGN_UNKNOWNS, "label", verdict_name(s->label), "iterations", (int)s->iterations, "chain",
+                         (int)s->chain, "fingerprint", s->fingerprint);
 }
 
 static int settings_from_json(json_t *j, const char *name, struct campaign_settings *ret)
 {
         cleanup_campaign_settings struct campaign_settings s = {0};
-        const char *target, *strategy, *corpus = NULL;
+        const char *target, *strategy, *corpus = NULL, *label = "unknown", *fingerprint = NULL;
         json_t *references, *oracles;
-        int version, jobs, any_pair, localize, cpu_time = 0, r;
+        int version, jobs, any_pair, localize, cpu_time = 0, unknowns = 0, iterations = 300, chain = 25, r;
         json_int_t seed;
 
-        if (json_unpack(j, "{si so ss so ss sI sF sF sF sF si s?s sb sb s?b}", "version", &version, "references", &references,
-                        "target", &target, "oracles", &oracles, "strategy", &strategy, "seed", &seed, "timeout", &s.timeout,
-                        "threshold", &s.threshold, "window", &s.window, "seconds", &s.seconds, "jobs", &jobs, "corpus", &corpus,
-                        "any-pair", &any_pair, "localize", &localize, "cpu-time", &cpu_time) < 0)
+        if (json_unpack(j, "{si so ss so ss sI sF sF sF sF si s?s sb sb s?b s?b s?s s?i s?i s?s}", "version", &version,
+                        "references", &references, "target", &target, "oracles", &oracles, "strategy", &strategy, "seed", &seed,
+                        "timeout", &s.timeout, "threshold", &s.threshold, "window", &s.window, "seconds", &s.seconds, "jobs",
+                        &jobs, "corpus", &corpus, "any-pair", &any_pair, "localize", &localize, "cpu-time", &cpu_time, "unknowns",
+                        &unknowns, "label", &label, "iterations", &iterations, "chain", &chain, "fingerprint", &fingerprint) < 0)
                 return errorf(-EIO, "the settings of the campaign %s are damaged", name);
         s.name = strdup(name);
         s.target = strdup(target);
@@ -113,6 +120,11 @@ static int settings_from_json(json_t *j, const char *name, struct campaign_setti
         s.any_pair = any_pair;
         s.localize = localize;
         s.cpu_time = cpu_time;
+        s.kind = unknowns ? CAMPAIGN_UNKNOWNS : CAMPAIGN_SLOWDOWNS;
+        s.label = strcmp(label, "sat") == 0 ? VERDICT_SAT : strcmp(label, "unsat") == 0 ? VERDICT_UNSAT : VERDICT_UNKNOWN;
+        s.iterations = (unsigned)iterations;
+        s.chain = (unsigned)chain;
+        s.fingerprint = fingerprint ? strdup(fingerprint) : NULL;
         r = strategy_parse(strategy, &s.strategy);
         if (r == 0)
                 r = strings_from_json(references, &s.references);
@@ -139,23 +151,26 @@ const char *campaign_state_name(enum campaign_state s)
 
 static json_t *status_json(const struct campaign_status *s)
 {
-        return json_pack("{si si sI sI sf sI sI sf sI sI sI sI sI sI}", "version", 1, "state", (int)s->state, "begun",
+        return json_pack("{si si sI sI sf sI sI sf sI sI sI sI sI sI sI sI}", "version", 1, "state", (int)s->state, "begun",
                          (json_int_t)s->begun, "changed", (json_int_t)s->changed, "worked", s->worked, "inputs",
                          (json_int_t)s->inputs, "runs", (json_int_t)s->runs, "solving", s->solving, "candidates",
                          (json_int_t)s->candidates, "finds", (json_int_t)s->finds, "soundness", (json_int_t)s->soundness,
                          "crashes", (json_int_t)s->crashes, "rejected", (json_int_t)s->rejected, "skipped",
-                         (json_int_t)s->skipped);
+                         (json_int_t)s->skipped, "implications", (json_int_t)s->implications, "duplicates",
+                         (json_int_t)s->duplicates);
 }
 
 static int status_from_json(json_t *j, const char *name, struct campaign_status *s)
 {
-        json_int_t begun, changed, inputs, runs, candidates, finds, soundness, crashes, rejected, skipped;
+        json_int_t begun, changed, inputs, runs, candidates, finds, soundness, crashes, rejected, skipped, implications = 0,
+                                                                                                           duplicates = 0;
         int version, state;
 
-        if (json_unpack(j, "{si si sI sI sF sI sI sF sI sI sI sI sI sI}", "version", &version, "state", &state, "begun", &begun,
-                        "changed", &changed, "worked", &s->worked, "inputs", &inputs, "runs", &runs, "solving", &s->solving,
-                        "candidates", &candidates, "finds", &finds, "soundness", &soundness, "crashes", &crashes, "rejected",
-                        &rejected, "skipped", &skipped) < 0 ||
+        if (json_unpack(j, "{si si sI sI sF sI sI sF sI sI sI sI sI sI s?I s?I}", "version", &version, "state", &state, "begun",
+                        &begun, "changed", &changed, "worked", &s->worked, "inputs", &inputs, "runs", &runs, "solving",
+                        &s->solving, "candidates", &candidates, "finds", &finds, "soundness", &soundness, "crashes", &crashes,
+                        "rejected", &rejected, "skipped", &skipped, "implications", &implications, "duplicates",
+                        &duplicates) < 0 ||
             state < 0 || state >= N_CAMPAIGN_STATES)
                 return errorf(-EIO, "the status of the campaign %s is damaged", name);
         s->state = (enum campaign_state)state;
@@ -169,6 +184,8 @@ static int status_from_json(json_t *j, const char *name, struct campaign_status 
         s->crashes = (uint64_t)crashes;
         s->rejected = (uint64_t)rejected;
         s->skipped = (uint64_t)skipped;
+        s->implications = (uint64_t)implications;
+        s->duplicates = (uint64_t)duplicates;
         return 0;
 }
 
@@ -287,6 +304,13 @@ void campaign_print_settings(const struct campaign_settings *s, struct buffer *r
         buffer_addf(ret, "target = %s\n", s->target);
         for (char *const *p = s->oracles; p && *p; p++)
                 buffer_addf(ret, "oracle = %s\n", *p);
+        if (s->kind == CAMPAIGN_UNKNOWNS) {
+                buffer_addf(ret, "seeds = %s\noracle = %s\niterations = %u\nchain = %u\n", s->corpus ? s->corpus : "",
+                            s->label == VERDICT_UNKNOWN ? "auto" : verdict_name(s->label), s->iterations, s->chain);
+                buffer_addf(ret, "seed = %" PRIu64 "\ntimeout = %gs\nfor = %gs\nlocalize = %s\n", s->seed, s->timeout, s->seconds,
+                            s->localize ? "true" : "false");
+                return;
+        }
         buffer_addf(ret, "strategy = %s\nseed = %" PRIu64 "\ntimeout = %gs\nthreshold = %gs\nwindow = %gs\nfor = %gs\n",
                     strategy_name(s->strategy), s->seed, s->timeout, s->threshold, s->window, s->seconds);
         if (s->corpus)
@@ -295,13 +319,29 @@ void campaign_print_settings(const struct campaign_settings *s, struct buffer *r
                     s->localize ? "true" : "false");
 }
 
-void campaign_print_status(const struct campaign_status *s, struct buffer *ret)
+static void print_work(const struct campaign_status *s, const char *inputs, struct buffer *ret)
+{
+        buffer_addf(ret, "state %s\nworked %.0fs\n%s %" PRIu64 "\nruns %" PRIu64 "\n", campaign_state_name(s->state), s->worked,
+                    inputs, s->inputs, s->runs);
+        buffer_addf(ret, "mean-solving-time %.3fs\n", s->runs > 0 ? s->solving / (double)s->runs : 0);
+}
+
+void campaign_print_status(enum campaign_kind kind, const struct campaign_status *s, struct buffer *ret)
 {
         double hours = s->worked / 3600;
 
-        buffer_addf(ret, "state %s\nworked %.0fs\ninputs %" PRIu64 "\nruns %" PRIu64 "\n", campaign_state_name(s->state),
-                    s->worked, s->inputs, s->runs);
-        buffer_addf(ret, "mean-solving-time %.3fs\n", s->runs > 0 ? s->solving / (double)s->runs : 0);
+        if (kind == CAMPAIGN_UNKNOWNS) {
+                buffer_addf(ret, "soundness %" PRIu64 "\ncrashes %" PRIu64 "\n", s->soundness, s->crashes);
+                buffer_addf(ret, "regressions %" PRIu64 "\nimplications %" PRIu64 "\n", s->finds - s->implications,
+                            s->implications);
+                buffer_addf(ret, "unknowns %" PRIu64 "\nduplicates %" PRIu64 "\nrejected %" PRIu64 "\n", s->candidates,
+                            s->duplicates, s->rejected);
+                print_work(s, "mutants", ret);
+                buffer_addf(ret, "mutants-per-second %.1f\nskipped-seeds %" PRIu64 "\n",
+                            s->worked > 0 ? (double)s->inputs / s->worked : 0, s->skipped);
+                return;
+        }
+        print_work(s, "inputs", ret);
         buffer_addf(ret, "finds %" PRIu64 "\nfinds-per-hour %.2f\n", s->finds, hours > 0 ? (double)s->finds / hours : 0);
         buffer_addf(ret,
                     "candidates %" PRIu64 "\nrejected %" PRIu64 "\nsoundness %" PRIu64 "\ncrashes %" PRIu64

@@ -218,7 +218,7 @@ static int begin(struct campaign *c)
         const struct campaign_settings *s = c->settings;
         struct strategy_options o = strategy_defaults;
         struct strategy *strategy = NULL;
-        int r = 0;
+        int r;
 
         o.kind = s->strategy;
         o.versions = (unsigned)c->n_compared;
@@ -230,10 +230,8 @@ static int begin(struct campaign *c)
         o.corpus = c->corpus.list;
         o.n_corpus = c->corpus.n;
         o.corpus_only = c->corpus.n > 0;
-        if (c->solver->recipe->dialect)
-                r = dialect_parse(slice_string(c->solver->recipe->dialect), &o.dialect);
-        if (r == 0)
-                r = strategy_new(&o, &strategy);
+        o.dialect = c->dialect;
+        r = strategy_new(&o, &strategy);
         c->state = strategy;
         return r;
 }
@@ -284,6 +282,8 @@ static int replay(struct campaign *c, const struct campaign_record *r)
         case EVENT_SESSION:
         case EVENT_CAUSE:
         case N_EVENTS:
+        case EVENT_STEP:
+        case EVENT_FOUND:
                 break;
         }
         return errorf(-EIO, "the campaign's journal has a record of another kind of campaign");

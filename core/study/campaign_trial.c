@@ -11,7 +11,8 @@ static double seconds_of(const struct campaign *c, const struct execute_result *
         return (double)(c->settings->cpu_time ? run->user_ns + run->system_ns : run->wall_ns) / 1e9;
 }
 
-int trial_run(struct trial *t, unsigned version, double seconds, struct answer *ret)
+int trial_run_text(struct trial *t, unsigned version, struct slice text, double seconds, struct answer *ret,
+                   struct buffer *ret_output)
 {
         struct campaign *c = t->seat->campaign;
         struct runner *runner = t->seat->runners[version];
@@ -23,14 +24,26 @@ int trial_run(struct trial *t, unsigned version, double seconds, struct answer *
         limits.wall_ns = c->settings->cpu_time ? PATIENCE * limits.cpu_ns : limits.cpu_ns;
         runner_set_limits(runner, &limits);
         for (int tries = 0; r == -EIO && tries < TRIES; tries++)
-                r = runner_run(runner, &(struct run_input){.bytes = t->input->text}, c->cancel_fd, &result);
+                r = runner_run(runner, &(struct run_input){.bytes = text}, c->cancel_fd, &result);
         if (r < 0)
                 return r;
         *ret = (struct answer){.ran = true, .seconds = seconds_of(c, &result.run), .verdict = result.verdict};
         if (ret->verdict == VERDICT_TIMEOUT)
                 ret->seconds = seconds;
         ending_describe(&result.run, ret->ending);
+        if (ret_output)
+                buffer_add(ret_output, result.run.out.data, result.run.out.size);
         run_result_done(&result);
+        return ret_output ? buffer_error(ret_output) : 0;
+}
+
+int trial_run(struct trial *t, unsigned version, double seconds, struct answer *ret)
+{
+        struct campaign *c = t->seat->campaign;
+        int r = trial_run_text(t, version, t->input->text, seconds, ret, NULL);
+
+        if (r < 0)
+                return r;
         pthread_mutex_lock(&c->lock);
         c->status.runs++;
         c->status.solving += ret->seconds;

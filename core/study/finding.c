@@ -5,8 +5,9 @@
 /* In TABLE_FINDINGS:
  *     'f' solver(4) number(4)        → record
  *     'o' solver(4) kind(1) sha256   → number(4): the input of which finding these bytes are
- *     'n' solver(4)                  → the last number(4) */
-#define RECORD_VERSION 2      /* 1 has no decided_id and no reason */
+ *     'n' solver(4)                  → the last number(4)
+ *     'c' solver(4) number(4) campaign → how many it stands for(8) */
+#define RECORD_VERSION 3      /* 1 has no decided_id and no reason, 2 no signature */
 #define RUNS_MOST      100000 /* versions of one finding, and runs of one version: more is damage */
 
 static const struct {
@@ -64,7 +65,8 @@ struct finding *finding_new(void)
         f->chain = strdup("");
         f->url = strdup("");
         f->reason = strdup("");
-        return f->campaign && f->reference && f->target && f->chain && f->url && f->reason ? f : finding_unref(f);
+        f->signature = strdup("");
+        return f->campaign && f->reference && f->target && f->chain && f->url && f->reason && f->signature ? f : finding_unref(f);
 }
 
 struct finding *finding_ref(struct finding *f)
@@ -88,6 +90,7 @@ struct finding *finding_unref(struct finding *f)
         free(f->chain);
         free(f->url);
         free(f->reason);
+        free(f->signature);
         free(f);
         return NULL;
 }
@@ -136,6 +139,7 @@ static int encode(const struct finding *f, struct buffer *b)
         put_text(b, f->chain);
         put_text(b, f->url);
         put_text(b, f->reason);
+        put_text(b, f->signature);
         record_put_u32(b, (uint32_t)f->n_runs);
         for (size_t i = 0; i < f->n_runs; i++) {
                 put_text(b, f->runs[i].version);
@@ -176,7 +180,7 @@ static int get_runs(struct record *r, struct finding *f)
 static int decode(uint32_t solver, uint32_t number, struct slice bytes, struct finding **ret)
 {
         struct record r = record_of(bytes);
-        bool is_first = bytes.size > 0 && *(const uint8_t *)bytes.data == 1;
+        uint8_t version = bytes.size > 0 ? *(const uint8_t *)bytes.data : 0;
         cleanup_finding struct finding *f = finding_new();
         char what[64];
         uint8_t kind, mark;
@@ -187,7 +191,7 @@ static int decode(uint32_t solver, uint32_t number, struct slice bytes, struct f
                 return -ENOMEM;
         f->solver = solver;
         f->number = number;
-        record_version(&r, is_first ? 1 : RECORD_VERSION);
+        record_version(&r, version > 0 && version < RECORD_VERSION ? version : RECORD_VERSION);
         kind = record_u8(&r);
         mark = record_u8(&r);
         if (kind >= N_FINDING_KINDS || mark >= N_MARKS)
@@ -197,15 +201,17 @@ static int decode(uint32_t solver, uint32_t number, struct slice bytes, struct f
         f->found = (int64_t)record_u64(&r);
         f->case_id = record_u32(&r);
         f->seed_id = record_u32(&r);
-        f->decided_id = is_first ? 0 : record_u32(&r);
+        f->decided_id = version < 2 ? 0 : record_u32(&r);
         f->timeout = record_real(&r);
         get_text(&r, &f->campaign);
         get_text(&r, &f->reference);
         get_text(&r, &f->target);
         get_text(&r, &f->chain);
         get_text(&r, &f->url);
-        if (!is_first)
+        if (version >= 2)
                 get_text(&r, &f->reason);
+        if (version >= 3)
+                get_text(&r, &f->signature);
         n = record_u32(&r);
         for (uint32_t i = 0; i < n && k == 0 && r.error == 0; i++)
                 k = get_runs(&r, f);
@@ -406,4 +412,64 @@ uint32_t findings_last(struct workspace *w, uint32_t solver)
         if (store_read(workspace_store(w), &t) == 0)
                 get_number(t, last_key(key, solver), &n);
         return n;
+}
+
+/* -- counts -- */
+
+struct counting {
+        uint32_t solver;
+        const char *campaign;
+        const struct finding_count *list;
+        size_t n;
+        uint64_t sum;
+};
+
+static int put_counts_in(void *user, struct store_txn *t)
+{
+        const struct counting *c = user;
+        int r = 0;
+
+        for (size_t i = 0; r == 0 && i < c->n; i++) {
+                cleanup_buffer struct buffer key = {0}, value = {0};
+
+                record_put_u8(&key, 'c');
+                record_put_u32(&key, c->solver);
+                record_put_u32(&key, c->list[i].number);
+                buffer_adds(&key, c->campaign);
+                record_put_u64(&value, c->list[i].n);
+                r = buffer_error(&key) < 0 || buffer_error(&value) < 0
+                            ? -ENOMEM
+                            : store_put(t, TABLE_FINDINGS, SLICE(key.data, key.size), SLICE(value.data, value.size));
+        }
+        return r;
+}
+
+int finding_put_counts(struct workspace *w, uint32_t solver, const char *campaign, const struct finding_count *list, size_t n)
+{
+        struct counting c = {.solver = solver, .campaign = campaign, .list = list, .n = n};
+
+        return store_update(workspace_store(w), put_counts_in, &c);
+}
+
+static int add_count(void *user, struct slice key, struct slice value)
+{
+        struct counting *c = user;
+
+        c->sum += value.size == 8 ? key_get_u64(value.data) : 0;
+        return 0;
+}
+
+int finding_get_count(struct workspace *w, uint32_t solver, uint32_t number, uint64_t *ret)
+{
+        cleanup_txn struct store_txn *t = NULL;
+        struct counting c = {0};
+        uint8_t prefix[KEY_SIZE];
+        int r = store_read(workspace_store(w), &t);
+
+        finding_key(prefix, solver, number);
+        prefix[0] = 'c';
+        if (r == 0)
+                r = store_each(t, TABLE_FINDINGS, SLICE(prefix, sizeof(prefix)), SLICE("", 0), true, add_count, &c);
+        *ret = c.sum > 0 ? c.sum : 1;
+        return r;
 }

@@ -55,6 +55,9 @@ struct finding {
         size_t n_runs;
         char *chain;  /* how the input was made of the seed: lines "rule\tdirection\tplace"; may be empty */
         char *reason; /* why the target does not know, in its own words (get-info :reason-unknown); may be empty */
+        /* By what it is known again: kind, logic, last rule and direction, operators that this brought in, reason; separated by tabs. "" where
+         * every input is a finding of its own. */
+        char *signature;
         enum finding_mark mark;
         char *url;
 };
@@ -71,6 +74,14 @@ int finding_add_runs(struct finding *f, const char *version, enum verdict verdic
 int finding_add(struct workspace *w, struct finding *f);
 int finding_get(struct workspace *w, uint32_t solver, uint32_t number, struct finding **ret);
 int finding_set_mark(struct workspace *w, uint32_t solver, uint32_t number, enum finding_mark mark, const char *url);
+/* How many inputs of a campaign each finding stands for, itself among them; they had its signature. */
+struct finding_count {
+        uint32_t number;
+        uint64_t n;
+};
+int finding_put_counts(struct workspace *w, uint32_t solver, const char *campaign, const struct finding_count *list, size_t n);
+int finding_get_count(struct workspace *w, uint32_t solver, uint32_t number,
+                      uint64_t *ret); /* of all campaigns; 1 where none counted */
 /* Those of a solver that stand in one folder (NULL: all), by number, until fn returns non-zero, which is then returned. */
 int findings_each(struct workspace *w, uint32_t solver, const char *folder, int (*fn)(void *user, struct finding *f), void *user);
 /* How many a solver has; cheap, for listings that look whether anything changed. */

@@ -33,6 +33,14 @@ const struct rule_row *weaken_rule(const struct weaken *w, size_t rule);
 /* Its index; -ENOENT with a sentence. */
 int weaken_find(const struct weaken *w, struct slice name, size_t *ret);
 
+/* Which operators its rules can write. */
+void weaken_operators(const struct weaken *w, bool ret[N_OPS]);
+/* A formula that a solver decides at once if it supports the operator: one application to constants. -ENOENT: none is known, as it takes
+ * sorts with widths or formats, which come from the formulas themselves. */
+int weaken_probe(enum op op, enum dialect dialect, struct buffer *ret);
+/* The same with a quantifier. */
+int weaken_probe_quantifier(enum term_kind kind, enum dialect dialect, struct buffer *ret);
+
 struct weaken_options {
         size_t places_most;      /* of an assertion; what lies beyond is left as it is. 0: 20,000 */
         uint64_t parameter_most; /* nodes of a term taken as a parameter. 0: 40 */

@@ -86,14 +86,16 @@ static CONTENT(campaign_settings_content)
 
 static CONTENT(campaign_status_content)
 {
+        struct campaign_settings settings = {0};
         struct campaign_status status = {0};
         cleanup_free char *name = NULL;
         int r = campaign_name(t, n, &name);
 
         if (r == 0)
-                r = campaign_get(tree_workspace(t), n->solver->number, name, NULL, &status);
+                r = campaign_get(tree_workspace(t), n->solver->number, name, &settings, &status);
         if (r == 0)
-                campaign_print_status(&status, ret);
+                campaign_print_status(settings.kind, &status, ret);
+        campaign_settings_done(&settings);
         return r;
 }
 

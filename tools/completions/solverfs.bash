@@ -59,6 +59,7 @@ _solverfs() {
 		build) own="--again --log --output --json" ;;
 		run) own="--seed --timeout --again --json --print" ;;
 		fuzz) own="--reference --target --for --strategy --threshold --timeout --window --corpus --name --seed --oracle --pairs --jobs --max-finds --no-localize --json" ;;
+		incompleteness) own="--reference --target --at --seeds --oracle --iterations --chain --timeout --for --seed --name --jobs --max-finds --no-localize --json" ;;
 		findings) own="--mark --json" ;;
 		localize) own="--reference --target --method --seed --timeout --log --json" ;;
 		reduce) own="--reference --target --command --keep --floor --ratio --timeout --for --seed --jobs --output --json" ;;
@@ -96,7 +97,7 @@ _solverfs() {
 		fi
 		;;
 	mount | unmount) COMPREPLY=($(compgen -d -- "$cur")) ;;
-	fuzz | findings | localize | reduce | history | steps)
+	fuzz | incompleteness | findings | localize | reduce | history | steps)
 		if [ $n = 0 ]; then
 			COMPREPLY=($(compgen -W "$(_solverfs_column solver list | cut -f 1)" -- "$cur"))
 		else

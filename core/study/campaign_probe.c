@@ -1,0 +1,121 @@
+/* Which operators of the rules the versions support. */
+#include "core/study/campaign_unknown.h"
+
+#define PROBE_SECONDS 10.0
+
+struct probe {
+        struct campaign *campaign;
+        struct runner **runners; /* owned; of each compared version */
+        struct buffer *left;     /* of each: names of what it does not decide */
+};
+
+static void probe_done(struct probe *p)
+{
+        for (size_t v = 0; v < p->campaign->n_compared; v++) {
+                if (p->runners)
+                        runner_close(p->runners[v]);
+                if (p->left)
+                        buffer_done(&p->left[v]);
+        }
+        free(p->runners);
+        free(p->left);
+}
+
+static int probe_open(struct campaign *c, struct probe *p)
+{
+        int r = 0;
+
+        *p = (struct probe){.campaign = c,
+                            .runners = calloc(c->n_compared, sizeof(struct runner *)),
+                            .left = calloc(c->n_compared, sizeof(struct buffer))};
+        if (!p->runners || !p->left)
+                return -ENOMEM;
+        for (size_t v = 0; r == 0 && v < c->n_compared; v++)
+                r = campaign_runner(c, v, NULL, &p->runners[v]);
+        return r;
+}
+
+/* A timeout says nothing of the operator. */
+static int ask_version(struct probe *p, unsigned v, struct slice text, bool *ret)
+{
+        struct recipe_limits limits = p->campaign->versions[v]->solver->recipe->limits;
+        struct run_result result = {0};
+        int r;
+
+        limits.wall_ns = limits.cpu_ns = (uint64_t)(PROBE_SECONDS * 1e9);
+        runner_set_limits(p->runners[v], &limits);
+        r = runner_run(p->runners[v], &(struct run_input){.bytes = text}, p->campaign->cancel_fd, &result);
+        *ret = r == 0 && (verdict_is_decided(result.verdict) || result.verdict == VERDICT_TIMEOUT);
+        if (r == 0)
+                run_result_done(&result);
+        return r;
+}
+
+static int ask_all(struct probe *p, const struct buffer *text, const char *name, bool *ret_unsupported)
+{
+        for (unsigned v = 0; v < p->campaign->n_compared; v++) {
+                bool is_supported;
+                int r = ask_version(p, v, SLICE(text->data, text->size), &is_supported);
+
+                if (r < 0)
+                        return r;
+                if (is_supported)
+                        continue;
+                *ret_unsupported = true;
+                buffer_addf(&p->left[v], "%s%s", p->left[v].size > 0 ? " " : "", name);
+        }
+        return 0;
+}
+
+static int probe_operators(struct probe *p, struct unknown_hunt *h, enum dialect dialect)
+{
+        bool written[N_OPS];
+        int r = 0;
+
+        weaken_operators(h->weaken, written);
+        for (enum op op = OP_NONE + 1; r == 0 && op < N_OPS; op++) {
+                cleanup_buffer struct buffer text = {0};
+
+                if (!written[op])
+                        continue;
+                r = weaken_probe(op, dialect, &text);
+                if (r == -ENOENT) { /* rules write it only where the formula has its like */
+                        r = 0;
+                        continue;
+                }
+                if (r == 0)
+                        r = ask_all(p, &text, operator_name(op, dialect), &h->unsupported[op]);
+        }
+        return r;
+}
+
+static int probe_quantifiers(struct probe *p, struct unknown_hunt *h, enum dialect dialect)
+{
+        int r = 0;
+
+        for (unsigned i = 0; r == 0 && i < 2; i++) {
+                cleanup_buffer struct buffer text = {0};
+
+                r = weaken_probe_quantifier(i ? TERM_EXISTS : TERM_FORALL, dialect, &text);
+                if (r == 0)
+                        r = ask_all(p, &text, i ? "exists" : "forall", &h->no_quantifier);
+        }
+        return r;
+}
+
+int operators_probe(struct campaign *c)
+{
+        struct unknown_hunt *h = unknown_hunt_of(c);
+        struct probe p;
+        int r = probe_open(c, &p);
+
+        if (r == 0)
+                r = probe_operators(&p, h, c->dialect);
+        if (r == 0)
+                r = probe_quantifiers(&p, h, c->dialect);
+        for (size_t v = 0; r == 0 && v < c->n_compared; v++)
+                if (p.left[v].size > 0)
+                        campaign_say(c, "left out, as %s does not decide them: %s", c->versions[v]->name, p.left[v].data);
+        probe_done(&p);
+        return r;
+}

@@ -1,0 +1,127 @@
+#include "campaigns.h"
+
+#include <inttypes.h>
+
+double campaign_seconds(struct argp_state *state, const char *what, const char *text)
+{
+        uint64_t ns = 0;
+
+        if (parse_duration(text, &ns) < 0 || ns == 0)
+                argp_error(state, "%s must be a time greater than zero, such as 10s or 12h, not '%s'", what, text);
+        return (double)ns / 1e9;
+}
+
+void campaign_copy_text(char **ret, const char *text)
+{
+        free(*ret);
+        *ret = strdup(text);
+}
+
+/* The words of a buffer as a list. */
+static char **words_of(const struct buffer *b)
+{
+        char **list = NULL;
+        size_t n = 0;
+
+        for (size_t at = 0; at < b->size; at += strlen(b->data + at) + 1)
+                n++;
+        list = calloc(n + 1, sizeof(*list));
+        for (size_t at = 0, i = 0; list && at < b->size; at += strlen(b->data + at) + 1)
+                list[i++] = strdup(b->data + at);
+        return list;
+}
+
+static void show_status(void *user, const struct campaign_status *s)
+{
+        const struct campaign_command *c = user;
+        bool unknowns = c->settings.kind == CAMPAIGN_UNKNOWNS;
+        char what[200];
+
+        snprintf(what, sizeof(what), "%" PRIu64 " %s, %.1f a second, %" PRIu64 " finds", s->inputs,
+                 unknowns ? "mutants" : "inputs", s->worked > 0 ? (double)s->inputs / s->worked : 0, s->finds);
+        progress_show(what, (uint64_t)s->worked, (uint64_t)c->settings.seconds,
+                      (uint64_t)(s->worked < c->settings.seconds ? (c->settings.seconds - s->worked) * 1e9 : 0));
+}
+
+static void show_line(void *user, const char *line)
+{
+        progress_clear();
+        note("%s", line);
+}
+
+static json_t *status_json(const struct campaign_command *c, const struct campaign_status *s)
+{
+        json_t *j = json_pack("{s:s, s:s, s:f, s:I, s:I, s:f, s:I, s:I, s:I, s:I}", "campaign", c->settings.name, "state",
+                              campaign_state_name(s->state), "worked", s->worked, "inputs", (json_int_t)s->inputs, "runs",
+                              (json_int_t)s->runs, "solving", s->solving, "finds", (json_int_t)s->finds, "rejected",
+                              (json_int_t)s->rejected, "soundness", (json_int_t)s->soundness, "crashes", (json_int_t)s->crashes);
+
+        if (j && c->settings.kind == CAMPAIGN_UNKNOWNS) {
+                json_object_set_new(j, "unknowns", json_integer((json_int_t)s->candidates));
+                json_object_set_new(j, "regressions", json_integer((json_int_t)(s->finds - s->implications)));
+                json_object_set_new(j, "implications", json_integer((json_int_t)s->implications));
+                json_object_set_new(j, "duplicates", json_integer((json_int_t)s->duplicates));
+        }
+        return j;
+}
+
+static void show_end(const struct campaign_command *c, struct workspace *w, const struct solver *s)
+{
+        struct campaign_status status;
+        cleanup_buffer struct buffer b = {0};
+
+        if (!c->settings.name || campaign_get(w, s->number, c->settings.name, NULL, &status) < 0)
+                return;
+        if (c->json) {
+                output_json(status_json(c, &status));
+                return;
+        }
+        buffer_addf(&b, "campaign %s\n", c->settings.name);
+        campaign_print_status(c->settings.kind, &status, &b);
+        output_write(&b);
+}
+
+static int run(struct campaign_command *c)
+{
+        const struct campaign_watch watch = {.status = show_status, .line = show_line, .user = c};
+        cleanup_workspace struct workspace *w = NULL;
+        cleanup_engine struct engine *e = NULL;
+        cleanup_solver struct solver *s = NULL;
+        int signals = command_signals(), r, status = command_open(0, &w);
+
+        if (status != STATUS_OK)
+                return status;
+        r = workspace_solver(w, c->solver_name, &s);
+        if (r < 0)
+                return fail(r);
+        status = command_engine(w, &e);
+        if (status != STATUS_OK)
+                return status;
+        if (!c->settings.name) { /* as campaign_run() would, so that what it was called can be told */
+                const char *stem = c->settings.kind == CAMPAIGN_UNKNOWNS ? "incompleteness" : strategy_name(c->settings.strategy);
+
+                if (asprintf(&c->settings.name, "%s-%" PRIu64, stem, c->settings.seed) < 0)
+                        return fail(-ENOMEM);
+        }
+        r = campaign_run(w, e, s, &c->settings, &watch, signals);
+        progress_clear();
+        if (r < 0 && r != -ECANCELED)
+                return fail_as(r == -EINVAL || r == -EEXIST ? STATUS_USAGE : r == -ENODATA ? STATUS_FAILED : status_of(r), r);
+        show_end(c, w, s);
+        if (r == -ECANCELED)
+                note("interrupted; the same command goes on with it");
+        return output_end(r < 0 ? STATUS_INTERRUPTED : STATUS_OK);
+}
+
+int campaign_command_run(struct campaign_command *c)
+{
+        int status;
+
+        c->settings.references = words_of(&c->references);
+        c->settings.oracles = words_of(&c->oracles);
+        status = c->settings.references && c->settings.oracles ? run(c) : fail(-ENOMEM);
+        campaign_settings_done(&c->settings);
+        buffer_done(&c->references);
+        buffer_done(&c->oracles);
+        return status;
+}

@@ -1,0 +1,19 @@
+/* What the commands that run campaigns share: their options' values, progress, and the end. */
+#pragma once
+
+#include "command.h"
+#include "core/study/campaign.h"
+
+struct campaign_command {
+        const char *solver_name;
+        struct campaign_settings settings; /* campaign_settings_new() */
+        struct buffer references, oracles; /* NUL-terminated words, one behind the other */
+        bool json;
+};
+
+/* Values of options; what is wrong ends the command with a sentence. */
+double campaign_seconds(struct argp_state *state, const char *what, const char *text);
+void campaign_copy_text(char **ret, const char *text);
+
+/* Runs the campaign, or goes on with it, and frees the command. Returns the exit status. */
+int campaign_command_run(struct campaign_command *c);
