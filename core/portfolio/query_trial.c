@@ -202,10 +202,8 @@ static int note_turn(struct trial *t, const struct step *step)
 /* -- what came of it -- */
 
 /* The answer against what the case says, and against what is known of the other arms. */
-static void find_alarm(struct running *run)
+static void find_alarm(const struct trial_query *q, struct trial *t)
 {
-        const struct trial_query *q = run->query;
-        struct trial *t = run->trial;
         const char *winner = q->portfolio->arms[t->winner].name;
         int n = 0;
 
@@ -224,8 +222,6 @@ static void find_alarm(struct running *run)
         }
         if (n < 0)
                 t->alarm = NULL;
-        if (t->alarm)
-                log_warning("portfolio %s, case %u: %s", q->portfolio->name, q->info->id, t->alarm);
 }
 
 static void sum_up(struct running *run)
@@ -243,8 +239,11 @@ static void sum_up(struct running *run)
                         t->winner = i;
         }
         t->verdict = t->winner < t->n_arms ? t->runs[t->winner].verdict : stopped ? VERDICT_TIMEOUT : VERDICT_UNKNOWN;
-        if (t->winner < t->n_arms)
-                find_alarm(run);
+        if (t->winner == t->n_arms)
+                return;
+        find_alarm(run->query, t);
+        if (t->alarm)
+                log_warning("portfolio %s, case %u: %s", run->query->portfolio->name, t->case_id, t->alarm);
 }
 
 static int prepare(struct running *run)
@@ -368,12 +367,15 @@ static void trial_value_free(struct value *v)
 static int alone_find(const struct trial_query *q, struct trial **ret)
 {
         const struct portfolio *p = q->portfolio;
-        cleanup_trial struct trial *t = calloc(1, sizeof(*t));
+        cleanup_trial struct trial *t = NULL;
         struct trial_run run = {0};
         int r = arm_known(q->workspace, p, &p->arms[q->alone], q->info, (double)p->wall_ns / NSEC_PER_SEC, &run);
 
-        if (r < 0 || !t)
-                return r < 0 ? r : -ENOMEM;
+        if (r < 0)
+                return r;
+        t = calloc(1, sizeof(*t));
+        if (!t)
+                return -ENOMEM;
         t->refs = 1;
         t->n_arms = p->n_arms;
         t->runs = calloc(p->n_arms, sizeof(*t->runs));
@@ -383,6 +385,8 @@ static int alone_find(const struct trial_query *q, struct trial **ret)
         t->winner = (uint32_t)(run.attempt.ending == ENDING_SOLVED ? q->alone : p->n_arms);
         t->verdict = run.verdict;
         t->seconds = run.attempt.seconds;
+        if (t->winner < t->n_arms)
+                find_alarm(q, t);
         *ret = steal_pointer(t);
         return 0;
 }

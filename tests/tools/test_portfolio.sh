@@ -28,6 +28,9 @@ case_file fail "; a: fails" "; b: fails"
 case_file differ "; a: 0 sat" "; b: 0 unsat"
 case_file wrong "; a: 0 sat" "; b: 0 sat" "(set-info :status unsat)"
 case_file bad "; a: 0 sat" "; b: 0 sat" "(assert (= x"
+mkdir faults
+at() { printf '%s\n' "$2" >faults/new && mv faults/new "faults/$1"; } # at PLACE WHAT: what happens there
+met() { until [ -s "faults/$1.met" ]; do sleep 0.02; done; } # met PLACE: waits until somebody has come by
 learned() { "$solverfs" portfolio list 2>/dev/null | awk -F'\t' -v p="$1" '$1 == p {print $4}'; }
 
 run 0 init -q
@@ -59,6 +62,7 @@ test_that "all arms failing is an answer: unknown" 'run 0 portfolio run p fail.s
 test_that "a case that does not parse is none of the learner" 'run 0 portfolio run p bad.smt2 && [ "$(field 2)" = sat ]'
 test_that "an answer against the :status is an alarm" 'run 1 portfolio run p wrong.smt2 && has err "SOUNDNESS: .*the case.s :status is unsat"'
 test_that "so are two arms that disagree" '{ run 0 portfolio run p differ.smt2 --alone || has err SOUNDNESS; } && run 1 portfolio run p differ.smt2 && has err "SOUNDNESS: .* says (sat|unsat), . says"'
+test_that "arms that are known to disagree are reported each time" 'run 1 portfolio run p differ.smt2 --alone && has err "SOUNDNESS: .* says (sat|unsat), . says"'
 test_that "both are in the score" 'run 0 portfolio show p && has out "soundness alarms: 2" && [ "$(grep -c "^# alarm: case" out)" = 2 ]'
 test_that "arms alone, and the score against them" '
 	run 0 portfolio run p both.smt2 second.smt2 none.smt2 --alone && [ "$(wc -l <out)" = 6 ] && run 0 portfolio show p &&
@@ -82,7 +86,8 @@ test_that "another limit is another portfolio, and back again" '
 	sed -i "s/timeout = 1s/timeout = 2s/" store/config && [ "$(learned p)" = 0 ] && run 0 portfolio run p both.smt2 && [ "$(learned p)" = 1 ] &&
 	sed -i "s/timeout = 2s/timeout = 1s/" store/config && [ "$(learned p)" = 1 ]'
 test_that "one whose definition changes while it runs ends under the old one" '
-	(sleep 0.4; sed -i "s/timeout = 1s/timeout = 3s/" store/config) & run 0 portfolio run p second.smt2 && wait && [ "$(learned p)" = 0 ] &&
+	at portfolio.answered block && { (met portfolio.answered; sed -i "s/timeout = 1s/timeout = 3s/" store/config; rm faults/*) &
+	SOLVERFS_FAULTS=$top/faults run 0 portfolio run p second.smt2; } && wait && [ "$(learned p)" = 0 ] &&
 	sed -i "s/timeout = 3s/timeout = 1s/" store/config && [ "$(learned p)" = 2 ]'
 test_that "an arm whose program is not there is told, and the others answer" '
 	run 0 portfolio add gone "x: /nosuch {case}" "$(arm a)" --timeout 1s &&
@@ -93,14 +98,12 @@ test_that "a program with the same bytes is the same arm, one with others is ano
 	cp arm.sh again.sh && mv again.sh other_arm.sh && touch -d 2001-01-01 other_arm.sh && [ "$(learned bytes)" = 1 ] &&
 	echo "# more" >>other_arm.sh && [ "$(learned bytes)" = 0 ]'
 test_that "one arm only" 'run 0 portfolio add one "$(arm a)" --timeout 1s && run 0 portfolio run one both.smt2 none.smt2 && [ "$(field 2 | tr "\n" " ")" = "sat timeout " ]'
-test_that "killed while it runs, nothing is half there" '
-	"$solverfs" portfolio add k "$(arm a)" "$(arm b)" --timeout 4s && { "$solverfs" -q portfolio run k none.smt2 >killed 2>&1 & pid=$!; sleep 0.7; kill -9 $pid; wait $pid 2>/dev/null;
-	[ "$(learned k)" = 0 ]; } && run 0 portfolio run k both.smt2 && [ "$(learned k)" = 1 ] && run 0 fsck'
-mkdir faults
-at() { printf '%s\n' "$2" >faults/new && mv faults/new "faults/$1"; } # at PLACE WHAT: what happens there
 unfinished() { SOLVERFS_FAULTS=$top/faults "$solverfs" -q portfolio run crash second.smt2 >crashed 2>&1; [ $? = 137 ] && rm -f faults/*; }
+test_that "killed while an arm runs, nothing is half there" '
+	run 0 portfolio add crash "$(arm a)" "$(arm b)" --timeout 3s && at keeper.begun kill && unfinished && [ "$(learned crash)" = 0 ] &&
+	run 0 portfolio run crash both.smt2 && [ "$(learned crash)" = 1 ] && run 0 fsck'
 test_that "killed between the answer and what is learned from it, it answers again" '
-	run 0 portfolio add crash "$(arm a)" "$(arm b)" --timeout 1s && run 0 portfolio run crash both.smt2 && at portfolio.answered kill && unfinished &&
+	at portfolio.answered kill && unfinished &&
 	[ "$(learned crash)" = 1 ] && run 0 portfolio run crash second.smt2 && [ "$(field 2)" = unsat ] && [ "$(learned crash)" = 2 ]'
 test_that "killed when it has learned and not yet answered, the answer is that" '
 	run 0 portfolio reset crash && run 0 portfolio run crash both.smt2 && at engine.answer kill && unfinished && [ "$(learned crash)" = 2 ] &&
