@@ -1,15 +1,13 @@
 /* solverfs reduce: a smaller input that still shows the same. */
+#include "ask.h"
 #include "words.h"
 
-#include <fcntl.h>
 #include <inttypes.h>
 #include <sys/stat.h>
 
-#include "core/recipe/recipe.h"
 #include "core/run/host.h"
-#include "core/study/finding.h"
+#include "core/study/finding_reduced.h"
 #include "core/study/reduce_command.h"
-#include "core/study/reduce_versions.h"
 
 #define INPUT_MOST ((size_t)1 << 30)
 
@@ -18,15 +16,17 @@ struct reducing {
         size_t n_words;
         const char *reference, *target, *command, *output;
         enum interest interest;
-        double floor, ratio;
-        uint64_t time, timeout;
+        double floor, ratio;    /* 0: not given */
+        uint64_t time, timeout; /* likewise */
         unsigned jobs;
-        bool has_seed, json;
+        bool has_seed, json, again;
         uint64_t seed;
 
         int signals;
         struct blob input;
         char name[NAME_MAX + 1]; /* of the input, as a file */
+        char file[PATH_SIZE];    /* of the tree, which has the result; or "" */
+        char names[2][80];       /* of the versions, for people */
         uint64_t shown;
 };
 
@@ -39,6 +39,7 @@ enum {
         OPTION_FOR,
         OPTION_KEEP,
         OPTION_SEED,
+        OPTION_AGAIN,
         OPTION_JSON
 };
 
@@ -63,7 +64,7 @@ static double ratio_of(struct argp_state *state, const char *text)
 
 static enum interest interest_of(struct argp_state *state, const char *text)
 {
-        for (int i = 0; i < N_INTERESTS; i++)
+        for (int i = 0; i < INTEREST_IMPLICATION; i++)
                 if (strcmp(text, interest_name((enum interest)i)) == 0)
                         return (enum interest)i;
         argp_error(state, "--keep is any, slow, crash or answers, not '%s'", text);
@@ -74,6 +75,8 @@ static void check_usage(const struct reducing *o, struct argp_state *state)
 {
         if (o->command && (o->reference || o->target))
                 argp_error(state, "--command takes the place of versions: give it a FILE alone");
+        if (o->command && o->again)
+                argp_error(state, "--again is for versions: what a command is interested in is not kept");
         if (o->command && o->n_words != 1)
                 argp_error(state, "expected FILE --command COMMAND");
         if (!o->command && o->n_words != 2)
@@ -109,6 +112,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         case OPTION_SEED:
                 o->has_seed = true;
                 o->seed = command_number(state, "--seed", arg, 0, UINT32_MAX);
+                return 0;
+        case OPTION_AGAIN:
+                o->again = true;
                 return 0;
         case OPTION_JSON:
                 o->json = true;
@@ -158,18 +164,6 @@ static int read_input_file(struct reducing *o, const char *path)
         return r < 0 ? errorf(r, "cannot read %s: %s", path, strerror(-r)) : 0;
 }
 
-static int read_case(struct reducing *o, struct workspace *w, const struct case_info *info)
-{
-        cleanup_close int fd = -1;
-        char path[PATH_SIZE];
-        int r = cases_open_bytes(workspace_cases(w), info, &fd, path);
-
-        if (r == 0)
-                r = read_fd(fd, INPUT_MOST, &o->input);
-        snprintf(o->name, sizeof(o->name), "case-%u.smt2", info->id);
-        return r;
-}
-
 /* "spr/3": a finding. 1: it is one; 0: the word is none. */
 static int find_finding(struct workspace *w, const struct solver *s, const char *word, struct finding **ret)
 {
@@ -197,7 +191,8 @@ static int find_finding(struct workspace *w, const struct solver *s, const char 
         return 0;
 }
 
-static int read_word(struct reducing *o, struct workspace *w, const char *word)
+/* A case of the store (1), or a file (0). */
+static int read_word(struct reducing *o, struct workspace *w, const char *word, struct case_info **ret)
 {
         cleanup_case_selection struct case_selection cases = {0};
         int r = cases_select(w, (char *const *)&word, 1, &cases);
@@ -208,58 +203,281 @@ static int read_word(struct reducing *o, struct workspace *w, const char *word)
                 return r;
         if (cases.n != 1)
                 return errorf(-EINVAL, "one case is reduced at a time; '%s' stands for %zu", word, cases.n);
-        return read_case(o, w, cases.list[0]);
+        *ret = case_info_ref(cases.list[0]);
+        return 1;
 }
 
-/* -- the versions ----------------------------------------------------------------------------------------------- */
+/* -- what is asked ---------------------------------------------------------------------------------------------- */
 
-/* As findings and tables have it: a program's digest behind its command. It must be the one it was. */
+/* Does it ask for something else than what the finding shows? */
+static bool has_own_wishes(const struct reducing *o)
+{
+        return o->reference || o->target || o->interest != INTEREST_ANY || o->floor > 0 || o->ratio > 0 || o->timeout > 0 ||
+               o->has_seed;
+}
+
 static int parse_version(struct workspace *w, struct solver *s, const char *text, struct version **ret)
 {
-        cleanup_free char *bare = strdup(text);
-        char *digest = bare && strncmp(bare, "exec:", 5) == 0 ? strstr(bare, "@sha256:") : NULL;
-        int r;
-
-        if (!bare)
-                return -ENOMEM;
-        if (digest)
-                *digest = '\0';
-        r = version_parse(w, s, bare, ret);
-        if (r == 0 && digest && strcmp((*ret)->text, text) != 0) {
-                *ret = version_free(*ret);
-                r = errorf(-ESTALE, "the program of '%s' is not the one of the finding any more", bare);
-        }
-        return r;
+        return strstr(text, "@sha256:") ? version_parse_in_full(w, s, text, ret) : version_parse(w, s, text, ret);
 }
 
-static const enum interest finding_interests[N_FINDING_KINDS] = {
-        [FINDING_SPR] = INTEREST_SLOW,           [FINDING_SOUNDNESS] = INTEREST_ANSWERS,   [FINDING_CRASH] = INTEREST_CRASH,
-        [FINDING_REGRESSION] = INTEREST_ANSWERS, [FINDING_IMPLICATION] = INTEREST_ANSWERS,
-};
+/* A version's text in full, for people. */
+static void name_version(const char *text, char ret[80])
+{
+        cleanup_free char *brief = version_brief(text);
 
-/* Takes the versions and the property to keep from the finding, unless options give them. */
-static int take_finding(struct reducing *o, struct workspace *w, const struct finding *f)
+        snprintf(ret, 80, "%s", brief ? brief : "?");
+}
+
+/* As the options say; a finding (NULL: none) says what they leave out. */
+static int query_of_options(struct reducing *o, struct workspace *w, struct solver *s, const struct finding *f,
+                            struct reduction_options *options, struct query **ret)
+{
+        const char *from = o->reference ? o->reference : f ? f->reference : "", *to = o->target ? o->target : f ? f->target : "";
+        uint64_t timeout = o->timeout > 0 ? o->timeout : f ? (uint64_t)(f->timeout * 1e9) : s->recipe->limits.wall_ns;
+        cleanup_version struct version *reference = NULL, *target = NULL;
+        int r;
+
+        if (!*to)
+                return errorf(-EINVAL, "name the versions: --reference VERSION --target VERSION");
+        if (o->has_seed && !s->recipe->seed)
+                return errorf(-EINVAL, "the recipe of %s has no 'seed': it cannot be told one", s->recipe->name);
+        r = parse_version(w, s, to, &target);
+        if (r == 0 && *from)
+                r = parse_version(w, s, from, &reference);
+        if (r < 0)
+                return r;
+        snprintf(o->names[0], sizeof(o->names[0]), "%s", reference ? reference->name : "");
+        snprintf(o->names[1], sizeof(o->names[1]), "%s", target->name);
+        options->workspace = w;
+        options->solver = s;
+        options->reference = reference ? reference->text : "";
+        options->target = target->text;
+        options->interest = o->interest == INTEREST_ANY && f ? finding_interest(f) : o->interest;
+        options->step = "";
+        options->ratio = o->ratio > 0 ? o->ratio : REDUCE_RATIO;
+        options->floor = o->floor > 0 ? o->floor : REDUCE_FLOOR;
+        options->timeout = (double)timeout / 1e9;
+        options->has_seed = o->has_seed;
+        options->seed = o->seed;
+        options->most_ns = o->time;
+        options->jobs = o->jobs;
+        return query_reduced(options, ret);
+}
+
+static int query_of_finding(struct reducing *o, struct workspace *w, struct solver *s, const struct finding *f, struct query **ret)
 {
         cleanup(case_info_unrefp) struct case_info *info = NULL;
+        struct reduction_options options;
+        char what[64];
         int r;
 
-        if (f->kind == FINDING_IMPLICATION)
-                return errorf(-EINVAL,
-                              "finding %u is an implication: two formulas of one version, which are not reduced together yet",
+        if (!has_own_wishes(o)) {
+                bool is_implied = finding_interest(f) == INTEREST_IMPLICATION;
+
+                snprintf(o->file, sizeof(o->file), "%s/%s/%u/reduced.smt2", s->recipe->name, finding_folder(f->kind), f->number);
+                name_version(is_implied ? f->target : f->reference, o->names[0]);
+                name_version(f->target, o->names[1]);
+                return finding_query_reduced(w, s, f, o->time, o->jobs, ret);
+        }
+        if (finding_interest(f) == INTEREST_IMPLICATION)
+                return errorf(-EINVAL, "finding %u is an implication, which is reduced as it was found: without options",
                               f->number);
-        if (!o->reference && *f->reference)
-                o->reference = f->reference;
-        if (!o->target)
-                o->target = f->target;
-        if (o->interest == INTEREST_ANY)
-                o->interest = finding_interests[f->kind];
-        if (o->timeout == 0)
-                o->timeout = (uint64_t)(f->timeout * 1e9);
+        snprintf(what, sizeof(what), "%s/%u", finding_folder(f->kind), f->number);
         r = cases_get(workspace_cases(w), f->case_id, &info);
-        return r < 0 ? r : read_case(o, w, info);
+        options = (struct reduction_options){.what = what, .input.info = info};
+        return r < 0 ? r : query_of_options(o, w, s, f, &options, ret);
 }
 
-/* -- reducing --------------------------------------------------------------------------------------------------- */
+static int make_query(struct reducing *o, struct workspace *w, struct solver *s, struct query **ret)
+{
+        cleanup(case_info_unrefp) struct case_info *info = NULL;
+        cleanup_finding struct finding *f = NULL;
+        struct reduction_options options;
+        char what[32];
+        int r = find_finding(w, s, o->words[1], &f);
+
+        if (r == 1)
+                return query_of_finding(o, w, s, f, ret);
+        if (r == 0)
+                r = read_word(o, w, o->words[1], &info);
+        if (r < 0)
+                return r;
+        if (info)
+                snprintf(what, sizeof(what), "case %u", info->id);
+        options = (struct reduction_options){.what = info ? what : o->name,
+                                             .input = {info, SLICE(o->input.data, o->input.size)}};
+        return query_of_options(o, w, s, NULL, &options, ret);
+}
+
+/* -- telling ---------------------------------------------------------------------------------------------------- */
+
+static int write_text(const struct reducing *o, const struct buffer *text)
+{
+        int r;
+
+        if (!o->output) {
+                if (!o->json)
+                        output_write(text);
+                return 0;
+        }
+        r = write_file_atomic(o->output, text->data, text->size, 0666 & ~common.umask);
+        return r < 0 ? errorf(r, "cannot write %s: %s", o->output, strerror(-r)) : 0;
+}
+
+static json_t *status_json(const struct reducing *o, uint64_t before, const struct buffer *text, double seconds, bool is_minimal)
+{
+        json_t *j = json_pack("{s:I, s:I, s:f, s:b}", "before", (json_int_t)before, "now", (json_int_t)text->size, "seconds",
+                              seconds, "minimal", is_minimal);
+
+        if (!o->output)
+                json_object_set_new(j, "text", json_stringn_nocheck(text->data, text->size));
+        return j;
+}
+
+static void note_size(uint64_t before, size_t now, uint64_t tests, double seconds, bool is_minimal)
+{
+        note("%zu bytes of %" PRIu64 ", after %" PRIu64 " tests in %.1fs%s", now, before, tests, seconds,
+             is_minimal ? "" : "; the same command with a longer --for may make it smaller still");
+}
+
+/* -- between versions ------------------------------------------------------------------------------------------- */
+
+/* The text that is the finding: of an implication what the rule makes of the reduced formula. */
+static const struct buffer *result_text(const struct reduction *r)
+{
+        return r->interest == INTEREST_IMPLICATION ? &r->implied : &r->text;
+}
+
+static json_t *answer_json(const char *name, const struct version_answer *input, const struct version_answer *reduced)
+{
+        return json_pack("{s:s, s:{s:s, s:f}, s:{s:s, s:f}}", "version", name, "input", "verdict", verdict_name(input->verdict),
+                         "seconds", input->seconds, "reduced", "verdict", verdict_name(reduced->verdict), "seconds",
+                         reduced->seconds);
+}
+
+static void tell_json(const struct reducing *o, const struct reduction *r)
+{
+        static const char *const sides[] = {[SIDE_REFERENCE] = "reference", [SIDE_TARGET] = "target"};
+        json_t *j = status_json(o, r->before, result_text(r), r->seconds, r->is_minimal);
+
+        json_object_set_new(j, "tests", json_integer((json_int_t)r->tests));
+        json_object_set_new(j, "taken", json_integer((json_int_t)r->taken));
+        json_object_set_new(j, "keeps", json_string(interest_name(r->interest)));
+        json_object_set_new(j, "clock", json_string(r->is_cpu_time ? "CPU" : "wall"));
+        for (int side = r->has_reference ? SIDE_REFERENCE : SIDE_TARGET; side < N_SIDES; side++)
+                json_object_set_new(j, sides[side], answer_json(o->names[side], &r->input[side], &r->reduced[side]));
+        if (r->interest == INTEREST_IMPLICATION)
+                json_object_set_new(j, "decided", json_stringn_nocheck(r->text.data, r->text.size));
+        if (*o->file)
+                json_object_set_new(j, "file", json_string(o->file));
+        output_json(j);
+}
+
+static void tell(const struct reducing *o, const struct reduction *r)
+{
+        if (o->json) {
+                tell_json(o, r);
+                return;
+        }
+        note("what is kept: %s", interest_name(r->interest));
+        for (int side = r->has_reference ? SIDE_REFERENCE : SIDE_TARGET; side < N_SIDES; side++)
+                note("%s%s: %s after %.3fs before, %s after %.3fs now (%s time)", o->names[side],
+                     r->interest != INTEREST_IMPLICATION ? ""
+                     : side == SIDE_TARGET               ? " behind the rule"
+                                                         : " before the rule",
+                     verdict_name(r->input[side].verdict), r->input[side].seconds, verdict_name(r->reduced[side].verdict),
+                     r->reduced[side].seconds, r->is_cpu_time ? "CPU" : "wall");
+        note_size(r->before, result_text(r)->size, r->tests, r->seconds, r->is_minimal);
+        if (*o->file)
+                note("kept: %s", o->file);
+}
+
+struct asked {
+        struct query *query;
+        int r;
+        char *reason;
+        struct value *value; /* a ref */
+};
+
+static void asked_done(struct asked *a)
+{
+        query_unref(a->query);
+        free(a->reason);
+        value_unref(a->value);
+}
+
+static int make(void *user, size_t, struct query **ret)
+{
+        *ret = query_ref(((struct asked *)user)->query);
+        return 0;
+}
+
+static void answered(void *user, size_t, int r, struct value *v, const char *reason, struct buffer *)
+{
+        struct asked *a = user;
+
+        a->r = r;
+        a->reason = reason ? strdup(reason) : NULL;
+        a->value = v ? value_ref(v) : NULL;
+}
+
+/* The smallest that an interrupted reduction has left. */
+static int write_rest(const struct reducing *o, const struct asked *a)
+{
+        cleanup_reduction struct reduction rest = {0};
+        int r = reduction_find(a->query, &rest);
+
+        note("interrupted; the same command goes on from here");
+        if (r < 0 || rest.has_ended || rest.interest == INTEREST_IMPLICATION) /* the rule is applied at the end */
+                return STATUS_INTERRUPTED;
+        r = write_text(o, &rest.text);
+        if (r < 0)
+                return fail(r);
+        return STATUS_INTERRUPTED;
+}
+
+static int refuse(int r)
+{
+        return fail_as(r == -EINVAL ? STATUS_USAGE : r == -ENODATA ? STATUS_FAILED : status_of(r), r);
+}
+
+static int reduce_between(struct reducing *o, struct workspace *w, struct solver *s)
+{
+        cleanup_engine struct engine *e = NULL;
+        cleanup(asked_done) struct asked asked = {0};
+        const struct reduction *reduction;
+        int r = make_query(o, w, s, &asked.query), status;
+
+        if (r < 0)
+                return r == -EINVAL ? fail_as(STATUS_USAGE, r) : fail(r);
+        status = command_engine(w, &e);
+        if (status != STATUS_OK)
+                return status;
+        r = command_ask(&(struct command_asking){.engine = e,
+                                                 .n = 1,
+                                                 .again = o->again,
+                                                 .title = "reduce",
+                                                 .signals = o->signals,
+                                                 .make = make,
+                                                 .answered = answered,
+                                                 .user = &asked});
+        e = engine_close(e); /* what was being worked out has ended, and is kept */
+        if (r == -EINTR || (r == 0 && asked.r == -ECANCELED))
+                return write_rest(o, &asked);
+        if (r < 0)
+                return fail(r);
+        if (asked.r < 0)
+                return refuse(errorf(asked.r, "%s", asked.reason ? asked.reason : strerror(-asked.r)));
+        reduction = &((struct reduced_value *)asked.value)->reduction;
+        r = write_text(o, result_text(reduction));
+        if (r < 0)
+                return fail(r);
+        tell(o, reduction);
+        return STATUS_OK;
+}
+
+/* -- by a command ----------------------------------------------------------------------------------------------- */
 
 static void show(void *user, const struct reduce_status *s)
 {
@@ -274,175 +492,32 @@ static void show(void *user, const struct reduce_status *s)
         progress_show(what, s->before - MIN(s->now, s->before), s->before, 0);
 }
 
-static int write_result(const struct reducing *o, const struct reduce_result *result)
-{
-        int r;
-
-        if (!o->output) {
-                if (!o->json)
-                        output_write(&result->text);
-                return 0;
-        }
-        r = write_file_atomic(o->output, result->text.data, result->text.size, 0666 & ~common.umask);
-        return r < 0 ? errorf(r, "cannot write %s: %s", o->output, strerror(-r)) : 0;
-}
-
-static json_t *answer_json(const struct version *v, const struct version_answer *a)
-{
-        return json_pack("{s:s, s:s, s:f}", "version", v->text, "verdict", verdict_name(a->verdict), "seconds", a->seconds);
-}
-
-/* The last lines, for every interest test. */
-struct ending {
-        const struct reduce_result *result;
-        double seconds;
-        json_t *more; /* owned; or NULL */
-};
-
-static void tell(const struct reducing *o, struct ending *e)
-{
-        const struct reduce_status *s = &e->result->status;
-        json_t *j;
-
-        if (!o->json) {
-                note("%zu bytes of %zu, after %" PRIu64 " tests in %.1fs%s", s->now, s->before, s->tests, e->seconds,
-                     e->result->is_minimal ? "" : "; the same command again may make it smaller still");
-                return;
-        }
-        j = json_pack("{s:I, s:I, s:I, s:I, s:I, s:f, s:b}", "before", (json_int_t)s->before, "now", (json_int_t)s->now, "tests",
-                      (json_int_t)s->tests, "taken", (json_int_t)s->taken, "withdrawn", (json_int_t)s->withdrawn, "seconds",
-                      e->seconds, "minimal", e->result->is_minimal);
-        if (!o->output)
-                json_object_set_new(j, "text", json_stringn_nocheck(e->result->text.data, e->result->text.size));
-        if (e->more)
-                json_object_update(j, e->more);
-        output_json(j);
-}
-
-/* `finish` (may be NULL) adds what it knows of the result. */
-static int reduce_with(struct reducing *o, const struct reduce_test *test,
-                       int (*finish)(void *user, const struct reduce_result *result, struct ending *e), void *user)
+static int reduce_with(struct reducing *o, const struct reduce_test *test)
 {
         cleanup_reduce_result struct reduce_result result = {0};
-        struct ending e = {.result = &result};
-        uint64_t began = now_ns();
-        struct reduce_options options = {.deadline_ns = o->time > 0 ? began + o->time : 0, .status = show, .user = o};
-        int r = reduce(SLICE(o->input.data, o->input.size), test, &options, &result), k = 0;
+        uint64_t began = now_ns(), most = o->time > 0 ? o->time : 900 * NSEC_PER_SEC;
+        struct reduce_options options = {.deadline_ns = began + most, .status = show, .user = o};
+        int r = reduce(SLICE(o->input.data, o->input.size), test, &options, &result), k;
+        double seconds = (double)(now_ns() - began) / 1e9;
 
         progress_clear();
-        e.seconds = (double)(now_ns() - began) / 1e9;
         if (r < 0 && r != -ECANCELED)
                 return r == -ENODATA ? fail_as(STATUS_FAILED, r) : fail(r);
-        if (r == 0 && finish)
-                k = finish(user, &result, &e);
-        if (k == 0)
-                k = write_result(o, &result);
-        if (k == 0)
-                tell(o, &e);
-        json_decref(e.more);
-        if (k < 0 && k != -ECANCELED)
+        k = write_text(o, &result.text);
+        if (k < 0)
                 return fail(k);
-        if (r == -ECANCELED || k == -ECANCELED) {
+        if (o->json) {
+                json_t *j = status_json(o, o->input.size, &result.text, seconds, result.is_minimal);
+
+                json_object_set_new(j, "tests", json_integer((json_int_t)result.status.tests));
+                json_object_set_new(j, "taken", json_integer((json_int_t)result.status.taken));
+                output_json(j);
+        } else {
+                note_size(o->input.size, result.text.size, result.status.tests, seconds, result.is_minimal);
+        }
+        if (r < 0)
                 note("interrupted");
-                return STATUS_INTERRUPTED;
-        }
-        return STATUS_OK;
-}
-
-struct pair {
-        const struct reducing *o;
-        struct reduce_versions *runs;
-        struct version *versions[2]; /* reference or NULL, target */
-};
-
-/* Both versions on the result, with the whole timeout. */
-static int finish_versions(void *user, const struct reduce_result *result, struct ending *e)
-{
-        struct pair *p = user;
-        struct version_answer before[2], after[2];
-        const char *clock = reduce_versions_is_cpu_time(p->runs) ? "CPU" : "wall";
-        int r = reduce_versions_run(p->runs, SLICE(result->text.data, result->text.size), &after[0], &after[1]);
-
-        if (r < 0)
-                return r;
-        reduce_versions_before(p->runs, &before[0], &before[1]);
-        if (p->o->json) {
-                e->more = json_pack("{s:s, s:s}", "keeps", interest_name(reduce_versions_interest(p->runs)), "clock", clock);
-                for (int i = 0; i < 2; i++)
-                        if (p->versions[i])
-                                json_object_set_new(e->more, i == 0 ? "reference" : "target",
-                                                    json_pack("{s:o, s:o}", "input", answer_json(p->versions[i], &before[i]),
-                                                              "reduced", answer_json(p->versions[i], &after[i])));
-                return 0;
-        }
-        for (int i = 0; i < 2; i++)
-                if (p->versions[i])
-                        note("%s: %s after %.3fs before, %s after %.3fs now (%s time)", p->versions[i]->name,
-                             verdict_name(before[i].verdict), before[i].seconds, verdict_name(after[i].verdict), after[i].seconds,
-                             clock);
-        return 0;
-}
-
-/* A reduction that could not begin. */
-static int refuse(int r)
-{
-        if (r == -ECANCELED) {
-                note("interrupted");
-                return STATUS_INTERRUPTED;
-        }
-        return fail_as(r == -EINVAL ? STATUS_USAGE : r == -ENODATA ? STATUS_FAILED : status_of(r), r);
-}
-
-static int run_versions(struct reducing *o, struct workspace *w, struct engine *e, struct pair *p)
-{
-        struct reduce_versions_options options = {
-                .interest = o->interest,
-                .reference = p->versions[0],
-                .target = p->versions[1],
-                .ratio = o->ratio,
-                .floor = o->floor,
-                .timeout = (double)(o->timeout > 0 ? o->timeout : p->versions[1]->solver->recipe->limits.wall_ns) / 1e9,
-                .jobs = o->jobs,
-                .has_seed = o->has_seed,
-                .seed = o->seed};
-        struct reduce_test test;
-        int r = reduce_versions_open(e, w, &options, SLICE(o->input.data, o->input.size), o->signals, &p->runs);
-
-        if (r < 0)
-                return refuse(r);
-        note("reducing %zu bytes; what is kept: %s", o->input.size, interest_name(reduce_versions_interest(p->runs)));
-        test = reduce_versions_test(p->runs);
-        r = reduce_with(o, &test, finish_versions, p);
-        reduce_versions_close(p->runs);
-        return r;
-}
-
-static int reduce_between(struct reducing *o, struct workspace *w, struct solver *s)
-{
-        cleanup_engine struct engine *e = NULL;
-        cleanup_finding struct finding *f = NULL;
-        cleanup_version struct version *reference = NULL, *target = NULL;
-        struct pair p = {.o = o};
-        int r = find_finding(w, s, o->words[1], &f), status;
-
-        if (r >= 0)
-                r = r == 1 ? take_finding(o, w, f) : read_word(o, w, o->words[1]);
-        if (r == 0 && !o->target)
-                r = errorf(-EINVAL, "name the versions: --reference VERSION --target VERSION");
-        if (r == 0 && o->has_seed && !s->recipe->seed)
-                r = errorf(-EINVAL, "the recipe of %s has no 'seed': it cannot be told one", s->recipe->name);
-        if (r == 0 && o->reference)
-                r = parse_version(w, s, o->reference, &reference);
-        if (r == 0)
-                r = parse_version(w, s, o->target, &target);
-        if (r < 0)
-                return r == -EINVAL ? fail_as(STATUS_USAGE, r) : fail(r);
-        status = command_engine(w, &e);
-        if (status != STATUS_OK)
-                return status;
-        p.versions[0] = reference;
-        p.versions[1] = target;
-        return run_versions(o, w, e, &p);
+        return r < 0 ? STATUS_INTERRUPTED : STATUS_OK;
 }
 
 static int reduce_by_command(struct reducing *o)
@@ -470,7 +545,10 @@ static int reduce_by_command(struct reducing *o)
         r = reduce_command_open(&options, SLICE(o->input.data, o->input.size), o->signals, &c);
         if (r == 0) {
                 test = reduce_command_test(c);
-                status = reduce_with(o, &test, NULL, NULL);
+                status = reduce_with(o, &test);
+        } else if (r == -ECANCELED) {
+                note("interrupted");
+                status = STATUS_INTERRUPTED;
         } else {
                 status = refuse(r);
         }
@@ -503,13 +581,15 @@ int cmd_reduce(int argc, char **argv)
                  0},
                 {"keep", OPTION_KEEP, "WHAT", 0,
                  "slow, crash, or answers (both versions' verdicts); default: what the finding is, or what the input shows", 0},
-                {"floor", OPTION_FLOOR, "TIME", 0, "Slow is at least so long; default 1s", 0},
-                {"ratio", OPTION_RATIO, "X", 0, "Slow is at least X times the reference's time; default 3", 0},
+                {"floor", OPTION_FLOOR, "TIME", 0, "Slow is at least so long; default 1s, or half of the finding's time", 0},
+                {"ratio", OPTION_RATIO, "X", 0,
+                 "Slow is at least X times the reference's time; default 3, or the square root of the finding's", 0},
                 {"timeout", 't', "TIME", 0, "Of a run on the whole input; default: the finding's, or the recipe's", 0},
-                {"for", OPTION_FOR, "TIME", 0, "Stop after so long with what there is; default 15m", 0},
+                {"for", OPTION_FOR, "TIME", 0, "Stop after so long with what there is; default: the store's setting 'reduce', 15m", 0},
                 {"seed", OPTION_SEED, "N", 0, "Fix the solver's random seed to N", 0},
                 {"jobs", 'j', "N", 0, "Candidates side by side; default: one for each core", 0},
                 {"output", 'o', "FILE", 0, "Write the result to FILE; default: standard output", 0},
+                {"again", OPTION_AGAIN, NULL, 0, "Begin anew, though the result is known", 0},
                 {"json", OPTION_JSON, NULL, 0, "Print what came of it as JSON; the text too, without -o", 0},
                 {0}};
         static const struct argp argp = {
@@ -524,11 +604,13 @@ int cmd_reduce(int argc, char **argv)
                        "SMT-LIB is reduced by its structure and stays well-sorted; other files as parentheses, or by lines. The "
                        "result is never larger than the input, and was tested twice. When interrupted, or when the time is over, "
                        "the smallest so far is written.\n"
+                       "What is reduced between versions is kept in the store: the same command prints it again, or goes on where "
+                       "it was interrupted. Of a finding without further options it is the tree's reduced.smt2.\n"
                        "\n"
                        "  solverfs reduce z3 spr/3 -o reduced.smt2\n"
                        "  solverfs reduce z3 17 --reference z3-4.8.7 --target z3-4.8.8 --floor 2s --for 1h -o reduced.smt2\n"
                        "  solverfs reduce bug.smt2 --command 'z3 {} 2>&1 | grep -q ASSERTION' -o small.smt2"};
-        struct reducing o = {.floor = 1, .ratio = 3, .time = 900 * NSEC_PER_SEC};
+        struct reducing o = {0};
         int status;
 
         command_parse(&argp, argc, argv, &o);

@@ -36,6 +36,7 @@
  *     keeper.start     before a sandbox that stays is made   keeper.begin     before a run is given to it
  *     keeper.begun     while the run goes on                 keeper.end       it has ended
  *     engine.answer    worked out and stored, not answered   open.answer      before a parked open is replied to
+ *     reduce.try       before candidates of a reduction are tried
  *     case.looked      at the file of a case being written   case.closed      its RELEASE came
  *     portfolio.answered  a case is answered, the trial is not in the store
  */

@@ -113,7 +113,7 @@ static int strike_one(struct store_txn *t, const struct solver *s, const struct 
         if (r == 0)
                 r = build_program_put(t, key, record);
         if (r == 0)
-                rebuilt_note(t, s);
+                replaced_note(t, s);
         return r;
 }
 

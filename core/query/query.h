@@ -67,10 +67,13 @@ int commits_known(struct workspace *w, struct solver *s, uint32_t **ret, size_t 
 int commit_programs(struct workspace *w, struct solver *s, struct digest **ret, uint32_t *ret_n);
 /* How many deliberate re-measurements the store has seen, and builds that were known and done anew: 0 means that no value ever changed. */
 uint64_t runs_remeasured(struct workspace *w);
+/* In the transaction that puts another value in the place of a build, or of one that is worked out of runs: mounts forget what they know of the
+ * solver. */
+void replaced_note(struct store_txn *t, const struct solver *s);
 /* The re-measurements after the first `since`, as far as they are still recorded (the last REMEASURED_KEPT). */
 #define REMEASURED_KEPT 1024
 struct remeasured {
-        uint32_t solver, info; /* numbers of the solver and the case; case 0: the build itself, and all that depends on it */
+        uint32_t solver, info; /* numbers of the solver and the case; case 0: a build, or a reduction, and all that depends on it */
         bool has_seed;
         uint64_t seed, wall_ns; /* as in struct cell */
         struct digest program;  /* every commit with this program shows the new value, of whatever solver; of a build: zero */

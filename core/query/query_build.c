@@ -149,7 +149,7 @@ static int record_put_in(void *user, struct store_txn *t)
         if (r == 0 && p->record->clean && s->recipe->incremental)
                 incremental_settled(t, s, p->checked, p->record->duration_ns);
         if (r == 0 && known)
-                rebuilt_note(t, s);
+                replaced_note(t, s);
         if (r == 0 && p->has_source)
                 r = history_keep_source(s->history, t, p->query->commit, s->recipe->sources, &p->source);
         if (r == 0)

@@ -31,7 +31,6 @@ bool build_is_usable(struct workspace *w, const struct build_record *record);
 /* In the transaction that puts the fact. */
 int setting_note(struct store_txn *t, const struct cell *cell); /* for listings of seeds/ and timeout/ */
 void remeasured_note(struct store_txn *t, const struct cell *cell, const struct digest *program);
-void rebuilt_note(struct store_txn *t, const struct solver *s); /* in the one that puts the build */
 
 /* Builds a commit, whatever is known of it; nothing is kept but its programs. `key`: as in struct build_request. */
 enum build_way {

@@ -106,7 +106,7 @@ void remeasured_note(struct store_txn *t, const struct cell *cell, const struct 
                                          .program = *program});
 }
 
-void rebuilt_note(struct store_txn *t, const struct solver *s)
+void replaced_note(struct store_txn *t, const struct solver *s)
 {
         note_put(t, &(struct remeasured){.solver = s->number});
 }

@@ -6,7 +6,7 @@
 struct settings {
         unsigned cores, queue;
         enum sandbox_kind sandbox;
-        uint64_t programs_bound, grace_ns;
+        uint64_t programs_bound, grace_ns, reduce_ns;
         bool ccache;
         unsigned incremental_check; /* percent of the time of incremental builds that goes into comparing them; 100000: compares each */
         char **crawlers; /* NULL-terminated; never NULL once read */

@@ -19,5 +19,6 @@ const struct store_table workspace_tables[N_TABLES] = {
         [TABLE_CAMPAIGNS] = {"campaigns", true},
         [TABLE_SAMPLES] = {"samples", true},
         [TABLE_LOCALIZED] = {"localized", true},
+        [TABLE_REDUCED] = {"reduced", true},
         [TABLE_PORTFOLIOS] = {"portfolios", true},
 };

@@ -22,6 +22,7 @@ enum table {
         TABLE_CAMPAIGNS, /* core/study/campaign.h */
         TABLE_SAMPLES,   /* query.h: run key + limits + number → fact */
         TABLE_LOCALIZED, /* core/study/study_value.h: what localizations and seeds came to */
+        TABLE_REDUCED,   /* core/study/reduction.h */
         TABLE_PORTFOLIOS, /* core/portfolio/trial.c */
         N_TABLES
 };

@@ -13,7 +13,7 @@
  * Everything is 0700/0600 whatever the umask.
  *
  * [solverfs] keys: cores, sandbox (bwrap | none), programs (bytes the folder keeps, 2g), ccache (true), incremental-check (5, percent), crawler (repeated: process
- * names that may not start work), grace (3s), queue.
+ * names that may not start work), grace (3s), queue, reduce (15m, of one reduction).
  *
  * Threads: any. A solver list is a snapshot: hold a reference while using it.
  */

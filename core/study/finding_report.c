@@ -2,6 +2,7 @@
 
 #include <ctype.h>
 
+#include "core/study/finding_reduced.h"
 #include "core/study/stat.h"
 
 #define INLINE_MOST 4096 /* bytes of an input that stand in the report itself */
@@ -175,6 +176,45 @@ static int add_reproduction(const struct solver *s, const struct finding *f, str
         return 0;
 }
 
+static void add_fenced(const void *text, size_t size, struct buffer *ret)
+{
+        buffer_adds(ret, "```smt2\n");
+        buffer_add(ret, text, size);
+        buffer_addf(ret, "%s```\n", size > 0 && ((const char *)text)[size - 1] == '\n' ? "" : "\n");
+}
+
+static void add_answer(const char *who, const struct version_answer *a, struct buffer *ret)
+{
+        buffer_addf(ret, "%s: %s", who, verdict_name(a->verdict));
+        if (a->verdict == VERDICT_CRASH)
+                buffer_addf(ret, " (%s)", a->end);
+        buffer_addf(ret, " after %.3fs. ", a->seconds);
+}
+
+/* The smaller input, once there is one. */
+static void add_reduced(struct workspace *w, struct solver *s, const struct finding *f, struct buffer *ret)
+{
+        cleanup_reduction struct reduction r = {0};
+        bool is_implied;
+
+        if (finding_reduced(w, s, f, &r) < 0)
+                return;
+        is_implied = r.interest == INTEREST_IMPLICATION;
+        buffer_addf(ret, "## Reduced input\n\n%zu bytes%s. ", is_implied ? r.implied.size : r.text.size,
+                    r.is_minimal ? "" : " so far: it may be made smaller still");
+        if (r.has_reference)
+                add_answer(is_implied ? "The formula before the last step" : "The reference", &r.reduced[SIDE_REFERENCE], ret);
+        add_answer(is_implied ? "The formula behind it" : "The target", &r.reduced[SIDE_TARGET], ret);
+        buffer_addf(ret, "(%s time)\n\n", r.is_cpu_time ? "CPU" : "Wall clock");
+        if (is_implied) {
+                buffer_adds(ret, "Before the step:\n\n");
+                add_fenced(r.text.data, r.text.size, ret);
+                buffer_adds(ret, "\nBehind it:\n\n");
+        }
+        add_fenced(is_implied ? r.implied.data : r.text.data, is_implied ? r.implied.size : r.text.size, ret);
+        buffer_adds(ret, "\n");
+}
+
 static int add_input(struct workspace *w, const struct finding *f, struct buffer *ret)
 {
         cleanup(case_info_unrefp) struct case_info *info = NULL;
@@ -195,13 +235,11 @@ static int add_input(struct workspace *w, const struct finding *f, struct buffer
         r = read_fd(fd, INLINE_MOST, &text);
         if (r < 0)
                 return r;
-        buffer_adds(ret, "```smt2\n");
-        buffer_add(ret, text.data, text.size);
-        buffer_addf(ret, "%s```\n", text.size > 0 && ((const char *)text.data)[text.size - 1] == '\n' ? "" : "\n");
+        add_fenced(text.data, text.size, ret);
         return 0;
 }
 
-int finding_report(struct workspace *w, const struct solver *s, const struct finding *f, struct buffer *ret)
+int finding_report(struct workspace *w, struct solver *s, const struct finding *f, struct buffer *ret)
 {
         int r;
 
@@ -211,7 +249,9 @@ int finding_report(struct workspace *w, const struct solver *s, const struct fin
                 buffer_addf(ret, "The input comes from another one by these steps (rule, direction, place):\n\n```\n%s```\n\n",
                             f->chain);
         r = add_reproduction(s, f, ret);
-        if (r == 0)
-                r = add_input(w, f, ret);
+        if (r < 0)
+                return r;
+        add_reduced(w, s, f, ret);
+        r = add_input(w, f, ret);
         return r < 0 ? r : buffer_error(ret);
 }

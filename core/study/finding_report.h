@@ -6,7 +6,7 @@
 
 /* "version\tresult\ttime\tsamples": every version measured when it was found. */
 int finding_print_times(const struct finding *f, struct buffer *ret);
-int finding_report(struct workspace *w, const struct solver *s, const struct finding *f, struct buffer *ret);
+int finding_report(struct workspace *w, struct solver *s, const struct finding *f, struct buffer *ret);
 /* How long a version took: the lower median; 0 when it was not measured. */
 double finding_seconds(const struct finding *f, const char *version);
 /* The sha of a version that is a commit and nothing else; NULL: it has arguments, or is a program. */

@@ -167,7 +167,7 @@ int reduce_command_open(const struct reduce_command_options *options, struct sli
                               options->command, options->name);
         if (options->timeout_ns == 0)
                 c->options.timeout_ns = 10 * (now_ns() - began) + NSEC_PER_SEC;
-        r = reduce_pool_open(options->jobs, test_seat, c, cancel_fd, &c->pool);
+        r = reduce_pool_open(options->jobs, test_seat, NULL, c, cancel_fd, &c->pool);
         if (r < 0)
                 return r;
         *ret = steal_pointer(c);

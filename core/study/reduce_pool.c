@@ -4,6 +4,9 @@
 #include <pthread.h>
 #include <sys/eventfd.h>
 
+#define READY_LOOK_NS (20 * NSEC_PER_MSEC)  /* when a seat that could not work is asked again */
+#define IDLE_LOOK_NS  (100 * NSEC_PER_MSEC) /* and one that has nothing to do */
+
 struct pool_seat {
         struct reduce_pool *pool;
         unsigned number;
@@ -15,6 +18,7 @@ struct pool_seat {
 
 struct reduce_pool {
         reduce_seat_test test;
+        reduce_seat_ready ready;
         void *user;
         int cancel_fd, done; /* done: eventfd, written when a seat becomes idle */
         unsigned n_seats;
@@ -61,16 +65,22 @@ static bool has_work(const struct reduce_pool *p)
 }
 
 /* Under the lock. */
+static void note_error(struct reduce_pool *p, int r)
+{
+        if (p->error == 0) {
+                p->error = r;
+                p->why = strdup(error_message(r));
+        }
+        stop_others(p);
+        ring(p->done);
+}
+
 static void note_answer(struct reduce_pool *p, size_t at, int r)
 {
         if (r == -ECANCELED && at > p->first)
                 return;
         if (r < 0) {
-                if (p->error == 0) {
-                        p->error = r;
-                        p->why = strdup(error_message(r));
-                }
-                stop_others(p);
+                note_error(p, r);
                 return;
         }
         p->answers[at] = r == 1 ? REDUCE_INTERESTING : REDUCE_BORING;
@@ -80,20 +90,52 @@ static void note_answer(struct reduce_pool *p, size_t at, int r)
         }
 }
 
+static void pause_seat(struct reduce_pool *p, uint64_t ns)
+{
+        uint64_t until = now_ns() + ns;
+        struct timespec t = {.tv_sec = (time_t)(until / NSEC_PER_SEC), .tv_nsec = (long)(until % NSEC_PER_SEC)};
+
+        pthread_cond_timedwait(&p->work, &p->lock, &t);
+}
+
+/* Under the lock, which is dropped meanwhile. False: the pool is closing. */
+static bool await_work(struct pool_seat *seat)
+{
+        struct reduce_pool *p = seat->pool;
+
+        while (!p->is_closing) {
+                bool is_wanted = has_work(p);
+                int r;
+
+                if (!p->ready || seat->number == 0) {
+                        if (is_wanted)
+                                return true;
+                        pthread_cond_wait(&p->work, &p->lock);
+                        continue;
+                }
+                pthread_mutex_unlock(&p->lock);
+                r = p->ready(p->user, seat->number, is_wanted);
+                pthread_mutex_lock(&p->lock);
+                if (r < 0)
+                        note_error(p, r);
+                else if (r == 1 && has_work(p))
+                        return !p->is_closing;
+                if (!p->is_closing && has_work(p) == is_wanted)
+                        pause_seat(p, is_wanted ? READY_LOOK_NS : IDLE_LOOK_NS);
+        }
+        return false;
+}
+
 static void *work(void *user)
 {
         struct pool_seat *seat = user;
         struct reduce_pool *p = seat->pool;
 
         pthread_mutex_lock(&p->lock);
-        for (;;) {
+        while (await_work(seat)) {
                 struct slice text;
                 int r;
 
-                while (!p->is_closing && !has_work(p))
-                        pthread_cond_wait(&p->work, &p->lock);
-                if (p->is_closing)
-                        break;
                 hush(seat->stop);
                 seat->at = p->next++;
                 text = p->texts[seat->at];
@@ -171,17 +213,23 @@ struct reduce_pool *reduce_pool_close(struct reduce_pool *p)
         return NULL;
 }
 
-int reduce_pool_open(unsigned n_seats, reduce_seat_test test, void *user, int cancel_fd, struct reduce_pool **ret)
+int reduce_pool_open(unsigned n_seats, reduce_seat_test test, reduce_seat_ready ready, void *user, int cancel_fd,
+                     struct reduce_pool **ret)
 {
         cleanup(reduce_pool_closep) struct reduce_pool *p = calloc(1, sizeof(*p));
+        pthread_condattr_t monotonic;
 
         if (!p)
                 return -ENOMEM;
         p->test = test;
+        p->ready = ready;
         p->user = user;
         p->cancel_fd = cancel_fd;
         pthread_mutex_init(&p->lock, NULL);
-        pthread_cond_init(&p->work, NULL);
+        pthread_condattr_init(&monotonic);
+        pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+        pthread_cond_init(&p->work, &monotonic);
+        pthread_condattr_destroy(&monotonic);
         p->done = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
         p->seats = calloc(n_seats, sizeof(*p->seats));
         if (!p->seats)

@@ -2,28 +2,14 @@
 
 #include <math.h>
 #include <pthread.h>
-#include <sys/eventfd.h>
 
-#include "core/run/host.h"
-#include "core/run/slot.h"
+#include "core/study/reduce_implied.h"
 #include "core/study/reduce_pool.h"
 
-#define TRIES 3 /* at a run that could not be tried */
 #define SLACK \
         1.25 /* how much longer the reference may take than on the last text that was taken, before the target is asked again */
 #define WALL_FACTOR 4.0 /* of CPU time: when a run is cut off though it computes nothing */
 #define WALL_MORE   2.0 /* seconds */
-
-enum {
-        REFERENCE,
-        TARGET,
-        N_SIDES
-};
-
-struct seat {
-        struct slot slot;
-        struct runner *runners[N_SIDES];
-};
 
 /* What runs of one side cost and how many candidates they refuted: who runs first follows from it. */
 struct record {
@@ -31,17 +17,15 @@ struct record {
 };
 
 struct reduce_versions {
-        struct workspace *workspace;
         struct reduce_versions_options options;
         const struct version *versions[N_SIDES];
-        struct held programs[N_SIDES];
         struct version_answer before[N_SIDES];
         bool is_cpu_time;
-        double fast_most;   /* the reference may take no longer */
-        struct seat *seats; /* owned */
-        unsigned n_seats;
+        double fast_most;        /* the reference may take no longer */
+        struct reduce_runs *runs; /* owned */
+        struct implied *implied;  /* owned; of an implication */
+        struct reduce_pool *pool; /* owned */
         int cancel_fd;
-        struct reduce_pool *pool;
         pthread_mutex_t lock;
         /* under lock */
         struct record records[N_SIDES];
@@ -50,7 +34,7 @@ struct reduce_versions {
 
 const char *interest_name(enum interest i)
 {
-        static const char *const names[N_INTERESTS] = {"any", "slow", "crash", "answers"};
+        static const char *const names[N_INTERESTS] = {"any", "slow", "crash", "answers", "implication"};
 
         return names[i];
 }
@@ -58,41 +42,6 @@ const char *interest_name(enum interest i)
 static bool is_decided(enum verdict v)
 {
         return v == VERDICT_SAT || v == VERDICT_UNSAT;
-}
-
-/* -- seats -- */
-
-static void seat_leave(struct seat *seat)
-{
-        for (int side = 0; side < N_SIDES; side++)
-                seat->runners[side] = seat->runners[side] ? runner_close(seat->runners[side]) : NULL;
-        slot_release(&seat->slot);
-}
-
-static int seat_take(struct reduce_versions *v, struct seat *seat, int cancel_fd)
-{
-        char scratch[PATH_SIZE];
-        int r = slot_lease(workspace_dir(v->workspace), cancel_fd, &seat->slot);
-
-        if (r == 0)
-                r = path_join(scratch, workspace_dir(v->workspace), "scratch");
-        for (int side = 0; r == 0 && side < N_SIDES; side++) {
-                const struct version *version = v->versions[side];
-
-                if (version)
-                        r = runner_open(&(struct runner_options){.recipe = version->solver->recipe,
-                                                                 .programs = v->programs[side].list,
-                                                                 .n_programs = v->programs[side].n,
-                                                                 .limits = version->solver->recipe->limits,
-                                                                 .scratch_parent = scratch,
-                                                                 .has_seed = v->options.has_seed,
-                                                                 .seed = v->options.seed,
-                                                                 .sandbox = workspace_settings(v->workspace)->sandbox,
-                                                                 .cpus = &seat->slot.cpus,
-                                                                 .slot = (unsigned)seat->slot.cpu},
-                                        &seat->runners[side]);
-        }
-        return r;
 }
 
 /* -- runs -- */
@@ -104,17 +53,12 @@ static double seconds_of(const struct reduce_versions *v, const struct run_resul
         return (double)ns / 1e9;
 }
 
-static int run_side(struct reduce_versions *v, struct seat *seat, int side, struct slice text, double limit, int cancel_fd,
+static int run_side(struct reduce_versions *v, unsigned seat, int side, struct slice text, double limit, int cancel_fd,
                     struct run_result *result, struct version_answer *ret)
 {
-        struct recipe_limits limits = v->versions[side]->solver->recipe->limits;
-        int r = -EIO;
+        double wall = v->is_cpu_time ? limit * WALL_FACTOR + WALL_MORE : limit;
+        int r = reduce_runs_run(v->runs, seat, (enum reduce_side)side, text, limit, wall, cancel_fd, result);
 
-        limits.cpu_ns = (uint64_t)(limit * 1e9);
-        limits.wall_ns = (uint64_t)((v->is_cpu_time ? limit * WALL_FACTOR + WALL_MORE : limit) * 1e9);
-        runner_set_limits(seat->runners[side], &limits);
-        for (int tries = 0; r == -EIO && tries < TRIES; tries++)
-                r = runner_run(seat->runners[side], &(struct run_input){.bytes = text}, cancel_fd, result);
         if (r < 0)
                 return r;
         *ret = (struct version_answer){.verdict = result->verdict, .seconds = seconds_of(v, result)};
@@ -125,7 +69,7 @@ static int run_side(struct reduce_versions *v, struct seat *seat, int side, stru
         return 0;
 }
 
-static int ask_side(struct reduce_versions *v, struct seat *seat, int side, struct slice text, double limit, int cancel_fd,
+static int ask_side(struct reduce_versions *v, unsigned seat, int side, struct slice text, double limit, int cancel_fd,
                     struct version_answer *ret)
 {
         struct run_result result = {0};
@@ -162,45 +106,45 @@ static int side_first(struct reduce_versions *v)
                 price[side] = (v->records[side].seconds / v->records[side].runs) /
                               ((v->records[side].refuted + 1) / (v->records[side].runs + 2));
         pthread_mutex_unlock(&v->lock);
-        return price[TARGET] < price[REFERENCE] ? TARGET : REFERENCE;
+        return price[SIDE_TARGET] < price[SIDE_REFERENCE] ? SIDE_TARGET : SIDE_REFERENCE;
 }
 
 static bool is_slow_answer(const struct reduce_versions *v, const struct version_answer *a, double least)
 {
         return a->verdict == VERDICT_TIMEOUT ? a->seconds >= least
-                                             : a->verdict == v->before[REFERENCE].verdict && a->seconds >= least;
+                                             : a->verdict == v->before[SIDE_REFERENCE].verdict && a->seconds >= least;
 }
 
 /* 1: the reference answers as on the input, and in time. */
-static int is_fast(struct reduce_versions *v, struct seat *seat, struct slice text, int cancel_fd, double *ret_seconds)
+static int is_fast(struct reduce_versions *v, unsigned seat, struct slice text, int cancel_fd, double *ret_seconds)
 {
         struct version_answer a;
-        int r = ask_side(v, seat, REFERENCE, text, v->fast_most, cancel_fd, &a);
-        bool is_good = r == 0 && a.verdict == v->before[REFERENCE].verdict && a.seconds <= v->fast_most;
+        int r = ask_side(v, seat, SIDE_REFERENCE, text, v->fast_most, cancel_fd, &a);
+        bool is_good = r == 0 && a.verdict == v->before[SIDE_REFERENCE].verdict && a.seconds <= v->fast_most;
 
         if (r < 0)
                 return r;
-        note_run(v, REFERENCE, a.seconds, !is_good);
+        note_run(v, SIDE_REFERENCE, a.seconds, !is_good);
         *ret_seconds = a.seconds;
         return is_good;
 }
 
-static int is_slow(struct reduce_versions *v, struct seat *seat, struct slice text, double least, int cancel_fd)
+static int is_slow(struct reduce_versions *v, unsigned seat, struct slice text, double least, int cancel_fd)
 {
         struct version_answer a;
-        int r = ask_side(v, seat, TARGET, text, least, cancel_fd, &a);
+        int r = ask_side(v, seat, SIDE_TARGET, text, least, cancel_fd, &a);
         bool is_good = r == 0 && is_slow_answer(v, &a, least);
 
         if (r < 0)
                 return r;
-        note_run(v, TARGET, a.seconds, !is_good);
+        note_run(v, SIDE_TARGET, a.seconds, !is_good);
         return is_good;
 }
 
-static int test_slow(struct reduce_versions *v, struct seat *seat, struct slice text, int cancel_fd)
+static int test_slow(struct reduce_versions *v, unsigned seat, struct slice text, int cancel_fd)
 {
         double fast = 0, least, shown = 0;
-        bool target_first = side_first(v) == TARGET;
+        bool target_first = side_first(v) == SIDE_TARGET;
         int r;
 
         if (target_first) {
@@ -228,16 +172,16 @@ static int test_slow(struct reduce_versions *v, struct seat *seat, struct slice 
         return r;
 }
 
-static int test_crash(struct reduce_versions *v, struct seat *seat, struct slice text, int cancel_fd)
+static int test_crash(struct reduce_versions *v, unsigned seat, struct slice text, int cancel_fd)
 {
         struct version_answer a;
-        int r = ask_side(v, seat, TARGET, text, fmin(v->options.timeout, 2 * v->before[TARGET].seconds + WALL_MORE), cancel_fd,
+        int r = ask_side(v, seat, SIDE_TARGET, text, fmin(v->options.timeout, 2 * v->before[SIDE_TARGET].seconds + WALL_MORE), cancel_fd,
                          &a);
 
-        return r < 0 ? r : a.verdict == VERDICT_CRASH && strcmp(a.end, v->before[TARGET].end) == 0;
+        return r < 0 ? r : a.verdict == VERDICT_CRASH && strcmp(a.end, v->before[SIDE_TARGET].end) == 0;
 }
 
-static int test_answers(struct reduce_versions *v, struct seat *seat, struct slice text, int cancel_fd)
+static int test_answers(struct reduce_versions *v, unsigned seat, struct slice text, int cancel_fd)
 {
         int first = side_first(v), r = 1;
 
@@ -255,26 +199,57 @@ static int test_answers(struct reduce_versions *v, struct seat *seat, struct sli
         return r;
 }
 
-static int test_seat(void *user, unsigned number, struct slice text, int cancel_fd)
+/* -- implications -- */
+
+struct applying {
+        struct reduce_versions *versions;
+        unsigned seat;
+        int cancel_fd;
+        struct version_answer answer;
+        struct buffer *text; /* gets the application of interest; NULL: nobody asks */
+};
+
+/* 1: it gets the answer that the finding's got. */
+static int try_implied(void *user, struct slice text)
+{
+        struct applying *a = user;
+        struct reduce_versions *v = a->versions;
+        double limit = fmin(v->options.timeout, 2 * v->before[SIDE_TARGET].seconds + WALL_MORE);
+        int r = ask_side(v, a->seat, SIDE_TARGET, text, limit, a->cancel_fd, &a->answer);
+
+        if (r < 0 || a->answer.verdict != v->before[SIDE_TARGET].verdict)
+                return MIN(r, 0);
+        if (a->text)
+                buffer_add(a->text, text.data, text.size);
+        return 1;
+}
+
+static int test_implication(struct reduce_versions *v, unsigned seat, struct slice text, int cancel_fd)
+{
+        struct applying a = {.versions = v, .seat = seat, .cancel_fd = cancel_fd};
+        struct version_answer decided;
+        double limit = fmin(v->options.timeout, 2 * v->before[SIDE_REFERENCE].seconds + WALL_MORE);
+        int r = ask_side(v, seat, SIDE_REFERENCE, text, limit, cancel_fd, &decided);
+
+        if (r < 0 || decided.verdict != v->before[SIDE_REFERENCE].verdict)
+                return MIN(r, 0);
+        return implied_each(v->implied, text, try_implied, &a);
+}
+
+static int test_seat(void *user, unsigned seat, struct slice text, int cancel_fd)
 {
         struct reduce_versions *v = user;
-        struct seat *seat = &v->seats[number];
+        int r = seat == 0 ? reduce_runs_begin(v->runs) : 0;
 
-        if (seat->slot.lock < 0 || slot_is_wanted(&seat->slot)) {
-                int r;
-
-                seat_leave(seat);
-                r = seat_take(v, seat, cancel_fd);
-                if (r < 0) {
-                        seat_leave(seat);
-                        return r;
-                }
-        }
+        if (r < 0)
+                return r;
         switch (v->options.interest) {
         case INTEREST_CRASH:
                 return test_crash(v, seat, text, cancel_fd);
         case INTEREST_ANSWERS:
                 return test_answers(v, seat, text, cancel_fd);
+        case INTEREST_IMPLICATION:
+                return test_implication(v, seat, text, cancel_fd);
         case INTEREST_SLOW:
         case INTEREST_ANY:
         case N_INTERESTS:
@@ -283,17 +258,41 @@ static int test_seat(void *user, unsigned number, struct slice text, int cancel_
         return test_slow(v, seat, text, cancel_fd);
 }
 
+static int seat_ready(void *user, unsigned seat, bool has_work)
+{
+        struct reduce_versions *v = user;
+
+        return reduce_runs_ready(v->runs, seat, has_work);
+}
+
 /* -- the input -- */
+
+/* A mistake of the target's on what follows from a formula that it decides. */
+static int choose_implication(const struct reduce_versions *v)
+{
+        enum verdict decided = v->before[SIDE_REFERENCE].verdict, implied = v->before[SIDE_TARGET].verdict;
+        const char *name = v->versions[SIDE_TARGET]->name;
+
+        if (!is_decided(decided))
+                return errorf(-EINVAL, "%s does not decide the formula before the last rule: it says %s", name,
+                              verdict_name(decided));
+        if (decided == implied)
+                return errorf(-EINVAL, "%s decides the formula behind the last rule, too: it says %s", name,
+                              verdict_name(implied));
+        return 0;
+}
 
 /* What is to be seen on the input, or why there is nothing. */
 static int choose_interest(struct reduce_versions *v)
 {
-        const struct version_answer *fast = &v->before[REFERENCE], *slow = &v->before[TARGET];
-        const char *from = v->versions[REFERENCE] ? v->versions[REFERENCE]->name : "", *to = v->versions[TARGET]->name;
+        const struct version_answer *fast = &v->before[SIDE_REFERENCE], *slow = &v->before[SIDE_TARGET];
+        const char *from = v->versions[SIDE_REFERENCE] ? v->versions[SIDE_REFERENCE]->name : "", *to = v->versions[SIDE_TARGET]->name;
         enum interest asked = v->options.interest;
-        bool is_answers = v->versions[REFERENCE] && is_decided(fast->verdict) && slow->verdict != fast->verdict &&
+        bool is_answers = v->versions[SIDE_REFERENCE] && is_decided(fast->verdict) && slow->verdict != fast->verdict &&
                           (is_decided(slow->verdict) || slow->verdict == VERDICT_UNKNOWN);
 
+        if (asked == INTEREST_IMPLICATION)
+                return choose_implication(v);
         if (slow->verdict == VERDICT_CRASH && (asked == INTEREST_ANY || asked == INTEREST_CRASH))
                 v->options.interest = INTEREST_CRASH;
         else if (asked == INTEREST_CRASH)
@@ -303,7 +302,7 @@ static int choose_interest(struct reduce_versions *v)
         else if (asked == INTEREST_ANSWERS)
                 return errorf(-EINVAL, "%s says %s and %s says %s: no different answers to keep", from,
                               verdict_name(fast->verdict), to, verdict_name(slow->verdict));
-        else if (!v->versions[REFERENCE])
+        else if (!v->versions[SIDE_REFERENCE])
                 return errorf(-EINVAL, "%s does not crash on it; name a --reference to compare it with", to);
         else
                 v->options.interest = INTEREST_SLOW;
@@ -334,12 +333,14 @@ static int look_at_input(struct reduce_versions *v, struct slice input)
         int r = 0;
 
         for (int side = N_SIDES - 1; r == 0 && side >= 0; side--) {
+                bool is_implied = side == SIDE_TARGET && v->implied;
                 struct run_result result = {0};
 
                 if (!v->versions[side])
                         continue;
-                r = run_side(v, &v->seats[0], side, input, v->options.timeout, v->cancel_fd, &result, &v->before[side]);
-                if (r == 0 && side == TARGET) {
+                r = run_side(v, 0, side, is_implied ? v->options.implied : input, v->options.timeout, v->cancel_fd, &result,
+                             &v->before[side]);
+                if (r == 0 && side == SIDE_TARGET) {
                         v->is_cpu_time = (result.run.user_ns + result.run.system_ns) * 2 >= result.run.wall_ns;
                         if (v->before[side].verdict != VERDICT_TIMEOUT)
                                 v->before[side].seconds = seconds_of(v, &result);
@@ -349,7 +350,7 @@ static int look_at_input(struct reduce_versions *v, struct slice input)
         }
         if (r < 0)
                 return r;
-        v->fast = v->before[REFERENCE].seconds;
+        v->fast = v->before[SIDE_REFERENCE].seconds;
         v->fast_most = fmax(v->options.floor / v->options.ratio, v->fast * SLACK);
         return choose_interest(v);
 }
@@ -361,68 +362,49 @@ struct reduce_versions *reduce_versions_close(struct reduce_versions *v)
         if (!v)
                 return NULL;
         reduce_pool_close(v->pool);
-        for (unsigned i = 0; v->seats && i < v->n_seats; i++)
-                seat_leave(&v->seats[i]);
-        for (int side = 0; side < N_SIDES; side++)
-                held_done(&v->programs[side]);
-        free(v->seats);
+        reduce_runs_close(v->runs);
+        implied_close(v->implied);
         pthread_mutex_destroy(&v->lock);
         free(v);
         return NULL;
 }
 
-/* Waits for the first core; others are taken where they are free. */
-static int open_seats(struct reduce_versions *v)
+static int open_runs(struct reduce_versions *v, struct workspace *w, struct job *j)
 {
-        cleanup_close int impatient = eventfd(1, EFD_CLOEXEC);
-        int cpus[CPU_SETSIZE], r;
-        unsigned cores = (unsigned)host_cores(cpus, ARRAY_SIZE(cpus));
+        struct reduce_runs_options options = {.workspace = w,
+                                              .job = j,
+                                              .versions = {v->versions[SIDE_REFERENCE], v->versions[SIDE_TARGET]},
+                                              .seats = v->options.jobs,
+                                              .has_seed = v->options.has_seed,
+                                              .seed = v->options.seed};
 
-        v->n_seats = v->options.jobs > 0 ? MIN(v->options.jobs, cores) : cores;
-        v->seats = calloc(v->n_seats, sizeof(*v->seats));
-        if (!v->seats)
-                return -ENOMEM;
-        for (unsigned i = 0; i < v->n_seats; i++)
-                v->seats[i].slot.lock = -1;
-        r = seat_take(v, &v->seats[0], v->cancel_fd);
-        for (unsigned i = 1; r == 0 && i < v->n_seats; i++) {
-                r = seat_take(v, &v->seats[i], impatient);
-                if (r == -ECANCELED) {
-                        v->n_seats = i;
-                        return 0;
-                }
-        }
-        return r;
+        return reduce_runs_open(&options, &v->runs);
 }
 
-int reduce_versions_open(struct engine *e, struct workspace *w, const struct reduce_versions_options *options, struct slice input,
-                         int cancel_fd, struct reduce_versions **ret)
+int reduce_versions_open(struct workspace *w, struct job *j, const struct reduce_versions_options *options, struct slice input,
+                         struct reduce_versions **ret)
 {
         cleanup(reduce_versions_closep) struct reduce_versions *v = calloc(1, sizeof(*v));
+        bool is_implication = options->interest == INTEREST_IMPLICATION;
         int r = 0;
 
         if (!v)
                 return -ENOMEM;
         pthread_mutex_init(&v->lock, NULL);
-        v->workspace = w;
         v->options = *options;
-        v->versions[REFERENCE] = options->reference;
-        v->versions[TARGET] = options->target;
-        v->cancel_fd = cancel_fd;
-        if (options->reference && version_is_same(options->reference, options->target))
+        v->versions[SIDE_REFERENCE] = is_implication ? options->target : options->reference;
+        v->versions[SIDE_TARGET] = options->target;
+        v->cancel_fd = job_cancel_fd(j);
+        if (!is_implication && options->reference && version_is_same(options->reference, options->target))
                 return errorf(-EINVAL, "the reference and the target are one version, %s", options->target->name);
-        for (int side = 0; r == 0 && side < N_SIDES; side++)
-                if (v->versions[side]) {
-                        r = version_build(e, w, v->versions[side], PRIORITY_BATCH, cancel_fd);
-                        if (r == 0)
-                                r = version_hold(w, v->versions[side], &v->programs[side]);
-                }
+        if (is_implication)
+                r = implied_open(options->step, &v->implied);
         if (r == 0)
-                r = open_seats(v);
+                r = open_runs(v, w, j);
         if (r == 0)
                 r = look_at_input(v, input);
         if (r == 0)
-                r = reduce_pool_open(v->n_seats, test_seat, v, cancel_fd, &v->pool);
+                r = reduce_pool_open(reduce_runs_n_seats(v->runs), test_seat, seat_ready, v, v->cancel_fd, &v->pool);
         if (r < 0)
                 return r;
         *ret = steal_pointer(v);
@@ -431,7 +413,7 @@ int reduce_versions_open(struct engine *e, struct workspace *w, const struct red
 
 struct reduce_test reduce_versions_test(struct reduce_versions *v)
 {
-        return (struct reduce_test){.try = reduce_pool_try, .user = v->pool, .width = 2 * (size_t)v->n_seats};
+        return (struct reduce_test){.try = reduce_pool_try, .user = v->pool, .width = 2 * (size_t)reduce_runs_n_seats(v->runs)};
 }
 
 enum interest reduce_versions_interest(const struct reduce_versions *v)
@@ -441,20 +423,31 @@ enum interest reduce_versions_interest(const struct reduce_versions *v)
 
 void reduce_versions_before(const struct reduce_versions *v, struct version_answer *reference, struct version_answer *target)
 {
-        *reference = v->before[REFERENCE];
-        *target = v->before[TARGET];
+        *reference = v->before[SIDE_REFERENCE];
+        *target = v->before[SIDE_TARGET];
+}
+
+static int run_implied(struct reduce_versions *v, struct slice text, struct version_answer *target, struct buffer *implied)
+{
+        struct applying a = {.versions = v, .cancel_fd = v->cancel_fd, .text = implied};
+        int r = implied_each(v->implied, text, try_implied, &a);
+
+        *target = a.answer;
+        return r < 0 ? r : r == 0 ? errorf(-ENODATA, "no application of the rule is of interest any more") : buffer_error(implied);
 }
 
 int reduce_versions_run(struct reduce_versions *v, struct slice text, struct version_answer *reference,
-                        struct version_answer *target)
+                        struct version_answer *target, struct buffer *implied)
 {
         struct version_answer *answers[] = {reference, target};
-        int r = 0;
+        int r = reduce_runs_begin(v->runs);
 
         for (int side = 0; r == 0 && side < N_SIDES; side++) {
                 *answers[side] = (struct version_answer){0};
-                if (v->versions[side])
-                        r = ask_side(v, &v->seats[0], side, text, v->options.timeout, v->cancel_fd, answers[side]);
+                if (side == SIDE_TARGET && v->implied)
+                        r = run_implied(v, text, target, implied);
+                else if (v->versions[side])
+                        r = ask_side(v, 0, side, text, v->options.timeout, v->cancel_fd, answers[side]);
         }
         return r;
 }

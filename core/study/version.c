@@ -160,6 +160,45 @@ bool version_is_of_history(const char *text)
         return *text && strncmp(text, EXEC_PREFIX, strlen(EXEC_PREFIX)) != 0;
 }
 
+int version_commit(const struct solver *s, const char *text, uint32_t *ret)
+{
+        char sha[GIT_OID_HEXSZ + 1];
+
+        snprintf(sha, sizeof(sha), "%.40s", text);
+        return history_resolve(s->history, sha, ret);
+}
+
+char *version_brief(const char *text)
+{
+        const char *digest = version_is_of_history(text) ? NULL : strstr(text, "@sha256:");
+        char *brief;
+
+        if (!version_is_of_history(text))
+                return strndup(text, digest ? (size_t)(digest - text) : strlen(text));
+        if (asprintf(&brief, "%.12s%s", text, text + MIN(strlen(text), (size_t)GIT_OID_HEXSZ)) < 0)
+                return NULL;
+        return brief;
+}
+
+int version_parse_in_full(struct workspace *w, struct solver *s, const char *text, struct version **ret)
+{
+        const char *digest = version_is_of_history(text) ? NULL : strstr(text, "@sha256:");
+        cleanup_free char *bare = strndup(text, digest ? (size_t)(digest - text) : strlen(text));
+        int r = bare ? version_parse(w, s, bare, ret) : -ENOMEM;
+
+        if (r == 0 && strcmp((*ret)->text, text) != 0) {
+                *ret = version_free(*ret);
+                r = errorf(-ESTALE, "the program of '%s' is not the one that was meant: it has other bytes now", bare);
+        }
+        if (r < 0)
+                return r;
+        free((*ret)->name);
+        (*ret)->name = version_brief(text);
+        if (!(*ret)->name)
+                *ret = version_free(*ret);
+        return *ret ? 0 : -ENOMEM;
+}
+
 int version_parse(struct workspace *w, struct solver *s, const char *text, struct version **ret)
 {
         cleanup_version struct version *v = calloc(1, sizeof(*v));

@@ -28,6 +28,12 @@ struct version {
 };
 /* -ENOENT, -ENOTUNIQ, -EINVAL with a sentence that quotes the text. */
 int version_parse(struct workspace *w, struct solver *s, const char *text, struct version **ret);
+/* A text in full for people: twelve digits of the sha, no digest; free(). */
+char *version_brief(const char *text);
+/* Of its text in full, under its brief name; -ESTALE with a sentence: a program has other bytes now. */
+int version_parse_in_full(struct workspace *w, struct solver *s, const char *text, struct version **ret);
+/* The commit that a text in full names. */
+int version_commit(const struct solver *s, const char *text, uint32_t *ret);
 /* Whether a version's text in full names a commit, with or without arguments. */
 bool version_is_of_history(const char *text);
 struct version *version_free(struct version *v);

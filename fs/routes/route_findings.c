@@ -2,6 +2,7 @@
 #include "fs/routes/routes.h"
 
 #include "core/study/finding_localized.h"
+#include "core/study/finding_reduced.h"
 #include "core/study/finding_report.h"
 #include "core/study/seeds.h"
 
@@ -26,6 +27,8 @@ enum {
         KIND_BY_COMMIT_FOUND,
         KIND_FOUND_DECIDED = 189,
         KIND_FOUND_SEEDS = 140,
+        KIND_FOUND_REDUCED = 210,
+        KIND_FOUND_REDUCED_DECIDED,
         KIND_FOUND_HISTORY,
 };
 #define ANY_FOUND KIND_SPR_FOUND, KIND_SOUNDNESS_FOUND, KIND_INCOMPLETENESS_FOUND
@@ -270,6 +273,46 @@ static CONTENT(seeds_content)
         return r < 0 ? r : seeds_answer(t, n, v, ret);
 }
 
+/* -- reduced.smt2, reduced-decided.smt2: computed -- */
+
+static int reduced_query(struct tree *t, const struct node *n, struct query **ret)
+{
+        cleanup_finding struct finding *f = NULL;
+        int r = found_get(t, n, &f);
+
+        return r < 0 ? r : finding_query_reduced(tree_workspace(t), n->solver, f, 0, 0, ret);
+}
+
+/* Of an implication the reduced formula is the decided one, and the finding is what the rule makes of it. */
+static ANSWER(reduced_answer)
+{
+        const struct reduction *r = &((struct reduced_value *)v)->reduction;
+        const struct buffer *text = r->interest == INTEREST_IMPLICATION && n->inode.kind == KIND_FOUND_REDUCED ? &r->implied : &r->text;
+
+        (void)t;
+        buffer_add(ret, text->data, text->size);
+        return 0;
+}
+
+static CONTENT(reduced_content)
+{
+        cleanup(query_unrefp) struct query *q = NULL;
+        cleanup(value_unrefp) struct value *v = NULL;
+        int r = reduced_query(t, n, &q);
+
+        if (r == 0)
+                r = q->type->find(q, &v);
+        return r < 0 ? r : reduced_answer(t, n, v, ret);
+}
+
+static EXISTS(has_implication)
+{
+        cleanup_finding struct finding *f = NULL;
+
+        (void)row;
+        return found_get(t, dir, &f) == 0 && finding_interest(f) == INTEREST_IMPLICATION;
+}
+
 static EXISTS(has_seeds)
 {
         cleanup_finding struct finding *f = NULL;
@@ -510,6 +553,13 @@ static const struct route rows[] = {
          .content = found_version, .mtime = found_mtime, .about = "the slow version, when it is a commit"},
         {KIND_FOUND_TIMES, IN(KIND_SPR_FOUND), .name = "times.tsv", .type = NODE_FILE, .content = found_times,
          .mtime = found_mtime, .about = "the versions measured when it was found"},
+        {KIND_FOUND_REDUCED, IN(ANY_FOUND), .name = "reduced.smt2", .type = NODE_COMPUTED, .content = reduced_content,
+         .query = reduced_query, .answer = reduced_answer, .mtime = found_mtime,
+         .about = "a smaller input that still shows it"},
+        {KIND_FOUND_REDUCED_DECIDED, IN(KIND_SOUNDNESS_FOUND, KIND_INCOMPLETENESS_FOUND), .name = "reduced-decided.smt2",
+         .type = NODE_COMPUTED, .exists = has_implication, .content = reduced_content, .query = reduced_query,
+         .answer = reduced_answer, .mtime = found_mtime,
+         .about = "of an implication: the formula before the rule that becomes reduced.smt2"},
         {KIND_FOUND_LOCALIZED, IN(KIND_SPR_FOUND), .name = "localized.tsv", .type = NODE_COMPUTED, .exists = has_history,
          .content = localized_content, .query = localized_query, .answer = localized_answer, .mtime = found_mtime,
          .about = "the commits responsible, with the time before and after each"},

@@ -364,7 +364,7 @@ START_TEST(test_pool_gives_the_same)
                 cleanup_reduce_result struct reduce_result result = {0};
                 struct reduce_test test = {.try = reduce_pool_try, .width = 2 * seats};
 
-                assert_ok(reduce_pool_open(seats, seat_words, &in, -1, &pool));
+                assert_ok(reduce_pool_open(seats, seat_words, NULL, &in, -1, &pool));
                 test.user = pool;
                 assert_ok(reduce(slice_string(large), &test, NULL, &result));
                 ck_assert_str_eq(result.text.data, alone.text.data);
@@ -392,7 +392,7 @@ START_TEST(test_pool_cancels_what_is_behind)
         struct slice texts[] = {slice_string("no"), slice_string("yes"), slice_string("slow"), slice_string("yes")};
         enum reduce_answer answers[4] = {0};
 
-        assert_ok(reduce_pool_open(3, seat_waits, NULL, -1, &pool));
+        assert_ok(reduce_pool_open(3, seat_waits, NULL, NULL, -1, &pool));
         for (int round = 0; round < 100; round++) {
                 memset(answers, 0, sizeof(answers));
                 assert_ok(reduce_pool_try(pool, texts, 4, answers));
@@ -410,7 +410,7 @@ START_TEST(test_pool_fails_and_is_cancelled)
         struct slice broken[] = {slice_string("slow"), slice_string("error")}, slow[] = {slice_string("slow")};
         enum reduce_answer answers[2] = {0};
 
-        assert_ok(reduce_pool_open(2, seat_waits, NULL, cancel, &pool));
+        assert_ok(reduce_pool_open(2, seat_waits, NULL, NULL, cancel, &pool));
         ck_assert_int_eq(reduce_pool_try(pool, broken, 2, answers), -EIO);
         ck_assert_str_eq(error_message(-EIO), "a seat broke");
         eventfd_write(cancel, 1);

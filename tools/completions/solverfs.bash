@@ -62,7 +62,7 @@ _solverfs() {
 		incompleteness) own="--reference --target --at --seeds --oracle --iterations --chain --timeout --for --seed --name --jobs --max-finds --no-localize --json" ;;
 		findings) own="--mark --json" ;;
 		localize) own="--reference --target --method --seed --timeout --log --json" ;;
-		reduce) own="--reference --target --command --keep --floor --ratio --timeout --for --seed --jobs --output --json" ;;
+		reduce) own="--reference --target --command --keep --floor --ratio --timeout --for --seed --jobs --again --output --json" ;;
 		history) own="--from --to --bisecting --step --all --known --seed --timeout --svg --json" ;;
 		steps) own="--from --to --seed --timeout --json" ;;
 		status) own="--watch --json" ;;

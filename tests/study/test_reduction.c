@@ -1,0 +1,337 @@
+/* Reductions as facts: of findings of every kind, between programs of the machine that are shell scripts. */
+#include "core/study/finding_reduced.h"
+
+#include <pthread.h>
+#include <sys/eventfd.h>
+
+#include "tests/support/git_shell.h"
+
+static struct workspace *w;
+static struct engine *e;
+static struct solver *solver;
+
+/* What a program says of an input with a check-sat; it sees the input as $case. */
+static void program(const char *name, const char *says)
+{
+        cleanup_free char *text = NULL;
+
+        ck_assert_int_gt(asprintf(&text, "#!/bin/sh\nfor case; do :; done\ngrep -q check-sat \"$case\" || exit 0\n%s\n", says), 0);
+        assert_ok(write_file_atomic(name, text, strlen(text), 0755));
+        ck_assert_int_eq(chmod(name, 0755), 0);
+}
+
+static void world(void)
+{
+        static const char recipe[] = "[solver]\nbuild = cp a prog\noutput = prog\nrun = {bin} {case}\ntimeout = 5s\n";
+        struct recipe **list;
+        size_t n;
+
+        shell("git init -q -b main repo; cd repo; echo >a; commit first");
+        assert_ok(workspace_create("store"));
+        assert_ok(workspace_open("store", 0, &w));
+        assert_ok(recipe_parse(recipe, "test", "toy", &list, &n));
+        assert_ok(workspace_add_solver(w, list, n, "repo", NULL));
+        recipe_list_free(list, n);
+        assert_ok(workspace_solver(w, "toy", &solver));
+        assert_ok(workspace_engine(w, &(struct engine_options){.cores = 2, .grace_ns = NSEC_PER_MSEC}, &e));
+        program("plain", "echo unsat");
+}
+
+static void end(void)
+{
+        e = engine_close(e);
+        solver = solver_unref(solver);
+        w = workspace_close(w);
+}
+
+static const char input[] = "; found by hand\n(set-logic QF_SLIA)\n(declare-fun long () String)\n(declare-fun other () String)\n"
+                            "(assert (= other \"nothing of interest\"))\n"
+                            "(assert (or (= other \"\") (< 3 (str.len (str.++ long \"abc\")))))\n(check-sat)\n(exit)\n";
+static const char smallest[] = "(assert (< 0 (str.len \"\")))\n(check-sat)\n";
+
+/* In full, of a program in the test's folder. */
+static char *version_of(const char *name)
+{
+        cleanup_version struct version *v = NULL;
+        cleanup_free char *path = realpath(name, NULL), *text = NULL;
+
+        ck_assert_int_gt(asprintf(&text, "exec:%s", path), 0);
+        assert_ok(version_parse(w, solver, text, &v));
+        return strdup(v->text);
+}
+
+static struct finding *finding(enum finding_kind kind, const char *text, const char *reference, const char *target)
+{
+        struct finding *f = finding_new();
+
+        f->kind = kind;
+        f->solver = solver->number;
+        f->number = 7;
+        f->timeout = 2;
+        assert_ok(cases_add_unlisted(workspace_cases(w), "found.smt2", slice_string(text), &f->case_id));
+        free(f->reference);
+        free(f->target);
+        f->reference = reference ? version_of(reference) : strdup("");
+        f->target = version_of(target);
+        return f;
+}
+
+static struct query *query_of(const struct finding *f, uint64_t most_ns)
+{
+        struct query *q;
+
+        assert_ok(finding_query_reduced(w, solver, f, most_ns, 0, &q));
+        return q;
+}
+
+static void assert_reduced(struct finding *f, const char *text, const char *implied, enum interest interest)
+{
+        cleanup(query_unrefp) struct query *q = query_of(f, 0);
+        cleanup(value_unrefp) struct value *v = NULL;
+        cleanup_reduction struct reduction known = {0};
+        const struct reduction *r;
+
+        assert_error(finding_reduced(w, solver, f, &known), ENOENT);
+        assert_ok(engine_get(e, q, PRIORITY_PERSON, false, -1, &v));
+        r = &((struct reduced_value *)v)->reduction;
+        ck_assert_str_eq(r->text.data, text);
+        ck_assert_str_eq(r->implied.data ? r->implied.data : "", implied);
+        ck_assert(r->is_minimal);
+        ck_assert_int_eq(r->interest, interest);
+        ck_assert_uint_gt(r->tests, 2);
+        ck_assert_int_eq(r->reduced[SIDE_TARGET].verdict, r->input[SIDE_TARGET].verdict);
+        ck_assert_int_eq(r->reduced[SIDE_REFERENCE].verdict, r->input[SIDE_REFERENCE].verdict);
+        assert_ok(finding_reduced(w, solver, f, &known)); /* as it was stored */
+        ck_assert_str_eq(known.text.data, text);
+        ck_assert_uint_eq(known.tests, r->tests);
+        ck_assert_str_eq(known.input[SIDE_TARGET].end, r->input[SIDE_TARGET].end);
+        finding_unref(f);
+}
+
+START_TEST(test_a_slowdown)
+{
+        struct finding *f;
+
+        world();
+        program("slow", "grep -q str.len \"$case\" && sleep 0.4; echo unsat");
+        f = finding(FINDING_SPR, input, "plain", "slow");
+        assert_ok(finding_add_runs(f, f->reference, VERDICT_UNSAT, (const double[]){0.02}, 1));
+        assert_ok(finding_add_runs(f, f->target, VERDICT_UNSAT, (const double[]){0.4}, 1));
+        assert_reduced(f, smallest, "", INTEREST_SLOW);
+        end();
+}
+END_TEST
+
+START_TEST(test_answers_and_crashes)
+{
+        world();
+        program("wrong", "grep -q str.len \"$case\" && echo sat || echo unsat");
+        program("unsure", "grep -q str.len \"$case\" && echo unknown || echo unsat");
+        program("broken", "grep -q str.len \"$case\" && { echo \"bad length at 0x$$\" >&2; kill -SEGV $$; }; echo unsat");
+        assert_reduced(finding(FINDING_SOUNDNESS, input, "plain", "wrong"), smallest, "", INTEREST_ANSWERS);
+        assert_reduced(finding(FINDING_REGRESSION, input, "plain", "unsure"), smallest, "", INTEREST_ANSWERS);
+        assert_reduced(finding(FINDING_CRASH, input, NULL, "broken"), smallest, "", INTEREST_CRASH);
+        end();
+}
+END_TEST
+
+static struct finding *implication(enum finding_kind kind, const char *target)
+{
+        static const char decided[] = "(declare-fun x () Int)\n(declare-fun y () Int)\n(assert (= y 12345))\n"
+                                      "(assert (and (< x y) (= x 17)))\n(check-sat)\n",
+                          implied[] = "(declare-fun x () Int)\n(declare-fun y () Int)\n(assert (= y 12345))\n"
+                                      "(assert (and (< x y) (>= x 17)))\n(check-sat)\n";
+        struct finding *f = finding(kind, implied, NULL, target);
+
+        assert_ok(cases_add_unlisted(workspace_cases(w), "decided.smt2", slice_string(decided), &f->decided_id));
+        free(f->chain);
+        f->chain = strdup("le-ge\tweaken\t3/0@00000001\nnum-eq-ge\tweaken\t3/1@0000002a\n");
+        return f;
+}
+
+START_TEST(test_an_implication_is_reduced_with_what_it_follows_from)
+{
+        world();
+        program("unsure", "grep -q '(>= ' \"$case\" && echo unknown || echo sat");
+        program("wrong", "grep -q '(>= ' \"$case\" && echo unsat || echo sat");
+        assert_reduced(implication(FINDING_IMPLICATION, "unsure"), "(assert (= 0 0))\n(check-sat)\n",
+                       "(assert (>= 0 0))\n(check-sat)\n", INTEREST_IMPLICATION);
+        assert_reduced(implication(FINDING_SOUNDNESS, "wrong"), "(assert (= 0 0))\n(check-sat)\n",
+                       "(assert (>= 0 0))\n(check-sat)\n", INTEREST_IMPLICATION);
+        end();
+}
+END_TEST
+
+/* -- its end, and before ---------------------------------------------------------------------------------------------- */
+
+static struct finding *unsure(void)
+{
+        program("unsure", "grep -q str.len \"$case\" && echo unknown || echo unsat");
+        return finding(FINDING_REGRESSION, input, "plain", "unsure");
+}
+
+static void look(void *user, const struct job_view *j)
+{
+        *(uint64_t *)user = MAX(*(uint64_t *)user, j->done);
+}
+
+static void *cancel_when_smaller(void *cancel)
+{
+        uint64_t done = 0;
+
+        while (done == 0) {
+                usleep(1000);
+                engine_each_job(e, look, &done);
+        }
+        eventfd_write(*(int *)cancel, 1);
+        return NULL;
+}
+
+static void put_answered(void *user, int r, struct value *v, const char *reason)
+{
+        (void)v;
+        (void)reason;
+        *(_Atomic int *)user = r == 0 ? 1 : r;
+}
+
+static void await(_Atomic int *answer)
+{
+        for (int i = 0; i < 60000 && *answer == 0; i++)
+                usleep(1000);
+        ck_assert_int_eq(*answer, 1);
+}
+
+START_TEST(test_nothing_of_a_cancelled_one_is_lost)
+{
+        cleanup(query_unrefp) struct query *q = NULL;
+        cleanup(value_unrefp) struct value *v = NULL;
+        cleanup_reduction struct reduction rest = {0};
+        struct finding *f;
+        pthread_t canceller;
+        int cancel = eventfd(0, EFD_CLOEXEC);
+
+        world();
+        program("slowly", "sleep 0.1; echo unsat");
+        program("unsure", "grep -q str.len \"$case\" && echo unknown || echo unsat");
+        f = finding(FINDING_REGRESSION, input, "slowly", "unsure");
+        q = query_of(f, 0);
+        pthread_create(&canceller, NULL, cancel_when_smaller, &cancel);
+        assert_error(engine_get(e, q, PRIORITY_PERSON, false, cancel, &v), ECANCELED);
+        pthread_join(canceller, NULL);
+        e = engine_close(e); /* it has ended */
+        assert_ok(reduction_find(q, &rest));
+        ck_assert(!rest.has_ended);
+        ck_assert_uint_lt(rest.text.size, strlen(input));
+        assert_error(q->type->find(q, &v), ENOENT);
+        assert_ok(workspace_engine(w, NULL, &e));
+        assert_ok(engine_get(e, q, PRIORITY_PERSON, false, -1, &v));
+        ck_assert_str_eq(((struct reduced_value *)v)->reduction.text.data, smallest);
+        ck_assert_uint_gt(((struct reduced_value *)v)->reduction.tests, rest.tests);
+        ck_assert_uint_eq(((struct reduced_value *)v)->reduction.before, strlen(input));
+        close(cancel);
+        finding_unref(f);
+        end();
+}
+END_TEST
+
+START_TEST(test_what_ended_by_its_time_answers_who_allows_no_more)
+{
+        cleanup(query_unrefp) struct query *hasty = NULL, *patient = NULL;
+        cleanup(value_unrefp) struct value *first = NULL, *second = NULL, *again = NULL;
+        struct engine_counters before, after;
+        uint64_t replaced;
+        struct finding *f;
+
+        world();
+        f = unsure();
+        hasty = query_of(f, 1);
+        patient = query_of(f, 0);
+        assert_ok(engine_get(e, hasty, PRIORITY_PERSON, false, -1, &first));
+        ck_assert(!((struct reduced_value *)first)->reduction.is_minimal);
+        ck_assert_str_eq(((struct reduced_value *)first)->reduction.text.data, input);
+        replaced = runs_remeasured(w);
+        assert_ok(engine_get(e, patient, PRIORITY_PERSON, false, -1, &second));
+        ck_assert_str_eq(((struct reduced_value *)second)->reduction.text.data, smallest);
+        ck_assert_uint_gt(runs_remeasured(w), replaced); /* mounts are told */
+        engine_counters(e, &before);
+        assert_ok(engine_get(e, hasty, PRIORITY_PERSON, false, -1, &again));
+        engine_counters(e, &after);
+        ck_assert_uint_eq(after.started, before.started);
+        ck_assert_str_eq(((struct reduced_value *)again)->reduction.text.data, smallest);
+        finding_unref(f);
+        end();
+}
+END_TEST
+
+START_TEST(test_two_readers_one_reduction)
+{
+        cleanup(query_unrefp) struct query *one = NULL, *other = NULL;
+        _Atomic int answers[2] = {0};
+        struct engine_counters counters;
+        struct ticket *tickets[2];
+        struct finding *f;
+
+        world();
+        f = unsure();
+        one = query_of(f, 0);
+        other = query_of(f, 0);
+        assert_ok(engine_ask(e, one, PRIORITY_BATCH, false, put_answered, &answers[0], &tickets[0]));
+        assert_ok(engine_ask(e, other, PRIORITY_PERSON, false, put_answered, &answers[1], &tickets[1]));
+        await(&answers[0]);
+        await(&answers[1]);
+        engine_counters(e, &counters);
+        ck_assert_uint_eq(counters.started, 1);
+        finding_unref(f);
+        end();
+}
+END_TEST
+
+/* -- what cannot be --------------------------------------------------------------------------------------------------- */
+
+START_TEST(test_a_program_that_is_another_now)
+{
+        cleanup(query_unrefp) struct query *q = NULL;
+        cleanup(value_unrefp) struct value *v = NULL;
+        struct finding *f;
+
+        world();
+        f = unsure();
+        q = query_of(f, 0);
+        program("unsure", "echo sat");
+        assert_error(engine_get(e, q, PRIORITY_PERSON, false, -1, &v), ESTALE);
+        ck_assert_ptr_nonnull(strstr(error_message(-ESTALE), "other bytes now"));
+        finding_unref(f);
+        end();
+}
+END_TEST
+
+START_TEST(test_a_finding_that_does_not_show_again)
+{
+        cleanup(query_unrefp) struct query *q = NULL, *two = NULL;
+        cleanup(value_unrefp) struct value *v = NULL;
+        struct finding *f, *implied;
+
+        world();
+        program("right", "echo unsat");
+        f = finding(FINDING_REGRESSION, input, "plain", "right");
+        f->target[0] = 'e';
+        q = query_of(f, 0);
+        assert_error(engine_get(e, q, PRIORITY_PERSON, false, -1, &v), EINVAL);
+        program("sure", "echo sat");
+        implied = implication(FINDING_IMPLICATION, "sure");
+        two = query_of(implied, 0);
+        assert_error(engine_get(e, two, PRIORITY_PERSON, false, -1, &v), EINVAL);
+        ck_assert_ptr_nonnull(strstr(error_message(-EINVAL), "behind the last rule"));
+        implied->decided_id = 0;
+        two = query_unref(two);
+        assert_error(finding_query_reduced(w, solver, implied, 0, 0, &two), EINVAL);
+        finding_unref(f);
+        finding_unref(implied);
+        end();
+}
+END_TEST
+
+SUITE("reduction", test_a_slowdown, test_answers_and_crashes, test_an_implication_is_reduced_with_what_it_follows_from,
+      test_nothing_of_a_cancelled_one_is_lost, test_what_ended_by_its_time_answers_who_allows_no_more,
+      test_two_readers_one_reduction, test_a_program_that_is_another_now,
+      test_a_finding_that_does_not_show_again)
