@@ -1,20 +1,22 @@
 /* The program that a build made. Results are stored under the program's digest, so every lookup of a result asks for it first: it has a table
  * of its own with small rows, beside the records with their logs. */
-#include "core/query/query_internal.h"
+#include "core/query/same_program.h"
 
 int build_program_put(struct store_txn *t, const struct digest *build, const struct build_record *record)
 {
-        const struct digest *program = build_record_program(record);
-        const struct digest none = {0};
+        struct digest program = {0};
+        int r = program_join(t, record, &program);
 
-        return store_put(t, TABLE_BUILD_PROGRAMS, SLICE(build->bytes, DIGEST_SIZE),
-                         SLICE((program ?: &none)->bytes, DIGEST_SIZE));
+        return r < 0 && r != -ENOENT ? r
+                                     : store_put(t, TABLE_BUILD_PROGRAMS, SLICE(build->bytes, DIGEST_SIZE),
+                                                 SLICE(program.bytes, DIGEST_SIZE));
 }
 
 /* The program of a record without a row: an older version wrote the record, or the row was damaged. */
 static int program_of_record(struct workspace *w, const struct digest *build, struct digest *ret)
 {
         cleanup(build_record_unrefp) struct build_record *record = NULL;
+        cleanup_txn struct store_txn *t = NULL;
         const struct digest *program;
         int r = build_record_find(w, build, false, &record);
 
@@ -23,8 +25,10 @@ static int program_of_record(struct workspace *w, const struct digest *build, st
         program = build_record_program(record);
         if (!program)
                 return -ENOENT;
-        *ret = *program;
-        return 0;
+        r = store_read(workspace_store(w), &t);
+        if (r == 0)
+                program_first(t, program, ret);
+        return r;
 }
 
 int build_program_find(struct workspace *w, const struct digest *build, struct digest *ret)

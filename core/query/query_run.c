@@ -100,7 +100,7 @@ static int unbuilt_compute(struct query *query, struct job *, struct value **ret
 }
 
 /* NULL when there is no memory left. */
-static json_t *run_about(const struct run_query *q, const struct build_record *record)
+static json_t *run_about(const struct run_query *q, const struct build_record *record, const struct digest *first)
 {
         cleanup_buffer struct buffer name = {0}, logic = {0};
 
@@ -114,7 +114,7 @@ static json_t *run_about(const struct run_query *q, const struct build_record *r
                 return NULL;
         digest_hex(&info->sha256, sha);
         digest_hex(&q->build_key, build);
-        digest_hex(build_record_program(record), program);
+        digest_hex(first, program);
         git_oid_tostr(built, sizeof(built), &record->commit);
         history_commit(q->cell.solver->history, q->cell.commit, &c);
         return json_pack("{ss ss ss s{si ss ss ss} s{ss ss ss sb}}", "solver", q->cell.solver->recipe->name, "repository",
@@ -236,15 +236,18 @@ static int run_query_compute(struct query *query, struct job *j, struct value **
         struct workspace *w = q->workspace;
         cleanup(build_record_unrefp) struct build_record *record = NULL;
         cleanup(fact_unrefp) struct fact *f = NULL;
+        struct digest program;
         json_t *about;
         int r = build_record_find(w, &q->build_key, false, &record);
 
+        if (r == 0 && record->ok)
+                r = build_program_find(w, &q->build_key, &program);
         if (r == 0 && record->ok) {
-                about = run_about(q, record);
+                about = run_about(q, record, &program);
                 r = about ? run_measure(w, q, j, record, about, &f) : -ENOMEM;
                 json_decref(about);
                 if (r == 0)
-                        r = fact_put(w, q, build_record_program(record), f);
+                        r = fact_put(w, q, &program, f);
         }
         if (r < 0)
                 return r;
@@ -256,6 +259,7 @@ int run_measure_cell(struct workspace *w, const struct cell *cell, struct job *j
 {
         struct run_query q = {.workspace = w, .cell = *cell};
         cleanup(build_record_unrefp) struct build_record *record = NULL;
+        struct digest program;
         json_t *about;
         int r = build_key(cell->solver->history, cell->commit, cell->solver->recipe, &q.build_key);
 
@@ -267,8 +271,11 @@ int run_measure_cell(struct workspace *w, const struct cell *cell, struct job *j
                 *ret_failed = steal_pointer(record);
                 return 0;
         }
+        r = build_program_find(w, &q.build_key, &program);
+        if (r < 0)
+                return r;
         cell_limits(cell, &q.limits);
-        about = run_about(&q, record);
+        about = run_about(&q, record, &program);
         r = about ? run_measure(w, &q, j, record, about, ret) : -ENOMEM;
         json_decref(about);
         return r;

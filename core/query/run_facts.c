@@ -1,5 +1,6 @@
 /* Keys of runs, and the facts that answer them. */
 #include "core/query/answers.h"
+#include "core/query/same_program.h"
 
 #include "core/run/host.h"
 
@@ -120,23 +121,51 @@ static void fact_clamp(struct fact *f, const struct recipe_limits *asked)
 }
 
 /* The fact measured under just these limits, else the first one that covers them. */
+static int find_under(struct store_txn *t, const uint8_t run[RUN_KEY_SIZE], struct fact_search *search)
+{
+        cleanup_blob struct blob b = {0};
+        uint8_t key[FACT_KEY_SIZE];
+        int r;
+
+        fact_key(run, search->asked, key);
+        r = store_get(t, TABLE_FACTS, SLICE(key, sizeof(key)), &b);
+        if (r == 0)
+                fact_look(search, SLICE(key, sizeof(key)), SLICE(b.data, b.size));
+        if (!search->found && (r == 0 || r == -ENOENT))
+                r = store_each(t, TABLE_FACTS, SLICE(run, RUN_KEY_SIZE), SLICE("", 0), true, fact_look, search);
+        return r < 0 ? r : 0;
+}
+
+/* The same under the digests that a program with several had before. */
+static int find_under_others(struct store_txn *t, const uint8_t run[RUN_KEY_SIZE], struct fact_search *search)
+{
+        cleanup_free struct digest *others = NULL;
+        uint8_t key[RUN_KEY_SIZE];
+        struct digest program;
+        size_t n;
+        int r;
+
+        memcpy(program.bytes, run, DIGEST_SIZE);
+        memcpy(key, run, RUN_KEY_SIZE);
+        r = program_others(t, &program, &others, &n);
+        for (size_t i = 0; r == 0 && !search->found && i < n; i++) {
+                memcpy(key, others[i].bytes, DIGEST_SIZE);
+                r = find_under(t, key, search);
+        }
+        return r;
+}
+
 int fact_find(struct workspace *w, const uint8_t run[RUN_KEY_SIZE], const struct recipe_limits *asked, bool brief,
               struct fact **ret)
 {
         struct fact_search search = {.asked = asked, .brief = brief};
         cleanup_txn struct store_txn *t = NULL;
-        cleanup_blob struct blob b = {0};
-        uint8_t key[FACT_KEY_SIZE];
         int r = store_read(workspace_store(w), &t);
 
-        if (r < 0)
-                return r;
-        fact_key(run, asked, key);
-        r = store_get(t, TABLE_FACTS, SLICE(key, sizeof(key)), &b);
         if (r == 0)
-                fact_look(&search, SLICE(key, sizeof(key)), SLICE(b.data, b.size));
-        if (!search.found && (r == 0 || r == -ENOENT))
-                r = store_each(t, TABLE_FACTS, SLICE(run, RUN_KEY_SIZE), SLICE("", 0), true, fact_look, &search);
+                r = find_under(t, run, &search);
+        if (r == 0 && !search.found)
+                r = find_under_others(t, run, &search);
         if (r < 0)
                 return r;
         if (!search.found)
@@ -172,7 +201,7 @@ int run_find(struct workspace *w, const struct cell *cell, bool brief, struct fa
 struct known {
         struct digest run;
         struct recipe_limits limits;
-        struct digest *cases; /* in byte order, as the table is */
+        struct digest *cases; /* in byte order for each digest of the program, as the table is */
         size_t n;
 };
 
@@ -218,8 +247,29 @@ static int known_ids(struct workspace *w, const struct known *k, uint32_t **ret_
         }
         sort_list(ids, n, sizeof(*ids), number_compare);
         *ret_ids = ids;
-        *ret_n = n;
+        *ret_n = 0;
+        for (size_t i = 0; i < n; i++) /* a case that is known under two digests is one */
+                if (i == 0 || ids[i] != ids[i - 1])
+                        ids[(*ret_n)++] = ids[i];
         return 0;
+}
+
+static int known_under(struct store_txn *t, const struct digest *program, struct known *k)
+{
+        return store_each(t, TABLE_FACTS, SLICE(program->bytes, DIGEST_SIZE), SLICE("", 0), true, known_look, k);
+}
+
+static int known_of_class(struct store_txn *t, const struct digest *program, struct known *k)
+{
+        cleanup_free struct digest *others = NULL;
+        size_t n;
+        int r = program_others(t, program, &others, &n);
+
+        if (r == 0)
+                r = known_under(t, program, k);
+        for (size_t i = 0; r == 0 && i < n; i++)
+                r = known_under(t, &others[i], k);
+        return r;
 }
 
 int runs_known(struct workspace *w, const struct cell *cell, uint32_t **ret_ids, size_t *ret_n)
@@ -239,7 +289,7 @@ int runs_known(struct workspace *w, const struct cell *cell, uint32_t **ret_ids,
         cell_limits(cell, &k.limits);
         r = store_read(workspace_store(w), &t);
         if (r == 0)
-                r = store_each(t, TABLE_FACTS, SLICE(program.bytes, DIGEST_SIZE), SLICE("", 0), true, known_look, &k);
+                r = known_of_class(t, &program, &k);
         store_end(t); /* before other tables are asked: transactions do not nest */
         if (r == 0)
                 r = known_ids(w, &k, ret_ids, ret_n);

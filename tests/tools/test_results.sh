@@ -29,6 +29,31 @@ test_that "measuring again moves it for all of them" '
 test_that "a result outlives its program" '
 	run 0 run toy v1 a.smt2 && cp out one && run 0 gc --keep 0 && run 0 run toy v1 a.smt2 && cmp one out && run 0 build toy v1 && run 0 run toy v1 a.smt2 && cmp one out'
 
+# -- a program with several digests --
+
+# Its bytes hold a limit of the build that is in no key.
+git init -q -b main dice && git -C dice config user.name Toy && git -C dice config user.email toy@example.org
+for d in d1 d2 d3; do echo $d >dice/note && git -C dice add -A && git -C dice commit -q -m $d && git -C dice tag $d; done
+cat >dice.recipe <<'END'
+[solver]
+	format = smt2
+	build = "{ echo '#!/bin/sh'; echo '#' $(ulimit -p); echo 'echo sat'; } >dice && chmod +x dice"
+	output = dice
+	run = {bin} {case}
+	samples = 1
+	build-processes = 100
+END
+printf '(check-sat) ; e\n' >e.smt2 && printf '(check-sat) ; f\n' >f.smt2 && printf '(check-sat) ; g\n' >g.smt2 && run 0 case add -q e.smt2 f.smt2 g.smt2
+run 0 solver add dice dice --recipe dice.recipe
+throw() { sed -i "s/build-processes = .*/build-processes = $1/" "$SOLVERFS_STORE/config"; }
+measured_at() { run 0 run dice "$1" "$2" --json && [ "$(json "o[\"run\"][\"commit\"]")" = "$(git -C dice rev-parse "$3")" ]; } # REV CASE REV
+test_that "whichever of its digests another commit has, the results are its own, too" '
+	measured_at d1 e.smt2 d1 && throw 200 && run 0 build --again dice d1 && has out "not reproducible" && run 0 build dice d2 && measured_at d2 e.smt2 d1'
+test_that "and what is measured with that one is the first one's" 'measured_at d2 f.smt2 d2 && measured_at d1 f.smt2 d2'
+test_that "two programs that turn out to be one answer for each other" '
+	throw 300 && measured_at d3 e.smt2 d3 && measured_at d3 g.smt2 d3 && run 0 build --again dice d1 &&
+	measured_at d1 g.smt2 d3 && measured_at d3 f.smt2 d2 && measured_at d3 e.smt2 d1'
+
 # -- answers --
 
 test_that "a wrong answer is told in one wording, by run and by status" '
