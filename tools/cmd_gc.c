@@ -1,4 +1,7 @@
 /* solverfs gc: frees space. */
+#include <ctype.h>
+#include <unistd.h>
+
 #include "command.h"
 #include "core/care/care.h"
 
@@ -6,6 +9,16 @@ struct collecting {
         struct care_plan plan;
         bool json;
 };
+
+/* A bare number is bytes, and nobody means ten of them. */
+static void parse_keep(const char *arg, struct argp_state *state, struct care_plan *plan)
+{
+        if (parse_size(arg, &plan->keep) < 0)
+                argp_error(state, "--keep takes a size like 500m or 20g, not '%s'", arg);
+        if (plan->keep > 0 && plan->keep < 1 << 20 && isdigit((unsigned char)arg[strlen(arg) - 1]))
+                argp_error(state, "--keep %s is %s bytes: write a unit, such as %sg; to free everything, 0", arg, arg, arg);
+        plan->bounded = true;
+}
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
@@ -22,9 +35,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
                 c->plan.lost_cases = true;
                 return 0;
         case 'k':
-                if (parse_size(arg, &c->plan.keep) < 0)
-                        argp_error(state, "--keep takes a size like 500m or 20g, not '%s'", arg);
-                c->plan.bounded = true;
+                parse_keep(arg, state, &c->plan);
                 return 0;
         default:
                 return ARGP_ERR_UNKNOWN;
@@ -54,11 +65,42 @@ static void show(const struct collecting *c, const char *name, const struct care
         output_row(columns, ARRAY_SIZE(columns), (const char *[]){name, n, bytes, left});
 }
 
+static void ignore(void *user, const struct care_finding *f) {}
+
+static bool says_yes(void)
+{
+        char answer[16];
+
+        fputs("free them? [y/N] ", stderr);
+        return fgets(answer, sizeof(answer), stdin) && (*answer == 'y' || *answer == 'Y');
+}
+
+/* Is every program to go, that is said first, and on a terminal asked. False: leave everything. */
+static bool everything_may_go(struct workspace *w, const struct care_plan *plan)
+{
+        struct care_plan look = *plan;
+        struct care_freed freed;
+        int r;
+
+        if (!plan->bounded || plan->dry_run)
+                return true;
+        look.dry_run = true;
+        r = care_collect(w, &look, &(struct care_watch){.found = ignore, .progress = &command_progress}, &freed);
+        progress_clear();
+        if (r < 0 || freed.programs.n == 0 || freed.programs.left > 0)
+                return true; /* the collection itself says an error */
+        note("this frees every built program: %llu, %llu KiB in all; each is built again when a new run needs it",
+             (unsigned long long)freed.programs.n, (unsigned long long)(freed.programs.bytes >> 10));
+        return common.quiet || !isatty(STDIN_FILENO) || !isatty(STDERR_FILENO) || says_yes();
+}
+
 int cmd_gc(int argc, char **argv)
 {
         static const struct argp_option options[] = {
                 {"keep", 'k', "SIZE", 0,
-                 "Let programs, worktrees and ccache take at most SIZE (like 20g) in all; those built longest ago go first", 0},
+                 "Let programs, worktrees and ccache take at most SIZE (like 20g) in all; those built longest ago go first. Says so "
+                 "before it frees every program, and asks on a terminal",
+                 0},
                 {"lost-cases", 'l', NULL, 0,
                  "Also delete case files that no case owns, such as those left by an interrupted 'case add'", 0},
                 {"dry-run", 'n', NULL, 0, "Only print what would be freed", 0},
@@ -81,6 +123,8 @@ int cmd_gc(int argc, char **argv)
         r = command_open(0, &w);
         if (r != STATUS_OK)
                 return r;
+        if (!everything_may_go(w, &c.plan))
+                return STATUS_OK;
         r = care_collect(w, &c.plan, &(struct care_watch){.found = found, .user = &c, .progress = &command_progress}, &freed);
         progress_clear();
         if (r < 0)

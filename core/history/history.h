@@ -44,9 +44,17 @@ int history_update(struct history *h, bool index_only, const struct progress *p,
  * what is lost or damaged unless `look_only`; `say` gets a line for each such thing. Objects are not looked at. */
 typedef void (*history_say_fn)(void *user, bool mended, const char *line);
 int history_check(struct history *h, const char *url, bool look_only, history_say_fn say, void *user);
+struct snapshot_request {
+        const char *dir;  /* the working tree, or a folder in it */
+        const char *name; /* NULL: the time and the start of the sha */
+        bool force;       /* also a tree whose history has no commit in common with this one */
+};
+#define SNAPSHOTS_REF "refs/solverfs/snapshots/"
 /* Makes a working tree (uncommitted changes, untracked files that are not ignored) a commit of the store's repository, under
- * refs/solverfs/snapshots/<time>; its parent is the tree's HEAD, or the nearest of its ancestors that is known here. */
-int history_snapshot(struct history *h, const char *dir, uint32_t *ret_number);
+ * SNAPSHOTS_REF<name>; its parent is the tree's HEAD, or the nearest of its ancestors that is known here. Where nothing is uncommitted it is that
+ * ancestor itself, which gets a name only when one is given. -EEXIST: another commit has the name. -EINVAL: no commit in common; the name cannot
+ * be one. */
+int history_snapshot(struct history *h, const struct snapshot_request *request, uint32_t *ret_number);
 
 uint32_t history_count(struct history *h);      /* commits; numbers are below it */
 uint64_t history_generation(struct history *h); /* changes when commits or refs did */

@@ -55,16 +55,25 @@ static int resolve_prefix(struct history *h, struct store_txn *t, const char *he
         return p.found == 0 ? -ENOENT : p.found > 1 ? -ENOTUNIQ : 0;
 }
 
-/* As git does: a tag before a branch of the same name. */
-static int resolve_ref(struct history *h, struct store_txn *t, const char *name, uint32_t *ret)
+static const struct ref *find_snapshot(const struct ref_list *l, const char *name)
 {
-        cleanup_refs struct ref_list *l = NULL;
-        const struct ref *found;
-        int r = history_refs_in(h, t, &l);
+        char full[REVISION_MAX + sizeof(SNAPSHOTS_REF)];
 
-        if (r < 0)
-                return r;
-        if (strcmp(name, "HEAD") == 0 || strcmp(name, "@") == 0) {
+        snprintf(full, sizeof(full), SNAPSHOTS_REF "%s", name);
+        return ref_list_find(l, REF_KEPT, full);
+}
+
+static bool is_head(const char *name)
+{
+        return strcmp(name, "HEAD") == 0 || strcmp(name, "@") == 0;
+}
+
+/* As git does: a tag before a branch of the same name. A snapshot has a name of ours, and comes last. */
+static int commit_of_ref(const struct ref_list *l, const char *name, uint32_t *ret)
+{
+        const struct ref *found;
+
+        if (is_head(name)) {
                 *ret = l->head;
                 return l->head == COMMIT_NONE ? -ENOENT : 0;
         }
@@ -72,9 +81,19 @@ static int resolve_ref(struct history *h, struct store_txn *t, const char *name,
         if (!found)
                 found = ref_list_find(l, REF_BRANCH, name);
         if (!found)
+                found = find_snapshot(l, name);
+        if (!found)
                 return -ENOENT;
         *ret = found->commit;
         return 0;
+}
+
+static int resolve_ref(struct history *h, struct store_txn *t, const char *name, uint32_t *ret)
+{
+        cleanup_refs struct ref_list *l = NULL;
+        int r = history_refs_in(h, t, &l);
+
+        return r < 0 ? r : commit_of_ref(l, name, ret);
 }
 
 static int resolve_by_index(struct history *h, const char *revision, size_t length, uint32_t *ret)
@@ -116,20 +135,28 @@ static int revparse_error(struct history *h, int r, const char *revision)
         return errorf(-EINVAL, "'%.100s' is not a revision: %s", revision, git_error_text());
 }
 
-/* HEAD~3 is of the index's HEAD, as HEAD is: the repository's may name a branch that is not there, or be of an update that is not done yet. */
+/* HEAD~3 is of the index's HEAD, as HEAD is, and so with every ref: the repository's may name a branch that is not there, or be of an update
+ * that is not done yet, and git looks for no snapshots. */
 static int as_indexed(struct history *h, const char *revision, char ret[REVISION_MAX + GIT_OID_HEXSZ])
 {
-        size_t n = strncmp(revision, "HEAD", 4) == 0 ? 4 : 1;
+        cleanup_refs struct ref_list *l = NULL;
+        size_t n = strcspn(revision, "^~");
+        char name[REVISION_MAX];
         struct commit c;
-        uint32_t head;
-        int r = 0;
+        uint32_t commit;
+        int r;
 
         snprintf(ret, REVISION_MAX, "%s", revision);
-        if ((n == 1 && revision[0] != '@') || (revision[n] != '~' && revision[n] != '^'))
+        if (n == 0 || revision[n] == '\0')
                 return 0;
-        r = history_head(h, &head);
+        snprintf(name, sizeof(name), "%.*s", (int)n, revision);
+        r = history_refs(h, &l);
         if (r == 0)
-                r = history_commit(h, head, &c);
+                r = commit_of_ref(l, name, &commit);
+        if (r == -ENOENT)
+                return is_head(name) ? errorf(-ENOENT, "%s has no commits yet", h->name) : 0;
+        if (r == 0)
+                r = history_commit(h, commit, &c);
         if (r == 0)
                 snprintf(ret, REVISION_MAX + GIT_OID_HEXSZ, "%s%s", git_oid_tostr_s(&c.oid), revision + n);
         return r;

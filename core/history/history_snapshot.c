@@ -156,18 +156,46 @@ static int write_commit(git_repository *to, const git_oid *tree_id, git_commit *
         return r < 0 ? errorf(git_errno(r), "cannot store the snapshot: %s", git_error_text()) : 0;
 }
 
-static int write_ref(git_repository *to, const git_oid *commit)
+static int check_name(const char *name)
 {
-        cleanup_git_reference git_reference *ref = NULL;
-        char name[128], stamp[32];
+        char ref[256];
+        int valid = 0;
+
+        if (snprintf(ref, sizeof(ref), SNAPSHOTS_REF "%s", name) < (int)sizeof(ref) && !strchr(name, '/') &&
+            git_reference_name_is_valid(&valid, ref) == 0 && valid)
+                return 0;
+        return errorf(-EINVAL, "'%.100s' cannot be a snapshot's name: it takes what a branch's name does, without a slash", name);
+}
+
+static void name_by_time(const git_oid *commit, char ret[64])
+{
+        char stamp[32];
         time_t now = (time_t)now_seconds();
         struct tm tm;
-        int r;
 
         strftime(stamp, sizeof(stamp), "%Y%m%dT%H%M%SZ", gmtime_r(&now, &tm));
-        snprintf(name, sizeof(name), "refs/solverfs/snapshots/%s-%.12s", stamp, git_oid_tostr_s(commit));
-        r = git_reference_create(&ref, to, name, commit, 1, NULL);
-        return r < 0 ? errorf(git_errno(r), "cannot store the ref %s: %s", name, git_error_text()) : 0;
+        snprintf(ret, 64, "%s-%.12s", stamp, git_oid_tostr_s(commit));
+}
+
+/* A name stays with its commit: results were quoted under it. */
+static int write_ref(git_repository *to, const git_oid *commit, const char *name)
+{
+        cleanup_git_reference git_reference *ref = NULL;
+        char own[64], full[256];
+        git_oid there;
+        int r;
+
+        if (!name)
+                name_by_time(commit, own);
+        snprintf(full, sizeof(full), SNAPSHOTS_REF "%s", name ? name : own);
+        if (git_reference_name_to_id(&there, to, full) == 0) {
+                if (git_oid_equal(&there, commit))
+                        return 0;
+                return errorf(-EEXIST, "there is a snapshot '%s' already, of commit %.12s; choose another name", name,
+                              git_oid_tostr_s(&there));
+        }
+        r = git_reference_create(&ref, to, full, commit, 1, NULL);
+        return r < 0 ? errorf(git_errno(r), "cannot store the ref %s: %s", full, git_error_text()) : 0;
 }
 
 /* The tree's HEAD, or the nearest of its ancestors that the store's repository has: HEAD may be newer than the last update. */
@@ -184,37 +212,52 @@ static void find_parent(git_repository *from, git_repository *to, git_commit **r
         git_revwalk_free(walk);
 }
 
-static int take_snapshot(git_repository *from, git_repository *to, git_oid *ret)
+static int check_related(const struct history *h, const git_commit *parent, const char *dir)
+{
+        return parent ? 0
+                      : errorf(-EINVAL,
+                               "%s has no commit in common with %s: is it another repository? 'solverfs solver update %s' fetches "
+                               "new commits; with --force it is taken as it is",
+                               dir, h->name, h->name);
+}
+
+static int take_snapshot(const struct history *h, git_repository *from, git_repository *to, const struct snapshot_request *request,
+                         git_oid *ret)
 {
         cleanup_git_commit git_commit *parent = NULL;
         git_oid tree;
-        int r = write_tree(from, to, &tree);
+        int r;
 
+        find_parent(from, to, &parent);
+        r = request->force ? 0 : check_related(h, parent, request->dir);
+        if (r == 0)
+                r = write_tree(from, to, &tree);
         if (r < 0)
                 return r;
-        find_parent(from, to, &parent);
         if (parent && git_oid_equal(git_commit_tree_id(parent), &tree)) {
                 *ret = *git_commit_id(parent); /* nothing is uncommitted */
-                return 0;
+                return request->name ? write_ref(to, ret, request->name) : 0;
         }
         r = write_commit(to, &tree, parent, git_repository_workdir(from), ret);
-        return r < 0 ? r : write_ref(to, ret);
+        return r < 0 ? r : write_ref(to, ret, request->name);
 }
 
-int history_snapshot(struct history *h, const char *dir, uint32_t *ret_number)
+int history_snapshot(struct history *h, const struct snapshot_request *request, uint32_t *ret_number)
 {
         cleanup_git_repository git_repository *from = NULL, *to = NULL;
         cleanup_close int lock = -1;
         git_oid commit;
         uint32_t fresh;
-        int r = history_lock(h->repos_dir, h->name, &lock);
+        int r = request->name ? check_name(request->name) : 0;
 
+        if (r == 0)
+                r = history_lock(h->repos_dir, h->name, &lock);
         if (r == 0)
                 r = history_repository(h, &to);
         if (r == 0)
-                r = open_tree(dir, &from);
+                r = open_tree(request->dir, &from);
         if (r == 0)
-                r = take_snapshot(from, to, &commit);
+                r = take_snapshot(h, from, to, request, &commit);
         if (r == 0)
                 r = history_index(h, to, NULL, &fresh);
         return r < 0 ? r : history_number(h, &commit, ret_number);

@@ -132,7 +132,7 @@ struct ref_group {
 static const struct ref_group *group_of(const struct node *n)
 {
         static const struct ref_group tags = {REF_TAG, 't', ""}, branches = {REF_BRANCH, 'b', ""},
-                                      snapshots = {REF_KEPT, 's', "refs/solverfs/snapshots/"};
+                                      snapshots = {REF_KEPT, 's', SNAPSHOTS_REF};
 
         switch (n->route->kind) {
         case KIND_TAGS:

@@ -957,6 +957,11 @@ START_TEST(test_killed_clone_leaves_nothing_in_the_way)
 }
 END_TEST
 
+static int take_snapshot(const char *dir, uint32_t *ret)
+{
+        return history_snapshot(history, &(struct snapshot_request){.dir = dir}, ret);
+}
+
 START_TEST(test_snapshot)
 {
         char before[256], after[256];
@@ -969,7 +974,7 @@ START_TEST(test_snapshot)
               "src/staged; git add src/staged; "
               "rm doc/d; ln -s nowhere src/link; echo ignored > x.o; mkdir sub; git init -q sub; mkfifo pipe");
         ask("cd r; find . -printf '%p %T@ %i %s\\n' | sort | sha256sum", before);
-        assert_ok(history_snapshot(history, "r/src", &number));
+        assert_ok(take_snapshot("r/src", &number));
         ask("cd r; find . -printf '%p %T@ %i %s\\n' | sort | sha256sum", after);
         ck_assert_str_eq(before, after); /* nothing of it was touched, its index neither */
         assert_ok(history_commit(history, number, &c));
@@ -985,7 +990,7 @@ START_TEST(test_snapshot)
         ask("git --git-dir=repos/x.git fsck 2>&1 | grep -c -v dangling || true", after);
         shell("cd r; rm -rf sub pipe; commit all");
         update();
-        assert_ok(history_snapshot(history, "r", &again));
+        assert_ok(take_snapshot("r", &again));
         ck_assert_uint_eq(again, resolve("HEAD")); /* nothing uncommitted: the commit itself */
         ck_assert_uint_eq(resolve(git_oid_tostr_s(&c.oid)), number);
         close_history();
@@ -1003,7 +1008,7 @@ START_TEST(test_snapshot_of_a_sparse_checkout)
         begin("r");
         shell("cd r; echo newer > doc/d; commit newer; "
               "git update-index --skip-worktree doc/d; rm -r doc; echo more > src/more");
-        assert_ok(history_snapshot(history, "r", &number));
+        assert_ok(take_snapshot("r", &number));
         assert_ok(history_commit(history, number, &c));
         snprintf(script, sizeof(script), "git -C repos/x.git ls-tree -r --name-only %s | tr '\n' ' '", git_oid_tostr_s(&c.oid));
         ask(script, files);
@@ -1022,10 +1027,39 @@ START_TEST(test_snapshot_ahead_of_the_store)
         begin("r");
         head = resolve("HEAD");
         shell("cd r; echo later > src/later; commit 'not fetched yet'; echo now > src/now");
-        assert_ok(history_snapshot(history, "r", &number));
+        assert_ok(take_snapshot("r", &number));
         assert_ok(history_commit(history, number, &c));
         ck_assert_uint_eq(c.first_parent, head); /* the nearest ancestor that the store has */
         check_text(git_oid_tostr_s(&c.oid), COMMIT_CHANGES, "A\tsrc/later\nA\tsrc/now\n");
+        close_history();
+}
+END_TEST
+
+START_TEST(test_snapshot_with_a_name)
+{
+        struct snapshot_request wip = {.dir = "r", .name = "wip"};
+        static const char *const bad[] = {"", "a/b", "a b", "x.lock", "-~1", "..", "a\nb"};
+        uint32_t number, again;
+
+        make_repository();
+        begin("r");
+        shell("cd r; echo 1 > src/new");
+        assert_ok(history_snapshot(history, &wip, &number));
+        ck_assert_uint_eq(resolve("wip"), number);
+        ck_assert_uint_eq(resolve("wip~1"), resolve("HEAD"));
+        shell("cd r; echo 2 > src/new");
+        assert_error(history_snapshot(history, &wip, &again), EEXIST);
+        ck_assert_uint_eq(resolve("wip"), number);
+        for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
+                wip.name = bad[i];
+                assert_error(history_snapshot(history, &wip, &again), EINVAL);
+        }
+        shell("cd r; rm src/new");
+        wip.name = "clean"; /* nothing uncommitted: a name for the commit itself */
+        assert_ok(history_snapshot(history, &wip, &again));
+        ck_assert_uint_eq(again, resolve("HEAD"));
+        ck_assert_uint_eq(resolve("clean"), again);
+        assert_ok(history_snapshot(history, &wip, &again)); /* the same once more */
         close_history();
 }
 END_TEST
@@ -1039,14 +1073,17 @@ START_TEST(test_snapshot_of_others)
         begin("r");
         shell("git init -q -b other other; cd other; echo 1 > f; commit one; echo 2 > f; git init -q ../unborn; echo 1 > "
               "../unborn/f; git init -q --bare ../bare");
-        assert_ok(history_snapshot(history, "other", &number));
+        assert_error(take_snapshot("other", &number), EINVAL);
+        ck_assert_ptr_nonnull(strstr(error_message(-EINVAL), "no commit in common"));
+        assert_error(take_snapshot("unborn", &number), EINVAL);
+        assert_ok(history_snapshot(history, &(struct snapshot_request){.dir = "other", .force = true}, &number));
         assert_ok(history_commit(history, number, &c));
         ck_assert_uint_eq(c.first_parent, COMMIT_NONE); /* a HEAD that is not known here */
         check_text(git_oid_tostr_s(&c.oid), COMMIT_CHANGES, "A\tf\n");
-        assert_ok(history_snapshot(history, "unborn", &number));
-        assert_error(history_snapshot(history, "bare", &number), EINVAL);
-        assert_error(history_snapshot(history, "absent", &number), ENOENT);
-        assert_error(history_snapshot(history, "/", &number), EINVAL);
+        assert_ok(history_snapshot(history, &(struct snapshot_request){.dir = "unborn", .force = true}, &number));
+        assert_error(take_snapshot("bare", &number), EINVAL);
+        assert_error(take_snapshot("absent", &number), ENOENT);
+        assert_error(take_snapshot("/", &number), EINVAL);
         ck_assert_uint_eq(update(), 0); /* an update prunes no snapshot */
         assert_ok(history_commit(history, number, &c));
         check_text(git_oid_tostr_s(&c.oid), COMMIT_CHANGES, "A\tf\n");
@@ -1199,5 +1236,5 @@ SUITE("history", test_damaged_loose_objects, test_index_and_lookups, test_order,
       test_sources_that_cannot_be_kept, test_update, test_rewritten_upstream, test_detached_head_moves_on, test_over_the_network,
       test_branch_becomes_folder, test_clone_sources_that_do_not_work, test_clone_sources_that_work, test_stopped,
       test_damaged_repository, test_foreign_repository, test_odd_ref_names, test_killed_index,
-      test_killed_clone_leaves_nothing_in_the_way, test_snapshot, test_snapshot_of_a_sparse_checkout,
+      test_killed_clone_leaves_nothing_in_the_way, test_snapshot, test_snapshot_with_a_name, test_snapshot_of_a_sparse_checkout,
       test_snapshot_ahead_of_the_store, test_snapshot_of_others, test_threads)

@@ -229,6 +229,11 @@ test_that "a snapshot of a working tree is a commit like any other" '
 	echo "# uncommitted" >>toy/toy.sh; run 0 snapshot toy toy && sha=$(cat out) && [ ${#sha} = 40 ] && run 0 build toy $sha -o prog && cmp prog toy/toy.sh &&
 	[ -n "$(git -C toy status --porcelain)" ]'
 
+test_that "a snapshot has a name, and only one of this history is taken" '
+	run 0 snapshot toy toy --name wip && sha=$(cat out) && run 0 build toy wip -o named && cmp named toy/toy.sh && run 0 snapshot toy toy --name wip &&
+	echo "# more" >>toy/toy.sh && run 1 snapshot toy toy --name wip && has err "already" && run 1 snapshot toy toy --name a/b && has err "cannot be a snapshot" &&
+	git init -q other && echo x >other/x && run 1 snapshot toy other && has err "no commit in common" && run 0 snapshot toy other --force --name other && run 0 build toy wip~1'
+
 # -- care --
 
 test_that "doctor speaks of the store, and is JSON when asked" 'run 0 doctor || run 1 doctor; has out "^store	ok" && { run 0 doctor --json || run 1 doctor --json; } && python3 -c "import json; [json.loads(l) for l in open(\"out\")]"'
@@ -242,8 +247,9 @@ test_that "fsck finds a damaged repository" '
 	f=$loose; [ -n "$f" ] || f=$(find "$SOLVERFS_STORE/repos/toy.git/objects" -type f -path "*/??/*" | head -1)
 	chmod u+w "$f" && cp "$f" kept && printf "\1\2\3" | dd of="$f" bs=1 seek=20 conv=notrunc status=none && run 1 fsck && has out "^damaged	repositories"; r=$?; cp kept "$f"; (exit $r)'
 test_that "gc --dry-run frees nothing" 'du -s "$SOLVERFS_STORE" >before; run 0 gc --dry-run --keep 0 && [ "$(field 1 | tr "\n" " ")" = "leftovers copies worktrees ccache programs journal " ] && [ "$(ls "$SOLVERFS_STORE/programs" | wc -l)" -gt 0 ]'
+test_that "gc --keep of ten bytes is a slip" 'run 2 gc --keep 10 && has err "write a unit, such as 10g" && run 2 gc --keep 1048575 && run 0 gc -n --keep 1k'
 test_that "gc --keep 0 takes every program and worktree, and no measurement" '
-	run 0 run toy v1 1 && cp out before && run 0 gc --keep 0 && [ "$(grep -v ^journal out | cut -f 4 | sort -u)" = 0 ] && [ -z "$(ls "$SOLVERFS_STORE/programs")" ] &&
+	run 0 run toy v1 1 && cp out before && run 0 gc --keep 0 && has err "this frees every built program: [1-9]" && [ "$(grep -v ^journal out | cut -f 4 | sort -u)" = 0 ] && [ -z "$(ls "$SOLVERFS_STORE/programs")" ] &&
 	run 0 run toy v1 1 && cmp out before'
 test_that "a program that was taken is built again" 'run 0 build toy v1 -o prog && git -C toy cat-file blob v1:toy.sh | cmp - prog'
 test_that "gc takes a clone that was killed" 'mkdir -p "$SOLVERFS_STORE/repos/stray.part/objects" && run 0 gc && has err "stray.part" && [ ! -e "$SOLVERFS_STORE/repos/stray.part" ]'
@@ -279,7 +285,7 @@ test_that "bash completes commands, solvers, cases" '
 		[ "$(complete_line solverfs sta)" = status ] && [ "$(complete_line solverfs solver u)" = update ] && [ "$(complete_line solverfs run to)" = "toy toy-again" ] &&
 		[ "$(complete_line solverfs run toy v)" = "v1 v3" ] && [ "$(complete_line solverfs run toy v1 al)" = all ] && [ "$(complete_line solverfs run --se)" = --seed ]'
 test_that "the completions know every command, and bash every option" '
-	for c in init "solver add" "solver list" "solver update" "solver remove" snapshot "case add" "case list" "case remove" "set add" "set list" "set remove" mount unmount build run status fsck gc doctor version; do
+	for c in init "solver add" "solver list" "solver update" "solver remove" snapshot "case add" "case list" "case remove" "set add" "set list" "set remove" mount unmount build run fuzz findings localize reduce steps status fsck gc doctor version; do
 		run 0 $c --help && own=$(grep -oE "(^|[ ,])--[a-z][a-z-]+" out | grep -oE -- "--[a-z-]+" | grep -vxE -- "--(usage|version)") || exit 1
 		(PATH=$(dirname "$solverfs"):$PATH; . "$completion"; COMP_WORDS=(solverfs $c --); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _solverfs; printf "%s\n" "${COMPREPLY[@]}") >words
 		for o in $own; do grep -qx -- "$o" words || { echo "# bash: $c $o"; exit 1; }; done

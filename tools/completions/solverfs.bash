@@ -5,6 +5,40 @@ _solverfs_column() {
 	solverfs ${store:+--store "$store"} -q "$@" 2>/dev/null
 }
 
+# Fills COMPREPLY with those lines of standard input that begin with the word; names may have spaces.
+_solverfs_lines() {
+	local line
+	COMPREPLY=()
+	while IFS= read -r line; do
+		[[ -n $line && $line == "$1"* ]] && COMPREPLY+=("$line")
+	done
+}
+_solverfs_solvers() { _solverfs_column solver list | cut -f 1; }
+_solverfs_cases() { # sets, ids and names
+	echo all
+	_solverfs_column set list | cut -f 1
+	_solverfs_column case list | cut -f 1,6 | tr '\t' '\n'
+}
+# Tags, branches and snapshots, as the store's own clone has them; behind "A.." the same as ends of a range.
+_solverfs_revisions() {
+	local dir=${store:-${SOLVERFS_STORE:-${XDG_DATA_HOME:-$HOME/.local/share}/solverfs}} from=""
+	[[ $cur == *..* ]] && from=${cur%..*}..
+	{
+		echo HEAD
+		git --git-dir "$dir/repos/$solver.git" for-each-ref --format '%(refname:lstrip=2)' refs/tags refs/heads 2>/dev/null
+		git --git-dir "$dir/repos/$solver.git" for-each-ref --format '%(refname:lstrip=3)' refs/solverfs/snapshots 2>/dev/null
+	} | while IFS= read -r revision; do echo "$from$revision"; done
+}
+# Where something of solverfs is mounted: as it is, and as seen from here.
+_solverfs_mounts() {
+	local path
+	awk '$3 == "fuse.solverfs" { print $2 }' /proc/self/mounts | while IFS= read -r path; do
+		path=$(printf '%b' "$path")
+		echo "$path"
+		[[ $path == "$PWD"/* ]] && echo "${path#"$PWD"/}"
+	done
+}
+
 _solverfs() {
 	local cur prev words cword
 	if declare -F _init_completion >/dev/null; then
@@ -40,7 +74,8 @@ _solverfs() {
 
 	case $prev in
 	--store) COMPREPLY=($(compgen -d -- "$cur")) && return ;;
-	--recipe | -r | --output) COMPREPLY=($(compgen -f -- "$cur")) && return ;;
+	--recipe | -r) COMPREPLY=($(compgen -W "$(solverfs solver add --list 2>/dev/null | cut -f 1)" -- "$cur") $(compgen -f -- "$cur")) && return ;;
+	--output) COMPREPLY=($(compgen -f -- "$cur")) && return ;;
 	--print | -p) COMPREPLY=($(compgen -W "time cputime memory result effort stdout stderr run.json" -- "$cur")) && return ;;
 	--method) COMPREPLY=($(compgen -W "default paper git-bisect" -- "$cur")) && return ;;
 	--reference | --target | --from | --to | --seed | --timeout | --keep | --name | --status | --options) return ;;
@@ -50,7 +85,8 @@ _solverfs() {
 	if [[ $cur == -* ]]; then
 		local own=""
 		case $command in
-		"solver add") own="--recipe" ;;
+		"solver add") own="--recipe --replace --submodules --list" ;;
+		snapshot) own="--name --force" ;;
 		"solver list" | "solver update" | "case list" | "set list" | doctor | version) own="--json" ;;
 		"solver verify") own="--seed --json" ;;
 		"case add") own="--name --status --json" ;;
@@ -79,42 +115,40 @@ _solverfs() {
 	fi
 
 	case $command in
-	"") COMPREPLY=($(compgen -W "init solver snapshot case set mount unmount build run history portfolio status fsck gc doctor version help" -- "$cur")) ;;
+	"") COMPREPLY=($(compgen -W "init solver snapshot case set mount unmount build run fuzz incompleteness findings localize reduce history steps portfolio status fsck gc doctor version help" -- "$cur")) ;;
 	solver) COMPREPLY=($(compgen -W "add list update verify remove" -- "$cur")) ;;
 	case | set) COMPREPLY=($(compgen -W "add list remove" -- "$cur")) ;;
 	portfolio) COMPREPLY=($(compgen -W "add list show run reset remove features replay" -- "$cur")) ;;
 	"portfolio "*) [ "$command" != "portfolio replay" ] || COMPREPLY=($(compgen -f -- "$cur")) ;;
-	"solver update" | "solver verify" | "solver remove") COMPREPLY=($(compgen -W "$(_solverfs_column solver list | cut -f 1)" -- "$cur")) ;;
+	"solver verify")
+		if [ $n = 0 ]; then _solverfs_lines "$cur" < <(_solverfs_solvers); else _solverfs_lines "$cur" < <(_solverfs_revisions); fi
+		;;
+	"solver update" | "solver remove") _solverfs_lines "$cur" < <(_solverfs_solvers) ;;
 	"solver add") [ $n = 1 ] && COMPREPLY=($(compgen -d -- "$cur")) ;;
 	"case add") COMPREPLY=($(compgen -f -- "$cur")) ;;
-	"case list" | "case remove") COMPREPLY=($(compgen -W "all $(_solverfs_column case list | cut -f 1) $(_solverfs_column set list | cut -f 1)" -- "$cur")) ;;
-	"set list") COMPREPLY=($(compgen -W "$(_solverfs_column set list | cut -f 1)" -- "$cur")) ;;
+	"case list" | "case remove") _solverfs_lines "$cur" < <(_solverfs_cases) ;;
+	"set list") _solverfs_lines "$cur" < <(_solverfs_column set list | cut -f 1) ;;
 	"set add" | "set remove")
 		if [ $n = 0 ]; then
-			COMPREPLY=($(compgen -W "$(_solverfs_column set list | cut -f 1)" -- "$cur"))
+			_solverfs_lines "$cur" < <(_solverfs_column set list | cut -f 1)
 		else
-			COMPREPLY=($(compgen -W "all $(_solverfs_column case list | cut -f 1)" -- "$cur"))
+			_solverfs_lines "$cur" < <(_solverfs_cases)
 		fi
 		;;
-	mount | unmount) COMPREPLY=($(compgen -d -- "$cur")) ;;
+	mount) COMPREPLY=($(compgen -d -- "$cur")) ;;
+	unmount) _solverfs_lines "$cur" < <(_solverfs_mounts) ;;
 	fuzz | incompleteness | findings | localize | reduce | history | steps)
-		if [ $n = 0 ]; then
-			COMPREPLY=($(compgen -W "$(_solverfs_column solver list | cut -f 1)" -- "$cur"))
-		else
-			COMPREPLY=($(compgen -W "all $(_solverfs_column case list | cut -f 1) $(_solverfs_column set list | cut -f 1)" -- "$cur"))
-		fi
+		if [ $n = 0 ]; then _solverfs_lines "$cur" < <(_solverfs_solvers); else _solverfs_lines "$cur" < <(_solverfs_cases); fi
 		;;
 	snapshot | build | run)
 		if [ $n = 0 ]; then
-			COMPREPLY=($(compgen -W "$(_solverfs_column solver list | cut -f 1)" -- "$cur"))
+			_solverfs_lines "$cur" < <(_solverfs_solvers)
 		elif [ "$command" = snapshot ]; then
 			COMPREPLY=($(compgen -d -- "$cur"))
-		elif [ "$command" = build ] || [ $n = 1 ]; then
-			# Tags and branches, as the store's own clone has them.
-			local dir=${store:-${SOLVERFS_STORE:-${XDG_DATA_HOME:-$HOME/.local/share}/solverfs}}
-			COMPREPLY=($(compgen -W "HEAD $(git --git-dir "$dir/repos/$solver.git" for-each-ref --format '%(refname:short)' refs/tags refs/heads 2>/dev/null)" -- "$cur"))
-		else
-			COMPREPLY=($(compgen -W "all $(_solverfs_column case list | cut -f 1) $(_solverfs_column set list | cut -f 1)" -- "$cur"))
+		elif [ "$command" = build ] || [ $n = 1 ] || [[ $cur == *..* ]]; then
+			_solverfs_lines "$cur" < <(_solverfs_revisions)
+		else # another revision, or a case
+			_solverfs_lines "$cur" < <(_solverfs_cases; [ -z "$cur" ] || _solverfs_revisions)
 		fi
 		;;
 	esac
