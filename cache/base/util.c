@@ -151,7 +151,7 @@ void buffer_add_printable(struct buffer *b, const char *text)
 
 /* -- errors and log -- */
 
-static _Thread_local char error_text[1024];
+static _Thread_local char error_text[4096];
 static _Thread_local int error_number;
 
 int errorf(int r, const char *format, ...)

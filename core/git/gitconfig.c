@@ -5,6 +5,33 @@
 
 #include "core/git/git.h"
 
+/* -- mistakes --------------------------------------------------------------------------------------------------- */
+
+#define MISTAKES_TOLD 12
+
+void mistakes_done(struct mistakes *m)
+{
+        buffer_done(&m->lines);
+}
+
+int mistakes_note(struct mistakes *m, int r)
+{
+        if (r != -EINVAL)
+                return r;
+        if (m->n++ < MISTAKES_TOLD)
+                buffer_addf(&m->lines, "%s%s", m->n > 1 ? "\n" : "", error_message(r));
+        return buffer_error(&m->lines);
+}
+
+int mistakes_end(const struct mistakes *m)
+{
+        if (m->n == 0)
+                return 0;
+        if (m->n > MISTAKES_TOLD)
+                return errorf(-EINVAL, "%s\nand %u more", m->lines.data, m->n - MISTAKES_TOLD);
+        return errorf(-EINVAL, "%s", m->lines.data);
+}
+
 /* -- walking the text ------------------------------------------------------------------------------------------- */
 
 struct walk {
@@ -14,6 +41,7 @@ struct walk {
         unsigned line;
         bool (*wanted)(const char *section);
         struct gitconfig *g;
+        struct mistakes mistakes;
 };
 
 static int peek(const struct walk *w)
@@ -112,7 +140,7 @@ static int take_header(struct walk *w)
         if (strcmp(s->name, "include") == 0 || strcmp(s->name, "includeif") == 0)
                 return errorf(-EINVAL, "%s:%u: [%s] is not supported here; put the text in this file", w->label, s->line,
                               s->name);
-        s->end = w->at;
+        s->end = s->body = w->at;
         return 0;
 }
 
@@ -220,6 +248,20 @@ static int take_entry(struct walk *w)
         return 0;
 }
 
+static int walk_line(struct walk *w)
+{
+        int c = peek(w), r = 0;
+
+        if (isspace(c))
+                next(w);
+        else if (c == '#' || c == ';')
+                skip_line(w);
+        else
+                r = c == '[' ? take_header(w) : take_entry(w);
+        return r;
+}
+
+/* Behind a mistake it goes on with the next line, for the mistakes there. */
 static int walk_text(struct walk *w)
 {
         int r = 0;
@@ -227,18 +269,13 @@ static int walk_text(struct walk *w)
         if (w->size >= 3 && memcmp(w->text, "\xef\xbb\xbf", 3) == 0)
                 w->at = 3; /* git skips a byte order mark too */
         while (r == 0 && peek(w) != EOF) {
-                int c = peek(w);
-
-                if (isspace(c))
-                        next(w);
-                else if (c == '#' || c == ';')
+                r = walk_line(w);
+                if (r == -EINVAL) {
+                        r = mistakes_note(&w->mistakes, r);
                         skip_line(w);
-                else if (c == '[')
-                        r = take_header(w);
-                else
-                        r = take_entry(w);
+                }
         }
-        return r;
+        return r < 0 ? r : mistakes_end(&w->mistakes);
 }
 
 /* -- characters ------------------------------------------------------------------------------------------------- */
@@ -328,6 +365,7 @@ int gitconfig_parse(const char *label, struct slice text, bool (*wanted)(const c
 
         if (r == 0)
                 r = walk_text(&w);
+        mistakes_done(&w.mistakes);
         if (r == 0)
                 r = read_by_libgit2(&w);
         if (r < 0)

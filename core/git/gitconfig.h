@@ -21,6 +21,7 @@ struct gitconfig_section {
         char *subsection; /* NULL when there is none */
         unsigned line;
         size_t begin, end; /* in the text: from the start of the header's line to behind the last entry's */
+        size_t body;       /* behind the header's bracket */
         struct gitconfig_entry *entries;
         size_t n_entries;
 };
@@ -30,10 +31,23 @@ struct gitconfig {
         size_t n_sections;
 };
 
-/* `label` names the text in messages ("kissat.recipe:7: …"). Includes are not followed: a wanted-or-not [include] is refused. -EINVAL. */
+/* `label` names the text in messages ("kissat.recipe:7: …"). Includes are not followed: a wanted-or-not [include] is refused.
+ * -EINVAL, with every mistake. */
 int gitconfig_parse(const char *label, struct slice text, bool (*wanted)(const char *section), struct gitconfig *ret);
 void gitconfig_done(struct gitconfig *g);
 #define cleanup_gitconfig cleanup(gitconfig_done)
+
+/* Mistakes in a text, of which all are to be told: the sentences, a line each. */
+struct mistakes {
+        struct buffer lines;
+        unsigned n;
+};
+void mistakes_done(struct mistakes *m);
+#define cleanup_mistakes cleanup(mistakes_done)
+/* Takes the sentence of an -EINVAL and returns 0; any other r is returned. */
+int mistakes_note(struct mistakes *m, int r);
+/* 0 when there were none, else -EINVAL with all of them; the last of very many are only counted. */
+int mistakes_end(const struct mistakes *m);
 
 /* Appends a value so that git, libgit2 and gitconfig_parse() read back the same bytes: quoted when it has to be. */
 void gitconfig_quote(struct buffer *b, const char *value);

@@ -116,6 +116,7 @@ struct recipe *recipe_unref(struct recipe *r)
         free(r->arguments);
         free(r->seed);
         free(r->dialect);
+        free(r->text);
         free(r);
         return NULL;
 }

@@ -56,17 +56,21 @@ struct recipe {
         struct recipe_limits limits, build_limits;
         unsigned samples;
         bool incremental;
+        char *text; /* its section of a recipe file as it was written, comments included, without the header; NULL: read from a config */
 };
 
 /* Reads a recipe file (or text: `path` only names it in messages). ret_list: the solver, then its variants; *ret_n of them; each
- * is named: the solver `name`, a variant as it says. Errors name file, line and key: "kissat.recipe:7: unknown key 'biuld' …".
+ * is named: the solver `name`, a variant as it says. Errors name file, line and key: "kissat.recipe:7: unknown key 'biuld' …"; all mistakes are
+ * told, a line each.
  * A `;` or `#` inside an unquoted value is caught and explained (git-config would silently cut it off). */
+int recipe_check_name(const char *name); /* -EINVAL when no solver can be called that */
 int recipe_read(const char *path, const char *name, struct recipe ***ret_list, size_t *ret_n);
 int recipe_parse(const char *text, const char *path, const char *name, struct recipe ***ret_list, size_t *ret_n);
 /* Every [solver "…"] of a store's config; other sections are left alone. `path` only names it. */
 #define CONFIG_SIZE_MAX (16 << 20)
 int recipe_parse_config(struct slice text, const char *path, struct recipe ***ret_list, size_t *ret_n);
-/* Writes (or replaces) [solver "NAME"] sections in a store's config, atomically and keeping the rest of the file. */
+/* Writes (or replaces) [solver "NAME"] sections in a store's config, atomically and keeping the rest of the file. One that was read from a recipe
+ * file is written as it stands there. */
 int recipe_write_config(const char *path, struct recipe *const *list, size_t n);
 /* Takes out [solver "NAME"] sections, the rest stays. -EINVAL when a variant would be left without its solver. */
 int recipe_remove_config(const char *path, const char *const *names, size_t n);

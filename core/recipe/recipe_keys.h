@@ -1,6 +1,7 @@
 /* Inside the recipe module: the table of keys, which reading, checking and writing share. */
 #pragma once
 
+#include "core/git/gitconfig.h"
 #include "core/recipe/recipe.h"
 
 enum recipe_kind {
@@ -52,6 +53,10 @@ struct recipe *recipe_copy(const struct recipe *r);
 
 /* Puts a value where its key says; a repeated key's is added. -EINVAL with a sentence that names file, line and key. */
 int recipe_set_value(const char *label, const struct recipe_key *k, unsigned line, const char *value, struct recipe *r);
+
+/* Appends section i of a recipe file without its header: the comment that stands right before it, its entries, and the comments up to the one
+ * that belongs to the next section. Ends with a newline. */
+void recipe_keep_text(struct slice text, const struct gitconfig *g, size_t i, struct buffer *ret);
 
 /* A command line: split as a shell splits words, no shell. -EINVAL with a sentence that has no place in it yet. */
 int recipe_split(const char *text, char ***ret_words);

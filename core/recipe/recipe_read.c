@@ -20,19 +20,24 @@ struct draft {
         bool in_config;
         struct draft_entry *entries;
         size_t n_entries;
+        struct buffer text; /* of a file: what becomes recipe.text */
 };
 
 struct reader {
         const char *label;
         struct draft *drafts;
         size_t n_drafts;
+        struct mistakes mistakes;
 };
 
 static void reader_done(struct reader *rd)
 {
-        for (size_t i = 0; i < rd->n_drafts; i++)
+        for (size_t i = 0; i < rd->n_drafts; i++) {
                 free(rd->drafts[i].entries);
+                buffer_done(&rd->drafts[i].text);
+        }
         free(rd->drafts);
+        mistakes_done(&rd->mistakes);
 }
 #define cleanup_reader cleanup(reader_done)
 
@@ -41,22 +46,22 @@ static void reader_done(struct reader *rd)
 /* -- names ------------------------------------------------------------------------------------------------------ */
 
 /* A name becomes a folder of the mount and, in repos/ and work/, of the store, and stands in "<solver>@<a>..<solver>@<b>". */
-static int check_name(const char *label, unsigned line, const char *name)
+int recipe_check_name(const char *name)
 {
         static const char *const taken[] = {"README", "cases", "sets", "compare", "portfolios", "ccache"};
 
         for (size_t i = 0; i < ARRAY_SIZE(taken); i++)
                 if (strcasecmp(name, taken[i]) == 0)
-                        return fail(line, "'%s' cannot be a solver's name: the mount or the store has a folder of that name",
-                                    name);
+                        return errorf(-EINVAL, "'%s' cannot be a solver's name: the mount or the store has a folder of that name",
+                                      name);
         for (const char *p = name; *p; p++)
                 if (!isalnum((unsigned char)*p) && (p == name || !strchr("._+-", *p)))
-                        return fail(
-                                line,
+                        return errorf(
+                                -EINVAL,
                                 "'%.80s' cannot be a solver's name; use letters, digits and . _ + - with a letter or digit first",
                                 name);
         if (*name == '\0' || strlen(name) > 64 || strstr(name, ".."))
-                return fail(line, "'%.80s' cannot be a solver's name: 1 to 64 characters, no '..'", name);
+                return errorf(-EINVAL, "'%.80s' cannot be a solver's name: 1 to 64 characters, no '..'", name);
         return 0;
 }
 
@@ -85,24 +90,28 @@ static unsigned distance(const char *a, const char *b)
         return MIN(row[n], 9U);
 }
 
-static int fail_unknown_key(const char *label, const struct draft *d, const struct draft_entry *e)
+/* The key that was meant counts as given: that it is missing is no second mistake. */
+static int fail_unknown_key(const char *label, const struct draft *d, const struct draft_entry *e, unsigned lines[N_RECIPE_KEYS])
 {
         const char *best = NULL;
-        unsigned least = 3;
+        unsigned least = 3, *meant = NULL;
 
         for (size_t i = 0; i < N_RECIPE_KEYS; i++) {
                 unsigned n = distance(e->key, recipe_keys[i].name);
 
                 if (n < least && (d->in_config || !(recipe_keys[i].places & PLACE_CONFIG)))
-                        least = n, best = recipe_keys[i].name;
+                        least = n, best = recipe_keys[i].name, meant = &lines[i];
         }
+        if (best && *meant == 0)
+                *meant = e->line;
         if (best)
                 return fail(e->line, "key '%s.%s' is not known; did you mean '%s'?", d->header, e->key, best);
         return fail(e->line, "key '%s.%s' is not known; docs/recipes.md lists the keys", d->header, e->key);
 }
 
 /* The key's row, where it may stand here; else NULL, with the sentence. */
-static const struct recipe_key *find_key(const char *label, const struct draft *d, const struct draft_entry *e)
+static const struct recipe_key *find_key(const char *label, const struct draft *d, const struct draft_entry *e,
+                                         unsigned lines[N_RECIPE_KEYS])
 {
         const struct recipe_key *k = NULL;
 
@@ -110,7 +119,7 @@ static const struct recipe_key *find_key(const char *label, const struct draft *
                 if (strcmp(e->key, recipe_keys[i].name) == 0)
                         k = &recipe_keys[i];
         if (!k || (!d->in_config && k->places & PLACE_CONFIG)) {
-                fail_unknown_key(label, d, e);
+                fail_unknown_key(label, d, e, lines);
                 return NULL;
         }
         if (!(k->places & (d->base ? PLACE_VARIANT : PLACE_SOLVER))) {
@@ -135,38 +144,43 @@ static int clear_list(char ***list)
         return 0;
 }
 
+static int apply_entry(const char *label, const struct draft *d, const struct draft_entry *entry, struct recipe *r,
+                       unsigned lines[N_RECIPE_KEYS])
+{
+        const struct recipe_key *k = find_key(label, d, entry, lines);
+        unsigned *line, first;
+        int e = 0;
+
+        if (!k)
+                return -EINVAL;
+        if (k->kind == KIND_RETIRED) {
+                if (!d->in_config)
+                        log_warning("%s:%u: key '%s' means nothing any more: every build begins from a clean tree", label, entry->line,
+                                    k->name);
+                return 0;
+        }
+        line = &lines[k - recipe_keys];
+        first = *line;
+        if (first == 0)
+                *line = entry->line;
+        if (!entry->value)
+                return fail(entry->line, "key '%s' has no value; write %s = VALUE", k->name, k->name);
+        if (entry->value[0] == '\0' || strspn(entry->value, " \t\n") == strlen(entry->value))
+                return fail(entry->line, "key '%s' is empty; leave it out or give it a value", k->name);
+        if (first > 0 && !recipe_key_repeats(k))
+                return fail(entry->line, "key '%s' is given twice (first on line %u)", k->name, first);
+        if (first == 0 && recipe_key_repeats(k))
+                e = clear_list(recipe_field(r, k)); /* a variant's list takes the place of its solver's */
+        return e < 0 ? e : recipe_set_value(label, k, entry->line, entry->value, r);
+}
+
 /* lines[i]: where recipe_keys[i] was given first, 0 when it was not. */
-static int apply_entries(const char *label, const struct draft *d, struct recipe *r, unsigned lines[N_RECIPE_KEYS])
+static int apply_entries(struct reader *rd, const struct draft *d, struct recipe *r, unsigned lines[N_RECIPE_KEYS])
 {
         int e = 0;
 
-        for (size_t i = 0; e == 0 && i < d->n_entries; i++) {
-                const struct draft_entry *entry = &d->entries[i];
-                const struct recipe_key *k = find_key(label, d, entry);
-                unsigned *line;
-
-                if (!k)
-                        return -EINVAL;
-                if (k->kind == KIND_RETIRED) {
-                        if (!d->in_config)
-                                log_warning("%s:%u: key '%s' means nothing any more: every build begins from a clean tree", label,
-                                            entry->line, k->name);
-                        continue;
-                }
-                line = &lines[k - recipe_keys];
-                if (!entry->value)
-                        return fail(entry->line, "key '%s' has no value; write %s = VALUE", k->name, k->name);
-                if (entry->value[0] == '\0' || strspn(entry->value, " \t\n") == strlen(entry->value))
-                        return fail(entry->line, "key '%s' is empty; leave it out or give it a value", k->name);
-                if (*line > 0 && !recipe_key_repeats(k))
-                        return fail(entry->line, "key '%s' is given twice (first on line %u)", k->name, *line);
-                if (*line == 0 && recipe_key_repeats(k))
-                        e = clear_list(recipe_field(r, k)); /* a variant's list takes the place of its solver's */
-                if (*line == 0)
-                        *line = entry->line;
-                if (e == 0)
-                        e = recipe_set_value(label, k, entry->line, entry->value, r);
-        }
+        for (size_t i = 0; e == 0 && i < d->n_entries; i++)
+                e = mistakes_note(&rd->mistakes, apply_entry(rd->label, d, &d->entries[i], r, lines));
         return e;
 }
 
@@ -255,7 +269,7 @@ static int check_build_lines(const char *label, const struct draft *d)
         for (size_t i = 0; i < d->n_entries; i++) {
                 static const char *const others[] = {"{bin}", "{case}", "{seed}", "{timeout}", "{memory}", "{n}"};
 
-                if (strcmp(d->entries[i].key, "build") != 0)
+                if (strcmp(d->entries[i].key, "build") != 0 || !d->entries[i].value)
                         continue;
                 for (size_t k = 0; k < ARRAY_SIZE(others); k++)
                         if (strstr(d->entries[i].value, others[k]))
@@ -265,20 +279,34 @@ static int check_build_lines(const char *label, const struct draft *d)
         return 0;
 }
 
-static int check_recipe(const char *label, const struct draft *d, const struct recipe *r, const unsigned lines[N_RECIPE_KEYS])
+static int check_missing(struct reader *rd, const struct draft *d, const struct recipe *r, const unsigned lines[N_RECIPE_KEYS])
 {
-        const char *missing = !r->build[0] ? "build" : !r->outputs[0] ? "output" : !r->run ? "run" : NULL;
-        int e;
+        const struct {
+                const char *key, *says;
+                bool there;
+        } needed[] = {{"build", "how it is built", r->build[0]},
+                      {"output", "which file the build makes", r->outputs[0]},
+                      {"run", "how it is run, for example: run = {bin} {case}", r->run}};
+        const char *label = rd->label;
+        int e = 0;
 
-        if (missing)
-                return fail(d->line, "[%s] has no key '%s', which says %s", d->header, missing,
-                            *missing == 'b'   ? "how it is built"
-                            : *missing == 'o' ? "which file the build makes"
-                                              : "how it is run, for example: run = {bin} {case}");
-        if (r->format == FORMAT_CNF && line_of(lines, "dialect") > 0)
-                return fail(line_of(lines, "dialect"), "key 'dialect' is for format = smt2 only");
-        e = check_build_lines(label, d);
-        return e < 0 ? e : check_command_line(label, d, r, lines);
+        for (size_t i = 0; e == 0 && i < ARRAY_SIZE(needed); i++)
+                if (!needed[i].there && line_of(lines, needed[i].key) == 0)
+                        e = mistakes_note(&rd->mistakes, fail(d->line, "[%s] has no key '%s', which says %s", d->header,
+                                                              needed[i].key, needed[i].says));
+        return e;
+}
+
+static int check_recipe(struct reader *rd, const struct draft *d, const struct recipe *r, const unsigned lines[N_RECIPE_KEYS])
+{
+        const char *label = rd->label;
+        int e = check_missing(rd, d, r, lines);
+
+        if (e == 0 && r->format == FORMAT_CNF && line_of(lines, "dialect") > 0)
+                e = mistakes_note(&rd->mistakes, fail(line_of(lines, "dialect"), "key 'dialect' is for format = smt2 only"));
+        if (e == 0)
+                e = mistakes_note(&rd->mistakes, check_build_lines(label, d));
+        return e == 0 && r->run ? mistakes_note(&rd->mistakes, check_command_line(label, d, r, lines)) : e;
 }
 
 static bool is_in_list(char *const *list, const char *path)
@@ -314,10 +342,11 @@ static int find_sources(struct recipe *r)
         return e;
 }
 
-static int make_recipe(const char *label, const struct draft *d, const struct recipe *base, struct recipe **ret)
+/* Where there are mistakes it is made as far as it goes, for the mistakes of its variants. */
+static int make_recipe(struct reader *rd, const struct draft *d, const struct recipe *base, struct recipe **ret)
 {
         cleanup(recipe_unrefp) struct recipe *r = base ? recipe_copy(base) : recipe_new();
-        unsigned lines[N_RECIPE_KEYS] = {0};
+        unsigned lines[N_RECIPE_KEYS] = {0}, n_before = rd->mistakes.n;
         bool cpu_follows;
         int e;
 
@@ -328,7 +357,9 @@ static int make_recipe(const char *label, const struct draft *d, const struct re
         r->name = strdup(d->name);
         if (!r->name)
                 return -ENOMEM;
-        e = apply_entries(label, d, r, lines);
+        if (d->text.size > 0 && !(r->text = strdup(d->text.data)))
+                return -ENOMEM;
+        e = apply_entries(rd, d, r, lines);
         if (e < 0)
                 return e;
         if (cpu_follows && line_of(lines, "cputime") == 0)
@@ -340,8 +371,8 @@ static int make_recipe(const char *label, const struct draft *d, const struct re
         }
         if (e == 0)
                 e = find_sources(r);
-        if (e == 0)
-                e = check_recipe(label, d, r, lines);
+        if (e == 0 && (!base || n_before == 0)) /* its solver's would be told once more */
+                e = check_recipe(rd, d, r, lines);
         if (e < 0)
                 return e;
         *ret = steal_pointer(r);
@@ -363,10 +394,12 @@ static int add_section(struct reader *rd, const struct gitconfig_section *s, con
         const char *label = rd->label;
         struct draft *d = find_draft(rd, as->name);
         struct draft_entry *entries;
-        int r = check_name(label, s->line, as->name);
 
-        if (r < 0)
-                return r;
+        if (recipe_check_name(as->name) < 0) {
+                cleanup_free char *why = strdup(error_message(-EINVAL));
+
+                return fail(s->line, "%s", why ? why : "not a solver's name");
+        }
         if (d && strcmp(d->header, as->header) != 0)
                 return fail(s->line, "[%s \"%s\"] has the name of the solver itself", as->header, as->name);
         if (!d) {
@@ -431,6 +464,8 @@ static int find_bases(struct reader *rd)
         for (size_t i = 0; i < rd->n_drafts; i++) {
                 struct draft *d = &rd->drafts[i], *base = d->base ? find_draft(rd, d->base) : NULL;
 
+                if (d->base && rd->mistakes.n > 0 && !base)
+                        return mistakes_end(&rd->mistakes); /* its solver may be what is wrong */
                 if (d->base && (!base || base->base))
                         return fail(d->line, "'%s' is a variant of '%s', which is %s", d->name, d->base,
                                     base ? "a variant itself; name its solver" : "not there");
@@ -455,9 +490,11 @@ static int make_recipes(struct reader *rd, struct recipe ***ret_list, size_t *re
                         for (size_t k = 0; d->base && k < n; k++)
                                 if (strcmp(list[k]->name, d->base) == 0)
                                         base = list[k];
-                        r = make_recipe(rd->label, d, base, &list[n]);
+                        r = make_recipe(rd, d, base, &list[n]);
                         n += r == 0;
                 }
+        if (r == 0)
+                r = mistakes_end(&rd->mistakes);
         if (r < 0) {
                 recipe_list_free(list, n);
                 return r;
@@ -485,12 +522,19 @@ static int parse_recipe(struct slice text, const char *path, const char *name, s
 
         if (r == 0 && !name)
                 name = "solver";
-        for (size_t i = 0; r == 0 && i < g.n_sections; i++)
-                r = add_file_section(&rd, &g.sections[i], name);
+        for (size_t i = 0; r == 0 && i < g.n_sections; i++) {
+                const char *of = g.sections[i].subsection ? g.sections[i].subsection : name;
+                struct draft *d;
+
+                r = mistakes_note(&rd.mistakes, add_file_section(&rd, &g.sections[i], name));
+                d = r == 0 ? find_draft(&rd, of) : NULL;
+                if (d)
+                        recipe_keep_text(text, &g, i, &d->text);
+        }
         if (r < 0)
                 return r;
         if (!find_draft(&rd, name))
-                return errorf(-EINVAL, "%s: there is no [solver] section in it", path);
+                return rd.mistakes.n > 0 ? mistakes_end(&rd.mistakes) : errorf(-EINVAL, "%s: there is no [solver] section in it", path);
         return make_recipes(&rd, ret_list, ret_n);
 }
 
@@ -514,6 +558,6 @@ int recipe_parse_config(struct slice text, const char *path, struct recipe ***re
         int r = gitconfig_parse(path, text, is_solver_section, &g);
 
         for (size_t i = 0; r == 0 && i < g.n_sections; i++)
-                r = add_config_section(&rd, &g.sections[i]);
+                r = mistakes_note(&rd.mistakes, add_config_section(&rd, &g.sections[i]));
         return r < 0 ? r : make_recipes(&rd, ret_list, ret_n);
 }

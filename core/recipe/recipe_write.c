@@ -114,6 +114,12 @@ static void print_section(struct buffer *b, const struct recipe *r, const struct
         uint64_t cpu_unsaid = cpu_follows ? r->limits.wall_ns : than->limits.cpu_ns;
 
         buffer_addf(b, "[solver \"%s\"]\n", r->name);
+        if (r->text) { /* what is ours comes last: so a comment at the end belongs to the section */
+                buffer_adds(b, r->text);
+                if (variant || r->repository)
+                        print_entry(b, variant ? "variant" : "repository", variant ? r->base : r->repository);
+                return;
+        }
         for (size_t i = 0; i < N_RECIPE_KEYS; i++) {
                 const struct recipe_key *k = &recipe_keys[i];
                 bool base = k->offset == offsetof(struct recipe, base), cpu = k->offset == offsetof(struct recipe, limits.cpu_ns);

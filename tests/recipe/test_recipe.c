@@ -603,18 +603,64 @@ START_TEST(test_config_keeps_the_rest)
         check_file(
                 "config",
                 "# mine\n[solverfs]\n\tcores = 2 ; two\n# about s\n[solver \"s\"]\n"
-                "    repository = \"https://example.org/a b;c.git\"\n    build = make\n    output = s\n    run = {bin} {case}\n"
+                "    build = make\n    output = s\n    run = {bin} {case}\n    repository = \"https://example.org/a b;c.git\"\n"
                 "# about t\n[solver \"t\"]\nbuild = t\noutput = t\nrun = {bin} {case}\n\n[tail]\nx = y");
         write_config("u", MINIMAL);
         check_file(
                 "config",
                 "# mine\n[solverfs]\n\tcores = 2 ; two\n# about s\n[solver \"s\"]\n"
-                "    repository = \"https://example.org/a b;c.git\"\n    build = make\n    output = s\n    run = {bin} {case}\n"
+                "    build = make\n    output = s\n    run = {bin} {case}\n    repository = \"https://example.org/a b;c.git\"\n"
                 "# about t\n[solver \"t\"]\nbuild = t\noutput = t\nrun = {bin} {case}\n\n[tail]\nx = y\n"
-                "[solver \"u\"]\n    repository = \"https://example.org/a b;c.git\"\n    build = make\n    output = s\n"
-                "    run = {bin} {case}\n");
+                "[solver \"u\"]\n    build = make\n    output = s\n    run = {bin} {case}\n"
+                "    repository = \"https://example.org/a b;c.git\"\n");
         assert_ok(stat("config", &st));
         ck_assert_int_eq(st.st_mode & 0777, 0600);
+        done();
+}
+END_TEST
+
+/* A recipe's comments come along, each to its section, and go with it when another recipe takes its place. */
+START_TEST(test_config_keeps_comments)
+{
+        put_file("config", "[solverfs]\n\tversion = 1\n");
+        write_config("s", "# about s\n\n[solver] # here\n  build = make # fast\n\n  # the program\n  output = s\n"
+                          "  run = {bin} {case}\n  # all of s\n\n# about v\n[variant \"v\"]\narguments = -v\n# the end\n\n");
+        check_file("config", "[solverfs]\n\tversion = 1\n"
+                             "[solver \"s\"]\n# about s\n # here\n  build = make # fast\n\n  # the program\n  output = s\n"
+                             "  run = {bin} {case}\n  # all of s\n    repository = \"https://example.org/a b;c.git\"\n"
+                             "[solver \"v\"]\n# about v\narguments = -v\n# the end\n    variant = s\n");
+        write_config("s", "[solver]\nbuild = make\n[variant \"v\"]\ntimeout = 1s\n[solver]\noutput = s # twice\nrun = {bin} {case}");
+        check_file("config", "[solverfs]\n\tversion = 1\n"
+                             "[solver \"s\"]\nbuild = make\noutput = s # twice\nrun = {bin} {case}\n"
+                             "    repository = \"https://example.org/a b;c.git\"\n[solver \"v\"]\ntimeout = 1s\n    variant = s\n");
+        done();
+}
+END_TEST
+
+/* All are told at once, and none that follows from another. */
+START_TEST(test_every_mistake_is_told)
+{
+        static const char *const told[] = {"t.recipe:2: key 'build': git-config takes ';'", "t.recipe:4: not a line of the form"};
+        const char *message;
+
+        refused("[solver]\nbuild = a; b\noutput = s\nnonsense here\n", "t.recipe:2: ", "t.recipe:4: ");
+        for (size_t i = 0; i < ARRAY_SIZE(told); i++)
+                ck_assert_ptr_nonnull(strstr(error_message(-EINVAL), told[i]));
+        refused("[solver]\nbiuld = a\ntimeout = soon\nrun = {bin} {cas}\n[variant \"a b\"]\ntimeout = 1\n[variant "
+                "\"v\"]\nbuild = x\n[other]\n",
+                "t.recipe:5: ", "'a b' cannot be a solver's name");
+        message = error_message(-EINVAL);
+        for (size_t i = 0; i < 6; i++) {
+                static const char *const words[] = {"t.recipe:2: key 'solver.biuld' is not known; did you mean 'build'?",
+                                                    "t.recipe:3: key 'timeout': 'soon'",
+                                                    "t.recipe:4: key 'run': placeholder {cas}",
+                                                    "t.recipe:1: [solver] has no key 'output'",
+                                                    "t.recipe:8: key 'build' cannot stand in a variant",
+                                                    "t.recipe:9: section [other] is not known"};
+
+                ck_assert_msg(strstr(message, words[i]) != NULL, "'%s' does not say '%s'", message, words[i]);
+        }
+        ck_assert_ptr_null(strstr(message, "no key 'build'"));
         done();
 }
 END_TEST
@@ -754,5 +800,6 @@ SUITE("recipe", test_defaults, test_every_key, test_variants_inherit, test_comma
       test_build_digest_holds_what_matters, test_unknown_names, test_missing_and_repeated_keys, test_bad_values,
       test_bad_commands, test_syntax_is_explained, test_lines_are_counted_through_continuations, test_read_files, test_examples,
       test_print_comes_back, test_print_of_a_variant, test_print_of_a_repository_with_a_newline, test_config_round_trip,
-      test_config_keeps_a_limit_that_is_the_default, test_config_keeps_the_rest, test_config_links_and_leftovers,
+      test_config_keeps_a_limit_that_is_the_default, test_config_keeps_the_rest, test_config_keeps_comments,
+      test_every_mistake_is_told, test_config_links_and_leftovers,
       test_config_mistakes, test_config_stays_readable, test_config_written_by_many, test_quantities)
