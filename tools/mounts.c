@@ -86,7 +86,9 @@ int mounts_claim(const char *store, const char *mountpoint, int *ret_fd)
                 r = make_dirs(dir, 0700);
         if (r == 0)
                 r = lock_try(dir, name, false, ret_fd);
-        for (unsigned i = 0; r == -EAGAIN && i < DEATH_SOON && is_dying(lock_holder(dir, name)); i++) {
+        /* A daemon that is detached may be about to end, as its last file was closed just now. */
+        for (unsigned i = 0;
+             r == -EAGAIN && i < DEATH_SOON && (is_dying(lock_holder(dir, name)) || !is_mounted_at(mountpoint)); i++) {
                 usleep(LOCK_STEP * 1000);
                 r = lock_try(dir, name, false, ret_fd);
         }
@@ -170,9 +172,11 @@ pid_t mounts_detached(const char *store, const char *mountpoint)
 {
         char dir[PATH_SIZE], name[DIGEST_HEX_SIZE];
 
-        if (is_mounted_at(mountpoint) || lock_place(store, mountpoint, dir, name) < 0 || !lock_is_held(dir, name))
+        if (is_mounted_at(mountpoint) || lock_place(store, mountpoint, dir, name) < 0)
                 return 0;
-        return lock_holder(dir, name);
+        for (unsigned i = 0; i < DEATH_SOON && lock_is_held(dir, name); i++)
+                usleep(LOCK_STEP * 1000);
+        return lock_is_held(dir, name) ? lock_holder(dir, name) : 0;
 }
 
 struct visiting {

@@ -64,20 +64,41 @@ static int is_recipe(const struct dirent *e)
         return has_suffix(e->d_name);
 }
 
-static int list_in(void *user, const char *dir)
+struct visiting {
+        void (*fn)(void *user, const char *name, const char *path);
+        void *user;
+};
+
+static int visit(void *user, const char *dir)
 {
-        struct finding *f = user;
+        struct visiting *v = user;
         struct dirent **entries;
         int n = scandir(dir, &entries, is_recipe, alphasort);
 
         for (int i = 0; i < n; i++) {
-                buffer_addf(&f->there, "%s%.*s", f->there.size > 0 ? ", " : "",
-                            (int)(strlen(entries[i]->d_name) - strlen(SUFFIX)), entries[i]->d_name);
+                char *name = entries[i]->d_name, path[PATH_SIZE];
+
+                if (path_join(path, dir, name) == 0) {
+                        name[strlen(name) - strlen(SUFFIX)] = '\0';
+                        v->fn(v->user, name, path);
+                }
                 free(entries[i]);
         }
         if (n >= 0)
                 free(entries);
         return 0;
+}
+
+void recipes_each(void (*fn)(void *user, const char *name, const char *path), void *user)
+{
+        each_folder(visit, &(struct visiting){fn, user});
+}
+
+static void list_name(void *user, const char *name, const char *path)
+{
+        struct buffer *b = user;
+
+        buffer_addf(b, "%s%s", b->size > 0 ? ", " : "", name);
 }
 
 int recipes_find(const char *word, char ret[PATH_SIZE])
@@ -94,7 +115,7 @@ int recipes_find(const char *word, char ret[PATH_SIZE])
         }
         r = each_folder(look_in, &f);
         if (r == 0) {
-                each_folder(list_in, &f);
+                recipes_each(list_name, &f.there);
                 r = f.there.size > 0
                             ? errorf(-ENOENT, "no recipe '%s' in %s; there are %s: give one of these or a file with --recipe",
                                      word, f.where.data, f.there.data)

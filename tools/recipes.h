@@ -7,3 +7,5 @@
 /* The meaning of --recipe: a path when it has a slash or ends in ".recipe", else a name. The path of the file; -ENOENT with the names
  * there are. */
 int recipes_find(const char *word, char ret[PATH_SIZE]);
+/* Calls fn with each name that --recipe takes, and its file. */
+void recipes_each(void (*fn)(void *user, const char *name, const char *path), void *user);

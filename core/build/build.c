@@ -1,6 +1,7 @@
 #include "core/build/build.h"
 
 #include <fcntl.h>
+#include <fts.h>
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
@@ -311,6 +312,14 @@ static bool is_doubted(const struct execute_result *x)
                wants_processes(x);
 }
 
+/* What else may explain that a command failed: behind its status. */
+static const char *hint(const struct attempt *a, const struct execute_result *x)
+{
+        if (a->files.n == 0 && a->request->recipe->paths[0])
+                return " (this commit has none of the recipe's 'paths', so the folder is empty)";
+        return wants_network(x) ? " (a build has no network, and it seems to want one)" : "";
+}
+
 /* Why a command failed, in the words of the record's reason; 0 too when it did not. */
 static int judge(struct attempt *a, size_t number, const char *text, const struct execute_result *x)
 {
@@ -322,8 +331,7 @@ static int judge(struct attempt *a, size_t number, const char *text, const struc
         switch (x->end) {
         case END_EXIT:
                 return x->code == 0 ? 0
-                                    : fail(a, "%s exited with status %d%s", command, x->code,
-                                           wants_network(x) ? " (a build has no network, and it seems to want one)" : "");
+                                    : fail(a, "%s exited with status %d%s", command, x->code, hint(a, x));
         case END_SIGNAL:
                 return fail(a, "%s was killed by signal %d (%s)", command, x->code, strsignal(x->code));
         case END_TIMEOUT:
@@ -377,6 +385,14 @@ static int run_command(struct attempt *a, size_t number)
 
 /* -- outputs -- */
 
+static bool is_committed(const struct attempt *a, const char *path)
+{
+        for (size_t i = 0; i < a->files.n; i++)
+                if (strcmp(a->files.list[i].path, path) == 0)
+                        return true;
+        return false;
+}
+
 /* An output that an earlier commit's build left must not pass for this one's. */
 static int delete_outputs(struct attempt *a)
 {
@@ -384,15 +400,46 @@ static int delete_outputs(struct attempt *a)
         int r = 0;
 
         for (size_t i = 0; r == 0 && outputs[i]; i++) {
-                bool is_source = false;
+                bool is_source = is_committed(a, outputs[i]);
 
-                for (size_t k = 0; k < a->files.n && !is_source; k++)
-                        is_source = strcmp(a->files.list[k].path, outputs[i]) == 0;
                 r = is_source ? 0 : checkout_delete(a->worktree->path, outputs[i]); /* a script needs no build to be there */
                 if (r < 0)
                         r = errorf(r, "cannot delete %s in %s: %s", outputs[i], a->worktree->path, strerror(-r));
         }
         return r;
+}
+
+#define PROGRAMS_NAMED 5
+
+/* The programs that a build has made: executable files that are no sources, and no leftovers of libtool, CMake or autoconf. */
+static void list_programs(const struct attempt *a, struct buffer *ret)
+{
+        char *roots[] = {a->worktree->path, NULL};
+        size_t skip = strlen(a->worktree->path) + 1, n = 0;
+        FTS *fts = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR | FTS_XDEV, NULL);
+
+        for (FTSENT *e; fts && n <= PROGRAMS_NAMED && (e = fts_read(fts));) {
+                if (e->fts_info == FTS_D && (strcmp(e->fts_name, "CMakeFiles") == 0 || strcmp(e->fts_name, ".libs") == 0))
+                        fts_set(fts, e, FTS_SKIP);
+                if (e->fts_info != FTS_F || !(e->fts_statp->st_mode & 0100) || e->fts_statp->st_size == 0 ||
+                    is_committed(a, e->fts_path + skip) || strcmp(e->fts_name, "config.status") == 0)
+                        continue;
+                if (n++ < PROGRAMS_NAMED)
+                        buffer_addf(ret, "%s%s", n > 1 ? ", " : "; programs that it made: ", e->fts_path + skip);
+                else
+                        buffer_adds(ret, " and more");
+        }
+        if (fts)
+                fts_close(fts);
+}
+
+static int fail_without(struct attempt *a, const char *path)
+{
+        cleanup_buffer struct buffer made = {0};
+
+        buffer_add(&made, "", 0);
+        list_programs(a, &made);
+        return buffer_error(&made) < 0 ? -ENOMEM : fail(a, "the build made no %s%s", path, made.data);
 }
 
 static int put_output(struct attempt *a, size_t i)
@@ -405,7 +452,7 @@ static int put_output(struct attempt *a, size_t i)
         int r = checkout_open(a->worktree->path, path, &fd);
 
         if (r == -ENOENT || r == -ENOTDIR)
-                return fail(a, "the build made no %s", path);
+                return fail_without(a, path);
         if (r < 0 || fstat(fd, &st) < 0)
                 return fail(a, "output %s is no plain file of the build's", path);
         if (st.st_size == 0)

@@ -138,6 +138,8 @@ DEFINE_CLEANUP(struct commit_order *, commit_order_unref)
 /* Digest of the tree entries (id, mode, path) of `paths` at this commit: two commits with equal sources are one build. Kept in the
  * store. `paths` NULL-terminated, empty: the whole tree. A path that is not there counts as absent, not as an error. */
 int history_source(struct history *h, uint32_t number, char *const *paths, struct digest *ret);
+/* Has any commit this path? At worst a look at the tree of each: a second for tens of thousands. */
+int history_has_path(struct history *h, const char *path, bool *ret);
 /* Keeps it with what was found out of that commit, so that this is found again when the repository has lost the commit. */
 int history_keep_source(struct history *h, struct store_txn *t, uint32_t number, char *const *paths, const struct digest *source);
 /* The digest of every commit, (*ret)[number]; free(). A commit that the repository has lost has the zero digest. Seconds for tens of

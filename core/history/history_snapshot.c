@@ -212,6 +212,18 @@ static void find_parent(git_repository *from, git_repository *to, git_commit **r
         git_revwalk_free(walk);
 }
 
+/* Is there a snapshot of this name that was taken of the same? */
+static bool was_taken(git_repository *to, const char *name, const git_oid *tree, const git_commit *parent, git_oid *ret)
+{
+        cleanup_git_commit git_commit *c = NULL;
+        char full[256];
+
+        snprintf(full, sizeof(full), SNAPSHOTS_REF "%s", name);
+        return git_reference_name_to_id(ret, to, full) == 0 && git_commit_lookup(&c, to, ret) == 0 &&
+               git_oid_equal(git_commit_tree_id(c), tree) && git_commit_parentcount(c) == (parent != NULL) &&
+               (!parent || git_oid_equal(git_commit_parent_id(c, 0), git_commit_id(parent)));
+}
+
 static int check_related(const struct history *h, const git_commit *parent, const char *dir)
 {
         return parent ? 0
@@ -238,6 +250,8 @@ static int take_snapshot(const struct history *h, git_repository *from, git_repo
                 *ret = *git_commit_id(parent); /* nothing is uncommitted */
                 return request->name ? write_ref(to, ret, request->name) : 0;
         }
+        if (request->name && was_taken(to, request->name, &tree, parent, ret))
+                return 0;
         r = write_commit(to, &tree, parent, git_repository_workdir(from), ret);
         return r < 0 ? r : write_ref(to, ret, request->name);
 }

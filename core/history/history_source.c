@@ -131,6 +131,27 @@ int history_keep_source(struct history *h, struct store_txn *t, uint32_t number,
                        : store_put(t, h->tables.sources, index_slice(&key), SLICE(source->bytes, DIGEST_SIZE));
 }
 
+static bool tree_has(struct history *h, git_repository *git, uint32_t number, const char *path)
+{
+        cleanup_git_commit git_commit *c = NULL;
+        cleanup_git_tree git_tree *tree = NULL;
+        cleanup_git_tree_entry git_tree_entry *e = NULL;
+
+        return history_object(h, git, number, &c) == 0 && git_commit_tree(&tree, c) == 0 && git_tree_entry_bypath(&e, tree, path) == 0;
+}
+
+int history_has_path(struct history *h, const char *path, bool *ret)
+{
+        cleanup_handle struct handle handle = {0};
+        uint32_t n = history_count(h);
+        int r = history_handle(h, &handle);
+
+        *ret = false;
+        for (uint32_t i = n; r == 0 && i > 0 && !*ret; i--) /* the newest first */
+                *ret = tree_has(h, handle.git, i - 1, path);
+        return r;
+}
+
 struct sources {
         struct digest *list;
         bool *known;

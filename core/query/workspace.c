@@ -456,10 +456,19 @@ static int check_names(struct workspace *w, struct recipe *const *recipes, size_
                 return r;
         for (size_t i = 0; r == 0 && i < n; i++)
                 if (is_named(there, n_there, recipes[i]->name))
-                        r = errorf(-EEXIST, "there is a solver '%s' already; choose another name, or edit %s", recipes[i]->name,
-                                   w->config);
+                        r = errorf(-EEXIST,
+                                   "there is a solver '%s' already; choose another name, give it another recipe with --replace, or edit %s",
+                                   recipes[i]->name, w->config);
         recipe_list_free(there, n_there);
         return r;
+}
+
+static void config_was_written(struct workspace *w)
+{
+        pthread_mutex_lock(&w->lock);
+        w->looked = 0;
+        w->config_size = -1;
+        pthread_mutex_unlock(&w->lock);
 }
 
 static int add_history(struct workspace *w, const char *name, const struct progress *p)
@@ -509,11 +518,52 @@ int workspace_add_solver(struct workspace *w, struct recipe *const *recipes, siz
                 remove_tree(repository);
                 return errorf(r, "%s", reason ? reason : strerror(-r));
         }
-        pthread_mutex_lock(&w->lock);
-        w->looked = 0;
-        w->config_size = -1;
-        pthread_mutex_unlock(&w->lock);
+        config_was_written(w);
         return 0;
+}
+
+/* `there`: the recipes of the config. *ret_url is the solver's repository, of the caller. */
+static int check_replaceable(struct recipe *const *there, size_t n_there, struct recipe *const *recipes, size_t n, char **ret_url)
+{
+        const char *name = recipes[0]->name;
+
+        for (size_t i = 0; i < n_there; i++) {
+                const struct recipe *old = there[i];
+
+                if (strcmp(old->name, name) == 0) {
+                        if (old->base)
+                                return errorf(-EINVAL, "'%s' is a variant of %s: give that another recipe", name, old->base);
+                        *ret_url = strdup(old->repository ? old->repository : "");
+                        if (!*ret_url)
+                                return -ENOMEM;
+                } else if (is_named(recipes + 1, n - 1, old->name) && !(old->base && strcmp(old->base, name) == 0))
+                        return errorf(-EEXIST, "there is a solver '%s' already, which is no variant of %s", old->name, name);
+        }
+        return *ret_url ? 0 : errorf(-ENOENT, "there is no solver '%s' yet: to add it, say where its repository is", name);
+}
+
+int workspace_replace_recipe(struct workspace *w, struct recipe *const *recipes, size_t n)
+{
+        cleanup_close int lock = -1;
+        struct recipe **there = NULL;
+        size_t n_there = 0;
+        int r = lock_wait(w->dir, "solvers.lock", false, &lock);
+
+        if (r < 0)
+                return errorf(r, "cannot lock the config of %s: %s", w->dir, strerror(-r));
+        r = workspace_check_config(w, false); /* what is written to is the file */
+        if (r >= 0)
+                r = workspace_recipes(w, &there, &n_there);
+        if (r == 0) {
+                free(steal_pointer(recipes[0]->repository));
+                r = check_replaceable(there, n_there, recipes, n, &recipes[0]->repository);
+        }
+        if (r == 0)
+                r = recipe_write_config(w->config, recipes, n);
+        recipe_list_free(there, n_there);
+        if (r == 0)
+                config_was_written(w);
+        return r;
 }
 
 static bool is_among(const char *name, const char *const *names, size_t n)
@@ -561,10 +611,7 @@ int workspace_remove_solvers(struct workspace *w, const char *const *names, size
                 r = recipe_remove_config(w->config, names, n);
         if (r < 0)
                 return r;
-        pthread_mutex_lock(&w->lock);
-        w->looked = 0;
-        w->config_size = -1;
-        pthread_mutex_unlock(&w->lock);
+        config_was_written(w);
         return 0;
 }
 

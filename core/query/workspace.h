@@ -88,6 +88,10 @@ bool solver_is_gone(struct workspace *w, const struct solver *s); /* removed fro
 /* Clones, indexes, writes the config. `recipes` as recipe_read() gives them. Nothing is left on failure. */
 int workspace_add_solver(struct workspace *w, struct recipe *const *recipes, size_t n, const char *url, const struct progress *p);
 
+/* Gives a solver that is there another recipe; its repository stays. What was measured under the old one is found again by it. Variants that
+ * `recipes` does not have stay, too. -ENOENT, -EINVAL: it is a variant; -EEXIST: a variant has the name of another solver. */
+int workspace_replace_recipe(struct workspace *w, struct recipe *const *recipes, size_t n);
+
 /* Takes solvers and variants out of the config: nobody can ask them anything any more, and what they are doing ends. Measurements stay,
  * and the same recipe finds them again. -ENOENT, -EINVAL when one has variants that are not among the names. */
 int workspace_remove_solvers(struct workspace *w, const char *const *names, size_t n);

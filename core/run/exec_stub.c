@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <linux/capability.h>
+#include <linux/securebits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stddef.h>
@@ -167,6 +168,10 @@ static bool drop_user(const struct exec_request *r)
 {
         if (!r->drop)
                 return true;
+        /* Else access() says no where open() works: it asks for the real user, and leaves out what a change of user takes away. Where that cannot
+         * be set (a container without CAP_SETPCAP), it stays so. */
+        if (r->keep_files)
+                prctl(PR_SET_SECUREBITS, SECBIT_NO_SETUID_FIXUP, 0, 0, 0);
         return (!r->keep_files || prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0) == 0) && setgroups(0, NULL) == 0 &&
                setresgid(r->gid, r->gid, r->gid) == 0 && setresuid(r->uid, r->uid, r->uid) == 0 &&
                (!r->keep_files || keep_files());

@@ -1047,6 +1047,8 @@ START_TEST(test_snapshot_with_a_name)
         assert_ok(history_snapshot(history, &wip, &number));
         ck_assert_uint_eq(resolve("wip"), number);
         ck_assert_uint_eq(resolve("wip~1"), resolve("HEAD"));
+        assert_ok(history_snapshot(history, &wip, &again)); /* the same once more is the same */
+        ck_assert_uint_eq(again, number);
         shell("cd r; echo 2 > src/new");
         assert_error(history_snapshot(history, &wip, &again), EEXIST);
         ck_assert_uint_eq(resolve("wip"), number);

@@ -205,6 +205,23 @@ START_TEST(test_environment)
 }
 END_TEST
 
+/* CMake and others ask access() before they open: without a sandbox both say the same. */
+START_TEST(test_access_says_what_open_does)
+{
+        struct execute_request q = bare();
+        char path[PATH_SIZE], command[PATH_SIZE + 16];
+        struct execute_result r;
+
+        assert_ok(path_join(path, scratch, "../ours"));
+        assert_ok(write_file_atomic(path, "x", 1, 0600));
+        snprintf(command, sizeof(command), "access %s", path);
+        r = run_like(&q, command);
+        assert_end(&r, END_EXIT, 0);
+        execute_result_done(&r);
+        unlink(path);
+}
+END_TEST
+
 START_TEST(test_cores)
 {
         struct execute_request q = usual;
@@ -1474,7 +1491,7 @@ START_TEST(test_many_at_once)
 END_TEST
 
 #define EXECUTE_TESTS                                                                                                            \
-        test_exit_and_signal, test_not_executable, test_what_cannot_be_tried, test_environment, test_cores,                      \
+        test_exit_and_signal, test_not_executable, test_what_cannot_be_tried, test_environment, test_access_says_what_open_does, test_cores,                      \
                 test_input_and_output, test_surroundings, test_stack_limit, test_hard_limits, test_niceness_that_cannot_be_left, \
                 test_binds, test_shared_bind, test_wall_limit, test_cpu_limit_of_the_tree, test_cpu_of_the_tree, test_memory,    \
                 test_memory_is_not_the_callers, test_memory_limit, test_process_limit,                                           \

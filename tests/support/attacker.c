@@ -347,6 +347,11 @@ static int burn_in_threads(char **argv)
         return 0;
 }
 
+static int may_access(char **argv) /* what access() says of a file */
+{
+        return access(argv[2], R_OK | W_OK) == 0 ? 0 : 1;
+}
+
 static int where(char **argv) /* what we are and have */
 {
         struct rlimit l;
@@ -699,6 +704,7 @@ static int attack(int argc, char **argv)
                 {"threads", burn_in_threads},
                 {"headless", headless},
                 {"where", where},
+                {"access", may_access},
                 {"touch", touch_memory},
                 {"grow", grow},
                 {"exit", exit_with},

@@ -269,7 +269,7 @@ recipe() {
 }
 recipe "bad.recipe" "nothing" ''
 recipe "bad.recipe" "NUL bytes" '\0\0\0'
-recipe "bad.recipe:2" "an unknown key" '[solver]\n biuld = x\n'
+recipe "bad.recipe:6" "an unknown key" "${good_recipe} biuld = x\n"
 recipe "bad.recipe:6" "an unknown section" "${good_recipe}[solvre]\n"
 recipe "bad.recipe:1" "a section without an end" '[solver\n'
 recipe "bad.recipe:6" "a key twice" "${good_recipe} run = {case}\n"
@@ -313,5 +313,25 @@ repos=$SOLVERFS_STORE/repos
 $mounted && test_that "a solver that was left out is there when its repository is" '
 	sed "s/^\[solver\]/[solver \"later\"]/" plain.recipe >>"$SOLVERFS_STORE/config" && await "grep -q later \"$mnt/.solverfs/status\"" && [ ! -e "$mnt/later" ] &&
 	cp -r "$repos/toy.git" "$repos/later.git" && await "[ -e \"$mnt/later\" ]" && ! grep -q later "$mnt/.solverfs/status" && serves'
+
+# -- a recipe that is worked on --
+
+test_that "a bad name is said before the recipe is looked at" 'run 1 solver add "bad name" toy --recipe nowhere.recipe && sentence "^solverfs: .bad name. cannot be a solver"'
+test_that "all mistakes of a recipe are told" '
+	printf "[solver]\nbuild = a; b\nbuild = \\\\q\n" >slips.recipe && run 1 solver add slips toy --recipe slips.recipe && has err "slips.recipe:2: " &&
+	printf "[solver]\nbiuld = a\ntimeout = soon\n" >slips.recipe && run 1 solver add slips toy --recipe slips.recipe && [ "$(grep -c "slips.recipe:" err)" = 4 ]'
+printf '# why\n[solver]\n  # the paths\n  paths = nosuchdir\n  build = sh build.sh\n  output = prog\n  run = {bin} {case}\n  samples = 1\n[variant "work-v"]\n  timeout = 1s\n' >work.recipe
+test_that "paths that no commit has are a warning" 'run 0 solver add work toy --recipe work.recipe && has err "paths = nosuchdir: no commit of work has it"'
+test_that "and a build says that none of them is there" 'run 1 build work HEAD && has err "has none of the recipe.s .paths."'
+test_that "comments are kept" 'grep -A3 -F "[solver \"work\"]" "$SOLVERFS_STORE/config" | grep -A1 "^# why" | grep -q "# the paths"'
+test_that "a recipe is replaced" '
+	sed -i "/nosuchdir/d; /variant/,\$d" work.recipe && run 0 solver add --replace work --recipe work.recipe && has err "variant work-v is not in the recipe" &&
+	[ "$(grep -c "# why" "$SOLVERFS_STORE/config")" = 1 ] && ! grep -q nosuchdir "$SOLVERFS_STORE/config"'
+test_that "a build that made another program names it" 'run 1 build work v1 && has err "the build made no prog; programs that it made: toy"'
+test_that "and again, with the same repository" 'sed -i "s/= prog/= toy/" work.recipe && run 0 solver add --replace work toy --recipe work.recipe && run 0 build work v1'
+test_that "from another one it is no replacement" 'git init -q third && run 1 solver add --replace work third --recipe work.recipe && has err "comes from .*toy"'
+test_that "a variant has no recipe of its own to replace" 'run 1 solver add --replace work-v --recipe work.recipe && has err "is a variant of work"'
+test_that "--replace of a new solver wants a repository" 'run 1 solver add --replace fresh --recipe work.recipe && has err "say where its repository is" && run 0 solver add --replace fresh toy --recipe work.recipe'
+test_that "the recipes that come with solverfs are listed" 'run 0 solver add --list && has out "^kissat	/"'
 
 echo "1..$n"

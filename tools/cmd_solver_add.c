@@ -1,0 +1,171 @@
+/* solverfs solver add: a solver from its repository, or another recipe for one that is there. */
+#include "words.h"
+#include "mounts.h"
+#include "recipes.h"
+
+struct add_options {
+        const char *name, *repository, *recipe;
+        bool replace, list;
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+        struct add_options *o = state->input;
+
+        switch (key) {
+        case 'r':
+                o->recipe = arg;
+                return 0;
+        case 'R':
+                o->replace = true;
+                return 0;
+        case 'l':
+                o->list = true;
+                return 0;
+        case ARGP_KEY_ARG:
+                if (state->arg_num > 1)
+                        argp_error(state, "too many arguments: expected NAME REPO");
+                *(state->arg_num == 0 ? &o->name : &o->repository) = arg;
+                return 0;
+        case ARGP_KEY_END:
+                if (!o->list && (!o->name || (!o->repository && !o->replace)))
+                        argp_error(state, "expected NAME REPO");
+                return 0;
+        default:
+                return ARGP_ERR_UNKNOWN;
+        }
+}
+
+static void list_recipe(void *user, const char *name, const char *path)
+{
+        static const struct column columns[] = {{"RECIPE", 14, false}, {"FILE", 0, false}};
+
+        output_row(columns, ARRAY_SIZE(columns), (const char *[]){name, path});
+}
+
+/* Is there a solver of this name, and is REPO, where it is given, its repository? A status. */
+static int look_for(struct workspace *w, const struct add_options *o, bool *ret_there)
+{
+        cleanup_solver struct solver *s = NULL;
+        cleanup_free char *absolute = o->repository ? realpath(o->repository, NULL) : NULL;
+        const char *given = absolute ? absolute : o->repository;
+
+        *ret_there = o->replace && workspace_solver(w, o->name, &s) == 0;
+        if (!*ret_there || !given || !s->recipe->repository || strcmp(given, s->recipe->repository) == 0)
+                return STATUS_OK;
+        complain("%s comes from %s: to have it from %s, first 'solverfs solver remove %s'", o->name, s->recipe->repository,
+                 o->repository, o->name);
+        return STATUS_FAILED;
+}
+
+/* A path that no commit has is a slip, or one that is still to come. */
+static void check_paths(struct workspace *w, const struct recipe *recipe)
+{
+        cleanup_solver struct solver *s = NULL;
+        bool there = true;
+
+        if (workspace_solver(w, recipe->name, &s) < 0)
+                return;
+        for (char *const *p = recipe->paths; *p; p++)
+                if (history_has_path(s->history, *p, &there) == 0 && !there)
+                        log_warning("paths = %s: no commit of %s has it", *p, recipe->name);
+}
+
+static bool is_among(struct recipe *const *list, size_t n, const char *name)
+{
+        for (size_t i = 0; i < n; i++)
+                if (strcmp(list[i]->name, name) == 0)
+                        return true;
+        return false;
+}
+
+static void say_replaced(struct workspace *w, struct recipe *const *list, size_t n)
+{
+        cleanup_solver_list struct solver_list *l = NULL;
+
+        note("%s has another recipe; what was measured under the old one is found again by it", list[0]->name);
+        if (workspace_solvers(w, &l) < 0)
+                return;
+        for (size_t i = 0; i < l->n; i++) {
+                const struct recipe *r = l->list[i]->recipe;
+
+                if (r->base && strcmp(r->base, list[0]->name) == 0 && !is_among(list, n, r->name))
+                        note("its variant %s is not in the recipe, and stays; 'solverfs solver remove %s' takes it out", r->name,
+                             r->name);
+        }
+}
+
+static void say_added(struct workspace *w, struct recipe *const *list, size_t n)
+{
+        for (size_t i = 0; i < n; i++) {
+                cleanup_solver struct solver *s = NULL;
+
+                if (workspace_solver(w, list[i]->name, &s) == 0)
+                        note("added %s: %u commits", list[i]->name, history_count(s->history));
+        }
+}
+
+static int add(struct workspace *w, const struct add_options *o, struct recipe **list, size_t n)
+{
+        bool there;
+        int r = look_for(w, o, &there);
+
+        if (r != STATUS_OK)
+                return r;
+        if (there || !o->repository)
+                r = workspace_replace_recipe(w, list, n);
+        else
+                r = workspace_add_solver(w, list, n, o->repository, &command_progress);
+        progress_clear();
+        if (r < 0)
+                return fail_as(r == -ENOENT || r == -ENOTUNIQ ? STATUS_FAILED : status_of(r), r);
+        mounts_settle(workspace_dir(w));
+        if (there)
+                say_replaced(w, list, n);
+        else
+                say_added(w, list, n);
+        check_paths(w, list[0]);
+        return STATUS_OK;
+}
+
+int cmd_solver_add(int argc, char **argv)
+{
+        static const struct argp_option options[] = {
+                {"recipe", 'r', "FILE|NAME", 0,
+                 "How to build and run it: a file, or the name of a recipe that comes with solverfs (default: NAME)", 0},
+                {"replace", 'R', NULL, 0, "Give a solver that is there this recipe; REPO may be left out", 0},
+                {"list", 'l', NULL, 0, "List the recipes that come with solverfs", 0},
+                {0}};
+        static const char doc[] =
+                "Add a solver: clone REPO (a path or a URL) with its whole history into the store and index it.\v"
+                "Recipes by name are looked for in the folders of $SOLVERFS_RECIPES and where solverfs was installed. "
+                "A recipe's variants are added with it.\n\n"
+                "  solverfs solver add kissat https://github.com/arminbiere/kissat\n"
+                "  solverfs solver add mine ~/src/mysolver --recipe mine.recipe\n"
+                "  solverfs solver add --replace mine --recipe mine.recipe";
+        cleanup_workspace struct workspace *w = NULL;
+        struct add_options o = {0};
+        struct recipe **list = NULL;
+        char path[PATH_SIZE];
+        size_t n;
+        int r;
+
+        command_parse(&(struct argp){options, parse, "NAME REPO", doc}, argc, argv, &o);
+        if (o.list) {
+                recipes_each(list_recipe, NULL);
+                return STATUS_OK;
+        }
+        command_stoppable();
+        r = recipe_check_name(o.name);
+        if (r == 0)
+                r = recipes_find(o.recipe ? o.recipe : o.name, path);
+        if (r == 0)
+                r = recipe_read(path, o.name, &list, &n);
+        if (r < 0)
+                return fail_as(r == -ENOENT ? STATUS_ABSENT : STATUS_FAILED, r);
+        r = command_open(0, &w);
+        if (r == STATUS_OK)
+                r = add(w, &o, list, n);
+        recipe_list_free(list, n);
+        return r;
+}
