@@ -253,6 +253,46 @@ static void compare_due(struct building *b, struct engine *e, int signals)
                 worse(b, STATUS_FAILED);
 }
 
+/* -- how many programs ------------------------------------------------------------------------------------------ */
+
+static int compare_digests(const void *a, const void *b)
+{
+        return memcmp(a, b, DIGEST_SIZE);
+}
+
+/* How many there are among the digests of the commits that were asked for, zeros left out; what they were is lost. */
+static size_t count_distinct(const struct building *b, struct digest *all, uint32_t n_all)
+{
+        size_t n = 0, distinct = 0;
+        struct digest *list = calloc(b->revisions.n, sizeof(*list));
+
+        for (size_t i = 0; list && i < b->revisions.n; i++)
+                if (b->revisions.list[i] < n_all && !digest_is_zero(&all[b->revisions.list[i]]))
+                        list[n++] = all[b->revisions.list[i]];
+        if (n > 0)
+                sort_list(list, n, sizeof(*list), compare_digests);
+        for (size_t i = 0; i < n; i++)
+                distinct += i == 0 || !digest_equal(&list[i], &list[i - 1]);
+        free(list);
+        return distinct;
+}
+
+/* Commits that are the same to their recipe share a build, and builds that give the same bytes share a program and its results. */
+static void tell_shared(const struct building *b)
+{
+        cleanup_free struct digest *keys = NULL, *programs = NULL;
+        uint32_t n_keys, n_programs;
+        size_t builds, made;
+
+        if (b->revisions.n < 2 || build_keys(b->solver->history, b->solver->recipe, &keys, &n_keys) < 0 ||
+            commit_programs(b->workspace, b->solver, &programs, &n_programs) < 0)
+                return;
+        builds = count_distinct(b, keys, n_keys);
+        made = count_distinct(b, programs, n_programs);
+        note("%zu commits, %zu different build%s, %zu different program%s", b->revisions.n, builds, builds == 1 ? "" : "s", made,
+             made == 1 ? "" : "s");
+}
+
 static int run_batch(struct building *b, int signals)
 {
         cleanup_engine struct engine *e = NULL;
@@ -277,6 +317,7 @@ static int run_batch(struct building *b, int signals)
         if (b->output && b->status == STATUS_OK)
                 worse(b, copy_program(b, e, signals));
         compare_due(b, e, signals);
+        tell_shared(b);
         return b->status;
 }
 
@@ -290,7 +331,8 @@ int cmd_build(int argc, char **argv)
                 {0}};
         static const char doc[] = "Build commits, unless they are built already. Prints for each: commit, ok or failed, seconds, "
                                   "the program's size, "
-                                  "clean or incremental, why it failed or that it is not reproducible.\v"
+                                  "clean or incremental, why it failed or that it is not reproducible; and at the end, of several "
+                                  "commits, how many builds and programs they have.\v"
                                   "REV is whatever git rev-parse takes; A..B: the commits on B's first-parent line that are "
                                   "not on A's, oldest first; or a pattern over tags, in the order of the history: 'z3-4.*'. Exit "
                                   "status 1 when a commit cannot be built.";

@@ -23,6 +23,7 @@ test_that "which says the commit that it was measured with, and the program" '
 	run 0 run toy v5 a.smt2 --json && [ "$(json "o[\"run\"][\"commit\"] + \" \" + str(len(o[\"run\"][\"build\"][\"program\"]))")" = "$first 64" ]'
 test_that "a commit that is not built has no result yet: asking for it builds it" '
 	run 1 run toy v3 b.smt2 && cp out one && cut -f 1-5,7,8 one >two && run 1 run toy v4 b.smt2 && cut -f 1-5,7,8 out | cmp - two'
+test_that "build says how many programs the commits have" 'run 0 build toy v1 v3 v4 v5 && has err "^4 commits, 4 different builds, 2 different programs$"'
 test_that "another program has its own" 'run 0 run toy v3 a.smt2 --json && [ "$(json "o[\"run\"][\"commit\"]")" = "$third" ]'
 test_that "measuring again moves it for all of them" '
 	run 0 run toy v5 a.smt2 --again --print run.json && cp out two && ! cmp -s one two && run 0 run toy v1 a.smt2 --print run.json && cmp two out'
@@ -53,6 +54,7 @@ test_that "and what is measured with that one is the first one's" 'measured_at d
 test_that "two programs that turn out to be one answer for each other" '
 	throw 300 && measured_at d3 e.smt2 d3 && measured_at d3 g.smt2 d3 && run 0 build --again dice d1 &&
 	measured_at d1 g.smt2 d3 && measured_at d3 f.smt2 d2 && measured_at d3 e.smt2 d1'
+test_that "and count as one" 'run 0 build dice d1 d2 d3 && has err "^3 commits, 3 different builds, 1 different program$"'
 
 # -- answers --
 
