@@ -145,7 +145,7 @@ struct work {
         struct reduce_test test;      /* of the runs */
         struct reduction reduction;   /* the smallest so far, and what it took; of earlier sessions, too */
         struct reduction earlier;     /* without its texts */
-        uint64_t began, kept;         /* kept: when it was stored last */
+        uint64_t began, kept;         /* kept: when it was stored last; 0: never */
         bool has_news;                /* since then */
         int error;                    /* of what could not be kept */
 };
@@ -208,7 +208,7 @@ static int begin(struct work *w)
         struct reduction *r = &w->reduction;
         int k = reduction_find((struct query *)w->query, r);
 
-        w->began = w->kept = now_ns();
+        w->began = now_ns();
         if (k < 0 && k != -ENOENT)
                 return k;
         w->earlier = *r;

@@ -1,7 +1,10 @@
 #!/bin/bash
 # Reduction from outside: between versions of a toy solver, and by a command. Prints TAP. Usage: test_reduce.sh SOLVERFS
 . "$(dirname "$0")/command.sh"
-mkdir tmp && export TMPDIR=$top/tmp
+clean_up() { fusermount3 -uz "$top/mnt" 2>/dev/null; }
+mkdir tmp faults mnt && export TMPDIR=$top/tmp SOLVERFS_FAULTS=$top/faults
+fault() { echo "$2" >faults/new && mv faults/new "faults/$1"; } # fault PLACE ORDER, as cache/base/fault.h says
+met() { stat -c %s "faults/$1.met" 2>/dev/null || echo 0; }
 
 # v2 is slow where an input measures the length of something, v3 crashes there, v4 does not know. v5 never knows.
 make_slow() {
@@ -58,13 +61,54 @@ reduce() { # reduce STATUS ARGUMENT...
 test_that "a slow input becomes the smallest that is slow" \
 	'reduce 0 slow input.smt2 --reference v1 --target v2 --floor 500ms -o slow.smt2 && is slow.smt2 "$(cat smallest.smt2)" && empty out && has err "v1: unsat .* unsat" && has err "v2: timeout .* timeout"'
 test_that "one at a time, the same" \
-	'reduce 0 slow input.smt2 --reference v1 --target v2 --floor 500ms -j 1 && is out "$(cat smallest.smt2)"'
+	'reduce 0 slow input.smt2 --reference v1 --target v2 --floor 500ms -j 1 --again && is out "$(cat smallest.smt2)"'
 test_that "a crash is kept with its message" \
 	'reduce 0 slow input.smt2 --target v3 --json && has out "\"keeps\":\"crash\"" && has out "\"minimal\":true" && has out "str.len" && has out "\"now\":[0-9][0-9]?,"'
 test_that "different answers are kept" \
 	'reduce 0 slow input.smt2 --reference v1 --target v4 && is out "$(cat smallest.smt2)" && has err "kept: answers"'
 test_that "a case of the store is reduced, too" \
 	'run 0 case add input.smt2 && reduce 0 slow 1 --reference v1 --target v4 && is out "$(cat smallest.smt2)"'
+
+test_that "the same again is known" '
+	begun=$(met reduce.try) && reduce 0 slow 1 --reference v1 --target v4 && is out "$(cat smallest.smt2)" && [ "$(met reduce.try)" = "$begun" ] &&
+	reduce 0 slow 1 --reference v1 --target v4 --again && is out "$(cat smallest.smt2)" && [ "$(met reduce.try)" -gt "$begun" ]'
+
+# -- findings: reduced.smt2 --
+
+timeout 200 "$solverfs" fuzz slow --name first --for 100s --threshold 300ms --timeout 800ms --no-localize -j 1 --max-finds 1 --reference v1 --target v2 >out 2>err </dev/null
+run 0 mount mnt
+reduced=mnt/slow/spr/1/reduced.smt2
+state() { getfattr --only-values -n user.solverfs.state "$reduced"; }
+
+test_that "looking at it starts nothing" '[ "$(state)" = cold ] && [ "$(stat -c %s $reduced)" = 4096 ] && ! grep -q "Reduced input" mnt/slow/spr/1/report.md'
+test_that "a full disk is an error, and nothing is kept" '
+	fault store.commit "fail ENOSPC" && ! cat $reduced >out 2>err && has err "No space left" && [ "$(state)" = failed ]; r=$?; rm -f faults/store.commit; (exit $r)'
+test_that "killed in the middle, it goes on from what it had" '
+	part="slow input.smt2 --reference v1 --target v2 --floor 400ms --ratio 4 -j 1"
+	fault reduce.try "kill after $(($(met reduce.try) + 8))" && reduce 137 $part; rm -f faults/reduce.try
+	reduce 0 $part --for 1ms --json && has out "\"minimal\":false" && [ "$(sed "s/.*\"now\":\([0-9]*\),.*/\1/" out)" -lt "$(stat -c %s input.smt2)" ] &&
+	reduce 0 $part && is out "$(cat smallest.smt2)"'
+test_that "two readers and the command: one reduction" '
+	begun=$(met engine.compute)
+	fault reduce.try "block"
+	waits=$(($(met reduce.try) + 1))
+	cat $reduced >one & cat $reduced >two &
+	until [ "$(met reduce.try)" -ge $waits ]; do sleep 0.1; done
+	"$solverfs" reduce slow spr/1 >three 2>err </dev/null &
+	until [ "$(met engine.compute)" -gt "$begun" ]; do sleep 0.1; done
+	rm faults/reduce.try && wait && has one str.len && cmp one two && cmp one three && [ "$(met engine.compute)" = $((begun + 1)) ]'
+test_that "it is there, has its size, and stands in the report" '
+	[ "$(state)" = ready ] && [ "$(stat -c %s $reduced)" = "$(wc -c <one)" ] && has mnt/slow/spr/1/report.md "^## Reduced input" && grep -qF "$(head -n 1 one)" mnt/slow/spr/1/report.md'
+test_that "the command says where it is" 'begun=$(met reduce.try) && reduce 0 slow spr/1 && cmp out one && has err "kept: slow/spr/1/reduced.smt2" && [ "$(met reduce.try)" = "$begun" ]'
+test_that "again, and interrupted: what there was stays" '
+	fault reduce.try "delay 300"
+	"$solverfs" reduce slow spr/1 --again >three 2>err </dev/null & pid=$!
+	waits=$(($(met reduce.try) + 3))
+	until [ "$(met reduce.try)" -ge $waits ] || ! kill -0 $pid; do sleep 0.1; done
+	kill -TERM $pid; wait $pid; r=$?
+	rm -f faults/reduce.try
+	[ $r = 130 ] && has err interrupted && cat $reduced >out && cmp out one'
+run 0 unmount mnt
 
 # -- what cannot be reduced is said at once --
 
