@@ -255,8 +255,8 @@ static int query_of_options(struct reducing *o, struct workspace *w, struct solv
         options->target = target->text;
         options->interest = o->interest == INTEREST_ANY && f ? finding_interest(f) : o->interest;
         options->step = "";
-        options->ratio = o->ratio > 0 ? o->ratio : REDUCE_RATIO;
-        options->floor = o->floor > 0 ? o->floor : REDUCE_FLOOR;
+        options->ratio = o->ratio > 0 || f ? o->ratio : REDUCE_RATIO;
+        options->floor = o->floor > 0 || f ? o->floor : REDUCE_FLOOR;
         options->timeout = (double)timeout / 1e9;
         options->has_seed = o->has_seed;
         options->seed = o->seed;
@@ -581,9 +581,9 @@ int cmd_reduce(int argc, char **argv)
                  0},
                 {"keep", OPTION_KEEP, "WHAT", 0,
                  "slow, crash, or answers (both versions' verdicts); default: what the finding is, or what the input shows", 0},
-                {"floor", OPTION_FLOOR, "TIME", 0, "Slow is at least so long; default 1s, or half of the finding's time", 0},
+                {"floor", OPTION_FLOOR, "TIME", 0, "Slow is at least so long; default 1s; of a finding half of its time where that is less", 0},
                 {"ratio", OPTION_RATIO, "X", 0,
-                 "Slow is at least X times the reference's time; default 3, or the square root of the finding's", 0},
+                 "Slow is at least X times the reference's time; default 3; of a finding the square root of its ratio where that is less", 0},
                 {"timeout", 't', "TIME", 0, "Of a run on the whole input; default: the finding's, or the recipe's", 0},
                 {"for", OPTION_FOR, "TIME", 0, "Stop after so long with what there is; default: the store's setting 'reduce', 15m", 0},
                 {"seed", OPTION_SEED, "N", 0, "Fix the solver's random seed to N", 0},

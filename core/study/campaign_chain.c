@@ -244,7 +244,7 @@ static int fill(struct chain *ch, struct finding *f, enum finding_kind kind, int
                 r = add_case(ch, seed->name, SLICE(seed->text[ch->place.mode].data, seed->text[ch->place.mode].size),
                              &f->seed_id);
         snprintf(name, sizeof(name), "%s-%" PRIu64 "-%u-decided.smt2", c->settings->name, ch->id, ch->step);
-        if (r == 0 && kind == FINDING_IMPLICATION)
+        if (r == 0 && ch->next && (kind == FINDING_IMPLICATION || kind == FINDING_SOUNDNESS)) /* is reduced with it */
                 r = add_case(ch, name, SLICE(ch->now_text.data, ch->now_text.size), &f->decided_id);
         return r;
 }

@@ -1,9 +1,5 @@
 #include "core/study/finding_reduced.h"
 
-#include <math.h>
-
-#include "core/study/finding_report.h"
-
 static const enum interest interests[N_FINDING_KINDS] = {
         [FINDING_SPR] = INTEREST_SLOW,           [FINDING_SOUNDNESS] = INTEREST_ANSWERS,       [FINDING_CRASH] = INTEREST_CRASH,
         [FINDING_REGRESSION] = INTEREST_ANSWERS, [FINDING_IMPLICATION] = INTEREST_IMPLICATION,
@@ -28,14 +24,6 @@ static char *last_step(const struct finding *f)
         return strndup(at, n - (size_t)(at - f->chain));
 }
 
-static void set_slow(const struct finding *f, struct reduction_options *o)
-{
-        double fast = finding_seconds(f, f->reference), slow = finding_seconds(f, f->target);
-
-        o->ratio = fmax(1, fmin(REDUCE_RATIO, sqrt(slow / fmax(fast, 1e-6))));
-        o->floor = fmin(REDUCE_FLOOR, slow / 2);
-}
-
 int finding_query_reduced(struct workspace *w, struct solver *s, const struct finding *f, uint64_t most_ns, unsigned jobs,
                           struct query **ret)
 {
@@ -49,8 +37,6 @@ int finding_query_reduced(struct workspace *w, struct solver *s, const struct fi
                                       .target = f->target,
                                       .interest = finding_interest(f),
                                       .step = "",
-                                      .ratio = REDUCE_RATIO,
-                                      .floor = REDUCE_FLOOR,
                                       .timeout = f->timeout,
                                       .most_ns = most_ns,
                                       .jobs = jobs};
@@ -60,8 +46,6 @@ int finding_query_reduced(struct workspace *w, struct solver *s, const struct fi
                 return r;
         snprintf(what, sizeof(what), "%s/%u", finding_folder(f->kind), f->number);
         o.input.info = info;
-        if (f->kind == FINDING_SPR)
-                set_slow(f, &o);
         if (o.interest == INTEREST_IMPLICATION) {
                 if (f->decided_id == 0 || !*f->chain)
                         return errorf(-EINVAL, "finding %u does not say which formula it follows from", f->number);

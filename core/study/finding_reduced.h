@@ -1,15 +1,11 @@
 /* The reduced input of a finding: the reduction (reduction.h) of what the finding shows. Threads: any.
  *
- * Of a slowdown at least three times the reference's time and a second are kept, or less where the finding itself shows less: the square root of
- * its ratio, half of its slow time. Of an implication the formula before the last rule is reduced, and what that rule makes of it stays a mistake of
+ * How slow a slowdown's reduced input must be follows from what it shows when it is run again (reduce_versions_bounds()). Of an implication the formula before the last rule is reduced, and what that rule makes of it stays a mistake of
  * the target's. */
 #pragma once
 
 #include "core/study/finding.h"
 #include "core/study/reduction.h"
-
-#define REDUCE_RATIO 3.0
-#define REDUCE_FLOOR 1.0 /* seconds */
 
 /* What of it is kept: INTEREST_IMPLICATION of two formulas, one of which follows from the other. */
 enum interest finding_interest(const struct finding *f);

@@ -327,6 +327,42 @@ static int choose_interest(struct reduce_versions *v)
                               : "; see --ratio and --floor");
 }
 
+/* Was it computing, for at least half of the time in which it had a core? */
+static bool was_computing(const struct execute_result *r)
+{
+        uint64_t kept = r->waited_ns + r->stolen_ns;
+
+        return (r->user_ns + r->system_ns) * 2 + kept >= r->wall_ns;
+}
+
+static void choose_bounds(struct reduce_versions *v)
+{
+        double slow = v->before[SIDE_TARGET].seconds, shown = slow / fmax(v->before[SIDE_REFERENCE].seconds, 1e-3);
+
+        if (v->options.floor == 0)
+                v->options.floor = fmin(REDUCE_FLOOR, slow / 2);
+        if (v->options.ratio == 0)
+                v->options.ratio = shown < REDUCE_RATIO_LEAST ? REDUCE_RATIO_LEAST : fmin(REDUCE_RATIO, sqrt(shown));
+}
+
+static int look_at_side(struct reduce_versions *v, int side, struct slice text)
+{
+        struct run_result result = {0};
+        int r = run_side(v, 0, side, text, v->options.timeout, v->cancel_fd, &result, &v->before[side]);
+        bool is_known = side == SIDE_REFERENCE || v->is_cpu_time;
+
+        if (r == 0 && !is_known) {
+                v->is_cpu_time = was_computing(&result.run);
+                if (v->before[side].verdict != VERDICT_TIMEOUT)
+                        v->before[side].seconds = seconds_of(v, &result);
+        }
+        run_result_done(&result);
+        /* It was cut off by the clock that does not count. */
+        if (r == 0 && !is_known && v->is_cpu_time && v->before[side].verdict == VERDICT_TIMEOUT)
+                r = look_at_side(v, side, text);
+        return r;
+}
+
 /* Both on the input, the slow one's clock deciding what is counted. */
 static int look_at_input(struct reduce_versions *v, struct slice input)
 {
@@ -334,22 +370,15 @@ static int look_at_input(struct reduce_versions *v, struct slice input)
 
         for (int side = N_SIDES - 1; r == 0 && side >= 0; side--) {
                 bool is_implied = side == SIDE_TARGET && v->implied;
-                struct run_result result = {0};
 
                 if (!v->versions[side])
                         continue;
-                r = run_side(v, 0, side, is_implied ? v->options.implied : input, v->options.timeout, v->cancel_fd, &result,
-                             &v->before[side]);
-                if (r == 0 && side == SIDE_TARGET) {
-                        v->is_cpu_time = (result.run.user_ns + result.run.system_ns) * 2 >= result.run.wall_ns;
-                        if (v->before[side].verdict != VERDICT_TIMEOUT)
-                                v->before[side].seconds = seconds_of(v, &result);
-                }
-                run_result_done(&result);
+                r = look_at_side(v, side, is_implied ? v->options.implied : input);
                 v->records[side] = (struct record){.runs = 1, .seconds = v->before[side].seconds};
         }
         if (r < 0)
                 return r;
+        choose_bounds(v);
         v->fast = v->before[SIDE_REFERENCE].seconds;
         v->fast_most = fmax(v->options.floor / v->options.ratio, v->fast * SLACK);
         return choose_interest(v);
@@ -450,6 +479,12 @@ int reduce_versions_run(struct reduce_versions *v, struct slice text, struct ver
                         r = ask_side(v, 0, side, text, v->options.timeout, v->cancel_fd, answers[side]);
         }
         return r;
+}
+
+void reduce_versions_bounds(const struct reduce_versions *v, double *ret_ratio, double *ret_floor)
+{
+        *ret_ratio = v->options.ratio;
+        *ret_floor = v->options.floor;
 }
 
 bool reduce_versions_is_cpu_time(const struct reduce_versions *v)

@@ -2,8 +2,8 @@
  *
  * Slow: the reference answers as it did on the input, and the target, which gives that answer too or is cut off, takes at least `ratio` times
  * as long and at least `floor`. A run of the target is cut off as soon as it has shown so much, so that runs get shorter as the input does;
- * one of the reference when it is slower than it may be. Time is CPU time where the input's slow run was computing (at least half of its wall
- * time), so that a busy machine changes no answer; else wall time. Whichever version refutes more candidates for its time runs first.
+ * one of the reference when it is slower than it may be. Time is CPU time where the input's slow run was computing (at least half of the
+ * time in which it had a core), so that a busy machine changes no answer; else wall time. Whichever version refutes more candidates for its time runs first.
  * Crash: the target ends in the same way (core/run/ending.h).
  * Answers: both versions give the answers they gave on the input; what is reduced of contradictions and of verdicts that became unknown.
  * Implication: the target answers as on the input, and some application of a rule to it (reduce_implied.h) gets the answer that the input's
@@ -31,7 +31,7 @@ struct reduce_versions_options {
         enum interest interest;
         const struct version *reference; /* NULL: only where the target alone counts (a crash, an implication) */
         const struct version *target;    /* both built */
-        double ratio, floor;             /* seconds */
+        double ratio, floor;             /* seconds; 0: by what the input shows, see reduce_versions_bounds() */
         double timeout;                  /* seconds, of runs on the input itself */
         struct slice implied;            /* of an implication: what the rule made of the input; valid until it is open */
         const char *step;                /* by which, as reduce_implied.h says */
@@ -64,4 +64,9 @@ void reduce_versions_before(const struct reduce_versions *v, struct version_answ
  * interest any more. */
 int reduce_versions_run(struct reduce_versions *v, struct slice text, struct version_answer *reference,
                         struct version_answer *target, struct buffer *implied);
+/* Of what is slow. Where none were given: the square root of the input's ratio, at most REDUCE_RATIO; half of the target's time, at most REDUCE_FLOOR. */
+#define REDUCE_RATIO 3.0
+#define REDUCE_FLOOR 1.0
+#define REDUCE_RATIO_LEAST 1.5 /* what the input itself must show then */
+void reduce_versions_bounds(const struct reduce_versions *v, double *ret_ratio, double *ret_floor);
 bool reduce_versions_is_cpu_time(const struct reduce_versions *v);

@@ -25,7 +25,7 @@ struct reduction_options {
         struct reduction_input input;
         struct reduction_input implied; /* of an implication, and by which step */
         const char *step;               /* else "" */
-        double ratio, floor, timeout;   /* seconds; reduce_versions.h */
+        double ratio, floor, timeout;   /* reduce_versions.h */
         bool has_seed;
         uint64_t seed;
         uint64_t most_ns; /* it may take; 0: as the settings say */
@@ -43,7 +43,7 @@ struct reduction {
         double seconds;    /* it took, all sessions */
         uint64_t before;   /* bytes of the input */
         uint64_t tests, taken;
-        double ratio, floor;
+        double ratio, floor; /* of what was slow */
         bool has_reference;
         struct version_answer input[N_SIDES], reduced[N_SIDES]; /* by side */
 };

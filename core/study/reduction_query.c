@@ -308,8 +308,7 @@ static int finish(struct work *w)
         r->is_cpu_time = reduce_versions_is_cpu_time(w->runs);
         r->has_reference = w->versions[SIDE_REFERENCE] || r->interest == INTEREST_IMPLICATION;
         r->most_ns = w->query->most_ns;
-        r->ratio = w->query->options.ratio;
-        r->floor = w->query->options.floor;
+        reduce_versions_bounds(w->runs, &r->ratio, &r->floor);
         r->seconds = w->earlier.seconds + (double)(now_ns() - w->began) / 1e9;
         r->has_ended = true;
         return put(w->query, r, w->earlier.has_ended);
