@@ -1,12 +1,13 @@
 /* solverfs status: what runs and what waits, in every process on the store. */
 #include "command.h"
+#include "core/query/disturbed.h"
 #include "core/query/incremental.h"
 
 #include <poll.h>
 
 struct looking {
         bool json, watch;
-        size_t n_running, n_queued;
+        size_t n_running, n_queued, n_disturbed;
         json_t *jobs, *wrong, *contradictions, *revoked; /* --json */
 };
 
@@ -108,6 +109,8 @@ static int look_once(struct looking *l, struct workspace *w)
         if (r == 0)
                 r = incremental_each_revoked(w, look_revoked, l);
         if (r == 0)
+                r = disturbed_count(w, &l->n_disturbed);
+        if (r == 0)
                 r = engine_each_job_of_store(workspace_dir(w), look, l);
         if (r < 0) {
                 json_decref(l->jobs);
@@ -117,13 +120,16 @@ static int look_once(struct looking *l, struct workspace *w)
                 return fail_as(STATUS_SYSTEM, r);
         }
         if (l->json)
-                output_json(json_pack("{s:s, s:i, s:i, s:o, s:o, s:o, s:o}", "store", store, "running", (int)l->n_running, "queued",
-                                      (int)l->n_queued, "jobs", l->jobs, "wrong", l->wrong, "contradictions", l->contradictions,
+                output_json(json_pack("{s:s, s:i, s:i, s:i, s:o, s:o, s:o, s:o}", "store", store, "running", (int)l->n_running, "queued",
+                                      (int)l->n_queued, "disturbed", (int)l->n_disturbed, "jobs", l->jobs, "wrong", l->wrong, "contradictions", l->contradictions,
                                       "revoked", l->revoked));
         else if (l->n_running + l->n_queued == 0)
                 note("nothing runs and nothing waits");
         else
                 note("%zu running, %zu waiting", l->n_running, l->n_queued);
+        if (!l->json && l->n_disturbed > 0)
+                note("%zu disturbed result%s: a mount measures %s again when the machine is quiet", l->n_disturbed,
+                     l->n_disturbed == 1 ? "" : "s", l->n_disturbed == 1 ? "it" : "them");
         return STATUS_OK;
 }
 
@@ -134,8 +140,8 @@ int cmd_status(int argc, char **argv)
                                                      {0}};
         static const char doc[] =
                 "Show what runs and what waits, in every mount and command on the store: process, job, state, seconds it "
-                "has run, seconds left (if known), who waits for it, what it is, how far it is. Known wrong answers are reported "
-                "on standard error.";
+                "has run, seconds left (if known), who waits for it, what it is, how far it is. Known wrong answers and how many "
+                "disturbed results wait to be measured again are reported on standard error.";
         cleanup_workspace struct workspace *w = NULL;
         struct looking l = {0};
         int signals, r;

@@ -37,6 +37,7 @@
  *     keeper.begun     while the run goes on                 keeper.end       it has ended
  *     engine.answer    worked out and stored, not answered   open.answer      before a parked open is replied to
  *     reduce.try       before candidates of a reduction are tried
+ *     measure.sample   a sample was taken: fail EBUSY, as if others had disturbed it; another errno, as if nobody had
  *     case.looked      at the file of a case being written   case.closed      its RELEASE came
  *     portfolio.answered  a case is answered, the trial is not in the store
  */

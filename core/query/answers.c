@@ -1,71 +1,6 @@
 #include "core/query/answers.h"
 
-#include "cache/base/record.h"
 #include "core/run/cell_file.h"
-
-#define NOTE_VERSION 2 /* 1 was a line of text */
-
-/* -- a row names a cell ------------------------------------------------------------------------------------------ */
-
-static int note_encode(const struct noted_fact *f, struct slice answers, struct buffer *ret)
-{
-        const struct cell *cell = f->cell;
-
-        record_put_u8(ret, NOTE_VERSION);
-        record_put_u32(ret, cell->solver->number);
-        record_put_u32(ret, cell->info->id);
-        record_put_u8(ret, cell->has_seed);
-        record_put_u64(ret, cell->seed);
-        record_put_u64(ret, cell->wall_ns);
-        buffer_add(ret, f->commit.id, GIT_OID_RAWSZ);
-        buffer_add(ret, answers.data, answers.size);
-        return buffer_error(ret);
-}
-
-struct noted { /* a cell that a row names, with what holds it */
-        struct cell cell;
-        struct fact *fact; /* a ref; what it says now, brief */
-};
-
-static void noted_done(struct noted *n)
-{
-        solver_unref(n->cell.solver);
-        case_info_unref(n->cell.info);
-        fact_unref(n->fact);
-        *n = (struct noted){0};
-}
-#define cleanup_noted cleanup(noted_done)
-
-/* -ENOENT: there is no such cell any more, or it has no answer. *ret is to be given to noted_done() in any case. */
-static int note_open(struct workspace *w, struct slice row, struct noted *ret)
-{
-        struct record rec = record_of(row);
-        uint32_t solver, info;
-        git_oid oid = {0};
-        int r;
-
-        *ret = (struct noted){0};
-        record_version(&rec, NOTE_VERSION);
-        solver = record_u32(&rec);
-        info = record_u32(&rec);
-        ret->cell.has_seed = record_bool(&rec);
-        ret->cell.seed = record_u64(&rec);
-        ret->cell.wall_ns = record_u64(&rec);
-        record_raw(&rec, oid.id, GIT_OID_RAWSZ);
-        record_slice(&rec, record_left(&rec));
-        if (record_end(&rec, "the note of an answer") < 0)
-                return -ENOENT; /* damaged, or of an older version */
-        r = workspace_solver_by_number(w, solver, &ret->cell.solver);
-        if (r == 0)
-                r = history_number(ret->cell.solver->history, &oid, &ret->cell.commit);
-        if (r == 0)
-                r = cases_get(workspace_cases(w), info, &ret->cell.info);
-        if (r == 0 && ret->cell.info->removed)
-                r = -ENOENT;
-        if (r == 0)
-                r = run_find(w, &ret->cell, true, &ret->fact);
-        return r;
-}
 
 /* -- what a fact answered ---------------------------------------------------------------------------------------- */
 
@@ -139,21 +74,11 @@ static size_t first_difference(struct slice a, struct slice b)
 
 #define ROW_SIZE 128
 
-static void fact_name(struct slice fact_key, char ret[33])
-{
-        char hex[DIGEST_HEX_SIZE];
-        struct digest d;
-
-        digest_of(fact_key.data, fact_key.size, &d);
-        digest_hex(&d, hex);
-        snprintf(ret, 33, "%.32s", hex);
-}
-
 static void wrong_row(struct slice fact_key, char ret[ROW_SIZE])
 {
         char name[33];
 
-        fact_name(fact_key, name);
+        noted_name(fact_key, name);
         snprintf(ret, ROW_SIZE, "wrong/%s", name);
 }
 
@@ -236,9 +161,7 @@ static void skip_row(struct row *r)
 /* Its letters, behind the cell. */
 static struct slice letters_in(const struct row *r)
 {
-        const size_t head = 1 + 4 + 4 + 1 + 8 + 8 + GIT_OID_RAWSZ;
-
-        return r->value.size < head ? SLICE("", 0) : SLICE(r->value.data + head, r->value.size - head);
+        return r->value.size < NOTED_SIZE ? SLICE("", 0) : SLICE(r->value.data + NOTED_SIZE, r->value.size - NOTED_SIZE);
 }
 
 /* -- noting ------------------------------------------------------------------------------------------------------ */
@@ -276,14 +199,14 @@ static int note_said(struct store_txn *t, const struct noted_fact *f)
 
         disputable(f->fact, info, &letters);
         r = buffer_error(&letters);
-        fact_name(f->key, fact);
+        noted_name(f->key, fact);
         if (r == 0)
                 r = look_at_groups(t, info->id, fact, SLICE(letters.data, letters.size), &disputed);
         if (r < 0 || letters.size == 0)
                 return r;
         said_group(info->id, SLICE(letters.data, letters.size), group);
         snprintf(row, sizeof(row), "%s%s", group, fact);
-        r = note_encode(f, SLICE(letters.data, letters.size), &note);
+        r = noted_encode(f, SLICE(letters.data, letters.size), &note);
         if (r == 0)
                 r = store_put(t, TABLE_META, slice_string(row), SLICE(note.data, note.size));
         if (r < 0 || !disputed)
@@ -300,7 +223,7 @@ int answers_note(struct store_txn *t, const struct noted_fact *f)
 
         wrong_row(f->key, row);
         if (f->fact->wrong || answers_contradict(f->fact, f->cell->info)) {
-                r = note_encode(f, SLICE("", 0), &note);
+                r = noted_encode(f, SLICE("", 0), &note);
                 if (r == 0)
                         r = store_put(t, TABLE_META, slice_string(row), SLICE(note.data, note.size));
         } else {
@@ -370,7 +293,7 @@ void wrong_line(const struct cell *cell, const struct fact *f, struct buffer *re
 }
 
 /* The first of a group that still says so. 1 when there is one. */
-static int find_witness(struct workspace *w, const char *group, struct noted *ret)
+static int find_witness(struct workspace *w, const char *group, struct noted_cell *ret)
 {
         cleanup_row struct row row = {0};
 
@@ -384,7 +307,7 @@ static int find_witness(struct workspace *w, const char *group, struct noted *re
                 t = store_end(t);
                 if (r <= 0)
                         return r;
-                r = note_open(w, SLICE(row.value.data, row.value.size), ret);
+                r = noted_open(w, SLICE(row.value.data, row.value.size), ret);
                 if (r == 0) {
                         disputable(ret->fact, ret->cell.info, &letters);
                         if (buffer_error(&letters) == 0 && letters.size == letters_in(&row).size &&
@@ -438,7 +361,7 @@ static int groups_of(struct workspace *w, uint32_t info, struct groups *ret)
         return r;
 }
 
-static void dispute_line(const struct noted *a, const struct noted *b, size_t question, struct buffer *ret)
+static void dispute_line(const struct noted_cell *a, const struct noted_cell *b, size_t question, struct buffer *ret)
 {
         cleanup_buffer struct buffer letters = {0};
         bool first_says_sat;
@@ -477,7 +400,7 @@ int dispute_find(struct workspace *w, uint32_t info, struct buffer *ret)
                 for (size_t k = i + 1; r == 0 && k < g.n; k++) {
                         const struct buffer *x = &g.list[i].letters, *y = &g.list[k].letters;
                         size_t question = first_difference(SLICE(x->data, x->size), SLICE(y->data, y->size));
-                        cleanup_noted struct noted a = {0}, b = {0};
+                        cleanup_noted struct noted_cell a = {0}, b = {0};
 
                         if (question == SIZE_MAX)
                                 continue;
@@ -541,9 +464,9 @@ static int tell_wrong(struct workspace *w, alarm_fn fn, void *user)
 
         for (size_t i = 0; r == 0 && i < c.n; i++) {
                 cleanup_buffer struct buffer line = {0};
-                cleanup_noted struct noted n = {0};
+                cleanup_noted struct noted_cell n = {0};
 
-                r = note_open(w, SLICE(c.list[i].value.data, c.list[i].value.size), &n);
+                r = noted_open(w, SLICE(c.list[i].value.data, c.list[i].value.size), &n);
                 if (r == 0 && n.fact->wrong) {
                         wrong_line(&n.cell, n.fact, &line);
                         r = tell(fn, user, ALARM_WRONG, &line);
@@ -592,11 +515,11 @@ int answers_look_again(struct workspace *w, uint32_t info)
         said_prefix(info, prefix);
         r = collect(w, prefix, &c);
         for (size_t i = 0; r == 0 && i < c.n; i++) {
-                cleanup_noted struct noted n = {0};
+                cleanup_noted struct noted_cell n = {0};
                 uint8_t run[RUN_KEY_SIZE], key[FACT_KEY_SIZE];
                 struct commit commit;
 
-                r = note_open(w, SLICE(c.list[i].value.data, c.list[i].value.size), &n);
+                r = noted_open(w, SLICE(c.list[i].value.data, c.list[i].value.size), &n);
                 if (r == 0)
                         r = run_key(w, &n.cell, run);
                 if (r == 0)

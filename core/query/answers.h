@@ -11,14 +11,8 @@
  * that is gone, of a program that is another one by now, or of what was measured again and is right. */
 #pragma once
 
-#include "core/query/query_internal.h"
+#include "core/query/noted_cell.h"
 
-struct noted_fact {              /* all borrowed */
-        const struct cell *cell; /* with its case as it now is */
-        git_oid commit;
-        struct slice key; /* the fact's, in TABLE_FACTS */
-        const struct fact *fact;
-};
 /* Its rows, in the transaction that puts it; which the store is only written in, so that the commit is looked up before. */
 int answers_note(struct store_txn *t, const struct noted_fact *f);
 /* Writes the fact to the log of a mount, after the transaction; commands report it themselves. */

@@ -41,3 +41,4 @@ int build_commit(struct workspace *w, struct solver *s, uint32_t commit, const s
                  struct job *j, struct build_record **ret);
 /* Measures the cell and keeps nothing: *ret, or *ret_failed when the commit cannot be built. */
 int run_measure_cell(struct workspace *w, const struct cell *cell, struct job *j, struct fact **ret, struct build_record **ret_failed);
+int run_keep_cell(struct workspace *w, const struct cell *cell, const struct fact *f); /* as the cell's result */

@@ -1,6 +1,7 @@
 /* Query run: one commit on one case. */
 #include "core/run/measure.h"
 #include "core/query/answers.h"
+#include "core/query/disturbed.h"
 #include "core/query/held.h"
 
 struct run_query {
@@ -149,6 +150,8 @@ static int fact_put_in(void *user, struct store_txn *t)
                 r = history_keep_source(cell->solver->history, t, cell->commit, cell->solver->recipe->sources, &p->source);
         if (r == 0)
                 r = answers_note(t, &p->noted);
+        if (r == 0)
+                r = disturbed_note(t, &p->noted);
         if (r < 0)
                 return r;
         duration_key(p->query, name);
@@ -279,6 +282,17 @@ int run_measure_cell(struct workspace *w, const struct cell *cell, struct job *j
         r = about ? run_measure(w, &q, j, record, about, ret) : -ENOMEM;
         json_decref(about);
         return r;
+}
+
+int run_keep_cell(struct workspace *w, const struct cell *cell, const struct fact *f)
+{
+        struct run_query q = {.workspace = w, .cell = *cell};
+        struct digest program;
+        int r = build_key(cell->solver->history, cell->commit, cell->solver->recipe, &q.build_key);
+
+        if (r == 0)
+                r = build_program_find(w, &q.build_key, &program);
+        return r < 0 ? r : fact_put(w, &q, &program, f);
 }
 
 static void run_query_describe(const struct query *query, struct buffer *ret)

@@ -114,6 +114,7 @@ static const struct key {
         {"reduce", take_duration, FIELD(reduce_ns), "a time, like 15m"},
         {"ccache", take_flag, FIELD(ccache), "true or false"},
         {"incremental-check", take_percent, FIELD(incremental_check), "a number from 0 on, percent of the time of incremental builds"},
+        {"remeasure", take_percent, FIELD(remeasure), "a number from 0 on, percent of the machine that others may use"},
         {"crawler", take_crawler, FIELD(crawlers), "the name of a process"},
 };
 
@@ -178,7 +179,7 @@ static int take_section(const char *path, const struct gitconfig_section *sectio
 int settings_parse(struct slice text, const char *path, struct settings *ret)
 {
         static char *const none[] = {NULL};
-        struct settings s = {.programs_bound = UINT64_C(2) << 30, .reduce_ns = 15 * 60 * NSEC_PER_SEC, .ccache = true, .incremental_check = 5, .sandbox = SANDBOX_BWRAP};
+        struct settings s = {.programs_bound = UINT64_C(2) << 30, .reduce_ns = 15 * 60 * NSEC_PER_SEC, .ccache = true, .incremental_check = 5, .remeasure = 10, .sandbox = SANDBOX_BWRAP};
         cleanup_gitconfig struct gitconfig g = {0};
         int r = gitconfig_parse(path, text, is_wanted, &g);
 

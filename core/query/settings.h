@@ -9,6 +9,7 @@ struct settings {
         uint64_t programs_bound, grace_ns, reduce_ns;
         bool ccache;
         unsigned incremental_check; /* percent of the time of incremental builds that goes into comparing them; 100000: compares each */
+        unsigned remeasure;         /* percent of the machine that others may use while disturbed results are measured again; 0: never are */
         char **crawlers; /* NULL-terminated; never NULL once read */
 };
 

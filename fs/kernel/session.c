@@ -3,6 +3,7 @@
 
 #include <sys/statvfs.h>
 
+#include "core/query/disturbed.h"
 #include "fs/kernel/notify.h"
 
 #define FOREVER (365.0 * 24 * 3600)
@@ -322,8 +323,12 @@ struct session *session_free(struct session *s)
 int session_attach(struct session *s, struct fuse_session *fuse)
 {
         s->fuse = fuse;
-        if (fuse)
-                return notify_start(s->tree, s->nodes, fuse, s->finished, &s->notify);
+        if (fuse) {
+                int r = notify_start(s->tree, s->nodes, fuse, s->finished, &s->notify);
+
+                return r < 0 || s->finished ? r : remeasuring_start(tree_workspace(s->tree), s->engine, &s->remeasuring);
+        }
+        s->remeasuring = remeasuring_stop(s->remeasuring);
         s->notify = notify_stop(s->notify);
         return 0;
 }

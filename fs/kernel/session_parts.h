@@ -17,6 +17,7 @@ struct session {
         struct engine *engine;             /* borrowed */
         struct waiters *waiters;           /* owned */
         struct notify *notify;             /* owned; while attached */
+        struct remeasuring *remeasuring;   /* the same; NULL: results stay as they are */
         struct kernel_cache *kernel_cache; /* owned */
         struct node_map *nodes;            /* owned */
         struct writing *writing;           /* owned */

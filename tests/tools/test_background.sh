@@ -1,0 +1,86 @@
+#!/bin/bash
+# What a mount does when nobody asks: disturbed results are measured again, incremental builds are compared with clean ones. Prints TAP.
+# shellcheck disable=SC2016
+. "$(dirname "$0")/command.sh"
+
+if [ ! -w /dev/fuse ]; then
+	echo "1..0 # SKIP no /dev/fuse here"
+	exit 0
+fi
+mnt=$top/mnt
+mkdir "$mnt" faults
+export SOLVERFS_FAULTS=$top/faults
+# No sample is disturbed but by order: other processes of this machine have no say.
+disturb() { printf 'fail %s\n' "$1" >faults/fresh && mv faults/fresh faults/measure.sample; } # EBUSY: each one; ENODATA: none
+is_mounted() { grep -q "$(printf '%s' "$mnt" | sed 's/ /\\\\040/g') fuse.solverfs" /proc/self/mounts; }
+clean_up() {
+	is_mounted && timeout 20 "$solverfs" -q unmount --lazy "$mnt"
+	cd /
+}
+json() { python3 -c "import json, sys; o = json.loads(open('out').readline()); print($1)"; }
+waiting() { run 0 status --json && [ "$(json 'o["disturbed"]')" = "$1" ]; } # N results wait
+soon() { for _ in $(seq 600); do eval "$1" && return 0; sleep 0.05; done; return 1; }
+setting() { sed -i "/^\t$1 = /d; s/^\[solverfs\]$/&\n\t$1 = $2/" "$SOLVERFS_STORE/config"; }
+remount() { { ! is_mounted || run 0 unmount "$mnt"; } && run 0 mount "$mnt"; }
+
+run 0 init -q
+make_toy
+printf '; answer: sat\n(check-sat) ; 1\n' >a.smt2
+printf '; answer: sat\n(check-sat) ; 2\n' >b.smt2
+printf '; answer: sat\n(check-sat) ; 3\n' >c.smt2
+run 0 solver add toy toy --recipe recipes/toy.recipe -q
+run 0 case add a.smt2 b.smt2 c.smt2
+
+# -- disturbed results --
+
+disturb EBUSY
+test_that "a disturbed result waits for a quiet machine, and status says so" '
+	run 0 run toy v1 a.smt2 b.smt2 && [ "$(field 9 | sort -u)" = disturbed ] && waiting 2 && run 0 status && has err "^2 disturbed results: a mount measures them again"'
+test_that "whoever does not want that says so" '
+	setting remeasure 0 && disturb ENODATA && remount && [ -s "$mnt/toy/commits/v1/cases/3/time" ] && waiting 2 && grep -q "\"disturbed\": true" "$mnt/toy/commits/v1/cases/1/run.json"'
+setting remeasure 100
+test_that "a mount measures them again, and shows the new results" '
+	cp "$mnt/toy/commits/v1/cases/1/run.json" before && remount && soon "waiting 0" && soon "grep -q \"\\\"disturbed\\\": false\" \"$mnt/toy/commits/v1/cases/1/run.json\"" &&
+	run 0 run toy v1 a.smt2 b.smt2 && ! field 9 | grep -q disturbed && ! cmp -s before "$mnt/toy/commits/v1/cases/1/run.json"'
+test_that "by those who look at the same cell for the first time, too" 'run 0 run toy v1 a.smt2 --json && [ "$(json "o[\"disturbed\"]")" = False ]'
+run 0 unmount "$mnt"
+disturb EBUSY
+run 0 run toy v1 a.smt2 --again
+test_that "one that is disturbed again and again stays as it is, flagged, and waits no longer" '
+	waiting 1 && run 0 run toy v1 a.smt2 --print run.json && cp out before && remount && soon "waiting 0" && run 0 run toy v1 a.smt2 --print run.json && cmp before out &&
+	has out "\"disturbed\": true"'
+disturb ENODATA
+test_that "whoever measures it by hand clears it" 'run 0 run toy v1 a.smt2 --again && [ "$(field 9)" = - ] && waiting 0'
+run 0 unmount "$mnt"
+disturb EBUSY
+run 0 run toy v1 b.smt2 --again
+test_that "a case that was removed is not measured" 'waiting 1 && run 0 case remove b.smt2 && disturb ENODATA && remount && soon "waiting 0"'
+run 0 case add b.smt2
+test_that "nothing is built for it" '
+	run 0 unmount "$mnt" && disturb EBUSY && run 0 run toy v1 c.smt2 --again && run 0 gc --keep 0 && waiting 1 && disturb ENODATA && remount && soon "waiting 0" &&
+	run 0 run toy v1 c.smt2 --print run.json && has out "\"disturbed\": true"'
+run 0 unmount "$mnt"
+
+# -- incremental builds --
+
+git init -q -b main bad && git -C bad config user.name Toy && git -C bad config user.email toy@example.org
+commit() { git -C bad add -A && git -C bad commit -q -m "$1" && git -C bad tag "$1"; }
+printf 'prog: main.o part.o\n\tcc -o prog main.o part.o\n%%.o: %%.c\n\tcc -c -o $@ $<\n' >bad/Makefile # knows of no header
+printf '#include <stdio.h>\n#include "v.h"\nint part(void);\nint main(void) { printf("%%d %%d\\n", V, part()); return 0; }\n' >bad/main.c
+echo '#define V 0' >bad/v.h && echo 'int part(void) { return 0; }' >bad/part.c && commit b0
+for i in 1 2 3 4; do echo "int part(void) { return $i; }" >bad/part.c && commit b$i; done
+echo '#define V 5' >bad/v.h && commit b5
+printf '[solver]\nformat = cnf\nrun = {bin} {case}\nbuild = make prog\noutput = prog\nincremental = true\n' >bad.recipe
+setting incremental-check 100000 # each
+run 0 solver add bad bad --recipe ./bad.recipe
+test_that "a proof over commits that do not show it" 'run 0 solver verify bad b0..b4 -n 3 --seed 1'
+run 0 mount "$mnt"
+test_that "a mount compares in the background, and leaves alone what is right" '
+	cat "$mnt/bad/commits/b3/build/log" "$mnt/bad/commits/b4/build/log" >/dev/null && soon "run 0 build --json bad b4 && [ \"\$(json \"o[\\\"clean\\\"]\")\" = True ]" &&
+	run 0 status && ! has err "INCREMENTAL BUILD WAS WRONG"'
+test_that "and finds the one that is wrong, says so, and shows the right program" '
+	cat "$mnt/bad/commits/b5/build/log" >/dev/null && soon "run 0 status && has err \"INCREMENTAL BUILD WAS WRONG: bad\"" && grep -q "AN INCREMENTAL BUILD WAS WRONG: bad" "$SOLVERFS_STORE/log" &&
+	soon "[ \"\$(\"\$mnt/bad/commits/b5/bin/prog\")\" = \"5 4\" ]"'
+run 0 unmount "$mnt"
+
+echo "1..$n"
