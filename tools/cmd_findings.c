@@ -3,13 +3,15 @@
 
 #include <inttypes.h>
 
-#include "core/study/finding.h"
+#include "core/study/finding_select.h"
 #include "core/study/stat.h"
 
 struct listing {
         const char *solver_name, *mark, *url;
         uint32_t number;
-        bool json, seeds;
+        bool json, seeds, all;
+        bool kinds[N_FINDING_KINDS]; /* none: all of them */
+        const char *campaign;
         struct workspace *workspace;
         struct solver *solver;
 };
@@ -18,7 +20,20 @@ enum {
         OPTION_MARK = 256,
         OPTION_JSON,
         OPTION_SEEDS,
+        OPTION_KIND,
+        OPTION_CAMPAIGN,
+        OPTION_ALL,
 };
+
+static void parse_kind(struct listing *l, const char *name, struct argp_state *state)
+{
+        for (int k = 0; k < N_FINDING_KINDS; k++)
+                if (strcmp(name, finding_kind_name((enum finding_kind)k)) == 0) {
+                        l->kinds[k] = true;
+                        return;
+                }
+        argp_error(state, "--kind is spr, soundness, crash, regression or implication, not '%s'", name);
+}
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
@@ -33,6 +48,15 @@ static error_t parse(int key, char *arg, struct argp_state *state)
                 return 0;
         case OPTION_SEEDS:
                 l->seeds = true;
+                return 0;
+        case OPTION_KIND:
+                parse_kind(l, arg, state);
+                return 0;
+        case OPTION_CAMPAIGN:
+                l->campaign = arg;
+                return 0;
+        case OPTION_ALL:
+                l->all = true;
                 return 0;
         case ARGP_KEY_ARG:
                 if (!l->solver_name)
@@ -57,9 +81,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         }
 }
 
-static const struct column columns[] = {
-        {"ID", 5, true},          {"KIND", 11, false},   {"SIZE", 7, true},       {"FAST", 10, true},  {"SLOW", 10, true},
-        {"REFERENCE", 12, false}, {"TARGET", 12, false}, {"CAMPAIGN", 16, false}, {"MARK", 10, false}, {"URL", 0, false}};
+static const struct column columns[] = {{"ID", 5, true},         {"KIND", 11, false}, {"SIZE", 7, true},
+                                        {"FAST", 10, true},      {"SLOW", 10, true},  {"REFERENCE", 12, false},
+                                        {"TARGET", 12, false},   {"COUNT", 6, true},  {"CULPRIT", 12, false},
+                                        {"CAMPAIGN", 16, false}, {"MARK", 10, false}, {"URL", 0, false}};
 
 static const struct finding_runs *runs_of(const struct finding *f, const char *version)
 {
@@ -76,32 +101,65 @@ static double median_of(const struct finding *f, const char *version)
         return runs && runs->n > 0 ? stat_lower_median(runs->seconds, runs->n) : 0;
 }
 
-static int show(void *user, struct finding *f)
+static void show_json(const struct finding_choice *c)
 {
-        const struct listing *l = user;
-        cleanup(case_info_unrefp) struct case_info *info = NULL;
-        char id[16], size[24] = "-", fast[32], slow[32], reference[13], target[13];
+        const struct finding *f = c->finding;
+        json_t *j = json_pack("{s:i, s:s, s:i, s:I, s:s, s:s, s:f, s:f, s:s, s:s, s:s, s:I, s:I, s:s, s:s, s:s}", "id",
+                              (int)f->number, "kind", finding_kind_name(f->kind), "case", (int)f->case_id, "size",
+                              (json_int_t)c->size, "reference", f->reference, "target", f->target, "before",
+                              median_of(f, f->reference), "after", median_of(f, f->target), "campaign", f->campaign, "mark",
+                              finding_mark_name(f->mark), "url", f->url, "found", (json_int_t)f->found, "count",
+                              (json_int_t)c->count, "culprit", c->culprit, "reason", f->reason, "signature", f->signature);
 
-        if (cases_get(workspace_cases(l->workspace), f->case_id, &info) == 0)
-                snprintf(size, sizeof(size), "%" PRIu64, info->size);
+        if (j && c->reduced > 0)
+                json_object_set_new(j, "reduced", json_integer((json_int_t)c->reduced));
+        output_json(j);
+}
+
+static void show(const struct listing *l, const struct finding_choice *c)
+{
+        const struct finding *f = c->finding;
+        char id[16], size[24], fast[32], slow[32], reference[13], target[13], count[24], culprit[13];
+
         if (l->json) {
-                output_json(json_pack("{s:i, s:s, s:i, s:I, s:s, s:s, s:f, s:f, s:s, s:s, s:s, s:I}", "id", (int)f->number,
-                                      "kind", finding_kind_name(f->kind), "case", (int)f->case_id, "size",
-                                      (json_int_t)(info ? info->size : 0), "reference", f->reference, "target", f->target,
-                                      "before", median_of(f, f->reference), "after", median_of(f, f->target), "campaign",
-                                      f->campaign, "mark", finding_mark_name(f->mark), "url", f->url, "found",
-                                      (json_int_t)f->found));
-                return 0;
+                show_json(c);
+                return;
         }
         snprintf(id, sizeof(id), "%u", f->number);
+        snprintf(size, sizeof(size), "%" PRIu64, c->size);
         snprintf(fast, sizeof(fast), "%.6f", median_of(f, f->reference));
         snprintf(slow, sizeof(slow), "%.6f", median_of(f, f->target));
         snprintf(reference, sizeof(reference), "%s", *f->reference ? f->reference : "-");
         snprintf(target, sizeof(target), "%s", f->target);
+        snprintf(count, sizeof(count), "%" PRIu64, c->count);
+        snprintf(culprit, sizeof(culprit), "%.12s", *c->culprit ? c->culprit : "-");
         output_row(columns, ARRAY_SIZE(columns),
-                   (const char *[]){id, finding_kind_name(f->kind), size, fast, slow, reference, target, f->campaign,
-                                    *finding_mark_name(f->mark) ? finding_mark_name(f->mark) : "-", *f->url ? f->url : "-"});
-        return output_broken() ? -EPIPE : 0;
+                   (const char *[]){id, finding_kind_name(f->kind), size, fast, slow, reference, target, count, culprit,
+                                    f->campaign, *finding_mark_name(f->mark) ? finding_mark_name(f->mark) : "-",
+                                    *f->url ? f->url : "-"});
+}
+
+static bool is_wanted(const struct listing *l, const struct finding_choice *c)
+{
+        bool any = false;
+
+        for (int k = 0; k < N_FINDING_KINDS; k++)
+                any |= l->kinds[k];
+        return (!any || l->kinds[c->finding->kind]) && (l->all || c->is_representative) &&
+               (!l->campaign || strcmp(l->campaign, c->finding->campaign) == 0);
+}
+
+static int show_all(const struct listing *l)
+{
+        struct finding_choice *choices = NULL;
+        size_t n = 0;
+        int r = findings_select(l->workspace, l->solver, &choices, &n);
+
+        for (size_t i = 0; i < n && !output_broken(); i++)
+                if (is_wanted(l, &choices[i]))
+                        show(l, &choices[i]);
+        finding_choices_free(choices, n);
+        return r;
 }
 
 static int list(struct listing *l)
@@ -122,7 +180,7 @@ static int list(struct listing *l)
                 if (r == 0)
                         r = finding_set_mark(l->workspace, l->solver->number, l->number, mark, l->url);
         } else if (r == 0) {
-                r = findings_each(l->workspace, l->solver->number, NULL, show, l);
+                r = show_all(l);
         }
         solver_unref(l->solver);
         return output_end(r < 0 && r != -EPIPE ? fail(r) : STATUS_OK);
@@ -135,13 +193,20 @@ int cmd_findings(int argc, char **argv)
                  0},
                 {"seeds", OPTION_SEEDS, NULL, 0,
                  "run every slowdown under the solver's seeds 1 to 30, and tell under how many it reproduces", 0},
+                {"kind", OPTION_KIND, "KIND", 0, "only these: spr, soundness, crash, regression, implication; may be repeated",
+                 0},
+                {"campaign", OPTION_CAMPAIGN, "NAME", 0, "only what this campaign found", 0},
+                {"all", OPTION_ALL, NULL, 0, "those, too, that another finding stands for", 0},
                 {"json", OPTION_JSON, NULL, 0, "an object a line", 0},
                 {0}};
         static const struct argp argp = {
                 .options = options,
                 .parser = parse,
                 .args_doc = "SOLVER\nSOLVER --seeds\nSOLVER --mark ID reported|confirmed|fixed|rejected [URL]",
-                .doc = "Lists what campaigns found.\v"
+                .doc = "Lists what campaigns found, the most worth reporting first.\v"
+                       "Findings of one signature, or with the same reduced shape and commit, are one; COUNT is how many inputs "
+                       "it "
+                       "stands for.\n\n"
                        "With --seeds a line for each slowdown between versions of the solver: finding, seeds under which it "
                        "reproduces, seeds tried. "
                        "What is measured is kept (seeds.tsv in the mount), so that an interrupted call goes on.\n\n"

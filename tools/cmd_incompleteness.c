@@ -16,6 +16,7 @@ enum {
         OPTION_MAX_FINDS,
         OPTION_NO_LOCALIZE,
         OPTION_JSON,
+        OPTION_CLOCK,
 };
 
 static enum verdict label_of(struct argp_state *state, const char *text)
@@ -84,6 +85,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         case OPTION_TIMEOUT:
                 s->timeout = campaign_seconds(state, "--timeout", arg);
                 return 0;
+        case OPTION_CLOCK:
+                if (strcmp(arg, "wall") != 0 && strcmp(arg, "cpu") != 0)
+                        argp_error(state, "--clock is 'wall' or 'cpu', not '%s'", arg);
+                s->cpu_time = strcmp(arg, "cpu") == 0;
+                return 0;
         case OPTION_FOR:
                 s->seconds = campaign_seconds(state, "--for", arg);
                 return 0;
@@ -130,6 +136,10 @@ int cmd_incompleteness(int argc, char **argv)
                 {"iterations", OPTION_ITERATIONS, "N", 0, "steps for each seed; default 300", 0},
                 {"chain", OPTION_CHAIN, "N", 0, "steps from a seed until it begins at the seed again; default 25", 0},
                 {"timeout", OPTION_TIMEOUT, "TIME", 0, "of a run; default 10s", 0},
+                {"clock", OPTION_CLOCK, "wall|cpu", 0,
+                 "whether the limit of a run is by the clock on the wall (the default) or CPU time, for a machine that has other "
+                 "work",
+                 0},
                 {"for", OPTION_FOR, "TIME", 0, "how long to work in all: 10m, 12h; it ends earlier when all seeds are done", 0},
                 {"seed", OPTION_SEED, "N", 0, "what all choices follow from; default 1", 0},
                 {"name", OPTION_NAME, "NAME", 0, "what the campaign is called; one of that name goes on", 0},

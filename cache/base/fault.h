@@ -39,6 +39,7 @@
  *     reduce.try       before candidates of a reduction are tried
  *     measure.sample   a sample was taken: fail EBUSY, as if others had disturbed it; another errno, as if nobody had
  *     case.looked      at the file of a case being written   case.closed      its RELEASE came
+ *     campaign.found   a finding stored, not in the campaign's journal
  *     portfolio.answered  a case is answered, the trial is not in the store
  */
 #pragma once

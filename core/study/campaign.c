@@ -200,10 +200,14 @@ static void write_progress(struct campaign *c, const struct campaign_status *s, 
 {
         char line[256];
 
-        snprintf(line, sizeof(line), "%.0f\t%" PRIu64 "\t%" PRIu64 "\t%.6f\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\n",
+        snprintf(line, sizeof(line),
+                 "%.0f\t%" PRIu64 "\t%" PRIu64 "\t%.6f\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64
+                 "\n",
                  s->worked, s->inputs, s->runs, s->runs > 0 ? s->solving / (double)s->runs : 0, s->finds, s->soundness,
-                 s->crashes, culprits);
-        add_to_file(c, "progress.tsv", "seconds\tinputs\truns\tmean-solving-time\tfinds\tsoundness\tcrashes\tculprits\n", line);
+                 s->crashes, culprits, s->implications, s->candidates);
+        add_to_file(c, "progress.tsv",
+                    "seconds\tinputs\truns\tmean-solving-time\tfinds\tsoundness\tcrashes\tculprits\timplications\tcandidates\n",
+                    line);
 }
 
 static void write_table(struct campaign *c)
@@ -447,6 +451,8 @@ static int watch_over(struct campaign *c, unsigned n)
                 pthread_mutex_lock(&c->lock);
                 c->is_over |= r < 0;
         }
+        c->is_over = true; /* also where there were no more inputs: the localizer waits for it */
+        pthread_cond_broadcast(&c->changed);
         pthread_mutex_unlock(&c->lock);
         return r;
 }

@@ -191,7 +191,8 @@ static void print_signature(const struct chain *ch, enum finding_kind kind, unsi
 {
         const struct rule_row *rule = ch->next ? weaken_rule(ch->hunt->weaken, ch->applied.rule) : NULL;
 
-        buffer_addf(ret, "%s\t%s\t%s\t", finding_kind_name(kind), ch->campaign->versions[version]->text, logic_of(ch));
+        buffer_addf(ret, "%s\t%s\t%s\t", finding_kind_name(kind), ch->campaign->versions[version]->text,
+                    kind == FINDING_CRASH ? "-" : logic_of(ch));
         if (kind == FINDING_CRASH) /* the place in the program tells more than the rule */
                 buffer_adds(ret, "-\t-");
         else if (rule)
@@ -263,26 +264,29 @@ static void describe(const struct chain *ch, enum finding_kind kind, int referen
                 buffer_addf(ret, "%s says %s, %s is implied", c->versions[version]->name, verdict_name(a[version].verdict),
                             verdict_name(ch->implied));
         else if (kind == FINDING_REGRESSION)
-                buffer_addf(ret, "%s says %s, %s unknown (%s)", c->versions[reference]->name, verdict_name(a[reference].verdict),
+                buffer_addf(ret, "%s says %s, %s unknown: %s", c->versions[reference]->name, verdict_name(a[reference].verdict),
                             c->versions[version]->name, reason);
         else
-                buffer_addf(ret, "%s decided it before the last rule, and says unknown (%s)", c->versions[version]->name, reason);
+                buffer_addf(ret, "%s decided it before the last rule, and says unknown: %s", c->versions[version]->name, reason);
         buffer_addf(ret, "; %s from %s", ch->next ? weaken_rule(ch->hunt->weaken, ch->applied.rule)->name : "as it is",
                     ch->place.seed->name);
 }
 
-/* The reference again, or the version itself: said of nobody because of one run. */
+/* Run again, before it is said of anybody: the reference, and the version unless its reason was asked for in another run. */
 static int is_repeated(struct chain *ch, enum finding_kind kind, int reference, unsigned version, bool *ret)
 {
-        unsigned v = reference >= 0 ? (unsigned)reference : version;
-        struct answer again;
-        int r;
+        bool is_asked = kind == FINDING_REGRESSION || kind == FINDING_IMPLICATION;
+        int r = 0;
 
         *ret = true;
-        if (kind == FINDING_IMPLICATION) /* its reason was asked for in another run */
-                return 0;
-        r = trial_run_text(&ch->trial, v, ch->input.text, ch->campaign->settings->timeout, &again, NULL);
-        *ret = r == 0 && again.verdict == ch->trial.answers[v].verdict;
+        for (unsigned v = 0; r == 0 && *ret && v < ch->campaign->n_compared; v++) {
+                struct answer again;
+
+                if ((int)v != reference && (v != version || is_asked))
+                        continue;
+                r = trial_run_text(&ch->trial, v, ch->input.text, ch->campaign->settings->timeout, &again, NULL);
+                *ret = r == 0 && again.verdict == ch->trial.answers[v].verdict;
+        }
         return r;
 }
 
@@ -421,6 +425,14 @@ static int judge_unknown(struct chain *ch)
 }
 
 /* Crashes and answers that contradict what is implied. 1: one did, so that the chain cannot go on. */
+static int who_says(const struct chain *ch, enum verdict answer)
+{
+        for (unsigned v = 0; v < ch->campaign->n_compared; v++)
+                if (ch->trial.answers[v].verdict == answer)
+                        return (int)v;
+        return -1;
+}
+
 static int judge_errors(struct chain *ch)
 {
         enum verdict implied = ch->implied;
@@ -439,7 +451,7 @@ static int judge_errors(struct chain *ch)
                 if (r == 0 && verdict_is_decided(a->verdict) && verdict_is_decided(implied) && a->verdict != implied) {
                         is_wrong = true;
                         if (!is_filed(ch, FINDING_SOUNDNESS, v))
-                                r = file(ch, FINDING_SOUNDNESS, -1, v, verdict_name(a->verdict));
+                                r = file(ch, FINDING_SOUNDNESS, who_says(ch, implied), v, verdict_name(a->verdict));
                 }
         }
         return r < 0 ? r : is_wrong;

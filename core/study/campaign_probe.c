@@ -103,9 +103,8 @@ static int probe_quantifiers(struct probe *p, struct unknown_hunt *h, enum diale
         return r;
 }
 
-int operators_probe(struct campaign *c)
+static int probe_all(struct campaign *c, struct unknown_hunt *h)
 {
-        struct unknown_hunt *h = unknown_hunt_of(c);
         struct probe p;
         int r = probe_open(c, &p);
 
@@ -118,4 +117,58 @@ int operators_probe(struct campaign *c)
                         campaign_say(c, "left out, as %s does not decide them: %s", c->versions[v]->name, p.left[v].data);
         probe_done(&p);
         return r;
+}
+
+/* -- kept -- */
+
+/* A chain that goes on must have the operators it began with, so that the answers are kept: a line each of what is left out, by number, and a
+ * last one for quantifiers. */
+static int keep(const char *path, const struct unknown_hunt *h)
+{
+        cleanup_buffer struct buffer b = {0};
+
+        for (int op = 0; op < N_OPS; op++)
+                if (h->unsupported[op])
+                        buffer_addf(&b, "%d\n", op);
+        buffer_addf(&b, "quantifiers %d\n", h->no_quantifier);
+        return buffer_error(&b) < 0 ? -ENOMEM : write_file_atomic(path, b.data, b.size, 0600);
+}
+
+static int take_up(const char *path, struct unknown_hunt *h)
+{
+        cleanup_blob struct blob b = {0};
+        cleanup_free char *text = NULL;
+        int r = read_file(path, SIZE_MAX, &b), quantifiers = 0;
+
+        if (r < 0)
+                return r;
+        text = strndup(b.data, b.size);
+        if (!text)
+                return -ENOMEM;
+        for (char *at = text, *end; *at; at = end + 1) {
+                long op = strtol(at, &end, 10);
+
+                if (end == at)
+                        break;
+                if (op > 0 && op < N_OPS)
+                        h->unsupported[op] = true;
+        }
+        if (!strstr(text, "quantifiers ") || sscanf(strstr(text, "quantifiers "), "quantifiers %d", &quantifiers) != 1)
+                return errorf(-EIO, "%s is damaged; take the file away", path);
+        h->no_quantifier = quantifiers;
+        return 0;
+}
+
+int operators_probe(struct campaign *c)
+{
+        struct unknown_hunt *h = unknown_hunt_of(c);
+        char path[PATH_SIZE];
+        int r = path_join(path, c->folder, "left-out");
+
+        if (r == 0)
+                r = take_up(path, h);
+        if (r != -ENOENT)
+                return r;
+        r = probe_all(c, h);
+        return r < 0 ? r : keep(path, h);
 }

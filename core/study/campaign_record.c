@@ -307,8 +307,8 @@ void campaign_print_settings(const struct campaign_settings *s, struct buffer *r
         if (s->kind == CAMPAIGN_UNKNOWNS) {
                 buffer_addf(ret, "seeds = %s\noracle = %s\niterations = %u\nchain = %u\n", s->corpus ? s->corpus : "",
                             s->label == VERDICT_UNKNOWN ? "auto" : verdict_name(s->label), s->iterations, s->chain);
-                buffer_addf(ret, "seed = %" PRIu64 "\ntimeout = %gs\nfor = %gs\nlocalize = %s\n", s->seed, s->timeout, s->seconds,
-                            s->localize ? "true" : "false");
+                buffer_addf(ret, "seed = %" PRIu64 "\ntimeout = %gs\nclock = %s\nfor = %gs\nlocalize = %s\n", s->seed, s->timeout,
+                            s->cpu_time ? "cpu" : "wall", s->seconds, s->localize ? "true" : "false");
                 return;
         }
         buffer_addf(ret, "strategy = %s\nseed = %" PRIu64 "\ntimeout = %gs\nthreshold = %gs\nwindow = %gs\nfor = %gs\n",

@@ -297,6 +297,8 @@ static void count_found(struct campaign *c, const struct campaign_record *r)
                 c->status.duplicates++;
                 return;
         }
+        if (r->kind == FINDING_REGRESSION)
+                campaign_add_found(c, r->cause, (uint32_t)r->cause);
         c->status.soundness += r->kind == FINDING_SOUNDNESS;
         c->status.crashes += r->kind == FINDING_CRASH;
         c->status.implications += r->kind == FINDING_IMPLICATION;
@@ -335,6 +337,12 @@ static int replay(struct campaign *c, const struct campaign_record *r)
                 return -ENOMEM;
         h->left[h->n_left++] = *r;
         return 0;
+}
+
+/* The commits responsible change nothing of what comes next. */
+static void learned(struct campaign *c, uint64_t id, uint64_t cause)
+{
+        (void)c, (void)id, (void)cause;
 }
 
 /* -- life -- */
@@ -409,6 +417,7 @@ const struct campaign_hunt hunt_unknowns = {
         .next_again = next_again,
         .replay = replay,
         .try = chain_try,
+        .learned = learned,
         .print_table = print_table,
         .record = signatures_keep,
 };

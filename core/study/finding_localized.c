@@ -4,9 +4,20 @@
 
 #include "core/study/finding_report.h"
 
+/* What a version answered when it was found. */
+static enum verdict verdict_of(const struct finding *f, const char *version)
+{
+        for (size_t i = 0; i < f->n_runs; i++)
+                if (strcmp(f->runs[i].version, version) == 0)
+                        return f->runs[i].verdict;
+        return VERDICT_ERROR;
+}
+
 bool finding_is_localizable(const struct finding *f)
 {
-        return f->kind == FINDING_SPR && finding_commit(f->reference) && finding_commit(f->target);
+        if (!finding_commit(f->reference) || !finding_commit(f->target))
+                return false;
+        return f->kind == FINDING_SPR || verdict_of(f, f->reference) != verdict_of(f, f->target);
 }
 
 static int commit_of(const struct solver *s, const char *sha, uint32_t *ret)
@@ -21,8 +32,14 @@ static int options_of(struct workspace *w, struct solver *s, const struct findin
 
         if (!finding_is_localizable(f))
                 return errorf(-ENODATA, "there is no history between %s and %s to look for a commit in", f->reference, f->target);
-        *ret = (struct localization_options){
-                .workspace = w, .solver = s, .cases = info, .n = 1, .wall_ns = (uint64_t)(f->timeout * 1e9)};
+        *ret = (struct localization_options){.workspace = w,
+                                             .solver = s,
+                                             .cases = info,
+                                             .n = 1,
+                                             .wall_ns = (uint64_t)(f->timeout * 1e9),
+                                             .by_verdict = f->kind != FINDING_SPR,
+                                             .before = verdict_of(f, f->reference),
+                                             .after = verdict_of(f, f->target)};
         r = commit_of(s, f->reference, &ret->reference);
         if (r == 0)
                 r = commit_of(s, f->target, &ret->target);
@@ -112,14 +129,22 @@ static void batch_done(struct batch *b)
         free(b->list);
 }
 
-/* Those between the same two versions are one search; they stand together from `at` on. */
-static size_t same_versions(struct batch *b, size_t at)
+/* Between the same two versions, by the same measure. */
+static bool is_one_search(const struct finding *a, const struct finding *b)
+{
+        return strcmp(a->reference, b->reference) == 0 && strcmp(a->target, b->target) == 0 && a->timeout == b->timeout &&
+               (a->kind == FINDING_SPR) == (b->kind == FINDING_SPR) &&
+               (a->kind == FINDING_SPR || (verdict_of(a, a->reference) == verdict_of(b, b->reference) &&
+                                           verdict_of(a, a->target) == verdict_of(b, b->target)));
+}
+
+/* Those of one search stand together from `at` on. */
+static size_t same_search(struct batch *b, size_t at)
 {
         size_t n = at + 1;
 
         for (size_t i = n; i < b->n; i++)
-                if (strcmp(b->list[i]->reference, b->list[at]->reference) == 0 &&
-                    strcmp(b->list[i]->target, b->list[at]->target) == 0 && b->list[i]->timeout == b->list[at]->timeout) {
+                if (is_one_search(b->list[i], b->list[at])) {
                         struct finding *f = b->list[n];
 
                         b->list[n++] = b->list[i];
@@ -154,8 +179,8 @@ static int search(struct batch *b, struct engine *e, size_t at, size_t n, void (
                 char line[600];
 
                 if (result && localization_rows(result, &rows) == 0) {
-                        snprintf(line, sizeof(line), "localized spr/%u: %.*s", b->list[at + i]->number,
-                                 (int)strcspn(rows.data, "\n"), rows.data);
+                        snprintf(line, sizeof(line), "localized %s/%u: %.*s", finding_folder(b->list[at + i]->kind),
+                                 b->list[at + i]->number, (int)strcspn(rows.data, "\n"), rows.data);
                         for (char *p = line; *p; p++)
                                 *p = *p == '\t' ? ' ' : *p;
                         tell(user, line);
@@ -171,10 +196,10 @@ int findings_localize(struct workspace *w, struct engine *e, struct solver *s, c
                       void (*tell)(void *user, const char *line), void *user, int cancel_fd)
 {
         cleanup(batch_done) struct batch b = {.workspace = w, .solver = s, .campaign = campaign};
-        int r = findings_each(w, s->number, "spr", add_open, &b);
+        int r = findings_each(w, s->number, NULL, add_open, &b);
 
         for (size_t at = 0, n; r == 0 && at < b.n; at += n) {
-                n = same_versions(&b, at);
+                n = same_search(&b, at);
                 r = search(&b, e, at, n, tell, user, cancel_fd);
         }
         return r;

@@ -4,7 +4,8 @@
 #include "core/study/finding.h"
 #include "core/study/localization.h"
 
-/* Can it be localized? Only a slowdown between two commits of one history: a version with arguments, or a program of the machine, has none. */
+/* Can it be localized? What differs between two commits of one history: a slowdown by its times, else by the answers. A version with arguments, or
+ * a program of the machine, has no history. */
 bool finding_is_localizable(const struct finding *f);
 /* The query whose value is its localization (struct localized_value). -ENODATA with a sentence where it has no history. */
 int finding_query_localized(struct workspace *w, struct solver *s, const struct finding *f, struct query **ret);

@@ -2,6 +2,7 @@
 
 #include <ctype.h>
 
+#include "core/study/finding_localized.h"
 #include "core/study/finding_reduced.h"
 #include "core/study/stat.h"
 
@@ -98,7 +99,10 @@ static void add_title(const struct solver *s, const struct finding *f, struct bu
                             target && target->verdict == VERDICT_TIMEOUT ? "more than " : "", after);
                 break;
         case FINDING_SOUNDNESS:
-                buffer_addf(ret, "# %s: two versions contradict each other\n\n", s->recipe->name);
+                buffer_addf(ret, "# %s: %s\n\n", s->recipe->name,
+                            *f->reference || !*f->chain
+                                    ? "two versions contradict each other"
+                                    : "an answer contradicts the one that follows from a formula decided before");
                 break;
         case FINDING_CRASH:
                 buffer_addf(ret, "# %s: crash\n\n", s->recipe->name);
@@ -215,28 +219,87 @@ static void add_reduced(struct workspace *w, struct solver *s, const struct find
         buffer_adds(ret, "\n");
 }
 
-static int add_input(struct workspace *w, const struct finding *f, struct buffer *ret)
+/* A case's text, or that it is attached. */
+static int add_case(struct workspace *w, uint32_t id, const char *heading, const char *name, struct buffer *ret)
 {
         cleanup(case_info_unrefp) struct case_info *info = NULL;
         cleanup_blob struct blob text = {0};
         cleanup_close int fd = -1;
         char path[PATH_SIZE];
-        int r = cases_get(workspace_cases(w), f->case_id, &info);
+        int r = cases_get(workspace_cases(w), id, &info);
 
         if (r == 0)
                 r = cases_open_bytes(workspace_cases(w), info, &fd, path);
         if (r < 0)
                 return r;
-        buffer_adds(ret, "## Input\n\n");
+        buffer_addf(ret, "## %s\n\n", heading);
         if (info->size > INLINE_MOST) {
-                buffer_addf(ret, "case.smt2, %llu bytes, is attached.\n", (unsigned long long)info->size);
+                buffer_addf(ret, "%s, %llu bytes, is attached.\n\n", name, (unsigned long long)info->size);
                 return 0;
         }
         r = read_fd(fd, INLINE_MOST, &text);
         if (r < 0)
                 return r;
         add_fenced(text.data, text.size, ret);
+        buffer_adds(ret, "\n");
         return 0;
+}
+
+static bool is_weakened(const struct finding *f)
+{
+        const char *last = strrchr(f->chain, '@'), *line = last;
+
+        while (line && line > f->chain && line[-1] != '\n')
+                line--;
+        return line && strstr(line, "\tweaken\t");
+}
+
+/* What is the matter, in a sentence or two. */
+static void add_matter(const struct solver *s, const struct finding *f, struct buffer *ret)
+{
+        const struct finding_runs *reference = runs_of(f, f->reference);
+
+        if (f->kind == FINDING_REGRESSION) {
+                add_version(s, f->reference, ret);
+                buffer_addf(ret, " answers `%s`, ", reference ? verdict_name(reference->verdict) : "?");
+                add_version(s, f->target, ret);
+                buffer_adds(ret, " answers `unknown`");
+        } else if (f->kind == FINDING_IMPLICATION) {
+                add_version(s, f->target, ret);
+                buffer_addf(ret,
+                            " decides the formula before the last step below, and answers `unknown` behind it, although that "
+                            "step makes the "
+                            "formula %s",
+                            is_weakened(f) ? "weaker: each model of the one is a model of the other"
+                                           : "stronger: each model of the other would be a model of the one, which has none");
+        } else {
+                return;
+        }
+        if (*f->reason)
+                buffer_addf(ret, ". `(get-info :reason-unknown)` gives `%s`", f->reason);
+        buffer_adds(ret, ".\n\n");
+}
+
+/* The commits responsible, once they are known. */
+static void add_commits(struct workspace *w, struct solver *s, const struct finding *f, struct buffer *ret)
+{
+        cleanup(query_unrefp) struct query *q = NULL;
+        cleanup(value_unrefp) struct value *v = NULL;
+        const json_t *list, *culprit;
+        size_t i;
+
+        if (!finding_is_localizable(f) || finding_query_localized(w, s, f, &q) < 0 || q->type->find(q, &v) < 0)
+                return;
+        list = json_object_get(((struct localized_value *)v)->result, "culprits");
+        json_array_foreach (list, i, culprit) {
+                const char *commit = json_string_value(json_object_get(culprit, "commit"));
+
+                if (!commit || !json_is_true(json_object_get(culprit, "slowdown")))
+                        continue;
+                buffer_adds(ret, "Since ");
+                add_version(s, commit, ret);
+                buffer_adds(ret, ".\n\n");
+        }
 }
 
 int finding_report(struct workspace *w, struct solver *s, const struct finding *f, struct buffer *ret)
@@ -244,6 +307,8 @@ int finding_report(struct workspace *w, struct solver *s, const struct finding *
         int r;
 
         add_title(s, f, ret);
+        add_matter(s, f, ret);
+        add_commits(w, s, f, ret);
         add_table(s, f, ret);
         if (*f->chain)
                 buffer_addf(ret, "The input comes from another one by these steps (rule, direction, place):\n\n```\n%s```\n\n",
@@ -252,6 +317,8 @@ int finding_report(struct workspace *w, struct solver *s, const struct finding *
         if (r < 0)
                 return r;
         add_reduced(w, s, f, ret);
-        r = add_input(w, f, ret);
+        r = f->decided_id ? add_case(w, f->decided_id, "The formula before the last step", "decided.smt2", ret) : 0;
+        if (r == 0)
+                r = add_case(w, f->case_id, "Input", "case.smt2", ret);
         return r < 0 ? r : buffer_error(ret);
 }

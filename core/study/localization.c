@@ -110,6 +110,21 @@ static bool is_same_build(const struct localization *l, size_t a, size_t b)
         return a == b || (l->commits[a].build != 0 && l->commits[a].build == l->commits[b].build);
 }
 
+/* By verdict, two fixed times stand for the two answers: a difference that no noise can hide. */
+#define BEFORE_SECONDS 0.01
+#define AFTER_SECONDS  1.0
+
+static struct localize_outcome outcome_by_verdict(const struct localization *l, const struct fact *f)
+{
+        struct localize_outcome o = {.answer = LOCALIZE_BROKEN, .seconds = AFTER_SECONDS, .effort = NAN};
+
+        if (f->verdict == l->options.before)
+                o = (struct localize_outcome){.answer = LOCALIZE_SOLVED, .seconds = BEFORE_SECONDS, .effort = NAN};
+        else if (f->verdict == l->options.after)
+                o.answer = LOCALIZE_TIMEOUT;
+        return o;
+}
+
 /* An answer counts as solved if it is the one the case has had since the reference, which is fed first. */
 static int feed(struct localization *l, uint32_t commit, size_t test, const struct fact *f)
 {
@@ -119,7 +134,9 @@ static int feed(struct localization *l, uint32_t commit, size_t test, const stru
 
         if (decided && !f->wrong && l->expected[test] == VERDICT_UNKNOWN)
                 l->expected[test] = f->verdict;
-        if (f->verdict == VERDICT_TIMEOUT)
+        if (l->options.by_verdict)
+                outcome = outcome_by_verdict(l, f);
+        else if (f->verdict == VERDICT_TIMEOUT)
                 outcome.answer = LOCALIZE_TIMEOUT;
         else if (decided && !f->wrong && f->verdict == l->expected[test])
                 outcome.answer = LOCALIZE_SOLVED;

@@ -31,7 +31,10 @@ struct localization_options {
         enum localize_method method;
         bool has_seed; /* all runs under this seed */
         uint64_t seed;
-        uint64_t wall_ns;        /* 0: the recipe's limit */
+        uint64_t wall_ns; /* 0: the recipe's limit */
+        /* Not the time but the answer is what changed, from `before` to `after`; two verdicts that differ. Times do not count then. */
+        bool by_verdict;
+        enum verdict before, after;
         unsigned builds_at_once; /* 0: 2 */
 };
 
@@ -59,13 +62,13 @@ enum localize_state localization_state(const struct localization *l, size_t i);
 const char *localize_state_name(enum localize_state s); /* "found", "no culprit", ... */
 
 /* The result of a case, as JSON (a new reference; NULL: no memory):
- *     case, name, state, method, seed?, reference, target, start?, seconds_reference, seconds_target,
+ *     case, name, state, method, seed?, reference, target, start?, seconds_reference, seconds_target, verdict_before?, verdict_after?,
  *     culprits: [{commit, commits: [...], before, subject, seconds_before, seconds_after, broken_before?, broken_after?, slowdown,
  *                 confidence?, verified, pairs, p?, ratio?}]
  * `commit` is the culprit, or BEFORE..LAST (a range of git's) where those between cannot be told apart. */
 json_t *localization_result(const struct localization *l, size_t i);
 /* The same as rows: case, commit, seconds before, seconds after, subject; slowdowns only, tab-separated; "broken"
- * for the seconds of what ends without an answer (unknown, crash, error). Of a case without one a row with
+ * for the seconds of what ends without an answer (unknown, crash, error). By verdict: the answers in place of the seconds. Of a case without one a row with
  * "-" for its commit, the seconds at the two ends and, in parentheses, why. */
 int localization_rows(const json_t *result, struct buffer *to);
 /* The case's search as a `git bisect log`, for `git bisect replay`. */

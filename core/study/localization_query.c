@@ -32,6 +32,10 @@ static void localized_key(const struct localization_options *o, const struct cas
         hasher_number(h, limits.wall_ns);
         hasher_number(h, limits.memory);
         hasher_number(h, o->method);
+        if (o->by_verdict) {
+                hasher_string(h, verdict_name(o->before));
+                hasher_string(h, verdict_name(o->after));
+        }
         hasher_finish(h, ret);
 }
 

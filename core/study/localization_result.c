@@ -98,6 +98,12 @@ json_t *localization_result(const struct localization *l, size_t i)
                       number_or_null(l->ends[i][1]), "culprits", list);
         if (j && l->start != l->options.reference)
                 json_object_set_new(j, "start", json_string(start));
+        if (j && l->options.by_verdict) {
+                json_object_set_new(j, "verdict_before", json_string(verdict_name(l->options.before)));
+                json_object_set_new(j, "verdict_after", json_string(verdict_name(l->options.after)));
+                json_object_del(j, "seconds_reference");
+                json_object_del(j, "seconds_target");
+        }
         if (j && l->options.has_seed)
                 json_object_set_new(j, "seed", json_integer((json_int_t)l->options.seed));
         return j;
@@ -112,10 +118,12 @@ static void add_seconds(struct buffer *to, const json_t *seconds)
 }
 
 /* A run without an answer has no time worth telling. */
-static void add_end(struct buffer *to, const json_t *culprit, const char *seconds, const char *broken)
+static void add_end(struct buffer *to, const json_t *culprit, const char *seconds, const char *broken, const char *verdict)
 {
         if (json_is_true(json_object_get(culprit, broken)))
                 buffer_adds(to, "broken");
+        else if (verdict)
+                buffer_adds(to, verdict);
         else
                 add_seconds(to, json_object_get(culprit, seconds));
 }
@@ -136,6 +144,8 @@ static const char *why_not(const char *state)
 int localization_rows(const json_t *result, struct buffer *to)
 {
         long long number = json_integer_value(json_object_get(result, "case"));
+        const char *before = json_string_value(json_object_get(result, "verdict_before"));
+        const char *after = json_string_value(json_object_get(result, "verdict_after"));
         const json_t *culprit;
         size_t i, shown = 0;
 
@@ -145,9 +155,9 @@ int localization_rows(const json_t *result, struct buffer *to)
                 if (!json_is_true(json_object_get(culprit, "slowdown")))
                         continue;
                 buffer_addf(to, "%lld\t%s\t", number, json_string_value(json_object_get(culprit, "commit")));
-                add_end(to, culprit, "seconds_before", "broken_before");
+                add_end(to, culprit, "seconds_before", "broken_before", before);
                 buffer_adds(to, "\t");
-                add_end(to, culprit, "seconds_after", "broken_after");
+                add_end(to, culprit, "seconds_after", "broken_after", after);
                 if (n > 1)
                         buffer_addf(to, "\t(one of %zu: those between cannot be built) ", n);
                 else

@@ -1,4 +1,4 @@
-/* <solver>/spr/campaigns: the campaigns. A campaign's inode has the number of its name in `item`. What a campaign writes as it goes is live: a mount of
+/* <solver>/spr/campaigns and <solver>/incompleteness/campaigns: the campaigns. A campaign's inode has the number of its name in `item`. What a campaign writes as it goes is live: a mount of
  * what is finished has only the findings. */
 #include "fs/routes/routes.h"
 
@@ -9,13 +9,15 @@
 
 enum {
         KIND_SPR_CAMPAIGNS = 115,
-        KIND_CAMPAIGN = 117,
+        KIND_INCOMPLETENESS_CAMPAIGNS,
+        KIND_CAMPAIGN,
         KIND_CAMPAIGN_SETTINGS,
         KIND_CAMPAIGN_STATUS,
         KIND_CAMPAIGN_PROGRESS,
         KIND_CAMPAIGN_PICTURE,
         KIND_CAMPAIGN_OPERATORS,
         KIND_CAMPAIGN_LOG,
+        KIND_CAMPAIGN_RULES = 190,
 };
 
 /* By number: "<solver number>/<name>". */
@@ -42,13 +44,38 @@ static int campaign_number(struct tree *t, const struct node *dir, const char *n
         return r == 0 && *ret > INODE_ITEM_MAX ? -EOVERFLOW : r;
 }
 
-static MATCH(campaign_match)
+static int campaign_kind(struct tree *t, const struct node *of, const char *name, enum campaign_kind *ret)
 {
         struct campaign_settings settings = {0};
-        int r = campaign_get(tree_workspace(t), dir->solver->number, name, &settings, NULL);
+        int r = campaign_get(tree_workspace(t), of->solver->number, name, &settings, NULL);
 
+        *ret = settings.kind;
         campaign_settings_done(&settings);
-        return r < 0 ? r : campaign_number(t, dir, name, &ret->inode.item);
+        return r;
+}
+
+/* Each kind has a folder of its own. */
+static bool is_in_folder(struct tree *t, const struct node *dir, const char *name)
+{
+        enum campaign_kind kind;
+
+        return campaign_kind(t, dir, name, &kind) == 0 &&
+               (kind == CAMPAIGN_UNKNOWNS) == (dir->inode.kind == KIND_INCOMPLETENESS_CAMPAIGNS);
+}
+
+static MATCH(campaign_match)
+{
+        return is_in_folder(t, dir, name) ? campaign_number(t, dir, name, &ret->inode.item) : -ENOENT;
+}
+
+/* What it learned: of operators, or of rules. */
+static EXISTS(has_table)
+{
+        cleanup_free char *name = NULL;
+        enum campaign_kind kind;
+
+        return campaign_name(t, dir, &name) == 0 && campaign_kind(t, dir, name, &kind) == 0 &&
+               (kind == CAMPAIGN_UNKNOWNS) == (row->kind == KIND_CAMPAIGN_RULES);
 }
 
 static LIST(campaign_entries)
@@ -60,10 +87,11 @@ static LIST(campaign_entries)
 
         inode.kind = row->kind;
         for (size_t i = 0; i < n; i++) {
-                if (r == 0 && i >= from)
+                if (r == 0 && i >= from && is_in_folder(t, dir, names[i])) {
                         r = campaign_number(t, dir, names[i], &inode.item);
-                if (r == 0 && i >= from)
-                        r = tree_emit(row, names[i], inode, i, fn, user);
+                        if (r == 0)
+                                r = tree_emit(row, names[i], inode, i, fn, user);
+                }
                 free(names[i]);
         }
         free(names);
@@ -125,38 +153,81 @@ static CONTENT(campaign_file_content)
         return r;
 }
 
+/* The columns of progress.tsv that its picture shows; older campaigns have fewer. */
+enum {
+        PROGRESS_SECONDS,
+        PROGRESS_INPUTS,
+        PROGRESS_RUNS,
+        PROGRESS_MEAN,
+        PROGRESS_FINDS,
+        PROGRESS_SOUNDNESS,
+        PROGRESS_CRASHES,
+        PROGRESS_CULPRITS,
+        PROGRESS_IMPLICATIONS,
+        PROGRESS_UNKNOWNS,
+        N_PROGRESS
+};
+
+/* How many numbers the line has. */
+static int read_progress(const char *line, size_t size, double ret[N_PROGRESS])
+{
+        char text[256], *at = text, *end;
+        int n = 0;
+
+        snprintf(text, sizeof(text), "%.*s", (int)MIN(size, sizeof(text) - 1), line);
+        for (; n < N_PROGRESS; n++, at = end) {
+                ret[n] = strtod(at, &end);
+                if (end == at)
+                        break;
+        }
+        return n;
+}
+
+static void add_progress(struct plot_series *const series[3], bool is_unknowns, int n, const double *p)
+{
+        if (n <= PROGRESS_CRASHES)
+                return;
+        if (is_unknowns && n > PROGRESS_IMPLICATIONS) {
+                plot_point(series[0], p[PROGRESS_SECONDS], p[PROGRESS_FINDS] - p[PROGRESS_IMPLICATIONS], NULL);
+                plot_point(series[1], p[PROGRESS_SECONDS], p[PROGRESS_IMPLICATIONS], NULL);
+        } else if (!is_unknowns) {
+                plot_point(series[0], p[PROGRESS_SECONDS], p[PROGRESS_FINDS], NULL);
+                if (n > PROGRESS_CULPRITS)
+                        plot_point(series[1], p[PROGRESS_SECONDS], p[PROGRESS_CULPRITS], NULL);
+        }
+        plot_point(series[2], p[PROGRESS_SECONDS], p[PROGRESS_SOUNDNESS] + p[PROGRESS_CRASHES], NULL);
+}
+
 /* Findings over time, from progress.tsv. */
 static CONTENT(campaign_picture)
 {
         cleanup_plot struct plot *plot = plot_new("Findings", 0, 0);
         cleanup_blob struct blob b = {0};
-        struct plot_series *finds = NULL, *culprits = NULL, *others = NULL;
+        cleanup_free char *name = NULL;
+        struct plot_series *series[3];
+        enum campaign_kind kind = CAMPAIGN_SLOWDOWNS;
         const char *p, *end;
-        int r = campaign_file(t, n, "progress.tsv", &b);
+        int r = campaign_name(t, n, &name);
 
+        if (r == 0)
+                r = campaign_kind(t, n, name, &kind);
+        if (r == 0)
+                r = campaign_file(t, n, "progress.tsv", &b);
         if (r < 0)
                 return r;
         plot_axis_x(plot, "time", PLOT_DURATION);
         plot_axis_y(plot, "found", PLOT_LINEAR);
-        finds = plot_series(plot, PLOT_STEP, "regressions");
-        culprits = plot_series(plot, PLOT_STEP, "distinct culprits");
-        others = plot_series(plot, PLOT_STEP, "contradictions and crashes");
+        series[0] = plot_series(plot, PLOT_STEP, "regressions");
+        series[1] = plot_series(plot, PLOT_STEP, kind == CAMPAIGN_UNKNOWNS ? "implications" : "distinct culprits");
+        series[2] = plot_series(plot, PLOT_STEP, "contradictions and crashes");
         end = (const char *)b.data + b.size;
-        for (p = b.data; p && p < end;
-             p = memchr(p, '\n', (size_t)(end - p)) ? (const char *)memchr(p, '\n', (size_t)(end - p)) + 1 : end) {
-                double seconds, mean, found, soundness, crashes, inputs, runs, commits;
-                int fields;
-                char line[256];
+        for (p = b.data; p && p < end;) {
+                const char *newline = memchr(p, '\n', (size_t)(end - p));
+                double numbers[N_PROGRESS];
+                int k = read_progress(p, (size_t)((newline ? newline : end) - p), numbers);
 
-                snprintf(line, sizeof(line), "%.*s", (int)MIN(end - p, 255), p);
-                fields = sscanf(line, "%lf %lf %lf %lf %lf %lf %lf %lf", &seconds, &inputs, &runs, &mean, &found, &soundness, &crashes,
-                           &commits);
-                if (fields < 7)
-                        continue;
-                plot_point(finds, seconds, found, NULL);
-                if (fields == 8) /* an older solverfs counted none */
-                        plot_point(culprits, seconds, commits, NULL);
-                plot_point(others, seconds, soundness + crashes, NULL);
+                add_progress(series, kind == CAMPAIGN_UNKNOWNS, k, numbers);
+                p = newline ? newline + 1 : end;
         }
         return plot_write(plot, ret);
 }
@@ -166,8 +237,10 @@ static CONTENT(campaign_picture)
 static const struct route rows[] = {
         {KIND_SPR_CAMPAIGNS, IN(KIND_SPR), .name = "campaigns", .starts = true, .type = NODE_FOLDER, .absent = ABSENT_NOT,
          .generation = any_listing, .about = "the campaigns, as they go"},
-        {KIND_CAMPAIGN, IN(KIND_SPR_CAMPAIGNS), .shown = "<name>", .starts = true, .type = NODE_FOLDER, .moves = true,
-         .absent = ABSENT_FOREVER, .match = campaign_match, .list = campaign_entries},
+        {KIND_INCOMPLETENESS_CAMPAIGNS, IN(KIND_INCOMPLETENESS), .name = "campaigns", .starts = true, .type = NODE_FOLDER,
+         .absent = ABSENT_NOT, .generation = any_listing},
+        {KIND_CAMPAIGN, IN(KIND_SPR_CAMPAIGNS, KIND_INCOMPLETENESS_CAMPAIGNS), .shown = "<name>", .starts = true,
+         .type = NODE_FOLDER, .moves = true, .absent = ABSENT_FOREVER, .match = campaign_match, .list = campaign_entries},
         {KIND_CAMPAIGN_SETTINGS, IN(KIND_CAMPAIGN), .name = "settings", .starts = true, .type = NODE_LIVE,
          .content = campaign_settings_content},
         {KIND_CAMPAIGN_STATUS, IN(KIND_CAMPAIGN), .name = "status", .starts = true, .type = NODE_LIVE,
@@ -177,6 +250,8 @@ static const struct route rows[] = {
         {KIND_CAMPAIGN_PICTURE, IN(KIND_CAMPAIGN), .name = "progress.svg", .starts = true, .type = NODE_LIVE,
          .content = campaign_picture},
         {KIND_CAMPAIGN_OPERATORS, IN(KIND_CAMPAIGN), .name = "operators.tsv", .starts = true, .type = NODE_LIVE,
+         .exists = has_table, .content = campaign_file_content},
+        {KIND_CAMPAIGN_RULES, IN(KIND_CAMPAIGN), .name = "rules.tsv", .starts = true, .type = NODE_LIVE, .exists = has_table,
          .content = campaign_file_content},
         {KIND_CAMPAIGN_LOG, IN(KIND_CAMPAIGN), .name = "log", .starts = true, .type = NODE_LIVE,
          .content = campaign_file_content},

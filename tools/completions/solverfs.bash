@@ -95,8 +95,8 @@ _solverfs() {
 		build) own="--again --log --output --json" ;;
 		run) own="--seed --timeout --again --json --print" ;;
 		fuzz) own="--reference --target --for --strategy --threshold --timeout --window --corpus --name --seed --oracle --pairs --clock --jobs --max-finds --no-localize --json" ;;
-		incompleteness) own="--reference --target --at --seeds --oracle --iterations --chain --timeout --for --seed --name --jobs --max-finds --no-localize --json" ;;
-		findings) own="--mark --seeds --json" ;;
+		incompleteness) own="--reference --target --at --seeds --oracle --iterations --chain --timeout --clock --for --seed --name --jobs --max-finds --no-localize --json" ;;
+		findings) own="--kind --campaign --all --mark --seeds --json" ;;
 		localize) own="--reference --target --method --seed --timeout --log --json" ;;
 		reduce) own="--reference --target --command --keep --floor --ratio --timeout --for --seed --jobs --again --output --json" ;;
 		history) own="--from --to --bisecting --step --all --known --seed --timeout --svg --json" ;;

@@ -1,0 +1,253 @@
+#include "core/study/finding_select.h"
+
+#include "core/smtlib/print.h"
+#include "core/study/finding_localized.h"
+#include "core/study/finding_reduced.h"
+#include "core/study/finding_report.h"
+
+/* -- logics -- */
+
+bool logic_is_decidable(const char *logic)
+{
+        static const char *const quantified[] = {"LIA", "LRA", "LIRA", "NRA", "BV", "IDL", "RDL"};
+        static const char *const free_of[] = {"UF",   "UFLIA",  "UFLRA",   "UFLIRA", "UFNRA", "UFIDL", "AX",
+                                              "ALIA", "AUFLIA", "AUFLIRA", "ABV",    "AUFBV", "UFBV",  "FP",
+                                              "BVFP", "ABVFP",  "FPLRA",   "DT",     "UFDT"};
+        bool is_free = strncmp(logic, "QF_", 3) == 0;
+        const char *rest = is_free ? logic + 3 : logic;
+
+        for (size_t i = 0; i < ARRAY_SIZE(quantified); i++)
+                if (strcmp(rest, quantified[i]) == 0)
+                        return true;
+        for (size_t i = 0; is_free && i < ARRAY_SIZE(free_of); i++)
+                if (strcmp(rest, free_of[i]) == 0)
+                        return true;
+        return false;
+}
+
+/* -- shapes -- */
+
+static const struct term *anonymous(struct bank *b, const char *prefix, const struct sort *sort)
+{
+        cleanup_buffer struct buffer name = {0};
+        const struct symbol *s;
+
+        buffer_adds(&name, prefix);
+        sort_print(sort, &name);
+        s = buffer_error(&name) < 0 ? NULL : symbol_of(b, SLICE(name.data, name.size));
+        return s ? term_constant(b, function_of(b, FUNCTION_DECLARED, s, NULL, 0, sort)) : NULL;
+}
+
+static const struct term *without_names(void *user, struct bank *b, const struct term *t)
+{
+        (void)user;
+        if (t->kind == TERM_LITERAL)
+                return anonymous(b, "value of ", t->sort);
+        if (t->kind == TERM_FUNCTION && t->n_args == 0)
+                return anonymous(b, "", t->sort);
+        return t;
+}
+
+int formula_skeleton(struct slice text, char **ret)
+{
+        cleanup_script struct script *s = NULL;
+        cleanup_buffer struct buffer b = {0};
+        int r = script_read(text, NULL, &s);
+
+        for (size_t i = 0; r == 0 && i < s->n_commands; i++) {
+                const struct term *t;
+
+                if (s->commands[i].kind != COMMAND_ASSERT)
+                        continue;
+                t = term_rewrite(s->bank, s->commands[i].term, without_names, NULL);
+                r = t ? term_print(t, &(struct print_options){.dialect = DIALECT_2_6}, &b) : bank_error(s->bank);
+                buffer_adds(&b, "\n");
+        }
+        if (r == 0 && buffer_error(&b) < 0)
+                r = -ENOMEM;
+        if (r == 0)
+                *ret = b.data ? steal_pointer(b.data) : strdup("");
+        return r < 0 ? r : *ret ? 0 : -ENOMEM;
+}
+
+/* -- what is known of a finding -- */
+
+static void read_culprit(struct workspace *w, struct solver *s, struct finding_choice *c)
+{
+        cleanup(query_unrefp) struct query *q = NULL;
+        cleanup(value_unrefp) struct value *v = NULL;
+        const json_t *culprits, *commit;
+
+        if (!finding_is_localizable(c->finding) || finding_query_localized(w, s, c->finding, &q) < 0 || q->type->find(q, &v) < 0)
+                return;
+        culprits = json_object_get(((struct localized_value *)v)->result, "culprits");
+        commit = json_object_get(json_array_get(culprits, 0), "commit");
+        if (json_array_size(culprits) == 1 && json_is_string(commit) && finding_commit(json_string_value(commit)))
+                snprintf(c->culprit, sizeof(c->culprit), "%s", json_string_value(commit));
+}
+
+static int read_reduced(struct workspace *w, struct solver *s, struct finding_choice *c)
+{
+        cleanup_reduction struct reduction r = {0};
+        int k;
+
+        if (finding_reduced(w, s, c->finding, &r) < 0 || !r.has_ended)
+                return 0;
+        c->reduced = r.text.size;
+        k = formula_skeleton(SLICE(r.text.data, r.text.size), &c->skeleton);
+        return k == -ENOMEM ? k : 0;
+}
+
+/* The signature's third field: "kind, version, logic, …". */
+static void read_logic(struct finding_choice *c)
+{
+        const char *at = c->finding->signature;
+        char logic[64];
+
+        for (int i = 0; at && i < 2; i++)
+                at = strchr(at, '\t') ? strchr(at, '\t') + 1 : NULL;
+        if (!at)
+                return;
+        snprintf(logic, sizeof(logic), "%.*s", (int)MIN(strcspn(at, "\t"), sizeof(logic) - 1), at);
+        c->is_decidable = logic_is_decidable(logic);
+}
+
+static int read_input(struct workspace *w, struct finding_choice *c)
+{
+        cleanup(case_info_unrefp) struct case_info *info = NULL;
+        cleanup_blob struct blob b = {0};
+        cleanup_close int fd = -1;
+        char path[PATH_SIZE];
+        int r = cases_get(workspace_cases(w), c->finding->case_id, &info);
+
+        if (r < 0)
+                return r == -ENOENT ? 0 : r;
+        c->size = info->size;
+        r = cases_open_bytes(workspace_cases(w), info, &fd, path);
+        if (r == 0)
+                r = read_fd(fd, SIZE_MAX, &b);
+        if (r == 0)
+                c->has_quantifier = memmem(b.data, b.size, "(forall", 7) || memmem(b.data, b.size, "(exists", 7);
+        return r;
+}
+
+struct selecting {
+        struct workspace *workspace;
+        struct solver *solver;
+        struct finding_choice *list;
+        size_t n;
+};
+
+static int add_choice(void *user, struct finding *f)
+{
+        struct selecting *s = user;
+        struct finding_choice *c;
+        int r;
+
+        if (list_grow(s->list, s->n) < 0)
+                return -ENOMEM;
+        c = &s->list[s->n++];
+        *c = (struct finding_choice){.finding = finding_ref(f)};
+        r = read_input(s->workspace, c);
+        if (r == 0)
+                r = read_reduced(s->workspace, s->solver, c);
+        if (r == 0)
+                r = finding_get_count(s->workspace, s->solver->number, f->number, &c->count);
+        read_culprit(s->workspace, s->solver, c);
+        read_logic(c);
+        return r;
+}
+
+/* -- ranking -- */
+
+static int group_of(const struct finding_choice *c)
+{
+        switch (c->finding->kind) {
+        case FINDING_SOUNDNESS:
+                return 0;
+        case FINDING_CRASH:
+                return 1;
+        case FINDING_REGRESSION:
+        case FINDING_IMPLICATION:
+                return 2;
+        case FINDING_SPR:
+        case N_FINDING_KINDS:
+                break;
+        }
+        return 3;
+}
+
+static uint64_t small(const struct finding_choice *c)
+{
+        return c->reduced > 0 ? c->reduced : c->size;
+}
+
+static int by_rank(const void *a, const void *b)
+{
+        const struct finding_choice *x = a, *y = b;
+
+        if (group_of(x) != group_of(y))
+                return group_of(x) - group_of(y);
+        if (group_of(x) == 2) {
+                if (x->has_quantifier != y->has_quantifier)
+                        return x->has_quantifier - y->has_quantifier;
+                if (x->is_decidable != y->is_decidable)
+                        return y->is_decidable - x->is_decidable;
+                if (small(x) != small(y))
+                        return small(x) < small(y) ? -1 : 1;
+        }
+        return (x->finding->number > y->finding->number) - (x->finding->number < y->finding->number);
+}
+
+static bool is_same(const struct finding_choice *a, const struct finding_choice *b)
+{
+        if (*a->finding->signature && strcmp(a->finding->signature, b->finding->signature) == 0)
+                return true;
+        return a->finding->kind == b->finding->kind && *a->finding->signature && *b->finding->signature && a->skeleton &&
+               b->skeleton && strcmp(a->skeleton, b->skeleton) == 0 && strcmp(a->culprit, b->culprit) == 0 &&
+               strcmp(a->finding->reference, b->finding->reference) == 0 && strcmp(a->finding->target, b->finding->target) == 0;
+}
+
+/* Behind each representative, those that it stands for. */
+static void gather(struct finding_choice *list, size_t n)
+{
+        for (size_t first = 0, next; first < n; first = next) {
+                list[first].is_representative = true;
+                next = first + 1;
+                for (size_t i = next; i < n; i++) {
+                        struct finding_choice same = list[i];
+
+                        if (!is_same(&list[first], &same))
+                                continue;
+                        memmove(&list[next + 1], &list[next], (i - next) * sizeof(*list));
+                        list[next++] = same;
+                        list[first].count += same.count;
+                }
+        }
+}
+
+void finding_choices_free(struct finding_choice *list, size_t n)
+{
+        for (size_t i = 0; i < n; i++) {
+                finding_unref(list[i].finding);
+                free(list[i].skeleton);
+        }
+        free(list);
+}
+
+int findings_select(struct workspace *w, struct solver *s, struct finding_choice **ret, size_t *ret_n)
+{
+        struct selecting selecting = {.workspace = w, .solver = s};
+        int r = findings_each(w, s->number, NULL, add_choice, &selecting);
+
+        if (r < 0) {
+                finding_choices_free(selecting.list, selecting.n);
+                return r;
+        }
+        if (selecting.n > 0)
+                qsort(selecting.list, selecting.n, sizeof(*selecting.list), by_rank);
+        gather(selecting.list, selecting.n);
+        *ret = selecting.list;
+        *ret_n = selecting.n;
+        return 0;
+}

@@ -1,0 +1,30 @@
+/* Which findings are worth reporting: what stands for the same is one group with one representative, and the groups are ranked.
+ *
+ * A group: the same signature; or, once it is known of both, the same kind, versions, commit responsible and shape of the reduced input. The
+ * representative is the smallest. First come wrong answers and crashes, then what comes back unknown (without quantifiers before with, in a logic
+ * that is decidable before others, then the smaller), then slowdowns in the order in which they were found.
+ *
+ * From what is stored; nothing is measured. Threads: any. */
+#pragma once
+
+#include "core/study/finding.h"
+
+struct finding_choice {
+        struct finding *finding;         /* a reference */
+        uint64_t size;                   /* bytes of the input */
+        uint64_t reduced;                /* of the reduced one; 0: it is not reduced */
+        char culprit[GIT_OID_HEXSZ + 1]; /* "": not localized, or not to one commit */
+        bool has_quantifier, is_decidable;
+        uint64_t count; /* inputs it stands for, itself among them */
+        char *skeleton; /* owned; the shape of the reduced input, or NULL */
+        bool is_representative;
+};
+
+/* All of a solver's, ranked; those of a group one behind the other, the representative first. finding_choices_free(). */
+int findings_select(struct workspace *w, struct solver *s, struct finding_choice **ret, size_t *ret_n);
+void finding_choices_free(struct finding_choice *list, size_t n);
+
+/* Is satisfiability in this logic of SMT-LIB decidable? "QF_NRA": yes; "NIA", "ALL", "-", what is not known: no. */
+bool logic_is_decidable(const char *logic);
+/* The shape of a formula: its assertions with every constant and literal replaced by its sort. free(*ret). -EINVAL: it does not parse. */
+int formula_skeleton(struct slice text, char **ret);

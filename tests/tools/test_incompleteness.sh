@@ -1,0 +1,162 @@
+#!/bin/bash
+# Campaigns for unknowns from outside: a regression and an implication that were planted in a toy solver's history are found, localized and kept;
+# a campaign that is killed at its journal loses nothing and finds nothing twice; bad seeds and bad versions are told. Prints TAP.
+# Usage: test_incompleteness.sh SOLVERFS
+. "$(dirname "$0")/command.sh"
+clean_up() { fusermount3 -uz "$top/mnt" 2>/dev/null; }
+
+# Decides everything at v1. From v3 on it does not know what is at least something where b0 occurs; v5 lies about disjunctions of b0, and
+# v6 crashes there. v7 cannot be built. (b0 is a name of the seeds: what the plainest formulas of an operator come to is another matter.)
+toy_solver() {
+	printf '#!/bin/sh\nfor case; do :; done\n'
+	[ -z "$1" ] || printf 'if grep -q "b0" "$case"; then\n%s\nfi\n' "$1"
+	printf 'echo sat\n'
+}
+unknown_for() { printf 'if grep -q "(%s " "$case"; then echo unknown; grep -q get-info "$case" && echo "(:reason-unknown (incomplete arithmetic))"; exit; fi' "$1"; }
+toy_commit() {
+	git -C toy add -A && GIT_COMMITTER_DATE="2024-01-0$1T00:00:00Z" git -C toy commit -q --date "2024-01-0$1T00:00:00Z" -m "$2" && git -C toy tag "v$1"
+}
+make_toy() {
+	git init -q -b main toy
+	git -C toy config user.name Toy && git -C toy config user.email toy@example.org
+	echo 'cp toy.sh toy && chmod +x toy' >toy/build.sh
+	toy_solver "" >toy/toy.sh && toy_commit 1 "decides everything"
+	echo '# tuned' >>toy/toy.sh && toy_commit 2 "tuning"
+	toy_solver "$(unknown_for '>=')" >toy/toy.sh && toy_commit 3 "a new rewriter for bounds"
+	echo '# tuned' >>toy/toy.sh && toy_commit 4 "more tuning"
+	toy_solver 'grep -q "(or " "$case" && echo unsat && exit' >toy/toy.sh && toy_commit 5 "wrong for disjunctions"
+	toy_solver 'grep -q "(or " "$case" && kill -SEGV $$' >toy/toy.sh && toy_commit 6 "crashes for disjunctions"
+	echo 'exit 1' >toy/build.sh && toy_commit 7 "broken"
+	cat >toy.recipe <<'END'
+[solver]
+	format = smt2
+	build = sh build.sh
+	output = toy
+	run = {bin} {case}
+	timeout = 5s
+	samples = 1
+END
+}
+
+make_seeds() {
+	mkdir seeds
+	{
+		echo '(set-logic QF_LIA)'
+		for i in $(seq 0 12); do echo "(declare-fun b$i () Int)"; done
+		for i in $(seq 0 12); do echo "(assert (> b$i $i))"; done
+		echo '(check-sat)'
+	} >seeds/sat-bounds.smt2
+}
+
+make_toy && make_seeds
+run 0 init && run 0 solver add toy toy --recipe toy.recipe
+
+hunt() { # hunt STATUS NAME OPTION...
+	local status=$1 name=$2
+	shift 2
+	timeout -k 5 300 "$solverfs" incompleteness toy --name "$name" --timeout 3s -j 1 --for 200s --iterations 12 --chain 6 "$@" >out 2>err </dev/null
+	[ $? = "$status" ] || { echo "# ended with another status than $status"; return 1; }
+}
+kinds() { run 0 findings toy --json && grep -c "\"kind\":\"$1\"" out; }
+
+# -- finding --
+
+test_that "a planted regression is found from seeds" \
+	'hunt 0 first --reference v1 --target v4 --seeds seeds && has err "found incompleteness/1: regression: v1 says sat, v4 unknown: .incomplete arithmetic.;" && has out "^state finished" && has out "^regressions [1-9]" && has out "^soundness 0"'
+test_that "it is localized before the campaign ends" \
+	'has err "localized incompleteness/1: [0-9]* $(git -C toy rev-parse v3) sat unknown a new rewriter for bounds"'
+test_that "an implication is found in one version alone" \
+	'hunt 0 alone --at v4 --seeds seeds && has err "implication: v4 decided it before the last rule" && [ "$(kinds implication)" -ge 1 ]'
+test_that "what has the signature of a finding is counted, and kept once" '
+	hunt 0 again --reference v1 --target v4 --seeds seeds --seed 1 --iterations 60 && has out "^duplicates [1-9]" &&
+	run 0 findings toy --json && [ "$(grep -o "\"signature\":\"[^\"]*\"" out | sort | uniq -d | wc -l)" = 0 ]'
+
+# -- in the mount --
+
+test_that "a finding is a folder with its seed, its chain and its verdicts" '
+	mkdir -p mnt && run 0 mount mnt && cd mnt/toy/incompleteness/1 && [ "$(cat kind)" = regression ] && grep -q "(> b12 12)" seed.smt2 && grep -q ">=" case.smt2 &&
+	[ "$(cut -f 2 verdicts.tsv | paste -sd " ")" = "result sat unknown" ] && tail -n 1 rules.tsv | grep -q "weaken" && ! [ -e decided.smt2 ]'
+test_that "an implication has the formula that was decided" '
+	cd mnt/toy/incompleteness && for f in *; do [ -e "$f/decided.smt2" ] && ! grep -q ">=" "$f/decided.smt2" && grep -q ">=" "$f/case.smt2" && exit 0; done; exit 1'
+test_that "localized.tsv names the commit, with the answers before and after" '
+	timeout 200 cat mnt/toy/incompleteness/1/localized.tsv >out 2>err && [ "$(sed -n 2p out | cut -f 2-4)" = "$(git -C toy rev-parse v3)	sat	unknown" ]'
+test_that "reduced.smt2 is below a tenth of the input" '
+	timeout 280 cat mnt/toy/incompleteness/1/reduced.smt2 >out 2>err && grep -q b0 out && grep -q ">=" out && [ $((10 * $(wc -c <out))) -lt "$(wc -c <mnt/toy/incompleteness/1/case.smt2)" ]'
+test_that "a campaign shows how far it is, in the folder of its kind" '
+	cd mnt/toy/incompleteness/campaigns/first && grep -q "^regressions [1-9]" status && grep -q "^chain = 6" settings && grep -q "implications" progress.svg && [ -s progress.tsv ] &&
+	grep -q "^rule.used.decided" rules.tsv && ! [ -e operators.tsv ] && ! [ -e ../../../spr/campaigns/first ]'
+run 0 unmount mnt
+
+# -- by-products --
+
+test_that "an answer that contradicts the implied one is a finding of its own" \
+	'hunt 0 lies --reference v1 --target v5 --seeds seeds && has out "^soundness [1-9]" && has err "soundness: v5 says unsat, sat is implied"'
+test_that "so is a crash, once" 'hunt 0 crashes --at v6 --seeds seeds && has out "^crashes 1" && [ "$(kinds crash)" = 1 ]'
+
+# -- going on --
+
+end_of() { sed -n "/^soundness/,/^runs/p;/^skipped/p" out | grep -v worked; }
+test_that "a campaign killed at every other record ends like one that was not" '
+	mkdir faults && export SOLVERFS_STORE=$top/killed && run 0 init && run 0 solver add toy toy --recipe toy.recipe
+	hunt 0 whole --reference v1 --target v4 --seeds seeds --chain 4 --iterations 16 --no-localize --seed 1 && end_of >whole && run 0 findings toy --json && sed "s/\"found\":[0-9]*//" out | grep -c kind >whole.findings
+	export SOLVERFS_STORE=$top/killed2 && run 0 init && run 0 solver add toy toy --recipe toy.recipe
+	for i in $(seq 40); do
+		rm -f faults/*.met; echo "kill after $((2 + i % 3))" >faults/campaign.journal
+		SOLVERFS_FAULTS=$top/faults "$solverfs" incompleteness toy --name whole --timeout 3s -j 1 --for 200s --reference v1 --target v4 --seeds seeds --chain 4 --iterations 16 --no-localize --seed 1 >out 2>err </dev/null && break
+	done
+	[ "$i" -gt 3 ] && [ "$i" -lt 40 ] && end_of >pieces && diff whole pieces && run 0 findings toy --json && [ "$(grep -c kind out)" = "$(cat whole.findings)" ]'
+test_that "so does one that was killed when a finding was stored and not noted" '
+	export SOLVERFS_STORE=$top/killed3 && run 0 init && run 0 solver add toy toy --recipe toy.recipe && rm -f faults/* && echo "kill times 1" >faults/campaign.found
+	SOLVERFS_FAULTS=$top/faults "$solverfs" incompleteness toy --name whole --timeout 3s -j 1 --for 200s --reference v1 --target v4 --seeds seeds --chain 4 --iterations 16 --no-localize --seed 1 >out 2>err </dev/null
+	[ $? = 137 ] && run 0 findings toy --json && [ "$(grep -c kind out)" = 1 ] &&
+	hunt 0 whole --reference v1 --target v4 --seeds seeds --chain 4 --iterations 16 --no-localize --seed 1 && end_of >pieces && diff whole pieces && run 0 findings toy --json && [ "$(grep -c kind out)" = "$(cat whole.findings)" ]'
+export SOLVERFS_STORE=$top/store
+test_that "one that is at its end says so at once" 'hunt 0 first --reference v1 --target v4 --seeds seeds && has out "^state finished"'
+test_that "one of that name with other settings is refused" 'hunt 2 first --reference v1 --target v4 --seeds seeds --seed 9 && has err "other settings" && has err "chain = 6"'
+test_that "so is one whose seeds have changed" '
+	cp -r seeds changed && hunt 0 seeded --reference v1 --target v2 --seeds changed --iterations 2 && echo "(declare-fun z () Int)(assert (= z 1))(check-sat)" >changed/new.smt2 &&
+	hunt 2 seeded --reference v1 --target v2 --seeds changed --iterations 2 && has err "other seeds"'
+
+# -- bad seeds --
+
+test_that "a seed that does not parse is left out, named and counted" '
+	mkdir bad && cp seeds/*.smt2 bad && echo "(assert (= 1" >bad/broken.smt2 &&
+	hunt 0 bad --reference v1 --target v2 --seeds bad --iterations 2 && has err "left out: .*broken.smt2:1:" && has out "^skipped-seeds 1"'
+test_that "an oracle that contradicts the solvers is told at once, and the seed left out" \
+	'hunt 0 oracle --reference v1 --target v2 --seeds seeds --oracle unsat && has err "left out: sat-bounds.smt2.*said to be unsat.*says sat" && has out "^mutants 0" && has out "^soundness 0"'
+test_that "a reference that does not know is named, and the seed left out" '
+	mkdir known && sed "s/(> b0/(>= b0/" seeds/sat-bounds.smt2 >known/sat-b.smt2 &&
+	hunt 0 reference --reference v3 --target v5 --seeds known && has err "the reference v3 does not decide it: unknown" && has out "^mutants 0"'
+test_that "a seed that the target does not know is a regression as it is" \
+	'hunt 0 asitis --reference v1 --target v4 --seeds known && has err "regression.*as it is from sat-b.smt2"'
+test_that "quantifiers that alternate five deep, and a theory that is not modelled" '
+	mkdir deep && cat >deep/sat-deep.smt2 <<END
+(declare-sort Thing 0)
+(declare-datatypes ((List 0)) (((nil) (cons (head Int) (tail List)))))
+(declare-fun l () List)
+(declare-fun p (Thing) Bool)
+(assert (forall ((a Int)) (exists ((b Int)) (forall ((c Int)) (exists ((d Int)) (forall ((e Int)) (or (> d a) (< e c) (= b d))))))))
+(assert (and (not (= l nil)) ((_ is cons) l)))
+(check-sat)
+END
+	hunt 0 deep --reference v1 --target v2 --seeds deep && has out "^mutants [1-9]" && has out "^skipped-seeds 0"'
+test_that "a seed of ten megabytes" '
+	mkdir large && { echo "(declare-fun x () Int)"; yes "(assert (and (> x 1) (< x 1000000) (not (= x 17))))" | head -n 210000; echo "(check-sat)"; } >large/sat-large.smt2 &&
+	[ "$(wc -c <large/sat-large.smt2)" -gt 10000000 ] && hunt 0 large --at v1 --seeds large --iterations 2 --chain 2 && has out "^mutants [1-9]"'
+test_that "a seed that no rule can use" '
+	mkdir bare && printf "(declare-fun p () Bool)\n(check-sat)\n" >bare/sat-bare.smt2 && hunt 0 bare --at v1 --seeds bare && has out "^mutants 0" && has out "^state finished"'
+
+# -- what cannot be --
+
+test_that "a reference and --at" 'run 2 incompleteness toy --reference v1 --at v2 --seeds seeds --for 1s && has err "alone"'
+test_that "no reference" 'run 2 incompleteness toy --target v2 --seeds seeds --for 1s && has err "reference"'
+test_that "no version" 'run 2 incompleteness toy --seeds seeds --for 1s && has err "which versions"'
+test_that "no seeds" 'run 2 incompleteness toy --at v1 --for 1s && has err "seeds"'
+test_that "no time" 'run 2 incompleteness toy --at v1 --seeds seeds && has err "how long"'
+test_that "an unknown oracle" 'run 2 incompleteness toy --at v1 --seeds seeds --for 1s --oracle maybe && has err "auto"'
+test_that "a version that cannot be built" 'hunt 1 x --reference v1 --target v7 --seeds seeds && has err "cannot be built at v7"'
+test_that "the wrong way round" 'hunt 2 x --reference v4 --target v1 --seeds seeds && has err "comes after.*swap"'
+test_that "an empty folder of seeds" 'mkdir empty && hunt 1 x --at v1 --seeds empty && has err "no input"'
+test_that "a folder that is not there" 'hunt 3 x --at v1 --seeds nowhere && has err "nowhere"'
+
+echo "1..$n"
