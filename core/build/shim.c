@@ -4,9 +4,13 @@
  * A compiler's name: `ccache COMPILER ...`, where the cache sees all that the object depends on; else the compiler itself.
  *
  * "cpp": ccache's CCACHE_PREFIX_CPP. ccache knows a source again by its preprocessed text, and that is less than the compiler sees: columns in
- * debug information and in a sanitizer's messages, comments (-Wimplicit-fallthrough), files that the assembler includes. So what is hashed
- * here ends with a digest of the bytes of every file that the text names; and when the text includes files by the assembler's directives, with
- * a number that never comes again. The text itself is hashed and thrown away: the compiler reads the source.
+ * debug information and in a sanitizer's messages, comments (-Wimplicit-fallthrough), files that the assembler includes. So the text is replaced
+ * by a digest of itself and of the bytes of every file that it names; and when it includes files by the assembler's directives, a number
+ * follows that never comes again. ccache hashes that line and throws it away, as it does with the text: the compiler reads the source.
+ *
+ * With those bytes the text has to tell two things only: which files were included, and in which order. So GCC is asked to follow directives
+ * and to expand nothing (-fdirectives-only), which takes less than half as long. The whole text is made where an expansion could show more, or
+ * could change what a directive does (see says_all).
  *
  * "date": at SOURCE_DATE_EPOCH, unless a date is asked for. Programs that show when they were built then show the same each time. */
 #define XXH_INLINE_ALL
@@ -204,7 +208,7 @@ static bool includes_by_assembler(const char *text, size_t size)
         return memmem(text, size, ".include", 8) || memmem(text, size, ".incbin", 7);
 }
 
-/* The line that is put behind the preprocessed text. */
+/* The line that stands for the preprocessed text. */
 static void make_line(const char *text, size_t size, char ret[256])
 {
         XXH3_state_t *state = XXH3_createState();
@@ -215,6 +219,8 @@ static void make_line(const char *text, size_t size, char ret[256])
         if (!state)
                 die("digest");
         XXH3_128bits_reset(state);
+        XXH3_128bits_update(state, &size, sizeof(size));
+        XXH3_128bits_update(state, text, size);
         add_digests(state, text, size);
         d = XXH3_128bits_digest(state);
         XXH3_freeState(state);
@@ -225,44 +231,191 @@ static void make_line(const char *text, size_t size, char ret[256])
         snprintf(ret + n, 256 - (size_t)n, "\n");
 }
 
-static void append_digest(const char *path)
-{
-        int fd = path ? open(path, O_RDWR | O_APPEND | O_CLOEXEC) : -1;
-        char line[256], *text = NULL;
-        struct stat st;
+struct text {
+        char *bytes; /* mapped; NULL when it is empty */
+        size_t size;
+        int fd;
+};
 
-        if (fd < 0 || fstat(fd, &st) < 0)
-                die(path ? path : "the preprocessed text");
-        if (st.st_size > 0) {
-                text = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-                if (text == MAP_FAILED)
-                        die(path);
-        }
-        make_line(text ? text : "", (size_t)st.st_size, line);
-        if (write(fd, line, strlen(line)) != (ssize_t)strlen(line) || close(fd) < 0)
-                die(path);
+static bool has(const struct text *t, const char *word)
+{
+        return t->bytes && memmem(t->bytes, t->size, word, strlen(word));
 }
 
-/* Any failure of ours is one of the preprocessor: ccache then calls the compiler and keeps nothing. */
-static int preprocess(char **argv)
+static struct text text_open(const char *path)
 {
-        const char *output = NULL;
+        struct text t = {.fd = path ? open(path, O_RDWR | O_APPEND | O_CLOEXEC) : -1};
+        struct stat st;
+
+        if (t.fd < 0 || fstat(t.fd, &st) < 0)
+                die(path ? path : "the preprocessed text");
+        t.size = (size_t)st.st_size;
+        if (t.size > 0) {
+                t.bytes = mmap(NULL, t.size, PROT_READ, MAP_PRIVATE, t.fd, 0);
+                if (t.bytes == MAP_FAILED)
+                        die(path);
+        }
+        return t;
+}
+
+static void text_close(struct text *t)
+{
+        if (t->bytes)
+                munmap(t->bytes, t->size);
+        if (close(t->fd) < 0)
+                die("the preprocessed text");
+}
+
+/* A precompiled header's bytes are no part of the digest. ccache hashes them where it finds the name in the text, so there the text stays. */
+static void text_replace(struct text *t)
+{
+        char line[256];
+
+        make_line(t->bytes ? t->bytes : "", t->size, line);
+        if (!has(t, "pch_preprocess") && ftruncate(t->fd, 0) < 0)
+                die("the preprocessed text");
+        if (write(t->fd, line, strlen(line)) != (ssize_t)strlen(line))
+                die("the preprocessed text");
+}
+
+/* Can -fdirectives-only be asked for? Of GCC by its usual names, for sources in C and C++; an assembler's text is lexed in another way. */
+static bool may_follow_directives_only(char **argv)
+{
+        static const char *const others[] = {"-P", "-traditional", "-fpreprocessed", "-fdirectives-only", "-C"};
+        static const char *const names[] = {"cc", "c++", "gcc", "g++"};
+        const char *name = strrchr(argv[1], '/');
+        size_t n;
+
+        name = name ? name + 1 : argv[1];
+        n = strcspn(name, "0123456789");
+        n -= n > 0 && name[n] != '\0' && name[n - 1] == '-'; /* gcc-12 */
+        for (char **p = argv + 2; *p; p++) {
+                if (ends(*p, ".S"))
+                        return false;
+                for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
+                        if (begins(*p, others[i]))
+                                return false;
+        }
+        for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+                if (strlen(names[i]) == n && memcmp(name, names[i], n) == 0)
+                        return true;
+        return false;
+}
+
+static bool is_blank(char c)
+{
+        return c == ' ' || c == '\t' || c == '\\';
+}
+
+/* Is the word an argument by itself or a string by itself? In prose and in names it hardly ever is. */
+static bool has_argument(const struct text *t, const char *word)
+{
+        const char *end = t->bytes + t->size, *p = t->bytes;
+
+        while (p && (p = memmem(p, (size_t)(end - p), word, strlen(word)))) {
+                const char *before = p - 1;
+
+                p += strlen(word);
+                while (before > t->bytes && is_blank(*before))
+                        before--;
+                while (p < end && is_blank(*p))
+                        p++;
+                if (before >= t->bytes && strchr("(\",", *before) && p < end && strchr(")\",", *p))
+                        return true;
+        }
+        return false;
+}
+
+/* The operator _Pragma stands in the text, where -fdirectives-only does not look. It can change macros and say `once`, and so how a later
+ * directive goes. The lines of #pragma are followed. */
+static bool has_operators_for_directives(const struct text *t)
+{
+        return has(t, "_Pragma") && (has(t, "push_macro") || has(t, "pop_macro") || has_argument(t, "once"));
+}
+
+/* GCC before 11 took what stands in raw strings for directives. */
+static bool is_by_gcc_11(const struct text *t)
+{
+        static const char version[] = "\n#define __GNUC__ ";
+        const char *found = t->bytes ? memmem(t->bytes, t->size, version, strlen(version)) : NULL;
+
+        return found && !has(t, "__clang__") && atoi(found + strlen(version)) >= 11;
+}
+
+/* Does the text that -fdirectives-only gave, with the bytes of its files, determine what the compiler sees? Not where an expansion shows a
+ * time. Such words are found in definitions, too, as the text holds all of them. */
+static bool says_all(const struct text *t)
+{
+        static const char *const words[] = {"__DATE__", "__TIME__", "__TIMESTAMP__", "pch_preprocess"};
+
+        for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+                if (has(t, words[i]))
+                        return false;
+        return is_by_gcc_11(t) && !has_operators_for_directives(t);
+}
+
+/* The preprocessor's exit status. A try says nothing on standard error. */
+static int run_preprocessor(char **argv, bool is_try)
+{
         int status;
         pid_t pid = fork();
 
         if (pid == 0) {
-                execvp(argv[1], argv + 1);
-                die(argv[1]);
+                int null = is_try ? open("/dev/null", O_WRONLY | O_CLOEXEC) : -1;
+
+                if (is_try && (null < 0 || dup2(null, STDERR_FILENO) < 0))
+                        _exit(127);
+                execvp(argv[0], argv);
+                die(argv[0]);
         }
         if (pid < 0 || waitpid(pid, &status, 0) < 0)
                 die("fork");
-        if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
-                return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+        return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+}
+
+/* True if the text is made and replaced. */
+static bool follow_directives_only(int argc, char **argv, const char *output)
+{
+        char **list = calloc((size_t)argc + 1, sizeof(*list));
+        struct text t;
+        bool ok;
+
+        if (!list)
+                die("preprocessor");
+        list[0] = argv[1];
+        list[1] = (char *)"-fdirectives-only";
+        memcpy(list + 2, argv + 2, ((size_t)argc - 1) * sizeof(*list)); /* with the NULL */
+        ok = run_preprocessor(list, true) == 0;
+        free(list);
+        if (!ok)
+                return false;
+        t = text_open(output);
+        ok = says_all(&t);
+        if (ok)
+                text_replace(&t);
+        text_close(&t);
+        return ok;
+}
+
+/* Any failure of ours is one of the preprocessor: ccache then calls the compiler and keeps nothing. */
+static int preprocess(int argc, char **argv)
+{
+        const char *output = NULL;
+        struct text t;
+        int status;
+
         for (char **p = argv + 1; *p; p++)
                 if (strcmp(*p, "-o") == 0 && p[1])
                         output = p[1];
-        append_digest(output);
-        return 0;
+        if (output && may_follow_directives_only(argv) && follow_directives_only(argc, argv, output))
+                return 0;
+        status = run_preprocessor(argv + 1, false);
+        if (status == 0) {
+                t = text_open(output);
+                text_replace(&t);
+                text_close(&t);
+        }
+        return status;
 }
 
 /* -- compilers -------------------------------------------------------------------------------------------------- */
@@ -328,7 +481,7 @@ int main(int argc, char **argv)
 
         name = name ? name + 1 : argc > 0 ? argv[0] : "";
         if (strcmp(name, "cpp.solverfs") == 0 && argc > 1)
-                return preprocess(argv);
+                return preprocess(argc, argv);
         if (strcmp(name, "date") == 0)
                 return show_date(argc, argv);
         if (strcmp(name, "solverfs-shim") == 0) {

@@ -1161,6 +1161,31 @@ START_TEST(test_ccache_sees_all_that_a_compiler_sees)
 }
 END_TEST
 
+/* Headers and times that show only where operators in the text and macros are expanded; what looks like a directive and is none. */
+START_TEST(test_ccache_sees_what_expansion_does)
+{
+        static const char *const tags[] = {"one", "two"};
+
+        if (access("/usr/lib/ccache/c++", X_OK) < 0)
+                return;
+        shell("git init -q -b main r; cd r; c() { for i in 1 2 3 4 5; do echo \"int h$i = $1$i;\" > h$i.h; done; echo $1 > stamp; commit $1; git tag $2; };"
+              "printf '#define A 1\\n_Pragma(\"push_macro(\\\"A\\\")\")\\n#undef A\\n#define A 0\\n_Pragma(\"pop_macro(\\\"A\\\")\")\\n"
+              "#if A\\n#include \"h1.h\"\\n#endif\\n' > operator.cc;"
+              "printf '#define A 1\\n#pragma push_macro(\"A\")\\n#undef A\\n#define A 0\\n#pragma pop_macro(\"A\")\\n"
+              "#if A\\n#include \"h2.h\"\\n#endif\\n' > pragma.cc;"
+              "printf '_Pragma(\"once\")\\n#ifndef O\\n#define O\\n#else\\n#define P\\n#endif\\n' > o.h;"
+              "printf '#include \"o.h\"\\n#include \"o.h\"\\n#ifndef P\\n#include \"h3.h\"\\n#endif\\n' > once.cc;"
+              "printf 'int k = __COUNTER__;\\n#if __COUNTER__ == 1\\n#include \"h4.h\"\\n#endif\\n' > counter.cc;"
+              "printf 'const char *s = R\"(\\n#if 0\\n)\";\\n#include \"h5.h\"\\n' > raw.cc;"
+              "printf '#define W __DATE__\\n#include <stdio.h>\\nint main() { return puts(W __TIMESTAMP__) < 0; }\\n' > date.cc;"
+              "c 100000001 one; c 200000002 two");
+        compare_with_ccache(tags, ARRAY_SIZE(tags),
+                            "build = \"touch -d @$(cat stamp) date.cc; for f in *.cc; do SOURCE_DATE_EPOCH=$(cat stamp) c++ -c $f || exit 1; done\"\n"
+                            "build = c++ -o prog *.o\n"
+                            "output = prog\n");
+}
+END_TEST
+
 /* A warning that a comment silences is an error here. */
 START_TEST(test_ccache_sees_comments)
 {
@@ -1345,5 +1370,6 @@ SUITE("build", test_build, test_neighbours_are_built_incrementally, test_keys, t
       test_bit_for_bit, test_clean_on_demand, test_programs_are_deltas, test_several_outputs, test_logs, test_records_come_back,
       test_many_at_once, test_nearest_worktree, test_killed_build, test_straggler, test_cancelled_build, test_damaged_pool,
       test_submodules_are_left_out, test_hostile_trees, test_lost_objects, test_full_disk, test_prune,
-      test_prune_leaves_what_is_used, test_ccache, test_headers_of_the_machine, test_ccache_sees_all_that_a_compiler_sees, test_ccache_sees_comments,
-      test_ccache_and_a_compiler_of_the_sources, test_upgraded_compiler, test_compiler_upgraded_meanwhile, test_build_is_of_no_time)
+      test_prune_leaves_what_is_used, test_ccache, test_headers_of_the_machine, test_ccache_sees_all_that_a_compiler_sees,
+      test_ccache_sees_what_expansion_does, test_ccache_sees_comments, test_ccache_and_a_compiler_of_the_sources, test_upgraded_compiler,
+      test_compiler_upgraded_meanwhile, test_build_is_of_no_time)
