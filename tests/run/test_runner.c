@@ -452,6 +452,16 @@ static pid_t only_child(void)
         return (pid_t)atoi(line);
 }
 
+/* Returns when it is dead; its parent still has to reap it. */
+static void kill_child(pid_t pid)
+{
+        siginfo_t info;
+
+        ck_assert_int_gt(pid, 0);
+        ck_assert_int_eq(kill(pid, SIGKILL), 0);
+        ck_assert_int_eq(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT), 0);
+}
+
 /* Between two runs, and in one that stands still. */
 START_TEST(test_helper_killed)
 {
@@ -459,21 +469,17 @@ START_TEST(test_helper_killed)
                 struct recipe recipe = recipe_with("{bin} {case}");
                 struct runner *r = open_script(&recipe, "#!/bin/sh\ncat $1\nsleep 0.3\n", kind);
                 struct run_result a = {0};
-                pid_t helper;
 
                 for (int i = 0; i < 3; i++) {
                         a = run_text(r, "sat\n");
                         ck_assert_int_eq(a.verdict, VERDICT_SAT);
                         run_result_done(&a);
-                        helper = only_child();
-                        ck_assert_int_gt(helper, 0);
-                        ck_assert_int_eq(kill(helper, SIGKILL), 0);
+                        kill_child(only_child());
                 }
                 ck_assert_uint_eq(runner_counters(r).sandboxes, 3);
                 assert_ok(runner_start(r, &(struct run_input){.bytes = slice_string("unsat\n")}));
                 ck_assert_int_eq(runner_step(r, 50 * NSEC_PER_MSEC, -1, &a), 0);
-                ck_assert_int_eq(kill(only_child(), SIGKILL), 0);
-                usleep(50000);
+                kill_child(only_child());
                 assert_error(runner_step(r, 0, -1, &a), EIO);
                 a = run_text(r, "sat\n"); /* it was not the runner's end */
                 ck_assert_int_eq(a.verdict, VERDICT_SAT);
