@@ -36,7 +36,7 @@ const double generate_weights[N_OPS] = {
         [OP_LT] = 0.7,
         [OP_GE] = 0.7,
         [OP_GT] = 0.7,
-        [OP_DIVISIBLE] = 0.05,
+        /* no OP_DIVISIBLE: z3 4.8.12 does not read it */
 
         [OP_BV_CONCAT] = 0.2,
         [OP_BV_NOT] = 1,
@@ -576,6 +576,8 @@ static size_t choose_count(struct generator *g, enum op op, size_t n_given)
         case SHAPE_PAIRWISE:
                 break;
         }
+        if (row->flags & OPERATOR_IN_PAIRS)
+                return 2;
         /* As many as before, if they fit, so that a mutation loses nothing. */
         if (n_given >= 2 && n_given <= 8)
                 return n_given;

@@ -199,8 +199,8 @@ static const struct operator_row rows[N_OPS] = {
         /* -- Strings and regular expressions -- */
         [OP_STR_CONCAT] = {STR, LEFT, 0, "str.++", {S, S}, S},
         [OP_STR_LEN] = {STR, FIXED, 0, "str.len", {S}, I},
-        [OP_STR_LT] = {STR, CHAIN, 0, "str.<", {S, S}, B},
-        [OP_STR_LE] = {STR, CHAIN, 0, "str.<=", {S, S}, B},
+        [OP_STR_LT] = {STR, CHAIN, OPERATOR_IN_PAIRS, "str.<", {S, S}, B},
+        [OP_STR_LE] = {STR, CHAIN, OPERATOR_IN_PAIRS, "str.<=", {S, S}, B},
         [OP_STR_AT] = {STR, FIXED, 0, "str.at", {S, I}, S},
         [OP_STR_SUBSTR] = {STR, FIXED, 0, "str.substr", {S, I, I}, S},
         [OP_STR_PREFIXOF] = {STR, FIXED, 0, "str.prefixof", {S, S}, B},

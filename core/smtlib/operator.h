@@ -63,7 +63,8 @@ enum operator_flags {
         OPERATOR_COMMUTATIVE = 1 << 0, /* any order of the arguments means the same */
         OPERATOR_IDEMPOTENT = 1 << 1,  /* f(x, x) = x */
         OPERATOR_EXTENSION = 1 << 2,   /* in no standard theory; some solvers know it */
-        OPERATOR_OPTIONAL = 1 << 3     /* the last argument may be missing */
+        OPERATOR_OPTIONAL = 1 << 3,    /* the last argument may be missing */
+        OPERATOR_IN_PAIRS = 1 << 4     /* the standard chains any number of arguments, and z3, cvc4 and cvc5 take two */
 };
 
 struct operator_row {
