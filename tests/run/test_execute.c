@@ -429,6 +429,10 @@ START_TEST(test_hard_limits)
                 pid_t pid;
                 int status;
 
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__) /* which reserve terabytes themselves */
+                if (rows[i].resource == RLIMIT_AS)
+                        continue;
+#endif
                 q.stack = UINT64_C(1) << 30;
                 q.memory = UINT64_C(2) << 30;
                 pid = fork();
