@@ -29,6 +29,7 @@ void command_parse_level(const struct argp *argp, int argc, char **argv, void *i
 /* A number of an option's argument in [least, most], or argp_error(). */
 uint64_t command_number(struct argp_state *state, const char *what, const char *text, uint64_t least, uint64_t most);
 
+int cmd_compare(int argc, char **argv);
 int cmd_history(int argc, char **argv);
 int cmd_init(int argc, char **argv);
 int cmd_solver_add(int argc, char **argv);

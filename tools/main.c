@@ -32,6 +32,7 @@ static const struct command commands[] = {
         {"build", "SOLVER REV...", "build commits", cmd_build},
         {"run", "SOLVER REV... CASE...", "measure commits on cases", cmd_run},
         {"history", "SOLVER CASE...", "measure cases along a history, coarse to fine", cmd_history},
+        {"compare", "A B [CASE...]", "say what changed between two versions", cmd_compare},
         {"fuzz", "SOLVER", "look for performance regressions between versions", cmd_fuzz},
         {"incompleteness", "SOLVER", "look for formulas that should be decided and come back unknown", cmd_incompleteness},
         {"findings", "SOLVER", "list what campaigns found", cmd_findings},

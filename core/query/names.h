@@ -14,6 +14,7 @@ enum name_space {
         NAMES_SET,      /* of cases */
         NAMES_CAMPAIGN, /* "<solver number>/<name>" */
         NAMES_PORTFOLIO,
+        NAMES_COMPARISON, /* "<set>/<solver number>@<sha>..<solver number>@<sha>"; the set may be empty */
 };
 
 /* -ENOENT from names_number() when it was never given; names_intern() gives it (a write transaction). */

@@ -174,3 +174,35 @@ int query_sample(struct workspace *w, const struct cell *cell, uint32_t sample, 
         *ret = &q->query;
         return 0;
 }
+
+struct sample_look {
+        sample_fn fn;
+        void *user;
+};
+
+static int sample_look(void *user, struct slice key, struct slice value)
+{
+        const struct sample_look *l = user;
+        cleanup(fact_unrefp) struct fact *f = NULL;
+
+        if (key.size != SAMPLE_KEY_SIZE || fact_decode(value, true, &f) < 0)
+                return 0; /* it will be measured again */
+        return l->fn(l->user, key_get_u32((const uint8_t *)key.data + FACT_KEY_SIZE), f);
+}
+
+int samples_known(struct workspace *w, const struct cell *cell, sample_fn fn, void *user)
+{
+        cleanup_txn struct store_txn *t = NULL;
+        uint8_t run[RUN_KEY_SIZE], key[FACT_KEY_SIZE];
+        struct recipe_limits limits;
+        int r = run_key(w, cell, run);
+
+        if (r == 0)
+                r = store_read(workspace_store(w), &t);
+        if (r < 0)
+                return r;
+        cell_limits(cell, &limits);
+        fact_key(run, &limits, key);
+        return store_each(t, TABLE_SAMPLES, SLICE(key, sizeof(key)), SLICE("", 0), true, sample_look,
+                          &(struct sample_look){.fn = fn, .user = user});
+}

@@ -1,6 +1,7 @@
 #include "core/run/cell_file.h"
 
 #include <inttypes.h>
+#include <math.h>
 
 static const char *const names[] = {
         [CELL_TIME] = "time",     [CELL_CPUTIME] = "cputime", [CELL_MEMORY] = "memory",     [CELL_RESULT] = "result",
@@ -41,6 +42,16 @@ static void print_effort(const struct fact *f, struct buffer *ret)
         if (json_object_size(json_object_get(run, "effort")) == 0)
                 buffer_adds(ret, "-\n");
         json_decref(run);
+}
+
+double fact_effort(const struct fact *f)
+{
+        json_t *run = json_loadb(f->json.data ? f->json.data : "", f->json.size, 0, NULL);
+        const json_t *first = json_object_iter_value(json_object_iter(json_object_get(run, "effort")));
+        double effort = json_is_number(first) ? json_number_value(first) : NAN;
+
+        json_decref(run);
+        return effort;
 }
 
 void cell_file_print(const struct fact *f, enum cell_file file, struct buffer *ret)

@@ -19,6 +19,9 @@ bool cell_file_is_brief(enum cell_file file);               /* a brief fact has 
 /* `f` NULL: the commit cannot be built, which is its result; no other file is there then. */
 void cell_file_print(const struct fact *f, enum cell_file file, struct buffer *ret);
 
+/* The number of the recipe's first pattern for the solver's own effort; NaN: it did not say. Not of a brief fact. */
+double fact_effort(const struct fact *f);
+
 /* "0.123456": seconds, as `time` has them. */
 void format_seconds(uint64_t ns, char ret[32]);
 /* The results in one line: "sat", with several check-sat "sat,unsat"; "unbuildable" when f is NULL. */

@@ -1,5 +1,7 @@
 #include "core/study/localization_internal.h"
 
+#include "core/run/cell_file.h"
+
 /* -- the history -------------------------------------------------------------------------------------------------- */
 
 /* The last commit of the target's line that is on the reference's, too. */
@@ -94,17 +96,6 @@ static struct cell cell_of(const struct localization *l, uint32_t commit, size_t
                              .wall_ns = l->options.wall_ns};
 }
 
-/* By the recipe's first pattern; NaN: it did not say. */
-static double effort_of(const struct fact *f)
-{
-        json_t *run = json_loadb(f->json.data ? f->json.data : "", f->json.size, 0, NULL);
-        const json_t *first = json_object_iter_value(json_object_iter(json_object_get(run, "effort")));
-        double effort = json_is_number(first) ? json_number_value(first) : NAN;
-
-        json_decref(run);
-        return effort;
-}
-
 static bool is_same_build(const struct localization *l, size_t a, size_t b)
 {
         return a == b || (l->commits[a].build != 0 && l->commits[a].build == l->commits[b].build);
@@ -129,7 +120,7 @@ static struct localize_outcome outcome_by_verdict(const struct localization *l, 
 static int feed(struct localization *l, uint32_t commit, size_t test, const struct fact *f)
 {
         struct localize_outcome outcome = {
-                .answer = LOCALIZE_BROKEN, .seconds = (double)f->wall_ns / 1e9, .effort = effort_of(f)};
+                .answer = LOCALIZE_BROKEN, .seconds = (double)f->wall_ns / 1e9, .effort = fact_effort(f)};
         bool decided = f->verdict == VERDICT_SAT || f->verdict == VERDICT_UNSAT;
 
         if (decided && !f->wrong && l->expected[test] == VERDICT_UNKNOWN)

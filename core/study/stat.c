@@ -243,6 +243,86 @@ int stat_signed_rank(const double *x, const double *y, size_t n, struct stat_tes
         return 0;
 }
 
+static double normal_quantile(double p)
+{
+        double low = -40, high = 40;
+
+        for (int i = 0; i < 100; i++) {
+                double middle = (low + high) / 2;
+
+                if (stat_normal_cdf(middle) < p)
+                        low = middle;
+                else
+                        high = middle;
+        }
+        return (low + high) / 2;
+}
+
+/* How many of the m = n(n + 1)/2 ordered means lie outside the interval at each end: the largest k with P(sum of ranks < k) <= tail, no ties. */
+static int means_outside(size_t n, double tail, size_t *ret)
+{
+        size_t m = n * (n + 1) / 2;
+        cleanup_free double *chance = NULL;
+        double below = 0;
+
+        if (n > STAT_EXACT) {
+                double mean = (double)m / 2, sd = sqrt((double)n * ((double)n + 1) * (2 * (double)n + 1) / 24);
+
+                *ret = (size_t)fmax(0, floor(mean + normal_quantile(tail) * sd));
+                return 0;
+        }
+        chance = calloc(m + 1, sizeof(*chance));
+        if (!chance)
+                return -ENOMEM;
+        chance[0] = 1;
+        for (size_t rank = 1; rank <= n; rank++)
+                for (size_t s = m + 1; s-- > 0;)
+                        chance[s] = 0.5 * chance[s] + (s >= rank ? 0.5 * chance[s - rank] : 0);
+        for (*ret = 0; *ret < m && below + chance[*ret] <= tail; ++*ret)
+                below += chance[*ret];
+        return 0;
+}
+
+int stat_shift(const double *x, const double *y, size_t n, double confidence, struct stat_shift *ret)
+{
+        cleanup_free double *means = calloc(n * (n + 1) / 2 + 1, sizeof(*means));
+        size_t m = 0, outside = 0;
+        int r;
+
+        *ret = (struct stat_shift){n == 0 ? NAN : 0, -INFINITY, INFINITY};
+        if (n == 0)
+                return 0;
+        if (!means)
+                return -ENOMEM;
+        for (size_t i = 0; i < n; i++)
+                for (size_t k = i; k < n; k++)
+                        means[m++] = ((x[i] - y[i]) + (x[k] - y[k])) / 2;
+        sort_list(means, m, sizeof(*means), compare_doubles);
+        ret->shift = m % 2 ? means[m / 2] : (means[m / 2 - 1] + means[m / 2]) / 2;
+        r = means_outside(n, (1 - confidence) / 2, &outside);
+        if (r == 0 && outside > 0) {
+                ret->low = means[outside - 1];
+                ret->high = means[m - outside];
+        }
+        return r;
+}
+
+int stat_discoveries(const double *p, size_t n, double q, double *ret_largest)
+{
+        cleanup_free double *sorted = calloc(n + 1, sizeof(*sorted));
+
+        if (!sorted)
+                return -ENOMEM;
+        for (size_t i = 0; i < n; i++)
+                sorted[i] = p[i];
+        sort_list(sorted, n, sizeof(*sorted), compare_doubles);
+        *ret_largest = -1;
+        for (size_t i = 0; i < n; i++)
+                if (sorted[i] <= q * (double)(i + 1) / (double)n)
+                        *ret_largest = sorted[i];
+        return 0;
+}
+
 /* -- two samples -------------------------------------------------------------------------------------------------- */
 
 /* Every choice of nx of the ranks is equally likely: how many choices give each doubled sum. */

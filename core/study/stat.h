@@ -39,6 +39,18 @@ struct stat_ratio {
 };
 struct stat_ratio stat_ratio(const double *before, const double *after, size_t n, double confidence);
 
+/* By how much x[i] tends to lie above y[i]: the median of the means of all two differences (Hodges and Lehmann, 1963), and the interval that the
+ * signed-rank test does not reject at 1 - confidence (Hollander, Wolfe and Chicken, 3.3). Outliers hardly move it. All values are finite. Few pairs
+ * cannot give a high confidence: then the interval is (-inf, inf). 0, -ENOMEM. */
+struct stat_shift {
+        double shift, low, high;
+};
+int stat_shift(const double *x, const double *y, size_t n, double confidence, struct stat_shift *ret);
+
+/* Benjamini and Hochberg's (1995) step-up rule: the largest p that is still a discovery when a share `q` of the discoveries may be false, or -1 when
+ * there is none. When nothing differs at all, the chance of any discovery is at most `q`. 0, -ENOMEM. */
+int stat_discoveries(const double *p, size_t n, double q, double *ret_largest);
+
 /* Quantile of Student's t with `df` > 0 degrees of freedom, 0 < p < 1. */
 double stat_t_quantile(double p, double df);
 double stat_normal_cdf(double z);

@@ -5,8 +5,7 @@
 
 enum {
         KIND_SETS = 64,
-        KIND_SET,
-        KIND_SET_CASE,
+        KIND_SET_CASE = KIND_SET + 1,
 };
 
 static struct sets *sets_of(struct tree *t)

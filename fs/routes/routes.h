@@ -32,13 +32,14 @@ enum {
         KIND_CASE = 3,    /* cases/<case>; item: the case */
         KIND_SOLVER = 12, /* <solver> */
         KIND_COMMIT = 24, /* <solver>/commits/<sha>, and in cached/; commit */
+        KIND_SET = 65,  /* sets/<set>; item: the number of its name */
         KIND_CELL = 38,   /* <solver>/commits/<sha>/cases/<case>, and below seeds/ and timeout/; commit, and item: the case */
         KIND_SPR = 100,   /* <solver>/spr, and its two siblings */
         KIND_SOUNDNESS = 101,
         KIND_INCOMPLETENESS = 102,
 };
 
-extern const struct subtree root_subtree, cases_subtree, sets_subtree, solver_subtree, commit_subtree, history_subtree,
+extern const struct subtree compare_subtree, root_subtree, cases_subtree, sets_subtree, solver_subtree, commit_subtree, history_subtree,
         findings_subtree, campaigns_subtree, live_subtree, portfolios_subtree;
 
 /* -- what several subtrees share --------------------------------------------------------------------------------- */

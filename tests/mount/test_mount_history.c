@@ -215,7 +215,7 @@ START_TEST(test_listings)
         target = read_link("mnt/tiny/branches/feature/deep/x");
         ck_assert_str_eq(target, at("../../../commits/%s", commit_sha("HEAD")));
         assert_shell("ls mnt");
-        ck_assert_str_eq(shell_output, "README\ncases\nportfolios\nsets\ntinier\ntiny\n");
+        ck_assert_str_eq(shell_output, "README\ncases\ncompare\nportfolios\nsets\ntinier\ntiny\n");
         world_end();
 }
 END_TEST

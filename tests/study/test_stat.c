@@ -289,6 +289,67 @@ START_TEST(test_ratio)
 }
 END_TEST
 
-SUITE("stat", test_medians, test_signed_rank_equals_enumeration, test_signed_rank_critical_values, test_signed_rank_of_nothing,
-      test_mann_whitney_equals_enumeration, test_mann_whitney_critical_values, test_approximations_join,
-      test_false_alarms_are_as_rare_as_promised, test_t_quantiles, test_ratio)
+START_TEST(test_shift)
+{
+        /* Hollander, Wolfe and Chicken, Table 3.1 (Hamilton depression scale): estimate -0.46, 96 % interval (-0.786, -0.010). */
+        const double x[] = {1.83, 0.50, 1.62, 2.48, 1.68, 1.88, 1.55, 3.06, 1.30},
+                     y[] = {0.878, 0.647, 0.598, 2.05, 1.06, 1.29, 1.06, 3.14, 1.29};
+        struct stat_shift s;
+
+        assert_ok(stat_shift(y, x, 9, 0.96, &s));
+        assert_near(s.shift, -0.46, 1e-9);
+        assert_near(s.low, -0.786, 1e-9);
+        assert_near(s.high, -0.010, 1e-9);
+        assert_ok(stat_shift(y, x, 5, 0.95, &s)); /* five pairs cannot say that */
+        ck_assert(isinf(s.low) && isinf(s.high));
+        assert_ok(stat_shift(y, x, 0, 0.95, &s));
+        ck_assert(isnan(s.shift));
+}
+END_TEST
+
+/* How often the interval holds the truth, exact and (from 61 values on) approximate. */
+START_TEST(test_shift_covers)
+{
+        static const size_t sizes[] = {8, 24, 64};
+        struct random r;
+
+        random_seed(&r, 3);
+        for (size_t k = 0; k < ARRAY_SIZE(sizes); k++) {
+                unsigned held = 0;
+
+                for (int i = 0; i < 2000; i++) {
+                        double x[64], y[64];
+                        struct stat_shift s;
+
+                        for (size_t j = 0; j < sizes[k]; j++) {
+                                x[j] = 1 + random_normal(&r);
+                                y[j] = random_normal(&r);
+                        }
+                        assert_ok(stat_shift(x, y, sizes[k], 0.95, &s));
+                        held += s.low <= 1 && 1 <= s.high;
+                }
+                ck_assert_msg(held >= 1870 && held <= 1960, "%zu pairs: %u of 2000", sizes[k], held);
+        }
+}
+END_TEST
+
+START_TEST(test_discoveries)
+{
+        /* Benjamini and Hochberg (1995), 4.1: four of fifteen at 0.05. */
+        const double p[] = {0.0001, 0.0004, 0.0019, 0.0095, 0.0201, 0.0278, 0.0298, 0.0344,
+                            0.0459, 0.3240, 0.4262, 0.5719, 0.6528, 0.7590, 1.0};
+        double largest;
+
+        assert_ok(stat_discoveries(p, ARRAY_SIZE(p), 0.05, &largest));
+        ck_assert_double_eq(largest, 0.0095);
+        assert_ok(stat_discoveries(p + 9, 6, 0.05, &largest));
+        ck_assert_double_eq(largest, -1);
+        assert_ok(stat_discoveries(p, 0, 0.05, &largest));
+        ck_assert_double_eq(largest, -1);
+}
+END_TEST
+
+SUITE("stat", test_shift, test_shift_covers, test_discoveries, test_medians, test_signed_rank_equals_enumeration,
+      test_signed_rank_critical_values, test_signed_rank_of_nothing, test_mann_whitney_equals_enumeration,
+      test_mann_whitney_critical_values, test_approximations_join, test_false_alarms_are_as_rare_as_promised, test_t_quantiles,
+      test_ratio)

@@ -100,6 +100,7 @@ _solverfs() {
 		localize) own="--reference --target --method --seed --timeout --log --json" ;;
 		reduce) own="--reference --target --command --keep --floor --ratio --timeout --for --seed --jobs --again --output --json" ;;
 		history) own="--from --to --bisecting --step --all --known --seed --timeout --svg --json" ;;
+		compare) own="--set --pairs --by --fail-on-regression --known --markdown --scatter --cactus --seed --timeout --json" ;;
 		steps) own="--from --to --seed --timeout --json" ;;
 		status) own="--watch --json" ;;
 		"portfolio add") own="--timeout --memory --selector --allocation --reward --seed" ;;
@@ -115,7 +116,7 @@ _solverfs() {
 	fi
 
 	case $command in
-	"") COMPREPLY=($(compgen -W "init solver snapshot case set mount unmount build run fuzz incompleteness findings localize reduce history steps portfolio status fsck gc doctor version help" -- "$cur")) ;;
+	"") COMPREPLY=($(compgen -W "init solver snapshot case set mount unmount build run fuzz incompleteness findings localize reduce history compare steps portfolio status fsck gc doctor version help" -- "$cur")) ;;
 	solver) COMPREPLY=($(compgen -W "add list update verify remove" -- "$cur")) ;;
 	case | set) COMPREPLY=($(compgen -W "add list remove" -- "$cur")) ;;
 	portfolio) COMPREPLY=($(compgen -W "add list show run reset remove features replay" -- "$cur")) ;;
@@ -139,6 +140,13 @@ _solverfs() {
 	unmount) _solverfs_lines "$cur" < <(_solverfs_mounts) ;;
 	fuzz | incompleteness | findings | localize | reduce | history | steps)
 		if [ $n = 0 ]; then _solverfs_lines "$cur" < <(_solverfs_solvers); else _solverfs_lines "$cur" < <(_solverfs_cases); fi
+		;;
+	compare)
+		if [ $n -lt 2 ]; then
+			_solverfs_lines "$cur" < <(_solverfs_solvers)
+		else
+			_solverfs_lines "$cur" < <(_solverfs_cases)
+		fi
 		;;
 	snapshot | build | run)
 		if [ $n = 0 ]; then

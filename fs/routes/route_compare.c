@@ -1,0 +1,381 @@
+/* compare/: two versions on the same cases, from what is finished. <solver>/compare/<a>..<b> on all cases; compare/<solver>@<a>..<solver>@<b> across
+ * solvers; the same in sets/<set>/compare on its cases.
+ *
+ * Any two revisions can be looked up, and a look leaves no trace; listed are the comparisons that `solverfs compare` has made. The inode of a
+ * comparison has the first commit in `commit` and the second in `item`; outside of a solver's folder the numbers of the two solvers in `more`, and
+ * below a set the number of its name, plus 1, in the place of the view, which nothing else there has. */
+#include "fs/routes/routes.h"
+
+#include "core/study/comparison_report.h"
+
+enum {
+        KIND_COMPARE = 320, /* <solver>/compare */
+        KIND_PAIR,
+        KIND_PAIR_LINK,
+        KIND_SUMMARY,
+        KIND_REGRESSIONS,
+        KIND_IMPROVEMENTS,
+        KIND_SCATTER,
+        KIND_CACTUS,
+        KIND_ACROSS, /* compare */
+        KIND_ACROSS_PAIR,
+        KIND_ACROSS_LINK,
+        KIND_SET_COMPARE, /* sets/<set>/compare */
+        KIND_SET_PAIR,
+        KIND_SET_LINK,
+        KIND_ACROSS_SUMMARY,
+        KIND_ACROSS_REGRESSIONS,
+        KIND_ACROSS_IMPROVEMENTS,
+        KIND_ACROSS_SCATTER,
+        KIND_ACROSS_CACTUS,
+};
+
+#define SOLVER_BITS 16
+
+static bool is_in_set(const struct node *n)
+{
+        return n->inode.view != 0 && !n->solver;
+}
+
+/* -- the two versions of a node ----------------------------------------------------------------------------------- */
+
+static void versions_done(struct comparing_version v[2])
+{
+        solver_unref(v[0].solver);
+        solver_unref(v[1].solver);
+}
+
+static int get_versions(struct tree *t, const struct node *n, struct comparing_version ret[2])
+{
+        const uint32_t numbers[2] = {n->inode.more >> SOLVER_BITS, n->inode.more & ((1u << SOLVER_BITS) - 1)};
+        int r = 0;
+
+        ret[0] = (struct comparing_version){.commit = n->inode.commit};
+        ret[1] = (struct comparing_version){.commit = n->inode.item};
+        for (int side = 0; side < 2 && r == 0; side++)
+                if (n->solver)
+                        ret[side].solver = solver_ref(n->solver);
+                else
+                        r = workspace_solver_by_number(tree_workspace(t), numbers[side], &ret[side].solver);
+        if (r < 0)
+                versions_done(ret);
+        return r == -ENOENT ? -ESTALE : r;
+}
+
+static int set_inode(const struct node *dir, const struct comparing_version v[2], struct inode *ret)
+{
+        if (v[0].commit > INODE_COMMIT_MAX || v[1].commit > INODE_ITEM_MAX)
+                return errorf(-EOVERFLOW, "a commit's number is more than the mount can number (%u)", INODE_COMMIT_MAX);
+        if (v[0].solver->number >> SOLVER_BITS || v[1].solver->number >> SOLVER_BITS)
+                return errorf(-EOVERFLOW, "a solver's number is more than the mount can number (%u)", (1u << SOLVER_BITS) - 1);
+        if (dir->route->kind == KIND_SET_COMPARE)
+                ret->view = dir->inode.item + 1; /* the set */
+        ret->commit = v[0].commit;
+        ret->item = v[1].commit;
+        if (!dir->solver)
+                ret->more = v[0].solver->number << SOLVER_BITS | v[1].solver->number;
+        return 0;
+}
+
+/* -- names: <a>..<b>, and <solver>@<a>..<solver>@<b> -------------------------------------------------------------- */
+
+static int add_name(const struct comparing_version v[2], bool with_solvers, struct buffer *ret)
+{
+        int r = 0;
+
+        for (int side = 0; side < 2 && r == 0; side++) {
+                if (side)
+                        buffer_adds(ret, "..");
+                if (with_solvers)
+                        buffer_addf(ret, "%s@", v[side].solver->recipe->name);
+                r = commit_name(v[side].solver, v[side].commit, ret);
+        }
+        return r < 0 ? r : buffer_error(ret);
+}
+
+/* One half of a name. `revision` is changed. */
+static int parse_version(struct tree *t, const struct node *dir, char *revision, struct comparing_version *ret)
+{
+        char *at = strchr(revision, '@');
+        int r = 0;
+
+        if (dir->solver) {
+                ret->solver = solver_ref(dir->solver);
+        } else {
+                if (!at)
+                        return -ENOENT;
+                *at = '\0';
+                r = workspace_solver(tree_workspace(t), revision, &ret->solver);
+                revision = at + 1;
+        }
+        if (r == 0)
+                r = history_resolve(ret->solver->history, revision, &ret->commit);
+        return r == -EINVAL ? -ENOENT : r; /* not a revision is no such file */
+}
+
+/* 0: *ret_full says whether it is the name of the folder itself, and not of a link. */
+static int parse_pair(struct tree *t, const struct node *dir, const char *name, struct inode *ret, bool *ret_full)
+{
+        cleanup_free char *copy = strdup(name);
+        cleanup_buffer struct buffer full = {0};
+        struct comparing_version v[2] = {0};
+        char *dots = copy ? strstr(copy, "..") : NULL;
+        int r;
+
+        if (!copy)
+                return -ENOMEM;
+        if (!dots || dots == copy || !dots[2])
+                return -ENOENT;
+        *dots = '\0';
+        r = parse_version(t, dir, copy, &v[0]);
+        if (r == 0)
+                r = parse_version(t, dir, dots + 2, &v[1]);
+        if (r == 0)
+                r = set_inode(dir, v, ret);
+        if (r == 0)
+                r = add_name(v, !dir->solver, &full);
+        if (r == 0)
+                *ret_full = strcmp(full.data, name) == 0;
+        versions_done(v);
+        return r;
+}
+
+static MATCH(pair_match)
+{
+        bool full = false;
+        int r = parse_pair(t, dir, name, &ret->inode, &full);
+
+        return r == 0 && !full ? -ENOENT : r;
+}
+
+static MATCH(pair_link_match)
+{
+        bool full = false;
+        int r = parse_pair(t, dir, name, &ret->inode, &full);
+
+        return r == 0 && full ? -ENOENT : r;
+}
+
+static CONTENT(pair_link_target)
+{
+        struct comparing_version v[2];
+        int r = get_versions(t, n, v);
+
+        if (r < 0)
+                return r;
+        r = add_name(v, !n->solver, ret);
+        versions_done(v);
+        return r;
+}
+
+/* -- listings: what the command has compared ---------------------------------------------------------------------- */
+
+/* The versions of one that was noted; -ENOENT: its solver or a commit is no more. */
+static int noted_versions(struct tree *t, const struct comparing_noted *noted, struct comparing_version ret[2])
+{
+        int r = 0;
+
+        for (int side = 0; side < 2 && r == 0; side++) {
+                r = workspace_solver_by_number(tree_workspace(t), noted->solver[side], &ret[side].solver);
+                if (r == 0)
+                        r = history_number(ret[side].solver->history, &noted->commit[side], &ret[side].commit);
+        }
+        return r;
+}
+
+static bool belongs_in(const struct node *dir, const char *set, const struct comparing_noted *noted)
+{
+        if (dir->route->kind == KIND_COMPARE)
+                return !*noted->set && noted->solver[0] == dir->solver->number && noted->solver[1] == dir->solver->number;
+        if (dir->route->kind == KIND_ACROSS)
+                return !*noted->set && noted->solver[0] != noted->solver[1];
+        return strcmp(noted->set, set) == 0;
+}
+
+static int emit_noted(struct tree *t, const struct node *dir, const struct route *row, const struct comparing_noted *noted,
+                      uint32_t number, entry_fn fn, void *user)
+{
+        struct comparing_version v[2] = {0};
+        cleanup_buffer struct buffer name = {0};
+        struct inode inode = dir->inode;
+        int r = noted_versions(t, noted, v);
+
+        inode.kind = row->kind;
+        if (r == 0)
+                r = set_inode(dir, v, &inode);
+        if (r == 0)
+                r = add_name(v, !dir->solver, &name);
+        if (r == 0)
+                r = tree_emit(row, name.data, inode, number, fn, user);
+        else if (r == -ENOENT || r == -EOVERFLOW)
+                r = 0;
+        versions_done(v);
+        return r;
+}
+
+static LIST(pair_entries)
+{
+        cleanup_free char *set = NULL;
+        int r = dir->route->kind == KIND_SET_COMPARE ? tree_name(t, NAMES_SET, dir->inode.item, &set) : 0;
+
+        for (uint32_t i = (uint32_t)from; r == 0; i++) {
+                cleanup_comparing_noted struct comparing_noted noted = {0};
+
+                r = comparing_noted_at(tree_workspace(t), i, &noted);
+                if (r == -ENOENT)
+                        return 0;
+                if (r == 0 && belongs_in(dir, set ? set : "", &noted))
+                        r = emit_noted(t, dir, row, &noted, i, fn, user);
+        }
+        return r;
+}
+
+/* -- files -------------------------------------------------------------------------------------------------------- */
+
+static int compare(struct tree *t, const struct node *n, const char *set, struct comparing **ret)
+{
+        struct comparing_options options = {.workspace = tree_workspace(t), .set = set, .most_pairs = COMPARISON_PAIRS};
+        cleanup_case_selection struct case_selection cases = {0};
+        int r = get_versions(t, n, options.version);
+
+        if (r < 0)
+                return r;
+        r = comparing_cases(options.workspace, set, options.version, &cases);
+        options.cases = cases.list;
+        options.n = cases.n;
+        if (r == 0)
+                r = comparing_new(&options, ret);
+        if (r == 0)
+                r = comparing_read(*ret);
+        versions_done(options.version);
+        return r;
+}
+
+static int print_file(unsigned kind, const struct comparing_table *table, struct buffer *ret)
+{
+        switch (kind) {
+        case KIND_SUMMARY:
+        case KIND_ACROSS_SUMMARY:
+                return comparison_write_summary(table, ret);
+        case KIND_REGRESSIONS:
+        case KIND_ACROSS_REGRESSIONS:
+                return comparison_write_changes(table, false, true, ret);
+        case KIND_IMPROVEMENTS:
+        case KIND_ACROSS_IMPROVEMENTS:
+                return comparison_write_changes(table, true, true, ret);
+        case KIND_SCATTER:
+        case KIND_ACROSS_SCATTER:
+                return comparison_plot_scatter(table, ret);
+        default:
+                return comparison_plot_cactus(table, ret);
+        }
+}
+
+/* As new as what was found out last, or as the newer commit where nothing was. */
+static int newest_of(const struct comparing_table *table, int64_t *ret)
+{
+        *ret = table->newest;
+        for (int side = 0; side < 2 && table->newest == 0; side++) {
+                struct commit c;
+                int r = history_commit(table->options->version[side].solver->history, table->options->version[side].commit, &c);
+
+                if (r < 0)
+                        return r;
+                *ret = MAX(*ret, commit_mtime(&c));
+        }
+        return 0;
+}
+
+static int print_comparison(struct tree *t, const struct node *n, struct buffer *ret, int64_t *ret_mtime)
+{
+        cleanup_comparing struct comparing *c = NULL;
+        cleanup_free char *set = NULL;
+        int r = is_in_set(n) ? tree_name(t, NAMES_SET, n->inode.view - 1, &set) : 0;
+
+        if (r == 0)
+                r = compare(t, n, set, &c);
+        if (r == 0)
+                r = print_file(n->inode.kind, comparing_table(c), ret);
+        if (r == 0)
+                r = newest_of(comparing_table(c), ret_mtime);
+        return r;
+}
+
+static CONTENT(comparison_content)
+{
+        cleanup(derived_unrefp) struct derived *d = NULL;
+        int r = tree_derived(t, n, print_comparison, &d);
+
+        if (r == 0)
+                buffer_add(ret, d->text.data, d->text.size);
+        return r;
+}
+
+static int comparison_size(struct tree *t, const struct node *n, uint64_t *ret)
+{
+        cleanup(derived_unrefp) struct derived *d = NULL;
+        int r = tree_derived(t, n, print_comparison, &d);
+
+        if (r == 0)
+                *ret = d->text.size;
+        return r;
+}
+
+static int comparison_mtime(struct tree *t, const struct node *n, int64_t *ret)
+{
+        cleanup(derived_unrefp) struct derived *d = NULL;
+        int r = tree_derived(t, n, print_comparison, &d);
+
+        if (r == 0)
+                *ret = d->mtime;
+        return r;
+}
+
+/* -- the rows ----------------------------------------------------------------------------------------------------- */
+
+static const struct route rows[] = {
+        {KIND_COMPARE, IN(KIND_SOLVER), .name = "compare", .type = NODE_FOLDER, .absent = ABSENT_NOT, .generation = any_listing,
+         .about = "any two revisions on all cases, from what is finished; never starts work"},
+        {KIND_PAIR, IN(KIND_COMPARE), .shown = "<a>..<b>", .type = NODE_FOLDER, .absent = ABSENT_FOREVER, .match = pair_match,
+         .list = pair_entries, .about = "those that 'solverfs compare' made are listed"},
+        {KIND_PAIR_LINK, IN(KIND_COMPARE), .shown = "<a>..<b>", .type = NODE_LINK, .moves = true, .match = pair_link_match,
+         .list = no_entries, .content = pair_link_target},
+        {KIND_SUMMARY, IN(KIND_PAIR), .name = "summary.tsv", .type = NODE_FILE, .moves = true, .rewritten = true,
+         .content = comparison_content, .size = comparison_size, .mtime = comparison_mtime,
+         .about = "answers, PAR-2, the geometric mean of the ratios; how many changed"},
+        {KIND_REGRESSIONS, IN(KIND_PAIR), .name = "regressions.tsv", .type = NODE_FILE, .moves = true, .rewritten = true,
+         .content = comparison_content, .size = comparison_size, .mtime = comparison_mtime,
+         .about = "what is worse in <b>, significantly; wrong answers first"},
+        {KIND_IMPROVEMENTS, IN(KIND_PAIR), .name = "improvements.tsv", .type = NODE_FILE, .moves = true, .rewritten = true,
+         .content = comparison_content, .size = comparison_size, .mtime = comparison_mtime, .about = "what is better"},
+        {KIND_SCATTER, IN(KIND_PAIR), .name = "scatter.svg", .type = NODE_FILE, .moves = true, .rewritten = true,
+         .content = comparison_content, .size = comparison_size, .mtime = comparison_mtime,
+         .about = "each case's seconds at <a> and at <b>"},
+        {KIND_CACTUS, IN(KIND_PAIR), .name = "cactus.svg", .type = NODE_FILE, .moves = true, .rewritten = true,
+         .content = comparison_content, .size = comparison_size, .mtime = comparison_mtime,
+         .about = "how many cases are solved in how many seconds each"},
+        {KIND_ACROSS, IN(KIND_ROOT), .name = "compare", .type = NODE_FOLDER, .absent = ABSENT_NOT, .generation = any_listing,
+         .about = "the same across solvers"},
+        {KIND_ACROSS_PAIR, IN(KIND_ACROSS), .shown = "<solver>@<a>..<solver>@<b>", .type = NODE_FOLDER, .absent = ABSENT_FOREVER,
+         .match = pair_match, .list = pair_entries, .about = "the files of <solver>/compare/<a>..<b>"},
+        {KIND_ACROSS_LINK, IN(KIND_ACROSS), .shown = "<solver>@<a>..<solver>@<b>", .type = NODE_LINK, .moves = true,
+         .match = pair_link_match, .list = no_entries, .content = pair_link_target},
+        {KIND_SET_COMPARE, IN(KIND_SET), .name = "compare", .type = NODE_FOLDER, .moves = true, .absent = ABSENT_NOT,
+         .generation = any_listing, .about = "two versions on its cases: <solver>@<a>..<solver>@<b>"},
+        {KIND_SET_PAIR, IN(KIND_SET_COMPARE), .shown = "<solver>@<a>..<solver>@<b>", .type = NODE_FOLDER,
+         .absent = ABSENT_FOREVER, .match = pair_match, .list = pair_entries},
+        {KIND_SET_LINK, IN(KIND_SET_COMPARE), .shown = "<solver>@<a>..<solver>@<b>", .type = NODE_LINK, .moves = true,
+         .match = pair_link_match, .list = no_entries, .content = pair_link_target},
+        {KIND_ACROSS_SUMMARY, IN(KIND_ACROSS_PAIR, KIND_SET_PAIR), .name = "summary.tsv", .type = NODE_FILE, .moves = true,
+         .rewritten = true, .content = comparison_content, .size = comparison_size, .mtime = comparison_mtime},
+        {KIND_ACROSS_REGRESSIONS, IN(KIND_ACROSS_PAIR, KIND_SET_PAIR), .name = "regressions.tsv", .type = NODE_FILE,
+         .moves = true, .rewritten = true, .content = comparison_content, .size = comparison_size, .mtime = comparison_mtime},
+        {KIND_ACROSS_IMPROVEMENTS, IN(KIND_ACROSS_PAIR, KIND_SET_PAIR), .name = "improvements.tsv", .type = NODE_FILE,
+         .moves = true, .rewritten = true, .content = comparison_content, .size = comparison_size, .mtime = comparison_mtime},
+        {KIND_ACROSS_SCATTER, IN(KIND_ACROSS_PAIR, KIND_SET_PAIR), .name = "scatter.svg", .type = NODE_FILE, .moves = true,
+         .rewritten = true, .content = comparison_content, .size = comparison_size, .mtime = comparison_mtime},
+        {KIND_ACROSS_CACTUS, IN(KIND_ACROSS_PAIR, KIND_SET_PAIR), .name = "cactus.svg", .type = NODE_FILE, .moves = true,
+         .rewritten = true, .content = comparison_content, .size = comparison_size, .mtime = comparison_mtime},
+};
+
+const struct subtree compare_subtree = {rows, ARRAY_SIZE(rows)};

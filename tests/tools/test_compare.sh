@@ -1,0 +1,122 @@
+#!/bin/bash
+# Comparisons of two versions: the command, its files and exit statuses, and compare/ of a mount.
+# shellcheck disable=SC2016
+. "$(dirname "$0")/command.sh"
+mnt=$top/mnt
+clean_up() { "$solverfs" unmount "$mnt" >/dev/null 2>&1 || true; }
+
+# It spins through as much as the case says, half as much again on cases "slow" from v2 on, and says so as its effort where it is asked to.
+git init -q -b main toy && git -C toy config user.name T && git -C toy config user.email t@example.org
+version() { # version TAG PERCENT-OF-SLOW ANSWER-OF-FLIP
+	cat >toy/toy.c <<'END2'
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+int main(int argc, char **argv)
+{
+	char line[100], kind[100] = "plain";
+	double ms = 8;
+	FILE *f = fopen(argv[argc - 1], "r");
+	struct timespec t;
+	static volatile char version[] = TAG;
+	while (f && fgets(line, sizeof(line), f))
+		sscanf(line, "; kind: %99s", kind);
+	if (!strcmp(kind, "slow")) ms = ms * PERCENT / 100;
+	do { for (volatile int i = 0; i < 10000; i++) ; clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t); } while (t.tv_sec * 1e3 + t.tv_nsec / 1e6 < ms);
+	if (!strcmp(kind, "effort")) fprintf(stderr, "conflicts: %d\n", 1000 * PERCENT / 100);
+	puts(!strcmp(kind, "flip") ? FLIP : "sat");
+	return version[0] == 'x';
+}
+END2
+	echo "cc -O1 -DTAG='\"$1\"' -DPERCENT=$2 -DFLIP='\"$3\"' -o toy toy.c" >toy/build.sh
+	[ "$1" != broken ] || echo 'exit 7' >toy/build.sh
+	git -C toy add -A && git -C toy commit -q -m "$1" && git -C toy tag "$1"
+}
+version v1 100 sat && version v1-again 100 sat && version v2 150 sat && version lost 100 unknown && version wrong 100 unsat && version broken 100 sat
+cat >toy.recipe <<'END2'
+[solver]
+	format = smt2
+	build = sh build.sh
+	output = toy
+	run = {bin} {case}
+	timeout = 10s
+	effort = conflicts: ([0-9]+)
+[variant "other"]
+	arguments = -x
+END2
+for kind in plain slow effort flip; do printf '; kind: %s\n(check-sat)\n' $kind >$kind.smt2; done
+printf '; kind: flip\n(set-info :status sat)\n(check-sat)\n' >status.smt2
+printf 'p cnf 1 1\n1 0\n' >a.cnf
+run 0 init && run 0 solver add --recipe toy.recipe toy toy && run 0 case add plain.smt2 slow.smt2 effort.smt2 flip.smt2 status.smt2 a.cnf || { cat err; exit 1; }
+c="compare toy@v1 toy@v2"
+value() { grep "^$1	" out | cut -f "$2"; }
+
+test_that "--known measures nothing" 'run 0 $c --known && [ "$(value compared 2)" = 0 ] && ! has out "^regression"'
+test_that "a slowdown is found by pairs of runs, a difference of effort by one" '
+	run 0 $c plain.smt2 slow.smt2 effort.smt2 && [ "$(value compared 2)" = 3 ] && grep "^regression	" out >found && [ "$(wc -l <found)" = 2 ] &&
+	grep -E "	slow.smt2$" found | grep -qE "^regression	2	slower	sat	[0-9.]*	sat	[0-9.]*	1\.[3-7][0-9]*	.*	time	" &&
+	grep -qE "^regression	3	slower	.*	1.5000	1.5000	1.5000	-	0	effort	effort.smt2$" found'
+test_that "... and the other way round it is an improvement" '
+	run 0 compare toy@v2 v1 slow.smt2 effort.smt2 && [ "$(grep -c "^improvement	.*	faster	" out)" = 2 ] && ! has out "^regression"'
+test_that "what was measured is used" 'run 0 $c slow.smt2 >one && cp out one && run 0 $c slow.smt2 && cmp one out && run 0 $c slow.smt2 --known && cmp one out'
+test_that "two builds that do the same do not differ" '
+	run 0 compare toy@v1 v1-again plain.smt2 slow.smt2 effort.smt2 && ! has out "^(regression|improvement)" && [ "$(value "pairs of runs" 3)" -ge 10 ]'
+test_that "--pairs 0: one run each" 'run 0 compare toy@v1 v1-again flip.smt2 --pairs 0 && [ "$(value "pairs of runs" 3)" = 0 ] && [ "$(value undecided 3)" = 1 ]'
+test_that "--by time: effort decides nothing" 'run 0 $c effort.smt2 --by time && ! has out "	effort	effort.smt2"'
+test_that "a commit with itself is the same, without pairs" 'run 0 compare v1 toy@v1 plain.smt2 && [ "$(value same 3)" = 1 ] && [ "$(value "pairs of runs" 3)" = 0 ]'
+test_that "--fail-on-regression: status 1 from the ratio on" '
+	run 1 $c effort.smt2 --fail-on-regression 1.2 && has err "1 regression: a wrong or missing answer, or slower by 1.2 or more" &&
+	run 0 $c effort.smt2 --fail-on-regression 2 && run 0 compare v2 toy@v1 effort.smt2 --fail-on-regression 1.2'
+test_that "a lost answer fails whatever the ratio" '
+	run 1 compare v1 toy@lost flip.smt2 --fail-on-regression 9 && has out "^regression	4	lost	sat	.*	unknown" && run 0 compare v1 toy@lost flip.smt2'
+test_that "a wrong answer is first and loud" '
+	run 1 compare v1 toy@wrong status.smt2 effort.smt2 && has err "WRONG ANSWER: 0 of the first version, 1 of the second" && [ "$(value wrong 3)" = 1 ] &&
+	[ "$(grep ^regression out | head -1 | cut -f 2,3)" = "5	wrong" ]'
+test_that "so is a contradiction" 'run 1 compare v1 toy@wrong flip.smt2 && has err "CONTRADICTION: on 1 case the two contradict" && has out "^regression	4	contradiction"'
+test_that "a version that cannot be built" 'run 1 compare v1 toy@broken plain.smt2 && has err "toy [0-9a-f]{12} cannot be built: .*status 7"'
+test_that "--json has everything" '
+	run 0 $c slow.smt2 effort.smt2 --json && python3 -c "
+import json
+o = json.load(open(\"out\"))
+assert o[\"compared\"] == 2 and o[\"a\"][\"solved\"] == 2 and o[\"b\"][\"verdicts\"][\"sat\"] == 2 and o[\"improvements\"] == []
+by = {r[\"case\"]: r for r in o[\"regressions\"]}
+assert by[2][\"by\"] == \"time\" and by[2][\"pairs\"] >= 10 and by[2][\"p\"] < 0.01 and 1 < by[2][\"low\"] < by[2][\"ratio\"] < by[2][\"high\"], by
+assert by[3][\"by\"] == \"effort\" and by[3][\"ratio\"] == 1.5 and by[3][\"p\"] is None"'
+test_that "--markdown is a summary" '
+	run 0 $c slow.smt2 effort.smt2 --markdown && has out "^## toy v2 against toy v1: 2 regressions, 0 improvements$" && has out "^\| solved of 2 \| 2 \| 2 \|$" &&
+	has out "^\| slow.smt2 \| slower \| .*× \(.*–.*\) \| [0-9]* pairs, p"'
+test_that "pictures are XML with a point for each case" '
+	run 0 $c slow.smt2 effort.smt2 --scatter s.svg --cactus c.svg && python3 -c "
+import xml.etree.ElementTree as t
+s, c = [t.tostring(t.parse(f).getroot(), encoding=\"unicode\") for f in (\"s.svg\", \"c.svg\")]
+assert s.count(\".smt2: sat\") == 2 and \"toy v2, seconds\" in s and \"toy v1\" in c and \"toy v2\" in c"'
+test_that "a picture that cannot be written" 'run 4 $c slow.smt2 --known --scatter nosuch/s.svg && has err "cannot write nosuch/s.svg: No such file"'
+test_that "words that name nothing" '
+	run 3 compare toy@nosuch v1 && has err "nosuch" && run 3 compare v1 toy@v2 nosuch && run 3 compare v1 toy@v2 --set nosuch && run 2 compare v1 && run 2 compare v1 v2 --fail-on-regression 0.5'
+test_that "a revision alone needs one solver" 'run 2 compare v1 v2 && has err "write SOLVER@v1"'
+test_that "cases that they do not take" 'run 3 $c a.cnf && has err "no cases that both solvers take"'
+test_that "a set" 'run 0 set add some slow.smt2 effort.smt2 a.cnf && run 0 $c --set some && [ "$(value compared 2)" = 2 ] && [ "$(grep -c ^regression out)" = 2 ]'
+
+# -- the mount --
+
+run 0 $c all -q # listed are those of all cases and of sets, without other words
+run 0 compare toy@v1 other@v1 --pairs 0 -q
+mkdir "$mnt" && "$solverfs" mount "$mnt" >/dev/null 2>err || cat err
+before=$(grep ^solverfs_asked_total "$mnt/.solverfs/stats")
+a=$(git -C toy rev-parse v1) b=$(git -C toy rev-parse v2)
+test_that "compare/ lists what the command compared" '
+	[ "$(ls "$mnt/compare")" = "toy@$a..other@$a" ] && [ "$(ls "$mnt/sets/some/compare")" = "toy@$a..toy@$b" ] && [ -z "$(ls "$mnt/toy/compare")" ]'
+test_that "any two revisions can be looked up, and are a link to their names in full" '
+	[ "$(readlink "$mnt/toy/compare/v1..v2")" = "$a..$b" ] && [ "$(ls "$mnt/toy/compare/v1..v2/" | tr "\n" " ")" = "cactus.svg improvements.tsv regressions.tsv scatter.svg summary.tsv " ] &&
+	[ "$(readlink "$mnt/sets/some/compare/toy@v1..toy@v2")" = "toy@$a..toy@$b" ] && [ "$(readlink "$mnt/compare/toy@v1..other@v2")" = "toy@$a..other@$b" ]'
+test_that "the files are what the command says" '
+	"$solverfs" $c --set some --known 2>err | grep ^regression | cut -f 2- >one && tail -n +2 "$mnt/sets/some/compare/toy@v1..toy@v2/regressions.tsv" | cmp - one &&
+	[ "$(stat -c %s "$mnt/toy/compare/v1..v2/scatter.svg")" = "$(wc -c <"$mnt/toy/compare/v1..v2/scatter.svg")" ] && grep -q "<svg" "$mnt/toy/compare/v1..v2/cactus.svg"'
+test_that "their time is that of the newest fact" '[ $(($(date +%s) - $(stat -c %Y "$mnt/toy/compare/v1..v2/summary.tsv"))) -lt 600 ]'
+test_that "names that are none" '
+	for name in nosuch..v1 v1..nosuch v1 .. ..v1 v1.. toy@v1..toy@v2; do [ "$name" = .. ] || ! ls "$mnt/toy/compare/$name" 2>/dev/null || exit 1; done; ! ls "$mnt/compare/v1..v2" 2>/dev/null && ! ls "$mnt/compare/toy@v1..no@v2" 2>/dev/null'
+test_that "a look is not listed, and starts nothing" '
+	cat "$mnt"/toy/compare/v1..lost/* >/dev/null && find "$mnt/toy/compare" "$mnt/compare" "$mnt/sets" >/dev/null && [ -z "$(ls "$mnt/toy/compare")" ] && [ "$(grep ^solverfs_asked_total "$mnt/.solverfs/stats")" = "$before" ]'
+run 1 -q compare toy@v1 toy@wrong --pairs 5
+test_that "what is compared later shows up" '[ "$(ls "$mnt/toy/compare")" = "$a..$(git -C toy rev-parse wrong)" ] && [ "$(sed -n 2p "$mnt/toy/compare/v1..wrong/regressions.tsv" | cut -f 2)" = wrong ]'
+echo "1..$n"

@@ -1,0 +1,458 @@
+/* solverfs compare: what changed between two versions. */
+#include <math.h>
+
+#include "core/study/comparison_report.h"
+#include "words.h"
+
+#define MARKDOWN_ROWS 20
+
+struct compare {
+        /* options */
+        const char *words[2];
+        char **case_words; /* CASE... */
+        size_t n_case_words;
+        const char *scatter, *cactus;
+        bool json, markdown, known;
+        double fail_ratio; /* 0: not asked for */
+        struct comparing_options options;
+
+        struct case_selection cases;
+        struct comparing *comparing;
+        int signals;
+};
+
+enum {
+        OPTION_SET = 0x100,
+        OPTION_PAIRS,
+        OPTION_BY,
+        OPTION_FAIL,
+        OPTION_MARKDOWN,
+        OPTION_SCATTER,
+        OPTION_CACTUS,
+        OPTION_KNOWN,
+};
+
+static double parse_ratio(struct argp_state *state, const char *arg)
+{
+        char *end;
+        double ratio = strtod(arg, &end);
+
+        if (end == arg || *end || !(ratio >= 1) || !isfinite(ratio))
+                argp_error(state, "--fail-on-regression takes a ratio such as 1.2, not '%s'", arg);
+        return ratio;
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+        struct compare *o = state->input;
+        int r;
+
+        switch (key) {
+        case OPTION_SET:
+                o->options.set = arg;
+                return 0;
+        case OPTION_PAIRS:
+                o->options.most_pairs = command_number(state, "--pairs", arg, 0, COMPARISON_PAIRS);
+                return 0;
+        case OPTION_BY:
+                if (strcmp(arg, "time") != 0 && strcmp(arg, "effort") != 0)
+                        argp_error(state, "--by takes time or effort, not '%s'", arg);
+                o->options.by_time = strcmp(arg, "time") == 0;
+                return 0;
+        case OPTION_FAIL:
+                o->fail_ratio = parse_ratio(state, arg);
+                return 0;
+        case OPTION_MARKDOWN:
+                o->markdown = true;
+                return 0;
+        case OPTION_SCATTER:
+                o->scatter = arg;
+                return 0;
+        case OPTION_CACTUS:
+                o->cactus = arg;
+                return 0;
+        case OPTION_KNOWN:
+                o->known = true;
+                return 0;
+        case 's':
+                o->options.has_seed = true;
+                o->options.seed = command_number(state, "--seed", arg, 0, UINT32_MAX);
+                return 0;
+        case 't':
+                r = parse_duration(arg, &o->options.wall_ns);
+                if (r < 0)
+                        argp_error(state, "--timeout: %s", error_message(r));
+                if (o->options.wall_ns == 0)
+                        argp_error(state, "--timeout must be greater than zero");
+                return 0;
+        case 'j':
+                o->json = true;
+                return 0;
+        case ARGP_KEY_ARGS:
+                o->case_words = state->argv + state->next;
+                o->n_case_words = (size_t)(state->argc - state->next);
+                for (int i = 0; i < 2 && o->n_case_words > 0; i++, o->case_words++, o->n_case_words--)
+                        o->words[i] = *o->case_words;
+                return 0;
+        case ARGP_KEY_END:
+                if (!o->words[1])
+                        argp_error(state, "expected A B: two versions, SOLVER@REV or REV");
+                if (o->options.set && o->n_case_words > 0)
+                        argp_error(state, "--set and CASE... exclude each other");
+                if (o->json && o->markdown)
+                        argp_error(state, "--json and --markdown exclude each other");
+                return 0;
+        default:
+                return ARGP_ERR_UNKNOWN;
+        }
+}
+
+/* -- what is compared --------------------------------------------------------------------------------------------- */
+
+/* The solver of a word: SOLVER@REV, or SOLVER alone (its HEAD); *ret_revision is the rest. NULL and STATUS_OK: the word is a revision. */
+static int solver_of(struct compare *o, const char *word, struct solver **ret, const char **ret_revision)
+{
+        cleanup_solver_list struct solver_list *l = NULL;
+        size_t n = strcspn(word, "@");
+        int r = workspace_solvers(o->options.workspace, &l);
+
+        if (r < 0)
+                return fail(r);
+        *ret_revision = word;
+        for (size_t i = 0; i < l->n; i++) {
+                if (strlen(l->list[i]->recipe->name) != n || strncmp(l->list[i]->recipe->name, word, n) != 0)
+                        continue;
+                *ret = solver_ref(l->list[i]);
+                *ret_revision = word[n] == '@' && word[n + 1] ? word + n + 1 : "HEAD";
+        }
+        return STATUS_OK;
+}
+
+/* A word without a solver is a revision of the other one's, or of the only one there is. */
+static int default_solver(struct compare *o, int side, struct solver *other)
+{
+        cleanup_solver_list struct solver_list *l = NULL;
+        int r;
+
+        if (other) {
+                o->options.version[side].solver = solver_ref(other);
+                return STATUS_OK;
+        }
+        r = workspace_solvers(o->options.workspace, &l);
+        if (r < 0)
+                return fail(r);
+        if (l->n != 1) {
+                complain("'%s' is no solver: with %zu solvers in the store, write SOLVER@%s", o->words[side], l->n,
+                         o->words[side]);
+                return STATUS_USAGE;
+        }
+        o->options.version[side].solver = solver_ref(l->list[0]);
+        return STATUS_OK;
+}
+
+static int find_versions(struct compare *o)
+{
+        struct comparing_version *v = o->options.version;
+        struct solver *named[2] = {NULL, NULL};
+        const char *revisions[2];
+        int r = STATUS_OK;
+
+        for (int i = 0; i < 2 && r == STATUS_OK; i++)
+                r = solver_of(o, o->words[i], &named[i], &revisions[i]);
+        for (int i = 0; i < 2 && r == STATUS_OK; i++) {
+                if (named[i])
+                        v[i].solver = solver_ref(named[i]);
+                else
+                        r = default_solver(o, i, named[!i]);
+                if (r == STATUS_OK)
+                        r = command_commit(v[i].solver, "compare", revisions[i], &v[i].commit);
+        }
+        solver_unref(named[0]);
+        solver_unref(named[1]);
+        if (r == STATUS_OK && o->options.has_seed && (!v[0].solver->recipe->seed || !v[1].solver->recipe->seed)) {
+                complain("the recipe of %s has no 'seed': it cannot be told one",
+                         v[v[0].solver->recipe->seed ? 1 : 0].solver->recipe->name);
+                r = STATUS_USAGE;
+        }
+        return r;
+}
+
+static int find_cases(struct compare *o)
+{
+        cleanup(case_set_unrefp) struct case_set *set = NULL;
+        size_t kept = 0, n;
+        int r;
+
+        if (o->n_case_words == 0) {
+                r = o->options.set ? sets_get(workspace_sets(o->options.workspace), o->options.set, &set) : 0;
+                if (r == 0)
+                        r = comparing_cases(o->options.workspace, o->options.set, o->options.version, &o->cases);
+                if (r < 0)
+                        return fail(r);
+        } else {
+                r = command_cases(o->options.workspace, o->case_words, o->n_case_words, &o->cases);
+                if (r != STATUS_OK)
+                        return r;
+        }
+        n = o->cases.n;
+        for (size_t i = 0; i < n; i++) {
+                struct case_info *info = o->cases.list[i];
+
+                if (info->format == o->options.version[0].solver->recipe->format &&
+                    info->format == o->options.version[1].solver->recipe->format)
+                        o->cases.list[kept++] = info;
+                else
+                        case_info_unref(info);
+        }
+        o->cases.n = kept;
+        if (kept < n)
+                note("%zu %s passed over: not both solvers take them", n - kept, n - kept == 1 ? "case" : "cases");
+        if (kept == 0) {
+                complain("there are no cases that both solvers take: add some with 'solverfs case add FILE'");
+                return STATUS_ABSENT;
+        }
+        return STATUS_OK;
+}
+
+/* -- measuring ---------------------------------------------------------------------------------------------------- */
+
+static void show(void *user, const struct ask_progress *p)
+{
+        struct comparing_progress c;
+        char what[160];
+
+        comparing_progress(user, &c);
+        if (c.repeating)
+                snprintf(what, sizeof(what), "compare: %zu of %zu cases open, repeating", c.open_cases, c.cases);
+        else
+                snprintf(what, sizeof(what), "compare: first runs");
+        progress_show_range(what, p->answered, c.asked, p->estimated ? p->least_ns : 0, p->estimated ? p->most_ns : 0);
+}
+
+static int measure(struct compare *o)
+{
+        cleanup_engine struct engine *e = NULL;
+        struct asking asking;
+        int r = command_engine(o->options.workspace, &e);
+
+        if (r != STATUS_OK)
+                return r;
+        while ((r = comparing_next(o->comparing, &asking)) > 0) {
+                asking.progress = show;
+                r = ask_many(e, &asking, PRIORITY_BATCH, o->signals);
+                if (r < 0)
+                        break;
+        }
+        progress_clear();
+        if (r == -ECANCELED && command_interrupted(o->signals)) {
+                note("stopping; what was measured is kept, and the same command goes on from there");
+                r = -EINTR;
+        }
+        return r < 0 ? fail(r) : STATUS_OK;
+}
+
+/* -- showing ------------------------------------------------------------------------------------------------------ */
+
+/* The lines of a table, whose first one names its columns, with a word before each. */
+static void print_table(struct buffer *text, const char *word, const struct column *columns, size_t n)
+{
+        char *rest = text->data;
+
+        strsep(&rest, "\n");
+        for (char *line; rest && *rest;) {
+                const char *cells[16] = {word};
+                size_t k = *word ? 1 : 0;
+
+                line = strsep(&rest, "\n");
+                while (line && k < n)
+                        cells[k++] = strsep(&line, "\t");
+                output_row(columns, n, cells);
+        }
+}
+
+static int print_tables(const struct comparing_table *t)
+{
+        static const struct column summary[] = {{"MEASURE", 16, false}, {"A", 40, false}, {"B", 40, false},
+                                                {"RATIO", 8, true},     {"LOW", 8, true}, {"HIGH", 0, true}};
+        static const struct column changes[] = {
+                {"KIND", 11, false},    {"CASE", 6, true},    {"CHANGE", 13, false}, {"RESULT-A", 8, false}, {"TIME-A", 11, true},
+                {"RESULT-B", 8, false}, {"TIME-B", 11, true}, {"RATIO", 8, true},    {"LOW", 8, true},       {"HIGH", 8, true},
+                {"P", 8, true},         {"PAIRS", 5, true},   {"BY", 6, false},      {"NAME", 0, false}};
+        cleanup_buffer struct buffer b = {0};
+        int r = comparison_write_summary(t, &b);
+
+        if (r < 0)
+                return r;
+        print_table(&b, "", summary, ARRAY_SIZE(summary));
+        for (int improvements = 0; improvements < 2 && r == 0; improvements++) {
+                cleanup_buffer struct buffer rows = {0};
+
+                r = comparison_write_changes(t, improvements, true, &rows);
+                if (r == 0)
+                        print_table(&rows, improvements ? "improvement" : "regression", changes, ARRAY_SIZE(changes));
+        }
+        return r;
+}
+
+static int write_picture(const struct comparing_table *t, const char *path,
+                         int (*draw)(const struct comparing_table *t, struct buffer *ret))
+{
+        cleanup_buffer struct buffer b = {0};
+        int r = draw(t, &b);
+
+        if (r == 0)
+                r = write_file_atomic(path, b.data, b.size, 0666 & ~common.umask);
+        return r < 0 ? errorf(-EIO, "cannot write %s: %s", path, strerror(-r)) : 0;
+}
+
+static int print(struct compare *o, const struct comparing_table *t)
+{
+        cleanup_buffer struct buffer b = {0};
+        int r = 0;
+
+        if (o->json)
+                output_json(comparison_json(t));
+        else if (o->markdown)
+                r = comparison_write_markdown(t, MARKDOWN_ROWS, &b);
+        else
+                r = print_tables(t);
+        if (r == 0)
+                output_write(&b);
+        if (r == 0 && o->scatter)
+                r = write_picture(t, o->scatter, comparison_plot_scatter);
+        if (r == 0 && o->cactus)
+                r = write_picture(t, o->cactus, comparison_plot_cactus);
+        return r < 0 ? fail(r) : STATUS_OK;
+}
+
+/* -- the verdict -------------------------------------------------------------------------------------------------- */
+
+static void tell_unbuildable(struct compare *o, const struct comparing_table *t)
+{
+        for (int side = 0; side < 2; side++) {
+                const struct comparing_version *v = &o->options.version[side];
+                cleanup(build_record_unrefp) struct build_record *record = NULL;
+                char sha[GIT_OID_HEXSZ + 1];
+
+                if (!t->unbuildable[side] || build_find(o->options.workspace, v->solver, v->commit, false, &record) < 0)
+                        continue;
+                commit_hex(v->solver, v->commit, sha);
+                complain("%s %.12s cannot be built: %s; see 'solverfs build --log %s %.12s'", v->solver->recipe->name, sha,
+                         record->reason ? record->reason : "no reason is known", v->solver->recipe->name, sha);
+        }
+}
+
+/* A ratio does not excuse a wrong answer, or one that is missing. */
+static bool is_too_slow(const struct comparison_judgement *j, double most)
+{
+        return comparison_is_regression(j->change) && (j->change != COMPARISON_SLOWER || j->ratio >= most);
+}
+
+static int judge(struct compare *o, const struct comparing_table *t)
+{
+        const struct comparison_summary *s = &t->summary;
+        size_t failing = 0;
+
+        if (t->unbuildable[0] || t->unbuildable[1]) {
+                tell_unbuildable(o, t);
+                return STATUS_FAILED;
+        }
+        if (s->wrong[0] + s->wrong[1] > 0)
+                alarm_line("%s: %zu of the first version, %zu of the second; 'solverfs status' names them",
+                           alarm_name(ALARM_WRONG), s->wrong[0], s->wrong[1]);
+        if (s->changes[COMPARISON_CONTRADICTION] > 0)
+                alarm_line("%s: on %zu %s the two contradict each other", alarm_name(ALARM_CONTRADICTION),
+                           s->changes[COMPARISON_CONTRADICTION], s->changes[COMPARISON_CONTRADICTION] == 1 ? "case" : "cases");
+        for (size_t i = 0; i < o->cases.n; i++)
+                failing += o->fail_ratio > 0 && is_too_slow(&t->judgements[i], o->fail_ratio);
+        if (failing > 0)
+                complain("%zu %s: a wrong or missing answer, or slower by %g or more", failing,
+                         failing == 1 ? "regression" : "regressions", o->fail_ratio);
+        return failing + s->wrong[0] + s->wrong[1] + s->changes[COMPARISON_CONTRADICTION] > 0 ? STATUS_FAILED : STATUS_OK;
+}
+
+/* -- the command -------------------------------------------------------------------------------------------------- */
+
+static int compare(struct compare *o)
+{
+        int r = find_versions(o), printed;
+
+        if (r == STATUS_OK)
+                r = find_cases(o);
+        if (r != STATUS_OK)
+                return r;
+        o->options.cases = o->cases.list;
+        o->options.n = o->cases.n;
+        r = comparing_new(&o->options, &o->comparing);
+        if (r < 0)
+                return fail(r);
+        if (o->known)
+                r = comparing_read(o->comparing) < 0 ? fail(r) : STATUS_OK;
+        else
+                r = measure(o);
+        if (r == STATUS_OK && o->n_case_words == 0 && !o->options.has_seed && o->options.wall_ns == 0 && !o->known) {
+                int noted = comparing_note(o->options.workspace, o->options.set, o->options.version);
+
+                if (noted < 0)
+                        return fail(noted);
+        }
+        if (r != STATUS_OK && r != STATUS_INTERRUPTED)
+                return r;
+        printed = print(o, comparing_table(o->comparing)); /* of what was interrupted, too */
+        return r != STATUS_OK ? r : printed != STATUS_OK ? printed : judge(o, comparing_table(o->comparing));
+}
+
+int cmd_compare(int argc, char **argv)
+{
+        static const struct argp_option options[] = {
+                {"set", OPTION_SET, "SET", 0, "Compare on the cases of this set; all cases unless given", 0},
+                {"pairs", OPTION_PAIRS, "N", 0,
+                 "At most N pairs of runs of a case (60); 0: one run each, and answers and effort alone", 0},
+                {"by", OPTION_BY, "WHAT", 0,
+                 "effort (default): where the solver counts its effort and the counts differ, they decide; time: time alone", 0},
+                {"fail-on-regression", OPTION_FAIL, "RATIO", 0,
+                 "Exit status 1 when a case is slower by RATIO or more, lost its answer, or is wrong now", 0},
+                {"known", OPTION_KNOWN, NULL, 0, "Measure nothing; compare what is known", 0},
+                {"markdown", OPTION_MARKDOWN, NULL, 0, "Print a summary for a pull request", 0},
+                {"scatter", OPTION_SCATTER, "FILE", 0, "Write the scatter plot, as SVG", 0},
+                {"cactus", OPTION_CACTUS, "FILE", 0, "Write the cactus plot, as SVG", 0},
+                {"seed", 's', "N", 0, "Fix the solvers' random seed to N", 0},
+                {"timeout", 't', "T", 0, "Another time limit than the recipes': 500ms, 20s, 10m", 0},
+                {"json", 'j', NULL, 0, "Print one JSON object with everything", 0},
+                {0}};
+        static const char doc[] =
+                "Measure what is missing of two versions on the same cases, and say what changed: answers per verdict, PAR-2, "
+                "the "
+                "geometric mean of the ratios of their times, and each case that is significantly slower or faster, wrong "
+                "answers "
+                "first. A and B are SOLVER@REV, SOLVER (its HEAD), or REV (of the other one's solver).\v"
+                "Lines of the summary: measure, a, b, ratio, low, high. Then for each change: regression or improvement, case, "
+                "change, result a, time a, result b, time b, ratio, low, high, p, pairs, what decided it, name.\n"
+                "A change in time is at least 5 % and 1 ms, over pairs of runs in turn, at least ten. When the two do not "
+                "differ, "
+                "one comparison in a hundred reports any. How: docs/comparing.md.\n"
+                "The exit status is 1 when an answer is wrong, when the two contradict each other, when a version cannot be "
+                "built, and as --fail-on-regression says.\n"
+                "\n"
+                "  solverfs compare z3@z3-4.8.8 z3@z3-4.8.9\n"
+                "  solverfs compare main HEAD --set ci --fail-on-regression 1.2 --markdown\n"
+                "  solverfs compare z3@HEAD cvc5@HEAD QF_S/ --scatter z3-cvc5.svg";
+        cleanup_workspace struct workspace *w = NULL;
+        struct compare o = {.options.most_pairs = COMPARISON_PAIRS};
+        int r;
+
+        command_parse(&(struct argp){options, parse, "A B [CASE...]", doc}, argc, argv, &o);
+        o.signals = command_signals();
+        if (o.signals < 0)
+                return fail(o.signals);
+        r = command_open(0, &w);
+        o.options.workspace = w;
+        if (r == STATUS_OK)
+                r = compare(&o);
+        comparing_free(o.comparing);
+        solver_unref(o.options.version[0].solver);
+        solver_unref(o.options.version[1].solver);
+        case_selection_done(&o.cases);
+        close(o.signals);
+        return r;
+}
