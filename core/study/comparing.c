@@ -98,6 +98,14 @@ static struct cell cell_of(const struct comparing *c, size_t i, int side)
 
 /* -- reading ------------------------------------------------------------------------------------------------------ */
 
+/* Where others had the core, the wall clock says nothing; the time on it still does. */
+static double seconds_of(const struct fact *f)
+{
+        bool solved = verdict_is_decided(f->verdict);
+
+        return (double)(f->disturbed && solved ? MIN(f->wall_ns, f->cpu_ns) : f->wall_ns) / 1e9;
+}
+
 static int read_run(struct comparing *c, size_t i, int side)
 {
         cleanup(fact_unrefp) struct fact *f = NULL;
@@ -113,7 +121,7 @@ static int read_run(struct comparing *c, size_t i, int side)
                                                         .is_wrong = f->wrong,
                                                         .disturbed = f->disturbed,
                                                         .verdict = f->verdict,
-                                                        .seconds = (double)f->wall_ns / 1e9,
+                                                        .seconds = seconds_of(f),
                                                         .limit = (double)limits.wall_ns / 1e9,
                                                         .effort = fact_effort(f)};
         c->table.newest = MAX(c->table.newest, f->measured);
@@ -155,7 +163,7 @@ static bool in_turn(const struct taken *a, const struct taken *b)
         return (double)apart <= APART_SECONDS + APART_RUNS * fmax(a->wall, b->wall);
 }
 
-/* Where others had the core, the wall clock says nothing; the time on it still does. */
+/* Both by one clock. */
 static struct comparison_pair pair_of(const struct taken *a, const struct taken *b)
 {
         bool cpu = a->disturbed || b->disturbed;

@@ -5,6 +5,7 @@
 #include "core/study/stat.h"
 
 #define CONFIDENCE 0.95
+#define CONTRARY   2 /* effort does not decide where the time of one run differs the other way by this factor: less may be noise */
 #define MARGIN     1.5 /* a run that took less than the limit by this factor does not become a timeout by noise */
 
 static const size_t looks[] = {10, 16, 24, 40, COMPARISON_PAIRS};
@@ -67,9 +68,9 @@ static bool by_effort(const struct comparison_case *c, struct comparison_judgeme
                 return false;
         ratio = after / before;
         times = c->run[1].seconds / c->run[0].seconds;
-        if (ratio >= COMPARISON_FLOOR && times > 1 / COMPARISON_FLOOR)
+        if (ratio >= COMPARISON_FLOOR && times > 1.0 / CONTRARY)
                 j->change = COMPARISON_SLOWER;
-        else if (ratio <= 1 / COMPARISON_FLOOR && times < COMPARISON_FLOOR)
+        else if (ratio <= 1 / COMPARISON_FLOOR && times < CONTRARY)
                 j->change = COMPARISON_FASTER;
         else
                 return false;

@@ -2,8 +2,8 @@
  * measures).
  *
  * Answers come first: a wrong one, a contradiction, a case that is no longer decided (or is decided now). Then the solver's own count of its effort,
- * where it has one: it is the same at each repetition, so a difference of 5 % is one, unless the times point the other way. All else is decided by
- * time, over pairs of runs that were measured in turn:
+ * where it has one: it is the same at each repetition, so a difference of 5 % is one, unless the times differ by a factor of two the other way. All
+ * else is decided by time, over pairs of runs that were measured in turn:
  *
  *   - The ratio is the Hodges-Lehmann estimate over the logarithms of the pairs' times, its interval the one of the signed-rank test.
  *   - A change is at least 5 % (and 1 ms), and significant: Wilcoxon's signed-rank test of the pairs, and over all cases of the comparison Benjamini
@@ -27,9 +27,9 @@ struct comparison_run { /* what is known of one version on a case */
         bool is_wrong;
         bool disturbed;
         enum verdict verdict;
-        double seconds;
-        double limit;  /* seconds */
-        double effort; /* NaN: none */
+        double seconds; /* CPU time where it was disturbed */
+        double limit;   /* seconds */
+        double effort;  /* NaN: none */
 };
 struct comparison_pair { /* seconds of two runs in turn; a run without an answer: its limit */
         double seconds[2];

@@ -230,6 +230,29 @@ static LIST(pair_entries)
         return r;
 }
 
+/* sets/<set>/compare is there for every set, and listed where there are comparisons: a loop over the cases of a set finds cases. */
+static MATCH(set_compare_match)
+{
+        return strcmp(name, "compare") == 0 ? 0 : -ENOENT;
+}
+
+static LIST(set_compare_entries)
+{
+        cleanup_free char *set = NULL;
+        struct inode inode = dir->inode;
+        int r = from > 0 ? -ENOENT : tree_name(t, NAMES_SET, dir->inode.item, &set);
+
+        inode.kind = row->kind;
+        for (uint32_t i = 0; r == 0; i++) {
+                cleanup_comparing_noted struct comparing_noted noted = {0};
+
+                r = comparing_noted_at(tree_workspace(t), i, &noted);
+                if (r == 0 && strcmp(noted.set, set) == 0)
+                        return tree_emit(row, "compare", inode, 0, fn, user);
+        }
+        return r == -ENOENT ? 0 : r;
+}
+
 /* -- files -------------------------------------------------------------------------------------------------------- */
 
 static int compare(struct tree *t, const struct node *n, const char *set, struct comparing **ret)
@@ -360,8 +383,9 @@ static const struct route rows[] = {
          .match = pair_match, .list = pair_entries, .about = "the files of <solver>/compare/<a>..<b>"},
         {KIND_ACROSS_LINK, IN(KIND_ACROSS), .shown = "<solver>@<a>..<solver>@<b>", .type = NODE_LINK, .moves = true,
          .match = pair_link_match, .list = no_entries, .content = pair_link_target},
-        {KIND_SET_COMPARE, IN(KIND_SET), .name = "compare", .type = NODE_FOLDER, .moves = true, .absent = ABSENT_NOT,
-         .generation = any_listing, .about = "two versions on its cases: <solver>@<a>..<solver>@<b>"},
+        {KIND_SET_COMPARE, IN(KIND_SET), .shown = "compare", .type = NODE_FOLDER, .moves = true, .absent = ABSENT_NOT,
+         .match = set_compare_match, .list = set_compare_entries, .generation = any_listing,
+         .about = "two versions on its cases: <solver>@<a>..<solver>@<b>"},
         {KIND_SET_PAIR, IN(KIND_SET_COMPARE), .shown = "<solver>@<a>..<solver>@<b>", .type = NODE_FOLDER,
          .absent = ABSENT_FOREVER, .match = pair_match, .list = pair_entries},
         {KIND_SET_LINK, IN(KIND_SET_COMPARE), .shown = "<solver>@<a>..<solver>@<b>", .type = NODE_LINK, .moves = true,

@@ -50,7 +50,7 @@ START_TEST(test_the_same_files)
         ck_assert_int_eq(shell("solverfs build tiny broken"), 1);
         mount_start("done", "cached");
         assert_listing("done", "README cases compare portfolios sets tinier tiny ");
-        assert_listing("done/tiny", "branches cached cases config head incompleteness snapshots soundness spr tags ");
+        assert_listing("done/tiny", "branches cached cases compare config head incompleteness snapshots soundness spr tags ");
         assert_links();
         assert_shell("diff -r mnt/tiny/cached done/tiny/cached && diff -r mnt/cases done/cases && cmp mnt/README done/README");
         list_all("mnt", "all");
