@@ -6,7 +6,8 @@
 
 A line of LIST is a file, a reference and a target, separated by tabs: the versions are commands with whole paths. Both reducers run on the same
 cores, one after the other, each for at most --most seconds. Prints a row for each input and the medians. Time is CPU time of the reducer and of
-all it ran (on a machine with other load that is what can be compared), and wall time.
+all it ran (on a machine with other load that is what can be compared; "-" when it was stopped), and wall time. An input that is not
+slow when a reducer begins is left out and named.
 """
 import argparse
 import os
@@ -21,7 +22,8 @@ import time
 
 
 def run(argv, cpus, most, cwd):
-    """Wall and CPU seconds of a command and all that it waited for."""
+    """Wall and CPU seconds of a command and all that it waited for; CPU None when it was stopped, as it waited for nothing then."""
+    stopped = False
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     began = time.monotonic()
     p = subprocess.Popen(argv, cwd=cwd, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
@@ -29,6 +31,7 @@ def run(argv, cpus, most, cwd):
     try:
         p.wait(timeout=most)
     except subprocess.TimeoutExpired:
+        stopped = True
         os.killpg(p.pid, signal.SIGINT)
         try:
             p.wait(timeout=30)
@@ -36,7 +39,8 @@ def run(argv, cpus, most, cwd):
             os.killpg(p.pid, signal.SIGKILL)
             p.wait()
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return (time.monotonic() - began, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return time.monotonic() - began, None if stopped else cpu, p.returncode
 
 
 def size(path, otherwise):
@@ -58,7 +62,19 @@ def compare(o, file, reference, target, folder):
                "-o", ours], o.cpus, o.most + 60, folder)
     two = run([sys.executable, o.ddsmt, "-j", str(o.jobs), "--ignore-output", "--timeout", "60", file, theirs] + test, o.cpus, o.most,
               folder)
+    if one[1] is not None and one[2] != 0:
+        print(f"{file}: not slow when it was run again", file=sys.stderr)
+        return None
     return before, size(ours, before), size(theirs, before), one[1], two[1], one[0], two[0]
+
+
+def seconds(x):
+    return "-" if x is None else f"{x:.1f}"
+
+
+def median_ratio(rows, one, other):
+    ratios = [r[one] / r[other] for r in rows if r[one] is not None and r[other]]
+    return f"{statistics.median(ratios):.2f} ({len(ratios)} inputs)" if ratios else "unknown"
 
 
 def main():
@@ -84,12 +100,11 @@ def main():
             row = compare(o, os.path.abspath(file), reference, target, folder)
             if row:
                 rows.append(row)
-                print(os.path.basename(file), *row[:3], *(f"{x:.1f}" for x in row[3:]), sep="\t", flush=True)
+                print(os.path.basename(file), *row[:3], *map(seconds, row[3:]), sep="\t", flush=True)
     if rows:
-        ratios = [(r[1] / r[2], r[3] / r[4], r[5] / r[6]) for r in rows]
         print(f"{len(rows)} inputs, medians: {statistics.median(r[0] for r in rows):.0f} bytes; ours {statistics.median(r[1] for r in rows):.0f}, "
-              f"ddSMT {statistics.median(r[2] for r in rows):.0f}; ratios: size {statistics.median(r[0] for r in ratios):.2f}, "
-              f"CPU time {statistics.median(r[1] for r in ratios):.2f}, wall time {statistics.median(r[2] for r in ratios):.2f}")
+              f"ddSMT {statistics.median(r[2] for r in rows):.0f}; ratios: size {median_ratio(rows, 1, 2)}, "
+              f"CPU time {median_ratio(rows, 3, 4)}, wall time {median_ratio(rows, 5, 6)}")
 
 
 main()

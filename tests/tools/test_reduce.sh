@@ -12,7 +12,7 @@ make_slow() {
 	git -C slow config user.name Toy && git -C slow config user.email toy@example.org
 	echo 'cp slow.sh slow && chmod +x slow' >slow/build.sh
 	slow_commit 1 'echo unsat'
-	slow_commit 2 'grep -q str.len "$case" && sleep 30; echo unsat'
+	slow_commit 2 'grep -q str.len "$case" && sleep 20; echo unsat'
 	slow_commit 3 'grep -q str.len "$case" && { echo "bad length at 0x$$" >&2; kill -SEGV $$; }; echo unsat'
 	slow_commit 4 'grep -q str.len "$case" && echo unknown || echo unsat'
 	slow_commit 5 'echo unknown'
@@ -22,7 +22,7 @@ make_slow() {
 	build = sh build.sh
 	output = slow
 	run = {bin} {case}
-	timeout = 3s
+	timeout = 1500ms
 	samples = 1
 END
 }
@@ -114,7 +114,7 @@ run 0 unmount mnt
 
 test_that "not slow on the target" 'reduce 2 slow quick.smt2 --reference v1 --target v2 && has err "not slow on the target: [0-9a-f]{12} takes .* and [0-9a-f]{12} "'
 test_that "versions the wrong way round" 'reduce 2 slow input.smt2 --reference v2 --target v1 && has err "wrong way round"'
-test_that "no version solves it" 'reduce 2 slow input.smt2 --reference v5 --target v2 && has err "no version solves it within 3s: [0-9a-f]{12} says unknown, [0-9a-f]{12} says timeout"'
+test_that "no version solves it" 'reduce 2 slow input.smt2 --reference v5 --target v2 && has err "no version solves it within 1.5s: [0-9a-f]{12} says unknown, [0-9a-f]{12} says timeout"'
 test_that "the same version twice" 'reduce 2 slow input.smt2 --reference v1 --target v1 && has err "one version"'
 test_that "no crash" 'reduce 2 slow input.smt2 --target v1 --keep crash && has err "does not crash"'
 test_that "no versions" 'reduce 2 slow input.smt2 && has err "name the versions"'
