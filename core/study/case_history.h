@@ -17,6 +17,8 @@ struct case_history {
         struct case_info *info; /* owns a ref */
         struct case_point *list;
         size_t n;
+        const uint32_t *culprits; /* borrowed from the caller, who may set them: commits that the picture marks as such */
+        size_t n_culprits;
         int64_t newest; /* seconds; when the newest of it was found out, or the case was added */
 };
 void case_history_done(struct case_history *h);

@@ -60,6 +60,32 @@ static void draw_points(const struct case_history *h, const uint32_t *place, str
         }
 }
 
+static bool is_culprit(const struct case_history *h, uint32_t commit)
+{
+        for (size_t i = 0; i < h->n_culprits; i++)
+                if (h->culprits[i] == commit)
+                        return true;
+        return false;
+}
+
+/* Those that are no step's: the step is between commits that were measured, and theirs may be finer. */
+static int draw_culprits(const struct case_history *h, const uint32_t *place, struct plot *p)
+{
+        int r = 0;
+
+        for (size_t i = 0; r == 0 && i < h->n_culprits; i++) {
+                char label[32];
+                struct commit c;
+
+                r = history_commit(h->solver->history, h->culprits[i], &c);
+                if (r < 0)
+                        break;
+                snprintf(label, sizeof(label), "culprit %.8s", git_oid_tostr_s(&c.oid));
+                plot_rule_x(p, place[h->culprits[i]] - 0.5, label, "responsible, and verified with the commit before it");
+        }
+        return r;
+}
+
 static int draw_steps(const struct case_history *h, const uint32_t *place, struct plot *p)
 {
         cleanup_steps struct steps steps = {0};
@@ -72,6 +98,8 @@ static int draw_steps(const struct case_history *h, const uint32_t *place, struc
                 char label[32], tooltip[160];
                 struct commit c;
 
+                if (is_culprit(h, after))
+                        continue;
                 r = history_commit(h->solver->history, after, &c);
                 if (r < 0)
                         break;
@@ -155,6 +183,8 @@ int case_history_plot(const struct case_history *h, const uint32_t *place, struc
         if (e.timeouts > 0)
                 plot_rule_y(p, (double)e.limit_ns / 1e9, "time limit", NULL);
         r = draw_steps(h, place, p);
+        if (r == 0)
+                r = draw_culprits(h, place, p);
         if (r < 0)
                 return r;
         draw_line(h, place, p);

@@ -3,6 +3,7 @@
 #include <ctype.h>
 
 #include "core/study/finding_localized.h"
+#include "core/study/case_history.h"
 #include "core/study/finding_reduced.h"
 #include "core/study/stat.h"
 
@@ -46,6 +47,24 @@ int finding_print_times(const struct finding *f, struct buffer *ret)
                 for (uint32_t k = 0; k < runs->n; k++)
                         buffer_addf(ret, "%s%.6f", k > 0 ? " " : "", runs->seconds[k]);
                 buffer_adds(ret, "\n");
+        }
+        return buffer_error(ret);
+}
+
+int finding_print_later(const struct finding *f, const struct case_history *h, struct buffer *ret)
+{
+        for (size_t i = 0; i < h->n; i++) {
+                const struct fact *fact = h->list[i].fact;
+                char sha[GIT_OID_HEXSZ + 1];
+                struct commit c;
+                int r = history_commit(h->solver->history, h->list[i].commit, &c);
+
+                if (r < 0)
+                        return r;
+                if (!fact || runs_of(f, git_oid_tostr(sha, sizeof(sha), &c.oid)))
+                        continue;
+                buffer_addf(ret, "%s\t%s\t%.6f\t%.6f\n", sha, verdict_name(fact->verdict), (double)fact->wall_ns / 1e9,
+                            (double)fact->wall_ns / 1e9);
         }
         return buffer_error(ret);
 }

@@ -4,8 +4,11 @@
 
 #include "core/study/finding.h"
 
-/* "version\tresult\ttime\tsamples": every version measured when it was found. */
+/* "version\tresult\ttime\tsamples": the versions measured when it was found. */
 int finding_print_times(const struct finding *f, struct buffer *ret);
+/* The commits measured later, as further rows. */
+struct case_history;
+int finding_print_later(const struct finding *f, const struct case_history *h, struct buffer *ret);
 int finding_report(struct workspace *w, struct solver *s, const struct finding *f, struct buffer *ret);
 /* How long a version took: the lower median; 0 when it was not measured. */
 double finding_seconds(const struct finding *f, const char *version);

@@ -1,6 +1,7 @@
 /* <solver>/spr, soundness and incompleteness: what campaigns found. A finding's inode has its number in `item`. */
 #include "fs/routes/routes.h"
 
+#include "core/study/case_history.h"
 #include "core/study/finding_localized.h"
 #include "core/study/finding_reduced.h"
 #include "core/study/finding_report.h"
@@ -193,6 +194,93 @@ static CONTENT(found_times)
         return r < 0 ? r : finding_print_times(f, ret);
 }
 
+/* Its case along the history, under the limit that it was found with. */
+static int read_found(struct tree *t, const struct node *n, const struct finding *f, struct case_history *ret,
+                      struct commit_order **ret_order)
+{
+        cleanup(case_info_unrefp) struct case_info *info = NULL;
+        int r = cases_get(workspace_cases(tree_workspace(t)), f->case_id, &info);
+        struct cell cell = {.solver = n->solver, .info = info, .wall_ns = (uint64_t)(f->timeout * 1e9)};
+
+        if (r == 0)
+                r = read_case_history(t, n, &cell, ret, ret_order);
+        ret->newest = MAX(ret->newest, f->found);
+        return r;
+}
+
+static int print_times(struct tree *t, const struct node *n, struct buffer *ret, int64_t *ret_mtime)
+{
+        cleanup(commit_order_unrefp) struct commit_order *order = NULL;
+        cleanup_case_history struct case_history h = {0};
+        cleanup_finding struct finding *f = NULL;
+        int r = found_get(t, n, &f);
+
+        if (r == 0)
+                r = read_found(t, n, f, &h, &order);
+        if (r == 0)
+                r = finding_print_times(f, ret);
+        if (r == 0)
+                r = finding_print_later(f, &h, ret);
+        *ret_mtime = h.newest;
+        return r;
+}
+
+static int found_culprits(struct tree *t, const struct node *n, uint32_t **ret, size_t *ret_n);
+
+static int print_picture(struct tree *t, const struct node *n, struct buffer *ret, int64_t *ret_mtime)
+{
+        cleanup(commit_order_unrefp) struct commit_order *order = NULL;
+        cleanup_case_history struct case_history h = {0};
+        cleanup_finding struct finding *f = NULL;
+        cleanup_free uint32_t *culprits = NULL;
+        int r = found_get(t, n, &f);
+
+        if (r == 0)
+                r = read_found(t, n, f, &h, &order);
+        if (r == 0)
+                r = found_culprits(t, n, &culprits, &h.n_culprits);
+        h.culprits = culprits;
+        if (r == 0)
+                r = case_history_plot(&h, order->place, ret);
+        *ret_mtime = h.newest;
+        return r;
+}
+
+static int history_file(struct tree *t, const struct node *n, struct derived **ret)
+{
+        return tree_derived(t, n, n->inode.kind == KIND_FOUND_HISTORY ? print_picture : print_times, ret);
+}
+
+static CONTENT(history_content)
+{
+        cleanup(derived_unrefp) struct derived *d = NULL;
+        int r = history_file(t, n, &d);
+
+        if (r == 0)
+                buffer_add(ret, d->text.data, d->text.size);
+        return r;
+}
+
+static int history_size(struct tree *t, const struct node *n, uint64_t *ret)
+{
+        cleanup(derived_unrefp) struct derived *d = NULL;
+        int r = history_file(t, n, &d);
+
+        if (r == 0)
+                *ret = d->text.size;
+        return r;
+}
+
+static int history_mtime(struct tree *t, const struct node *n, int64_t *ret)
+{
+        cleanup(derived_unrefp) struct derived *d = NULL;
+        int r = history_file(t, n, &d);
+
+        if (r == 0)
+                *ret = d->mtime;
+        return r;
+}
+
 static CONTENT(found_rules)
 {
         cleanup_finding struct finding *f = NULL;
@@ -370,7 +458,7 @@ static int add_culprits(struct tree *t, const struct node *dir, const struct fin
         return r == -ENOMEM ? r : 0;
 }
 
-static int culprit_numbers(struct tree *t, const struct node *dir, uint32_t **ret, size_t *ret_n)
+static int found_culprits(struct tree *t, const struct node *dir, uint32_t **ret, size_t *ret_n)
 {
         cleanup_finding struct finding *f = NULL;
         struct commits c = {0};
@@ -478,12 +566,12 @@ static int emit_shas(struct tree *t, const struct node *dir, const struct route 
 
 static MATCH(culprit_match)
 {
-        return match_sha(t, dir, name, culprit_numbers, ret);
+        return match_sha(t, dir, name, found_culprits, ret);
 }
 
 static LIST(culprit_entries)
 {
-        return emit_shas(t, dir, row, from, culprit_numbers, fn, user);
+        return emit_shas(t, dir, row, from, found_culprits, fn, user);
 }
 
 static CONTENT(culprit_target)
@@ -551,8 +639,12 @@ static const struct route rows[] = {
          .content = found_version, .mtime = found_mtime, .about = "the fast version, when it is a commit"},
         {KIND_FOUND_TARGET, IN(KIND_SPR_FOUND), .name = "target", .starts = true, .type = NODE_LINK, .exists = is_commit,
          .content = found_version, .mtime = found_mtime, .about = "the slow version, when it is a commit"},
-        {KIND_FOUND_TIMES, IN(KIND_SPR_FOUND), .name = "times.tsv", .type = NODE_FILE, .content = found_times,
-         .mtime = found_mtime, .about = "the versions measured when it was found"},
+        {KIND_FOUND_TIMES, IN(KIND_SPR_FOUND), .name = "times.tsv", .type = NODE_FILE, .moves = true, .rewritten = true,
+         .content = history_content, .size = history_size, .mtime = history_mtime,
+         .about = "every version measured on it: those of the campaign, then commits in the order of the history"},
+        {KIND_FOUND_HISTORY, IN(KIND_SPR_FOUND), .name = "history.svg", .type = NODE_FILE, .moves = true, .rewritten = true,
+         .content = history_content, .size = history_size, .mtime = history_mtime,
+         .about = "what is measured of it along the history; the commits responsible are marked"},
         {KIND_FOUND_REDUCED, IN(ANY_FOUND), .name = "reduced.smt2", .type = NODE_COMPUTED, .content = reduced_content,
          .query = reduced_query, .answer = reduced_answer, .mtime = found_mtime,
          .about = "a smaller input that still shows it"},

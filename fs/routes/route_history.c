@@ -63,16 +63,13 @@ static int known_in_order(struct tree *t, const struct node *n, const struct com
         return 0;
 }
 
-static int read_history(struct tree *t, const struct node *n, struct case_history *ret, struct commit_order **ret_order)
+int read_case_history(struct tree *t, const struct node *n, const struct cell *cell, struct case_history *ret,
+                      struct commit_order **ret_order)
 {
-        cleanup(case_info_unrefp) struct case_info *info = NULL;
         cleanup_free uint32_t *commits = NULL, *line = NULL;
         size_t n_commits = 0, n_line = 0;
-        struct cell cell;
-        int r = tree_cell(t, n, &cell, &info);
+        int r = history_order(n->solver->history, ret_order);
 
-        if (r == 0)
-                r = history_order(n->solver->history, ret_order);
         if (r == 0)
                 r = known_in_order(t, n, *ret_order, &commits, &n_commits);
         if (r == 0)
@@ -80,8 +77,17 @@ static int read_history(struct tree *t, const struct node *n, struct case_histor
         if (r == -ENOENT) /* a history without a HEAD has no such line */
                 r = 0;
         if (r == 0)
-                r = case_history_read(tree_workspace(t), &cell, commits, n_commits, line, n_line, ret);
+                r = case_history_read(tree_workspace(t), cell, commits, n_commits, line, n_line, ret);
         return r;
+}
+
+static int read_history(struct tree *t, const struct node *n, struct case_history *ret, struct commit_order **ret_order)
+{
+        cleanup(case_info_unrefp) struct case_info *info = NULL;
+        struct cell cell;
+        int r = tree_cell(t, n, &cell, &info);
+
+        return r < 0 ? r : read_case_history(t, n, &cell, ret, ret_order);
 }
 
 static int print_table(struct tree *t, const struct node *n, struct buffer *ret, int64_t *ret_mtime)

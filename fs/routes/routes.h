@@ -58,5 +58,9 @@ int commit_time(struct tree *t, const struct node *n, int64_t *ret); /* commit i
 int solver_case_ids(struct tree *t, const struct node *dir, uint32_t **ret, size_t *ret_n);
 /* Adds the sha of a solver's commit. */
 int commit_name(const struct solver *s, uint32_t commit, struct buffer *ret);
+/* What is known of a cell (its commit is ignored) along the history of the node's solver; *ret_order has each commit's place in it. */
+struct case_history;
+int read_case_history(struct tree *t, const struct node *n, const struct cell *cell, struct case_history *ret,
+                      struct commit_order **ret_order);
 /* 0: anything of it is finished, so that cached/ has it; -ENOENT, … */
 int commit_finished(struct tree *t, const struct node *n, uint32_t commit);
