@@ -97,17 +97,18 @@ static int run(struct campaign_command *c)
         status = command_engine(w, &e);
         if (status != STATUS_OK)
                 return status;
-        if (!c->settings.name) { /* as campaign_run() would, so that what it was called can be told */
+        if (!c->run && !c->settings.name) { /* as campaign_run() would, so that what it was called can be told */
                 const char *stem = c->settings.kind == CAMPAIGN_UNKNOWNS ? "incompleteness" : strategy_name(c->settings.strategy);
 
                 if (asprintf(&c->settings.name, "%s-%" PRIu64, stem, c->settings.seed) < 0)
                         return fail(-ENOMEM);
         }
-        r = campaign_run(w, e, s, &c->settings, &watch, signals);
+        r = c->run ? c->run(c, w, e, s, &watch, signals) : campaign_run(w, e, s, &c->settings, &watch, signals);
         progress_clear();
         if (r < 0 && r != -ECANCELED)
                 return fail_as(r == -EINVAL || r == -EEXIST ? STATUS_USAGE : r == -ENODATA ? STATUS_FAILED : status_of(r), r);
-        show_end(c, w, s);
+        if (!c->run)
+                show_end(c, w, s);
         if (r == -ECANCELED)
                 note("interrupted; the same command goes on with it");
         return output_end(r < 0 ? STATUS_INTERRUPTED : STATUS_OK);

@@ -9,6 +9,9 @@ struct campaign_command {
         struct campaign_settings settings; /* campaign_settings_new() */
         struct buffer references, oracles; /* NUL-terminated words, one behind the other */
         bool json;
+        /* What runs instead of one campaign, and shows what came of it; -errno as campaign_run(). NULL: one campaign. */
+        int (*run)(struct campaign_command *c, struct workspace *w, struct engine *e, struct solver *s,
+                   const struct campaign_watch *watch, int signals);
 };
 
 /* Values of options; what is wrong ends the command with a sentence. */

@@ -1,5 +1,5 @@
 /* solverfs fuzz: a campaign for performance regressions between versions. */
-#include "campaigns.h"
+#include "cmd_fuzz.h"
 
 enum {
         OPTION_REFERENCE = 256,
@@ -18,11 +18,33 @@ enum {
         OPTION_JSON,
         OPTION_MAX_FINDS,
         OPTION_CLOCK,
+        OPTION_REPEAT,
+        OPTION_SVG,
 };
+
+/* "random,solverfs": each once. */
+static void add_strategies(struct argp_state *state, struct fuzzing *f, const char *list)
+{
+        cleanup_free char *names = strdup(list);
+        char *save = NULL;
+
+        for (char *name = names ? strtok_r(names, ",", &save) : NULL; name; name = strtok_r(NULL, ",", &save)) {
+                enum strategy_kind k;
+
+                if (strategy_parse(name, &k) < 0)
+                        argp_error(state, "%s", error_message(-EINVAL));
+                for (size_t i = 0; i < f->n_strategies; i++)
+                        if (f->strategies[i] == k)
+                                argp_error(state, "the strategy %s was given twice", name);
+                f->strategies[f->n_strategies++] = k;
+                f->command.settings.strategy = k;
+        }
+}
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
-        struct campaign_command *f = state->input;
+        struct fuzzing *fuzzing = state->input;
+        struct campaign_command *f = &fuzzing->command;
         struct campaign_settings *s = &f->settings;
 
         switch (key) {
@@ -39,8 +61,13 @@ static error_t parse(int key, char *arg, struct argp_state *state)
                 s->seconds = campaign_seconds(state, "--for", arg);
                 return 0;
         case OPTION_STRATEGY:
-                if (strategy_parse(arg, &s->strategy) < 0)
-                        argp_error(state, "%s", error_message(-EINVAL));
+                add_strategies(state, fuzzing, arg);
+                return 0;
+        case OPTION_REPEAT:
+                fuzzing->repeat = (unsigned)command_number(state, "--repeat", arg, 1, 1000);
+                return 0;
+        case OPTION_SVG:
+                fuzzing->pictures = arg;
                 return 0;
         case OPTION_THRESHOLD:
                 s->threshold = campaign_seconds(state, "--threshold", arg);
@@ -94,6 +121,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
                         argp_error(state, "a campaign compares versions: --reference REV --target REV");
                 if (s->seconds <= 0)
                         argp_error(state, "how long? --for 10m, --for 12h");
+                if (fuzzing->n_strategies == 0)
+                        fuzzing->strategies[fuzzing->n_strategies++] = s->strategy;
+                if (fuzzing->n_strategies > 1 && fuzzing->repeat == 0)
+                        fuzzing->repeat = 1;
+                if (fuzzing->pictures && fuzzing->repeat == 0)
+                        argp_error(state, "--svg draws a comparison of strategies: --strategy A,B --repeat N");
                 return 0;
         default:
                 return ARGP_ERR_UNKNOWN;
@@ -107,7 +140,13 @@ int cmd_fuzz(int argc, char **argv)
                 {"target", OPTION_TARGET, "VERSION", 0, "the version that may be slower", 0},
                 {"for", OPTION_FOR, "TIME", 0, "how long to work in all: 10m, 12h", 0},
                 {"strategy", OPTION_STRATEGY, "NAME", 0,
-                 "random, banditfuzz, sprfinder-no-dtw, sprfinder, enumerate, or solverfs (the default)", 0},
+                 "random, banditfuzz, sprfinder-no-dtw, sprfinder, enumerate, or solverfs (the default); several, with commas "
+                 "between, are compared",
+                 0},
+                {"repeat", OPTION_REPEAT, "N", 0,
+                 "compare: N campaigns of each strategy, --for so long each, in turns; prints what they found", 0},
+                {"svg", OPTION_SVG, "PREFIX", 0,
+                 "write the mean of what they found over time to PREFIX-finds.svg, and PREFIX-culprits.svg", 0},
                 {"threshold", OPTION_THRESHOLD, "TIME", 0, "how much slower is a regression; default 10s", 0},
                 {"timeout", OPTION_TIMEOUT, "TIME", 0, "of a run; default 20s", 0},
                 {"window", OPTION_WINDOW, "TIME", 0, "the window of the adaptive configuration (sprfinder); default 10m", 0},
@@ -137,11 +176,17 @@ int cmd_fuzz(int argc, char **argv)
                        "of this "
                        "machine). What two versions contradict each other on, and what crashes one, is kept, too.\n\n"
                        "A campaign that is interrupted goes on when the same command is given again.\n\n"
+                       "With --repeat a line for each strategy: its campaigns, slowdowns found by one (least, most, mean), slowdowns "
+                       "an hour, distinct culprits (least, most, mean; - between versions without a history). The campaigns are "
+                       "called NAME-STRATEGY-NUMBER.\n\n"
                        "Example:\n"
-                       "  solverfs fuzz z3 --reference z3-4.8.7 --target z3-4.8.9 --for 12h --threshold 10s --timeout 20s"};
-        struct campaign_command f = {0};
+                       "  solverfs fuzz z3 --reference z3-4.8.7 --target z3-4.8.9 --for 12h --threshold 10s --timeout 20s\n"
+                       "  solverfs fuzz z3 --reference z3-4.8.7 --target z3-4.8.9 --for 12h --strategy random,sprfinder,solverfs "
+                       "--repeat 5 --svg z3"};
+        struct fuzzing f = {0};
 
-        campaign_settings_new(&f.settings);
+        campaign_settings_new(&f.command.settings);
         command_parse(&argp, argc, argv, &f);
-        return campaign_command_run(&f);
+        f.command.run = f.repeat > 0 ? fuzz_compare : NULL;
+        return campaign_command_run(&f.command);
 }

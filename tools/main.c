@@ -36,6 +36,7 @@ static const struct command commands[] = {
         {"fuzz", "SOLVER", "look for performance regressions between versions", cmd_fuzz},
         {"incompleteness", "SOLVER", "look for formulas that should be decided and come back unknown", cmd_incompleteness},
         {"findings", "SOLVER", "list what campaigns found", cmd_findings},
+        {"noise", "SOLVER REV... CASE...", "measure how much a version's times vary", cmd_noise},
         {"localize", "SOLVER CASE...", "find the commits that made cases slow", cmd_localize},
         {"reduce", "SOLVER FOUND|CASE", "make an input smaller that shows the same", cmd_reduce},
         {"steps", "SOLVER CASE...", "find where a measured history got slower or faster", cmd_steps},

@@ -654,8 +654,9 @@ static int run_campaign(struct campaign *c, struct campaign_settings *full)
                 r = record_status(c, CAMPAIGN_RUNNING);
         if (r < 0)
                 return r;
-        r = campaign_start_localizer(c);
-        if (r == 0)
+        if (campaign_now(c) < full->seconds)
+                r = campaign_start_localizer(c);
+        if (r == 0 && campaign_now(c) < full->seconds)
                 r = run_workers(c);
         campaign_end_localizer(c);
         if (r == 0)

@@ -74,6 +74,10 @@ test_that "seeds.tsv has both versions under each seed" '
 test_that "culprits/ and by-commit/ lead to the commit and back" '
 	sha=$(git -C slow rev-parse v2) && cd mnt/slow/spr && [ "$(ls by-commit)" = "$sha" ] && [ "$(ls 1/culprits)" = "$sha" ] && [ -e "1/culprits/$sha/message" ] &&
 	[ "$(readlink "by-commit/$sha/1")" = ../../1 ] && [ -e "by-commit/$sha/1/case.smt2" ] && ! [ -e "by-commit/$(git -C "$top/slow" rev-parse v1)" ]'
+test_that "what is measured later joins times.tsv, and history.svg marks the culprit" '
+	id=$(run 0 findings slow --json && sed -n "s/.*\"id\":1,.*\"case\":\([0-9]*\),.*/\1/p" out) && [ "$(wc -l <mnt/slow/spr/1/times.tsv)" = 3 ] &&
+	timeout 60 cat "mnt/slow/tags/v3/cases/$id/result" >out 2>err && [ "$(sed -n 4p mnt/slow/spr/1/times.tsv | cut -f 1,2)" = "$(printf "%s\tsat" "$(git -C slow rev-parse v3)")" ] &&
+	grep -q "culprit $(git -C slow rev-parse v2 | cut -c1-8)" mnt/slow/spr/1/history.svg'
 test_that "a campaign shows how far it is" '
 	cd mnt/slow/spr/campaigns/first && grep -q "^finds 1" status && grep -q "^threshold = 1s" settings && grep -q "<svg" progress.svg && [ -s progress.tsv ]'
 idle() { run 0 status && cat out err | grep -q "nothing runs and nothing waits"; }
@@ -100,10 +104,27 @@ test_that "a campaign that was killed goes on, and finds nothing twice" '
 	(timeout -s KILL 10 "$solverfs" fuzz slow --name killed --for 16s --threshold 1s --timeout 3s --no-localize -j 1 --seed 7 --reference v1 --target v2 >/dev/null 2>&1 </dev/null)
 	sleep 1
 	campaign 0 killed 16s --seed 7 --reference v1 --target v2 && has err "goes on behind [1-9]" &&
-	run 0 findings slow --json && [ -z "$(sed -n "s/.*\"case\":\([0-9]*\),.*\"kind\":\"spr\".*/\1/p" out | sort | uniq -d)" ]'
+	run 0 findings slow --json && [ -z "$(sed -n "s/.*\"kind\":\"spr\",\"case\":\([0-9]*\),.*/\1/p" out | sort | uniq -d)" ]'
 test_that "one that is at its end says so at once" 'campaign 0 killed 16s --seed 7 --reference v1 --target v2 && has out "^state finished"'
 test_that "one of that name with other settings is refused, with those it has" \
 	'campaign 2 first 100s --reference v1 --target v2 --seed 9 && has err "other settings" && has err "seed = 1"'
+
+# -- strategies side by side --
+
+test_that "strategies are compared by campaigns of their own" '
+	timeout -k 5 250 "$solverfs" fuzz slow --name pair --for 6s --threshold 500ms --timeout 1s --no-localize -j 1 --seed 5 --strategy random,solverfs --repeat 2 --svg drawn --reference v1 --target v2 >out 2>err </dev/null &&
+	[ "$(field 1,2 | paste -sd" ")" = "$(printf "random\t2 solverfs\t2")" ] && awk -F "\t" "\$3 > \$5 || \$5 > \$4 || \$4 == 0 { exit 1 }" out &&
+	has drawn-finds.svg "sprfinder|solverfs" && [ -d "$SOLVERFS_STORE/campaigns/slow/pair-random-2" ]'
+test_that "a comparison that is at its end is shown at once" '
+	cp out before && timeout -k 5 30 "$solverfs" fuzz slow --name pair --for 6s --threshold 500ms --timeout 1s --no-localize -j 1 --seed 5 --strategy random,solverfs --repeat 2 --reference v1 --target v2 >out 2>err </dev/null && cmp before out'
+
+# -- noise --
+
+test_that "noise is measured once, and a threshold follows" '
+	echo "(check-sat)" >plain.smt2 && run 0 case add plain.smt2 && run 0 set add few plain.smt2 && run 0 noise slow v1 --runs 3 --set few &&
+	[ "$(field 2,3,8,9)" = "$(printf "1\t3\t0\t0")" ] && has err "threshold" && awk "\$7 < 0.1 { exit 1 }" out && cp out before &&
+	run 0 noise slow v1 --runs 3 plain.smt2 && cmp before out && run 0 noise slow v1 v2 --runs 3 --set few --json && [ "$(grep -c samples out)" = 2 ]'
+test_that "noise of what cannot be built" 'run 1 noise slow v5 --runs 2 plain.smt2 && has err "cannot be built"'
 
 # -- what cannot be --
 

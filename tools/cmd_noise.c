@@ -1,0 +1,288 @@
+/* solverfs noise: how much versions vary on cases, and which threshold a campaign may have. */
+#include "ask.h"
+
+#include <math.h>
+
+#include "core/study/noise.h"
+#include "words.h"
+
+struct noisy {
+        /* options */
+        const char *solver_name;
+        char **words; /* REV... CASE... */
+        size_t n_words;
+        unsigned runs;
+        uint64_t timeout;
+        bool json;
+
+        struct workspace *workspace;
+        struct solver *solver;
+        struct revisions revisions;
+        struct case_selection cases;
+        double *seconds; /* [revisions][cases][runs] */
+        bool *decided;   /* the same */
+        bool *answered;  /* the same */
+        bool *unbuildable; /* [revisions] */
+        int error;
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+        struct noisy *o = state->input;
+        int r;
+
+        switch (key) {
+        case 'n':
+                o->runs = (unsigned)command_number(state, "--runs", arg, 2, 1000);
+                return 0;
+        case 't':
+                r = parse_duration(arg, &o->timeout);
+                if (r < 0)
+                        argp_error(state, "--timeout: %s", error_message(r));
+                return 0;
+        case 'S': /* the last words are cases: a set is one */
+                o->words = reallocarray(o->words, o->n_words + 1, sizeof(*o->words));
+                if (o->words)
+                        o->words[o->n_words++] = arg;
+                return 0;
+        case 'j':
+                o->json = true;
+                return 0;
+        case ARGP_KEY_ARGS: {
+                size_t n = (size_t)(state->argc - state->next - 1);
+                char **words = calloc(n + o->n_words + 1, sizeof(*words));
+
+                if (!words)
+                        return ENOMEM;
+                o->solver_name = state->argv[state->next];
+                memcpy(words, state->argv + state->next + 1, n * sizeof(*words));
+                for (size_t i = 0; i < o->n_words; i++)
+                        words[n + i] = o->words[i];
+                free(o->words);
+                o->words = words;
+                o->n_words += n;
+                return 0;
+        }
+        case ARGP_KEY_END:
+                if (!o->solver_name || o->n_words < 2)
+                        argp_error(state, "expected SOLVER REV... CASE..., or SOLVER REV... --set SET");
+                return 0;
+        default:
+                return ARGP_ERR_UNKNOWN;
+        }
+}
+
+/* -- measuring -- */
+
+static int make_build(void *user, size_t i, struct query **ret)
+{
+        struct noisy *o = user;
+
+        return query_build(o->workspace, o->solver, o->revisions.list[i], ret);
+}
+
+static void note_error(struct noisy *o, int r, const char *reason)
+{
+        if (r == -ECANCELED || o->error < 0)
+                return;
+        progress_clear();
+        complain("%s", reason);
+        o->error = r;
+}
+
+static void build_answered(void *user, size_t i, int r, struct value *v, const char *reason, struct buffer *to)
+{
+        struct noisy *o = user;
+
+        o->unbuildable[i] = r < 0 || !((struct build_value *)v)->record->ok;
+        if (r < 0)
+                note_error(o, r, reason);
+}
+
+static size_t revision_of(const struct noisy *o, size_t i)
+{
+        return i / (o->cases.n * o->runs);
+}
+
+static int make_sample(void *user, size_t i, struct query **ret)
+{
+        struct noisy *o = user;
+        struct cell cell = {.solver = o->solver,
+                            .commit = o->revisions.list[revision_of(o, i)],
+                            .info = o->cases.list[i / o->runs % o->cases.n],
+                            .wall_ns = o->timeout};
+
+        if (o->unbuildable[revision_of(o, i)])
+                return -ENODATA;
+        return query_sample(o->workspace, &cell, (uint32_t)(i % o->runs) + 1, ret);
+}
+
+static void sample_answered(void *user, size_t i, int r, struct value *v, const char *reason, struct buffer *to)
+{
+        struct noisy *o = user;
+        const struct fact *f = r == 0 ? ((struct run_value *)v)->fact : NULL;
+
+        if (r < 0 && r != -ENODATA)
+                note_error(o, r, reason);
+        if (!f)
+                return;
+        o->seconds[i] = (double)f->wall_ns / 1e9;
+        o->decided[i] = verdict_is_decided(f->verdict);
+        o->answered[i] = true;
+}
+
+static int measure(struct noisy *o, int signals)
+{
+        size_t n = o->revisions.n * o->cases.n * o->runs;
+        cleanup_engine struct engine *e = NULL;
+        int r = command_engine(o->workspace, &e);
+
+        if (r != STATUS_OK)
+                return r;
+        o->seconds = calloc(n, sizeof(*o->seconds));
+        o->decided = calloc(n, sizeof(*o->decided));
+        o->answered = calloc(n, sizeof(*o->answered));
+        o->unbuildable = calloc(o->revisions.n, sizeof(*o->unbuildable));
+        if (!o->seconds || !o->decided || !o->answered || !o->unbuildable)
+                return fail(-ENOMEM);
+        r = command_ask(&(struct command_asking){.engine = e,
+                                                 .n = o->revisions.n,
+                                                 .title = "build",
+                                                 .signals = signals,
+                                                 .make = make_build,
+                                                 .answered = build_answered,
+                                                 .user = o});
+        if (r == 0)
+                r = command_ask(&(struct command_asking){.engine = e,
+                                                         .n = n,
+                                                         .title = "noise",
+                                                         .signals = signals,
+                                                         .make = make_sample,
+                                                         .answered = sample_answered,
+                                                         .user = o});
+        return r == -EINTR ? STATUS_INTERRUPTED : r < 0 ? fail(r) : STATUS_OK;
+}
+
+/* -- showing -- */
+
+static json_t *samples_json(const struct noisy *o, size_t revision)
+{
+        json_t *cases = json_array();
+
+        for (size_t c = 0; c < o->cases.n; c++) {
+                json_t *seconds = json_array();
+
+                for (size_t i = (revision * o->cases.n + c) * o->runs, k = 0; k < o->runs; k++)
+                        json_array_append_new(seconds, json_real(o->seconds[i + k]));
+                json_array_append_new(cases, json_pack("{s:i, s:o}", "case", (int)o->cases.list[c]->id, "seconds", seconds));
+        }
+        return cases;
+}
+
+static void show(const struct noisy *o, size_t revision)
+{
+        static const struct column columns[] = {{"COMMIT", 12, false},   {"CASES", 6, true},     {"RUNS", 4, true},
+                                                {"AVG-TIME", 10, true},  {"AVG-DIFF", 10, true}, {"MAX-DIFF", 10, true},
+                                                {"THRESHOLD", 10, true}, {"UNDECIDED", 9, true}, {"MIXED", 5, true}};
+        struct noise sum = {0};
+        char sha[GIT_OID_HEXSZ + 1], cells[8][24];
+        double threshold;
+
+        for (size_t c = 0; c < o->cases.n; c++) {
+                size_t at = (revision * o->cases.n + c) * o->runs;
+                struct noise_case one;
+
+                if (!memchr(o->answered + at, false, o->runs)) {
+                        one = noise_of(o->seconds + at, o->decided + at, o->runs);
+                        noise_add(&sum, &one);
+                }
+        }
+        commit_hex(o->solver, o->revisions.list[revision], sha);
+        threshold = noise_threshold(&sum);
+        if (o->json) {
+                output_json(json_pack("{s:s, s:I, s:I, s:f, s:f, s:f, s:o, s:I, s:I, s:o}", "commit", sha, "cases",
+                                      (json_int_t)sum.cases, "runs", (json_int_t)o->runs, "avg-time", sum.mean, "avg-diff",
+                                      sum.mean_difference, "max-diff", sum.most_difference, "threshold",
+                                      isnan(threshold) ? json_null() : json_real(threshold), "undecided",
+                                      (json_int_t)sum.undecided, "mixed", (json_int_t)sum.mixed, "samples",
+                                      samples_json(o, revision)));
+                return;
+        }
+        snprintf(cells[0], sizeof(cells[0]), "%zu", sum.cases);
+        snprintf(cells[1], sizeof(cells[1]), "%u", o->runs);
+        snprintf(cells[2], sizeof(cells[2]), "%.6f", sum.mean);
+        snprintf(cells[3], sizeof(cells[3]), "%.6f", sum.mean_difference);
+        snprintf(cells[4], sizeof(cells[4]), "%.6f", sum.most_difference);
+        snprintf(cells[5], sizeof(cells[5]), isnan(threshold) ? "-" : "%.6g", threshold);
+        snprintf(cells[6], sizeof(cells[6]), "%zu", sum.undecided);
+        snprintf(cells[7], sizeof(cells[7]), "%zu", sum.mixed);
+        sha[12] = '\0';
+        output_row(columns, ARRAY_SIZE(columns),
+                   (const char *[]){sha, cells[0], cells[1], cells[2], cells[3], cells[4], cells[5], cells[6], cells[7]});
+        if (!isnan(threshold) && o->revisions.n == 1)
+                note("a slowdown of %gs is no chance here: --threshold %gs", threshold, threshold);
+}
+
+static int show_all(struct noisy *o)
+{
+        int status = o->error < 0 ? STATUS_FAILED : STATUS_OK;
+
+        for (size_t i = 0; i < o->revisions.n; i++) {
+                char sha[GIT_OID_HEXSZ + 1];
+
+                if (!o->unbuildable[i]) {
+                        show(o, i);
+                        continue;
+                }
+                commit_hex(o->solver, o->revisions.list[i], sha);
+                complain("%s cannot be built at %.12s; 'solverfs build %s %.12s' shows why", o->solver_name, sha, o->solver_name,
+                         sha);
+                status = STATUS_FAILED;
+        }
+        return status;
+}
+
+int cmd_noise(int argc, char **argv)
+{
+        static const struct argp_option options[] = {
+                {"set", 'S', "SET", 0, "The cases of this set; as if it stood among the cases", 0},
+                {"runs", 'n', "N", 0, "Run each case so often; default 10", 0},
+                {"timeout", 't', "T", 0, "Another time limit than the recipe's: 500ms, 20s, 10m", 0},
+                {"json", 'j', NULL, 0, "Print a JSON object for each commit, with all samples", 0},
+                {0}};
+        static const char doc[] =
+                "Run the same version on the same cases ten times, and tell how much the times differ. Prints for each commit: "
+                "commit, cases that were decided, runs of each, mean time, mean difference between a case's slowest run and its "
+                "fastest, the largest such difference, the threshold that follows for campaigns (twice that, 0.1 s at least), "
+                "cases that no run decided, cases that some runs decided and others did not.\v"
+                "Samples are kept: an interrupted call goes on, and the same call answers at once.\n"
+                "\n"
+                "  solverfs noise z3 z3-4.8.7 z3-4.8.9 --set strings --timeout 20s";
+        cleanup_workspace struct workspace *w = NULL;
+        cleanup_solver struct solver *s = NULL;
+        struct noisy o = {.runs = 10};
+        size_t n_revisions;
+        int signals, r;
+
+        command_parse(&(struct argp){options, parse, "SOLVER REV... CASE...", doc}, argc, argv, &o);
+        signals = command_signals();
+        r = signals < 0 ? fail(signals) : command_open(0, &w);
+        if (r == STATUS_OK)
+                r = command_solver(w, o.solver_name, &s);
+        o.workspace = w;
+        o.solver = s;
+        if (r == STATUS_OK)
+                r = command_revisions_and_cases(w, s, o.words, o.n_words, &n_revisions, &o.revisions, &o.cases);
+        if (r == STATUS_OK)
+                r = measure(&o, signals);
+        if (r == STATUS_OK)
+                r = show_all(&o);
+        free(o.seconds);
+        free(o.decided);
+        free(o.answered);
+        free(o.unbuildable);
+        free(o.words);
+        case_selection_done(&o.cases);
+        revisions_done(&o.revisions);
+        return output_end(r);
+}
