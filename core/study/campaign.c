@@ -139,6 +139,14 @@ static struct strategy_input *find_left(struct campaign *c, uint64_t id)
         return NULL;
 }
 
+bool campaign_is_under_way(const struct campaign *c, uint64_t id)
+{
+        for (size_t i = 0; i < c->n_left; i++)
+                if (c->left[i].id == id)
+                        return true;
+        return false;
+}
+
 static void drop_left(struct campaign *c, uint64_t id)
 {
         struct strategy_input *i = find_left(c, id);
@@ -590,6 +598,7 @@ static void campaign_done(struct campaign *c)
         free(c->versions);
         corpus_done(&c->corpus);
         free(c->left);
+        free(c->confirmed);
         free(c->found);
         free(c->signatures);
         free(c->fingerprint);

@@ -94,6 +94,9 @@ struct campaign {
         /* Inputs that a killed session had under way. */
         struct strategy_input *left;
         size_t n_left;
+        /* Confirmations whose input was not finished yet, while the journal is told again. */
+        struct campaign_record *confirmed; /* owned */
+        size_t n_confirmed;
 
         pthread_t localizer;
         bool has_localizer;
@@ -102,6 +105,7 @@ struct campaign {
 double campaign_now(struct campaign *c);                                          /* seconds of work; under the lock */
 void campaign_say(struct campaign *c, const char *format, ...) printf_like(2, 3); /* to the log and the watch */
 void campaign_say_line(void *user, const char *line);                             /* the campaign is the user */
+bool campaign_is_under_way(const struct campaign *c, uint64_t id); /* while the journal is told again */
 /* Under the lock: to the journal. */
 int campaign_note(struct campaign *c, const struct campaign_record *r);
 

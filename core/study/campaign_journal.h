@@ -10,7 +10,7 @@ enum campaign_event {
         EVENT_NEXT = 1,  /* an input was taken: id; -1 in `score`: the strategy waited */
         EVENT_RAN,       /* id, version, seconds, verdict */
         EVENT_FINISH,    /* id */
-        EVENT_CONFIRMED, /* id, is_find, cause, finding */
+        EVENT_CONFIRMED, /* id, is_find, cause, finding; stands before the candidate's EVENT_FINISH (format 1: behind it) */
         EVENT_SESSION,   /* somebody took it up again; seconds: time used before */
         EVENT_CAUSE,     /* id, cause: what was localized later */
         EVENT_STEP,      /* of a chain: id, step, version, seconds, verdict, rule, direction */

@@ -187,17 +187,18 @@ static int try(struct bench_seat *seat, const struct strategy_input *input)
                 is_find &= r == 0; /* not one that was found before */
         }
         pthread_mutex_lock(&c->lock);
-        r = campaign_note(c, &(struct campaign_record){.event = EVENT_FINISH, .id = input->id});
         is_candidate = strategy_finish(c->state, input->id, campaign_now(c), &score);
+        r = 0;
         if (is_candidate) {
+                /* Before the end of the input: a crash in between runs it once more, and finds again what it found. */
                 strategy_confirmed(c->state, input->id, is_find, 0);
-                if (r == 0)
-                        r = campaign_note(
-                                c, &(struct campaign_record){
-                                           .event = EVENT_CONFIRMED, .id = input->id, .is_find = is_find, .finding = finding});
+                r = campaign_note(c, &(struct campaign_record){
+                                             .event = EVENT_CONFIRMED, .id = input->id, .is_find = is_find, .finding = finding});
                 if (r == 0 && is_find && finding > 0)
                         r = campaign_add_found(c, input->id, finding);
         }
+        if (r == 0)
+                r = campaign_note(c, &(struct campaign_record){.event = EVENT_FINISH, .id = input->id});
         c->status.inputs++;
         c->status.finds += is_find;
         c->status.rejected += is_candidate && !is_find;
@@ -257,6 +258,22 @@ static int next_again(struct campaign *c, const struct campaign_record *r, struc
         return k;
 }
 
+/* The confirmation of an input that is finished; an earlier one of the same input was cut off before its end, and counts for nothing. */
+static int replay_confirmed(struct campaign *c, size_t i)
+{
+        struct campaign_record r = c->confirmed[i];
+        size_t n = 0;
+
+        for (size_t k = 0; k < c->n_confirmed; k++)
+                if (c->confirmed[k].id != r.id)
+                        c->confirmed[n++] = c->confirmed[k];
+        c->n_confirmed = n;
+        strategy_confirmed(c->state, r.id, r.is_find, r.cause);
+        c->status.finds += r.is_find;
+        c->status.rejected += !r.is_find;
+        return r.finding > 0 ? campaign_add_found(c, r.id, r.finding) : 0;
+}
+
 static int replay(struct campaign *c, const struct campaign_record *r)
 {
         double score;
@@ -268,16 +285,18 @@ static int replay(struct campaign *c, const struct campaign_record *r)
                 c->status.solving += r->seconds;
                 return 0;
         case EVENT_FINISH:
-                /* The confirmation, if it is a candidate, is the next record; when that is lost it was none. */
                 if (strategy_finish(c->state, r->id, r->now, &score))
                         c->status.candidates++;
                 c->status.inputs++;
+                for (size_t i = c->n_confirmed; i-- > 0;)
+                        if (c->confirmed[i].id == r->id)
+                                return replay_confirmed(c, i);
                 return 0;
         case EVENT_CONFIRMED:
-                strategy_confirmed(c->state, r->id, r->is_find, r->cause);
-                c->status.finds += r->is_find;
-                c->status.rejected += !r->is_find;
-                return r->finding > 0 ? campaign_add_found(c, r->id, r->finding) : 0;
+                if (list_grow(c->confirmed, c->n_confirmed) < 0)
+                        return -ENOMEM;
+                c->confirmed[c->n_confirmed++] = *r;
+                return campaign_is_under_way(c, r->id) ? 0 : replay_confirmed(c, c->n_confirmed - 1);
         case EVENT_NEXT:
         case EVENT_SESSION:
         case EVENT_CAUSE:

@@ -3,6 +3,7 @@
 #include "core/study/finding_report.h"
 
 #include <fcntl.h>
+#include <xxhash.h>
 
 #include "cache/base/record.h"
 #include "tests/support/test.h"
@@ -214,7 +215,8 @@ static const struct campaign_record records[] = {
         {.event = EVENT_RAN, .id = 1, .now = 1.5, .version = 1, .seconds = 0.125, .verdict = VERDICT_SAT},
         {.event = EVENT_RAN, .id = 1, .now = 21.5, .version = 300, .seconds = 20, .verdict = VERDICT_TIMEOUT},
         {.event = EVENT_FINISH, .id = 1, .now = 22},
-        {.event = EVENT_CONFIRMED, .id = 1, .now = 99, .is_find = true, .cause = UINT64_MAX},
+        {.event = EVENT_CONFIRMED, .id = 1, .now = 99, .is_find = true, .cause = UINT64_MAX, .finding = 7},
+        {.event = EVENT_CAUSE, .id = 1, .now = 120, .cause = 5},
 };
 
 static void write_journal(void)
@@ -240,6 +242,7 @@ static void assert_record(const struct campaign_record *a, const struct campaign
         ck_assert_int_eq(a->verdict, b->verdict);
         ck_assert_int_eq(a->is_find, b->is_find);
         ck_assert_uint_eq(a->cause, b->cause);
+        ck_assert_uint_eq(a->finding, b->finding);
 }
 
 START_TEST(test_the_journal_is_told_again)
@@ -305,6 +308,34 @@ START_TEST(test_the_journal_damaged)
 }
 END_TEST
 
+/* Its confirmations have no number of a finding. What is added to it is of this format, and so is the file then. */
+START_TEST(test_a_journal_of_format_1)
+{
+        static const uint8_t confirmed[] = {EVENT_CONFIRMED, 0, 0, 0, 0, 0, 0, 0, 9, 0x40, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 3};
+        cleanup_buffer struct buffer b = {0};
+        cleanup_blob struct blob bytes = {0};
+        struct campaign_journal *j = NULL;
+        struct seen seen = {0}, again = {0};
+
+        buffer_adds(&b, "solverfs campaign 1\n");
+        record_put_u8(&b, sizeof(confirmed));
+        buffer_add(&b, confirmed, sizeof(confirmed));
+        record_put_u32(&b, (uint32_t)XXH3_64bits(confirmed, sizeof(confirmed)));
+        assert_ok(write_file_atomic("old", b.data, b.size, 0600));
+        assert_ok(campaign_journal_open("old", see, &seen, &j));
+        ck_assert_uint_eq(seen.n, 1);
+        assert_record(&seen.list[0],
+                      &(struct campaign_record){.event = EVENT_CONFIRMED, .id = 9, .now = 2, .is_find = true, .cause = 3});
+        assert_ok(campaign_journal_add(j, &records[6]));
+        campaign_journal_close(j);
+        assert_ok(campaign_journal_read("old", see, &again));
+        ck_assert_uint_eq(again.n, 2);
+        assert_record(&again.list[1], &records[6]);
+        assert_ok(read_file("old", SIZE_MAX, &bytes));
+        ck_assert_mem_eq(bytes.data, "solverfs campaign 2\n", 20);
+}
+END_TEST
+
 START_TEST(test_one_writer)
 {
         struct campaign_journal *one = NULL, *other = NULL;
@@ -320,4 +351,5 @@ END_TEST
 
 SUITE("campaign_store", test_findings_are_kept, test_an_implication_keeps_what_was_decided, test_an_older_record_is_read,
       test_the_same_bytes_are_found_once, test_marks, test_an_unlisted_case_is_no_listed_one, test_the_journal_is_told_again,
-      test_the_journal_cut_anywhere, test_the_journal_damaged, test_one_writer)
+      test_the_journal_cut_anywhere, test_the_journal_damaged, test_a_journal_of_format_1,
+      test_one_writer)
