@@ -471,52 +471,102 @@ static int found_culprits(struct tree *t, const struct node *dir, uint32_t **ret
         return r;
 }
 
-struct by_commit {
-        struct tree *tree;
-        const struct node *dir;
-        struct commits commits;
-        uint32_t commit; /* sought for in findings_of() */
-        struct numbers_found found;
+/* Which finding is localized to which commit, of a whole solver: what by-commit/ is looked up in. Kept as derived files are, so that it is made once
+ * for as long as nothing is written. */
+struct responsibility {
+        uint32_t commit, finding;
 };
 
-static int add_all_culprits(void *user, struct finding *f)
+struct gathering {
+        struct tree *tree;
+        const struct node *dir;
+        struct responsibility *list; /* owned */
+        size_t n;
+};
+
+static int add_responsible(void *user, struct finding *f)
 {
-        struct by_commit *b = user;
-
-        return add_culprits(b->tree, b->dir, f, &b->commits);
-}
-
-static int all_culprits(struct tree *t, const struct node *dir, uint32_t **ret, size_t *ret_n)
-{
-        struct by_commit b = {.tree = t, .dir = dir};
-        int r = findings_each(tree_workspace(t), dir->solver->number, "spr", add_all_culprits, &b);
-
-        *ret = b.commits.list;
-        *ret_n = b.commits.n;
-        return r;
-}
-
-static int add_if_culprit(void *user, struct finding *f)
-{
-        struct by_commit *b = user;
+        struct gathering *g = user;
         struct commits c = {0};
-        int r = add_culprits(b->tree, b->dir, f, &c);
+        int r = f->number > INODE_ITEM_MAX ? 0 : add_culprits(g->tree, g->dir, f, &c);
 
-        for (size_t i = 0; r == 0 && i < c.n; i++)
-                if (c.list[i] == b->commit)
-                        r = add_number(&b->found, f);
+        for (size_t i = 0; r == 0 && i < c.n; i++) {
+                r = list_grow(g->list, g->n);
+                if (r == 0)
+                        g->list[g->n++] = (struct responsibility){.commit = c.list[i], .finding = f->number};
+        }
         free(c.list);
         return r;
 }
 
+static int compare_responsible(const void *a, const void *b)
+{
+        const struct responsibility *x = a, *y = b;
+
+        return x->commit != y->commit ? (x->commit > y->commit) - (x->commit < y->commit)
+                                      : (x->finding > y->finding) - (x->finding < y->finding);
+}
+
+static int make_index(struct tree *t, const struct node *n, struct buffer *ret, int64_t *ret_mtime)
+{
+        struct gathering g = {.tree = t, .dir = n};
+        int r = findings_each(tree_workspace(t), n->solver->number, "spr", add_responsible, &g);
+
+        if (r == 0 && g.n > 0) {
+                qsort(g.list, g.n, sizeof(*g.list), compare_responsible);
+                buffer_add(ret, g.list, g.n * sizeof(*g.list));
+        }
+        free(g.list);
+        *ret_mtime = 0;
+        return r < 0 ? r : buffer_error(ret);
+}
+
+static int find_index(struct tree *t, const struct node *dir, struct derived **ret)
+{
+        struct node folder = {.inode = {.kind = KIND_BY_COMMIT, .view = dir->inode.view}, .solver = dir->solver};
+
+        return tree_derived(t, &folder, make_index, ret);
+}
+
+/* The commits (whole), or the findings of one commit. */
+static int from_index(struct tree *t, const struct node *dir, bool whole, uint32_t **ret, size_t *ret_n)
+{
+        cleanup(derived_unrefp) struct derived *index = NULL;
+        const struct responsibility *list;
+        struct commits c = {0};
+        size_t n;
+        int r = find_index(t, dir, &index);
+
+        if (r < 0)
+                return r;
+        list = index->text.data;
+        n = index->text.size / sizeof(*list);
+        for (size_t i = 0; r == 0 && i < n; i++) {
+                if (!whole && list[i].commit != dir->inode.commit)
+                        continue;
+                if (whole && i > 0 && list[i].commit == list[i - 1].commit)
+                        continue;
+                r = list_grow(c.list, c.n);
+                if (r == 0)
+                        c.list[c.n++] = whole ? list[i].commit : list[i].finding;
+        }
+        if (r < 0) {
+                free(c.list);
+                return r;
+        }
+        *ret = c.list;
+        *ret_n = c.n;
+        return 0;
+}
+
+static int all_culprits(struct tree *t, const struct node *dir, uint32_t **ret, size_t *ret_n)
+{
+        return from_index(t, dir, true, ret, ret_n);
+}
+
 static int findings_of(struct tree *t, const struct node *dir, uint32_t **ret, size_t *ret_n)
 {
-        struct by_commit b = {.tree = t, .dir = dir, .commit = dir->inode.commit};
-        int r = findings_each(tree_workspace(t), dir->solver->number, "spr", add_if_culprit, &b);
-
-        *ret = b.found.list;
-        *ret_n = b.found.n;
-        return r;
+        return from_index(t, dir, false, ret, ret_n);
 }
 
 /* A name that is one of these numbers. */
