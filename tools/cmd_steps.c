@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "core/study/case_history.h"
-#include "words.h"
+#include "cmd_steps.h"
 
 #define SHAPES 5
 
@@ -11,7 +11,7 @@ struct stepping {
         const char *solver_name, *from, *to;
         char **words; /* CASE... */
         size_t n_words;
-        bool json, has_seed;
+        bool json, has_seed, at_culprits;
         uint64_t seed, timeout;
 
         struct workspace *workspace;
@@ -19,6 +19,8 @@ struct stepping {
         uint32_t *line; /* measured commits, oldest first */
         size_t n_line;
         size_t shapes[SHAPES], measured;
+        size_t *slowdowns; /* [n_slowdowns] how many cases have so many; owned */
+        size_t n_slowdowns;
 };
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -45,14 +47,19 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         case 'j':
                 o->json = true;
                 return 0;
+        case 'c':
+                o->at_culprits = true;
+                return 0;
         case ARGP_KEY_ARGS:
                 o->solver_name = state->argv[state->next];
                 o->words = state->argv + state->next + 1;
                 o->n_words = (size_t)(state->argc - state->next - 1);
                 return 0;
         case ARGP_KEY_END:
-                if (o->n_words < 1)
+                if (!o->solver_name || (o->n_words < 1 && !o->at_culprits))
                         argp_error(state, "expected SOLVER CASE...");
+                if (o->at_culprits && (o->from || o->to))
+                        argp_error(state, "--at-culprits says itself which commits: no --from and --to");
                 return 0;
         default:
                 return ARGP_ERR_UNKNOWN;
@@ -161,28 +168,95 @@ static void print_json(const struct stepping *o, const struct case_history *h, c
                               "faster", (json_int_t)steps->faster, "steps", list));
 }
 
+static int count_slowdowns(struct stepping *o, size_t slower)
+{
+        while (o->n_slowdowns <= slower) {
+                if (list_grow(o->slowdowns, o->n_slowdowns) < 0)
+                        return -ENOMEM;
+                o->slowdowns[o->n_slowdowns++] = 0;
+        }
+        o->slowdowns[slower]++;
+        return 0;
+}
+
+static int show_history(struct stepping *o, const struct case_history *h)
+{
+        cleanup_steps struct steps steps = {0};
+        cleanup_free size_t *points = NULL;
+        size_t measured = 0;
+        int r = case_history_steps(h, &steps, &points);
+
+        if (r < 0)
+                return fail(r);
+        for (size_t i = 0; i < h->n; i++)
+                measured += h->list[i].fact && (i == 0 || h->list[i].commit != h->list[i - 1].commit);
+        o->measured += measured >= 2;
+        o->shapes[steps.shape] += measured >= 2;
+        if (measured >= 2 && count_slowdowns(o, steps.slower) < 0)
+                return fail(-ENOMEM);
+        if (o->json)
+                print_json(o, h, points, measured, &steps);
+        else
+                print_rows(o, h, points, &steps);
+        return STATUS_OK;
+}
+
 static int show_case(struct stepping *o, struct case_info *info)
 {
         cleanup_case_history struct case_history h = {0};
-        cleanup_steps struct steps steps = {0};
-        cleanup_free size_t *points = NULL;
         struct cell cell = {.solver = o->solver, .info = info, .has_seed = o->has_seed, .seed = o->seed, .wall_ns = o->timeout};
-        size_t measured = 0;
         int r = case_history_read(o->workspace, &cell, o->line, o->n_line, NULL, 0, &h);
 
-        if (r == 0)
-                r = case_history_steps(&h, &steps, &points);
-        if (r < 0)
-                return fail(r);
-        for (size_t i = 0; i < h.n; i++)
-                measured += h.list[i].fact != NULL;
-        o->measured += measured >= 2;
-        o->shapes[steps.shape] += measured >= 2;
-        if (o->json)
-                print_json(o, &h, points, measured, &steps);
-        else
-                print_rows(o, &h, points, &steps);
-        return STATUS_OK;
+        return r < 0 ? fail(r) : show_history(o, &h);
+}
+
+static int show_measured(struct stepping *o)
+{
+        struct case_selection cases = {0};
+        int r = find_line(o);
+
+        if (r == STATUS_OK)
+                r = command_cases(o->workspace, o->words, o->n_words, &cases);
+        for (size_t i = 0; r == STATUS_OK && i < cases.n; i++)
+                r = show_case(o, cases.list[i]);
+        case_selection_done(&cases);
+        return r;
+}
+
+static int show_at_culprits(struct stepping *o, int signals)
+{
+        struct at_culprits a = {.workspace = o->workspace,
+                                .solver = o->solver,
+                                .words = o->words,
+                                .n_words = o->n_words,
+                                .has_seed = o->has_seed,
+                                .seed = o->seed,
+                                .timeout = o->timeout,
+                                .signals = signals};
+        int r = at_culprits_measure(&a);
+
+        for (size_t i = 0; r == STATUS_OK && i < a.cases.n; i++) {
+                cleanup_case_history struct case_history h = {0};
+                int k = at_culprits_history(&a, i, &h);
+
+                r = k < 0 ? fail(k) : show_history(o, &h);
+        }
+        at_culprits_done(&a);
+        return r;
+}
+
+/* The paper's Figs. 5 and 7. */
+static void show_counts(const struct stepping *o)
+{
+        if (o->measured == 0)
+                note("nothing is measured at two commits of this line; see 'solverfs run'");
+        for (int shape = 0; shape < SHAPES; shape++)
+                if (o->shapes[shape] > 0)
+                        note("%zu %s: %s", o->shapes[shape], o->shapes[shape] == 1 ? "case" : "cases", step_shape_name(shape));
+        for (size_t i = 0; i < o->n_slowdowns; i++)
+                if (o->slowdowns[i] > 0)
+                        note("%zu %s got slower %zu %s", o->slowdowns[i], o->slowdowns[i] == 1 ? "case" : "cases", i,
+                             i == 1 ? "time" : "times");
 }
 
 int cmd_steps(int argc, char **argv)
@@ -192,6 +266,10 @@ int cmd_steps(int argc, char **argv)
                 {"to", 'o', "REV", 0, "End here; HEAD unless given", 0},
                 {"seed", 's', "N", 0, "What was measured with the random seed fixed to N", 0},
                 {"timeout", 't', "T", 0, "What was measured under this time limit", 0},
+                {"at-culprits", 'c', NULL, 0,
+                 "Measure before and after every commit that findings were localized to, and show the steps between those; without "
+                 "CASE, the case that each of them slowed down most",
+                 0},
                 {"json", 'j', NULL, 0, "Print a JSON object for each case: its steps, how many of each kind, its shape", 0},
                 {0}};
         static const char doc[] = "Find every step along the measured history at which cases got slower or faster. Prints a line "
@@ -203,31 +281,26 @@ int cmd_steps(int argc, char **argv)
                                   "are the paper's: monotonic "
                                   "or not, by one dominant slowdown or by several.\n"
                                   "\n"
-                                  "  solverfs run z3 z3-4.8.8..z3-4.8.9 17 && solverfs steps z3 17";
+                                  "  solverfs run z3 z3-4.8.8..z3-4.8.9 17 && solverfs steps z3 17\n"
+                                  "  solverfs steps z3 --at-culprits";
         cleanup_workspace struct workspace *w = NULL;
         cleanup_solver struct solver *s = NULL;
-        struct case_selection cases = {0};
         struct stepping o = {0};
-        int r;
+        int signals = -1, r;
 
-        command_parse(&(struct argp){options, parse, "SOLVER CASE...", doc}, argc, argv, &o);
+        command_parse(&(struct argp){options, parse, "SOLVER CASE...\nSOLVER --at-culprits [CASE...]", doc}, argc, argv, &o);
+        if (o.at_culprits)
+                signals = command_signals();
         r = command_open(0, &w);
         if (r == STATUS_OK)
                 r = command_solver(w, o.solver_name, &s);
         o.workspace = w;
         o.solver = s;
         if (r == STATUS_OK)
-                r = find_line(&o);
+                r = o.at_culprits ? show_at_culprits(&o, signals) : show_measured(&o);
         if (r == STATUS_OK)
-                r = command_cases(w, o.words, o.n_words, &cases);
-        for (size_t i = 0; r == STATUS_OK && i < cases.n; i++)
-                r = show_case(&o, cases.list[i]);
-        if (r == STATUS_OK && o.measured == 0)
-                note("nothing is measured at two commits of this line; see 'solverfs run'");
-        for (int shape = 0; r == STATUS_OK && shape < SHAPES; shape++)
-                if (o.shapes[shape] > 0)
-                        note("%zu %s: %s", o.shapes[shape], o.shapes[shape] == 1 ? "case" : "cases", step_shape_name(shape));
+                show_counts(&o);
         free(o.line);
-        case_selection_done(&cases);
+        free(o.slowdowns);
         return r;
 }

@@ -55,6 +55,7 @@ int cmd_findings(int argc, char **argv);
 int cmd_noise(int argc, char **argv);
 int cmd_localize(int argc, char **argv);
 int cmd_steps(int argc, char **argv);
+int cmd_triage(int argc, char **argv);
 int cmd_status(int argc, char **argv);
 int cmd_portfolio_add(int argc, char **argv);
 int cmd_portfolio_list(int argc, char **argv);

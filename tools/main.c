@@ -40,6 +40,7 @@ static const struct command commands[] = {
         {"localize", "SOLVER CASE...", "find the commits that made cases slow", cmd_localize},
         {"reduce", "SOLVER FOUND|CASE", "make an input smaller that shows the same", cmd_reduce},
         {"steps", "SOLVER CASE...", "find where a measured history got slower or faster", cmd_steps},
+        {"triage", "SOLVER...", "tell what kind of change made a solver slow", cmd_triage},
         {"status", "", "show what runs and what waits", cmd_status},
         {"portfolio add", "NAME ARM...", "define a choice among solvers that learns", cmd_portfolio_add},
         {"portfolio list", "", "list the portfolios", cmd_portfolio_list},

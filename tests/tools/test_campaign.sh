@@ -29,6 +29,8 @@ make_slow() {
 	seed = --seed {n}
 	timeout = 5s
 	samples = 1
+[variant "other"]
+	arguments = --other
 END
 }
 slow_commit() {
@@ -109,6 +111,43 @@ test_that "one that is at its end says so at once" 'campaign 0 killed 16s --seed
 test_that "one of that name with other settings is refused, with those it has" \
 	'campaign 2 first 100s --reference v1 --target v2 --seed 9 && has err "other settings" && has err "seed = 1"'
 
+# -- what happens to it meanwhile --
+
+# One campaign, a session at a time, under faults (cache/base/fault.h). Its status in `code`.
+mkdir faults
+fault() { echo "$2" >faults/new && mv faults/new "faults/$1"; }
+session() { # session NAME FOR OPTION...
+	local name=$1 time=$2
+	shift 2
+	SOLVERFS_FAULTS=$top/faults timeout -k 5 100 "$solverfs" fuzz slow --name "$name" --for "$time" --threshold 300ms --timeout 700ms --no-localize -j 1 "$@" --reference v1 --target v2 >out 2>err </dev/null
+	code=$?
+	rm -f faults/*
+}
+# Every find of the campaign is a finding, and every finding is counted.
+adds_up() { # adds_up NAME
+	local counted
+	counted=$(sed -n "s/^finds //p" out) && run 0 findings slow --json && [ "$counted" -ge 1 ] && [ "$(grep -c "\"kind\":\"spr\".*\"campaign\":\"$1\"" out)" = "$counted" ]
+}
+test_that "killed at every record of its journal, it loses nothing and finds nothing twice" '
+	for i in 0 1 2 3 4 5 6 7; do fault campaign.journal "kill after $i"; session records 100s --seed 21; [ $code = 137 ] || exit 1; done 2>/dev/null
+	session records 100s --seed 21 --max-finds 1 && [ $code = 0 ] && adds_up records'
+test_that "a full disk ends it with a sentence, and it goes on when there is room" '
+	for place in campaign.journal journal.append; do
+		fault $place "fail ENOSPC after 3"; session full 100s --seed 22 --max-finds 2; [ $code != 0 ] && has err "No space left" || exit 1
+	done
+	session full 100s --seed 22 --max-finds 1 && [ $code = 0 ] && adds_up full'
+test_that "of two campaigns of one name the second is refused" '
+	fault campaign.input block
+	SOLVERFS_FAULTS=$top/faults "$solverfs" fuzz slow --name twin --for 100s --threshold 300ms --timeout 700ms --no-localize -j 1 --reference v1 --target v2 >/dev/null 2>&1 </dev/null & pid=$!
+	until [ -s faults/campaign.input.met ]; do sleep 0.1; done
+	run 1 fuzz slow --name twin --for 100s --threshold 300ms --timeout 700ms --no-localize -j 1 --reference v1 --target v2; r=$?
+	kill -KILL $pid; rm -f faults/*; [ $r = 0 ] && has err "running in another process"'
+test_that "a campaign whose solver is removed stops, and says so" '
+	sed "/variant/,\$d" slow.recipe >gone.recipe && run 0 solver add gone slow --recipe gone.recipe
+	"$solverfs" fuzz gone --name left --for 100s --threshold 300ms --timeout 700ms --no-localize -j 1 --reference v1 --target v2 >first 2>second </dev/null & pid=$!
+	until [ -s "$SOLVERFS_STORE/campaigns/gone/left/journal" ]; do sleep 0.1; done
+	run 0 solver remove gone; wait $pid; [ $? != 0 ] && has second "gone was removed"'
+
 # -- strategies side by side --
 
 test_that "strategies are compared by campaigns of their own" '
@@ -117,6 +156,19 @@ test_that "strategies are compared by campaigns of their own" '
 	has drawn-finds.svg "sprfinder|solverfs" && [ -d "$SOLVERFS_STORE/campaigns/slow/pair-random-2" ]'
 test_that "a comparison that is at its end is shown at once" '
 	cp out before && timeout -k 5 30 "$solverfs" fuzz slow --name pair --for 6s --threshold 500ms --timeout 1s --no-localize -j 1 --seed 5 --strategy random,solverfs --repeat 2 --reference v1 --target v2 >out 2>err </dev/null && cmp before out'
+
+# -- what kind of change it was --
+
+test_that "triage lists the culprits, and by hand it is said better" '
+	run 0 triage slow && [ "$(field 1,2,3,4)" = "$(git -C slow rev-parse v2 | cut -c1-12)$(printf "\tunknown\t-\twords")" ] && has out "slow for lengths" && has err "1 commit responsible" &&
+	run 0 triage slow --set v2 algorithm compromise && run 0 triage slow && [ "$(field 2,3,4)" = "$(printf "algorithm\tcompromise\thand")" ] &&
+	run 2 triage slow --set v2 luck && run 3 triage slow --set v1 fix && has err "no finding"'
+test_that "a table counts them by class" '
+	run 0 triage slow other --table && [ "$(sed -n 1p out)" = "$(printf "class\tslow\tother\ttotal")" ] && has out "^algorithm.1.0.1$" && has out "^compromise.1.0.1$"'
+test_that "what was found in one solver is run on another" '
+	run 0 triage slow other --cross && [ "$(field 1,3 | sort -u)" = "$(printf "slow\tother")" ] && has err "findings of slow regress in other, too"'
+test_that "one case per culprit is measured before and after every culprit" '
+	run 0 steps slow --at-culprits && [ "$(field 2,3)" = "$(printf "%s\tslower" "$(git -C slow rev-parse v2)")" ] && has err "1 case got slower 1 time" && has err "monotonic, single-dominant"'
 
 # -- noise --
 

@@ -94,14 +94,16 @@ _solverfs() {
 		unmount) own="--lazy" ;;
 		build) own="--again --log --output --json" ;;
 		run) own="--seed --timeout --again --json --print" ;;
-		fuzz) own="--reference --target --for --strategy --threshold --timeout --window --corpus --name --seed --oracle --pairs --clock --jobs --max-finds --no-localize --json" ;;
+		fuzz) own="--reference --target --for --strategy --threshold --timeout --window --corpus --name --seed --oracle --pairs --clock --jobs --max-finds --no-localize --repeat --svg --json" ;;
 		incompleteness) own="--reference --target --at --seeds --oracle --iterations --chain --timeout --clock --for --seed --name --jobs --max-finds --no-localize --json" ;;
 		findings) own="--kind --campaign --all --mark --seeds --json" ;;
+		triage) own="--set --table --cross --json" ;;
+		noise) own="--set --runs --timeout --json" ;;
 		localize) own="--reference --target --method --seed --timeout --log --json" ;;
 		reduce) own="--reference --target --command --keep --floor --ratio --timeout --for --seed --jobs --again --output --json" ;;
 		history) own="--from --to --bisecting --step --all --known --seed --timeout --svg --json" ;;
 		compare) own="--set --pairs --by --fail-on-regression --known --markdown --scatter --cactus --seed --timeout --json" ;;
-		steps) own="--from --to --seed --timeout --json" ;;
+		steps) own="--from --to --at-culprits --seed --timeout --json" ;;
 		status) own="--watch --json" ;;
 		"portfolio add") own="--timeout --memory --selector --allocation --reward --seed" ;;
 		"portfolio list") own="--json" ;;
@@ -116,7 +118,7 @@ _solverfs() {
 	fi
 
 	case $command in
-	"") COMPREPLY=($(compgen -W "init solver snapshot case set mount unmount build run fuzz incompleteness findings localize reduce history compare steps portfolio status fsck gc doctor version help" -- "$cur")) ;;
+	"") COMPREPLY=($(compgen -W "init solver snapshot case set mount unmount build run fuzz incompleteness findings triage noise localize reduce history compare steps portfolio status fsck gc doctor version help" -- "$cur")) ;;
 	solver) COMPREPLY=($(compgen -W "add list update verify remove" -- "$cur")) ;;
 	case | set) COMPREPLY=($(compgen -W "add list remove" -- "$cur")) ;;
 	portfolio) COMPREPLY=($(compgen -W "add list show run reset remove features replay" -- "$cur")) ;;
@@ -138,7 +140,7 @@ _solverfs() {
 		;;
 	mount) COMPREPLY=($(compgen -d -- "$cur")) ;;
 	unmount) _solverfs_lines "$cur" < <(_solverfs_mounts) ;;
-	fuzz | incompleteness | findings | localize | reduce | history | steps)
+	fuzz | incompleteness | findings | localize | reduce | history | steps | triage)
 		if [ $n = 0 ]; then _solverfs_lines "$cur" < <(_solverfs_solvers); else _solverfs_lines "$cur" < <(_solverfs_cases); fi
 		;;
 	compare)
@@ -148,7 +150,7 @@ _solverfs() {
 			_solverfs_lines "$cur" < <(_solverfs_cases)
 		fi
 		;;
-	snapshot | build | run)
+	snapshot | build | run | noise)
 		if [ $n = 0 ]; then
 			_solverfs_lines "$cur" < <(_solverfs_solvers)
 		elif [ "$command" = snapshot ]; then
