@@ -599,6 +599,7 @@ static void campaign_done(struct campaign *c)
         corpus_done(&c->corpus);
         free(c->left);
         free(c->confirmed);
+        free(c->ran);
         free(c->found);
         free(c->signatures);
         free(c->fingerprint);

@@ -46,7 +46,8 @@ static int note_find(void *user, const struct campaign_record *record)
         size_t n = c->n;
         int k;
 
-        c->worked = record->now;
+        if (record->event != EVENT_SESSION && record->event != EVENT_CAUSE)
+                c->worked = record->now;
         if (record->event != EVENT_CONFIRMED || !record->is_find)
                 return 0;
         c->has_history |= record->finding > 0;

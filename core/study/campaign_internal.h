@@ -94,7 +94,9 @@ struct campaign {
         /* Inputs that a killed session had under way. */
         struct strategy_input *left;
         size_t n_left;
-        /* Confirmations whose input was not finished yet, while the journal is told again. */
+        /* What the journal has of inputs that are not finished: their runs; and, while it is told again, their confirmations. */
+        struct campaign_record *ran; /* owned */
+        size_t n_ran;
         struct campaign_record *confirmed; /* owned */
         size_t n_confirmed;
 
@@ -151,8 +153,10 @@ int trial_run(struct trial *t, unsigned version, double seconds, struct answer *
 /* The same on another text; `ret_output` gets what the program printed. */
 int trial_run_text(struct trial *t, unsigned version, struct slice text, double seconds, struct answer *ret,
                    struct buffer *ret_output);
-/* Stores a finding of the trial's input, and says so. 1: the same bytes were found before, of another input or by another campaign. */
+/* Stores a finding of the trial's input, and says so. 1: the same bytes were found before. */
 int trial_keep(struct trial *t, struct finding *f, const char *what);
+/* The finding that a session which was cut off made of this very input, before it could note it. -ENOENT. */
+int trial_find_kept(struct trial *t, enum finding_kind kind, struct finding **ret);
 int trial_set_versions(struct finding *f, const struct version *reference, const struct version *target); /* reference: or NULL */
 int trial_add_answers(struct trial *t, struct finding *f);
 /* Crashes and contradictions among the answers are findings. 1: two versions contradict each other: whatever they took, it is no regression. */

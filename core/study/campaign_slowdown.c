@@ -158,6 +158,37 @@ static bool choose_pair(const struct trial *t, struct pair *p)
         return any;
 }
 
+/* What a session that was cut off had run of the input: the strategy has been told, and does not ask for it again. */
+static void take_answers(struct trial *t)
+{
+        struct campaign *c = t->seat->campaign;
+
+        pthread_mutex_lock(&c->lock);
+        for (size_t i = 0; i < c->n_ran; i++)
+                if (c->ran[i].id == t->input->id && c->ran[i].version < c->n_versions)
+                        t->answers[c->ran[i].version] =
+                                (struct answer){.ran = true, .seconds = c->ran[i].seconds, .verdict = c->ran[i].verdict};
+        pthread_mutex_unlock(&c->lock);
+}
+
+/* Runs the pair again, and keeps what is a find: 1. 0: it is none, or the same bytes were found before. */
+static int confirm_and_keep(struct trial *t, struct pair *p, uint32_t *ret_finding)
+{
+        cleanup_finding struct finding *kept = NULL;
+        int r = trial_find_kept(t, FINDING_SPR, &kept);
+
+        if (r == 0) {
+                *ret_finding = finding_is_localizable(kept) ? kept->number : 0;
+                return 1;
+        }
+        if (r == -ENOENT)
+                r = confirm(t, p);
+        if (r != 1)
+                return r;
+        r = keep_slowdown(t, p, ret_finding);
+        return r < 0 ? r : r == 0;
+}
+
 static int try(struct bench_seat *seat, const struct strategy_input *input)
 {
         struct campaign *c = seat->campaign;
@@ -167,8 +198,12 @@ static int try(struct bench_seat *seat, const struct strategy_input *input)
         bool is_candidate, is_find = false;
         uint32_t finding = 0;
         double score;
-        int r = answers ? run_wanted(&t) : -ENOMEM;
+        int r;
 
+        if (!answers)
+                return -ENOMEM;
+        take_answers(&t);
+        r = run_wanted(&t);
         if (r == 0)
                 r = trial_look_for_errors(&t);
         if (r < 0)
@@ -178,13 +213,10 @@ static int try(struct bench_seat *seat, const struct strategy_input *input)
                 pthread_mutex_lock(&c->lock);
                 c->status.candidates++;
                 pthread_mutex_unlock(&c->lock);
-                r = confirm(&t, &pair);
-                is_find = r == 1;
-                if (is_find)
-                        r = keep_slowdown(&t, &pair, &finding);
+                r = confirm_and_keep(&t, &pair, &finding);
                 if (r < 0)
                         return r;
-                is_find &= r == 0; /* not one that was found before */
+                is_find = r == 1;
         }
         pthread_mutex_lock(&c->lock);
         is_candidate = strategy_finish(c->state, input->id, campaign_now(c), &score);
@@ -258,16 +290,22 @@ static int next_again(struct campaign *c, const struct campaign_record *r, struc
         return k;
 }
 
+static size_t drop_records(struct campaign_record *list, size_t n, uint64_t id)
+{
+        size_t left = 0;
+
+        for (size_t i = 0; i < n; i++)
+                if (list[i].id != id)
+                        list[left++] = list[i];
+        return left;
+}
+
 /* The confirmation of an input that is finished; an earlier one of the same input was cut off before its end, and counts for nothing. */
 static int replay_confirmed(struct campaign *c, size_t i)
 {
         struct campaign_record r = c->confirmed[i];
-        size_t n = 0;
 
-        for (size_t k = 0; k < c->n_confirmed; k++)
-                if (c->confirmed[k].id != r.id)
-                        c->confirmed[n++] = c->confirmed[k];
-        c->n_confirmed = n;
+        c->n_confirmed = drop_records(c->confirmed, c->n_confirmed, r.id);
         strategy_confirmed(c->state, r.id, r.is_find, r.cause);
         c->status.finds += r.is_find;
         c->status.rejected += !r.is_find;
@@ -283,8 +321,12 @@ static int replay(struct campaign *c, const struct campaign_record *r)
                 strategy_ran(c->state, r->id, r->version, &(struct outcome){.seconds = r->seconds, .verdict = r->verdict});
                 c->status.runs++;
                 c->status.solving += r->seconds;
+                if (list_grow(c->ran, c->n_ran) < 0)
+                        return -ENOMEM;
+                c->ran[c->n_ran++] = *r;
                 return 0;
         case EVENT_FINISH:
+                c->n_ran = drop_records(c->ran, c->n_ran, r->id);
                 if (strategy_finish(c->state, r->id, r->now, &score))
                         c->status.candidates++;
                 c->status.inputs++;

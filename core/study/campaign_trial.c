@@ -53,14 +53,28 @@ int trial_run(struct trial *t, unsigned version, double seconds, struct answer *
 
 /* -- keeping -- */
 
-/* Whether the finding that these bytes are was found by this campaign, of this very input. */
-static bool is_own(struct campaign *c, const struct finding *f, const char *name)
+static void name_input(const struct trial *t, char ret[200])
 {
-        cleanup_finding struct finding *there = NULL;
-        cleanup(case_info_unrefp) struct case_info *info = NULL;
+        snprintf(ret, 200, "%s-%" PRIu64 ".smt2", t->seat->campaign->settings->name, t->input->id);
+}
 
-        return finding_get(c->workspace, f->solver, f->number, &there) == 0 && strcmp(there->campaign, f->campaign) == 0 &&
-               cases_get(workspace_cases(c->workspace), there->case_id, &info) == 0 && strcmp(info->name, name) == 0;
+int trial_find_kept(struct trial *t, enum finding_kind kind, struct finding **ret)
+{
+        struct campaign *c = t->seat->campaign;
+        cleanup_finding struct finding *f = NULL;
+        cleanup(case_info_unrefp) struct case_info *info = NULL;
+        char name[200];
+        int r = finding_find(c->workspace, c->solver->number, kind, t->input->text, &f);
+
+        if (r == 0)
+                r = cases_get(workspace_cases(c->workspace), f->case_id, &info);
+        if (r < 0)
+                return r;
+        name_input(t, name);
+        if (strcmp(f->campaign, c->settings->name) != 0 || strcmp(info->name, name) != 0)
+                return -ENOENT;
+        *ret = steal_pointer(f);
+        return 0;
 }
 
 int trial_keep(struct trial *t, struct finding *f, const char *what)
@@ -69,7 +83,7 @@ int trial_keep(struct trial *t, struct finding *f, const char *what)
         char name[200];
         int r;
 
-        snprintf(name, sizeof(name), "%s-%" PRIu64 ".smt2", c->settings->name, t->input->id);
+        name_input(t, name);
         r = cases_add_unlisted(workspace_cases(c->workspace), name, t->input->text, &f->case_id);
         if (r < 0)
                 return r;
@@ -81,8 +95,6 @@ int trial_keep(struct trial *t, struct finding *f, const char *what)
         r = f->campaign ? finding_add(c->workspace, f) : -ENOMEM;
         if (r < 0)
                 return r;
-        if (r == 1 && is_own(c, f, name))
-                r = 0; /* by a session that was cut off before it could note it */
         if (r == 0)
                 campaign_say(c, "found %s/%u: %s", finding_folder(f->kind), f->number, what);
         return r;

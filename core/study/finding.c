@@ -342,6 +342,22 @@ int finding_get(struct workspace *w, uint32_t solver, uint32_t number, struct fi
         return r < 0 ? r : get_in(t, solver, number, ret);
 }
 
+int finding_find(struct workspace *w, uint32_t solver, enum finding_kind kind, struct slice input, struct finding **ret)
+{
+        cleanup_txn struct store_txn *t = NULL;
+        uint8_t origin[ORIGIN_SIZE];
+        struct digest digest;
+        uint32_t number = 0;
+        int r = store_read(workspace_store(w), &t);
+
+        digest_of(input.data, input.size, &digest);
+        if (r == 0)
+                r = get_number(t, origin_key(origin, &(struct finding){.solver = solver, .kind = kind}, &digest), &number);
+        if (r < 0)
+                return r;
+        return number == 0 ? -ENOENT : get_in(t, solver, number, ret);
+}
+
 struct marking {
         uint32_t solver, number;
         enum finding_mark mark;

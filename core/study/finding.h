@@ -72,6 +72,8 @@ int finding_add_runs(struct finding *f, const char *version, enum verdict verdic
 /* Numbers and stores it; f->number is then set. 1: those bytes were found before as this kind, and nothing was stored; f->number is that
  * one's. When it returns, it is on disk. */
 int finding_add(struct workspace *w, struct finding *f);
+/* The one that these bytes are, as this kind. -ENOENT. */
+int finding_find(struct workspace *w, uint32_t solver, enum finding_kind kind, struct slice input, struct finding **ret);
 int finding_get(struct workspace *w, uint32_t solver, uint32_t number, struct finding **ret);
 int finding_set_mark(struct workspace *w, uint32_t solver, uint32_t number, enum finding_mark mark, const char *url);
 /* How many inputs of a campaign each finding stands for, itself among them; they had its signature. */

@@ -2,9 +2,10 @@
 
 #include <ctype.h>
 
-#include "core/study/finding_localized.h"
 #include "core/study/case_history.h"
+#include "core/study/finding_localized.h"
 #include "core/study/finding_reduced.h"
+#include "core/study/seeds.h"
 #include "core/study/stat.h"
 
 #define INLINE_MOST 4096 /* bytes of an input that stand in the report itself */
@@ -51,22 +52,49 @@ int finding_print_times(const struct finding *f, struct buffer *ret)
         return buffer_error(ret);
 }
 
-int finding_print_later(const struct finding *f, const struct case_history *h, struct buffer *ret)
+static bool is_among(const struct digest *list, size_t n, const struct digest *d)
 {
-        for (size_t i = 0; i < h->n; i++) {
-                const struct fact *fact = h->list[i].fact;
-                char sha[GIT_OID_HEXSZ + 1];
-                struct commit c;
-                int r = history_commit(h->solver->history, h->list[i].commit, &c);
+        for (size_t i = 0; i < n; i++)
+                if (memcmp(list[i].bytes, d->bytes, DIGEST_SIZE) == 0)
+                        return true;
+        return false;
+}
 
-                if (r < 0)
-                        return r;
-                if (!fact || runs_of(f, git_oid_tostr(sha, sizeof(sha), &c.oid)))
-                        continue;
-                buffer_addf(ret, "%s\t%s\t%.6f\t%.6f\n", sha, verdict_name(fact->verdict), (double)fact->wall_ns / 1e9,
-                            (double)fact->wall_ns / 1e9);
+static int sha_of(const struct case_history *h, size_t i, char ret[GIT_OID_HEXSZ + 1])
+{
+        struct commit c;
+        int r = history_commit(h->solver->history, h->list[i].commit, &c);
+
+        if (r == 0)
+                git_oid_tostr(ret, GIT_OID_HEXSZ + 1, &c.oid);
+        return r;
+}
+
+int finding_print_later(struct workspace *w, const struct finding *f, const struct case_history *h, struct buffer *ret)
+{
+        cleanup_free struct digest *programs = NULL, *seen = calloc(h->n + 1, sizeof(*seen));
+        char sha[GIT_OID_HEXSZ + 1];
+        uint32_t n_programs = 0;
+        size_t n_seen = 0;
+        int r = seen ? commit_programs(w, h->solver, &programs, &n_programs) : -ENOMEM;
+
+        for (size_t i = 0; r == 0 && i < h->n; i++) { /* the campaign's own */
+                r = sha_of(h, i, sha);
+                if (r == 0 && runs_of(f, sha) && h->list[i].commit < n_programs)
+                        seen[n_seen++] = programs[h->list[i].commit];
         }
-        return buffer_error(ret);
+        for (size_t i = 0; r == 0 && i < h->n; i++) {
+                const struct fact *fact = h->list[i].fact;
+
+                if (!fact || h->list[i].commit >= n_programs || is_among(seen, n_seen, &programs[h->list[i].commit]))
+                        continue;
+                seen[n_seen++] = programs[h->list[i].commit];
+                r = sha_of(h, i, sha);
+                if (r == 0)
+                        buffer_addf(ret, "%s\t%s\t%.6f\t%.6f\n", sha, verdict_name(fact->verdict), (double)fact->wall_ns / 1e9,
+                                    (double)fact->wall_ns / 1e9);
+        }
+        return r < 0 ? r : buffer_error(ret);
 }
 
 /* -- report.md -- */
@@ -299,26 +327,59 @@ static void add_matter(const struct solver *s, const struct finding *f, struct b
         buffer_adds(ret, ".\n\n");
 }
 
-/* The commits responsible, once they are known. */
-static void add_commits(struct workspace *w, struct solver *s, const struct finding *f, struct buffer *ret)
+struct culprit_table {
+        struct solver *solver;
+        struct buffer *to;
+        size_t n; /* rows */
+};
+
+static int add_culprit(void *user, const char *commit, const json_t *culprit)
+{
+        struct culprit_table *to = user;
+        const json_t *before = json_object_get(culprit, "seconds_before"), *after = json_object_get(culprit, "seconds_after"),
+                     *p = json_object_get(culprit, "p");
+
+        if (to->n++ == 0)
+                buffer_adds(to->to, "## Commits responsible\n\n| commit | seconds before | seconds after | pairs of runs | p |\n"
+                                     "|---|---|---|---|---|\n");
+        buffer_adds(to->to, "| ");
+        add_version(to->solver, commit, to->to);
+        buffer_addf(to->to, json_is_number(before) ? " | %.3f" : " | no answer", json_number_value(before));
+        buffer_addf(to->to, json_is_number(after) ? " | %.3f" : " | no answer", json_number_value(after));
+        buffer_addf(to->to, " | %d |", (int)json_integer_value(json_object_get(culprit, "pairs")));
+        buffer_addf(to->to, json_is_number(p) ? " %.2g |\n" : " |\n", json_number_value(p));
+        return 0;
+}
+
+static int add_since(void *user, const char *commit, const json_t *culprit)
+{
+        struct culprit_table *to = user;
+
+        (void)culprit;
+        buffer_adds(to->to, "Since ");
+        add_version(to->solver, commit, to->to);
+        buffer_adds(to->to, ".\n\n");
+        return 0;
+}
+
+/* Once they are known: nothing is searched for. */
+static void add_culprits(struct workspace *w, struct solver *s, const struct finding *f, struct buffer *ret)
+{
+        struct culprit_table to = {.solver = s, .to = ret};
+
+        finding_culprits(w, s, f, f->kind == FINDING_SPR ? add_culprit : add_since, &to);
+        if (to.n > 0)
+                buffer_adds(ret, "\n");
+}
+
+static void add_seeds(struct workspace *w, struct solver *s, const struct finding *f, struct buffer *ret)
 {
         cleanup(query_unrefp) struct query *q = NULL;
         cleanup(value_unrefp) struct value *v = NULL;
-        const json_t *list, *culprit;
-        size_t i;
 
-        if (!finding_is_localizable(f) || finding_query_localized(w, s, f, &q) < 0 || q->type->find(q, &v) < 0)
-                return;
-        list = json_object_get(((struct localized_value *)v)->result, "culprits");
-        json_array_foreach (list, i, culprit) {
-                const char *commit = json_string_value(json_object_get(culprit, "commit"));
-
-                if (!commit || !json_is_true(json_object_get(culprit, "slowdown")))
-                        continue;
-                buffer_adds(ret, "Since ");
-                add_version(s, commit, ret);
-                buffer_adds(ret, ".\n\n");
-        }
+        if (finding_has_seeds(s, f) && query_seeds(w, s, f, &q) == 0 && q->type->find(q, &v) == 0)
+                buffer_addf(ret, "It reproduces under %u of %d random seeds.\n\n",
+                            seeds_reproduced(((struct seeds_value *)v)->result), SEEDS_MOST);
 }
 
 int finding_report(struct workspace *w, struct solver *s, const struct finding *f, struct buffer *ret)
@@ -327,11 +388,12 @@ int finding_report(struct workspace *w, struct solver *s, const struct finding *
 
         add_title(s, f, ret);
         add_matter(s, f, ret);
-        add_commits(w, s, f, ret);
         add_table(s, f, ret);
         if (*f->chain)
                 buffer_addf(ret, "The input comes from another one by these steps (rule, direction, place):\n\n```\n%s```\n\n",
                             f->chain);
+        add_seeds(w, s, f, ret);
+        add_culprits(w, s, f, ret);
         r = add_reproduction(s, f, ret);
         if (r < 0)
                 return r;

@@ -6,9 +6,9 @@
 
 /* "version\tresult\ttime\tsamples": the versions measured when it was found. */
 int finding_print_times(const struct finding *f, struct buffer *ret);
-/* The commits measured later, as further rows. */
+/* What was measured later, as further rows: a commit for each program. */
 struct case_history;
-int finding_print_later(const struct finding *f, const struct case_history *h, struct buffer *ret);
+int finding_print_later(struct workspace *w, const struct finding *f, const struct case_history *h, struct buffer *ret);
 int finding_report(struct workspace *w, struct solver *s, const struct finding *f, struct buffer *ret);
 /* How long a version took: the lower median; 0 when it was not measured. */
 double finding_seconds(const struct finding *f, const char *version);

@@ -220,7 +220,7 @@ static int print_times(struct tree *t, const struct node *n, struct buffer *ret,
         if (r == 0)
                 r = finding_print_times(f, ret);
         if (r == 0)
-                r = finding_print_later(f, &h, ret);
+                r = finding_print_later(tree_workspace(t), f, &h, ret);
         *ret_mtime = h.newest;
         return r;
 }
