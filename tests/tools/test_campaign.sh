@@ -126,7 +126,7 @@ session() { # session NAME FOR OPTION...
 # Every find of the campaign is a finding, and every finding is counted.
 adds_up() { # adds_up NAME
 	local counted
-	counted=$(sed -n "s/^finds //p" out) && run 0 findings slow --json && [ "$counted" -ge 1 ] && [ "$(grep -c "\"kind\":\"spr\".*\"campaign\":\"$1\"" out)" = "$counted" ]
+	counted=$(sed -n "s/^finds //p" out) && run 0 findings slow --all --json && [ "$counted" -ge 1 ] && [ "$(grep -c "\"kind\":\"spr\".*\"campaign\":\"$1\"" out)" = "$counted" ]
 }
 test_that "killed at every record of its journal, it loses nothing and finds nothing twice" '
 	for i in 0 1 2 3 4 5 6 7; do fault campaign.journal "kill after $i"; session records 100s --seed 21; [ $code = 137 ] || exit 1; done 2>/dev/null
