@@ -366,8 +366,10 @@ int cmd_run(int argc, char **argv)
                 {0}};
         static const char doc[] =
                 "Measure commits on cases, unless that is known already. Prints for each: case, result, time, cputime (seconds), "
-                "memory (bytes), commit, correct or WRONG (- where the case does not say), name; the solver's own count of its "
-                "effort where the recipe has a pattern for it; with several commits, the first line of the commit's message.\v"
+                "memory (bytes), commit, correct or WRONG (- where the case does not say) or DISPUTED (another solver or commit answers "
+                "otherwise), name; the solver's own count of its effort where the recipe has a pattern for it; with several commits, "
+                "the first line of the commit's message; and 'disturbed' where others kept the run from its core, however often it "
+                "was taken again.\v"
                 "REV is whatever git rev-parse takes; A..B: the commits on B's first-parent line that are not on A's, oldest "
                 "first; or a pattern over tags, in the order of the history: 'z3-4.*'.\n"
                 "CASE is an id, a name, a prefix of a sha256 (four digits or more), or a file with the same bytes; for several: "

@@ -101,7 +101,7 @@ static void say_added(struct workspace *w, struct recipe *const *list, size_t n)
                 cleanup_solver struct solver *s = NULL;
 
                 if (workspace_solver(w, list[i]->name, &s) == 0)
-                        note("added %s: %u commits", list[i]->name, history_count(s->history));
+                        note("added %s: %u commit%s", list[i]->name, history_count(s->history), history_count(s->history) == 1 ? "" : "s");
         }
 }
 

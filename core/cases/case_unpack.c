@@ -136,24 +136,27 @@ static bool begins_as_cnf(struct slice head)
 
 #define HEAD_MOST (1 << 20)
 
+int case_check_head(const char *name, struct slice head)
+{
+        enum format format = case_format(name, head);
+
+        if (head.size == 0 || case_unpacker(head) || (format == FORMAT_CNF ? begins_as_cnf(head) : begins_as_smt2(head)))
+                return 0; /* an empty file, or another compression, is refused elsewhere with its own message */
+        return errorf(-EINVAL, "'%s' is no case: %s", name,
+                      format == FORMAT_CNF
+                              ? "DIMACS has a line 'p cnf VARIABLES CLAUSES' behind its comments"
+                              : "it is neither SMT-LIB, which begins with a parenthesis or a comment, nor DIMACS ('p cnf')");
+}
+
 int case_check_text(const char *name, int fd)
 {
         cleanup_free char *bytes = malloc(HEAD_MOST);
-        struct slice head;
         ssize_t n;
-        enum format format;
 
         if (!bytes)
                 return -ENOMEM;
         n = pread(fd, bytes, HEAD_MOST, 0);
         if (n < 0)
                 return errorf(-errno, "cannot read the case %s: %s", name, strerror(errno));
-        head = SLICE(bytes, (size_t)n);
-        format = case_format(name, head);
-        if (n == 0 || case_unpacker(head) || (format == FORMAT_CNF ? begins_as_cnf(head) : begins_as_smt2(head)))
-                return 0; /* an empty file, or another compression, is refused elsewhere with its own message */
-        return errorf(-EINVAL, "'%s' is no case: %s", name,
-                      format == FORMAT_CNF
-                              ? "DIMACS has a line 'p cnf VARIABLES CLAUSES' behind its comments"
-                              : "it is neither SMT-LIB, which begins with a parenthesis or a comment, nor DIMACS ('p cnf')");
+        return case_check_head(name, SLICE(bytes, (size_t)n));
 }

@@ -89,3 +89,6 @@ int case_scan(enum format format, struct slice bytes, char **ret_logic, enum ver
 const char *case_unpacker(struct slice head);
 /* By name (.smt2, .smt, .cnf, .dimacs) and else by content ("p cnf" line). */
 enum format case_format(const char *name, struct slice head);
+
+/* -EINVAL with a sentence: bytes that begin so are neither SMT-LIB nor DIMACS, packed or not. */
+int case_check_head(const char *name, struct slice head);

@@ -239,10 +239,27 @@ void write_create(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t, s
                 forget_new_case(s->writing, entry->file);
 }
 
+/* What is no case by its first line is refused at once: a shell's `echo hello >cases/x` looks at write(), not at close(). Files that programs keep
+ * beside another (.x.swp) are left alone. */
+static int check_first_line(struct new_case *n, const char *data, size_t size)
+{
+        char name[NAME_MAX + 1];
+        int r;
+
+        new_case_name(n, name, sizeof(name));
+        if (name[0] == '.' || !memchr(data, '\n', size))
+                return 0;
+        r = case_check_head(name, SLICE(data, size));
+        if (r < 0)
+                log_info("a case is not taken: %s", error_message(r));
+        return r;
+}
+
 void write_write(fuse_req_t req, fuse_ino_t, const char *data, size_t size, off_t offset, struct fuse_file_info *fi)
 {
         struct new_case *n = (struct new_case *)(uintptr_t)fi->fh;
-        ssize_t written = new_case_write(n, data, size, offset);
+        int r = offset == 0 ? check_first_line(n, data, size) : 0;
+        ssize_t written = r < 0 ? r : new_case_write(n, data, size, offset);
 
         if (written < 0)
                 fuse_reply_err(req, (int)-written);
