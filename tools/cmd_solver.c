@@ -96,7 +96,7 @@ static error_t parse_update(int key, char *arg, struct argp_state *state)
         }
 }
 
-static int update_one(struct solver *s, bool json)
+static int update_one(struct workspace *w, struct solver *s, bool json)
 {
         static const struct column columns[] = {
                 {"SOLVER", 14, false}, {"NEW", 8, true}, {"COMMITS", 8, true}, {"HEAD", 0, false}};
@@ -104,6 +104,8 @@ static int update_one(struct solver *s, bool json)
         uint32_t n_new = 0;
         int r = history_update(s->history, false, &command_progress, &n_new);
 
+        if (r == 0)
+                r = workspace_fetch_elsewhere(w, s, &command_progress);
         progress_clear();
         if (r < 0) {
                 complain("%s: %s", s->recipe->name, error_message(r));
@@ -146,13 +148,13 @@ int cmd_solver_update(int argc, char **argv)
 
                 r = command_solver(w, o.names[i], &s);
                 if (r == STATUS_OK)
-                        r = update_one(s, o.json);
+                        r = update_one(w, s, o.json);
                 status = MAX(status, r);
         }
         for (size_t i = 0; o.n == 0 && i < l->n && !command_stopped(); i++) {
                 if (l->list[i]->recipe->base) /* comes with its base */
                         continue;
-                r = update_one(l->list[i], o.json);
+                r = update_one(w, l->list[i], o.json);
                 status = MAX(status, r);
         }
         return command_stopped() ? STATUS_INTERRUPTED : status;

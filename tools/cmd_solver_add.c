@@ -5,7 +5,7 @@
 
 struct add_options {
         const char *name, *repository, *recipe;
-        bool replace, list;
+        bool replace, list, submodules;
 };
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -18,6 +18,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
                 return 0;
         case 'R':
                 o->replace = true;
+                return 0;
+        case 's':
+                o->submodules = true;
                 return 0;
         case 'l':
                 o->list = true;
@@ -105,6 +108,39 @@ static void say_added(struct workspace *w, struct recipe *const *list, size_t n)
         }
 }
 
+static int note_submodule(void *user, const char *path, const char *url)
+{
+        struct recipe *r = user;
+
+        for (char *const *p = r->submodules; *p; p++)
+                if (recipe_submodule(*p, NULL) == strlen(path) && strncmp(*p, path, strlen(path)) == 0)
+                        return 0;
+        return recipe_add_submodule(r, path, url);
+}
+
+/* The recipe gets a line for each submodule that it has none for. */
+static int find_submodules(struct workspace *w, struct recipe **list, size_t n)
+{
+        cleanup_solver struct solver *s = NULL;
+        int r = workspace_solver(w, list[0]->name, &s);
+
+        if (r == 0)
+                r = history_submodules(s->history, s->recipe->repository ? s->recipe->repository : "", note_submodule, list[0]);
+        return r == 0 ? workspace_replace_recipe(w, list, n) : r;
+}
+
+/* Submodules and downloads. */
+static int fetch_elsewhere(struct workspace *w, const char *name)
+{
+        cleanup_solver struct solver *s = NULL;
+        int r = workspace_solver(w, name, &s);
+
+        if (r == 0)
+                r = workspace_fetch_elsewhere(w, s, &command_progress);
+        progress_clear();
+        return r;
+}
+
 static int add(struct workspace *w, const struct add_options *o, struct recipe **list, size_t n)
 {
         bool there;
@@ -116,6 +152,8 @@ static int add(struct workspace *w, const struct add_options *o, struct recipe *
                 r = workspace_replace_recipe(w, list, n);
         else
                 r = workspace_add_solver(w, list, n, o->repository, &command_progress);
+        if (r == 0 && o->submodules)
+                r = find_submodules(w, list, n);
         progress_clear();
         if (r < 0)
                 return fail_as(r == -ENOENT || r == -ENOTUNIQ ? STATUS_FAILED : status_of(r), r);
@@ -125,7 +163,8 @@ static int add(struct workspace *w, const struct add_options *o, struct recipe *
         else
                 say_added(w, list, n);
         check_paths(w, list[0]);
-        return STATUS_OK;
+        r = fetch_elsewhere(w, o->name);
+        return r < 0 ? fail_as(STATUS_FAILED, r) : STATUS_OK;
 }
 
 int cmd_solver_add(int argc, char **argv)
@@ -134,6 +173,7 @@ int cmd_solver_add(int argc, char **argv)
                 {"recipe", 'r', "FILE|NAME", 0,
                  "How to build and run it: a file, or the name of a recipe that comes with solverfs (default: NAME)", 0},
                 {"replace", 'R', NULL, 0, "Give a solver that is there this recipe; REPO may be left out", 0},
+                {"submodules", 's', NULL, 0, "Fetch the submodules that its branches and tags name, for its builds", 0},
                 {"list", 'l', NULL, 0, "List the recipes that come with solverfs", 0},
                 {0}};
         static const char doc[] =

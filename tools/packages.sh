@@ -4,7 +4,7 @@
 packages="
 	build-essential pkg-config meson ninja-build
 	libfuse3-dev libgit2-dev liblmdb-dev libzstd-dev libarchive-dev libjansson-dev libssl-dev libxxhash-dev libpcre2-dev zlib1g-dev
-	fuse3 bubblewrap git ccache
+	fuse3 bubblewrap git ccache curl
 	check attr rsync
 	libz3-dev
 	scdoc

@@ -11,10 +11,12 @@
 #include "cache/base/fault.h"
 #include "core/run/host.h"
 #include "core/build/build_tools.h"
+#include "core/build/dependency.h"
 #include "core/build/worktree.h"
 
 #define INSIDE       "/build"
 #define CCACHE       "/ccache"
+#define DOWNLOADS    "/downloads"
 #define CCACHE_LINKS "/usr/lib/ccache"    /* ours in its place: the compilers' names there lead around the shim */
 #define STACK_TOP    (UINT64_C(64) << 20) /* GCC's driver raises its own limit to that */
 #define FILE_MAX     (UINT64_C(16) << 30) /* the largest file a build may write, and all it may put into its scratch folder */
@@ -38,11 +40,32 @@ static void key_of_source(const struct recipe *r, const char *toolchain, const s
         hasher_finish(h, ret);
 }
 
+/* The toolchain, and the folders that the recipe adds to it. */
+static int toolchain_of(const struct recipe *r, bool now, char ret[DIGEST_HEX_SIZE])
+{
+        int e = now ? host_toolchain_now(ret) : host_toolchain(ret);
+        struct hasher *h;
+        struct digest d;
+
+        if (e < 0 || !r->dependencies[0])
+                return e;
+        h = hasher_new();
+        hasher_string(h, ret);
+        for (char *const *p = r->dependencies; e == 0 && *p; p++) {
+                e = dependency_digest(*p, now, &d);
+                if (e == 0)
+                        hasher_add(h, d.bytes, DIGEST_SIZE);
+        }
+        hasher_finish(h, &d);
+        digest_hex(&d, ret);
+        return e;
+}
+
 int build_key(struct history *h, uint32_t commit, const struct recipe *r, struct digest *ret)
 {
         struct digest source;
         char toolchain[65];
-        int e = host_toolchain(toolchain);
+        int e = toolchain_of(r, false, toolchain);
 
         if (e == 0)
                 e = history_source(h, commit, r->sources, &source);
@@ -56,7 +79,7 @@ int build_keys(struct history *h, const struct recipe *r, struct digest **ret, u
         cleanup_free struct digest *list = NULL;
         char toolchain[65];
         uint32_t n;
-        int e = host_toolchain(toolchain);
+        int e = toolchain_of(r, false, toolchain);
 
         if (e == 0)
                 e = history_sources(h, r->sources, &list, &n);
@@ -203,6 +226,42 @@ static int command_text(const char *command, unsigned jobs, struct buffer *ret)
         return buffer_error(ret);
 }
 
+/* Folders and files from outside of the sources, read-only. They are there, or it is no failure of the commit. */
+static int bind_dependencies(const struct build_request *q, struct bind *binds, size_t *n)
+{
+        for (char *const *p = q->recipe->dependencies; *p; p++) {
+                struct stat st;
+
+                if (stat(*p, &st) < 0 || !S_ISDIR(st.st_mode))
+                        return errorf(-EIO, "the folder %s, a dependency in the recipe of %s, is not there: install it, or change the recipe",
+                                      *p, q->recipe->name);
+                binds[(*n)++] = (struct bind){.source = *p, .target = *p};
+        }
+        return 0;
+}
+
+struct download {
+        char source[PATH_SIZE], target[256];
+};
+
+static int bind_downloads(const struct build_request *q, struct download *files, struct bind *binds, size_t *n)
+{
+        for (char *const *p = q->recipe->downloads; *p; p++, files++) {
+                char hex[DIGEST_HEX_SIZE];
+                struct digest d;
+                struct slice name;
+
+                recipe_download(*p, &d, &name);
+                digest_hex(&d, hex);
+                snprintf(files->target, sizeof(files->target), DOWNLOADS "/%.*s", (int)name.size, (const char *)name.data);
+                if (!q->downloads_dir || path_join(files->source, q->downloads_dir, hex) < 0 || access(files->source, R_OK) < 0)
+                        return errorf(-EIO, "%.*s, which the recipe of %s downloads, is not in the store: 'solverfs solver update' gets it",
+                                      (int)name.size, (const char *)name.data, q->recipe->name);
+                binds[(*n)++] = (struct bind){.source = files->source, .target = files->target};
+        }
+        return 0;
+}
+
 static int execute_command(struct attempt *a, const char *text, struct execute_result *ret)
 {
         const struct build_request *q = a->request;
@@ -210,12 +269,19 @@ static int execute_command(struct attempt *a, const char *text, struct execute_r
         /* With the cache's folder bound the umask is the group's; a build's is always the same. */
         char *argv[] = {(char *)"/bin/sh", (char *)"-c", (char *)"umask 022; exec /bin/sh -c \"$1\"", (char *)"sh", (char *)text, NULL};
         struct environment environment = {0};
-        struct bind binds[5] = {{.source = a->worktree->path, .target = INSIDE, .writable = true},
-                                {.source = a->worktree->tools, .target = TOOLS_INSIDE}};
-        size_t n_binds = 2;
+        size_t n_downloads = strings_count(q->recipe->downloads), n_binds = 2;
+        cleanup_free struct bind *binds = calloc(5 + strings_count(q->recipe->dependencies) + n_downloads, sizeof(*binds));
+        cleanup_free struct download *downloads = calloc(n_downloads + 1, sizeof(*downloads));
         uint64_t left = limits->wall_ns > a->wall_ns ? limits->wall_ns - a->wall_ns : 1;
-        int r = environment_of(a, &environment);
+        int r = binds && downloads ? environment_of(a, &environment) : -ENOMEM;
 
+        if (r < 0)
+                return r;
+        binds[0] = (struct bind){.source = a->worktree->path, .target = INSIDE, .writable = true};
+        binds[1] = (struct bind){.source = a->worktree->tools, .target = TOOLS_INSIDE};
+        r = bind_dependencies(q, binds, &n_binds);
+        if (r == 0)
+                r = bind_downloads(q, downloads, binds, &n_binds);
         if (r < 0)
                 return r;
         if (q->sandbox == SANDBOX_BWRAP)
@@ -645,7 +711,7 @@ static int check_tools(struct attempt *a)
         host_tools_moment(&now);
         if (digest_equal(&now, &a->tools))
                 return 0;
-        r = host_toolchain_now(toolchain);
+        r = toolchain_of(a->request->recipe, true, toolchain);
         if (r < 0)
                 return r;
         a->tools = now;
@@ -751,7 +817,7 @@ static int prepare(struct attempt *a, git_repository *git, const git_oid *commit
 
         host_tools_moment(&a->tools); /* before all that is found out about them */
         host_tools(&tools);
-        r = host_toolchain_now(a->toolchain);
+        r = toolchain_of(recipe, true, a->toolchain);
         if (r == 0)
                 r = check_key(a);
         if (r == 0)
@@ -759,7 +825,7 @@ static int prepare(struct attempt *a, git_repository *git, const git_oid *commit
         if (r == 0)
                 r = build_tools_shim(a->shim);
         if (r == 0)
-                r = checkout_list(git, commit, recipe->paths, &a->files, &a->log);
+                r = checkout_list(git, commit, recipe->paths, recipe->submodules, &a->files, &a->log);
         if (r == 0)
                 r = attributes_open(git, commit, recipe->paths, &a->attributes);
         name_space(a, &tools);
@@ -801,7 +867,7 @@ static int list_sources(struct history *h, git_repository *git, const struct rec
         int e = history_commit(h, commit, &c);
 
         buffer_add(&notes, "", 0);
-        return e == 0 ? checkout_list(git, &c.oid, r->paths, ret, &notes) : e;
+        return e == 0 ? checkout_list(git, &c.oid, r->paths, r->submodules, ret, &notes) : e;
 }
 
 int build_is_edit(struct history *h, const struct recipe *r, uint32_t from, uint32_t to, bool *ret)

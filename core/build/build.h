@@ -12,7 +12,7 @@
  * a cancel is no answer: it is an error, and leaves nothing behind but a worktree marked dirty. So is a toolchain that
  * changes meanwhile: the programs would hold objects of two compilers.
  *
- * Build key = recipe_build_digest() + host_toolchain() + history_source(): two commits that differ only in documentation are one build.
+ * Build key = recipe_build_digest() + host_toolchain() and the recipe's dependencies + history_source(): two commits that differ only in documentation are one build.
  * Threads: any. */
 #pragma once
 
@@ -84,6 +84,7 @@ struct build_request {
         const struct recipe *recipe;
         const struct digest *key; /* under which it is kept: -EIO when the toolchain is not that key's any more; NULL: any */
         const char *work_dir;   /* <store>/work/<repository> */
+        const char *downloads_dir; /* <store>/downloads: files by their digest; NULL: there are none */
         const char *ccache_dir; /* bound when ccache is installed; NULL: not used */
         enum sandbox_kind sandbox;
         unsigned jobs; /* {jobs} */

@@ -4,6 +4,8 @@
 #include <limits.h>
 #include <sys/stat.h>
 
+#include "core/recipe/recipe.h"
+
 #define ENTRIES_MAX   1000000 /* files and folders in a checkout; a few objects of a hostile repository can name any number */
 #define NAMES_MAX     ((size_t)1 << 28)   /* bytes of all their paths, which are held in memory */
 #define BYTES_MAX     (UINT64_C(1) << 35) /* in all */
@@ -17,6 +19,7 @@ struct listing {
         git_repository *git;
         git_odb *odb;
         struct manifest *files;
+        char *const *submodules;
         struct buffer *notes;
         uint64_t bytes;
         size_t entries, names;
@@ -48,6 +51,32 @@ static int list_file(struct listing *l, uint32_t mode, const git_oid *oid)
 
 static int list_tree(struct listing *l, const git_oid *oid, unsigned depth);
 
+/* The recipe's line for the submodule at this path, or NULL. */
+static const char *find_submodule(const struct listing *l)
+{
+        for (char *const *p = l->submodules; *p; p++)
+                if (recipe_submodule(*p, NULL) == l->length && strncmp(*p, l->path, l->length) == 0)
+                        return *p;
+        return NULL;
+}
+
+/* Its objects were fetched beside those of the sources. */
+static int list_submodule(struct listing *l, const git_oid *oid, unsigned depth)
+{
+        cleanup_git_commit git_commit *c = NULL;
+        const char *line = find_submodule(l), *repository;
+
+        if (!line) {
+                buffer_addf(l->notes, "(submodule %s is an empty folder: the recipe has no key 'submodule = %s=REPO')\n", l->path, l->path);
+                return manifest_add(l->files, &(struct tracked){.path = l->path, .mode = MODE_SUBMODULE, .oid = *oid});
+        }
+        recipe_submodule(line, &repository);
+        if (git_commit_lookup(&c, l->git, oid) < 0)
+                return errorf(-EBADMSG, "submodule %s is at commit %s, which no branch or tag of %s had when it was fetched", l->path,
+                              git_oid_tostr_s(oid), repository);
+        return list_tree(l, git_commit_tree_id(c), depth + 1);
+}
+
 static int list_entry(struct listing *l, const git_tree_entry *e, unsigned depth)
 {
         uint32_t mode = (uint32_t)git_tree_entry_filemode_raw(e);
@@ -63,8 +92,7 @@ static int list_entry(struct listing *l, const git_tree_entry *e, unsigned depth
                 return list_file(l, 0120000, git_tree_entry_id(e));
         if (S_ISREG(mode)) /* 0100664, too, as git once wrote */
                 return list_file(l, mode & 0100 ? 0100755 : 0100644, git_tree_entry_id(e));
-        buffer_addf(l->notes, "(submodule %s is an empty folder: submodules are not checked out)\n", l->path);
-        return manifest_add(l->files, &(struct tracked){.path = l->path, .mode = MODE_SUBMODULE, .oid = *git_tree_entry_id(e)});
+        return list_submodule(l, git_tree_entry_id(e), depth);
 }
 
 static int list_tree(struct listing *l, const git_oid *oid, unsigned depth)
@@ -106,13 +134,14 @@ static int list_path(struct listing *l, const git_tree *root, const char *path)
         return r < 0 ? lacks(l, git_tree_id(root)) : list_entry(l, e, 0);
 }
 
-int checkout_list(git_repository *git, const git_oid *commit, char *const *paths, struct manifest *ret, struct buffer *notes)
+int checkout_list(git_repository *git, const git_oid *commit, char *const *paths, char *const *submodules, struct manifest *ret,
+                  struct buffer *notes)
 {
         cleanup_manifest struct manifest files = {0};
         cleanup_git_commit git_commit *c = NULL;
         cleanup_git_tree git_tree *tree = NULL;
         cleanup_git_odb git_odb *odb = NULL;
-        struct listing l = {.git = git, .files = &files, .notes = notes};
+        struct listing l = {.git = git, .files = &files, .submodules = submodules, .notes = notes};
         int r = 0;
 
         if (git_repository_odb(&odb, git) < 0 || git_commit_lookup(&c, git, commit) < 0 || git_commit_tree(&tree, c) < 0)

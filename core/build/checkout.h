@@ -9,9 +9,11 @@
 #include "core/build/attributes.h"
 #include "core/build/manifest.h"
 
-/* The files of `paths` (empty: all) at a commit; their `content` is zero yet. `notes` says what is left out (submodules' content).
+/* The files of `paths` (empty: all) at a commit; their `content` is zero yet. `submodules` are a recipe's
+ * (PATH=REPO): their files are among them; others are empty folders, as `notes` says.
  * -EBADMSG when they cannot be files: too many, too large, names no folder may hold; -ESTALE when the repository lacks some. */
-int checkout_list(git_repository *git, const git_oid *commit, char *const *paths, struct manifest *ret, struct buffer *notes);
+int checkout_list(git_repository *git, const git_oid *commit, char *const *paths, char *const *submodules, struct manifest *ret,
+                  struct buffer *notes);
 /* Writes the files into the empty folder, all as of `when` (seconds): git leaves it to chance which of two files is the newer one, and make
  * would follow. Or only those that differ from `old`, as of now: it has the same paths, and lies there as it was written. -ECANCELED when it was told to stop; attributes_apply()'s errors. */
 int checkout(git_repository *git, struct attributes *attributes, const char *folder, const struct manifest *old,

@@ -44,6 +44,12 @@ int history_update(struct history *h, bool index_only, const struct progress *p,
  * what is lost or damaged unless `look_only`; `say` gets a line for each such thing. Objects are not looked at. */
 typedef void (*history_say_fn)(void *user, bool mended, const char *line);
 int history_check(struct history *h, const char *url, bool look_only, history_say_fn say, void *user);
+/* Gets the commits of a submodule into the repository, where builds find them; they are no commits of the solver. */
+int history_fetch_submodule(struct history *h, const char *path, const char *url, const struct progress *p);
+/* Calls fn for each submodule that .gitmodules names in HEAD, branches and tags, some more than once; addresses relative to `base`, the
+ * repository's own, are resolved. Stops when fn returns other than 0. */
+typedef int (*history_submodule_fn)(void *user, const char *path, const char *url);
+int history_submodules(struct history *h, const char *base, history_submodule_fn fn, void *user);
 struct snapshot_request {
         const char *dir;  /* the working tree, or a folder in it */
         const char *name; /* NULL: the time and the start of the sha */

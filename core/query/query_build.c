@@ -222,11 +222,12 @@ int build_commit(struct workspace *w, struct solver *s, uint32_t commit, const s
                  struct job *j, struct build_record **ret)
 {
         const struct settings *settings = workspace_settings(w);
-        char work[PATH_SIZE], ccache[PATH_SIZE];
+        char work[PATH_SIZE], ccache[PATH_SIZE], downloads[PATH_SIZE];
         cleanup_close int held = -1;
         int r;
 
         if (snprintf(work, sizeof(work), "%s/work/%s", workspace_dir(w), s->repository) >= (int)sizeof(work) ||
+            snprintf(downloads, sizeof(downloads), "%s/downloads", workspace_dir(w)) >= (int)sizeof(downloads) ||
             /* one for each repository, or a hostile one could leave objects for another's sources in it */
             snprintf(ccache, sizeof(ccache), "%s/work/ccache/%s", workspace_dir(w), s->repository) >= (int)sizeof(ccache))
                 return errorf(-ENAMETOOLONG, "the store's path is too long: %s", workspace_dir(w));
@@ -246,6 +247,7 @@ int build_commit(struct workspace *w, struct solver *s, uint32_t commit, const s
                         .recipe = s->recipe,
                         .key = key,
                         .work_dir = work,
+                        .downloads_dir = downloads,
                         .ccache_dir = settings->ccache ? ccache : NULL,
                         .sandbox = settings->sandbox,
                         .jobs = job_n_slots(j),

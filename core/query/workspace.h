@@ -4,6 +4,7 @@
  *             lmdb/ journal/    cache/store/store.h
  *             repos/<name>.git  core/history/history.h
  *             cases/            core/cases/cases.h
+ *             downloads/        of recipes, by sha256
  *             programs/         cache/store/programs.h
  *             work/<name>/<n>   worktrees
  *             scratch/          of runs in progress
@@ -88,6 +89,8 @@ bool solver_is_gone(struct workspace *w, const struct solver *s); /* removed fro
 /* Clones, indexes, writes the config. `recipes` as recipe_read() gives them. Nothing is left on failure. */
 int workspace_add_solver(struct workspace *w, struct recipe *const *recipes, size_t n, const char *url, const struct progress *p);
 
+/* Gets what builds of a solver read beside its repository: the recipe's submodules and downloads (<store>/downloads/<sha256>). */
+int workspace_fetch_elsewhere(struct workspace *w, const struct solver *s, const struct progress *p);
 /* Gives a solver that is there another recipe; its repository stays. What was measured under the old one is found again by it. Variants that
  * `recipes` does not have stay, too. -ENOENT, -EINVAL: it is a variant; -EEXIST: a variant has the name of another solver. */
 int workspace_replace_recipe(struct workspace *w, struct recipe *const *recipes, size_t n);

@@ -21,6 +21,9 @@ const struct recipe_key recipe_keys[N_RECIPE_KEYS] = {
         {"clean", KIND_RETIRED, PLACE_SOLVER, 0},
         {"output", KIND_PATHS, PLACE_SOLVER, FIELD(outputs)},
         {"environment", KIND_VARIABLES, PLACE_SOLVER, FIELD(environment)},
+        {"dependency", KIND_FOLDERS, PLACE_SOLVER, FIELD(dependencies)},
+        {"submodule", KIND_SUBMODULES, PLACE_SOLVER, FIELD(submodules)},
+        {"download", KIND_DOWNLOADS, PLACE_SOLVER, FIELD(downloads)},
         {"run", KIND_TEXT, ANY, FIELD(run)},
         {"arguments", KIND_TEXT, ANY, FIELD(arguments)},
         {"seed", KIND_TEXT, ANY, FIELD(seed)},
@@ -109,6 +112,9 @@ struct recipe *recipe_unref(struct recipe *r)
         strings_free(r->sources);
         strings_free(r->effort);
         strings_free(r->environment);
+        strings_free(r->dependencies);
+        strings_free(r->submodules);
+        strings_free(r->downloads);
         free(r->name);
         free(r->base);
         free(r->repository);
@@ -144,6 +150,9 @@ struct recipe *recipe_new(void)
                 .sources = strings_copy(none),
                 .effort = strings_copy(none),
                 .environment = strings_copy(none),
+                .dependencies = strings_copy(none),
+                .submodules = strings_copy(none),
+                .downloads = strings_copy(none),
                 .dialect = strdup("2.6"),
                 .limits = {.wall_ns = 20 * NSEC_PER_SEC,
                            .cpu_ns = 20 * NSEC_PER_SEC,
@@ -184,7 +193,11 @@ struct recipe *recipe_copy(const struct recipe *r)
         c->sources = strings_copy(r->sources);
         c->effort = strings_copy(r->effort);
         c->environment = strings_copy(r->environment);
-        ok = c->paths && c->build && c->outputs && c->sources && c->effort && c->environment;
+        c->dependencies = strings_copy(r->dependencies);
+        c->submodules = strings_copy(r->submodules);
+        c->downloads = strings_copy(r->downloads);
+        ok = c->paths && c->build && c->outputs && c->sources && c->effort && c->environment && c->dependencies &&
+             c->submodules && c->downloads;
         ok = copy_text(&c->name, r->name) && copy_text(&c->base, r->base) && copy_text(&c->repository, r->repository) && ok;
         ok = copy_text(&c->run, r->run) && copy_text(&c->arguments, r->arguments) && copy_text(&c->seed, r->seed) &&
              copy_text(&c->dialect, r->dialect) && ok;
@@ -364,6 +377,47 @@ static void hash_list(struct hasher *h, char *const *list)
                 hasher_string(h, list[i]);
 }
 
+size_t recipe_submodule(const char *line, const char **ret_repository)
+{
+        size_t n = strcspn(line, "=");
+
+        if (ret_repository)
+                *ret_repository = line + n + (line[n] == '=');
+        return n;
+}
+
+size_t recipe_download(const char *line, struct digest *ret_digest, struct slice *ret_name)
+{
+        size_t n = strcspn(line, " \t"), from = n;
+
+        while (from > 0 && line[from - 1] != '/')
+                from--;
+        *ret_name = SLICE(line + from, n - from);
+        if (digest_parse(line + n + strspn(line + n, " \t"), ret_digest) < 0)
+                *ret_digest = (struct digest){0};
+        return n;
+}
+
+/* Which submodules and downloads there are, and not where they come from: a submodule's commit is in the tree, a download has a digest. The
+ * content of dependencies is in the toolchain's. A recipe without any has the digest it had before there were such keys. */
+static void hash_sources_elsewhere(struct hasher *h, const struct recipe *r)
+{
+        if (!r->dependencies[0] && !r->submodules[0] && !r->downloads[0])
+                return;
+        hash_list(h, r->dependencies);
+        for (char *const *p = r->submodules; *p; p++)
+                hasher_field(h, *p, recipe_submodule(*p, NULL));
+        hasher_string(h, NULL);
+        for (char *const *p = r->downloads; *p; p++) {
+                struct digest d;
+                struct slice name;
+
+                recipe_download(*p, &d, &name);
+                hasher_field(h, name.data, name.size);
+                hasher_add(h, d.bytes, DIGEST_SIZE);
+        }
+}
+
 void recipe_build_digest(const struct recipe *r, struct digest *ret)
 {
         struct hasher *h = begin_digest("solverfs build 2");
@@ -372,6 +426,7 @@ void recipe_build_digest(const struct recipe *r, struct digest *ret)
         hash_list(h, r->build);
         hash_list(h, r->outputs);
         hash_list(h, r->environment);
+        hash_sources_elsewhere(h, r);
         hasher_finish(h, ret);
 }
 

@@ -22,6 +22,9 @@
  *   stack      8m        of each process of a run; a solver cannot raise it by itself
  *   build-timeout 60m, build-memory 16g, build-processes 4096     limits of a build
  *   environment          repeated; NAME=VALUE for build and run
+ *   dependency           repeated; an absolute folder outside of the sources that builds read; part of the toolchain by its content
+ *   submodule            repeated; PATH=REPO: where the submodule at PATH comes from; others are empty folders
+ *   download             repeated; URL SHA256: a file that builds read as /downloads/<last component>; fetched before, as builds have no network
  *   samples    5         the most repetitions of a short or noisy run (1: never repeat)
  *   repository           (store's config only) where it came from
  *
@@ -50,7 +53,7 @@ struct recipe {
         char *base;       /* the solver whose repository and builds a variant shares, else NULL */
         char *repository; /* NULL in a recipe file */
         enum format format;
-        char **paths, **build, **outputs, **effort, **environment; /* NULL-terminated, never NULL themselves */
+        char **paths, **build, **outputs, **effort, **environment, **dependencies, **submodules, **downloads; /* NULL-terminated, never NULL themselves */
         char **sources; /* all a build depends on: `paths`, and the .gitattributes of the folders above them; empty: everything */
         char *run, *arguments, *seed, *dialect;                             /* arguments, seed: NULL when absent */
         struct recipe_limits limits, build_limits;
@@ -88,6 +91,11 @@ void recipe_build_digest(const struct recipe *r, struct digest *ret);
  * the template mentions as {timeout} or {memory}; the environment, when there is one. */
 void recipe_run_digest(const struct recipe *r, bool has_seed, uint64_t seed, const struct recipe_limits *limits,
                        struct digest *ret);
+/* A line of `submodule`: the length of PATH, and REPO; of `download`: the length of URL, its digest, and the file's name (in URL). */
+size_t recipe_submodule(const char *line, const char **ret_repository);
+size_t recipe_download(const char *line, struct digest *ret_digest, struct slice *ret_name);
+/* Adds a `submodule` line, to the text of the recipe, too. */
+int recipe_add_submodule(struct recipe *r, const char *path, const char *repository);
 /* The command line; NULL-terminated, free with strings_free(). */
 int recipe_command(const struct recipe *r, const char *bin, const char *case_path, bool has_seed, uint64_t seed,
                    const struct recipe_limits *limits, char ***ret_argv);

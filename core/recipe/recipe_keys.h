@@ -19,6 +19,9 @@ enum recipe_kind {
         KIND_PATHS,
         KIND_PATTERNS,
         KIND_VARIABLES,
+        KIND_FOLDERS,
+        KIND_SUBMODULES,
+        KIND_DOWNLOADS,
 };
 
 enum recipe_place {
@@ -35,7 +38,7 @@ struct recipe_key {
         uint64_t least, most; /* of a quantity */
 };
 
-#define N_RECIPE_KEYS 24
+#define N_RECIPE_KEYS 27
 extern const struct recipe_key recipe_keys[N_RECIPE_KEYS];
 
 static inline void *recipe_field(const struct recipe *r, const struct recipe_key *k)

@@ -68,6 +68,71 @@ static int check_variable(const char *label, unsigned line, const char *value, c
         return 0;
 }
 
+static bool is_at_or_below(const char *path, const char *folder)
+{
+        size_t n = strlen(folder);
+
+        return strncmp(path, folder, n) == 0 && (path[n] == '/' || path[n] == '\0');
+}
+
+/* A folder of the machine that stands in the sandbox where it stands outside, and in the way of nothing there. */
+static int check_folder(const char *label, unsigned line, const char *path, char *const *list)
+{
+        static const char *const there[] = {"/usr", "/etc", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"};
+        static const char *const ours[] = {"/build", "/tools", "/ccache", "/scratch", "/case", "/downloads", "/proc",
+                                           "/dev",   "/sys",   "/run",    "/tmp",     "/var/tmp"};
+
+        if (*path != '/')
+                return fail(line, "key 'dependency': '%s' is not absolute; it is a folder of this machine", path);
+        if (path[1] == '\0' || path[1] == '.' || path[strlen(path) - 1] == '/' || strstr(path, "//") || strstr(path, "/./") ||
+            strstr(path, "/../") || strlen(path) >= PATH_SIZE / 2 || strpbrk(path, "\n\t"))
+                return fail(line, "key 'dependency': '%s' is not a plain path: no '//', no '.' or '..', no '/' at the end", path);
+        for (size_t i = 0; i < ARRAY_SIZE(there); i++)
+                if (is_at_or_below(path, there[i]))
+                        return fail(line, "key 'dependency': builds see all of %s anyway", there[i]);
+        for (size_t i = 0; i < ARRAY_SIZE(ours); i++)
+                if (is_at_or_below(path, ours[i]))
+                        return fail(line, "key 'dependency': a build has a %s of its own; put the folder elsewhere, such as /opt",
+                                    ours[i]);
+        return check_again(label, line, "dependency", path, list);
+}
+
+static int check_submodule(const char *label, unsigned line, const char *value, char *const *list)
+{
+        char path[PATH_SIZE];
+        const char *repository;
+        size_t n = recipe_submodule(value, &repository);
+        int r;
+
+        if (*repository == '\0' || n == 0)
+                return fail(line, "key 'submodule': '%s' is not PATH=REPO", value);
+        snprintf(path, sizeof(path), "%.*s", (int)n, value);
+        r = check_path(label, line, "submodule", path);
+        for (size_t i = 0; r == 0 && list[i]; i++)
+                if (recipe_submodule(list[i], NULL) == n && strncmp(list[i], value, n) == 0)
+                        r = fail(line, "key 'submodule': '%s' is given twice", path);
+        return r;
+}
+
+static int check_download(const char *label, unsigned line, const char *value, char *const *list)
+{
+        struct digest d, other;
+        struct slice name, taken;
+        size_t n = recipe_download(value, &d, &name);
+
+        if (digest_is_zero(&d) || n == 0)
+                return fail(line, "key 'download': '%s' is not 'URL SHA256', with the 64 digits that sha256sum prints", value);
+        if (name.size == 0 || name.size > 200 || *(const char *)name.data == '.')
+                return fail(line, "key 'download': '%.*s' does not end in a file's name", (int)n, value);
+        for (size_t i = 0; list[i]; i++) {
+                recipe_download(list[i], &other, &taken);
+                if (taken.size == name.size && memcmp(taken.data, name.data, name.size) == 0)
+                        return fail(line, "key 'download': two files would both be /downloads/%.*s", (int)name.size,
+                                    (const char *)name.data);
+        }
+        return 0;
+}
+
 static int add_to_list(const char *label, const struct recipe_key *k, unsigned line, const char *value, char ***list)
 {
         int r = 0;
@@ -82,6 +147,12 @@ static int add_to_list(const char *label, const struct recipe_key *k, unsigned l
                 r = check_pattern(label, line, value);
         else if (k->kind == KIND_VARIABLES)
                 r = check_variable(label, line, value, *list);
+        else if (k->kind == KIND_FOLDERS)
+                r = check_folder(label, line, value, *list);
+        else if (k->kind == KIND_SUBMODULES)
+                r = check_submodule(label, line, value, *list);
+        else if (k->kind == KIND_DOWNLOADS)
+                r = check_download(label, line, value, *list);
         return r < 0 ? r : strings_add(list, value);
 }
 
@@ -168,6 +239,9 @@ int recipe_set_value(const char *label, const struct recipe_key *k, unsigned lin
         case KIND_PATHS:
         case KIND_PATTERNS:
         case KIND_VARIABLES:
+        case KIND_FOLDERS:
+        case KIND_SUBMODULES:
+        case KIND_DOWNLOADS:
                 return add_to_list(label, k, line, value, field);
         }
         return -EINVAL;

@@ -48,6 +48,9 @@ static void print_value(struct buffer *b, const struct recipe_key *k, const void
         case KIND_PATHS:
         case KIND_PATTERNS:
         case KIND_VARIABLES:
+        case KIND_FOLDERS:
+        case KIND_SUBMODULES:
+        case KIND_DOWNLOADS:
                 for (char *const *p = *(char *const *const *)field; *p; p++)
                         print_entry(b, k->name, *p);
                 return;
@@ -103,6 +106,26 @@ int recipe_print(const struct recipe *r, struct buffer *ret)
                         print_value(ret, k, recipe_field(r, k));
         }
         return buffer_error(ret);
+}
+
+int recipe_add_submodule(struct recipe *r, const char *path, const char *repository)
+{
+        cleanup_buffer struct buffer line = {0}, text = {0};
+        int e;
+
+        buffer_addf(&line, "%s=%s", path, repository);
+        e = buffer_error(&line);
+        if (e == 0)
+                e = strings_add(&r->submodules, line.data);
+        if (e < 0 || !r->text)
+                return e;
+        buffer_adds(&text, r->text);
+        print_entry(&text, "submodule", line.data);
+        if (buffer_error(&text) < 0)
+                return -ENOMEM;
+        free(r->text);
+        r->text = steal_pointer(text.data);
+        return 0;
 }
 
 /* -- the store's config ----------------------------------------------------------------------------------------- */

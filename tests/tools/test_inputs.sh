@@ -334,4 +334,47 @@ test_that "a variant has no recipe of its own to replace" 'run 1 solver add --re
 test_that "--replace of a new solver wants a repository" 'run 1 solver add --replace fresh --recipe work.recipe && has err "say where its repository is" && run 0 solver add --replace fresh toy --recipe work.recipe'
 test_that "the recipes that come with solverfs are listed" 'run 0 solver add --list && has out "^kissat	/"'
 
+# -- what a build reads beside its repository: folders of the machine, submodules, downloads --
+
+with_git() { git -c user.name=Toy -c user.email=toy@example.org -c protocol.file.allow=always "$@"; }
+# The sources answer what the file says that $1 names.
+elsewhere() {
+	printf '[solver]\n  build = %s && printf "#!/bin/sh\\\\necho $answer\\\\n" >made && chmod +x made\n  output = made\n  run = {bin} {case}\n  samples = 1\n  %s\n' "answer=\$(cat $1)" "$2" | sed 's/build = \(.*\)$/build = "\1"/; s/printf "#/printf \\"#/; s/n" >made/n\\" >made/' >elsewhere.recipe
+}
+answers() { run 0 run "$1" HEAD a.smt2 && [ "$(field 2)" = "$2" ]; }
+
+mkdir lib && echo sat >lib/answer
+elsewhere "$top/lib/answer" "dependency = $top/lib"
+case $top in
+/tmp/*) sed -i 's/^  dependency.*/  dependency = \/tmp\/x/' elsewhere.recipe
+	test_that "a dependency below what a build has of its own is refused" 'run 1 solver add depends toy --recipe elsewhere.recipe && sentence "a build has a /tmp of its own"' ;;
+esac
+shared=$(mktemp -d /var/lib/solverfs-test-XXXXXX 2>/dev/null)
+if [ -n "$shared" ]; then
+	trap 'clean_up; rm -rf "$top" "$shared"' EXIT
+	chmod 755 "$shared" && echo sat >"$shared/answer"
+	elsewhere "$shared/answer" "dependency = $shared"
+	test_that "a build reads a folder of the machine" 'run 0 solver add depends toy --recipe elsewhere.recipe && answers depends sat'
+	test_that "its content is part of the toolchain" 'echo unknown >"$shared/answer" && sleep 1.1 && answers depends unknown && echo sat >"$shared/answer" && sleep 1.1 && answers depends sat'
+	test_that "one that is not there is no failure of the commit" 'mv "$shared" "$shared.away" && sleep 1.1; run 4 build depends HEAD; r=$?; mv "$shared.away" "$shared"; has err "is not there: install it" && (exit $r) && sleep 1.1 && answers depends sat'
+fi
+
+git init -q -b main sub && echo sat >sub/answer && with_git -C sub add -A && with_git -C sub commit -qm sub
+git init -q -b main super && with_git -C super submodule --quiet add ../sub deps/sub >/dev/null 2>&1 && with_git -C super commit -qm super
+elsewhere deps/sub/answer ""
+test_that "a submodule is an empty folder" 'run 0 solver add super super --recipe elsewhere.recipe && run 1 build --log super HEAD && has out "submodule deps/sub is an empty folder: the recipe has no key"'
+test_that "--submodules fetches it" 'run 0 solver add --replace --submodules super --recipe elsewhere.recipe && grep -q "submodule = deps/sub=$top/sub" "$SOLVERFS_STORE/config" && answers super sat && run 0 solver list && has out "^super	1	"'
+test_that "an update fetches new ones" '
+	echo unknown >sub/answer && with_git -C sub commit -qam two && with_git -C super/deps/sub pull -q && with_git -C super commit -qam two && run 0 solver update super && answers super unknown'
+test_that "fsck finds nothing wrong with them" 'run 0 fsck -n && ! has out "super"'
+
+echo unknown >file.txt
+sum=$(sha256sum file.txt | cut -c 1-64)
+elsewhere /downloads/file.txt "download = file://$PWD/file.txt $sum"
+case $PWD in *" "*) ln -sfn "$PWD" "/tmp/solverfs-test-$$" && sed -i "s,file://$PWD,file:///tmp/solverfs-test-$$," elsewhere.recipe ;; esac
+test_that "a download is fetched before and read by builds" 'run 0 solver add loads toy --recipe elsewhere.recipe && answers loads unknown && [ -f "$SOLVERFS_STORE/downloads/$sum" ]'
+test_that "another file than the recipe says is refused" '
+	sed -i "s/$sum/$(echo x | sha256sum | cut -c 1-64)/" elsewhere.recipe && run 1 solver add loads2 toy --recipe elsewhere.recipe && has err "is another file than the recipe says: its sha256 is $sum" && run 4 build loads2 HEAD && has err "is not in the store"'
+rm -f "/tmp/solverfs-test-$$"
+
 echo "1..$n"

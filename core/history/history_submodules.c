@@ -1,0 +1,125 @@
+/* Submodules: their objects lie in the repository beside the solver's own, held by refs of ours that the index does not look at. */
+#include "core/git/gitconfig.h"
+#include "core/history/history_internal.h"
+
+/* -- fetching --------------------------------------------------------------------------------------------------- */
+
+static int fetch_into(git_repository *git, const char *path, const char *url, const struct progress *p)
+{
+        cleanup_git_remote git_remote *remote = NULL;
+        git_fetch_options options = GIT_FETCH_OPTIONS_INIT;
+        char hex[DIGEST_HEX_SIZE], heads[128], tags[128];
+        char *list[] = {heads, tags};
+        struct digest d;
+        int r;
+
+        digest_of(path, strlen(path), &d);
+        digest_hex(&d, hex);
+        snprintf(heads, sizeof(heads), "+refs/heads/*:refs/submodules/%.16s/heads/*", hex);
+        snprintf(tags, sizeof(tags), "+refs/tags/*:refs/submodules/%.16s/tags/*", hex);
+        options.download_tags = GIT_REMOTE_DOWNLOAD_TAGS_NONE;
+        options.proxy_opts.type = GIT_PROXY_AUTO;
+        r = git_remote_create_anonymous(&remote, git, url);
+        if (r == 0)
+                r = git_remote_fetch(remote, &(git_strarray){list, ARRAY_SIZE(list)}, &options, NULL);
+        return r < 0 ? errorf(git_errno(r) == -ENOSPC ? -ENOSPC : -EIO, "cannot fetch the submodule %s from %s: %s", path, url,
+                              git_error_text())
+                     : 0;
+}
+
+int history_fetch_submodule(struct history *h, const char *path, const char *url, const struct progress *p)
+{
+        cleanup_git_repository git_repository *git = NULL;
+        cleanup_close int lock = -1;
+        int r = progress_step(p, "fetching a submodule", 0, 0);
+
+        if (r == 0)
+                r = history_lock(h->repos_dir, h->name, &lock);
+        if (r == 0)
+                r = history_repository(h, &git);
+        return r < 0 ? r : fetch_into(git, path, url, p);
+}
+
+/* -- which there are ---------------------------------------------------------------------------------------------- */
+
+/* As git resolves it: ./ and ../ are relative to the repository's own address. */
+static int resolve_url(const char *base, const char *url, char ret[PATH_SIZE])
+{
+        size_t n = strlen(base);
+
+        if (strncmp(url, "./", 2) != 0 && strncmp(url, "../", 3) != 0)
+                return snprintf(ret, PATH_SIZE, "%s", url) < PATH_SIZE ? 0 : -ENAMETOOLONG;
+        while (n > 0 && base[n - 1] == '/')
+                n--;
+        for (;; url += 3) {
+                while (strncmp(url, "./", 2) == 0)
+                        url += 2;
+                if (strncmp(url, "../", 3) != 0)
+                        break;
+                while (n > 0 && base[n - 1] != '/' && base[n - 1] != ':')
+                        n--;
+                if (n > 0 && base[n - 1] == '/')
+                        n--;
+        }
+        return snprintf(ret, PATH_SIZE, "%.*s/%s", (int)n, base, url) < PATH_SIZE ? 0 : -ENAMETOOLONG;
+}
+
+static bool is_none(const char *section)
+{
+        return false;
+}
+
+static int each_section(const struct gitconfig *g, const char *base, history_submodule_fn fn, void *user)
+{
+        int r = 0;
+
+        for (size_t i = 0; r == 0 && i < g->n_sections; i++) {
+                const char *path = NULL, *url = NULL;
+                char resolved[PATH_SIZE];
+
+                for (size_t k = 0; k < g->sections[i].n_entries; k++) {
+                        const struct gitconfig_entry *e = &g->sections[i].entries[k];
+
+                        if (strcmp(e->key, "path") == 0)
+                                path = e->value;
+                        else if (strcmp(e->key, "url") == 0)
+                                url = e->value;
+                }
+                if (strcmp(g->sections[i].name, "submodule") == 0 && path && url && resolve_url(base, url, resolved) == 0)
+                        r = fn(user, path, resolved);
+        }
+        return r;
+}
+
+static int in_commit(git_repository *git, const git_oid *oid, const char *base, history_submodule_fn fn, void *user)
+{
+        cleanup_git_commit git_commit *c = NULL;
+        cleanup_git_tree git_tree *tree = NULL;
+        cleanup_git_tree_entry git_tree_entry *e = NULL;
+        cleanup_git_blob git_blob *blob = NULL;
+        cleanup_gitconfig struct gitconfig g = {0};
+
+        if (git_commit_lookup(&c, git, oid) < 0 || git_commit_tree(&tree, c) < 0 ||
+            git_tree_entry_bypath(&e, tree, ".gitmodules") < 0 || git_blob_lookup(&blob, git, git_tree_entry_id(e)) < 0)
+                return 0; /* it has none */
+        if (gitconfig_parse(".gitmodules", SLICE(git_blob_rawcontent(blob), (size_t)git_blob_rawsize(blob)), is_none, &g) < 0)
+                return 0;
+        return each_section(&g, base, fn, user);
+}
+
+int history_submodules(struct history *h, const char *base, history_submodule_fn fn, void *user)
+{
+        cleanup_git_repository git_repository *git = NULL;
+        cleanup_refs struct ref_list *l = NULL;
+        struct commit c;
+        int r = history_repository(h, &git);
+
+        if (r == 0)
+                r = history_refs(h, &l);
+        if (r == 0 && l->head != COMMIT_NONE && history_commit(h, l->head, &c) == 0)
+                r = in_commit(git, &c.oid, base, fn, user);
+        for (size_t i = 0; r == 0 && i < l->n; i++)
+                if (history_commit(h, l->list[i].commit, &c) == 0)
+                        r = in_commit(git, &c.oid, base, fn, user);
+        return r;
+}
