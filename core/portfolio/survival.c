@@ -21,7 +21,7 @@
 #define FIRST_BIN      (1 / 6000.0) /* of the limit: the first bin's end */
 #define NEAREST        200          /* queries looked at */
 #define BANDWIDTH      10           /* the distance of the tenth nearest weighs a quarter */
-#define PRIOR_RUNS     3.0
+#define PRIOR_RUNS     1.0
 #define FLAT_HAZARD    .03 /* without a model */
 #define HARDNESS_PRIOR 2.0 /* queries of hardness 0 among the similar ones */
 #define OFFSET_PRIOR   3.0 /* runs of no offset among the similar ones */
