@@ -109,7 +109,7 @@ struct attempt {
         char toolchain[DIGEST_HEX_SIZE];
         struct digest tools; /* as they lay there when it began: host_tools_moment() */
         char namespace[sizeof("CCACHE_NAMESPACE=") + DIGEST_HEX_SIZE];
-        uint64_t wall_ns, cpu_ns, memory;
+        uint64_t wall_ns, cpu_ns, memory, waited_ns; /* waited: for a core that others had */
         int64_t started;
         struct build_output *outputs; /* owned */
         size_t n_outputs;
@@ -371,11 +371,17 @@ static bool may_be_killed(const struct execute_result *x)
         return x->doubt == DOUBT_SIGNAL || (x->end == END_EXIT && says(x, words, ARRAY_SIZE(words)));
 }
 
-/* True if the end of the command may not be the commit's fault. */
-static bool is_doubted(const struct execute_result *x)
+/* A command that runs into its time limit while others had its cores says nothing of the commit. One that sleeps or hangs waits for no core. */
+static bool is_starved(const struct attempt *a, const struct execute_result *x)
 {
-        return x->doubt == DOUBT_MEMORY || (x->doubt == DOUBT_PAUSE && x->end == END_TIMEOUT) || may_be_killed(x) ||
-               wants_processes(x);
+        return x->end == END_TIMEOUT && a->waited_ns > a->wall_ns / 4;
+}
+
+/* True if the end of the command may not be the commit's fault. */
+static bool is_doubted(const struct attempt *a, const struct execute_result *x)
+{
+        return x->doubt == DOUBT_MEMORY || (x->doubt == DOUBT_PAUSE && x->end == END_TIMEOUT) || is_starved(a, x) ||
+               may_be_killed(x) || wants_processes(x);
 }
 
 /* What else may explain that a command failed: behind its status. */
@@ -441,10 +447,11 @@ static int run_command(struct attempt *a, size_t number)
         if (a->log.size > 0 && a->log.data[a->log.size - 1] != '\n')
                 buffer_adds(&a->log, "\n");
         a->wall_ns += x.wall_ns;
+        a->waited_ns += x.waited_ns + x.stolen_ns;
         a->cpu_ns += x.user_ns + x.system_ns;
         a->memory = MAX(a->memory, x.memory);
         r = judge(a, number, text.data, &x);
-        a->doubted = a->reason && is_doubted(&x);
+        a->doubted = a->reason && is_doubted(a, &x);
         execute_result_done(&x);
         return r < 0 ? r : buffer_error(&a->log);
 }
@@ -689,7 +696,7 @@ static void begin_again(struct attempt *a, struct buffer *notes, const char *wha
         outputs_free(a->outputs, a->n_outputs);
         a->outputs = NULL;
         a->n_outputs = 0;
-        a->wall_ns = a->cpu_ns = a->memory = 0;
+        a->wall_ns = a->cpu_ns = a->memory = a->waited_ns = 0;
         a->doubted = false;
         free(steal_pointer(a->reason));
 }

@@ -721,8 +721,7 @@ static void run_it(struct run *run)
                 run->reply.error = -error;
                 return;
         }
-        if (r->surroundings.timed)
-                begin_waiting(run);
+        begin_waiting(run);
         error = start(run);
         if (error < 0) {
                 run->reply.step = STEP_FORK;
@@ -737,8 +736,7 @@ static void run_it(struct run *run)
                 count_what_is_left(run);
         end_all(run);
         run->reply.wall_ns = wall_at(run, run->end);
-        if (r->surroundings.timed)
-                end_waiting(run);
+        end_waiting(run);
         if (run->reply.step == STEP_EXECVE) {
                 run->reply.end = END_NOEXEC;
                 run->reply.code = run->reply.error;

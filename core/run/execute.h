@@ -98,7 +98,7 @@ struct execute_result {
         uint64_t memory;                 /* peak resident bytes: of the tree's largest process or the polled sum of the tree, the
                                                  larger */
         uint64_t voluntary, involuntary; /* context switches */
-        /* For a timed program: how long others kept it from running. Its threads were ready and had no core; of several, no more than
+        /* How long others kept it from running. Its threads were ready and had no core; of several, no more than
          * others used of its cores, as threads of one program wait for each other, too; and what a hypervisor took from these cores. */
         uint64_t waited_ns, stolen_ns;
         unsigned killed;             /* descendants that had to be killed after the program's own end */

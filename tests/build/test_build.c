@@ -9,6 +9,7 @@
 #include <sys/eventfd.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 
 #include "core/build/build.h"
@@ -446,6 +447,46 @@ START_TEST(test_clean_after_failure)
                 "(built in a clean tree, as building on what was there failed: command 1 ([ ! -e left ]) exited with status 1)\n"
                 "| + [ ! -e left ]\n+ [ ! -e left ]\n"));
         check_output("2\n");
+        close_all();
+}
+END_TEST
+
+/* They have one core with the build. */
+static void spin_on(const cpu_set_t *core, pid_t *ret, size_t n)
+{
+        for (size_t i = 0; i < n; i++) {
+                ret[i] = fork();
+                if (ret[i] != 0)
+                        continue;
+                prctl(PR_SET_PDEATHSIG, SIGKILL);
+                sched_setaffinity(0, sizeof(*core), core);
+                for (;;)
+                        ;
+        }
+}
+
+START_TEST(test_a_starved_build_is_no_fact)
+{
+        struct build_request q;
+        cpu_set_t core;
+        pid_t others[6];
+        int r;
+
+        CPU_ZERO(&core);
+        CPU_SET((size_t)sched_getcpu(), &core);
+        shell("git init -q -b main r; cd r; echo 1 > a; commit one");
+        begin("build = \"while :; do :; done\"\noutput = prog\nbuild-timeout = 2s\n");
+        q = request_for("main");
+        q.cpus = &core;
+        spin_on(&core, others, ARRAY_SIZE(others));
+        r = build(&q, &record);
+        for (size_t i = 0; i < ARRAY_SIZE(others); i++) {
+                kill(others[i], SIGKILL);
+                waitpid(others[i], NULL, 0);
+        }
+        ck_assert_int_eq(r, -EIO);
+        ck_assert_msg(strstr(error_message(r), "timed out after 2s") && strstr(error_message(r), "nothing is recorded"), "%s",
+                      error_message(r));
         close_all();
 }
 END_TEST
@@ -1368,7 +1409,7 @@ SUITE("build", test_build, test_neighbours_are_built_incrementally, test_keys, t
       test_modified_sources_are_put_back, test_links_are_not_followed, test_worktree_is_the_commit,
       test_stale_output_is_no_output, test_clean_after_failure, test_failures, test_what_a_build_sees, test_without_sandbox,
       test_bit_for_bit, test_clean_on_demand, test_programs_are_deltas, test_several_outputs, test_logs, test_records_come_back,
-      test_many_at_once, test_nearest_worktree, test_killed_build, test_straggler, test_cancelled_build, test_damaged_pool,
+      test_many_at_once, test_nearest_worktree, test_killed_build, test_a_starved_build_is_no_fact, test_straggler, test_cancelled_build, test_damaged_pool,
       test_submodules_are_left_out, test_hostile_trees, test_lost_objects, test_full_disk, test_prune,
       test_prune_leaves_what_is_used, test_ccache, test_headers_of_the_machine, test_ccache_sees_all_that_a_compiler_sees,
       test_ccache_sees_what_expansion_does, test_ccache_sees_comments, test_ccache_and_a_compiler_of_the_sources, test_upgraded_compiler,
