@@ -125,6 +125,7 @@ static int feed(struct localization *l, uint32_t commit, size_t test, const stru
 
         if (decided && !f->wrong && l->expected[test] == VERDICT_UNKNOWN)
                 l->expected[test] = f->verdict;
+        l->disturbed[test] |= f->disturbed;
         if (l->options.by_verdict)
                 outcome = outcome_by_verdict(l, f);
         else if (f->verdict == VERDICT_TIMEOUT)
@@ -225,6 +226,7 @@ void localization_free(struct localization *l)
         free(l->parents);
         free(l->rebuild);
         free(l->expected);
+        free(l->disturbed);
         free(l->ends);
         free(l);
 }
@@ -256,10 +258,11 @@ int localization_new(const struct localization_options *options, struct localiza
         cases = calloc(options->n + 1, sizeof(*cases));
         l->options.cases = cases;
         l->expected = calloc(options->n + 1, sizeof(*l->expected));
+        l->disturbed = calloc(options->n + 1, sizeof(*l->disturbed));
         l->ends = calloc(options->n + 1, sizeof(*l->ends));
         for (size_t i = 0; cases && i < options->n; i++)
                 cases[i] = case_info_ref(options->cases[i]);
-        if (!cases || !l->expected || !l->ends)
+        if (!cases || !l->expected || !l->disturbed || !l->ends)
                 return -ENOMEM;
         r = find_start(l);
         if (r == 0)

@@ -71,12 +71,15 @@ static int localized_find(struct query *query, struct value **ret)
         return *ret ? 0 : -ENOMEM;
 }
 
-static int result_put(const struct localization_options *o, const struct case_info *info, const json_t *result)
+/* "No culprit" is not kept where others had the core during its runs: it may be their doing that nothing was to be seen. */
+static int result_put(const struct localization *l, size_t i, const json_t *result)
 {
         struct digest key;
 
-        localized_key(o, info, &key);
-        return study_value_put(o->workspace, &key, result);
+        if (localize_state(l->search, i) == LOCALIZE_NO_CULPRIT && l->disturbed[i])
+                return 0;
+        localized_key(&l->options, l->options.cases[i], &key);
+        return study_value_put(l->options.workspace, &key, result);
 }
 
 int localization_keep(const struct localization *l)
@@ -89,7 +92,7 @@ int localization_keep(const struct localization *l)
                 if (localize_state(l->search, i) == LOCALIZE_OPEN)
                         continue;
                 result = localization_result(l, i);
-                r = result ? result_put(&l->options, l->options.cases[i], result) : -ENOMEM;
+                r = result ? result_put(l, i, result) : -ENOMEM;
                 json_decref(result);
         }
         return r;
@@ -119,7 +122,7 @@ static int localized_step(struct query *query, struct job *j, void **state, stru
                 return job_ask_many(j, &asking);
         }
         result = localization_result(l, 0);
-        r = result ? result_put(&q->options, q->info, result) : -ENOMEM;
+        r = result ? result_put(l, 0, result) : -ENOMEM;
         if (r == 0) {
                 *ret = localized_value_new(result);
                 r = *ret ? 0 : -ENOMEM;
