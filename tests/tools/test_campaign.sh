@@ -27,7 +27,7 @@ make_slow() {
 	output = slow
 	run = {bin} {seed} {case}
 	seed = --seed {n}
-	timeout = 5s
+	timeout = 2s
 	samples = 1
 [variant "other"]
 	arguments = --other
@@ -45,16 +45,16 @@ finds() { run 0 findings slow --json && grep -c "\"kind\":\"$1\"" out; }
 campaign() { # campaign STATUS NAME FOR OPTION...
 	local status=$1 name=$2 time=$3
 	shift 3
-	timeout -k 5 200 "$solverfs" fuzz slow --name "$name" --for "$time" --threshold 1s --timeout 3s --no-localize -j 1 "$@" >out 2>err </dev/null
+	timeout -k 5 200 "$solverfs" fuzz slow --name "$name" --for "$time" --threshold 700ms --timeout 1500ms --no-localize -j 1 "$@" >out 2>err </dev/null
 	[ $? = "$status" ] || { echo "# ended with another status than $status"; return 1; }
 }
 
 # -- finding --
 
 test_that "a campaign finds the regression, and says so" \
-	'campaign 0 first 100s --max-finds 1 --reference v1 --target v2 && has err "found spr/1: v1 .*v2 more than 3" && has out "^state stopped" && has out "^finds [1-9]"'
+	'campaign 0 first 100s --max-finds 1 --reference v1 --target v2 && has err "found spr/1: v1 .*v2 more than 1.5" && has out "^state stopped" && has out "^finds [1-9]"'
 test_that "findings are listed with both versions, and their times" \
-	'run 0 findings slow && [ "$(field 2 | sort -u)" = spr ] && [ "$(field 6 | sort -u)" = "$(git -C slow rev-parse v1 | cut -c1-12)" ] && awk "\$4 > 1.5 || \$5 < 2 { exit 1 }" out'
+	'run 0 findings slow && [ "$(field 2 | sort -u)" = spr ] && [ "$(field 6 | sort -u)" = "$(git -C slow rev-parse v1 | cut -c1-12)" ] && awk "\$4 > 0.7 || \$5 < 1.5 { exit 1 }" out'
 test_that "the input is kept, and listed nowhere" \
 	'run 0 findings slow --json && has out "\"size\":[1-9]" && run 0 case list && empty out && run 0 fsck'
 test_that "what became of a finding is kept" \
@@ -81,7 +81,7 @@ test_that "what is measured later joins times.tsv, and history.svg marks the cul
 	timeout 60 cat "mnt/slow/tags/v3/cases/$id/result" >out 2>err && [ "$(sed -n 4p mnt/slow/spr/1/times.tsv | cut -f 1,2)" = "$(printf "%s\tsat" "$(git -C slow rev-parse v3)")" ] &&
 	grep -q "culprit $(git -C slow rev-parse v2 | cut -c1-8)" mnt/slow/spr/1/history.svg'
 test_that "a campaign shows how far it is" '
-	cd mnt/slow/spr/campaigns/first && grep -q "^finds 1" status && grep -q "^threshold = 1s" settings && grep -q "<svg" progress.svg && [ -s progress.tsv ]'
+	cd mnt/slow/spr/campaigns/first && grep -q "^finds 1" status && grep -q "^threshold = 0.7s" settings && grep -q "<svg" progress.svg && [ -s progress.tsv ]'
 idle() { run 0 status && cat out err | grep -q "nothing runs and nothing waits"; }
 test_that "looking starts nothing" '
 	for i in $(seq 30); do idle && break; sleep 1; done
@@ -90,9 +90,9 @@ test_that "looking starts nothing" '
 # -- culprits --
 
 test_that "what is found is localized while the campaign goes on, and counted" '
-	timeout -k 5 200 "$solverfs" fuzz slow --name told --for 100s --max-finds 2 --threshold 1s --timeout 2s -j 1 --seed 3 --reference v1 --target v2 >out 2>err </dev/null &&
+	timeout -k 5 200 "$solverfs" fuzz slow --name told --for 100s --max-finds 2 --threshold 400ms --timeout 1s -j 1 --seed 3 --reference v1 --target v2 >out 2>err </dev/null &&
 	grep -E "found spr|localized spr" err | head -2 | sed "s/ .*//" | paste -sd" " | grep -qx "found localized" && has err "localized spr/.* slow for lengths" &&
-	[ "$(tail -n 1 "$SOLVERFS_STORE/campaigns/slow/told/progress.tsv" | cut -f 5,8)" = "$(printf "2\t1")" ]'
+	tail -n 1 "$SOLVERFS_STORE/campaigns/slow/told/progress.tsv" | awk -F "\t" "\$5 < 2 || \$8 != 1 { exit 1 }"'
 
 # -- by-products --
 
@@ -103,11 +103,11 @@ test_that "so is a crash, once" 'campaign 0 crashes 100s --max-finds 1 --referen
 # -- going on --
 
 test_that "a campaign that was killed goes on, and finds nothing twice" '
-	(timeout -s KILL 10 "$solverfs" fuzz slow --name killed --for 16s --threshold 1s --timeout 3s --no-localize -j 1 --seed 7 --reference v1 --target v2 >/dev/null 2>&1 </dev/null)
+	(timeout -s KILL 5 "$solverfs" fuzz slow --name killed --for 9s --threshold 700ms --timeout 1500ms --no-localize -j 1 --seed 7 --reference v1 --target v2 >/dev/null 2>&1 </dev/null)
 	sleep 1
-	campaign 0 killed 16s --seed 7 --reference v1 --target v2 && has err "goes on behind [1-9]" &&
+	campaign 0 killed 9s --seed 7 --reference v1 --target v2 && has err "goes on behind [1-9]" &&
 	run 0 findings slow --json && [ -z "$(sed -n "s/.*\"kind\":\"spr\",\"case\":\([0-9]*\),.*/\1/p" out | sort | uniq -d)" ]'
-test_that "one that is at its end says so at once" 'campaign 0 killed 16s --seed 7 --reference v1 --target v2 && has out "^state finished"'
+test_that "one that is at its end says so at once" 'campaign 0 killed 9s --seed 7 --reference v1 --target v2 && has out "^state finished"'
 test_that "one of that name with other settings is refused, with those it has" \
 	'campaign 2 first 100s --reference v1 --target v2 --seed 9 && has err "other settings" && has err "seed = 1"'
 
@@ -151,11 +151,11 @@ test_that "a campaign whose solver is removed stops, and says so" '
 # -- strategies side by side --
 
 test_that "strategies are compared by campaigns of their own" '
-	timeout -k 5 250 "$solverfs" fuzz slow --name pair --for 6s --threshold 500ms --timeout 1s --no-localize -j 1 --seed 5 --strategy random,solverfs --repeat 2 --svg drawn --reference v1 --target v2 >out 2>err </dev/null &&
+	timeout -k 5 250 "$solverfs" fuzz slow --name pair --for 4s --threshold 300ms --timeout 700ms --no-localize -j 1 --seed 5 --strategy random,solverfs --repeat 2 --svg drawn --reference v1 --target v2 >out 2>err </dev/null &&
 	[ "$(field 1,2 | paste -sd" ")" = "$(printf "random\t2 solverfs\t2")" ] && awk -F "\t" "\$3 > \$5 || \$5 > \$4 || \$4 == 0 { exit 1 }" out &&
 	has drawn-finds.svg "sprfinder|solverfs" && [ -d "$SOLVERFS_STORE/campaigns/slow/pair-random-2" ]'
 test_that "a comparison that is at its end is shown at once" '
-	cp out before && timeout -k 5 30 "$solverfs" fuzz slow --name pair --for 6s --threshold 500ms --timeout 1s --no-localize -j 1 --seed 5 --strategy random,solverfs --repeat 2 --reference v1 --target v2 >out 2>err </dev/null && cmp before out'
+	cp out before && timeout -k 5 30 "$solverfs" fuzz slow --name pair --for 4s --threshold 300ms --timeout 700ms --no-localize -j 1 --seed 5 --strategy random,solverfs --repeat 2 --reference v1 --target v2 >out 2>err </dev/null && cmp before out'
 
 # -- what kind of change it was --
 
