@@ -459,6 +459,7 @@ static void spin_on(const cpu_set_t *core, pid_t *ret, size_t n)
                 if (ret[i] != 0)
                         continue;
                 prctl(PR_SET_PDEATHSIG, SIGKILL);
+                setsid(); /* or all of them together have the share of one session */
                 sched_setaffinity(0, sizeof(*core), core);
                 for (;;)
                         ;
