@@ -309,7 +309,7 @@ static int newest_of(const struct comparing_table *table, int64_t *ret)
         return 0;
 }
 
-static int print_comparison(struct tree *t, const struct node *n, struct buffer *ret, int64_t *ret_mtime)
+static DERIVE(print_comparison)
 {
         cleanup_comparing struct comparing *c = NULL;
         cleanup_free char *set = NULL;
@@ -324,36 +324,6 @@ static int print_comparison(struct tree *t, const struct node *n, struct buffer 
         return r;
 }
 
-static CONTENT(comparison_content)
-{
-        cleanup(derived_unrefp) struct derived *d = NULL;
-        int r = tree_derived(t, n, print_comparison, &d);
-
-        if (r == 0)
-                buffer_add(ret, d->text.data, d->text.size);
-        return r;
-}
-
-static int comparison_size(struct tree *t, const struct node *n, uint64_t *ret)
-{
-        cleanup(derived_unrefp) struct derived *d = NULL;
-        int r = tree_derived(t, n, print_comparison, &d);
-
-        if (r == 0)
-                *ret = d->text.size;
-        return r;
-}
-
-static int comparison_mtime(struct tree *t, const struct node *n, int64_t *ret)
-{
-        cleanup(derived_unrefp) struct derived *d = NULL;
-        int r = tree_derived(t, n, print_comparison, &d);
-
-        if (r == 0)
-                *ret = d->mtime;
-        return r;
-}
-
 /* -- the rows ----------------------------------------------------------------------------------------------------- */
 
 static const struct route rows[] = {
@@ -364,18 +334,18 @@ static const struct route rows[] = {
         {KIND_PAIR_LINK, IN(KIND_COMPARE), .shown = "<a>..<b>", .type = NODE_LINK, .moves = true, .match = pair_link_match,
          .list = no_entries, .content = pair_link_target},
         {KIND_SUMMARY, IN(KIND_PAIR), .name = "summary.tsv", .type = NODE_FILE, .moves = true, .rewritten = true,
-         .content = comparison_content, .size = comparison_size, .mtime = comparison_mtime,
+         DERIVED(print_comparison),
          .about = "answers, PAR-2, the geometric mean of the ratios; how many changed"},
         {KIND_REGRESSIONS, IN(KIND_PAIR), .name = "regressions.tsv", .type = NODE_FILE, .moves = true, .rewritten = true,
-         .content = comparison_content, .size = comparison_size, .mtime = comparison_mtime,
+         DERIVED(print_comparison),
          .about = "what is worse in <b>, significantly; wrong answers first"},
         {KIND_IMPROVEMENTS, IN(KIND_PAIR), .name = "improvements.tsv", .type = NODE_FILE, .moves = true, .rewritten = true,
-         .content = comparison_content, .size = comparison_size, .mtime = comparison_mtime, .about = "what is better"},
+         DERIVED(print_comparison), .about = "what is better"},
         {KIND_SCATTER, IN(KIND_PAIR), .name = "scatter.svg", .type = NODE_FILE, .moves = true, .rewritten = true,
-         .content = comparison_content, .size = comparison_size, .mtime = comparison_mtime,
+         DERIVED(print_comparison),
          .about = "each case's seconds at <a> and at <b>"},
         {KIND_CACTUS, IN(KIND_PAIR), .name = "cactus.svg", .type = NODE_FILE, .moves = true, .rewritten = true,
-         .content = comparison_content, .size = comparison_size, .mtime = comparison_mtime,
+         DERIVED(print_comparison),
          .about = "how many cases are solved in how many seconds each"},
         {KIND_ACROSS, IN(KIND_ROOT), .name = "compare", .type = NODE_FOLDER, .absent = ABSENT_NOT, .generation = any_listing,
          .about = "the same across solvers"},
@@ -391,15 +361,15 @@ static const struct route rows[] = {
         {KIND_SET_LINK, IN(KIND_SET_COMPARE), .shown = "<solver>@<a>..<solver>@<b>", .type = NODE_LINK, .moves = true,
          .match = pair_link_match, .list = no_entries, .content = pair_link_target},
         {KIND_ACROSS_SUMMARY, IN(KIND_ACROSS_PAIR, KIND_SET_PAIR), .name = "summary.tsv", .type = NODE_FILE, .moves = true,
-         .rewritten = true, .content = comparison_content, .size = comparison_size, .mtime = comparison_mtime},
+         .rewritten = true, DERIVED(print_comparison)},
         {KIND_ACROSS_REGRESSIONS, IN(KIND_ACROSS_PAIR, KIND_SET_PAIR), .name = "regressions.tsv", .type = NODE_FILE,
-         .moves = true, .rewritten = true, .content = comparison_content, .size = comparison_size, .mtime = comparison_mtime},
+         .moves = true, .rewritten = true, DERIVED(print_comparison)},
         {KIND_ACROSS_IMPROVEMENTS, IN(KIND_ACROSS_PAIR, KIND_SET_PAIR), .name = "improvements.tsv", .type = NODE_FILE,
-         .moves = true, .rewritten = true, .content = comparison_content, .size = comparison_size, .mtime = comparison_mtime},
+         .moves = true, .rewritten = true, DERIVED(print_comparison)},
         {KIND_ACROSS_SCATTER, IN(KIND_ACROSS_PAIR, KIND_SET_PAIR), .name = "scatter.svg", .type = NODE_FILE, .moves = true,
-         .rewritten = true, .content = comparison_content, .size = comparison_size, .mtime = comparison_mtime},
+         .rewritten = true, DERIVED(print_comparison)},
         {KIND_ACROSS_CACTUS, IN(KIND_ACROSS_PAIR, KIND_SET_PAIR), .name = "cactus.svg", .type = NODE_FILE, .moves = true,
-         .rewritten = true, .content = comparison_content, .size = comparison_size, .mtime = comparison_mtime},
+         .rewritten = true, DERIVED(print_comparison)},
 };
 
 const struct subtree compare_subtree = {rows, ARRAY_SIZE(rows)};

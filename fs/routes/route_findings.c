@@ -208,7 +208,7 @@ static int read_found(struct tree *t, const struct node *n, const struct finding
         return r;
 }
 
-static int print_times(struct tree *t, const struct node *n, struct buffer *ret, int64_t *ret_mtime)
+static DERIVE(print_times)
 {
         cleanup(commit_order_unrefp) struct commit_order *order = NULL;
         cleanup_case_history struct case_history h = {0};
@@ -227,7 +227,7 @@ static int print_times(struct tree *t, const struct node *n, struct buffer *ret,
 
 static int found_culprits(struct tree *t, const struct node *n, uint32_t **ret, size_t *ret_n);
 
-static int print_picture(struct tree *t, const struct node *n, struct buffer *ret, int64_t *ret_mtime)
+static DERIVE(print_picture)
 {
         cleanup(commit_order_unrefp) struct commit_order *order = NULL;
         cleanup_case_history struct case_history h = {0};
@@ -243,41 +243,6 @@ static int print_picture(struct tree *t, const struct node *n, struct buffer *re
         if (r == 0)
                 r = case_history_plot(&h, order->place, ret);
         *ret_mtime = h.newest;
-        return r;
-}
-
-static int history_file(struct tree *t, const struct node *n, struct derived **ret)
-{
-        return tree_derived(t, n, n->inode.kind == KIND_FOUND_HISTORY ? print_picture : print_times, ret);
-}
-
-static CONTENT(history_content)
-{
-        cleanup(derived_unrefp) struct derived *d = NULL;
-        int r = history_file(t, n, &d);
-
-        if (r == 0)
-                buffer_add(ret, d->text.data, d->text.size);
-        return r;
-}
-
-static int history_size(struct tree *t, const struct node *n, uint64_t *ret)
-{
-        cleanup(derived_unrefp) struct derived *d = NULL;
-        int r = history_file(t, n, &d);
-
-        if (r == 0)
-                *ret = d->text.size;
-        return r;
-}
-
-static int history_mtime(struct tree *t, const struct node *n, int64_t *ret)
-{
-        cleanup(derived_unrefp) struct derived *d = NULL;
-        int r = history_file(t, n, &d);
-
-        if (r == 0)
-                *ret = d->mtime;
         return r;
 }
 
@@ -690,10 +655,10 @@ static const struct route rows[] = {
         {KIND_FOUND_TARGET, IN(KIND_SPR_FOUND), .name = "target", .starts = true, .type = NODE_LINK, .exists = is_commit,
          .content = found_version, .mtime = found_mtime, .about = "the slow version, when it is a commit"},
         {KIND_FOUND_TIMES, IN(KIND_SPR_FOUND), .name = "times.tsv", .type = NODE_FILE, .moves = true, .rewritten = true,
-         .content = history_content, .size = history_size, .mtime = history_mtime,
+         DERIVED(print_times),
          .about = "every version measured on it: those of the campaign, then commits in the order of the history"},
         {KIND_FOUND_HISTORY, IN(KIND_SPR_FOUND), .name = "history.svg", .type = NODE_FILE, .moves = true, .rewritten = true,
-         .content = history_content, .size = history_size, .mtime = history_mtime,
+         DERIVED(print_picture),
          .about = "what is measured of it along the history; the commits responsible are marked"},
         {KIND_FOUND_REDUCED, IN(ANY_FOUND), .name = "reduced.smt2", .type = NODE_COMPUTED, .content = reduced_content,
          .query = reduced_query, .answer = reduced_answer, .mtime = found_mtime,

@@ -90,7 +90,7 @@ static int read_history(struct tree *t, const struct node *n, struct case_histor
         return r < 0 ? r : read_case_history(t, n, &cell, ret, ret_order);
 }
 
-static int print_table(struct tree *t, const struct node *n, struct buffer *ret, int64_t *ret_mtime)
+static DERIVE(print_table)
 {
         cleanup(commit_order_unrefp) struct commit_order *order = NULL;
         cleanup_case_history struct case_history h = {0};
@@ -103,7 +103,7 @@ static int print_table(struct tree *t, const struct node *n, struct buffer *ret,
         return r;
 }
 
-static int print_picture(struct tree *t, const struct node *n, struct buffer *ret, int64_t *ret_mtime)
+static DERIVE(print_picture)
 {
         cleanup(commit_order_unrefp) struct commit_order *order = NULL;
         cleanup_case_history struct case_history h = {0};
@@ -112,41 +112,6 @@ static int print_picture(struct tree *t, const struct node *n, struct buffer *re
         if (r == 0)
                 r = case_history_plot(&h, order->place, ret);
         *ret_mtime = h.newest;
-        return r;
-}
-
-static int history_file(struct tree *t, const struct node *n, struct derived **ret)
-{
-        return tree_derived(t, n, n->inode.kind == KIND_HISTORY_SVG ? print_picture : print_table, ret);
-}
-
-static CONTENT(history_content)
-{
-        cleanup(derived_unrefp) struct derived *d = NULL;
-        int r = history_file(t, n, &d);
-
-        if (r == 0)
-                buffer_add(ret, d->text.data, d->text.size);
-        return r;
-}
-
-static int history_size(struct tree *t, const struct node *n, uint64_t *ret)
-{
-        cleanup(derived_unrefp) struct derived *d = NULL;
-        int r = history_file(t, n, &d);
-
-        if (r == 0)
-                *ret = d->text.size;
-        return r;
-}
-
-static int history_mtime(struct tree *t, const struct node *n, int64_t *ret)
-{
-        cleanup(derived_unrefp) struct derived *d = NULL;
-        int r = history_file(t, n, &d);
-
-        if (r == 0)
-                *ret = d->mtime;
         return r;
 }
 
@@ -160,10 +125,10 @@ static const struct route rows[] = {
         {KIND_SOLVER_CASE_NAME, IN(KIND_SOLVER_CASES), .shown = "<name>", .type = NODE_LINK, .moves = true,
          .match = case_name_match, .list = no_entries, .content = case_name_target, .mtime = case_mtime},
         {KIND_HISTORY_TSV, IN(KIND_SOLVER_CASE), .name = "history.tsv", .type = NODE_FILE, .moves = true, .rewritten = true,
-         .content = history_content, .size = history_size, .mtime = history_mtime,
+         DERIVED(print_table),
          .about = "every finished measurement of it, in the order of the history"},
         {KIND_HISTORY_SVG, IN(KIND_SOLVER_CASE), .name = "history.svg", .type = NODE_FILE, .moves = true, .rewritten = true,
-         .content = history_content, .size = history_size, .mtime = history_mtime,
+         DERIVED(print_picture),
          .about = "the same as a picture: answers, and where it got slower or faster"},
 };
 

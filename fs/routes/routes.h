@@ -6,6 +6,7 @@
  * attributes and opens follow from the rows.
  *
  *     a file that is printed   .content     its bytes; with .type = NODE_LIVE anew at each open
+ *     one that takes a while   DERIVED(f), which prints it with its time
  *     a file that takes work   .query and .answer, with .type = NODE_COMPUTED; .content says what is known already
  *     names that vary          .match and .list; a name that is to have a number for good: tree_number(), with a name space of its own
  *                              in core/query/names.h
@@ -25,6 +26,10 @@
 #define EXISTS(f)  bool f(struct tree *t, const struct node *dir, const struct route *row)
 #define CONTENT(f) int f(struct tree *t, const struct node *n, struct buffer *ret)
 #define ANSWER(f)  int f(struct tree *t, const struct node *n, struct value *v, struct buffer *ret)
+#define DERIVE(f)  int f(struct tree *t, const struct node *n, struct buffer *ret, int64_t *ret_mtime)
+
+/* In a row: a file that this DERIVE() prints, with its time. */
+#define DERIVED(f) .derive = (f), .content = tree_derived_content, .size = tree_derived_size, .mtime = tree_derived_mtime
 
 /* Folders that rows of other subtrees are in. */
 enum {

@@ -14,6 +14,7 @@ struct tree;
 struct node;
 struct entry;
 typedef int (*entry_fn)(void *user, const struct entry *e); /* non-zero: enough */
+typedef int (*derive_fn)(struct tree *t, const struct node *n, struct buffer *ret, int64_t *ret_mtime);
 
 enum node_type {
         NODE_FOLDER,
@@ -80,6 +81,9 @@ struct route {
         int (*open)(struct tree *t, const struct node *n, int *ret_fd);
         /* Seconds; NULL: when the store was made. */
         int (*mtime)(struct tree *t, const struct node *n, int64_t *ret);
+        /* Files that are printed with their time, which takes long: the print is kept for a moment. Then `content`, `size` and `mtime` are
+         * tree_derived_content() and its like. */
+        derive_fn derive;
 
         /* -- work; for computed files -- */
 

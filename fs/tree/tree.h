@@ -103,10 +103,13 @@ struct derived {
         struct blob text;
         int64_t mtime; /* seconds */
 };
-typedef int (*derive_fn)(struct tree *t, const struct node *n, struct buffer *ret, int64_t *ret_mtime);
 int tree_derived(struct tree *t, const struct node *n, derive_fn print, struct derived **ret);
 struct derived *derived_unref(struct derived *d);
 DEFINE_CLEANUP(struct derived *, derived_unref)
+/* The `content`, `size` and `mtime` of a row with `derive`. */
+int tree_derived_content(struct tree *t, const struct node *n, struct buffer *ret);
+int tree_derived_size(struct tree *t, const struct node *n, uint64_t *ret);
+int tree_derived_mtime(struct tree *t, const struct node *n, int64_t *ret);
 
 /* Names of cases, sorted, for by-name/. */
 struct case_names {

@@ -54,6 +54,15 @@ struct lookup_cache {
         unsigned next_derived; /* the place that is given away next */
 };
 
+struct derived *derived_unref(struct derived *d)
+{
+        if (d && __atomic_sub_fetch(&d->refs, 1, __ATOMIC_ACQ_REL) == 0) {
+                blob_done(&d->text);
+                free(d);
+        }
+        return NULL;
+}
+
 static void recent_fact_done(struct recent_fact *f)
 {
         solver_unref(f->solver);
@@ -310,15 +319,6 @@ int tree_numbers(struct tree *t, const struct node *dir, uint64_t from, numbers_
 
 /* -- files that take a while to print -- */
 
-struct derived *derived_unref(struct derived *d)
-{
-        if (d && __atomic_sub_fetch(&d->refs, 1, __ATOMIC_ACQ_REL) == 0) {
-                blob_done(&d->text);
-                free(d);
-        }
-        return NULL;
-}
-
 static struct derived *derived_find(struct lookup_cache *r, uint64_t ino, const struct solver *solver, const struct moment *now)
 {
         struct derived *found = NULL;
@@ -382,4 +382,34 @@ int tree_derived(struct tree *t, const struct node *n, derive_fn print, struct d
                 derived_keep(t->lookup_cache, &d);
         *ret = steal_pointer(made);
         return 0;
+}
+
+int tree_derived_content(struct tree *t, const struct node *n, struct buffer *ret)
+{
+        cleanup(derived_unrefp) struct derived *d = NULL;
+        int r = tree_derived(t, n, n->route->derive, &d);
+
+        if (r == 0)
+                buffer_add(ret, d->text.data, d->text.size);
+        return r;
+}
+
+int tree_derived_size(struct tree *t, const struct node *n, uint64_t *ret)
+{
+        cleanup(derived_unrefp) struct derived *d = NULL;
+        int r = tree_derived(t, n, n->route->derive, &d);
+
+        if (r == 0)
+                *ret = d->text.size;
+        return r;
+}
+
+int tree_derived_mtime(struct tree *t, const struct node *n, int64_t *ret)
+{
+        cleanup(derived_unrefp) struct derived *d = NULL;
+        int r = tree_derived(t, n, n->route->derive, &d);
+
+        if (r == 0)
+                *ret = d->mtime;
+        return r;
 }
