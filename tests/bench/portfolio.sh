@@ -2,7 +2,7 @@
 # A portfolio against each of its arms, live and side by side: tests/bench/portfolio.sh SOLVERFS TIMEOUT FOLDER... -- ARM...
 #
 # Cases in random (fixed) order, ten at a time: first the portfolio, which knows nothing of them, then each arm alone, so that what else the
-# machine does meets both. Prints score.tsv.
+# machine does meets both. Prints score.tsv. SOLVER='NAME REPOSITORY' adds a solver whose versions can be arms.
 set -e
 solverfs=$1 timeout=$2
 shift 2
@@ -17,6 +17,8 @@ SOLVERFS_STORE=$(mktemp -d "${TMPDIR:-/tmp}/portfolio-bench-XXXXXX")/store
 export SOLVERFS_STORE
 trap 'rm -rf "${SOLVERFS_STORE%/store}"' EXIT
 "$solverfs" -q init
+# shellcheck disable=SC2086 # words of 'solver add', for arms of a history
+[ -z "$SOLVER" ] || "$solverfs" -q solver add $SOLVER
 # shellcheck disable=SC2086 # a list of folders
 "$solverfs" -q case add $folders >/dev/null
 "$solverfs" portfolio add bench "$@" --timeout "$timeout"
