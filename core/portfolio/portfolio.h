@@ -119,6 +119,8 @@ int trials_read(struct workspace *w, const struct portfolio *p, uint32_t from, s
 /* An arm alone: a command's run to its end or to T, kept under the arm's identity; a solver's fact. -ENOENT: not known. */
 int arm_known(struct workspace *w, const struct portfolio *p, const struct arm *a, const struct case_info *info, double seconds,
               struct trial_run *ret);
+/* The cell that a solver's arm alone is, under this limit; borrows solver and case. */
+struct cell arm_cell(const struct arm *a, const struct case_info *info, uint64_t wall_ns);
 int arm_keep(struct workspace *w, const struct portfolio *p, const struct arm *a, const struct case_info *info,
              const struct trial_run *run);
 

@@ -403,24 +403,32 @@ static int trial_query_find(struct query *query, struct value **ret)
         return *ret ? 0 : -ENOMEM;
 }
 
-/* Every solver that may come up is built first: a build within a case's limit would be the arm's time. */
+/* A build within a case's limit would be the arm's time, so the build comes first. An arm alone is a cell, which is measured and kept as such. */
+static int arm_before(const struct trial_query *q, const struct arm *a, struct query **ret)
+{
+        struct cell cell = arm_cell(a, q->info, q->portfolio->wall_ns);
+
+        return is_alone(q) && a->recipe->format == q->info->format ? query_run(q->workspace, &cell, ret)
+                                                                   : query_build(q->workspace, a->solver, a->commit, ret);
+}
+
 static int trial_query_need(struct query *query, struct query_list *ret)
 {
         struct trial_query *q = (struct trial_query *)query;
 
         for (size_t i = 0; i < q->portfolio->n_arms; i++) {
                 const struct arm *a = &q->portfolio->arms[i];
-                cleanup(query_unrefp) struct query *build = NULL;
+                cleanup(query_unrefp) struct query *before = NULL;
                 cleanup(value_unrefp) struct value *v = NULL;
                 int r;
 
                 if (a->problem || !a->solver || (is_alone(q) && q->alone != i))
                         continue;
-                r = query_build(q->workspace, a->solver, a->commit, &build);
+                r = arm_before(q, a, &before);
                 if (r == 0)
-                        r = build->type->find(build, &v);
+                        r = before->type->find(before, &v);
                 if (r == -ENOENT)
-                        r = query_list_add(ret, steal_pointer(build));
+                        r = query_list_add(ret, steal_pointer(before));
                 if (r < 0)
                         return r;
         }

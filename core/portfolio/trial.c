@@ -291,16 +291,21 @@ static int command_known(struct workspace *w, const struct portfolio *p, const s
         return r;
 }
 
+struct cell arm_cell(const struct arm *a, const struct case_info *info, uint64_t wall_ns)
+{
+        return (struct cell){.solver = a->solver,
+                             .commit = a->commit,
+                             .info = (struct case_info *)info,
+                             .has_seed = a->has_seed,
+                             .seed = a->seed,
+                             .wall_ns = wall_ns};
+}
+
 static int fact_known(struct workspace *w, const struct arm *a, const struct case_info *info, double seconds,
                       struct trial_run *ret)
 {
         cleanup(fact_unrefp) struct fact *f = NULL;
-        struct cell cell = {.solver = a->solver,
-                            .commit = a->commit,
-                            .info = (struct case_info *)info,
-                            .has_seed = a->has_seed,
-                            .seed = a->seed,
-                            .wall_ns = (uint64_t)(seconds * NSEC_PER_SEC)};
+        struct cell cell = arm_cell(a, info, (uint64_t)(seconds * NSEC_PER_SEC));
         int r;
 
         if (info->format != a->recipe->format)

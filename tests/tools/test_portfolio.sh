@@ -147,6 +147,12 @@ test_that "what was measured replays" '
 test_that "--set and --arms go together" 'run 2 portfolio replay --set fact.smt2 t.tsv && has err "goes with --arms"'
 test_that "a portfolio of solvers takes their facts" 'run 0 portfolio add s toy@v1 "toy@HEAD" --timeout 5s && run 0 portfolio run s fact.smt2 && [ "$(field 2)" = sat ]'
 
+printf '; answer: unknown\n(check-sat)\n' >undecided.smt2
+run 0 case add undecided.smt2
+test_that "a solver that ran alone has its fact, also when it gave up" '
+	run 0 portfolio run s undecided.smt2 --alone && [ "$(field 2 | tr "\n" " ")" = "unknown sat " ] &&
+	run 0 portfolio replay --arms toy@v1,toy@HEAD --set undecided.smt2 --limit 5 && has out "^survival	schedule	.*	1.0	"'
+
 test_that "an arm that cannot be built fails at once, and is learned to be avoided" '
 	for i in 1 2 3 4 5 6 7 8; do printf "; a: 0 sat\n; %s\n(check-sat)\n" $i >easy$i.smt2; done && run 0 case add easy?.smt2 &&
 	run 0 portfolio add broken toy@HEAD~1 "$(arm a)" --timeout 1s && run 0 portfolio run broken easy1.smt2 easy2.smt2 easy3.smt2 easy4.smt2 easy5.smt2 &&
