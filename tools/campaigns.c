@@ -4,17 +4,58 @@
 
 double campaign_seconds(struct argp_state *state, const char *what, const char *text)
 {
-        uint64_t ns = 0;
-
-        if (parse_duration(text, &ns) < 0 || ns == 0)
-                argp_error(state, "%s must be a time greater than zero, such as 10s or 12h, not '%s'", what, text);
-        return (double)ns / 1e9;
+        return (double)command_duration(state, what, text) / NSEC_PER_SEC;
 }
 
 void campaign_copy_text(char **ret, const char *text)
 {
         free(*ret);
         *ret = strdup(text);
+}
+
+error_t campaign_option(struct campaign_command *c, int key, char *arg, struct argp_state *state)
+{
+        struct campaign_settings *s = &c->settings;
+
+        switch (key) {
+        case OPTION_REFERENCE:
+                buffer_add(&c->references, arg, strlen(arg) + 1);
+                return 0;
+        case OPTION_ORACLE:
+                buffer_add(&c->oracles, arg, strlen(arg) + 1);
+                return 0;
+        case OPTION_FOR:
+                s->seconds = campaign_seconds(state, "--for", arg);
+                return 0;
+        case OPTION_TIMEOUT:
+                s->timeout = campaign_seconds(state, "--timeout", arg);
+                return 0;
+        case OPTION_CLOCK:
+                if (strcmp(arg, "wall") != 0 && strcmp(arg, "cpu") != 0)
+                        argp_error(state, "--clock is 'wall' or 'cpu', not '%s'", arg);
+                s->cpu_time = strcmp(arg, "cpu") == 0;
+                return 0;
+        case OPTION_SEED:
+                s->seed = command_number(state, "--seed", arg, 0, INT64_MAX);
+                return 0;
+        case OPTION_NAME:
+                campaign_copy_text(&s->name, arg);
+                return 0;
+        case 'j':
+                s->jobs = (unsigned)command_number(state, "-j", arg, 1, 4096);
+                return 0;
+        case OPTION_MAX_FINDS:
+                s->most_finds = command_number(state, "--max-finds", arg, 1, INT64_MAX);
+                return 0;
+        case OPTION_NO_LOCALIZE:
+                s->localize = false;
+                return 0;
+        case OPTION_JSON:
+                c->json = true;
+                return 0;
+        default:
+                return ARGP_ERR_UNKNOWN;
+        }
 }
 
 /* The words of a buffer as a list. */

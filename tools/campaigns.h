@@ -14,7 +14,23 @@ struct campaign_command {
                    const struct campaign_watch *watch, int signals);
 };
 
-/* Values of options; what is wrong ends the command with a sentence. */
+/* Keys of the options that every campaign has; each command documents them. -j is 'j'. */
+enum {
+        OPTION_REFERENCE = 256,
+        OPTION_ORACLE,
+        OPTION_FOR,
+        OPTION_TIMEOUT,
+        OPTION_CLOCK,
+        OPTION_SEED,
+        OPTION_NAME,
+        OPTION_MAX_FINDS,
+        OPTION_NO_LOCALIZE,
+        OPTION_JSON,
+        OPTION_OWN, /* the first of a command's own */
+};
+
+/* Takes one of these options, or says ARGP_ERR_UNKNOWN; a wrong value ends the command with a sentence. */
+error_t campaign_option(struct campaign_command *c, int key, char *arg, struct argp_state *state);
 double campaign_seconds(struct argp_state *state, const char *what, const char *text);
 void campaign_copy_text(char **ret, const char *text);
 

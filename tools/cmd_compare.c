@@ -45,7 +45,6 @@ static double parse_ratio(struct argp_state *state, const char *arg)
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
         struct compare *o = state->input;
-        int r;
 
         switch (key) {
         case OPTION_SET:
@@ -79,11 +78,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
                 o->options.seed = command_number(state, "--seed", arg, 0, UINT32_MAX);
                 return 0;
         case 't':
-                r = parse_duration(arg, &o->options.wall_ns);
-                if (r < 0)
-                        argp_error(state, "--timeout: %s", error_message(r));
-                if (o->options.wall_ns == 0)
-                        argp_error(state, "--timeout must be greater than zero");
+                o->options.wall_ns = command_duration(state, "--timeout", arg);
                 return 0;
         case 'j':
                 o->json = true;

@@ -2,22 +2,12 @@
 #include "cmd_fuzz.h"
 
 enum {
-        OPTION_REFERENCE = 256,
-        OPTION_TARGET,
-        OPTION_FOR,
+        OPTION_TARGET = OPTION_OWN,
         OPTION_STRATEGY,
         OPTION_THRESHOLD,
-        OPTION_TIMEOUT,
         OPTION_WINDOW,
         OPTION_CORPUS,
-        OPTION_NAME,
-        OPTION_SEED,
-        OPTION_ORACLE,
         OPTION_PAIRS,
-        OPTION_NO_LOCALIZE,
-        OPTION_JSON,
-        OPTION_MAX_FINDS,
-        OPTION_CLOCK,
         OPTION_REPEAT,
         OPTION_SVG,
 };
@@ -48,17 +38,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         struct campaign_settings *s = &f->settings;
 
         switch (key) {
-        case OPTION_REFERENCE:
-                buffer_add(&f->references, arg, strlen(arg) + 1);
-                return 0;
-        case OPTION_ORACLE:
-                buffer_add(&f->oracles, arg, strlen(arg) + 1);
-                return 0;
         case OPTION_TARGET:
                 campaign_copy_text(&s->target, arg);
-                return 0;
-        case OPTION_FOR:
-                s->seconds = campaign_seconds(state, "--for", arg);
                 return 0;
         case OPTION_STRATEGY:
                 add_strategies(state, fuzzing, arg);
@@ -72,42 +53,16 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         case OPTION_THRESHOLD:
                 s->threshold = campaign_seconds(state, "--threshold", arg);
                 return 0;
-        case OPTION_TIMEOUT:
-                s->timeout = campaign_seconds(state, "--timeout", arg);
-                return 0;
         case OPTION_WINDOW:
                 s->window = campaign_seconds(state, "--window", arg);
                 return 0;
         case OPTION_CORPUS:
                 campaign_copy_text(&s->corpus, arg);
                 return 0;
-        case OPTION_NAME:
-                campaign_copy_text(&s->name, arg);
-                return 0;
-        case OPTION_SEED:
-                s->seed = command_number(state, "--seed", arg, 0, INT64_MAX);
-                return 0;
-        case 'j':
-                s->jobs = (unsigned)command_number(state, "-j", arg, 1, 4096);
-                return 0;
         case OPTION_PAIRS:
                 if (strcmp(arg, "any") != 0 && strcmp(arg, "target") != 0)
                         argp_error(state, "--pairs is 'any' or 'target', not '%s'", arg);
                 s->any_pair = strcmp(arg, "any") == 0;
-                return 0;
-        case OPTION_CLOCK:
-                if (strcmp(arg, "cpu") != 0 && strcmp(arg, "wall") != 0)
-                        argp_error(state, "--clock is 'wall' or 'cpu', not '%s'", arg);
-                s->cpu_time = strcmp(arg, "cpu") == 0;
-                return 0;
-        case OPTION_NO_LOCALIZE:
-                s->localize = false;
-                return 0;
-        case OPTION_MAX_FINDS:
-                s->most_finds = command_number(state, "--max-finds", arg, 1, INT64_MAX);
-                return 0;
-        case OPTION_JSON:
-                f->json = true;
                 return 0;
         case ARGP_KEY_ARG:
                 if (f->solver_name)
@@ -129,7 +84,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
                         argp_error(state, "--svg draws a comparison of strategies: --strategy A,B --repeat N");
                 return 0;
         default:
-                return ARGP_ERR_UNKNOWN;
+                return campaign_option(f, key, arg, state);
         }
 }
 

@@ -58,7 +58,6 @@ static void set_mode(struct recording *o, enum mode mode, struct argp_state *sta
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
         struct recording *o = state->input;
-        int r;
 
         switch (key) {
         case 'f':
@@ -89,11 +88,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
                 o->seed = command_number(state, "--seed", arg, 0, UINT32_MAX);
                 return 0;
         case 't':
-                r = parse_duration(arg, &o->timeout);
-                if (r < 0)
-                        argp_error(state, "--timeout: %s", error_message(r));
-                if (o->timeout == 0)
-                        argp_error(state, "--timeout must be greater than zero");
+                o->timeout = command_duration(state, "--timeout", arg);
                 return 0;
         case 'j':
                 o->json = true;
@@ -297,29 +292,6 @@ static int make_room(struct recording *o)
 
 /* -- showing ------------------------------------------------------------------------------------------------------ */
 
-static int compare_numbers(const void *a, const void *b)
-{
-        uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-        return (x > y) - (x < y);
-}
-
-/* Of the line, the commits that anything is known of. */
-static int known_of_line(struct recording *o, struct revisions *ret)
-{
-        cleanup_free uint32_t *known = NULL;
-        size_t n = 0;
-        int r = commits_known(o->workspace, o->solver, &known, &n);
-
-        ret->list = calloc(o->line.n + 1, sizeof(*ret->list));
-        if (!ret->list)
-                return -ENOMEM;
-        for (size_t i = 0; i < o->line.n && r == 0; i++)
-                if (find_in_list(&o->line.list[i], known, n, sizeof(*known), compare_numbers))
-                        ret->list[ret->n++] = o->line.list[i];
-        return r;
-}
-
 static const char *step_at(const struct steps *steps, const size_t *points, size_t i)
 {
         for (size_t k = 0; k < steps->n; k++)
@@ -424,7 +396,7 @@ static int show_case(struct recording *o, size_t test, const struct revisions *k
 static int show(struct recording *o)
 {
         cleanup_revisions struct revisions known = {0};
-        int r = known_of_line(o, &known);
+        int r = command_known(o->workspace, o->solver, &o->line, &known);
 
         for (size_t i = 0; i < o->cases.n && r == 0; i++)
                 r = show_case(o, i, &known);

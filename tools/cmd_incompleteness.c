@@ -2,21 +2,12 @@
 #include "campaigns.h"
 
 enum {
-        OPTION_REFERENCE = 256,
-        OPTION_TARGET,
+        OPTION_TARGET = OPTION_OWN,
         OPTION_AT,
         OPTION_SEEDS,
-        OPTION_ORACLE,
+        OPTION_LABEL,
         OPTION_ITERATIONS,
         OPTION_CHAIN,
-        OPTION_TIMEOUT,
-        OPTION_FOR,
-        OPTION_SEED,
-        OPTION_NAME,
-        OPTION_MAX_FINDS,
-        OPTION_NO_LOCALIZE,
-        OPTION_JSON,
-        OPTION_CLOCK,
 };
 
 static enum verdict label_of(struct argp_state *state, const char *text)
@@ -60,9 +51,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         struct campaign_settings *s = &c->settings;
 
         switch (key) {
-        case OPTION_REFERENCE:
-                buffer_add(&c->references, arg, strlen(arg) + 1);
-                return 0;
         case OPTION_TARGET:
         case OPTION_AT:
                 if (s->target)
@@ -73,7 +61,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         case OPTION_SEEDS:
                 campaign_copy_text(&s->corpus, arg);
                 return 0;
-        case OPTION_ORACLE:
+        case OPTION_LABEL:
                 s->label = label_of(state, arg);
                 return 0;
         case OPTION_ITERATIONS:
@@ -81,35 +69,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
                 return 0;
         case OPTION_CHAIN:
                 s->chain = (unsigned)command_number(state, "--chain", arg, 1, INT32_MAX);
-                return 0;
-        case OPTION_TIMEOUT:
-                s->timeout = campaign_seconds(state, "--timeout", arg);
-                return 0;
-        case OPTION_CLOCK:
-                if (strcmp(arg, "wall") != 0 && strcmp(arg, "cpu") != 0)
-                        argp_error(state, "--clock is 'wall' or 'cpu', not '%s'", arg);
-                s->cpu_time = strcmp(arg, "cpu") == 0;
-                return 0;
-        case OPTION_FOR:
-                s->seconds = campaign_seconds(state, "--for", arg);
-                return 0;
-        case OPTION_SEED:
-                s->seed = command_number(state, "--seed", arg, 0, INT64_MAX);
-                return 0;
-        case OPTION_NAME:
-                campaign_copy_text(&s->name, arg);
-                return 0;
-        case 'j':
-                s->jobs = (unsigned)command_number(state, "-j", arg, 1, 4096);
-                return 0;
-        case OPTION_MAX_FINDS:
-                s->most_finds = command_number(state, "--max-finds", arg, 1, INT64_MAX);
-                return 0;
-        case OPTION_NO_LOCALIZE:
-                s->localize = false;
-                return 0;
-        case OPTION_JSON:
-                c->json = true;
                 return 0;
         case ARGP_KEY_ARG:
                 if (c->solver_name)
@@ -120,7 +79,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
                 check(c, h->has_at, state);
                 return 0;
         default:
-                return ARGP_ERR_UNKNOWN;
+                return campaign_option(c, key, arg, state);
         }
 }
 
@@ -131,7 +90,7 @@ int cmd_incompleteness(int argc, char **argv)
                 {"target", OPTION_TARGET, "VERSION", 0, "the version that may say unknown", 0},
                 {"at", OPTION_AT, "VERSION", 0, "instead of both: one version alone, compared with itself before each step", 0},
                 {"seeds", OPTION_SEEDS, "DIR", 0, "the formulas to begin with: *.smt2 below DIR", 0},
-                {"oracle", OPTION_ORACLE, "sat|unsat|auto", 0,
+                {"oracle", OPTION_LABEL, "sat|unsat|auto", 0,
                  "what the seeds are; auto (the default): as each says by :status or its name, else as the versions answer", 0},
                 {"iterations", OPTION_ITERATIONS, "N", 0, "steps for each seed; default 300", 0},
                 {"chain", OPTION_CHAIN, "N", 0, "steps from a seed until it begins at the seed again; default 25", 0},

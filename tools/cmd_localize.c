@@ -28,7 +28,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 {
         static const char *const methods[] = {"default", "paper", "git-bisect"};
         struct localizing *o = state->input;
-        int r;
 
         switch (key) {
         case OPTION_REFERENCE:
@@ -54,11 +53,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
                 o->options.seed = command_number(state, "--seed", arg, 0, UINT32_MAX);
                 return 0;
         case 't':
-                r = parse_duration(arg, &o->options.wall_ns);
-                if (r < 0)
-                        argp_error(state, "--timeout: %s", error_message(r));
-                if (o->options.wall_ns == 0)
-                        argp_error(state, "--timeout must be greater than zero");
+                o->options.wall_ns = command_duration(state, "--timeout", arg);
                 return 0;
         case 'j':
                 o->json = true;

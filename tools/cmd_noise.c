@@ -29,16 +29,13 @@ struct noisy {
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
         struct noisy *o = state->input;
-        int r;
 
         switch (key) {
         case 'n':
                 o->runs = (unsigned)command_number(state, "--runs", arg, 2, 1000);
                 return 0;
         case 't':
-                r = parse_duration(arg, &o->timeout);
-                if (r < 0)
-                        argp_error(state, "--timeout: %s", error_message(r));
+                o->timeout = command_duration(state, "--timeout", arg);
                 return 0;
         case 'S': /* the last words are cases: a set is one */
                 o->words = reallocarray(o->words, o->n_words + 1, sizeof(*o->words));

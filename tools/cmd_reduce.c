@@ -43,15 +43,6 @@ enum {
         OPTION_JSON
 };
 
-static uint64_t time_of(struct argp_state *state, const char *what, const char *text)
-{
-        uint64_t ns = 0;
-
-        if (parse_duration(text, &ns) < 0 || ns == 0)
-                argp_error(state, "%s must be a time greater than zero, such as 500ms or 15m, not '%s'", what, text);
-        return ns;
-}
-
 static double ratio_of(struct argp_state *state, const char *text)
 {
         char *end;
@@ -98,13 +89,13 @@ static error_t parse(int key, char *arg, struct argp_state *state)
                 o->command = arg;
                 return 0;
         case OPTION_FLOOR:
-                o->floor = (double)time_of(state, "--floor", arg) / 1e9;
+                o->floor = (double)command_duration(state, "--floor", arg) / 1e9;
                 return 0;
         case OPTION_RATIO:
                 o->ratio = ratio_of(state, arg);
                 return 0;
         case OPTION_FOR:
-                o->time = time_of(state, "--for", arg);
+                o->time = command_duration(state, "--for", arg);
                 return 0;
         case OPTION_KEEP:
                 o->interest = interest_of(state, arg);
@@ -120,7 +111,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
                 o->json = true;
                 return 0;
         case 't':
-                o->timeout = time_of(state, "--timeout", arg);
+                o->timeout = command_duration(state, "--timeout", arg);
                 return 0;
         case 'j':
                 o->jobs = (unsigned)command_number(state, "-j", arg, 1, 4096);

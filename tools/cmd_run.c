@@ -36,7 +36,6 @@ static const struct column always[COLUMNS_ALWAYS] = {{"CASE", 6, true},     {"RE
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
         struct running *o = state->input;
-        int r;
 
         switch (key) {
         case 's':
@@ -44,11 +43,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
                 o->seed = command_number(state, "--seed", arg, 0, UINT32_MAX);
                 return 0;
         case 't':
-                r = parse_duration(arg, &o->timeout);
-                if (r < 0)
-                        argp_error(state, "--timeout: %s", error_message(r));
-                if (o->timeout == 0)
-                        argp_error(state, "--timeout must be greater than zero");
+                o->timeout = command_duration(state, "--timeout", arg);
                 return 0;
         case 'a':
                 o->again = true;

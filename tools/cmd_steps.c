@@ -26,7 +26,6 @@ struct stepping {
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
         struct stepping *o = state->input;
-        int r;
 
         switch (key) {
         case 'f':
@@ -40,9 +39,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
                 o->seed = command_number(state, "--seed", arg, 0, UINT32_MAX);
                 return 0;
         case 't':
-                r = parse_duration(arg, &o->timeout);
-                if (r < 0)
-                        argp_error(state, "--timeout: %s", error_message(r));
+                o->timeout = command_duration(state, "--timeout", arg);
                 return 0;
         case 'j':
                 o->json = true;
@@ -68,32 +65,19 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 /* -- the history -------------------------------------------------------------------------------------------------- */
 
-static int compare_numbers(const void *a, const void *b)
-{
-        uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-        return (x > y) - (x < y);
-}
-
 /* Finds the measured commits on the line. */
 static int find_line(struct stepping *o)
 {
-        cleanup_free uint32_t *known = NULL;
-        cleanup_revisions struct revisions line = {0};
-        size_t n_known;
+        cleanup_revisions struct revisions line = {0}, known = {0};
         int r = command_line(o->solver, o->from, o->to, &line);
 
         if (r != STATUS_OK)
                 return r;
-        r = commits_known(o->workspace, o->solver, &known, &n_known);
+        r = command_known(o->workspace, o->solver, &line, &known);
         if (r < 0)
                 return fail(r);
-        o->line = calloc(line.n + 1, sizeof(*o->line));
-        if (!o->line)
-                return fail(-ENOMEM);
-        for (size_t i = 0; i < line.n; i++)
-                if (find_in_list(&line.list[i], known, n_known, sizeof(*known), compare_numbers))
-                        o->line[o->n_line++] = line.list[i];
+        o->line = steal_pointer(known.list);
+        o->n_line = known.n;
         return STATUS_OK;
 }
 

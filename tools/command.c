@@ -83,6 +83,18 @@ uint64_t command_number(struct argp_state *state, const char *what, const char *
         return n;
 }
 
+uint64_t command_duration(struct argp_state *state, const char *what, const char *text)
+{
+        uint64_t ns = 0;
+        int r = parse_duration(text, &ns);
+
+        if (r < 0)
+                argp_error(state, "%s: %s", what, error_message(r));
+        if (ns == 0)
+                argp_error(state, "%s must be greater than zero", what);
+        return ns;
+}
+
 /* -- the store -------------------------------------------------------------------------------------------------- */
 
 int command_store_dir(char ret[PATH_SIZE])

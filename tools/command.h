@@ -28,6 +28,8 @@ void command_parse(const struct argp *argp, int argc, char **argv, void *input);
 void command_parse_level(const struct argp *argp, int argc, char **argv, void *input);
 /* A number of an option's argument in [least, most], or argp_error(). */
 uint64_t command_number(struct argp_state *state, const char *what, const char *text, uint64_t least, uint64_t most);
+/* A duration that is greater than zero, in nanoseconds, or argp_error(). */
+uint64_t command_duration(struct argp_state *state, const char *what, const char *text);
 
 int cmd_compare(int argc, char **argv);
 int cmd_history(int argc, char **argv);

@@ -83,6 +83,30 @@ int command_line(struct solver *s, const char *from, const char *to, struct revi
         return STATUS_USAGE;
 }
 
+static int compare_numbers(const void *a, const void *b)
+{
+        uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+        return (x > y) - (x < y);
+}
+
+int command_known(struct workspace *w, struct solver *s, const struct revisions *line, struct revisions *ret)
+{
+        cleanup_free uint32_t *known = NULL;
+        size_t n = 0;
+        int r = commits_known(w, s, &known, &n);
+
+        if (r < 0)
+                return r;
+        ret->list = calloc(line->n + 1, sizeof(*ret->list));
+        if (!ret->list)
+                return -ENOMEM;
+        for (size_t i = 0; i < line->n; i++)
+                if (find_in_list(&line->list[i], known, n, sizeof(*known), compare_numbers))
+                        ret->list[ret->n++] = line->list[i];
+        return 0;
+}
+
 int command_cases(struct workspace *w, char *const *words, size_t n, struct case_selection *ret)
 {
         int r = cases_select(w, words, n, ret);

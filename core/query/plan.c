@@ -103,47 +103,21 @@ int plan_note_put(struct store_txn *t, const struct plan_note *n, const struct b
 
 /* -- what is built -- */
 
-struct key_list {
-        struct digest *list;
-        size_t n;
-};
-
-static int key_list_add(void *user, struct slice key, struct slice)
-{
-        struct key_list *k = user;
-
-        if (key.size != DIGEST_SIZE)
-                return 0;
-        if (list_grow(k->list, k->n) < 0)
-                return -ENOMEM;
-        memcpy(k->list[k->n++].bytes, key.data, DIGEST_SIZE);
-        return 0;
-}
-
-static int digest_compare(const void *a, const void *b)
-{
-        return memcmp(a, b, DIGEST_SIZE);
-}
-
 /* As commits_known() does, but by the keys that are here already: they are most of what a plan costs. */
 static int read_built(struct plan *p)
 {
-        cleanup_txn struct store_txn *t = NULL;
-        struct key_list k = {0};
-        int r = store_read(workspace_store(p->workspace), &t);
+        cleanup_kept_builds struct kept_builds kept = {0};
+        int r = kept_builds_read(p->workspace, &kept);
 
-        if (r == 0)
-                r = store_each(t, TABLE_BUILDS, SLICE("", 0), SLICE("", 0), false, key_list_add, &k);
         p->n_built = 0;
         for (uint32_t i = 0; r == 0 && i < p->order->n; i++) {
                 uint32_t commit = p->order->list[i];
 
-                if (commit >= p->n_keys || !find_in_list(&p->keys[commit], k.list, k.n, sizeof(*k.list), digest_compare))
+                if (commit >= p->n_keys || !kept_builds_have(&kept, &p->keys[commit]))
                         continue;
                 if (p->n_built == 0 || p->built[p->n_built - 1] != p->step[i])
                         p->built[p->n_built++] = p->step[i];
         }
-        free(k.list);
         return r;
 }
 
