@@ -7,7 +7,7 @@ packages="
 	fuse3 bubblewrap git ccache curl
 	check attr rsync
 	libz3-dev
-	scdoc
+	scdoc groff-base
 "
 
 # Prints those that are not installed.

@@ -1,0 +1,100 @@
+#!/usr/bin/env python3
+"""The manual against the command: fails when a command or an option of `--help` is in no page, or a page has one that is not there.
+
+    tests/tools/test_man.py SOLVERFS DOCS/MAN BASH-COMPLETION
+
+An entry of a page begins with a line such as "*run* _SOLVER_ _REV_..."; what is indented below belongs to it. Prints TAP.
+"""
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+solverfs, man, completion = sys.argv[1], pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3])
+results = []
+
+
+def report(what, wrong, skipped=None):
+    results.append((what, wrong, skipped))
+
+
+def help_of(command):
+    return subprocess.run([solverfs, *command.split(), "--help"], capture_output=True, text=True, check=True).stdout
+
+
+def options_of(text):
+    """Long options of a help text, as argp prints them."""
+    return set(re.findall(r"^  +(?:-.(?:\s\S+)?, )?(--[a-z][a-z-]*)", text, re.M))
+
+
+def entries_of(page):
+    """Command -> [headings, text] of a page's section COMMANDS; a command may have several entries."""
+    found, current = {}, []
+    continued = False
+    for line in page.partition("# COMMANDS\n")[2].partition("\n# ")[0].splitlines():
+        if line.startswith("*"):
+            names = [n for n in re.findall(r"(?:^|, )\*([a-z]+(?: [a-z]+)?)\*", line)]
+            current = (current if continued else []) + [found.setdefault(n, ["", ""]) for n in names]
+            for entry in current:
+                entry[0] += line + "\n"
+        for entry in {id(e): e for e in current}.values():
+            entry[1] += line + "\n"
+        continued = line.endswith("++")
+    return found
+
+
+pages = {p.name: p.read_text() for p in sorted(man.glob("*.scd"))}
+documented = {}
+for name, text in pages.items():
+    if name != "solverfs.1.scd":
+        for command, entry in entries_of(text).items():
+            documented.setdefault(command, []).append((name, *entry))
+
+top = help_of("")
+commands = re.findall(r"^  ([a-z]+(?: [a-z]+)*)", top.partition("Commands:\n")[2].partition("\n\n")[0], re.M)
+common = options_of(help_of("init")) & options_of(help_of("doctor")) & options_of(help_of("fuzz"))
+
+report("the test sees the commands", [] if len(commands) > 30 and {"run", "solver add", "version"} <= set(commands) else commands)
+report("the options of every command are in solverfs(1)",
+       [o for o in sorted(common | {"--version"}) if f"*{o}*" not in pages["solverfs.1.scd"]])
+report("every command is in a page of docs/man", [f"{c}: no entry '*{c}* ...' in any page" for c in commands if c not in documented])
+report("every command in a page is there", [f"{p[0][0]}: {c}" for c, p in documented.items() if c not in commands])
+report("every command is in one page only", [f"{c}: {[n for n, *_ in p]}" for c, p in documented.items() if len(p) > 1])
+
+missing, invented = [], []
+for command in commands:
+    for page, heading, text in documented.get(command, []):
+        options = options_of(help_of(command)) - common
+        missing += [f"{page}: {command} {o}" for o in sorted(options) if not re.search(rf"\*{o}[*=]", text)]
+        invented += [f"{page}: {command} {o}" for o in sorted(set(re.findall(r"\*(--[a-z-]+)\*", heading)) - options - common)]
+report("every option is in the entry of its command", missing)
+report("no entry has an option that the command does not take", invented)
+
+keys = {k for row in re.findall(r"^\| (`[a-z`, -]+`) \|", (man.parent / "recipes.md").read_text(), re.M) for k in re.findall(r"`([a-z-]+)`", row)}
+report("every key of docs/recipes.md is in solverfs-recipe(5)",
+       [k for k in sorted(keys) if f"*{k}*" not in pages["solverfs-recipe.5.scd"]] if len(keys) > 20 else ["the table was not found"])
+
+words = set(re.findall(r"[a-z]+", completion.read_text()))
+report("every command is in the completion of bash", [c for c in commands if not set(c.split()) <= words])
+
+linked = {p.removesuffix(".scd") for p in pages}
+meson = (man / "meson.build").read_text()
+report("every page is installed", [p for p in sorted(linked) if f"'{p}'" not in meson])
+mentioned = {(n, m) for n, t in pages.items() for m in re.findall(r"\*((?:mount\.)?solverfs[a-z-]*)\*\((\d)\)", t)}
+report("every page that another names is there", sorted(f"{n}: {m[0]}({m[1]})" for n, m in mentioned if f"{m[0]}.{m[1]}" not in linked))
+
+wrong, tools = [], [shutil.which("scdoc"), shutil.which("groff")]
+if all(tools):
+    for name, text in pages.items():
+        made = subprocess.run(["scdoc"], input=text, capture_output=True, text=True)
+        drawn = subprocess.run(["groff", "-ww", "-man", "-Kutf8", "-Tutf8", "-rLL=100n", "-z"], input=made.stdout, capture_output=True, text=True)
+        wrong += [f"{name}: {line}" for line in (made.stderr + drawn.stderr).splitlines()]
+report("scdoc and groff have no warnings", wrong, None if all(tools) else "no scdoc or no groff")
+
+print(f"1..{len(results)}")
+for n, (what, wrong, skipped) in enumerate(results, 1):
+    print(f"{'not ok' if wrong else 'ok'} {n} - {what}" + (f" # SKIP {skipped}" if skipped else ""))
+    for w in wrong:
+        print("#", w)
+sys.exit(any(wrong for _, wrong, _ in results))
