@@ -354,9 +354,9 @@ static int judge(struct compare *o, const struct comparing_table *t)
         }
         if (s->wrong[0] + s->wrong[1] > 0)
                 alarm_line("%s: %zu of the first version, %zu of the second; 'solverfs status' names them",
-                           alarm_name(ALARM_WRONG), s->wrong[0], s->wrong[1]);
+                           answer_alarm_name(ANSWER_WRONG), s->wrong[0], s->wrong[1]);
         if (s->changes[COMPARISON_CONTRADICTION] > 0)
-                alarm_line("%s: on %zu %s the two contradict each other", alarm_name(ALARM_CONTRADICTION),
+                alarm_line("%s: on %zu %s the two contradict each other", answer_alarm_name(ANSWER_CONTRADICTION),
                            s->changes[COMPARISON_CONTRADICTION], s->changes[COMPARISON_CONTRADICTION] == 1 ? "case" : "cases");
         for (size_t i = 0; i < o->cases.n; i++)
                 failing += o->fail_ratio > 0 && is_too_slow(&t->judgements[i], o->fail_ratio);

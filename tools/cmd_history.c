@@ -176,7 +176,7 @@ static void answered(void *user, size_t i, int r, struct value *v, const char *r
 
                 wrong_line(&cell, run->fact, &line);
                 worse(o, STATUS_FAILED);
-                alarm_line("%s: %s", alarm_name(ALARM_WRONG), line.data ? line.data : "");
+                alarm_line("%s: %s", answer_alarm_name(ANSWER_WRONG), line.data ? line.data : "");
         }
 }
 

@@ -225,7 +225,7 @@ static void tell_wrong(struct running *o, const struct cell *cell, const struct 
         wrong_line(cell, f, &line);
         o->n_wrong++;
         worse(o, STATUS_FAILED);
-        alarm_line("%s: %s", alarm_name(ALARM_WRONG), buffer_error(&line) < 0 ? "no memory left to say which" : line.data);
+        alarm_line("%s: %s", answer_alarm_name(ANSWER_WRONG), buffer_error(&line) < 0 ? "no memory left to say which" : line.data);
 }
 
 /* Some other cell contradicts it, and nobody knows which one is right. Told once for each case. */
@@ -238,7 +238,7 @@ static bool is_disputed(struct running *o, size_t i, const struct cell *cell, co
                 return false;
         worse(o, STATUS_FAILED);
         if (!*told)
-                alarm_line("%s: %s", alarm_name(ALARM_CONTRADICTION), line.data);
+                alarm_line("%s: %s", answer_alarm_name(ANSWER_CONTRADICTION), line.data);
         *told = true;
         return true;
 }

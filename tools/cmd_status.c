@@ -73,14 +73,14 @@ static void look(void *user, const struct job_view *j)
                 look_row(j);
 }
 
-static int look_wrong(void *user, enum alarm a, const char *line)
+static int look_wrong(void *user, enum answer_alarm a, const char *line)
 {
         struct looking *l = user;
 
         if (l->json)
-                json_array_append_new(a == ALARM_WRONG ? l->wrong : l->contradictions, json_string(line));
+                json_array_append_new(a == ANSWER_WRONG ? l->wrong : l->contradictions, json_string(line));
         else
-                alarm_line("%s: %s", alarm_name(a), line);
+                alarm_line("%s: %s", answer_alarm_name(a), line);
         return 0;
 }
 

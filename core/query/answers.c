@@ -239,14 +239,14 @@ void answers_log(struct workspace *w, const struct noted_fact *f)
         if (f->fact->wrong || answers_contradict(f->fact, f->cell->info)) {
                 wrong_line(f->cell, f->fact, &line);
                 if (buffer_error(&line) == 0)
-                        log_info("%s: %s", alarm_name(ALARM_WRONG), line.data);
+                        log_info("%s: %s", answer_alarm_name(ANSWER_WRONG), line.data);
         } else if (f->cell->info->status == VERDICT_UNKNOWN && dispute_find(w, f->cell->info->id, &line) == 1)
-                log_info("%s: %s", alarm_name(ALARM_CONTRADICTION), line.data);
+                log_info("%s: %s", answer_alarm_name(ANSWER_CONTRADICTION), line.data);
 }
 
-const char *alarm_name(enum alarm a)
+const char *answer_alarm_name(enum answer_alarm a)
 {
-        return a == ALARM_WRONG ? "WRONG ANSWER" : "CONTRADICTION";
+        return a == ANSWER_WRONG ? "WRONG ANSWER" : "CONTRADICTION";
 }
 
 /* -- telling ----------------------------------------------------------------------------------------------------- */
@@ -450,14 +450,14 @@ static int collect(struct workspace *w, const char *prefix, struct collected *re
         return r < 0 ? r : store_each(t, TABLE_META, slice_string(prefix), SLICE("", 0), true, collect_one, ret);
 }
 
-static int tell(alarm_fn fn, void *user, enum alarm a, const struct buffer *line)
+static int tell(wrong_answer_fn fn, void *user, enum answer_alarm a, const struct buffer *line)
 {
         int r = buffer_error(line);
 
         return r < 0 ? r : fn(user, a, line->data);
 }
 
-static int tell_wrong(struct workspace *w, alarm_fn fn, void *user)
+static int tell_wrong(struct workspace *w, wrong_answer_fn fn, void *user)
 {
         cleanup(collected_done) struct collected c = {0};
         int r = collect(w, "wrong/", &c);
@@ -469,7 +469,7 @@ static int tell_wrong(struct workspace *w, alarm_fn fn, void *user)
                 r = noted_open(w, SLICE(c.list[i].value.data, c.list[i].value.size), &n);
                 if (r == 0 && n.fact->wrong) {
                         wrong_line(&n.cell, n.fact, &line);
-                        r = tell(fn, user, ALARM_WRONG, &line);
+                        r = tell(fn, user, ANSWER_WRONG, &line);
                 } else if (r == -ENOENT || r == -ESTALE) {
                         r = 0;
                 }
@@ -477,7 +477,7 @@ static int tell_wrong(struct workspace *w, alarm_fn fn, void *user)
         return r;
 }
 
-static int tell_disputes(struct workspace *w, alarm_fn fn, void *user)
+static int tell_disputes(struct workspace *w, wrong_answer_fn fn, void *user)
 {
         cleanup(collected_done) struct collected c = {0};
         int r = collect(w, "disputed/", &c);
@@ -487,12 +487,12 @@ static int tell_disputes(struct workspace *w, alarm_fn fn, void *user)
                 unsigned id;
 
                 if (sscanf(c.list[i].key, "disputed/%x", &id) == 1 && (r = dispute_find(w, id, &line)) == 1)
-                        r = tell(fn, user, ALARM_CONTRADICTION, &line);
+                        r = tell(fn, user, ANSWER_CONTRADICTION, &line);
         }
         return r;
 }
 
-int wrong_answers(struct workspace *w, alarm_fn fn, void *user)
+int wrong_answers(struct workspace *w, wrong_answer_fn fn, void *user)
 {
         int r = tell_wrong(w, fn, user);
 

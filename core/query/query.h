@@ -87,13 +87,13 @@ int runs_remeasured_since(struct workspace *w, uint64_t since, void (*fn)(void *
 /* A line for each cell whose answer contradicts the status of its case ("kissat 1a2b3c4d5e6f says unsat on case 42 (a.cnf), whose status is
  * sat"), and one for each case of unknown status that two cells contradict each other on. As all is now: of what was removed or measured
  * again and is right nothing is told. */
-enum alarm {
-        ALARM_WRONG,
-        ALARM_CONTRADICTION
+enum answer_alarm {
+        ANSWER_WRONG,
+        ANSWER_CONTRADICTION
 };
-const char *alarm_name(enum alarm a); /* "WRONG ANSWER" */
-typedef int (*alarm_fn)(void *user, enum alarm a, const char *line);
-int wrong_answers(struct workspace *w, alarm_fn fn, void *user);
+const char *answer_alarm_name(enum answer_alarm a); /* "WRONG ANSWER" */
+typedef int (*wrong_answer_fn)(void *user, enum answer_alarm a, const char *line);
+int wrong_answers(struct workspace *w, wrong_answer_fn fn, void *user);
 /* The same line, for a fact that is wrong. */
 void wrong_line(const struct cell *cell, const struct fact *f, struct buffer *ret);
 /* 1 and the line when there are cells that contradict each other on the case, 0 when not. */

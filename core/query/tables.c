@@ -21,4 +21,5 @@ const struct store_table workspace_tables[N_TABLES] = {
         [TABLE_LOCALIZED] = {"localized", true},
         [TABLE_REDUCED] = {"reduced", true},
         [TABLE_PORTFOLIOS] = {"portfolios", true},
+        [TABLE_ALARMS] = {"alarms", true},
 };

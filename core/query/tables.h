@@ -24,6 +24,7 @@ enum table {
         TABLE_LOCALIZED, /* core/study/study_value.h: what localizations and seeds came to */
         TABLE_REDUCED,   /* core/study/reduction.h */
         TABLE_PORTFOLIOS, /* core/portfolio/trial.c */
+        TABLE_ALARMS,    /* core/study/alarm.h */
         N_TABLES
 };
 extern const struct store_table workspace_tables[N_TABLES];

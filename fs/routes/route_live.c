@@ -66,11 +66,11 @@ static void status_job(void *user, const struct job_view *j)
         buffer_adds(b, "\n");
 }
 
-static int status_wrong(void *user, enum alarm a, const char *line)
+static int status_wrong(void *user, enum answer_alarm a, const char *line)
 {
         struct buffer *b = user;
 
-        buffer_addf(b, "%s: %s\n", alarm_name(a), line);
+        buffer_addf(b, "%s: %s\n", answer_alarm_name(a), line);
         return 0;
 }
 

@@ -141,7 +141,7 @@ static uint64_t facts(void)
         return s.tables[TABLE_FACTS].entries;
 }
 
-static int count_lines(void *user, enum alarm a, const char *line)
+static int count_lines(void *user, enum answer_alarm a, const char *line)
 {
         unsigned *n = user;
 
@@ -188,15 +188,15 @@ START_TEST(test_taken_over)
                 ck_assert_uint_eq(facts(), 3);
                 memset(alarms, 0, sizeof(alarms));
                 assert_ok(wrong_answers(w, count_lines, alarms));
-                ck_assert_uint_eq(alarms[ALARM_WRONG], 1);
-                ck_assert_uint_eq(alarms[ALARM_CONTRADICTION], 0);
+                ck_assert_uint_eq(alarms[ANSWER_WRONG], 1);
+                ck_assert_uint_eq(alarms[ANSWER_CONTRADICTION], 0);
                 if (i == 1)
                         as_before();
         }
         assert_ok(cases_remove(workspace_cases(w), a->id)); /* and then nothing is told of it */
         memset(alarms, 0, sizeof(alarms));
         assert_ok(wrong_answers(w, count_lines, alarms));
-        ck_assert_uint_eq(alarms[ALARM_WRONG], 0);
+        ck_assert_uint_eq(alarms[ANSWER_WRONG], 0);
         case_info_unref(a);
         case_info_unref(b);
         end();
