@@ -385,7 +385,7 @@ static bool is_doubted(const struct attempt *a, const struct execute_result *x)
                may_be_killed(x) || wants_processes(x);
 }
 
-/* What else may explain that a command failed: behind its status. */
+/* Says behind a failed command's status what else may explain it. */
 static const char *hint(const struct attempt *a, const struct execute_result *x)
 {
         if (a->files.n == 0 && a->request->recipe->paths[0])
@@ -804,7 +804,7 @@ static void name_space(struct attempt *a, const struct digest *tools)
         snprintf(a->namespace, sizeof(a->namespace), "CCACHE_NAMESPACE=%s", hex);
 }
 
-/* What was asked for before an upgrade is not what could be built now. */
+/* The toolchain may have been upgraded since the key was made: then no build of that key can be made any more. */
 static int check_key(const struct attempt *a)
 {
         const struct build_request *q = a->request;

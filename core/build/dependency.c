@@ -68,7 +68,7 @@ static int add_entry(struct hasher *h, const FTSENT *e, size_t skip, bool conten
         return r;
 }
 
-/* Of the bytes, or only of what stat() says. */
+/* The digest covers the bytes, or only what stat() says. */
 static int digest_tree(const char *path, bool content, struct digest *ret)
 {
         char root[PATH_SIZE];

@@ -189,8 +189,8 @@ unsigned job_n_slots(struct job *j);
 int job_add_slot(struct job *j, unsigned *ret_slot, cpu_set_t *ret_cpus);
 void job_drop_slot(struct job *j, unsigned slot);
 bool job_is_pressed(struct job *j);
-/* Of a batch, between two pieces of work: while a person waits for a core, the job's own slots are that person's. 1: it has another one since
- * (job_cpus(), job_slot()); 0: nobody waited; -ECANCELED. By one thread. */
+/* A batch calls it between two pieces of work: while a person waits for a core, the job's own slots go to that person. 1: the job has another
+ * slot since (job_cpus(), job_slot()); 0: nobody waited; -ECANCELED. By one thread. */
 int job_give_way(struct job *j);
 int job_cancel_fd(struct job *j); /* readable once it is cancelled */
 bool job_again(struct job *j);

@@ -444,7 +444,7 @@ bool place_can_hold(enum place_sort place, const struct sort *sort)
         }
 }
 
-/* Whether an operator whose result is declared as `place` can give `sort`; notes what that says of its variables. */
+/* Can an operator give `sort` when its result is declared as `place`? Notes what that says of its variables. */
 static bool result_fits(enum place_sort place, const struct sort *sort, struct places *p)
 {
         if (place == PLACE_NUMBER || place == PLACE_SAME || place == PLACE_BITVEC || place == PLACE_FLOAT)

@@ -38,7 +38,7 @@ int generator_configure(struct generator *g, const struct generate_options *opti
 /* A whole formula in a bank of its own, with its logic and a check-sat. 0 or -ENOMEM. */
 int generate_formula(struct generator *g, struct script **ret);
 
-/* Whether an operator whose result is declared as `place` can give `sort`, whatever its arguments are. */
+/* Can an operator give `sort` when its result is declared as `place`, for some arguments? */
 bool place_can_hold(enum place_sort place, const struct sort *sort);
 
 /* The operators with weight whose result can be this sort; `ret` has room for N_OPS. */

@@ -84,7 +84,7 @@ bool strategy_finish(struct strategy *s, uint64_t id, double now, double *ret_sc
  * already teaches what need not be looked for again. */
 void strategy_confirmed(struct strategy *s, uint64_t id, bool is_find, uint64_t cause);
 
-/* What the cause of a find turned out to be, of one that was confirmed without. */
+/* Tells the cause of a find that was confirmed before the cause was known. */
 void strategy_learned(struct strategy *s, uint64_t id, uint64_t cause);
 
 /* For progress and operators.tsv: every arm with what is expected of it. */

@@ -4,8 +4,8 @@
 #include "core/history/history_internal.h"
 
 #define RENAMES_MAX 4000 /* more changed files than this are listed as added and deleted */
-/* Of the folders that differ: a few objects of a hostile repository can name any number of files. For each the diff takes about
- * ENTRY_COST beside the path; a million or so are within MEMORY_MAX. */
+/* Memory for the folders that differ: a few objects of a hostile repository can name any number of files. The diff takes about ENTRY_COST for
+ * each beside its path; a million or so are within MEMORY_MAX. */
 #define MEMORY_MAX ((size_t)256 << 20)
 #define ENTRY_COST 250
 #define DEPTH_MAX  256

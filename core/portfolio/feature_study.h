@@ -1,4 +1,4 @@
-/* Which features tell arms apart: MedleySolver, section 6.3. */
+/* A study of features: those that tell arms apart (MedleySolver, section 6.3). */
 #pragma once
 
 #include "core/portfolio/replay.h"

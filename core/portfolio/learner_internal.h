@@ -14,7 +14,7 @@ struct selector {
         /* Before the query is in the past. There was a begin() or an expect(), and perhaps no order(). */
         int (*learn)(struct learner *l, void *state, const struct attempt *attempts);
         int (*begin)(struct learner *l, void *state); /* a query; before order() */
-        /* What begin() worked out and learn() needs: so many numbers, written out, and taken in place of begin(). NULL: nothing. */
+        /* The numbers that begin() worked out and learn() needs: how many, written out, and taken in place of begin(). NULL: none. */
         size_t (*expectations)(const struct learner *l);
         void (*expected)(const struct learner *l, const void *state, double *ret);
         void (*expect)(struct learner *l, void *state, const double *expected);

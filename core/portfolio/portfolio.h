@@ -18,7 +18,7 @@
  *   reward      binary     or exponential
  *   seed        1
  *
- * What was learned is the list of trials: a record for each case the portfolio answered, with its features and what every arm did. A learner is made
+ * The learned state is the list of trials: a record for each case the portfolio answered, with its features and what every arm did. A learner is made
  * by telling it the trials in their order. A record is put in one transaction, under the portfolio's epoch and the next number, and noted for
  * the case: it is both the cell's value and what is learned from it, so that no crash comes between. The epoch is a digest of all above (revisions as
  * commits) and of how often the portfolio was reset; whatever changes it begins anew, and what was is kept under the old one.

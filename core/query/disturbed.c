@@ -242,7 +242,7 @@ int query_remeasure(struct workspace *w, struct query **ret)
                         return make_query(w, &l, &n.cell, ret);
                 if (r < 0 && r != -ENOENT)
                         return r;
-                /* Of a case or solver that is gone, or measured since under other limits; or its program was. */
+                /* The case, the solver or the program is gone, or the cell was measured since under other limits. */
                 r = change(w, l.row, r == 0 && n.fact->disturbed ? DISTURBED_TRIES : 0);
                 if (r < 0)
                         return r;

@@ -307,7 +307,7 @@ static uint64_t wall_at(const struct run *run, uint64_t now)
         return now > before ? now - before : 0;
 }
 
-/* When its wall time will be that much. */
+/* The moment at which its wall time will be that much. */
 static uint64_t moment_of_wall(const struct run *run, uint64_t wall)
 {
         return wall > UINT64_MAX / 2 ? UINT64_MAX : run->begin + run->stood_still + wall;

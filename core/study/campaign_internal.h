@@ -39,7 +39,7 @@ struct campaign_hunt {
         int (*replay)(struct campaign *c, const struct campaign_record *r);
         /* One input from its runs to its findings. 0 or -errno that ends the campaign. */
         int (*try)(struct bench_seat *seat, const struct strategy_input *input);
-        /* What the cause of a find turned out to be, now or when the journal is told again; under the lock. NULL: it has no use for that. */
+        /* Takes the cause of a find, now or when the journal is told again; under the lock. NULL: it has no use for causes. */
         void (*learned)(struct campaign *c, uint64_t id, uint64_t cause);
         void (*print_table)(struct campaign *c, struct buffer *ret); /* under the lock */
         int (*record)(struct campaign *c); /* with the status, now and then; NULL: there is nothing to keep */

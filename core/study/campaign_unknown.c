@@ -9,7 +9,7 @@
 
 /* -- seeds -- */
 
-/* What asks for models or states an answer does not belong into mutants; a check there must be. */
+/* Mutants have no commands that ask for models or state an answer, and at least one check. */
 static int clean_script(struct script *s)
 {
         bool has_check = false;

@@ -98,7 +98,7 @@ static struct cell cell_of(const struct comparing *c, size_t i, int side)
 
 /* -- reading ------------------------------------------------------------------------------------------------------ */
 
-/* Where others had the core, the wall clock says nothing; the time on it still does. */
+/* The wall clock says nothing while others had the core; the time on it still does. */
 static double seconds_of(const struct fact *f)
 {
         bool solved = verdict_is_decided(f->verdict);

@@ -239,7 +239,7 @@ void write_create(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t, s
                 forget_new_case(s->writing, entry->file);
 }
 
-/* What is no case by its first line is refused at once: a shell's `echo hello >cases/x` looks at write(), not at close(). Files that programs keep
+/* A file that is no case by its first line is refused at once: a shell's `echo hello >cases/x` looks at write(), not at close(). Files that programs keep
  * beside another (.x.swp) are left alone. */
 static int check_first_line(struct new_case *n, const char *data, size_t size)
 {
