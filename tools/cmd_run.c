@@ -1,5 +1,6 @@
 /* solverfs run: measures commits on cases, or says what is known. */
 #include "ask.h"
+#include "core/query/cell_answer.h"
 #include "core/run/cell_file.h"
 #include "words.h"
 
@@ -119,63 +120,6 @@ static int make(void *user, size_t i, struct query **ret)
 
 /* -- showing an answer ------------------------------------------------------------------------------------------ */
 
-static json_t *answer_json(const struct running *o, const struct cell *cell, const char *commit, const struct fact *f,
-                           const struct build_record *build)
-{
-        cleanup_free char *name = printable(cell->info->name);
-        char sha[DIGEST_HEX_SIZE];
-        json_t *j, *run;
-
-        digest_hex(&cell->info->sha256, sha);
-        j = json_pack("{s:s, s:s, s:i, s:s, s:s, s:s, s:s}", "solver", o->solver->recipe->name, "commit", commit, "case",
-                      (int)cell->info->id, "name", name, "sha256", sha, "result",
-                      f ? verdict_name(f->verdict) : verdict_name(VERDICT_UNBUILDABLE), "status",
-                      verdict_name(cell->info->status));
-        if (!j)
-                return NULL;
-        if (o->has_seed)
-                json_object_set_new(j, "seed", json_integer((json_int_t)o->seed));
-        if (!f) {
-                json_object_set_new(j, "reason", json_string(build && build->reason ? build->reason : ""));
-                return j;
-        }
-        cell_numbers(f, j);
-        json_object_set_new(j, "measured", json_integer((json_int_t)(f->remeasured ? f->remeasured : f->measured)));
-        run = json_loadb(f->json.data ? f->json.data : "", f->json.size, 0, NULL);
-        if (run)
-                json_object_set_new(j, "run", run);
-        return j;
-}
-
-static bool has_answered(const struct fact *f)
-{
-        return f && (f->verdict == VERDICT_SAT || f->verdict == VERDICT_UNSAT);
-}
-
-/* BenchExec's categories; an answer that nothing is known to check against is none of them, unless another one contradicts it. */
-static const char *category(const struct cell *cell, const struct fact *f, bool disputed)
-{
-        bool answered = has_answered(f);
-
-        if (f && f->wrong)
-                return "WRONG";
-        if (disputed)
-                return "DISPUTED";
-        return answered && f->verdict == cell->info->status ? "correct" : "-";
-}
-
-/* The number of the recipe's first pattern; "-" when the solver did not say it. */
-static void add_effort(const struct fact *f, struct buffer *to)
-{
-        cleanup_buffer struct buffer lines = {0};
-
-        cell_file_print(f, CELL_EFFORT, &lines);
-        if (lines.size > 0)
-                buffer_add(to, lines.data, strcspn(lines.data, "\t\n"));
-        else
-                buffer_adds(to, "-");
-}
-
 static const char *subject_of(struct running *o, size_t revision)
 {
         struct buffer *b = &o->subjects[revision];
@@ -204,10 +148,10 @@ static void add_row(struct running *o, size_t i, const struct cell *cell, const 
                 snprintf(memory, sizeof(memory), "%llu", (unsigned long long)f->memory);
         }
         cell_results(f, &results);
-        memcpy(cells, ((const char *[]){id, results.data, wall, cpu, memory, abbreviated, category(cell, f, disputed), name}),
+        memcpy(cells, ((const char *[]){id, results.data, wall, cpu, memory, abbreviated, cell_check(cell, f, disputed), name}),
                COLUMNS_ALWAYS * sizeof(*cells));
         if (has_effort(o)) {
-                add_effort(f, &effort);
+                cell_effort(f, &effort);
                 cells[n++] = effort.data;
         }
         if (o->subjects)
@@ -234,7 +178,7 @@ static bool is_disputed(struct running *o, size_t i, const struct cell *cell, co
         bool *told = &o->disputed[i % o->cases.n];
         cleanup_buffer struct buffer line = {0};
 
-        if (!has_answered(f) || f->wrong || dispute_find(o->workspace, cell->info->id, &line) != 1)
+        if (!fact_has_answer(f) || f->wrong || dispute_find(o->workspace, cell->info->id, &line) != 1)
                 return false;
         worse(o, STATUS_FAILED);
         if (!*told)
@@ -269,7 +213,7 @@ static void answered(void *user, size_t i, int r, struct value *v, const char *r
         }
         disputed = is_disputed(o, i, &cell, run->fact);
         if (o->json)
-                json_row(to, answer_json(o, &cell, commit, run->fact, run->build));
+                json_row(to, cell_answer_json(&cell, commit, run->fact, run->build));
         else if (!o->print)
                 add_row(o, i, &cell, commit, run->fact, disputed, to);
         else

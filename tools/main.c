@@ -33,6 +33,7 @@ static const struct command commands[] = {
         {"run", "SOLVER REV... CASE...", "measure commits on cases", cmd_run},
         {"history", "SOLVER CASE...", "measure cases along a history, coarse to fine", cmd_history},
         {"compare", "A B [CASE...]", "say what changed between two versions", cmd_compare},
+        {"export", "[SOLVER [REV...]]", "write what is finished for other tools", cmd_export},
         {"fuzz", "SOLVER", "look for performance regressions between versions", cmd_fuzz},
         {"incompleteness", "SOLVER", "look for formulas that should be decided and come back unknown", cmd_incompleteness},
         {"findings", "SOLVER", "list what campaigns found", cmd_findings},

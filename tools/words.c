@@ -153,3 +153,18 @@ int command_revisions_and_cases(struct workspace *w, struct solver *s, char *con
         r = command_revisions(s, words, i, ret_revisions);
         return r == STATUS_OK ? command_cases(w, words + i, n - i, ret_cases) : r;
 }
+
+int command_known_words(struct workspace *w, struct solver *s, char *const *words, size_t n, size_t *ret_n_revisions,
+                        struct revisions *ret_revisions)
+{
+        size_t i;
+
+        for (i = 0; i < n && names_a_revision(s, words[i]) && (i == 0 || !names_a_case(w, words[i])); i++)
+                ;
+        *ret_n_revisions = i;
+        if (i < n && !names_a_case(w, words[i]) && !is_file(words[i])) {
+                complain("'%s' is no revision of %s, and no case: 'solverfs case list' shows those", words[i], s->recipe->name);
+                return STATUS_ABSENT;
+        }
+        return i > 0 ? command_revisions(s, words, i, ret_revisions) : STATUS_OK;
+}

@@ -20,6 +20,11 @@ int command_known(struct workspace *w, struct solver *s, const struct revisions 
 int command_revisions_and_cases(struct workspace *w, struct solver *s, char *const *words, size_t n, size_t *ret_n_revisions,
                                 struct revisions *ret_revisions, struct case_selection *ret_cases);
 
+/* [REV...] [CASE...], of what is known: both may be missing. A first word that is a revision is one; behind it the cases begin with the first
+ * word that names one. *ret_n_revisions: words that are revisions. */
+int command_known_words(struct workspace *w, struct solver *s, char *const *words, size_t n, size_t *ret_n_revisions,
+                        struct revisions *ret_revisions);
+
 void commit_hex(struct solver *s, uint32_t commit, char ret[GIT_OID_HEXSZ + 1]); /* full sha; "?" when it cannot be read */
 /* The first line of its message; "" when it cannot be read. */
 void commit_subject(struct solver *s, uint32_t commit, struct buffer *ret);

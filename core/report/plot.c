@@ -1,4 +1,5 @@
 #include "core/report/plot_internal.h"
+#include "core/report/xml.h"
 
 /* A copy with every byte that XML cannot carry replaced by U+FFFD; NULL stays NULL. */
 static char *copy_text(struct plot *p, const char *text)
@@ -9,18 +10,7 @@ static char *copy_text(struct plot *p, const char *text)
         if (!text)
                 return NULL;
         buffer_add(&b, "", 0);
-        for (const char *at = text, *end = text + strlen(text); at < end;) {
-                size_t n = utf8_length(at, (size_t)(end - at));
-                bool allowed = n > 1 || (n == 1 && ((unsigned char)*at >= 0x20 || *at == '\t' || *at == '\n'));
-
-                if (n == 3 && at[0] == '\xef' && at[1] == '\xbf' && (unsigned char)at[2] >= 0xbe)
-                        allowed = false; /* U+FFFE and U+FFFF */
-                if (allowed)
-                        buffer_add(&b, at, n);
-                else
-                        buffer_adds(&b, "\xef\xbf\xbd");
-                at += n > 0 ? n : 1;
-        }
+        xml_add_allowed(&b, text);
         buffer_adds(&b, "");
         if (b.size == 0) {
                 char *empty = strdup("");

@@ -1,4 +1,5 @@
 #include "core/report/plot_internal.h"
+#include "core/report/xml.h"
 
 #define FONT       12.0 /* pixels, as the style below has it */
 #define TITLE_FONT 15.0
@@ -62,34 +63,12 @@ static double text_width(const char *text, double font)
         return em * font;
 }
 
-static void add_escaped(struct buffer *out, const char *text, size_t most)
-{
-        size_t n = 0;
-
-        for (const char *p = text; *p; p++) {
-                if ((*p & 0xc0) != 0x80 && n++ == most) {
-                        buffer_adds(out, "\xe2\x80\xa6"); /* an ellipsis */
-                        return;
-                }
-                if (*p == '&')
-                        buffer_adds(out, "&amp;");
-                else if (*p == '<')
-                        buffer_adds(out, "&lt;");
-                else if (*p == '>')
-                        buffer_adds(out, "&gt;");
-                else if (*p == '"')
-                        buffer_adds(out, "&quot;");
-                else
-                        buffer_add(out, p, 1);
-        }
-}
-
 static void add_title(struct buffer *out, const char *text)
 {
         if (!text)
                 return;
         buffer_adds(out, "<title>");
-        add_escaped(out, text, SIZE_MAX);
+        xml_add_escaped(out, text, SIZE_MAX);
         buffer_adds(out, "</title>");
 }
 
@@ -111,7 +90,7 @@ static void add_text(struct buffer *out, double x, double y, const char *class, 
         if (*anchor)
                 buffer_addf(out, " text-anchor=\"%s\"", anchor);
         buffer_adds(out, ">");
-        add_escaped(out, text, SIZE_MAX);
+        xml_add_escaped(out, text, SIZE_MAX);
         buffer_adds(out, "</text>");
 }
 
@@ -580,7 +559,7 @@ static void add_names(struct buffer *out, const struct plot *p, const struct lay
                         add_number(out, y);
                         buffer_adds(out, "\">");
                 }
-                add_escaped(out, p->categories[i], fits);
+                xml_add_escaped(out, p->categories[i], fits);
                 add_title(out, p->categories[i]);
                 buffer_adds(out, "</text>");
         }

@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <time.h>
 
 static const char *const names[] = {
         [CELL_TIME] = "time",     [CELL_CPUTIME] = "cputime", [CELL_MEMORY] = "memory",     [CELL_RESULT] = "result",
@@ -26,6 +27,15 @@ bool cell_file_is_brief(enum cell_file file)
 void format_seconds(uint64_t ns, char ret[32])
 {
         snprintf(ret, 32, "%" PRIu64 ".%06" PRIu64, ns / NSEC_PER_SEC, ns % NSEC_PER_SEC / 1000);
+}
+
+void format_date(int64_t seconds, char ret[32])
+{
+        time_t time = (time_t)seconds;
+        struct tm tm;
+
+        gmtime_r(&time, &tm);
+        strftime(ret, 32, "%Y-%m-%dT%H:%M:%SZ", &tm);
 }
 
 /* As run.json has it. */

@@ -24,6 +24,8 @@ double fact_effort(const struct fact *f);
 
 /* "0.123456": seconds, as `time` has them. */
 void format_seconds(uint64_t ns, char ret[32]);
+/* "2020-01-31T23:59:59Z" */
+void format_date(int64_t seconds, char ret[32]);
 /* The results in one line: "sat", with several check-sat "sat,unsat"; "unbuildable" when f is NULL. */
 void cell_results(const struct fact *f, struct buffer *ret);
 /* Adds "wrong", "disturbed", "time", "cputime" and "memory". */

@@ -2,7 +2,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <time.h>
 
 #include "core/run/cell_file.h"
 
@@ -14,15 +13,6 @@ void case_history_done(struct case_history *h)
         solver_unref(h->solver);
         case_info_unref(h->info);
         *h = (struct case_history){0};
-}
-
-void format_date(int64_t seconds, char ret[32])
-{
-        time_t time = (time_t)seconds;
-        struct tm tm;
-
-        gmtime_r(&time, &tm);
-        strftime(ret, 32, "%Y-%m-%dT%H:%M:%SZ", &tm);
 }
 
 /* -- reading ------------------------------------------------------------------------------------------------------ */

@@ -39,5 +39,3 @@ int case_history_plot(const struct case_history *h, const uint32_t *place, struc
 struct localize_outcome case_outcome(const struct fact *f); /* of seconds alone */
 /* "correct", "WRONG", or "-" where the case does not say what is right. */
 const char *case_answer(const struct case_info *info, const struct fact *f);
-/* "2020-01-31T23:59:59Z" */
-void format_date(int64_t seconds, char ret[32]);

@@ -1,0 +1,64 @@
+#include "core/query/cell_answer.h"
+
+#include "core/run/cell_file.h"
+
+bool fact_has_answer(const struct fact *f)
+{
+        return f && verdict_is_decided(f->verdict);
+}
+
+const char *cell_check(const struct cell *cell, const struct fact *f, bool disputed)
+{
+        if (f && f->wrong)
+                return "WRONG";
+        if (disputed)
+                return "DISPUTED";
+        return fact_has_answer(f) && f->verdict == cell->info->status ? "correct" : "-";
+}
+
+void cell_effort(const struct fact *f, struct buffer *ret)
+{
+        cleanup_buffer struct buffer lines = {0};
+
+        cell_file_print(f, CELL_EFFORT, &lines);
+        ret->failed |= lines.failed;
+        if (lines.size > 0)
+                buffer_add(ret, lines.data, strcspn(lines.data, "\t\n"));
+        else
+                buffer_adds(ret, "-");
+}
+
+static void add_known(const struct fact *f, json_t *j)
+{
+        json_t *run;
+
+        cell_numbers(f, j);
+        json_object_set_new(j, "measured", json_integer((json_int_t)(f->remeasured ? f->remeasured : f->measured)));
+        run = json_loadb(f->json.data ? f->json.data : "", f->json.size, 0, NULL);
+        if (run)
+                json_object_set_new(j, "run", run);
+}
+
+json_t *cell_answer_json(const struct cell *cell, const char *commit, const struct fact *f, const struct build_record *build)
+{
+        cleanup_buffer struct buffer name = {0};
+        char sha[DIGEST_HEX_SIZE];
+        json_t *j;
+
+        buffer_add_printable(&name, cell->info->name);
+        if (buffer_error(&name) < 0)
+                return NULL;
+        digest_hex(&cell->info->sha256, sha);
+        j = json_pack("{s:s, s:s, s:i, s:s, s:s, s:s, s:s}", "solver", cell->solver->recipe->name, "commit", commit, "case",
+                      (int)cell->info->id, "name", name.data ? name.data : "", "sha256", sha, "result",
+                      verdict_name(f ? f->verdict : VERDICT_UNBUILDABLE), "status", verdict_name(cell->info->status));
+        if (!j)
+                return NULL;
+        if (cell->has_seed)
+                json_object_set_new(j, "seed", json_integer((json_int_t)cell->seed));
+        if (f)
+                add_known(f, j);
+        else
+                json_object_set_new(j, "reason", json_string(build && build->reason ? build->reason : ""));
+        return j;
+}

@@ -1,0 +1,18 @@
+/* The answer of a cell in the words of every table and export: `run`, `run --json` and `export` say the same of the same cell. */
+#pragma once
+
+#include "core/query/query.h"
+
+/* All that is known of a cell, as `run --json` prints it: solver, commit, case, name, sha256, result, status, seed, the numbers, run (which is
+ * run.json). `f` NULL: the commit cannot be built, and `build` (may be NULL) says why. A new reference; NULL: no memory. */
+json_t *cell_answer_json(const struct cell *cell, const char *commit, const struct fact *f, const struct build_record *build);
+
+/* "correct", "WRONG", "DISPUTED" (another cell contradicts it, and the case does not say who is right), or "-": BenchExec's categories, where an
+ * answer that nothing is known to check against is none of them. `f` NULL: the commit cannot be built. */
+const char *cell_check(const struct cell *cell, const struct fact *f, bool disputed);
+
+/* Did it answer sat or unsat? */
+bool fact_has_answer(const struct fact *f); /* NULL: no */
+
+/* The number of the recipe's first pattern; "-" when the solver did not say it. Not of a brief fact. */
+void cell_effort(const struct fact *f, struct buffer *ret);

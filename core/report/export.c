@@ -1,0 +1,218 @@
+/* Documents and their rows; the formats are in the other files. */
+#include "core/report/export_internal.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <sys/stat.h>
+
+static const struct export_kind *const kinds[N_EXPORT_FORMATS] = {
+        [EXPORT_CSV] = &export_csv, [EXPORT_JSONL] = &export_jsonl,         [EXPORT_BENCHEXEC] = &export_benchexec,
+        [EXPORT_ASV] = &export_asv, [EXPORT_HYPERFINE] = &export_hyperfine,
+};
+
+bool export_format_find(const char *name, enum export_format *ret)
+{
+        for (size_t i = 0; i < N_EXPORT_FORMATS; i++)
+                if (strcmp(name, kinds[i]->name) == 0) {
+                        *ret = (enum export_format)i;
+                        return true;
+                }
+        return false;
+}
+
+/* -- words ------------------------------------------------------------------------------------------------------- */
+
+void format_exact(uint64_t ns, char ret[32])
+{
+        size_t n = (size_t)snprintf(ret, 32, "%" PRIu64 ".%09" PRIu64, ns / NSEC_PER_SEC, ns % NSEC_PER_SEC);
+
+        while (ret[n - 1] == '0' && ret[n - 2] != '.')
+                ret[--n] = '\0';
+}
+
+static bool is_safe(char c, bool first)
+{
+        return isalnum((unsigned char)c) || c == '_' || c == '+' || (!first && (c == '-' || c == '.'));
+}
+
+void file_word(const char *text, char ret[81])
+{
+        size_t n = 0;
+
+        for (; text[n] && n < 80; n++)
+                ret[n] = is_safe(text[n], n == 0) && (unsigned char)text[n] < 0x80 ? text[n] : '_';
+        if (n == 0)
+                ret[n++] = '_';
+        ret[n] = '\0';
+}
+
+int row_samples(const struct export_row *row, const char *what, double **ret, size_t *ret_n)
+{
+        const json_t *samples = json_object_get(row->run, "samples"), *s;
+        bool has_quiet = false;
+        size_t i;
+
+        *ret_n = 0;
+        *ret = calloc(json_array_size(samples) + 1, sizeof(**ret));
+        if (!*ret)
+                return -ENOMEM;
+        json_array_foreach (samples, i, s)
+                has_quiet |= json_is_false(json_object_get(s, "disturbed"));
+        json_array_foreach (samples, i, s)
+                if (!has_quiet || json_is_false(json_object_get(s, "disturbed")))
+                        (*ret)[(*ret_n)++] = json_number_value(json_object_get(s, what));
+        return 0;
+}
+
+/* -- documents --------------------------------------------------------------------------------------------------- */
+
+static int make_folder(const struct exporter *e, const char *path)
+{
+        mode_t mode = e->target.mode | ((e->target.mode & 0444) >> 2);
+        bool is_new = access(path, F_OK) < 0;
+        int r = make_dirs(path, mode);
+
+        if (r == 0 && is_new && chmod(path, mode) < 0) /* our umask is for stores */
+                r = -errno;
+        return r < 0 ? errorf(r, "cannot make the folder %s: %s", path, strerror(-r)) : 0;
+}
+
+int export_file(struct exporter *e, const char *name)
+{
+        cleanup_free char *path = NULL;
+        char *slash;
+        int r;
+
+        if (asprintf(&path, "%s/%s", e->target.path, name) < 0) {
+                path = NULL;
+                return -ENOMEM;
+        }
+        slash = strrchr(path, '/');
+        *slash = '\0';
+        r = make_folder(e, path);
+        *slash = '/';
+        return r < 0 ? r : outfile_open(path, e->target.mode, &e->file);
+}
+
+static bool is_divided(const struct exporter *e)
+{
+        return e->target.is_folder && e->kind->suffix;
+}
+
+static int open_document(struct exporter *e)
+{
+        const struct export_version *v = &e->version;
+        char solver[81], machine[81], name[PATH_SIZE], seed[32] = "";
+        int r = 0;
+
+        if (v->has_seed)
+                snprintf(seed, sizeof(seed), "seed%" PRIu64, v->seed);
+        if (!e->target.path)
+                outfile_stream(e->target.write, e->target.user, &e->file);
+        else if (!is_divided(e))
+                r = outfile_open(e->target.path, e->target.mode, &e->file);
+        else {
+                file_word(v->solver, solver);
+                file_word(v->machine, machine);
+                if (e->kind == &export_asv) /* where `asv publish` looks: <machine>/<commit>-<environment>.json */
+                        snprintf(name, sizeof(name), "%s/%s-%s%s.json", machine, v->commit, solver, seed);
+                else
+                        snprintf(name, sizeof(name), "%s.%.12s%s%s%s", solver, v->commit, seed[0] ? "." : "", seed,
+                                 e->kind->suffix);
+                r = export_file(e, name);
+        }
+        e->is_open = r == 0;
+        e->is_begun = false;
+        e->rows = 0;
+        return r;
+}
+
+static int close_document(struct exporter *e)
+{
+        int r = e->is_begun ? 0 : e->kind->head(e, NULL);
+
+        if (r == 0)
+                r = e->kind->foot(e);
+        if (r == 0)
+                r = outfile_commit(&e->file);
+        outfile_done(&e->file);
+        e->is_open = false;
+        return r;
+}
+
+/* -- rows -------------------------------------------------------------------------------------------------------- */
+
+int export_open(enum export_format format, const struct export_target *target, struct exporter **ret)
+{
+        struct exporter *e;
+        int r = 0;
+
+        if (kinds[format]->wants_folder && !(target->path && target->is_folder))
+                return errorf(-EINVAL, "%s is a folder of several files: name it with -o DIR", kinds[format]->name);
+        e = calloc(1, sizeof(*e));
+        if (!e)
+                return -ENOMEM;
+        e->kind = kinds[format];
+        e->target = *target;
+        e->file.fd = -1;
+        if (!is_divided(e))
+                r = open_document(e);
+        if (r < 0) {
+                free(e);
+                return r;
+        }
+        *ret = e;
+        return 0;
+}
+
+int export_version(struct exporter *e, const struct export_version *v)
+{
+        int r = is_divided(e) && e->is_open ? close_document(e) : 0;
+
+        e->version = *v;
+        return r;
+}
+
+int export_row(struct exporter *e, const struct export_row *row)
+{
+        int r = 0;
+
+        if (e->kind->takes && !e->kind->takes(row)) {
+                e->left_out++;
+                return 0;
+        }
+        if (!e->is_open)
+                r = open_document(e);
+        if (r == 0 && !e->is_begun) {
+                r = e->kind->head(e, row);
+                e->is_begun = r == 0;
+        }
+        if (r == 0)
+                r = e->kind->row(e, row);
+        e->rows++;
+        return r < 0 ? r : outfile_flush(&e->file);
+}
+
+int export_end(struct exporter *e, uint64_t *ret_left_out)
+{
+        int r = e->is_open ? close_document(e) : 0;
+
+        if (r == 0 && e->kind->end)
+                r = e->kind->end(e);
+        *ret_left_out = e->left_out;
+        return r;
+}
+
+struct exporter *export_close(struct exporter *e)
+{
+        if (!e)
+                return NULL;
+        outfile_done(&e->file);
+        for (size_t i = 0; i < e->n_cases; i++) {
+                free(e->cases[i].name);
+                free(e->cases[i].sha256);
+        }
+        free(e->cases);
+        free(e);
+        return NULL;
+}

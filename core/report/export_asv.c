@@ -1,0 +1,190 @@
+/* A folder of airspeed velocity's results: benchmarks.json, <machine>/machine.json, and a document for each commit. A benchmark is a case; its version
+ * is the digest of its bytes. Results without an answer are null, which asv calls failed. */
+#include "core/report/export_internal.h"
+
+#include <inttypes.h>
+
+#define VERSION_OF_RESULTS    2
+#define VERSION_OF_MACHINES   1
+#define VERSION_OF_BENCHMARKS 2
+
+static void benchmark_name(uint32_t id, char ret[24])
+{
+        snprintf(ret, 24, "case_%06" PRIu32, id); /* sorted as numbers are */
+}
+
+static int add_json(struct exporter *e, json_t *j)
+{
+        cleanup_free char *text = j ? json_dumps(j, JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(15)) : NULL;
+
+        json_decref(j);
+        if (!text)
+                return -ENOMEM;
+        buffer_adds(&e->file.pending, text);
+        return 0;
+}
+
+/* -- the machine --------------------------------------------------------------------------------------------------- */
+
+/* What asv calls a machine's parameters; as run.json of a result has them. */
+static json_t *machine_json(const struct exporter *e, const struct export_row *row)
+{
+        const json_t *host = row ? json_object_get(row->run, "host") : NULL;
+        const char *os = json_string_value(json_object_get(host, "kernel")), *cpu = json_string_value(json_object_get(host, "cpu"));
+        char name[81];
+
+        file_word(e->version.machine, name); /* asv wants the folder's name here */
+        return json_pack("{ss ss ss so so ss}", "machine", name, "os", os ? os : "", "cpu", cpu ? cpu : "", "num_cpu",
+                         json_sprintf("%" JSON_INTEGER_FORMAT, json_integer_value(json_object_get(host, "cores"))), "ram",
+                         json_sprintf("%" JSON_INTEGER_FORMAT, json_integer_value(json_object_get(host, "memory"))), "arch", "");
+}
+
+/* Beside the document of a version: written with the first one that has a result. */
+static int write_machine(const struct exporter *e, const struct export_row *row)
+{
+        cleanup_free char *path = NULL, *text = NULL;
+        char name[81];
+        json_t *j;
+
+        file_word(e->version.machine, name);
+        if (asprintf(&path, "%s/%s/machine.json", e->target.path, name) < 0) {
+                path = NULL;
+                return -ENOMEM;
+        }
+        j = machine_json(e, row);
+        json_object_set_new(j, "version", json_integer(VERSION_OF_MACHINES));
+        text = json_dumps(j, JSON_INDENT(4));
+        json_decref(j);
+        return text ? write_file_atomic(path, text, strlen(text), e->target.mode) : -ENOMEM;
+}
+
+/* -- a version ----------------------------------------------------------------------------------------------------- */
+
+static int head(struct exporter *e, const struct export_row *first)
+{
+        const struct export_version *v = &e->version;
+        json_t *params = machine_json(e, first), *j;
+        char env[128];
+        int r;
+
+        snprintf(env, sizeof(env), "%.80s", v->solver);
+        json_object_set_new(params, "python", json_string(""));
+        json_object_set_new(params, "solver", json_string(v->solver));
+        if (v->has_seed) {
+                snprintf(env, sizeof(env), "%.80s-seed%" PRIu64, v->solver, v->seed);
+                json_object_set_new(params, "seed", json_sprintf("%" PRIu64, v->seed));
+        }
+        j = json_pack("{ss ss sI so ss s{} s{} s[sssss] s{} si}", "commit_hash", v->commit, "env_name", env, "date",
+                      (json_int_t)v->committed * 1000, "params", params, "python", "", "requirements", "env_vars",
+                      "result_columns", "result", "params", "version", "started_at", "samples", "durations", "version",
+                      VERSION_OF_RESULTS);
+        r = first ? write_machine(e, first) : 0;
+        if (r == 0)
+                r = add_json(e, j);
+        else
+                json_decref(j);
+        if (r < 0)
+                return r;
+        e->file.pending.size--; /* the brace: the results follow, and the foot closes it */
+        buffer_adds(&e->file.pending, ",\"results\":{");
+        return 0;
+}
+
+static int compare_cases(const void *a, const void *b)
+{
+        const struct export_case *x = a, *y = b;
+
+        return (x->id > y->id) - (x->id < y->id);
+}
+
+/* Of all cases that had a result; names are asked for in the end. Rows come by id, so that the list is nearly in order. */
+static int note_case(struct exporter *e, const struct export_row *row)
+{
+        struct export_case c = {.id = row->id};
+        size_t at = e->n_cases;
+
+        if (find_in_list(&c, e->cases, e->n_cases, sizeof(c), compare_cases))
+                return 0;
+        c.name = strdup(row->name);
+        c.sha256 = strdup(row->sha256);
+        if (!c.name || !c.sha256 || list_grow(e->cases, e->n_cases) < 0) {
+                free(c.name);
+                free(c.sha256);
+                return -ENOMEM;
+        }
+        while (at > 0 && e->cases[at - 1].id > c.id)
+                at--;
+        memmove(e->cases + at + 1, e->cases + at, (e->n_cases - at) * sizeof(c));
+        e->cases[at] = c;
+        e->n_cases++;
+        return 0;
+}
+
+static int result(struct exporter *e, const struct export_row *row)
+{
+        const struct fact *f = row->fact;
+        bool is_answered = f && !f->wrong && verdict_is_decided(f->verdict);
+        cleanup_free double *times = NULL;
+        json_t *samples = json_array();
+        char name[24];
+        size_t n;
+        int r = note_case(e, row);
+
+        if (r == 0)
+                r = row_samples(row, "time", &times, &n);
+        for (size_t i = 0; r == 0 && i < n; i++)
+                json_array_append_new(samples, json_real(times[i]));
+        if (r < 0) {
+                json_decref(samples);
+                return r;
+        }
+        benchmark_name(row->id, name);
+        buffer_addf(&e->file.pending, "%s\n\"%s\":", e->rows > 0 ? "," : "", name);
+        return add_json(e, json_pack("[o [] s o o]", is_answered ? json_pack("[f]", (double)f->wall_ns / 1e9) : json_null(), row->sha256,
+                                     f ? json_integer((json_int_t)f->measured * 1000) : json_null(),
+                                     is_answered ? json_pack("[o]", samples) : (json_decref(samples), json_null())));
+}
+
+static int foot(struct exporter *e)
+{
+        buffer_adds(&e->file.pending, "\n}}\n");
+        return 0;
+}
+
+/* -- the benchmarks ------------------------------------------------------------------------------------------------ */
+
+static json_t *benchmark_json(const struct export_case *c)
+{
+        char name[24];
+
+        benchmark_name(c->id, name);
+        return json_pack("{ss ss ss s[] s[] sf ss ss ss}", "name", name, "pretty_name", c->name, "code", c->name, "params", "param_names",
+                         "timeout", 0.0, "type", "time", "unit", "seconds", "version", c->sha256);
+}
+
+static int end(struct exporter *e)
+{
+        int r = export_file(e, "benchmarks.json");
+
+        if (r < 0)
+                return r;
+        buffer_adds(&e->file.pending, "{");
+        for (size_t i = 0; i < e->n_cases && r == 0; i++) {
+                char name[24];
+
+                benchmark_name(e->cases[i].id, name);
+                buffer_addf(&e->file.pending, "\n\"%s\":", name);
+                r = add_json(e, benchmark_json(&e->cases[i]));
+                buffer_adds(&e->file.pending, ",");
+                if (r == 0)
+                        r = outfile_flush(&e->file);
+        }
+        buffer_addf(&e->file.pending, "\n\"version\":%d}\n", VERSION_OF_BENCHMARKS);
+        if (r == 0)
+                r = outfile_commit(&e->file);
+        outfile_done(&e->file);
+        return r;
+}
+
+const struct export_kind export_asv = {
+        .name = "asv", .wants_folder = true, .suffix = ".json", .head = head, .row = result, .foot = foot, .end = end};

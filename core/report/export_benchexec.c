@@ -1,0 +1,222 @@
+/* BenchExec's results as XML (doc/result.dtd there). In its words sat is "true" and unsat is "false", as its own module for SMT-LIB says; our words
+ * are in the column `result`. Control characters and bytes that are not UTF-8 cannot be in XML 1.0, not even as references: names have them as
+ * \n and \xNN already; U+FFFE and U+FFFF become U+FFFD. The hidden column `sha256` says which case it was in any event. */
+#include "core/report/export_internal.h"
+
+#include <inttypes.h>
+
+#include "core/report/xml.h"
+#include "core/run/cell_file.h"
+
+static void add_attribute(struct buffer *to, const char *name, const char *value)
+{
+        cleanup_buffer struct buffer allowed = {0};
+
+        xml_add_allowed(&allowed, value);
+        to->failed |= allowed.failed;
+        buffer_addf(to, " %s=\"", name);
+        xml_add_escaped(to, allowed.data ? allowed.data : "", SIZE_MAX);
+        buffer_adds(to, "\"");
+}
+
+static void add_column(struct buffer *to, const char *title, const char *value, bool hidden)
+{
+        buffer_adds(to, "    <column");
+        add_attribute(to, "title", title);
+        if (value)
+                add_attribute(to, "value", value);
+        buffer_adds(to, hidden ? " hidden=\"true\"/>\n" : "/>\n");
+}
+
+static void add_seconds(struct buffer *to, const char *title, uint64_t ns)
+{
+        char text[40];
+
+        format_exact(ns, text);
+        strcat(text, "s");
+        add_column(to, title, text, false);
+}
+
+/* -- the head ------------------------------------------------------------------------------------------------------ */
+
+static const char *text_of(const json_t *facts, const char *key, const char *otherwise)
+{
+        const char *s = json_string_value(json_object_get(facts, key));
+
+        return s ? s : otherwise;
+}
+
+static void add_number_of(struct buffer *to, const char *attribute, const json_t *facts, const char *key, const char *unit)
+{
+        char text[48];
+
+        snprintf(text, sizeof(text), "%" JSON_INTEGER_FORMAT "%s", json_integer_value(json_object_get(facts, key)), unit);
+        add_attribute(to, attribute, text);
+}
+
+/* The host as run.json of the first result has it. */
+static void add_system(struct exporter *e, const struct export_row *first)
+{
+        struct buffer *to = &e->file.pending;
+        const json_t *facts = first ? json_object_get(first->run, "host") : NULL;
+        cleanup_free char *host = strndup(e->version.machine ? e->version.machine : "",
+                                          strcspn(e->version.machine ? e->version.machine : "", "/"));
+
+        buffer_adds(to, "  <systeminfo");
+        add_attribute(to, "hostname", text_of(facts, "host", host ? host : ""));
+        buffer_adds(to, ">\n    <os");
+        add_attribute(to, "name", text_of(facts, "kernel", ""));
+        buffer_adds(to, "/>\n    <cpu");
+        add_attribute(to, "model", text_of(facts, "cpu", ""));
+        add_number_of(to, "cores", facts, "cores", "");
+        buffer_adds(to, "/>\n    <ram");
+        add_number_of(to, "size", facts, "memory", "B");
+        buffer_adds(to, "/>\n    <environment/>\n  </systeminfo>\n");
+}
+
+static void add_limits(struct buffer *to, const struct recipe_limits *limits)
+{
+        char text[48];
+
+        if (limits->cpu_ns > 0) {
+                format_exact(limits->cpu_ns, text);
+                strcat(text, "s");
+                add_attribute(to, "timelimit", text);
+        }
+        if (limits->memory > 0) {
+                snprintf(text, sizeof(text), "%" PRIu64 "B", limits->memory);
+                add_attribute(to, "memlimit", text);
+        }
+}
+
+static int head(struct exporter *e, const struct export_row *first)
+{
+        const struct export_version *v = &e->version;
+        const struct fact *f = first ? first->fact : NULL;
+        struct buffer *to = &e->file.pending;
+        char date[32], options[40] = "";
+
+        format_date(f ? f->measured : v->committed, date); /* of the first result, so that the same export is the same bytes */
+        if (v->has_seed)
+                snprintf(options, sizeof(options), "seed %" PRIu64, v->seed);
+        buffer_adds(to, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+                        "<!DOCTYPE result\n  PUBLIC '+//IDN sosy-lab.org//DTD BenchExec result 3.0//EN'\n"
+                        "  'https://www.sosy-lab.org/benchexec/result-3.0.dtd'>\n<result");
+        add_attribute(to, "benchmarkname", v->solver ? v->solver : "");
+        add_attribute(to, "date", date);
+        add_attribute(to, "starttime", date);
+        add_attribute(to, "tool", v->solver ? v->solver : "");
+        add_attribute(to, "toolmodule", "");
+        add_attribute(to, "version", v->commit ? v->commit : "");
+        add_attribute(to, "options", options);
+        add_limits(to, f ? &f->limits : &v->limits);
+        add_attribute(to, "cpuCores", "1");
+        add_attribute(to, "generator", e->target.generator);
+        buffer_adds(to, ">\n");
+        if (v->subject && *v->subject) {
+                cleanup_buffer struct buffer allowed = {0};
+
+                xml_add_allowed(&allowed, v->subject);
+                buffer_adds(to, "  <description>");
+                xml_add_escaped(to, allowed.data ? allowed.data : "", SIZE_MAX);
+                buffer_adds(to, "</description>\n");
+        }
+        buffer_adds(to, "  <columns>\n");
+        add_column(to, "status", NULL, false);
+        add_column(to, "cputime", NULL, false);
+        add_column(to, "walltime", NULL, false);
+        add_column(to, "memory", NULL, false);
+        buffer_adds(to, "  </columns>\n");
+        add_system(e, first);
+        return 0;
+}
+
+/* -- runs ---------------------------------------------------------------------------------------------------------- */
+
+static const char *status_of(const struct fact *f)
+{
+        switch (f ? f->verdict : VERDICT_UNBUILDABLE) {
+        case VERDICT_SAT:
+                return "true";
+        case VERDICT_UNSAT:
+                return "false";
+        case VERDICT_UNKNOWN:
+                return "unknown";
+        case VERDICT_TIMEOUT:
+                return "TIMEOUT";
+        case VERDICT_MEMOUT:
+                return "OUT OF MEMORY";
+        case VERDICT_CRASH:
+                return "CRASH";
+        case VERDICT_ERROR:
+                return "ERROR";
+        case VERDICT_UNBUILDABLE:
+        case N_VERDICTS:
+                break;
+        }
+        return "ERROR (unbuildable)";
+}
+
+static const char *category_of(const struct export_row *row)
+{
+        const struct fact *f = row->fact;
+
+        if (!f)
+                return "error";
+        if (f->verdict == VERDICT_UNKNOWN)
+                return "unknown";
+        if (!verdict_is_decided(f->verdict))
+                return "error";
+        return f->wrong ? "wrong" : strcmp(row->check, "correct") == 0 ? "correct" : "missing";
+}
+
+static void add_numbers(struct buffer *to, const struct fact *f)
+{
+        char bytes[32], limit[32];
+
+        add_seconds(to, "cputime", f->cpu_ns);
+        add_seconds(to, "walltime", f->wall_ns);
+        snprintf(bytes, sizeof(bytes), "%" PRIu64 "B", f->memory);
+        add_column(to, "memory", bytes, false);
+        if (f->disturbed)
+                add_column(to, "disturbed", "true", false);
+        format_exact(f->limits.wall_ns, limit);
+        strcat(limit, "s");
+        add_column(to, "walltimelimit", limit, true);
+}
+
+static int run(struct exporter *e, const struct export_row *row)
+{
+        struct buffer *to = &e->file.pending;
+        char id[16], measured[32];
+
+        snprintf(id, sizeof(id), "%" PRIu32, row->id);
+        buffer_adds(to, "  <run");
+        add_attribute(to, "name", row->name);
+        buffer_adds(to, ">\n");
+        add_column(to, "status", status_of(row->fact), false);
+        if (row->fact)
+                add_numbers(to, row->fact);
+        if (strcmp(row->effort, "-") != 0)
+                add_column(to, "effort", row->effort, false);
+        add_column(to, "category", category_of(row), true);
+        add_column(to, "result", row->result, true);
+        add_column(to, "check", row->check, true);
+        add_column(to, "case", id, true);
+        add_column(to, "sha256", row->sha256, true);
+        if (row->fact) {
+                format_date(row->fact->remeasured ? row->fact->remeasured : row->fact->measured, measured);
+                add_column(to, "measured", measured, true);
+        }
+        buffer_adds(to, "  </run>\n");
+        return 0;
+}
+
+static int foot(struct exporter *e)
+{
+        buffer_adds(&e->file.pending, "</result>\n");
+        return 0;
+}
+
+const struct export_kind export_benchexec = {
+        .name = "benchexec", .suffix = ".results.xml", .head = head, .row = run, .foot = foot};

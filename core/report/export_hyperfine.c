@@ -1,0 +1,141 @@
+/* What hyperfine writes with --export-json: a list of commands, each with the times of its runs. It knows neither timeouts nor wrong answers; such
+ * results are left out. In a folder, with a document for each version, a command is a case: the scripts compare documents by their commands. */
+#include "core/report/export_internal.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+static int compare_doubles(const void *a, const void *b)
+{
+        double x = *(const double *)a, y = *(const double *)b;
+
+        return (x > y) - (x < y);
+}
+
+static double mean_of(const double *list, size_t n)
+{
+        double sum = 0;
+
+        for (size_t i = 0; i < n; i++)
+                sum += list[i];
+        return sum / (double)n;
+}
+
+/* null for one run, as hyperfine has it. */
+static json_t *deviation_of(const double *list, size_t n)
+{
+        double mean = mean_of(list, n), sum = 0;
+
+        for (size_t i = 0; i < n; i++)
+                sum += (list[i] - mean) * (list[i] - mean);
+        return n < 2 ? json_null() : json_real(sqrt(sum / (double)(n - 1)));
+}
+
+static json_t *list_of(const double *list, size_t n)
+{
+        json_t *j = json_array();
+
+        for (size_t i = 0; i < n; i++)
+                json_array_append_new(j, json_real(list[i]));
+        return j;
+}
+
+static bool takes(const struct export_row *row)
+{
+        return row->fact && !row->fact->wrong && verdict_is_decided(row->fact->verdict);
+}
+
+static char *command_of(const struct exporter *e, const struct export_row *row)
+{
+        const struct export_version *v = row->version;
+        cleanup_buffer struct buffer b = {0};
+
+        if (!e->target.is_folder)
+                buffer_addf(&b, "%s@%.12s ", v->solver, v->commit);
+        if (v->has_seed)
+                buffer_addf(&b, "--seed %" PRIu64 " ", v->seed);
+        buffer_adds(&b, row->name);
+        return buffer_error(&b) < 0 ? NULL : steal_pointer(b.data);
+}
+
+static json_t *memory_of(const struct export_row *row)
+{
+        cleanup_free double *list = NULL;
+        json_t *j = json_array();
+        size_t n;
+
+        if (row_samples(row, "memory", &list, &n) == 0)
+                for (size_t i = 0; i < n; i++)
+                        json_array_append_new(j, json_integer((json_int_t)list[i]));
+        return j;
+}
+
+static int add_times(const struct export_row *row, json_t *j)
+{
+        const json_t *usage = json_object_get(row->run, "rusage");
+        cleanup_free double *times = NULL;
+        double seconds = (double)row->fact->wall_ns / 1e9;
+        const double *list = &seconds;
+        size_t n;
+        int r = row_samples(row, "time", &times, &n);
+
+        if (r < 0)
+                return r;
+        if (n > 0)
+                list = times;
+        else
+                n = 1;
+        json_object_set_new(j, "times", list_of(list, n)); /* in the order they were taken */
+        json_object_set_new(j, "mean", json_real(mean_of(list, n)));
+        json_object_set_new(j, "stddev", deviation_of(list, n));
+        if (times)
+                sort_list(times, n, sizeof(*times), compare_doubles);
+        json_object_set_new(j, "median", json_real((list[(n - 1) / 2] + list[n / 2]) / 2));
+        json_object_set(j, "user", json_object_get(usage, "user"));
+        json_object_set(j, "system", json_object_get(usage, "system"));
+        if (!usage) { /* of another machine: the sum is all that is known */
+                json_object_set_new(j, "user", json_real((double)row->fact->cpu_ns / 1e9));
+                json_object_set_new(j, "system", json_real(0));
+        }
+        json_object_set_new(j, "min", json_real(list[0]));
+        json_object_set_new(j, "max", json_real(list[n - 1]));
+        return 0;
+}
+
+static int head(struct exporter *e, const struct export_row *)
+{
+        buffer_adds(&e->file.pending, "{\"results\":[");
+        return 0;
+}
+
+static int command(struct exporter *e, const struct export_row *row)
+{
+        cleanup_free char *name = command_of(e, row), *text = NULL;
+        char place[16];
+        json_t *j = name ? json_pack("{s:s}", "command", name) : NULL;
+        int r = j ? add_times(row, j) : -ENOMEM;
+
+        if (r == 0) {
+                snprintf(place, sizeof(place), "%" PRIu32, row->version->place);
+                json_object_set_new(j, "memory_usage_byte", memory_of(row));
+                json_object_set_new(j, "parameters", json_pack("{s:s}", "commit", place)); /* plot_parametrized wants a number */
+                text = json_dumps(j, JSON_COMPACT | JSON_REAL_PRECISION(15));
+        }
+        json_decref(j);
+        if (r == 0 && !text)
+                r = -ENOMEM;
+        if (r < 0)
+                return r;
+        buffer_adds(&e->file.pending, e->rows > 0 ? ",\n" : "\n");
+        buffer_adds(&e->file.pending, text);
+        return 0;
+}
+
+static int foot(struct exporter *e)
+{
+        buffer_adds(&e->file.pending, "\n]}\n");
+        return 0;
+}
+
+const struct export_kind export_hyperfine = {
+        .name = "hyperfine", .suffix = ".json", .head = head, .row = command, .foot = foot, .takes = takes};

@@ -1,0 +1,42 @@
+/* Shared by export.c and the formats, each of which is a struct export_kind. */
+#pragma once
+
+#include "core/report/export.h"
+
+struct exporter {
+        const struct export_kind *kind;
+        struct export_target target;
+        struct outfile file; /* the document being written; `is_open` */
+        bool is_open;
+        bool is_begun;                 /* the head of a document is there, which a format may write with the first row */
+        struct export_version version; /* borrowed */
+        uint64_t rows, left_out;       /* rows: of this document */
+        struct export_case *cases;     /* asv: by id */
+        size_t n_cases;
+};
+
+struct export_kind {
+        const char *name;
+        bool wants_folder;
+        const char *suffix; /* of a version's document in a folder; NULL: one document for all */
+        int (*head)(struct exporter *e, const struct export_row *first); /* first NULL: there is no row; *may* be called then */
+        int (*row)(struct exporter *e, const struct export_row *row);
+        int (*foot)(struct exporter *e);
+        int (*end)(struct exporter *e); /* behind the last document; NULL: nothing */
+        bool (*takes)(const struct export_row *row); /* NULL: every row */
+};
+extern const struct export_kind export_csv, export_jsonl, export_benchexec, export_asv, export_hyperfine;
+
+struct export_case {
+        uint32_t id;
+        char *name, *sha256; /* owned */
+};
+
+/* "0.123456789", without trailing zeros: seconds, exactly. */
+void format_exact(uint64_t ns, char ret[32]);
+/* A part of a file's name: letters, digits and ._+- as they are, else "_"; never empty, hidden or long. */
+void file_word(const char *text, char ret[81]);
+/* Opens <folder>/<word>, and <folder> where it is missing. */
+int export_file(struct exporter *e, const char *name);
+/* Of samples of a result that count: seconds. *ret is NULL when run.json has none; free(). */
+int row_samples(const struct export_row *row, const char *what, double **ret, size_t *ret_n);

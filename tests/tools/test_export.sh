@@ -1,0 +1,87 @@
+#!/bin/bash
+# What is finished, for other tools: each format read by Python's own readers of csv, JSON and XML. docs/exporting.md says how the tools themselves read it.
+# shellcheck disable=SC2016
+. "$(dirname "$0")/command.sh"
+make_toy
+printf '; answer: sat\n(set-info :status sat)\n(check-sat)\n' >a.smt2
+printf '; answer: unsat\n(set-info :status unsat)\n(check-sat)\n' >'we"ird, <na&me>.smt2'
+printf '; answer: sat\n(check-sat)\n(exit)\n' >$'nl\nq\x01\xff\xef\xbf\xbf.smt2'
+printf 'p cnf 1 1\n1 0\n' >c.cnf
+run 0 init && run 0 solver add --recipe recipes/toy.recipe toy toy && run 0 case add ./*.smt2 c.cnf && run 0 set add mine a.smt2 || { cat err; exit 1; }
+
+test_that "of nothing: a heading, and a note" 'run 0 export --format csv && [ "$(wc -l <out)" = 1 ] && has err "nothing is finished"'
+run 1 run toy v1 v3 1 2 3 && cp out ran
+run 1 run toy HEAD~1 1
+test_that "export starts no work: what is not measured is not there" 'run 0 export --format csv toy-again && [ "$(wc -l <out)" = 1 ]'
+test_that "csv: the columns and words of run, in its order; oldest commit first" '
+	run 0 export --format csv toy && python3 -c "
+import csv
+rows = list(csv.DictReader(open(\"out\", newline=\"\", encoding=\"utf-8\"), strict=True))
+ran = [l.rstrip(\"\n\").split(\"\t\") for l in open(\"ran\")]
+assert len(rows) == 6 == len(ran), rows
+for row, r in zip(rows, ran):
+    assert list(row.values())[:5] == r[:5] and row[\"commit\"][:12] == r[5] and (row[\"check\"] or \"-\") == r[6] and row[\"name\"] == r[7], (row, r)
+    assert row[\"solver\"] == \"toy\" and row[\"timeout\"] == \"10.0\" and len(row[\"sha256\"]) == 64 and row[\"machine\"], row
+assert [r[\"subject\"] for r in rows] == [\"first\"] * 3 + [\"always sat\"] * 3 and rows[5][\"check\"] == \"WRONG\", rows
+assert rows[0][\"date\"] == \"2024-01-01T00:00:00Z\" and rows[2][\"name\"] == \"we\\\"ird, <na&me>.smt2\", rows"'
+test_that "... its lines end with CRLF, and no line break is inside" 'python3 -c "
+b = open(\"out\", \"rb\").read()
+assert b.count(b\"\\n\") == 7 == b.count(b\"\\r\\n\") and b.endswith(b\"\\r\\n\")"'
+test_that "a commit that cannot be built has rows where cases are named, and a note where not" '
+	has err "1 commit cannot be built" && run 0 export --format csv toy HEAD~1 --set mine && [ "$(cut -d , -f 1-5 out | tail -n +2)" = "1,unbuildable,,," ] && empty err'
+test_that "jsonl: what run --json prints" '
+	run 0 export --format jsonl toy v3 && cp out jsonl && run 1 run --json toy v3 1 2 3 && python3 -c "
+import json
+a, b = [[json.loads(l) for l in open(f)] for f in (\"jsonl\", \"out\")]
+assert a == b and len(a) == 3, a"'
+test_that "... times are printed as they are, to the nanosecond" '! grep -qE "\"(time|cputime)\":[0-9]+\.[0-9]{10}" jsonl && has jsonl "\"time\":0\.[0-9]{6,9},"'
+test_that "benchexec: well-formed XML without control characters, our verdicts in its words" '
+	run 0 export --format benchexec toy v3 && python3 -c "
+import xml.etree.ElementTree as t
+top = t.parse(\"out\").getroot()
+assert top.tag == \"result\" and top.get(\"tool\") == \"toy\" and len(top.get(\"version\")) == 40 and top.get(\"memlimit\") == \"1073741824B\"
+runs = [(r.get(\"name\"), {c.get(\"title\"): c.get(\"value\") for c in r}) for r in top.findall(\"run\")]
+assert [n for n, _ in runs] == [\"a.smt2\", r\"nl\nq\x01\xff\" + chr(0xfffd) + \".smt2\", \"we\\\"ird, <na&me>.smt2\"], runs
+assert [c[\"status\"] for _, c in runs] == [\"true\"] * 3 and [c[\"category\"] for _, c in runs] == [\"correct\", \"missing\", \"wrong\"], runs
+assert all(c[\"walltime\"].endswith(\"s\") and float(c[\"walltime\"][:-1]) > 0 and c[\"memory\"].endswith(\"B\") for _, c in runs)
+assert top.find(\"systeminfo/cpu\").get(\"cores\") and top.find(\"systeminfo\").get(\"hostname\")"'
+test_that "... a document for each version in a folder, and the same export is the same bytes" '
+	run 0 export --format benchexec -o be && ls be >names && [ "$(wc -l <names)" = 2 ] && has names "^toy\.[0-9a-f]{12}\.results\.xml$" &&
+	cp -r be first && run 0 export --format benchexec -o be && diff -r be first && [ "$(stat -c %a be/toy* | sort -u)" = 644 ]'
+test_that "... which cannot all go to standard output" 'run 2 export --format benchexec && has err "a folder with -o DIR" && empty out'
+test_that "asv: a folder of machine, benchmarks, and results by commit" '
+	run 0 export --format asv toy -o asv && python3 -c "
+import json, os, glob
+machine, = [d for d in os.listdir(\"asv\") if os.path.isdir(\"asv/\" + d)]
+assert json.load(open(f\"asv/{machine}/machine.json\"))[\"machine\"] == machine
+b = json.load(open(\"asv/benchmarks.json\"))
+assert b.pop(\"version\") == 2 and sorted(b) == [\"case_00000%d\" % i for i in (1, 2, 3)] and b[\"case_000001\"][\"pretty_name\"] == \"a.smt2\", b
+r = [json.load(open(f)) for f in sorted(glob.glob(f\"asv/{machine}/*-toy.json\"))]
+assert len(r) == 2 and all(x[\"version\"] == 2 and x[\"params\"][\"machine\"] == machine for x in r)
+v3, = [x for x in r if x[\"date\"] == 1704240000000]
+assert v3[\"results\"][\"case_000003\"][0] is None and v3[\"results\"][\"case_000001\"][0][0] > 0, v3"'
+test_that "... of one solver, into a folder" 'run 2 export --format asv -o x && run 2 export --format asv toy && [ ! -e x ]'
+test_that "hyperfine: its JSON, where wrong answers are left out with a note" '
+	run 0 export --format hyperfine toy -o hf.json && has err "1 result left out" && python3 -c "
+import json
+r = json.load(open(\"hf.json\"))[\"results\"]
+assert len(r) == 5 and r[0][\"command\"].startswith(\"toy@\") and r[0][\"command\"].endswith(\" a.smt2\")
+for x in r:
+    assert len(x[\"times\"]) == 1 and x[\"mean\"] == x[\"median\"] == x[\"min\"] == x[\"times\"][0] and x[\"stddev\"] is None and x[\"user\"] >= 0 and float(x[\"parameters\"][\"commit\"]) in (0, 2), x"'
+test_that "... in a folder a document for each version, with the cases as commands" '
+	run 0 export --format hyperfine toy 1 2 -o hf/ && python3 -c "
+import json, glob
+a, b = [[x[\"command\"] for x in json.load(open(f))[\"results\"]] for f in glob.glob(\"hf/toy.*.json\")]
+assert a == b and a[0] == \"a.smt2\", a"'
+test_that "a setting of its own: what was measured under a seed" '
+	run 0 run toy v1 1 --seed 7 && run 0 export --format csv toy --seed 7 && [ "$(tail -n +2 out | cut -d , -f 1,17)" = 1,7 ] && run 2 export --format csv toy --sed 7'
+test_that "wrong usage: no format, an unknown one, a set and cases, a folder for a file" '
+	run 2 export && has err "csv, jsonl, benchexec, asv or hyperfine" && run 2 export --format xml && run 2 export --format csv toy v1 1 --set mine && run 2 export --format csv -o be'
+test_that "no such solver, revision, case, set" '
+	run 3 export --format csv nosuch && run 3 export --format csv toy nosuch && run 3 export --format csv toy v1 nosuch && run 3 export --format csv --set nosuch'
+test_that "a file that cannot be written: one sentence, and no half of it" '
+	run 4 export --format csv -o nosuch/x.csv && has err "cannot write nosuch/x.csv" && [ "$(wc -l <err)" = 1 ] && ! ls | grep -q "x\.csv"'
+test_that "a full disk leaves the old file, and nothing beside it" '
+	mkdir small && mount -t tmpfs -o size=4k none small && echo old >small/x && { run 4 export --format jsonl -o small/x; r=$?; ls small >names; [ $r = 0 ] && is small/x old && is names x; r=$?; umount small; [ $r = 0 ]; }'
+test_that "standard output that cannot be written" '"$solverfs" -q export --format jsonl >/dev/full 2>err; [ $? = 4 ] && has err "standard output"'
+echo "1..$n"

@@ -1,0 +1,402 @@
+/* solverfs export: what is finished, as other tools read it. */
+#include <sys/stat.h>
+
+#include "core/query/cell_answer.h"
+#include "core/report/export.h"
+#include "core/run/cell_file.h"
+#include "core/run/host.h"
+#include "version.h"
+#include "words.h"
+
+struct exporting {
+        /* options */
+        const char *solver_name, *set, *output;
+        char **words; /* REV... CASE... */
+        size_t n_words;
+        bool has_format, has_seed;
+        enum export_format format;
+        uint64_t seed, timeout;
+
+        struct workspace *workspace;
+        struct solver_list *solvers; /* without SOLVER: all */
+        struct revisions revisions;  /* of SOLVER; none: all that something is known of */
+        bool has_revisions;
+        struct case_selection cases; /* of CASE...; none: all that something is known of */
+        bool has_cases;
+        struct exporter *exporter;
+        uint64_t rows, versions, unbuildable;
+};
+
+enum {
+        OPTION_SET = 0x100,
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+        struct exporting *o = state->input;
+        int r;
+
+        switch (key) {
+        case 'f':
+                o->has_format = export_format_find(arg, &o->format);
+                if (!o->has_format)
+                        argp_error(state, "--format takes " EXPORT_FORMATS ", not '%s'", arg);
+                return 0;
+        case OPTION_SET:
+                o->set = arg;
+                return 0;
+        case 'o':
+                o->output = arg;
+                return 0;
+        case 's':
+                o->has_seed = true;
+                o->seed = command_number(state, "--seed", arg, 0, UINT32_MAX);
+                return 0;
+        case 't':
+                r = parse_duration(arg, &o->timeout);
+                if (r < 0)
+                        argp_error(state, "--timeout: %s", error_message(r));
+                if (o->timeout == 0)
+                        argp_error(state, "--timeout must be greater than zero");
+                return 0;
+        case ARGP_KEY_ARGS:
+                o->solver_name = state->argv[state->next];
+                o->words = state->argv + state->next + 1;
+                o->n_words = (size_t)(state->argc - state->next - 1);
+                return 0;
+        case ARGP_KEY_END:
+                if (!o->has_format)
+                        argp_error(state, "say which format: --format " EXPORT_FORMATS);
+                if (o->format == EXPORT_ASV && !o->solver_name)
+                        argp_error(state, "asv knows one project: name a SOLVER");
+                if (o->format == EXPORT_ASV && !o->output)
+                        argp_error(state, "asv's results are a folder: name it with -o DIR");
+                return 0;
+        default:
+                return ARGP_ERR_UNKNOWN;
+        }
+}
+
+/* -- a result ------------------------------------------------------------------------------------------------------ */
+
+static bool is_disputed(struct exporting *o, const struct cell *cell, const struct fact *f)
+{
+        cleanup_buffer struct buffer line = {0};
+
+        return fact_has_answer(f) && !f->wrong && dispute_find(o->workspace, cell->info->id, &line) == 1;
+}
+
+/* The row of a cell. `f` NULL: the commit cannot be built. */
+static int write_row(struct exporting *o, const struct export_version *v, const struct cell *cell, const struct fact *f,
+                     const struct build_record *build)
+{
+        cleanup_buffer struct buffer result = {0}, effort = {0};
+        cleanup_free char *name = printable(cell->info->name), *logic = printable(cell->info->logic);
+        char sha[DIGEST_HEX_SIZE];
+        struct export_row row = {.version = v, .id = cell->info->id, .name = name, .logic = logic, .sha256 = sha, .fact = f};
+        int r;
+
+        digest_hex(&cell->info->sha256, sha);
+        cell_results(f, &result);
+        if (f && cell->solver->recipe->effort[0])
+                cell_effort(f, &effort);
+        else
+                buffer_adds(&effort, "-");
+        r = buffer_error(&result) < 0 ? -ENOMEM : buffer_error(&effort);
+        if (r < 0)
+                return r;
+        row.result = result.data;
+        row.effort = effort.data;
+        row.status = verdict_name(cell->info->status);
+        row.check = cell_check(cell, f, is_disputed(o, cell, f));
+        if (o->format == EXPORT_JSONL)
+                row.answer = cell_answer_json(cell, v->commit, f, build);
+        else if (f && o->format != EXPORT_CSV)
+                row.run = json_loadb(f->json.data ? f->json.data : "", f->json.size, 0, NULL);
+        r = o->format == EXPORT_JSONL && !row.answer ? -ENOMEM : export_row(o->exporter, &row);
+        json_decref(row.answer);
+        json_decref(row.run);
+        o->rows += r == 0;
+        return r;
+}
+
+/* csv needs no more than a brief fact, unless the solver counts its effort. */
+static bool is_brief(const struct exporting *o, const struct solver *s)
+{
+        return o->format == EXPORT_CSV && !s->recipe->effort[0];
+}
+
+static int write_cell(struct exporting *o, const struct export_version *v, const struct cell *cell, const struct build_record *failed)
+{
+        cleanup(fact_unrefp) struct fact *f = NULL;
+        int r;
+
+        if (cell->info->format != cell->solver->recipe->format)
+                return 0;
+        r = failed ? 0 : run_find(o->workspace, cell, is_brief(o, cell->solver), &f);
+        if (r == 0)
+                r = write_row(o, v, cell, f, failed);
+        return r == -ENOENT ? 0 : r;
+}
+
+/* -- a version ----------------------------------------------------------------------------------------------------- */
+
+static int write_known_cases(struct exporting *o, const struct export_version *v, struct cell *cell)
+{
+        cleanup_free uint32_t *ids = NULL;
+        size_t n;
+        int r = runs_known(o->workspace, cell, &ids, &n);
+
+        for (size_t i = 0; i < n && r == 0; i++) {
+                cleanup(case_info_unrefp) struct case_info *info = NULL;
+
+                r = cases_get(workspace_cases(o->workspace), ids[i], &info);
+                cell->info = info;
+                if (r == 0)
+                        r = write_cell(o, v, cell, NULL);
+                if (output_broken())
+                        r = -EPIPE;
+        }
+        return r;
+}
+
+/* A commit that cannot be built has a row for each case that was named. */
+static int write_cases(struct exporting *o, const struct export_version *v, struct cell *cell)
+{
+        cleanup(build_record_unrefp) struct build_record *build = NULL;
+        int r = build_find(o->workspace, cell->solver, cell->commit, false, &build);
+        const bool failed = r == 0 && !build->ok;
+
+        if (r < 0 && r != -ENOENT)
+                return r;
+        o->unbuildable += failed;
+        if (!o->has_cases)
+                return failed ? 0 : write_known_cases(o, v, cell);
+        r = 0;
+        for (size_t i = 0; i < o->cases.n && r == 0; i++) {
+                cell->info = o->cases.list[i];
+                r = write_cell(o, v, cell, failed ? build : NULL);
+                if (output_broken())
+                        r = -EPIPE;
+        }
+        return r;
+}
+
+static int write_version(struct exporting *o, struct solver *s, uint32_t commit, uint32_t place)
+{
+        struct cell cell = {.solver = s, .commit = commit, .has_seed = o->has_seed, .seed = o->seed, .wall_ns = o->timeout};
+        cleanup_buffer struct buffer subject = {0};
+        struct export_version v = {.solver = s->recipe->name, .place = place, .has_seed = o->has_seed, .seed = o->seed};
+        char sha[GIT_OID_HEXSZ + 1];
+        struct commit c;
+        int r = history_commit(s->history, commit, &c);
+
+        if (r < 0)
+                return r;
+        git_oid_tostr(sha, sizeof(sha), &c.oid);
+        commit_subject(s, commit, &subject);
+        v.commit = sha;
+        v.committed = c.committed;
+        v.subject = subject.data ? subject.data : "";
+        v.machine = host_machine();
+        cell_limits(&cell, &v.limits);
+        r = export_version(o->exporter, &v);
+        if (r == 0)
+                r = write_cases(o, &v, &cell);
+        o->versions++;
+        return r < 0 ? r : progress_step(&command_progress, "export", o->versions, 0);
+}
+
+/* -- a solver ------------------------------------------------------------------------------------------------------ */
+
+static const uint32_t *places; /* of the solver's commits, in the order of its history: for qsort() */
+
+static int compare_places(const void *a, const void *b)
+{
+        uint32_t x = places[*(const uint32_t *)a], y = places[*(const uint32_t *)b];
+
+        return (x > y) - (x < y);
+}
+
+static int write_solver(struct exporting *o, struct solver *s)
+{
+        cleanup(commit_order_unrefp) struct commit_order *order = NULL;
+        cleanup_free uint32_t *known = NULL;
+        const uint32_t *list = o->revisions.list;
+        size_t n = o->revisions.n;
+        int r = history_order(s->history, &order);
+
+        if (r == 0 && !o->has_revisions) {
+                r = commits_known(o->workspace, s, &known, &n);
+                while (r == 0 && n > 0 && known[n - 1] >= order->n) /* indexed since */
+                        n--;
+                places = order->place;
+                if (r == 0)
+                        sort_list(known, n, sizeof(*known), compare_places);
+                list = known;
+        }
+        for (size_t i = 0; i < n && r == 0; i++)
+                r = write_version(o, s, list[i], list[i] < order->n ? order->place[list[i]] : 0);
+        return r;
+}
+
+/* -- the command --------------------------------------------------------------------------------------------------- */
+
+static int write_piece(void *user, const struct buffer *piece)
+{
+        output_write(piece);
+        return output_broken() ? -EPIPE : 0;
+}
+
+static bool is_folder(const char *path)
+{
+        struct stat st;
+
+        return path[0] && (path[strlen(path) - 1] == '/' || (stat(path, &st) == 0 && S_ISDIR(st.st_mode)));
+}
+
+/* Documents of BenchExec are of one version each. */
+static bool has_one_version(const struct exporting *o)
+{
+        return o->solvers->n == 1 && o->has_revisions && o->revisions.n <= 1;
+}
+
+static int open_target(struct exporting *o)
+{
+        struct export_target target = {.path = o->output,
+                                       .is_folder = o->output && (o->format == EXPORT_ASV || is_folder(o->output)),
+                                       .mode = 0666 & ~common.umask,
+                                       .write = write_piece,
+                                       .generator = "solverfs " SOLVERFS_VERSION};
+        int r;
+
+        if (o->format == EXPORT_BENCHEXEC && !has_one_version(o)) {
+                target.is_folder = true;
+                if (!o->output) {
+                        complain("benchexec has a document for each version: name one version, or a folder with -o DIR");
+                        return STATUS_USAGE;
+                }
+        }
+        if (target.is_folder && (o->format == EXPORT_CSV || o->format == EXPORT_JSONL)) {
+                complain("%s is one file, and %s is a folder", o->format == EXPORT_CSV ? "csv" : "jsonl", o->output);
+                return STATUS_USAGE;
+        }
+        r = export_open(o->format, &target, &o->exporter);
+        return r < 0 ? fail_as(r == -EINVAL ? STATUS_USAGE : STATUS_SYSTEM, r) : STATUS_OK;
+}
+
+static int choose_solvers(struct exporting *o)
+{
+        int r;
+
+        if (!o->solver_name) {
+                r = workspace_solvers(o->workspace, &o->solvers);
+                return r < 0 ? fail(r) : STATUS_OK;
+        }
+        o->solvers = calloc(1, sizeof(*o->solvers) + sizeof(struct solver *));
+        if (!o->solvers)
+                return fail(-ENOMEM);
+        o->solvers->refs = 1;
+        r = command_solver(o->workspace, o->solver_name, &o->solvers->list[0]);
+        o->solvers->n = r == STATUS_OK;
+        if (r == STATUS_OK && o->has_seed && !o->solvers->list[0]->recipe->seed) {
+                complain("the recipe of %s has no 'seed': nothing is measured under one", o->solver_name);
+                return STATUS_USAGE;
+        }
+        return r;
+}
+
+static int choose_cases(struct exporting *o)
+{
+        char *words[] = {(char *)o->set};
+        size_t n_revisions = 0;
+        int r = STATUS_OK;
+
+        if (o->solver_name)
+                r = command_known_words(o->workspace, o->solvers->list[0], o->words, o->n_words, &n_revisions, &o->revisions);
+        o->has_revisions = n_revisions > 0;
+        if (r == STATUS_OK && o->set && n_revisions < o->n_words) {
+                complain("--set and CASE... exclude each other");
+                return STATUS_USAGE;
+        }
+        o->has_cases = o->set || n_revisions < o->n_words;
+        if (r == STATUS_OK && o->set)
+                r = command_cases(o->workspace, words, 1, &o->cases);
+        else if (r == STATUS_OK && o->has_cases)
+                r = command_cases(o->workspace, o->words + n_revisions, o->n_words - n_revisions, &o->cases);
+        return r;
+}
+
+static void say(const struct exporting *o, uint64_t left_out)
+{
+        if (o->rows == 0)
+                note("nothing is finished of what was asked for; 'solverfs run' measures it");
+        if (left_out > 0)
+                note("%" PRIu64 " %s left out: hyperfine has no word for a run without a right answer", left_out,
+                     left_out == 1 ? "result" : "results");
+        if (o->unbuildable > 0 && !o->has_cases)
+                note("%" PRIu64 " %s cannot be built; with CASE... or --set, they have a row for each", o->unbuildable,
+                     o->unbuildable == 1 ? "commit" : "commits");
+}
+
+static int export_all(struct exporting *o)
+{
+        uint64_t left_out = 0;
+        int r = 0;
+
+        for (size_t i = 0; i < o->solvers->n && r == 0; i++)
+                r = write_solver(o, o->solvers->list[i]);
+        if (r == 0)
+                r = export_end(o->exporter, &left_out);
+        if (r == -EPIPE && output_broken())
+                return STATUS_OK; /* output_end() says it */
+        if (r < 0)
+                return fail(r);
+        progress_clear();
+        say(o, left_out);
+        return STATUS_OK;
+}
+
+int cmd_export(int argc, char **argv)
+{
+        static const struct argp_option options[] = {
+                {"format", 'f', "FORMAT", 0, "One of " EXPORT_FORMATS, 0},
+                {"set", OPTION_SET, "SET", 0, "The cases of this set", 0},
+                {"output", 'o', "FILE|DIR", 0, "Write here, not to standard output", 0},
+                {"seed", 's', "N", 0, "What was measured under this seed", 0},
+                {"timeout", 't', "T", 0, "What holds under this time limit; the recipe's unless given", 0},
+                {0}};
+        static const char doc[] =
+                "Write what is finished for other tools, and start no work. Without SOLVER: all solvers; without REV: all commits that "
+                "anything is known of, in the order of the history; without CASE: all cases with a result.\v"
+                "csv is RFC 4180, with the columns of 'run' first. jsonl is what 'run --json' prints. benchexec is a document of XML "
+                "for each version, for table-generator. asv is a folder of results for 'asv publish', of one solver. hyperfine is what "
+                "its --export-json writes: one document, or one for each version where -o is a folder (there already, or with a slash "
+                "at its end).\n"
+                "A file is there whole, or not at all.\n"
+                "\n"
+                "  solverfs export --format csv -o results.csv\n"
+                "  solverfs export --format benchexec z3 'z3-4.8.*' --set mine -o tables/\n"
+                "  solverfs export --format hyperfine z3 z3-4.8.8 z3-4.8.9 17 -o two.json";
+        cleanup_workspace struct workspace *w = NULL;
+        struct exporting o = {0};
+        int r;
+
+        command_parse(&(struct argp){options, parse, "[SOLVER [REV...] [CASE...]]", doc}, argc, argv, &o);
+        command_stoppable();
+        r = command_open(0, &w);
+        o.workspace = w;
+        if (r == STATUS_OK)
+                r = choose_solvers(&o);
+        if (r == STATUS_OK)
+                r = choose_cases(&o);
+        if (r == STATUS_OK)
+                r = open_target(&o);
+        if (r == STATUS_OK)
+                r = export_all(&o);
+        export_close(o.exporter);
+        case_selection_done(&o.cases);
+        revisions_done(&o.revisions);
+        solver_list_unref(o.solvers);
+        return r;
+}
