@@ -3,7 +3,6 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "core/run/cell_file.h"
 
 void case_history_done(struct case_history *h)
 {

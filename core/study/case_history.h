@@ -5,6 +5,7 @@
 #pragma once
 
 #include "core/query/query.h"
+#include "core/run/cell_file.h"
 #include "core/study/steps.h"
 
 struct case_point {

@@ -2,7 +2,6 @@
 #include <math.h>
 
 #include "core/report/plot.h"
-#include "core/run/cell_file.h"
 #include "core/study/case_history.h"
 #include "core/study/verdict_plot.h"
 
