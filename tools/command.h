@@ -72,6 +72,7 @@ int cmd_fsck(int argc, char **argv);
 int cmd_gc(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
 int cmd_version(int argc, char **argv);
+int cmd_worker(int argc, char **argv);
 
 /* -- the store -------------------------------------------------------------------------------------------------- */
 

@@ -54,6 +54,7 @@ static const struct command commands[] = {
         {"fsck", "", "check the whole store and repair it", cmd_fsck},
         {"gc", "", "free disk space; never drops a measurement", cmd_gc},
         {"doctor", "", "say what this machine and this store can do", cmd_doctor},
+        {"worker", "", "run programs for a store on another machine", cmd_worker},
         {"version", "", "print versions", cmd_version},
 };
 

@@ -47,13 +47,14 @@ static int open_runner(struct measurement *m)
                                                     .scratch_parent = q->scratch_parent,
                                                     .sandbox = q->sandbox,
                                                     .cpus = q->cpus,
-                                                    .slot = q->slot},
+                                                    .slot = q->slot,
+                                                    .away = q->away},
                            &m->runner);
 }
 
 static int run_once(const struct measurement *m, struct run_result *ret)
 {
-        return runner_run(m->runner, &(struct run_input){.path = m->request->case_path}, m->request->cancel_fd, ret);
+        return runner_run(m->runner, &(struct run_input){.path = m->request->case_path, .id = m->request->case_id}, m->request->cancel_fd, ret);
 }
 
 /* Repeats a run that may have been disturbed from outside. A second disturbed run is believed, as in BenchExec, which records "killed by
@@ -377,8 +378,8 @@ static int make_json(const struct measurement *m, const struct fact *f, struct b
         json_object_set_new(j, "sandbox", json_string(q->sandbox == SANDBOX_BWRAP ? "bubblewrap" : "none"));
         json_object_set_new(j, "measured", moment(f->measured));
         json_object_set_new(j, "remeasured", f->remeasured ? moment(f->remeasured) : json_null());
-        json_object_set_new(j, "machine", json_string(host_machine()));
-        json_object_set_new(j, "host", host_facts());
+        json_object_set_new(j, "machine", json_string(q->away ? q->away->machine : host_machine()));
+        json_object_set_new(j, "host", q->away ? json_deep_copy(q->away->facts) : host_facts());
         text = json_dumps(j, JSON_INDENT(2) | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(15));
         json_decref(j);
         if (!text)

@@ -29,6 +29,7 @@ struct measure_request {
         const struct run_program *programs; /* all outputs of the build; the first is {bin} */
         size_t n_programs;
         const char *case_path; /* host path; seen inside as /case/input.smt2 or /case/input.cnf */
+        struct digest case_id; /* of its bytes; zero: not known */
         const enum verdict *expected;
         size_t n_expected;
         bool has_seed;
@@ -37,6 +38,7 @@ struct measure_request {
         enum sandbox_kind sandbox;
         const cpu_set_t *cpus; /* the slot's core */
         unsigned slot;
+        struct run_away *away; /* runner.h; NULL: here. Then `cpus` and `slot` mean nothing */
         int cancel_fd;
         bool again;    /* a deliberate re-measurement */
         json_t *about; /* borrowed; merged into run.json: solver, commit, case, build key … */

@@ -8,6 +8,10 @@ struct runner {
         struct recipe_limits limits;
         struct effort *effort;
         char *scratch_parent;
+        struct run_away *away;        /* borrowed; NULL: here */
+        struct run_program *programs; /* for elsewhere; path and name are those of `binds` and `names` */
+        char *away_bytes;             /* owned: the input's, when it is no file */
+        struct run_words words;
         char **names;       /* paths inside, of the programs and at last the input's */
         struct bind *binds; /* the same; sources are malloc'd but for the input's */
         size_t n_binds;     /* the last is the input */
@@ -52,7 +56,8 @@ static int copy_binds(struct runner *r, const struct runner_options *o)
 {
         r->binds = calloc(o->n_programs + 1, sizeof(*r->binds));
         r->names = calloc(o->n_programs + 1, sizeof(*r->names));
-        if (!r->binds || !r->names)
+        r->programs = calloc(o->n_programs, sizeof(*r->programs));
+        if (!r->binds || !r->names || !r->programs)
                 return -ENOMEM;
         for (size_t i = 0; i < o->n_programs; i++) {
                 char target[PATH_SIZE];
@@ -65,6 +70,8 @@ static int copy_binds(struct runner *r, const struct runner_options *o)
                 r->n_binds++;
                 if (!r->names[i] || !r->binds[i].source)
                         return -ENOMEM;
+                r->programs[i] = (struct run_program){
+                        .path = r->binds[i].source, .name = r->names[i] + strlen("/solver/"), .id = o->programs[i].id};
         }
         r->binds[r->n_binds] = (struct bind){.target = input_target(r->recipe)};
         return 0;
@@ -86,6 +93,7 @@ int runner_open(const struct runner_options *o, struct runner **ret)
         r->sandbox = o->sandbox;
         r->slot = o->slot;
         r->fresh = o->fresh;
+        r->away = o->away;
         r->files = (struct runner_files)RUNNER_FILES_NONE;
         r->has_cpus = o->cpus != NULL;
         if (o->cpus)
@@ -114,6 +122,8 @@ struct runner *runner_close(struct runner *r)
         }
         free(r->binds);
         free(r->names);
+        free(r->programs);
+        free(r->away_bytes);
         strings_free(r->command);
         effort_free(r->effort);
         free(r->scratch_parent);
@@ -189,6 +199,40 @@ static enum input_as input_as(const struct runner *r)
         return keeps(r) && r->sandbox == SANDBOX_BWRAP ? INPUT_FILE : INPUT_THERE;
 }
 
+/* -- elsewhere -- */
+
+static int start_away(struct runner *r, const struct run_input *input)
+{
+        char *copy = input->path ? strdup(input->path) : malloc(input->bytes.size + 1);
+
+        if (!copy)
+                return -ENOMEM;
+        free(r->away_bytes);
+        r->away_bytes = copy;
+        if (!input->path && input->bytes.size > 0)
+                memcpy(copy, input->bytes.data, input->bytes.size);
+        r->words = (struct run_words){.recipe = r->recipe,
+                                      .programs = r->programs,
+                                      .n_programs = r->n_binds,
+                                      .limits = &r->limits,
+                                      .scratch = r->scratch,
+                                      .has_seed = r->has_seed,
+                                      .seed = r->seed,
+                                      .sandbox = r->sandbox,
+                                      .bytes = SLICE(copy, input->bytes.size),
+                                      .path = input->path ? copy : NULL,
+                                      .id = input->id};
+        return 0;
+}
+
+static int input_make(struct runner *r, const struct run_input *input)
+{
+        if (r->away)
+                return start_away(r, input);
+        return runner_files_make(&r->files, r->scratch_parent, input, input_as(r), input_name(r->recipe),
+                                 r->keeper ? keeper_uid(r->keeper) : (uid_t)-1);
+}
+
 int runner_start(struct runner *r, const struct run_input *input)
 {
         int k = 0;
@@ -198,8 +242,7 @@ int runner_start(struct runner *r, const struct run_input *input)
                 k = recipe_command(r->recipe, r->names[0], input_target(r->recipe), r->has_seed, r->seed, &r->limits,
                                    &r->command);
         if (k == 0)
-                k = runner_files_make(&r->files, r->scratch_parent, input, input_as(r), input_name(r->recipe),
-                                      r->keeper ? keeper_uid(r->keeper) : (uid_t)-1);
+                k = input_make(r, input);
         if (k < 0)
                 return k;
         make_request(r);
@@ -393,7 +436,11 @@ int runner_step(struct runner *r, uint64_t share_ns, int cancel_fd, struct run_r
         int k;
 
         assert(r->active);
-        k = go_on(r, share_ns, cancel_fd, &result.run);
+        if (r->away && share_ns > 0)
+                k = errorf(-ENOTSUP, "a run elsewhere cannot be stopped between two shares of it");
+        else
+                k = r->away ? r->away->run(r->away, &r->words, cancel_fd, &result.run)
+                            : go_on(r, share_ns, cancel_fd, &result.run);
         if (k == -EIO && was_usable && may_try_again(r))
                 k = go_on_again(r, share_ns, cancel_fd, &result.run);
         if (k == -ENOSYS && r->begun && !r->is_single)

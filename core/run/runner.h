@@ -24,9 +24,14 @@
  * The input stands where {case} stands in the recipe's `run`: in a file, /case/input.smt2 or /case/input.cnf, read-only. A template without
  * {case} reads it on standard input.
  *
+ * Elsewhere. With `away` the program is run by somebody else (core/remote), on a core and in a sandbox of theirs, by the same words, and in one
+ * piece: runner_step() with a share is -ENOTSUP. Verdicts and effort are read here, from what comes back.
+ *
  * Threads. A runner may be used by one thread at a time, any at all; many runners by many threads at once. Errors are -errno with a sentence.
  */
 #pragma once
+
+#include <jansson.h>
 
 #include "core/recipe/recipe.h"
 #include "core/run/effort.h"
@@ -38,6 +43,31 @@ struct runner;
 struct run_program {
         const char *path; /* on the host */
         const char *name; /* inside it is /solver/<name>, beside the others, as in the mount's bin/ */
+        struct digest id; /* of its bytes; zero: not known, and found out where it is needed */
+};
+
+/* All that a run elsewhere is made of. */
+struct run_words {
+        const struct recipe *recipe;
+        const struct run_program *programs;
+        size_t n_programs;
+        const struct recipe_limits *limits;
+        uint64_t scratch;
+        bool has_seed;
+        uint64_t seed;
+        enum sandbox_kind sandbox;
+        struct slice bytes; /* the input's, */
+        const char *path;   /* or its file; NULL: bytes */
+        struct digest id;   /* of the input; zero: not known */
+};
+
+/* Somewhere else, for one run at a time. */
+struct run_away {
+        const char *machine;  /* in the place of host_machine(); borrowed */
+        const json_t *facts; /* of host_facts(); borrowed */
+        /* As runner_run(). -EREMOTEIO: it was lost on the way, with its machine or the way there; -ERESTART: it was not begun there. In both cases
+         * another place may do it. */
+        int (*run)(struct run_away *a, const struct run_words *words, int cancel_fd, struct execute_result *ret);
 };
 
 struct runner_options {
@@ -53,6 +83,7 @@ struct runner_options {
         const cpu_set_t *cpus; /* the leased slot's core (core/run/slot.h); NULL: any */
         unsigned slot;         /* where to begin looking for a free user, when root: the slot's core */
         bool fresh;            /* a new sandbox for each run; for comparison */
+        struct run_away *away; /* run it there; NULL: here. Borrowed */
 };
 
 #define RUN_SCRATCH (UINT64_C(4) << 30)
@@ -70,6 +101,7 @@ void runner_set_seed(struct runner *r, bool has_seed, uint64_t seed);
 struct run_input {
         struct slice bytes; /* what the input holds; copied before runner_start() returns */
         const char *path;   /* instead: a file on the host, which is bound or linked and not copied where that can be */
+        struct digest id;   /* of its bytes; zero: not known */
 };
 
 struct run_result {

@@ -5,7 +5,7 @@ set -u
 cd "$(dirname "$0")/../.." || exit 1
 build=$(readlink -m "${SOLVERFS_FUZZ_BUILD:-build-fuzz}")
 seeds=$PWD/tests/fuzz/corpus
-all="recipe verdict decode journal smtlib path message finished"
+all="recipe verdict decode journal remote smtlib path message finished"
 
 [ -d "$build" ] || CC=clang meson setup "$build" -Dfuzz=true >/dev/null || exit 1
 ninja -C "$build" >"$build/build.log" || { tail -20 "$build/build.log"; exit 1; }

@@ -1,0 +1,265 @@
+#include <sys/eventfd.h>
+
+#include "cache/base/guard.h"
+#include "core/remote/cluster_internal.h"
+
+/* -- life -- */
+
+void cluster_settings_done(struct cluster_settings *s)
+{
+        free(s->name);
+        free(s->launch);
+        free(s->worker);
+        *s = (struct cluster_settings){0};
+}
+
+static int copy_settings(const struct cluster_settings *s, struct cluster_settings *ret)
+{
+        *ret = *s;
+        ret->name = strdup(s->name);
+        ret->launch = strdup(s->launch);
+        ret->worker = s->worker ? strdup(s->worker) : NULL;
+        return ret->name && ret->launch && (ret->worker || !s->worker) ? 0 : -ENOMEM;
+}
+
+static struct cluster *cluster_free(struct cluster *c)
+{
+        cluster_settings_done(&c->settings);
+        closep(&c->wake);
+        pthread_mutex_destroy(&c->lock);
+        pthread_cond_destroy(&c->drained);
+        pthread_cond_destroy(&c->called);
+        free(c);
+        return NULL;
+}
+
+int cluster_open(const struct cluster_settings *s, struct cluster **ret)
+{
+        struct cluster *c = calloc(1, sizeof(*c));
+        sigset_t before;
+        int r;
+
+        if (!c)
+                return -ENOMEM;
+        r = copy_settings(s, &c->settings);
+        c->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+        c->per_node = 1;
+        c->next_id = 1;
+        TAILQ_INIT(&c->nodes);
+        pthread_mutex_init(&c->lock, NULL);
+        pthread_cond_init(&c->drained, NULL);
+        pthread_cond_init(&c->called, NULL);
+        if (r == 0 && c->wake < 0)
+                r = -errno;
+        if (r == 0) {
+                guard_block_signals(&before);
+                r = -pthread_create(&c->thread, NULL, cluster_thread, c);
+                pthread_sigmask(SIG_SETMASK, &before, NULL);
+        }
+        if (r < 0) {
+                cluster_free(c);
+                return errorf(r, "cannot open the cluster %s: %s", s->name, strerror(-r));
+        }
+        *ret = c;
+        return 0;
+}
+
+struct cluster *cluster_close(struct cluster *c)
+{
+        if (!c)
+                return NULL;
+        pthread_mutex_lock(&c->lock);
+        c->closing = true;
+        pthread_mutex_unlock(&c->lock);
+        cluster_wake(c);
+        pthread_join(c->thread, NULL);
+        return cluster_free(c);
+}
+
+const char *cluster_name(const struct cluster *c)
+{
+        return c->settings.name;
+}
+
+void cluster_wake(struct cluster *c)
+{
+        eventfd_write(c->wake, 1);
+}
+
+void cluster_attach(struct cluster *c, void (*look)(void *user), void *user)
+{
+        pthread_mutex_lock(&c->lock);
+        while (c->calling)
+                pthread_cond_wait(&c->called, &c->lock);
+        c->look = look;
+        c->look_user = user;
+        c->demand = 0;
+        pthread_mutex_unlock(&c->lock);
+}
+
+/* -- the machine -- */
+
+int cluster_machine(struct cluster *c, char ret[PATH_SIZE])
+{
+        pthread_mutex_lock(&c->lock);
+        snprintf(ret, PATH_SIZE, "%s", c->machine);
+        pthread_mutex_unlock(&c->lock);
+        return *ret ? 0 : -ENOENT;
+}
+
+void cluster_know_machine(struct cluster *c, const char *machine)
+{
+        pthread_mutex_lock(&c->lock);
+        if (!c->machine[0])
+                snprintf(c->machine, sizeof(c->machine), "%s", machine);
+        pthread_mutex_unlock(&c->lock);
+}
+
+/* -- slots -- */
+
+#define BACKOFF_MOST (60 * NSEC_PER_SEC)
+
+void cluster_fail(struct cluster *c, const char *sentence)
+{
+        uint64_t pause = (100 * NSEC_PER_MSEC) << MIN(c->failures, 10u);
+
+        c->failures++;
+        c->next_launch = now_ns() + MIN(pause, BACKOFF_MOST);
+        snprintf(c->why, sizeof(c->why), "%s", sentence);
+        log_warning("cluster %s: %s", c->settings.name, c->why);
+}
+
+/* A margin for the way, for setting up and for what a run may take beyond its limit. */
+static bool has_time(const struct node *n, uint64_t most_ns, uint64_t now)
+{
+        return n->ends == UINT64_MAX || (n->ends > now && n->ends - now > most_ns + 10 * NSEC_PER_SEC);
+}
+
+static struct cluster_slot *free_slot(struct node *n)
+{
+        for (unsigned i = 0; i < n->n_slots; i++)
+                if (!n->slots[i].taken)
+                        return &n->slots[i];
+        return NULL;
+}
+
+static bool any_present(const struct cluster *c)
+{
+        struct node *n;
+
+        TAILQ_FOREACH (n, &c->nodes, link)
+                if (n->state == NODE_PRESENT)
+                        return true;
+        return false;
+}
+
+static int find_slot(struct cluster *c, uint64_t most_ns, struct cluster_slot **ret)
+{
+        struct cluster_slot *best = NULL;
+        uint64_t now = now_ns();
+        struct node *n;
+
+        TAILQ_FOREACH (n, &c->nodes, link) {
+                struct cluster_slot *s = n->state == NODE_PRESENT ? free_slot(n) : NULL;
+
+                if (s && !has_time(n, most_ns, now)) {
+                        if (n->n_busy == 0)
+                                node_leave(n); /* another one is launched in its place, with all its time before it */
+                        continue;
+                }
+                if (s && (!best || n->n_busy > best->node->n_busy)) /* so that others become idle, and go */
+                        best = s;
+        }
+        if (!best)
+                return -EAGAIN;
+        *ret = best;
+        return 0;
+}
+
+static int cannot_be_had(struct cluster *c, uint64_t most_ns)
+{
+        char limit[32], whole[32];
+
+        if (!any_present(c) && c->failures >= CLUSTER_FAILURES)
+                return errorf(-EIO, "no worker of the cluster %s can be had: %s", c->settings.name, c->why);
+        if (c->fits_ns == 0 || c->fits_ns == UINT64_MAX || most_ns + 10 * NSEC_PER_SEC < c->fits_ns)
+                return -EAGAIN;
+        format_duration(most_ns, limit);
+        format_duration(c->fits_ns / NSEC_PER_SEC * NSEC_PER_SEC, whole);
+        return errorf(-EIO, "a run of up to %s fits into no worker of the cluster %s, which has %s: raise the time in its 'launch'", limit,
+                      c->settings.name, whole);
+}
+
+int cluster_take(struct cluster *c, uint64_t most_ns, size_t waiting, struct cluster_slot **ret)
+{
+        int r;
+
+        pthread_mutex_lock(&c->lock);
+        r = c->closing ? errorf(-ECANCELED, "solverfs is being shut down") : find_slot(c, most_ns, ret);
+        c->demanded = now_ns();
+        if (r == 0) {
+                c->demand = waiting - 1;
+                (*ret)->taken = true;
+                (*ret)->node->n_busy++;
+                (*ret)->node->idle_since = 0;
+        }
+        if (r == -EAGAIN) {
+                r = cannot_be_had(c, most_ns);
+                if (c->demand != waiting) {
+                        c->demand = waiting;
+                        cluster_wake(c);
+                }
+        }
+        pthread_mutex_unlock(&c->lock);
+        return r;
+}
+
+void cluster_give_back(struct cluster_slot *s)
+{
+        struct node *n = s->node;
+        struct cluster *c = n->cluster;
+
+        pthread_mutex_lock(&c->lock);
+        s->taken = false;
+        n->n_busy--;
+        if (n->n_busy == 0) {
+                n->idle_since = now_ns();
+                cluster_wake(c);
+        }
+        node_free_if_done(n);
+        pthread_mutex_unlock(&c->lock);
+}
+
+struct run_away *cluster_slot_away(struct cluster_slot *s)
+{
+        return &s->away;
+}
+
+const char *cluster_slot_host(const struct cluster_slot *s)
+{
+        return s->node->hello.host;
+}
+
+/* -- looking -- */
+
+void cluster_look(struct cluster *c, void (*fn)(void *user, const struct cluster_view *v), void *user)
+{
+        char machine[PATH_SIZE], why[sizeof(c->why)];
+        struct cluster_view v = {.name = c->settings.name, .machine = machine, .why = why, .wanted = c->settings.workers};
+        struct node *n;
+
+        pthread_mutex_lock(&c->lock);
+        snprintf(machine, sizeof(machine), "%s", c->machine);
+        snprintf(why, sizeof(why), "%s", c->why);
+        v.lost = c->lost;
+        v.left_out = c->left_out;
+        v.sent = c->sent;
+        TAILQ_FOREACH (n, &c->nodes, link) {
+                v.queued += n->state == NODE_LAUNCHED;
+                v.present += n->state == NODE_PRESENT;
+                v.slots += n->state == NODE_PRESENT ? n->n_slots : 0;
+                v.busy += n->n_busy;
+        }
+        pthread_mutex_unlock(&c->lock);
+        fn(user, &v);
+}

@@ -1,0 +1,69 @@
+/* A cluster: worker processes on other machines (worker.h), and the slots they offer. The head's side.
+ *
+ *     [cluster "lab"]
+ *             launch = srun --quiet --nodes=1 --exclusive --time=4:00:00 {worker}
+ *             workers = 20
+ *
+ * Life of a worker. `launch` is run by /bin/sh when runs wait and no slot is free, at most `workers` of them at a time; {worker} is the
+ * command of the worker, quoted for a shell. It may wait in a queue for hours. Its hello says which machine it is; from then on it has slots.
+ * It is let go when it had nothing to do for `idle`. One that dies costs what it was doing; whoever waits for that is told -EREMOTEIO.
+ * One from which nothing was heard for `patience`, though it was asked, counts as dead.
+ *
+ * Which machine. All workers at work are of one CPU model, number of cores, kernel and C library: the ones of the first that came. Another one
+ * is let go, and named in what cluster_look() shows. CPU model and cores must also be those of `machine`, when the cluster had one before:
+ * results stand under them.
+ *
+ * A launch that fails is tried again after a tenth of a second, two, four, up to a minute. When CLUSTER_FAILURES of them failed in a row and no
+ * worker is there, cluster_take() says why.
+ *
+ * Threads: any; a cluster has one of its own. `look` is called by that thread, without a lock, when there may be a slot or an error
+ * for who was told -EAGAIN. */
+#pragma once
+
+#include "core/run/runner.h"
+
+#define CLUSTER_FAILURES 3
+
+struct cluster_settings {
+        char *name, *launch;
+        char *worker; /* the command of a worker; NULL: this program's own path and " worker" */
+        unsigned workers;
+        uint64_t idle_ns, patience_ns;
+};
+void cluster_settings_done(struct cluster_settings *s);
+
+struct cluster;
+/* Starts nothing yet. Copies the settings. */
+int cluster_open(const struct cluster_settings *s, struct cluster **ret);
+struct cluster *cluster_close(struct cluster *c); /* ends all workers; no slot may be taken. NULL */
+DEFINE_CLEANUP(struct cluster *, cluster_close)
+const char *cluster_name(const struct cluster *c);
+/* `look` NULL: nobody. Returns when a call that is under way has ended. */
+void cluster_attach(struct cluster *c, void (*look)(void *user), void *user);
+
+/* The machine that results stand under: "NAME/CPU model/cores". -ENOENT: no worker has come yet; it is found out by the first. */
+int cluster_machine(struct cluster *c, char ret[PATH_SIZE]);
+void cluster_know_machine(struct cluster *c, const char *machine); /* from earlier; ignored when one is known */
+
+/* A slot for one run after another. `most_ns`: how long a run may take, 0: not known; a worker that ends sooner is not given it. `waiting`: how
+ * many want one, this one included; so many workers are launched, up to the most. Does not wait: -EAGAIN, and `look` is called when it may be had.
+ * -EIO with a sentence: it cannot be had. */
+struct cluster_slot;
+int cluster_take(struct cluster *c, uint64_t most_ns, size_t waiting, struct cluster_slot **ret);
+void cluster_give_back(struct cluster_slot *s);
+struct run_away *cluster_slot_away(struct cluster_slot *s);
+const char *cluster_slot_host(const struct cluster_slot *s);
+
+/* What is to be shown of it. */
+struct cluster_view {
+        const char *name, *machine; /* machine "": not known yet */
+        unsigned wanted;   /* workers at most */
+        unsigned queued;   /* launched, not heard of yet */
+        unsigned present;  /* said hello */
+        unsigned slots, busy;
+        unsigned lost;     /* died, since the cluster was opened */
+        unsigned left_out; /* of another machine */
+        uint64_t sent;     /* bytes */
+        const char *why;   /* the last thing that went wrong; "" */
+};
+void cluster_look(struct cluster *c, void (*fn)(void *user, const struct cluster_view *v), void *user);

@@ -1,0 +1,127 @@
+/* Shared by cluster.c (what is to be had), cluster_node.c (one worker's process and packets), cluster_thread.c (what happens when) and cluster_run.c
+ * (one run). */
+#pragma once
+
+#include <pthread.h>
+#include <sys/queue.h>
+
+#include "core/remote/cluster.h"
+#include "core/remote/message.h"
+
+#define NODE_SLOTS  256             /* of one worker, at most */
+#define NODE_AHEAD  (4u << 20)      /* bytes that may wait to be written to one worker */
+#define NODE_END_NS (10 * NSEC_PER_SEC) /* for ending, once it was told to; then it is killed */
+#define STDERR_KEPT 2048            /* bytes of the end of what a launch said */
+#define AHEAD_MOST  (256u << 10)    /* a file as small as this is sent before it is asked for */
+
+enum node_state {
+        NODE_LAUNCHED, /* not heard of yet */
+        NODE_PRESENT,
+        NODE_LEAVING, /* told to end; its process is still there */
+        NODE_GONE,    /* freed when its last slot is given back */
+};
+
+/* What a worker answers to the request of a slot. */
+enum answer {
+        ANSWER_NONE,
+        ANSWER_RESULT,
+        ANSWER_WANT,
+        ANSWER_FAILED,
+};
+
+struct cluster_slot {
+        struct run_away away; /* first */
+        struct node *node;
+        bool taken;
+        int event; /* an eventfd: the answer is there, or the node is lost */
+        /* the request; id 0: none */
+        uint64_t id;
+        enum answer answer;
+        int failure;         /* of ANSWER_FAILED */
+        char *sentence;      /* owned */
+        uint64_t output_most; /* of a stream; a worker that sends more is cut off */
+        struct buffer out, err;
+        struct execute_result result; /* owns its bytes until it is handed over */
+        struct digest wants[REMOTE_WANTS];
+        size_t n_wants;
+};
+
+/* A digest that a worker was sent. */
+struct sent {
+        struct digest id;
+};
+
+struct node {
+        struct cluster *cluster;
+        TAILQ_ENTRY(node) link;
+        enum node_state state;
+        int pid, process; /* pidfd */
+        bool waited; /* for its process */
+        int in, out, err; /* its standard input, output, error; -1: closed */
+        struct buffer input;      /* read from `out` */
+        uint32_t in_sequence, out_sequence;
+        struct buffer output;     /* to be written to `in` */
+        size_t written;           /* of it */
+        char said[STDERR_KEPT];   /* the end of what it said on standard error */
+        size_t n_said;
+        uint64_t launched, heard, pinged; /* now_ns() */
+        uint64_t ends;                    /* now_ns() by which somebody ends it; UINT64_MAX: never */
+        uint64_t whole;                   /* how long it had when it came */
+        uint64_t idle_since, kill_at;     /* 0: not */
+        bool terminated;                  /* by SIGTERM; SIGKILL is next */
+        struct remote_hello hello;
+        json_t *facts; /* of the hello */
+        struct cluster_slot *slots; /* owned */
+        unsigned n_slots, n_busy;
+        pthread_mutex_t upload; /* held by who sends bytes, so that none goes twice */
+        struct sent *sent;
+        size_t n_sent;
+};
+
+struct cluster {
+        struct cluster_settings settings; /* owned */
+        pthread_t thread;
+        int wake; /* an eventfd */
+        pthread_mutex_t lock;
+        pthread_cond_t drained; /* something was written, or a node is lost */
+        /* under lock, nodes and slots included */
+        bool closing, calling;
+        pthread_cond_t called;
+        void (*look)(void *user);
+        void *look_user;
+        TAILQ_HEAD(, node) nodes;
+        unsigned n_nodes; /* not gone */
+        size_t demand;    /* slots that are wanted, */
+        uint64_t demanded; /* when that was said */
+        bool news;         /* `look` is to be called */
+        unsigned per_node; /* slots that a worker had; at first 1 */
+        uint64_t next_id, next_launch, fits_ns; /* fits_ns: the longest time any worker had when it came; 0: none came */
+        unsigned failures; /* launches in a row */
+        char machine[PATH_SIZE]; /* "": not known */
+        char kernel[256], libc[64]; /* of those that are present; "": none is */
+        char why[4096];
+        unsigned lost, left_out;
+        uint64_t sent;
+};
+
+/* cluster_node.c; all with the lock held */
+int node_launch(struct cluster *c);
+int node_send(struct node *n, enum packet_type type, uint64_t id, struct slice body);
+void node_flush(struct node *n);
+void node_read(struct node *n);       /* what its output has */
+void node_read_error(struct node *n); /* what its standard error has */
+void node_leave(struct node *n);      /* tells it to end */
+void node_lose(struct node *n, const char *format, ...) printf_like(2, 3); /* all that it does is lost */
+void node_reap(struct node *n);                                            /* its process has ended */
+void node_free_if_done(struct node *n);
+bool node_was_sent(const struct node *n, const struct digest *id);
+
+/* cluster.c */
+void cluster_fail(struct cluster *c, const char *sentence); /* lock held: a launch came to nothing */
+void cluster_wake(struct cluster *c);
+
+/* cluster_thread.c */
+void *cluster_thread(void *cluster);
+
+/* cluster_run.c */
+int cluster_run(struct run_away *a, const struct run_words *words, int cancel_fd, struct execute_result *ret);

@@ -1,0 +1,565 @@
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/eventfd.h>
+#include <sys/pidfd.h>
+#include <sys/wait.h>
+
+#include "core/remote/cluster_internal.h"
+#include "core/run/host.h"
+#include "version.h"
+
+#define READ_SIZE (256u << 10)
+
+/* -- launching -- */
+
+/* One word of a shell. */
+static void quote(struct buffer *b, const char *word)
+{
+        buffer_adds(b, "'");
+        for (; *word; word++)
+                if (*word == '\'')
+                        buffer_adds(b, "'\\''");
+                else
+                        buffer_add(b, word, 1);
+        buffer_adds(b, "'");
+}
+
+static int worker_command(const struct cluster *c, struct buffer *ret)
+{
+        char self[PATH_SIZE];
+        ssize_t n;
+
+        if (c->settings.worker) {
+                buffer_adds(ret, c->settings.worker);
+                return buffer_error(ret);
+        }
+        n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+        if (n < 0)
+                return errorf(-errno, "cannot find this program: %s", strerror(errno));
+        self[n] = '\0';
+        quote(ret, self);
+        buffer_adds(ret, " worker");
+        return buffer_error(ret);
+}
+
+static int launch_command(const struct cluster *c, struct buffer *ret)
+{
+        cleanup_buffer struct buffer worker = {0};
+        const char *at = c->settings.launch, *p;
+        int r = worker_command(c, &worker);
+
+        for (; r == 0 && (p = strstr(at, "{worker}")); at = p + strlen("{worker}")) {
+                buffer_add(ret, at, (size_t)(p - at));
+                buffer_add(ret, worker.data, worker.size);
+        }
+        buffer_adds(ret, at);
+        return r < 0 ? r : buffer_error(ret);
+}
+
+/* In a process group of its own, with default signals, and our environment: the launcher may need it. */
+static int spawn(const char *command, const int fds[3], pid_t *ret)
+{
+        char *argv[] = {(char *)"/bin/sh", (char *)"-c", (char *)command, NULL};
+        posix_spawn_file_actions_t actions;
+        posix_spawnattr_t attributes;
+        sigset_t all, none;
+        int r;
+
+        sigfillset(&all);
+        sigdelset(&all, SIGKILL);
+        sigdelset(&all, SIGSTOP);
+        sigemptyset(&none);
+        posix_spawn_file_actions_init(&actions);
+        posix_spawnattr_init(&attributes);
+        posix_spawnattr_setsigdefault(&attributes, &all);
+        posix_spawnattr_setsigmask(&attributes, &none);
+        posix_spawnattr_setpgroup(&attributes, 0);
+        posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP);
+        for (int i = 0; i < 3; i++)
+                posix_spawn_file_actions_adddup2(&actions, fds[i], i);
+        posix_spawn_file_actions_addclosefrom_np(&actions, 3);
+        r = -posix_spawn(ret, argv[0], &actions, &attributes, argv, environ);
+        posix_spawnattr_destroy(&attributes);
+        posix_spawn_file_actions_destroy(&actions);
+        return r;
+}
+
+static void close_all(int fds[6])
+{
+        for (int i = 0; i < 6; i++)
+                closep(&fds[i]);
+}
+
+static int start_process(struct node *n, const char *command)
+{
+        int fds[6] = {-1, -1, -1, -1, -1, -1}, r = 0; /* pairs: what is read, what is written */
+
+        for (int i = 0; r == 0 && i < 3; i++)
+                r = pipe2(fds + 2 * i, O_CLOEXEC) < 0 ? -errno : 0;
+        if (r == 0)
+                r = spawn(command, (const int[]){fds[0], fds[3], fds[5]}, &n->pid);
+        if (r == 0) {
+                n->process = pidfd_open(n->pid, 0);
+                n->in = steal_fd(&fds[1]);
+                n->out = steal_fd(&fds[2]);
+                n->err = steal_fd(&fds[4]);
+                fcntl(n->in, F_SETFL, O_NONBLOCK);
+                fcntl(n->out, F_SETFL, O_NONBLOCK);
+                fcntl(n->err, F_SETFL, O_NONBLOCK);
+                fcntl(n->in, F_SETPIPE_SZ, 1 << 20); /* larger programs go in fewer pieces; as it is when that is refused */
+        }
+        close_all(fds);
+        return r;
+}
+
+int node_launch(struct cluster *c)
+{
+        cleanup_buffer struct buffer command = {0}, body = {0};
+        struct node *n = calloc(1, sizeof(*n));
+        int r = n ? launch_command(c, &command) : -ENOMEM;
+
+        if (r == 0)
+                r = remote_hello_write(&(struct remote_hello){.protocol = REMOTE_PROTOCOL, .version = (char *)SOLVERFS_VERSION}, &body);
+        if (r == 0) {
+                *n = (struct node){.cluster = c, .in = -1, .out = -1, .err = -1, .process = -1, .launched = now_ns()};
+                pthread_mutex_init(&n->upload, NULL);
+                r = start_process(n, command.data);
+        }
+        if (r < 0) {
+                free(n);
+                return errorf(r, "cannot launch a worker: %s", strerror(-r));
+        }
+        TAILQ_INSERT_TAIL(&c->nodes, n, link);
+        c->n_nodes++;
+        return node_send(n, PACKET_HELLO, 0, SLICE(body.data, body.size));
+}
+
+/* -- the end of one -- */
+
+static const char *name_of(const struct node *n)
+{
+        return n->hello.host ? n->hello.host : "a worker that was launched";
+}
+
+/* The requests of its slots come to nothing. */
+static void drop_requests(struct node *n)
+{
+        for (unsigned i = 0; i < n->n_slots; i++)
+                if (n->slots[i].id)
+                        eventfd_write(n->slots[i].event, 1);
+        pthread_cond_broadcast(&n->cluster->drained);
+}
+
+static void close_pipes(struct node *n)
+{
+        closep(&n->in);
+        closep(&n->out);
+        closep(&n->err);
+}
+
+void node_leave(struct node *n)
+{
+        if (n->state == NODE_LEAVING || n->state == NODE_GONE)
+                return;
+        /* One that waits in a queue does not read its input: it is told by a signal. */
+        n->kill_at = n->state == NODE_LAUNCHED ? now_ns() : now_ns() + NODE_END_NS;
+        n->state = NODE_LEAVING;
+        closep(&n->in);
+        drop_requests(n);
+        cluster_wake(n->cluster);
+}
+
+static void add_said(const struct node *n, struct buffer *ret)
+{
+        struct slice last = slice_last_lines(SLICE(n->said, n->n_said), 5, STDERR_KEPT);
+        cleanup_free char *text = strndup(last.data, last.size);
+
+        if (text && *text) {
+                text[strlen(text) - (text[strlen(text) - 1] == '\n')] = '\0';
+                for (char *p = text; *p; p++)
+                        *p = *p == '\n' ? ' ' : *p;
+                buffer_adds(ret, ": ");
+                buffer_add_printable(ret, text);
+        }
+}
+
+void node_lose(struct node *n, const char *format, ...)
+{
+        cleanup_buffer struct buffer sentence = {0};
+        char what[512];
+        va_list args;
+
+        if (n->state == NODE_GONE)
+                return;
+        va_start(args, format);
+        vsnprintf(what, sizeof(what), format, args);
+        va_end(args);
+        node_read_error(n);
+        buffer_add_printable(&sentence, name_of(n));
+        buffer_addf(&sentence, " %s", what);
+        add_said(n, &sentence);
+        if (n->state != NODE_LEAVING) {
+                n->cluster->lost += n->state == NODE_PRESENT;
+                cluster_fail(n->cluster, sentence.data ? sentence.data : what);
+        }
+        n->state = NODE_LEAVING;
+        n->kill_at = n->waited ? 0 : now_ns();
+        close_pipes(n);
+        drop_requests(n);
+}
+
+void node_reap(struct node *n)
+{
+        int status = 0;
+
+        while (waitpid(n->pid, &status, 0) < 0 && errno == EINTR)
+                ;
+        n->waited = true;
+        node_read(n); /* the end of what it wrote */
+        if (WIFSIGNALED(status))
+                node_lose(n, "was ended by signal %d", WTERMSIG(status));
+        else if (n->hello.host)
+                node_lose(n, "ended with status %d", WEXITSTATUS(status));
+        else
+                node_lose(n, "ended with status %d before it said hello", WEXITSTATUS(status));
+        closep(&n->process);
+        n->state = NODE_GONE;
+        n->cluster->n_nodes--;
+}
+
+void node_free_if_done(struct node *n)
+{
+        struct cluster *c = n->cluster;
+
+        if (n->state != NODE_GONE || n->n_busy > 0)
+                return;
+        TAILQ_REMOVE(&c->nodes, n, link);
+        close_pipes(n);
+        for (unsigned i = 0; i < n->n_slots; i++) {
+                closep(&n->slots[i].event);
+                free(n->slots[i].sentence);
+                buffer_done(&n->slots[i].out);
+                buffer_done(&n->slots[i].err);
+                execute_result_done(&n->slots[i].result);
+        }
+        free(n->slots);
+        free(n->sent);
+        buffer_done(&n->input);
+        buffer_done(&n->output);
+        remote_hello_done(&n->hello);
+        json_decref(n->facts);
+        pthread_mutex_destroy(&n->upload);
+        free(n);
+}
+
+/* -- sending -- */
+
+bool node_was_sent(const struct node *n, const struct digest *id)
+{
+        for (size_t i = 0; i < n->n_sent; i++)
+                if (digest_equal(&n->sent[i].id, id))
+                        return true;
+        return false;
+}
+
+void node_flush(struct node *n)
+{
+        while (n->in >= 0 && n->written < n->output.size) {
+                ssize_t k = write(n->in, n->output.data + n->written, n->output.size - n->written);
+
+                if (k < 0 && errno == EINTR)
+                        continue;
+                if (k < 0 && errno == EAGAIN)
+                        return;
+                if (k < 0) {
+                        closep(&n->in); /* its output, or its end, tells the rest */
+                        break;
+                }
+                n->written += (size_t)k;
+                n->cluster->sent += (uint64_t)k;
+        }
+        n->output.size = n->written = 0;
+        pthread_cond_broadcast(&n->cluster->drained);
+}
+
+int node_send(struct node *n, enum packet_type type, uint64_t id, struct slice body)
+{
+        bool idle = n->written == n->output.size;
+        int r = packet_write(type, id, n->out_sequence, body, &n->output);
+
+        if (r < 0)
+                return r;
+        n->out_sequence++;
+        if (idle)
+                node_flush(n);
+        if (n->written < n->output.size)
+                cluster_wake(n->cluster);
+        return 0;
+}
+
+/* -- hello -- */
+
+static int make_slots(struct node *n)
+{
+        struct cluster *c = n->cluster;
+
+        n->n_slots = MIN(n->hello.slots, NODE_SLOTS);
+        n->slots = calloc(n->n_slots, sizeof(*n->slots));
+        if (!n->slots)
+                return -ENOMEM;
+        for (unsigned i = 0; i < n->n_slots; i++) {
+                struct cluster_slot *s = &n->slots[i];
+
+                *s = (struct cluster_slot){.node = n, .event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
+                s->away = (struct run_away){.machine = c->machine, .facts = n->facts, .run = cluster_run};
+                if (s->event < 0)
+                        return -errno;
+        }
+        return 0;
+}
+
+static const char *own_libc(char ret[64])
+{
+        json_t *facts = host_facts();
+        const char *libc = json_string_value(json_object_get(facts, "libc"));
+
+        snprintf(ret, 64, "%s", libc ? libc : "");
+        json_decref(facts);
+        return ret;
+}
+
+/* The sentence for one that is of another machine, or false. */
+static bool differs(struct node *n, const char *machine, struct buffer *why)
+{
+        const struct remote_hello *h = &n->hello;
+        struct cluster *c = n->cluster;
+        char libc[64];
+
+        if (c->machine[0] && strcmp(c->machine, machine) != 0)
+                buffer_addf(why, "is another machine (%s, and the results of this cluster are of %s): give its partition a [cluster] of its own",
+                            machine, c->machine);
+        else if (c->kernel[0] && strcmp(c->kernel, h->kernel) != 0)
+                buffer_addf(why, "has the kernel %s, and the others have %s", h->kernel, c->kernel);
+        else if (strcmp(own_libc(libc), h->libc) != 0) /* programs are built here */
+                buffer_addf(why, "has the C library %s, and programs are built here with %s", h->libc, libc);
+        return why->size > 0;
+}
+
+static void leave_out(struct node *n, const char *why)
+{
+        n->cluster->left_out++;
+        node_lose(n, "is left out: it %s", why);
+}
+
+static void accept(struct node *n, const char *machine)
+{
+        const struct remote_hello *h = &n->hello;
+        struct cluster *c = n->cluster;
+        uint64_t now = now_ns();
+
+        if (!c->machine[0])
+                snprintf(c->machine, sizeof(c->machine), "%s", machine);
+        snprintf(c->kernel, sizeof(c->kernel), "%s", h->kernel);
+        n->facts = json_loads(h->facts, 0, NULL);
+        n->ends = h->left_ns > UINT64_MAX - now ? UINT64_MAX : now + h->left_ns;
+        c->fits_ns = MAX(c->fits_ns, h->left_ns);
+        if (!n->facts || make_slots(n) < 0) {
+                node_lose(n, "said a hello that makes no sense");
+                return;
+        }
+        c->per_node = n->n_slots;
+        c->failures = 0;
+        c->next_launch = 0;
+        n->state = NODE_PRESENT;
+        n->idle_since = now;
+        log_info("cluster %s: %s has %u slot%s", c->settings.name, h->host, n->n_slots, n->n_slots == 1 ? "" : "s");
+}
+
+static void take_hello(struct node *n, const struct packet *p)
+{
+        cleanup_buffer struct buffer why = {0};
+        struct remote_hello *h = &n->hello;
+        char machine[PATH_SIZE];
+
+        if (remote_hello_read(p->body, h) < 0) {
+                remote_hello_done(h);
+                node_lose(n, "said a hello that makes no sense");
+        } else if (h->protocol != REMOTE_PROTOCOL || strcmp(h->version, SOLVERFS_VERSION) != 0) {
+                node_lose(n, "is solverfs %s, and this is %s: install the same on both", h->version, SOLVERFS_VERSION);
+        } else if (h->slots == 0) {
+                node_lose(n, "has no core to run anything on");
+        } else {
+                snprintf(machine, sizeof(machine), "%s/%s/%u", n->cluster->settings.name, h->cpu, h->cores);
+                if (differs(n, machine, &why))
+                        leave_out(n, why.data);
+                else
+                        accept(n, machine);
+        }
+}
+
+/* -- answers -- */
+
+static struct cluster_slot *slot_of(struct node *n, uint64_t id)
+{
+        for (unsigned i = 0; i < n->n_slots; i++)
+                if (id != 0 && n->slots[i].id == id && n->slots[i].answer == ANSWER_NONE)
+                        return &n->slots[i];
+        return NULL;
+}
+
+static int take_output(struct cluster_slot *s, const struct packet *p)
+{
+        struct remote_part part;
+        struct buffer *to;
+        int r = remote_part_read(p->body, &part);
+
+        if (r < 0)
+                return r;
+        to = part.size == 0 ? &s->out : &s->err;
+        if (part.size > 1 || part.offset != to->size || to->size + part.bytes.size > s->output_most)
+                r = errorf(-EBADMSG, "an output came in the wrong order, or is too long");
+        else
+                buffer_add(to, part.bytes.data, part.bytes.size);
+        blob_done(&part.bytes);
+        return r < 0 ? r : buffer_error(to);
+}
+
+static int take_failure(struct cluster_slot *s, const struct packet *p)
+{
+        int r = remote_failure_read(p->body, name_of(s->node));
+
+        if (r == -EBADMSG)
+                return r;
+        free(s->sentence);
+        s->failure = r;
+        s->sentence = strdup(error_message(r));
+        return s->sentence ? 0 : -ENOMEM;
+}
+
+static int take_answer(struct cluster_slot *s, const struct packet *p)
+{
+        enum answer answer = ANSWER_NONE;
+        int r;
+
+        if (p->type == PACKET_OUTPUT)
+                return take_output(s, p);
+        if (p->type == PACKET_RESULT) {
+                r = remote_result_read(p->body, &s->out, &s->err, &s->result);
+                answer = ANSWER_RESULT;
+        } else if (p->type == PACKET_WANT) {
+                r = remote_want_read(p->body, s->wants, &s->n_wants);
+                answer = ANSWER_WANT;
+        } else {
+                r = take_failure(s, p);
+                answer = ANSWER_FAILED;
+        }
+        if (r < 0)
+                return r;
+        s->answer = answer;
+        eventfd_write(s->event, 1);
+        return 0;
+}
+
+static int take_packet(struct node *n, const struct packet *p)
+{
+        struct cluster_slot *s;
+
+        if (p->type == PACKET_PONG)
+                return 0;
+        if (p->type < PACKET_WANT)
+                return errorf(-EBADMSG, "a packet that a worker does not send");
+        s = slot_of(n, p->id);
+        return s ? take_answer(s, p) : 0; /* of a request that was given up */
+}
+
+/* What came before the first packet is somebody's greeting. */
+static void lose_damaged(struct node *n)
+{
+        if (n->state == NODE_LAUNCHED && n->in_sequence == 0) {
+                cleanup_buffer struct buffer text = {0};
+                cleanup_free char *line = strndup(n->input.data, MIN(n->input.size, (size_t)80));
+
+                buffer_add_printable(&text, line ? line : "");
+                node_lose(n, "printed '%s' where a worker's hello was due: 'launch' may print nothing itself", text.data ? text.data : "");
+        } else {
+                cleanup_free char *why = strdup(error_message(-EBADMSG));
+
+                node_lose(n, "was cut off: %s", why ? why : "damaged");
+        }
+}
+
+static void take_packets(struct node *n)
+{
+        size_t at = 0, size = 0;
+        struct packet p;
+        int r = 0;
+
+        while ((n->state == NODE_LAUNCHED || n->state == NODE_PRESENT) &&
+               (r = packet_read(SLICE(n->input.data + at, n->input.size - at), n->in_sequence, &p, &size)) == 0) {
+                n->in_sequence++;
+                at += size;
+                if (p.type == PACKET_HELLO && n->state == NODE_LAUNCHED)
+                        take_hello(n, &p);
+                else if (n->state == NODE_PRESENT && (r = take_packet(n, &p)) < 0)
+                        break;
+                else if (n->state == NODE_LAUNCHED)
+                        node_lose(n, "did not say hello first");
+        }
+        if (r < 0 && r != -EAGAIN)
+                lose_damaged(n);
+        if (at > 0) {
+                memmove(n->input.data, n->input.data + at, n->input.size - at);
+                n->input.size -= at;
+        }
+}
+
+void node_read(struct node *n)
+{
+        static char bytes[READ_SIZE]; /* under the lock of its cluster, and clusters have threads of their own: */
+        static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+        ssize_t k;
+
+        while (n->out >= 0) {
+                pthread_mutex_lock(&lock);
+                k = read(n->out, bytes, sizeof(bytes));
+                if (k > 0)
+                        buffer_add(&n->input, bytes, (size_t)k);
+                pthread_mutex_unlock(&lock);
+                if (k < 0 && errno == EINTR)
+                        continue;
+                if (k < 0 && errno == EAGAIN)
+                        return;
+                if (k <= 0) {
+                        closep(&n->out);
+                        if (!n->waited && n->state == NODE_PRESENT)
+                                node_lose(n, "has closed its output");
+                        else if (!n->waited && n->state == NODE_LAUNCHED)
+                                n->kill_at = now_ns() + NODE_END_NS; /* its end says why */
+                        return;
+                }
+                n->heard = now_ns();
+                n->pinged = 0;
+                take_packets(n);
+        }
+}
+
+void node_read_error(struct node *n)
+{
+        char bytes[1024];
+        ssize_t k;
+
+        while (n->err >= 0 && (k = read(n->err, bytes, sizeof(bytes))) != 0) {
+                size_t keep;
+
+                if (k < 0 && errno == EINTR)
+                        continue;
+                if (k < 0)
+                        return;
+                keep = MIN(n->n_said, STDERR_KEPT - (size_t)k);
+                memmove(n->said, n->said + n->n_said - keep, keep);
+                memcpy(n->said + keep, bytes, (size_t)k);
+                n->n_said = keep + (size_t)k;
+        }
+        closep(&n->err);
+}

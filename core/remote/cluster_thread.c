@@ -1,0 +1,265 @@
+/* The thread of a cluster: launches workers, listens to them, lets them go. All its decisions are made under the cluster's lock. */
+#include <poll.h>
+#include <signal.h>
+#include <sys/eventfd.h>
+
+#include "core/remote/cluster_internal.h"
+
+static void sooner(uint64_t *when, uint64_t t)
+{
+        *when = MIN(*when, t);
+}
+
+/* -- how many -- */
+
+static unsigned count(const struct cluster *c, enum node_state a, enum node_state b)
+{
+        const struct node *n;
+        unsigned k = 0;
+
+        TAILQ_FOREACH (n, &c->nodes, link)
+                k += n->state == a || n->state == b;
+        return k;
+}
+
+static size_t count_busy(const struct cluster *c)
+{
+        const struct node *n;
+        size_t busy = 0;
+
+        TAILQ_FOREACH (n, &c->nodes, link)
+                busy += n->state == NODE_PRESENT ? n->n_busy : 0;
+        return busy;
+}
+
+static void launch(struct cluster *c, uint64_t now, uint64_t *when)
+{
+        size_t slots = c->demand + count_busy(c), nodes = (slots + c->per_node - 1) / c->per_node;
+
+        if (c->demand == 0 || c->closing)
+                return;
+        for (size_t there = count(c, NODE_LAUNCHED, NODE_PRESENT); there < MIN(nodes, (size_t)c->settings.workers); there++) {
+                int r;
+
+                if (now < c->next_launch) {
+                        sooner(when, c->next_launch);
+                        return;
+                }
+                r = node_launch(c);
+                if (r < 0) {
+                        cluster_fail(c, error_message(r));
+                        c->news = true;
+                }
+        }
+}
+
+/* Whoever waited may have gone: the demand is said again from time to time, or it is none. */
+static void ask_again(struct cluster *c, uint64_t now, uint64_t *when)
+{
+        uint64_t pause = MAX(c->settings.idle_ns / 2, NSEC_PER_MSEC);
+
+        if (c->demand == 0)
+                return;
+        if (now - c->demanded >= pause) {
+                c->demand = 0;
+                c->news = true;
+        } else {
+                sooner(when, c->demanded + pause);
+        }
+}
+
+/* -- each of them -- */
+
+static void look_idle(struct node *n, uint64_t now, uint64_t *when)
+{
+        const struct cluster *c = n->cluster;
+        uint64_t since = n->state == NODE_LAUNCHED ? MAX(n->launched, c->demanded) : n->idle_since;
+
+        if (since == 0)
+                return;
+        if (now - since >= c->settings.idle_ns)
+                node_leave(n);
+        else
+                sooner(when, since + c->settings.idle_ns);
+}
+
+static void look_silent(struct node *n, uint64_t now, uint64_t *when)
+{
+        const uint64_t patience = n->cluster->settings.patience_ns;
+        char text[32];
+
+        if (n->state != NODE_PRESENT)
+                return;
+        if (n->pinged > 0 && now - n->pinged >= patience) {
+                format_duration(patience, text);
+                node_lose(n, "was not heard of for %s, though it was asked", text);
+        } else if (n->pinged > 0) {
+                sooner(when, n->pinged + patience);
+        } else if (now - n->heard >= patience / 3) {
+                n->pinged = now;
+                node_send(n, PACKET_PING, 0, SLICE("", 0));
+                sooner(when, now + patience);
+        } else {
+                sooner(when, n->heard + patience / 3);
+        }
+}
+
+/* First in a way that a launcher can hand on, as srun does. */
+static void look_killed(struct node *n, uint64_t now, uint64_t *when)
+{
+        if (n->kill_at == 0 || n->waited)
+                return;
+        if (now >= n->kill_at) {
+                kill(-n->pid, n->terminated ? SIGKILL : SIGTERM);
+                n->terminated = true;
+                n->kill_at = now + NODE_END_NS;
+        }
+        sooner(when, n->kill_at);
+}
+
+static void look_nodes(struct cluster *c, uint64_t now, uint64_t *when)
+{
+        struct node *n;
+
+        TAILQ_FOREACH (n, &c->nodes, link) {
+                if (n->state == NODE_GONE)
+                        continue;
+                if (c->closing)
+                        node_leave(n);
+                look_silent(n, now, when);
+                if (n->state == NODE_LAUNCHED || n->state == NODE_PRESENT)
+                        look_idle(n, now, when);
+                look_killed(n, now, when);
+        }
+        if (count(c, NODE_PRESENT, NODE_PRESENT) == 0)
+                c->kernel[0] = '\0'; /* an update of all of them is no difference between them */
+}
+
+/* -- events -- */
+
+#define NODE_FDS 4
+
+struct polled {
+        struct pollfd *fds;
+        struct node **nodes; /* the node of each fd; the first is nobody's */
+        size_t n, room;
+};
+
+static void add_fd(struct polled *p, struct node *n, int fd, short events)
+{
+        if (fd < 0)
+                return;
+        p->nodes[p->n] = n;
+        p->fds[p->n++] = (struct pollfd){.fd = fd, .events = events};
+}
+
+static int collect(struct cluster *c, struct polled *p)
+{
+        size_t most = 1 + NODE_FDS * (size_t)c->n_nodes;
+        struct node *n;
+
+        if (most > p->room) {
+                free(p->fds);
+                free(p->nodes);
+                p->room = 2 * most;
+                p->fds = calloc(p->room, sizeof(*p->fds));
+                p->nodes = calloc(p->room, sizeof(*p->nodes));
+                if (!p->fds || !p->nodes) {
+                        p->room = 0;
+                        return -ENOMEM;
+                }
+        }
+        p->n = 0;
+        add_fd(p, NULL, c->wake, POLLIN);
+        TAILQ_FOREACH (n, &c->nodes, link) {
+                if (n->state == NODE_GONE)
+                        continue;
+                add_fd(p, n, n->out, POLLIN);
+                add_fd(p, n, n->err, POLLIN);
+                add_fd(p, n, n->process, POLLIN);
+                if (n->written < n->output.size)
+                        add_fd(p, n, n->in, POLLOUT);
+        }
+        return 0;
+}
+
+static void handle(struct node *n, const struct pollfd *p)
+{
+        enum node_state before = n->state;
+
+        if (p->fd == n->out)
+                node_read(n);
+        else if (p->fd == n->err)
+                node_read_error(n);
+        else if (p->fd == n->in)
+                node_flush(n);
+        else if (p->fd == n->process)
+                node_reap(n);
+        n->cluster->news |= n->state != before;
+}
+
+static void wait_for_events(struct cluster *c, struct polled *p, uint64_t when)
+{
+        uint64_t now = now_ns(), milliseconds = when <= now ? 0 : MIN((when - now) / NSEC_PER_MSEC + 1, (uint64_t)3600000);
+        eventfd_t woken;
+        int k;
+
+        pthread_mutex_unlock(&c->lock);
+        k = poll(p->fds, p->n, (int)milliseconds);
+        if (k > 0 && p->fds[0].revents)
+                eventfd_read(c->wake, &woken);
+        pthread_mutex_lock(&c->lock);
+        for (size_t i = 1; k > 0 && i < p->n; i++)
+                if (p->fds[i].revents)
+                        handle(p->nodes[i], &p->fds[i]);
+}
+
+static void free_gone(struct cluster *c)
+{
+        struct node *n = TAILQ_FIRST(&c->nodes), *next;
+
+        for (; n; n = next) {
+                next = TAILQ_NEXT(n, link);
+                node_free_if_done(n);
+        }
+}
+
+static void tell(struct cluster *c)
+{
+        void (*look)(void *user) = c->look;
+        void *user = c->look_user;
+
+        c->news = false;
+        if (!look)
+                return;
+        c->calling = true;
+        pthread_mutex_unlock(&c->lock);
+        look(user);
+        pthread_mutex_lock(&c->lock);
+        c->calling = false;
+        pthread_cond_broadcast(&c->called);
+}
+
+void *cluster_thread(void *user)
+{
+        struct cluster *c = user;
+        struct polled p = {0};
+
+        pthread_mutex_lock(&c->lock);
+        while (!c->closing || !TAILQ_EMPTY(&c->nodes)) {
+                uint64_t now = now_ns(), when = UINT64_MAX;
+
+                look_nodes(c, now, &when);
+                launch(c, now, &when);
+                ask_again(c, now, &when);
+                if (c->news)
+                        tell(c);
+                else if (collect(c, &p) == 0)
+                        wait_for_events(c, &p, when);
+                free_gone(c);
+        }
+        pthread_mutex_unlock(&c->lock);
+        free(p.fds);
+        free(p.nodes);
+        return NULL;
+}

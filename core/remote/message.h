@@ -1,0 +1,69 @@
+/* The bodies of packets. Each has a function that writes it and one that reads it; reading takes bytes of an enemy: -EBADMSG with a sentence for
+ * whatever is too long, too large or makes no sense. What was read is freed by its _done(), also after an error. Threads: any. */
+#pragma once
+
+#include "core/remote/packet.h"
+#include "core/run/execute.h"
+#include "core/recipe/recipe.h"
+
+#define REMOTE_PROTOCOL 1
+#define REMOTE_PART     (1u << 20) /* bytes of a blob or of an output in one packet, before they are compressed */
+#define REMOTE_WANTS    (RECIPE_OUTPUTS_MAX + 1)
+
+/* The head's has the version alone. */
+struct remote_hello {
+        uint32_t protocol;
+        char *version; /* of solverfs; equal on both sides */
+        char *host;    /* the node's name, for people */
+        char *cpu;     /* its model */
+        char *kernel, *libc;
+        char *facts;     /* host_facts() as JSON: for run.json */
+        uint32_t cores;  /* of the node */
+        uint32_t slots;  /* runs at a time */
+        uint64_t left_ns; /* until the worker is ended by whoever gave it its time; UINT64_MAX: never */
+};
+int remote_hello_write(const struct remote_hello *h, struct buffer *ret);
+int remote_hello_read(struct slice body, struct remote_hello *ret);
+void remote_hello_done(struct remote_hello *h);
+
+/* A run, whole: the worker keeps nothing between two requests that an answer depends on. */
+struct remote_file {
+        char *name; /* a program's, inside /solver */
+        struct digest id;
+        uint64_t size;
+};
+struct remote_run {
+        char *recipe, *recipe_name; /* recipe_print() */
+        struct remote_file programs[RECIPE_OUTPUTS_MAX];
+        size_t n_programs;
+        struct remote_file input;
+        struct recipe_limits limits;
+        uint64_t scratch;
+        bool has_seed;
+        uint64_t seed;
+        enum sandbox_kind sandbox;
+};
+int remote_run_write(const struct remote_run *r, struct buffer *ret);
+int remote_run_read(struct slice body, struct remote_run *ret);
+void remote_run_done(struct remote_run *r);
+
+/* A part of bytes, compressed where that saves. */
+struct remote_part {
+        struct digest id; /* of the whole; of an output: zero */
+        uint64_t size;    /* of the whole; of an output: 0 stdout, 1 stderr */
+        uint64_t offset;
+        struct blob bytes;
+};
+int remote_part_write(const struct digest *id, uint64_t size, uint64_t offset, struct slice bytes, struct buffer *ret);
+int remote_part_read(struct slice body, struct remote_part *ret);
+
+int remote_result_write(const struct execute_result *r, struct buffer *ret);
+/* Its outputs are the ones that came before, of which it says the sizes; `out` and `err` are moved into *ret. */
+int remote_result_read(struct slice body, struct buffer *out, struct buffer *err, struct execute_result *ret);
+
+int remote_want_write(const struct digest *list, size_t n, struct buffer *ret);
+int remote_want_read(struct slice body, struct digest ret[REMOTE_WANTS], size_t *ret_n);
+
+int remote_failure_write(int r, const char *sentence, struct buffer *ret);
+/* The -errno, its sentence kept by errorf() behind `who`. */
+int remote_failure_read(struct slice body, const char *who);

@@ -1,0 +1,41 @@
+/* A packet: what head and worker send each other, as bytes. Both directions have one form:
+ *
+ *     magic 4 | type 4 | id 8 | sequence 4 | size 4 | XXH3 of the body 8 | XXH3 of these 32 bytes 8 | body
+ *
+ * Numbers are big end first. `sequence` counts the packets of a direction from 0: one that is lost, comes twice or out of order is seen, as is
+ * every other bit. A connection on which that happens is at its end: neither side tries to go on. `id` is that of the request to which a packet
+ * belongs, given by the head, never twice in a connection; 0: of none.
+ *
+ * Reading and writing are pure functions over bytes. Threads: any. */
+#pragma once
+
+#include "cache/base/util.h"
+
+enum packet_type {
+        PACKET_HELLO = 1, /* both ways, the first one of each: struct remote_hello */
+        PACKET_RUN,       /* to the worker: struct remote_run */
+        PACKET_BLOB,      /* to the worker: a part of some bytes, by their digest: struct remote_blob */
+        PACKET_CANCEL,    /* to the worker: end the request of this id; its answer comes all the same */
+        PACKET_PING,      /* to the worker; the answer is a PACKET_PONG */
+        PACKET_PONG,
+        PACKET_WANT,   /* from the worker, an answer: it lacks these bytes; send them and ask again */
+        PACKET_OUTPUT, /* from the worker: a part of what the program printed, in front of its PACKET_RESULT */
+        PACKET_RESULT, /* from the worker, an answer: struct execute_result without its bytes */
+        PACKET_FAILED, /* from the worker, an answer: -errno and a sentence */
+        PACKET_TYPES   /* one more than the last */
+};
+
+#define PACKET_HEAD 40
+#define PACKET_MOST (UINT32_C(1) << 21) /* bytes of a body */
+
+struct packet {
+        enum packet_type type;
+        uint64_t id;
+        struct slice body; /* inside the bytes it was read from */
+};
+
+/* Appends. 0, -ENOMEM, -EFBIG. */
+int packet_write(enum packet_type type, uint64_t id, uint32_t sequence, struct slice body, struct buffer *ret);
+/* The packet at the beginning of `bytes` and its size. -EAGAIN: more bytes are needed; -EBADMSG with a sentence: it is none, or not the one of
+ * this sequence number. */
+int packet_read(struct slice bytes, uint32_t sequence, struct packet *ret, size_t *ret_size);

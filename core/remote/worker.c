@@ -1,0 +1,298 @@
+#include "core/remote/worker.h"
+
+#include <poll.h>
+
+#include "cache/base/lock.h"
+#include "core/remote/worker_internal.h"
+#include "core/run/host.h"
+#include "core/run/leftovers.h"
+#include "version.h"
+
+#define END_SECONDS 20 /* for ending what runs, once nobody listens any more; then the kernel ends all of it */
+
+/* -- sending -- */
+
+int worker_send(struct worker *w, enum packet_type type, uint64_t id, struct slice body)
+{
+        cleanup_buffer struct buffer b = {0};
+        int r;
+
+        pthread_mutex_lock(&w->out_lock);
+        r = packet_write(type, id, w->out_sequence, body, &b);
+        if (r == 0) {
+                w->out_sequence++;
+                r = write_all(w->options->out, b.data, b.size);
+        }
+        pthread_mutex_unlock(&w->out_lock);
+        return r;
+}
+
+void worker_send_failure(struct worker *w, uint64_t id, int e)
+{
+        cleanup_buffer struct buffer body = {0};
+
+        if (remote_failure_write(e, error_message(e), &body) == 0)
+                worker_send(w, PACKET_FAILED, id, SLICE(body.data, body.size));
+}
+
+static const char *fact(const json_t *facts, const char *key)
+{
+        const char *text = json_string_value(json_object_get(facts, key));
+
+        return text ? text : "unknown";
+}
+
+static int send_hello(struct worker *w)
+{
+        cleanup_buffer struct buffer body = {0};
+        json_t *facts = host_facts();
+        cleanup_free char *text = json_dumps(facts, JSON_COMPACT);
+        int r = text ? 0 : -ENOMEM;
+
+        if (r == 0)
+                r = remote_hello_write(
+                        &(struct remote_hello){
+                                .protocol = REMOTE_PROTOCOL,
+                                .version = (char *)SOLVERFS_VERSION,
+                                .host = (char *)fact(facts, "host"),
+                                .cpu = (char *)fact(facts, "cpu"),
+                                .kernel = (char *)fact(facts, "kernel"),
+                                .libc = (char *)fact(facts, "libc"),
+                                .facts = text,
+                                .cores = (uint32_t)json_integer_value(json_object_get(facts, "cores")),
+                                .slots = w->n_slots,
+                                .left_ns = w->options->left_ns,
+                        },
+                        &body);
+        json_decref(facts);
+        return r < 0 ? r : worker_send(w, PACKET_HELLO, 0, SLICE(body.data, body.size));
+}
+
+/* -- bytes that come -- */
+
+static struct arriving *arriving_of(struct worker *w, const struct remote_part *p)
+{
+        struct arriving *a = w->arriving;
+
+        while (a && !digest_equal(&a->id, &p->id))
+                a = a->next;
+        if (!a && (a = calloc(1, sizeof(*a)))) {
+                a->id = p->id;
+                a->next = w->arriving;
+                w->arriving = a;
+        }
+        if (a && p->offset == 0) {
+                buffer_done(&a->bytes);
+                a->size = p->size;
+        }
+        return a;
+}
+
+static void arriving_free(struct worker *w, struct arriving *a)
+{
+        struct arriving **p = &w->arriving;
+
+        while (*p != a)
+                p = &(*p)->next;
+        *p = a->next;
+        buffer_done(&a->bytes);
+        free(a);
+}
+
+static int arrived(void *user, const struct digest *id, struct blob *ret)
+{
+        const struct arriving *a = user;
+        struct digest d;
+
+        digest_of(a->bytes.data, a->bytes.size, &d);
+        if (!digest_equal(&d, id))
+                return errorf(-EIO, "bytes arrived that are not the ones that were announced");
+        *ret = (struct blob){.data = a->bytes.data ? a->bytes.data : "", .size = a->bytes.size};
+        return 0;
+}
+
+/* -EBADMSG: the head does not keep to the protocol. What else goes wrong fails the request. */
+static int take_part(struct worker *w, const struct packet *packet)
+{
+        struct remote_part part;
+        cleanup_close int fd = -1;
+        struct arriving *a;
+        char path[PATH_SIZE];
+        int r = remote_part_read(packet->body, &part);
+
+        if (r < 0)
+                return r;
+        a = arriving_of(w, &part);
+        if (!a) {
+                r = -ENOMEM;
+        } else if (part.size != a->size || part.offset != a->bytes.size || part.size - part.offset < part.bytes.size) {
+                r = errorf(-EBADMSG, "a part of some bytes came out of order");
+        } else {
+                buffer_add(&a->bytes, part.bytes.data, part.bytes.size);
+                r = buffer_error(&a->bytes);
+                if (r == 0 && a->bytes.size == a->size)
+                        r = program_folder_get(&w->folder, &a->id, a->size, arrived, a, &fd, path);
+                if (r < 0 || a->bytes.size == a->size)
+                        arriving_free(w, a);
+        }
+        blob_done(&part.bytes);
+        if (r < 0 && r != -EBADMSG) {
+                worker_send_failure(w, packet->id, r);
+                r = 0;
+        }
+        return r;
+}
+
+/* -- requests -- */
+
+static int take_run(struct worker *w, const struct packet *packet)
+{
+        struct request *q = calloc(1, sizeof(*q));
+        int r;
+
+        if (!q)
+                return -ENOMEM;
+        q->id = packet->id;
+        q->cancel_fd = -1;
+        r = remote_run_read(packet->body, &q->run);
+        if (r < 0) {
+                remote_run_done(&q->run);
+                free(q);
+                return r;
+        }
+        r = worker_runs_add(w, q);
+        if (r < 0)
+                worker_send_failure(w, packet->id, r);
+        return 0;
+}
+
+static int take_hello(const struct packet *packet)
+{
+        struct remote_hello h;
+        int r = remote_hello_read(packet->body, &h);
+
+        if (r == 0 && (h.protocol != REMOTE_PROTOCOL || strcmp(h.version, SOLVERFS_VERSION) != 0))
+                r = errorf(-EPROTONOSUPPORT, "the head is solverfs %s, and this worker is %s: install the same on both", h.version,
+                           SOLVERFS_VERSION);
+        remote_hello_done(&h);
+        return r;
+}
+
+static int take_packet(struct worker *w, const struct packet *p)
+{
+        switch (p->type) {
+        case PACKET_HELLO:
+                return take_hello(p);
+        case PACKET_RUN:
+                return take_run(w, p);
+        case PACKET_BLOB:
+                return take_part(w, p);
+        case PACKET_CANCEL:
+                worker_runs_cancel(w, p->id);
+                return 0;
+        case PACKET_PING:
+                return worker_send(w, PACKET_PONG, p->id, SLICE("", 0));
+        case PACKET_PONG:
+        case PACKET_WANT:
+        case PACKET_OUTPUT:
+        case PACKET_RESULT:
+        case PACKET_FAILED:
+        case PACKET_TYPES:
+                break;
+        }
+        return errorf(-EBADMSG, "a packet that a head does not send");
+}
+
+/* -- reading -- */
+
+static int read_more(int fd, struct buffer *in)
+{
+        static _Thread_local char bytes[1 << 16];
+        ssize_t n;
+
+        do
+                n = read(fd, bytes, sizeof(bytes));
+        while (n < 0 && errno == EINTR);
+        if (n < 0)
+                return errorf(-errno, "cannot read from the head: %s", strerror(errno));
+        buffer_add(in, bytes, (size_t)n);
+        return buffer_error(in) < 0 ? -ENOMEM : n > 0;
+}
+
+static int read_packets(struct worker *w)
+{
+        cleanup_buffer struct buffer in = {0};
+        uint32_t sequence = 0;
+        int r;
+
+        while ((r = read_more(w->options->in, &in)) > 0) {
+                struct packet p;
+                size_t at = 0, size = 0;
+
+                while ((r = packet_read(SLICE(in.data + at, in.size - at), sequence, &p, &size)) == 0) {
+                        if ((sequence == 0) != (p.type == PACKET_HELLO))
+                                return errorf(-EBADMSG, "the first packet of a head is a hello, and no other");
+                        sequence++;
+                        at += size;
+                        r = take_packet(w, &p);
+                        if (r < 0)
+                                return r;
+                }
+                if (r != -EAGAIN)
+                        return r;
+                memmove(in.data, in.data + at, in.size - at);
+                in.size -= at;
+        }
+        return r;
+}
+
+/* -- life -- */
+
+static int open_folder(struct worker *w, int *ret_alive)
+{
+        const char *folder = w->options->folder;
+        char engines[PATH_SIZE], pid[16];
+        int r = make_dirs(folder, 0700);
+
+        if (r == 0)
+                r = path_join(engines, folder, "engines");
+        if (r == 0)
+                r = make_dirs(engines, 0700);
+        if (r == 0)
+                r = path_join(w->scratch, folder, "scratch");
+        if (r == 0)
+                r = make_dirs(w->scratch, 0700);
+        if (r < 0)
+                return errorf(r, "cannot make the worker's folder %s: %s", folder, strerror(-r));
+        snprintf(pid, sizeof(pid), "%d", (int)getpid());
+        r = lock_wait(engines, pid, true, ret_alive);
+        if (r == 0)
+                leftovers_sweep(folder);
+        return r < 0 ? r : program_folder_open(&w->folder, folder, false, w->options->bound);
+}
+
+int worker_serve(const struct worker_options *o)
+{
+        struct worker w = {.options = o, .out_lock = PTHREAD_MUTEX_INITIALIZER, .lock = PTHREAD_MUTEX_INITIALIZER,
+                           .changed = PTHREAD_COND_INITIALIZER};
+        cleanup_close int alive = -1;
+        int cpus[1024], r;
+
+        w.n_slots = (unsigned)host_cores(cpus, ARRAY_SIZE(cpus));
+        if (o->slots > 0)
+                w.n_slots = MIN(w.n_slots, o->slots);
+        TAILQ_INIT(&w.waiting);
+        TAILQ_INIT(&w.running);
+        r = open_folder(&w, &alive);
+        if (r == 0)
+                r = send_hello(&w);
+        if (r == 0)
+                r = worker_runs_start(&w);
+        if (r == 0)
+                r = read_packets(&w);
+        alarm(END_SECONDS);
+        worker_runs_stop(&w);
+        while (w.arriving)
+                arriving_free(&w, w.arriving);
+        return r;
+}

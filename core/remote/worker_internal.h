@@ -1,0 +1,69 @@
+/* Shared by worker.c (the connection) and worker_runs.c (the runs). */
+#pragma once
+
+#include <pthread.h>
+#include <sys/queue.h>
+
+#include "cache/store/program_folder.h"
+#include "core/remote/message.h"
+#include "core/remote/worker.h"
+#include "core/run/runner.h"
+
+#define WORKER_QUEUE 1024 /* requests that may wait for a slot */
+
+struct request {
+        uint64_t id;
+        struct remote_run run;
+        int cancel_fd; /* an eventfd */
+        TAILQ_ENTRY(request) link;
+};
+TAILQ_HEAD(request_list, request);
+
+/* A runner that is kept for the next run of the same words on the same core, with its programs' files. */
+struct kept_runner {
+        struct kept_runner *next;
+        struct runner *runner;
+        struct digest words;
+        int cpu;
+        int files[RECIPE_OUTPUTS_MAX];
+        size_t n_files;
+};
+
+/* Bytes on their way here. */
+struct arriving {
+        struct arriving *next;
+        struct digest id;
+        uint64_t size;
+        struct buffer bytes;
+};
+
+struct worker {
+        const struct worker_options *options;
+        unsigned n_slots;
+        char scratch[PATH_SIZE];
+        struct program_folder folder;
+        struct arriving *arriving; /* owned; of the thread that reads */
+
+        pthread_mutex_t out_lock;
+        uint32_t out_sequence; /* under out_lock */
+
+        pthread_mutex_t lock;
+        pthread_cond_t changed;
+        /* under lock */
+        bool closing;
+        struct request_list waiting, running;
+        size_t n_waiting;
+        struct kept_runner *kept; /* owned; not those in use */
+        pthread_t *threads;
+        unsigned n_threads;
+};
+
+/* Packets of one answer, sent as one. */
+int worker_send(struct worker *w, enum packet_type type, uint64_t id, struct slice body);
+void worker_send_failure(struct worker *w, uint64_t id, int r);
+
+int worker_runs_start(struct worker *w);
+/* Takes over the request. */
+int worker_runs_add(struct worker *w, struct request *q);
+void worker_runs_cancel(struct worker *w, uint64_t id);
+void worker_runs_stop(struct worker *w); /* ends all of them */

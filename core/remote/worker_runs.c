@@ -1,0 +1,326 @@
+#include <sys/eventfd.h>
+
+#include "cache/base/guard.h"
+#include "core/remote/worker_internal.h"
+#include "core/run/slot.h"
+
+/* -- requests -- */
+
+static void request_free(struct request *q)
+{
+        remote_run_done(&q->run);
+        closep(&q->cancel_fd);
+        free(q);
+}
+
+int worker_runs_add(struct worker *w, struct request *q)
+{
+        int r = 0;
+
+        q->cancel_fd = eventfd(0, EFD_CLOEXEC);
+        if (q->cancel_fd < 0)
+                r = errorf(-errno, "no descriptor is left: %s", strerror(errno));
+        pthread_mutex_lock(&w->lock);
+        if (r == 0 && w->n_waiting >= WORKER_QUEUE)
+                r = errorf(-EBUSY, "%zu requests wait here already", w->n_waiting);
+        if (r == 0) {
+                TAILQ_INSERT_TAIL(&w->waiting, q, link);
+                w->n_waiting++;
+                pthread_cond_signal(&w->changed);
+        }
+        pthread_mutex_unlock(&w->lock);
+        if (r < 0)
+                request_free(q);
+        return r;
+}
+
+static void cancel_in(struct request_list *list, uint64_t id)
+{
+        struct request *q;
+
+        TAILQ_FOREACH (q, list, link)
+                if (q->id == id || id == 0)
+                        eventfd_write(q->cancel_fd, 1);
+}
+
+void worker_runs_cancel(struct worker *w, uint64_t id)
+{
+        pthread_mutex_lock(&w->lock);
+        cancel_in(&w->waiting, id);
+        cancel_in(&w->running, id);
+        pthread_mutex_unlock(&w->lock);
+}
+
+/* -- runners that are kept -- */
+
+static void kept_free(struct kept_runner *k)
+{
+        if (!k)
+                return;
+        runner_close(k->runner);
+        for (size_t i = 0; i < k->n_files; i++)
+                close(k->files[i]);
+        free(k);
+}
+
+static struct kept_runner *kept_take(struct worker *w, int cpu)
+{
+        struct kept_runner *found = NULL;
+
+        pthread_mutex_lock(&w->lock);
+        for (struct kept_runner **p = &w->kept; *p && !found; p = &(*p)->next)
+                if ((*p)->cpu == cpu) {
+                        found = *p;
+                        *p = found->next;
+                        break;
+                }
+        pthread_mutex_unlock(&w->lock);
+        return found;
+}
+
+static void kept_put(struct worker *w, struct kept_runner *k)
+{
+        pthread_mutex_lock(&w->lock);
+        k->next = w->kept;
+        w->kept = k;
+        pthread_mutex_unlock(&w->lock);
+}
+
+/* Of all that the runner depends on: the request but for its input. */
+static int words_of(const struct remote_run *run, struct digest *ret)
+{
+        cleanup_buffer struct buffer b = {0};
+        struct remote_run words = *run;
+        int r;
+
+        words.input = (struct remote_file){.name = run->input.name};
+        r = remote_run_write(&words, &b);
+        digest_of(b.data, b.size, ret);
+        return r;
+}
+
+/* -- files -- */
+
+static int nothing(void *, const struct digest *, struct blob *)
+{
+        return -ENOENT;
+}
+
+static int hold(struct worker *w, const struct remote_file *f, int *ret_fd, char path[PATH_SIZE])
+{
+        return program_folder_get(&w->folder, &f->id, f->size, nothing, NULL, ret_fd, path);
+}
+
+/* 1: something is missing, and was asked for. */
+static int ask_for_missing(struct worker *w, const struct request *q)
+{
+        cleanup_buffer struct buffer body = {0};
+        const struct remote_run *run = &q->run;
+        struct digest missing[REMOTE_WANTS];
+        size_t n = 0;
+        int r;
+
+        for (size_t i = 0; i <= run->n_programs; i++) {
+                const struct remote_file *f = i < run->n_programs ? &run->programs[i] : &run->input;
+                cleanup_close int fd = -1;
+                char path[PATH_SIZE];
+
+                r = hold(w, f, &fd, path);
+                if (r < 0 && r != -ENOENT)
+                        return r;
+                if (r == -ENOENT)
+                        missing[n++] = f->id;
+        }
+        if (n == 0)
+                return 0;
+        r = remote_want_write(missing, n, &body);
+        return r < 0 ? r : (worker_send(w, PACKET_WANT, q->id, SLICE(body.data, body.size)), 1);
+}
+
+/* -- one run -- */
+
+static int open_runner(struct worker *w, const struct request *q, const struct slot *slot, struct kept_runner *k)
+{
+        const struct remote_run *run = &q->run;
+        struct run_program programs[RECIPE_OUTPUTS_MAX];
+        char paths[RECIPE_OUTPUTS_MAX][PATH_SIZE];
+        struct recipe **list = NULL;
+        size_t n = 0;
+        int r = 0;
+
+        for (size_t i = 0; r == 0 && i < run->n_programs; i++) {
+                r = hold(w, &run->programs[i], &k->files[i], paths[i]);
+                k->n_files += r == 0;
+                programs[i] = (struct run_program){.path = paths[i], .name = run->programs[i].name};
+        }
+        if (r == 0)
+                r = recipe_parse(run->recipe, "the head's recipe", run->recipe_name, &list, &n);
+        if (r < 0)
+                return r;
+        r = runner_open(&(struct runner_options){.recipe = list[0],
+                                                 .programs = programs,
+                                                 .n_programs = run->n_programs,
+                                                 .limits = run->limits,
+                                                 .scratch = run->scratch,
+                                                 .has_seed = run->has_seed,
+                                                 .seed = run->seed,
+                                                 .scratch_parent = w->scratch,
+                                                 .sandbox = run->sandbox,
+                                                 .cpus = &slot->cpus,
+                                                 .slot = (unsigned)slot->cpu},
+                        &k->runner);
+        recipe_list_free(list, n);
+        return r;
+}
+
+static int need_runner(struct worker *w, const struct request *q, const struct slot *slot, struct kept_runner **ret)
+{
+        struct kept_runner *k = kept_take(w, slot->cpu);
+        struct digest words;
+        int r = words_of(&q->run, &words);
+
+        if (r == 0 && k && digest_equal(&k->words, &words)) {
+                *ret = k;
+                return 0;
+        }
+        kept_free(k);
+        k = r == 0 ? calloc(1, sizeof(*k)) : NULL;
+        if (!k)
+                return r < 0 ? r : -ENOMEM;
+        k->words = words;
+        k->cpu = slot->cpu;
+        r = open_runner(w, q, slot, k);
+        if (r < 0)
+                kept_free(k);
+        else
+                *ret = k;
+        return r;
+}
+
+static int send_output(struct worker *w, uint64_t id, unsigned stream, const struct blob *bytes)
+{
+        int r = 0;
+
+        for (size_t at = 0; r == 0 && at < bytes->size; at += REMOTE_PART) {
+                cleanup_buffer struct buffer body = {0};
+                struct slice part = SLICE((const char *)bytes->data + at, MIN(bytes->size - at, (size_t)REMOTE_PART));
+
+                r = remote_part_write(NULL, stream, at, part, &body);
+                if (r == 0)
+                        r = worker_send(w, PACKET_OUTPUT, id, SLICE(body.data, body.size));
+        }
+        return r;
+}
+
+static int send_result(struct worker *w, uint64_t id, const struct execute_result *x)
+{
+        cleanup_buffer struct buffer body = {0};
+        int r = send_output(w, id, 0, &x->out);
+
+        if (r == 0)
+                r = send_output(w, id, 1, &x->err);
+        if (r == 0)
+                r = remote_result_write(x, &body);
+        return r < 0 ? r : worker_send(w, PACKET_RESULT, id, SLICE(body.data, body.size));
+}
+
+static int run_on(struct worker *w, struct request *q, const struct slot *slot)
+{
+        struct run_result result = {0};
+        struct kept_runner *k = NULL;
+        cleanup_close int input = -1;
+        char path[PATH_SIZE];
+        int r = need_runner(w, q, slot, &k);
+
+        if (r == 0)
+                r = hold(w, &q->run.input, &input, path);
+        if (r == 0)
+                r = runner_run(k->runner, &(struct run_input){.path = path}, q->cancel_fd, &result);
+        if (r == 0)
+                r = send_result(w, q->id, &result.run);
+        if (k && r == 0)
+                kept_put(w, k);
+        else
+                kept_free(k);
+        run_result_done(&result);
+        return r;
+}
+
+static void serve(struct worker *w, struct request *q)
+{
+        struct slot slot = {.lock = -1};
+        int r = ask_for_missing(w, q);
+
+        if (r == 0) {
+                r = slot_lease(w->options->folder, q->cancel_fd, &slot);
+                if (r == 0)
+                        r = run_on(w, q, &slot);
+                slot_release(&slot);
+        }
+        if (r < 0)
+                worker_send_failure(w, q->id, r);
+}
+
+/* -- threads -- */
+
+static void *run_thread(void *user)
+{
+        struct worker *w = user;
+        struct request *q;
+
+        pthread_mutex_lock(&w->lock);
+        for (;;) {
+                while (!w->closing && !(q = TAILQ_FIRST(&w->waiting)))
+                        pthread_cond_wait(&w->changed, &w->lock);
+                if (w->closing)
+                        break;
+                TAILQ_REMOVE(&w->waiting, q, link);
+                w->n_waiting--;
+                TAILQ_INSERT_TAIL(&w->running, q, link);
+                pthread_mutex_unlock(&w->lock);
+                serve(w, q);
+                pthread_mutex_lock(&w->lock);
+                TAILQ_REMOVE(&w->running, q, link);
+                request_free(q);
+        }
+        pthread_mutex_unlock(&w->lock);
+        return NULL;
+}
+
+int worker_runs_start(struct worker *w)
+{
+        int r = 0;
+
+        w->threads = calloc(w->n_slots, sizeof(*w->threads));
+        if (!w->threads)
+                return -ENOMEM;
+        while (r == 0 && w->n_threads < w->n_slots) {
+                r = -pthread_create(&w->threads[w->n_threads], NULL, run_thread, w);
+                w->n_threads += r == 0;
+        }
+        return r < 0 ? errorf(r, "cannot start a thread: %s", strerror(-r)) : 0;
+}
+
+void worker_runs_stop(struct worker *w)
+{
+        struct request *q;
+
+        pthread_mutex_lock(&w->lock);
+        w->closing = true;
+        cancel_in(&w->running, 0);
+        pthread_cond_broadcast(&w->changed);
+        pthread_mutex_unlock(&w->lock);
+        for (unsigned i = 0; i < w->n_threads; i++)
+                pthread_join(w->threads[i], NULL);
+        free(w->threads);
+        while ((q = TAILQ_FIRST(&w->waiting))) {
+                TAILQ_REMOVE(&w->waiting, q, link);
+                request_free(q);
+        }
+        while (w->kept) {
+                struct kept_runner *k = w->kept;
+
+                w->kept = k->next;
+                kept_free(k);
+        }
+}

@@ -1,0 +1,120 @@
+/* What a worker, or somebody on the way to it, may send: packets, and each kind of body alone, as a checksum keeps most mutations out. What was
+ * read can be written, and comes back the same. */
+#include "core/remote/message.h"
+#include "fuzz.h"
+
+static void stream(struct input *in)
+{
+        struct slice left = SLICE(in->data, in->size);
+        struct packet p;
+        size_t size;
+
+        for (uint32_t sequence = 0;; sequence++) {
+                cleanup_buffer struct buffer again = {0};
+                int r = packet_read(left, sequence, &p, &size);
+
+                must(r == 0 || r == -EAGAIN || r == -EBADMSG);
+                if (r < 0)
+                        return;
+                must(size <= left.size && p.body.size <= PACKET_MOST);
+                must(packet_write(p.type, p.id, sequence, p.body, &again) == 0);
+                must(again.size == size && memcmp(again.data, left.data, size) == 0);
+                left = SLICE((const char *)left.data + size, left.size - size);
+        }
+}
+
+/* Damaged in as many places as the input says: found out, or not damaged. */
+static void damaged(struct input *in)
+{
+        cleanup_buffer struct buffer b = {0};
+        struct input damage = {in->data, MIN(in->size, (size_t)24)};
+        bool changed = false;
+        struct packet p;
+        size_t size;
+
+        take(in, damage.size);
+        must(packet_write(PACKET_RESULT, 7, 3, SLICE(in->data, MIN(in->size, (size_t)PACKET_MOST)), &b) == 0);
+        while (damage.size >= 3) {
+                size_t at = take_number(&damage, 2) % b.size;
+                uint8_t bits = take_byte(&damage);
+
+                b.data[at] = (char)((uint8_t)b.data[at] ^ bits);
+                changed |= bits != 0;
+        }
+        must(packet_read(SLICE(b.data, b.size), 3, &p, &size) == 0 || changed);
+}
+
+static void hello(struct input *in)
+{
+        struct remote_hello h;
+
+        if (remote_hello_read(SLICE(in->data, in->size), &h) == 0 && h.protocol == REMOTE_PROTOCOL) {
+                cleanup_buffer struct buffer b = {0};
+
+                must(remote_hello_write(&h, &b) == 0);
+                must(b.size == in->size && memcmp(b.data, in->data, b.size) == 0);
+        }
+        remote_hello_done(&h);
+}
+
+static void run(struct input *in)
+{
+        struct remote_run r;
+
+        if (remote_run_read(SLICE(in->data, in->size), &r) == 0) {
+                cleanup_buffer struct buffer b = {0};
+
+                must(r.n_programs > 0 && r.n_programs <= RECIPE_OUTPUTS_MAX);
+                for (size_t i = 0; i < r.n_programs; i++)
+                        must(!strchr(r.programs[i].name, '/'));
+                must(remote_run_write(&r, &b) == 0);
+                must(b.size == in->size && memcmp(b.data, in->data, b.size) == 0);
+        }
+        remote_run_done(&r);
+}
+
+static void part(struct input *in)
+{
+        struct remote_part p;
+
+        if (remote_part_read(SLICE(in->data, in->size), &p) == 0)
+                must(p.bytes.size <= REMOTE_PART);
+        blob_done(&p.bytes);
+}
+
+static void result(struct input *in)
+{
+        cleanup_buffer struct buffer out = {0}, err = {0}, b = {0};
+        struct execute_result x;
+
+        for (unsigned n = take_byte(in) % 8; n > 0; n--)
+                buffer_adds(&out, "out");
+        for (unsigned n = take_byte(in) % 8; n > 0; n--)
+                buffer_adds(&err, "e");
+        if (remote_result_read(SLICE(in->data, in->size), &out, &err, &x) < 0)
+                return;
+        must(x.end <= END_NOEXEC && x.doubt <= DOUBT_PAUSE && x.out_cut <= x.out.size && x.err_cut <= x.err.size);
+        must(remote_result_write(&x, &b) == 0);
+        must(b.size == in->size && memcmp(b.data, in->data, b.size) == 0);
+        execute_result_done(&x);
+}
+
+static void others(struct input *in)
+{
+        struct digest list[REMOTE_WANTS];
+        size_t n = 0;
+
+        if (take_byte(in) & 1)
+                must(remote_failure_read(SLICE(in->data, in->size), "a node") < 0);
+        else if (remote_want_read(SLICE(in->data, in->size), list, &n) == 0)
+                must(n > 0 && n <= REMOTE_WANTS);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+        static void (*const kinds[])(struct input * in) = {stream, damaged, hello, run, part, result, others};
+        struct input in = {data, size};
+
+        kinds[take_byte(&in) % ARRAY_SIZE(kinds)](&in);
+        return 0;
+}

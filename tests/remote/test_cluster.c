@@ -1,0 +1,459 @@
+#include "tests/support/test.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sys/eventfd.h>
+
+#include "core/remote/cluster.h"
+#include "core/remote/message.h"
+#include "core/run/host.h"
+
+/* -- a cluster, and who waits for its slots -- */
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t looked = PTHREAD_COND_INITIALIZER;
+static unsigned looks;
+
+static void look(void *)
+{
+        pthread_mutex_lock(&lock);
+        looks++;
+        pthread_cond_broadcast(&looked);
+        pthread_mutex_unlock(&lock);
+}
+
+static char here[PATH_SIZE - 200];
+
+static struct cluster *open_with(const char *launch, const char *options, unsigned workers, uint64_t patience_ns)
+{
+        const char *solverfs = getenv("SOLVERFS_COMMAND");
+        char worker[2 * PATH_SIZE];
+        struct cluster *c;
+
+        ck_assert_ptr_nonnull(solverfs);
+        ck_assert_ptr_nonnull(getcwd(here, sizeof(here)));
+        snprintf(worker, sizeof(worker), "%s worker --folder %s/node %s", solverfs, here, options);
+        assert_ok(cluster_open(&(struct cluster_settings){.name = (char *)"lab",
+                                                          .launch = (char *)launch,
+                                                          .worker = worker,
+                                                          .workers = workers,
+                                                          .idle_ns = 60 * NSEC_PER_SEC,
+                                                          .patience_ns = patience_ns},
+                               &c));
+        cluster_attach(c, look, NULL);
+        return c;
+}
+
+static struct cluster *open_lab(const char *launch)
+{
+        return open_with(launch, "--slots 1", 1, 60 * NSEC_PER_SEC);
+}
+
+/* As the engine does: asks again whenever the cluster says that something changed. */
+static int take_for(struct cluster *c, uint64_t most_ns, struct cluster_slot **ret)
+{
+        int r;
+
+        pthread_mutex_lock(&lock);
+        for (;;) {
+                unsigned before = looks;
+
+                pthread_mutex_unlock(&lock);
+                r = cluster_take(c, most_ns, 1, ret);
+                pthread_mutex_lock(&lock);
+                if (r != -EAGAIN)
+                        break;
+                while (looks == before)
+                        pthread_cond_wait(&looked, &lock);
+        }
+        pthread_mutex_unlock(&lock);
+        return r;
+}
+
+static struct cluster_slot *take(struct cluster *c)
+{
+        struct cluster_slot *s;
+
+        assert_ok(take_for(c, 0, &s));
+        return s;
+}
+
+static void copy_view(void *user, const struct cluster_view *v)
+{
+        static char why[4096];
+
+        snprintf(why, sizeof(why), "%s", v->why);
+        *(struct cluster_view *)user = *v;
+        ((struct cluster_view *)user)->why = why;
+}
+
+static struct cluster_view view(struct cluster *c)
+{
+        struct cluster_view v;
+
+        cluster_look(c, copy_view, &v);
+        return v;
+}
+
+/* -- programs -- */
+
+static struct recipe *recipe_new_toy(const char *run)
+{
+        char text[512];
+        struct recipe **list, *recipe;
+        size_t n;
+
+        snprintf(text, sizeof(text), "[solver]\nbuild = true\noutput = toy\neffort = 'steps ([0-9]+)'\nrun = %s\n", run);
+        assert_ok(recipe_parse(text, "toy.recipe", "toy", &list, &n));
+        recipe = recipe_ref(list[0]);
+        recipe_list_free(list, n);
+        return recipe;
+}
+
+static struct runner *runner_for(struct cluster_slot *s, struct recipe *recipe, const char *script)
+{
+        static const struct recipe_limits limits = {
+                .wall_ns = 20 * NSEC_PER_SEC, .cpu_ns = 20 * NSEC_PER_SEC, .memory = 1 << 30, .output = 8 << 20, .processes = 64};
+        struct run_program program = {.path = "toy", .name = "toy"};
+        struct runner *r;
+
+        if (access("toy", F_OK) != 0)
+                assert_ok(write_file_atomic("toy", script, strlen(script), 0700));
+        mkdir("scratch", 0700);
+        assert_ok(runner_open(&(struct runner_options){.recipe = recipe,
+                                                       .programs = &program,
+                                                       .n_programs = 1,
+                                                       .limits = limits,
+                                                       .scratch_parent = "scratch",
+                                                       .away = cluster_slot_away(s)},
+                              &r));
+        return r;
+}
+
+static int run_text(struct runner *r, const char *text, int cancel_fd, struct run_result *ret)
+{
+        return runner_run(r, &(struct run_input){.bytes = slice_string(text)}, cancel_fd, ret);
+}
+
+static void assert_is(const struct blob *b, const char *text)
+{
+        ck_assert_uint_eq(b->size, strlen(text));
+        ck_assert_int_eq(memcmp(b->data, text, b->size), 0);
+}
+
+static const char answers[] = "#!/bin/sh\necho sat\ncat \"$1\"\necho steps 42 >&2\n";
+/* Says who it is, by a line of the worker's standard error, which is ours, and waits for ever. */
+static const char waits[] = "#!/bin/sh\necho begun\nsleep 1000\n";
+
+/* -- tests -- */
+
+START_TEST(test_runs)
+{
+        struct cluster *c = open_lab("exec {worker}");
+        struct recipe *recipe = recipe_new_toy("{bin} {case}");
+        struct cluster_slot *s = take(c);
+        struct runner *r = runner_for(s, recipe, answers);
+        char machine[PATH_SIZE], expected[PATH_SIZE];
+        json_t *facts = host_facts();
+        uint64_t sent;
+
+        for (unsigned i = 0; i < 3; i++) {
+                struct run_result result = {0};
+                char text[32];
+
+                snprintf(text, sizeof(text), "input %u\n", i);
+                assert_ok(run_text(r, text, -1, &result));
+                ck_assert_int_eq(result.verdict, VERDICT_SAT);
+                ck_assert_int_eq(result.run.end, END_EXIT);
+                ck_assert_uint_gt(result.run.wall_ns, 0);
+                ck_assert_uint_eq(result.run.out.size, strlen("sat\n") + strlen(text));
+                ck_assert_int_eq(memcmp((const char *)result.run.out.data + 4, text, strlen(text)), 0);
+                assert_is(&result.run.err, "steps 42\n");
+                run_result_done(&result);
+        }
+        sent = view(c).sent;
+        assert_ok(cluster_machine(c, machine));
+        snprintf(expected, sizeof(expected), "lab/%s/%lld", json_string_value(json_object_get(facts, "cpu")),
+                 (long long)json_integer_value(json_object_get(facts, "cores")));
+        ck_assert_str_eq(machine, expected);
+        ck_assert_uint_lt(sent, 8192);
+        runner_close(r);
+        cluster_give_back(s);
+        cluster_close(c);
+        json_decref(facts);
+        recipe_unref(recipe);
+}
+END_TEST
+
+/* A large program goes once to a worker, and not again to the next one on the same folder; outputs of many packets come whole. */
+START_TEST(test_sizes)
+{
+        struct recipe *recipe = recipe_new_toy("{bin} {case}");
+        cleanup_buffer struct buffer script = {0};
+        uint64_t sent[2];
+
+        buffer_adds(&script, "#!/bin/sh\nhead -c 5000000 /dev/zero\nhead -c 3000000 /dev/zero >&2\nexit\n");
+        srandom(1);
+        while (script.size < 3 << 20)
+                buffer_addf(&script, "%lx\n", random());
+        for (unsigned i = 0; i < 2; i++) {
+                struct cluster *c = open_lab("exec {worker}");
+                struct cluster_slot *s = take(c);
+                struct runner *r = runner_for(s, recipe, script.data);
+
+                for (unsigned k = 0; k < 2; k++) {
+                        struct run_result result = {0};
+
+                        assert_ok(run_text(r, "a", -1, &result));
+                        ck_assert_uint_eq(result.run.out.size, 5000000);
+                        ck_assert_uint_eq(result.run.err.size, 3000000);
+                        run_result_done(&result);
+                }
+                sent[i] = view(c).sent;
+                runner_close(r);
+                cluster_give_back(s);
+                cluster_close(c);
+        }
+        ck_assert_uint_gt(sent[0], 1 << 20);
+        ck_assert_uint_lt(sent[0], 4 << 20);
+        ck_assert_uint_lt(sent[1], 16384);
+        recipe_unref(recipe);
+}
+END_TEST
+
+struct run_in_thread {
+        struct runner *runner;
+        int cancel_fd, r;
+};
+
+static void *run_it(void *user)
+{
+        struct run_in_thread *t = user;
+        struct run_result result = {0};
+
+        t->r = run_text(t->runner, "a", t->cancel_fd, &result);
+        run_result_done(&result);
+        return NULL;
+}
+
+/* Waits until the worker's program is at work: its sandbox has a folder of its own then. */
+static void await_scratch(void)
+{
+        struct stat st;
+
+        while (stat("node/scratch", &st) < 0 || st.st_nlink < 3)
+                poll(NULL, 0, 5);
+}
+
+static pid_t read_pid(const char *path)
+{
+        cleanup_blob struct blob text = {0};
+
+        assert_ok(read_file(path, 64, &text));
+        return atoi(text.data);
+}
+
+START_TEST(test_cancel)
+{
+        struct cluster *c = open_lab("exec {worker}");
+        struct recipe *recipe = recipe_new_toy("{bin} {case}");
+        struct cluster_slot *s = take(c);
+        struct run_in_thread t = {.runner = runner_for(s, recipe, waits), .cancel_fd = eventfd(0, EFD_CLOEXEC)};
+        pthread_t thread;
+
+        ck_assert_int_eq(pthread_create(&thread, NULL, run_it, &t), 0);
+        await_scratch();
+        eventfd_write(t.cancel_fd, 1);
+        pthread_join(thread, NULL);
+        ck_assert_int_eq(t.r, -ECANCELED);
+        ck_assert_uint_eq(view(c).present, 1); /* the worker is as good as before */
+        ck_assert_uint_eq(view(c).lost, 0);
+        runner_close(t.runner);
+        cluster_give_back(s);
+        cluster_close(c);
+        recipe_unref(recipe);
+}
+END_TEST
+
+/* kill -9 of a worker in the middle of a run: its run is lost and told so, nothing of it stays, and the next slot is another worker's. */
+START_TEST(test_killed)
+{
+        struct cluster *c = open_lab("echo $$ >pid; exec {worker}");
+        struct recipe *recipe = recipe_new_toy("{bin} {case}");
+        struct cluster_slot *s = take(c);
+        struct run_in_thread t = {.runner = runner_for(s, recipe, waits), .cancel_fd = -1};
+        struct run_result result = {0};
+        pthread_t thread;
+        pid_t first = read_pid("pid");
+
+        ck_assert_int_eq(pthread_create(&thread, NULL, run_it, &t), 0);
+        await_scratch();
+        kill(first, SIGKILL);
+        pthread_join(thread, NULL);
+        ck_assert_int_eq(t.r, -EREMOTEIO);
+        ck_assert_uint_eq(view(c).lost, 1);
+        runner_close(t.runner);
+        cluster_give_back(s);
+        unlink("toy");
+        s = take(c);
+        ck_assert_int_ne(read_pid("pid"), first);
+        t.runner = runner_for(s, recipe, answers);
+        assert_ok(run_text(t.runner, "a", -1, &result));
+        ck_assert_int_eq(result.verdict, VERDICT_SAT);
+        run_result_done(&result);
+        runner_close(t.runner);
+        cluster_give_back(s);
+        cluster_close(c);
+        recipe_unref(recipe);
+}
+END_TEST
+
+/* The worker ends with its input, and ends what it runs. */
+START_TEST(test_closed)
+{
+        struct cluster *c = open_lab("echo $$ >pid; exec {worker}");
+        struct cluster_slot *s = take(c);
+        pid_t pid = read_pid("pid");
+
+        cluster_give_back(s);
+        cluster_close(c);
+        ck_assert_int_eq(kill(pid, 0), -1);
+        ck_assert_int_eq(errno, ESRCH);
+}
+END_TEST
+
+START_TEST(test_launch_fails)
+{
+        struct cluster *c = open_lab("echo 'srun: error: invalid partition' >&2; echo x >>launches; exit 3");
+        struct cluster_slot *s;
+        cleanup_blob struct blob launches = {0};
+
+        assert_error(take_for(c, 0, &s), EIO);
+        ck_assert_str_eq(error_message(-EIO), "no worker of the cluster lab can be had: a worker that was launched ended with status 3 before it "
+                                              "said hello: srun: error: invalid partition");
+        assert_ok(read_file("launches", 4096, &launches));
+        ck_assert_uint_eq(launches.size, 2 * CLUSTER_FAILURES);
+        cluster_close(c);
+}
+END_TEST
+
+START_TEST(test_noise)
+{
+        struct cluster *c = open_lab("echo Welcome to the lab; exec {worker}");
+        struct cluster_slot *s;
+
+        assert_error(take_for(c, 0, &s), EIO);
+        ck_assert_ptr_nonnull(strstr(error_message(-EIO), "printed 'Welcome to the lab\\n"));
+        cluster_close(c);
+}
+END_TEST
+
+/* A launcher that says a hello of ours. */
+static void write_hello(const struct remote_hello *h)
+{
+        cleanup_buffer struct buffer body = {0}, packet = {0};
+
+        assert_ok(remote_hello_write(h, &body));
+        assert_ok(packet_write(PACKET_HELLO, 0, 0, SLICE(body.data, body.size), &packet));
+        assert_ok(write_file_atomic("hello", packet.data, packet.size, 0600));
+}
+
+static void assert_refused(const struct remote_hello *h, const char *machine, const char *why)
+{
+        struct cluster *c;
+        struct cluster_slot *s;
+
+        write_hello(h);
+        c = open_lab("cat hello; exec cat >/dev/null");
+        cluster_know_machine(c, machine);
+        assert_error(take_for(c, 0, &s), EIO);
+        ck_assert_msg(strstr(error_message(-EIO), why), "%s", error_message(-EIO));
+        cluster_close(c);
+}
+
+START_TEST(test_refused)
+{
+        json_t *facts = host_facts();
+        struct remote_hello h = {.protocol = REMOTE_PROTOCOL, .version = (char *)"0.0.1", .host = (char *)"n7", .slots = 1, .cores = 2, .facts = (char *)"{}", .left_ns = UINT64_MAX,
+                                 .cpu = (char *)"Abacus", .kernel = (char *)"Linux 1", .libc = (char *)json_string_value(json_object_get(facts, "libc"))};
+
+        assert_refused(&h, "lab/Abacus/2", "n7 is solverfs 0.0.1, and this is ");
+        h.protocol = 99;
+        assert_refused(&h, "lab/Abacus/2", "is solverfs 0.0.1, and this is ");
+        h.protocol = REMOTE_PROTOCOL;
+        h.version = (char *)"0.1.0";
+        assert_refused(&h, "lab/Quipu/2", "n7 is left out: it is another machine (lab/Abacus/2, and the results of this cluster are of lab/Quipu/2)");
+        h.slots = 0;
+        assert_refused(&h, "lab/Abacus/2", "n7 has no core");
+        h.slots = 1;
+        h.libc = (char *)"2.1";
+        assert_refused(&h, "lab/Abacus/2", "n7 is left out: it has the C library 2.1");
+        json_decref(facts);
+}
+END_TEST
+
+/* A network that is slow, cuts, damages or repeats: a right result, or an error that says another place may do it. */
+START_TEST(test_unfaithful)
+{
+        static const struct {
+                const char *how;
+                bool right;
+        } ways[] = {{"--delay 50", true}, {"--cut 2000", false}, {"--flip 2000", false}, {"--twice 2000", false}, {"--stall 2000", false}};
+        struct recipe *recipe = recipe_new_toy("{bin} {case}");
+
+        for (size_t i = 0; i < ARRAY_SIZE(ways); i++) {
+                char launch[PATH_SIZE];
+                struct run_result result = {0};
+                struct cluster_slot *s;
+                struct cluster *c;
+                struct runner *r;
+                int k = 0;
+
+                snprintf(launch, sizeof(launch), "exec %s/tests/remote/unfaithful.py %s {worker}", getenv("SOLVERFS_SOURCE"), ways[i].how);
+                c = open_with(launch, "--slots 1", 1, 300 * NSEC_PER_MSEC);
+                s = take(c);
+                r = runner_for(s, recipe, answers);
+                for (unsigned n = 0; k == 0 && n < 20; n++) {
+                        k = run_text(r, "(check-sat)\n", -1, &result);
+                        if (k == 0) {
+                                ck_assert_int_eq(result.verdict, VERDICT_SAT);
+                                assert_is(&result.run.out, "sat\n(check-sat)\n");
+                                run_result_done(&result);
+                                result = (struct run_result){0};
+                        }
+                }
+                ck_assert_msg(k == (ways[i].right ? 0 : -EREMOTEIO), "%s: %d: %s", ways[i].how, k, error_message(k));
+                runner_close(r);
+                cluster_give_back(s);
+                cluster_close(c);
+        }
+        recipe_unref(recipe);
+}
+END_TEST
+
+/* A worker that ends before a run could is given none; when every worker has too little time that is said. */
+START_TEST(test_walltime)
+{
+        struct cluster *c = open_with("exec {worker}", "--slots 1 --for 60s", 1, 60 * NSEC_PER_SEC);
+        struct recipe *recipe = recipe_new_toy("{bin} {case}");
+        struct run_result result = {0};
+        struct recipe_limits longer = {.wall_ns = 58 * NSEC_PER_SEC};
+        struct cluster_slot *s;
+        struct runner *r;
+
+        assert_ok(take_for(c, 20 * NSEC_PER_SEC, &s));
+        r = runner_for(s, recipe, answers);
+        runner_set_limits(r, &longer);
+        assert_error(run_text(r, "a", -1, &result), ERESTART);
+        runner_close(r);
+        cluster_give_back(s);
+        assert_error(take_for(c, 120 * NSEC_PER_SEC, &s), EIO);
+        ck_assert_ptr_nonnull(strstr(error_message(-EIO), "a run of up to 2m fits into no worker of the cluster lab, which has "));
+        cluster_close(c);
+        recipe_unref(recipe);
+}
+END_TEST
+
+SUITE_TIMEOUT("cluster", 60, test_runs, test_sizes, test_cancel, test_killed, test_closed, test_launch_fails, test_noise, test_refused, test_unfaithful,
+              test_walltime)

@@ -1,0 +1,99 @@
+/* solverfs worker: runs programs for another machine, over standard input and output. */
+#include "command.h"
+#include "core/remote/worker.h"
+
+#include <fcntl.h>
+
+struct serving {
+        const char *folder;
+        struct worker_options options;
+};
+
+static uint64_t duration(struct argp_state *state, const char *text)
+{
+        uint64_t ns = 0;
+
+        if (parse_duration(text, &ns) < 0 || ns == 0)
+                argp_error(state, "--for '%s' is no time, like 4h", text);
+        return ns;
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+        struct serving *s = state->input;
+
+        switch (key) {
+        case 'f':
+                s->folder = arg;
+                return 0;
+        case 'k':
+                if (parse_size(arg, &s->options.bound) < 0)
+                        argp_error(state, "--keep '%s' is no size, like 8g", arg);
+                return 0;
+        case 'n':
+                s->options.slots = (unsigned)command_number(state, "--slots", arg, 1, 1024);
+                return 0;
+        case 't':
+                s->options.left_ns = duration(state, arg);
+                return 0;
+        default:
+                return ARGP_ERR_UNKNOWN;
+        }
+}
+
+/* A job of Slurm knows when it will be ended. */
+static void find_end(struct serving *s)
+{
+        const char *text = getenv("SLURM_JOB_END_TIME");
+        int64_t end = text ? atoll(text) : 0, now = now_seconds();
+
+        if (s->options.left_ns == UINT64_MAX && end > 0)
+                s->options.left_ns = end > now ? (uint64_t)(end - now) * NSEC_PER_SEC : 0;
+}
+
+static int find_folder(struct serving *s, char ret[PATH_SIZE])
+{
+        const char *tmp = getenv("TMPDIR");
+        int n = s->folder ? snprintf(ret, PATH_SIZE, "%s", s->folder)
+                          : snprintf(ret, PATH_SIZE, "%s/solverfs-worker-%u", tmp && *tmp ? tmp : "/tmp", (unsigned)getuid());
+
+        return n < PATH_SIZE ? 0 : errorf(-ENAMETOOLONG, "the path of the worker's folder is too long");
+}
+
+/* Standard output is packets alone: whatever else would be printed there goes to standard error. Nothing that is started gets either. */
+static int take_pipes(struct worker_options *o)
+{
+        cleanup_close int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
+
+        o->in = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
+        o->out = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+        if (nothing < 0 || o->in < 0 || o->out < 0 || dup2(nothing, STDIN_FILENO) < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
+                return errorf(-errno, "cannot take standard input and output: %s", strerror(errno));
+        return isatty(o->in) || isatty(o->out) ? errorf(-ENOTTY, "a worker talks to a program, not to a terminal: see docs/cluster.md") : 0;
+}
+
+int cmd_worker(int argc, char **argv)
+{
+        static const struct argp_option options[] = {
+                {"folder", 'f', "DIR", 0, "Keep files there (default: $TMPDIR/solverfs-worker-UID)", 0},
+                {"keep", 'k', "SIZE", 0, "Keep at most so many bytes of them (default: 8g)", 0},
+                {"slots", 'n', "N", 0, "Run so many programs at a time (default: one on each core)", 0},
+                {"for", 't', "TIME", 0, "It will be ended after so long (default: $SLURM_JOB_END_TIME, else never)", 0},
+                {0}};
+        static const char doc[] =
+                "Run programs for a store on another machine, over standard input and output. Started by the line 'launch' of a "
+                "[cluster \"NAME\"] in a store's config, not by hand.";
+        struct serving s = {.options = {.bound = UINT64_C(8) << 30, .left_ns = UINT64_MAX}};
+        char folder[PATH_SIZE];
+        int r;
+
+        command_parse(&(struct argp){options, parse, NULL, doc}, argc, argv, &s);
+        find_end(&s);
+        r = find_folder(&s, folder);
+        if (r == 0)
+                r = take_pipes(&s.options);
+        s.options.folder = folder;
+        if (r == 0)
+                r = worker_serve(&s.options);
+        return r < 0 ? fail_as(STATUS_SYSTEM, r) : STATUS_OK;
+}
