@@ -40,25 +40,34 @@ static void key_of_source(const struct recipe *r, const char *toolchain, const s
         hasher_finish(h, ret);
 }
 
-/* The toolchain, and the folders that the recipe adds to it. */
-static int toolchain_of(const struct recipe *r, bool now, char ret[DIGEST_HEX_SIZE])
+static int add_dependencies(struct hasher *h, const struct recipe *recipe, bool now)
 {
-        int e = now ? host_toolchain_now(ret) : host_toolchain(ret);
+        for (char *const *p = recipe->dependencies; *p; p++) {
+                struct digest d;
+                int r = dependency_digest(*p, now, &d);
+
+                if (r < 0)
+                        return r;
+                hasher_add(h, d.bytes, DIGEST_SIZE);
+        }
+        return 0;
+}
+
+/* The toolchain, and the folders that the recipe adds to it. */
+static int toolchain_of(const struct recipe *recipe, bool now, char ret[DIGEST_HEX_SIZE])
+{
+        int r = now ? host_toolchain_now(ret) : host_toolchain(ret);
         struct hasher *h;
         struct digest d;
 
-        if (e < 0 || !r->dependencies[0])
-                return e;
+        if (r < 0 || !recipe->dependencies[0])
+                return r;
         h = hasher_new();
         hasher_string(h, ret);
-        for (char *const *p = r->dependencies; e == 0 && *p; p++) {
-                e = dependency_digest(*p, now, &d);
-                if (e == 0)
-                        hasher_add(h, d.bytes, DIGEST_SIZE);
-        }
+        r = add_dependencies(h, recipe, now);
         hasher_finish(h, &d);
         digest_hex(&d, ret);
-        return e;
+        return r;
 }
 
 int build_key(struct history *h, uint32_t commit, const struct recipe *r, struct digest *ret)
@@ -790,18 +799,21 @@ static int tree_key(const struct recipe *recipe, const char *toolchain, const st
         return 0;
 }
 
-/* ccache looks at the compiler's driver only. */
-static void name_space(struct attempt *a, const struct digest *tools)
+/* ccache looks at the compiler's driver only. Other build tools are none of its business: an object stays known when one of them comes or goes. */
+static int name_space(struct attempt *a)
 {
         char hex[DIGEST_HEX_SIZE];
         struct digest d;
         struct hasher *h = hasher_new();
+        int r;
 
-        hasher_string(h, a->toolchain);
-        hasher_add(h, tools->bytes, DIGEST_SIZE);
+        host_compilers(&d);
+        hasher_add(h, d.bytes, DIGEST_SIZE);
+        r = add_dependencies(h, a->request->recipe, true);
         hasher_finish(h, &d);
         digest_hex(&d, hex);
         snprintf(a->namespace, sizeof(a->namespace), "CCACHE_NAMESPACE=%s", hex);
+        return r;
 }
 
 /* The toolchain may have been upgraded since the key was made: then no build of that key can be made any more. */
@@ -831,12 +843,13 @@ static int prepare(struct attempt *a, git_repository *git, const git_oid *commit
         if (r == 0)
                 r = tree_key(recipe, a->toolchain, &tools, ret_key);
         if (r == 0)
+                r = name_space(a);
+        if (r == 0)
                 r = build_tools_shim(a->shim);
         if (r == 0)
                 r = checkout_list(git, commit, recipe->paths, recipe->submodules, &a->files, &a->log);
         if (r == 0)
                 r = attributes_open(git, commit, recipe->paths, &a->attributes);
-        name_space(a, &tools);
         return r;
 }
 

@@ -15,6 +15,8 @@ static const char *const tools[] = {"cc", "c++", "ld", "ar", "make", "cmake", "n
 static const char *const more_tools[] = {"as",    "gcc",   "g++",   "clang", "clang++",  "ld.lld",   "ld.gold",  "ranlib",
                                          "meson", "flex",  "bison", "m4",    "perl",     "autoconf", "automake", "libtool",
                                          "gperf", "rustc", "cargo", "go",    "ocamlopt", "ghc",      "java"};
+/* Those of all that turn one preprocessed file into an object. */
+static const char *const compilers[] = {"cc", "c++", "gcc", "g++", "clang", "clang++", "as"};
 /* A compiler's own parts: its driver may stay as it is while they are exchanged. */
 static const char *const parts[] = {"/usr/{local/,}lib{,exec}/gcc/*/*/{cc1,cc1plus,collect2,lto1,lto-wrapper,liblto_plugin.so}",
                                     "/usr/lib/llvm-*/lib/lib{clang-cpp,LLVM}*.so*"};
@@ -108,6 +110,15 @@ void host_tools(struct digest *ret)
 void host_tools_moment(struct digest *ret)
 {
         tools_digest(add_moment, true, ret);
+}
+
+void host_compilers(struct digest *ret)
+{
+        struct hasher *h = hasher_new();
+
+        add_listed(h, compilers, ARRAY_SIZE(compilers), add_content);
+        add_parts(h, add_content);
+        hasher_finish(h, ret);
 }
 
 /* -- the digest in build keys ----------------------------------------------------------------------------------- */

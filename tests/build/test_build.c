@@ -1326,6 +1326,31 @@ START_TEST(test_upgraded_compiler)
 }
 END_TEST
 
+/* A tool that compiles nothing comes: builds have another key, and the compile cache still knows the objects. */
+START_TEST(test_objects_outlive_other_tools)
+{
+        char before[DIGEST_HEX_SIZE], after[DIGEST_HEX_SIZE], dir[PATH_SIZE];
+
+        if (access("/usr/lib/ccache/cc", X_OK) < 0 || !own_compilers())
+                return;
+        shell("git init -q -b main r; cd r; echo 'int main(void) { return 0; }' > a.c; commit one");
+        begin("build = cc -c a.c && cc -o prog a.o\n"
+              "build = ccache --print-stats | grep -c 'preprocessed_cache_hit.*[1-9]' > stats || true\noutput = stats\n");
+        assert_ok(make_dirs("ccache", 0700));
+        ck_assert_ptr_nonnull(getcwd(dir, sizeof(dir) - 8));
+        strcat(dir, "/ccache");
+        assert_ok(host_toolchain_now(before));
+        built_with("main", dir, false);
+        check_output("0\n");
+        shell("cp /bin/true /usr/local/bin/gperf");
+        assert_ok(host_toolchain_now(after));
+        ck_assert_str_ne(before, after);
+        built_with("main", dir, false);
+        check_output("1\n");
+        close_all();
+}
+END_TEST
+
 struct meanwhile {
         unsigned number, time;
         bool done;
@@ -1413,5 +1438,5 @@ SUITE("build", test_build, test_neighbours_are_built_incrementally, test_keys, t
       test_many_at_once, test_nearest_worktree, test_killed_build, test_a_starved_build_is_no_fact, test_straggler, test_cancelled_build, test_damaged_pool,
       test_submodules_are_left_out, test_hostile_trees, test_lost_objects, test_full_disk, test_prune,
       test_prune_leaves_what_is_used, test_ccache, test_headers_of_the_machine, test_ccache_sees_all_that_a_compiler_sees,
-      test_ccache_sees_what_expansion_does, test_ccache_sees_comments, test_ccache_and_a_compiler_of_the_sources, test_upgraded_compiler,
+      test_ccache_sees_what_expansion_does, test_ccache_sees_comments, test_ccache_and_a_compiler_of_the_sources, test_upgraded_compiler, test_objects_outlive_other_tools,
       test_compiler_upgraded_meanwhile, test_build_is_of_no_time)
