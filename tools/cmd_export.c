@@ -10,7 +10,7 @@
 
 struct exporting {
         /* options */
-        const char *solver_name, *set, *output;
+        const char *solver_name, *set, *output, *machine_name;
         char **words; /* REV... CASE... */
         size_t n_words;
         bool has_format, has_seed;
@@ -18,6 +18,7 @@ struct exporting {
         uint64_t seed, timeout;
 
         struct workspace *workspace;
+        char *machine; /* owned; NULL: this one */
         struct solver_list *solvers; /* without SOLVER: all */
         struct revisions revisions;  /* of SOLVER; none: all that something is known of */
         bool has_revisions;
@@ -29,12 +30,12 @@ struct exporting {
 
 enum {
         OPTION_SET = 0x100,
+        OPTION_MACHINE,
 };
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
         struct exporting *o = state->input;
-        int r;
 
         switch (key) {
         case 'f':
@@ -45,6 +46,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         case OPTION_SET:
                 o->set = arg;
                 return 0;
+        case OPTION_MACHINE:
+                o->machine_name = arg;
+                return 0;
         case 'o':
                 o->output = arg;
                 return 0;
@@ -53,11 +57,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
                 o->seed = command_number(state, "--seed", arg, 0, UINT32_MAX);
                 return 0;
         case 't':
-                r = parse_duration(arg, &o->timeout);
-                if (r < 0)
-                        argp_error(state, "--timeout: %s", error_message(r));
-                if (o->timeout == 0)
-                        argp_error(state, "--timeout must be greater than zero");
+                o->timeout = command_duration(state, "--timeout", arg);
                 return 0;
         case ARGP_KEY_ARGS:
                 o->solver_name = state->argv[state->next];
@@ -83,7 +83,7 @@ static bool is_disputed(struct exporting *o, const struct cell *cell, const stru
 {
         cleanup_buffer struct buffer line = {0};
 
-        return fact_has_answer(f) && !f->wrong && dispute_find(o->workspace, cell->info->id, &line) == 1;
+        return !o->machine && fact_has_answer(f) && !f->wrong && dispute_find(o->workspace, cell->info->id, &line) == 1;
 }
 
 /* The row of a cell. `f` NULL: the commit cannot be built. */
@@ -164,7 +164,7 @@ static int write_known_cases(struct exporting *o, const struct export_version *v
 static int write_cases(struct exporting *o, const struct export_version *v, struct cell *cell)
 {
         cleanup(build_record_unrefp) struct build_record *build = NULL;
-        int r = build_find(o->workspace, cell->solver, cell->commit, false, &build);
+        int r = cell->machine ? -ENOENT : build_find(o->workspace, cell->solver, cell->commit, false, &build);
         const bool failed = r == 0 && !build->ok;
 
         if (r < 0 && r != -ENOENT)
@@ -184,7 +184,12 @@ static int write_cases(struct exporting *o, const struct export_version *v, stru
 
 static int write_version(struct exporting *o, struct solver *s, uint32_t commit, uint32_t place)
 {
-        struct cell cell = {.solver = s, .commit = commit, .has_seed = o->has_seed, .seed = o->seed, .wall_ns = o->timeout};
+        struct cell cell = {.solver = s,
+                            .commit = commit,
+                            .has_seed = o->has_seed,
+                            .seed = o->seed,
+                            .wall_ns = o->timeout,
+                            .machine = o->machine};
         cleanup_buffer struct buffer subject = {0};
         struct export_version v = {.solver = s->recipe->name, .place = place, .has_seed = o->has_seed, .seed = o->seed};
         char sha[GIT_OID_HEXSZ + 1];
@@ -198,7 +203,7 @@ static int write_version(struct exporting *o, struct solver *s, uint32_t commit,
         v.commit = sha;
         v.committed = c.committed;
         v.subject = subject.data ? subject.data : "";
-        v.machine = host_machine();
+        v.machine = o->machine ? o->machine : host_machine();
         cell_limits(&cell, &v.limits);
         r = export_version(o->exporter, &v);
         if (r == 0)
@@ -227,7 +232,7 @@ static int write_solver(struct exporting *o, struct solver *s)
         int r = history_order(s->history, &order);
 
         if (r == 0 && !o->has_revisions) {
-                r = commits_known(o->workspace, s, &known, &n);
+                r = commits_known_on(o->workspace, s, o->machine, &known, &n);
                 while (r == 0 && n > 0 && known[n - 1] >= order->n) /* indexed since */
                         n--;
                 places = order->place;
@@ -362,6 +367,7 @@ int cmd_export(int argc, char **argv)
         static const struct argp_option options[] = {
                 {"format", 'f', "FORMAT", 0, "One of " EXPORT_FORMATS, 0},
                 {"set", OPTION_SET, "SET", 0, "The cases of this set", 0},
+                {"machine", OPTION_MACHINE, "NAME", 0, "What was imported of this machine", 0},
                 {"output", 'o', "FILE|DIR", 0, "Write here, not to standard output", 0},
                 {"seed", 's', "N", 0, "What was measured under this seed", 0},
                 {"timeout", 't', "T", 0, "What holds under this time limit; the recipe's unless given", 0},
@@ -387,6 +393,8 @@ int cmd_export(int argc, char **argv)
         r = command_open(0, &w);
         o.workspace = w;
         if (r == STATUS_OK)
+                r = command_machine(w, o.machine_name, &o.machine);
+        if (r == STATUS_OK)
                 r = choose_solvers(&o);
         if (r == STATUS_OK)
                 r = choose_cases(&o);
@@ -395,6 +403,7 @@ int cmd_export(int argc, char **argv)
         if (r == STATUS_OK)
                 r = export_all(&o);
         export_close(o.exporter);
+        free(o.machine);
         case_selection_done(&o.cases);
         revisions_done(&o.revisions);
         solver_list_unref(o.solvers);

@@ -20,7 +20,7 @@ struct want {
 
 struct recording {
         /* options */
-        const char *solver_name, *from, *to, *svg;
+        const char *solver_name, *machine_name, *from, *to, *svg;
         char **words; /* CASE... */
         size_t n_words;
         enum mode mode;
@@ -28,6 +28,7 @@ struct recording {
         uint64_t step, seed, timeout;
 
         struct workspace *workspace;
+        char *machine; /* owned; NULL: this one */
         struct solver *solver;
         struct case_selection cases;
         struct revisions line;       /* oldest first */
@@ -45,6 +46,7 @@ enum {
         OPTION_BISECTING,
         OPTION_KNOWN,
         OPTION_SVG,
+        OPTION_MACHINE,
 };
 
 static void set_mode(struct recording *o, enum mode mode, struct argp_state *state)
@@ -79,6 +81,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
                 return 0;
         case OPTION_KNOWN:
                 set_mode(o, MODE_KNOWN, state);
+                return 0;
+        case OPTION_MACHINE:
+                set_mode(o, MODE_KNOWN, state);
+                o->machine_name = arg;
                 return 0;
         case OPTION_SVG:
                 o->svg = arg;
@@ -119,7 +125,8 @@ static struct cell cell_of(const struct recording *o, size_t place, size_t test)
                              .info = o->cases.list[test],
                              .has_seed = o->has_seed,
                              .seed = o->seed,
-                             .wall_ns = o->timeout};
+                             .wall_ns = o->timeout,
+                             .machine = o->machine};
 }
 
 /* -- asking ------------------------------------------------------------------------------------------------------- */
@@ -396,7 +403,7 @@ static int show_case(struct recording *o, size_t test, const struct revisions *k
 static int show(struct recording *o)
 {
         cleanup_revisions struct revisions known = {0};
-        int r = command_known(o->workspace, o->solver, &o->line, &known);
+        int r = command_known(o->workspace, o->solver, o->machine, &o->line, &known);
 
         for (size_t i = 0; i < o->cases.n && r == 0; i++)
                 r = show_case(o, i, &known);
@@ -409,6 +416,8 @@ static int record(struct recording *o)
 {
         int r = command_solver(o->workspace, o->solver_name, &o->solver), shown;
 
+        if (r == STATUS_OK)
+                r = command_machine(o->workspace, o->machine_name, &o->machine);
         if (r == STATUS_OK && o->has_seed && !o->solver->recipe->seed) {
                 complain("the recipe of %s has no 'seed': it cannot be told one", o->solver_name);
                 r = STATUS_USAGE;
@@ -445,6 +454,7 @@ int cmd_history(int argc, char **argv)
                 {"known", OPTION_KNOWN, NULL, 0, "Measure nothing; show what is known", 0},
                 {"seed", 's', "N", 0, "Fix the solver's random seed to N", 0},
                 {"timeout", 't', "T", 0, "Another time limit than the recipe's: 500ms, 20s, 10m", 0},
+                {"machine", OPTION_MACHINE, "NAME", 0, "What was imported of this machine; measures nothing", 0},
                 {"svg", OPTION_SVG, "FILE", 0, "Write the picture, as history.svg of the mount has it; one case", 0},
                 {"json", 'j', NULL, 0, "Print a JSON object for each case: its history, a step at each commit that has one", 0},
                 {0}};
@@ -479,6 +489,7 @@ int cmd_history(int argc, char **argv)
         free(o.cells);
         free(o.wants);
         free(o.unbuildable);
+        free(o.machine);
         case_selection_done(&o.cases);
         revisions_done(&o.line);
         solver_unref(o.solver);

@@ -7,9 +7,13 @@
 #define COLUMNS_ALWAYS 8
 #define COLUMNS_MOST   11
 
+enum {
+        OPTION_MACHINE = 0x100,
+};
+
 struct running {
         /* options */
-        const char *solver_name;
+        const char *solver_name, *machine_name;
         char **words; /* REV... CASE... */
         size_t n_words;
         bool json, again, print, has_seed;
@@ -18,6 +22,7 @@ struct running {
 
         struct workspace *workspace;
         struct solver *solver;
+        char *machine; /* owned; NULL: this one */
         struct revisions revisions;
         struct case_selection cases;
         size_t n_revisions; /* words of those */
@@ -59,6 +64,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
                                    "--print takes time, cputime, memory, result, effort, stdout, stderr or run.json, not '%s'",
                                    arg);
                 return 0;
+        case OPTION_MACHINE:
+                o->machine_name = arg;
+                return 0;
         case ARGP_KEY_ARGS:
                 o->solver_name = state->argv[state->next];
                 o->words = state->argv + state->next + 1;
@@ -69,6 +77,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
                         argp_error(state, "expected SOLVER REV... CASE...; CASE may be 'all'");
                 if (o->json && o->print)
                         argp_error(state, "--json and --print exclude each other");
+                if (o->again && o->machine_name)
+                        argp_error(state, "nothing can be measured anew on another machine: --again and --machine exclude each other");
                 return 0;
         default:
                 return ARGP_ERR_UNKNOWN;
@@ -107,7 +117,8 @@ static struct cell cell_of(const struct running *o, size_t i)
                              .info = o->cases.list[i % o->cases.n],
                              .has_seed = o->has_seed,
                              .seed = o->seed,
-                             .wall_ns = o->timeout};
+                             .wall_ns = o->timeout,
+                             .machine = o->machine};
 }
 
 static int make(void *user, size_t i, struct query **ret)
@@ -178,7 +189,7 @@ static bool is_disputed(struct running *o, size_t i, const struct cell *cell, co
         bool *told = &o->disputed[i % o->cases.n];
         cleanup_buffer struct buffer line = {0};
 
-        if (!fact_has_answer(f) || f->wrong || dispute_find(o->workspace, cell->info->id, &line) != 1)
+        if (o->machine || !fact_has_answer(f) || f->wrong || dispute_find(o->workspace, cell->info->id, &line) != 1)
                 return false;
         worse(o, STATUS_FAILED);
         if (!*told)
@@ -298,6 +309,7 @@ int cmd_run(int argc, char **argv)
                 {"seed", 's', "N", 0, "Fix the solver's random seed to N", 0},
                 {"timeout", 't', "T", 0, "Another time limit than the recipe's: 500ms, 20s, 10m", 0},
                 {"again", 'a', NULL, 0, "Measure anew what is known already", 0},
+                {"machine", OPTION_MACHINE, "NAME", 0, "What was imported of this machine; measures nothing", 0},
                 {"json", 'j', NULL, 0, "Print a JSON object for each, a line each, with everything known of the run", 0},
                 {"print", 'p', "FILE", 0,
                  "Print only what this file of the mount holds: time, cputime, memory, result, effort, stdout, stderr, run.json",
@@ -336,6 +348,8 @@ int cmd_run(int argc, char **argv)
                 r = command_solver(w, o.solver_name, &s);
         o.workspace = w;
         o.solver = s;
+        if (r == STATUS_OK)
+                r = command_machine(w, o.machine_name, &o.machine);
         if (r == STATUS_OK && o.has_seed && !s->recipe->seed) {
                 complain("the recipe of %s has no 'seed': it cannot be told one", o.solver_name);
                 r = STATUS_USAGE;
@@ -353,6 +367,7 @@ int cmd_run(int argc, char **argv)
         free(o.subjects);
         free(o.unbuildable);
         free(o.disputed);
+        free(o.machine);
         case_selection_done(&o.cases);
         revisions_done(&o.revisions);
         close(signals);

@@ -73,7 +73,7 @@ static int find_line(struct stepping *o)
 
         if (r != STATUS_OK)
                 return r;
-        r = command_known(o->workspace, o->solver, &line, &known);
+        r = command_known(o->workspace, o->solver, NULL, &line, &known);
         if (r < 0)
                 return fail(r);
         o->line = steal_pointer(known.list);

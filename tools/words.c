@@ -1,5 +1,7 @@
 #include "words.h"
 
+#include "core/query/machines.h"
+
 #include <sys/stat.h>
 
 int command_solver(struct workspace *w, const char *name, struct solver **ret)
@@ -90,11 +92,11 @@ static int compare_numbers(const void *a, const void *b)
         return (x > y) - (x < y);
 }
 
-int command_known(struct workspace *w, struct solver *s, const struct revisions *line, struct revisions *ret)
+int command_known(struct workspace *w, struct solver *s, const char *machine, const struct revisions *line, struct revisions *ret)
 {
         cleanup_free uint32_t *known = NULL;
         size_t n = 0;
-        int r = commits_known(w, s, &known, &n);
+        int r = commits_known_on(w, s, machine, &known, &n);
 
         if (r < 0)
                 return r;
@@ -105,6 +107,15 @@ int command_known(struct workspace *w, struct solver *s, const struct revisions 
                 if (find_in_list(&line->list[i], known, n, sizeof(*known), compare_numbers))
                         ret->list[ret->n++] = line->list[i];
         return 0;
+}
+
+int command_machine(struct workspace *w, const char *word, char **ret)
+{
+        int r;
+
+        *ret = NULL;
+        r = word ? machine_find(w, word, ret) : 0;
+        return r < 0 ? fail_as(STATUS_ABSENT, r) : STATUS_OK;
 }
 
 int command_cases(struct workspace *w, char *const *words, size_t n, struct case_selection *ret)

@@ -8,13 +8,15 @@
 int command_solver(struct workspace *w, const char *name, struct solver **ret);
 int command_revisions(struct solver *s, char *const *words, size_t n, struct revisions *ret);
 int command_cases(struct workspace *w, char *const *words, size_t n, struct case_selection *ret);
+/* Another machine by its name, as --machine has it; *ret: free(), NULL for this one or when `word` is NULL. */
+int command_machine(struct workspace *w, const char *word, char **ret);
 /* What `option` takes: exactly one commit. */
 int command_commit(struct solver *s, const char *option, const char *word, uint32_t *ret);
 /* The line of first parents from `from` (NULL: its root) to `to` (NULL: HEAD), both included, oldest first. Where `from` is not on the line of
  * `to`, from where the two part. */
 int command_line(struct solver *s, const char *from, const char *to, struct revisions *ret);
-/* The commits of a line that anything is known of, in its order; -errno. */
-int command_known(struct workspace *w, struct solver *s, const struct revisions *line, struct revisions *ret);
+/* The commits of a line that anything is known of, in its order; -errno. `machine`: as in struct cell. */
+int command_known(struct workspace *w, struct solver *s, const char *machine, const struct revisions *line, struct revisions *ret);
 /* REV... CASE..., two words at least. The first is a revision, the last a case; between them the cases begin with the first word that names
  * one. *ret_n_revisions: words that are revisions. */
 int command_revisions_and_cases(struct workspace *w, struct solver *s, char *const *words, size_t n, size_t *ret_n_revisions,

@@ -34,6 +34,9 @@ struct cell {
         bool has_seed;
         uint64_t seed;
         uint64_t wall_ns; /* 0: the recipe's */
+        /* NULL: this machine. Another one's name (machines.h), borrowed: what was imported of it is known, and nothing is run. Its results are then
+         * those under whatever limits they were measured, the longest, unless wall_ns asks for one. */
+        const char *machine;
 };
 
 int query_build(struct workspace *w, struct solver *s, uint32_t commit, struct query **ret);
@@ -68,6 +71,8 @@ int build_find(struct workspace *w, struct solver *s, uint32_t commit, bool with
 int runs_known(struct workspace *w, const struct cell *cell, uint32_t **ret_ids, size_t *ret_n);
 /* Commits (numbers, ascending) with anything finished: a build or a run; free(). */
 int commits_known(struct workspace *w, struct solver *s, uint32_t **ret, size_t *ret_n);
+/* The same of another machine, as in struct cell. */
+int commits_known_on(struct workspace *w, struct solver *s, const char *machine, uint32_t **ret, size_t *ret_n);
 /* The program of every commit, (*ret)[number]; zero where none is known; free(). */
 int commit_programs(struct workspace *w, struct solver *s, struct digest **ret, uint32_t *ret_n);
 /* How many deliberate re-measurements the store has seen, and builds that were known and done anew: 0 means that no value ever changed. */

@@ -3,11 +3,13 @@
 #include "core/query/answers.h"
 #include "core/query/disturbed.h"
 #include "core/query/held.h"
+#include "core/query/machines.h"
 
 struct run_query {
         struct query query;
         struct workspace *workspace;
         struct cell cell; /* owns refs on solver and case */
+        char *machine;    /* owned; cell.machine */
         struct digest build_key;
         struct recipe_limits limits;
 };
@@ -320,6 +322,7 @@ static void run_query_free(struct query *query)
 
         solver_unref(q->cell.solver);
         case_info_unref(q->cell.info);
+        free(q->machine);
         free(q);
 }
 
@@ -355,11 +358,45 @@ static const struct query_type query_unbuilt_type = {
         .free_value = run_value_free,
 };
 
+/* -- of another machine: what was imported, or nothing -- */
+
+static int imported_find(struct query *query, struct value **ret)
+{
+        struct run_query *q = (struct run_query *)query;
+        cleanup(fact_unrefp) struct fact *f = NULL;
+        int r = run_find(q->workspace, &q->cell, false, &f);
+
+        if (r < 0)
+                return r;
+        *ret = run_value_new(f, NULL);
+        return *ret ? 0 : -ENOMEM;
+}
+
+static int imported_compute(struct query *query, struct job *, struct value **)
+{
+        const struct run_query *q = (const struct run_query *)query;
+
+        return errorf(-ENOENT, "nothing was imported of it for %s%s", q->machine, q->cell.wall_ns > 0 ? " that holds under this timeout" : "");
+}
+
+static const struct query_type query_imported_type = {
+        .name = "run",
+        .resource = RESOURCE_DISK,
+        .find = imported_find,
+        .compute = imported_compute,
+        .describe = run_query_describe,
+        .gone = run_query_gone,
+        .free_query = run_query_free,
+        .free_value = run_value_free,
+};
+
 static void query_digest(const struct run_query *q, const uint8_t run[RUN_KEY_SIZE], struct digest *ret)
 {
         struct hasher *h = hasher_new();
 
-        hasher_string(h, q->query.type == &query_run_type ? "run" : "run of what is not built");
+        hasher_string(h, q->query.type == &query_run_type     ? "run"
+                         : q->query.type == &query_imported_type ? "run of another machine"
+                                                                 : "run of what is not built");
         hasher_add(h, run, RUN_KEY_SIZE);
         hasher_number(h, q->limits.wall_ns);
         hasher_number(h, q->limits.cpu_ns);
@@ -389,10 +426,15 @@ static int run_query_new(struct workspace *w, const struct cell *cell, const str
         solver_ref(q->cell.solver);
         case_info_ref(q->cell.info);
         cell_limits(cell, &q->limits);
-        r = build_program_find(w, &q->build_key, &program);
-        if (r < 0 && r != -ENOENT)
+        r = cell->machine ? machine_source(cell->solver, cell->commit, &program) : build_program_find(w, &q->build_key, &program);
+        if (r < 0 && (r != -ENOENT || cell->machine))
                 return r;
-        if (r == -ENOENT) {
+        if (cell->machine) {
+                q->query.type = &query_imported_type;
+                q->cell.machine = q->machine = strdup(cell->machine);
+                if (!q->machine)
+                        return -ENOMEM;
+        } else if (r == -ENOENT) {
                 q->query.type = &query_unbuilt_type;
                 program = q->build_key;
         }
@@ -404,13 +446,14 @@ static int run_query_new(struct workspace *w, const struct cell *cell, const str
 
 int query_run(struct workspace *w, const struct cell *cell, struct query **ret)
 {
-        struct digest build;
-        int r;
+        struct digest build = {0};
+        int r = 0;
 
         if (cell->info->format != cell->solver->recipe->format)
                 return errorf(-ENOENT, "case %u is %s, and %s takes %s", cell->info->id,
                               cell->info->format == FORMAT_CNF ? "DIMACS" : "SMT-LIB", cell->solver->recipe->name,
                               cell->solver->recipe->format == FORMAT_CNF ? "DIMACS" : "SMT-LIB");
-        r = build_key(cell->solver->history, cell->commit, cell->solver->recipe, &build);
+        if (!cell->machine)
+                r = build_key(cell->solver->history, cell->commit, cell->solver->recipe, &build);
         return r < 0 ? r : run_query_new(w, cell, &build, ret);
 }

@@ -152,6 +152,8 @@ int query_sample(struct workspace *w, const struct cell *cell, uint32_t sample, 
 
         if (sample == 0)
                 return query_run(w, cell, ret);
+        if (cell->machine)
+                return errorf(-ENOENT, "nothing is measured on another machine, and of %s no further samples are known", cell->machine);
         r = run_key(w, cell, run);
         if (r < 0)
                 return r;

@@ -1,5 +1,6 @@
 /* Keys of runs, and the facts that answer them. */
 #include "core/query/answers.h"
+#include "core/query/machines.h"
 #include "core/query/same_program.h"
 
 #include "core/run/host.h"
@@ -37,7 +38,7 @@ static void run_digest(const struct cell *cell, struct digest *ret)
         recipe_run_digest(cell->solver->recipe, cell->has_seed, cell->seed, &limits, &recipe);
         h = hasher_new();
         hasher_add(h, recipe.bytes, DIGEST_SIZE);
-        hasher_string(h, host_machine());
+        hasher_string(h, cell->machine ? cell->machine : host_machine());
         hasher_finish(h, ret);
 }
 
@@ -82,16 +83,25 @@ static int build_key_of(const struct cell *cell, struct digest *ret)
 
 int run_key(struct workspace *w, const struct cell *cell, uint8_t ret[RUN_KEY_SIZE])
 {
+        cleanup_free struct digest *programs = NULL;
         struct digest build;
-        int r = build_key_of(cell, &build);
+        size_t n;
+        int r;
 
+        if (cell->machine) {
+                r = machine_programs(w, cell, &programs, &n);
+                if (r == 0 && n > 0)
+                        run_key_of(&programs[0], cell, ret);
+                return r < 0 ? r : n > 0 ? 0 : -ENOENT;
+        }
+        r = build_key_of(cell, &build);
         return r < 0 ? r : run_key_built(w, &build, cell, ret);
 }
 
 /* -- what is known -- */
 
 struct fact_search {
-        const struct recipe_limits *asked;
+        const struct recipe_limits *asked; /* NULL: whatever it was measured under; the longest, which comes last */
         bool brief;
         struct fact *found; /* a ref */
 };
@@ -103,12 +113,13 @@ static int fact_look(void *user, struct slice, struct slice value)
 
         if (fact_decode(value, s->brief, &f) < 0)
                 return 0; /* it will be worked out again */
-        if (!fact_covers(f, s->asked)) {
+        if (s->asked && !fact_covers(f, s->asked)) {
                 fact_unref(f);
                 return 0;
         }
+        fact_unref(s->found);
         s->found = f;
-        return 1;
+        return s->asked != NULL;
 }
 
 /* A timeout under a longer limit is a timeout at the asked one, and then took that long. */
@@ -125,10 +136,12 @@ static int find_under(struct store_txn *t, const uint8_t run[RUN_KEY_SIZE], stru
 {
         cleanup_blob struct blob b = {0};
         uint8_t key[FACT_KEY_SIZE];
-        int r;
+        int r = -ENOENT;
 
-        fact_key(run, search->asked, key);
-        r = store_get(t, TABLE_FACTS, SLICE(key, sizeof(key)), &b);
+        if (search->asked) {
+                fact_key(run, search->asked, key);
+                r = store_get(t, TABLE_FACTS, SLICE(key, sizeof(key)), &b);
+        }
         if (r == 0)
                 fact_look(search, SLICE(key, sizeof(key)), SLICE(b.data, b.size));
         if (!search->found && (r == 0 || r == -ENOENT))
@@ -190,16 +203,60 @@ int run_find_built(struct workspace *w, const struct digest *build, const struct
         return r;
 }
 
+/* -- of another machine: memory is limited there as it may be -- */
+
+static const struct recipe_limits *imported_limits(const struct cell *cell, struct recipe_limits *ret)
+{
+        cell_limits(cell, ret);
+        ret->memory = 0;
+        return cell->wall_ns > 0 ? ret : NULL;
+}
+
+static int imported_find(struct workspace *w, const struct cell *cell, bool brief, struct fact **ret)
+{
+        cleanup_free struct digest *programs = NULL;
+        struct recipe_limits limits;
+        struct fact_search search = {.asked = imported_limits(cell, &limits), .brief = brief};
+        struct store_txn *t = NULL;
+        size_t n;
+        int r = machine_programs(w, cell, &programs, &n);
+
+        if (r == 0)
+                r = store_read(workspace_store(w), &t);
+        for (size_t i = 0; i < n && r == 0 && !search.found; i++) {
+                uint8_t run[RUN_KEY_SIZE];
+
+                run_key_of(&programs[i], cell, run);
+                r = find_under(t, run, &search);
+        }
+        store_end(t);
+        if (r == 0 && !search.found)
+                r = -ENOENT;
+        if (r < 0) {
+                fact_unref(search.found);
+                return r;
+        }
+        if (search.asked)
+                fact_clamp(search.found, search.asked);
+        search.found->wrong |= answers_contradict(search.found, cell->info);
+        *ret = search.found;
+        return 0;
+}
+
 int run_find(struct workspace *w, const struct cell *cell, bool brief, struct fact **ret)
 {
         struct digest build;
-        int r = build_key_of(cell, &build);
+        int r;
 
+        if (cell->machine)
+                return imported_find(w, cell, brief, ret);
+        r = build_key_of(cell, &build);
         return r < 0 ? r : run_find_built(w, &build, cell, brief, ret);
 }
 
 struct known {
         struct digest run;
+        bool any_limits; /* `limits` do not count */
         struct recipe_limits limits;
         struct digest *cases; /* in byte order for each digest of the program, as the table is */
         size_t n;
@@ -216,7 +273,7 @@ static int known_look(void *user, struct slice key, struct slice value)
         memcpy(sha256.bytes, (const uint8_t *)key.data + DIGEST_SIZE, DIGEST_SIZE);
         if (k->n > 0 && digest_equal(&k->cases[k->n - 1], &sha256)) /* another fact of the same cell */
                 return 0;
-        if (fact_decode(value, true, &f) < 0 || !fact_covers(f, &k->limits))
+        if (fact_decode(value, true, &f) < 0 || (!k->any_limits && !fact_covers(f, &k->limits)))
                 return 0;
         if (list_grow(k->cases, k->n) < 0)
                 return -ENOMEM;
@@ -272,24 +329,44 @@ static int known_of_class(struct store_txn *t, const struct digest *program, str
         return r;
 }
 
+/* The programs whose results the cell's setting may have. */
+static int known_programs(struct workspace *w, const struct cell *cell, struct digest **ret, size_t *ret_n)
+{
+        struct digest build;
+        int r;
+
+        if (cell->machine)
+                return machine_programs(w, cell, ret, ret_n);
+        r = build_key_of(cell, &build);
+        *ret = r == 0 ? calloc(1, sizeof(**ret)) : NULL;
+        if (r == 0 && !*ret)
+                r = -ENOMEM;
+        if (r == 0)
+                r = build_program_find(w, &build, *ret);
+        *ret_n = r == 0;
+        return r == -ENOENT ? 0 : r;
+}
+
 int runs_known(struct workspace *w, const struct cell *cell, uint32_t **ret_ids, size_t *ret_n)
 {
-        struct known k = {0};
+        cleanup_free struct digest *programs = NULL;
         struct store_txn *t = NULL;
-        struct digest build, program;
-        int r = build_key_of(cell, &build);
+        struct known k = {0};
+        size_t n = 0;
+        int r = known_programs(w, cell, &programs, &n);
 
-        if (r == 0)
-                r = build_program_find(w, &build, &program);
         *ret_ids = NULL;
         *ret_n = 0;
-        if (r < 0)
-                return r == -ENOENT ? 0 : r;
+        if (r < 0 || n == 0)
+                return r;
         run_digest(cell, &k.run);
-        cell_limits(cell, &k.limits);
+        if (cell->machine)
+                k.any_limits = !imported_limits(cell, &k.limits);
+        else
+                cell_limits(cell, &k.limits);
         r = store_read(workspace_store(w), &t);
-        if (r == 0)
-                r = known_of_class(t, &program, &k);
+        for (size_t i = 0; i < n && r == 0; i++)
+                r = known_of_class(t, &programs[i], &k);
         store_end(t); /* before other tables are asked: transactions do not nest */
         if (r == 0)
                 r = known_ids(w, &k, ret_ids, ret_n);

@@ -93,7 +93,7 @@ _solverfs() {
 		mount) own="--foreground --options" ;;
 		unmount) own="--lazy" ;;
 		build) own="--again --log --output --json" ;;
-		run) own="--seed --timeout --again --json --print" ;;
+		run) own="--seed --timeout --machine --again --json --print" ;;
 		fuzz) own="--reference --target --for --strategy --threshold --timeout --window --corpus --name --seed --oracle --pairs --clock --jobs --max-finds --no-localize --repeat --svg --json" ;;
 		incompleteness) own="--reference --target --at --seeds --oracle --iterations --chain --timeout --clock --for --seed --name --jobs --max-finds --no-localize --json" ;;
 		findings) own="--kind --campaign --all --mark --seeds --json" ;;
@@ -101,7 +101,8 @@ _solverfs() {
 		noise) own="--set --runs --timeout --json" ;;
 		localize) own="--reference --target --method --seed --timeout --log --json" ;;
 		reduce) own="--reference --target --command --keep --floor --ratio --timeout --for --seed --jobs --again --output --json" ;;
-		history) own="--from --to --bisecting --step --all --known --seed --timeout --svg --json" ;;
+		history) own="--from --to --bisecting --step --all --known --seed --timeout --machine --svg --json" ;;
+		export) own="--format --set --seed --timeout --machine --output" ;;
 		compare) own="--set --pairs --by --fail-on-regression --known --markdown --scatter --cactus --seed --timeout --json" ;;
 		steps) own="--from --to --at-culprits --seed --timeout --json" ;;
 		status) own="--watch --json" ;;
@@ -118,7 +119,7 @@ _solverfs() {
 	fi
 
 	case $command in
-	"") COMPREPLY=($(compgen -W "init solver snapshot case set mount unmount build run fuzz incompleteness findings triage noise localize reduce history compare steps portfolio status fsck gc doctor version help" -- "$cur")) ;;
+	"") COMPREPLY=($(compgen -W "init solver snapshot case set mount unmount build run fuzz incompleteness findings triage noise localize reduce history compare export steps portfolio status fsck gc doctor version help" -- "$cur")) ;;
 	solver) COMPREPLY=($(compgen -W "add list update verify remove" -- "$cur")) ;;
 	case | set) COMPREPLY=($(compgen -W "add list remove" -- "$cur")) ;;
 	portfolio) COMPREPLY=($(compgen -W "add list show run reset remove features replay" -- "$cur")) ;;
@@ -150,7 +151,7 @@ _solverfs() {
 			_solverfs_lines "$cur" < <(_solverfs_cases)
 		fi
 		;;
-	snapshot | build | run | noise)
+	snapshot | build | run | noise | export)
 		if [ $n = 0 ]; then
 			_solverfs_lines "$cur" < <(_solverfs_solvers)
 		elif [ "$command" = snapshot ]; then

@@ -1,0 +1,31 @@
+/* Other machines, whose measurements were imported. A machine's name is a part of each run's key (core/run/host.h), so that theirs and ours never mix:
+ * whoever wants to see theirs asks for them by name (struct cell).
+ *
+ * Which program a commit has on another machine cannot be looked up by the key of a build, which holds this machine's toolchain. So it is kept
+ * by what a build depends on beside that: the recipe's build part and the sources. In TABLE_META:
+ *
+ *     machine/name/<name>                     there is something of this machine
+ *     machine/programs/<machine>/<source>     digests of programs, the one imported last at the end
+ *
+ * Threads: any. Errors are store.h's. */
+#pragma once
+
+#include "core/query/query.h"
+
+#define MACHINE_NAME_MOST 300
+
+/* A machine by its name, or by the part before the first '/', the host, where only one has it. *ret: free(); NULL: it is this one. -ENOENT and -ENOTUNIQ,
+ * with a sentence that names those there are. */
+int machine_find(struct workspace *w, const char *word, char **ret);
+/* Their names, sorted, without this one's: strings_free(). */
+int machines_list(struct workspace *w, char ***ret, size_t *ret_n);
+
+/* What a build of the commit depends on beside the toolchain. */
+int machine_source(struct solver *s, uint32_t commit, struct digest *ret);
+/* The program that stands for whatever somebody ran there, where nobody knows its bytes. */
+void machine_unknown_program(const char *machine, const struct digest *source, struct digest *ret);
+/* In the transaction that puts the program's facts. */
+int machine_note(struct store_txn *t, const char *machine, const struct digest *source, const struct digest *program);
+
+/* The programs of a cell of another machine, the one imported last first; free(). None is no error. */
+int machine_programs(struct workspace *w, const struct cell *cell, struct digest **ret, size_t *ret_n);
