@@ -55,6 +55,8 @@ int cmd_run(int argc, char **argv);
 int cmd_fuzz(int argc, char **argv);
 int cmd_incompleteness(int argc, char **argv);
 int cmd_findings(int argc, char **argv);
+int cmd_watch(int argc, char **argv);
+int cmd_alarms(int argc, char **argv);
 int cmd_noise(int argc, char **argv);
 int cmd_localize(int argc, char **argv);
 int cmd_steps(int argc, char **argv);

@@ -34,6 +34,8 @@ static const struct command commands[] = {
         {"history", "SOLVER CASE...", "measure cases along a history, coarse to fine", cmd_history},
         {"compare", "A B [CASE...]", "say what changed between two versions", cmd_compare},
         {"export", "[SOLVER [REV...]]", "write what is finished for other tools", cmd_export},
+        {"watch", "SOLVER", "measure new commits as they arrive, and tell of what got worse", cmd_watch},
+        {"alarms", "SOLVER [N]", "list what watches told of", cmd_alarms},
         {"fuzz", "SOLVER", "look for performance regressions between versions", cmd_fuzz},
         {"incompleteness", "SOLVER", "look for formulas that should be decided and come back unknown", cmd_incompleteness},
         {"findings", "SOLVER", "list what campaigns found", cmd_findings},
@@ -74,6 +76,7 @@ static const char top_end[] =
         "    3  no store, or no such solver, case or revision\n"
         "    4  the store, the disk or this machine failed\n"
         "    5  the store is of another version of solverfs\n"
+        "    6  'solverfs watch --once' told of an alarm\n"
         "  130  interrupted\n"
         "  141  standard output was closed\n"
         "\n"

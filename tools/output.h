@@ -17,6 +17,7 @@ enum status {
         STATUS_ABSENT = 3, /* no store, or no such solver, case or revision in it */
         STATUS_SYSTEM = 4, /* the store, the disk or this machine failed */
         STATUS_FORMAT = 5, /* the store is of another version of solverfs */
+        STATUS_ALARM = 6,  /* `watch --once` told of an alarm */
         STATUS_INTERRUPTED = 130,
         STATUS_PIPE = 141, /* standard output was closed */
 };

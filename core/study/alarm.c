@@ -444,13 +444,28 @@ static void branch_key(uint32_t solver, const char *name, struct buffer *key)
         buffer_add(key, digest.bytes, DIGEST_SIZE);
 }
 
+static int find_any(void *user, struct slice key, struct slice value)
+{
+        return 1;
+}
+
+bool watched_before(struct workspace *w, uint32_t solver)
+{
+        cleanup_txn struct store_txn *t = NULL;
+        cleanup_buffer struct buffer prefix = {0};
+
+        start_key(&prefix, 'b', solver);
+        return buffer_error(&prefix) == 0 && store_read(workspace_store(w), &t) == 0 &&
+               store_each(t, TABLE_ALARMS, SLICE(prefix.data, prefix.size), SLICE("", 0), false, find_any, NULL) == 1;
+}
+
 int watched_branch_get(struct workspace *w, uint32_t solver, const char *name, struct watched_branch *ret)
 {
         cleanup_buffer struct buffer key = {0};
         cleanup_blob struct blob b = {0};
         const char *seen = NULL, *base = "";
+        int is_open = 0, r;
         json_t *j;
-        int r;
 
         branch_key(solver, name, &key);
         r = buffer_error(&key) < 0 ? -ENOMEM : store_fetch(workspace_store(w), TABLE_ALARMS, SLICE(key.data, key.size), &b);
@@ -458,35 +473,51 @@ int watched_branch_get(struct workspace *w, uint32_t solver, const char *name, s
                 return r;
         *ret = (struct watched_branch){0};
         j = json_loadb(b.data, b.size, 0, NULL);
-        if (json_unpack(j, "{ss s?s}", "seen", &seen, "base", &base) < 0 || git_oid_fromstr(&ret->seen, seen) < 0 ||
+        if (json_unpack(j, "{ss s?s s?b}", "seen", &seen, "base", &base, "open", &is_open) < 0 || git_oid_fromstr(&ret->seen, seen) < 0 ||
             (*base && git_oid_fromstr(&ret->base, base) < 0))
                 r = errorf(-EIO, "what a watch has seen of the branch %s is damaged", name);
         ret->has_base = r == 0 && *base;
+        ret->is_open = is_open;
         json_decref(j);
         return r;
 }
 
 struct branching {
         uint32_t solver;
-        const char *name;
-        const struct watched_branch *branch;
+        char *const *names;
+        const struct watched_branch *list;
+        size_t n;
 };
 
-static int put_branch_in(void *user, struct store_txn *t)
+static int put_branch(struct store_txn *t, uint32_t solver, const char *name, const struct watched_branch *b)
 {
-        const struct branching *b = user;
         cleanup_buffer struct buffer key = {0};
         char seen[GIT_OID_HEXSZ + 1], base[GIT_OID_HEXSZ + 1] = "";
 
-        git_oid_tostr(seen, sizeof(seen), &b->branch->seen);
-        if (b->branch->has_base)
-                git_oid_tostr(base, sizeof(base), &b->branch->base);
-        branch_key(b->solver, b->name, &key);
-        return put_json(t, &key, json_pack("{ss ss ss*}", "seen", seen, "base", base, "name", b->name));
+        git_oid_tostr(seen, sizeof(seen), &b->seen);
+        if (b->has_base)
+                git_oid_tostr(base, sizeof(base), &b->base);
+        branch_key(solver, name, &key);
+        return put_json(t, &key, json_pack("{ss ss sb}", "seen", seen, "base", base, "open", (int)b->is_open));
+}
+
+static int put_branches_in(void *user, struct store_txn *t)
+{
+        const struct branching *b = user;
+        int r = 0;
+
+        for (size_t i = 0; i < b->n && r == 0; i++)
+                r = put_branch(t, b->solver, b->names[i], &b->list[i]);
+        return r;
+}
+
+int watched_branches_put(struct workspace *w, uint32_t solver, char *const *names, const struct watched_branch *list, size_t n)
+{
+        return store_update(workspace_store(w), put_branches_in,
+                            &(struct branching){.solver = solver, .names = names, .list = list, .n = n});
 }
 
 int watched_branch_put(struct workspace *w, uint32_t solver, const char *name, const struct watched_branch *b)
 {
-        return store_update(workspace_store(w), put_branch_in,
-                            &(struct branching){.solver = solver, .name = name, .branch = b});
+        return watched_branches_put(w, solver, (char *const[]){(char *)name}, b, 1);
 }

@@ -85,7 +85,12 @@ struct watched_branch {
         git_oid seen; /* its commit when it was looked at last */
         git_oid base; /* the newest commit of it that was built and measured; all zero: none was */
         bool has_base;
+        bool is_open; /* the watch begins with its head, and has not measured it yet */
 };
+/* False: no branch of the solver was ever looked at. */
+bool watched_before(struct workspace *w, uint32_t solver);
 /* -ENOENT: never looked at. */
 int watched_branch_get(struct workspace *w, uint32_t solver, const char *name, struct watched_branch *ret);
 int watched_branch_put(struct workspace *w, uint32_t solver, const char *name, const struct watched_branch *b);
+/* All or none. */
+int watched_branches_put(struct workspace *w, uint32_t solver, char *const *names, const struct watched_branch *list, size_t n);

@@ -9,6 +9,7 @@ const struct subtree *const subtrees[] = {&root_subtree,
                                           &history_subtree, &compare_subtree,
                                           &findings_subtree,
                                           &campaigns_subtree,
+                                          &alarms_subtree,
                                           &portfolios_subtree,
                                           &live_subtree,
                                           NULL};

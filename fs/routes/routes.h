@@ -45,7 +45,7 @@ enum {
 };
 
 extern const struct subtree compare_subtree, root_subtree, cases_subtree, sets_subtree, solver_subtree, commit_subtree, history_subtree,
-        findings_subtree, campaigns_subtree, live_subtree, portfolios_subtree;
+        findings_subtree, campaigns_subtree, alarms_subtree, live_subtree, portfolios_subtree;
 
 /* -- what several subtrees share --------------------------------------------------------------------------------- */
 

@@ -1,0 +1,217 @@
+/* The command of `watch --on-alarm`. */
+#include <inttypes.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/pidfd.h>
+#include <sys/wait.h>
+
+#include "alarms.h"
+
+#define PATIENCE_MS (5 * 60 * 1000) /* that a command may take */
+
+/* -- what it is given --------------------------------------------------------------------------------------------- */
+
+struct environment {
+        char **list; /* NULL-terminated; the first `n_own` are owned */
+        size_t n_own;
+};
+
+static void environment_done(struct environment *e)
+{
+        for (size_t i = 0; i < e->n_own; i++)
+                free(e->list[i]);
+        free(e->list);
+}
+
+static int set(struct environment *e, const char *name, const char *value)
+{
+        int n = asprintf(&e->list[e->n_own], "%s=%s", name, value);
+
+        if (n < 0) {
+                e->list[e->n_own] = NULL;
+                return -ENOMEM;
+        }
+        e->n_own++;
+        return 0;
+}
+
+static bool is_set(const struct environment *e, const char *variable)
+{
+        size_t name = strcspn(variable, "=") + 1;
+
+        for (size_t i = 0; i < e->n_own; i++)
+                if (strncmp(e->list[i], variable, name) == 0)
+                        return true;
+        return false;
+}
+
+static int set_numbers(struct environment *e, const struct alarm *a)
+{
+        cleanup_buffer struct buffer before = {0}, after = {0}, factor = {0};
+        const struct alarm_case *c = a->n_cases > 0 ? &a->cases[0] : NULL;
+        char number[16], id[16] = "-", n_cases[24];
+        int r;
+
+        if (c) {
+                alarm_print_side(a, &c->before, &before);
+                alarm_print_side(a, &c->after, &after);
+                alarm_print_factor(a, c, &factor);
+                snprintf(id, sizeof(id), "%" PRIu32, c->id);
+        }
+        if (buffer_error(&before) < 0 || buffer_error(&after) < 0 || buffer_error(&factor) < 0)
+                return -ENOMEM;
+        snprintf(number, sizeof(number), "%" PRIu32, a->number);
+        snprintf(n_cases, sizeof(n_cases), "%zu", a->n_cases);
+        r = set(e, "NUMBER", number);
+        if (r == 0)
+                r = set(e, "CASE", id);
+        if (r == 0)
+                r = set(e, "CASES", n_cases);
+        if (r == 0)
+                r = set(e, "BEFORE", c ? before.data : "-");
+        if (r == 0)
+                r = set(e, "AFTER", c ? after.data : "-");
+        return r < 0 ? r : set(e, "FACTOR", c ? factor.data : "-");
+}
+
+#define N_OWN 16
+
+static int make_environment(struct workspace *w, const struct solver *s, const struct alarm *a, const char *file,
+                            struct environment *ret)
+{
+        const char *const words[][2] = {{"SOLVERFS_ALARM", file},
+                                        {"SOLVERFS_STORE", workspace_dir(w)},
+                                        {"SOLVER", s->recipe->name},
+                                        {"KIND", alarm_kind_name(a->kind)},
+                                        {"BRANCH", a->branch},
+                                        {"COMMIT", a->commit},
+                                        {"PARENT", *a->before ? a->before : "-"},
+                                        {"SUBJECT", a->subject}};
+        size_t n = 0;
+        int r = 0;
+
+        while (environ[n])
+                n++;
+        ret->list = calloc(n + N_OWN, sizeof(*ret->list));
+        if (!ret->list)
+                return -ENOMEM;
+        for (size_t i = 0; i < ARRAY_SIZE(words) && r == 0; i++)
+                r = set(ret, words[i][0], words[i][1]);
+        if (r == 0)
+                r = set_numbers(ret, a);
+        for (size_t i = 0, at = ret->n_own; i < n; i++)
+                if (!is_set(ret, environ[i]))
+                        ret->list[at++] = environ[i];
+        return r;
+}
+
+/* The alarm in a file of its own, as alarms/<n> of the mount has it. */
+static int write_alarm(struct workspace *w, const struct solver *s, const struct alarm *a, char path[PATH_SIZE])
+{
+        const char *folder = getenv("TMPDIR");
+        cleanup_buffer struct buffer text = {0};
+        cleanup_close int fd = -1;
+        int r = alarm_print(w, s, a, &text);
+
+        if (r == 0)
+                r = path_join(path, folder && *folder ? folder : "/tmp", "solverfs-alarm-XXXXXX");
+        if (r < 0)
+                return r;
+        fd = mkostemp(path, O_CLOEXEC);
+        if (fd < 0) {
+                r = -errno;
+                *path = '\0';
+                return errorf(r, "cannot make a file for the alarm in %s: %s", folder && *folder ? folder : "/tmp", strerror(-r));
+        }
+        r = write_all(fd, text.data, text.size);
+        return r < 0 ? errorf(r, "cannot write %s: %s", path, strerror(-r)) : 0;
+}
+
+/* -- running it --------------------------------------------------------------------------------------------------- */
+
+/* A process group of its own, so that all of it can be ended; what it prints goes to standard error, as ours is for results. */
+static int start(const char *command, const char *input, char *const *environment, pid_t *ret)
+{
+        char shell[] = "sh", option[] = "-c", *words[] = {shell, option, NULL, NULL};
+        cleanup_free char *script = NULL;
+        posix_spawn_file_actions_t actions;
+        posix_spawnattr_t attributes;
+        sigset_t all, none;
+        int r;
+
+        if (asprintf(&script, "umask %04o\n%s", common.umask, command) < 0)
+                return -ENOMEM;
+        words[2] = script;
+        if (posix_spawn_file_actions_init(&actions) != 0)
+                return -ENOMEM;
+        if (posix_spawnattr_init(&attributes) != 0) {
+                posix_spawn_file_actions_destroy(&actions);
+                return -ENOMEM;
+        }
+        sigfillset(&all);
+        sigemptyset(&none);
+        posix_spawnattr_setsigdefault(&attributes, &all);
+        posix_spawnattr_setsigmask(&attributes, &none);
+        posix_spawnattr_setpgroup(&attributes, 0);
+        posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP);
+        r = posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, input, O_RDONLY, 0);
+        if (r == 0)
+                r = posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);
+        if (r == 0)
+                r = posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1);
+        if (r == 0)
+                r = posix_spawn(ret, "/bin/sh", &actions, &attributes, words, environment);
+        posix_spawnattr_destroy(&attributes);
+        posix_spawn_file_actions_destroy(&actions);
+        return r == 0 ? 0 : errorf(-r, "cannot start /bin/sh: %s", strerror(r));
+}
+
+static const char *why_failed(int status, char ret[64])
+{
+        if (WIFEXITED(status))
+                snprintf(ret, 64, "it ended with status %d", WEXITSTATUS(status));
+        else
+                snprintf(ret, 64, "it was ended by signal %d", WTERMSIG(status));
+        return ret;
+}
+
+/* 0, 1 or -EINTR, as alarm_command() has it. */
+static int wait_for(pid_t pid, uint32_t number, int signals)
+{
+        cleanup_close int pidfd = pidfd_open(pid, 0);
+        struct pollfd p[] = {{.fd = pidfd, .events = POLLIN}, {.fd = signals, .events = POLLIN}};
+        bool is_late = pidfd >= 0 && poll(p, ARRAY_SIZE(p), PATIENCE_MS) == 0, is_stopped = !is_late && p[1].revents != 0;
+        char why[64];
+        int status = 0;
+
+        if (is_late || is_stopped)
+                kill(-pid, SIGKILL);
+        while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+                ;
+        if (is_stopped)
+                return -EINTR;
+        if (!is_late && WIFEXITED(status) && WEXITSTATUS(status) == 0)
+                return 0;
+        complain("the command of --on-alarm did not take alarm %" PRIu32 ": %s; the alarm is kept, and told again", number,
+                 is_late ? "it took longer than five minutes and was ended" : why_failed(status, why));
+        return 1;
+}
+
+int alarm_command(struct workspace *w, const struct solver *s, const struct alarm *a, const char *command, int signals)
+{
+        cleanup(environment_done) struct environment e = {0};
+        char path[PATH_SIZE] = "";
+        pid_t pid;
+        int r = write_alarm(w, s, a, path);
+
+        if (r == 0)
+                r = make_environment(w, s, a, path, &e);
+        if (r == 0)
+                r = start(command, path, e.list, &pid);
+        if (r == 0)
+                r = wait_for(pid, a->number, signals);
+        if (*path)
+                unlink(path);
+        return r;
+}

@@ -1,0 +1,400 @@
+/* solverfs watch: new commits are fetched, built and measured as they arrive, and what got worse is told. */
+#include <inttypes.h>
+#include <poll.h>
+
+#include "alarms.h"
+#include "cache/base/lock.h"
+#include "core/study/comparing.h"
+#include "core/study/watching.h"
+#include "words.h"
+
+#define EVERY (15 * 60 * NSEC_PER_SEC)
+
+struct watch {
+        /* options */
+        const char *solver_name, *set, *command;
+        char **branches; /* patterns, NULL-terminated */
+        size_t n_branches;
+        uint64_t every;
+        bool once, json;
+
+        struct workspace *workspace;
+        int signals;
+        unsigned told; /* alarms, by this call */
+        int status;
+};
+
+enum {
+        OPTION_EVERY = 0x100,
+        OPTION_SET,
+        OPTION_BRANCH,
+        OPTION_ON_ALARM,
+        OPTION_ONCE,
+};
+
+static void add_branch(struct watch *o, char *pattern, struct argp_state *state)
+{
+        char **list = reallocarray(o->branches, o->n_branches + 2, sizeof(*list));
+
+        if (!list)
+                argp_failure(state, STATUS_SYSTEM, ENOMEM, "--branch");
+        o->branches = list;
+        o->branches[o->n_branches++] = pattern;
+        o->branches[o->n_branches] = NULL;
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+        struct watch *o = state->input;
+        int r;
+
+        switch (key) {
+        case OPTION_EVERY:
+                r = parse_duration(arg, &o->every);
+                if (r < 0)
+                        argp_error(state, "--every: %s", error_message(r));
+                if (o->every == 0)
+                        argp_error(state, "--every must be greater than zero");
+                return 0;
+        case OPTION_SET:
+                o->set = arg;
+                return 0;
+        case OPTION_BRANCH:
+                add_branch(o, arg, state);
+                return 0;
+        case OPTION_ON_ALARM:
+                o->command = arg;
+                return 0;
+        case OPTION_ONCE:
+                o->once = true;
+                return 0;
+        case 'j':
+                o->json = true;
+                return 0;
+        case ARGP_KEY_ARG:
+                if (o->solver_name)
+                        argp_error(state, "expected one SOLVER");
+                o->solver_name = arg;
+                return 0;
+        case ARGP_KEY_END:
+                if (!o->solver_name)
+                        argp_error(state, "expected SOLVER");
+                if (o->once && o->every != 0)
+                        argp_error(state, "--once and --every exclude each other");
+                return 0;
+        default:
+                return ARGP_ERR_UNKNOWN;
+        }
+}
+
+static void worse(struct watch *o, int status)
+{
+        o->status = MAX(o->status, status);
+}
+
+/* -- telling ------------------------------------------------------------------------------------------------------ */
+
+/* 0: told, or to be told again; -EINTR; -errno. */
+static int tell(struct watch *o, struct solver *s, const struct alarm *a)
+{
+        cleanup_buffer struct buffer line = {0};
+        int r;
+
+        alarm_print_line(s, a, &line);
+        if (buffer_error(&line) < 0)
+                return -ENOMEM;
+        alarm_line("%s", line.data);
+        r = alarm_show(o->workspace, s, a, o->json);
+        if (r == 0 && output_broken())
+                r = -EPIPE;
+        o->told++;
+        if (r == 0 && o->command)
+                r = alarm_command(o->workspace, s, a, o->command, o->signals);
+        return r == 0 ? alarm_set_told(o->workspace, s->number, a->number, now_seconds()) : r == 1 ? 0 : r;
+}
+
+struct numbers {
+        uint32_t *list;
+        size_t n;
+};
+
+static int add_untold(void *user, const struct alarm *a)
+{
+        struct numbers *n = user;
+
+        if (a->told != 0)
+                return 0;
+        if (list_grow(n->list, n->n) < 0)
+                return -ENOMEM;
+        n->list[n->n++] = a->number;
+        return 0;
+}
+
+/* What was found now, and what a watch that was killed, or a command that failed, left untold. */
+static int tell_untold(struct watch *o, struct solver *s)
+{
+        struct numbers numbers = {0};
+        int r = alarms_each(o->workspace, s->number, add_untold, &numbers);
+
+        for (size_t i = 0; r == 0 && i < numbers.n; i++) {
+                cleanup_alarm struct alarm *a = NULL;
+
+                r = alarm_get(o->workspace, s->number, numbers.list[i], &a);
+                if (r == 0)
+                        r = tell(o, s, a);
+        }
+        free(numbers.list);
+        return r;
+}
+
+/* -- one branch --------------------------------------------------------------------------------------------------- */
+
+static void show(void *, const struct ask_progress *p)
+{
+        progress_show_range("watch", p->answered, p->n, p->estimated ? p->least_ns : 0, p->estimated ? p->most_ns : 0);
+}
+
+static int ask_all(struct watch *o, struct watching *watching)
+{
+        cleanup_engine struct engine *e = NULL;
+        struct asking asking;
+        int r = workspace_engine(o->workspace, NULL, &e);
+
+        while (r == 0 && (r = watching_next(watching, &asking)) > 0) {
+                asking.progress = show;
+                r = ask_many(e, &asking, PRIORITY_BATCH, o->signals);
+        }
+        progress_clear();
+        return r == -ECANCELED && command_interrupted(o->signals) ? -EINTR : r;
+}
+
+static int keep_alarms(struct watch *o, struct watching *watching)
+{
+        size_t n;
+        struct alarm *const *list = watching_alarms(watching, &n);
+        int r = 0;
+
+        for (size_t i = 0; i < n && r >= 0; i++)
+                r = alarm_add(o->workspace, list[i]);
+        return r < 0 ? r : 0;
+}
+
+static int watch_fresh(struct watch *o, struct solver *s, const struct watched_stretch *stretch, const uint32_t *known,
+                       size_t n_known, const struct case_selection *cases, uint32_t *ret_base)
+{
+        cleanup_watching struct watching *watching = NULL;
+        int r = watching_new(&(struct watch_stretch){.workspace = o->workspace,
+                                                     .solver = s,
+                                                     .branch = stretch->branch,
+                                                     .known = known,
+                                                     .n_known = n_known,
+                                                     .fresh = stretch->fresh,
+                                                     .n_fresh = stretch->n_fresh,
+                                                     .cases = cases->list,
+                                                     .n_cases = cases->n},
+                             &watching);
+
+        if (r == 0)
+                r = ask_all(o, watching);
+        if (r == 0)
+                r = keep_alarms(o, watching);
+        if (r < 0)
+                return r;
+        if (*watching_notes(watching))
+                note("%.*s", (int)strlen(watching_notes(watching)) - 1, watching_notes(watching));
+        *ret_base = watching_base(watching);
+        return 0;
+}
+
+static void tell_stretch(const struct solver *s, const struct watched_stretch *stretch, bool is_first)
+{
+        cleanup_free char *branch = printable(stretch->branch);
+
+        if (stretch->was_rewound)
+                note("%s %s went back to an older commit: watched from there", s->recipe->name, branch);
+        else if (stretch->n_fresh > 0 && is_first)
+                note("%s %s: the watch begins with its last commit", s->recipe->name, branch);
+        else if (stretch->n_fresh > 0)
+                note("%s %s: %zu new %s", s->recipe->name, branch, stretch->n_fresh, stretch->n_fresh == 1 ? "commit" : "commits");
+}
+
+/* 0, or -errno that ends the call: what only this branch suffers from is said, and tried again at the next turn. */
+static int watch_branch(struct watch *o, struct solver *s, const struct watched_stretch *stretch, bool is_first,
+                        const struct case_selection *cases)
+{
+        uint32_t base = COMMIT_NONE;
+        int r = 0;
+
+        tell_stretch(s, stretch, is_first);
+        if (stretch->n_fresh > 0)
+                r = watch_fresh(o, s, stretch, stretch->known, stretch->n_known, cases, &base);
+        if (r == 0)
+                r = watched_stretch_done(o->workspace, s, stretch, base);
+        if (r == -EINTR)
+                return r;
+        if (r < 0) {
+                cleanup_free char *branch = printable(stretch->branch);
+
+                complain("%s %s: %s; tried again at the next turn", s->recipe->name, branch, error_message(r));
+                worse(o, status_of(r) == STATUS_ABSENT ? STATUS_FAILED : status_of(r));
+        }
+        return tell_untold(o, s);
+}
+
+/* -- a turn ------------------------------------------------------------------------------------------------------- */
+
+static bool is_interrupted(void *user)
+{
+        const struct watch *o = user;
+
+        return command_interrupted(o->signals);
+}
+
+/* What is there can be watched when nothing can be fetched. */
+static int fetch(struct watch *o, struct solver *s)
+{
+        const struct progress progress = {.tell = output_tell, .stop = is_interrupted, .user = o};
+        uint32_t n_new;
+        int r = history_update(s->history, false, &progress, &n_new);
+
+        if (r == 0)
+                r = workspace_fetch_elsewhere(o->workspace, s, &progress);
+        progress_clear();
+        if (command_interrupted(o->signals))
+                return -EINTR;
+        if (r < 0) {
+                complain("cannot fetch %s: %s; tried again at the next turn", s->recipe->name, error_message(r));
+                worse(o, STATUS_FAILED);
+        }
+        return 0;
+}
+
+static int watch_branches(struct watch *o, struct solver *s)
+{
+        const struct comparing_version both[2] = {{s, COMMIT_NONE}, {s, COMMIT_NONE}};
+        cleanup_watched struct watched_stretches stretches = {0};
+        cleanup_case_selection struct case_selection cases = {0};
+        int r = comparing_cases(o->workspace, o->set, both, &cases);
+
+        if (r == 0 && cases.n == 0)
+                r = errorf(-ENOENT, "there are no cases to measure%s%s; see 'solverfs case add'", o->set ? " in the set " : "", o->set ? o->set : "");
+        if (r == 0)
+                r = watched_stretches(o->workspace, s, o->branches, &stretches);
+        for (size_t i = 0; r == 0 && i < stretches.n; i++)
+                r = watch_branch(o, s, &stretches.list[i], stretches.is_first, &cases);
+        return r;
+}
+
+static int turn(struct watch *o)
+{
+        cleanup_solver struct solver *s = NULL;
+        int r = workspace_solver(o->workspace, o->solver_name, &s);
+
+        if (r == 0)
+                r = tell_untold(o, s);
+        if (r == 0)
+                r = fetch(o, s);
+        return r < 0 ? r : watch_branches(o, s);
+}
+
+/* False: a signal came. */
+static bool wait_until(int signals, uint64_t when)
+{
+        for (uint64_t now; (now = now_ns()) < when;) {
+                struct pollfd p = {.fd = signals, .events = POLLIN};
+                uint64_t ms = (when - now) / NSEC_PER_MSEC + 1;
+
+                if (poll(&p, 1, (int)MIN(ms, (uint64_t)60 * 1000)) > 0)
+                        return false;
+        }
+        return true;
+}
+
+static int watch(struct watch *o)
+{
+        for (;;) {
+                uint64_t begun = now_ns();
+                int r = turn(o);
+
+                if (r == -EINTR || r == -EPIPE)
+                        return r == -EINTR ? STATUS_INTERRUPTED : STATUS_PIPE;
+                if (r < 0) {
+                        complain("%s%s", error_message(r), o->once ? "" : "; tried again at the next turn");
+                        worse(o, status_of(r));
+                }
+                if (o->once)
+                        return o->told > 0 ? STATUS_ALARM : o->status;
+                if (!wait_until(o->signals, begun + o->every))
+                        return STATUS_INTERRUPTED;
+        }
+}
+
+/* One watch of a solver at a time: two would tell everything twice. */
+static int watch_alone(struct watch *o)
+{
+        cleanup_solver struct solver *s = NULL;
+        char name[48];
+        int lock, r = command_solver(o->workspace, o->solver_name, &s);
+
+        if (r != STATUS_OK)
+                return r;
+        snprintf(name, sizeof(name), "watch-%" PRIu32 ".lock", s->number);
+        r = lock_try(workspace_dir(o->workspace), name, false, &lock);
+        if (r == -EAGAIN) {
+                complain("%s is being watched by another process", o->solver_name);
+                return STATUS_FAILED;
+        }
+        if (r < 0)
+                return fail(r);
+        r = watch(o);
+        lock_release_unlink(workspace_dir(o->workspace), name, lock);
+        return r;
+}
+
+static const char help[] =
+        "Watch a solver: fetch new commits of its branches, build and measure them on the cases, newest first, and tell of what got worse, with the "
+        "commit responsible.\v"
+        "An alarm is a commit that made cases slower (by a fifth, 10 ms and significantly), that lost or contradicted answers, that answers wrongly, "
+        "or that cannot be built while its parent can. It is told once: by a row on standard output, a line on standard error, and the command of "
+        "--on-alarm. It stays in <solver>/alarms/<n> of the mount and in 'solverfs alarms'.\n"
+        "\n"
+        "The first watch measures the last commit of the default branch (of the branches chosen with --branch) and nothing older. Of more than nine "
+        "new commits nine are measured; where they differ the gap is bisected.\n"
+        "\n"
+        "The command is run by /bin/sh, with the alarm's text as its standard input and in the file $SOLVERFS_ALARM. Its environment has SOLVER, NUMBER, "
+        "KIND, BRANCH, COMMIT, PARENT, SUBJECT, CASE (the worst), CASES (how many), BEFORE, AFTER, FACTOR and SOLVERFS_STORE; what does not apply is '-'. If "
+        "it ends with another status than 0, or takes longer than five minutes, the alarm is told again at the next turn and the next start.\n"
+        "\n"
+        "The exit status of --once is 6 when an alarm was told, 1 when the solver could not be fetched.\n"
+        "\n"
+        "  solverfs watch z3 --set smoke --on-alarm 'mail -s \"$SOLVER $KIND $COMMIT\" me@example.org'\n"
+        "  solverfs watch z3 --once --branch master --branch 'release/*'";
+
+int cmd_watch(int argc, char **argv)
+{
+        static const struct argp_option options[] = {
+                {"set", OPTION_SET, "NAME", 0, "Measure the cases of this set; all cases unless given", 0},
+                {"branch", OPTION_BRANCH, "PATTERN", 0, "Watch these branches, with * ? [; may be repeated; all unless given", 0},
+                {"every", OPTION_EVERY, "T", 0, "From the beginning of a turn to the next: 90s, 15m (default), 2h", 0},
+                {"once", OPTION_ONCE, NULL, 0, "One turn, for cron and CI: see the exit status below", 0},
+                {"on-alarm", OPTION_ON_ALARM, "COMMAND", 0, "Run this for each alarm", 0},
+                {"json", 'j', NULL, 0, "Print a JSON object for each alarm, a line each", 0},
+                {0}};
+        cleanup_workspace struct workspace *w = NULL;
+        struct watch o = {.status = STATUS_OK};
+        int r;
+
+        command_parse(&(struct argp){options, parse, "SOLVER", help}, argc, argv, &o);
+        if (o.every == 0)
+                o.every = EVERY;
+        o.signals = command_signals();
+        if (o.signals < 0)
+                return fail(o.signals);
+        r = command_open(0, &w);
+        o.workspace = w;
+        if (r == STATUS_OK)
+                r = watch_alone(&o);
+        free(o.branches);
+        close(o.signals);
+        return output_end(r);
+}
