@@ -95,6 +95,26 @@ static int stretch_new(struct looking *l, struct watched_stretch *s)
         return 0;
 }
 
+/* Where its head does not stand on what was seen (a forced push), it is compared with the commit at which the two lines part. */
+static int set_known(struct looking *l, struct watched_stretch *s, uint32_t base, uint32_t seen)
+{
+        struct commit first;
+        int r = history_commit(l->solver->history, s->fresh[0], &first);
+
+        if (r < 0)
+                return r;
+        if (first.first_parent != seen) {
+                if (first.first_parent != COMMIT_NONE)
+                        s->known[s->n_known++] = first.first_parent;
+                return 0;
+        }
+        if (base != COMMIT_NONE)
+                s->known[s->n_known++] = base;
+        if (seen != base)
+                s->known[s->n_known++] = seen;
+        return 0;
+}
+
 static int stretch_moved(struct looking *l, struct watched_stretch *s)
 {
         cleanup_revisions struct revisions range = {0};
@@ -113,11 +133,7 @@ static int stretch_moved(struct looking *l, struct watched_stretch *s)
         s->fresh = steal_pointer(range.list);
         s->n_fresh = range.n;
         s->was_rewound = range.n == 0;
-        if (base != COMMIT_NONE)
-                s->known[s->n_known++] = base;
-        if (seen != base)
-                s->known[s->n_known++] = seen;
-        return 0;
+        return s->was_rewound ? 0 : set_known(l, s, base, seen);
 }
 
 static int stretch_first(struct watched_stretch *s)
