@@ -34,6 +34,7 @@ uint64_t command_duration(struct argp_state *state, const char *what, const char
 int cmd_compare(int argc, char **argv);
 int cmd_export(int argc, char **argv);
 int cmd_history(int argc, char **argv);
+int cmd_import(int argc, char **argv);
 int cmd_init(int argc, char **argv);
 int cmd_solver_add(int argc, char **argv);
 int cmd_solver_list(int argc, char **argv);

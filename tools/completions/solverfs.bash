@@ -77,6 +77,7 @@ _solverfs() {
 	--recipe | -r) COMPREPLY=($(compgen -W "$(solverfs solver add --list 2>/dev/null | cut -f 1)" -- "$cur") $(compgen -f -- "$cur")) && return ;;
 	--output) COMPREPLY=($(compgen -f -- "$cur")) && return ;;
 	--print | -p) COMPREPLY=($(compgen -W "time cputime memory result effort stdout stderr run.json" -- "$cur")) && return ;;
+	--format) COMPREPLY=($(compgen -W "$([ "$command" = import ] && echo benchexec || echo csv jsonl benchexec asv hyperfine)" -- "$cur")) && return ;;
 	--method) COMPREPLY=($(compgen -W "default paper git-bisect" -- "$cur")) && return ;;
 	--reference | --target | --from | --to | --seed | --timeout | --keep | --name | --status | --options) return ;;
 	esac
@@ -102,6 +103,7 @@ _solverfs() {
 		localize) own="--reference --target --method --seed --timeout --log --json" ;;
 		reduce) own="--reference --target --command --keep --floor --ratio --timeout --for --seed --jobs --again --output --json" ;;
 		history) own="--from --to --bisecting --step --all --known --seed --timeout --machine --svg --json" ;;
+		import) own="--format --solver --revision --machine --seed --json" ;;
 		export) own="--format --set --seed --timeout --machine --output" ;;
 		compare) own="--set --pairs --by --fail-on-regression --known --markdown --scatter --cactus --seed --timeout --json" ;;
 		steps) own="--from --to --at-culprits --seed --timeout --json" ;;
@@ -119,7 +121,7 @@ _solverfs() {
 	fi
 
 	case $command in
-	"") COMPREPLY=($(compgen -W "init solver snapshot case set mount unmount build run fuzz incompleteness findings triage noise localize reduce history compare export steps portfolio status fsck gc doctor version help" -- "$cur")) ;;
+	"") COMPREPLY=($(compgen -W "init solver snapshot case set mount unmount build run fuzz incompleteness findings triage noise localize reduce history compare export import steps portfolio status fsck gc doctor version help" -- "$cur")) ;;
 	solver) COMPREPLY=($(compgen -W "add list update verify remove" -- "$cur")) ;;
 	case | set) COMPREPLY=($(compgen -W "add list remove" -- "$cur")) ;;
 	portfolio) COMPREPLY=($(compgen -W "add list show run reset remove features replay" -- "$cur")) ;;
@@ -129,7 +131,7 @@ _solverfs() {
 		;;
 	"solver update" | "solver remove") _solverfs_lines "$cur" < <(_solverfs_solvers) ;;
 	"solver add") [ $n = 1 ] && COMPREPLY=($(compgen -d -- "$cur")) ;;
-	"case add") COMPREPLY=($(compgen -f -- "$cur")) ;;
+	"case add" | import) COMPREPLY=($(compgen -f -- "$cur")) ;;
 	"case list" | "case remove") _solverfs_lines "$cur" < <(_solverfs_cases) ;;
 	"set list") _solverfs_lines "$cur" < <(_solverfs_column set list | cut -f 1) ;;
 	"set add" | "set remove")

@@ -1,0 +1,430 @@
+/* Results of BenchExec as facts of the machine that ran them. */
+#include "core/care/import.h"
+
+#include "core/query/answers.h"
+#include "core/query/machines.h"
+#include "core/query/query_internal.h"
+#include "core/run/cell_file.h"
+#include "core/run/host.h"
+
+/* -- cases by their names ------------------------------------------------------------------------------------------ */
+
+struct named_case {
+        char *name, *stem;      /* owned; printable; the last component without its extension */
+        struct case_info *info; /* a ref */
+        unsigned long line;     /* of the run that is of this case; 0: none was seen */
+};
+
+struct names {
+        struct named_case *list;       /* by stem */
+        struct named_case **by_digest; /* the same */
+        size_t n;
+};
+
+static void names_done(struct names *n)
+{
+        for (size_t i = 0; i < n->n; i++) {
+                free(n->list[i].name);
+                free(n->list[i].stem);
+                case_info_unref(n->list[i].info);
+        }
+        free(n->list);
+        free(n->by_digest);
+}
+
+static char *stem_of(const char *name)
+{
+        const char *slash = strrchr(name, '/'), *last = slash ? slash + 1 : name, *dot = strrchr(last, '.');
+
+        return strndup(last, dot && dot > last ? (size_t)(dot - last) : strlen(last));
+}
+
+static int compare_stems(const void *a, const void *b)
+{
+        return strcmp(((const struct named_case *)a)->stem, ((const struct named_case *)b)->stem);
+}
+
+static int compare_digests(const void *a, const void *b)
+{
+        const struct named_case *const *x = a, *const *y = b;
+
+        return memcmp((*x)->info->sha256.bytes, (*y)->info->sha256.bytes, DIGEST_SIZE);
+}
+
+static int names_sort(struct names *n)
+{
+        sort_list(n->list, n->n, sizeof(*n->list), compare_stems);
+        n->by_digest = calloc(n->n + 1, sizeof(struct named_case *));
+        if (!n->by_digest)
+                return -ENOMEM;
+        for (size_t i = 0; i < n->n; i++)
+                n->by_digest[i] = &n->list[i];
+        sort_list(n->by_digest, n->n, sizeof(struct named_case *), compare_digests);
+        return 0;
+}
+
+static int names_read(struct workspace *w, struct names *ret)
+{
+        cleanup_free uint32_t *ids = NULL;
+        size_t n;
+        int r = cases_list(workspace_cases(w), &ids, &n);
+
+        ret->list = r == 0 ? calloc(n + 1, sizeof(*ret->list)) : NULL;
+        if (r == 0 && !ret->list)
+                r = -ENOMEM;
+        for (size_t i = 0; i < n && r == 0; i++) {
+                cleanup_buffer struct buffer name = {0};
+                struct named_case *c = &ret->list[ret->n];
+
+                r = cases_get(workspace_cases(w), ids[i], &c->info);
+                if (r < 0)
+                        break;
+                ret->n++;
+                buffer_add_printable(&name, c->info->name);
+                if (buffer_error(&name) < 0)
+                        return -ENOMEM;
+                c->name = steal_pointer(name.data);
+                c->stem = stem_of(c->name);
+                r = c->stem ? 0 : -ENOMEM;
+        }
+        return r < 0 ? r : names_sort(ret);
+}
+
+/* Is `tail` the last components of `path`, or all of it? */
+static bool is_tail(const char *path, size_t n, const char *tail, size_t m)
+{
+        return m <= n && memcmp(path + n - m, tail, m) == 0 && (m == n || path[n - m - 1] == '/');
+}
+
+static size_t without_extension(const char *name)
+{
+        const char *slash = strrchr(name, '/'), *dot = strrchr(name, '.');
+
+        return dot && dot > (slash ? slash + 1 : name) ? (size_t)(dot - name) : strlen(name);
+}
+
+/* How many bytes the names have in common, when one is the end of the other; 0: it is not. A task's definition, *.yml, stands for its case. */
+static size_t common_tail(const char *run, const char *name)
+{
+        size_t n = strlen(run), m = strlen(name);
+
+        if (n > 4 && strcmp(run + n - 4, ".yml") == 0) {
+                n -= 4;
+                m = without_extension(name);
+        }
+        return is_tail(run, n, name, m) ? m : is_tail(name, m, run, n) ? n : 0;
+}
+
+/* The case of a run. 0 and NULL: there is none. -ENOTUNIQ. */
+static int find_named(const char *file, const struct names *names, const struct benchexec_run *run, struct named_case **ret)
+{
+        cleanup_free char *stem = stem_of(run->name);
+        struct named_case key = {.stem = stem}, *at = stem ? find_in_list(&key, names->list, names->n, sizeof(key), compare_stems) : NULL;
+        const struct named_case *other = NULL;
+        size_t best = 0;
+
+        *ret = NULL;
+        if (!stem)
+                return -ENOMEM;
+        while (at && at > names->list && strcmp(at[-1].stem, stem) == 0)
+                at--;
+        for (; at && at < names->list + names->n && strcmp(at->stem, stem) == 0; at++) {
+                size_t common = common_tail(run->name, at->name);
+
+                if (common > 0 && common == best)
+                        other = at;
+                if (common > best) {
+                        best = common;
+                        *ret = at;
+                        other = NULL;
+                }
+        }
+        if (other)
+                return errorf(-ENOTUNIQ, "%s:%lu: '%s' may be case %u (%s) or case %u (%s)", file, run->line, run->name, (*ret)->info->id,
+                              (*ret)->name, other->info->id, other->name);
+        return 0;
+}
+
+static struct named_case *find_digest(const struct names *names, const struct digest *sha256)
+{
+        struct case_info info = {.sha256 = *sha256};
+        struct named_case named = {.info = &info}, *key = &named;
+        struct named_case **found = find_in_list(&key, names->by_digest, names->n, sizeof(struct named_case *), compare_digests);
+
+        return found ? *found : NULL;
+}
+
+static int find_case(const char *file, const struct names *names, const struct benchexec_run *run, struct named_case **ret)
+{
+        int r = 0;
+
+        if (run->has_sha256) /* the bytes, whatever they are called */
+                *ret = find_digest(names, &run->sha256);
+        else
+                r = find_named(file, names, run, ret);
+        if (r < 0 || !*ret)
+                return r;
+        if ((*ret)->line > 0)
+                return errorf(-ENOTUNIQ, "%s:%lu: '%s' is case %u, which the run at line %lu is of, too", file, run->line, run->name,
+                              (*ret)->info->id, (*ret)->line);
+        (*ret)->line = run->line;
+        return 0;
+}
+
+/* -- the machine --------------------------------------------------------------------------------------------------- */
+
+/* As host_machine() has its own: host/CPU/cores. */
+static int machine_of(const struct benchexec_results *results, const struct import_request *q, char **ret)
+{
+        const char *host = q->machine ? q->machine : results->host;
+        cleanup_buffer struct buffer name = {0};
+
+        if (!host || !*host)
+                return errorf(-EINVAL, "%s does not say which machine it was; --machine NAME does", q->file);
+        if (results->several_hosts && !q->machine)
+                return errorf(-EINVAL, "%s is of several machines of one kind; --machine NAME says what to call them", q->file);
+        buffer_add_printable(&name, host);
+        for (size_t i = 0; i < name.size; i++)
+                if (name.data[i] == '/')
+                        name.data[i] = '_';
+        buffer_adds(&name, "/");
+        buffer_add_printable(&name, results->cpu && *results->cpu ? results->cpu : "unknown CPU");
+        buffer_addf(&name, "/%ld", results->cores);
+        if (buffer_error(&name) < 0)
+                return -ENOMEM;
+        if (name.size > MACHINE_NAME_MOST)
+                return errorf(-EINVAL, "the machine's name has more than %d bytes; --machine NAME gives it a shorter one", MACHINE_NAME_MOST);
+        if (strcmp(name.data, host_machine()) == 0)
+                return errorf(-EEXIST, "%s is of this machine, %s, whose results are its own; --machine NAME keeps them apart", q->file, name.data);
+        *ret = steal_pointer(name.data);
+        return 0;
+}
+
+/* -- facts --------------------------------------------------------------------------------------------------------- */
+
+struct importing {
+        struct workspace *workspace;
+        const struct benchexec_results *results;
+        const struct import_request *request;
+        struct import_report *report;
+        struct case_info **cases; /* of each run; borrowed; NULL: there is none */
+        struct digest source, program;
+        int64_t now;
+};
+
+/* Limits that BenchExec does not say (output, processes, stack) are taken to be the recipe's. A run that did not end was given at least the time
+ * that it took. */
+static void limits_of(const struct importing *i, const struct benchexec_run *run, struct recipe_limits *ret)
+{
+        *ret = i->request->solver->recipe->limits;
+        if (i->results->cpu_limit_ns > 0)
+                ret->cpu_ns = ret->wall_ns = i->results->cpu_limit_ns;
+        if (run->wall_limit_ns > 0)
+                ret->wall_ns = run->wall_limit_ns;
+        else if (run->verdict == VERDICT_TIMEOUT || run->wall_ns > ret->wall_ns)
+                ret->wall_ns = run->wall_ns;
+        if (i->results->memory_limit > 0)
+                ret->memory = i->results->memory_limit;
+}
+
+/* Our own exports say each answer of several check-sat, the last one being the status. */
+static bool are_answers(const struct benchexec_run *run)
+{
+        const char *last = run->answers ? strrchr(run->answers, ',') : NULL;
+
+        if (!run->answers || strspn(run->answers, "satunkow,") != strlen(run->answers))
+                return false;
+        return strcmp(last ? last + 1 : run->answers, verdict_name(run->verdict)) == 0;
+}
+
+static int results_of(const struct benchexec_run *run, struct blob *ret)
+{
+        cleanup_buffer struct buffer lines = {0};
+
+        buffer_adds(&lines, are_answers(run) ? run->answers : verdict_name(run->verdict));
+        buffer_adds(&lines, "\n");
+        for (size_t i = 0; i < lines.size; i++)
+                if (lines.data[i] == ',')
+                        lines.data[i] = '\n';
+        return buffer_steal(&lines, ret);
+}
+
+static json_t *printable_json(const char *text)
+{
+        cleanup_buffer struct buffer b = {0};
+
+        buffer_add_printable(&b, text ? text : "");
+        return json_string(buffer_error(&b) < 0 ? NULL : b.data ? b.data : "");
+}
+
+static json_t *seconds(uint64_t ns)
+{
+        return json_real((double)ns / 1e9);
+}
+
+/* What is known of a run that was not ours, in the words of run.json. */
+static json_t *run_json(const struct importing *i, const struct benchexec_run *run, const struct case_info *info, const struct fact *f)
+{
+        const struct import_request *q = i->request;
+        const struct benchexec_results *b = i->results;
+        char sha256[DIGEST_HEX_SIZE], date[32];
+        struct commit c = {0};
+        json_t *j;
+
+        history_commit(q->solver->history, q->commit, &c);
+        digest_hex(&info->sha256, sha256);
+        format_date(f->measured, date);
+        j = json_pack("{ss ss ss s{si so ss} ss sb}", "solver", q->solver->recipe->name, "repository", q->solver->repository, "commit",
+                      git_oid_tostr_s(&c.oid), "case", "id", (int)info->id, "name", printable_json(info->name), "sha256", sha256, "verdict",
+                      verdict_name(f->verdict), "disturbed", (int)f->disturbed);
+        if (!j)
+                return NULL;
+        json_object_set_new(j, "time", seconds(f->wall_ns));
+        json_object_set_new(j, "cputime", seconds(f->cpu_ns));
+        json_object_set_new(j, "memory", json_integer((json_int_t)f->memory));
+        json_object_set_new(j, "limits", json_pack("{so so sI}", "timeout", seconds(f->limits.wall_ns), "cputime", seconds(f->limits.cpu_ns),
+                                                   "memory", (json_int_t)f->limits.memory));
+        json_object_set_new(j, "samples", json_pack("[{ss so so sI sb}]", "verdict", verdict_name(f->verdict), "time", seconds(f->wall_ns),
+                                                    "cputime", seconds(f->cpu_ns), "memory", (json_int_t)f->memory, "disturbed", (int)f->disturbed));
+        json_object_set_new(j, "seed", q->has_seed ? json_integer((json_int_t)q->seed) : json_null());
+        json_object_set_new(j, "measured", json_string(date));
+        json_object_set_new(j, "machine", json_string(i->report->machine));
+        json_object_set_new(j, "host", json_pack("{so so sI sI so}", "host", printable_json(q->machine ? q->machine : b->host), "cpu",
+                                                 printable_json(b->cpu), "cores", (json_int_t)b->cores, "memory", (json_int_t)b->ram, "kernel",
+                                                 printable_json(b->os)));
+        json_object_set_new(j, "imported", json_pack("{ss so so so so so}", "format", "benchexec", "file", printable_json(q->file), "tool",
+                                                     printable_json(b->tool), "version", printable_json(b->version), "status",
+                                                     printable_json(run->status), "category", printable_json(run->category)));
+        return j;
+}
+
+static int fact_of(const struct importing *i, const struct benchexec_run *run, const struct case_info *info, struct fact **ret)
+{
+        cleanup(fact_unrefp) struct fact *f = calloc(1, sizeof(*f));
+        char *text;
+        json_t *j;
+        int r;
+
+        if (!f)
+                return -ENOMEM;
+        f->refs = 1;
+        f->verdict = run->verdict;
+        f->wall_ns = run->wall_ns;
+        f->cpu_ns = run->cpu_ns;
+        f->memory = run->memory;
+        f->disturbed = run->disturbed;
+        f->measured = run->measured ? run->measured : i->results->started ? i->results->started : i->now;
+        limits_of(i, run, &f->limits);
+        r = results_of(run, &f->results);
+        if (r < 0)
+                return r;
+        j = run_json(i, run, info, f);
+        text = j ? json_dumps(j, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) : NULL;
+        json_decref(j);
+        if (!text)
+                return -ENOMEM;
+        f->json = (struct blob){.data = text, .size = strlen(text), .owned = text};
+        *ret = steal_pointer(f);
+        return 0;
+}
+
+/* Of two results of one run the newer one stays. */
+static bool is_known(struct store_txn *t, const uint8_t key[FACT_KEY_SIZE], const struct fact *f)
+{
+        cleanup(fact_unrefp) struct fact *there = NULL;
+        cleanup_blob struct blob b = {0};
+
+        return store_get(t, TABLE_FACTS, SLICE(key, FACT_KEY_SIZE), &b) == 0 && fact_decode(SLICE(b.data, b.size), true, &there) == 0 &&
+               there->measured >= f->measured;
+}
+
+static int put_run(const struct importing *i, struct store_txn *t, const struct benchexec_run *run, struct case_info *info)
+{
+        const struct import_request *q = i->request;
+        struct cell cell = {.solver = q->solver,
+                            .commit = q->commit,
+                            .info = info,
+                            .has_seed = q->has_seed,
+                            .seed = q->seed,
+                            .machine = i->report->machine};
+        cleanup(fact_unrefp) struct fact *f = NULL;
+        cleanup_buffer struct buffer encoded = {0};
+        uint8_t run_of[RUN_KEY_SIZE], key[FACT_KEY_SIZE];
+        int r = fact_of(i, run, info, &f);
+
+        if (r < 0)
+                return r;
+        run_key_of(&i->program, &cell, run_of);
+        fact_key(run_of, &f->limits, key);
+        i->report->wrong += answers_contradict(f, info);
+        if (is_known(t, key, f)) {
+                i->report->known++;
+                return 0;
+        }
+        i->report->imported++;
+        r = fact_encode(f, &encoded);
+        return r < 0 ? r : store_put(t, TABLE_FACTS, SLICE(key, sizeof(key)), SLICE(encoded.data, encoded.size));
+}
+
+static int put_all(void *user, struct store_txn *t)
+{
+        const struct importing *i = user;
+        int r = 0;
+
+        i->report->imported = i->report->known = i->report->wrong = 0; /* it may be run twice */
+        for (size_t k = 0; k < i->results->n_runs && r == 0; k++)
+                if (i->cases[k])
+                        r = put_run(i, t, &i->results->runs[k], i->cases[k]);
+        if (r == 0 && i->report->imported > 0)
+                r = machine_note(t, i->report->machine, &i->source, &i->program);
+        return r;
+}
+
+/* -- a document ---------------------------------------------------------------------------------------------------- */
+
+static int match_cases(struct importing *i, const struct names *names)
+{
+        int r = 0;
+
+        for (size_t k = 0; k < i->results->n_runs && r == 0; k++) {
+                const struct benchexec_run *run = &i->results->runs[k];
+                struct named_case *found = NULL;
+
+                r = find_case(i->request->file, names, run, &found);
+                if (r == 0 && found && found->info->format == i->request->solver->recipe->format)
+                        i->cases[k] = found->info;
+                else if (r == 0) {
+                        i->report->absent++;
+                        if (!i->report->first_absent)
+                                i->report->first_absent = strdup(run->name);
+                }
+        }
+        return r;
+}
+
+int import_benchexec(struct workspace *w, const struct benchexec_results *results, const struct import_request *request,
+                     struct import_report *ret)
+{
+        cleanup_free struct case_info **cases = calloc(results->n_runs + 1, sizeof(struct case_info *));
+        cleanup(names_done) struct names names = {0};
+        struct importing i = {.workspace = w, .results = results, .request = request, .report = ret, .cases = cases, .now = now_seconds()};
+        int r = cases ? machine_of(results, request, &ret->machine) : -ENOMEM;
+
+        if (r == 0)
+                r = names_read(w, &names);
+        if (r == 0)
+                r = match_cases(&i, &names);
+        if (r == 0)
+                r = machine_source(request->solver, request->commit, &i.source);
+        if (r < 0)
+                return r;
+        machine_unknown_program(ret->machine, &i.source, &i.program);
+        return ret->absent < results->n_runs ? store_update(workspace_store(w), put_all, &i) : 0;
+}
+
+void import_report_done(struct import_report *r)
+{
+        free(r->first_absent);
+        free(r->machine);
+        *r = (struct import_report){0};
+}

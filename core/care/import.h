@@ -1,0 +1,62 @@
+/* Results of other machines taken into the store: what another tool wrote. They are facts of the machine that ran them (core/query/machines.h), and
+ * never mix with ours.
+ *
+ * A document is taken whole, in one transaction, or not at all. The same document twice changes nothing. */
+#pragma once
+
+#include "core/query/query.h"
+
+/* -- BenchExec's results as XML ------------------------------------------------------------------------------------- */
+
+struct benchexec_run {
+        unsigned long line; /* where it begins in the document */
+        char *name;
+        bool has_sha256, has_seconds; /* has_seconds: cpu_ns is said */
+        struct digest sha256; /* of the case, where the document says it, as our own exports do */
+        enum verdict verdict;
+        char *status, *category, *answers; /* as they stand there; answers: ours, "sat,unsat"; NULL: not said */
+        uint64_t wall_ns, cpu_ns, memory, wall_limit_ns;
+        int64_t measured; /* 0: not said */
+        bool disturbed;   /* our own exports say so */
+};
+struct benchexec_results {
+        char *tool, *version;        /* NULL: not said */
+        char *host, *cpu, *os; /* of the first machine */
+        long cores;            /* 0: not said */
+        uint64_t ram;          /* bytes; 0: not said */
+        bool several_hosts;
+        uint64_t cpu_limit_ns, memory_limit; /* 0: none */
+        int64_t started;                     /* 0: not said */
+        struct benchexec_run *runs;          /* that came to an end */
+        size_t n_runs;
+        uint64_t unfinished; /* that did not */
+};
+/* Reads a document, plain or compressed by gzip, bzip2, xz or zstd; from its beginning. Declarations of entities are refused, and nothing outside of it is
+ * read. `name` is for messages. -EINVAL with file, line and what is wrong: no XML, cut off, not BenchExec's, a unit or a status or a category that
+ * is not known, machines of several kinds. */
+int benchexec_read(int fd, const char *name, struct benchexec_results *ret);
+void benchexec_done(struct benchexec_results *r);
+#define cleanup_benchexec cleanup(benchexec_done)
+
+struct import_request {
+        const char *file;    /* its name, for messages and for run.json */
+        const char *machine; /* takes the host's place in the machine's name; NULL: as the document says */
+        struct solver *solver;
+        uint32_t commit;
+        bool has_seed;
+        uint64_t seed;
+};
+struct import_report {
+        uint64_t imported, known; /* known: the same result was there */
+        uint64_t wrong;           /* of both: answers that contradict their case's status */
+        uint64_t absent;          /* runs of cases that the store does not have */
+        char *first_absent;       /* owned; the name of one */
+        char *machine;            /* owned; whose facts they are */
+};
+/* A run is matched with the case of its sha256; else by name: the case's name is the run's, or a tail of its path, or the other way round.
+ * -EEXIST: it is this machine; -ENOTUNIQ: a name that fits several cases, or two runs of one case; -EINVAL: the document does not say which machine
+ * it was. */
+int import_benchexec(struct workspace *w, const struct benchexec_results *results, const struct import_request *request,
+                     struct import_report *ret);
+void import_report_done(struct import_report *r);
+#define cleanup_import_report cleanup(import_report_done)

@@ -1,0 +1,124 @@
+#!/bin/bash
+# Results of other machines and tools, taken into a store.
+# shellcheck disable=SC2016
+. "$(dirname "$0")/command.sh"
+make_toy
+mkdir -p q/sub
+printf '; answer: sat\n(set-info :status sat)\n(check-sat)\n' >q/a.smt2
+printf '; answer: unsat\n(set-info :status unsat)\n(check-sat)\n' >q/sub/b.smt2
+printf '; answer: sat\n(check-sat)\n(exit)\n' >'q/c <&".smt2'
+run 0 init && run 0 solver add --recipe recipes/toy.recipe toy toy && run 0 case add q && cut -f 3- out >added || { cat err; exit 1; }
+
+column() { echo "<column title=\"$1\" value=\"$2\"/>"; }
+a_run() { # a_run NAME STATUS CATEGORY [WALL [CPU [MEMORY]]]
+	printf '<run name="%s" files="[%s]">%s%s%s%s%s</run>\n' "$1" "$1" "$(column status "$2")" "$(column cputime "${5-1.25s}")" "$(column walltime "${4-1.5s}")" \
+		"$(column memory "${6-4000000B}")" "$(column category "$3")"
+}
+document() { # document RUN...: as BenchExec writes it
+	cat <<END
+<?xml version="1.0" encoding="utf-8"?>
+<!DOCTYPE result PUBLIC '+//IDN sosy-lab.org//DTD BenchExec result 3.0//EN' 'https://www.sosy-lab.org/benchexec/result-3.0.dtd'>
+<result benchmarkname="x" date="2024-02-03 04:05:06 CET" starttime="2024-02-03T04:05:06.789+01:00" tool="Toy" version="0.1" memlimit="${memlimit-2GB}" timelimit="${timelimit-900s}" cpuCores="1" generator="BenchExec 3.21">
+  <columns><column title="status"/></columns>
+  <systeminfo hostname="apollon"><os name="Linux 5.15"/><cpu model="${cpu-Xeon E3}" cores="8"/><ram size="33553035264B"/><environment><var name="PATH">/bin</var></environment></systeminfo>
+  ${second_host-}
+END
+	printf '%s\n' "$@" '</result>'
+}
+import() { run "$1" import --format benchexec --solver toy --revision "${2-v1}" "${@:3}"; }
+nothing() { run 3 run toy v1 1 --machine apollon && has err "nothing was imported"; } # in the store
+
+document "$(a_run ../x/q/a.smt2 true correct)" "$(a_run q/sub/b.smt2 TIMEOUT error 905.2s 900.1s)" "$(a_run elsewhere.smt2 false missing)" "$(a_run 'q/c &lt;&amp;&quot;.smt2' '' '')" >r.xml
+bzip2 -k r.xml && gzip -k r.xml
+
+# -- what is refused leaves nothing --
+
+refused() { # refused DESCRIPTION FILE PATTERN [ARGUMENT...]
+	test_that "$1" 'import 1 v1 '"$2"' '"${4-}"' && has err "'"$3"'" && [ "$(wc -l <err)" = 1 ] && empty out && nothing'
+}
+head -c 1200 r.xml >cut.xml
+refused "cut off" cut.xml "^solverfs: cut.xml:[0-9]+: .*no complete XML"
+head -c 300 r.xml.bz2 >cut.bz2
+refused "compressed and cut off" cut.bz2 "cut.bz2 cannot be read"
+: >empty.xml
+refused "empty" empty.xml "empty.xml is empty"
+echo "no XML" >text.xml
+refused "no XML" text.xml "text.xml:1: .*no complete XML"
+echo "<table/>" >table.xml
+refused "another document" table.xml "a <table>, not the <result> of BenchExec"
+{ echo '<!DOCTYPE result [<!ENTITY a "aaaaaaaaaa">'; p=a; for e in b c d e f g h i; do echo "<!ENTITY $e \"&$p;&$p;&$p;&$p;&$p;&$p;&$p;&$p;&$p;&$p;\">"; p=$e; done; echo ']><result tool="&i;"/>'; } >bomb.xml
+refused "entities that would never end" bomb.xml "declares entities"
+echo '<!DOCTYPE result [<!ENTITY x SYSTEM "file:///etc/passwd">]><result tool="t"><run name="a">&x;</run></result>' >outer.xml
+refused "entities that are other files" outer.xml "declares entities"
+document '&nosuch;' >entity.xml
+refused "entities that nobody declares" entity.xml "nosuch|undefined entity"
+document "$(a_run q/a.smt2 true correct)" "$(a_run q/sub/b.smt2 true correct "3 parsecs")" >unit.xml
+refused "a unit that is none: nothing of the file, and the line" unit.xml "unit.xml:8: walltime is .3 parsecs., not a time"
+document "$(a_run q/a.smt2 true correct nan)" >nan.xml
+refused "a time that is no number" nan.xml "walltime is .nan., not a time"
+document "$(a_run q/a.smt2 true correct -1s)" >negative.xml
+refused "a time that is negative" negative.xml "walltime is .-1s., not a time"
+document "$(a_run q/a.smt2 true correct 1s 1s 3furlongs)" >size.xml
+refused "a size that is none" size.xml "memory is .3furlongs., not a size"
+timelimit=soon document "$(a_run q/a.smt2 true correct)" >limit.xml
+refused "a limit that is none" limit.xml "timelimit is .soon., not a time"
+document "$(a_run q/a.smt2 true superb)" >category.xml
+refused "a category that is none" category.xml "category .superb. is none of BenchExec"
+document "$(a_run q/a.smt2 maybe correct)" >status.xml
+refused "a status that is no answer" status.xml "status .maybe. is no answer"
+document '<run name="q/a.smt2"><column title="status" value="true"/></run>' >bare.xml
+refused "a run without times" bare.xml "bare.xml:7: the run of .q/a.smt2. has no walltime"
+document "$(a_run q/a.smt2 true correct)" "$(a_run ./q/a.smt2 true correct)" >twice.xml
+refused "two runs of one case" twice.xml "twice.xml:8: .* is case [0-9], which the run at line 7 is of, too"
+second_host='<systeminfo hostname="two"><os name="L"/><cpu model="Other" cores="4"/><ram size="1B"/></systeminfo>' document "$(a_run q/a.smt2 true correct)" >kinds.xml
+refused "machines of several kinds" kinds.xml "machines of several kinds, .Xeon E3. with 8 cores and .Other. with 4" "--machine lab"
+second_host='<systeminfo hostname="two"><os name="L"/><cpu model="Xeon E3" cores="8"/><ram size="1B"/></systeminfo>' document "$(a_run q/a.smt2 true correct)" >hosts.xml
+refused "several machines of one kind want a name" hosts.xml "several machines of one kind; --machine NAME"
+sed 's/<systeminfo.*//' r.xml >nohost.xml
+refused "no machine wants one, too" nohost.xml "does not say which machine"
+test_that "a file that is not there; a solver and a revision that nobody says or knows" '
+	import 3 v1 nosuch.xml && run 3 import -f benchexec r.xml && has err "of .Toy., which is no solver of this store; --solver" &&
+	run 3 import -f benchexec r.xml --solver toy && has err "version .0.1., which is no revision of toy; --revision" && import 3 nosuch r.xml && nothing'
+test_that "wrong usage" 'run 2 import r.xml && run 2 import -f csv r.xml && run 2 import -f benchexec && import 2 v1 r.xml --seed x'
+
+# -- what is taken --
+
+test_that "results become facts of the machine that ran them; unknown cases and unended runs are counted" '
+	import 0 v1 r.xml && [ "$(cut -f 1-5 out)" = "2	0	1	1	apollon/Xeon E3/8" ] && has err "1 run is of cases that are not in this store, such as .elsewhere.smt2."'
+test_that "... and nothing is ours: what is ours is not known, and theirs is not shown" '
+	run 0 export --format csv && [ "$(wc -l <out)" = 1 ] && run 0 history toy all --known && empty out && run 0 run toy v1 q/a.smt2 && ! has out "1\.5000"'
+test_that "run --machine shows them, by the host alone, and runs nothing" '
+	run 3 run toy v1 all --machine apollon && [ "$(grep -c "sat	1.500000	1.250000	4000000" out)" = 1 ] && [ "$(grep -c "timeout	905.200000	900.100000" out)" = 1 ] &&
+	has err "nothing was imported of it for apollon" && run 2 run toy v1 1 --machine apollon --again'
+test_that "history and export, too" '
+	run 0 history toy q/a.smt2 --machine apollon && [ "$(cut -f 4,5,8 out)" = "sat	1.500000	correct" ] &&
+	run 0 export --format csv --machine "apollon/Xeon E3/8" && [ "$(tail -n +2 out | cut -d , -f 2,3,17- | tr -d "\r" | sort)" = "sat,1.500000,,900.0,2024-02-03T03:05:06Z,apollon/Xeon E3/8
+timeout,905.200000,,905.2,2024-02-03T03:05:06Z,apollon/Xeon E3/8" ]'
+test_that "a timeout holds for less time, an answer for more" '
+	run 0 run toy v1 q/sub/b.smt2 --machine apollon --timeout 10s && [ "$(cut -f 2,3 out)" = "timeout	10.000000" ] &&
+	run 0 run toy v1 q/a.smt2 --machine apollon --timeout 2s && run 3 run toy v1 q/a.smt2 --machine apollon --timeout 1s'
+test_that "run.json says where they come from" '
+	run 0 run toy v1 q/a.smt2 --machine apollon --print run.json && python3 -c "
+import json
+j = json.load(open(\"out\"))
+assert j[\"imported\"] == {\"format\": \"benchexec\", \"file\": \"r.xml\", \"tool\": \"Toy\", \"version\": \"0.1\", \"status\": \"true\", \"category\": \"correct\"}, j
+assert j[\"machine\"] == \"apollon/Xeon E3/8\" and j[\"host\"][\"cores\"] == 8 and j[\"host\"][\"memory\"] == 33553035264 and j[\"limits\"][\"memory\"] == 2e9, j"'
+test_that "the same again, and compressed: it is known" '
+	import 0 v1 r.xml && [ "$(field 1,2)" = "0	2" ] && import 0 v1 r.xml.bz2 && [ "$(field 1,2)" = "0	2" ] && import 0 v1 r.xml.gz && [ "$(field 1,2)" = "0	2" ]'
+test_that "a case that was added since is taken in by the same command" '
+	printf "; answer: unsat\n(check-sat)\n(exit)\n(exit)\n" >elsewhere.smt2 && run 0 case add elsewhere.smt2 && import 0 v1 r.xml && [ "$(field 1-3)" = "1	2	0" ]'
+test_that "another machine of the same name is another one, and is asked for in full" '
+	cpu="Xeon E5" document "$(a_run q/a.smt2 sat correct 3s 3s)" >e5.xml && import 0 v1 e5.xml && run 3 run toy v1 1 --machine apollon && has err "several machines" &&
+	run 0 run toy v1 q/a.smt2 --machine "apollon/Xeon E5/8" && [ "$(field 3)" = 3.000000 ] && run 3 run toy v1 1 --machine nosuch && has err "Xeon E5/8"'
+test_that "a wrong answer is told, and the status is 1" '
+	document "$(a_run q/a.smt2 unsat wrong)" >wrong.xml && import 1 v3 wrong.xml --machine lab && has err "1 WRONG ANSWER in wrong.xml" &&
+	run 1 run toy v3 q/a.smt2 --machine lab && has out "WRONG" && run 0 status && ! has out "WRONG"'
+test_that "what we export is what we import: the same numbers and answers, for another machine" '
+	run 0 run toy v1 all && run 0 export --format csv toy v1 && tr -d "\r" <out | cut -d , -f 1-10,14 | sort >ours && run 0 export --format benchexec toy v1 -o own.xml &&
+	run 0 import -f benchexec own.xml --machine twin && run 0 export --format csv toy v1 --machine twin && tr -d "\r" <out | cut -d , -f 1-10,14 | sort >theirs && cmp ours theirs'
+test_that "... and not for this one" 'run 1 import -f benchexec own.xml && has err "is of this machine"'
+test_that "a name that fits several cases is told" '
+	mkdir -p z/q && printf "(check-sat)\n(exit)\n\n" >z/q/a.smt2 && run 0 case add z && document "$(a_run a.smt2 true correct)" >both.xml && import 1 v1 both.xml && has err "may be case [0-9] \(.*\) or case [0-9]"'
+test_that "a task of SMT-COMP, *.yml, is the case of that name" 'document "$(a_run x/q/sub/b.yml false correct)" >yml.xml && import 0 v1 yml.xml --machine comp && [ "$(field 1)" = 1 ]'
+test_that "fsck finds nothing to say of it" 'run 0 fsck'
+echo "1..$n"

@@ -1,0 +1,212 @@
+/* solverfs import: results of other machines and tools taken into the store. */
+#include <fcntl.h>
+
+#include "core/care/import.h"
+#include "words.h"
+
+struct taking {
+        /* options */
+        const char *solver, *revision, *machine;
+        char **files;
+        size_t n_files;
+        bool has_format, json, has_seed;
+        uint64_t seed;
+
+        struct workspace *workspace;
+        int status;
+};
+
+enum {
+        OPTION_SOLVER = 0x100,
+        OPTION_REVISION,
+        OPTION_MACHINE,
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+        struct taking *o = state->input;
+
+        switch (key) {
+        case 'f':
+                if (strcmp(arg, "benchexec") != 0)
+                        argp_error(state, "--format takes benchexec, not '%s'", arg);
+                o->has_format = true;
+                return 0;
+        case OPTION_SOLVER:
+                o->solver = arg;
+                return 0;
+        case OPTION_REVISION:
+                o->revision = arg;
+                return 0;
+        case OPTION_MACHINE:
+                if (!*arg)
+                        argp_error(state, "--machine takes a name");
+                o->machine = arg;
+                return 0;
+        case 's':
+                o->has_seed = true;
+                o->seed = command_number(state, "--seed", arg, 0, UINT32_MAX);
+                return 0;
+        case 'j':
+                o->json = true;
+                return 0;
+        case ARGP_KEY_ARGS:
+                o->files = state->argv + state->next;
+                o->n_files = (size_t)(state->argc - state->next);
+                return 0;
+        case ARGP_KEY_END:
+                if (!o->has_format)
+                        argp_error(state, "say which format: --format benchexec");
+                if (o->n_files == 0)
+                        argp_error(state, "expected FILE...");
+                return 0;
+        default:
+                return ARGP_ERR_UNKNOWN;
+        }
+}
+
+static void worse(struct taking *o, int status)
+{
+        o->status = MAX(o->status, status);
+}
+
+/* -- what it is of ------------------------------------------------------------------------------------------------- */
+
+/* The solver and the commit: as the options say, else as the document does. */
+static int choose(struct taking *o, const char *file, const struct benchexec_results *b, struct solver **ret, uint32_t *ret_commit)
+{
+        const char *name = o->solver ? o->solver : b->tool;
+        const char *revision = o->revision ? o->revision : b->version;
+        int r;
+
+        if (!name || !*name) {
+                complain("%s does not say of which solver it is; --solver NAME does", file);
+                return STATUS_USAGE;
+        }
+        r = workspace_solver(o->workspace, name, ret);
+        if (r < 0 && !o->solver && r == -ENOENT) {
+                complain("%s is of '%s', which is no solver of this store; --solver NAME says which one it is", file, name);
+                return STATUS_ABSENT;
+        }
+        if (r < 0)
+                return fail(r);
+        if (o->revision)
+                return command_commit(*ret, "--revision", revision, ret_commit);
+        if (revision && *revision && history_resolve((*ret)->history, revision, ret_commit) == 0)
+                return STATUS_OK;
+        complain("%s is of version '%s', which is no revision of %s; --revision REV says which one it is", file, revision ? revision : "",
+                 (*ret)->recipe->name);
+        return STATUS_ABSENT;
+}
+
+/* -- showing ------------------------------------------------------------------------------------------------------- */
+
+static void show(const struct taking *o, const char *file, const struct import_report *r, uint64_t unfinished)
+{
+        static const struct column columns[] = {{"IMPORTED", 9, true},   {"KNOWN", 7, true},     {"NO-CASE", 8, true},
+                                                {"UNFINISHED", 10, true}, {"MACHINE", 40, false}, {"FILE", 0, false}};
+        cleanup_free char *name = printable(file);
+        char numbers[4][24];
+
+        if (o->json) {
+                output_json(json_pack("{ss ss sI sI sI sI sI}", "file", name, "machine", r->machine, "imported", (json_int_t)r->imported, "known",
+                                      (json_int_t)r->known, "no-case", (json_int_t)r->absent, "unfinished", (json_int_t)unfinished, "wrong",
+                                      (json_int_t)r->wrong));
+                return;
+        }
+        snprintf(numbers[0], sizeof(numbers[0]), "%llu", (unsigned long long)r->imported);
+        snprintf(numbers[1], sizeof(numbers[1]), "%llu", (unsigned long long)r->known);
+        snprintf(numbers[2], sizeof(numbers[2]), "%llu", (unsigned long long)r->absent);
+        snprintf(numbers[3], sizeof(numbers[3]), "%llu", (unsigned long long)unfinished);
+        output_row(columns, ARRAY_SIZE(columns), (const char *[]){numbers[0], numbers[1], numbers[2], numbers[3], r->machine, name});
+}
+
+static void tell(struct taking *o, const char *file, const struct import_report *r)
+{
+        if (r->absent > 0) {
+                cleanup_free char *name = printable(r->first_absent ? r->first_absent : "");
+
+                note("%s: %llu %s of cases that are not in this store, such as '%s': 'solverfs case add' and the same command take them in", file,
+                     (unsigned long long)r->absent, r->absent == 1 ? "run is" : "runs are", name);
+        }
+        if (r->wrong > 0) {
+                alarm_line("%llu WRONG %s in %s", (unsigned long long)r->wrong, r->wrong == 1 ? "ANSWER" : "ANSWERS", file);
+                worse(o, STATUS_FAILED);
+        }
+        if (r->imported + r->known == 0)
+                worse(o, STATUS_ABSENT);
+}
+
+/* -- the command --------------------------------------------------------------------------------------------------- */
+
+static int import_file(struct taking *o, const char *file)
+{
+        cleanup_benchexec struct benchexec_results results = {0};
+        cleanup_import_report struct import_report report = {0};
+        cleanup_solver struct solver *s = NULL;
+        cleanup_close int fd = open(file, O_RDONLY | O_CLOEXEC);
+        uint32_t commit;
+        int r;
+
+        if (fd < 0) {
+                complain("cannot open %s: %s", file, strerror(errno));
+                return STATUS_ABSENT;
+        }
+        r = benchexec_read(fd, file, &results);
+        if (r < 0)
+                return fail_as(r == -ENOMEM ? STATUS_SYSTEM : STATUS_FAILED, r);
+        r = choose(o, file, &results, &s, &commit);
+        if (r == STATUS_OK && o->has_seed && !s->recipe->seed) {
+                complain("the recipe of %s has no 'seed': nothing is measured under one", s->recipe->name);
+                r = STATUS_USAGE;
+        }
+        if (r != STATUS_OK)
+                return r;
+        r = import_benchexec(o->workspace, &results,
+                             &(struct import_request){.file = file,
+                                                      .machine = o->machine,
+                                                      .solver = s,
+                                                      .commit = commit,
+                                                      .has_seed = o->has_seed,
+                                                      .seed = o->seed},
+                             &report);
+        if (r < 0)
+                return r == -EINVAL || r == -EEXIST || r == -ENOTUNIQ ? fail_as(STATUS_FAILED, r) : fail(r);
+        show(o, file, &report, results.unfinished);
+        tell(o, file, &report);
+        return STATUS_OK;
+}
+
+int cmd_import(int argc, char **argv)
+{
+        static const struct argp_option options[] = {
+                {"format", 'f', "FORMAT", 0, "benchexec", 0},
+                {"solver", OPTION_SOLVER, "NAME", 0, "Whose results they are; as the file says unless given", 0},
+                {"revision", OPTION_REVISION, "REV", 0, "Of which commit; as the file says unless given", 0},
+                {"machine", OPTION_MACHINE, "NAME", 0, "What to call the machine that ran; as the file says unless given", 0},
+                {"seed", 's', "N", 0, "Under which random seed of the solver", 0},
+                {"json", 'j', NULL, 0, "Print a JSON object for each file, a line each", 0},
+                {0}};
+        static const char doc[] =
+                "Take results of other machines into the store: files of BenchExec, *.xml, also compressed. Prints for each: results imported, "
+                "results that were known, runs of cases that the store does not have, runs that did not end, the machine, the file.\v"
+                "They are facts of the machine that ran them, and are shown only where it is asked for: 'run --machine', 'history --machine', "
+                "'export --machine'. A run belongs to the case of its name, or of its sha256 in a file that solverfs exported.\n"
+                "A file is taken whole, or not at all. The same file again changes nothing; what was added since as a case is taken in then.\n"
+                "\n"
+                "  solverfs import --format benchexec results.2024-06-01.xml.bz2 --solver cvc5 --revision cvc5-1.1.2\n"
+                "  solverfs run cvc5 cvc5-1.1.2 all --machine apollon001";
+        cleanup_workspace struct workspace *w = NULL;
+        struct taking o = {0};
+        int r;
+
+        command_parse(&(struct argp){options, parse, "FILE...", doc}, argc, argv, &o);
+        command_stoppable();
+        r = command_open(0, &w);
+        o.workspace = w;
+        for (size_t i = 0; i < o.n_files && r == STATUS_OK && !command_stopped(); i++)
+                worse(&o, import_file(&o, o.files[i]));
+        if (r == STATUS_OK && command_stopped())
+                r = STATUS_INTERRUPTED;
+        return MAX(r, o.status);
+}
