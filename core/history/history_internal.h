@@ -100,8 +100,21 @@ int history_index(struct history *h, git_repository *git, const struct progress 
 /* Copies all objects as files. After a failure `to` is of no use. */
 int history_copy_objects(git_repository *from, git_repository *to);
 
-/* Brings what is new over, sets branches, tags and HEAD as the other repository has them. */
-int history_fetch_local(git_repository *from, git_repository *to, const struct progress *p);
+/* Brings what is new over, sets branches, tags and HEAD as the other repository has them. With `under` ("refs/submodules/<x>/") branches and tags
+ * stand there, and HEAD stays. */
+int history_fetch_local(git_repository *from, git_repository *to, const char *under, const struct progress *p);
+
+/* Makes an address absolute. *ret_local is the repository of a local one, looked at: no fifos in the place of files, not shallow; else NULL. */
+int history_address(const char *url, char ret[PATH_SIZE], git_repository **ret_local);
+
+/* What is said while fetching from another machine. Nothing asks a person: there are the ssh agent's keys, and an error where they do not do. */
+struct conversation {
+        const struct progress *progress;
+        bool agent, standard; /* credentials given: libgit2 asks again when they were refused */
+};
+void conversation_begin(struct conversation *c, const struct progress *p, git_fetch_options *ret);
+/* libgit2's error of fetching as ours, with a sentence. */
+int history_fetch_error(int r, const char *url);
 
 /* -- the repository's lock: one process at a time fetches, indexes or makes snapshots -------------------------------- */
 

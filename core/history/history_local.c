@@ -207,29 +207,52 @@ static int pack_missing(git_repository *from, git_repository *to, const struct w
 
 /* -- refs ------------------------------------------------------------------------------------------------------- */
 
-static int delete_gone(git_repository *to, const struct wants *w)
+/* The other side's name of a ref of ours; NULL: it is not one that is fetched. */
+static const char *their_name(const char *name, const char *under, char ret[PATH_SIZE])
+{
+        if (!under)
+                return is_ours(name) ? name : NULL;
+        if (strncmp(name, under, strlen(under)) != 0 || snprintf(ret, PATH_SIZE, "refs/%s", name + strlen(under)) >= PATH_SIZE)
+                return NULL;
+        return ret;
+}
+
+static int our_name(const char *name, const char *under, char ret[PATH_SIZE])
+{
+        int n = under ? snprintf(ret, PATH_SIZE, "%s%s", under, name + strlen("refs/")) : snprintf(ret, PATH_SIZE, "%s", name);
+
+        return n < PATH_SIZE ? 0 : GIT_EINVALIDSPEC;
+}
+
+static int delete_gone(git_repository *to, const struct wants *w, const char *under)
 {
         git_strarray names = {0};
         int r = git_reference_list(&names, to);
 
-        for (size_t i = 0; r == 0 && i < names.count; i++)
-                if (is_ours(names.strings[i]) && !is_wanted(w, names.strings[i]))
+        for (size_t i = 0; r == 0 && i < names.count; i++) {
+                char buffer[PATH_SIZE];
+                const char *theirs = their_name(names.strings[i], under, buffer);
+
+                if (theirs && !is_wanted(w, theirs))
                         r = git_reference_remove(to, names.strings[i]);
+        }
         git_strarray_dispose(&names);
         return r;
 }
 
-static int set_wanted(git_repository *to, const struct wants *w)
+static int set_wanted(git_repository *to, const struct wants *w, const char *under)
 {
         int r = 0;
 
         for (size_t i = 0; r == 0 && i < w->n; i++) {
                 cleanup_git_reference git_reference *ref = NULL;
+                char name[PATH_SIZE];
                 git_oid now;
 
-                if (git_reference_name_to_id(&now, to, w->list[i].name) == 0 && git_oid_equal(&now, &w->list[i].target))
+                r = our_name(w->list[i].name, under, name);
+                if (r < 0 || (git_reference_name_to_id(&now, to, name) == 0 && git_oid_equal(&now, &w->list[i].target)))
                         continue;
-                r = git_reference_create(&ref, to, w->list[i].name, &w->list[i].target, 1, NULL);
+                r = git_reference_create(&ref, to, name, &w->list[i].target, 1, NULL);
         }
         return r;
 }
@@ -243,23 +266,23 @@ static int set_head(git_repository *to, const struct wants *w)
 }
 
 /* In the order that lets a branch `a` give way to `a/b`. */
-static int set_refs(git_repository *to, const struct wants *w)
+static int set_refs(git_repository *to, const struct wants *w, const char *under)
 {
-        int r = delete_gone(to, w);
+        int r = delete_gone(to, w, under);
 
         if (r == 0)
-                r = set_wanted(to, w);
-        if (r == 0)
+                r = set_wanted(to, w, under);
+        if (r == 0 && !under)
                 r = set_head(to, w);
         return r < 0 ? errorf(git_errno(r), "cannot set the refs of %s: %s", git_repository_path(to), git_error_text()) : 0;
 }
 
-int history_fetch_local(git_repository *from, git_repository *to, const struct progress *p)
+int history_fetch_local(git_repository *from, git_repository *to, const char *under, const struct progress *p)
 {
         cleanup_wants struct wants w = {0};
         int r = collect_wants(from, &w);
 
         if (r == 0)
                 r = pack_missing(from, to, &w, p);
-        return r < 0 ? r : set_refs(to, &w);
+        return r < 0 ? r : set_refs(to, &w, under);
 }

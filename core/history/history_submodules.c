@@ -4,27 +4,43 @@
 
 /* -- fetching --------------------------------------------------------------------------------------------------- */
 
-static int fetch_into(git_repository *git, const char *path, const char *url, const struct progress *p)
+/* From another machine. */
+static int fetch_remote(git_repository *git, const char *under, const char *url, const struct progress *p)
 {
         cleanup_git_remote git_remote *remote = NULL;
         git_fetch_options options = GIT_FETCH_OPTIONS_INIT;
-        char hex[DIGEST_HEX_SIZE], heads[128], tags[128];
+        struct conversation conversation;
+        char heads[256], tags[256];
         char *list[] = {heads, tags};
-        struct digest d;
         int r;
 
-        digest_of(path, strlen(path), &d);
-        digest_hex(&d, hex);
-        snprintf(heads, sizeof(heads), "+refs/heads/*:refs/submodules/%.16s/heads/*", hex);
-        snprintf(tags, sizeof(tags), "+refs/tags/*:refs/submodules/%.16s/tags/*", hex);
-        options.download_tags = GIT_REMOTE_DOWNLOAD_TAGS_NONE;
-        options.proxy_opts.type = GIT_PROXY_AUTO;
+        snprintf(heads, sizeof(heads), "+refs/heads/*:%sheads/*", under);
+        snprintf(tags, sizeof(tags), "+refs/tags/*:%stags/*", under);
+        conversation_begin(&conversation, p, &options);
         r = git_remote_create_anonymous(&remote, git, url);
         if (r == 0)
                 r = git_remote_fetch(remote, &(git_strarray){list, ARRAY_SIZE(list)}, &options, NULL);
-        return r < 0 ? errorf(git_errno(r) == -ENOSPC ? -ENOSPC : -EIO, "cannot fetch the submodule %s from %s: %s", path, url,
-                              git_error_text())
-                     : 0;
+        return r < 0 ? history_fetch_error(r, url) : 0;
+}
+
+static int fetch_into(git_repository *git, const char *path, const char *url, const struct progress *p)
+{
+        cleanup_git_repository git_repository *local = NULL;
+        char hex[DIGEST_HEX_SIZE], under[64], address[PATH_SIZE];
+        struct digest d;
+        int r = history_address(url, address, &local);
+
+        digest_of(path, strlen(path), &d);
+        digest_hex(&d, hex);
+        snprintf(under, sizeof(under), "refs/submodules/%.16s/", hex);
+        if (r == 0)
+                r = local ? history_fetch_local(local, git, under, p) : fetch_remote(git, under, address, p);
+        if (r < 0 && r != -ECANCELED) {
+                cleanup_free char *why = strdup(error_message(r));
+
+                return errorf(r == -ENOENT ? -EIO : r, "the submodule %s: %s", path, why ?: strerror(-r));
+        }
+        return r;
 }
 
 int history_fetch_submodule(struct history *h, const char *path, const char *url, const struct progress *p)

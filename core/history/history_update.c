@@ -9,11 +9,6 @@
 
 /* -- what the remote side says ---------------------------------------------------------------------------------- */
 
-struct conversation {
-        const struct progress *progress;
-        bool agent, standard; /* credentials given: libgit2 asks again when they were refused */
-};
-
 static int on_transfer(const git_indexer_progress *stats, void *user)
 {
         const struct progress *p = ((struct conversation *)user)->progress;
@@ -43,9 +38,19 @@ static int on_credentials(git_credential **ret, const char *url, const char *use
         return GIT_EAUTH;
 }
 
+void conversation_begin(struct conversation *c, const struct progress *p, git_fetch_options *ret)
+{
+        *c = (struct conversation){.progress = p};
+        ret->callbacks.transfer_progress = on_transfer;
+        ret->callbacks.credentials = on_credentials;
+        ret->callbacks.payload = c;
+        ret->download_tags = GIT_REMOTE_DOWNLOAD_TAGS_NONE; /* the refspecs have them */
+        ret->proxy_opts.type = GIT_PROXY_AUTO;
+}
+
 /* -- fetching --------------------------------------------------------------------------------------------------- */
 
-static int fetch_error(int r, const char *url)
+int history_fetch_error(int r, const char *url)
 {
         int e = git_errno(r);
 
@@ -98,15 +103,11 @@ static int fetch_connected(git_repository *git, git_remote *remote, const git_fe
 static int fetch_remote(git_repository *git, const char *url, const struct progress *p)
 {
         cleanup_git_remote git_remote *remote = NULL;
-        struct conversation conversation = {.progress = p};
+        struct conversation conversation;
         git_fetch_options options = GIT_FETCH_OPTIONS_INIT;
         int r = git_remote_lookup(&remote, git, "origin");
 
-        options.callbacks.transfer_progress = on_transfer;
-        options.callbacks.credentials = on_credentials;
-        options.callbacks.payload = &conversation;
-        options.download_tags = GIT_REMOTE_DOWNLOAD_TAGS_NONE; /* the refspecs have them */
-        options.proxy_opts.type = GIT_PROXY_AUTO;
+        conversation_begin(&conversation, p, &options);
         if (progress_step(p, "connecting", 0, 0) < 0)
                 r = GIT_EUSER;
         if (r == 0)
@@ -114,7 +115,7 @@ static int fetch_remote(git_repository *git, const char *url, const struct progr
         if (r == 0)
                 r = fetch_connected(git, remote, &options);
         if (r < 0)
-                r = fetch_error(r, url);
+                r = history_fetch_error(r, url);
         if (remote)
                 git_remote_disconnect(remote);
         return r;
@@ -222,14 +223,14 @@ static int clone_into(const char *path, const char *url, git_repository *local, 
         if (r == -EAGAIN)
                 r = init_bare(path, url, &git);
         if (r == 0)
-                r = local ? history_fetch_local(local, git, p) : fetch_remote(git, url, p);
+                r = local ? history_fetch_local(local, git, NULL, p) : fetch_remote(git, url, p);
         if (r == 0 && !has_commits(git))
                 return errorf(-ENODATA, "%s has no commits yet", url);
         return r;
 }
 
 /* Makes a relative path absolute, since later readers of the config run in other folders. *ret_local stays NULL for a remote repository. */
-static int absolute_url(const char *url, char ret[PATH_SIZE], git_repository **ret_local)
+int history_address(const char *url, char ret[PATH_SIZE], git_repository **ret_local)
 {
         const char *path = local_path(url);
 
@@ -262,7 +263,7 @@ int history_clone(const char *repos_dir, const char *name, const char *url, cons
         int r;
 
         git_begin();
-        r = absolute_url(url, address, &local);
+        r = history_address(url, address, &local);
         if (r == 0 && (snprintf(path, sizeof(path), "%s/%s.git", repos_dir, name) >= (int)sizeof(path) ||
                        snprintf(part, sizeof(part), "%s/%s.part", repos_dir, name) >= (int)sizeof(part)))
                 r = errorf(-ENAMETOOLONG, "path too long: %s/%s.git", repos_dir, name);
@@ -297,10 +298,10 @@ static int fetch(struct history *h, git_repository *git, const struct progress *
 
         if (git_remote_lookup(&remote, git, "origin") < 0)
                 return errorf(-EINVAL, "%s does not say where it came from: it has no remote 'origin'", h->path);
-        r = absolute_url(git_remote_url(remote), address, &local);
+        r = history_address(git_remote_url(remote), address, &local);
         if (r < 0)
                 return r;
-        return local ? history_fetch_local(local, git, p) : fetch_remote(git, address, p);
+        return local ? history_fetch_local(local, git, NULL, p) : fetch_remote(git, address, p);
 }
 
 int history_update(struct history *h, bool index_only, const struct progress *p, uint32_t *ret_new)
