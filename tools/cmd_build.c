@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include "core/build/era.h"
 #include "core/query/incremental.h"
 #include "core/run/cell_file.h"
 #include "words.h"
@@ -22,7 +23,7 @@ struct building {
 };
 
 static const struct column columns[] = {{"COMMIT", 40, false}, {"BUILD", 6, false}, {"TIME", 12, true},
-                                        {"SIZE", 10, true},    {"HOW", 11, false},  {"REASON", 0, false}};
+                                        {"SIZE", 10, true},    {"HOW", 15, false},  {"REASON", 0, false}};
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
@@ -62,7 +63,8 @@ static void worse(struct building *b, int status)
         b->status = MAX(b->status, status);
 }
 
-static json_t *record_json(const struct building *b, const char *commit, const struct build_record *record)
+/* `released`: where a released binary came from; NULL: it was built. */
+static json_t *record_json(const struct building *b, const char *commit, const struct build_record *record, const char *released)
 {
         char built[GIT_OID_HEXSZ + 1], id[DIGEST_HEX_SIZE];
         json_t *outputs = json_array(), *programs = json_array();
@@ -79,27 +81,31 @@ static json_t *record_json(const struct building *b, const char *commit, const s
                                                          record->outputs[i].executable));
         }
         git_oid_tostr(built, sizeof(built), &record->commit);
-        return json_pack("{s:s, s:s, s:b, s:b, s:s?, s:s, s:I, s:f, s:f, s:I, s:o, s:o, s:s?}", "solver", b->solver->recipe->name,
+        return json_pack("{s:s, s:s, s:b, s:b, s:s?, s:s, s:I, s:f, s:f, s:I, s:o, s:o, s:s?, s:s?}", "solver", b->solver->recipe->name,
                          "commit", commit, "ok", record->ok, "clean", record->clean, "reason", record->reason, "built_from",
                          built, "started", (json_int_t)record->started, "time", (double)record->duration_ns / 1e9, "cputime",
                          (double)record->cpu_ns / 1e9, "memory", (json_int_t)record->memory, "outputs", outputs, "programs",
-                         programs, "differs", record->differs);
+                         programs, "differs", record->differs, "released_binary", released);
 }
 
-static void show_record(const struct building *b, const char *commit, const struct build_record *record, struct buffer *to)
+static void show_record(const struct building *b, uint32_t number, const struct build_record *record, struct buffer *to)
 {
+        const char *released = era_or_solver(b->solver->history, b->solver->recipe, number)->file;
         cleanup_free char *reason = printable(record->reason ?: record->differs ? "not reproducible" : "-");
-        char seconds[32], size[24] = "-";
+        char commit[GIT_OID_HEXSZ + 1], seconds[32], size[24] = "-";
 
+        commit_hex(b->solver, number, commit);
         if (b->json) {
-                json_row(to, record_json(b, commit, record));
+                json_row(to, record_json(b, commit, record, released));
                 return;
         }
         format_seconds(record->duration_ns, seconds);
         if (record->n_outputs > 0)
                 snprintf(size, sizeof(size), "%llu", (unsigned long long)record->outputs[0].size);
         table_row(to, columns, ARRAY_SIZE(columns),
-                  (const char *[]){commit, record->ok ? "ok" : "failed", seconds, size, record->clean ? "clean" : "incremental",
+                  (const char *[]){commit, record->ok ? "ok" : "failed", seconds, size, released        ? "released binary"
+                                                                                    : record->clean ? "clean"
+                                                                                                    : "incremental",
                                    reason});
 }
 
@@ -148,7 +154,7 @@ static void answered(void *user, size_t i, int r, struct value *v, const char *r
         if (b->log)
                 show_log(b, commit, to, true);
         else
-                show_record(b, hex, record, to);
+                show_record(b, commit, record, to);
         if (record->ok && record->differs)
                 note("%s %.12s: not reproducible, clean builds of the same sources differ: %s", b->solver->recipe->name, hex,
                      record->differs);

@@ -1,5 +1,6 @@
 /* solverfs solver add: a solver from its repository, or another recipe for one that is there. */
 #include "words.h"
+#include "core/build/era.h"
 #include "mounts.h"
 #include "recipes.h"
 
@@ -72,6 +73,16 @@ static void check_paths(struct workspace *w, const struct recipe *recipe)
         for (char *const *p = recipe->paths; *p; p++)
                 if (history_has_path(s->history, *p, &there) == 0 && !there)
                         log_warning("paths = %s: no commit of %s has it", *p, recipe->name);
+}
+
+/* So is an era of a revision that is not there; then no commit can be built, until it is. */
+static void check_eras(struct workspace *w, const struct recipe *recipe)
+{
+        cleanup_solver struct solver *s = NULL;
+        const struct recipe *era;
+
+        if (recipe->n_eras > 0 && workspace_solver(w, recipe->name, &s) == 0 && era_of(s->history, s->recipe, COMMIT_NONE, &era) == -EIO)
+                log_warning("%s; until it is there, no commit can be built", error_message(-EIO));
 }
 
 static bool is_among(struct recipe *const *list, size_t n, const char *name)
@@ -163,6 +174,7 @@ static int add(struct workspace *w, const struct add_options *o, struct recipe *
         else
                 say_added(w, list, n);
         check_paths(w, list[0]);
+        check_eras(w, list[0]);
         r = fetch_elsewhere(w, o->name);
         return r < 0 ? fail_as(STATUS_FAILED, r) : STATUS_OK;
 }

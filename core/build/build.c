@@ -10,8 +10,10 @@
 
 #include "cache/base/fault.h"
 #include "core/run/host.h"
+#include "core/build/binary.h"
 #include "core/build/build_tools.h"
 #include "core/build/dependency.h"
+#include "core/build/era.h"
 #include "core/build/worktree.h"
 
 #define INSIDE       "/build"
@@ -27,6 +29,16 @@
 #define TOOLS_CHANGED "the compilers or build tools of this machine were changed since this build was asked for: nothing is kept of it; ask again"
 
 /* -- keys ------------------------------------------------------------------------------------------------------- */
+
+/* A released program is not made here: neither sources nor compilers are in its key. */
+static void key_of_binary(const struct recipe *r, struct digest *ret)
+{
+        struct hasher *h = hasher_new();
+
+        recipe_build_digest(r, ret);
+        hasher_add(h, ret->bytes, DIGEST_SIZE);
+        hasher_finish(h, ret);
+}
 
 static void key_of_source(const struct recipe *r, const char *toolchain, const struct digest *source, struct digest *ret)
 {
@@ -74,8 +86,14 @@ int build_key(struct history *h, uint32_t commit, const struct recipe *r, struct
 {
         struct digest source;
         char toolchain[65];
-        int e = toolchain_of(r, false, toolchain);
+        int e = era_of(h, r, commit, &r);
 
+        if (e == 0 && r->file) {
+                key_of_binary(r, ret);
+                return 0;
+        }
+        if (e == 0)
+                e = toolchain_of(r, false, toolchain);
         if (e == 0)
                 e = history_source(h, commit, r->sources, &source);
         if (e == 0)
@@ -83,18 +101,46 @@ int build_key(struct history *h, uint32_t commit, const struct recipe *r, struct
         return e;
 }
 
+/* The keys that one era gives, of all commits. */
+static int keys_of_era(struct history *h, const struct recipe *r, struct digest **ret, uint32_t *ret_n)
+{
+        char toolchain[65];
+        int e = r->file ? 0 : toolchain_of(r, false, toolchain);
+
+        if (e == 0)
+                e = history_sources(h, r->sources, ret, ret_n);
+        for (uint32_t i = 0; e == 0 && i < *ret_n; i++) {
+                if (r->file)
+                        key_of_binary(r, &(*ret)[i]);
+                else if (!digest_is_zero(&(*ret)[i]))
+                        key_of_source(r, toolchain, &(*ret)[i], &(*ret)[i]);
+        }
+        return e;
+}
+
+static int put_keys_of_era(struct history *h, const struct recipe *r, const uint32_t *eras, uint32_t era, struct digest *list, uint32_t n)
+{
+        cleanup_free struct digest *keys = NULL;
+        uint32_t n_keys = 0;
+        int e = keys_of_era(h, r, &keys, &n_keys);
+
+        for (uint32_t i = 0; e == 0 && i < MIN(n, n_keys); i++)
+                if (eras[i] == era)
+                        list[i] = keys[i];
+        return e;
+}
+
 int build_keys(struct history *h, const struct recipe *r, struct digest **ret, uint32_t *ret_n)
 {
         cleanup_free struct digest *list = NULL;
-        char toolchain[65];
-        uint32_t n;
-        int e = toolchain_of(r, false, toolchain);
+        cleanup_free uint32_t *eras = NULL;
+        uint32_t n = 0;
+        int e = keys_of_era(h, r, &list, &n);
 
-        if (e == 0)
-                e = history_sources(h, r->sources, &list, &n);
-        for (uint32_t i = 0; e == 0 && i < n; i++)
-                if (!digest_is_zero(&list[i]))
-                        key_of_source(r, toolchain, &list[i], &list[i]);
+        if (e == 0 && r->n_eras > 0)
+                e = eras_of_all(h, r, n, &eras);
+        for (uint32_t i = 0; e == 0 && i < r->n_eras; i++)
+                e = put_keys_of_era(h, r->eras[i], eras, i + 1, list, n);
         if (e < 0)
                 return e;
         *ret = steal_pointer(list);
@@ -853,7 +899,19 @@ static int prepare(struct attempt *a, git_repository *git, const git_oid *commit
         return r;
 }
 
-int build(const struct build_request *request, struct build_record **ret)
+/* A released program: nothing is checked out and nothing is run. */
+static int build_released(struct attempt *a, const git_oid *commit, struct build_record **ret)
+{
+        const struct recipe *era = a->request->recipe;
+        int r;
+
+        a->started = now_seconds();
+        buffer_addf(&a->log, "(released binary: %s, sha256 %s)\n", era->file, era->sha256);
+        r = binary_take(a->request, era, &a->outputs, &a->n_outputs, &a->reason);
+        return r < 0 ? r : record_new(a, commit, true, ret);
+}
+
+static int build_era(const struct build_request *request, struct build_record **ret)
 {
         cleanup(git_repository_freep) git_repository *git = NULL;
         cleanup_worktree struct worktree worktree = {.lock = -1};
@@ -867,6 +925,8 @@ int build(const struct build_request *request, struct build_record **ret)
                 r = progress_step(request->progress, "checkout", 0, 0);
         if (r == 0)
                 r = make_dirs(request->work_dir, 0700);
+        if (r == 0 && request->recipe->file)
+                return build_released(&a, &c.oid, ret);
         if (r == 0)
                 r = history_repository(request->history, &git);
         if (r == 0)
@@ -879,6 +939,14 @@ int build(const struct build_request *request, struct build_record **ret)
         if (r == 0)
                 r = worktree_take(request->work_dir, &key, &a.files, request->incremental, &worktree);
         return r < 0 ? r : build_in(&a, git, &c.oid, &key, ret);
+}
+
+int build(const struct build_request *request, struct build_record **ret)
+{
+        struct build_request q = *request;
+        int r = era_of(q.history, request->recipe, q.commit, &q.recipe);
+
+        return r < 0 ? r : build_era(&q, ret);
 }
 
 static int list_sources(struct history *h, git_repository *git, const struct recipe *r, uint32_t commit, struct manifest *ret)
@@ -895,8 +963,17 @@ int build_is_edit(struct history *h, const struct recipe *r, uint32_t from, uint
 {
         cleanup(git_repository_freep) git_repository *git = NULL;
         cleanup_manifest struct manifest a = {0}, b = {0};
-        int e = history_repository(h, &git);
+        const struct recipe *other;
+        int e = era_of(h, r, to, &other);
 
+        if (e == 0)
+                e = era_of(h, r, from, &r);
+        if (e == 0 && (r != other || r->file)) {
+                *ret = false;
+                return 0;
+        }
+        if (e == 0)
+                e = history_repository(h, &git);
         if (e == 0)
                 e = list_sources(h, git, r, from, &a);
         if (e == 0)

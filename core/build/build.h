@@ -12,7 +12,9 @@
  * a cancel is no answer: it is an error, and leaves nothing behind but a worktree marked dirty. So is a toolchain that
  * changes meanwhile: the programs would hold objects of two compilers.
  *
- * Build key = recipe_build_digest() + host_toolchain() and the recipe's dependencies + history_source(): two commits that differ only in documentation are one build.
+ * A recipe with eras (era.h) is, for each commit, the one that holds it. Build key = recipe_build_digest() of that + host_toolchain() and its
+ * dependencies + history_source(): two commits that differ only in documentation are one build, and another era's keys have no say. Of a
+ * released binary it is recipe_build_digest() alone.
  * Threads: any. */
 #pragma once
 
@@ -81,7 +83,7 @@ struct build_request {
         struct programs *programs;
         struct history *history;
         uint32_t commit;
-        const struct recipe *recipe;
+        const struct recipe *recipe; /* the solver's */
         const struct digest *key; /* under which it is kept: -EIO when the toolchain is not that key's any more; NULL: any */
         const char *work_dir;   /* <store>/work/<repository> */
         const char *downloads_dir; /* <store>/downloads: files by their digest; NULL: there are none */

@@ -124,6 +124,10 @@ enum commit_text {
  * -EFBIG when the folders that differ have more than about a million files and folders. */
 int history_text(struct history *h, uint32_t number, enum commit_text which, struct buffer *ret);
 
+/* Is `ancestor` the commit itself or among its ancestors? The first question about an ancestor looks at the commits indexed after it (milliseconds
+ * for tens of thousands); the last N are remembered. */
+int history_descends(struct history *h, uint32_t commit, uint32_t ancestor, bool *ret);
+
 /* The first-parent line from `tip` (COMMIT_NONE: HEAD) back to the root, oldest first; free(). */
 int history_line(struct history *h, uint32_t tip, uint32_t **ret_numbers, size_t *ret_n);
 

@@ -27,6 +27,14 @@ struct recent_source {
         struct digest paths, source;
 };
 
+/* What comes after a commit; grows with the index, and never changes otherwise. */
+struct descendants {
+        uint32_t of;
+        uint32_t n;   /* commits looked at: the numbers below it */
+        uint8_t *has; /* owned; [n] */
+};
+#define N_DESCENDANTS 32
+
 struct history {
         unsigned refs;
         struct store *store; /* borrowed */
@@ -43,6 +51,8 @@ struct history {
         unsigned n_idle; /* under lock */
         /* Under lock; by number. Opening one cold file asks for the same commit's sources a dozen times. */
         struct recent_source recent[N_RECENT];
+        struct descendants descendants[N_DESCENDANTS]; /* under lock */
+        unsigned n_descendants, next_descendants;      /* under lock; next: the one that gives way */
 };
 
 /* -- handles: libgit2's are not to be shared between threads, and opening one costs a tenth of a millisecond ------- */

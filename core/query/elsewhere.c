@@ -1,6 +1,7 @@
 /* What a recipe's builds read beside the solver's own repository: submodules and downloads, fetched before any build. */
 #include <fcntl.h>
 #include <spawn.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
@@ -8,12 +9,25 @@
 
 /* -- downloads, by curl ------------------------------------------------------------------------------------------- */
 
-static int run_curl(const char *url, const char *to)
+/* Never asks for a name or a password, and gives up a server that is silent for a minute. */
+static int run_curl(const struct recipe_file *f, const char *to)
 {
-        const char *const argv[] = {"curl", "-fsSL", "--retry", "2", "--proto", "=https,http,ftp,file", "-o", to, "--", url, NULL};
+        cleanup_free char *url = NULL;
+        posix_spawn_file_actions_t actions;
         pid_t pid;
-        int status = 0, r = posix_spawnp(&pid, "curl", NULL, NULL, (char *const *)argv, environ);
+        int status = 0, r;
 
+        if (asprintf(&url, "%s%.*s", *f->url == '/' ? "file://" : "", (int)f->n_url, f->url) < 0)
+                return -ENOMEM;
+        posix_spawn_file_actions_init(&actions);
+        r = posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+        if (r == 0) {
+                const char *const argv[] = {"curl", "-q", "-fsSL", "--retry", "2", "--connect-timeout", "30", "--speed-limit", "1", "--speed-time",
+                                            "60", "--proto", "=https,http,ftp,file", "--proto-redir", "=https,http,ftp", "-o", to, "--", url, NULL};
+
+                r = posix_spawnp(&pid, "curl", &actions, NULL, (char *const *)argv, environ);
+        }
+        posix_spawn_file_actions_destroy(&actions);
         if (r != 0)
                 return errorf(-EIO, "cannot run curl, which downloads %s: %s; install the package 'curl'", url, strerror(r));
         while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
@@ -21,66 +35,96 @@ static int run_curl(const char *url, const char *to)
         return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : errorf(-EIO, "cannot download %s (curl says why)", url);
 }
 
-static int check_download(const char *path, const char *url, const struct digest *expected)
+static int check_download(int fd, const struct recipe_file *f)
 {
-        cleanup_close int fd = open(path, O_RDONLY | O_CLOEXEC);
         char hex[DIGEST_HEX_SIZE];
         struct digest d;
         uint64_t size;
-        int r = fd < 0 ? -errno : digest_of_fd(fd, &d, &size);
+        int r = digest_of_fd(fd, &d, &size);
 
         if (r < 0)
-                return errorf(r, "cannot read %s: %s", path, strerror(-r));
-        if (!digest_equal(&d, expected)) {
+                return errorf(r, "cannot read what was downloaded from %.*s: %s", (int)f->n_url, f->url, strerror(-r));
+        if (!digest_equal(&d, &f->digest)) {
                 digest_hex(&d, hex);
-                return errorf(-EINVAL, "%s is another file than the recipe says: its sha256 is %s", url, hex);
+                return errorf(-EINVAL, "%.*s is another file than the recipe says: its sha256 is %s", (int)f->n_url, f->url, hex);
         }
-        return fsync(fd) < 0 ? errorf(-errno, "cannot sync %s: %s", path, strerror(errno)) : 0;
+        return fsync(fd) < 0 ? errorf(-errno, "cannot sync %.*s: %s", (int)f->name.size, (const char *)f->name.data, strerror(errno)) : 0;
 }
 
-static int fetch_download(const char *dir, const char *line, const struct progress *p)
+/* gc leaves a part alone that is locked. */
+static int open_part(const char *part, int *ret)
 {
+        *ret = open(part, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+        return *ret < 0 || flock(*ret, LOCK_SH | LOCK_NB) < 0 ? errorf(-errno, "cannot make %s: %s", part, strerror(errno)) : 0;
+}
+
+struct fetching {
+        char dir[PATH_SIZE];
+        const struct progress *progress;
+};
+
+static int fetch_file(void *user, const struct recipe_file *f)
+{
+        struct fetching *to = user;
         char path[PATH_SIZE], part[PATH_SIZE], hex[DIGEST_HEX_SIZE];
-        cleanup_free char *url = NULL;
-        struct slice name;
-        struct digest d;
+        cleanup_close int fd = -1;
         int r;
 
-        url = strndup(line, recipe_download(line, &d, &name));
-        digest_hex(&d, hex);
-        if (!url || snprintf(part, sizeof(part), "%s/.%s.%d", dir, hex, (int)getpid()) >= (int)sizeof(part) || path_join(path, dir, hex) < 0)
+        digest_hex(&f->digest, hex);
+        if (snprintf(part, sizeof(part), "%s/.%s.%d", to->dir, hex, (int)getpid()) >= (int)sizeof(part) || path_join(path, to->dir, hex) < 0)
                 return -ENAMETOOLONG;
         if (access(path, F_OK) == 0)
                 return 0;
-        r = progress_step(p, "downloading", 0, 0);
+        r = make_dirs(to->dir, 0700);
         if (r == 0)
-                r = run_curl(url, part);
+                r = progress_step(to->progress, "downloading", 0, 0);
         if (r == 0)
-                r = check_download(part, url, &d);
+                r = open_part(part, &fd);
+        if (r == 0)
+                r = run_curl(f, part);
+        if (r == 0)
+                r = check_download(fd, f);
         if (r == 0 && rename(part, path) < 0)
                 r = errorf(-errno, "cannot rename %s: %s", part, strerror(errno));
         if (r < 0) {
                 unlink(part);
                 return r;
         }
-        return sync_folder(dir);
+        return sync_folder(to->dir);
 }
 
-int workspace_fetch_elsewhere(struct workspace *w, const struct solver *s, const struct progress *p)
+static int fetch_submodules(const struct solver *s, const struct recipe *recipe, const struct progress *p)
 {
-        const struct recipe *recipe = s->recipe;
-        char dir[PATH_SIZE];
-        int r = path_join(dir, workspace_dir(w), "downloads");
+        int r = 0;
 
-        if (r == 0 && recipe->downloads[0])
-                r = make_dirs(dir, 0700);
-        for (char *const *l = recipe->downloads; r == 0 && *l; l++)
-                r = fetch_download(dir, *l, p);
         for (char *const *l = recipe->submodules; r == 0 && *l; l++) {
                 const char *repository;
                 cleanup_free char *path = strndup(*l, recipe_submodule(*l, &repository));
 
                 r = path ? history_fetch_submodule(s->history, path, repository, p) : -ENOMEM;
         }
+        return r;
+}
+
+static bool same_lines(char *const *a, char *const *b)
+{
+        while (*a && *b && strcmp(*a, *b) == 0)
+                a++, b++;
+        return *a == *b;
+}
+
+int workspace_fetch_elsewhere(struct workspace *w, const struct solver *s, const struct progress *p)
+{
+        const struct recipe *recipe = s->recipe;
+        struct fetching to = {.progress = p};
+        int r = path_join(to.dir, workspace_dir(w), "downloads");
+
+        if (r == 0)
+                r = recipe_each_file(recipe, fetch_file, &to);
+        if (r == 0)
+                r = fetch_submodules(s, recipe, p);
+        for (size_t i = 0; r == 0 && i < recipe->n_eras; i++)
+                if (!same_lines(recipe->eras[i]->submodules, recipe->submodules))
+                        r = fetch_submodules(s, recipe->eras[i], p);
         return r;
 }

@@ -11,7 +11,7 @@ static void make_key(const struct solver *s, const char *what, char ret[256])
         char hex[DIGEST_HEX_SIZE];
         struct digest d;
 
-        recipe_build_digest(s->recipe, &d);
+        recipe_builds_digest(s->recipe, &d);
         digest_hex(&d, hex);
         snprintf(ret, 256, PREFIX "%s/%.16s/%s", s->repository, hex, what);
 }

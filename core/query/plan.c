@@ -34,7 +34,7 @@ static void series_key(const struct solver *s, char ret[160])
         char hex[DIGEST_HEX_SIZE];
         struct digest d;
 
-        recipe_build_digest(s->recipe, &d);
+        recipe_builds_digest(s->recipe, &d);
         digest_hex(&d, hex);
         snprintf(ret, 160, "build-times/%.100s/%.16s", s->repository, hex);
 }

@@ -1,4 +1,5 @@
 /* Queries build and program. */
+#include "core/build/era.h"
 #include "core/query/incremental.h"
 #include "core/query/plan.h"
 #include "core/query/query_internal.h"
@@ -129,6 +130,7 @@ struct record_to_put {
         const struct build_query *query;
         const struct build_record *record;
         struct slice encoded;
+        const struct recipe *era;
         struct digest source;
         bool has_source, checked;
         struct plan_note duration;
@@ -151,7 +153,7 @@ static int record_put_in(void *user, struct store_txn *t)
         if (r == 0 && known)
                 replaced_note(t, s);
         if (r == 0 && p->has_source)
-                r = history_keep_source(s->history, t, p->query->commit, s->recipe->sources, &p->source);
+                r = history_keep_source(s->history, t, p->query->commit, p->era->sources, &p->source);
         if (r == 0)
                 duration_note(t, p->query, p->record->duration_ns);
         if (r == 0)
@@ -170,7 +172,8 @@ static int record_put(struct workspace *w, const struct build_query *q, const st
                 return r;
         p.encoded = SLICE(b.data, b.size);
         plan_note_begin(w, q->solver, q->commit, &p.duration);
-        p.has_source = history_source(q->solver->history, q->commit, q->solver->recipe->sources, &p.source) == 0;
+        p.era = era_or_solver(q->solver->history, q->solver->recipe, q->commit);
+        p.has_source = history_source(q->solver->history, q->commit, p.era->sources, &p.source) == 0;
         return store_update(workspace_store(w), record_put_in, &p);
 }
 

@@ -1,4 +1,5 @@
 /* Query run: one commit on one case. */
+#include "core/build/era.h"
 #include "core/run/measure.h"
 #include "core/query/answers.h"
 #include "core/query/disturbed.h"
@@ -135,6 +136,7 @@ struct fact_to_put {
         const struct run_query *query;
         const struct digest *program;
         struct noted_fact noted;
+        const struct recipe *era;
         struct digest source;
         bool has_source;
         struct slice encoded;
@@ -149,7 +151,7 @@ static int fact_put_in(void *user, struct store_txn *t)
         int r = store_put(t, TABLE_FACTS, p->noted.key, p->encoded);
 
         if (r == 0 && p->has_source)
-                r = history_keep_source(cell->solver->history, t, cell->commit, cell->solver->recipe->sources, &p->source);
+                r = history_keep_source(cell->solver->history, t, cell->commit, p->era->sources, &p->source);
         if (r == 0)
                 r = answers_note(t, &p->noted);
         if (r == 0)
@@ -180,7 +182,8 @@ static int fact_put(struct workspace *w, const struct run_query *q, const struct
         run_key_of(program, &q->cell, run);
         fact_key(run, &f->limits, key);
         p.encoded = SLICE(b.data, b.size);
-        p.has_source = history_source(q->cell.solver->history, q->cell.commit, q->cell.solver->recipe->sources, &p.source) == 0;
+        p.era = era_or_solver(q->cell.solver->history, q->cell.solver->recipe, q->cell.commit);
+        p.has_source = history_source(q->cell.solver->history, q->cell.commit, p.era->sources, &p.source) == 0;
         r = store_update(workspace_store(w), fact_put_in, &p);
         if (r == 0)
                 answers_log(w, &p.noted);

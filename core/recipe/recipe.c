@@ -6,6 +6,7 @@
 
 #define FIELD(f) offsetof(struct recipe, f)
 #define ANY      (PLACE_SOLVER | PLACE_VARIANT)
+#define BUILT    (PLACE_SOLVER | PLACE_ERA)
 #define DAY      (24 * 3600 * NSEC_PER_SEC)
 #define KILO     (UINT64_C(1) << 10)
 #define MEGA     (UINT64_C(1) << 20)
@@ -16,14 +17,16 @@ const struct recipe_key recipe_keys[N_RECIPE_KEYS] = {
         {"variant", KIND_TEXT, PLACE_VARIANT | PLACE_CONFIG, FIELD(base)},
         {"repository", KIND_TEXT, PLACE_SOLVER | PLACE_CONFIG, FIELD(repository)},
         {"format", KIND_FORMAT, ANY, FIELD(format)},
-        {"paths", KIND_PATHS, PLACE_SOLVER, FIELD(paths)},
-        {"build", KIND_LINES, PLACE_SOLVER, FIELD(build)},
+        {"paths", KIND_PATHS, BUILT, FIELD(paths)},
+        {"build", KIND_LINES, BUILT, FIELD(build)},
         {"clean", KIND_RETIRED, PLACE_SOLVER, 0},
-        {"output", KIND_PATHS, PLACE_SOLVER, FIELD(outputs)},
+        {"output", KIND_PATHS, BUILT | PLACE_BINARY, FIELD(outputs)},
         {"environment", KIND_VARIABLES, PLACE_SOLVER, FIELD(environment)},
-        {"dependency", KIND_FOLDERS, PLACE_SOLVER, FIELD(dependencies)},
-        {"submodule", KIND_SUBMODULES, PLACE_SOLVER, FIELD(submodules)},
-        {"download", KIND_DOWNLOADS, PLACE_SOLVER, FIELD(downloads)},
+        {"dependency", KIND_FOLDERS, BUILT, FIELD(dependencies)},
+        {"submodule", KIND_SUBMODULES, BUILT, FIELD(submodules)},
+        {"download", KIND_DOWNLOADS, BUILT, FIELD(downloads)},
+        {"file", KIND_FILE, PLACE_BINARY, FIELD(file)},
+        {"sha256", KIND_DIGEST, PLACE_BINARY, FIELD(sha256)},
         {"run", KIND_TEXT, ANY, FIELD(run)},
         {"arguments", KIND_TEXT, ANY, FIELD(arguments)},
         {"seed", KIND_TEXT, ANY, FIELD(seed)},
@@ -37,9 +40,9 @@ const struct recipe_key recipe_keys[N_RECIPE_KEYS] = {
         {"stack", KIND_SIZE, ANY, FIELD(limits.stack), 256 * KILO, 1024 * GIGA},
         {"samples", KIND_NUMBER, ANY, FIELD(samples), 1, 1000},
         {"incremental", KIND_FLAG, PLACE_SOLVER, FIELD(incremental)},
-        {"build-timeout", KIND_DURATION, PLACE_SOLVER, FIELD(build_limits.wall_ns), NSEC_PER_SEC, 365 * DAY},
-        {"build-memory", KIND_SIZE, PLACE_SOLVER, FIELD(build_limits.memory), MEGA, UINT64_C(1) << 50},
-        {"build-processes", KIND_COUNT, PLACE_SOLVER, FIELD(build_limits.processes), 1, 1 << 22},
+        {"build-timeout", KIND_DURATION, BUILT, FIELD(build_limits.wall_ns), NSEC_PER_SEC, 365 * DAY},
+        {"build-memory", KIND_SIZE, BUILT, FIELD(build_limits.memory), MEGA, UINT64_C(1) << 50},
+        {"build-processes", KIND_COUNT, BUILT, FIELD(build_limits.processes), 1, 1 << 22},
 };
 
 /* -- lists of strings ------------------------------------------------------------------------------------------- */
@@ -115,6 +118,12 @@ struct recipe *recipe_unref(struct recipe *r)
         strings_free(r->dependencies);
         strings_free(r->submodules);
         strings_free(r->downloads);
+        for (size_t i = 0; i < r->n_eras; i++)
+                recipe_unref(r->eras[i]);
+        free(r->eras);
+        free(r->range);
+        free(r->file);
+        free(r->sha256);
         free(r->name);
         free(r->base);
         free(r->repository);
@@ -202,6 +211,49 @@ struct recipe *recipe_copy(const struct recipe *r)
         ok = copy_text(&c->run, r->run) && copy_text(&c->arguments, r->arguments) && copy_text(&c->seed, r->seed) &&
              copy_text(&c->dialect, r->dialect) && ok;
         return ok ? c : recipe_unref(c);
+}
+
+int recipe_add_era(struct recipe *r, struct recipe *era)
+{
+        size_t at = r->n_eras;
+
+        if (list_grow(r->eras, r->n_eras) < 0) {
+                recipe_unref(era);
+                return -ENOMEM;
+        }
+        for (; era->file && at > 0 && !r->eras[at - 1]->file; at--)
+                r->eras[at] = r->eras[at - 1];
+        r->eras[at] = era;
+        r->n_eras++;
+        return 0;
+}
+
+int recipe_share_eras(struct recipe *r, const struct recipe *base)
+{
+        int e = 0;
+
+        for (size_t i = 0; e == 0 && i < base->n_eras; i++)
+                e = recipe_add_era(r, recipe_ref(base->eras[i]));
+        return e;
+}
+
+static int take_revision(const char *range, const char *text, size_t n, char ret[RECIPE_REVISION_SIZE])
+{
+        if (n >= RECIPE_REVISION_SIZE || memchr(text, ' ', n) || memchr(text, '\n', n) || memchr(text, '\t', n))
+                return errorf(-EINVAL, "'%.100s' is not a range of revisions like \"v1..v2\"", range);
+        snprintf(ret, RECIPE_REVISION_SIZE, "%.*s", (int)n, text);
+        return 0;
+}
+
+int recipe_range(const char *range, char ret_from[RECIPE_REVISION_SIZE], char ret_to[RECIPE_REVISION_SIZE])
+{
+        const char *dots = strstr(range, ".."), *to = dots ? dots + 2 : NULL;
+        int r;
+
+        if (!dots || strstr(to, "..") || *to == '.' || strlen(range) == 2)
+                return errorf(-EINVAL, "'%.100s' is not a range of revisions like \"v1..v2\", \"v1..\" or \"..v2\"", range);
+        r = take_revision(range, range, (size_t)(dots - range), ret_from);
+        return r < 0 ? r : take_revision(range, to, strlen(to), ret_to);
 }
 
 /* -- command lines ---------------------------------------------------------------------------------------------- */
@@ -418,16 +470,81 @@ static void hash_sources_elsewhere(struct hasher *h, const struct recipe *r)
         }
 }
 
+/* A released program is its bytes: neither commands nor sources have a say. */
+static void binary_digest(const struct recipe *r, struct digest *ret)
+{
+        struct hasher *h = begin_digest("solverfs binary 1");
+
+        hasher_string(h, r->sha256);
+        hash_list(h, r->outputs);
+        hasher_number(h, r->is_archive);
+        hasher_finish(h, ret);
+}
+
 void recipe_build_digest(const struct recipe *r, struct digest *ret)
 {
-        struct hasher *h = begin_digest("solverfs build 2");
+        struct hasher *h;
 
+        if (r->file) {
+                binary_digest(r, ret);
+                return;
+        }
+        h = begin_digest("solverfs build 2");
         hash_list(h, r->paths);
         hash_list(h, r->build);
         hash_list(h, r->outputs);
         hash_list(h, r->environment);
         hash_sources_elsewhere(h, r);
         hasher_finish(h, ret);
+}
+
+void recipe_builds_digest(const struct recipe *r, struct digest *ret)
+{
+        struct hasher *h;
+
+        recipe_build_digest(r, ret);
+        if (r->n_eras == 0)
+                return;
+        h = begin_digest("solverfs builds 1");
+        hasher_add(h, ret->bytes, DIGEST_SIZE);
+        for (size_t i = 0; i < r->n_eras; i++) {
+                recipe_build_digest(r->eras[i], ret);
+                hasher_string(h, r->eras[i]->range);
+                hasher_add(h, ret->bytes, DIGEST_SIZE);
+        }
+        hasher_finish(h, ret);
+}
+
+/* -- files ------------------------------------------------------------------------------------------------------ */
+
+static int each_download(const struct recipe *r, recipe_file_fn fn, void *user)
+{
+        int e = 0;
+
+        for (char *const *p = r->downloads; e == 0 && *p; p++) {
+                struct recipe_file f = {.url = *p};
+
+                f.n_url = recipe_download(*p, &f.digest, &f.name);
+                e = fn(user, &f);
+        }
+        return e;
+}
+
+static int call_with_binary(const struct recipe *r, recipe_file_fn fn, void *user)
+{
+        struct recipe_file f = {.url = r->file, .n_url = strlen(r->file), .name = slice_string(basename(r->file))};
+
+        digest_parse(r->sha256, &f.digest);
+        return fn(user, &f);
+}
+
+int recipe_each_file(const struct recipe *r, recipe_file_fn fn, void *user)
+{
+        int e = each_download(r, fn, user);
+
+        for (size_t i = 0; e == 0 && i < r->n_eras; i++)
+                e = r->eras[i]->file ? call_with_binary(r->eras[i], fn, user) : each_download(r->eras[i], fn, user);
+        return e;
 }
 
 static bool mentions(const struct recipe *r, const char *placeholder)

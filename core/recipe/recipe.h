@@ -26,6 +26,12 @@
  *   submodule            repeated; PATH=REPO: where the submodule at PATH comes from; others are empty folders
  *   download             repeated; URL SHA256: a file that builds read as /downloads/<last component>; fetched before, as builds have no network
  *   samples    5         the most repetitions of a short or noisy run (1: never repeat)
+ *
+ * [era "A..B"] gives other build keys to the commits from A on and up to B (core/build/era.h says which those are), [binary "TAG"] a released
+ * program to one commit. In the store's config their names begin with the solver's: [era "z3 A..B"].
+ *   file                 (binary) an absolute path or a URL: the program, or with `output` an archive that holds it
+ *   sha256               (binary) the file's
+ *
  *   repository           (store's config only) where it came from
  *
  * Times are nanoseconds, sizes bytes. Immutable after parsing; shared freely between threads.
@@ -59,6 +65,13 @@ struct recipe {
         struct recipe_limits limits, build_limits;
         unsigned samples;
         bool incremental;
+        /* A solver's and its variants': [binary] before [era], each kind in the order of the text; none in an era itself. Each is a whole recipe with
+         * the solver's keys where it has none of its own. */
+        struct recipe **eras;
+        size_t n_eras;
+        char *range;                /* of an era: "A..B"; of a binary: its revision; else NULL */
+        char *file, *sha256;        /* of a binary, else NULL */
+        bool is_archive;            /* of a binary: `outputs` are in the archive `file`; else it is the program itself */
         char *text; /* its section of a recipe file as it was written, comments included, without the header; NULL: read from a config */
 };
 
@@ -85,8 +98,23 @@ DEFINE_CLEANUP(struct recipe *, recipe_unref)
 
 /* The text that recipe_parse() takes back: the tree's <solver>/config. */
 int recipe_print(const struct recipe *r, struct buffer *ret);
-/* Digest of what a build depends on beside the sources: commands, outputs, environment, paths. */
+/* Digest of what a build depends on beside the sources: commands, outputs, environment, paths. Of one era, or of the commits in none: what
+ * another era says is not in it. */
 void recipe_build_digest(const struct recipe *r, struct digest *ret);
+/* The same of all commits: the eras are in it. */
+void recipe_builds_digest(const struct recipe *r, struct digest *ret);
+/* The revisions that an era's range names, "" where it has no such end; -EINVAL with a sentence when it is no range. */
+#define RECIPE_REVISION_SIZE 256
+int recipe_range(const char *range, char ret_from[RECIPE_REVISION_SIZE], char ret_to[RECIPE_REVISION_SIZE]);
+/* Calls fn with each file that builds want in the store: the downloads of all eras, and binaries. Stops when fn returns other than 0. */
+struct recipe_file {
+        const char *url;  /* or an absolute path */
+        size_t n_url;
+        struct digest digest;
+        struct slice name; /* its last component, in url */
+};
+typedef int (*recipe_file_fn)(void *user, const struct recipe_file *f);
+int recipe_each_file(const struct recipe *r, recipe_file_fn fn, void *user);
 /* Digest of what a run depends on beside program, case and machine: template, arguments, seed number (has_seed), and a limit that
  * the template mentions as {timeout} or {memory}; the environment, when there is one. */
 void recipe_run_digest(const struct recipe *r, bool has_seed, uint64_t seed, const struct recipe_limits *limits,

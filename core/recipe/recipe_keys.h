@@ -13,6 +13,8 @@ enum recipe_kind {
         KIND_COUNT,
         KIND_NUMBER, /* like KIND_COUNT, but in an unsigned */
         KIND_FLAG,   /* true or false */
+        KIND_FILE,    /* an absolute path or a URL */
+        KIND_DIGEST,  /* sha256 in hex */
         KIND_RETIRED, /* once meant something; taken and passed over, so that older stores open */
         /* repeated ones, char ** */
         KIND_LINES,
@@ -28,6 +30,8 @@ enum recipe_place {
         PLACE_SOLVER = 1 << 0,  /* [solver] of a recipe file, [solver "NAME"] of a config */
         PLACE_VARIANT = 1 << 1, /* [variant "NAME"], [solver "NAME"] with `variant` */
         PLACE_CONFIG = 1 << 2,  /* only in a config */
+        PLACE_ERA = 1 << 3,     /* [era "A..B"], in a config [era "NAME A..B"] */
+        PLACE_BINARY = 1 << 4,  /* [binary "TAG"], in a config [binary "NAME TAG"] */
 };
 
 struct recipe_key {
@@ -38,7 +42,7 @@ struct recipe_key {
         uint64_t least, most; /* of a quantity */
 };
 
-#define N_RECIPE_KEYS 27
+#define N_RECIPE_KEYS 29
 extern const struct recipe_key recipe_keys[N_RECIPE_KEYS];
 
 static inline void *recipe_field(const struct recipe *r, const struct recipe_key *k)
@@ -50,9 +54,13 @@ static inline bool recipe_key_repeats(const struct recipe_key *k)
         return k->kind >= KIND_LINES;
 }
 
-/* A recipe with the defaults and nothing else; a deep copy. NULL when out of memory. */
+/* A recipe with the defaults and nothing else; a deep copy, but for the eras and the text, which it is without. NULL when out of memory. */
 struct recipe *recipe_new(void);
 struct recipe *recipe_copy(const struct recipe *r);
+/* Takes the reference to `era`; behind the others of its kind. */
+int recipe_add_era(struct recipe *r, struct recipe *era);
+/* The eras of its solver for a variant. */
+int recipe_share_eras(struct recipe *r, const struct recipe *base);
 
 /* Puts a value where its key says; a repeated key's is added. -EINVAL with a sentence that names file, line and key. */
 int recipe_set_value(const char *label, const struct recipe_key *k, unsigned line, const char *value, struct recipe *r);

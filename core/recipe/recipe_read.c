@@ -14,9 +14,12 @@ struct draft_entry {
 };
 
 struct draft {
-        const char *name, *base; /* base: NULL, or the solver this is a variant of */
+        const char *name, *base; /* name: of an era its whole subsection; base: NULL, or the solver this is a variant or an era of */
         const char *header;      /* how messages call the section */
+        const char *range;       /* of an era or a binary; else NULL */
+        char *owner;             /* malloc'd: `base` of an era in a config */
         unsigned line;
+        unsigned place; /* enum recipe_place */
         bool in_config;
         struct draft_entry *entries;
         size_t n_entries;
@@ -26,7 +29,7 @@ struct draft {
 struct reader {
         const char *label;
         struct draft *drafts;
-        size_t n_drafts;
+        size_t n_drafts, added; /* added: the draft that the last section became or joined */
         struct mistakes mistakes;
 };
 
@@ -34,6 +37,7 @@ static void reader_done(struct reader *rd)
 {
         for (size_t i = 0; i < rd->n_drafts; i++) {
                 free(rd->drafts[i].entries);
+                free(rd->drafts[i].owner);
                 buffer_done(&rd->drafts[i].text);
         }
         free(rd->drafts);
@@ -109,6 +113,19 @@ static int fail_unknown_key(const char *label, const struct draft *d, const stru
         return fail(e->line, "key '%s.%s' is not known; docs/recipes.md lists the keys", d->header, e->key);
 }
 
+static void fail_misplaced_key(const char *label, const struct draft *d, const struct draft_entry *e, const struct recipe_key *k)
+{
+        if (d->place == PLACE_VARIANT)
+                fail(e->line, "key '%s' cannot stand in a variant: it shares the repository and the builds of its solver", k->name);
+        else if (d->place == PLACE_ERA && k->places & PLACE_SOLVER)
+                fail(e->line, "key '%s' cannot stand in an era: it holds for runs, too, and a solver is run alike in all eras%s", k->name,
+                     strcmp(k->name, "environment") == 0 ? "; for a build alone, write build = NAME=VALUE COMMAND" : "");
+        else if (d->place == PLACE_BINARY)
+                fail(e->line, "key '%s' cannot stand in a binary, which has 'file', 'sha256' and 'output'", k->name);
+        else
+                fail(e->line, "key '%s' can stand only in a [binary \"TAG\"]", k->name);
+}
+
 /* The key's row, where it may stand here; else NULL, with the sentence. */
 static const struct recipe_key *find_key(const char *label, const struct draft *d, const struct draft_entry *e,
                                          unsigned lines[N_RECIPE_KEYS])
@@ -122,9 +139,8 @@ static const struct recipe_key *find_key(const char *label, const struct draft *
                 fail_unknown_key(label, d, e, lines);
                 return NULL;
         }
-        if (!(k->places & (d->base ? PLACE_VARIANT : PLACE_SOLVER))) {
-                fail(e->line, "key '%s' cannot stand in a variant: it shares the repository and the builds of its solver",
-                     k->name);
+        if (!(k->places & d->place)) {
+                fail_misplaced_key(label, d, e, k);
                 return NULL;
         }
         return k;
@@ -297,6 +313,53 @@ static int check_missing(struct reader *rd, const struct draft *d, const struct 
         return e;
 }
 
+static const char *const archives[] = {".zip", ".tar", ".tgz", ".tbz2", ".txz", ".tar.gz", ".tar.xz", ".tar.bz2", ".tar.zst", ".7z"};
+
+static bool looks_like_archive(const char *file)
+{
+        size_t n = strlen(file);
+
+        for (size_t i = 0; i < ARRAY_SIZE(archives); i++)
+                if (n > strlen(archives[i]) && strcasecmp(file + n - strlen(archives[i]), archives[i]) == 0)
+                        return true;
+        return false;
+}
+
+/* Without `output` it is the program itself, under the name that the solver's first output has. */
+static int finish_binary(struct reader *rd, const struct draft *d, struct recipe *r, const unsigned lines[N_RECIPE_KEYS])
+{
+        const char *label = rd->label;
+
+        if (!r->file || !r->sha256)
+                return line_of(lines, r->file ? "sha256" : "file") > 0
+                               ? 0
+                               : fail(d->line, "[binary \"%s\"] has no key '%s'", d->range, r->file ? "sha256" : "file");
+        r->is_archive = line_of(lines, "output") > 0;
+        if (!r->is_archive && looks_like_archive(r->file))
+                return fail(line_of(lines, "file"), "key 'file': %s is an archive; say which file in it is the program: output = PATH",
+                            basename(r->file));
+        for (size_t i = 1; !r->is_archive && r->outputs[0] && r->outputs[i]; i++) {
+                free(r->outputs[i]);
+                r->outputs[i] = NULL;
+        }
+        return 0;
+}
+
+static int check_era(struct reader *rd, const struct draft *d, struct recipe *r, const unsigned lines[N_RECIPE_KEYS])
+{
+        char from[RECIPE_REVISION_SIZE], to[RECIPE_REVISION_SIZE];
+        const char *label = rd->label;
+
+        if (d->place == PLACE_BINARY)
+                return finish_binary(rd, d, r, lines);
+        if (recipe_range(d->range, from, to) < 0) {
+                cleanup_free char *why = strdup(error_message(-EINVAL));
+
+                return fail(d->line, "%s", why ?: "not a range of revisions");
+        }
+        return check_build_lines(label, d);
+}
+
 static int check_recipe(struct reader *rd, const struct draft *d, const struct recipe *r, const unsigned lines[N_RECIPE_KEYS])
 {
         const char *label = rd->label;
@@ -367,7 +430,7 @@ static int make_recipe(struct reader *rd, const struct draft *d, const struct re
         if (base) {
                 free(r->base);
                 r->base = strdup(base->name);
-                e = r->base ? 0 : -ENOMEM;
+                e = r->base ? recipe_share_eras(r, base) : -ENOMEM;
         }
         if (e == 0)
                 e = find_sources(r);
@@ -379,12 +442,39 @@ static int make_recipe(struct reader *rd, const struct draft *d, const struct re
         return 0;
 }
 
+/* The solver with other keys, behind its eras. */
+static int make_era(struct reader *rd, const struct draft *d, struct recipe *base)
+{
+        cleanup(recipe_unrefp) struct recipe *r = recipe_copy(base);
+        unsigned lines[N_RECIPE_KEYS] = {0};
+        int e = r && (r->range = strdup(d->range)) ? 0 : -ENOMEM;
+
+        if (e == 0 && d->text.size > 0 && !(r->text = strdup(d->text.data)))
+                e = -ENOMEM;
+        if (e == 0)
+                e = apply_entries(rd, d, r, lines);
+        if (e == 0)
+                e = find_sources(r);
+        if (e == 0)
+                e = mistakes_note(&rd->mistakes, check_era(rd, d, r, lines));
+        return e < 0 ? e : recipe_add_era(base, steal_pointer(r));
+}
+
 /* -- sections become drafts ------------------------------------------------------------------------------------- */
 
+/* A solver's or a variant's. */
 static struct draft *find_draft(struct reader *rd, const char *name)
 {
         for (size_t i = 0; i < rd->n_drafts; i++)
-                if (strcmp(rd->drafts[i].name, name) == 0)
+                if (!rd->drafts[i].range && strcmp(rd->drafts[i].name, name) == 0)
+                        return &rd->drafts[i];
+        return NULL;
+}
+
+static struct draft *find_era(struct reader *rd, const char *name, unsigned place)
+{
+        for (size_t i = 0; i < rd->n_drafts; i++)
+                if (rd->drafts[i].place == place && strcmp(rd->drafts[i].name, name) == 0)
                         return &rd->drafts[i];
         return NULL;
 }
@@ -392,10 +482,10 @@ static struct draft *find_draft(struct reader *rd, const char *name)
 static int add_section(struct reader *rd, const struct gitconfig_section *s, const struct draft *as)
 {
         const char *label = rd->label;
-        struct draft *d = find_draft(rd, as->name);
+        struct draft *d = as->range ? find_era(rd, as->name, as->place) : find_draft(rd, as->name);
         struct draft_entry *entries;
 
-        if (recipe_check_name(as->name) < 0) {
+        if (!as->range && recipe_check_name(as->name) < 0) {
                 cleanup_free char *why = strdup(error_message(-EINVAL));
 
                 return fail(s->line, "%s", why ? why : "not a solver's name");
@@ -408,6 +498,7 @@ static int add_section(struct reader *rd, const struct gitconfig_section *s, con
                 d = &rd->drafts[rd->n_drafts++];
                 *d = *as;
         }
+        rd->added = (size_t)(d - rd->drafts);
         entries = reallocarray(d->entries, d->n_entries + s->n_entries + 1, sizeof(*entries));
         if (!entries)
                 return -ENOMEM;
@@ -417,11 +508,28 @@ static int add_section(struct reader *rd, const struct gitconfig_section *s, con
         return 0;
 }
 
+/* 0: it is neither an era nor a binary. */
+static unsigned place_of_era(const struct gitconfig_section *s)
+{
+        return strcmp(s->name, "era") == 0 ? PLACE_ERA : strcmp(s->name, "binary") == 0 ? PLACE_BINARY : 0;
+}
+
 static int add_file_section(struct reader *rd, const struct gitconfig_section *s, const char *name)
 {
         const char *label = rd->label;
-        struct draft d = {.name = name, .header = s->name, .line = s->line};
+        struct draft d = {.name = name, .header = s->name, .line = s->line, .place = PLACE_SOLVER};
 
+        if (place_of_era(s) != 0) {
+                if (!s->subsection || !s->subsection[0])
+                        return fail(s->line, "[%s] needs %s: [%s \"%s\"]", s->name, place_of_era(s) == PLACE_ERA ? "a range" : "a revision",
+                                    s->name, place_of_era(s) == PLACE_ERA ? "v1..v2" : "v1");
+                if (s->n_entries == 0)
+                        return fail(s->line, "[%s \"%s\"] changes nothing", s->name, s->subsection);
+                d.name = d.range = s->subsection;
+                d.base = name;
+                d.place = place_of_era(s);
+                return add_section(rd, s, &d);
+        }
         if (strcmp(s->name, "solver") == 0) {
                 if (s->subsection)
                         return fail(s->line, "in a recipe it is [solver] without a name; the solver is named when it is added");
@@ -434,16 +542,44 @@ static int add_file_section(struct reader *rd, const struct gitconfig_section *s
                         return fail(s->line, "[variant \"%s\"] changes nothing", s->subsection);
                 d.name = s->subsection;
                 d.base = name;
+                d.place = PLACE_VARIANT;
                 return add_section(rd, s, &d);
         }
-        return fail(s->line, "section [%s] is not known; a recipe has [solver] and [variant \"NAME\"]", s->name);
+        return fail(s->line, "section [%s] is not known; a recipe has [solver], [era \"A..B\"], [binary \"TAG\"] and [variant \"NAME\"]",
+                    s->name);
+}
+
+/* [era "z3 v1..v2"] */
+static int add_config_era(struct reader *rd, const struct gitconfig_section *s)
+{
+        const char *label = rd->label;
+        size_t n = s->subsection ? strcspn(s->subsection, " ") : 0;
+        struct draft d = {.name = s->subsection, .header = s->name, .line = s->line, .place = place_of_era(s), .in_config = true};
+        bool is_new;
+        int r;
+
+        if (n == 0 || s->subsection[n] == '\0' || s->subsection[n + 1] == '\0')
+                return fail(s->line, "[%s] names its solver here: [%s \"NAME %s\"]", s->name, s->name,
+                            place_of_era(s) == PLACE_ERA ? "A..B" : "TAG");
+        d.range = s->subsection + n + 1;
+        d.owner = strndup(s->subsection, n);
+        d.base = d.owner;
+        if (!d.owner)
+                return -ENOMEM;
+        is_new = !find_era(rd, d.name, d.place);
+        r = add_section(rd, s, &d);
+        if (!is_new || !find_era(rd, d.name, d.place))
+                free(d.owner);
+        return r;
 }
 
 static int add_config_section(struct reader *rd, const struct gitconfig_section *s)
 {
         const char *label = rd->label;
-        struct draft d = {.name = s->subsection, .header = "solver", .line = s->line, .in_config = true};
+        struct draft d = {.name = s->subsection, .header = "solver", .line = s->line, .place = PLACE_SOLVER, .in_config = true};
 
+        if (place_of_era(s) != 0)
+                return add_config_era(rd, s);
         if (strcmp(s->name, "variant") == 0)
                 return fail(s->line, "[variant] is for recipe files; here it is [solver \"NAME\"] with variant = SOLVER");
         if (strcmp(s->name, "solver") != 0)
@@ -459,37 +595,50 @@ static int find_bases(struct reader *rd)
 
         for (size_t i = 0; i < rd->n_drafts; i++)
                 for (size_t k = 0; k < rd->drafts[i].n_entries; k++)
-                        if (rd->drafts[i].in_config && strcmp(rd->drafts[i].entries[k].key, "variant") == 0)
+                        if (rd->drafts[i].in_config && !rd->drafts[i].range && strcmp(rd->drafts[i].entries[k].key, "variant") == 0) {
                                 rd->drafts[i].base = rd->drafts[i].entries[k].value ?: "";
+                                rd->drafts[i].place = PLACE_VARIANT;
+                        }
         for (size_t i = 0; i < rd->n_drafts; i++) {
                 struct draft *d = &rd->drafts[i], *base = d->base ? find_draft(rd, d->base) : NULL;
 
                 if (d->base && rd->mistakes.n > 0 && !base)
                         return mistakes_end(&rd->mistakes); /* its solver may be what is wrong */
                 if (d->base && (!base || base->base))
-                        return fail(d->line, "'%s' is a variant of '%s', which is %s", d->name, d->base,
+                        return fail(d->line, "'%s' is %s of '%s', which is %s", d->range ?: d->name,
+                                    d->place == PLACE_VARIANT ? "a variant" : d->place == PLACE_ERA ? "an era" : "a binary", d->base,
                                     base ? "a variant itself; name its solver" : "not there");
         }
         return 0;
 }
 
-/* Solvers first, then variants; in the order of the text otherwise. */
+static struct recipe *find_made(struct recipe *const *list, size_t n, const char *name)
+{
+        for (size_t i = 0; name && i < n; i++)
+                if (strcmp(list[i]->name, name) == 0)
+                        return list[i];
+        return NULL;
+}
+
+/* Solvers first, then their eras, then variants; in the order of the text otherwise. */
 static int make_recipes(struct reader *rd, struct recipe ***ret_list, size_t *ret_n)
 {
+        static const unsigned passes[] = {PLACE_SOLVER, PLACE_ERA | PLACE_BINARY, PLACE_VARIANT};
         struct recipe **list = calloc(rd->n_drafts + 1, sizeof(*list));
         size_t n = 0;
         int r = list ? find_bases(rd) : -ENOMEM;
 
-        for (int variants = 0; r == 0 && variants < 2; variants++)
+        for (size_t pass = 0; r == 0 && pass < ARRAY_SIZE(passes); pass++)
                 for (size_t i = 0; r == 0 && i < rd->n_drafts; i++) {
                         const struct draft *d = &rd->drafts[i];
-                        const struct recipe *base = NULL;
+                        struct recipe *base = find_made(list, n, d->base);
 
-                        if ((d->base != NULL) != variants)
+                        if (!(d->place & passes[pass]))
                                 continue;
-                        for (size_t k = 0; d->base && k < n; k++)
-                                if (strcmp(list[k]->name, d->base) == 0)
-                                        base = list[k];
+                        if (d->range) {
+                                r = make_era(rd, d, base);
+                                continue;
+                        }
                         r = make_recipe(rd, d, base, &list[n]);
                         n += r == 0;
                 }
@@ -506,7 +655,12 @@ static int make_recipes(struct reader *rd, struct recipe ***ret_list, size_t *re
 
 static bool is_solver_section(const char *name)
 {
-        return strcmp(name, "solver") == 0 || strcmp(name, "variant") == 0;
+        static const char *const names[] = {"solver", "variant", "era", "binary"};
+
+        for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+                if (strcmp(name, names[i]) == 0)
+                        return true;
+        return false;
 }
 
 static bool is_any_section(const char *name)
@@ -523,13 +677,10 @@ static int parse_recipe(struct slice text, const char *path, const char *name, s
         if (r == 0 && !name)
                 name = "solver";
         for (size_t i = 0; r == 0 && i < g.n_sections; i++) {
-                const char *of = g.sections[i].subsection ? g.sections[i].subsection : name;
-                struct draft *d;
-
+                rd.added = SIZE_MAX;
                 r = mistakes_note(&rd.mistakes, add_file_section(&rd, &g.sections[i], name));
-                d = r == 0 ? find_draft(&rd, of) : NULL;
-                if (d)
-                        recipe_keep_text(text, &g, i, &d->text);
+                if (r == 0 && rd.added < rd.n_drafts)
+                        recipe_keep_text(text, &g, i, &rd.drafts[rd.added].text);
         }
         if (r < 0)
                 return r;

@@ -133,6 +133,23 @@ static int check_download(const char *label, unsigned line, const char *value, c
         return 0;
 }
 
+/* What is after the last '/' names the program, or the archive. */
+static int check_file(const char *label, unsigned line, const char *value)
+{
+        if (*value != '/' && !strstr(value, "://"))
+                return fail(line, "key 'file': '%s' is neither an absolute path nor a URL", value);
+        if (strpbrk(value, " \t\n") || value[strlen(value) - 1] == '/' || strlen(basename(value)) > 200)
+                return fail(line, "key 'file': '%s' is no file's path or URL (no blanks, and a name at its end)", value);
+        return 0;
+}
+
+static int check_digest(const char *label, unsigned line, const char *value)
+{
+        struct digest d;
+
+        return digest_parse(value, &d) < 0 ? fail(line, "key 'sha256': '%s' is not the 64 digits that sha256sum prints", value) : 0;
+}
+
 static int add_to_list(const char *label, const struct recipe_key *k, unsigned line, const char *value, char ***list)
 {
         int r = 0;
@@ -210,6 +227,11 @@ static int set_format(const char *label, unsigned line, const char *value, enum 
         return 0;
 }
 
+static int set_checked(int r, const char *value, char **field)
+{
+        return r < 0 ? r : set_text(value, field);
+}
+
 int recipe_set_value(const char *label, const struct recipe_key *k, unsigned line, const char *value, struct recipe *r)
 {
         void *field = recipe_field(r, k);
@@ -217,6 +239,10 @@ int recipe_set_value(const char *label, const struct recipe_key *k, unsigned lin
         switch (k->kind) {
         case KIND_TEXT:
                 return set_text(value, field);
+        case KIND_FILE:
+                return set_checked(check_file(label, line, value), value, field);
+        case KIND_DIGEST:
+                return set_checked(check_digest(label, line, value), value, field);
         case KIND_FORMAT:
                 return set_format(label, line, value, field);
         case KIND_DIALECT:

@@ -21,6 +21,8 @@ static void print_value(struct buffer *b, const struct recipe_key *k, const void
         switch (k->kind) {
         case KIND_TEXT:
         case KIND_DIALECT:
+        case KIND_FILE:
+        case KIND_DIGEST:
                 if (*(char *const *)field)
                         print_entry(b, k->name, *(char *const *)field);
                 return;
@@ -77,6 +79,8 @@ static bool same_value(const struct recipe_key *k, const struct recipe *a, const
         switch ((int)k->kind) {
         case KIND_TEXT:
         case KIND_DIALECT:
+        case KIND_FILE:
+        case KIND_DIGEST:
                 return same_text(*(char *const *)x, *(char *const *)y);
         case KIND_FORMAT:
                 return *(const enum format *)x == *(const enum format *)y;
@@ -88,6 +92,28 @@ static bool same_value(const struct recipe_key *k, const struct recipe *a, const
                 return *(const unsigned *)x == *(const unsigned *)y;
         default:
                 return *(const uint64_t *)x == *(const uint64_t *)y;
+        }
+}
+
+/* [era "A..B"] and what it says itself; `owner` (may be NULL) stands before the range, as a config has it. */
+static void print_era(struct buffer *b, const struct recipe *era, const struct recipe *than, const char *owner)
+{
+        bool binary = era->file != NULL;
+
+        buffer_addf(b, "[%s \"%s%s", binary ? "binary" : "era", owner ?: "", owner ? " " : "");
+        for (const char *p = era->range; *p; p++)
+                buffer_addf(b, "%s%c", *p == '"' || *p == '\\' ? "\\" : "", *p);
+        buffer_adds(b, "\"]\n");
+        if (owner && era->text) {
+                buffer_adds(b, era->text);
+                return;
+        }
+        for (size_t i = 0; i < N_RECIPE_KEYS; i++) {
+                const struct recipe_key *k = &recipe_keys[i];
+                bool said = k->kind == KIND_PATHS && binary ? era->is_archive : !same_value(k, era, than);
+
+                if (k->places & (binary ? PLACE_BINARY : PLACE_ERA) && said)
+                        print_value(b, k, recipe_field(era, k));
         }
 }
 
@@ -105,6 +131,8 @@ int recipe_print(const struct recipe *r, struct buffer *ret)
                 if (!(k->places & PLACE_CONFIG) && !(k->kind == KIND_DIALECT && r->format == FORMAT_CNF))
                         print_value(ret, k, recipe_field(r, k));
         }
+        for (size_t i = 0; i < r->n_eras; i++)
+                print_era(ret, r->eras[i], r, NULL);
         return buffer_error(ret);
 }
 
@@ -182,15 +210,28 @@ static int print_new(struct edit *e, const struct recipe *r, const struct recipe
                         return errorf(-EINVAL, "'%s' is a variant of '%s', which is not there", r->name, r->base);
         }
         print_section(&e->out, r, than);
+        for (size_t i = 0; !r->base && i < r->n_eras; i++)
+                print_era(&e->out, r->eras[i], r, r->name);
         return 0;
 }
 
-static bool is_gone(const struct edit *e, const char *name)
+static bool is_named(const char *name, struct slice by)
+{
+        return strlen(name) == by.size && memcmp(name, by.data, by.size) == 0;
+}
+
+static bool is_gone(const struct edit *e, struct slice name)
 {
         for (size_t i = 0; i < e->n_gone; i++)
-                if (strcmp(e->gone[i], name) == 0)
+                if (is_named(e->gone[i], name))
                         return true;
         return false;
+}
+
+/* The solver that a section is of: [era "z3 v1..v2"] is of z3. */
+static struct slice owner_of(const struct gitconfig_section *s)
+{
+        return SLICE(s->subsection, strcmp(s->name, "solver") == 0 ? strlen(s->subsection) : strcspn(s->subsection, " "));
 }
 
 /* Copies the text, putting each recipe in the place where its solver stood first; what is new comes last. */
@@ -203,22 +244,25 @@ static int rewrite(struct edit *e, const struct recipe *defaults, struct recipe 
 
         for (size_t i = 0; r == 0 && i < e->config.n_sections; i++) {
                 const struct gitconfig_section *s = &e->config.sections[i];
+                struct slice owner;
                 size_t k = 0;
 
-                if (strcmp(s->name, "solver") != 0 || !s->subsection)
+                if (!s->subsection)
                         continue;
-                while (k < e->n && strcmp(e->list[k]->name, s->subsection) != 0)
+                owner = owner_of(s);
+                while (k < e->n && !is_named(e->list[k]->name, owner))
                         k++;
-                if (k == e->n && !is_gone(e, s->subsection))
+                if (k == e->n && !is_gone(e, owner))
                         continue;
                 buffer_add(&e->out, text + at, s->begin - at);
                 at = s->end;
                 if (at < e->text.size && text[at] == '\r')
                         at++;
                 at += at < e->text.size && text[at] == '\n';
-                if (k < e->n && !written[k])
+                if (k < e->n && !written[k] && strcmp(s->name, "solver") == 0) {
                         r = print_new(e, e->list[k], defaults, old, n_old);
-                written[k] = true;
+                        written[k] = true;
+                }
         }
         if (r < 0)
                 return r;
@@ -235,7 +279,7 @@ static int rewrite(struct edit *e, const struct recipe *defaults, struct recipe 
 
 static bool is_solver(const char *section)
 {
-        return strcmp(section, "solver") == 0;
+        return strcmp(section, "solver") == 0 || strcmp(section, "era") == 0 || strcmp(section, "binary") == 0;
 }
 
 static int rewrite_file(const char *path, struct edit e)

@@ -2,6 +2,7 @@
 
 #include <ctype.h>
 
+#include "core/build/era.h"
 #include "core/study/case_history.h"
 #include "core/study/finding_localized.h"
 #include "core/study/finding_reduced.h"
@@ -190,9 +191,20 @@ static void add_program(const char *version, struct buffer *ret)
         buffer_addf(ret, "%.*s case.smt2\n", (int)(end ? end - command : (ptrdiff_t)strlen(command)), command);
 }
 
+/* As its era has it. */
+static const struct recipe *recipe_at(const struct solver *s, const char *target)
+{
+        char revision[GIT_OID_HEXSZ + 1];
+        uint32_t commit;
+
+        snprintf(revision, sizeof(revision), "%.*s", (int)strcspn(target, ":"), target);
+        return history_resolve(s->history, revision, &commit) < 0 ? s->recipe : era_or_solver(s->history, s->recipe, commit);
+}
+
 /* The recipe's commands, as somebody without solverfs would type them. */
 static int add_reproduction(const struct solver *s, const struct finding *f, struct buffer *ret)
 {
+        const struct recipe *recipe;
         char **argv = NULL;
         char bin[PATH_SIZE];
         int r;
@@ -205,12 +217,17 @@ static int add_reproduction(const struct solver *s, const struct finding *f, str
                 buffer_adds(ret, "```\n\n");
                 return 0;
         }
-        snprintf(bin, sizeof(bin), "./%s", s->recipe->outputs[0] ? s->recipe->outputs[0] : "solver");
+        recipe = recipe_at(s, f->target);
+        if (recipe->file) {
+                buffer_addf(ret, "The program of %.40s is a released binary: %s\n\n", f->target, recipe->file);
+                return 0;
+        }
+        snprintf(bin, sizeof(bin), "./%s", recipe->outputs[0] ? recipe->outputs[0] : "solver");
         r = recipe_command(s->recipe, bin, "case.smt2", false, 0, &s->recipe->limits, &argv);
         if (r < 0)
                 return r;
         buffer_addf(ret, "## Reproduce\n\n```sh\ngit checkout %.40s\n", f->target);
-        for (char *const *p = s->recipe->build; *p; p++) {
+        for (char *const *p = recipe->build; *p; p++) {
                 const char *jobs = strstr(*p, "{jobs}");
 
                 if (jobs)

@@ -51,7 +51,7 @@ static void seeds_key(const struct seeds_query *q, struct digest *ret)
 
                 cell_limits(&cell, &limits);
                 hasher_string(h, q->versions[i]->text);
-                recipe_build_digest(cell.solver->recipe, &part);
+                recipe_builds_digest(cell.solver->recipe, &part);
                 hasher_add(h, part.bytes, DIGEST_SIZE);
                 recipe_run_digest(cell.solver->recipe, true, 1, &limits, &part);
                 hasher_add(h, part.bytes, DIGEST_SIZE);

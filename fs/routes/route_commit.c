@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 
+#include "core/build/era.h"
 #include "core/run/cell_file.h"
 
 enum {
@@ -215,12 +216,18 @@ static int output_number(struct tree *t, const char *name, struct inode *ret)
         return r;
 }
 
+/* The files that the recipe makes of this commit. */
+static char *const *outputs_of(const struct node *n)
+{
+        return era_or_solver(n->solver->history, n->solver->recipe, n->inode.commit)->outputs;
+}
+
 /* The name of a file in bin/: -ESTALE when the recipe no longer makes it. */
 static int program_name(struct tree *t, const struct node *n, char **ret)
 {
         int r = tree_name(t, NAMES_OUTPUT, n->inode.item, ret);
 
-        for (char **o = n->solver->recipe->outputs; r == 0 && *o; o++)
+        for (char *const *o = outputs_of(n); r == 0 && *o; o++)
                 if (strcmp(basename(*o), *ret) == 0)
                         return 0;
         return r == 0 || r == -ENOENT ? -ESTALE : r;
@@ -229,7 +236,7 @@ static int program_name(struct tree *t, const struct node *n, char **ret)
 static EXISTS(bin_exists)
 {
         (void)row;
-        for (char **o = dir->solver->recipe->outputs; *o; o++)
+        for (char *const *o = outputs_of(dir); *o; o++)
                 if (output_visible(t, dir, basename(*o)))
                         return true;
         return false;
@@ -237,7 +244,7 @@ static EXISTS(bin_exists)
 
 static MATCH(program_match)
 {
-        for (char **o = dir->solver->recipe->outputs; *o; o++)
+        for (char *const *o = outputs_of(dir); *o; o++)
                 if (strcmp(basename(*o), name) == 0)
                         return output_visible(t, dir, name) ? output_number(t, name, &ret->inode) : -ENOENT;
         return -ENOENT;
@@ -245,12 +252,13 @@ static MATCH(program_match)
 
 static LIST(program_entries)
 {
+        char *const *outputs = outputs_of(dir);
         struct inode inode = dir->inode;
         int r = 0;
 
         inode.kind = KIND_PROGRAM;
-        for (size_t i = 0; r == 0 && dir->solver->recipe->outputs[i]; i++) {
-                const char *name = basename(dir->solver->recipe->outputs[i]);
+        for (size_t i = 0; r == 0 && outputs[i]; i++) {
+                const char *name = basename(outputs[i]);
 
                 if (i < from || !output_visible(t, dir, name))
                         continue;

@@ -199,6 +199,49 @@ START_TEST(test_order_of_a_merge)
 }
 END_TEST
 
+/* As git has it, for each pair; and for commits that come later. */
+START_TEST(test_descendants)
+{
+        git_oid oids[64];
+        uint32_t n;
+
+        make_branches();
+        begin("r");
+        for (unsigned round = 0; round < 2; round++) {
+                n = history_oids(history, 0, ARRAY_SIZE(oids), oids);
+                ck_assert_uint_gt(n, 5);
+                for (uint32_t a = 0; a < n; a++) {
+                        char command[256], sha[64];
+                        bool after[ARRAY_SIZE(oids)] = {false}, got;
+                        uint32_t number;
+                        FILE *f;
+
+                        after[a] = true;
+                        snprintf(command, sizeof(command), "cd r && git rev-list --all --ancestry-path ^%s >../after", git_oid_tostr_s(&oids[a]));
+                        shell(command);
+                        f = fopen("after", "re");
+                        while (fgets(sha, sizeof(sha), f)) {
+                                sha[GIT_OID_HEXSZ] = '\0';
+                                number = resolve(sha);
+                                after[number] = true;
+                        }
+                        fclose(f);
+                        for (uint32_t c = 0; c < n; c++) {
+                                assert_ok(history_descends(history, c, a, &got));
+                                ck_assert_msg(got == after[c], "%u after %u", c, a);
+                        }
+                }
+                if (round == 0) {
+                        shell("cd r && git checkout -q HEAD~1 && git commit -q --allow-empty -m side && git branch side && git checkout -q main && "
+                              "git merge -q -m merged side");
+                        update();
+                }
+        }
+        assert_error(history_descends(history, n, 0, &(bool){false}), ENOENT);
+        close_history();
+}
+END_TEST
+
 START_TEST(test_order)
 {
         cleanup(commit_order_unrefp) struct commit_order *o = NULL, *again = NULL;
@@ -1232,7 +1275,7 @@ START_TEST(test_damaged_loose_objects)
 }
 END_TEST
 
-SUITE("history", test_damaged_loose_objects, test_index_and_lookups, test_order, test_order_of_a_merge, test_refs,
+SUITE("history", test_damaged_loose_objects, test_index_and_lookups, test_descendants, test_order, test_order_of_a_merge, test_refs,
       test_revisions_are_git_s, test_head_of_no_branch, test_revisions_refused, test_revisions_at_random, test_names_like_hex,
       test_ambiguous_prefixes, test_texts, test_too_many_changes, test_dates, test_odd_commits, test_sources,
       test_sources_that_cannot_be_kept, test_update, test_rewritten_upstream, test_detached_head_moves_on, test_over_the_network,

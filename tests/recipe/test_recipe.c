@@ -239,6 +239,106 @@ START_TEST(test_build_digest_holds_what_matters)
 }
 END_TEST
 
+#define SHA "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+#define ERAS                                                                                                                       \
+        MINIMAL "samples = 3\n[era \"..v1\"]\n# before CMake\nbuild = ./configure\nbuild = make old\noutput = bin/t\n"               \
+                "[binary \"v0\"]\nfile = /opt/s\nsha256 = " SHA "\n[variant \"v\"]\narguments = -v\n[era \"v2..\"]\npaths = src\n" \
+                "[binary \"v9\"]\nfile = https://example.org/s.zip\nsha256 = " SHA "\noutput = x/s\n"
+
+START_TEST(test_eras_take_the_rest_from_the_solver)
+{
+        const struct recipe *r;
+
+        parse(ERAS);
+        ck_assert_uint_eq(n_list, 2);
+        r = list[0];
+        ck_assert_uint_eq(r->n_eras, 4); /* binaries first */
+        ck_assert_str_eq(r->eras[0]->range, "v0");
+        ck_assert_str_eq(r->eras[0]->outputs[0], "s");
+        ck_assert(!r->eras[0]->is_archive && r->eras[1]->is_archive);
+        ck_assert_str_eq(r->eras[1]->outputs[0], "x/s");
+        ck_assert_str_eq(r->eras[2]->range, "..v1");
+        ck_assert_uint_eq(strings_count(r->eras[2]->build), 2);
+        ck_assert_str_eq(r->eras[2]->outputs[0], "bin/t");
+        ck_assert_str_eq(r->eras[2]->run, "{bin} {case}");
+        ck_assert_uint_eq(r->eras[2]->samples, 3);
+        ck_assert_str_eq(r->eras[3]->build[0], "make");
+        ck_assert_str_eq(r->eras[3]->sources[0], "src");
+        ck_assert_uint_eq(r->eras[3]->n_eras, 0);
+        for (size_t i = 0; i < 4; i++)
+                ck_assert_ptr_eq(list[1]->eras[i], r->eras[i]); /* a variant shares the builds */
+        done();
+}
+END_TEST
+
+START_TEST(test_an_era_does_not_change_other_builds)
+{
+        struct digest plain, all, other;
+
+        parse(MINIMAL);
+        recipe_build_digest(list[0], &plain);
+        recipe_builds_digest(list[0], &all);
+        ck_assert(digest_equal(&plain, &all));
+        parse(ERAS);
+        recipe_build_digest(list[0], &other);
+        ck_assert(digest_equal(&plain, &other));
+        recipe_builds_digest(list[0], &other);
+        ck_assert(!digest_equal(&plain, &other));
+        for (size_t i = 0; i < 4; i++) {
+                recipe_build_digest(list[0]->eras[i], &other);
+                ck_assert(!digest_equal(&plain, &other));
+        }
+        parse(MINIMAL "[era \"..v1\"]\noutput = s\n"); /* says what the solver says */
+        recipe_build_digest(list[0]->eras[0], &other);
+        ck_assert(digest_equal(&plain, &other));
+        parse(MINIMAL "build = make more\n[binary \"v0\"]\nfile = /elsewhere/s\nsha256 = " SHA "\n");
+        recipe_build_digest(list[0]->eras[0], &other);
+        parse(ERAS);
+        recipe_build_digest(list[0]->eras[0], &plain);
+        ck_assert(digest_equal(&plain, &other)); /* a program is its bytes */
+        done();
+}
+END_TEST
+
+START_TEST(test_mistakes_in_eras)
+{
+        static const struct {
+                const char *text, *place, *words;
+        } rows[] = {
+                {"[era]\nbuild = x\n", "t.recipe:5", "[era] needs a range: [era \"v1..v2\"]"},
+                {"[era \"v1\"]\nbuild = x\n", "t.recipe:5", "'v1' is not a range"},
+                {"[era \"..\"]\nbuild = x\n", "t.recipe:5", "'..' is not a range"},
+                {"[era \"a...b\"]\nbuild = x\n", "t.recipe:5", "'a...b' is not a range"},
+                {"[era \"a..b..c\"]\nbuild = x\n", "t.recipe:5", "is not a range"},
+                {"[era \"a ..b\"]\nbuild = x\n", "t.recipe:5", "is not a range"},
+                {"[era \"a..b\"]\n", "t.recipe:5", "changes nothing"},
+                {"[era \"a..b\"]\nrun = {bin}\n", "t.recipe:6", "key 'run' cannot stand in an era"},
+                {"[era \"a..b\"]\nenvironment = A=1\n", "t.recipe:6", "write build = NAME=VALUE COMMAND"},
+                {"[era \"a..b\"]\nfile = /x\n", "t.recipe:6", "key 'file' can stand only in a [binary"},
+                {"[era \"a..b\"]\nbiuld = x\n", "t.recipe:6", "did you mean 'build'"},
+                {"[era \"a..b\"]\nbuild = x {case}\n", "t.recipe:6", "{case} is not known here"},
+                {"[era \"a..b\"]\noutput = ../x\n", "t.recipe:6", "leaves the repository"},
+                {"[binary \"v1\"]\nfile = /x\n", "t.recipe:5", "has no key 'sha256'"},
+                {"[binary \"v1\"]\nsha256 = " SHA "\n", "t.recipe:5", "has no key 'file'"},
+                {"[binary \"v1\"]\nfile = x\nsha256 = " SHA "\n", "t.recipe:6", "neither an absolute path nor a URL"},
+                {"[binary \"v1\"]\nfile = /x\nsha256 = 123\n", "t.recipe:7", "64 digits"},
+                {"[binary \"v1\"]\nfile = /x.tar.gz\nsha256 = " SHA "\n", "t.recipe:6", "x.tar.gz is an archive; say which file"},
+                {"[binary \"v1\"]\nfile = /x\nbuild = x\nsha256 = " SHA "\n", "t.recipe:7", "key 'build' cannot stand in a binary"},
+        };
+
+        for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+                char text[1024];
+
+                snprintf(text, sizeof(text), MINIMAL "%s", rows[i].text);
+                refused(text, rows[i].place, rows[i].words);
+        }
+        parse(MINIMAL "[binary \"s\"]\nfile = /x\nsha256 = " SHA "\n[binary \"v\"]\nfile = /x\nsha256 = " SHA
+                      "\n[variant \"v\"]\narguments = -v\n"); /* a tag may be called as the solver, or a variant */
+        ck_assert_uint_eq(list[0]->n_eras, 2);
+        done();
+}
+END_TEST
+
 START_TEST(test_unknown_names)
 {
         refused_line("biuld = make", "key 'solver.biuld' is not known; did you mean 'build'?");
@@ -540,6 +640,56 @@ static void write_config(const char *name, const char *text)
         assert_ok(recipe_write_config("config", list, n_list));
 }
 
+static void check_eras(const struct recipe *a, const struct recipe *b)
+{
+        ck_assert_uint_eq(a->n_eras, b->n_eras);
+        for (size_t i = 0; i < a->n_eras; i++) {
+                struct digest x, y;
+
+                ck_assert_str_eq(a->eras[i]->range, b->eras[i]->range);
+                recipe_build_digest(a->eras[i], &x);
+                recipe_build_digest(b->eras[i], &y);
+                ck_assert(digest_equal(&x, &y));
+        }
+}
+
+START_TEST(test_eras_come_back)
+{
+        cleanup_buffer struct buffer b = {0};
+        struct recipe **again;
+        const char *gone[] = {"s", "v"};
+        size_t n;
+
+        put_file("config", "[solverfs]\n\tversion = 1\n[solver \"t\"]\nbuild = t\noutput = t\nrun = {bin} {case}\n[era \"t a..b\"]\nbuild = u\n");
+        write_config("s", ERAS);
+        for (unsigned i = 0; i < 2; i++) { /* and once more in the place of itself */
+                cleanup_blob struct blob text = {0};
+
+                assert_ok(read_config("config", &again, &n));
+                ck_assert_uint_eq(n, 3);
+                check_eras(list[0], again[1]);
+                check_eras(list[1], again[2]);
+                ck_assert_uint_eq(again[0]->n_eras, 1);
+                assert_ok(read_file("config", 1 << 20, &text));
+                ck_assert_ptr_nonnull(memmem(text.data, text.size, "# before CMake", 14)); /* comments come along */
+                assert_ok(recipe_write_config("config", i == 0 ? list : again + 1, 2));
+                recipe_list_free(again, n);
+        }
+        assert_ok(recipe_print(list[0], &b));
+        assert_ok(recipe_parse(b.data, "printed", "s", &again, &n));
+        check_eras(list[0], again[0]);
+        recipe_list_free(again, n);
+        assert_ok(recipe_remove_config("config", gone, 2));
+        check_file("config", "[solverfs]\n\tversion = 1\n[solver \"t\"]\nbuild = t\noutput = t\nrun = {bin} {case}\n[era \"t a..b\"]\nbuild = u\n");
+        put_file("config", "[era \"u a..b\"]\nbuild = u\n");
+        assert_error(read_config("config", &again, &n), EINVAL);
+        ck_assert_ptr_nonnull(strstr(error_message(-EINVAL), "config:1: 'a..b' is an era of 'u', which is not there"));
+        put_file("config", "[era \"a..b\"]\nbuild = u\n");
+        assert_error(read_config("config", &again, &n), EINVAL);
+        done();
+}
+END_TEST
+
 START_TEST(test_config_round_trip)
 {
         struct recipe **again;
@@ -797,7 +947,8 @@ START_TEST(test_quantities)
 END_TEST
 
 SUITE("recipe", test_defaults, test_every_key, test_variants_inherit, test_commands, test_run_digest_holds_what_matters,
-      test_build_digest_holds_what_matters, test_unknown_names, test_missing_and_repeated_keys, test_bad_values,
+      test_build_digest_holds_what_matters, test_eras_take_the_rest_from_the_solver, test_an_era_does_not_change_other_builds,
+      test_mistakes_in_eras, test_eras_come_back, test_unknown_names, test_missing_and_repeated_keys, test_bad_values,
       test_bad_commands, test_syntax_is_explained, test_lines_are_counted_through_continuations, test_read_files, test_examples,
       test_print_comes_back, test_print_of_a_variant, test_print_of_a_repository_with_a_newline, test_config_round_trip,
       test_config_keeps_a_limit_that_is_the_default, test_config_keeps_the_rest, test_config_keeps_comments,

@@ -1,0 +1,198 @@
+#include "core/build/binary.h"
+
+#include <archive.h>
+#include <archive_entry.h>
+#include <fcntl.h>
+
+#define MEMBER_MAX  (UINT64_C(4) << 30) /* the largest program that is taken out */
+#define NAMES_SHOWN 8                   /* of an archive, in a reason */
+
+static void archive_freep(struct archive **a)
+{
+        if (*a)
+                archive_read_free(*a);
+}
+
+struct taking {
+        const struct build_request *request;
+        const struct recipe *era;
+        struct build_output *list;
+        bool *found; /* by output */
+        size_t n;
+        struct buffer names; /* what else the archive has */
+        size_t n_names;
+        char **ret_reason;
+};
+
+static int give_reason(struct taking *t, const char *why, const char *detail)
+{
+        return asprintf(t->ret_reason, "the released binary %s %s%s", basename(t->era->file), why, detail) < 0 ? -ENOMEM : 0;
+}
+
+static int put(struct taking *t, size_t i, int fd)
+{
+        struct build_output *o = &t->list[i];
+
+        o->executable = true;
+        t->found[i] = true;
+        return programs_put(t->request->programs, fd, NULL, &o->id, &o->size);
+}
+
+/* -- archives --------------------------------------------------------------------------------------------------- */
+
+static int failed(struct taking *t, struct archive *a)
+{
+        return give_reason(t, "cannot be unpacked: ", archive_error_string(a) ?: "damaged");
+}
+
+static const char *plain_name(struct archive_entry *e)
+{
+        const char *name = archive_entry_pathname(e);
+
+        while (name && strncmp(name, "./", 2) == 0)
+                name += 2;
+        return name ?: "";
+}
+
+/* The number of the output that an entry is; `n`: of none. */
+static size_t output_of(struct taking *t, const char *name)
+{
+        size_t i = 0;
+
+        while (i < t->n && (t->found[i] || strcmp(t->era->outputs[i], name) != 0))
+                i++;
+        return i;
+}
+
+static void note_name(struct taking *t, const char *name)
+{
+        if (t->n_names++ < NAMES_SHOWN)
+                buffer_addf(&t->names, "%s%s", t->names.size > 0 ? ", " : "", name);
+}
+
+static int unpack(struct taking *t, struct archive *a, int to)
+{
+        uint64_t total = 0;
+
+        for (;;) {
+                const void *block;
+                la_int64_t offset;
+                size_t n;
+                int r = archive_read_data_block(a, &block, &n, &offset);
+
+                if (r == ARCHIVE_EOF)
+                        return 0;
+                if (r != ARCHIVE_OK)
+                        return failed(t, a);
+                total = (uint64_t)offset + n;
+                if (total > MEMBER_MAX)
+                        return give_reason(t, "holds a file of more than 4 GiB", "");
+                for (size_t done = 0; done < n;) {
+                        ssize_t k = pwrite(to, (const char *)block + done, n - done, offset + (la_int64_t)done);
+
+                        if (k < 0)
+                                return errorf(-errno, "cannot unpack %s: %s", t->era->file, strerror(errno));
+                        done += (size_t)k;
+                }
+        }
+}
+
+static int take_member(struct taking *t, struct archive *a, size_t i)
+{
+        cleanup_close int fd = open(t->request->work_dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+        int r = fd < 0 ? errorf(-errno, "cannot make a file in %s: %s", t->request->work_dir, strerror(errno)) : unpack(t, a, fd);
+
+        if (r < 0 || *t->ret_reason)
+                return r;
+        if (lseek(fd, 0, SEEK_SET) < 0)
+                return -errno;
+        return put(t, i, fd);
+}
+
+static int each_member(struct taking *t, struct archive *a)
+{
+        struct archive_entry *e;
+        int k = ARCHIVE_OK, r = 0;
+
+        while (r == 0 && !*t->ret_reason && (k = archive_read_next_header(a, &e)) == ARCHIVE_OK) {
+                size_t i = output_of(t, plain_name(e));
+
+                if (i < t->n && archive_entry_filetype(e) == AE_IFREG)
+                        r = take_member(t, a, i);
+                else if (archive_entry_filetype(e) == AE_IFREG)
+                        note_name(t, plain_name(e));
+        }
+        return r == 0 && !*t->ret_reason && k != ARCHIVE_EOF ? failed(t, a) : r;
+}
+
+static int take_members(struct taking *t, int fd)
+{
+        cleanup(archive_freep) struct archive *a = archive_read_new();
+        int r;
+
+        if (!a)
+                return -ENOMEM;
+        archive_read_support_filter_all(a);
+        archive_read_support_format_all(a);
+        buffer_add(&t->names, "", 0);
+        if (archive_read_open_fd(a, fd, 1 << 16) != ARCHIVE_OK)
+                return failed(t, a);
+        r = each_member(t, a);
+        for (size_t i = 0; r == 0 && !*t->ret_reason && i < t->n; i++) {
+                cleanup_buffer struct buffer why = {0};
+
+                if (t->found[i])
+                        continue;
+                buffer_addf(&why, "%s; files in it: %s%s", t->era->outputs[i], t->names.size > 0 ? t->names.data : "none",
+                            t->n_names > NAMES_SHOWN ? " and more" : "");
+                r = buffer_error(&why) < 0 ? -ENOMEM : give_reason(t, "has no ", why.data);
+        }
+        return r;
+}
+
+/* -- the file --------------------------------------------------------------------------------------------------- */
+
+static int open_file(const struct build_request *q, const struct recipe *era, int *ret)
+{
+        char path[PATH_SIZE];
+        cleanup_close int fd = -1;
+        struct digest d, expected;
+        uint64_t size;
+        int r = q->downloads_dir ? path_join(path, q->downloads_dir, era->sha256) : -ENOENT;
+
+        digest_parse(era->sha256, &expected);
+        fd = r < 0 ? -1 : open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+        if (fd < 0)
+                return errorf(-EIO, "%s, the released binary of %s at %s, is not in the store: 'solverfs solver update' gets it", era->file,
+                              era->name, era->range);
+        r = digest_of_fd(fd, &d, &size);
+        if (r == 0 && !digest_equal(&d, &expected))
+                return errorf(-EIO, "%s of the store was damaged; 'solverfs fsck' takes it away, and 'solverfs solver update' gets it again",
+                              path);
+        if (r == 0 && lseek(fd, 0, SEEK_SET) < 0)
+                r = -errno;
+        if (r == 0)
+                *ret = steal_fd(&fd);
+        return r;
+}
+
+int binary_take(const struct build_request *q, const struct recipe *era, struct build_output **ret_list, size_t *ret_n, char **ret_reason)
+{
+        size_t n = strings_count(era->outputs);
+        cleanup_free bool *found = calloc(n + 1, sizeof(*found));
+        struct taking t = {.request = q, .era = era, .found = found, .n = n, .ret_reason = ret_reason};
+        cleanup_close int fd = -1;
+        int r = open_file(q, era, &fd);
+
+        if (r < 0)
+                return r;
+        *ret_list = t.list = calloc(n + 1, sizeof(*t.list));
+        if (!t.list || !found)
+                return -ENOMEM;
+        for (*ret_n = 0; *ret_n < n; (*ret_n)++)
+                if (!(t.list[*ret_n].name = strdup(basename(era->outputs[*ret_n]))))
+                        return -ENOMEM;
+        r = era->is_archive ? take_members(&t, fd) : put(&t, 0, fd);
+        buffer_done(&t.names);
+        return r;
+}

@@ -1,0 +1,23 @@
+/* Eras: which of a recipe's keys a commit is built by.
+ *
+ *     [binary "TAG"]  holds the commit that TAG is on, and no other.
+ *     [era "A..B"]    holds A and every commit that has A among its ancestors, but none that has B among its ancestors; B itself is in it. Without A:
+ *                     from the beginning; without B: no end.
+ *
+ * A commit takes the first that holds it, binaries before eras, and the solver's own keys when none does. First parents have no say: a branch
+ * that left before A, and has not merged A, still has what was there before A, and so has a release branch that left before B what was there
+ * before B.
+ *
+ * Threads: any. Errors: -EIO with a sentence when an era names a revision that the history does not have (a slip must not build something else);
+ * others as in history.h. */
+#pragma once
+
+#include "core/history/history.h"
+#include "core/recipe/recipe.h"
+
+/* *ret is `r` or one of its eras, and lives as long as `r`. COMMIT_NONE, which is in none: only looks the revisions up. */
+int era_of(struct history *h, const struct recipe *r, uint32_t commit, const struct recipe **ret);
+/* For showing what would be built: `r` itself where it cannot be found out. */
+const struct recipe *era_or_solver(struct history *h, const struct recipe *r, uint32_t commit);
+/* The same for commits 0 … n - 1: (*ret)[commit], 0 is `r` and i is r->eras[i - 1]; free(). */
+int eras_of_all(struct history *h, const struct recipe *r, uint32_t n, uint32_t **ret);

@@ -1,0 +1,67 @@
+/* Which commits come after another. A commit's number is above its parents', so one pass over the index in the order of numbers tells. */
+#include "core/history/history_internal.h"
+
+static int look_at_parents(void *user, struct slice key, struct slice value)
+{
+        struct descendants *d = user;
+        size_t n = value.size < COMMIT_FIXED ? 0 : (value.size - COMMIT_FIXED) / 4;
+        bool has;
+
+        if (key.size != 8 || key_get_u32((const uint8_t *)key.data + 4) != d->n)
+                return errorf(-EIO, "the index has no commit number %u; 'solverfs fsck' repairs it", d->n);
+        has = d->n == d->of;
+        for (size_t i = 0; i < n && !has; i++) {
+                uint32_t parent = key_get_u32((const uint8_t *)value.data + COMMIT_FIXED + 4 * i);
+
+                has = parent < d->n && d->has[parent];
+        }
+        if (list_grow(d->has, d->n) < 0)
+                return -ENOMEM;
+        d->has[d->n++] = has;
+        return 0;
+}
+
+static int look_further(struct history *h, struct descendants *d)
+{
+        cleanup_txn struct store_txn *t = NULL;
+        struct index_key from = index_key_number(h, d->n);
+        uint8_t prefix[4];
+        int r = store_read(h->store, &t);
+
+        key_u32(prefix, h->repository);
+        return r < 0 ? r
+                     : store_each(t, h->tables.commits, SLICE(prefix, sizeof(prefix)), index_slice(&from), true, look_at_parents, d);
+}
+
+static struct descendants *find_descendants(struct history *h, uint32_t of)
+{
+        struct descendants *d;
+
+        for (unsigned i = 0; i < h->n_descendants; i++)
+                if (h->descendants[i].of == of)
+                        return &h->descendants[i];
+        if (h->n_descendants < N_DESCENDANTS)
+                d = &h->descendants[h->n_descendants++];
+        else
+                d = &h->descendants[h->next_descendants++ % N_DESCENDANTS];
+        free(d->has);
+        *d = (struct descendants){.of = of};
+        return d;
+}
+
+int history_descends(struct history *h, uint32_t commit, uint32_t ancestor, bool *ret)
+{
+        struct descendants *d;
+        int r = 0;
+
+        pthread_mutex_lock(&h->lock);
+        d = find_descendants(h, ancestor);
+        if (commit >= d->n)
+                r = look_further(h, d);
+        if (r == 0 && commit >= d->n)
+                r = errorf(-ENOENT, "%s has no commit number %u", h->name, commit);
+        if (r == 0)
+                *ret = d->has[commit];
+        pthread_mutex_unlock(&h->lock);
+        return r;
+}
