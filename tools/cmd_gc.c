@@ -72,6 +72,7 @@ static bool says_yes(void)
         char answer[16];
 
         fputs("free them? [y/N] ", stderr);
+        fflush(stderr); /* it is buffered by lines */
         return fgets(answer, sizeof(answer), stdin) && (*answer == 'y' || *answer == 'Y');
 }
 
@@ -110,8 +111,8 @@ int cmd_gc(int argc, char **argv)
                 "Free disk space. Prints for each part: name, how many were freed, their bytes, the bytes that are left.\v"
                 "Takes what nothing refers to any more, copies of programs that are not in use, and all worktrees but one of "
                 "each "
-                "repository; with --keep also programs, which are built again when asked for. Never takes a measurement, a "
-                "build's log, a case or "
+                "repository, and downloads that no recipe names; with --keep also programs, which are built again when asked for. Never takes "
+                "a measurement, a build's log, a case or "
                 "a repository. Room in the database is used again, but its file does not shrink.";
         cleanup_workspace struct workspace *w = NULL;
         struct collecting c = {0};
@@ -134,6 +135,7 @@ int cmd_gc(int argc, char **argv)
         show(&c, "worktrees", &freed.worktrees);
         show(&c, "ccache", &freed.ccache);
         show(&c, "programs", &freed.programs);
+        show(&c, "downloads", &freed.downloads);
         show(&c, "journal", &freed.journal);
         return STATUS_OK;
 }

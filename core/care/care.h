@@ -16,7 +16,7 @@ enum care_kind {
 const char *care_kind_name(enum care_kind k); /* "note" … */
 
 struct care_finding {
-        const char *area; /* "store", "builds", "facts", "programs", "cases", "config", "repositories" */
+        const char *area; /* "store", "builds", "facts", "programs", "cases", "config", "repositories", "downloads" */
         enum care_kind kind;
         const char *text;
 };
@@ -50,6 +50,7 @@ struct care_freed {
         struct care_part worktrees; /* one of each repository stays, unless that is more than `keep` */
         struct care_part ccache;
         struct care_part programs;  /* in the database: its file does not shrink, but the room is used again */
+        struct care_part downloads; /* that no recipe names any more; those that one names stay, whatever `keep` is: others may have taken them away */
         struct care_part leftovers; /* of killed processes, repositories without a solver, databases set aside as damaged */
         struct care_part journal;   /* of the database: what was overwritten or deleted since */
 };

@@ -241,6 +241,7 @@ int care_check(struct workspace *w, bool look_only, const struct care_watch *wat
         } areas[] = {
                 {"the store's values", check_store}, {"builds", check_builds}, {"measurements", check_facts},
                 {"programs", check_programs},        {"cases", check_cases},   {"repositories", care_check_repositories},
+                {"downloads", care_check_downloads},
         };
         struct checking c = {
                 .workspace = w, .look_only = look_only || store_read_only(workspace_store(w)), .watch = watch, .report = ret};

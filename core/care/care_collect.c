@@ -24,6 +24,8 @@ struct collecting {
 
         struct built *programs; /* malloc'd */
         size_t n_programs;
+        struct digest *wanted; /* malloc'd; files that recipes name */
+        size_t n_wanted;
 };
 
 static int step(struct collecting *c, const char *what)
@@ -449,6 +451,48 @@ static int drop_programs(struct collecting *c)
         return 0;
 }
 
+/* -- downloads -------------------------------------------------------------------------------------------------- */
+
+static bool is_wanted(struct collecting *c, const struct digest *d)
+{
+        for (size_t i = 0; i < c->n_wanted; i++)
+                if (digest_equal(&c->wanted[i], d))
+                        return true;
+        return false;
+}
+
+/* A file whole, or a part of one, which is locked while it is fetched. */
+static int drop_download(struct collecting *c, const char *dir, const char *name)
+{
+        char path[PATH_SIZE];
+        uint64_t bytes = 0;
+        struct digest d;
+        bool whole = digest_parse(name, &d) == 0, gone;
+
+        if ((!whole && *name != '.') || path_join(path, dir, name) < 0)
+                return 0;
+        if (whole && is_wanted(c, &d)) {
+                c->freed->downloads.left += size_of(path);
+                return 0;
+        }
+        gone = c->plan->dry_run ? copy_is_idle(path, &bytes) : care_take_copy(path, &bytes);
+        c->freed->downloads.n += gone;
+        *(gone ? &c->freed->downloads.bytes : &c->freed->downloads.left) += bytes;
+        return 0;
+}
+
+/* None when the config cannot be read. With the lock of `solver add`, which may be just writing the recipe that names one. */
+static int drop_downloads(struct collecting *c)
+{
+        cleanup_close int lock = -1;
+        int r = step(c, "downloads");
+
+        if (r < 0 || lock_try(workspace_dir(c->workspace), "solvers.lock", false, &lock) < 0 ||
+            care_wanted_files(c->workspace, &c->wanted, &c->n_wanted) < 0)
+                return r;
+        return each_in(c, "downloads", drop_download);
+}
+
 /* -- the journal ------------------------------------------------------------------------------------------------ */
 
 #define JOURNAL_WORTH (UINT64_C(16) << 20) /* less than this to gain is not worth the writing */
@@ -510,9 +554,12 @@ int care_collect(struct workspace *w, const struct care_plan *plan, const struct
         if (r == 0)
                 r = drop_ccache(&c, false);
         if (r == 0)
+                r = drop_downloads(&c);
+        if (r == 0)
                 r = compact_journal(&c);
         if (r == 0)
                 r = bound(&c);
+        free(c.wanted);
         free(c.programs);
         return r;
 }

@@ -28,3 +28,6 @@ void care_found(struct checking *c, const char *area, enum care_kind kind, const
 int care_step(struct checking *c, const char *what, uint64_t done, uint64_t total); /* progress_step() */
 
 int care_check_repositories(struct checking *c);
+int care_check_downloads(struct checking *c);
+/* The digests of all files that recipes of the config name; free(). An error when the config cannot be read. */
+int care_wanted_files(struct workspace *w, struct digest **ret, size_t *ret_n);

@@ -246,11 +246,36 @@ loose=$(find "$SOLVERFS_STORE/repos" -name "*.pack" | head -1)
 test_that "fsck finds a damaged repository" '
 	f=$loose; [ -n "$f" ] || f=$(find "$SOLVERFS_STORE/repos/toy.git/objects" -type f -path "*/??/*" | head -1)
 	chmod u+w "$f" && cp "$f" kept && printf "\1\2\3" | dd of="$f" bs=1 seek=20 conv=notrunc status=none && run 1 fsck && has out "^damaged	repositories"; r=$?; cp kept "$f"; (exit $r)'
-test_that "gc --dry-run frees nothing" 'du -s "$SOLVERFS_STORE" >before; run 0 gc --dry-run --keep 0 && [ "$(field 1 | tr "\n" " ")" = "leftovers copies worktrees ccache programs journal " ] && [ "$(ls "$SOLVERFS_STORE/programs" | wc -l)" -gt 0 ]'
+test_that "gc --dry-run frees nothing" 'du -s "$SOLVERFS_STORE" >before; run 0 gc --dry-run --keep 0 && [ "$(field 1 | tr "\n" " ")" = "leftovers copies worktrees ccache programs downloads journal " ] && [ "$(ls "$SOLVERFS_STORE/programs" | wc -l)" -gt 0 ]'
 test_that "gc --keep of ten bytes is a slip" 'run 2 gc --keep 10 && has err "write a unit, such as 10g" && run 2 gc --keep 1048575 && run 0 gc -n --keep 1k'
 test_that "gc --keep 0 takes every program and worktree, and no measurement" '
 	run 0 run toy v1 1 && cp out before && run 0 gc --keep 0 && has err "this frees every built program: [1-9]" && [ "$(grep -v ^journal out | cut -f 4 | sort -u)" = 0 ] && [ -z "$(ls "$SOLVERFS_STORE/programs")" ] &&
 	run 0 run toy v1 1 && cmp out before'
+# gc_asked ANSWER: `gc --keep 0` on a terminal; what it says is in out
+gc_asked() {
+	ANSWER=$1 timeout 60 python3 -c '
+import os, pty, sys
+answer, out = os.environ["ANSWER"].encode(), b""
+pid, terminal = pty.fork()
+if pid == 0:
+    os.execv(sys.argv[1], sys.argv[1:])
+while True:
+    try:
+        piece = os.read(terminal, 4096)
+    except OSError:
+        break
+    if not piece:
+        break
+    out += piece
+    if answer and b"[y/N] " in out:
+        os.write(terminal, answer + b"\n")
+        answer = b""
+open("out", "wb").write(out)
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))' "$solverfs" gc --keep 0
+}
+test_that "gc asks on a terminal before it takes everything" '
+	run 0 run toy v1 1 --again -q; run 0 build toy v1 && gc_asked n && has out "free them\? \[y/N\]" && run 0 gc -n && [ "$(grep ^programs out | cut -f 4)" -gt 0 ] &&
+	gc_asked y && run 0 gc -n && [ "$(grep ^programs out | cut -f 4)" = 0 ]'
 test_that "a program that was taken is built again" 'run 0 build toy v1 -o prog && git -C toy cat-file blob v1:toy.sh | cmp - prog'
 test_that "gc takes a clone that was killed" 'mkdir -p "$SOLVERFS_STORE/repos/stray.part/objects" && run 0 gc && has err "stray.part" && [ ! -e "$SOLVERFS_STORE/repos/stray.part" ]'
 test_that "gc takes the repository of no solver" 'mkdir -p "$SOLVERFS_STORE/repos/stray.git" && run 0 gc && has err "stray" && [ ! -e "$SOLVERFS_STORE/repos/stray.git" ] && [ -e "$SOLVERFS_STORE/repos/toy.git" ]'

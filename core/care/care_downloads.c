@@ -1,0 +1,109 @@
+/* Files that recipes name, in <store>/downloads by their sha256: what fsck and gc do about them. */
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include "core/care/care_internal.h"
+
+/* -- which are wanted ------------------------------------------------------------------------------------------- */
+
+struct wanted {
+        struct digest *list;
+        size_t n;
+};
+
+static int add_wanted(void *user, const struct recipe_file *f)
+{
+        struct wanted *w = user;
+
+        if (list_grow(w->list, w->n) < 0)
+                return -ENOMEM;
+        w->list[w->n++] = f->digest;
+        return 0;
+}
+
+int care_wanted_files(struct workspace *w, struct digest **ret, size_t *ret_n)
+{
+        struct recipe **recipes;
+        struct wanted wanted = {0};
+        size_t n;
+        int r = workspace_recipes(w, &recipes, &n);
+
+        if (r < 0)
+                return r;
+        for (size_t i = 0; r == 0 && i < n; i++)
+                r = recipe_each_file(recipes[i], add_wanted, &wanted);
+        recipe_list_free(recipes, n);
+        if (r < 0) {
+                free(wanted.list);
+                return r;
+        }
+        *ret = wanted.list;
+        *ret_n = wanted.n;
+        return 0;
+}
+
+/* -- fsck ------------------------------------------------------------------------------------------------------- */
+
+struct looking {
+        struct checking *checking;
+        const struct recipe *recipe;
+        char dir[PATH_SIZE];
+};
+
+/* 1: it is there and right; 0: it is not there; -EBADMSG: other bytes. */
+static int look_at_file(const char *path, const struct digest *expected)
+{
+        cleanup_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+        struct digest d;
+        uint64_t size;
+        int r;
+
+        if (fd < 0)
+                return errno == ENOENT ? 0 : -EBADMSG;
+        r = digest_of_fd(fd, &d, &size);
+        return r < 0 || !digest_equal(&d, expected) ? -EBADMSG : 1;
+}
+
+static int check_file(void *user, const struct recipe_file *f)
+{
+        struct looking *l = user;
+        struct checking *c = l->checking;
+        char path[PATH_SIZE], hex[DIGEST_HEX_SIZE];
+        int r;
+
+        digest_hex(&f->digest, hex);
+        r = path_join(path, l->dir, hex);
+        if (r == 0)
+                r = look_at_file(path, &f->digest);
+        if (r == 0)
+                care_found(c, "downloads", CARE_NOTE, "%.*s, which the recipe of %s names, is not in the store; 'solverfs solver update %s' gets it",
+                           (int)f->name.size, (const char *)f->name.data, l->recipe->name, l->recipe->name);
+        else if (r == -EBADMSG) {
+                bool gone = !c->look_only && unlink(path) == 0;
+
+                care_found(c, "downloads", gone ? CARE_REPAIRED : CARE_DAMAGED,
+                           "%.*s, which the recipe of %s names, is damaged%s; 'solverfs solver update %s' gets it again", (int)f->name.size,
+                           (const char *)f->name.data, l->recipe->name, gone ? " and was deleted" : "", l->recipe->name);
+        }
+        return r == -ENAMETOOLONG ? r : care_step(c, "downloads", 0, 0);
+}
+
+int care_check_downloads(struct checking *c)
+{
+        struct looking l = {.checking = c};
+        struct recipe **recipes;
+        size_t n;
+        int r = path_join(l.dir, workspace_dir(c->workspace), "downloads");
+
+        if (r < 0)
+                return r;
+        if (workspace_recipes(c->workspace, &recipes, &n) < 0)
+                return 0; /* the config's part says so */
+        for (size_t i = 0; r == 0 && i < n; i++) {
+                l.recipe = recipes[i];
+                if (!recipes[i]->base) /* a variant has its solver's */
+                        r = recipe_each_file(recipes[i], check_file, &l);
+        }
+        recipe_list_free(recipes, n);
+        return r;
+}
