@@ -84,4 +84,24 @@ test_that "a file that cannot be written: one sentence, and no half of it" '
 test_that "a full disk leaves the old file, and nothing beside it" '
 	mkdir small && mount -t tmpfs -o size=4k none small && echo old >small/x && { run 4 export --format jsonl -o small/x; r=$?; ls small >names; [ $r = 0 ] && is small/x old && is names x; r=$?; umount small; [ $r = 0 ]; }'
 test_that "standard output that cannot be written" '"$solverfs" -q export --format jsonl >/dev/full 2>err; [ $? = 4 ] && has err "standard output"'
+
+# -- the tools themselves: checkouts of benchexec, asv, asv_runner and hyperfine in $SOLVERFS_READERS, with Debian's Python packages --
+
+readers() { # readers DESCRIPTION COMMAND...
+	if [ -n "${SOLVERFS_READERS:-}" ]; then test_that "$@"; else n=$((n + 1)) && echo "ok $n - $1 # SKIP no \$SOLVERFS_READERS"; fi
+}
+r=${SOLVERFS_READERS:-}
+python=/usr/bin/python3
+readers "table-generator makes a table of both versions" '
+	(cd be && PYTHONPATH=$r/benchexec $python -W ignore -c "import sys; from benchexec.tablegenerator import main; sys.argv += \"*.xml -f csv --no-diff\".split(); main()") >out 2>err &&
+	head -n 3 be/results.*.csv | grep -q "walltime (s)" && [ "$(tail -n +4 be/results.*.csv | wc -l)" = 3 ]'
+readers "asv publishes the folder, and shows a commit of it" '
+	mkdir -p meta/asv-0.dist-info && printf "Metadata-Version: 2.1\nName: asv\nVersion: 0.6\n" >meta/asv-0.dist-info/METADATA && export PYTHONPATH=$r/asv:$r/asv_runner:$PWD/meta &&
+	echo "{\"version\": 1, \"project\": \"toy\", \"repo\": \"toy\", \"branches\": [\"main\"], \"results_dir\": \"asv\", \"html_dir\": \"html\", \"environment_type\": \"existing\"}" >asv.conf.json &&
+	$python -m asv publish >out 2>err && [ "$(find html/graphs -name "case_*.json" | sed "s,.*/,," | sort -u | wc -l)" = 3 ] &&
+	$python -m asv show --machine "$(cd asv && echo */ | tr -d /)" v3 >out 2>err; r1=$?; unset PYTHONPATH; [ $r1 = 0 ] && has out "case_000003"'
+readers "the scripts of hyperfine read it" '
+	for s in advanced_statistics "plot_whisker -o w.png" "plot_histogram -o h.png" "plot_progression --no-moving-average -o p.png"; do
+		MPLBACKEND=Agg $python -W ignore "$r/hyperfine/scripts/${s%% *}.py" hf.json $(echo "$s" | cut -s -d " " -f 2-) >out 2>err || break; done &&
+	MPLBACKEND=Agg $python "$r/hyperfine/scripts/plot_benchmark_comparison.py" hf/*.json -o c.png >out 2>err && [ -s w.png ] && [ -s h.png ] && [ -s p.png ] && [ -s c.png ]'
 echo "1..$n"
