@@ -20,6 +20,15 @@ struct fact *fact_unref(struct fact *f)
         return NULL;
 }
 
+double fact_seconds(const struct fact *f)
+{
+        uint64_t least = MIN(f->wall_ns, f->cpu_ns), own = f->wall_ns;
+
+        if (f->disturbed && verdict_is_decided(f->verdict))
+                own = f->waited_ns == 0 || f->waited_ns > own ? least : MAX(own - f->waited_ns, least);
+        return (double)own / NSEC_PER_SEC;
+}
+
 /* -- limits: 0 is none -- */
 
 static bool within(uint64_t value, uint64_t limit)
@@ -89,9 +98,10 @@ bool fact_covers(const struct fact *f, const struct recipe_limits *asked)
         return in_time && memory_suffices(f, asked);
 }
 
-/* -- the store's form: a fixed head of 128 bytes, then the four byte strings whose sizes it gives. Version 1 has no stack. -- */
+/* -- the store's form: a fixed head of 136 bytes, then the four byte strings whose sizes it gives. Version 1 has no stack, 1 and 2 have no
+ *    waiting time. -- */
 
-#define FACT_VERSION 2
+#define FACT_VERSION 3
 #define UNUSED       3 /* bytes of 0 behind the first five */
 
 int fact_encode(const struct fact *f, struct buffer *ret)
@@ -107,6 +117,7 @@ int fact_encode(const struct fact *f, struct buffer *ret)
                                     f->limits.stack,
                                     (uint64_t)f->measured,
                                     (uint64_t)f->remeasured,
+                                    f->waited_ns,
                                     f->results.size,
                                     f->out.size,
                                     f->err.size,
@@ -161,7 +172,9 @@ int fact_decode(struct slice bytes, bool brief, struct fact **ret)
         if (!f)
                 return -ENOMEM;
         f->refs = 1;
-        version = bytes.size > 0 && *(const uint8_t *)bytes.data == 1 ? 1 : FACT_VERSION;
+        version = bytes.size > 0 ? *(const uint8_t *)bytes.data : 0;
+        if (version == 0 || version > FACT_VERSION)
+                version = FACT_VERSION; /* and refused */
         record_version(&rec, version);
         f->verdict = (enum verdict)record_u8(&rec);
         if (f->verdict >= N_VERDICTS)
@@ -176,6 +189,7 @@ int fact_decode(struct slice bytes, bool brief, struct fact **ret)
         read_limits(&rec, version, &f->limits);
         f->measured = (int64_t)record_u64_le(&rec);
         f->remeasured = (int64_t)record_u64_le(&rec);
+        f->waited_ns = version < 3 ? 0 : record_u64_le(&rec);
         read_strings(&rec, brief, f);
         r = record_end(&rec, "a fact");
         if (r == 0)

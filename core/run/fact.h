@@ -32,6 +32,7 @@ struct fact {
         int64_t measured;     /* seconds since the epoch */
         int64_t remeasured;   /* the same, when it was asked for with --again; else 0 */
         bool disturbed;       /* it waited for others, however often it was taken again: its time is no more than a bound */
+        uint64_t waited_ns;   /* how long, its threads together; 0 also where that is not known, as in facts written before it was kept */
         struct blob results;  /* the lines of `result`, one for each check-sat */
         struct blob out, err; /* what the chosen sample printed, as kept */
         struct blob json;     /* run.json */
@@ -41,10 +42,14 @@ struct fact *fact_ref(struct fact *f);
 struct fact *fact_unref(struct fact *f); /* NULL */
 DEFINE_CLEANUP(struct fact *, fact_unref)
 
+/* The seconds it would have taken by itself, for comparisons: of a disturbed run that answered without those it waited, and no less than its CPU time
+ * (which is all that older facts say); of any other its wall-clock time. */
+double fact_seconds(const struct fact *f);
+
 /* Always true of the limits it was run under. Answers for another output, process or stack limit only where that is no tighter, and an
  * `error` only for the same ones. A crash or memout answers for no larger stack. An asked stack of 0 is the default. */
 bool fact_covers(const struct fact *f, const struct recipe_limits *asked);
-/* The store's form; version in its first byte, of which the one before is read, too. fact_decode() copies: the fact owns its bytes. -EBADMSG when it is not one.
+/* The store's form; version in its first byte, of which those before are read, too. fact_decode() copies: the fact owns its bytes. -EBADMSG when it is not one.
  * `brief` leaves out, err and json empty (for listings and `time`). */
 int fact_encode(const struct fact *f, struct buffer *ret);
 int fact_decode(struct slice bytes, bool brief, struct fact **ret);

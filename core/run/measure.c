@@ -429,6 +429,7 @@ static int make_fact(struct measurement *m, struct fact **ret)
                 .measured = now,
                 .remeasured = q->again ? now : 0,
                 .disturbed = m->disturbed,
+                .waited_ns = t->result.run.waited_ns, /* not what a hypervisor took: that goes on while the program sleeps */
         };
         f->limits.stack = q->limits.stack ? q->limits.stack : RECIPE_STACK;
         for (size_t i = 0; i < m->n; i++)

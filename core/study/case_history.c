@@ -113,7 +113,7 @@ struct localize_outcome case_outcome(const struct fact *f)
         return (struct localize_outcome){.answer = f->verdict == VERDICT_TIMEOUT ? LOCALIZE_TIMEOUT
                                                    : decided                     ? LOCALIZE_SOLVED
                                                                                  : LOCALIZE_BROKEN,
-                                         .seconds = (double)f->wall_ns / 1e9,
+                                         .seconds = fact_seconds(f),
                                          .effort = NAN};
 }
 

@@ -98,14 +98,6 @@ static struct cell cell_of(const struct comparing *c, size_t i, int side)
 
 /* -- reading ------------------------------------------------------------------------------------------------------ */
 
-/* The wall clock says nothing while others had the core; the time on it still does. */
-static double seconds_of(const struct fact *f)
-{
-        bool solved = verdict_is_decided(f->verdict);
-
-        return (double)(f->disturbed && solved ? MIN(f->wall_ns, f->cpu_ns) : f->wall_ns) / 1e9;
-}
-
 static int read_run(struct comparing *c, size_t i, int side)
 {
         cleanup(fact_unrefp) struct fact *f = NULL;
@@ -121,7 +113,7 @@ static int read_run(struct comparing *c, size_t i, int side)
                                                         .is_wrong = f->wrong,
                                                         .disturbed = f->disturbed,
                                                         .verdict = f->verdict,
-                                                        .seconds = seconds_of(f),
+                                                        .seconds = fact_seconds(f),
                                                         .limit = (double)limits.wall_ns / 1e9,
                                                         .effort = fact_effort(f)};
         c->table.newest = MAX(c->table.newest, f->measured);
@@ -131,8 +123,7 @@ static int read_run(struct comparing *c, size_t i, int side)
 struct taken { /* one sample of one version */
         uint32_t number;
         int64_t measured;
-        double wall, cpu;
-        bool disturbed;
+        double wall, own; /* seconds: as they passed; without others (fact_seconds()) */
 };
 struct taken_list {
         double limit;
@@ -144,15 +135,13 @@ static int take(void *user, uint32_t number, const struct fact *f)
 {
         struct taken_list *l = user;
         bool solved = verdict_is_decided(f->verdict) && !f->wrong;
-        double wall = (double)f->wall_ns / 1e9;
 
         if (list_grow(l->list, l->n) < 0)
                 return -ENOMEM;
         l->list[l->n++] = (struct taken){.number = number,
                                          .measured = f->measured,
-                                         .wall = solved ? wall : l->limit,
-                                         .cpu = solved ? (double)f->cpu_ns / 1e9 : l->limit,
-                                         .disturbed = f->disturbed};
+                                         .wall = solved ? (double)f->wall_ns / 1e9 : l->limit,
+                                         .own = solved ? fact_seconds(f) : l->limit};
         return 0;
 }
 
@@ -163,12 +152,9 @@ static bool in_turn(const struct taken *a, const struct taken *b)
         return (double)apart <= APART_SECONDS + APART_RUNS * fmax(a->wall, b->wall);
 }
 
-/* Both by one clock. */
 static struct comparison_pair pair_of(const struct taken *a, const struct taken *b)
 {
-        bool cpu = a->disturbed || b->disturbed;
-
-        return (struct comparison_pair){{fmax(cpu ? a->cpu : a->wall, 1e-6), fmax(cpu ? b->cpu : b->wall, 1e-6)}};
+        return (struct comparison_pair){{fmax(a->own, 1e-6), fmax(b->own, 1e-6)}};
 }
 
 static int match_pairs(struct comparing *c, size_t i, const struct taken_list *a, const struct taken_list *b)

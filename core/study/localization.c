@@ -120,7 +120,7 @@ static struct localize_outcome outcome_by_verdict(const struct localization *l, 
 static int feed(struct localization *l, uint32_t commit, size_t test, const struct fact *f)
 {
         struct localize_outcome outcome = {
-                .answer = LOCALIZE_BROKEN, .seconds = (double)f->wall_ns / 1e9, .effort = fact_effort(f)};
+                .answer = LOCALIZE_BROKEN, .seconds = fact_seconds(f), .effort = fact_effort(f)};
         bool decided = f->verdict == VERDICT_SAT || f->verdict == VERDICT_UNSAT;
 
         if (decided && !f->wrong && l->expected[test] == VERDICT_UNKNOWN)

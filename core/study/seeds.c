@@ -143,7 +143,7 @@ static int seeds_answered(void *user, size_t i, int r, struct value *v, const ch
                 return errorf(r, "%s", reason);
         if (!fact)
                 return errorf(-ENODATA, "%s cannot be built", s->query->versions[i % 2]->text);
-        s->runs[i / 2][i % 2] = (struct seeds_run){.verdict = fact->verdict, .seconds = (double)fact->wall_ns / 1e9};
+        s->runs[i / 2][i % 2] = (struct seeds_run){.verdict = fact->verdict, .seconds = fact_seconds(fact)};
         return 0;
 }
 

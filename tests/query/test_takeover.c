@@ -1,5 +1,6 @@
 /* A store as it was before results stood under their program's digest: its rows are put by hand. */
 #include "tests/support/git_shell.h"
+#include "tests/support/old_fact.h"
 
 #include <fcntl.h>
 
@@ -92,10 +93,9 @@ static void put_build(uint32_t commit, const char *program, int64_t started)
 static void put_fact(const struct cell *cell, enum verdict v, uint64_t wall_ns, int64_t measured)
 {
         struct fact f = {.refs = 1, .verdict = v, .wall_ns = wall_ns, .cpu_ns = wall_ns, .memory = 1 << 20, .measured = measured};
-        cleanup_buffer struct buffer b = {0}, old = {0};
+        cleanup_buffer struct buffer old = {0};
         cleanup_free char *json = NULL;
         uint8_t key[FACT_KEY_SIZE];
-        const size_t stack = 8 + 8 * 8;
         struct commit c;
         struct digest build;
 
@@ -109,10 +109,8 @@ static void put_fact(const struct cell *cell, enum verdict v, uint64_t wall_ns, 
                                                                : "crash\n",
                                   .size = v == VERDICT_SAT ? 4 : 6};
         f.json = (struct blob){.data = json, .size = strlen(json)};
-        assert_ok(fact_encode(&f, &b));
-        buffer_add(&old, b.data, stack);
-        buffer_add(&old, b.data + stack + 8, b.size - stack - 8);
-        old.data[0] = 1;
+        assert_ok(fact_encode(&f, &old));
+        make_old_fact(&old, 1);
         assert_ok(build_key(solver->history, cell->commit, solver->recipe, &build));
         run_key_before(&build, cell, key);
         fact_key(key, &f.limits, key);

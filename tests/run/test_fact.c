@@ -1,6 +1,7 @@
 #include "tests/support/test.h"
 
 #include "core/run/fact.h"
+#include "tests/support/old_fact.h"
 
 #define BLOB(s) ((struct blob){.data = (s), .size = sizeof(s) - 1})
 
@@ -27,6 +28,7 @@ static struct fact example(enum verdict v)
                 .out = BLOB("sat\nunsat\n\0x"),
                 .err = BLOB("c said"),
                 .json = BLOB("{}"),
+                .waited_ns = NSEC_PER_SEC,
         };
 }
 
@@ -50,6 +52,7 @@ START_TEST(test_round_trip)
         ck_assert(g->wrong && g->address_space && g->disturbed);
         ck_assert_uint_eq(g->wall_ns, f.wall_ns);
         ck_assert_uint_eq(g->cpu_ns, f.cpu_ns);
+        ck_assert_uint_eq(g->waited_ns, f.waited_ns);
         ck_assert_uint_eq(g->memory, f.memory);
         ck_assert_int_eq(memcmp(&g->limits, &f.limits, sizeof(limits)), 0);
         ck_assert_int_eq(g->measured, f.measured);
@@ -76,7 +79,7 @@ START_TEST(test_what_is_no_fact)
         b.size--;
         b.data[0]++; /* of a newer format */
         assert_error(fact_decode(SLICE(b.data, b.size), false, &g), EBADMSG);
-        ck_assert_ptr_nonnull(strstr(error_message(-EBADMSG), "format 2"));
+        ck_assert_ptr_nonnull(strstr(error_message(-EBADMSG), "format 3"));
         b.data[0]--;
         b.data[1] = N_VERDICTS;
         assert_error(fact_decode(SLICE(b.data, b.size), false, &g), EBADMSG);
@@ -205,31 +208,49 @@ START_TEST(test_stack)
 }
 END_TEST
 
-/* The form before: without a stack, which was whatever the shell had. */
-START_TEST(test_the_version_before)
+/* The forms before: without a stack, which was whatever the shell had; without the time that it waited. */
+START_TEST(test_the_versions_before)
 {
-        cleanup_buffer struct buffer b = {0}, old = {0};
-        struct fact f = example(VERDICT_SAT);
-        const size_t stack = 8 + 8 * 8; /* where it stands */
+        for (char version = 1; version <= 2; version++)
+                for (int i = 0; i < 2; i++) {
+                        cleanup_buffer struct buffer b = {0};
+                        struct fact f = example(i == 0 ? VERDICT_SAT : VERDICT_CRASH);
+                        cleanup(fact_unrefp) struct fact *g = NULL;
 
-        for (int i = 0; i < 2; i++) {
-                cleanup(fact_unrefp) struct fact *g = NULL;
+                        assert_ok(fact_encode(&f, &b));
+                        make_old_fact(&b, version);
+                        assert_ok(fact_decode(SLICE(b.data, b.size), false, &g));
+                        ck_assert_uint_eq(g->limits.stack, version == 1 ? 0 : limits.stack);
+                        ck_assert_uint_eq(g->waited_ns, 0);
+                        ck_assert_int_eq(g->measured, f.measured);
+                        ck_assert(blob_is(&g->out, &f.out));
+                        ck_assert(fact_covers(g, &limits) == (version == 2 || i == 0)); /* a crash may have been the shell's */
+                }
+}
+END_TEST
 
-                buffer_done(&b);
-                buffer_done(&old);
-                f.verdict = i == 0 ? VERDICT_SAT : VERDICT_CRASH;
-                assert_ok(fact_encode(&f, &b));
-                buffer_add(&old, b.data, stack);
-                buffer_add(&old, b.data + stack + 8, b.size - stack - 8);
-                old.data[0] = 1;
-                assert_ok(fact_decode(SLICE(old.data, old.size), false, &g));
-                ck_assert_uint_eq(g->limits.stack, 0);
-                ck_assert_int_eq(g->measured, f.measured);
-                ck_assert(blob_is(&g->out, &f.out));
-                ck_assert(fact_covers(g, &limits) == (i == 0)); /* a crash may have been the shell's */
+/* A program that sleeps has little CPU time; one with many threads waits longer than it runs. */
+START_TEST(test_seconds_by_itself)
+{
+        static const struct {
+                unsigned wall, cpu, waited;
+                bool disturbed;
+                double seconds;
+        } runs[] = {{10, 2, 1, false, 10}, {10, 2, 1, true, 9}, {10, 9, 4, true, 9}, {10, 30, 12, true, 10}, {10, 2, 0, true, 2}};
+
+        for (size_t i = 0; i < ARRAY_SIZE(runs); i++) {
+                struct fact f = example(VERDICT_SAT);
+
+                f.wall_ns = runs[i].wall * NSEC_PER_SEC;
+                f.cpu_ns = runs[i].cpu * NSEC_PER_SEC;
+                f.waited_ns = runs[i].waited * NSEC_PER_SEC;
+                f.disturbed = runs[i].disturbed;
+                ck_assert_double_eq_tol(fact_seconds(&f), runs[i].seconds, 1e-9);
+                f.verdict = VERDICT_TIMEOUT;
+                ck_assert_double_eq_tol(fact_seconds(&f), runs[i].wall, 1e-9);
         }
 }
 END_TEST
 
-SUITE("fact", test_round_trip, test_what_is_no_fact, test_sizes_that_overflow, test_covers_its_own_limits, test_solved_covers,
-      test_timeout_covers, test_memout_covers, test_output_and_process_limits, test_stack, test_the_version_before)
+SUITE("fact", test_seconds_by_itself, test_round_trip, test_what_is_no_fact, test_sizes_that_overflow, test_covers_its_own_limits, test_solved_covers,
+      test_timeout_covers, test_memout_covers, test_output_and_process_limits, test_stack, test_the_versions_before)
