@@ -192,7 +192,7 @@ static int write_version(struct exporting *o, struct solver *s, uint32_t commit,
                             .machine = o->machine};
         cleanup_buffer struct buffer subject = {0};
         struct export_version v = {.solver = s->recipe->name, .place = place, .has_seed = o->has_seed, .seed = o->seed};
-        char sha[GIT_OID_HEXSZ + 1];
+        char sha[GIT_OID_HEXSZ + 1], machine[PATH_SIZE];
         struct commit c;
         int r = history_commit(s->history, commit, &c);
 
@@ -203,7 +203,8 @@ static int write_version(struct exporting *o, struct solver *s, uint32_t commit,
         v.commit = sha;
         v.committed = c.committed;
         v.subject = subject.data ? subject.data : "";
-        v.machine = o->machine ? o->machine : host_machine();
+        cell_machine(&cell, machine);
+        v.machine = machine;
         cell_limits(&cell, &v.limits);
         r = export_version(o->exporter, &v);
         if (r == 0)

@@ -17,6 +17,7 @@ struct running {
         char **words; /* REV... CASE... */
         size_t n_words;
         bool json, again, print, has_seed;
+        const char *on; /* NULL: as the config says */
         enum cell_file file; /* to print */
         uint64_t seed, timeout;
 
@@ -50,6 +51,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
                 return 0;
         case 't':
                 o->timeout = command_duration(state, "--timeout", arg);
+                return 0;
+        case 'o':
+                o->on = arg;
                 return 0;
         case 'a':
                 o->again = true;
@@ -310,6 +314,7 @@ int cmd_run(int argc, char **argv)
                 {"timeout", 't', "T", 0, "Another time limit than the recipe's: 500ms, 20s, 10m", 0},
                 {"again", 'a', NULL, 0, "Measure anew what is known already", 0},
                 {"machine", OPTION_MACHINE, "NAME", 0, "What was imported of this machine; measures nothing", 0},
+                {"on", 'o', "NAME", 0, "Run there: 'local', or a cluster of the store's config", 0},
                 {"json", 'j', NULL, 0, "Print a JSON object for each, a line each, with everything known of the run", 0},
                 {"print", 'p', "FILE", 0,
                  "Print only what this file of the mount holds: time, cputime, memory, result, effort, stdout, stderr, run.json",
@@ -344,6 +349,8 @@ int cmd_run(int argc, char **argv)
         if (signals < 0)
                 return fail(signals);
         r = command_open(0, &w);
+        if (r == STATUS_OK && o.on && workspace_run_on(w, o.on) < 0)
+                r = fail_as(STATUS_USAGE, -EINVAL);
         if (r == STATUS_OK)
                 r = command_solver(w, o.solver_name, &s);
         o.workspace = w;

@@ -8,7 +8,7 @@
 struct looking {
         bool json, watch;
         size_t n_running, n_queued, n_disturbed;
-        json_t *jobs, *wrong, *contradictions, *revoked; /* --json */
+        json_t *jobs, *wrong, *contradictions, *revoked, *clusters; /* --json */
 };
 
 static const struct column columns[] = {{"PID", 8, true},  {"JOB", 5, true},     {"STATE", 7, false}, {"RUNNING", 9, true},
@@ -95,6 +95,23 @@ static int look_revoked(void *user, const char *line)
         return 0;
 }
 
+static void look_away(void *user, const struct away_view *v)
+{
+        struct looking *l = user;
+        cleanup_buffer struct buffer line = {0};
+
+        if (l->json) {
+                json_array_append_new(l->clusters, json_pack("{s:i, s:s, s:s, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:I, s:s}", "pid", v->pid, "name",
+                                                             v->name, "machine", v->machine, "workers", (int)v->wanted, "waiting", (int)v->queued,
+                                                             "present", (int)v->present, "slots", (int)v->slots, "busy", (int)v->busy, "lost",
+                                                             (int)v->lost, "left-out", (int)v->left_out, "sent", (json_int_t)v->sent, "trouble",
+                                                             v->why));
+                return;
+        }
+        away_view_line(v, &line);
+        note("process %d: %s", v->pid, line.data ? line.data : "");
+}
+
 static int look_once(struct looking *l, struct workspace *w)
 {
         cleanup_free char *store = printable(workspace_dir(w));
@@ -105,6 +122,7 @@ static int look_once(struct looking *l, struct workspace *w)
         l->wrong = l->json ? json_array() : NULL;
         l->contradictions = l->json ? json_array() : NULL;
         l->revoked = l->json ? json_array() : NULL;
+        l->clusters = l->json ? json_array() : NULL;
         r = wrong_answers(w, look_wrong, l);
         if (r == 0)
                 r = incremental_each_revoked(w, look_revoked, l);
@@ -112,17 +130,20 @@ static int look_once(struct looking *l, struct workspace *w)
                 r = disturbed_count(w, &l->n_disturbed);
         if (r == 0)
                 r = engine_each_job_of_store(workspace_dir(w), look, l);
+        if (r == 0)
+                r = engine_each_away_of_store(workspace_dir(w), look_away, l);
         if (r < 0) {
                 json_decref(l->jobs);
                 json_decref(l->wrong);
                 json_decref(l->contradictions);
                 json_decref(l->revoked);
+                json_decref(l->clusters);
                 return fail_as(STATUS_SYSTEM, r);
         }
         if (l->json)
-                output_json(json_pack("{s:s, s:i, s:i, s:i, s:o, s:o, s:o, s:o}", "store", store, "running", (int)l->n_running, "queued",
+                output_json(json_pack("{s:s, s:i, s:i, s:i, s:o, s:o, s:o, s:o, s:o}", "store", store, "running", (int)l->n_running, "queued",
                                       (int)l->n_queued, "disturbed", (int)l->n_disturbed, "jobs", l->jobs, "wrong", l->wrong, "contradictions", l->contradictions,
-                                      "revoked", l->revoked));
+                                      "revoked", l->revoked, "clusters", l->clusters));
         else if (l->n_running + l->n_queued == 0)
                 note("nothing runs and nothing waits");
         else
@@ -140,7 +161,7 @@ int cmd_status(int argc, char **argv)
                                                      {0}};
         static const char doc[] =
                 "Show what runs and what waits, in every mount and command on the store: process, job, state, seconds it "
-                "has run, seconds left (if known), who waits for it, what it is, how far it is. Known wrong answers and how many "
+                "has run, seconds left (if known), who waits for it, what it is, how far it is. The workers of clusters, known wrong answers and how many "
                 "disturbed results wait to be measured again are reported on standard error.";
         cleanup_workspace struct workspace *w = NULL;
         struct looking l = {0};

@@ -325,8 +325,8 @@ bool fanout_estimate(struct fanout *f, uint64_t *ret_least, uint64_t *ret_most)
                 l.variance += n * variance + n * n * variance / f->n_costs;
         }
         spread = 2 * sqrt(l.variance);
-        least = (least - spread) / e->n_slots;
-        most = MAX((most + spread) / e->n_slots, l.longest_ns);
+        least = (least - spread) / engine_width(e);
+        most = MAX((most + spread) / engine_width(e), l.longest_ns);
         *ret_least = least > 0 ? (uint64_t)least : 0;
         *ret_most = (uint64_t)most;
         return true;

@@ -251,6 +251,8 @@ int engine_open(const struct engine_place *place, const struct engine_options *o
                         leftovers_sweep(place->dir);
                 r = schedule_start(e);
         }
+        if (r == 0 && place->attach)
+                place->attach(place->user, e);
         if (r < 0) {
                 view_close(e);
                 free((char *)e->place.dir);
@@ -266,6 +268,8 @@ struct engine *engine_close(struct engine *e)
         if (!e)
                 return NULL;
         schedule_stop(e);
+        if (e->place.attach)
+                e->place.attach(e->place.user, NULL);
         view_close(e);
         for (size_t i = 0; i < ENGINE_FAILURES; i++)
                 free(e->failures[i].reason);
@@ -335,6 +339,11 @@ const cpu_set_t *job_cpus(struct job *j)
 unsigned job_slot(struct job *j)
 {
         return j->slots ? (unsigned)__builtin_ctzll(j->slots) : 0;
+}
+
+void *job_away(struct job *j)
+{
+        return j->away_slot;
 }
 
 unsigned job_n_slots(struct job *j)

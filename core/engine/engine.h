@@ -48,6 +48,7 @@ enum resource {
         RESOURCE_BUILD, /* as many free cores as there are, at least one */
         RESOURCE_DISK,  /* none: short work that may wait for the disk (one of a few threads) */
         RESOURCE_STEP,  /* none: step() of a query that is made of asking, and only while step() runs (one of a few threads) */
+        RESOURCE_AWAY,  /* a slot that is no core of this machine: struct engine_away */
         N_RESOURCES
 };
 
@@ -60,6 +61,29 @@ struct query { /* the head of every query; what the functions below need beside 
         unsigned refs;     /* atomic */
         struct digest key; /* of everything the value depends on; set by the constructor */
 };
+
+/* What is to be shown of slots elsewhere. */
+struct away_view {
+        int pid;          /* of the process whose they are */
+        const char *name; /* of the cluster */
+        const char *machine; /* "": not known yet */
+        unsigned wanted, queued, present; /* workers: at most, launched and not heard of, there */
+        unsigned slots, busy, lost, left_out;
+        uint64_t sent;   /* bytes */
+        const char *why; /* the last thing that went wrong; "" */
+};
+
+/* Slots that are not this machine's, such as those of a cluster: core/query/place.h. Their number changes, and one may be lost while it is in use:
+ * a compute() that ends with -EREMOTEIO is called once more on another one, ENGINE_LOST_MOST times at most; one that ends with -ERESTART, which says
+ * that nothing was begun, any number of times. */
+struct engine_away {
+        /* Called under the engine's lock; it may not wait. A slot for as long as `most_ns` (0: not known); `waiting` jobs want one, this one
+         * included. -EAGAIN: engine_look_again() is going to be called when there is one; other errors are the job's end. */
+        int (*take)(struct engine_away *a, uint64_t most_ns, size_t waiting, void **ret_slot);
+        void (*give_back)(struct engine_away *a, void *slot); /* the same */
+        void (*look)(struct engine_away *a, void (*fn)(void *user, const struct away_view *v), void *user);
+};
+#define ENGINE_LOST_MOST 3
 
 /* How long work is going to occupy its slot, from what was measured. */
 struct cost {
@@ -87,6 +111,8 @@ struct query_type {
         void (*free_state)(void *state);                             /* of what step() left in *state; NULL: nothing to free */
         void (*describe)(const struct query *q, struct buffer *ret); /* "run kissat 1a2b3c4d case 42" */
         bool (*estimate)(const struct query *q, struct cost *ret);   /* false: nothing was measured; NULL: never anything */
+        /* Of RESOURCE_AWAY: whose slots, and how long it may take at most (0: not known). */
+        struct engine_away *(*away)(const struct query *q, uint64_t *ret_most_ns);
         bool (*gone)(const struct query *q); /* what it is asked of is no more: its job ends; NULL: never */
         void (*free_query)(struct query *q);
         void (*free_value)(struct value *v);
@@ -108,6 +134,10 @@ struct engine_place {
                 *store; /* values are put into it by others too: looked at when it changes. Read-only: nothing is worked out */
         /* A number that changes when queries may have become `gone`; called a few times a second, without a lock. NULL: never any. */
         uint64_t (*changes)(void *user);
+        /* All places with slots elsewhere, for showing them; NULL: there are none. */
+        void (*each_away)(void *user, void (*fn)(void *look_user, struct engine_away *a), void *look_user);
+        /* Called by engine_open() and, with NULL, by engine_close(), when no slot is taken any more: for engine_look_again(). NULL: nobody. */
+        void (*attach)(void *user, struct engine *e);
         void *user;
 };
 struct engine_options {
@@ -171,6 +201,13 @@ int engine_each_job(struct engine *e, void (*fn)(void *user, const struct job_vi
 /* The same for a process without an engine: all engines alive on the store. */
 int engine_each_job_of_store(const char *store_dir, void (*fn)(void *user, const struct job_view *j), void *user);
 
+/* The slots elsewhere of this engine, or of all engines alive on a store. */
+int engine_each_away(struct engine *e, void (*fn)(void *user, const struct away_view *v), void *user);
+int engine_each_away_of_store(const char *store_dir, void (*fn)(void *user, const struct away_view *v), void *user);
+/* "cluster lab: 2 of 20 workers, 3 waiting to begin, 1 of 2 slots at work, 1 lost; last trouble: …", without a newline. */
+void away_view_line(const struct away_view *v, struct buffer *ret);
+void engine_look_again(struct engine *e); /* there may be a slot elsewhere */
+
 struct engine_counters {
         uint64_t asked, hits, started, finished, failed, cancelled, joined, refused;
         uint64_t queued, running, waiters; /* now; a job that waits for others is neither queued nor running */
@@ -183,6 +220,7 @@ void engine_counters(struct engine *e, struct engine_counters *ret);
 const cpu_set_t *job_cpus(struct job *j); /* the cores of its slots */
 unsigned job_slot(struct job *j);         /* number of its first slot */
 unsigned job_n_slots(struct job *j);
+void *job_away(struct job *j); /* its slot elsewhere, of RESOURCE_AWAY; NULL */
 /* For a long computation that has use for several cores; by any thread of the job's. One more slot, when one is free and nobody waits for any:
  * -EAGAIN. Between two pieces of work its holder asks job_is_pressed(), whether a job of this engine or a person waits for a core, and drops
  * the slot. All are dropped when compute() returns. */

@@ -107,6 +107,9 @@ struct job {
         void *state;           /* of step() */
         int claim, cancel_fd;
         uint64_t slots; /* a bit for each that it has */
+        struct engine_away *away; /* whose `away_slot` is */
+        void *away_slot;          /* NULL: none */
+        unsigned n_lost;          /* slots elsewhere that were lost while it had them */
         cpu_set_t cpus;
         struct progress progress;
 };
@@ -175,6 +178,7 @@ void job_ref(struct job *j);
 void job_unref(struct job *j);
 void job_advance(struct job *j);    /* looks for what it needs, else queues it; lock held on entry and exit, dropped in between */
 void engine_wake(struct engine *e); /* the scheduler looks again */
+unsigned engine_width(const struct engine *e); /* how many slots work at a time, for estimates */
 void queue_add(struct queue *q, struct job *j);
 void job_queue(struct job *j);                              /* into the queue of its resource and priority: STAGE_QUEUED */
 void job_dequeue(struct job *j);                            /* from whichever queue it is in */

@@ -104,6 +104,17 @@ struct publishing {
 };
 
 /* One after the other, and not as one big value: thousands may wait. */
+static void publish_json(struct publishing *p, json_t *o)
+{
+        if (!o)
+                return;
+        if (p->more)
+                fputc(',', p->to);
+        p->more = true;
+        p->failed |= json_dumpf(o, p->to, JSON_COMPACT) < 0;
+        json_decref(o);
+}
+
 static void view_to_json(void *user, const struct job_view *v)
 {
         struct publishing *p = user;
@@ -113,13 +124,7 @@ static void view_to_json(void *user, const struct job_view *v)
                               "total", (json_int_t)v->total, "age", (json_int_t)v->age_ns, "running", (json_int_t)v->running_ns,
                               "remaining", (json_int_t)v->remaining_ns, "waiters", (int)v->waiters);
 
-        if (!o)
-                return;
-        if (p->more)
-                fputc(',', p->to);
-        p->more = true;
-        p->failed |= json_dumpf(o, p->to, JSON_COMPACT) < 0;
-        json_decref(o);
+        publish_json(p, o);
 }
 
 static const char *string_of(const json_t *o, const char *key)
@@ -153,6 +158,76 @@ static void view_from_json(const json_t *o, int pid, void (*fn)(void *user, cons
                  });
 }
 
+/* -- slots elsewhere; in the same file, as objects with another first key -- */
+
+struct away_look {
+        void (*fn)(void *user, const struct away_view *v);
+        void *user;
+};
+
+static void away_show(void *user, const struct away_view *v)
+{
+        const struct away_look *l = user;
+        struct away_view own = *v;
+
+        own.pid = getpid();
+        l->fn(l->user, &own);
+}
+
+static void away_look(void *user, struct engine_away *a)
+{
+        a->look(a, away_show, user);
+}
+
+int engine_each_away(struct engine *e, void (*fn)(void *user, const struct away_view *v), void *user)
+{
+        if (e->place.each_away)
+                e->place.each_away(e->place.user, away_look, &(struct away_look){.fn = fn, .user = user});
+        return 0;
+}
+
+void away_view_line(const struct away_view *v, struct buffer *ret)
+{
+        buffer_addf(ret, "cluster %s: %u of %u worker%s, %u waiting to begin, %u of %u slots at work", v->name, v->present, v->wanted,
+                    v->wanted == 1 ? "" : "s", v->queued, v->busy, v->slots);
+        if (v->lost > 0)
+                buffer_addf(ret, ", %u lost", v->lost);
+        if (v->left_out > 0)
+                buffer_addf(ret, ", %u left out", v->left_out);
+        if (v->why[0]) {
+                buffer_adds(ret, "; last trouble: ");
+                buffer_add_printable(ret, v->why);
+        }
+}
+
+static void away_to_json(void *user, const struct away_view *v)
+{
+        struct publishing *p = user;
+        json_t *o = json_pack("{ss ss si si si si si si si sI ss}", "cluster", v->name, "machine", v->machine, "wanted", (int)v->wanted, "queued",
+                              (int)v->queued, "present", (int)v->present, "slots", (int)v->slots, "busy", (int)v->busy, "lost", (int)v->lost,
+                              "left-out", (int)v->left_out, "sent", (json_int_t)v->sent, "why", v->why);
+
+        publish_json(p, o);
+}
+
+static void away_from_json(const json_t *o, int pid, const struct away_look *l)
+{
+        l->fn(l->user, &(struct away_view){
+                               .pid = pid,
+                               .name = string_of(o, "cluster"),
+                               .machine = string_of(o, "machine"),
+                               .wanted = (unsigned)number_of(o, "wanted"),
+                               .queued = (unsigned)number_of(o, "queued"),
+                               .present = (unsigned)number_of(o, "present"),
+                               .slots = (unsigned)number_of(o, "slots"),
+                               .busy = (unsigned)number_of(o, "busy"),
+                               .lost = (unsigned)number_of(o, "lost"),
+                               .left_out = (unsigned)number_of(o, "left-out"),
+                               .sent = number_of(o, "sent"),
+                               .why = string_of(o, "why"),
+                       });
+}
+
 /* -- publishing -- */
 
 void view_publish(struct engine *e)
@@ -168,6 +243,7 @@ void view_publish(struct engine *e)
                 return;
         fputc('[', p.to);
         p.failed = view_each(e, view_to_json, &p) < 0 || p.failed;
+        engine_each_away(e, away_to_json, &p);
         fputc(']', p.to);
         p.failed |= ferror(p.to) != 0;
         if (fclose(p.to) != 0 || p.failed || rename(fresh, path) < 0)
@@ -226,7 +302,14 @@ void view_close(struct engine *e)
 
 /* -- looking -- */
 
-static void view_read(const char *dir, const char *pid, void (*fn)(void *user, const struct job_view *j), void *user)
+/* What is looked at: jobs, or slots elsewhere. */
+struct looking {
+        void (*job)(void *user, const struct job_view *j);
+        void (*away)(void *user, const struct away_view *v);
+        void *user;
+};
+
+static void view_read(const char *dir, const char *pid, const struct looking *l)
 {
         char path[PATH_SIZE];
         json_t *jobs, *job;
@@ -239,12 +322,18 @@ static void view_read(const char *dir, const char *pid, void (*fn)(void *user, c
                 return;
         }
         jobs = json_load_file(path, 0, NULL);
-        json_array_foreach (jobs, i, job)
-                view_from_json(job, atoi(pid), fn, user);
+        json_array_foreach (jobs, i, job) {
+                bool is_away = json_object_get(job, "cluster");
+
+                if (is_away && l->away)
+                        away_from_json(job, atoi(pid), &(struct away_look){.fn = l->away, .user = l->user});
+                else if (!is_away && l->job)
+                        view_from_json(job, atoi(pid), l->job, l->user);
+        }
         json_decref(jobs);
 }
 
-static int view_each_other(const char *store_dir, int but, void (*fn)(void *user, const struct job_view *j), void *user)
+static int view_each_other(const char *store_dir, int but, const struct looking *l)
 {
         char dir[PATH_SIZE];
         struct dirent *d;
@@ -262,7 +351,7 @@ static int view_each_other(const char *store_dir, int but, void (*fn)(void *user
 
                 if (pid > 0 && strcmp(end, ".json") == 0 && pid != but) {
                         *end = '\0';
-                        view_read(dir, d->d_name, fn, user);
+                        view_read(dir, d->d_name, l);
                 }
         }
         closedir(folder);
@@ -273,10 +362,15 @@ int engine_each_job(struct engine *e, void (*fn)(void *user, const struct job_vi
 {
         int r = view_each(e, fn, user);
 
-        return r < 0 ? r : view_each_other(e->place.dir, getpid(), fn, user);
+        return r < 0 ? r : view_each_other(e->place.dir, getpid(), &(struct looking){.job = fn, .user = user});
 }
 
 int engine_each_job_of_store(const char *store_dir, void (*fn)(void *user, const struct job_view *j), void *user)
 {
-        return view_each_other(store_dir, 0, fn, user);
+        return view_each_other(store_dir, 0, &(struct looking){.job = fn, .user = user});
+}
+
+int engine_each_away_of_store(const char *store_dir, void (*fn)(void *user, const struct away_view *v), void *user)
+{
+        return view_each_other(store_dir, 0, &(struct looking){.away = fn, .user = user});
 }

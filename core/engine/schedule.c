@@ -55,6 +55,8 @@ static void slots_release(struct job *j)
                         slot_give_back(j->engine, i);
         j->slots = 0;
         CPU_ZERO(&j->cpus);
+        if (j->away_slot)
+                j->away->give_back(j->away, steal_pointer(j->away_slot));
 }
 
 /* One slot for a run. For a build up to a quarter of the machine and at least four cores, but none that a waiting run could have: building
@@ -235,6 +237,14 @@ static bool job_lacks(struct job *j)
         return !j->second && j->query->type->need && j->query->type->need(j->query, &needs) == 0 && needs.n > 0;
 }
 
+/* Its slot elsewhere was lost, or could not be used after all: another one may do it. */
+static bool is_for_another(struct job *j, int r)
+{
+        if (j->query->type->resource != RESOURCE_AWAY || j->cancelled)
+                return false;
+        return r == -ERESTART || (r == -EREMOTEIO && j->n_lost++ < ENGINE_LOST_MOST);
+}
+
 /* From the beginning, as if it had just been asked. Drops the lock; the job may be gone afterwards. */
 static void job_begin_again(struct job *j)
 {
@@ -243,7 +253,6 @@ static void job_begin_again(struct job *j)
         if (j->state && j->query->type->free_state)
                 j->query->type->free_state(j->state);
         j->state = NULL;
-        j->second = true;
         j->stage = STAGE_NEED;
         j->started = 0;
         j->phase[0] = '\0';
@@ -312,7 +321,7 @@ static void job_wait(struct job *j)
 
 static bool has_slots(enum resource r)
 {
-        return r == RESOURCE_CORE || r == RESOURCE_BUILD;
+        return r == RESOURCE_CORE || r == RESOURCE_BUILD || r == RESOURCE_AWAY;
 }
 
 static void *job_thread(void *user)
@@ -348,8 +357,13 @@ static void *job_thread(void *user)
         engine_wake(e);
         if (r == STEP_WAITS)
                 job_wait(j);
-        else if (lacks && !j->cancelled)
+        else if (is_for_another(j, r)) {
+                log_info("%s: it is done once more", reason ? reason : strerror(-r));
                 job_begin_again(j);
+        } else if (lacks && !j->cancelled) {
+                j->second = true;
+                job_begin_again(j);
+        }
         else
                 job_finish(j, r, v, reason);
         e->n_workers--;
@@ -525,6 +539,83 @@ again:
         }
 }
 
+unsigned engine_width(const struct engine *e)
+{
+        return MAX(e->running[RESOURCE_AWAY], e->n_slots);
+}
+
+void engine_look_again(struct engine *e)
+{
+        pthread_mutex_lock(&e->lock);
+        e->dirty = true;
+        engine_wake(e);
+        pthread_mutex_unlock(&e->lock);
+}
+
+/* A place whose slots are all taken is not asked again in the same round. */
+#define PLACES_FULL 16
+
+static bool is_full(struct engine_away *const *full, size_t n, const struct engine_away *a)
+{
+        for (size_t i = 0; i < n; i++)
+                if (full[i] == a)
+                        return true;
+        return n == PLACES_FULL;
+}
+
+/* How many of the queue are for the same place. */
+static size_t count_for(const struct queue *q, const struct engine_away *a)
+{
+        size_t n = 0;
+        uint64_t most;
+        struct job *j;
+
+        TAILQ_FOREACH (j, &q->jobs, queue_link)
+                n += j->query->type->away(j->query, &most) == a;
+        return n;
+}
+
+/* 1: a job was started, or ended, and the queue is another. */
+static int look_away_queue(struct engine *e, enum priority p, struct engine_away **full, size_t *n_full, uint64_t *when)
+{
+        struct queue *q = &e->queues[RESOURCE_AWAY][p];
+        struct job *j;
+
+        TAILQ_FOREACH (j, &q->jobs, queue_link) {
+                uint64_t most = 0;
+                struct engine_away *a = j->query->type->away(j->query, &most);
+                int r;
+
+                if (is_full(full, *n_full, a))
+                        continue;
+                r = a->take(a, most, count_for(&e->queues[RESOURCE_AWAY][PRIORITY_PERSON], a) + count_for(&e->queues[RESOURCE_AWAY][PRIORITY_BATCH], a),
+                            &j->away_slot);
+                if (r == -EAGAIN) {
+                        full[(*n_full)++] = a;
+                        continue;
+                }
+                j->away = a;
+                if (r == 0) {
+                        job_claim(j, when);
+                } else {
+                        job_dequeue(j);
+                        job_finish(j, r, NULL, error_message(r));
+                }
+                return 1;
+        }
+        return 0;
+}
+
+static void look_away(struct engine *e, uint64_t *when)
+{
+        struct engine_away *full[PLACES_FULL];
+        size_t n = 0;
+
+        for (unsigned p = PRIORITY_PERSON; p <= PRIORITY_BATCH; p++)
+                while (look_away_queue(e, p, full, &n, when))
+                        ;
+}
+
 static struct job *first_for_slot(struct engine *e)
 {
         for (unsigned p = PRIORITY_PERSON; p <= PRIORITY_BATCH; p++) {
@@ -594,9 +685,11 @@ static size_t queue_fronts(struct engine *e, struct job **ret, size_t most)
 {
         size_t n = 0;
 
+        static const enum resource slots[] = {RESOURCE_CORE, RESOURCE_BUILD, RESOURCE_AWAY};
+
         for (unsigned p = PRIORITY_PERSON; p <= PRIORITY_BATCH; p++)
-                for (unsigned r = RESOURCE_CORE; r <= RESOURCE_BUILD; r++)
-                        for (struct job *j = TAILQ_FIRST(&e->queues[r][p].jobs); j && n < most; j = TAILQ_NEXT(j, queue_link)) {
+                for (unsigned i = 0; i < ARRAY_SIZE(slots); i++)
+                        for (struct job *j = TAILQ_FIRST(&e->queues[slots[i]][p].jobs); j && n < most; j = TAILQ_NEXT(j, queue_link)) {
                                 job_ref(j);
                                 ret[n++] = j;
                         }
@@ -610,7 +703,7 @@ static void look_store(struct engine *e, uint64_t *generation, uint64_t now, uin
         uint64_t g;
         size_t n;
 
-        if (!first_for_slot(e))
+        if (!first_for_slot(e) && e->queues[RESOURCE_AWAY][PRIORITY_PERSON].n + e->queues[RESOURCE_AWAY][PRIORITY_BATCH].n == 0)
                 return;
         if (now - *looked < 100 * NSEC_PER_MSEC) {
                 sooner(when, *looked + 100 * NSEC_PER_MSEC);
@@ -664,6 +757,7 @@ static void *schedule_thread(void *user)
                 look_slotless(e, RESOURCE_DISK, ENGINE_DISK, &when);
                 look_slotless(e, RESOURCE_STEP, ENGINE_STEPS, &when);
                 look_slots(e, now, &when);
+                look_away(e, &when);
                 look_store(e, &generation, now, &looked, &when);
                 if (e->dirty && now - e->published >= pause) {
                         e->dirty = false;

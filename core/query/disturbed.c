@@ -39,7 +39,7 @@ int disturbed_note(struct store_txn *t, const struct noted_fact *f)
         int r;
 
         row_of(f->key, row);
-        if (!f->fact->disturbed)
+        if (!f->fact->disturbed || f->cell->solver->place) /* a quiet moment here says nothing of a machine elsewhere */
                 return drop_row(t, row);
         r = noted_encode(f, SLICE(&none, 1), &b);
         return r < 0 ? r : store_put(t, TABLE_META, slice_string(row), SLICE(b.data, b.size));

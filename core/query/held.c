@@ -41,6 +41,8 @@ int held_build(struct workspace *w, const struct build_record *record, struct he
                 r = programs_get(workspace_programs(w), &record->outputs[i].id, &fd, path);
                 if (r == 0)
                         r = add(ret, fd, path, record->outputs[i].name);
+                if (r == 0)
+                        ret->list[ret->n - 1].id = record->outputs[i].id;
         }
         if (r < 0)
                 held_done(ret);

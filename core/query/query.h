@@ -1,7 +1,7 @@
 /* The queries: what can be worked out. Each constructor finds out what the value depends on (the key) and returns a query to give to
  * the engine; errors are -ENOENT (no such commit or case), -ESTALE, store.h's.
  *
- * Run key = digest of the program ‖ case sha256 ‖ run digest (template, arguments, environment, seed, machine), in that order, so that all
+ * Run key = digest of the program ‖ case sha256 ‖ run digest (template, arguments, environment, seed, machine: cell_machine()), in that order, so that all
  * that is known of a program, or of a program on a case, is one range of the facts table. Facts stand below it by their limits. Results
  * follow the bytes: commits whose programs are the same share them, and a commit that is not built has none. Which program a commit has
  * is known by the record of its build, also when gc has dropped the program itself. */
@@ -55,7 +55,10 @@ typedef int (*sample_fn)(void *user, uint32_t sample, const struct fact *f);
 int samples_known(struct workspace *w, const struct cell *cell, sample_fn fn, void *user);
 
 extern const struct query_type query_build_type, query_program_type, query_run_type, query_sample_type;
+extern const struct query_type query_run_away_type, query_sample_away_type; /* the same, elsewhere; values are of the types above */
 
+/* The machine that results of the cell stand under. False: it is at a place of which that is not known yet (place.h). */
+bool cell_machine(const struct cell *cell, char ret[PATH_SIZE]);
 /* The limits a cell is asked under. */
 void cell_limits(const struct cell *cell, struct recipe_limits *ret);
 

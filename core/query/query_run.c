@@ -15,8 +15,8 @@ struct run_query {
         struct recipe_limits limits;
 };
 
-/* A run is of a program. While it is not known which program the commit has, it is a query of its own, keyed by the build: that needs the
- * build, and then the run of the program, which other commits may be asking for, too. */
+/* A run is of a program, on a machine. While it is not known which program the commit has, or which machine the place has, it is a query of its own, keyed
+ * by the build: that needs the build, and then the run of the program, which other commits may be asking for, too. */
 static const struct query_type query_unbuilt_type;
 static int run_query_new(struct workspace *w, const struct cell *cell, const struct digest *build, struct query **ret);
 
@@ -88,11 +88,14 @@ static int unbuilt_need(struct query *query, struct query_list *ret)
         struct run_query *q = (struct run_query *)query;
         cleanup(value_unrefp) struct value *v = NULL;
         struct query *first = NULL;
+        char machine[PATH_SIZE];
         int r = run_query_find(query, &v);
 
         if (r != -ENOENT)
                 return r;
         r = find_missing_build(q, &first);
+        if (r == 0 && !first && !cell_machine(&q->cell, machine))
+                r = query_machine(q->cell.solver->place, &first);
         if (r == 0 && !first)
                 r = run_query_new(q->workspace, &q->cell, &q->build_key, &first);
         return r < 0 ? r : query_list_add(ret, first);
@@ -201,6 +204,14 @@ static bool run_query_estimate(const struct query *query, struct cost *ret)
         return ret->mean_ns > 0;
 }
 
+static struct engine_away *run_query_away(const struct query *query, uint64_t *ret_most_ns)
+{
+        const struct run_query *q = (const struct run_query *)query;
+
+        *ret_most_ns = q->limits.wall_ns;
+        return &q->cell.solver->place->away;
+}
+
 /* Runs the programs on the case; `about` is for run.json. */
 static int run_measure(struct workspace *w, const struct run_query *q, struct job *j, const struct build_record *record,
                        json_t *about, struct fact **ret)
@@ -210,6 +221,9 @@ static int run_measure(struct workspace *w, const struct run_query *q, struct jo
         char case_path[PATH_SIZE], scratch[PATH_SIZE];
         int r = held_build(w, record, &held);
 
+        if (r == 0 && q->cell.solver->place && !job_away(j)) /* or it would stand there as if it were of that machine */
+                r = errorf(-ENOTSUP, "runs of %s are done at %s, and this cannot be done there: add --on local", q->cell.solver->recipe->name,
+                           q->cell.solver->place->name);
         if (r == 0)
                 r = cases_open_bytes(workspace_cases(w), q->cell.info, &case_fd, case_path);
         if (r == 0)
@@ -223,6 +237,7 @@ static int run_measure(struct workspace *w, const struct run_query *q, struct jo
                         .programs = held.list,
                         .n_programs = held.n,
                         .case_path = case_path,
+                        .case_id = q->cell.info->sha256,
                         .expected = q->cell.info->expected,
                         .n_expected = q->cell.info->n_expected,
                         .has_seed = q->cell.has_seed,
@@ -231,6 +246,7 @@ static int run_measure(struct workspace *w, const struct run_query *q, struct jo
                         .sandbox = workspace_settings(w)->sandbox,
                         .cpus = job_cpus(j),
                         .slot = job_slot(j),
+                        .away = job_away(j) ? cluster_slot_away(job_away(j)) : NULL,
                         .cancel_fd = job_cancel_fd(j),
                         .again = job_again(j),
                         .about = about,
@@ -349,6 +365,20 @@ const struct query_type query_run_type = {
         .free_value = run_value_free,
 };
 
+const struct query_type query_run_away_type = {
+        .name = "run",
+        .resource = RESOURCE_AWAY,
+        .find = run_query_find,
+        .need = run_query_need,
+        .compute = run_query_compute,
+        .describe = run_query_describe,
+        .estimate = run_query_estimate,
+        .away = run_query_away,
+        .gone = run_query_gone,
+        .free_query = run_query_free,
+        .free_value = run_value_free,
+};
+
 static const struct query_type query_unbuilt_type = {
         .name = "run",
         .resource = RESOURCE_DISK, /* it only looks */
@@ -397,9 +427,9 @@ static void query_digest(const struct run_query *q, const uint8_t run[RUN_KEY_SI
 {
         struct hasher *h = hasher_new();
 
-        hasher_string(h, q->query.type == &query_run_type     ? "run"
+        hasher_string(h, q->query.type == &query_unbuilt_type    ? "run of what is not built"
                          : q->query.type == &query_imported_type ? "run of another machine"
-                                                                 : "run of what is not built");
+                                                                 : "run");
         hasher_add(h, run, RUN_KEY_SIZE);
         hasher_number(h, q->limits.wall_ns);
         hasher_number(h, q->limits.cpu_ns);
@@ -414,21 +444,24 @@ static int run_query_new(struct workspace *w, const struct cell *cell, const str
 {
         cleanup(query_unrefp) struct query *query = NULL;
         uint8_t run[RUN_KEY_SIZE];
+        char machine[PATH_SIZE];
         struct digest program;
         struct run_query *q;
+        bool knows_machine;
         int r;
 
         q = calloc(1, sizeof(*q));
         if (!q)
                 return -ENOMEM;
         query = &q->query;
-        q->query = (struct query){.type = &query_run_type, .refs = 1};
+        q->query = (struct query){.type = cell->solver->place ? &query_run_away_type : &query_run_type, .refs = 1};
         q->workspace = w;
         q->cell = *cell;
         q->build_key = *build;
         solver_ref(q->cell.solver);
         case_info_ref(q->cell.info);
         cell_limits(cell, &q->limits);
+        knows_machine = cell_machine(cell, machine);
         r = cell->machine ? machine_source(cell->solver, cell->commit, &program) : build_program_find(w, &q->build_key, &program);
         if (r < 0 && (r != -ENOENT || cell->machine))
                 return r;
@@ -437,9 +470,10 @@ static int run_query_new(struct workspace *w, const struct cell *cell, const str
                 q->cell.machine = q->machine = strdup(cell->machine);
                 if (!q->machine)
                         return -ENOMEM;
-        } else if (r == -ENOENT) {
+        } else if (r == -ENOENT || !knows_machine) {
                 q->query.type = &query_unbuilt_type;
-                program = q->build_key;
+                if (r == -ENOENT)
+                        program = q->build_key;
         }
         run_key_of(&program, cell, run);
         query_digest(q, run, &q->query.key);

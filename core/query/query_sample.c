@@ -114,6 +114,14 @@ static bool sample_estimate(const struct query *query, struct cost *ret)
         return query_run(q->workspace, &q->cell, &run) == 0 && run->type->estimate && run->type->estimate(run, ret);
 }
 
+static struct engine_away *sample_away(const struct query *query, uint64_t *ret_most_ns)
+{
+        const struct sample_query *q = (const struct sample_query *)query;
+
+        *ret_most_ns = q->limits.wall_ns;
+        return &q->cell.solver->place->away;
+}
+
 static bool sample_gone(const struct query *query)
 {
         const struct sample_query *q = (const struct sample_query *)query;
@@ -143,9 +151,24 @@ const struct query_type query_sample_type = {
         .free_value = value_free,
 };
 
+const struct query_type query_sample_away_type = {
+        .name = "sample",
+        .resource = RESOURCE_AWAY,
+        .find = sample_find,
+        .need = sample_need,
+        .compute = sample_compute,
+        .describe = sample_describe,
+        .estimate = sample_estimate,
+        .away = sample_away,
+        .gone = sample_gone,
+        .free_query = sample_free,
+        .free_value = value_free,
+};
+
 int query_sample(struct workspace *w, const struct cell *cell, uint32_t sample, struct query **ret)
 {
         uint8_t run[RUN_KEY_SIZE];
+        char machine[PATH_SIZE];
         struct sample_query *q;
         struct hasher *h;
         int r;
@@ -154,13 +177,15 @@ int query_sample(struct workspace *w, const struct cell *cell, uint32_t sample, 
                 return query_run(w, cell, ret);
         if (cell->machine)
                 return errorf(-ENOENT, "nothing is measured on another machine, and of %s no further samples are known", cell->machine);
+        if (!cell_machine(cell, machine))
+                return errorf(-EAGAIN, "no worker of %s was there yet: ask for the result first", cell->solver->place->name);
         r = run_key(w, cell, run);
         if (r < 0)
                 return r;
         q = calloc(1, sizeof(*q));
         if (!q)
                 return -ENOMEM;
-        q->query = (struct query){.type = &query_sample_type, .refs = 1};
+        q->query = (struct query){.type = cell->solver->place ? &query_sample_away_type : &query_sample_type, .refs = 1};
         q->workspace = w;
         q->cell = *cell;
         q->sample = sample;

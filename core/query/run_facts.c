@@ -28,9 +28,20 @@ void cell_limits(const struct cell *cell, struct recipe_limits *ret)
         }
 }
 
+bool cell_machine(const struct cell *cell, char ret[PATH_SIZE])
+{
+        struct run_place *place = cell->solver->place;
+
+        if (!cell->machine && place)
+                return place_machine(place, ret);
+        snprintf(ret, PATH_SIZE, "%s", cell->machine ? cell->machine : host_machine());
+        return true;
+}
+
 static void run_digest(const struct cell *cell, struct digest *ret)
 {
         struct recipe_limits limits;
+        char machine[PATH_SIZE];
         struct digest recipe;
         struct hasher *h;
 
@@ -38,7 +49,8 @@ static void run_digest(const struct cell *cell, struct digest *ret)
         recipe_run_digest(cell->solver->recipe, cell->has_seed, cell->seed, &limits, &recipe);
         h = hasher_new();
         hasher_add(h, recipe.bytes, DIGEST_SIZE);
-        hasher_string(h, cell->machine ? cell->machine : host_machine());
+        cell_machine(cell, machine);
+        hasher_string(h, machine);
         hasher_finish(h, ret);
 }
 

@@ -81,6 +81,17 @@ static int take_crawler(const char *text, void *field)
         return *text ? strings_add(field, text) : -EINVAL;
 }
 
+static int take_text(const char *text, void *field)
+{
+        char *copy = *text ? strdup(text) : NULL;
+
+        if (!copy)
+                return *text ? -ENOMEM : -EINVAL;
+        free(*(char **)field);
+        *(char **)field = copy;
+        return 0;
+}
+
 /* The version of the store's layout. It is read before anything else: a store with another version is left untouched. */
 #define STORE_VERSION 1
 
@@ -98,13 +109,15 @@ static int take_version(const char *text, void *)
                       STORE_VERSION, n > STORE_VERSION ? "a newer one" : "the one that made it");
 }
 
-#define FIELD(f) offsetof(struct settings, f)
-static const struct key {
+struct key {
         const char *name;
         int (*take)(const char *text, void *field);
         size_t offset;
         const char *must; /* what it must be */
-} keys[] = {
+};
+
+#define FIELD(f) offsetof(struct settings, f)
+static const struct key keys[] = {
         {"version", take_version, 0, "a number"},
         {"cores", take_count, FIELD(cores), "a number from 1"},
         {"queue", take_count, FIELD(queue), "a number from 1"},
@@ -116,33 +129,51 @@ static const struct key {
         {"incremental-check", take_percent, FIELD(incremental_check), "a number from 0 on, percent of the time of incremental builds"},
         {"remeasure", take_percent, FIELD(remeasure), "a number from 0 on, percent of the machine that others may use"},
         {"crawler", take_crawler, FIELD(crawlers), "the name of a process"},
+        {"runs", take_text, FIELD(runs), "local, or the name of a [cluster]"},
 };
 
-static const struct key *find_key(const char *name)
+#define OF_CLUSTER(f) offsetof(struct cluster_settings, f)
+static const struct key cluster_keys[] = {
+        {"launch", take_text, OF_CLUSTER(launch), "a command, with {worker} in it"},
+        {"worker", take_text, OF_CLUSTER(worker), "the command of a worker, like /opt/solverfs/bin/solverfs worker"},
+        {"workers", take_count, OF_CLUSTER(workers), "a number from 1"},
+        {"idle", take_duration, OF_CLUSTER(idle_ns), "a time, like 5m"},
+        {"patience", take_duration, OF_CLUSTER(patience_ns), "a time, like 1m"},
+};
+
+/* A kind of section. */
+struct keys {
+        const char *section;
+        const struct key *list;
+        size_t n;
+};
+static const struct keys of_solverfs = {"solverfs", keys, ARRAY_SIZE(keys)}, of_cluster = {"cluster", cluster_keys, ARRAY_SIZE(cluster_keys)};
+
+static const struct key *find_key(const struct keys *of, const char *name)
 {
-        for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
-                if (strcmp(keys[i].name, name) == 0)
-                        return &keys[i];
+        for (size_t i = 0; i < of->n; i++)
+                if (strcmp(of->list[i].name, name) == 0)
+                        return &of->list[i];
         return NULL;
 }
 
-static int fail_unknown(const char *path, const struct gitconfig_entry *e)
+static int fail_unknown(const struct keys *of, const char *path, const struct gitconfig_entry *e)
 {
         cleanup_buffer struct buffer known = {0};
 
-        for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
-                buffer_addf(&known, "%s%s", i ? ", " : "", keys[i].name);
-        return errorf(-EINVAL, "%s:%u: unknown key '%s' in [solverfs]; there are %s", path, e->line, e->key,
+        for (size_t i = 0; i < of->n; i++)
+                buffer_addf(&known, "%s%s", i ? ", " : "", of->list[i].name);
+        return errorf(-EINVAL, "%s:%u: unknown key '%s' in [%s]; there are %s", path, e->line, e->key, of->section,
                       known.data ? known.data : "others");
 }
 
-static int take_entry(const char *path, const struct gitconfig_entry *e, struct settings *s)
+static int take_entry(const struct keys *of, const char *path, const struct gitconfig_entry *e, void *s)
 {
-        const struct key *k = find_key(e->key);
+        const struct key *k = find_key(of, e->key);
         int r;
 
         if (!k)
-                return fail_unknown(path, e);
+                return fail_unknown(of, path, e);
         if (!e->value && k->take != take_flag) /* as in git, a flag that stands alone is set */
                 return errorf(-EINVAL, "%s:%u: key '%s' has no value; it must be %s", path, e->line, e->key, k->must);
         r = k->take(e->value ? e->value : "true", (char *)s + k->offset);
@@ -160,19 +191,61 @@ static int take_entry(const char *path, const struct gitconfig_entry *e, struct 
 
 static bool is_wanted(const char *section)
 {
-        return strcmp(section, "solverfs") == 0;
+        return strcmp(section, "solverfs") == 0 || strcmp(section, "cluster") == 0;
+}
+
+static struct cluster_settings *find_cluster(struct settings *s, const char *name)
+{
+        for (size_t i = 0; i < s->n_clusters; i++)
+                if (strcmp(s->clusters[i].name, name) == 0)
+                        return &s->clusters[i];
+        return NULL;
+}
+
+static int take_cluster(const char *path, const struct gitconfig_section *section, struct settings *s)
+{
+        struct cluster_settings *c = section->subsection ? find_cluster(s, section->subsection) : NULL;
+        int r = 0;
+
+        if (!section->subsection || strcmp(section->subsection, "local") == 0 || recipe_check_name(section->subsection) < 0)
+                return errorf(-EINVAL, "%s:%u: a cluster needs a name, which is not 'local': [cluster \"lab\"]", path, section->line);
+        if (!c) {
+                if (list_grow(s->clusters, s->n_clusters) < 0)
+                        return -ENOMEM;
+                c = &s->clusters[s->n_clusters++];
+                *c = (struct cluster_settings){.name = strdup(section->subsection), .workers = 1, .idle_ns = 300 * NSEC_PER_SEC, .patience_ns = 60 * NSEC_PER_SEC};
+                if (!c->name)
+                        return -ENOMEM;
+        }
+        for (size_t i = 0; r == 0 && i < section->n_entries; i++)
+                r = take_entry(&of_cluster, path, &section->entries[i], c);
+        if (r == 0 && c->launch && !strstr(c->launch, "{worker}"))
+                r = errorf(-EINVAL, "%s:%u: 'launch' of the cluster '%s' has no {worker}, where the worker's command goes", path, section->line, c->name);
+        return r;
+}
+
+static int check_clusters(const char *path, struct settings *s)
+{
+        for (size_t i = 0; i < s->n_clusters; i++)
+                if (!s->clusters[i].launch)
+                        return errorf(-EINVAL, "%s: the cluster '%s' has no 'launch', as in: launch = ssh node7 {worker}", path, s->clusters[i].name);
+        if (s->runs && strcmp(s->runs, "local") != 0 && !find_cluster(s, s->runs))
+                return errorf(-EINVAL, "%s: runs = %s, but there is no [cluster \"%s\"]", path, s->runs, s->runs);
+        return 0;
 }
 
 static int take_section(const char *path, const struct gitconfig_section *section, struct settings *s)
 {
         int r = 0;
 
+        if (strcmp(section->name, "cluster") == 0)
+                return take_cluster(path, section, s);
         if (!is_wanted(section->name))
                 return 0;
         if (section->subsection)
                 return errorf(-EINVAL, "%s:%u: the section is called [solverfs], without a name", path, section->line);
         for (size_t i = 0; r == 0 && i < section->n_entries; i++)
-                r = take_entry(path, &section->entries[i], s);
+                r = take_entry(&of_solverfs, path, &section->entries[i], s);
         return r;
 }
 
@@ -187,6 +260,8 @@ int settings_parse(struct slice text, const char *path, struct settings *ret)
                 r = -ENOMEM;
         for (size_t i = 0; r == 0 && i < g.n_sections; i++)
                 r = take_section(path, &g.sections[i], &s);
+        if (r == 0)
+                r = check_clusters(path, &s);
         if (r == 0 && !s.crawlers[0]) {
                 strings_free(s.crawlers);
                 s.crawlers = strings_copy((char *const *)default_crawlers);
@@ -204,4 +279,9 @@ void settings_done(struct settings *s)
         if (s->crawlers)
                 strings_free(s->crawlers);
         s->crawlers = NULL;
+        free(steal_pointer(s->runs));
+        for (size_t i = 0; i < s->n_clusters; i++)
+                cluster_settings_done(&s->clusters[i]);
+        free(steal_pointer(s->clusters));
+        s->n_clusters = 0;
 }

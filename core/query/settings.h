@@ -1,7 +1,7 @@
-/* The [solverfs] section of a store's config: a table of keys, read as recipes are (gitconfig.h). */
+/* The sections [solverfs] and [cluster "NAME"] of a store's config: tables of keys, read as recipes are (gitconfig.h). */
 #pragma once
 
-#include "core/run/execute.h"
+#include "core/remote/cluster.h"
 
 struct settings {
         unsigned cores, queue;
@@ -11,6 +11,9 @@ struct settings {
         unsigned incremental_check; /* percent of the time of incremental builds that goes into comparing them; 100000: compares each */
         unsigned remeasure;         /* percent of the machine that others may use while disturbed results are measured again; 0: never are */
         char **crawlers; /* NULL-terminated; never NULL once read */
+        char *runs;      /* where solvers run that say nothing of it: the name of a cluster; NULL: here */
+        struct cluster_settings *clusters;
+        size_t n_clusters;
 };
 
 /* A missing setting has its default. Errors name file (`path`), line and key. *ret needs no settings_done() after one. */

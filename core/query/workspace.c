@@ -29,6 +29,9 @@ struct workspace {
         struct sets *sets;         /* owned */
         struct programs *programs; /* owned */
         struct settings settings;  /* as at open */
+        struct run_place **places;     /* owned; of the clusters of `settings`, in their order */
+        size_t n_places;
+        const char *run_on; /* borrowed: workspace_run_on(); NULL: as the config says */
 
         bool as_it_is; /* opened so: no copy of the config is kept until somebody else opens the store */
         pthread_mutex_t lock;
@@ -125,6 +128,18 @@ static int recipe_version(const struct recipe *recipe, uint64_t *ret)
         return 0;
 }
 
+static int find_place(struct workspace *w, const char *name, struct run_place **ret)
+{
+        *ret = NULL;
+        if (!name || strcmp(name, "local") == 0)
+                return 0;
+        for (size_t i = 0; i < w->n_places; i++)
+                if (strcmp(w->places[i]->name, name) == 0)
+                        *ret = w->places[i];
+        return *ret ? 0
+                    : errorf(-EINVAL, "there was no [cluster \"%s\"] in %s when it was opened: define one, or mount again if it is new", name, w->config);
+}
+
 static int solver_new(struct workspace *w, struct recipe *recipe, struct solver **ret)
 {
         cleanup(solver_unrefp) struct solver *s = calloc(1, sizeof(*s));
@@ -135,7 +150,11 @@ static int solver_new(struct workspace *w, struct recipe *recipe, struct solver 
         s->refs = 1;
         s->recipe = recipe_ref(recipe);
         s->repository = recipe->base ? recipe->base : recipe->name;
-        r = recipe_version(recipe, &s->version);
+        r = find_place(w, w->run_on ?: recipe->runs ?: w->settings.runs, &s->place);
+        if (r == 0)
+                r = recipe_version(recipe, &s->version);
+        if (s->place) /* a mount must see that it has other results now */
+                s->version ^= hash_quick(s->place->name, strlen(s->place->name));
         if (r == 0)
                 r = name_number(w, NAMES_SOLVER, recipe->name, &s->number);
         if (r == 0)
@@ -625,6 +644,27 @@ static uint64_t recipes_changed(void *workspace)
         return workspace_recipes_changed(workspace);
 }
 
+static void each_place(void *workspace, void (*fn)(void *user, struct engine_away *a), void *user)
+{
+        struct workspace *w = workspace;
+
+        for (size_t i = 0; i < w->n_places; i++)
+                fn(user, &w->places[i]->away);
+}
+
+static void look_again(void *engine)
+{
+        engine_look_again(engine);
+}
+
+static void attach_places(void *workspace, struct engine *e)
+{
+        struct workspace *w = workspace;
+
+        for (size_t i = 0; i < w->n_places; i++)
+                cluster_attach(w->places[i]->cluster, e ? look_again : NULL, e);
+}
+
 int workspace_engine(struct workspace *w, const struct engine_options *options, struct engine **ret)
 {
         struct engine_options o = options ? *options : (struct engine_options){0};
@@ -632,8 +672,29 @@ int workspace_engine(struct workspace *w, const struct engine_options *options, 
         o.cores = o.cores ?: w->settings.cores;
         o.queue = o.queue ?: w->settings.queue;
         o.grace_ns = o.grace_ns ?: w->settings.grace_ns;
-        return engine_open(&(struct engine_place){.dir = w->dir, .store = w->store, .changes = recipes_changed, .user = w}, &o,
-                           ret);
+        return engine_open(&(struct engine_place){.dir = w->dir,
+                                                  .store = w->store,
+                                                  .changes = recipes_changed,
+                                                  .each_away = each_place,
+                                                  .attach = attach_places,
+                                                  .user = w},
+                           &o, ret);
+}
+
+int workspace_run_on(struct workspace *w, const char *place)
+{
+        struct run_place *p;
+        int r;
+
+        pthread_mutex_lock(&w->lock);
+        r = find_place(w, place, &p);
+        if (r == 0) {
+                w->run_on = place;
+                w->solvers = solver_list_unref(w->solvers);
+                r = workspace_refresh(w);
+        }
+        pthread_mutex_unlock(&w->lock);
+        return r;
 }
 
 /* -- life -- */
@@ -804,6 +865,20 @@ static int read_settings(struct workspace *w)
         return r < 0 ? r : settings_parse(text_of(&text), w->config, &w->settings);
 }
 
+static int open_places(struct workspace *w)
+{
+        int r = 0;
+
+        w->places = calloc(w->settings.n_clusters + 1, sizeof(*w->places));
+        if (!w->places)
+                return -ENOMEM;
+        for (size_t i = 0; r == 0 && i < w->settings.n_clusters; i++) {
+                r = place_open(w, &w->settings.clusters[i], &w->places[i]);
+                w->n_places += r == 0;
+        }
+        return r;
+}
+
 int workspace_open(const char *dir, int flags, struct workspace **ret)
 {
         cleanup_free char *absolute = realpath(dir, NULL);
@@ -835,6 +910,8 @@ int workspace_open(const char *dir, int flags, struct workspace **ret)
                 r = store_open(w->dir, workspace_tables, N_TABLES, flags & ~WORKSPACE_AS_IT_IS, &w->store);
         if (r == 0)
                 r = read_settings(w);
+        if (r == 0)
+                r = open_places(w);
         if (r == 0)
                 r = cases_open(w->store, &cases_tables, &w->cases);
         if (r == 0)
@@ -909,6 +986,9 @@ struct workspace *workspace_close(struct workspace *w)
                 history_unref(p->history);
                 free(p);
         }
+        for (size_t i = 0; i < w->n_places; i++)
+                place_close(w->places[i]);
+        free(w->places);
         programs_close(w->programs);
         sets_close(w->sets);
         cases_close(w->cases);

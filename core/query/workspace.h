@@ -14,7 +14,7 @@
  * Everything is 0700/0600 whatever the umask.
  *
  * [solverfs] keys: cores, sandbox (bwrap | none), programs (bytes the folder keeps, 2g), ccache (true), incremental-check (5, percent), crawler (repeated: process
- * names that may not start work), grace (3s), queue, reduce (15m, of one reduction).
+ * names that may not start work), grace (3s), queue, reduce (15m, of one reduction), runs (local, or a cluster's name). [cluster "NAME"]: place.h.
  *
  * Threads: any. A solver list is a snapshot: hold a reference while using it.
  */
@@ -25,6 +25,7 @@
 #include "core/cases/sets.h"
 #include "core/engine/engine.h"
 #include "core/run/fact.h"
+#include "core/query/place.h"
 #include "core/query/settings.h"
 #include "core/query/tables.h"
 
@@ -37,6 +38,7 @@ struct solver {
         struct recipe *recipe;   /* owns a ref; name is recipe->name */
         struct history *history; /* owns a ref; shared with its variants */
         const char *repository;  /* name of the repository: the base's for a variant; points into recipe */
+        struct run_place *place;     /* where its runs are done; NULL: here. The workspace's */
 };
 struct solver *solver_ref(struct solver *s);
 struct solver *solver_unref(struct solver *s);
@@ -100,6 +102,10 @@ int workspace_replace_recipe(struct workspace *w, struct recipe *const *recipes,
 int workspace_remove_solvers(struct workspace *w, const char *const *names, size_t n);
 
 const struct settings *workspace_settings(struct workspace *w); /* as read at open */
+
+/* From now on all solvers run at the place of this name, "local" for here, whatever the config says; nothing was asked of them before. -EINVAL: there is
+ * none of that name. */
+int workspace_run_on(struct workspace *w, const char *place);
 
 /* What a room above keeps for as long as the workspace is open. The first call with a key (the address of a static object of that room) makes it;
  * workspace_close() frees it. NULL: no memory. */

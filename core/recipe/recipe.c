@@ -16,6 +16,7 @@
 const struct recipe_key recipe_keys[N_RECIPE_KEYS] = {
         {"variant", KIND_TEXT, PLACE_VARIANT | PLACE_CONFIG, FIELD(base)},
         {"repository", KIND_TEXT, PLACE_SOLVER | PLACE_CONFIG, FIELD(repository)},
+        {"runs", KIND_TEXT, PLACE_SOLVER | PLACE_VARIANT | PLACE_CONFIG, FIELD(runs)},
         {"format", KIND_FORMAT, ANY, FIELD(format)},
         {"paths", KIND_PATHS, BUILT, FIELD(paths)},
         {"build", KIND_LINES, BUILT, FIELD(build)},
@@ -127,6 +128,7 @@ struct recipe *recipe_unref(struct recipe *r)
         free(r->name);
         free(r->base);
         free(r->repository);
+        free(r->runs);
         free(r->run);
         free(r->arguments);
         free(r->seed);
@@ -207,7 +209,8 @@ struct recipe *recipe_copy(const struct recipe *r)
         c->downloads = strings_copy(r->downloads);
         ok = c->paths && c->build && c->outputs && c->sources && c->effort && c->environment && c->dependencies &&
              c->submodules && c->downloads;
-        ok = copy_text(&c->name, r->name) && copy_text(&c->base, r->base) && copy_text(&c->repository, r->repository) && ok;
+        ok = copy_text(&c->name, r->name) && copy_text(&c->base, r->base) && copy_text(&c->repository, r->repository) &&
+             copy_text(&c->runs, r->runs) && ok;
         ok = copy_text(&c->run, r->run) && copy_text(&c->arguments, r->arguments) && copy_text(&c->seed, r->seed) &&
              copy_text(&c->dialect, r->dialect) && ok;
         return ok ? c : recipe_unref(c);

@@ -33,6 +33,7 @@
  *   sha256               (binary) the file's
  *
  *   repository           (store's config only) where it came from
+ *   runs                 (store's config only) where it runs: local, or the name of a [cluster]
  *
  * Times are nanoseconds, sizes bytes. Immutable after parsing; shared freely between threads.
  */
@@ -58,6 +59,7 @@ struct recipe {
         char *name;       /* solver or variant */
         char *base;       /* the solver whose repository and builds a variant shares, else NULL */
         char *repository; /* NULL in a recipe file */
+        char *runs;       /* where it runs: "local" or the name of a cluster; NULL: as the store says */
         enum format format;
         char **paths, **build, **outputs, **effort, **environment, **dependencies, **submodules, **downloads; /* NULL-terminated, never NULL themselves */
         char **sources; /* all a build depends on: `paths`, and the .gitattributes of the folders above them; empty: everything */

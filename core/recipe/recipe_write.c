@@ -169,6 +169,8 @@ static void print_section(struct buffer *b, const struct recipe *r, const struct
                 buffer_adds(b, r->text);
                 if (variant || r->repository)
                         print_entry(b, variant ? "variant" : "repository", variant ? r->base : r->repository);
+                if (r->runs && !(variant && than->runs && strcmp(r->runs, than->runs) == 0))
+                        print_entry(b, "runs", r->runs);
                 return;
         }
         for (size_t i = 0; i < N_RECIPE_KEYS; i++) {

@@ -36,7 +36,6 @@ static struct cluster *cluster_free(struct cluster *c)
 int cluster_open(const struct cluster_settings *s, struct cluster **ret)
 {
         struct cluster *c = calloc(1, sizeof(*c));
-        sigset_t before;
         int r;
 
         if (!c)
@@ -51,11 +50,6 @@ int cluster_open(const struct cluster_settings *s, struct cluster **ret)
         pthread_cond_init(&c->called, NULL);
         if (r == 0 && c->wake < 0)
                 r = -errno;
-        if (r == 0) {
-                guard_block_signals(&before);
-                r = -pthread_create(&c->thread, NULL, cluster_thread, c);
-                pthread_sigmask(SIG_SETMASK, &before, NULL);
-        }
         if (r < 0) {
                 cluster_free(c);
                 return errorf(r, "cannot open the cluster %s: %s", s->name, strerror(-r));
@@ -72,7 +66,8 @@ struct cluster *cluster_close(struct cluster *c)
         c->closing = true;
         pthread_mutex_unlock(&c->lock);
         cluster_wake(c);
-        pthread_join(c->thread, NULL);
+        if (c->has_thread)
+                pthread_join(c->thread, NULL);
         return cluster_free(c);
 }
 
@@ -86,6 +81,22 @@ void cluster_wake(struct cluster *c)
         eventfd_write(c->wake, 1);
 }
 
+/* Lock held. Not before anybody listens: a mount opens its store, and then goes into the background by a fork. */
+static void start_thread(struct cluster *c)
+{
+        sigset_t before;
+        int r;
+
+        if (c->has_thread)
+                return;
+        guard_block_signals(&before);
+        r = -pthread_create(&c->thread, NULL, cluster_thread, c);
+        pthread_sigmask(SIG_SETMASK, &before, NULL);
+        c->has_thread = r == 0;
+        if (r < 0)
+                log_error("cannot start a thread for the cluster %s: %s", c->settings.name, strerror(-r));
+}
+
 void cluster_attach(struct cluster *c, void (*look)(void *user), void *user)
 {
         pthread_mutex_lock(&c->lock);
@@ -94,6 +105,8 @@ void cluster_attach(struct cluster *c, void (*look)(void *user), void *user)
         c->look = look;
         c->look_user = user;
         c->demand = 0;
+        if (look)
+                start_thread(c);
         pthread_mutex_unlock(&c->lock);
 }
 

@@ -81,6 +81,7 @@ struct node {
 struct cluster {
         struct cluster_settings settings; /* owned */
         pthread_t thread;
+        bool has_thread;
         int wake; /* an eventfd */
         pthread_mutex_t lock;
         pthread_cond_t drained; /* something was written, or a node is lost */

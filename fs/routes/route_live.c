@@ -74,6 +74,12 @@ static int status_wrong(void *user, enum answer_alarm a, const char *line)
         return 0;
 }
 
+static void status_cluster(void *user, const struct away_view *v)
+{
+        away_view_line(v, user);
+        buffer_adds(user, "\n");
+}
+
 static CONTENT(live_status)
 {
         cleanup_buffer struct buffer mistakes = {0};
@@ -92,6 +98,7 @@ static CONTENT(live_status)
         for (char *line = mistakes.data ? strtok_r(mistakes.data, "\n", &rest) : NULL; line; line = strtok_r(NULL, "\n", &rest))
                 buffer_addf(ret, "CONFIG: %s\n", line);
         wrong_answers(tree_workspace(t), status_wrong, ret);
+        engine_each_away(tree_engine(t), status_cluster, ret);
         return engine_each_job(tree_engine(t), status_job, ret);
 }
 

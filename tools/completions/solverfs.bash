@@ -94,7 +94,7 @@ _solverfs() {
 		mount) own="--foreground --options" ;;
 		unmount) own="--lazy" ;;
 		build) own="--again --log --output --json" ;;
-		run) own="--seed --timeout --machine --again --json --print" ;;
+		run) own="--seed --timeout --machine --again --json --print --on" ;;
 		fuzz) own="--reference --target --for --strategy --threshold --timeout --window --corpus --name --seed --oracle --pairs --clock --jobs --max-finds --no-localize --repeat --svg --json" ;;
 		incompleteness) own="--reference --target --at --seeds --oracle --iterations --chain --timeout --clock --for --seed --name --jobs --max-finds --no-localize --json" ;;
 		findings) own="--kind --campaign --all --mark --seeds --json" ;;
@@ -113,6 +113,7 @@ _solverfs() {
 		"portfolio run") own="--alone --json" ;;
 		"portfolio features") own="--list --correlation --select --seeds --limit" ;;
 		"portfolio replay") own="--selector --allocation --seeds --seed --split --order --train --limit --reward --confidence --without --json" ;;
+		worker) own="--folder --keep --slots --for" ;;
 		fsck) own="--look-only --dry-run --json" ;;
 		gc) own="--keep --lost-cases --dry-run --json" ;;
 		esac
@@ -121,7 +122,7 @@ _solverfs() {
 	fi
 
 	case $command in
-	"") COMPREPLY=($(compgen -W "init solver snapshot case set mount unmount build run fuzz incompleteness findings triage noise localize reduce history compare export import steps portfolio status fsck gc doctor version help" -- "$cur")) ;;
+	"") COMPREPLY=($(compgen -W "init solver snapshot case set mount unmount build run fuzz incompleteness findings triage noise localize reduce history compare export import steps portfolio status fsck gc doctor worker version help" -- "$cur")) ;;
 	solver) COMPREPLY=($(compgen -W "add list update verify remove" -- "$cur")) ;;
 	case | set) COMPREPLY=($(compgen -W "add list remove" -- "$cur")) ;;
 	portfolio) COMPREPLY=($(compgen -W "add list show run reset remove features replay" -- "$cur")) ;;

@@ -1,0 +1,229 @@
+#include "core/query/place.h"
+
+#include "core/query/workspace.h"
+
+/* -- slots, for the engine -- */
+
+static struct run_place *place_of(struct engine_away *a)
+{
+        return (struct run_place *)a;
+}
+
+static int take(struct engine_away *a, uint64_t most_ns, size_t waiting, void **ret)
+{
+        struct cluster_slot *s = NULL;
+        int r = cluster_take(place_of(a)->cluster, most_ns, waiting, &s);
+
+        *ret = s;
+        return r;
+}
+
+static void give_back(struct engine_away *, void *slot)
+{
+        cluster_give_back(slot);
+}
+
+struct look {
+        void (*fn)(void *user, const struct away_view *v);
+        void *user;
+};
+
+static void look_at(void *user, const struct cluster_view *v)
+{
+        const struct look *l = user;
+
+        l->fn(l->user, &(struct away_view){.name = v->name,
+                                           .machine = v->machine,
+                                           .wanted = v->wanted,
+                                           .queued = v->queued,
+                                           .present = v->present,
+                                           .slots = v->slots,
+                                           .busy = v->busy,
+                                           .lost = v->lost,
+                                           .left_out = v->left_out,
+                                           .sent = v->sent,
+                                           .why = v->why});
+}
+
+static void look(struct engine_away *a, void (*fn)(void *user, const struct away_view *v), void *user)
+{
+        cluster_look(place_of(a)->cluster, look_at, &(struct look){.fn = fn, .user = user});
+}
+
+/* -- life -- */
+
+int place_open(struct workspace *w, const struct cluster_settings *s, struct run_place **ret)
+{
+        struct run_place *p = calloc(1, sizeof(*p));
+        int r;
+
+        if (!p)
+                return -ENOMEM;
+        p->away = (struct engine_away){.take = take, .give_back = give_back, .look = look};
+        p->workspace = w;
+        p->name = strdup(s->name);
+        pthread_mutex_init(&p->lock, NULL);
+        r = p->name ? cluster_open(s, &p->cluster) : -ENOMEM;
+        if (r < 0)
+                place_close(p);
+        else
+                *ret = p;
+        return r;
+}
+
+struct run_place *place_close(struct run_place *p)
+{
+        if (!p)
+                return NULL;
+        cluster_close(p->cluster);
+        pthread_mutex_destroy(&p->lock);
+        free(p->name);
+        free(p);
+        return NULL;
+}
+
+/* -- the machine -- */
+
+#define LOOK_NS (100 * NSEC_PER_MSEC) /* another process may have found it out */
+
+static void meta_key(const struct run_place *p, char ret[128])
+{
+        snprintf(ret, 128, "cluster/%.100s", p->name);
+}
+
+/* Lock held. */
+static void ask_store(struct run_place *p)
+{
+        cleanup_blob struct blob b = {0};
+        char key[128];
+
+        meta_key(p, key);
+        p->looked = now_ns();
+        if (store_fetch(workspace_store(p->workspace), TABLE_META, slice_string(key), &b) == 0 && b.size > 0 && b.size < sizeof(p->machine)) {
+                memcpy(p->machine, b.data, b.size);
+                p->machine[b.size] = '\0';
+                cluster_know_machine(p->cluster, p->machine);
+        }
+}
+
+bool place_machine(struct run_place *p, char ret[PATH_SIZE])
+{
+        bool is_known;
+
+        pthread_mutex_lock(&p->lock);
+        if (!p->machine[0] && (p->looked == 0 || now_ns() - p->looked >= LOOK_NS))
+                ask_store(p);
+        is_known = p->machine[0];
+        snprintf(ret, PATH_SIZE, "%s", is_known ? p->machine : "?");
+        pthread_mutex_unlock(&p->lock);
+        return is_known;
+}
+
+/* -- the query -- */
+
+struct machine_query {
+        struct query query;
+        struct run_place *place;
+};
+
+static void value_free(struct value *v)
+{
+        free(v);
+}
+
+static const struct query_type query_machine_type;
+
+static int make_value(struct value **ret)
+{
+        *ret = calloc(1, sizeof(**ret));
+        if (!*ret)
+                return -ENOMEM;
+        **ret = (struct value){.type = &query_machine_type, .refs = 1};
+        return 0;
+}
+
+static int known_find(struct query *query, struct value **ret)
+{
+        char machine[PATH_SIZE];
+
+        return place_machine(((struct machine_query *)query)->place, machine) ? make_value(ret) : -ENOENT;
+}
+
+struct to_put {
+        char key[128], machine[PATH_SIZE];
+};
+
+/* Two processes may have found out at the same time; the first one counts. */
+static int put_in(void *user, struct store_txn *t)
+{
+        const struct to_put *p = user;
+
+        return store_has(t, TABLE_META, slice_string(p->key)) ? 0 : store_put(t, TABLE_META, slice_string(p->key), slice_string(p->machine));
+}
+
+static int machine_compute(struct query *query, struct job *, struct value **ret)
+{
+        struct run_place *p = ((struct machine_query *)query)->place;
+        struct to_put put;
+        char machine[PATH_SIZE];
+        int r = cluster_machine(p->cluster, put.machine);
+
+        meta_key(p, put.key);
+        if (r == 0)
+                r = store_update(workspace_store(p->workspace), put_in, &put);
+        if (r < 0)
+                return r;
+        pthread_mutex_lock(&p->lock);
+        ask_store(p);
+        pthread_mutex_unlock(&p->lock);
+        if (!place_machine(p, machine) || strcmp(machine, put.machine) != 0)
+                return errorf(-EIO, "the workers of %s are now %s, and its results are of %s: give these machines a [cluster] of their own", p->name,
+                              put.machine, machine);
+        return make_value(ret);
+}
+
+static struct engine_away *machine_away(const struct query *query, uint64_t *)
+{
+        return &((const struct machine_query *)query)->place->away;
+}
+
+static void machine_describe(const struct query *query, struct buffer *ret)
+{
+        buffer_addf(ret, "first worker of %s", ((const struct machine_query *)query)->place->name);
+}
+
+static void machine_free(struct query *query)
+{
+        free(query);
+}
+
+static const struct query_type query_machine_type = {
+        .name = "machine",
+        .resource = RESOURCE_AWAY,
+        .find = known_find,
+        .compute = machine_compute,
+        .away = machine_away,
+        .describe = machine_describe,
+        .free_query = machine_free,
+        .free_value = value_free,
+};
+
+int query_machine(struct run_place *p, struct query **ret)
+{
+        struct machine_query *q = calloc(1, sizeof(*q));
+        struct hasher *h = hasher_new();
+
+        hasher_string(h, "machine");
+        hasher_string(h, p->name);
+        if (!q) {
+                struct digest none;
+
+                hasher_finish(h, &none);
+                return -ENOMEM;
+        }
+        q->query = (struct query){.type = &query_machine_type, .refs = 1};
+        q->place = p;
+        hasher_finish(h, &q->query.key);
+        *ret = &q->query;
+        return 0;
+}

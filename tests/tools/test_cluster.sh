@@ -1,0 +1,69 @@
+#!/bin/bash
+# Runs on a cluster whose workers are processes of this machine: the command, the mount, one that dies, one that cannot be launched. Prints TAP.
+# Usage: test_cluster.sh SOLVERFS
+. "$(dirname "$0")/command.sh"
+dir=$top/mnt
+clean_up() { mountpoint -q "$dir" && "$solverfs" unmount -q "$dir"; }
+
+make_toy
+mkdir cases
+for i in 1 2 3 4 5 6; do printf '(set-info :status sat)\n; answer: sat\n; number %s\n(check-sat)\n' $i >cases/$i.smt2; done
+run 0 init
+run 0 solver add toy toy --recipe recipes/toy.recipe
+run 0 case add cases
+
+run 2 run --on lab toy v1 1
+test_that "a place that the config does not name is refused by name" 'has err "no \[cluster .lab.\]"'
+
+cp store/config plain
+cat >>store/config <<END
+[cluster "lab"]
+	launch = "echo \$\$ >>'$top/launched'; exec {worker} --slots 1 --folder '$top/node'"
+	workers = 2
+[cluster "broken"]
+	launch = "echo 'srun: error: invalid partition specified: lab' >&2; exit 1; {worker}"
+END
+run 0 run toy v1 1 --json
+here=$(jq -r .run.machine out)
+test_that "nothing runs elsewhere that is not told to" '[ ! -e launched ] && [ -n "$here" ]'
+
+run 0 run --on lab toy v1 all
+test_that "--on answers every case" '[ $(grep -c "	sat	" out) = 6 ]'
+test_that "two workers did it" '[ $(sort -u launched | wc -l) = 2 ]'
+run 0 run --on lab toy v1 1 --json
+test_that "the machine of the answer is the cluster's" '[ -s out ] && jq -e ".run.machine | startswith(\"lab/\")" out >/dev/null && jq -e ".run.host.cpu" out >/dev/null'
+test_that "what is known is not run again" '[ $(wc -l <launched) = 2 ]'
+run 0 run toy v1 1 --json
+test_that "and the answer of this machine is another one" '[ -n "$here" ] && [ "$(jq -r .run.machine out)" = "$here" ]'
+for pid in $(cat launched); do kill -0 "$pid" 2>/dev/null && echo "$pid is left"; done >left
+test_that "no worker is left" 'empty left'
+
+run 4 run --on broken toy v1 1
+test_that "a launch that fails is told with its last line" 'has err "no worker of the cluster broken can be had: .*ended with status 1.*invalid partition specified: lab"'
+
+# -- a mount whose cells are there --
+
+sed -i 's/^\tversion = 1/&\n\truns = lab/' store/config
+rm launched
+mkdir "$dir"
+run 0 mount "$dir"
+printf '; sleep: 2\n; answer: unsat\n(check-sat)\n' >cases/slow.smt2
+cp cases/slow.smt2 "$dir/cases/"
+slow=$(basename "$(readlink "$dir/cases/by-name/slow.smt2")")
+test_that "cat is answered from there" '[ "$(cat "$dir/toy/tags/v1/cases/2/result")" = sat ] && grep -q "\"machine\": \"lab/" "$dir/toy/tags/v1/cases/2/run.json"'
+test_that "without a worker, as it was known" '[ ! -e launched ]'
+cat "$dir/toy/tags/v1/cases/$slow/result" >slow.out 2>slow.err &
+reader=$!
+for ((i = 0; i < 500; i++)); do [ -s launched ] && ls -d node/scratch/run-*/ >/dev/null 2>&1 && break; sleep 0.02; done
+cat "$dir/.solverfs/status" >status
+kill -9 "$(head -1 launched)"
+wait $reader
+test_that "a worker that is killed costs its run, which is done again" '[ "$(cat slow.out)" = unsat ] && [ $(wc -l <launched) = 2 ]'
+test_that "the status shows the cluster" 'has status "cluster lab: 1 of 2 workers, 0 waiting to begin, 1 of 1 slots at work"'
+run 0 status
+test_that "so does the command, with what was lost" 'has err "cluster lab: 1 of 2 workers.* 1 lost; last trouble: "'
+run 0 run --again toy v1 3
+run 0 unmount "$dir"
+for pid in $(cat launched); do kill -0 "$pid" 2>/dev/null && echo "$pid is left"; done >left
+test_that "no worker is left behind the mount" 'empty left'
+echo "1..$n"
