@@ -55,10 +55,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
                 o->n_files = (size_t)(state->argc - state->next);
                 return 0;
         case ARGP_KEY_END:
-                if (!o->has_format)
-                        argp_error(state, "say which format: --format benchexec");
                 if (o->n_files == 0)
-                        argp_error(state, "expected FILE...");
+                        argp_error(state, o->has_format ? "expected FILE..." : "expected STORE..., or --format benchexec FILE...");
+                if (!o->has_format && (o->solver || o->revision || o->machine || o->has_seed))
+                        argp_error(state, "--solver, --revision, --machine and --seed go with --format: a store says all that itself");
                 return 0;
         default:
                 return ARGP_ERR_UNKNOWN;
@@ -177,10 +177,55 @@ static int import_file(struct taking *o, const char *file)
         return STATUS_OK;
 }
 
+/* -- another store ------------------------------------------------------------------------------------------------- */
+
+static void tell_line(void *, const char *line)
+{
+        note("%s", line);
+}
+
+static void show_store(const struct taking *o, const char *dir, const struct store_import *r)
+{
+        static const struct column columns[] = {{"CASES", 8, true},    {"RESULTS", 9, true}, {"BUILDS", 8, true},
+                                                {"KNOWN", 9, true},    {"PASSED-OVER", 11, true}, {"STORE", 0, false}};
+        cleanup_free char *name = printable(dir);
+        char numbers[5][24];
+
+        if (o->json) {
+                output_json(json_pack("{ss sI sI sI sI sI sI sI}", "store", name, "cases", (json_int_t)r->cases, "known-cases",
+                                      (json_int_t)r->known_cases, "results", (json_int_t)r->facts, "known-results", (json_int_t)r->known_facts,
+                                      "passed-over", (json_int_t)r->absent, "builds", (json_int_t)r->builds, "known-builds",
+                                      (json_int_t)r->known_builds));
+                return;
+        }
+        snprintf(numbers[0], sizeof(numbers[0]), "%llu", (unsigned long long)r->cases);
+        snprintf(numbers[1], sizeof(numbers[1]), "%llu", (unsigned long long)r->facts);
+        snprintf(numbers[2], sizeof(numbers[2]), "%llu", (unsigned long long)r->builds);
+        snprintf(numbers[3], sizeof(numbers[3]), "%llu", (unsigned long long)(r->known_cases + r->known_facts + r->known_builds));
+        snprintf(numbers[4], sizeof(numbers[4]), "%llu", (unsigned long long)r->absent);
+        output_row(columns, ARRAY_SIZE(columns), (const char *[]){numbers[0], numbers[1], numbers[2], numbers[3], numbers[4], name});
+}
+
+static int take_store(struct taking *o, const char *dir)
+{
+        struct store_import report = {0};
+        int r = import_store(o->workspace, dir, tell_line, NULL, &command_progress, &report);
+
+        progress_clear();
+        if (r == -ECANCELED) {
+                note("what was taken in is kept; the same command goes on from there");
+                return STATUS_INTERRUPTED;
+        }
+        if (r < 0)
+                return r == -EINVAL ? fail_as(STATUS_USAGE, r) : fail(r);
+        show_store(o, dir, &report);
+        return STATUS_OK;
+}
+
 int cmd_import(int argc, char **argv)
 {
         static const struct argp_option options[] = {
-                {"format", 'f', "FORMAT", 0, "benchexec", 0},
+                {"format", 'f', "FORMAT", 0, "benchexec: files of another tool; without it, other stores", 0},
                 {"solver", OPTION_SOLVER, "NAME", 0, "Whose results they are; as the file says unless given", 0},
                 {"revision", OPTION_REVISION, "REV", 0, "Of which commit; as the file says unless given", 0},
                 {"machine", OPTION_MACHINE, "NAME", 0, "What to call the machine that ran; as the file says unless given", 0},
@@ -188,24 +233,28 @@ int cmd_import(int argc, char **argv)
                 {"json", 'j', NULL, 0, "Print a JSON object for each file, a line each", 0},
                 {0}};
         static const char doc[] =
-                "Take results of other machines into the store: files of BenchExec, *.xml, also compressed. Prints for each: results imported, "
+                "Take in what other stores know: cases, results with their machines, what builds came to. Prints for each: cases, results and "
+                "builds taken in, how many of all were known, results of solvers or commits that are not here, the store. Or take in results of "
+                "another tool: files of BenchExec, *.xml, also compressed. Prints for each: results imported, "
                 "results that were known, runs of cases that the store does not have, runs that did not end, the machine, the file.\v"
                 "They are facts of the machine that ran them, and are shown only where it is asked for: 'run --machine', 'history --machine', "
                 "'export --machine'. A run belongs to the case of its name, or of its sha256 in a file that solverfs exported.\n"
-                "A file is taken whole, or not at all. The same file again changes nothing; what was added since as a case is taken in then.\n"
+                "What is known here stays as it is, and so do ids. Results of this same machine become its own.\n"
+                "A file is taken whole, or not at all; an interrupted import of a store goes on when it is said again. The same file again changes nothing; what was added since as a case is taken in then.\n"
                 "\n"
+                "  solverfs import /mnt/usb/store\n"
                 "  solverfs import --format benchexec results.2024-06-01.xml.bz2 --solver cvc5 --revision cvc5-1.1.2\n"
                 "  solverfs run cvc5 cvc5-1.1.2 all --machine apollon001";
         cleanup_workspace struct workspace *w = NULL;
         struct taking o = {0};
         int r;
 
-        command_parse(&(struct argp){options, parse, "FILE...", doc}, argc, argv, &o);
+        command_parse(&(struct argp){options, parse, "STORE...\n--format benchexec FILE...", doc}, argc, argv, &o);
         command_stoppable();
         r = command_open(0, &w);
         o.workspace = w;
         for (size_t i = 0; i < o.n_files && r == STATUS_OK && !command_stopped(); i++)
-                worse(&o, import_file(&o, o.files[i]));
+                worse(&o, o.has_format ? import_file(&o, o.files[i]) : take_store(&o, o.files[i]));
         if (r == STATUS_OK && command_stopped())
                 r = STATUS_INTERRUPTED;
         return MAX(r, o.status);

@@ -34,7 +34,7 @@ static const struct command commands[] = {
         {"history", "SOLVER CASE...", "measure cases along a history, coarse to fine", cmd_history},
         {"compare", "A B [CASE...]", "say what changed between two versions", cmd_compare},
         {"export", "[SOLVER [REV...]]", "write what is finished for other tools", cmd_export},
-        {"import", "FILE...", "take results of other machines in", cmd_import},
+        {"import", "STORE...", "take in what other stores or machines know", cmd_import},
         {"watch", "SOLVER", "measure new commits as they arrive, and tell of what got worse", cmd_watch},
         {"alarms", "SOLVER [N]", "list what watches told of", cmd_alarms},
         {"fuzz", "SOLVER", "look for performance regressions between versions", cmd_fuzz},

@@ -1,7 +1,8 @@
-/* Results of other machines taken into the store: what another tool wrote. They are facts of the machine that ran them (core/query/machines.h), and
- * never mix with ours.
+/* Results of other machines taken into the store: what another tool wrote, and what another store knows. They are facts of the machine that ran
+ * them (core/query/machines.h), and never mix with ours.
  *
- * A document is taken whole, in one transaction, or not at all. The same document twice changes nothing. */
+ * A document is taken whole, in one transaction, or not at all; a store in many, and the same call goes on where it was interrupted. The same twice
+ * changes nothing. */
 #pragma once
 
 #include "core/query/query.h"
@@ -60,3 +61,18 @@ int import_benchexec(struct workspace *w, const struct benchexec_results *result
                      struct import_report *ret);
 void import_report_done(struct import_report *r);
 #define cleanup_import_report cleanup(import_report_done)
+
+/* -- another store --------------------------------------------------------------------------------------------------- */
+
+struct store_import {
+        uint64_t cases, known_cases; /* taken in; here already, under whatever id and name */
+        uint64_t facts, known_facts; /* results and further samples */
+        uint64_t absent;             /* results of solvers or commits that are not here */
+        uint64_t builds, known_builds;
+};
+/* Takes what another store knows: its cases, its results and their samples, each as a fact of its machine, and its builds (what they came to, without
+ * programs). Keys are of content, so that results of this same machine become ours. What is known here stays as it is, and so do ids: a case is known by
+ * its bytes, and one whose name other bytes have here is taken in under another name. `say` gets a line for each such thing, and for each
+ * solver that is not here. -EINVAL: it is this very store. */
+int import_store(struct workspace *w, const char *dir, void (*say)(void *user, const char *line), void *user, const struct progress *p,
+                 struct store_import *ret);

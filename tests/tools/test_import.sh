@@ -79,7 +79,7 @@ refused "no machine wants one, too" nohost.xml "does not say which machine"
 test_that "a file that is not there; a solver and a revision that nobody says or knows" '
 	import 3 v1 nosuch.xml && run 3 import -f benchexec r.xml && has err "of .Toy., which is no solver of this store; --solver" &&
 	run 3 import -f benchexec r.xml --solver toy && has err "version .0.1., which is no revision of toy; --revision" && import 3 nosuch r.xml && nothing'
-test_that "wrong usage" 'run 2 import r.xml && run 2 import -f csv r.xml && run 2 import -f benchexec && import 2 v1 r.xml --seed x'
+test_that "wrong usage" 'run 2 import && run 2 import -f csv r.xml && run 2 import -f benchexec && import 2 v1 r.xml --seed x'
 
 # -- what is taken --
 
@@ -120,5 +120,30 @@ test_that "... and not for this one" 'run 1 import -f benchexec own.xml && has e
 test_that "a name that fits several cases is told" '
 	mkdir -p z/q && printf "(check-sat)\n(exit)\n\n" >z/q/a.smt2 && run 0 case add z && document "$(a_run a.smt2 true correct)" >both.xml && import 1 v1 both.xml && has err "may be case [0-9] \(.*\) or case [0-9]"'
 test_that "a task of SMT-COMP, *.yml, is the case of that name" 'document "$(a_run x/q/sub/b.yml false correct)" >yml.xml && import 0 v1 yml.xml --machine comp && [ "$(field 1)" = 1 ]'
+test_that "fsck finds nothing to say of it" 'run 0 fsck'
+
+# -- other stores --
+
+other() { SOLVERFS_MACHINE=${machine-depot} SOLVERFS_STORE=$top/other timeout 60 "$solverfs" -q "$@" >other.out 2>other.err; }
+printf "; answer: unsat\n(set-info :status unsat)\n(check-sat)\n; other bytes\n" >a.smt2
+cp q/a.smt2 z.smt2
+{ other init && other solver add --recipe recipes/toy.recipe toy toy && other case add z.smt2 a.smt2 q/sub/b.smt2 && other run toy v1 all && other run toy v1 1 --seed 5; } || { cat other.err; exit 1; }
+run 0 case list && cp out before
+test_that "another store: its cases, results and builds; a name that is taken is told" '
+	run 0 import other && [ "$(field 1-3,5)" = "1	4	0	0" ] && has err "case 2 there, a.smt2, has other bytes than the case of this name here: it is case [0-9]+, a.smt2~[0-9a-f]{8}"'
+test_that "... ids of this store do not change, and the same case keeps one" 'run 0 case list && head -n "$(wc -l <before)" out | cmp - before && ! has out "z\.smt2"'
+test_that "... each result with its machine, under the id that the case has here" '
+	run 0 run toy v1 1 --machine depot --json && python3 -c "
+import json
+j = json.load(open(\"out\"))
+assert j[\"case\"] == j[\"run\"][\"case\"][\"id\"] == 1 and j[\"name\"] == \"a.smt2\" and j[\"run\"][\"machine\"].startswith(\"depot/\"), j"'
+test_that "... and under its seed" 'run 0 export --format csv toy --seed 5 --machine depot && [ "$(wc -l <out)" = 2 ]'
+test_that "the same again changes nothing" 'run 0 import other && [ "$(field 1-3)" = "0	0	0" ]'
+test_that "results of this machine become ours, and nothing is run for them" '
+	rm -r other && machine= && { other init && other solver add --recipe recipes/toy.recipe toy toy && other case add q/sub/b.smt2 && other run toy v3 all; } ; [ -s other.out ] &&
+	run 0 run toy v3 q/sub/b.smt2 --timeout 9s; run 0 import other && [ "$(field 2)" = 1 ] && cut -f 3 other.out >theirs && run 1 run toy v3 q/sub/b.smt2 && field 3 | cmp - theirs'
+test_that "results of a solver that is not here are passed over, and told" '
+	sed "/variant/,\$d" recipes/toy.recipe >stranger.recipe; { other solver add --recipe stranger.recipe stranger toy && other run stranger v1 all; } && run 0 import other && [ "$(field 5)" -ge 1 ] && has err "stranger is no solver of this store"'
+test_that "this very store, and no store" 'run 2 import "$SOLVERFS_STORE" && has err "this very store" && run 3 import nosuch && run 2 import other --machine x'
 test_that "fsck finds nothing to say of it" 'run 0 fsck'
 echo "1..$n"

@@ -1,0 +1,527 @@
+/* What another store knows. Facts and builds are kept under digests of contents, so that a row is taken as it stands; only run.json has a case's id,
+ * which is another one here. */
+#include "core/care/import.h"
+
+#include <sys/stat.h>
+
+#include "core/query/answers.h"
+#include "core/query/disturbed.h"
+#include "core/query/machines.h"
+#include "core/query/query_internal.h"
+#include "core/run/host.h"
+
+#define CHUNK      256                /* rows in a transaction, at most */
+#define CHUNK_SIZE ((size_t)16 << 20) /* bytes of them */
+
+/* A machine on which a program ran. */
+struct seen {
+        char *machine; /* owned */
+        struct digest program;
+};
+
+struct import {
+        struct workspace *here, *there;
+        void (*say)(void *user, const char *line);
+        void *user;
+        const struct progress *progress;
+        struct store_import *report;
+        struct seen *seen;
+        size_t n_seen;
+        char **missing; /* owned; solvers that were told to be missing */
+        size_t n_missing;
+};
+
+static void import_done(struct import *i)
+{
+        for (size_t k = 0; k < i->n_seen; k++)
+                free(i->seen[k].machine);
+        for (size_t k = 0; k < i->n_missing; k++)
+                free(i->missing[k]);
+        free(i->seen);
+        free(i->missing);
+        workspace_close(i->there);
+}
+
+static void say(const struct import *i, const char *format, ...) printf_like(2, 3);
+static void say(const struct import *i, const char *format, ...)
+{
+        cleanup_free char *line = NULL;
+        va_list args;
+        int n;
+
+        va_start(args, format);
+        n = vasprintf(&line, format, args);
+        va_end(args);
+        if (n < 0)
+                line = NULL;
+        else if (i->say)
+                i->say(i->user, line);
+}
+
+/* -- cases --------------------------------------------------------------------------------------------------------- */
+
+/* Under another name, which its bytes give: the same at the next import. */
+static int add_renamed(const struct import *i, const struct case_info *info, int fd, uint32_t *ret_id)
+{
+        cleanup_free char *name = NULL, *shown = NULL;
+        cleanup_buffer struct buffer b = {0};
+        char sha[DIGEST_HEX_SIZE];
+        bool is_new;
+        int r;
+
+        digest_hex(&info->sha256, sha);
+        if (asprintf(&name, "%s~%.8s", info->name, sha) < 0) {
+                name = NULL;
+                return -ENOMEM;
+        }
+        r = cases_add(workspace_cases(i->here), name, fd, ret_id, &is_new);
+        buffer_add_printable(&b, info->name);
+        shown = b.failed ? NULL : steal_pointer(b.data);
+        if (r == 0)
+                say(i, "case %u there, %s, has other bytes than the case of this name here: it is case %u, %s~%.8s", info->id, shown ? shown : "?",
+                    *ret_id, shown ? shown : "?", sha);
+        return r;
+}
+
+/* What one of the two says of the answer, both say. */
+static int take_status(const struct import *i, const struct case_info *info, uint32_t id)
+{
+        cleanup(case_info_unrefp) struct case_info *ours = NULL;
+        int r = cases_get(workspace_cases(i->here), id, &ours);
+
+        if (r < 0 || info->status == VERDICT_UNKNOWN || ours->status == info->status)
+                return r;
+        r = cases_set_status(workspace_cases(i->here), id, info->status);
+        if (r == -EEXIST)
+                say(i, "case %u is %s here, and %s there, where it is case %u: here it stays as it is", id, verdict_name(ours->status),
+                    verdict_name(info->status), info->id);
+        if (r == 1)
+                r = answers_look_again(i->here, id);
+        return r == -EEXIST || r == -EINVAL ? 0 : r;
+}
+
+static int take_case(const struct import *i, uint32_t theirs)
+{
+        cleanup(case_info_unrefp) struct case_info *info = NULL, *ours = NULL;
+        cleanup_close int fd = -1;
+        char path[PATH_SIZE];
+        uint32_t id = 0;
+        bool is_new;
+        int r = cases_get(workspace_cases(i->there), theirs, &info);
+
+        if (r < 0)
+                return r;
+        if (cases_find_digest(workspace_cases(i->here), &info->sha256, &ours) == 0 && !ours->removed) {
+                i->report->known_cases++;
+                return take_status(i, info, ours->id);
+        }
+        r = cases_open_bytes(workspace_cases(i->there), info, &fd, path);
+        if (r == 0)
+                r = cases_add(workspace_cases(i->here), info->name, fd, &id, &is_new);
+        if (r == -EEXIST)
+                r = add_renamed(i, info, fd, &id);
+        if (r < 0)
+                return r;
+        i->report->cases++;
+        return take_status(i, info, id);
+}
+
+static int take_cases(const struct import *i)
+{
+        cleanup_free uint32_t *ids = NULL;
+        size_t n = 0;
+        int r = cases_list(workspace_cases(i->there), &ids, &n);
+
+        for (size_t k = 0; k < n && r == 0; k++) {
+                r = progress_step(i->progress, "import cases", k, n);
+                if (r == 0)
+                        r = take_case(i, ids[k]);
+        }
+        return r;
+}
+
+/* -- rows of a table, some at a time ----------------------------------------------------------------------------------- */
+
+struct row {
+        struct buffer key, value;
+        /* of a fact: */
+        struct cell cell; /* owns refs; solver NULL: it is not here */
+        struct noted_fact note;
+        struct fact *fact;
+        char *machine; /* owned; NULL: this one */
+        struct digest source;
+        /* of a build: */
+        struct build_record *record;
+};
+
+struct chunk {
+        struct import *import;
+        enum table table;
+        struct row *list;
+        size_t n, bytes;
+        struct buffer from; /* where the next one begins */
+        struct store_import counted;
+};
+
+static void chunk_done(struct chunk *c)
+{
+        for (size_t k = 0; k < c->n; k++) {
+                struct row *row = &c->list[k];
+
+                buffer_done(&row->key);
+                buffer_done(&row->value);
+                solver_unref(row->cell.solver);
+                case_info_unref(row->cell.info);
+                fact_unref(row->fact);
+                build_record_unref(row->record);
+                free(row->machine);
+        }
+        free(c->list);
+        buffer_done(&c->from);
+}
+
+static int add_row(void *user, struct slice key, struct slice value)
+{
+        struct chunk *c = user;
+        struct row *row;
+
+        buffer_done(&c->from);
+        buffer_add(&c->from, key.data, key.size);
+        if (buffer_error(&c->from) < 0)
+                return -ENOMEM;
+        if (c->n == CHUNK || c->bytes > CHUNK_SIZE)
+                return 1;
+        if (list_grow(c->list, c->n) < 0)
+                return -ENOMEM;
+        row = &c->list[c->n++];
+        *row = (struct row){0};
+        buffer_add(&row->key, key.data, key.size);
+        buffer_add(&row->value, value.data, value.size);
+        c->bytes += value.size;
+        return MIN(buffer_error(&row->key), buffer_error(&row->value));
+}
+
+/* 1: there are more rows, from *from on. */
+static int read_chunk(struct chunk *c, const struct buffer *from)
+{
+        cleanup_txn struct store_txn *t = NULL;
+        int r = store_read(workspace_store(c->import->there), &t);
+
+        return r < 0 ? r
+                     : store_each(t, c->table, SLICE("", 0), SLICE(from->data ? from->data : "", from->size), true, add_row, c);
+}
+
+/* Each row is prepared, and then all of a chunk are put in one transaction; a signal ends it between two chunks. */
+static int take_table(struct import *i, enum table table, const char *what, int (*prepare)(struct import *i, struct row *row),
+                      store_update_fn put)
+{
+        cleanup_buffer struct buffer from = {0};
+        uint64_t done = 0;
+        int more = 1;
+
+        while (more == 1) {
+                cleanup(chunk_done) struct chunk c = {.import = i, .table = table, .counted = *i->report};
+                int r = progress_step(i->progress, what, done, 0);
+
+                more = r < 0 ? r : read_chunk(&c, &from);
+                for (size_t k = 0; k < c.n && r == 0 && more >= 0; k++)
+                        r = prepare(i, &c.list[k]);
+                if (r == 0 && more >= 0 && c.n > 0)
+                        r = store_update(workspace_store(i->here), put, &c);
+                if (r < 0)
+                        return r;
+                done += c.n;
+                buffer_done(&from);
+                from = c.from;
+                c.from = (struct buffer){0};
+        }
+        return more;
+}
+
+/* -- facts --------------------------------------------------------------------------------------------------------- */
+
+static const char *text_at(const json_t *j, const char *key)
+{
+        const char *s = json_string_value(json_object_get(j, key));
+
+        return s ? s : "";
+}
+
+static int note_missing(struct import *i, const char *solver)
+{
+        for (size_t k = 0; k < i->n_missing; k++)
+                if (strcmp(i->missing[k], solver) == 0)
+                        return 0;
+        if (list_grow(i->missing, i->n_missing) < 0 || !(i->missing[i->n_missing] = strdup(solver)))
+                return -ENOMEM;
+        i->n_missing++;
+        say(i, "%s is no solver of this store, or has other commits: its results are passed over; 'solverfs solver add', and the same import "
+               "takes them in", solver);
+        return 0;
+}
+
+static int see_program(struct import *i, const char *machine, const struct row *row)
+{
+        struct digest program;
+
+        memcpy(program.bytes, row->key.data, DIGEST_SIZE);
+        for (size_t k = i->n_seen; k > 0; k--) /* rows come by program */
+                if (digest_equal(&i->seen[k - 1].program, &program) && strcmp(i->seen[k - 1].machine, machine) == 0)
+                        return 0;
+                else if (i->n_seen - k > 8)
+                        break;
+        if (list_grow(i->seen, i->n_seen) < 0)
+                return -ENOMEM;
+        i->seen[i->n_seen] = (struct seen){strdup(machine), program};
+        return i->seen[i->n_seen].machine ? (i->n_seen++, 0) : -ENOMEM;
+}
+
+/* The cell here, by what run.json says. */
+static int find_cell(struct import *i, struct row *row, const json_t *j)
+{
+        const json_t *seed = json_object_get(j, "seed");
+        uint64_t wall = row->fact->limits.wall_ns;
+        struct digest sha256;
+        int r = workspace_solver(i->here, text_at(j, "solver"), &row->cell.solver);
+
+        if (r == 0)
+                r = git_oid_fromstr(&row->note.commit, text_at(j, "commit")) == 0 ? 0 : -ENOENT;
+        if (r == 0)
+                r = history_number(row->cell.solver->history, &row->note.commit, &row->cell.commit);
+        if (r == 0)
+                r = machine_source(row->cell.solver, row->cell.commit, &row->source);
+        if (r < 0) {
+                row->cell.solver = solver_unref(row->cell.solver);
+                return r == -ENOENT ? note_missing(i, text_at(j, "solver")) : r;
+        }
+        memcpy(sha256.bytes, row->key.data + DIGEST_SIZE, DIGEST_SIZE);
+        r = cases_find_digest(workspace_cases(i->here), &sha256, &row->cell.info);
+        row->cell.has_seed = json_is_integer(seed);
+        row->cell.seed = (uint64_t)json_integer_value(seed);
+        row->cell.wall_ns = wall == row->cell.solver->recipe->limits.wall_ns ? 0 : wall;
+        return r == -ENOENT ? 0 : r;
+}
+
+/* run.json with the case's id here. */
+static int renumber(struct row *row, json_t *j)
+{
+        json_t *info = json_object_get(j, "case");
+        cleanup_buffer struct buffer encoded = {0};
+        char *text;
+        int r;
+
+        if (!row->cell.info || json_integer_value(json_object_get(info, "id")) == row->cell.info->id)
+                return 0;
+        json_object_set_new(info, "id", json_integer(row->cell.info->id));
+        text = json_dumps(j, JSON_INDENT(2) | JSON_REAL_PRECISION(15));
+        if (!text)
+                return -ENOMEM;
+        blob_done(&row->fact->json);
+        row->fact->json = (struct blob){.data = text, .size = strlen(text), .owned = text};
+        r = fact_encode(row->fact, &encoded);
+        if (r < 0)
+                return r;
+        buffer_done(&row->value);
+        row->value = encoded;
+        encoded = (struct buffer){0};
+        return 0;
+}
+
+static int prepare_fact(struct import *i, struct row *row)
+{
+        const char *machine;
+        json_t *j;
+        int r;
+
+        if (row->key.size < RUN_KEY_SIZE || fact_decode(SLICE(row->value.data, row->value.size), false, &row->fact) < 0)
+                return 0;
+        j = json_loadb(row->fact->json.data ? row->fact->json.data : "", row->fact->json.size, 0, NULL);
+        machine = text_at(j, "machine");
+        r = find_cell(i, row, j);
+        if (r == 0 && *machine && strcmp(machine, host_machine()) != 0)
+                r = (row->machine = strdup(machine)) ? see_program(i, machine, row) : -ENOMEM;
+        if (r == 0 && row->cell.solver)
+                r = renumber(row, j);
+        json_decref(j);
+        return r;
+}
+
+static int note_fact(struct store_txn *t, struct row *row)
+{
+        int r;
+
+        if (!row->cell.info || row->cell.info->removed)
+                return 0;
+        row->note = (struct noted_fact){
+                .cell = &row->cell, .commit = row->note.commit, .key = SLICE(row->key.data, row->key.size), .fact = row->fact};
+        r = answers_note(t, &row->note);
+        if (r == 0)
+                r = disturbed_note(t, &row->note);
+        return r < 0 ? r : setting_note(t, &row->cell);
+}
+
+/* Rows of a program stand together, and mostly are of one machine and one commit. */
+static bool is_noted_before(const struct chunk *c, size_t k)
+{
+        const struct row *a = &c->list[k], *b = k > 0 ? a - 1 : NULL;
+
+        return b && b->cell.solver && b->machine && strcmp(a->machine, b->machine) == 0 && digest_equal(&a->source, &b->source) &&
+               memcmp(a->key.data, b->key.data, DIGEST_SIZE) == 0;
+}
+
+static int put_facts(void *user, struct store_txn *t)
+{
+        struct chunk *c = user;
+        struct store_import *report = c->import->report;
+        int r = 0;
+
+        *report = c->counted; /* it may be run twice */
+        for (size_t k = 0; k < c->n && r == 0; k++) {
+                struct row *row = &c->list[k];
+
+                if (!row->cell.solver) {
+                        report->absent++;
+                        continue;
+                }
+                if (row->machine && !is_noted_before(c, k)) {
+                        struct digest program;
+
+                        memcpy(program.bytes, row->key.data, DIGEST_SIZE);
+                        r = machine_note(t, row->machine, &row->source, &program);
+                }
+                if (r == 0 && store_has(t, c->table, SLICE(row->key.data, row->key.size))) {
+                        report->known_facts++;
+                        continue;
+                }
+                report->facts++;
+                if (r == 0)
+                        r = store_put(t, c->table, SLICE(row->key.data, row->key.size), SLICE(row->value.data, row->value.size));
+                if (r == 0 && !row->machine && c->table == TABLE_FACTS)
+                        r = note_fact(t, row);
+        }
+        return r;
+}
+
+/* -- builds -------------------------------------------------------------------------------------------------------- */
+
+static int prepare_build(struct import *, struct row *row)
+{
+        return row->key.size == DIGEST_SIZE && build_record_decode(SLICE(row->value.data, row->value.size), false, &row->record) == -ENOMEM
+                       ? -ENOMEM
+                       : 0;
+}
+
+static int put_builds(void *user, struct store_txn *t)
+{
+        struct chunk *c = user;
+        struct store_import *report = c->import->report;
+        int r = 0;
+
+        *report = c->counted;
+        for (size_t k = 0; k < c->n && r == 0; k++) {
+                struct row *row = &c->list[k];
+                struct slice key = SLICE(row->key.data, row->key.size);
+                struct digest build;
+
+                if (!row->record || store_has(t, TABLE_BUILDS, key)) {
+                        report->known_builds += row->record != NULL;
+                        continue;
+                }
+                report->builds++;
+                memcpy(build.bytes, key.data, DIGEST_SIZE);
+                r = store_put(t, TABLE_BUILDS, key, SLICE(row->value.data, row->value.size));
+                if (r == 0)
+                        r = build_program_put(t, &build, row->record);
+        }
+        return r;
+}
+
+/* A result names one commit of its program; the others that builds there have made the same of are that program's, too. */
+struct alias {
+        const struct import *import;
+        struct digest source;
+        const struct digest *program;
+};
+
+static int note_alias(void *user, struct store_txn *t)
+{
+        const struct alias *a = user;
+        int r = 0;
+
+        for (size_t k = 0; k < a->import->n_seen && r == 0; k++)
+                if (digest_equal(&a->import->seen[k].program, a->program))
+                        r = machine_note(t, a->import->seen[k].machine, &a->source, a->program);
+        return r;
+}
+
+static bool is_seen(const struct import *i, const struct digest *program)
+{
+        for (size_t k = 0; k < i->n_seen; k++)
+                if (digest_equal(&i->seen[k].program, program))
+                        return true;
+        return false;
+}
+
+static int note_builder(struct import *i, struct solver *s, const struct build_record *record)
+{
+        struct alias a = {.import = i, .program = build_record_program(record)};
+        uint32_t commit;
+        int r = history_number(s->history, &record->commit, &commit);
+
+        if (r == 0)
+                r = machine_source(s, commit, &a.source);
+        if (r == 0)
+                r = store_update(workspace_store(i->here), note_alias, &a);
+        return r == -ENOENT ? 0 : r;
+}
+
+static int prepare_alias(struct import *i, struct row *row)
+{
+        cleanup(solver_list_unrefp) struct solver_list *l = NULL;
+        const struct digest *program;
+        int r = prepare_build(i, row);
+
+        program = r == 0 && row->record ? build_record_program(row->record) : NULL;
+        if (!program || !is_seen(i, program))
+                return r;
+        r = workspace_solvers(i->here, &l);
+        for (size_t k = 0; r == 0 && k < l->n; k++)
+                r = note_builder(i, l->list[k], row->record);
+        return r;
+}
+
+static int put_nothing(void *, struct store_txn *)
+{
+        return 0;
+}
+
+/* -- the store ----------------------------------------------------------------------------------------------------- */
+
+static bool is_same_store(struct workspace *w, const char *dir)
+{
+        struct stat a, b;
+
+        return stat(workspace_dir(w), &a) == 0 && stat(dir, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
+int import_store(struct workspace *w, const char *dir, void (*tell)(void *user, const char *line), void *user, const struct progress *p,
+                 struct store_import *ret)
+{
+        cleanup(import_done) struct import i = {.here = w, .say = tell, .user = user, .progress = p, .report = ret};
+        int r;
+
+        if (is_same_store(w, dir))
+                return errorf(-EINVAL, "%s is this very store", dir);
+        r = workspace_open(dir, STORE_READ_ONLY, &i.there);
+        if (r == 0)
+                r = take_cases(&i);
+        if (r == 0)
+                r = take_table(&i, TABLE_BUILDS, "import builds", prepare_build, put_builds);
+        if (r == 0)
+                r = take_table(&i, TABLE_FACTS, "import results", prepare_fact, put_facts);
+        if (r == 0)
+                r = take_table(&i, TABLE_SAMPLES, "import samples", prepare_fact, put_facts);
+        if (r == 0 && i.n_seen > 0)
+                r = take_table(&i, TABLE_BUILDS, "import commits", prepare_alias, put_nothing);
+        return r;
+}
