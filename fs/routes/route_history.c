@@ -49,8 +49,9 @@ static bool is_known(const struct numbers *known, uint32_t commit)
 static int known_in_order(struct tree *t, const struct node *n, const struct commit_order *order, uint32_t **ret, size_t *ret_n)
 {
         cleanup(numbers_unrefp) struct numbers *known = NULL;
-        struct node of = {.inode = {.kind = KIND_SOLVER_CASES, .view = n->inode.view}, .solver = n->solver};
-        int r = tree_numbers(t, &of, 0, known_numbers, &known); /* the same for all cases */
+        /* The same for all cases; not under the folder of the cases, whose numbers are its listing. */
+        struct node of = {.inode = {.kind = KIND_HISTORY_TSV, .view = n->inode.view}, .solver = n->solver};
+        int r = tree_numbers(t, &of, 0, known_numbers, &known);
 
         if (r < 0)
                 return r;

@@ -185,6 +185,8 @@ START_TEST(test_history_of_a_case)
         mount_start("mnt", "cached");
         assert_shell("grep -c sat " HISTORY);
         ck_assert_str_eq(shell_output, "7\n");
+        assert_shell("ls mnt/tiny/cases");
+        ck_assert_str_eq(shell_output, "1\n"); /* a listing that nobody asked for before, behind a history that was worked out */
         assert_shell("solverfs run -q tiny HEAD~2 1");
         await(shell("test $(grep -c sat " HISTORY ") = 8") == 0);
         world_end();
