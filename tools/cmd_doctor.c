@@ -6,6 +6,7 @@
 
 #include <sys/stat.h>
 #include <sys/statfs.h>
+#include <sys/statvfs.h>
 #include <linux/magic.h>
 
 #define ROOM_WANTED (UINT64_C(1) << 30) /* a GiB: less is a warning */
@@ -92,6 +93,9 @@ static void look_at_disk(struct looking *l)
         show(l, "store-room", room < ROOM_WANTED ? CHECK_WARNING : CHECK_OK, "%.1f GiB free at %s%s",
              (double)room / (double)ROOM_WANTED, l->store,
              room < ROOM_WANTED ? ": 'solverfs gc' frees what can be built again" : "");
+        if (fs.f_flags & ST_NOEXEC)
+                show(l, "store-programs", CHECK_FAILED,
+                     "%s is on a file system mounted noexec, so nothing built can be run: mount it without, or move the store", l->store);
         if (access(l->store, W_OK) < 0)
                 show(l, "store-writable", CHECK_WARNING, "nothing new can be kept in %s: %s", l->store, strerror(errno));
 }
@@ -132,6 +136,11 @@ static void look_at_store(struct looking *l)
         }
         show(l, "store", CHECK_OK, "%s opens, and its format is known", l->store);
         look_at_database(l, w);
+        if (workspace_settings(w)->sandbox == SANDBOX_NONE)
+                show(l, "store-sandbox", CHECK_WARNING,
+                     "'sandbox = none' in %s/config: builds and solvers see this machine and its network; take it out unless all of "
+                     "them are trusted",
+                     l->store);
         incremental_each_revoked(w, show_revoked, l);
 }
 
@@ -154,7 +163,7 @@ static int look_at_host(struct looking *l)
 {
         struct host_check *checks;
         size_t n;
-        int r = host_checks(&checks, &n);
+        int r = host_checks("", &checks, &n);
 
         if (r < 0)
                 return fail(r);

@@ -1,6 +1,7 @@
 #include "core/query/held.h"
 
 #include <fcntl.h>
+#include <sys/statvfs.h>
 
 void held_done(struct held *h)
 {
@@ -24,6 +25,16 @@ static int add(struct held *h, int fd, const char *path, const char *name)
         return texts[0] && texts[1] ? 0 : -ENOMEM;
 }
 
+/* A sandbox cannot start it then, which would look like the program's own failure, and be kept as such. */
+static int check_runnable(int fd, const char *path)
+{
+        struct statvfs fs;
+
+        if (fstatvfs(fd, &fs) == 0 && fs.f_flag & ST_NOEXEC)
+                return errorf(-EIO, "cannot run %s: its file system is mounted noexec; mount it without, or move the store", path);
+        return 0;
+}
+
 int held_build(struct workspace *w, const struct build_record *record, struct held *ret)
 {
         int r = 0;
@@ -41,8 +52,10 @@ int held_build(struct workspace *w, const struct build_record *record, struct he
                 r = programs_get(workspace_programs(w), &record->outputs[i].id, &fd, path);
                 if (r == 0)
                         r = add(ret, fd, path, record->outputs[i].name);
-                if (r == 0)
+                if (r == 0) {
                         ret->list[ret->n - 1].id = record->outputs[i].id;
+                        r = check_runnable(fd, path);
+                }
         }
         if (r < 0)
                 held_done(ret);

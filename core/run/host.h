@@ -38,8 +38,10 @@ enum check_state {
 };
 /* One line of `solverfs doctor`. */
 struct host_check {
-        const char *name; /* "fuse", "bubblewrap", "user-namespaces", "cgroup", "ccache", "cores", "request-timeout", … */
+        const char *name; /* "fuse", "bubblewrap", "cgroup", "cores", …: the table in host_checks.c */
         enum check_state state;
         char text[512]; /* what was found and, when not OK, what to do */
 };
-int host_checks(struct host_check **ret, size_t *ret_n); /* free() */
+/* Looks at this machine. What is read from /proc, /sys, /etc, /dev and /usr is read below `root`: "", unless a test made a machine up; then what
+ * is found out by doing is left out. 0, and free(*ret); or -ENOMEM. */
+int host_checks(const char *root, struct host_check **ret, size_t *ret_n);

@@ -354,7 +354,7 @@ START_TEST(test_host)
         assert_ok(host_toolchain(again));
         ck_assert_uint_eq(strlen(hex), 64);
         ck_assert_str_eq(hex, again);
-        assert_ok(host_checks(&checks, &n));
+        assert_ok(host_checks("", &checks, &n));
         for (size_t i = 0; i < n; i++) {
                 ck_assert_uint_gt(strlen(checks[i].text), 0);
                 if (strcmp(checks[i].name, "bubblewrap") == 0)

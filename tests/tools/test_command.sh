@@ -237,6 +237,17 @@ test_that "a snapshot has a name, and only one of this history is taken" '
 # -- care --
 
 test_that "doctor speaks of the store, and is JSON when asked" 'run 0 doctor || run 1 doctor; has out "^store	ok" && { run 0 doctor --json || run 1 doctor --json; } && python3 -c "import json; [json.loads(l) for l in open(\"out\")]"'
+test_that "doctor says that nothing is isolated where the config says so" \
+	'cp second/config config && printf "[solverfs]\n\tsandbox = none\n" >>second/config && { run 0 doctor --store second || run 1 doctor --store second; } && has out "^store-sandbox	warning"; r=$?; cp config second/config; (exit $r)'
+cat >noexec.sh <<'END'
+mkdir noexec && mount -t tmpfs -o noexec none noexec || exit
+export SOLVERFS_STORE=$PWD/noexec/store
+"$1" init -q && "$1" -q solver add toy toy -r recipes/toy.recipe && "$1" -q case add set/QF_S/a.smt2 && "$1" doctor
+"$1" -q run toy v1 1
+echo "status $?"
+END
+test_that "a store that is mounted noexec: doctor says so, and a run fails for that reason, not as an error of the solver" '
+	[ $(id -u) != 0 ] || { unshare -m bash noexec.sh "$solverfs" >out 2>err; has out "^store-programs	failed.*noexec" && has out "^status 4" && has err "mounted noexec"; }'
 test_that "fsck of a sound store finds nothing" 'run 0 fsck && ! has out "damaged|repaired" && has err "all is well"'
 test_that "fsck --look-only does, too" 'run 0 fsck -n --json && has out "\"ok\":true"'
 bytes=$(find "$SOLVERFS_STORE/cases" -type f -name "$(sha256sum <set/QF_S/a.smt2 | cut -c 1-64)*")

@@ -1,0 +1,169 @@
+#include "tests/support/test.h"
+
+#include <sys/resource.h>
+
+#include "core/run/host.h"
+
+/* A machine made up in the folder "root", of which a check sees the files given. */
+static void put(const char *path, const char *text)
+{
+        char full[PATH_SIZE];
+        FILE *f;
+
+        ck_assert(snprintf(full, sizeof(full), "root%s", path) < (int)sizeof(full));
+        for (char *slash = full; (slash = strchr(slash, '/')); slash++) {
+                *slash = '\0';
+                mkdir(full, 0755);
+                *slash = '/';
+        }
+        f = fopen(full, "w");
+        ck_assert_ptr_nonnull(f);
+        fputs(text, f);
+        fclose(f);
+        chmod(full, 0755);
+}
+
+/* The line of the check `name` on that machine is in `state`, and has `words`. */
+static void expect(const char *name, enum check_state state, const char *words)
+{
+        struct host_check *checks;
+        bool found = false;
+        size_t n;
+
+        mkdir("root", 0755);
+        assert_ok(host_checks("root", &checks, &n));
+        for (size_t i = 0; i < n; i++) {
+                if (strcmp(checks[i].name, name) != 0)
+                        continue;
+                found = true;
+                ck_assert_msg(strstr(checks[i].text, words) && checks[i].state == state, "%s: %d, %s", name, (int)checks[i].state,
+                              checks[i].text);
+        }
+        ck_assert_msg(found, "there is no check '%s'", name);
+        free(checks);
+}
+
+START_TEST(test_mounting)
+{
+        expect("fuse", CHECK_FAILED, "/dev/fuse is missing");
+        expect("request-timeout", CHECK_OK, "as long as it takes");
+        put("/proc/sys/fs/fuse/default_request_timeout", "30\n");
+        expect("request-timeout", CHECK_FAILED, "more than 30 s");
+        expect("fstab", CHECK_OK, "finds no helper");
+        put("/usr/sbin/mount.solverfs", "");
+        expect("fstab", CHECK_OK, "finds the helper");
+}
+END_TEST
+
+START_TEST(test_cgroup)
+{
+        expect("cgroup", CHECK_OK, "no limit");
+        put("/proc/self/cgroup", "0::/a/b\n");
+        put("/sys/fs/cgroup/a/b/cpu.max", "max 100000\n");
+        put("/sys/fs/cgroup/a/b/memory.max", "max\n");
+        expect("cgroup", CHECK_OK, "no limit");
+        put("/sys/fs/cgroup/a/cpu.max", "150000 100000\n"); /* a group above ours */
+        put("/sys/fs/cgroup/a/b/memory.max", "2147483648\n");
+        expect("cgroup", CHECK_WARNING, "1.5 cores' worth of time and 2 GiB of memory");
+}
+END_TEST
+
+START_TEST(test_cgroup_of_the_first_version)
+{
+        put("/proc/self/cgroup", "5:cpuset:/x\n4:cpu,cpuacct:/d\n3:memory:/d\n0::/\n");
+        put("/sys/fs/cgroup/cpu/d/cpu.cfs_quota_us", "-1\n");
+        put("/sys/fs/cgroup/memory/d/memory.limit_in_bytes", "9223372036854771712\n");
+        expect("cgroup", CHECK_OK, "no limit");
+        put("/sys/fs/cgroup/cpu/d/cpu.cfs_quota_us", "50000\n");
+        put("/sys/fs/cgroup/cpu/d/cpu.cfs_period_us", "100000\n");
+        expect("cgroup", CHECK_WARNING, "0.5 cores' worth of time:");
+}
+END_TEST
+
+START_TEST(test_tools)
+{
+        expect("compilers", CHECK_WARNING, "apt-get install gcc g++ make cmake ninja-build");
+        expect("ccache", CHECK_WARNING, "install the package 'ccache'");
+        expect("downloads", CHECK_WARNING, "no curl");
+        put("/usr/bin/cc", "");
+        put("/usr/bin/make", "");
+        put("/usr/local/bin/c++", "");
+        expect("compilers", CHECK_OK, "not found: cmake ninja");
+        put("/usr/bin/cmake", "");
+        put("/usr/bin/ninja", "");
+        put("/usr/bin/ccache", "");
+        put("/usr/bin/curl", "");
+        expect("compilers", CHECK_OK, "are there");
+        expect("ccache", CHECK_OK, "found");
+        expect("downloads", CHECK_OK, "curl is there");
+}
+END_TEST
+
+START_TEST(test_clocks)
+{
+        expect("frequency", CHECK_OK, "unknown");
+        put("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "powersave\n");
+        expect("frequency", CHECK_WARNING, "the governor is 'powersave'");
+        put("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "performance\n");
+        put("/sys/devices/system/cpu/cpufreq/boost", "1\n");
+        expect("frequency", CHECK_WARNING, "turbo is on");
+        put("/sys/devices/system/cpu/cpufreq/boost", "0\n");
+        expect("frequency", CHECK_OK, "governor performance, turbo off");
+        put("/sys/devices/system/clocksource/clocksource0/current_clocksource", "tsc\n");
+        expect("clock", CHECK_OK, "'tsc'");
+        put("/sys/devices/system/clocksource/clocksource0/current_clocksource", "hpet\n");
+        expect("clock", CHECK_WARNING, "'hpet', slow to read");
+        expect("heat", CHECK_OK, "no core");
+        for (unsigned i = 0; i < 1024; i++) { /* whichever are ours */
+                char path[128];
+
+                snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%u/thermal_throttle/core_throttle_count", i);
+                put(path, "12\n");
+        }
+        expect("heat", CHECK_WARNING, "slowed down 12 times");
+}
+END_TEST
+
+START_TEST(test_cores_of_two_kinds)
+{
+        int cpus[2];
+
+        if (host_cores(cpus, 2) < 2)
+                return; /* one core is of one kind */
+        for (size_t i = 0; i < 2; i++) {
+                char path[128];
+
+                snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/cpufreq/cpuinfo_max_freq", cpus[i]);
+                put(path, i ? "2400000\n" : "4800000\n");
+        }
+        expect("cores", CHECK_WARNING, "up to 2.4 and 4.8 GHz");
+}
+END_TEST
+
+START_TEST(test_memory)
+{
+        expect("memory", CHECK_WARNING, "cannot be read");
+        put("/proc/meminfo", "MemTotal:        2097152 kB\nSwapTotal:       1048576 kB\n");
+        expect("memory", CHECK_WARNING, "2.0 GiB");
+        expect("swap", CHECK_WARNING, "1024 MB are on");
+        put("/proc/meminfo", "MemTotal:     99999999999 kB\nSwapTotal:             0 kB\n");
+        expect("memory", CHECK_OK, "GiB");
+        expect("swap", CHECK_OK, "off");
+        expect("addresses", CHECK_OK, "random at every start");
+        put("/proc/sys/kernel/randomize_va_space", "0\n");
+        expect("addresses", CHECK_OK, "the same");
+}
+END_TEST
+
+START_TEST(test_limits)
+{
+        expect("limits", CHECK_OK, "files may be open");
+        ck_assert_int_eq(setrlimit(RLIMIT_AS, &(struct rlimit){UINT64_C(64) << 30, RLIM_INFINITY}), 0);
+        expect("limits", CHECK_WARNING, "at most 65536 MiB");
+        ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &(struct rlimit){1024, 1024}), 0);
+        expect("limits", CHECK_WARNING, "at most 1024 files");
+}
+END_TEST
+
+SUITE("host_checks", test_mounting, test_cgroup, test_cgroup_of_the_first_version, test_tools, test_clocks, test_cores_of_two_kinds, test_memory,
+      test_limits)
