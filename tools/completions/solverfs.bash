@@ -74,7 +74,7 @@ _solverfs() {
 
 	case $prev in
 	--store) COMPREPLY=($(compgen -d -- "$cur")) && return ;;
-	--recipe | -r) COMPREPLY=($(compgen -W "$(solverfs solver add --list 2>/dev/null | cut -f 1)" -- "$cur") $(compgen -f -- "$cur")) && return ;;
+	--recipe | -r) COMPREPLY=($(compgen -W "$(solverfs recipe list 2>/dev/null | cut -f 1)" -- "$cur") $(compgen -f -- "$cur")) && return ;;
 	--output) COMPREPLY=($(compgen -f -- "$cur")) && return ;;
 	--print | -p) COMPREPLY=($(compgen -W "time cputime memory result effort stdout stderr run.json" -- "$cur")) && return ;;
 	--format) COMPREPLY=($(compgen -W "$([ "$command" = import ] && echo benchexec || echo csv jsonl benchexec asv hyperfine)" -- "$cur")) && return ;;
@@ -88,7 +88,8 @@ _solverfs() {
 		case $command in
 		"solver add") own="--recipe --replace --submodules --list" ;;
 		snapshot) own="--name --force" ;;
-		"solver list" | "solver update" | "case list" | "set list" | doctor | version) own="--json" ;;
+		"solver list" | "solver update" | "recipe list" | "case list" | "set list" | doctor | version) own="--json" ;;
+		"solver try") own="--recipe --once --json" ;;
 		"solver verify") own="--seed --json" ;;
 		"case add") own="--name --status --json" ;;
 		mount) own="--foreground --options" ;;
@@ -122,11 +123,20 @@ _solverfs() {
 	fi
 
 	case $command in
-	"") COMPREPLY=($(compgen -W "init solver snapshot case set mount unmount build run fuzz incompleteness findings triage noise localize reduce history compare export import steps portfolio status fsck gc doctor worker version help" -- "$cur")) ;;
-	solver) COMPREPLY=($(compgen -W "add list update verify remove" -- "$cur")) ;;
+	"") COMPREPLY=($(compgen -W "init solver recipe snapshot case set mount unmount build run fuzz incompleteness findings triage noise localize reduce history compare export import steps portfolio status fsck gc doctor worker version help" -- "$cur")) ;;
+	solver) COMPREPLY=($(compgen -W "add list update try verify remove" -- "$cur")) ;;
 	case | set) COMPREPLY=($(compgen -W "add list remove" -- "$cur")) ;;
 	portfolio) COMPREPLY=($(compgen -W "add list show run reset remove features replay" -- "$cur")) ;;
 	"portfolio "*) [ "$command" != "portfolio replay" ] || COMPREPLY=($(compgen -f -- "$cur")) ;;
+	recipe) COMPREPLY=($(compgen -W "list show" -- "$cur")) ;;
+	"recipe show") COMPREPLY=($(compgen -W "$(solverfs recipe list 2>/dev/null | cut -f 1)" -- "$cur")) ;;
+	"solver try")
+		case $n in
+		0) _solverfs_lines "$cur" < <(_solverfs_solvers) ;;
+		1) _solverfs_lines "$cur" < <(_solverfs_revisions) ;;
+		*) COMPREPLY=($(compgen -f -- "$cur")) ;;
+		esac
+		;;
 	"solver verify")
 		if [ $n = 0 ]; then _solverfs_lines "$cur" < <(_solverfs_solvers); else _solverfs_lines "$cur" < <(_solverfs_revisions); fi
 		;;

@@ -1,0 +1,116 @@
+/* solverfs recipe: the recipes that --recipe finds by name. */
+#include "command.h"
+#include "recipes.h"
+
+/* -- list ------------------------------------------------------------------------------------------------------- */
+
+struct listing {
+        bool json;
+};
+
+static error_t parse_list(int key, char *arg, struct argp_state *state)
+{
+        struct listing *l = state->input;
+
+        if (key != 'j')
+                return ARGP_ERR_UNKNOWN;
+        l->json = true;
+        return 0;
+}
+
+/* The first comment of the file, which says what solver it is for. */
+static void describe(const char *path, struct buffer *ret)
+{
+        cleanup_blob struct blob text = {0};
+        const char *p;
+        size_t n;
+
+        buffer_add(ret, "", 0);
+        if (read_file(path, 1 << 20, &text) < 0 || text.size < 2 || *(const char *)text.data != '#')
+                return;
+        p = (const char *)text.data + 1;
+        n = text.size - 1;
+        while (n > 0 && *p == ' ')
+                p++, n--;
+        buffer_add(ret, p, memchr(p, '\n', n) ? (size_t)((const char *)memchr(p, '\n', n) - p) : n);
+}
+
+static void list_one(void *user, const char *name, const char *path)
+{
+        static const struct column columns[] = {{"RECIPE", 14, false}, {"FILE", 40, false}, {"ABOUT", 0, false}};
+        const struct listing *l = user;
+        cleanup_buffer struct buffer about = {0};
+        cleanup_free char *shown = NULL, *file = printable(path);
+
+        describe(path, &about);
+        if (buffer_error(&about) < 0)
+                return;
+        shown = printable(about.data);
+        if (l->json)
+                output_json(json_pack("{s:s, s:s, s:s}", "name", name, "file", file, "about", shown));
+        else
+                output_row(columns, ARRAY_SIZE(columns), (const char *[]){name, file, *shown ? shown : "-"});
+}
+
+int cmd_recipe_list(int argc, char **argv)
+{
+        static const struct argp_option options[] = {{"json", 'j', NULL, 0, "Print a JSON object for each, a line each", 0}, {0}};
+        struct listing l = {0};
+
+        command_parse(&(struct argp){options, parse_list, NULL,
+                                     "List the recipes that 'solver add --recipe' takes by name: name, file, what its first line says.\v"
+                                     "They are looked for in the folders of $SOLVERFS_RECIPES, and where solverfs was installed."},
+                      argc, argv, &l);
+        recipes_each(list_one, &l);
+        return STATUS_OK;
+}
+
+/* -- show ------------------------------------------------------------------------------------------------------- */
+
+static error_t parse_show(int key, char *arg, struct argp_state *state)
+{
+        const char **name = state->input;
+
+        switch (key) {
+        case ARGP_KEY_ARG:
+                if (*name)
+                        argp_error(state, "too many arguments: expected NAME");
+                *name = arg;
+                return 0;
+        case ARGP_KEY_END:
+                if (!*name)
+                        argp_error(state, "expected NAME");
+                return 0;
+        default:
+                return ARGP_ERR_UNKNOWN;
+        }
+}
+
+int cmd_recipe_show(int argc, char **argv)
+{
+        cleanup_blob struct blob text = {0};
+        cleanup_buffer struct buffer shown = {0};
+        struct recipe **list;
+        const char *name = NULL;
+        char path[PATH_SIZE];
+        size_t n;
+        int r;
+
+        command_parse(&(struct argp){NULL, parse_show, "NAME|FILE",
+                                     "Print a recipe as it is written, to begin one of your own with, and check it.\v"
+                                     "Exit status 1 when the recipe has mistakes, which are told. For a solver of the store, 'config' in its folder of "
+                                     "the mount has the recipe in force."},
+                      argc, argv, &name);
+        r = recipes_find(name, path);
+        if (r == 0)
+                r = read_file(path, 1 << 20, &text);
+        if (r < 0)
+                return fail_as(r == -ENOENT ? STATUS_ABSENT : status_of(r), r);
+        buffer_add(&shown, text.data, text.size);
+        output_write(&shown);
+        r = recipe_read(path, NULL, &list, &n);
+        if (r < 0)
+                return fail_as(STATUS_FAILED, r);
+        recipe_list_free(list, n);
+        return STATUS_OK;
+}

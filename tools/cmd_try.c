@@ -1,0 +1,178 @@
+/* solverfs solver try: says all that is wrong with a recipe, for a solver of the store or before it is one. */
+#include "recipes.h"
+#include "recipe_check.h"
+#include "words.h"
+
+struct try_options {
+        const char *recipe, *name, *revision, *input; /* name: with `recipe` the repository */
+        bool json, once;
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+        struct try_options *o = state->input;
+
+        switch (key) {
+        case 'r':
+                o->recipe = arg;
+                return 0;
+        case 'o':
+                o->once = true;
+                return 0;
+        case 'j':
+                o->json = true;
+                return 0;
+        case ARGP_KEY_ARG:
+                if (state->arg_num > 2)
+                        argp_error(state, "too many arguments: expected NAME [REV] [CASE]");
+                *(state->arg_num == 0 ? &o->name : state->arg_num == 1 ? &o->revision : &o->input) = arg;
+                return 0;
+        case ARGP_KEY_END:
+                if (!o->name)
+                        argp_error(state, "expected NAME, or --recipe FILE REPO");
+                return 0;
+        default:
+                return ARGP_ERR_UNKNOWN;
+        }
+}
+
+/* -- what it is run on ------------------------------------------------------------------------------------------ */
+
+/* A file, or a case of the store. `ret` is the path; *ret_fd keeps it there. */
+static int find_input(struct workspace *w, const char *word, char ret[PATH_SIZE], int *ret_fd)
+{
+        cleanup_case_selection struct case_selection cases = {0};
+        int r;
+
+        if (access(word, R_OK) == 0)
+                return realpath(word, ret) ? STATUS_OK : fail(-errno);
+        r = command_cases(w, (char *[]){(char *)word}, 1, &cases);
+        if (r != STATUS_OK)
+                return r;
+        if (cases.n != 1) {
+                complain("'%s' is %zu cases; one is run", word, cases.n);
+                return STATUS_USAGE;
+        }
+        r = cases_open_bytes(workspace_cases(w), cases.list[0], ret_fd, ret);
+        return r < 0 ? fail(r) : STATUS_OK;
+}
+
+static int try_solver(struct workspace *w, const char *name, const struct try_options *o, int signals)
+{
+        cleanup_engine struct engine *engine = NULL;
+        cleanup_solver struct solver *s = NULL;
+        cleanup_close int fd = -1;
+        char input[PATH_SIZE];
+        struct recipe_check t = {.workspace = w, .signals = signals, .json = o->json, .once = o->once};
+        int r = command_solver(w, name, &s);
+
+        if (r == STATUS_OK)
+                r = command_commit(s, "REV", o->revision ?: "HEAD", &t.commit);
+        if (r == STATUS_OK && o->input) {
+                r = find_input(w, o->input, input, &fd);
+                t.input = input;
+        }
+        if (r == STATUS_OK)
+                r = command_engine(w, &engine);
+        if (r != STATUS_OK)
+                return r;
+        t.solver = s;
+        t.engine = engine;
+        r = recipe_check(&t);
+        progress_clear();
+        if (r < 0)
+                return r == -ECANCELED ? STATUS_INTERRUPTED : fail(r);
+        note(t.problems == 0 ? "nothing is wrong" : t.problems == 1 ? "1 problem" : "%u problems", t.problems);
+        return t.problems > 0 ? STATUS_FAILED : STATUS_OK;
+}
+
+/* -- before it is a solver: in a store of its own, which goes with it ------------------------------------------- */
+
+/* "z3" of z3.recipe, where that is a solver's name. */
+static void name_of(const char *path, char ret[72])
+{
+        const char *base = basename(path);
+
+        snprintf(ret, 72, "%.*s", (int)MIN(strcspn(base, "."), (size_t)64), base);
+        if (recipe_check_name(ret) < 0)
+                snprintf(ret, 72, "solver");
+}
+
+static int add_and_try(struct workspace *w, const char *path, const struct try_options *o, int signals)
+{
+        cleanup_solver struct solver *s = NULL;
+        struct recipe **list = NULL;
+        char name[72];
+        size_t n = 0;
+        int r;
+
+        name_of(path, name);
+        r = recipe_read(path, name, &list, &n);
+        if (r == 0)
+                r = workspace_add_solver(w, list, n, o->name, &command_progress);
+        recipe_list_free(list, n);
+        if (r == 0)
+                r = workspace_solver(w, name, &s);
+        if (r == 0)
+                r = workspace_fetch_elsewhere(w, s, &command_progress);
+        progress_clear();
+        if (r < 0)
+                return fail_as(r == -ENOENT ? STATUS_ABSENT : r == -EINVAL ? STATUS_FAILED : status_of(r), r);
+        return try_solver(w, name, o, signals);
+}
+
+static int try_recipe(const struct try_options *o, int signals)
+{
+        const char *parent = getenv("TMPDIR");
+        char path[PATH_SIZE], dir[PATH_SIZE];
+        struct workspace *w = NULL;
+        int r = recipes_find(o->recipe, path), status;
+
+        if (r < 0)
+                return fail_as(r == -ENOENT ? STATUS_ABSENT : STATUS_FAILED, r);
+        if (snprintf(dir, sizeof(dir), "%s/solverfs-try-XXXXXX", parent && *parent == '/' ? parent : "/tmp") >= (int)sizeof(dir) || !mkdtemp(dir)) {
+                complain("cannot make a folder for the check in %s: %s", parent ?: "/tmp", strerror(errno));
+                return STATUS_SYSTEM;
+        }
+        r = workspace_create(dir);
+        if (r == 0)
+                r = workspace_open(dir, 0, &w);
+        status = r < 0 ? fail(r) : add_and_try(w, path, o, signals);
+        workspace_close(w);
+        if (remove_tree(dir) < 0)
+                complain("%s is left behind", dir);
+        return status;
+}
+
+int cmd_solver_try(int argc, char **argv)
+{
+        static const struct argp_option options[] = {
+                {"recipe", 'r', "FILE|NAME", 0, "Try this recipe on the repository REPO, in a store of its own that is deleted behind it", 0},
+                {"once", 'o', NULL, 0, "Build once: do not look whether a second build gives the same bytes", 0},
+                {"json", 'j', NULL, 0, "Print a JSON object for each check, a line each", 0},
+                {0}};
+        static const char doc[] =
+                "Say all that is wrong with a recipe in one go: look at its paths and eras, build one commit (default: HEAD), run it, with a seed, "
+                "too, and build it again. Prints for each check: its name, ok, note, problem or skipped, and what to do.\v"
+                "CASE: a file, or a case of the store (default: small formulas whose answer is known). Runs are not kept; the build is. "
+                "Exit status 1 when there is a problem.\n"
+                "\n"
+                "    solverfs solver try --recipe my.recipe ~/src/solver v1.0";
+        cleanup_workspace struct workspace *w = NULL;
+        struct try_options o = {0};
+        int signals, r;
+
+        command_parse(&(struct argp){options, parse, "NAME|REPO [REV] [CASE]", doc}, argc, argv, &o);
+        signals = command_signals();
+        if (signals < 0)
+                return fail(signals);
+        if (o.recipe)
+                r = try_recipe(&o, signals);
+        else {
+                r = command_open(0, &w);
+                if (r == STATUS_OK)
+                        r = try_solver(w, o.name, &o, signals);
+        }
+        close(signals);
+        return r;
+}

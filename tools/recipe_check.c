@@ -1,0 +1,200 @@
+#include "recipe_check.h"
+
+#include <stdarg.h>
+#include <sys/stat.h>
+
+#include "core/build/era.h"
+#include "core/run/cell_file.h"
+
+void check_say(struct recipe_check *t, const char *check, enum check_outcome outcome, const char *format, ...)
+{
+        static const char *const outcomes[] = {"ok", "note", "problem", "skipped"};
+        static const struct column columns[] = {{"CHECK", 13, false}, {"OUTCOME", 8, false}, {"WHAT", 0, false}};
+        cleanup_free char *text = NULL, *shown = NULL;
+        va_list args;
+
+        va_start(args, format);
+        if (vasprintf(&text, format, args) < 0)
+                text = NULL;
+        va_end(args);
+        shown = printable(text ?: "out of memory");
+        t->problems += outcome == CHECK_PROBLEM;
+        progress_clear();
+        if (t->json)
+                output_json(json_pack("{s:s, s:s, s:s}", "check", check, "outcome", outcomes[outcome], "what", shown));
+        else
+                output_row(columns, ARRAY_SIZE(columns), (const char *[]){check, outcomes[outcome], shown});
+}
+
+/* -- before the build ------------------------------------------------------------------------------------------- */
+
+/* Paths of one era that no commit has. */
+static unsigned look_for_paths(struct recipe_check *t, const struct recipe *r)
+{
+        unsigned absent = 0;
+
+        for (char *const *p = r->paths; *p; p++) {
+                bool there = true;
+
+                if (history_has_path(t->solver->history, *p, &there) < 0 || there)
+                        continue;
+                check_say(t, "paths", CHECK_PROBLEM, "'%s' is in no commit: correct the path, or take it out%s%s", *p,
+                          r->range ? " of era " : "", r->range ?: "");
+                absent++;
+        }
+        return absent;
+}
+
+static void check_paths(struct recipe_check *t)
+{
+        const struct recipe *r = t->solver->recipe;
+        unsigned absent = look_for_paths(t, r);
+
+        for (size_t i = 0; i < r->n_eras; i++)
+                if (!r->eras[i]->file && (!r->paths[0] || !r->eras[i]->paths[0] || strcmp(r->paths[0], r->eras[i]->paths[0]) != 0))
+                        absent += look_for_paths(t, r->eras[i]);
+        if (absent == 0)
+                check_say(t, "paths", CHECK_OK, r->paths[0] ? "each is in some commit" : "the whole tree, so that every commit is another build");
+}
+
+static void check_dependencies(struct recipe_check *t, const struct recipe *era)
+{
+        struct stat st;
+
+        for (char *const *p = era->dependencies; *p; p++)
+                if (stat(*p, &st) < 0 || !S_ISDIR(st.st_mode))
+                        check_say(t, "dependency", CHECK_PROBLEM, "there is no folder %s: install it, or change the recipe", *p);
+}
+
+/* -- the build -------------------------------------------------------------------------------------------------- */
+
+static int get_build(struct recipe_check *t, bool again, struct build_record **ret)
+{
+        cleanup(query_unrefp) struct query *q = NULL;
+        cleanup(value_unrefp) struct value *v = NULL;
+        int r = query_build(t->workspace, t->solver, t->commit, &q);
+
+        if (r == 0)
+                r = engine_get(t->engine, q, PRIORITY_PERSON, again, t->signals, &v);
+        if (r == 0)
+                *ret = build_record_ref(((struct build_value *)v)->record);
+        return r;
+}
+
+static bool log_says(const struct build_record *record, const char *words)
+{
+        return record->log.size > 0 && memmem(record->log.data, record->log.size, words, strlen(words));
+}
+
+/* What the end of a failed build's log points to. */
+static const char *advice(const struct build_record *record)
+{
+        if (strstr(record->reason, "the build made no "))
+                return strstr(record->reason, "programs that it made") ? "say one of these as 'output'" : "is it the right target? the log says what was made";
+        if (strstr(record->reason, "none of the recipe's 'paths'"))
+                return "an older layout has a name of its own: give it an [era \"..B\"] with its paths";
+        if (strstr(record->reason, "seems to want one"))
+                return "get it before, with 'submodule', 'download' or 'dependency'";
+        if (strstr(record->reason, "timed out"))
+                return "raise 'build-timeout'";
+        if (strstr(record->reason, "released binary"))
+                return "correct 'output', which names files in the archive";
+        if (log_says(record, "not found") || log_says(record, "Could NOT find") || log_says(record, "No such file"))
+                return "what is not found is not installed here, or not in 'paths' (a build sees nothing else of the repository)";
+        return "the end of its log, on standard error, says why";
+}
+
+static void show_log(struct recipe_check *t)
+{
+        cleanup(build_record_unrefp) struct build_record *whole = NULL;
+        struct slice end;
+
+        if (build_find(t->workspace, t->solver, t->commit, true, &whole) < 0)
+                return;
+        check_say(t, "build", CHECK_PROBLEM, "%s: %s", whole->reason, advice(whole));
+        end = slice_last_lines(SLICE(whole->log.data, whole->log.size), 20, 16384);
+        note("%.*s", (int)end.size, (const char *)end.data);
+}
+
+/* 1: it was built. 0: it cannot be, which is said. */
+static int check_build(struct recipe_check *t, const struct recipe *era, struct build_record **ret)
+{
+        char seconds[32];
+        int r = get_build(t, false, ret);
+
+        if (r == -EIO || r == -EINVAL || r == -ENOENT) {
+                cleanup_free char *why = strdup(error_message(r));
+
+                check_say(t, "build", CHECK_PROBLEM, "%s", why ?: "it could not be tried");
+                return 0;
+        }
+        if (r < 0)
+                return r;
+        if (!(*ret)->ok) {
+                show_log(t);
+                return 0;
+        }
+        format_seconds((*ret)->duration_ns, seconds);
+        if (era->file)
+                check_say(t, "build", CHECK_OK, "released binary %s, %llu bytes", basename(era->file), (unsigned long long)(*ret)->outputs[0].size);
+        else
+                check_say(t, "build", CHECK_OK, "%s s, %s of %llu bytes%s%s%s", seconds, (*ret)->outputs[0].name,
+                          (unsigned long long)(*ret)->outputs[0].size, era->range ? ", by era \"" : "", era->range ?: "", era->range ? "\"" : "");
+        return 1;
+}
+
+static int check_again(struct recipe_check *t, const struct recipe *era)
+{
+        cleanup(build_record_unrefp) struct build_record *record = NULL;
+        int r;
+
+        if (t->once || era->file)
+                return 0;
+        r = get_build(t, true, &record);
+        if (r < 0)
+                return r;
+        if (!record->ok)
+                check_say(t, "reproducible", CHECK_PROBLEM, "the second build failed: %s", record->reason);
+        else if (record->differs)
+                check_say(t, "reproducible", CHECK_PROBLEM,
+                          "two clean builds differ: %s; take the time, random number or order of files that got in out of the build", record->differs);
+        else
+                check_say(t, "reproducible", CHECK_OK, "two clean builds gave the same bytes");
+        return 0;
+}
+
+/* -- all of it -------------------------------------------------------------------------------------------------- */
+
+static void skip(struct recipe_check *t, const struct recipe *era)
+{
+        check_say(t, "answer", CHECK_SKIPPED, "there is no program to run");
+        if (era->effort[0])
+                check_say(t, "effort", CHECK_SKIPPED, "there is no program to run");
+        if (t->solver->recipe->seed)
+                check_say(t, "seed", CHECK_SKIPPED, "there is no program to run");
+        if (!t->once)
+                check_say(t, "reproducible", CHECK_SKIPPED, "there is no program to compare");
+}
+
+int recipe_check(struct recipe_check *t)
+{
+        cleanup(build_record_unrefp) struct build_record *record = NULL;
+        const struct recipe *era = t->solver->recipe;
+        int r = era_of(t->solver->history, t->solver->recipe, t->commit, &era);
+
+        if (r == -EIO) {
+                cleanup_free char *why = strdup(error_message(r));
+
+                check_say(t, "era", CHECK_PROBLEM, "%s: correct the revision", why ?: "a revision is not there");
+        } else if (r < 0)
+                return r;
+        check_paths(t);
+        check_dependencies(t, era);
+        r = check_build(t, era, &record);
+        if (r == 0)
+                skip(t, era);
+        if (r <= 0)
+                return r;
+        r = recipe_check_runs(t, record);
+        return r < 0 ? r : check_again(t, era);
+}

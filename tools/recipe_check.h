@@ -1,0 +1,33 @@
+/* What is wrong with a recipe, found out by using it: one commit is looked at, built, run and built again. Each finding is a row, with what to do. */
+#pragma once
+
+#include "command.h"
+
+struct recipe_check {
+        /* Set before. */
+        struct workspace *workspace;
+        struct solver *solver;
+        struct engine *engine;
+        uint32_t commit;
+        const char *input; /* a file to run it on; NULL: formulas of ours */
+        int signals;       /* command_signals() */
+        bool json;
+        bool once; /* does not build a second time */
+
+        unsigned problems; /* found */
+};
+
+enum check_outcome {
+        CHECK_OK,
+        CHECK_NOTE,    /* nothing is wrong, and it is worth knowing */
+        CHECK_PROBLEM, /* `what` says what is wrong, and what to do */
+        CHECK_SKIPPED, /* could not be tried, as something before it is wrong */
+};
+/* Prints a row, and counts a problem. */
+void check_say(struct recipe_check *t, const char *check, enum check_outcome outcome, const char *format, ...) printf_like(4, 5);
+
+/* All of it. 0, also with problems; -ECANCELED; or an error that says nothing of the recipe, with a sentence. */
+int recipe_check(struct recipe_check *t);
+
+/* Runs the program of a build: does it start, is its answer read, do `effort` and `seed` fit? */
+int recipe_check_runs(struct recipe_check *t, const struct build_record *record);
