@@ -53,12 +53,16 @@ static void end_of_help(void)
 {
         if (fflush(stdout) != 0)
                 _exit(broken_output(errno));
+        if (ferror(stdout))
+                _exit(broken_output(EIO));
 }
 
 void output_setup(void)
 {
+        static char help[32 << 10]; /* a whole help: an error of a write before the last one leaves no errno behind */
         const char *term = getenv("TERM");
 
+        setvbuf(stdout, help, _IOFBF, sizeof(help));
         atexit(end_of_help);
         out.terminal = isatty(STDERR_FILENO) && term && strcmp(term, "dumb") != 0;
         out.output_terminal = isatty(STDOUT_FILENO);
