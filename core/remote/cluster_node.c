@@ -49,6 +49,7 @@ static int launch_command(const struct cluster *c, struct buffer *ret)
         const char *at = c->settings.launch, *p;
         int r = worker_command(c, &worker);
 
+        buffer_adds(ret, "export SLURM_UNBUFFEREDIO=1; "); /* or srun keeps back what does not end with a newline */
         for (; r == 0 && (p = strstr(at, "{worker}")); at = p + strlen("{worker}")) {
                 buffer_add(ret, at, (size_t)(p - at));
                 buffer_add(ret, worker.data, worker.size);
