@@ -3,6 +3,7 @@
 #include "core/remote/worker.h"
 
 #include <fcntl.h>
+#include <termios.h>
 
 struct serving {
         const char *folder;
@@ -63,13 +64,18 @@ static int find_folder(struct serving *s, char ret[PATH_SIZE])
 /* Standard output is packets alone: whatever else would be printed there goes to standard error. Nothing that is started gets either. */
 static int take_pipes(struct worker_options *o)
 {
+        struct termios terminal;
         cleanup_close int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
 
         o->in = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
         o->out = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
         if (nothing < 0 || o->in < 0 || o->out < 0 || dup2(nothing, STDIN_FILENO) < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
                 return errorf(-errno, "cannot take standard input and output: %s", strerror(errno));
-        return isatty(o->in) || isatty(o->out) ? errorf(-ENOTTY, "a worker talks to a program, not to a terminal: see docs/cluster.md") : 0;
+        if (tcgetattr(o->out, &terminal) == 0) { /* srun gives one to what it does not buffer: it may change no byte */
+                cfmakeraw(&terminal);
+                tcsetattr(o->out, TCSANOW, &terminal);
+        }
+        return isatty(o->in) ? errorf(-ENOTTY, "a worker talks to a program, not to a terminal: see docs/cluster.md") : 0;
 }
 
 int cmd_worker(int argc, char **argv)
