@@ -1,0 +1,142 @@
+#!/bin/bash
+# Runs on a real Slurm, set up here for this script alone and taken away behind it: two nodes of one machine, with munge, slurmctld and slurmd of Debian's
+# packages, as root, without systemd. Prints TAP. Usage: tests/cluster/slurm.sh SOLVERFS
+. "$(dirname "$0")/../tools/command.sh"
+for program in munged slurmctld slurmd srun scancel scontrol; do
+	command -v $program >/dev/null || PATH=$PATH:/usr/sbin
+	command -v $program >/dev/null || { echo "1..0 # SKIP no $program: apt-get install munge slurmctld slurmd slurm-client"; exit 0; }
+done
+[ "$(id -u)" = 0 ] || { echo "1..0 # SKIP slurmd wants root"; exit 0; }
+
+slurm=$(mktemp -d /tmp/slurm.XXXXXX) # a socket's path may be no longer
+dir=$top/mnt
+daemons=()
+clean_up() {
+	mountpoint -q "$dir" && "$solverfs" unmount -q "$dir"
+	scancel --user="$(id -un)" 2>/dev/null
+	for pid in "${daemons[@]}"; do kill "$pid" 2>/dev/null; done
+	for pid in "${daemons[@]}"; do wait "$pid" 2>/dev/null; done
+	rm -rf "$slurm"
+}
+until_that() { # until_that SECONDS COMMAND...: 0 as soon as it is so
+	local end=$((SECONDS + $1))
+	shift
+	until eval "$*"; do [ $SECONDS -lt $end ] || return 1; sleep 0.1; done
+}
+
+# -- Slurm --
+
+dd if=/dev/urandom of="$slurm/key" bs=1024 count=1 status=none
+chmod 400 "$slurm/key"
+chmod 755 "$slurm"
+munged --foreground --force --key-file="$slurm/key" --socket="$slurm/munge" --pid-file="$slurm/munged.pid" --log-file="$slurm/munged.log" \
+	--seed-file="$slurm/seed" >"$slurm/munged.out" 2>&1 &
+daemons+=($!)
+export SLURM_CONF=$slurm/slurm.conf
+cat >"$SLURM_CONF" <<END
+ClusterName=test
+SlurmctldHost=$(hostname -s)(127.0.0.1)
+SlurmUser=root
+AuthType=auth/munge
+AuthInfo=socket=$slurm/munge
+CredType=cred/munge
+StateSaveLocation=$slurm/state
+SlurmdSpoolDir=$slurm/spool-%n
+SlurmctldPidFile=$slurm/slurmctld.pid
+SlurmdPidFile=$slurm/slurmd-%n.pid
+SlurmctldLogFile=$slurm/slurmctld.log
+SlurmdLogFile=$slurm/slurmd-%n.log
+SlurmctldPort=16817
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+JobAcctGatherType=jobacct_gather/none
+AccountingStorageType=accounting_storage/none
+SelectType=select/cons_tres
+SelectTypeParameters=CR_Core_Memory
+MpiDefault=none
+ReturnToService=2
+DefMemPerCPU=100
+KillWait=2
+InactiveLimit=30
+NodeName=n[1-2] NodeHostname=$(hostname -s) NodeAddr=127.0.0.1 Port=[16818-16819] CPUs=$(nproc) RealMemory=2000 State=UNKNOWN
+PartitionName=all Nodes=n[1-2] Default=YES State=UP OverSubscribe=NO
+END
+mkdir "$slurm/state"
+until_that 10 '[ -S "$slurm/munge" ]'
+slurmctld -D -c >"$slurm/ctld.out" 2>&1 &
+daemons+=($!)
+for node in n1 n2; do
+	mkdir "$slurm/spool-$node"
+	slurmd -D -c -N $node >"$slurm/$node.out" 2>&1 &
+	daemons+=($!)
+done
+until_that 30 '[ "$(sinfo -h -o %T 2>/dev/null | sort -u)" = idle ]'
+test_that "two nodes are idle" '[ "$(srun --quiet -N2 -n2 --mem=10 sh -c "echo \$SLURMD_NODENAME" | sort | paste -sd" ")" = "n1 n2" ]'
+
+sinfo -h >/dev/null || { cat "$slurm"/*.log; echo "1..$n"; exit 1; }
+
+# -- a store whose cells are there --
+
+make_toy
+mkdir cases "$dir"
+for i in $(seq 20); do printf '(set-info :status sat)\n; answer: sat\n; number %s\n(check-sat)\n' "$i" >cases/$i.smt2; done
+for i in 1 2; do printf '; number %s\n; sleep: 4\n; answer: unsat\n(check-sat)\n' "$i" >cases/slow$i.smt2; done
+run 0 init
+run 0 solver add toy toy --recipe recipes/toy.recipe
+run 0 case add cases
+sed -i 's/^\tversion = 1/&\n\truns = lab/' store/config
+cat >>store/config <<END
+[cluster "lab"]
+	launch = "srun --quiet --nodes=1 --ntasks=1 --cpus-per-task=1 --mem=1500 --time=5 --job-name=$(basename "$slurm") {worker} --slots 1 --folder '$top/node'"
+	workers = 2
+END
+jobs_now() { local list; list=$(squeue -h -t R,PD,CG -o "%i") && echo -n "$list" | grep -c .; }
+first_job() { squeue -h -t R -o %i | head -1; }
+workers_now() { pgrep -f -- "--folder $top/node" | grep -v "^$$\$"; }
+slow() { basename "$(readlink "$dir/cases/by-name/slow$1.smt2")"; }
+
+run 0 mount "$dir"
+id=$(basename "$(readlink "$dir/cases/by-name/1.smt2")")
+test_that "cat is answered by a node" '[ "$(cat "$dir/toy/tags/v1/cases/$id/result")" = sat ] && grep -q "\"machine\": \"lab/" "$dir/toy/tags/v1/cases/$id/run.json"'
+test_that "in a job of Slurm" '[ "$(jobs_now)" -ge 1 ]'
+cat >Makefile <<END
+all: \$(patsubst %,%.result,\$(shell ls "$dir/cases" | grep '^[0-9]'))
+%.result:
+	cat "\$(MNT)/toy/tags/v1/cases/\$*/result" >\$@
+END
+test_that "make -j over the mount" 'MNT="$dir" timeout 120 make -s -j8 && [ $(cat *.result | grep -c "sat$") = 22 ]'
+test_that "with both nodes at work" '[ "$(jobs_now)" = 2 ]'
+run 0 compare toy@v1 toy@v3 all
+test_that "a comparison of two versions" 'has out "." || has err "."'
+
+# interrupted CASE DISTURBANCE: asks anew for a slow cell, disturbs, and wants the right answer all the same
+interrupted() {
+	local what=$1 disturb=$2 reader
+	timeout 100 "$solverfs" run --again --on lab toy v1 "$(slow 1)" >again.out 2>again.err &
+	reader=$!
+	until_that 30 'ls -d node/scratch/run-*/ >/dev/null 2>&1 && [ "$(jobs_now)" -ge 1 ]'
+	(eval "$disturb")
+	wait $reader
+	ok $(($? != 0 || $(grep -c "	unsat	" again.out) != 1)) "$what"
+	[ -s again.out ] || sed 's/^/# /' again.err
+}
+run 0 unmount "$dir"
+until_that 30 '[ "$(jobs_now)" = 0 ]'
+test_that "no job is left behind the mount" '[ "$(jobs_now)" = 0 ]'
+run 0 mount "$dir"
+interrupted "scancel in the middle of a run: it is done again" 'scancel "$(first_job)"'
+interrupted "scontrol requeue" 'scontrol requeue "$(first_job)"'
+interrupted "kill -9 of srun" 'kill -9 $(pgrep -f "srun.*$(basename "$slurm")" | head -1)'
+interrupted "kill -9 of the worker" 'kill -9 $(workers_now | tail -1)'
+timeout 100 "$solverfs" run --again toy v1 "$(slow 1)" >again.out 2>&1 &
+head=$!
+until_that 30 'ls -d node/scratch/run-*/ >/dev/null 2>&1'
+pkill -9 -P $head
+kill -9 $head
+wait $head 2>/dev/null
+run 0 unmount "$dir"
+until_that 60 '[ "$(jobs_now)" = 0 ] && [ -z "$(workers_now)" ]'
+test_that "kill -9 of the head: no job and no worker is left" '[ "$(jobs_now)" = 0 ] && [ -z "$(workers_now)" ]'
+run 0 fsck
+test_that "the store is whole" 'true'
+echo "1..$n"
