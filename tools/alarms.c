@@ -48,9 +48,10 @@ static int show_json(const struct solver *s, const struct alarm *a)
 
 int alarm_show(struct workspace *, const struct solver *s, const struct alarm *a, bool json)
 {
-        static const struct column columns[] = {{"N", 4, true},       {"KIND", 13, false},  {"COMMIT", 40, false}, {"CASE", 6, true},
-                                                {"CASES", 6, true},   {"BEFORE", 10, true}, {"AFTER", 10, true},   {"FACTOR", 7, true},
-                                                {"FOUND", 20, false}, {"MARK", 9, false},   {"SUBJECT", 0, false}};
+        static const struct column columns[] = {{"N", 4, true},      {"KIND", 13, false},  {"COMMIT", 40, false},
+                                                {"CASE", 6, true},   {"CASES", 6, true},   {"BEFORE", 10, true},
+                                                {"AFTER", 10, true}, {"FACTOR", 7, true},  {"FOUND", 20, false},
+                                                {"MARK", 9, false},  {"SUBJECT", 0, false}};
         cleanup_buffer struct buffer before = {0}, after = {0}, factor = {0};
         const struct alarm_case *c = a->n_cases > 0 ? &a->cases[0] : NULL;
         char number[16], id[16] = "-", n_cases[24], found[32];

@@ -97,20 +97,22 @@ static int list(struct listing *l)
 int cmd_alarms(int argc, char **argv)
 {
         static const struct argp_option options[] = {
-                {"mark", OPTION_MARK, "N", 0, "Keep what became of an alarm: reported, confirmed, fixed or rejected, and where", 0},
+                {"mark", OPTION_MARK, "N", 0, "Keep what became of an alarm: reported, confirmed, fixed or rejected, and where",
+                 0},
                 {"json", 'j', NULL, 0, "Print a JSON object for each, a line each, with all of its cases", 0},
                 {0}};
-        static const struct argp argp = {
-                .options = options,
-                .parser = parse,
-                .args_doc = "SOLVER [N]\nSOLVER --mark N reported|confirmed|fixed|rejected [URL]",
-                .doc = "List what 'solverfs watch' told of: number, kind, commit, worst case, cases, before, after, factor, when found, "
-                       "mark, subject. With N print one alarm as alarms/<n> of the mount has it.\v"
-                       "The kinds are slower, lost (a case that is not solved any more), wrong, contradiction and unbuildable. COMMIT is A..B "
-                       "where the commits between cannot be built or told apart.\n"
-                       "\n"
-                       "  solverfs alarms z3 3\n"
-                       "  solverfs alarms z3 --mark 3 reported https://github.com/Z3Prover/z3/issues/1"};
+        static const struct argp argp = {.options = options,
+                                         .parser = parse,
+                                         .args_doc = "SOLVER [N]\nSOLVER --mark N reported|confirmed|fixed|rejected [URL]",
+                                         .doc = "List what 'solverfs watch' told of: number, kind, commit, worst case, cases, "
+                                                "before, after, factor, when found, "
+                                                "mark, subject. With N print one alarm as alarms/<n> of the mount has it.\v"
+                                                "The kinds are slower, lost (a case that is not solved any more), wrong, "
+                                                "contradiction and unbuildable. COMMIT is A..B "
+                                                "where the commits between cannot be built or told apart.\n"
+                                                "\n"
+                                                "  solverfs alarms z3 3\n"
+                                                "  solverfs alarms z3 --mark 3 reported https://github.com/Z3Prover/z3/issues/1"};
         cleanup_workspace struct workspace *w = NULL;
         cleanup_solver struct solver *s = NULL;
         struct listing l = {0};

@@ -215,7 +215,8 @@ static void tell_stretch(const struct solver *s, const struct watched_stretch *s
         else if (stretch->n_fresh > 0 && is_first)
                 note("%s %s: the watch begins with its last commit", s->recipe->name, branch);
         else if (stretch->n_fresh > 0)
-                note("%s %s: %zu new %s", s->recipe->name, branch, stretch->n_fresh, stretch->n_fresh == 1 ? "commit" : "commits");
+                note("%s %s: %zu new %s", s->recipe->name, branch, stretch->n_fresh,
+                     stretch->n_fresh == 1 ? "commit" : "commits");
 }
 
 /* 0, or -errno that ends the call: what only this branch suffers from is said, and tried again at the next turn. */
@@ -277,7 +278,8 @@ static int watch_branches(struct watch *o, struct solver *s)
         int r = comparing_cases(o->workspace, o->set, both, &cases);
 
         if (r == 0 && cases.n == 0)
-                r = errorf(-ENOENT, "there are no cases to measure%s%s; see 'solverfs case add'", o->set ? " in the set " : "", o->set ? o->set : "");
+                r = errorf(-ENOENT, "there are no cases to measure%s%s; see 'solverfs case add'", o->set ? " in the set " : "",
+                           o->set ? o->set : "");
         if (r == 0)
                 r = watched_stretches(o->workspace, s, o->branches, &stretches);
         for (size_t i = 0; r == 0 && i < stretches.n; i++)
@@ -352,18 +354,24 @@ static int watch_alone(struct watch *o)
 }
 
 static const char help[] =
-        "Watch a solver: fetch new commits of its branches, build and measure them on the cases, newest first, and tell of what got worse, with the "
-        "commit responsible.\v"
-        "An alarm is a commit that made cases slower (by a fifth, 10 ms and significantly), that lost or contradicted answers, that answers wrongly, "
-        "or that cannot be built while its parent can. It is told once: by a row on standard output, a line on standard error, and the command of "
-        "--on-alarm. It stays in <solver>/alarms/<n> of the mount and in 'solverfs alarms'.\n"
+        "Watch a solver: fetch new commits of its branches, build and measure them, newest first, and tell what got worse and by "
+        "which commit.\v"
+        "An alarm is a commit that made cases slower (by a fifth, by 10 ms, and significantly), that lost or contradicted "
+        "answers, that "
+        "answers wrongly, or that cannot be built while its parent can. It is told once: by a row on standard output, a line on "
+        "standard "
+        "error, and the command of --on-alarm. It stays in <solver>/alarms/<n> of the mount and in 'solverfs alarms'.\n"
         "\n"
-        "The first watch measures the last commit of the default branch (of the branches chosen with --branch) and nothing older. Of more than nine "
-        "new commits nine are measured; where they differ the gap is bisected.\n"
+        "The first watch measures the last commit of the default branch (or of the branches chosen with --branch), and nothing "
+        "older. Of "
+        "more than nine new commits nine are measured; where they differ the gap is bisected.\n"
         "\n"
-        "The command is run by /bin/sh, with the alarm's text as its standard input and in the file $SOLVERFS_ALARM. Its environment has SOLVER, NUMBER, "
-        "KIND, BRANCH, COMMIT, PARENT, SUBJECT, CASE (the worst), CASES (how many), BEFORE, AFTER, FACTOR and SOLVERFS_STORE; what does not apply is '-'. If "
-        "it ends with another status than 0, or takes longer than five minutes, the alarm is told again at the next turn and the next start.\n"
+        "The command is run by /bin/sh, with the alarm's text as its standard input and in the file $SOLVERFS_ALARM. Its "
+        "environment has "
+        "SOLVER, NUMBER, KIND, BRANCH, COMMIT, PARENT, SUBJECT, CASE (the worst), CASES (how many), BEFORE, AFTER, FACTOR and "
+        "SOLVERFS_STORE; '-' stands for what does not apply. When it ends with a status other than 0, or takes longer than five "
+        "minutes, "
+        "the alarm is told again at the next turn or start.\n"
         "\n"
         "The exit status of --once is 6 when an alarm was told, 1 when the solver could not be fetched.\n"
         "\n"

@@ -38,7 +38,7 @@ static const struct command commands[] = {
         {"compare", "A B [CASE...]", "say what changed between two versions", cmd_compare},
         {"export", "[SOLVER [REV...]]", "write what is finished for other tools", cmd_export},
         {"import", "STORE...", "take in what other stores or machines know", cmd_import},
-        {"watch", "SOLVER", "measure new commits as they arrive, and tell of what got worse", cmd_watch},
+        {"watch", "SOLVER", "measure new commits, and tell what got worse", cmd_watch},
         {"alarms", "SOLVER [N]", "list what watches told of", cmd_alarms},
         {"fuzz", "SOLVER", "look for performance regressions between versions", cmd_fuzz},
         {"incompleteness", "SOLVER", "look for formulas that should be decided and come back unknown", cmd_incompleteness},

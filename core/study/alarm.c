@@ -113,9 +113,9 @@ static json_t *alarm_json(const struct alarm *a)
                 json_array_append_new(cases, json_pack("{sI so so}", "case", (json_int_t)a->cases[i].id, "before",
                                                        side_json(&a->cases[i].before), "after", side_json(&a->cases[i].after)));
         return json_pack("{si si sI sI sI ss ss ss ss ss so si ss}", "version", RECORD_VERSION, "kind", (int)a->kind, "found",
-                         (json_int_t)a->found, "told", (json_int_t)a->told, "changed", (json_int_t)a->changed, "branch", a->branch,
-                         "commit", a->commit, "before", a->before, "subject", a->subject, "detail", a->detail, "cases", cases,
-                         "mark", (int)a->mark, "url", a->url);
+                         (json_int_t)a->found, "told", (json_int_t)a->told, "changed", (json_int_t)a->changed, "branch",
+                         a->branch, "commit", a->commit, "before", a->before, "subject", a->subject, "detail", a->detail, "cases",
+                         cases, "mark", (int)a->mark, "url", a->url);
 }
 
 static int side_from_json(json_t *j, struct alarm_side *ret)
@@ -160,9 +160,9 @@ static int alarm_from_json(json_t *j, struct alarm *a)
         json_int_t found, told, changed;
         json_t *cases;
 
-        if (json_unpack(j, "{si si sI sI sI ss ss ss ss ss so si ss}", "version", &version, "kind", &kind, "found", &found, "told",
-                        &told, "changed", &changed, "branch", &branch, "commit", &commit, "before", &before, "subject", &subject,
-                        "detail", &detail, "cases", &cases, "mark", &mark, "url", &url) < 0 ||
+        if (json_unpack(j, "{si si sI sI sI ss ss ss ss ss so si ss}", "version", &version, "kind", &kind, "found", &found,
+                        "told", &told, "changed", &changed, "branch", &branch, "commit", &commit, "before", &before, "subject",
+                        &subject, "detail", &detail, "cases", &cases, "mark", &mark, "url", &url) < 0 ||
             version != RECORD_VERSION || kind < 0 || kind >= N_ALARM_KINDS || mark < 0 || mark >= N_MARKS)
                 return -EBADMSG;
         a->kind = (enum alarm_kind)kind;
@@ -473,8 +473,8 @@ int watched_branch_get(struct workspace *w, uint32_t solver, const char *name, s
                 return r;
         *ret = (struct watched_branch){0};
         j = json_loadb(b.data, b.size, 0, NULL);
-        if (json_unpack(j, "{ss s?s s?b}", "seen", &seen, "base", &base, "open", &is_open) < 0 || git_oid_fromstr(&ret->seen, seen) < 0 ||
-            (*base && git_oid_fromstr(&ret->base, base) < 0))
+        if (json_unpack(j, "{ss s?s s?b}", "seen", &seen, "base", &base, "open", &is_open) < 0 ||
+            git_oid_fromstr(&ret->seen, seen) < 0 || (*base && git_oid_fromstr(&ret->base, base) < 0))
                 r = errorf(-EIO, "what a watch has seen of the branch %s is damaged", name);
         ret->has_base = r == 0 && *base;
         ret->is_open = is_open;

@@ -1,11 +1,11 @@
 /* Alarms: what `solverfs watch` met on new commits, kept for good. An alarm is a commit with the cases that it made slower, undecided, wrong or
  * contradictory, or a commit that cannot be built while its parent can.
  *
- * One alarm for a cause: alarm_add() knows what was told before, also by a watch that was killed right after. A cause is the kind with the commit; for
- * a wrong answer that no commit could be made responsible for (the oldest version known gives it, too), the kind with the case.
+ * One alarm for a cause: alarm_add() knows what was told before, also by a watch that was killed right after. A cause is the kind with the
+ * commit; for a wrong answer that the oldest version known gives, too, it is the kind with the case.
  *
- * An alarm is `told` once the person's command took it (or, without a command, once it stands in the log). Numbers are a solver's, dense from 1, given
- * once.
+ * An alarm is `told` once the person's command took it (or, without a command, once it stands in the log). Numbers are a solver's, dense from 1,
+ * given once.
  *
  * Threads: any. Errors: -ENOENT no such alarm; store.h's. */
 #pragma once
@@ -36,16 +36,16 @@ struct alarm {
         enum alarm_kind kind;
         int64_t found, told, changed; /* seconds since 1970; told: 0 not yet; changed: when it was found or marked last */
         char *branch;                 /* where it was met */
-        char *commit;                 /* 40 hex digits, or A..B (a range of git's): one of these, as those between cannot be built or told apart */
-        char *before;                 /* the commit before it, 40 hex digits; "" where none was looked at */
-        char *subject;                /* first line of the commit's message, printable */
-        char *detail;                 /* a sentence more, printable: why it cannot be built, who contradicts whom; may be "" */
-        struct alarm_case *cases;     /* worst first; none of ALARM_UNBUILDABLE */
+        char *commit; /* 40 hex digits, or A..B (a range of git's): one of these, as those between cannot be built or told apart */
+        char *before;             /* the commit before it, 40 hex digits; "" where none was looked at */
+        char *subject;            /* first line of the commit's message, printable */
+        char *detail;             /* a sentence more, printable: why it cannot be built, who contradicts whom; may be "" */
+        struct alarm_case *cases; /* worst first; none of ALARM_UNBUILDABLE */
         size_t n_cases;
         enum finding_mark mark; /* what became of it */
         char *url;
 };
-struct alarm *alarm_new(void); /* everything empty, never NULL strings; NULL: no memory */
+struct alarm *alarm_new(void);             /* everything empty, never NULL strings; NULL: no memory */
 struct alarm *alarm_free(struct alarm *a); /* NULL */
 DEFINE_CLEANUP(struct alarm *, alarm_free)
 #define cleanup_alarm cleanup(alarm_freep)

@@ -133,7 +133,8 @@ int alarm_print(struct workspace *w, const struct solver *s, const struct alarm 
 
         buffer_add_printable(&name, a->branch);
         format_date(a->found, date);
-        buffer_addf(ret, "number    %" PRIu32 "\nkind      %s\nsolver    %s\nbranch    %s\ncommit    %s\nparent    %s\nsubject   %s\n",
+        buffer_addf(ret,
+                    "number    %" PRIu32 "\nkind      %s\nsolver    %s\nbranch    %s\ncommit    %s\nparent    %s\nsubject   %s\n",
                     a->number, alarm_kind_name(a->kind), s->recipe->name, name.data && *name.data ? name.data : "-", a->commit,
                     *a->before ? a->before : "-", *a->subject ? a->subject : "-");
         r = print_case(w, a, ret);
@@ -141,7 +142,8 @@ int alarm_print(struct workspace *w, const struct solver *s, const struct alarm 
         alarm_print_reproduce(s, a, ret);
         if (*a->detail)
                 buffer_addf(ret, "\ndetail    %s", a->detail);
-        buffer_addf(ret, "\nmark      %s%s%s\n", a->mark != MARK_NONE ? finding_mark_name(a->mark) : "-", *a->url ? " " : "", a->url);
+        buffer_addf(ret, "\nmark      %s%s%s\n", a->mark != MARK_NONE ? finding_mark_name(a->mark) : "-", *a->url ? " " : "",
+                    a->url);
         if (r == 0 && a->n_cases > 1)
                 r = print_table(w, a, ret);
         return r < 0 ? r : buffer_error(ret);

@@ -21,7 +21,7 @@ struct looking {
         char *const *patterns;
         struct ref_list *refs;
         struct watched_stretches *found;
-        bool *seen;       /* [commits] on a line that was seen; NULL until a branch is new */
+        bool *seen; /* [commits] on a line that was seen; NULL until a branch is new */
         uint32_t n_seen;
 };
 

@@ -87,7 +87,8 @@ static int set_subject(const struct watching *w, uint32_t commit, struct alarm *
         return buffer_error(&line) < 0 ? -ENOMEM : alarm_set_text(&a->subject, line.data ? line.data : "");
 }
 
-struct alarm *watching_alarm(struct watching *w, enum alarm_kind kind, const char *commit, const char *before, uint32_t subject_of)
+struct alarm *watching_alarm(struct watching *w, enum alarm_kind kind, const char *commit, const char *before,
+                             uint32_t subject_of)
 {
         cleanup_alarm struct alarm *a = NULL;
 
@@ -290,7 +291,8 @@ static int alarm_unbuildable(struct watching *w, const struct boundary *b)
 
         watching_hex(w, p->commit, commit);
         if (!b->is_parent) {
-                buffer_addf(&w->notes, "%s %.12s cannot be built, nor can its parent: no alarm\n", w->solver->recipe->name, commit);
+                buffer_addf(&w->notes, "%s %.12s cannot be built, nor can its parent: no alarm\n", w->solver->recipe->name,
+                            commit);
                 return 0;
         }
         watching_hex(w, b->parent, before);
@@ -336,8 +338,8 @@ static const struct {
         const char *name;
         int (*next)(struct watching *w, struct asking *ret);
 } stages[] = {
-        {"measure", measure},          {"bisect builds", find_unbuildable}, {"judge", watching_suspect}, {"confirm", watching_confirm},
-        {"localize", watching_localize}, {"look for contradictions", watching_dispute},
+        {"measure", measure},          {"bisect builds", find_unbuildable}, {"judge", watching_suspect},
+        {"confirm", watching_confirm}, {"localize", watching_localize},     {"look for contradictions", watching_dispute},
 };
 
 int watching_next(struct watching *w, struct asking *ret)

@@ -1,5 +1,5 @@
-/* What became of a solver's cases on the new commits of a branch: the commits are built and measured, newest first, and what got worse is confirmed,
- * localized and made alarms (alarm.h).
+/* A solver's cases on the new commits of a branch: the commits are built and measured, newest first; then everything that got worse is confirmed,
+ * localized and made an alarm (alarm.h).
  *
  *     watching_new(&stretch, &w)
  *     while ((r = watching_next(w, &asking)) > 0)
@@ -56,7 +56,8 @@ const char *watching_notes(const struct watching *w); /* lines about what is no 
 /* The newest commit that was built, COMMIT_NONE: none. */
 uint32_t watching_base(const struct watching *w);
 
-/* The judgement of two neighbours: the kind of the alarm that `after` is suspected to be, N_ALARM_KINDS: of none. `before` NULL: nothing older is known. */
+/* The judgement of two neighbours: the kind of the alarm that `after` is suspected to be, N_ALARM_KINDS: of none. `before` NULL: nothing older is
+ * known. */
 enum alarm_kind watch_suspicion(const struct fact *before, const struct fact *after, const struct case_info *info);
 
 /* -- which stretches there are: watched.c -------------------------------------------------------------------------- */
@@ -67,7 +68,7 @@ struct watched_stretch {
         uint32_t known[2];
         size_t n_known;
         uint32_t *fresh;
-        size_t n_fresh; /* 0: nothing to measure, only to be noted */
+        size_t n_fresh;              /* 0: nothing to measure, only to be noted */
         struct watched_branch state; /* as it is now; all zero: none */
         bool was_rewound;            /* its commits are older than those seen before */
 };
@@ -79,9 +80,9 @@ struct watched_stretches {
 void watched_stretches_done(struct watched_stretches *s);
 #define cleanup_watched cleanup(watched_stretches_done)
 
-/* The branches that moved since they were looked at last. Of a solver that was never watched: the default branch's last commit, or where `patterns`
- * (fnmatch(3); NULL-terminated, may be NULL: all) are given those of the branches that match; of the others it is noted where they are. Of a branch that is
- * new: its commits since it left a branch that was seen. */
+/* The branches that moved since they were looked at last, of those that match `patterns` (fnmatch(3); NULL-terminated; NULL: all). The first watch
+ * of a solver begins with the last commit of the default branch, or of each branch that matches where patterns are given; where the others are is
+ * kept. A new branch has its commits since it left a branch that was seen. */
 int watched_stretches(struct workspace *w, struct solver *s, char *const *patterns, struct watched_stretches *ret);
 /* It was looked at up to its head; `base` as watching_base() has it. */
 int watched_stretch_done(struct workspace *w, struct solver *s, const struct watched_stretch *of, uint32_t base);

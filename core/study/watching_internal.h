@@ -16,12 +16,12 @@ struct place { /* a commit of the stretch */
         char *reason;        /* why it cannot be built; may be NULL */
         struct fact **facts; /* [cases]; owns refs; NULL: not measured */
 };
-struct suspect { /* a case between two neighbouring places */
+struct suspect {              /* a case between two neighbouring places */
         enum alarm_kind kind; /* N_ALARM_KINDS: cleared */
         size_t before, after, test;
         bool done;
 };
-struct boundary { /* between a place that builds and one that does not */
+struct boundary {              /* between a place that builds and one that does not */
         size_t good, bad;      /* good NO_PLACE: none is known */
         uint32_t parent;       /* of `bad`, where it is not `good`; else COMMIT_NONE */
         bool asked, is_parent; /* the parent builds */
@@ -67,5 +67,6 @@ int watching_localize(struct watching *w, struct asking *ret);
 int watching_dispute(struct watching *w, struct asking *ret);
 
 /* The alarm of this kind, commit and version before it, which is made if there is none yet; NULL: no memory. */
-struct alarm *watching_alarm(struct watching *w, enum alarm_kind kind, const char *commit, const char *before, uint32_t subject_of);
+struct alarm *watching_alarm(struct watching *w, enum alarm_kind kind, const char *commit, const char *before,
+                             uint32_t subject_of);
 void watching_hex(const struct watching *w, uint32_t commit, char ret[GIT_OID_HEXSZ + 1]);

@@ -17,21 +17,12 @@ static bool is_solved(const struct fact *f)
         return verdict_is_decided(f->verdict) && !f->wrong;
 }
 
-/* Where others had the core the wall clock may hide as much as it makes up: then the time on the core is looked at, too. */
 static bool is_slower(const struct fact *before, const struct fact *after)
 {
         struct localize_outcome a = case_outcome(before), b = case_outcome(after);
         double effort[2] = {fact_effort(before), fact_effort(after)};
 
-        if (history_differs(&a, &b) && b.seconds > a.seconds)
-                return true;
-        if (effort[1] > RATIO * effort[0]) /* false of NaN */
-                return true;
-        if (!before->disturbed && !after->disturbed)
-                return false;
-        a.seconds = (double)before->cpu_ns / 1e9;
-        b.seconds = (double)after->cpu_ns / 1e9;
-        return history_differs(&a, &b) && b.seconds > a.seconds;
+        return (history_differs(&a, &b) && b.seconds > a.seconds) || effort[1] > RATIO * effort[0]; /* false of NaN */
 }
 
 enum alarm_kind watch_suspicion(const struct fact *before, const struct fact *after, const struct case_info *info)
@@ -49,7 +40,7 @@ enum alarm_kind watch_suspicion(const struct fact *before, const struct fact *af
 
 static struct alarm_side side_of(const struct fact *f)
 {
-        return f ? (struct alarm_side){.verdict = f->verdict, .seconds = (double)f->wall_ns / 1e9}
+        return f ? (struct alarm_side){.verdict = f->verdict, .seconds = fact_seconds(f)}
                  : (struct alarm_side){.verdict = VERDICT_UNKNOWN, .seconds = NAN};
 }
 
@@ -90,8 +81,7 @@ static int suspect_case(struct watching *w, size_t test)
                 } else if (kind != N_ALARM_KINDS) {
                         if (list_grow(w->suspects, w->n_suspects) < 0)
                                 return -ENOMEM;
-                        w->suspects[w->n_suspects++] =
-                                (struct suspect){.kind = kind, .before = before, .after = i, .test = test};
+                        w->suspects[w->n_suspects++] = (struct suspect){.kind = kind, .before = before, .after = i, .test = test};
                 }
                 before = f ? i : before;
         }
@@ -168,18 +158,18 @@ static uint32_t commit_after(const struct watching *w)
 
 static int begin_comparing(struct watching *w)
 {
-        return comparing_new(
-                &(struct comparing_options){.workspace = w->workspace,
-                                            .version = {{w->solver, commit_before(w)}, {w->solver, commit_after(w)}},
-                                            .cases = w->group_cases,
-                                            .n = w->n_group,
-                                            .most_pairs = COMPARISON_PAIRS},
-                &w->comparing);
+        return comparing_new(&(struct comparing_options){.workspace = w->workspace,
+                                                         .version = {{w->solver, commit_before(w)}, {w->solver, commit_after(w)}},
+                                                         .cases = w->group_cases,
+                                                         .n = w->n_group,
+                                                         .most_pairs = COMPARISON_PAIRS},
+                             &w->comparing);
 }
 
 static void take_judgements(struct watching *w)
 {
         const struct comparing_table *t = comparing_table(w->comparing);
+        size_t cleared = 0;
 
         for (size_t i = 0; i < w->n_group; i++) {
                 const struct comparison_judgement *j = &t->judgements[i];
@@ -190,7 +180,11 @@ static void take_judgements(struct watching *w)
                         of_group(w, i)->kind = ALARM_SLOWER;
                 else
                         of_group(w, i)->kind = N_ALARM_KINDS;
+                cleared += of_group(w, i)->kind == N_ALARM_KINDS;
         }
+        if (cleared > 0)
+                buffer_addf(&w->notes, "%s %s: %zu %s looked slower at first; runs in turn did not show it\n", w->solver->recipe->name,
+                            w->branch, cleared, cleared == 1 ? "case" : "cases");
 }
 
 int watching_confirm(struct watching *w, struct asking *ret)
@@ -248,7 +242,9 @@ static void note_suspect(struct watching *w, const struct suspect *s, const char
 
         watching_hex(w, w->places[s->before].commit, before);
         watching_hex(w, w->places[s->after].commit, after);
-        buffer_addf(&w->notes, "%s: case %" PRIu32 " is %s at %.12s, compared with %.12s, and no commit between them was found responsible: %s\n",
+        buffer_addf(&w->notes,
+                    "%s: case %" PRIu32
+                    " is %s at %.12s, compared with %.12s, and no commit between them was found responsible: %s\n",
                     w->solver->recipe->name, w->cases[s->test]->id, alarm_kind_name(s->kind), after, before, why);
 }
 

@@ -99,6 +99,8 @@ _solverfs() {
 		fuzz) own="--reference --target --for --strategy --threshold --timeout --window --corpus --name --seed --oracle --pairs --clock --jobs --max-finds --no-localize --repeat --svg --json" ;;
 		incompleteness) own="--reference --target --at --seeds --oracle --iterations --chain --timeout --clock --for --seed --name --jobs --max-finds --no-localize --json" ;;
 		findings) own="--kind --campaign --all --mark --seeds --json" ;;
+		watch) own="--set --branch --every --once --on-alarm --json" ;;
+		alarms) own="--mark --json" ;;
 		triage) own="--set --table --cross --json" ;;
 		noise) own="--set --runs --timeout --json" ;;
 		localize) own="--reference --target --method --seed --timeout --log --json" ;;
@@ -123,7 +125,7 @@ _solverfs() {
 	fi
 
 	case $command in
-	"") COMPREPLY=($(compgen -W "init solver recipe snapshot case set mount unmount build run fuzz incompleteness findings triage noise localize reduce history compare export import steps portfolio status fsck gc doctor worker version help" -- "$cur")) ;;
+	"") COMPREPLY=($(compgen -W "init solver recipe snapshot case set mount unmount build run fuzz incompleteness findings triage noise localize reduce history compare watch alarms export import steps portfolio status fsck gc doctor worker version help" -- "$cur")) ;;
 	solver) COMPREPLY=($(compgen -W "add list update try verify remove" -- "$cur")) ;;
 	case | set) COMPREPLY=($(compgen -W "add list remove" -- "$cur")) ;;
 	portfolio) COMPREPLY=($(compgen -W "add list show run reset remove features replay" -- "$cur")) ;;
@@ -140,7 +142,7 @@ _solverfs() {
 	"solver verify")
 		if [ $n = 0 ]; then _solverfs_lines "$cur" < <(_solverfs_solvers); else _solverfs_lines "$cur" < <(_solverfs_revisions); fi
 		;;
-	"solver update" | "solver remove") _solverfs_lines "$cur" < <(_solverfs_solvers) ;;
+	"solver update" | "solver remove" | watch | alarms) _solverfs_lines "$cur" < <(_solverfs_solvers) ;;
 	"solver add") [ $n = 1 ] && COMPREPLY=($(compgen -d -- "$cur")) ;;
 	"case add" | import) COMPREPLY=($(compgen -f -- "$cur")) ;;
 	"case list" | "case remove") _solverfs_lines "$cur" < <(_solverfs_cases) ;;

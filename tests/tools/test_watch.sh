@@ -1,0 +1,113 @@
+#!/bin/bash
+# New commits as they arrive: measured, localized, told once; and the person's command. Prints TAP.
+# shellcheck disable=SC2016
+. "$(dirname "$0")/command.sh"
+
+# toy NAME SECONDS ANSWER: a commit of the solver. Its subject is its name.
+git init -q -b main hist && git -C hist config user.name T && git -C hist config user.email t@example.org
+toy() {
+	printf '#!/bin/sh\n# %s\nsleep %s\necho %s\n' "$1" "$2" "$3" >hist/toy.sh
+	echo 'cp toy.sh toy && chmod +x toy' >hist/build.sh
+	git -C hist add -A && git -C hist commit -q -m "$1"
+}
+broken() { echo "exit 7 # $1" >hist/build.sh && git -C hist commit -qam "$1"; }
+fast=0.003 slow=0.04
+# No sample is disturbed but by order: other processes of this machine have no say.
+mkdir faults && echo "fail ENODATA" >faults/measure.sample
+export SOLVERFS_FAULTS=$top/faults
+for i in 1 2 3; do toy "$i" $fast sat; done
+git -C hist branch topic
+cat >toy.recipe <<'END2'
+[solver]
+	format = smt2
+	build = sh build.sh
+	output = toy
+	run = {bin} {case}
+	samples = 1
+END2
+printf '(check-sat)\n' >a.smt2
+printf '(set-info :status sat)\n(check-sat)\n' >w.smt2
+run 0 init && run 0 solver add --recipe toy.recipe toy hist && run 0 case add a.smt2 || { cat err; exit 1; }
+sha() { git -C hist log --all --format="%H %s" | sed -n "s/^\([0-9a-f]*\) $1\$/\1/p"; }
+alarm() { sed -n "s/^$1  *//p" text; } # alarm KEY: of the alarm in `text`
+# The command that stands for a person's mail: keeps what it was given, and refuses while there is a file `refuse`.
+cat >tell <<'END2'
+#!/bin/sh
+[ -e refuse ] && exit 3
+cat >text
+cmp -s text "$SOLVERFS_ALARM" || echo "the file is another" >>text
+echo "$NUMBER $KIND $SOLVER $BRANCH $COMMIT $PARENT $CASE $CASES $SUBJECT" >>told
+END2
+chmod +x tell
+watch() { run "$1" watch toy --once --on-alarm ./tell; }
+
+test_that "the first watch measures the last commit, and nothing older" '
+	watch 0 && empty out && has err "toy main: the watch begins with its last commit" &&
+	run 0 history toy a.smt2 --known && [ "$(field 2)" = "$(sha 3)" ]'
+test_that "nothing new: nothing is said" 'watch 0 && empty out && empty err'
+
+for i in 4 5 6 7 8; do toy "$i" $fast sat; done
+toy "the culprit" $slow sat
+for i in 10 11 12 13 14 15; do toy "$i" $slow sat; done
+culprit=$(sha "the culprit")
+test_that "a step in a gap of several commits is localized" '
+	watch 6 && [ "$(field 2)" = slower ] && [ "$(field 3)" = "$culprit" ] && has err "alarm 1: slower at ${culprit:0:12} \(the culprit\): case 1 0"'
+test_that "... and told to the command: text, file and environment" '
+	is told "1 slower toy main $culprit $(sha 8) 1 1 the culprit" && [ "$(alarm commit)" = "$culprit" ] && [ "$(alarm subject)" = "the culprit" ] && ! grep -q another text'
+test_that "... with times before and after, their factor, and a command that shows it again" '
+	python3 -c "
+import sys
+b, a, f = map(float, sys.argv[1:])
+assert b < 0.04 <= a and abs(a / b - f) < 0.06, (a, b, f)" "$(alarm before)" "$(alarm after)" "$(alarm factor)" && has text "^reproduce solverfs compare toy@.* toy@${culprit:0:12} 1$"'
+test_that "once" 'rm told && watch 0 && empty out && [ ! -e told ]'
+git -C hist checkout -q topic && git -C hist merge -q --ff-only "$(sha 10)" && git -C hist checkout -q main
+test_that "not again on another branch" 'watch 0 && has err "toy topic: 7 new commits" && empty out && [ ! -e told ]'
+run 0 case add w.smt2
+
+broken "no luck" && broken "still no luck"
+test_that "a commit that cannot be built, and its parent can" '
+	watch 6 && [ "$(field 2,3)" = "$(printf "unbuildable\t%s" "$(sha "no luck")")" ] && has err "exited with status 7"'
+test_that "... whose children are no alarm" 'broken "no luck at all" && watch 0 && empty out'
+toy "repaired" $slow sat
+test_that "it is compared with what was built before that" 'watch 0 && empty out'
+
+toy 20 $slow sat && toy "a lie" $slow unsat && toy 22 $slow unsat
+touch refuse && rm -f told
+test_that "a wrong answer and a contradiction; a command that fails does not lose them" '
+	watch 6 && [ "$(field 2 | sort | tr "\n" " ")" = "contradiction wrong " ] && [ "$(field 3 | sort -u)" = "$(sha "a lie")" ] && has err "did not take alarm 3: it ended with status 3" && [ ! -e told ]'
+test_that "they are told again, and then no more" '
+	rm refuse && watch 6 && [ "$(cut -d " " -f 1 told | tr "\n" " ")" = "3 4 " ] && has text "^detail .* says unsat on case 2 .w.smt2., whose status is sat" && watch 0 && empty out'
+
+toy 23 $slow unknown && rm told
+test_that "kill -9 between finding and telling: told at the next start" '
+	timeout 60 "$solverfs" watch toy --once --on-alarm "kill -9 \$PPID" >out 2>err; [ $? = 137 ] && watch 6 && [ "$(wc -l <told)" = 1 ] && grep -q "^5 lost toy main $(sha 23) $(sha 22) 1 1 23$" told && watch 0'
+rm told
+echo 'sleep 100' >hist/build.sh && git -C hist commit -qam "slow to build"
+test_that "kill -9 while it builds: nothing is lost, nothing is told twice" '
+	"$solverfs" watch toy --once >/dev/null 2>&1 & pid=$!
+	for _ in $(seq 600); do run 0 status --json; grep -q "build toy" out && break; sleep 0.02; done
+	kill -9 $pid; wait $pid 2>/dev/null; echo "exit 7" >hist/build.sh; git -C hist commit -qam "amended" --amend; watch 6 && grep -q "^6 unbuildable .* amended$" told && [ "$(wc -l <told)" = 1 ] && watch 0'
+test_that "alarms: what was told, what became of it" '
+	run 0 alarms toy && [ "$(wc -l <out)" = 6 ] && [ "$(field 2 | head -n 2 | tr "\n" " ")" = "slower unbuildable " ] && run 0 alarms toy --mark 2 fixed http://x/2 && run 0 alarms toy 2 && has out "^mark      fixed http://x/2$"'
+test_that "... as JSON" '
+	run 0 alarms toy --json && python3 -c "
+import json
+l = [json.loads(x) for x in open(\"out\")]
+assert [a[\"number\"] for a in l] == [1, 2, 3, 4, 5, 6] and l[0][\"cases\"][0][\"factor\"] > 2 and l[1][\"mark\"] == \"fixed\" and all(a[\"told\"] for a in l), l"'
+test_that "no such alarm, mark, solver" 'run 3 alarms toy 99 && run 3 alarms toy --mark 99 fixed && run 2 alarms toy --mark 1 nice && run 3 alarms nosuch && run 2 alarms'
+
+mv hist away && git -C away reset -q --hard HEAD~1
+test_that "what cannot be fetched is said, and tried again" 'watch 1 && has err "cannot fetch toy: .*; tried again at the next turn" && mv away hist && watch 0'
+test_that "a branch that went back is watched from there" 'toy 25 $slow unknown && watch 0 && has err "1 new commit" && empty out'
+test_that "fsck and gc know alarms" 'run 0 gc && run 0 fsck && run 0 alarms toy && [ "$(wc -l <out)" = 6 ]'
+test_that "wrong usage" '
+	run 2 watch && run 2 watch toy --once --every 3m && run 2 watch toy --every 0s && run 2 watch toy toy && run 3 watch nosuch --once && run 3 watch toy --once --set nosuch && has err "no cases to measure in the set nosuch"'
+test_that "one watch at a time; a signal ends it" '
+	"$solverfs" watch toy --every 1h 2>first & pid=$!
+	for _ in $(seq 600); do run 1 watch toy --once >/dev/null && break; sleep 0.02; done
+	has err "toy is being watched by another process" && kill -TERM $pid && { wait $pid; [ $? = 130 ]; } && watch 0'
+if command -v systemd-analyze >/dev/null; then
+	sed "s#^ExecStart=solverfs#ExecStart=$solverfs#; /^Documentation=/d" "$source_dir/examples/systemd/solverfs-watch@.service" >"$top/home/solverfs-watch@toy.service"
+	test_that "systemd takes the unit" 'systemd-analyze verify "$top/home/solverfs-watch@toy.service" >out 2>err && ! has err "solverfs-watch"'
+fi
+echo "1..$n"
