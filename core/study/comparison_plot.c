@@ -3,6 +3,7 @@
 
 #include "core/report/plot.h"
 #include "core/study/comparison_report.h"
+#include "core/study/stat.h"
 #include "core/study/verdict_plot.h"
 
 #define LEAST 0.001 /* seconds; what takes less is drawn there */
@@ -159,13 +160,6 @@ int comparison_plot_scatter(const struct comparing_table *t, struct buffer *ret)
 
 /* -- cactus ------------------------------------------------------------------------------------------------------- */
 
-static int compare_doubles(const void *a, const void *b)
-{
-        double x = *(const double *)a, y = *(const double *)b;
-
-        return (x > y) - (x < y);
-}
-
 static int add_curve(const struct comparing_table *t, int side, struct plot *p, double *room)
 {
         cleanup_buffer struct buffer label = {0};
@@ -178,7 +172,7 @@ static int add_curve(const struct comparing_table *t, int side, struct plot *p, 
         for (size_t i = 0; i < t->options->n; i++)
                 if (is_compared(&t->cases[i]) && is_solved(&t->cases[i].run[side]))
                         room[n++] = fmax(comparison_seconds(&t->cases[i], side), LEAST);
-        sort_list(room, n, sizeof(*room), compare_doubles);
+        stat_sort(room, n);
         s = plot_series(p, PLOT_LINE, label.data);
         for (size_t i = 0; i < n; i++)
                 plot_point(s, (double)i + 1, room[i], NULL);

@@ -3,41 +3,44 @@
 
 /* -- levels ------------------------------------------------------------------------------------------------------- */
 
-static int compare_doubles(const void *a, const void *b)
-{
-        double x = *(const double *)a, y = *(const double *)b;
+/* Of the logarithms of the first i values: their sum and the sum of their squares. */
+struct log_sums {
+        double sum, square;
+};
 
-        return (x > y) - (x < y);
+static double spread_of(const struct log_sums *from, const struct log_sums *to, size_t n)
+{
+        double sum = to->sum - from->sum;
+
+        return to->square - from->square - sum * sum / (double)n;
 }
 
 /* Two groups of positive values: the cut of their logarithms that leaves the least variance within (k-means in one dimension, exactly). The
- * medians of the groups; false when the upper one is not `ratio` times the lower. Sorts the values. */
-static bool two_groups(double *x, size_t n, double ratio, double *low, double *high)
+ * medians of the groups; false when the upper one is not `ratio` times the lower. Sorts the values. 1, 0, -ENOMEM. */
+static int two_groups(double *x, size_t n, double ratio, double *low, double *high)
 {
+        cleanup_free struct log_sums *sums = calloc(n + 1, sizeof(*sums));
         double best = INFINITY;
         size_t cut = 0;
 
-        sort_list(x, n, sizeof(*x), compare_doubles);
+        if (!sums)
+                return -ENOMEM;
+        stat_sort(x, n);
+        for (size_t i = 0; i < n; i++) {
+                double v = log(x[i] / x[0]); /* small numbers, so that little is lost in the differences of their sums */
+
+                sums[i + 1] = (struct log_sums){sums[i].sum + v, sums[i].square + v * v};
+        }
         for (size_t k = 1; k < n; k++) {
-                double within = 0;
+                double within = spread_of(&sums[0], &sums[k], k) + spread_of(&sums[k], &sums[n], n - k);
 
-                for (size_t side = 0; side < 2; side++) {
-                        size_t from = side == 0 ? 0 : k, to = side == 0 ? k : n;
-                        double sum = 0, square = 0;
-
-                        for (size_t i = from; i < to; i++) {
-                                sum += log(x[i]);
-                                square += log(x[i]) * log(x[i]);
-                        }
-                        within += square - sum * sum / (double)(to - from);
-                }
                 if (within < best - 1e-12) {
                         best = within;
                         cut = k;
                 }
         }
         if (cut == 0)
-                return false;
+                return 0;
         *low = stat_median(x, cut);
         *high = stat_median(x + cut, n - cut);
         return *high >= ratio * *low;
@@ -91,7 +94,7 @@ static int find_cuts(struct test *t)
         for (size_t i = 0; i < t->n_facts; i++)
                 if (t->facts[i].outcome.answer != LOCALIZE_BROKEN)
                         x[n++] = share_of(&t->thresholds, &t->facts[i].outcome);
-        sort_list(x, n, sizeof(*x), compare_doubles);
+        stat_sort(x, n);
         t->thresholds.low_cut = cut_between(x, n, 1.0 / 3 - 0.2, 1.0 / 3 + 0.2);
         t->thresholds.high_cut = cut_between(x, n, 2.0 / 3 - 0.13, 2.0 / 3 + 0.26);
         return 0;
@@ -103,6 +106,7 @@ static int find_ends(const struct localize *l, struct test *t)
         cleanup_free double *x = calloc(2 * t->n_facts + 1, sizeof(*x));
         double *effort[2] = {x, x + t->n_facts}, low, high;
         size_t n = 0, n_effort[2] = {0}, without = 0;
+        int differ;
 
         t->thresholds = (struct thresholds){.fast = t->given.fast, .slow = t->given.slow, .effort_fast = NAN, .effort_slow = NAN};
         if (!x)
@@ -135,11 +139,12 @@ static int find_ends(const struct localize *l, struct test *t)
                         x[n++] = fmax(t->facts[i].outcome.seconds, 1e-6);
         t->thresholds.fast = n > 0 ? stat_median(x, n) : 0;
         t->thresholds.slow = INFINITY;
-        if (two_groups(x, n, l->options.minimum_ratio, &low, &high)) {
+        differ = two_groups(x, n, l->options.minimum_ratio, &low, &high);
+        if (differ > 0) {
                 t->thresholds.fast = low;
                 t->thresholds.slow = high;
         }
-        return 0;
+        return MIN(differ, 0);
 }
 
 int thresholds_find(const struct localize *l, struct test *t)
@@ -153,15 +158,20 @@ int thresholds_of_series(struct test *t, double ratio)
 {
         cleanup_free double *x = calloc(t->n_facts + 1, sizeof(*x));
         size_t n = 0;
+        int differ;
 
         if (!x)
                 return -ENOMEM;
         for (size_t i = 0; i < t->n_facts; i++)
                 if (t->facts[i].outcome.answer != LOCALIZE_BROKEN)
                         x[n++] = fmax(t->facts[i].outcome.seconds, 1e-6);
+        stat_sort(x, n); /* a long history has thousands */
         t->thresholds = (struct thresholds){
                 .fast = n > 0 ? stat_median(x, n) : 0, .slow = INFINITY, .effort_fast = NAN, .effort_slow = NAN};
-        if (!two_groups(x, n, ratio, &t->thresholds.fast, &t->thresholds.slow))
+        differ = two_groups(x, n, ratio, &t->thresholds.fast, &t->thresholds.slow);
+        if (differ < 0)
+                return differ;
+        if (!differ)
                 t->thresholds.slow = INFINITY;
         return find_cuts(t);
 }
@@ -223,8 +233,16 @@ static double moves_to(const double weight[N_LEVELS], int from, int to)
         return weight[to] / (1 - weight[from]);
 }
 
+/* The logarithm of what a run at `level` shows how often. */
+static void show_logs(double noise, double ret[N_LEVELS][N_LEVELS])
+{
+        for (int level = 0; level < N_LEVELS; level++)
+                for (int shown = 0; shown < N_LEVELS; shown++)
+                        ret[level][shown] = log(shown == level ? 1 - noise : noise * moves_to(lie_weight, level, shown));
+}
+
 /* Likelihood of the counts of a sighting at each level, scaled so that the greatest is 1; returns the logarithm of the scale. */
-static double likelihood(const struct sighting *s, double noise, double ret[N_LEVELS])
+static double likelihood(const struct sighting *s, const double shows[N_LEVELS][N_LEVELS], double ret[N_LEVELS])
 {
         double logs[N_LEVELS], most = -INFINITY;
 
@@ -232,8 +250,7 @@ static double likelihood(const struct sighting *s, double noise, double ret[N_LE
                 logs[level] = 0;
                 for (int shown = 0; shown < N_LEVELS; shown++)
                         if (s->counts[shown] > 0)
-                                logs[level] += s->counts[shown] *
-                                               log(shown == level ? 1 - noise : noise * moves_to(lie_weight, level, shown));
+                                logs[level] += s->counts[shown] * shows[level][shown];
                 most = fmax(most, logs[level]);
         }
         for (int level = 0; level < N_LEVELS; level++)
@@ -253,10 +270,11 @@ static double step(double stay, int from, int to)
 /* Forward and backward for one noise; returns the logarithm of the evidence and, by *still, of that of no change at all. */
 static double run_chain(const struct sighting *s, size_t n, double rate, double noise, struct pass *p, double *still)
 {
-        double evidence = 0, same[N_LEVELS], total = 0, lost = 0;
+        double evidence = 0, same[N_LEVELS], total = 0, lost = 0, shows[N_LEVELS][N_LEVELS];
 
+        show_logs(noise, shows);
         for (size_t i = 0; i < n; i++) {
-                double stay = i > 0 ? exp(-rate * s[i - 1].prior) : 0, sum = 0, scale = likelihood(&s[i], noise, p[i].likelihood);
+                double stay = i > 0 ? exp(-rate * s[i - 1].prior) : 0, sum = 0, scale = likelihood(&s[i], shows, p[i].likelihood);
 
                 for (int to = 0; to < N_LEVELS; to++) {
                         double come = i == 0 ? first_level[to] : 0;

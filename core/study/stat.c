@@ -13,11 +13,16 @@ static int compare_doubles(const void *a, const void *b)
 
 /* -- order statistics --------------------------------------------------------------------------------------------- */
 
-/* The k-th smallest, from 0, without memory: samples are small. */
+void stat_sort(double *x, size_t n)
+{
+        sort_list(x, n, sizeof(*x), compare_doubles);
+}
+
+/* The k-th smallest, from 0, without memory: samples are small, or sorted, and then the first that is looked at is it. */
 static double order_statistic(const double *x, size_t n, size_t k)
 {
-        for (size_t i = 0; i < n; i++) {
-                size_t below = 0, equal = 0;
+        for (size_t tried = 0; tried < n; tried++) {
+                size_t i = (k + tried) % n, below = 0, equal = 0;
 
                 for (size_t j = 0; j < n; j++) {
                         below += x[j] < x[i];
@@ -297,7 +302,7 @@ int stat_shift(const double *x, const double *y, size_t n, double confidence, st
         for (size_t i = 0; i < n; i++)
                 for (size_t k = i; k < n; k++)
                         means[m++] = ((x[i] - y[i]) + (x[k] - y[k])) / 2;
-        sort_list(means, m, sizeof(*means), compare_doubles);
+        stat_sort(means, m);
         ret->shift = m % 2 ? means[m / 2] : (means[m / 2 - 1] + means[m / 2]) / 2;
         r = means_outside(n, (1 - confidence) / 2, &outside);
         if (r == 0 && outside > 0) {
@@ -315,7 +320,7 @@ int stat_discoveries(const double *p, size_t n, double q, double *ret_largest)
                 return -ENOMEM;
         for (size_t i = 0; i < n; i++)
                 sorted[i] = p[i];
-        sort_list(sorted, n, sizeof(*sorted), compare_doubles);
+        stat_sort(sorted, n);
         *ret_largest = -1;
         for (size_t i = 0; i < n; i++)
                 if (sorted[i] <= q * (double)(i + 1) / (double)n)

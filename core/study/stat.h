@@ -11,6 +11,7 @@
 
 #define STAT_EXACT 60
 
+void stat_sort(double *x, size_t n);                  /* ascending */
 double stat_median(const double *x, size_t n);       /* the mean of the middle two when n is even; NaN when n is 0 */
 double stat_lower_median(const double *x, size_t n); /* the lower of the two: a value that was measured */
 double stat_quantile(const double *x, size_t n,

@@ -27,7 +27,16 @@ const char *step_shape_name(enum step_shape s)
         return names[s];
 }
 
-/* Every point is a place of its own; every gap is as likely to hold a change. */
+/* All show one level: then no change is in them, however much they may lie. */
+static bool is_level(const struct sighting *s, size_t n)
+{
+        for (size_t i = 1; i < n; i++)
+                if (memcmp(s[i].counts, s[0].counts, sizeof(s[0].counts)) != 0)
+                        return false;
+        return true;
+}
+
+/* Every point is a place of its own; every gap is as likely to hold a change. 1: they are of one level, and nothing more is known of them. */
 static int read_levels(const struct step_point *points, size_t n, double minimum_ratio, struct sighting **ret)
 {
         struct fact *facts = calloc(n, sizeof(*facts));
@@ -48,8 +57,10 @@ static int read_levels(const struct step_point *points, size_t n, double minimum
                 free(s);
                 return r;
         }
-        posterior(s, n, RATE, noise_before);
         *ret = s;
+        if (is_level(s, n))
+                return 1;
+        posterior(s, n, RATE, noise_before);
         return 0;
 }
 
@@ -72,6 +83,7 @@ static double stretch_median(const struct step_point *points, const struct sight
         for (size_t i = from; i < to; i++)
                 if (s[i].counts[level] > 0)
                         room[n++] = points[i].outcome.seconds;
+        stat_sort(room, n);
         return level == LEVEL_BROKEN ? NAN : stat_median(room, n);
 }
 
@@ -109,8 +121,8 @@ int steps_find(const struct step_point *points, size_t n, double minimum_ratio, 
         if (!room)
                 return -ENOMEM;
         r = read_levels(points, n, minimum_ratio > 1 ? minimum_ratio : 1.2, &s);
-        if (r < 0)
-                return r;
+        if (r != 0)
+                return MIN(r, 0);
         for (size_t i = 1; i < n; i++) {
                 int before = likeliest(&s[old]), after = likeliest(&s[i]);
 
