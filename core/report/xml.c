@@ -1,18 +1,33 @@
 #include "core/report/xml.h"
 
+/* A sequence of utf8_length() n. */
+static bool is_allowed(const unsigned char *p, size_t n)
+{
+        switch (n) {
+        case 1:
+                return (*p >= 0x20 && *p != 0x7f) || *p == '\t' || *p == '\n';
+        case 2:
+                return !(p[0] == 0xc2 && p[1] < 0xa0); /* C1 controls */
+        case 3:
+                if (p[0] == 0xef && p[1] == 0xbf) /* U+FFFE and U+FFFF */
+                        return p[2] < 0xbe;
+                if (p[0] == 0xe2 && p[1] == 0x80) /* U+202A to U+202E */
+                        return !(p[2] >= 0xaa && p[2] <= 0xae);
+                return !(p[0] == 0xe2 && p[1] == 0x81 && p[2] >= 0xa6 && p[2] <= 0xa9); /* U+2066 to U+2069 */
+        default:
+                return n == 4;
+        }
+}
+
 void xml_add_allowed(struct buffer *to, const char *text)
 {
-        for (const char *at = text, *end = text + strlen(text); at < end;) {
-                size_t n = utf8_length(at, (size_t)(end - at));
-                bool allowed = n > 1 || (n == 1 && ((unsigned char)*at >= 0x20 || *at == '\t' || *at == '\n'));
-
-                if (n == 3 && at[0] == '\xef' && at[1] == '\xbf' && (unsigned char)at[2] >= 0xbe)
-                        allowed = false; /* U+FFFE and U+FFFF */
-                if (allowed)
-                        buffer_add(to, at, n);
+        for (size_t left = strlen(text), n; left > 0; text += n, left -= n) {
+                n = utf8_length(text, left);
+                if (is_allowed((const unsigned char *)text, n))
+                        buffer_add(to, text, n);
                 else
                         buffer_adds(to, "\xef\xbf\xbd");
-                at += n > 0 ? n : 1;
+                n = MAX(n, (size_t)1);
         }
 }
 

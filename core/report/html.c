@@ -1,0 +1,140 @@
+#include "core/report/html.h"
+
+#include <math.h>
+
+#include "core/report/page_files.h"
+
+/* -- text --------------------------------------------------------------------------------------------------------- */
+
+void html_text(struct buffer *b, const char *text)
+{
+        cleanup_buffer struct buffer allowed = {0};
+
+        xml_add_allowed(&allowed, text);
+        xml_add_escaped(b, allowed.data ? allowed.data : "", SIZE_MAX);
+        b->failed |= allowed.failed;
+}
+
+void html_path(struct buffer *b, const char *path)
+{
+        for (const char *at = path; *at; at++) {
+                bool plain = (*at >= 'a' && *at <= 'z') || (*at >= 'A' && *at <= 'Z') || (*at >= '0' && *at <= '9') || strchr("-._~/", *at);
+
+                if (plain)
+                        buffer_add(b, at, 1);
+                else
+                        buffer_addf(b, "%%%02X", (unsigned char)*at);
+        }
+}
+
+void html_link(struct buffer *b, const char *path, const char *text)
+{
+        if (path) {
+                buffer_adds(b, "<a href=\"");
+                html_path(b, path);
+                buffer_adds(b, "\">");
+        }
+        html_text(b, text);
+        if (path)
+                buffer_adds(b, "</a>");
+}
+
+/* -- data --------------------------------------------------------------------------------------------------------- */
+
+json_t *html_string(const char *text)
+{
+        cleanup_buffer struct buffer allowed = {0};
+
+        buffer_adds(&allowed, "");
+        xml_add_allowed(&allowed, text);
+        return buffer_error(&allowed) < 0 ? NULL : json_stringn(allowed.data, allowed.size);
+}
+
+/* These three stand in strings alone, where JSON has another way to write them: so a parser of HTML sees no end of the script, and no comment. */
+static int add_json(const char *text, size_t size, void *user)
+{
+        struct buffer *b = user;
+
+        for (size_t i = 0, from = 0; i <= size; i++) {
+                if (i < size && text[i] != '<' && text[i] != '>' && text[i] != '&')
+                        continue;
+                buffer_add(b, text + from, i - from);
+                if (i < size)
+                        buffer_addf(b, "\\u%04x", text[i]);
+                from = i + 1;
+        }
+        return 0;
+}
+
+void html_data(struct buffer *b, const char *id, json_t *value)
+{
+        buffer_addf(b, "<script type=\"application/json\" id=\"%s\">", id);
+        if (!value || json_dump_callback(value, add_json, b, JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(6)) < 0)
+                b->failed = true;
+        json_decref(value);
+        buffer_adds(b, "</script>\n");
+}
+
+/* -- the page ----------------------------------------------------------------------------------------------------- */
+
+void html_page_begin(struct buffer *b, const char *title, const char *home)
+{
+        buffer_adds(b, "<!DOCTYPE html>\n<html lang=\"en\"");
+        if (home) {
+                buffer_adds(b, " data-home=\"");
+                html_text(b, home);
+                buffer_adds(b, "\"");
+        }
+        buffer_addf(b,
+                    ">\n<head>\n<meta charset=\"utf-8\">\n"
+                    "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src 'sha256-%s' 'sha256-%s'; "
+                    "style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'\">\n"
+                    "<meta name=\"referrer\" content=\"no-referrer\">\n"
+                    "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>",
+                    page_library.sha256, page_script.sha256);
+        html_text(b, title);
+        buffer_adds(b, "</title>\n<style>");
+        buffer_add(b, page_style.text, page_style.size);
+        buffer_adds(b, "</style>\n</head>\n<body>\n");
+}
+
+void html_page_end(struct buffer *b)
+{
+        buffer_adds(b, "<!-- The next script is uPlot, under this licence:\n\n");
+        buffer_add(b, page_licence.text, page_licence.size);
+        buffer_adds(b, "-->\n<script>");
+        buffer_add(b, page_library.text, page_library.size);
+        buffer_adds(b, "</script>\n<script>");
+        buffer_add(b, page_script.text, page_script.size);
+        buffer_adds(b, "</script>\n</body>\n</html>\n");
+}
+
+/* -- numbers for people ------------------------------------------------------------------------------------------- */
+
+struct html_number html_seconds(double seconds)
+{
+        struct html_number n;
+
+        if (isnan(seconds))
+                strcpy(n.s, "\xe2\x80\x93");
+        else if (isinf(seconds))
+                strcpy(n.s, "\xe2\x88\x9e");
+        else if (fabs(seconds) >= 100)
+                snprintf(n.s, sizeof(n.s), "%.0f s", seconds);
+        else
+                snprintf(n.s, sizeof(n.s), "%.*f s", fabs(seconds) >= 10 ? 1 : fabs(seconds) >= 1 ? 2 : fabs(seconds) >= 0.1 ? 3 : 4, seconds);
+        return n;
+}
+
+struct html_number html_ratio(double ratio)
+{
+        struct html_number n;
+
+        if (isnan(ratio))
+                strcpy(n.s, "\xe2\x80\x93");
+        else if (isinf(ratio))
+                strcpy(n.s, "\xe2\x88\x9e");
+        else
+                snprintf(n.s, sizeof(n.s), ratio >= 99.5 ? "%.0f\xc3\x97" : ratio >= 9.95 ? "%.1f\xc3\x97" : "%.2f\xc3\x97", ratio);
+        return n;
+}

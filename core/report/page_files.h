@@ -1,0 +1,12 @@
+/* The files that every page carries, put into the command by core/report/page/embed.py. */
+#pragma once
+
+#include <stddef.h>
+
+struct page_file {
+        const char *text; /* NUL behind it */
+        size_t size;
+        const char *sha256; /* in base64, as a page's policy names a script */
+};
+/* page/page.css and uPlot's style; uPlot's licence; uPlot; page/page.js */
+extern const struct page_file page_style, page_licence, page_library, page_script;
