@@ -1,5 +1,6 @@
 /* Keys of runs, and the facts that answer them. */
 #include "core/query/answers.h"
+#include "core/query/program_runs.h"
 #include "core/query/machines.h"
 #include "core/query/same_program.h"
 
@@ -383,5 +384,86 @@ int runs_known(struct workspace *w, const struct cell *cell, uint32_t **ret_ids,
         if (r == 0)
                 r = known_ids(w, &k, ret_ids, ret_n);
         free(k.cases);
+        return r;
+}
+
+/* -- all of a program -------------------------------------------------------------------------------------------- */
+
+struct reading {
+        struct digest run;
+        struct recipe_limits limits;
+        program_run_fn fn;
+        void *user;
+        struct digest sha256; /* of the case at hand */
+        struct fact *found;   /* a ref; its answer so far */
+        bool is_exact;        /* measured under just these limits */
+};
+
+static int give_found(struct reading *r)
+{
+        cleanup(fact_unrefp) struct fact *f = steal_pointer(r->found);
+
+        r->is_exact = false;
+        if (!f)
+                return 0;
+        fact_clamp(f, &r->limits);
+        return r->fn(r->user, &r->sha256, f);
+}
+
+static int read_look(void *user, struct slice key, struct slice value)
+{
+        const uint8_t *bytes = key.data;
+        struct reading *r = user;
+        uint8_t exact[FACT_KEY_SIZE];
+        struct fact *f;
+        int e;
+
+        if (key.size < RUN_KEY_SIZE || memcmp(bytes + 2 * DIGEST_SIZE, r->run.bytes, DIGEST_SIZE) != 0)
+                return 0;
+        if (r->found && memcmp(bytes + DIGEST_SIZE, r->sha256.bytes, DIGEST_SIZE) != 0) {
+                e = give_found(r);
+                if (e != 0)
+                        return e;
+        }
+        fact_key(bytes, &r->limits, exact);
+        if (r->is_exact || (r->found && (key.size != FACT_KEY_SIZE || memcmp(bytes, exact, FACT_KEY_SIZE) != 0)))
+                return 0;
+        if (fact_decode(value, true, &f) < 0)
+                return 0; /* it will be worked out again */
+        if (!fact_covers(f, &r->limits)) {
+                fact_unref(f);
+                return 0;
+        }
+        fact_unref(r->found);
+        r->found = f;
+        r->is_exact = key.size == FACT_KEY_SIZE && memcmp(bytes, exact, FACT_KEY_SIZE) == 0;
+        memcpy(r->sha256.bytes, bytes + DIGEST_SIZE, DIGEST_SIZE);
+        return 0;
+}
+
+static int read_under(struct store_txn *t, const struct digest *program, struct reading *reading)
+{
+        int r = store_each(t, TABLE_FACTS, SLICE(program->bytes, DIGEST_SIZE), SLICE("", 0), true, read_look, reading);
+
+        return r == 0 ? give_found(reading) : r;
+}
+
+int program_runs(struct workspace *w, const struct cell *cell, const struct digest *program, program_run_fn fn, void *user)
+{
+        struct reading reading = {.fn = fn, .user = user};
+        cleanup_free struct digest *others = NULL;
+        cleanup_txn struct store_txn *t = NULL;
+        size_t n = 0;
+        int r = store_read(workspace_store(w), &t);
+
+        run_digest(cell, &reading.run);
+        cell_limits(cell, &reading.limits);
+        if (r == 0)
+                r = program_others(t, program, &others, &n);
+        if (r == 0)
+                r = read_under(t, program, &reading);
+        for (size_t i = 0; r == 0 && i < n; i++)
+                r = read_under(t, &others[i], &reading);
+        fact_unref(reading.found);
         return r;
 }
