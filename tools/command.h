@@ -55,6 +55,7 @@ int cmd_mount(int argc, char **argv);
 int cmd_unmount(int argc, char **argv);
 int cmd_build(int argc, char **argv);
 int cmd_reduce(int argc, char **argv);
+int cmd_report(int argc, char **argv);
 int cmd_run(int argc, char **argv);
 int cmd_fuzz(int argc, char **argv);
 int cmd_incompleteness(int argc, char **argv);

@@ -48,6 +48,7 @@ static const struct command commands[] = {
         {"reduce", "SOLVER FOUND|CASE", "make an input smaller that shows the same", cmd_reduce},
         {"steps", "SOLVER CASE...", "find where a measured history got slower or faster", cmd_steps},
         {"triage", "SOLVER...", "tell what kind of change made a solver slow", cmd_triage},
+        {"report", "SOLVER", "write a page of all that is known of a solver", cmd_report},
         {"status", "", "show what runs and what waits", cmd_status},
         {"portfolio add", "NAME ARM...", "define a choice among solvers that learns", cmd_portfolio_add},
         {"portfolio list", "", "list the portfolios", cmd_portfolio_list},

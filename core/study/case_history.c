@@ -106,15 +106,18 @@ int case_history_row(const struct case_history *h, size_t i, struct buffer *ret)
 
 /* -- steps -------------------------------------------------------------------------------------------------------- */
 
+struct localize_outcome run_outcome(enum verdict verdict, bool is_wrong, double seconds)
+{
+        return (struct localize_outcome){.answer = verdict == VERDICT_TIMEOUT                   ? LOCALIZE_TIMEOUT
+                                                   : verdict_is_decided(verdict) && !is_wrong ? LOCALIZE_SOLVED
+                                                                                              : LOCALIZE_BROKEN,
+                                         .seconds = seconds,
+                                         .effort = NAN};
+}
+
 struct localize_outcome case_outcome(const struct fact *f)
 {
-        bool decided = (f->verdict == VERDICT_SAT || f->verdict == VERDICT_UNSAT) && !f->wrong;
-
-        return (struct localize_outcome){.answer = f->verdict == VERDICT_TIMEOUT ? LOCALIZE_TIMEOUT
-                                                   : decided                     ? LOCALIZE_SOLVED
-                                                                                 : LOCALIZE_BROKEN,
-                                         .seconds = fact_seconds(f),
-                                         .effort = NAN};
+        return run_outcome(f->verdict, f->wrong, fact_seconds(f));
 }
 
 int case_history_steps(const struct case_history *h, struct steps *ret, size_t **ret_points)

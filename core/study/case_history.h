@@ -37,6 +37,8 @@ int case_history_steps(const struct case_history *h, struct steps *ret, size_t *
 /* The picture: seconds over the commits between the first point and the last, by `place` (a commit's place in the history's order). */
 int case_history_plot(const struct case_history *h, const uint32_t *place, struct buffer *ret);
 
-struct localize_outcome case_outcome(const struct fact *f); /* of seconds alone */
+/* How a run ended, as steps are found by it: of seconds alone. */
+struct localize_outcome run_outcome(enum verdict verdict, bool is_wrong, double seconds);
+struct localize_outcome case_outcome(const struct fact *f);
 /* "correct", "WRONG", or "-" where the case does not say what is right. */
 const char *case_answer(const struct case_info *info, const struct fact *f);

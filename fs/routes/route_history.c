@@ -1,7 +1,8 @@
-/* <solver>/cases/: what is known of each case along the whole history. The case is in `item`. */
+/* What is known along the whole history: <solver>/report.html, and of each case <solver>/cases/. The case is in `item`. */
 #include "fs/routes/routes.h"
 
 #include "core/study/case_history.h"
+#include "core/study/solver_report.h"
 
 enum {
         KIND_SOLVER_CASES = 72,
@@ -9,6 +10,7 @@ enum {
         KIND_SOLVER_CASE_NAME,
         KIND_HISTORY_TSV,
         KIND_HISTORY_SVG,
+        KIND_REPORT = 212,
 };
 
 static MATCH(solver_case_match)
@@ -116,9 +118,19 @@ static DERIVE(print_picture)
         return r;
 }
 
+/* -- report.html -- */
+
+static DERIVE(print_report)
+{
+        return solver_report(&(struct solver_report_options){.workspace = tree_workspace(t), .solver = n->solver, .commits = commits_folder(t)}, ret,
+                             ret_mtime);
+}
+
 /* -- the rows -- */
 
 static const struct route rows[] = {
+        {KIND_REPORT, IN(KIND_SOLVER), .name = "report.html", .type = NODE_FILE, .moves = true, .rewritten = true, DERIVED(print_report),
+         .about = "a page of all that is known of the solver, for a browser; never starts work"},
         {KIND_SOLVER_CASES, IN(KIND_SOLVER), .name = "cases", .type = NODE_FOLDER, .absent = ABSENT_NOT,
          .generation = cases_listing, .about = "what is known of each case along the history; never starts work"},
         {KIND_SOLVER_CASE, IN(KIND_SOLVER_CASES), .shown = "<case>", .type = NODE_FOLDER, .moves = true, .absent = ABSENT_FOREVER,

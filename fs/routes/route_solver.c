@@ -86,8 +86,7 @@ int commit_name(const struct solver *s, uint32_t commit, struct buffer *ret)
         return r;
 }
 
-/* Where links to commits lead: a mount of what is finished has only cached/. */
-static const char *commits_folder(const struct tree *t)
+const char *commits_folder(const struct tree *t)
 {
         return tree_is_finished(t) ? "cached/" : "commits/";
 }

@@ -61,6 +61,8 @@ int case_mtime(struct tree *t, const struct node *n, int64_t *ret);  /* item is 
 int commit_time(struct tree *t, const struct node *n, int64_t *ret); /* commit is the commit */
 /* Ids of the cases that the folder's solver takes: a numbers_fn. */
 int solver_case_ids(struct tree *t, const struct node *dir, uint32_t **ret, size_t *ret_n);
+/* Where links to commits lead: "commits/", or "cached/" in a mount of what is finished, which has no other. */
+const char *commits_folder(const struct tree *t);
 /* Adds the sha of a solver's commit. */
 int commit_name(const struct solver *s, uint32_t commit, struct buffer *ret);
 /* What is known of a cell (its commit is ignored) along the history of the node's solver; *ret_order has each commit's place in it. */

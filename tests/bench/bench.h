@@ -63,3 +63,4 @@ int bench_run(void);   /* the runner */
 int bench_runner(void); /* over a kept sandbox; part of it */
 int bench_build(void); /* builds and programs */
 int bench_store(void); /* facts */
+int bench_report(void); /* report.html */

@@ -251,7 +251,7 @@ static struct blob text_blob(const char *text)
 }
 
 /* As core/query/query_run.c keeps it: under the run's key and its limits. */
-static int put_fact(struct store_txn *t, const struct cell *cell, const uint8_t run[RUN_KEY_SIZE])
+static int put_fact(struct store_txn *t, const struct cell *cell, const uint8_t run[RUN_KEY_SIZE], fixture_time_fn time)
 {
         struct fact f = {.refs = 1, .verdict = VERDICT_SAT, .cpu_ns = 1200000, .memory = 5 << 20, .measured = 1600000000};
         cleanup_buffer struct buffer b = {0}, json = {0};
@@ -260,7 +260,7 @@ static int put_fact(struct store_txn *t, const struct cell *cell, const uint8_t 
 
         memcpy(key, run, RUN_KEY_SIZE);
         cell_limits(cell, &f.limits);
-        f.wall_ns = 1000000 + cell->commit * 1000 + cell->info->id;
+        f.wall_ns = time(cell->commit, cell->info->id);
         for (unsigned i = 0; i < 12; i++)
                 buffer_addf(&json, "  \"field %u of commit %u and case %u\": %u,\n", i, cell->commit, cell->info->id, i * 7919);
         f.results = f.out = text_blob("sat\n");
@@ -275,7 +275,7 @@ static int put_fact(struct store_txn *t, const struct cell *cell, const uint8_t 
         return r < 0 ? r : store_put(t, TABLE_FACTS, SLICE(key, sizeof(key)), SLICE(b.data, b.size));
 }
 
-static int put_commit(struct workspace *w, struct solver *s, uint32_t commit, struct case_info *const *infos, uint32_t n)
+static int put_commit(struct workspace *w, struct solver *s, uint32_t commit, struct case_info *const *infos, uint32_t n, fixture_time_fn time)
 {
         struct digest program;
         struct store_txn *t;
@@ -289,7 +289,7 @@ static int put_commit(struct workspace *w, struct solver *s, uint32_t commit, st
                 uint8_t run[RUN_KEY_SIZE];
 
                 run_key_of(&program, &cell, run);
-                r = put_fact(t, &cell, run);
+                r = put_fact(t, &cell, run, time);
         }
         if (r == 0)
                 return store_commit(t);
@@ -297,24 +297,29 @@ static int put_commit(struct workspace *w, struct solver *s, uint32_t commit, st
         return r;
 }
 
-static int put_cells(struct fixture *f)
+int fixture_put_cells(const char *store, const char *solver, uint32_t known, uint32_t every, uint32_t cases, fixture_time_fn time)
 {
-        cleanup_free struct case_info **infos = calloc(f->cases, sizeof(*infos));
+        cleanup_free struct case_info **infos = calloc(cases, sizeof(*infos));
         cleanup(solver_unrefp) struct solver *s = NULL;
         struct workspace *w = NULL;
-        int r = infos ? workspace_open(f->store, 0, &w) : -ENOMEM;
+        int r = infos ? workspace_open(store, 0, &w) : -ENOMEM;
 
         if (r == 0)
-                r = workspace_solver(w, "many", &s);
-        for (uint32_t i = 0; r == 0 && i < f->cases; i++)
+                r = workspace_solver(w, solver, &s);
+        for (uint32_t i = 0; r == 0 && i < cases; i++)
                 r = cases_get(workspace_cases(w), i + 1, &infos[i]);
-        for (uint32_t i = 0; r == 0 && i < f->known; i++)
-                r = put_commit(w, s, i * (f->commits / f->known), infos, f->cases);
-        for (uint32_t i = 0; i < f->cases; i++)
+        for (uint32_t i = 0; r == 0 && i < known; i++)
+                r = put_commit(w, s, i * every, infos, cases, time);
+        for (uint32_t i = 0; i < cases; i++)
                 case_info_unref(infos[i]);
         s = solver_unref(s);
         workspace_close(w);
         return r;
+}
+
+static uint64_t plain_time(uint32_t commit, uint32_t case_id)
+{
+        return 1000000 + commit * 1000 + case_id;
 }
 
 /* -- putting it together -- */
@@ -340,7 +345,7 @@ static int make_store(struct fixture *f)
                 r = fixture_add_solver(f->store, "stuck", stuck, path);
         if (r == 0)
                 r = fixture_add_cases(f->store, f->cases);
-        return r < 0 ? r : put_cells(f);
+        return r < 0 ? r : fixture_put_cells(f->store, "many", f->known, f->commits / f->known, f->cases, plain_time);
 }
 
 /* The copy is made through the mount: so it is the same files. */

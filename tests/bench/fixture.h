@@ -52,3 +52,6 @@ int fixture_history(const char *path, uint32_t commits);
 int fixture_add_solver(const char *store, const char *name, const char *recipe, const char *repository);
 /* Adds `n` cases of SMT-LIB to the store. */
 int fixture_add_cases(const char *store, uint32_t n);
+/* Makes the cells of `known` commits, every so many of a solver's, with the first `cases` cases finished: sat, in the nanoseconds that `time` says. */
+typedef uint64_t (*fixture_time_fn)(uint32_t commit, uint32_t case_id);
+int fixture_put_cells(const char *store, const char *solver, uint32_t known, uint32_t every, uint32_t cases, fixture_time_fn time);
