@@ -2,7 +2,7 @@
 
 #include <time.h>
 
-#include "core/study/finding.h"
+#include "core/study/alarm.h"
 #include "core/study/solver_report_internal.h"
 
 /* -- what the sections share --------------------------------------------------------------------------------------- */
@@ -111,7 +111,7 @@ static bool is_about(const char *line, const char *solver)
         return false;
 }
 
-static int add_wrong(void *user, enum alarm a, const char *line)
+static int add_wrong(void *user, enum answer_alarm a, const char *line)
 {
         struct wrong *w = user;
 
@@ -200,6 +200,7 @@ static void write_figures(const struct report *r, size_t n_wrong, struct buffer 
         snprintf(text, sizeof(text), "%zu slower, %zu faster", slower, r->n_steps - slower);
         add_count(b, text, r->n_steps, r->n_steps == 1 ? "step" : "steps");
         add_count(b, "findings of campaigns", findings_last(r->workspace, r->solver->number), "");
+        add_count(b, "alarms", alarms_last(r->workspace, r->solver->number), "");
         add_count(b, "wrong or contradictory answers", n_wrong, "");
         buffer_adds(b, "</dl>\n");
 }
@@ -219,12 +220,12 @@ static int write_top(struct report *r, struct buffer *b)
                 buffer_adds(b, " of the set ");
                 html_text(b, r->options->set);
         }
-        buffer_addf(b, ", as measured until %s.</p>\n", report_date(r->newest).s);
+        buffer_addf(b, ", as of %s.</p>\n", report_date(r->newest).s);
         e = write_wrong(r, b, &n_wrong);
         write_figures(r, n_wrong, b);
         buffer_adds(b, "</header>\n<nav aria-label=\"Sections\"><ul>"
                        "<li><a href=\"#history\">History</a></li><li><a href=\"#versions\">Versions</a></li><li><a href=\"#steps\">Steps</a></li>"
-                       "<li><a href=\"#findings\">Findings</a></li><li><a href=\"#cases\">Cases</a></li>");
+                       "<li><a href=\"#findings\">Findings</a></li><li><a href=\"#alarms\">Alarms</a></li><li><a href=\"#cases\">Cases</a></li>");
         buffer_adds(b, r->n_columns > 0 ? "<li><a href=\"#commits\">Commits</a></li></ul></nav>\n" : "</ul></nav>\n");
         return e;
 }
@@ -245,7 +246,8 @@ static void write_end(const struct report *r, struct buffer *b)
 static int write_sections(struct report *r, struct buffer *b)
 {
         static int (*const sections[])(struct report *r, struct buffer *b) = {report_write_history, report_write_tags,  report_write_steps,
-                                                                              report_write_findings, report_write_cases, report_write_commits};
+                                                                              report_write_findings, report_write_alarms,
+                                                                              report_write_cases,    report_write_commits};
         int e = 0;
 
         for (size_t i = 0; i < ARRAY_SIZE(sections) && e == 0; i++)

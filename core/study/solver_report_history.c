@@ -155,7 +155,7 @@ static void add_frame(struct buffer *b)
                     "numbers\"></div>\n<p class=\"plot-title\">PAR-2, seconds</p>\n"
                     "<div class=\"plot\" id=\"plot-par2\" tabindex=\"0\" role=\"img\" aria-label=\"PAR-2 at each commit; the table of commits has the "
                     "numbers\"></div>\n<p class=\"readout\"></p>\n"
-                    "<div class=\"bar\"><label>One case <input type=\"search\" class=\"case\" list=\"case-list\" autocomplete=\"off\"></label>"
+                    "<div class=\"bar\"><label class=\"one\">One case <input type=\"search\" class=\"case\" list=\"case-list\" autocomplete=\"off\"></label>"
                     "<datalist id=\"case-list\"></datalist>"
                     "<button type=\"button\" class=\"previous\" aria-label=\"Previous case\">←</button>"
                     "<button type=\"button\" class=\"next\" aria-label=\"Next case\">→</button></div>\n"

@@ -21,7 +21,7 @@ struct report_commit {
 };
 
 struct report_cell {
-        float seconds; /* CPU time of a solved run that was disturbed */
+        float seconds;
         bool is_known, is_wrong;
         uint8_t verdict;
 };
@@ -107,6 +107,7 @@ struct report_date report_date(int64_t seconds); /* "2024-01-31" */
 int report_write_history(struct report *r, struct buffer *b); /* the plots */
 int report_write_tags(struct report *r, struct buffer *b);
 int report_write_steps(struct report *r, struct buffer *b);
+int report_write_alarms(struct report *r, struct buffer *b);
 int report_write_findings(struct report *r, struct buffer *b);
 int report_write_cases(struct report *r, struct buffer *b);
 int report_write_commits(struct report *r, struct buffer *b);

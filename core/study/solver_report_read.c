@@ -273,10 +273,7 @@ struct reading_column {
 
 void report_run_cell(const struct report *r, size_t case_index, const struct fact *f, struct report_cell *ret)
 {
-        bool solved = verdict_is_decided(f->verdict);
-        uint64_t ns = f->disturbed && solved ? MIN(f->wall_ns, f->cpu_ns) : f->wall_ns;
-
-        *ret = (struct report_cell){.seconds = (float)ns / 1e9f,
+        *ret = (struct report_cell){.seconds = (float)fact_seconds(f),
                                     .is_known = true,
                                     .is_wrong = f->wrong || answers_contradict(f, r->cases.list[case_index]),
                                     .verdict = (uint8_t)f->verdict};
@@ -336,7 +333,7 @@ static int add_tags(struct report *r)
                         continue;
                 if (tags->size > 0)
                         buffer_adds(tags, ", ");
-                text_add_clean(tags, ref->name);
+                xml_add_allowed(tags, ref->name);
                 if (buffer_error(tags) < 0)
                         return -ENOMEM;
         }
@@ -423,10 +420,18 @@ static void date_history(struct report *r)
                 report_newer(r, c.indexed);
 }
 
+static int read_line(struct report *r)
+{
+        size_t n = 0;
+        int e = history_line(r->solver->history, COMMIT_NONE, &r->line, &n);
+
+        r->n_line = (uint32_t)n;
+        return e == -ENOENT ? 0 : e; /* a history without a HEAD has no such line */
+}
+
 int report_read(struct report *r)
 {
         struct recipe_limits limits;
-        size_t n_line = 0;
         int e = read_cases(r);
 
         cell_limits(&(struct cell){.solver = r->solver}, &limits);
@@ -437,10 +442,7 @@ int report_read(struct report *r)
         if (e == 0)
                 e = history_refs(r->solver->history, &r->refs);
         if (e == 0)
-                e = history_line(r->solver->history, COMMIT_NONE, &r->line, &n_line);
-        if (e == -ENOENT) /* a history without a HEAD has no such line */
-                e = 0;
-        r->n_line = (uint32_t)n_line;
+                e = read_line(r);
         if (e == 0)
                 e = find_commits(r);
         if (e == 0) {

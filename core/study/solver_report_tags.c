@@ -87,7 +87,7 @@ static int choose_tags(const struct report *r, struct versions *v)
                 } else {
                         buffer_adds(&same->name, ", ");
                 }
-                text_add_clean(&same->name, tags[i].ref->name);
+                xml_add_allowed(&same->name, tags[i].ref->name);
                 e = buffer_error(&same->name);
         }
         return e;
@@ -330,7 +330,7 @@ static int add_curve(const struct report *r, const struct version *v, struct plo
 
 static int add_cactus(const struct report *r, const struct versions *v, struct buffer *b)
 {
-        cleanup_plot struct plot *p = plot_new("Cases solved within so many seconds each", 640, 420);
+        cleanup_plot struct plot *p = plot_new("Cases solved within so many seconds each", 560, 600);
         int e = 0;
 
         plot_axis_x(p, "cases solved", PLOT_LINEAR);

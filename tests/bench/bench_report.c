@@ -26,6 +26,7 @@ static uint64_t time_of(uint32_t commit, uint32_t case_id)
 static int make(const struct size *s, const char *dir, char store[PATH_SIZE])
 {
         static const char recipe[] = "[solver]\n paths = src\n build = true\n output = solver\n run = {bin} {case}\n samples = 1\n";
+        const uint32_t every = s->commits / s->known;
         char name[64], path[PATH_SIZE];
         struct stat st;
         int r;
@@ -40,7 +41,7 @@ static int make(const struct size *s, const char *dir, char store[PATH_SIZE])
         bench_say("making %u commits, %u of them measured on %u cases", s->commits, s->known, s->cases);
         r = fixture_history(path, s->commits);
         for (uint32_t i = 0; r == 0 && i < s->tags; i++)
-                r = bench_shell(path, "git tag v%u main~%u", i, (s->tags - 1 - i) * s->commits / s->tags);
+                r = bench_shell(path, "git tag v%u main~%u", i, (s->tags - 1 - i) * every * (s->known / s->tags) + every - 1);
         if (r == 0)
                 r = fixture_add_solver(store, "many", recipe, path);
         if (r == 0)

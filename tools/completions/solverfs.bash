@@ -105,6 +105,7 @@ _solverfs() {
 		noise) own="--set --runs --timeout --json" ;;
 		localize) own="--reference --target --method --seed --timeout --log --json" ;;
 		reduce) own="--reference --target --command --keep --floor --ratio --timeout --for --seed --jobs --again --output --json" ;;
+		report) own="--set --output" ;;
 		history) own="--from --to --bisecting --step --all --known --seed --timeout --machine --svg --json" ;;
 		import) own="--format --solver --revision --machine --seed --json" ;;
 		export) own="--format --set --seed --timeout --machine --output" ;;
@@ -125,7 +126,7 @@ _solverfs() {
 	fi
 
 	case $command in
-	"") COMPREPLY=($(compgen -W "init solver recipe snapshot case set mount unmount build run fuzz incompleteness findings triage noise localize reduce history compare watch alarms export import steps portfolio status fsck gc doctor worker version help" -- "$cur")) ;;
+	"") COMPREPLY=($(compgen -W "init solver recipe snapshot case set mount unmount build run fuzz incompleteness findings triage noise localize reduce history compare watch alarms export import steps report portfolio status fsck gc doctor worker version help" -- "$cur")) ;;
 	solver) COMPREPLY=($(compgen -W "add list update try verify remove" -- "$cur")) ;;
 	case | set) COMPREPLY=($(compgen -W "add list remove" -- "$cur")) ;;
 	portfolio) COMPREPLY=($(compgen -W "add list show run reset remove features replay" -- "$cur")) ;;
@@ -156,7 +157,7 @@ _solverfs() {
 		;;
 	mount) COMPREPLY=($(compgen -d -- "$cur")) ;;
 	unmount) _solverfs_lines "$cur" < <(_solverfs_mounts) ;;
-	fuzz | incompleteness | findings | localize | reduce | history | steps | triage)
+	fuzz | incompleteness | findings | localize | reduce | history | report | steps | triage)
 		if [ $n = 0 ]; then _solverfs_lines "$cur" < <(_solverfs_solvers); else _solverfs_lines "$cur" < <(_solverfs_cases); fi
 		;;
 	compare)

@@ -72,7 +72,7 @@
 		}
 		more.addEventListener("click", () => { isOpen = true; show(); search.focus(); });
 		search.addEventListener("input", show);
-		if (rows.length > 5) table.parentElement.before(make("div", { class: "tools" }, search, count));
+		if (rows.length > 8) table.parentElement.before(make("div", { class: "tools" }, search, count));
 		table.parentElement.after(more);
 		show();
 	}
@@ -83,6 +83,7 @@
 	const source = document.getElementById("history-data");
 	if (!source) return;
 	const data = JSON.parse(source.textContent), columns = data.columns;
+	for (const c of columns) c.tags = c.tags ? c.tags.split(", ") : null; /* no name of git's has a space */
 	const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 	const LEAST = 1e-4, DECADES = 9;
 
@@ -157,6 +158,8 @@
 		let taken = -Infinity;
 		ctx.save();
 		ctx.font = FONT.replace("11px", `${10.5 * devicePixelRatio}px`);
+		ctx.textAlign = "left";
+		ctx.textBaseline = "alphabetic";
 		ctx.fillStyle = css("--muted");
 		ctx.strokeStyle = css("--line");
 		ctx.lineWidth = devicePixelRatio;
@@ -181,19 +184,19 @@
 	}
 	const tidy = (v) => (v === null ? "" : v >= 1e4 || (v && v < 1e-3) ? v.toExponential(0) : String(+v.toPrecision(6)));
 
+	const WHOLE = [1, 2, 5].flatMap((d) => [...Array(8).keys()].map((e) => d * 10 ** e)).sort((a, b) => a - b);
+
 	function xAxis(isShown) {
-		const values = byDate
-			? undefined
-			: (u, splits) => splits.map((v) => (Number.isInteger(v) ? String(v) : ""));
-		return axis(null, isShown ? values : (u, splits) => splits.map(() => ""), { size: isShown ? 30 : 6, space: 70 });
+		const values = byDate ? undefined : (u, splits) => splits.map(String);
+		return axis(null, isShown ? values : (u, splits) => splits.map(() => ""), { size: isShown ? 30 : 6, space: 70, ...(byDate ? {} : { incrs: WHOLE }) });
 	}
 
-	function options(id, height, y, series, isLast, hooks) {
-		const element = document.getElementById(id);
+	function options(id, height, scale, series, isLast, hooks) {
+		const element = document.getElementById(id), { whole, ...y } = scale;
 		return {
-			width: element.clientWidth, height, padding: [18, 12, 0, 0], legend: { show: false },
+			width: element.clientWidth, height, padding: [id === "plot-solved" ? 18 : 8, 12, 0, 0], legend: { show: false },
 			scales: { x: { time: byDate, range: xRange }, y },
-			axes: [xAxis(isLast), axis(element.dataset.label, y.distr === 3 ? (u, s) => s.map(tidy) : (u, s) => s.map(tidy), { size: 54 })],
+			axes: [xAxis(isLast), axis(null, (u, splits) => splits.map(tidy), { size: 48, space: 24, ...(whole ? { incrs: WHOLE } : {}) })],
 			cursor: { sync: { key: "history" }, drag: { x: true, y: false, dist: 4 }, points: { show: false }, y: false },
 			series, hooks: { ...hooks, setScale: [shareZoom], setCursor: [(u) => tell(u)] },
 		};
@@ -257,31 +260,27 @@
 			data: [xs, onLine(list), list] };
 	}
 
-	function linear(list) {
-		const known = list.filter((v) => v !== null);
-		return { range: (u, low, high) => (low === null ? [0, 1] : low === high ? [Math.max(0, low - 1), high + 1] : uPlot.rangeNum(low, high, 0.1, true)), known };
-	}
+	const linear = (whole) => ({ whole,
+		range: (u, low, high) => (low === null ? [0, 1] : low === high ? [Math.max(0, low - 1), high + 1] : uPlot.rangeNum(low, high, 0.1, true)) });
 	/* A logarithmic axis where the values differ by much. */
 	function secondsScale(list) {
 		const known = list.filter((v) => v !== null && v > 0);
 		if (known.length && Math.max(...known) > 8 * Math.min(...known))
 			return { distr: 3, range: (u, low, high) => uPlot.rangeLog(low / 1.1, high * 1.1, 10, false) };
-		return linear(list);
+		return linear(false);
 	}
 
 	function rebuild() {
-		const wasZoomed = charts.length && charts[0].zoom;
 		for (const c of charts) c.plot.destroy();
 		charts.length = 0;
 		xs = places();
-		const list = [setChart("plot-solved", 150, data.set.solved, "--k0", linear(data.set.solved), false, true),
+		const list = [setChart("plot-solved", 150, data.set.solved, "--k0", linear(true), false, true),
 			setChart("plot-par2", 150, data.set.par2, "--k1", secondsScale(data.set.par2), false, false)];
 		if (data.cases.length) list.push(caseChart("plot-case", 210));
 		for (const c of list) {
 			const element = document.getElementById(c.id);
 			charts.push({ id: c.id, element, plot: new uPlot(c.options, c.data, element) });
 		}
-		void wasZoomed;
 		tell(null);
 	}
 

@@ -1,0 +1,120 @@
+#!/bin/bash
+# A solver's page: what is on it, that nobody's names are taken for markup, that its links lead somewhere, and that a browser draws it.
+# shellcheck disable=SC2016
+. "$(dirname "$0")/command.sh"
+page="python3 $source_dir/tests/tools/check_page.py"
+mnt=$top/mnt
+mkdir "$mnt"
+clean_up() {
+	! grep -q "${top##* }/mnt fuse.solverfs" /proc/self/mounts || timeout 20 "$solverfs" -q unmount --lazy "$mnt"
+	cd / || exit 1
+}
+
+# Twelve commits; the third cannot be built, the seventh makes it slow. Its subject, its author and a case's name would like to be markup.
+evil='</script><script>document.title="owned"</script><img src=x onerror="document.title=1"> & '$(printf '\001\377')
+git init -q -b main hist && git -C hist config user.name 'A "B" & C' && git -C hist config user.email t@example.org
+for i in $(seq 1 12); do
+	sleep=0.01 subject="commit $i"
+	[ "$i" -lt 7 ] || sleep=0.25
+	[ "$i" != 7 ] || subject=$evil
+	printf '#!/bin/sh\n# %s\nsleep %s\ngrep -q wrong "$1" && echo sat || echo unsat\n' "$i" $sleep >hist/toy.sh
+	echo "$([ "$i" != 3 ] && echo 'cp toy.sh toy && chmod +x toy' || echo 'exit 1')" >hist/build.sh
+	git -C hist add -A && printf '%s' "$subject" | git -C hist commit -q -F - 2>/dev/null
+	[ $((i % 4)) != 0 ] || git -C hist tag "v$i&<b>" # a name that git allows
+done
+cat >toy.recipe <<'END2'
+[solver]
+	format = smt2
+	build = sh build.sh
+	output = toy
+	run = {bin} {case}
+	samples = 1
+END2
+printf '(check-sat)\n' >'<b onclick=x>"a&b.smt2'
+printf '(check-sat)\n(exit)\n' >b.smt2
+printf '; wrong\n(set-info :status unsat)\n(check-sat)\n' >w.smt2
+run 0 init && run 0 solver add --recipe toy.recipe toy hist && run 0 case add ./*.smt2 || { cat err; exit 1; }
+
+test_that "a page of nothing measured says what to do" 'run 0 report toy -o page.html && empty out && has page.html "Nothing is measured" && $page page.html >data'
+run 0 -q history toy 1 2 --all && run 0 -q set add few 2
+test_that "the page on standard output: steps with their commit, tags, commits; as JSON what is plotted" '
+	run 0 report toy && cp out page.html && $page page.html >data && python3 -c "
+import json
+d = json.load(open(\"data\"))
+assert len(d[\"columns\"]) == 11 and all(c[\"on_line\"] for c in d[\"columns\"]), d
+assert [c.get(\"tags\") for c in d[\"columns\"]][-1] == \"v12&<b>\" and d[\"set\"][\"solved\"][-1] == 2
+assert [s[1:] for s in d[\"steps\"]] == [[4, 5], [4, 5]], d[\"steps\"]
+assert {len(c[\"cells\"]) for c in d[\"cases\"]} == {33, 0}, d[\"cases\"]
+" && has page.html "<summary>2 cases</summary>" && has page.html "1 commit cannot be built|>1</dd>"'
+test_that "names stay text" '! grep -q "<script>document" page.html && ! grep -q "<img" page.html && ! grep -q "<b onclick" page.html &&
+	has page.html "&lt;/script&gt;&lt;script&gt;document" && has page.html "&lt;b onclick=x&gt;&quot;a&amp;b.smt2" && has page.html "A &quot;B&quot; &amp; C"'
+test_that "a page that stands in no mount has no links; xmllint reads it" '! grep -q "<a href=\"[^#]" page.html && { ! command -v xmllint >/dev/null || xmllint --html --noout page.html 2>lint; ! grep -vE "Tag (section|nav|main|header|footer|figure|output|details|summary|datalist|svg|path|g|text|circle|rect|title)|^[^ ]*: |\^|^ |^<|^.{0,200}$" lint; }'
+test_that "--set: the cases of a set" 'run 0 report toy --set few -o few.html && has few.html "1 case of the set few" && $page few.html >data && [ "$(grep -o "\"cells\"" data | wc -l)" = 1 ]'
+test_that "the same again is the same, byte by byte" 'run 0 report toy && cmp out page.html'
+run 1 -q run toy HEAD 3 --quiet
+test_that "a wrong answer stands above all" 'run 0 report toy -o page.html && grep -q "1 wrong or contradictory answer" page.html && grep -qE "toy [0-9a-f]{12} says sat on case [0-9]+ \(w.smt2\)" page.html'
+test_that "no such solver, set; a file that cannot be written" '
+	run 3 report nosuch && run 3 report toy --set nosuch && run 2 report && run 4 report toy -o nosuch/x.html && has err "cannot write nosuch/x.html" && [ ! -e nosuch ]'
+
+if [ -w /dev/fuse ]; then
+	run 0 mount "$mnt" -q
+	test_that "report.html in the mount: its size is right, its links lead somewhere, it starts nothing" '
+		[ "$(stat -c %s "$mnt/toy/report.html")" = "$(wc -c <"$mnt/toy/report.html")" ] && $page "$mnt/toy/report.html" "$mnt/toy" >data2 && grep -q "\"folder\":\"commits/\"" data2 &&
+		grep -q "^solverfs_asked_total 0$" "$mnt/.solverfs/stats"'
+	test_that "its time is that of the newest fact, and both follow the next one" '
+		cp -p "$mnt/toy/report.html" before.html && run 0 -q run toy HEAD~1 1 --again && ! cmp -s before.html "$mnt/toy/report.html" &&
+		[ "$mnt/toy/report.html" -nt before.html -o "$(stat -c %Y before.html)" = "$(stat -c %Y "$mnt/toy/report.html")" ] && [ "$(stat -c %s "$mnt/toy/report.html")" = "$(wc -c <"$mnt/toy/report.html")" ]'
+	run 0 unmount "$mnt" && run 0 mount -o cached "$mnt" -q
+	test_that "in a mount of what is finished its links lead into cached/" '$page "$mnt/toy/report.html" "$mnt/toy" >data2 && grep -q "\"folder\":\"cached/\"" data2'
+	run 0 unmount "$mnt"
+else
+	echo "ok $((n += 1)) # SKIP no /dev/fuse here"
+fi
+
+browser=$(command -v chromium || command -v chromium-browser)
+# Prints the page as the browser has it after its scripts.
+browse() {
+	timeout -k 5 100 "$browser" --headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-component-update \
+		--disable-sync --user-data-dir="$top/browser" --virtual-time-budget=3000 --window-size=1000,800 --dump-dom "file://$top/$1" 2>browser.log
+}
+if [ -n "$browser" ]; then
+	# One more script, which the policy does not name.
+	sed 's#</main>#</main><script>document.title = "owned"</script>#' page.html >strange.html
+	test_that "in a browser: three plots, tables that can be sorted, and no script but the two" '
+		browse strange.html >dom && grep -q "<title>toy</title>" dom && [ "$(grep -o "<canvas" dom | wc -l)" = 3 ] && grep -q "<button type=\"button\">PAR-2" dom &&
+		grep -q "class=\"spark\"" dom && ! grep -q "<img" dom && [ "$(grep -c "id=\"history-plots\" hidden" dom)" = 0 ]'
+	# The same without a policy, and with somebody who clicks, types and zooms.
+	cat >person.js <<'END3'
+const assert = (what, value) => { if (!value) throw new Error(what); };
+window.addEventListener("error", (e) => { document.title = "failed: " + e.message; });
+requestAnimationFrame(() => {
+	const table = [...document.querySelectorAll("table")].find((t) => t.caption.textContent === "Measured commits");
+	const dates = () => [...table.tBodies[0].rows].map((r) => r.cells[4].dataset.v).map(Number), by = [...table.tHead.querySelectorAll("button")].find((b) => b.textContent === "PAR-2");
+	const sorted = (list, sign) => list.every((v, i) => i === 0 || sign * (v - list[i - 1]) >= 0);
+	by.click(); assert("descending", sorted(dates(), -1) && table.tHead.rows[0].cells[4].getAttribute("aria-sort") === "descending");
+	by.click(); assert("ascending", sorted(dates(), 1) && table.tHead.rows[0].cells[4].getAttribute("aria-sort") === "ascending");
+	const search = table.parentElement.previousElementSibling.querySelector("input");
+	search.value = "V12 commit"; search.dispatchEvent(new Event("input"));
+	assert("search", [...table.tBodies[0].rows].filter((r) => !r.hidden).length === 1);
+	const plot = document.getElementById("plot-solved"), says = () => document.querySelector(".readout").textContent, last = says();
+	plot.dispatchEvent(new KeyboardEvent("keydown", { key: "Home" }));
+	assert("the first commit", says().includes("commit 1") && says() !== last);
+	document.querySelector("[data-zoom=in]").click(); document.querySelector("[data-zoom=all]").click();
+	document.querySelectorAll("button.spark")[1].click();
+	assert("the second case", document.querySelector(".case-name").textContent === "b.smt2");
+	document.querySelector("select.by").value = "date"; document.querySelector("select.by").dispatchEvent(new Event("change"));
+	document.title = "all is well";
+});
+END3
+	python3 - <<'END4'
+import re
+page = open("page.html", encoding="utf-8").read()
+page = re.sub(r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", page)
+open("person.html", "w", encoding="utf-8").write(page.replace("</body>", "<script>" + open("person.js").read() + "</script></body>"))
+END4
+	test_that "... where somebody sorts, searches, zooms and looks at a case" 'browse person.html >dom && { grep -q "<title>all is well</title>" dom || { grep -o "<title>.*</title>" dom; false; }; }'
+else
+	echo "ok $((n += 1)) # SKIP no chromium here"
+	echo "ok $((n += 1)) # SKIP no chromium here"
+fi
+echo "1..$n"
