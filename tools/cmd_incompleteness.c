@@ -96,8 +96,8 @@ int cmd_incompleteness(int argc, char **argv)
                 {"chain", OPTION_CHAIN, "N", 0, "steps from a seed until it begins at the seed again; default 25", 0},
                 {"timeout", OPTION_TIMEOUT, "TIME", 0, "of a run; default 10s", 0},
                 {"clock", OPTION_CLOCK, "wall|cpu", 0,
-                 "whether the limit of a run is by the clock on the wall (the default) or CPU time, for a machine that has other "
-                 "work",
+                 "what all times count, --for too: with cpu the CPU time of the solvers, on a machine that has other work; default "
+                 "wall",
                  0},
                 {"for", OPTION_FOR, "TIME", 0, "how long to work in all: 10m, 12h; it ends earlier when all seeds are done", 0},
                 {"seed", OPTION_SEED, "N", 0, "what all choices follow from; default 1", 0},

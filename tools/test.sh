@@ -18,7 +18,8 @@ for argument; do
 	[ ! -f "tests/$argument/meson.build" ] || arguments+=(--suite)
 	arguments+=("$argument")
 done
-meson test -C "$build" --no-rebuild --print-errorlogs "${arguments[@]}" </dev/null
+# Most tests wait most of the time: for limits to pass, for daemons, for slots.
+meson test -C "$build" --no-rebuild --print-errorlogs --num-processes $((2 * $(nproc))) "${arguments[@]}" </dev/null
 status=$?
 
 # meson counts programs; people count tests. A Check suite ends in "100%: Checks: 12, Failures: 0, Errors: 0", a shell suite prints TAP.
