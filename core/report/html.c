@@ -135,6 +135,6 @@ struct html_number html_ratio(double ratio)
         else if (isinf(ratio))
                 strcpy(n.s, "\xe2\x88\x9e");
         else
-                snprintf(n.s, sizeof(n.s), ratio >= 99.5 ? "%.0f\xc3\x97" : ratio >= 9.95 ? "%.1f\xc3\x97" : "%.2f\xc3\x97", ratio);
+                snprintf(n.s, sizeof(n.s), ratio < 0.0995 ? "%.2g\xc3\x97" : ratio >= 99.5 ? "%.0f\xc3\x97" : ratio >= 9.95 ? "%.1f\xc3\x97" : "%.2f\xc3\x97", ratio);
         return n;
 }

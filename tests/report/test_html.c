@@ -141,6 +141,7 @@ START_TEST(test_numbers)
         ck_assert_str_eq(html_seconds(1234.5).s, "1234 s");
         ck_assert_str_eq(html_seconds(NAN).s, "\xe2\x80\x93");
         ck_assert_str_eq(html_ratio(1.234).s, "1.23\xc3\x97");
+        ck_assert_str_eq(html_ratio(0.00214).s, "0.0021\xc3\x97");
         ck_assert_str_eq(html_ratio(1234).s, "1234\xc3\x97");
         ck_assert_str_eq(html_ratio(INFINITY).s, "\xe2\x88\x9e");
 }
