@@ -50,7 +50,7 @@ START_TEST(test_the_same_files)
         ck_assert_int_eq(shell("solverfs build tiny broken"), 1);
         mount_start("done", "cached");
         assert_listing("done", "README cases compare portfolios sets tinier tiny ");
-        assert_listing("done/tiny", "branches cached cases compare config head incompleteness snapshots soundness spr tags ");
+        assert_listing("done/tiny", "alarms branches cached cases compare config head incompleteness report.html snapshots soundness spr tags ");
         assert_links();
         assert_shell("diff -r mnt/tiny/cached done/tiny/cached && diff -r mnt/cases done/cases && cmp mnt/README done/README");
         list_all("mnt", "all");
@@ -106,7 +106,7 @@ static struct mount *mount_one_cell(unsigned *ret_case)
         world_make(NULL);
         mount_start("mnt", NULL);
         *ret_case = case_add("a.smt2", "; do print sat\n");
-        assert_shell("solverfs run tiny HEAD %u >/dev/null", *ret_case);
+        assert_shell("solverfs -q run tiny HEAD %u >/dev/null", *ret_case);
         return mount_start("done", "cached");
 }
 
@@ -152,11 +152,11 @@ START_TEST(test_listings_grow_at_once)
         mount_start("done", "cached");
         for (unsigned i = 1; i <= 10; i++) {
                 id = case_add(at("%u.smt2", i), "; do print sat\n");
-                assert_shell("solverfs run tiny HEAD %u >/dev/null && ls done/cases done/tiny/cached/HEAD/cases > listed", id);
+                assert_shell("solverfs -q run tiny HEAD %u >/dev/null && ls done/cases done/tiny/cached/HEAD/cases > listed", id);
                 assert_shell("test $(grep -cx %u listed) -eq 2 && ls done/tiny/cached/HEAD/cases | wc -l", id);
                 ck_assert_str_eq(shell_output, at("%u\n", i));
         }
-        assert_shell("solverfs run tiny HEAD~1 %u >/dev/null && ls done/tiny/cached | wc -l", id);
+        assert_shell("solverfs -q run tiny HEAD~1 %u >/dev/null && ls done/tiny/cached | wc -l", id);
         ck_assert_str_eq(shell_output, "2\n");
         world_end();
 }
@@ -171,13 +171,13 @@ START_TEST(test_measured_again)
         world_make(NULL);
         mount_start("mnt", NULL);
         id = case_add("a.smt2", "; do now\n; do print sat\n");
-        assert_shell("solverfs run tiny HEAD %u >/dev/null", id);
+        assert_shell("solverfs -q run tiny HEAD %u >/dev/null", id);
         mount_start("done", "cached");
         before = content(at(DONE "stdout", id));
         write_whole("before", before);
         ck_assert_int_eq(stat(at(DONE "stdout", id), &old), 0);
         await(time(NULL) > old.st_mtime);
-        assert_shell("solverfs run tiny HEAD %u --again >/dev/null", id);
+        assert_shell("solverfs -q run tiny HEAD %u --again >/dev/null", id);
         await(shell("cmp -s before " DONE "stdout", id) == 1);
         after = content(at(DONE "stdout", id));
         ck_assert_uint_eq(strlen(after), strlen(before));
@@ -195,11 +195,11 @@ START_TEST(test_measured_again_and_again)
         world_make(&(struct world){.recipe = "samples = 1\n"});
         mount_start("mnt", NULL);
         id = case_add("a.smt2", "; do now\n; do print sat\n");
-        assert_shell("solverfs run tiny HEAD %u >/dev/null", id);
+        assert_shell("solverfs -q run tiny HEAD %u >/dev/null", id);
         mount_start("done", "cached");
         for (int i = 0; i < 6; i++) {
                 assert_shell("cat " DONE "stdout >before && cmp before done/tiny/cached/HEAD/timeout/1m/cases/%u/stdout", id, id);
-                assert_shell("solverfs run tiny HEAD %u --again --print stdout >now && ! cmp -s before now", id);
+                assert_shell("solverfs -q run tiny HEAD %u --again --print stdout >now && ! cmp -s before now", id);
                 await(shell("cmp -s now " DONE "stdout", id) == 0);
                 await(shell("cmp -s now done/tiny/cached/HEAD/timeout/1m/cases/%u/stdout", id) == 0);
         }
@@ -219,7 +219,7 @@ START_TEST(test_another_recipe)
         world_make(NULL);
         mount_start("mnt", NULL);
         id = case_add("a.smt2", "; do variant\n; do print sat\n");
-        assert_shell("solverfs run tiny HEAD %u >/dev/null", id);
+        assert_shell("solverfs -q run tiny HEAD %u >/dev/null", id);
         mount_start("done", "cached");
         assert_shell("grep 'variant: none' " DONE "stdout && ! grep -q other done/tiny/config", id);
         held = open(at(DONE "stdout", id), O_RDONLY | O_CLOEXEC);
@@ -227,7 +227,7 @@ START_TEST(test_another_recipe)
         assert_shell(edit, "other", "other");
         await(shell("grep -q variant=other done/tiny/config") == 0);
         await(open_error(at(DONE "stdout", id)) == ENOENT);
-        assert_shell("solverfs run tiny HEAD %u >/dev/null", id);
+        assert_shell("solverfs -q run tiny HEAD %u >/dev/null", id);
         await(open_error(at(DONE "stdout", id)) == 0);
         assert_shell("grep 'variant: other' " DONE "stdout", id);
         close(steal_fd(&held));
