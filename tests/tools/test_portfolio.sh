@@ -15,6 +15,7 @@ cat >arm.sh <<'END'
 name=$1
 set -- $(sed -n "s/^; $name: //p" "$2")
 [ "$1" = fails ] && exit 3
+[ "$1" = error ] && { echo '(error "line 1 column 1: unknown sort")'; exit 1; }
 [ "${1:-0}" = 0 ] || sleep "$1"
 echo "${2:-unknown}"
 END
@@ -25,6 +26,7 @@ case_file both "; a: 0 sat" "; b: 9 sat"
 case_file second "; a: 9 unsat" "; b: 0 unsat"
 case_file none "; a: 9 sat" "; b: 9 sat"
 case_file fail "; a: fails" "; b: fails"
+case_file half "; a: error" "; b: 0 sat"
 case_file differ "; a: 0 sat" "; b: 0 unsat"
 case_file wrong "; a: 0 sat" "; b: 0 sat" "(set-info :status unsat)"
 case_file bad "; a: 0 sat" "; b: 0 sat" "(assert (= x"
@@ -114,6 +116,9 @@ test_that "a disk that is full where the trial is stored: an error, and the next
 	rm -f faults/* && [ "$(learned crash)" = 0 ] && run 0 portfolio run crash both.smt2 && [ "$(learned crash)" = 1 ]'
 test_that "removed, and added again as it was, it knows what it knew" '
 	run 0 portfolio remove one && [ -z "$(learned one)" ] && run 0 portfolio add one "$(arm a)" --timeout 1s && [ "$(learned one)" = 2 ]'
+test_that "an arm that does not parse a case leaves it to the others" '
+	run 0 case add half.smt2 && run 0 portfolio add half "$(arm a)" "$(arm b)" --timeout 1s && run 0 portfolio run half half.smt2 &&
+	[ "$(field 2)" = sat ] && [ "$(field 4)" = b ] && run 0 portfolio run half half.smt2 --alone && [ "$(field 2 | sort | tr "\n" " ")" = "sat unknown " ]'
 
 # -- replay --
 
