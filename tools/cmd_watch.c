@@ -46,15 +46,10 @@ static void add_branch(struct watch *o, char *pattern, struct argp_state *state)
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
         struct watch *o = state->input;
-        int r;
 
         switch (key) {
         case OPTION_EVERY:
-                r = parse_duration(arg, &o->every);
-                if (r < 0)
-                        argp_error(state, "--every: %s", error_message(r));
-                if (o->every == 0)
-                        argp_error(state, "--every must be greater than zero");
+                o->every = command_duration(state, "--every", arg);
                 return 0;
         case OPTION_SET:
                 o->set = arg;

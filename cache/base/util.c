@@ -130,6 +130,17 @@ size_t utf8_length(const void *text, size_t left)
         return n;
 }
 
+void buffer_add_shell_word(struct buffer *b, const char *word)
+{
+        buffer_adds(b, "'");
+        for (; *word; word++)
+                if (*word == '\'')
+                        buffer_adds(b, "'\\''");
+                else
+                        buffer_add(b, word, 1);
+        buffer_adds(b, "'");
+}
+
 void buffer_add_printable(struct buffer *b, const char *text)
 {
         const unsigned char *p = (const unsigned char *)text;

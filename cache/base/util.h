@@ -142,6 +142,8 @@ int buffer_steal(struct buffer *b, struct blob *ret); /* moves the bytes into a 
 
 size_t utf8_length(const void *text,
                    size_t left); /* of the sequence there (RFC 3629: no overlong forms, no surrogates), 0 when it is none */
+/* In quotes, as a shell and recipe_split() read it back. */
+void buffer_add_shell_word(struct buffer *b, const char *word);
 /* Tabs, newlines, backslashes, other control bytes and bytes that are not valid UTF-8 as \t \n \\ \xNN. */
 void buffer_add_printable(struct buffer *b, const char *text);
 

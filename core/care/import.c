@@ -1,6 +1,7 @@
 /* Results of BenchExec as facts of the machine that ran them. */
 #include "core/care/import.h"
 
+#include "cache/base/json.h"
 #include "core/query/answers.h"
 #include "core/query/machines.h"
 #include "core/query/query_internal.h"
@@ -257,11 +258,6 @@ static json_t *printable_json(const char *text)
         return json_string(buffer_error(&b) < 0 ? NULL : b.data ? b.data : "");
 }
 
-static json_t *seconds(uint64_t ns)
-{
-        return json_real((double)ns / 1e9);
-}
-
 /* What is known of a run that was not ours, in the words of run.json. */
 static json_t *run_json(const struct importing *i, const struct benchexec_run *run, const struct case_info *info, const struct fact *f)
 {
@@ -279,13 +275,13 @@ static json_t *run_json(const struct importing *i, const struct benchexec_run *r
                       verdict_name(f->verdict), "disturbed", (int)f->disturbed);
         if (!j)
                 return NULL;
-        json_object_set_new(j, "time", seconds(f->wall_ns));
-        json_object_set_new(j, "cputime", seconds(f->cpu_ns));
+        json_object_set_new(j, "time", json_seconds(f->wall_ns));
+        json_object_set_new(j, "cputime", json_seconds(f->cpu_ns));
         json_object_set_new(j, "memory", json_integer((json_int_t)f->memory));
-        json_object_set_new(j, "limits", json_pack("{so so sI}", "timeout", seconds(f->limits.wall_ns), "cputime", seconds(f->limits.cpu_ns),
+        json_object_set_new(j, "limits", json_pack("{so so sI}", "timeout", json_seconds(f->limits.wall_ns), "cputime", json_seconds(f->limits.cpu_ns),
                                                    "memory", (json_int_t)f->limits.memory));
-        json_object_set_new(j, "samples", json_pack("[{ss so so sI sb}]", "verdict", verdict_name(f->verdict), "time", seconds(f->wall_ns),
-                                                    "cputime", seconds(f->cpu_ns), "memory", (json_int_t)f->memory, "disturbed", (int)f->disturbed));
+        json_object_set_new(j, "samples", json_pack("[{ss so so sI sb}]", "verdict", verdict_name(f->verdict), "time", json_seconds(f->wall_ns),
+                                                    "cputime", json_seconds(f->cpu_ns), "memory", (json_int_t)f->memory, "disturbed", (int)f->disturbed));
         json_object_set_new(j, "seed", q->has_seed ? json_integer((json_int_t)q->seed) : json_null());
         json_object_set_new(j, "measured", json_string(date));
         json_object_set_new(j, "machine", json_string(i->report->machine));

@@ -4,6 +4,7 @@
 
 #include <sys/stat.h>
 
+#include "cache/base/json.h"
 #include "core/query/answers.h"
 #include "core/query/disturbed.h"
 #include "core/query/machines.h"
@@ -240,13 +241,6 @@ static int take_table(struct import *i, enum table table, const char *what, int 
 
 /* -- facts --------------------------------------------------------------------------------------------------------- */
 
-static const char *text_at(const json_t *j, const char *key)
-{
-        const char *s = json_string_value(json_object_get(j, key));
-
-        return s ? s : "";
-}
-
 static int note_missing(struct import *i, const char *solver)
 {
         for (size_t k = 0; k < i->n_missing; k++)
@@ -282,17 +276,17 @@ static int find_cell(struct import *i, struct row *row, const json_t *j)
         const json_t *seed = json_object_get(j, "seed");
         uint64_t wall = row->fact->limits.wall_ns;
         struct digest sha256;
-        int r = workspace_solver(i->here, text_at(j, "solver"), &row->cell.solver);
+        int r = workspace_solver(i->here, json_text(j, "solver", ""), &row->cell.solver);
 
         if (r == 0)
-                r = git_oid_fromstr(&row->note.commit, text_at(j, "commit")) == 0 ? 0 : -ENOENT;
+                r = git_oid_fromstr(&row->note.commit, json_text(j, "commit", "")) == 0 ? 0 : -ENOENT;
         if (r == 0)
                 r = history_number(row->cell.solver->history, &row->note.commit, &row->cell.commit);
         if (r == 0)
                 r = machine_source(row->cell.solver, row->cell.commit, &row->source);
         if (r < 0) {
                 row->cell.solver = solver_unref(row->cell.solver);
-                return r == -ENOENT ? note_missing(i, text_at(j, "solver")) : r;
+                return r == -ENOENT ? note_missing(i, json_text(j, "solver", "")) : r;
         }
         memcpy(sha256.bytes, row->key.data + DIGEST_SIZE, DIGEST_SIZE);
         r = cases_find_digest(workspace_cases(i->here), &sha256, &row->cell.info);
@@ -336,7 +330,7 @@ static int prepare_fact(struct import *i, struct row *row)
         if (row->key.size < RUN_KEY_SIZE || fact_decode(SLICE(row->value.data, row->value.size), false, &row->fact) < 0)
                 return 0;
         j = json_loadb(row->fact->json.data ? row->fact->json.data : "", row->fact->json.size, 0, NULL);
-        machine = text_at(j, "machine");
+        machine = json_text(j, "machine", "");
         r = find_cell(i, row, j);
         if (r == 0 && *machine && strcmp(machine, host_machine()) != 0)
                 r = (row->machine = strdup(machine)) ? see_program(i, machine, row) : -ENOMEM;

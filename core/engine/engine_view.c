@@ -4,8 +4,8 @@
 #include "core/engine/engine_internal.h"
 
 #include <dirent.h>
-#include <jansson.h>
 
+#include "cache/base/json.h"
 #include "cache/base/lock.h"
 #include "core/run/slot.h"
 
@@ -127,13 +127,6 @@ static void view_to_json(void *user, const struct job_view *v)
         publish_json(p, o);
 }
 
-static const char *string_of(const json_t *o, const char *key)
-{
-        const char *s = json_string_value(json_object_get(o, key));
-
-        return s ? s : "";
-}
-
 static uint64_t number_of(const json_t *o, const char *key)
 {
         return (uint64_t)json_integer_value(json_object_get(o, key));
@@ -144,11 +137,11 @@ static void view_from_json(const json_t *o, int pid, void (*fn)(void *user, cons
         fn(user, &(struct job_view){
                          .id = number_of(o, "id"),
                          .pid = pid,
-                         .query = string_of(o, "query"),
-                         .what = string_of(o, "what"),
-                         .state = strcmp(string_of(o, "state"), "running") == 0 ? JOB_RUNNING : JOB_QUEUED,
-                         .priority = strcmp(string_of(o, "priority"), "person") == 0 ? PRIORITY_PERSON : PRIORITY_BATCH,
-                         .phase = string_of(o, "phase"),
+                         .query = json_text(o, "query", ""),
+                         .what = json_text(o, "what", ""),
+                         .state = strcmp(json_text(o, "state", ""), "running") == 0 ? JOB_RUNNING : JOB_QUEUED,
+                         .priority = strcmp(json_text(o, "priority", ""), "person") == 0 ? PRIORITY_PERSON : PRIORITY_BATCH,
+                         .phase = json_text(o, "phase", ""),
                          .done = number_of(o, "done"),
                          .total = number_of(o, "total"),
                          .age_ns = number_of(o, "age"),
@@ -214,8 +207,8 @@ static void away_from_json(const json_t *o, int pid, const struct away_look *l)
 {
         l->fn(l->user, &(struct away_view){
                                .pid = pid,
-                               .name = string_of(o, "cluster"),
-                               .machine = string_of(o, "machine"),
+                               .name = json_text(o, "cluster", ""),
+                               .machine = json_text(o, "machine", ""),
                                .wanted = (unsigned)number_of(o, "wanted"),
                                .queued = (unsigned)number_of(o, "queued"),
                                .present = (unsigned)number_of(o, "present"),
@@ -224,7 +217,7 @@ static void away_from_json(const json_t *o, int pid, const struct away_look *l)
                                .lost = (unsigned)number_of(o, "lost"),
                                .left_out = (unsigned)number_of(o, "left-out"),
                                .sent = number_of(o, "sent"),
-                               .why = string_of(o, "why"),
+                               .why = json_text(o, "why", ""),
                        });
 }
 

@@ -69,18 +69,6 @@ static int identify_command(struct arm *a)
         return 0;
 }
 
-/* A word as recipe_split() reads it back. */
-static void quote_word(struct buffer *b, const char *word)
-{
-        buffer_adds(b, " '");
-        for (; *word; word++)
-                if (*word == '\'')
-                        buffer_adds(b, "'\\''");
-                else
-                        buffer_add(b, word, 1);
-        buffer_adds(b, "'");
-}
-
 static int command_recipe(const char *label, const char *name, char *const *arguments, struct recipe **ret)
 {
         cleanup_buffer struct buffer text = {0}, run = {0};
@@ -91,7 +79,8 @@ static int command_recipe(const char *label, const char *name, char *const *argu
 
         buffer_adds(&run, "{bin}");
         for (; *arguments; arguments++) {
-                quote_word(&run, *arguments);
+                buffer_adds(&run, " ");
+                buffer_add_shell_word(&run, *arguments);
                 sees_case |= strstr(*arguments, "{case}") != NULL;
         }
         if (!sees_case)

@@ -1,6 +1,7 @@
 /* Stores in which a run's key begins with its build's key: what was measured goes to where the program's digest says. */
 #include "core/query/answers.h"
 
+#include "cache/base/json.h"
 #include "cache/base/lock.h"
 #include "core/query/takeover.h"
 
@@ -136,23 +137,16 @@ static int add_fact(void *user, struct slice key, struct slice value)
         return buffer_error(&f->value);
 }
 
-static const char *text_at(const json_t *j, const char *key)
-{
-        const char *s = json_string_value(json_object_get(j, key));
-
-        return s ? s : "";
-}
-
 /* Of which cell it is, by its run.json; -ENOENT when that cannot be found any more. */
 static int find_cell(struct workspace *w, struct taken_fact *f)
 {
         json_t *j = json_loadb(f->fact->json.data ? f->fact->json.data : "", f->fact->json.size, 0, NULL);
         const json_t *seed = json_object_get(j, "seed");
         uint64_t wall = f->fact->limits.wall_ns;
-        int r = workspace_solver(w, text_at(j, "solver"), &f->cell.solver);
+        int r = workspace_solver(w, json_text(j, "solver", ""), &f->cell.solver);
 
         if (r == 0)
-                r = git_oid_fromstr(&f->note.commit, text_at(j, "commit")) == 0 ? 0 : -ENOENT;
+                r = git_oid_fromstr(&f->note.commit, json_text(j, "commit", "")) == 0 ? 0 : -ENOENT;
         if (r == 0)
                 r = history_number(f->cell.solver->history, &f->note.commit, &f->cell.commit);
         if (r == 0)

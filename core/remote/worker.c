@@ -2,6 +2,7 @@
 
 #include <poll.h>
 
+#include "cache/base/json.h"
 #include "cache/base/lock.h"
 #include "core/remote/worker_internal.h"
 #include "core/run/host.h"
@@ -35,13 +36,6 @@ void worker_send_failure(struct worker *w, uint64_t id, int e)
                 worker_send(w, PACKET_FAILED, id, SLICE(body.data, body.size));
 }
 
-static const char *fact(const json_t *facts, const char *key)
-{
-        const char *text = json_string_value(json_object_get(facts, key));
-
-        return text ? text : "unknown";
-}
-
 static int send_hello(struct worker *w)
 {
         cleanup_buffer struct buffer body = {0};
@@ -54,10 +48,10 @@ static int send_hello(struct worker *w)
                         &(struct remote_hello){
                                 .protocol = REMOTE_PROTOCOL,
                                 .version = (char *)SOLVERFS_VERSION,
-                                .host = (char *)fact(facts, "host"),
-                                .cpu = (char *)fact(facts, "cpu"),
-                                .kernel = (char *)fact(facts, "kernel"),
-                                .libc = (char *)fact(facts, "libc"),
+                                .host = (char *)json_text(facts, "host", "unknown"),
+                                .cpu = (char *)json_text(facts, "cpu", "unknown"),
+                                .kernel = (char *)json_text(facts, "kernel", "unknown"),
+                                .libc = (char *)json_text(facts, "libc", "unknown"),
                                 .facts = text,
                                 .cores = (uint32_t)json_integer_value(json_object_get(facts, "cores")),
                                 .slots = w->n_slots,

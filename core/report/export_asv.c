@@ -4,6 +4,8 @@
 
 #include <inttypes.h>
 
+#include "cache/base/json.h"
+
 #define VERSION_OF_RESULTS    2
 #define VERSION_OF_MACHINES   1
 #define VERSION_OF_BENCHMARKS 2
@@ -30,11 +32,10 @@ static int add_json(struct exporter *e, json_t *j)
 static json_t *machine_json(const struct exporter *e, const struct export_row *row)
 {
         const json_t *host = row ? json_object_get(row->run, "host") : NULL;
-        const char *os = json_string_value(json_object_get(host, "kernel")), *cpu = json_string_value(json_object_get(host, "cpu"));
         char name[81];
 
         file_word(e->version.machine, name); /* asv wants the folder's name here */
-        return json_pack("{ss ss ss so so ss}", "machine", name, "os", os ? os : "", "cpu", cpu ? cpu : "", "num_cpu",
+        return json_pack("{ss ss ss so so ss}", "machine", name, "os", json_text(host, "kernel", ""), "cpu", json_text(host, "cpu", ""), "num_cpu",
                          json_sprintf("%" JSON_INTEGER_FORMAT, json_integer_value(json_object_get(host, "cores"))), "ram",
                          json_sprintf("%" JSON_INTEGER_FORMAT, json_integer_value(json_object_get(host, "memory"))), "arch", "");
 }

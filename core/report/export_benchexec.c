@@ -5,6 +5,7 @@
 
 #include <inttypes.h>
 
+#include "cache/base/json.h"
 #include "core/report/xml.h"
 #include "core/run/cell_file.h"
 
@@ -39,13 +40,6 @@ static void add_seconds(struct buffer *to, const char *title, uint64_t ns)
 
 /* -- the head ------------------------------------------------------------------------------------------------------ */
 
-static const char *text_of(const json_t *facts, const char *key, const char *otherwise)
-{
-        const char *s = json_string_value(json_object_get(facts, key));
-
-        return s ? s : otherwise;
-}
-
 static void add_number_of(struct buffer *to, const char *attribute, const json_t *facts, const char *key, const char *unit)
 {
         char text[48];
@@ -63,11 +57,11 @@ static void add_system(struct exporter *e, const struct export_row *first)
                                           strcspn(e->version.machine ? e->version.machine : "", "/"));
 
         buffer_adds(to, "  <systeminfo");
-        add_attribute(to, "hostname", text_of(facts, "host", host ? host : ""));
+        add_attribute(to, "hostname", json_text(facts, "host", host ? host : ""));
         buffer_adds(to, ">\n    <os");
-        add_attribute(to, "name", text_of(facts, "kernel", ""));
+        add_attribute(to, "name", json_text(facts, "kernel", ""));
         buffer_adds(to, "/>\n    <cpu");
-        add_attribute(to, "model", text_of(facts, "cpu", ""));
+        add_attribute(to, "model", json_text(facts, "cpu", ""));
         add_number_of(to, "cores", facts, "cores", "");
         buffer_adds(to, "/>\n    <ram");
         add_number_of(to, "size", facts, "memory", "B");

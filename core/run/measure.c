@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "cache/base/fault.h"
+#include "cache/base/json.h"
 #include "core/run/cell_file.h"
 #include "core/run/surroundings.h"
 
@@ -259,11 +260,6 @@ static int take_samples(struct measurement *m)
 
 /* -- run.json -- */
 
-static json_t *seconds(uint64_t ns)
-{
-        return json_real((double)ns / 1e9);
-}
-
 static json_t *strings(char *const *list)
 {
         json_t *array = json_array();
@@ -284,7 +280,7 @@ static json_t *verdict_list(const enum verdict *list, size_t n)
 
 static json_t *limits_json(const struct recipe_limits *l)
 {
-        return json_pack("{s:o, s:o, s:I, s:I, s:I, s:I, s:I}", "timeout", seconds(l->wall_ns), "cputime", seconds(l->cpu_ns),
+        return json_pack("{s:o, s:o, s:I, s:I, s:I, s:I, s:I}", "timeout", json_seconds(l->wall_ns), "cputime", json_seconds(l->cpu_ns),
                          "memory", (json_int_t)l->memory, "output", (json_int_t)l->output, "processes", (json_int_t)l->processes,
                          "stack", (json_int_t)l->stack, "scratch", (json_int_t)RUN_SCRATCH);
 }
@@ -297,8 +293,8 @@ static json_t *samples_json(const struct measurement *m)
                 const struct sample *s = &m->taken[i].sample;
 
                 json_array_append_new(array, json_pack("{s:s, s:o, s:o, s:I, s:o, s:b, s:b}", "verdict", verdict_name(s->verdict),
-                                                       "time", seconds(s->wall_ns), "cputime", seconds(s->cpu_ns), "memory",
-                                                       (json_int_t)s->memory, "waited", seconds(s->waited_ns), "disturbed",
+                                                       "time", json_seconds(s->wall_ns), "cputime", json_seconds(s->cpu_ns), "memory",
+                                                       (json_int_t)s->memory, "waited", json_seconds(s->waited_ns), "disturbed",
                                                        (int)s->disturbed, "wrong", (int)s->wrong));
         }
         return array;
@@ -323,9 +319,9 @@ static json_t *end_json(const struct execute_result *r)
 
 static json_t *rusage_json(const struct execute_result *r)
 {
-        return json_pack("{s:o, s:o, s:I, s:I, s:o, s:o, s:I}", "user", seconds(r->user_ns), "system", seconds(r->system_ns),
+        return json_pack("{s:o, s:o, s:I, s:I, s:o, s:o, s:I}", "user", json_seconds(r->user_ns), "system", json_seconds(r->system_ns),
                          "voluntary-switches", (json_int_t)r->voluntary, "involuntary-switches", (json_int_t)r->involuntary,
-                         "waited", seconds(r->waited_ns), "stolen", seconds(r->stolen_ns), "killed-descendants",
+                         "waited", json_seconds(r->waited_ns), "stolen", json_seconds(r->stolen_ns), "killed-descendants",
                          (json_int_t)r->killed);
 }
 

@@ -1,4 +1,5 @@
 /* The report's findings: what campaigns found. */
+#include "cache/base/json.h"
 #include "core/study/finding_localized.h"
 #include "core/study/finding_report.h"
 #include "core/study/solver_report_internal.h"
@@ -75,7 +76,6 @@ static void add_version(const struct row *row, const char *version)
 static int add_culprit(void *user, const char *commit, const json_t *culprit)
 {
         struct row *row = user;
-        const char *subject = json_string_value(json_object_get(culprit, "subject"));
 
         if (row->culprits++ > 0)
                 buffer_adds(row->to, "<br>");
@@ -84,7 +84,7 @@ static int add_culprit(void *user, const char *commit, const json_t *culprit)
         else
                 html_text(row->to, commit);
         buffer_adds(row->to, " ");
-        html_text(row->to, subject ? subject : "");
+        html_text(row->to, json_text(culprit, "subject", ""));
         return 0;
 }
 

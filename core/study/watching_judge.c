@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <math.h>
 
+#include "cache/base/json.h"
 #include "core/run/cell_file.h"
 #include "core/study/case_history.h"
 #include "core/study/history_plan.h"
@@ -303,13 +304,12 @@ static int alarm_culprit(struct watching *w, const struct suspect *s, const json
 {
         const char *commit = json_string_value(json_object_get(culprit, "commit"));
         const char *before = json_string_value(json_object_get(culprit, "before"));
-        const char *subject = json_string_value(json_object_get(culprit, "subject"));
         struct alarm_case c = {.id = w->cases[s->test]->id,
                                .before = side_of(fact_at(w, s->before, s->test)),
                                .after = side_of(fact_at(w, s->after, s->test))};
         struct alarm *a = watching_alarm(w, s->kind, commit, before, w->places[s->after].commit);
 
-        if (!a || alarm_set_text(&a->subject, subject ? subject : "") < 0 || set_detail(w, s, NULL, a) < 0)
+        if (!a || alarm_set_text(&a->subject, json_text(culprit, "subject", "")) < 0 || set_detail(w, s, NULL, a) < 0)
                 return -ENOMEM;
         if (is_slowdown(s)) {
                 c.before.seconds = real_or(culprit, "seconds_before", c.before.seconds);

@@ -1,0 +1,18 @@
+/* Short ways to read and write JSON with jansson; header only, for who links it. Threads: any. */
+#pragma once
+
+#include <jansson.h>
+#include <stdint.h>
+
+/* The text of a member, which the object keeps; `otherwise` when there is no such text. */
+static inline const char *json_text(const json_t *object, const char *key, const char *otherwise)
+{
+        const char *text = json_string_value(json_object_get(object, key));
+
+        return text ? text : otherwise;
+}
+
+static inline json_t *json_seconds(uint64_t ns)
+{
+        return json_real((double)ns / 1e9);
+}
