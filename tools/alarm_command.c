@@ -1,12 +1,13 @@
 /* The command of `watch --on-alarm`. */
+#include <fcntl.h>
 #include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <sys/pidfd.h>
 #include <sys/wait.h>
 
 #include "alarms.h"
+#include "core/run/spawn.h"
 
 #define PATIENCE_MS (5 * 60 * 1000) /* that a command may take */
 
@@ -130,41 +131,21 @@ static int write_alarm(struct workspace *w, const struct solver *s, const struct
 
 /* -- running it --------------------------------------------------------------------------------------------------- */
 
-/* A process group of its own, so that all of it can be ended; what it prints goes to standard error, as ours is for results. */
+/* What it prints goes to standard error, as our standard output is for results. */
 static int start(const char *command, const char *input, char *const *environment, pid_t *ret)
 {
-        char shell[] = "sh", option[] = "-c", *words[] = {shell, option, NULL, NULL};
+        cleanup_close int in = open(input, O_RDONLY | O_CLOEXEC);
         cleanup_free char *script = NULL;
-        posix_spawn_file_actions_t actions;
-        posix_spawnattr_t attributes;
-        sigset_t all, none;
         int r;
 
-        if (asprintf(&script, "umask %04o\n%s", common.umask, command) < 0)
-                return -ENOMEM;
-        words[2] = script;
-        if (posix_spawn_file_actions_init(&actions) != 0)
-                return -ENOMEM;
-        if (posix_spawnattr_init(&attributes) != 0) {
-                posix_spawn_file_actions_destroy(&actions);
+        if (in < 0)
+                return errorf(-errno, "cannot read %s: %s", input, strerror(errno));
+        if (asprintf(&script, "umask %04o\n%s", common.umask, command) < 0) {
+                script = NULL;
                 return -ENOMEM;
         }
-        sigfillset(&all);
-        sigemptyset(&none);
-        posix_spawnattr_setsigdefault(&attributes, &all);
-        posix_spawnattr_setsigmask(&attributes, &none);
-        posix_spawnattr_setpgroup(&attributes, 0);
-        posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP);
-        r = posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, input, O_RDONLY, 0);
-        if (r == 0)
-                r = posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);
-        if (r == 0)
-                r = posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1);
-        if (r == 0)
-                r = posix_spawn(ret, "/bin/sh", &actions, &attributes, words, environment);
-        posix_spawnattr_destroy(&attributes);
-        posix_spawn_file_actions_destroy(&actions);
-        return r == 0 ? 0 : errorf(-r, "cannot start /bin/sh: %s", strerror(r));
+        r = spawn_shell(script, (const int[]){in, STDERR_FILENO, STDERR_FILENO}, environment, ret);
+        return r < 0 ? errorf(r, "cannot start /bin/sh: %s", strerror(-r)) : 0;
 }
 
 static const char *why_failed(int status, char ret[64])

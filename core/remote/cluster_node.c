@@ -1,29 +1,18 @@
 #include <fcntl.h>
 #include <signal.h>
-#include <spawn.h>
 #include <sys/eventfd.h>
 #include <sys/pidfd.h>
 #include <sys/wait.h>
 
+#include "cache/base/json.h"
 #include "core/remote/cluster_internal.h"
 #include "core/run/host.h"
+#include "core/run/spawn.h"
 #include "version.h"
 
 #define READ_SIZE (256u << 10)
 
 /* -- launching -- */
-
-/* One word of a shell. */
-static void quote(struct buffer *b, const char *word)
-{
-        buffer_adds(b, "'");
-        for (; *word; word++)
-                if (*word == '\'')
-                        buffer_adds(b, "'\\''");
-                else
-                        buffer_add(b, word, 1);
-        buffer_adds(b, "'");
-}
 
 static int worker_command(const struct cluster *c, struct buffer *ret)
 {
@@ -38,7 +27,7 @@ static int worker_command(const struct cluster *c, struct buffer *ret)
         if (n < 0)
                 return errorf(-errno, "cannot find this program: %s", strerror(errno));
         self[n] = '\0';
-        quote(ret, self);
+        buffer_add_shell_word(ret, self);
         buffer_adds(ret, " worker");
         return buffer_error(ret);
 }
@@ -58,34 +47,6 @@ static int launch_command(const struct cluster *c, struct buffer *ret)
         return r < 0 ? r : buffer_error(ret);
 }
 
-/* In a process group of its own, with default signals, and our environment: the launcher may need it. */
-static int spawn(const char *command, const int fds[3], pid_t *ret)
-{
-        char *argv[] = {(char *)"/bin/sh", (char *)"-c", (char *)command, NULL};
-        posix_spawn_file_actions_t actions;
-        posix_spawnattr_t attributes;
-        sigset_t all, none;
-        int r;
-
-        sigfillset(&all);
-        sigdelset(&all, SIGKILL);
-        sigdelset(&all, SIGSTOP);
-        sigemptyset(&none);
-        posix_spawn_file_actions_init(&actions);
-        posix_spawnattr_init(&attributes);
-        posix_spawnattr_setsigdefault(&attributes, &all);
-        posix_spawnattr_setsigmask(&attributes, &none);
-        posix_spawnattr_setpgroup(&attributes, 0);
-        posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP);
-        for (int i = 0; i < 3; i++)
-                posix_spawn_file_actions_adddup2(&actions, fds[i], i);
-        posix_spawn_file_actions_addclosefrom_np(&actions, 3);
-        r = -posix_spawn(ret, argv[0], &actions, &attributes, argv, environ);
-        posix_spawnattr_destroy(&attributes);
-        posix_spawn_file_actions_destroy(&actions);
-        return r;
-}
-
 static void close_all(int fds[6])
 {
         for (int i = 0; i < 6; i++)
@@ -99,7 +60,7 @@ static int start_process(struct node *n, const char *command)
         for (int i = 0; r == 0 && i < 3; i++)
                 r = pipe2(fds + 2 * i, O_CLOEXEC) < 0 ? -errno : 0;
         if (r == 0)
-                r = spawn(command, (const int[]){fds[0], fds[3], fds[5]}, &n->pid);
+                r = spawn_shell(command, (const int[]){fds[0], fds[3], fds[5]}, environ, &n->pid); /* the launcher may need ours */
         if (r == 0) {
                 n->process = pidfd_open(n->pid, 0);
                 n->in = steal_fd(&fds[1]);
@@ -323,9 +284,8 @@ static int make_slots(struct node *n)
 static const char *own_libc(char ret[64])
 {
         json_t *facts = host_facts();
-        const char *libc = json_string_value(json_object_get(facts, "libc"));
 
-        snprintf(ret, 64, "%s", libc ? libc : "");
+        snprintf(ret, 64, "%s", json_text(facts, "libc", ""));
         json_decref(facts);
         return ret;
 }

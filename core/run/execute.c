@@ -10,6 +10,7 @@
 
 #include "cache/base/fault.h"
 #include "core/run/execution.h"
+#include "core/run/spawn.h"
 #include "core/run/sandbox.h"
 
 /* -- where the helper is -- */
@@ -86,7 +87,7 @@ static int start(struct single *s)
         if (r < 0)
                 return r;
         arguments = s->x.inside ? sandboxed : bare;
-        r = spawn_with(e.fds, EXEC_FDS, arguments, &s->pid);
+        r = spawn(&(struct spawn_request){.fds = e.fds, .n_fds = EXEC_FDS, .arguments = arguments}, &s->pid);
         if (r < 0)
                 return errorf(r, "cannot start %s: %s", arguments[0], strerror(-r));
         s->all_gone = false;

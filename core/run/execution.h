@@ -81,6 +81,3 @@ struct single {
 int single_begin(struct single *s, const struct execute_request *request, uint64_t share_ns);
 int single_finish(struct single *s, struct execute_result *ret); /* behind execution_watch() */
 void single_done(struct single *s);
-
-/* Starts a program with these as its first descriptors, no others, an empty environment, and default signals; spawn.c. */
-int spawn_with(const int *fds, size_t n, char *const *arguments, pid_t *ret);

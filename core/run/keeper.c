@@ -10,6 +10,7 @@
 
 #include "cache/base/fault.h"
 #include "core/run/sandbox.h"
+#include "core/run/spawn.h"
 
 struct keeper {
         bool inside;
@@ -82,7 +83,7 @@ static int start(struct keeper *k, const struct execute_request *like, const cha
         if (r < 0)
                 return errorf(r, "cannot make the sockets of a sandbox: %s", strerror(-r));
         arguments = k->inside ? sandboxed : bare;
-        r = spawn_with(e.fds, EXEC_FDS, arguments, &k->pid);
+        r = spawn(&(struct spawn_request){.fds = e.fds, .n_fds = EXEC_FDS, .arguments = arguments}, &k->pid);
         if (r < 0)
                 return errorf(r, "cannot start %s: %s", arguments[0], strerror(-r));
         k->empty = false;

@@ -1,10 +1,10 @@
-#include "core/run/execution.h"
+#include "core/run/spawn.h"
 
 #include <signal.h>
 #include <spawn.h>
 
 /* Default signals and an empty mask, whatever the caller's are. */
-static int set_attributes(posix_spawnattr_t *a)
+static int set_attributes(posix_spawnattr_t *a, bool own_group)
 {
         sigset_t all, none;
         int r;
@@ -17,7 +17,10 @@ static int set_attributes(posix_spawnattr_t *a)
         if (r == 0)
                 r = posix_spawnattr_setsigmask(a, &none);
         if (r == 0)
-                r = posix_spawnattr_setflags(a, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
+                r = posix_spawnattr_setpgroup(a, 0);
+        if (r == 0)
+                r = posix_spawnattr_setflags(
+                        a, (short)(POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | (own_group ? POSIX_SPAWN_SETPGROUP : 0)));
         return -r;
 }
 
@@ -32,7 +35,7 @@ static int set_actions(posix_spawn_file_actions_t *a, const int *fds, size_t n)
         return -r;
 }
 
-int spawn_with(const int *fds, size_t n, char *const *arguments, pid_t *ret)
+int spawn(const struct spawn_request *q, pid_t *ret)
 {
         char *const nothing[] = {NULL};
         posix_spawn_file_actions_t actions;
@@ -47,12 +50,24 @@ int spawn_with(const int *fds, size_t n, char *const *arguments, pid_t *ret)
                 posix_spawn_file_actions_destroy(&actions);
                 return r;
         }
-        r = set_attributes(&attributes);
+        r = set_attributes(&attributes, q->own_group);
         if (r == 0)
-                r = set_actions(&actions, fds, n);
+                r = set_actions(&actions, q->fds, q->n_fds);
         if (r == 0)
-                r = -posix_spawn(ret, arguments[0], &actions, &attributes, arguments, nothing);
+                r = -posix_spawn(ret, q->arguments[0], &actions, &attributes, q->arguments, q->environment ?: nothing);
         posix_spawnattr_destroy(&attributes);
         posix_spawn_file_actions_destroy(&actions);
         return r;
+}
+
+int spawn_shell(const char *command, const int fds[3], char *const *environment, pid_t *ret)
+{
+        char shell[] = "/bin/sh", option[] = "-c";
+
+        return spawn(&(struct spawn_request){.fds = fds,
+                                             .n_fds = 3,
+                                             .arguments = (char *[]){shell, option, (char *)command, NULL},
+                                             .environment = environment,
+                                             .own_group = true},
+                     ret);
 }
