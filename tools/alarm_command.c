@@ -131,7 +131,7 @@ static int write_alarm(struct workspace *w, const struct solver *s, const struct
 
 /* -- running it --------------------------------------------------------------------------------------------------- */
 
-/* What it prints goes to standard error, as our standard output is for results. */
+/* Its output goes to standard error, as ours is for results. */
 static int start(const char *command, const char *input, char *const *environment, pid_t *ret)
 {
         cleanup_close int in = open(input, O_RDONLY | O_CLOEXEC);

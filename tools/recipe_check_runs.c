@@ -200,7 +200,7 @@ static void check_effort(struct running *r)
                                   r->recipe->effort[i], r->check->input ? "" : " on small formulas");
 }
 
-/* What was answered without a seed is to be answered with one. */
+/* A case that is answered without a seed must be answered with one. */
 static int check_seed(struct running *r)
 {
         const struct pair *pair = r->recipe->format == FORMAT_CNF ? cnf_pairs : smt2_pairs;

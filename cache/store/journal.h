@@ -12,7 +12,7 @@
  * does not grow; a zero where a record would begin is the end. A compacted segment (flag 1) holds all that was alive at its base, and
  * replaces all segments before it.
  *
- * What comes behind the last whole group is the transaction in flight when a process or the machine died: it is cut off.
+ * The bytes behind the last whole group are a transaction that was in flight when a process or the machine died: they are cut off.
  *
  * Threads and processes: all that writes is called under the store's write lock. Reading needs none, up to a position that is known.
  */

@@ -1,6 +1,6 @@
 /* The files of a commit in a folder: which they are, and the writing.
  *
- * What is written is what `git worktree` would write: executable bits, links, line ends and identities as .gitattributes say (attributes.h).
+ * The files are those that `git worktree` would write: executable bits, links, line ends and identities as .gitattributes say (attributes.h).
  * Not libgit2's checkout: that trusts the folder, and here nothing does. A build may have put a link to anywhere in the place of a folder, and
  * this runs as the store's owner. Every component is opened without following links. */
 #pragma once

@@ -258,7 +258,7 @@ static json_t *printable_json(const char *text)
         return json_string(buffer_error(&b) < 0 ? NULL : b.data ? b.data : "");
 }
 
-/* What is known of a run that was not ours, in the words of run.json. */
+/* A foreign run, in the words of run.json. */
 static json_t *run_json(const struct importing *i, const struct benchexec_run *run, const struct case_info *info, const struct fact *f)
 {
         const struct import_request *q = i->request;

@@ -1,5 +1,5 @@
-/* What another store knows. Facts and builds are kept under digests of contents, so that a row is taken as it stands; only run.json has a case's id,
- * which is another one here. */
+/* Importing from another store. Facts and builds are kept under digests of contents, so a row is taken as it stands; only run.json holds a case's
+ * id, and the case has another id here. */
 #include "core/care/import.h"
 
 #include <sys/stat.h>
@@ -84,7 +84,7 @@ static int add_renamed(const struct import *i, const struct case_info *info, int
         return r;
 }
 
-/* What one of the two says of the answer, both say. */
+/* An expected answer that one of the two has is the other's, too. */
 static int take_status(const struct import *i, const struct case_info *info, uint32_t id)
 {
         cleanup(case_info_unrefp) struct case_info *ours = NULL;

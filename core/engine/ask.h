@@ -35,7 +35,7 @@
  * changing threads. Between two steps another process may finish the same query; then the value is taken from the store, and no further
  * step is called. The state is freed by free_state() however the job ends.
  *
- * What is not known beforehand (a bisection, a sequential test) is asked by make() too: it sees what answered() saw. It returns 1 when it
+ * Questions that follow from answers (a bisection, a sequential test) are made by make() too: it sees what answered() saw. It returns 1 when it
  * has nothing to ask until another answer comes; when nothing is open any more either, the asking has ended.
  */
 #pragma once

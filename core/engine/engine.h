@@ -62,7 +62,7 @@ struct query { /* the head of every query; what the functions below need beside 
         struct digest key; /* of everything the value depends on; set by the constructor */
 };
 
-/* What is to be shown of slots elsewhere. */
+/* The state of slots elsewhere, for who shows it. */
 struct away_view {
         int pid;          /* of the process whose they are */
         const char *name; /* of the cluster */

@@ -295,7 +295,7 @@ void view_close(struct engine *e)
 
 /* -- looking -- */
 
-/* What is looked at: jobs, or slots elsewhere. */
+/* Looks at jobs, or at slots elsewhere. */
 struct looking {
         void (*job)(void *user, const struct job_view *j);
         void (*away)(void *user, const struct away_view *v);

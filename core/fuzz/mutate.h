@@ -1,7 +1,7 @@
 /* Changing one formula into another: operator replacement (BanditFuzz, section 3.2, with the chosen node replaced and never another), and
  * the transformers of StringFuzz (Blotsky et al., CAV 2018, section 4).
  *
- * What comes out is well-sorted and differs from what went in, always: where a mutation finds nothing to change, it says -ENOENT. The new
+ * The result is always well-sorted and differs from the script given: a mutation that finds nothing to change returns -ENOENT. The new
  * script shares the old one's bank; the old one stays as it was. Works on any script; operators of theories that it does not use are not
  * brought in. */
 #pragma once

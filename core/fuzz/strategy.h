@@ -1,6 +1,6 @@
-/* Which input a campaign runs next, and on which versions: decisions only. A strategy starts nothing, reads no clock and no file, and its
- * decisions follow from its seed and from what it is told, in that order; so a campaign that keeps what it told can be told it again and goes
- * on where it stopped.
+/* Strategies decide which input a campaign runs next, and on which versions; they only decide. A strategy starts nothing and reads no clock and
+ * no file. Its decisions follow from its seed and from what it is told, in that order; so a campaign that keeps what it told a strategy can tell
+ * it again, and goes on where it stopped.
  *
  *     strategy_next()  ─▶ an input
  *           strategy_step()  ─▶ a version to run it on, with the most seconds that could matter; false: enough is known

@@ -1,4 +1,4 @@
-/* Which commits come after another. A commit's number is above its parents', so one pass over the index in the order of numbers tells. */
+/* The descendants of a commit. A commit's number is above its parents', so one pass over the index in the order of numbers finds them. */
 #include "core/history/history_internal.h"
 
 static int look_at_parents(void *user, struct slice key, struct slice value)

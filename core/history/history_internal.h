@@ -27,7 +27,7 @@ struct recent_source {
         struct digest paths, source;
 };
 
-/* What comes after a commit; grows with the index, and never changes otherwise. */
+/* The descendants of a commit; the table grows with the index, and never changes otherwise. */
 struct descendants {
         uint32_t of;
         uint32_t n;   /* commits looked at: the numbers below it */
@@ -117,7 +117,7 @@ int history_fetch_local(git_repository *from, git_repository *to, const char *un
 /* Makes an address absolute. *ret_local is the repository of a local one, looked at: no fifos in the place of files, not shallow; else NULL. */
 int history_address(const char *url, char ret[PATH_SIZE], git_repository **ret_local);
 
-/* What is said while fetching from another machine. Nothing asks a person: there are the ssh agent's keys, and an error where they do not do. */
+/* A fetch from another machine. It asks nobody: it tries the ssh agent's keys, and fails when they do not do. */
 struct conversation {
         const struct progress *progress;
         bool agent, standard; /* credentials given: libgit2 asks again when they were refused */

@@ -1,4 +1,4 @@
-/* What a recipe's builds read beside the solver's own repository: submodules and downloads, fetched before any build. */
+/* Submodules and downloads: sources outside the solver's own repository, fetched before any build. */
 #include <fcntl.h>
 #include <spawn.h>
 #include <sys/file.h>

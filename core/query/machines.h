@@ -1,8 +1,8 @@
 /* Other machines, whose measurements were imported. A machine's name is a part of each run's key (core/run/host.h), so that theirs and ours never mix:
  * whoever wants to see theirs asks for them by name (struct cell).
  *
- * Which program a commit has on another machine cannot be looked up by the key of a build, which holds this machine's toolchain. So it is kept
- * by what a build depends on beside that: the recipe's build part and the sources. In TABLE_META:
+ * The key of a build holds this machine's toolchain, so it does not find the program that a commit has on another machine. That program is kept
+ * under the rest of the key: the recipe's build part and the sources. In TABLE_META:
  *
  *     machine/name/<name>                     there is something of this machine
  *     machine/programs/<machine>/<source>     digests of programs, the one imported last at the end
@@ -20,7 +20,7 @@ int machine_find(struct workspace *w, const char *word, char **ret);
 /* Their names, sorted, without this one's: strings_free(). */
 int machines_list(struct workspace *w, char ***ret, size_t *ret_n);
 
-/* What a build of the commit depends on beside the toolchain. */
+/* A digest of all that a build of the commit depends on, the toolchain apart. */
 int machine_source(struct solver *s, uint32_t commit, struct digest *ret);
 /* The program that stands for whatever somebody ran there, where nobody knows its bytes. */
 void machine_unknown_program(const char *machine, const struct digest *source, struct digest *ret);

@@ -7,7 +7,7 @@
 
 #define MEMORY 64 /* programs remembered; one more takes the place of the oldest */
 
-/* What tells one state of a file from another. */
+/* Tells one state of a file from another. */
 struct file_state {
         dev_t device;
         ino_t inode;

@@ -133,7 +133,7 @@ static int check_download(const char *label, unsigned line, const char *value, c
         return 0;
 }
 
-/* What is after the last '/' names the program, or the archive. */
+/* The part behind the last '/' names the program, or the archive. */
 static int check_file(const char *label, unsigned line, const char *value)
 {
         if (*value != '/' && !strstr(value, "://"))

@@ -9,7 +9,7 @@
  * It is let go when it had nothing to do for `idle`. One that dies costs what it was doing; whoever waits for that is told -EREMOTEIO.
  * One from which nothing was heard for `patience`, though it was asked, counts as dead.
  *
- * Which machine. All workers at work are of one CPU model, number of cores, kernel and C library: the ones of the first that came. Another one
+ * All workers at work have one CPU model, number of cores, kernel and C library: those of the first that came. Another one
  * is let go, and named in what cluster_look() shows. CPU model and cores must also be those of `machine`, when the cluster had one before:
  * results stand under them.
  *
@@ -54,7 +54,7 @@ void cluster_give_back(struct cluster_slot *s);
 struct run_away *cluster_slot_away(struct cluster_slot *s);
 const char *cluster_slot_host(const struct cluster_slot *s);
 
-/* What is to be shown of it. */
+/* Its state, for who shows it. */
 struct cluster_view {
         const char *name, *machine; /* machine "": not known yet */
         unsigned wanted;   /* workers at most */

@@ -21,7 +21,7 @@ enum node_state {
         NODE_GONE,    /* freed when its last slot is given back */
 };
 
-/* What a worker answers to the request of a slot. */
+/* A worker's answer to the request of a slot. */
 enum answer {
         ANSWER_NONE,
         ANSWER_RESULT,

@@ -434,7 +434,7 @@ static int take_packet(struct node *n, const struct packet *p)
         return s ? take_answer(s, p) : 0; /* of a request that was given up */
 }
 
-/* What came before the first packet is somebody's greeting. */
+/* The text before the first packet is somebody's greeting. */
 static void lose_damaged(struct node *n)
 {
         if (n->state == NODE_LAUNCHED && n->in_sequence == 0) {

@@ -28,7 +28,7 @@ static int add_json(struct exporter *e, json_t *j)
 
 /* -- the machine --------------------------------------------------------------------------------------------------- */
 
-/* What asv calls a machine's parameters; as run.json of a result has them. */
+/* The machine's parameters, as asv calls them, from a result's run.json. */
 static json_t *machine_json(const struct exporter *e, const struct export_row *row)
 {
         const json_t *host = row ? json_object_get(row->run, "host") : NULL;

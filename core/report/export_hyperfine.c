@@ -1,4 +1,4 @@
-/* What hyperfine writes with --export-json: a list of commands, each with the times of its runs. It knows neither timeouts nor wrong answers; such
+/* The format of `hyperfine --export-json`: a list of commands, each with the times of its runs. It knows neither timeouts nor wrong answers; such
  * results are left out. In a folder, with a document for each version, a command is a case: the scripts compare documents by their commands. */
 #include "core/report/export_internal.h"
 

@@ -74,7 +74,7 @@ void html_cell_link(struct buffer *b, struct html_table *t, const char *path, co
 /* Sorted by `value` (NaN: behind all numbers), shown as `shown`. */
 void html_cell_number(struct buffer *b, struct html_table *t, double value, const char *shown);
 void html_cell_count(struct buffer *b, struct html_table *t, size_t n);
-/* What is between these and the end is markup of the caller's. */
+/* The text between these and the end is the caller's markup. */
 void html_cell_begin(struct buffer *b, struct html_table *t);
 void html_cell_begin_number(struct buffer *b, struct html_table *t, double value);
 void html_cell_end(struct buffer *b, struct html_table *t);

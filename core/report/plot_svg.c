@@ -152,7 +152,7 @@ static void add_marker(struct buffer *out, unsigned style, double x, double y)
         }
 }
 
-/* Which items of a line get a marker: all that can be told apart, else some, evenly, so that the line's shape code can be read. */
+/* Chooses the items of a line that get a marker: all that can be told apart, else some, evenly, so that the line's shape code can be read. */
 static bool is_marked(const struct plot_series *s, size_t i)
 {
         size_t every = s->n <= 24 ? 1 : (s->n + 7) / 8;

@@ -1,4 +1,4 @@
-/* What `solverfs doctor` says of the machine: what the product uses of it, what it found, and what to do. A check that reads files of the
+/* The checks of `solverfs doctor`: each says what the product uses of the machine, what it found, and what to do. A check that reads files of the
  * kernel or looks for programs does so below `root`, so that a test can make up a machine. */
 #include <dirent.h>
 #include <fcntl.h>

@@ -10,14 +10,14 @@
  *             run_result_done(&result);
  *     }
  *
- * What is kept and what is not. The view of the file system (bubblewrap's mounts), a network namespace and the helper that starts the
+ * Kept and not kept. The view of the file system (bubblewrap's mounts), a network namespace and the helper that starts the
  * runs are kept. Each run has a PID, an IPC and a mount namespace of its own, a new scratch folder, a new /dev/shm and a new /proc, which
  * are gone behind it: no run sees anything of the one before, and the program is always process 2. What a program can leave in the network
  * namespace (counters, sockets) is looked for behind each run; where something is found, the next run gets a new sandbox. So it does when
  * the helper was lost. Where the system allows no namespaces inside a sandbox, each run gets a new one: slower, and just as true.
  * With SANDBOX_NONE the helper alone is kept; scratch folder and processes are each run's own.
  *
- * Which is how many. One runner has one program (with the other outputs of its build) and one run at a time; it costs two small processes
+ * How many. One runner has one program (with the other outputs of its build) and one run at a time; it costs two small processes
  * and, as root, a user (core/run/sandbox.h). A campaign that runs ten versions on each input opens ten runners for each core and lets them
  * take turns: all see their program as /solver/<name> and the input as /case/input.smt2, as in measure().
  *

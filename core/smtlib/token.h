@@ -1,7 +1,7 @@
 /* The tokenizer of SMT-LIB (standard 2.6, section 3.1), for every reader of it here. It never allocates, never fails for good, and looks at
  * each byte once: comments and white space are passed, a token is a span of the input. Not thread-safe; one tokenizer, one thread.
  *
- * What is not in the standard: a simple symbol may hold any byte from 0x80 on and any graphic character but ( ) " ; | and the backslash,
+ * Beyond the standard: a simple symbol may hold any byte from 0x80 on and any graphic character but ( ) " ; | and the backslash,
  * since solvers take them; it is printed |quoted|. */
 #pragma once
 

@@ -77,7 +77,7 @@ static bool keeps(void *user, const struct term *t)
 
 /* -- runs -- */
 
-/* What the journal has of a chain that was cut off. */
+/* Reads a chain that was cut off from the journal. */
 static const struct campaign_record *recall(const struct chain *ch, enum campaign_event event, unsigned version, unsigned kind)
 {
         const struct unknown_hunt *h = ch->hunt;

@@ -6,7 +6,7 @@
 #include "core/report/plot.h"
 #include "core/study/campaign.h"
 
-/* What one campaign found: after at[i] seconds of its work, i + 1 slowdowns and culprits[i] distinct commits responsible for them. */
+/* The yield of one campaign: after at[i] seconds of its work, i + 1 slowdowns and culprits[i] distinct commits responsible for them. */
 struct campaign_curve {
         double *at;       /* owned, ascending */
         size_t *culprits; /* owned */

@@ -24,7 +24,7 @@ struct corpus {
 int corpus_read(const char *dir, void (*say)(void *user, const char *line), void *user, struct corpus *ret);
 void corpus_done(struct corpus *c);
 
-/* What a campaign looks for: which inputs come next, and what is interesting in what comes of them. campaign.c knows no more of it. */
+/* A hunt chooses the inputs of a campaign and judges their results. campaign.c knows no more of it. */
 struct campaign;
 struct bench_seat;
 struct campaign_hunt {

@@ -1,4 +1,4 @@
-/* Which operators of the rules the versions support. */
+/* Finds the operators of the rules that the versions support. */
 #include "core/study/campaign_unknown.h"
 
 #define PROBE_SECONDS 10.0

@@ -1,4 +1,4 @@
-/* Which findings stand for which: of those with one signature the first is kept, and later ones only where they are much smaller. */
+/* Signatures of findings: of those with one signature the first is kept, and a later one only if it is much smaller. */
 #include "core/study/campaign_unknown.h"
 
 static struct known_finding *find(struct unknown_hunt *h, const char *signature)

@@ -158,7 +158,7 @@ static bool choose_pair(const struct trial *t, struct pair *p)
         return any;
 }
 
-/* What a session that was cut off had run of the input: the strategy has been told, and does not ask for it again. */
+/* Takes the runs of this input from a session that was cut off: the strategy was told of them, and does not ask for them again. */
 static void take_answers(struct trial *t)
 {
         struct campaign *c = t->seat->campaign;

@@ -1,4 +1,4 @@
-/* What all hunts do with an input: run a version on it, keep a finding, see that versions contradict each other or crash. */
+/* The part that all hunts share: run a version on it, keep a finding, see that versions contradict each other or crash. */
 #include "core/study/campaign_internal.h"
 
 #include <inttypes.h>

@@ -32,7 +32,7 @@ struct rule_use {
         uint64_t used, decided, unknown, timeout, other;
 };
 
-/* What a signature stands for. */
+/* The parts of a signature. */
 struct known_finding {
         char *signature; /* owned */
         uint32_t number; /* 0: somebody is about to store it */

@@ -25,7 +25,7 @@ struct case_history {
 void case_history_done(struct case_history *h);
 #define cleanup_case_history cleanup(case_history_done)
 
-/* What is known of a cell at some of these commits, in their order; cell->commit is ignored. `line` (n_line commits, by history_line() or
+/* The facts of a cell at some of these commits, in their order; cell->commit is ignored. `line` (n_line commits, by history_line() or
  * revision_range(); NULL: all of them) says which ones are on a line of first parents. -errno; give *ret to case_history_done() after one, too. */
 int case_history_read(struct workspace *w, const struct cell *cell, const uint32_t *commits, size_t n, const uint32_t *line,
                       size_t n_line, struct case_history *ret);

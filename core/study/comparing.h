@@ -36,7 +36,7 @@ struct comparing_options {
         bool by_time;      /* see comparison_judge() */
 };
 
-/* What came of it. All is the comparing's. */
+/* Its outcome; all of it is owned by the comparing. */
 struct comparing_table {
         const struct comparing_options *options;
         const struct comparison_case *cases; /* [options->n] */

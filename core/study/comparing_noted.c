@@ -1,4 +1,4 @@
-/* Which comparisons there are: the names under which the command has made them. */
+/* The list of comparisons: the names under which the command has made them. */
 #include "core/query/names.h"
 #include "core/study/comparing.h"
 

@@ -42,7 +42,7 @@ static bool is_near_limit(const struct comparison_run *solved, const struct comp
         return other->verdict == VERDICT_TIMEOUT && solved->seconds * MARGIN > other->limit;
 }
 
-/* What the answers say; COMPARISON_UNDECIDED: the times have to. */
+/* Judges by the answers alone; COMPARISON_UNDECIDED: the times decide. */
 static enum comparison_change by_answers(const struct comparison_case *c)
 {
         const struct comparison_run *before = &c->run[0], *after = &c->run[1];
@@ -212,7 +212,7 @@ static int conclude(const struct comparison_case *c, const struct timing *t, siz
 
 /* -- all together ------------------------------------------------------------------------------------------------- */
 
-/* What needs no pairs; true when it is decided. */
+/* Judges without pairs of runs; true when that decides. */
 static bool judge_at_once(const struct comparison_case *c, bool by_time, struct comparison_judgement *j)
 {
         *j = (struct comparison_judgement){.change = by_answers(c), .ratio = NAN, .low = NAN, .high = NAN, .p = NAN};

@@ -33,7 +33,7 @@ static int title_of(const struct comparing_table *t, struct buffer *ret)
 
 /* -- scatter ------------------------------------------------------------------------------------------------------ */
 
-/* What has no answer stands on its border. */
+/* A case without an answer stands on the border. */
 static double place_of(const struct comparison_case *c, int side)
 {
         return is_solved(&c->run[side]) ? fmax(comparison_seconds(c, side), LEAST) : c->run[side].limit;

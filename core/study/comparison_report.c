@@ -43,7 +43,7 @@ struct text {
         char s[32];
 };
 
-/* What cannot be printed as digits. */
+/* Values that digits cannot print. */
 static bool is_odd(double x, struct text *t)
 {
         if (isfinite(x))

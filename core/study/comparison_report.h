@@ -1,4 +1,4 @@
-/* What people see of a comparison: tables, Markdown, JSON, pictures. All append to *ret; 0 or -errno. */
+/* Printing a comparison: tables, Markdown, JSON, pictures. All append to *ret; 0 or -errno. */
 #pragma once
 
 #include <jansson.h>

@@ -29,7 +29,7 @@ const char *culprit_intent_name(enum culprit_intent i);
 /* Of a word, either of them; the other is left alone. -EINVAL with the list of words. */
 int culprit_word_parse(const char *word, enum culprit_class *ret_class, bool *ret_is_class, enum culprit_intent *ret_intent);
 
-/* What a message and the paths changed (one a line, as history_text() gives them) say. */
+/* The class that a message and the paths changed (one a line, as history_text() gives them) suggest. */
 enum culprit_class culprit_classify(const char *message, const char *changes);
 enum culprit_intent culprit_intent_of(const char *message);
 

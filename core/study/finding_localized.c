@@ -4,7 +4,7 @@
 
 #include "core/study/finding_report.h"
 
-/* What a version answered when it was found. */
+/* A version's answer when the finding was made. */
 static enum verdict verdict_of(const struct finding *f, const char *version)
 {
         for (size_t i = 0; i < f->n_runs; i++)

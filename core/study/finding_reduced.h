@@ -7,10 +7,10 @@
 #include "core/study/finding.h"
 #include "core/study/reduction.h"
 
-/* What of it is kept: INTEREST_IMPLICATION of two formulas, one of which follows from the other. */
+/* The interest that a reduction keeps: INTEREST_IMPLICATION of two formulas, one of which follows from the other. */
 enum interest finding_interest(const struct finding *f);
 /* `most_ns`, `jobs`: as in struct reduction_options. -ENOENT: its input is gone. */
 int finding_query_reduced(struct workspace *w, struct solver *s, const struct finding *f, uint64_t most_ns, unsigned jobs,
                           struct query **ret);
-/* What is known of its reduction, once it has ended; -ENOENT. */
+/* The outcome of its reduction, once it has ended; else -ENOENT. */
 int finding_reduced(struct workspace *w, struct solver *s, const struct finding *f, struct reduction *ret);

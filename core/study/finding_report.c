@@ -318,7 +318,7 @@ static bool is_weakened(const struct finding *f)
         return line && strstr(line, "\tweaken\t");
 }
 
-/* What is the matter, in a sentence or two. */
+/* Says what is wrong, in a sentence or two. */
 static void add_matter(const struct solver *s, const struct finding *f, struct buffer *ret)
 {
         const struct finding_runs *reference = runs_of(f, f->reference);

@@ -1,4 +1,4 @@
-/* Which findings are worth reporting: what stands for the same is one group with one representative, and the groups are ranked.
+/* Choosing the findings worth reporting: findings of one cause are one group with one representative, and the groups are ranked.
  *
  * A group: the same signature; or, once it is known of both, the same kind, versions, commit responsible and shape of the reduced input. The
  * representative is the smallest. First come wrong answers and crashes, then what comes back unknown (without quantifiers before with, in a logic

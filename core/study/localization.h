@@ -5,7 +5,7 @@
  *             r = ask_many(engine, &asking, PRIORITY_BATCH, signals);     // or job_ask_many() of a query's step
  *     for each case: localization_result(l, i)
  *
- * What was measured before (`solverfs run A..B`) is taken into account before anything is run. A search that was interrupted is begun
+ * Earlier measurements (`solverfs run A..B`) are taken into account before anything is run. A search that was interrupted is begun
  * again: the engine then answers from the store what was asked before, and it goes on where it was.
  *
  * Where the reference is not on the target's line of first parents, the search begins where the two lines part.

@@ -7,7 +7,7 @@
  *                     build its commit: localize_unbuildable(l, commit) if that fails, else run its case there:
  *                     localize_feed(l, commit, test, &outcome)
  *
- * What is asked next depends on the facts alone, not on their order: feed the same facts again (a store remembers them) and the search goes on
+ * The next question depends on the facts alone, not on their order: feed the same facts again (a store remembers them) and the search goes on
  * where it ended. There is no randomness in it.
  *
  * The default method. Every fact of a case at a commit is one of four levels, relative to its times at the two ends (the reference level, the

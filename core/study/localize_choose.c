@@ -1,4 +1,4 @@
-/* Which build next. A demand is a gap in which a case has a culprit; running the case at x inside tells H(share of the prior up to x) bits. */
+/* Choosing the next build. A demand is a gap in which a case has a culprit; running the case at x inside tells H(share of the prior up to x) bits. */
 #include "core/study/localize_internal.h"
 
 /* A run on a commit that is there is taken if it tells this much of a bit; a case shares another's new build if it tells it this much. */

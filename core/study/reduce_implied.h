@@ -1,4 +1,4 @@
-/* What a rule makes of a formula, for reductions of implications: Algorithm 1 of Bringolf, Winterer, Su (ASE 2022) asks of each smaller formula
+/* Applying a rule again, for reductions of implications: Algorithm 1 of Bringolf, Winterer, Su (ASE 2022) asks of each smaller formula
  * whether some application of the same rule to it still shows the finding. */
 #pragma once
 

@@ -11,7 +11,7 @@
 #define WALL_FACTOR 4.0 /* of CPU time: when a run is cut off though it computes nothing */
 #define WALL_MORE   2.0 /* seconds */
 
-/* What runs of one side cost and how many candidates they refuted: who runs first follows from it. */
+/* The cost of runs on one side, and the number of candidates they refuted; both decide which side runs first. */
 struct record {
         double runs, refuted, seconds;
 };
@@ -282,7 +282,7 @@ static int choose_implication(const struct reduce_versions *v)
         return 0;
 }
 
-/* What is to be seen on the input, or why there is nothing. */
+/* Says what the input shows, or why it shows nothing. */
 static int choose_interest(struct reduce_versions *v)
 {
         const struct version_answer *fast = &v->before[SIDE_REFERENCE], *slow = &v->before[SIDE_TARGET];

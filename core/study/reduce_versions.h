@@ -1,4 +1,4 @@
-/* What reductions between versions of a solver are interested in, and the runs that tell.
+/* The interest tests of reductions between versions of a solver, and the runs that decide them.
  *
  * Slow: the reference answers as it did on the input, and the target, which gives that answer too or is cut off, takes at least `ratio` times
  * as long and at least `floor`. A run of the target is cut off as soon as it has shown so much, so that runs get shorter as the input does;

@@ -61,5 +61,5 @@ struct reduced_value {
 /* Keeps references and copies. */
 int query_reduced(const struct reduction_options *options, struct query **ret);
 extern const struct query_type query_reduced_type;
-/* What is known of it, ended or not: -ENOENT. */
+/* Its state, ended or not; -ENOENT when it never began. */
 int reduction_find(struct query *query, struct reduction *ret);

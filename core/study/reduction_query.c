@@ -202,7 +202,7 @@ static int set_text(struct buffer *to, struct slice text)
         return buffer_error(to);
 }
 
-/* What earlier sessions came to; else the input, also when all is asked for again. */
+/* Begins with the result of earlier sessions; with the input when there is none, or when all is asked for again. */
 static int begin(struct work *w)
 {
         struct reduction *r = &w->reduction;

@@ -1,4 +1,4 @@
-/* What the report is made of: cases, the measured commits, and a table of both. */
+/* Reads the report's data: cases, the measured commits, and a table of both. */
 #include "core/query/answers.h"
 #include "core/query/program_runs.h"
 #include "core/study/solver_report_internal.h"

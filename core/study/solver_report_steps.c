@@ -43,7 +43,7 @@ static void add_columns(const struct report *r, size_t case_index, struct series
         }
 }
 
-/* What is known of a case at a commit that is not shown. */
+/* A case's facts at a commit that is not shown. */
 static int read_hidden(const struct report *r, size_t case_index, const struct report_commit *c, struct report_cell *ret)
 {
         cleanup(fact_unrefp) struct fact *f = NULL;

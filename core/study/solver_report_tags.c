@@ -178,7 +178,7 @@ static int compare_path(const struct report *r, const struct version *a, const s
 
 /* -- the table ---------------------------------------------------------------------------------------------------- */
 
-/* What is said of one version beside the one before it; side 1 of the comparison, or side 0 for the first. */
+/* The row of a version beside the one before it; side 1 of the comparison, or side 0 for the first. */
 static void add_counts(struct html_table *t, const struct comparison_summary *s, int side, struct buffer *b)
 {
         html_cell_count(b, t, s->known[side]);

@@ -1,4 +1,4 @@
-/* What a study came to, kept for good as JSON under the digest of all that it depends on. Shared by the queries whose values are asked of many
+/* The result of a study, kept for good as JSON under the digest of all that it depends on. Shared by the queries whose values are asked of many
  * others: localization_query.c, seeds.c. Threads: any. */
 #pragma once
 

@@ -1,4 +1,4 @@
-/* Which branches of a solver moved since a watch looked at them. */
+/* Finds the branches of a solver that moved since a watch looked at them. */
 #include "core/study/watching.h"
 
 #include <fnmatch.h>

@@ -157,7 +157,7 @@ static int make_run(void *user, size_t i, struct query **ret)
                          ret);
 }
 
-/* What could not be asked is no fact about the commit. */
+/* A question that could not be asked is no fact about the commit. */
 static int fail_at(const struct watching *w, uint32_t commit, int r, const char *reason)
 {
         char sha[GIT_OID_HEXSZ + 1];

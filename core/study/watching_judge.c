@@ -1,4 +1,4 @@
-/* What got worse between neighbours: suspects, confirmed by runs in turn, and localized. */
+/* Judges what got worse between neighbours: suspects are confirmed by runs in turn, and localized. */
 #include "core/study/watching_internal.h"
 
 #include <inttypes.h>

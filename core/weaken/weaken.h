@@ -33,7 +33,7 @@ const struct rule_row *weaken_rule(const struct weaken *w, size_t rule);
 /* Its index; -ENOENT with a sentence. */
 int weaken_find(const struct weaken *w, struct slice name, size_t *ret);
 
-/* Which operators its rules can write. */
+/* The operators that its rules can write. */
 void weaken_operators(const struct weaken *w, bool ret[N_OPS]);
 /* A formula that a solver decides at once if it supports the operator: one application to constants. -ENOENT: none is known, as it takes
  * sorts with widths or formats, which come from the formulas themselves. */

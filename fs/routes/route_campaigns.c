@@ -68,7 +68,7 @@ static MATCH(campaign_match)
         return is_in_folder(t, dir, name) ? campaign_number(t, dir, name, &ret->inode.item) : -ENOENT;
 }
 
-/* What it learned: of operators, or of rules. */
+/* A campaign's weights: of operators, or of rules. */
 static EXISTS(has_table)
 {
         cleanup_free char *name = NULL;

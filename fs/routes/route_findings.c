@@ -436,7 +436,7 @@ static int found_culprits(struct tree *t, const struct node *dir, uint32_t **ret
         return r;
 }
 
-/* Which finding is localized to which commit, of a whole solver: what by-commit/ is looked up in. Kept as derived files are, so that it is made once
+/* The culprits of all findings of a solver: by-commit/ is looked up in it. Kept as derived files are, so that it is made once
  * for as long as nothing is written. */
 struct responsibility {
         uint32_t commit, finding;

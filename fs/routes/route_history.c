@@ -1,4 +1,4 @@
-/* What is known along the whole history: <solver>/report.html, and of each case <solver>/cases/. The case is in `item`. */
+/* Files over the whole history: <solver>/report.html, and of each case <solver>/cases/. The case is in `item`. */
 #include "fs/routes/routes.h"
 
 #include "core/study/case_history.h"

@@ -65,7 +65,7 @@ int solver_case_ids(struct tree *t, const struct node *dir, uint32_t **ret, size
 const char *commits_folder(const struct tree *t);
 /* Adds the sha of a solver's commit. */
 int commit_name(const struct solver *s, uint32_t commit, struct buffer *ret);
-/* What is known of a cell (its commit is ignored) along the history of the node's solver; *ret_order has each commit's place in it. */
+/* A cell's facts (its commit is ignored) along the history of the node's solver; *ret_order has each commit's place in it. */
 struct case_history;
 int read_case_history(struct tree *t, const struct node *n, const struct cell *cell, struct case_history *ret,
                       struct commit_order **ret_order);
