@@ -8,7 +8,7 @@
  * A query that begins and does not end leaves no trace. learner_tell() is learner_begin() and learner_end() in one; it is cheaper where the
  * caller hands in the expectation that the query began with.
  *
- * What a learner knows is what these calls told it: the same calls and the same seed give the same steps, and a learner is saved by
+ * A learner knows only what these calls told it: the same calls and the same seed give the same steps, and a learner is saved by
  * saving its queries' features, attempts and expectations, and loaded by telling them to a new one.
  *
  * Not thread-safe per learner; nothing is shared between learners. */

@@ -13,3 +13,13 @@ static inline bool is_answer(enum verdict v)
 {
         return v == VERDICT_SAT || v == VERDICT_UNSAT;
 }
+
+/* An answer that is not the case's :status. */
+static inline bool is_wrong(enum verdict v, const struct case_info *info)
+{
+        return info->n_expected == 1 && is_answer(v) && is_answer(info->expected[0]) && info->expected[0] != v;
+}
+
+/* Compares the winner's answer with the case's :status and with all that is known of the other arms by now. *ret: the first contradiction in a
+ * sentence, free(); NULL when there is none. */
+int trial_contradiction(struct workspace *w, const struct portfolio *p, const struct case_info *info, const struct trial *t, char **ret);

@@ -201,26 +201,9 @@ static int note_turn(struct trial *t, const struct step *step)
 
 /* -- what came of it -- */
 
-/* The answer against what the case says, and against what is known of the other arms. */
 static void find_alarm(const struct trial_query *q, struct trial *t)
 {
-        const char *winner = q->portfolio->arms[t->winner].name;
-        int n = 0;
-
-        if (q->info->n_expected == 1 && is_answer(q->info->expected[0]) && q->info->expected[0] != t->verdict)
-                n = asprintf(&t->alarm, "%s says %s, the case's :status is %s", winner, verdict_name(t->verdict),
-                             verdict_name(q->info->expected[0]));
-        for (size_t i = 0; i < q->portfolio->n_arms && !t->alarm; i++) {
-                struct trial_run known = {0};
-
-                if (i != t->winner &&
-                    arm_known(q->workspace, q->portfolio, &q->portfolio->arms[i], q->info,
-                              (double)q->portfolio->wall_ns / NSEC_PER_SEC, &known) == 0 &&
-                    known.attempt.ending == ENDING_SOLVED && known.verdict != t->verdict)
-                        n = asprintf(&t->alarm, "%s says %s, %s says %s", winner, verdict_name(t->verdict),
-                                     q->portfolio->arms[i].name, verdict_name(known.verdict));
-        }
-        if (n < 0)
+        if (trial_contradiction(q->workspace, q->portfolio, q->info, t, &t->alarm) < 0)
                 t->alarm = NULL;
 }
 

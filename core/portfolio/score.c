@@ -90,6 +90,7 @@ struct standing { /* one line of score.tsv */
 struct scored { /* a case that the portfolio answered */
         double portfolio, best;
         double *arms;                    /* PAR-2 of each; NaN: not known */
+        char *alarm;                     /* owned; NULL: no contradiction is known */
         bool first_was_best, comparable; /* every arm is known */
 };
 
@@ -101,10 +102,16 @@ struct score {
         size_t first_best, alarms;
 };
 
+static void scored_done(struct scored *c)
+{
+        free(c->arms);
+        free(c->alarm);
+}
+
 static void score_done(struct score *s)
 {
         for (size_t i = 0; s->cases && i < s->trials.n; i++)
-                free(s->cases[i].arms);
+                scored_done(&s->cases[i]);
         free(s->cases);
         free(s->arms);
         free(s->known_arms);
@@ -118,6 +125,12 @@ static void stand(struct standing *s, double score, double limit)
         s->cases++;
 }
 
+/* A wrong answer solves nothing. */
+static double score_run(const struct trial_run *run, const struct case_info *info, double limit)
+{
+        return info && is_wrong(run->verdict, info) ? 2 * limit : par2(&run->attempt, limit);
+}
+
 /* The arm's run by itself: a fact, or its own run in the trial when that came to its end. */
 static double alone(struct workspace *w, const struct portfolio *p, size_t arm, const struct trial *t,
                     const struct case_info *info, double limit)
@@ -128,10 +141,10 @@ static double alone(struct workspace *w, const struct portfolio *p, size_t arm, 
         if (p->arms[arm].problem || (info && p->arms[arm].recipe && p->arms[arm].recipe->format != info->format))
                 return 2 * limit;
         if (info && arm_known(w, p, &p->arms[arm], info, limit, &run) == 0)
-                return par2(&run.attempt, limit);
+                return score_run(&run, info, limit);
         if (own->attempt.ending == ENDING_SOLVED || own->attempt.ending == ENDING_FAILED ||
             (own->attempt.ending == ENDING_STOPPED && own->attempt.seconds >= limit * (1 - 1e-9)))
-                return par2(&own->attempt, limit);
+                return score_run(own, info, limit);
         return NAN;
 }
 
@@ -144,7 +157,7 @@ static int score_case(struct workspace *w, const struct portfolio *p, const stru
         if (!c->arms)
                 return -ENOMEM;
         cases_get(workspace_cases(w), t->case_id, &info);
-        c->portfolio = t->winner < t->n_arms ? t->seconds : 2 * limit;
+        c->portfolio = t->winner < t->n_arms && !(info && is_wrong(t->verdict, info)) ? t->seconds : 2 * limit;
         c->best = 2 * limit;
         c->comparable = true;
         for (size_t a = 0; a < p->n_arms; a++) {
@@ -154,7 +167,11 @@ static int score_case(struct workspace *w, const struct portfolio *p, const stru
                         c->best = c->arms[a];
         }
         c->first_was_best = first < p->n_arms && c->arms[first] <= c->best && c->best < 2 * limit;
-        return 0;
+        if (*t->alarm)
+                c->alarm = strdup(t->alarm);
+        else if (info)
+                return trial_contradiction(w, p, info, t, &c->alarm);
+        return *t->alarm && !c->alarm ? -ENOMEM : 0;
 }
 
 static int score_all(struct workspace *w, const struct portfolio *p, struct score *s)
@@ -182,7 +199,7 @@ static int score_all(struct workspace *w, const struct portfolio *p, struct scor
                 r = score_case(w, p, s->trials.list[i], limit, c);
                 if (r < 0)
                         return r;
-                s->alarms += *s->trials.list[i]->alarm != '\0';
+                s->alarms += c->alarm != NULL;
                 stand(&s->portfolio, c->portfolio, limit);
                 for (size_t a = 0; a < p->n_arms; a++) {
                         if (!isnan(c->arms[a]))
@@ -243,8 +260,8 @@ int portfolio_print_score(struct workspace *w, const struct portfolio *p, struct
                 buffer_addf(ret, " %zu", s.arms[a].cases);
         buffer_addf(ret, "\n# limit %g s; soundness alarms: %zu\n", limit, s.alarms);
         for (size_t i = 0; i < s.trials.n; i++)
-                if (*s.trials.list[i]->alarm)
-                        buffer_addf(ret, "# alarm: case %u: %s\n", s.trials.list[i]->case_id, s.trials.list[i]->alarm);
+                if (s.cases[i].alarm)
+                        buffer_addf(ret, "# alarm: case %u: %s\n", s.trials.list[i]->case_id, s.cases[i].alarm);
         return buffer_error(ret);
 }
 

@@ -28,6 +28,7 @@ case_file none "; a: 9 sat" "; b: 9 sat"
 case_file fail "; a: fails" "; b: fails"
 case_file half "; a: error" "; b: 0 sat"
 case_file differ "; a: 0 sat" "; b: 0 unsat"
+case_file later "; a: 0 unsat" "; b: 0 sat"
 case_file wrong "; a: 0 sat" "; b: 0 sat" "(set-info :status unsat)"
 case_file bad "; a: 0 sat" "; b: 0 sat" "(assert (= x"
 mkdir faults
@@ -36,7 +37,7 @@ met() { until [ -s "faults/$1.met" ]; do sleep 0.02; done; } # met PLACE: waits 
 learned() { "$solverfs" portfolio list 2>/dev/null | awk -F'\t' -v p="$1" '$1 == p {print $4}'; }
 
 run 0 init -q
-run 0 case add both.smt2 second.smt2 none.smt2 fail.smt2 differ.smt2 wrong.smt2 bad.smt2
+run 0 case add both.smt2 second.smt2 none.smt2 fail.smt2 differ.smt2 wrong.smt2 bad.smt2 later.smt2
 
 test_that "a portfolio is added to the config and listed" '
 	run 0 portfolio add p "$(arm a)" "$(arm b)" --timeout 1s && has store/config "portfolio \"p\"" && run 0 portfolio list && is out "p	2	1s	0"'
@@ -66,6 +67,9 @@ test_that "an answer against the :status is an alarm" 'run 1 portfolio run p wro
 test_that "so are two arms that disagree" '{ run 0 portfolio run p differ.smt2 --alone || has err SOUNDNESS; } && run 1 portfolio run p differ.smt2 && has err "SOUNDNESS: .* says (sat|unsat), . says"'
 test_that "arms that are known to disagree are reported each time" 'run 1 portfolio run p differ.smt2 --alone && has err "SOUNDNESS: .* says (sat|unsat), . says"'
 test_that "both are in the score" 'run 0 portfolio show p && has out "soundness alarms: 2" && [ "$(grep -c "^# alarm: case" out)" = 2 ]'
+test_that "so are arms whose contradiction is seen later" '
+	run 0 portfolio run p later.smt2 && { run 0 portfolio run p later.smt2 --alone || has err SOUNDNESS; } && run 0 portfolio show p && has out "soundness alarms: 3"'
+test_that "a wrong answer solves nothing" 'has out "^# answered in all: 8 cases, .* solved 5;"'
 test_that "arms alone, and the score against them" '
 	run 0 portfolio run p both.smt2 second.smt2 none.smt2 --alone && [ "$(wc -l <out)" = 6 ] && run 0 portfolio show p &&
 	has out "^portfolio	[4-9]	" && has out "^virtual best	[4-9]	.*	1.0000" && has out "^only a	" && has out "^parallel portfolio"'
