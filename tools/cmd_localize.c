@@ -129,20 +129,51 @@ static int search(struct localizing *o, struct engine *e)
         return r;
 }
 
-static void tell_unbuildable(struct localizing *o)
+/* Why the search does not begin at the reference. */
+static const char *apart(const struct localizing *o)
+{
+        bool descends = false;
+
+        if (history_descends(o->options.solver->history, o->options.target, o->options.reference, &descends) == 0 && descends)
+                return "is not on the line of first parents of";
+        return "is not an ancestor of";
+}
+
+static void tell_start(const struct localizing *o)
+{
+        char start[GIT_OID_HEXSZ + 1];
+
+        if (localization_start(o->search) == o->options.reference)
+                return;
+        commit_hex(o->options.solver, localization_start(o->search), start);
+        note("%s %s %s; the search begins where the two lines part, at %.12s", o->reference, apart(o), o->target, start);
+}
+
+static void tell_unbuildable_end(const struct localizing *o, uint32_t end, const char *reason)
+{
+        const char *name = o->solver_name;
+        char sha[GIT_OID_HEXSZ + 1];
+
+        commit_hex(o->options.solver, end, sha);
+        if (end == o->options.target || end == o->options.reference)
+                complain("%s %.12s, the %s, cannot be built: %s; see 'solverfs build --log %s %.12s'", name, sha,
+                         end == o->options.target ? "target" : "reference", reason, name, sha);
+        else
+                complain("%s %s %s, so the search begins where the two lines part, at %.12s, and that commit cannot be built: %s; name "
+                         "as --reference a commit that can be built of 'git log --first-parent %.12s..%s', or see 'solverfs build "
+                         "--log %s %.12s'",
+                         o->reference, apart(o), o->target, sha, reason, sha, o->target, name, sha);
+}
+
+static void tell_unbuildable(const struct localizing *o)
 {
         const uint32_t ends[2] = {localization_start(o->search), o->options.target};
 
         for (int i = 0; i < 2; i++) {
                 cleanup(build_record_unrefp) struct build_record *record = NULL;
-                char sha[GIT_OID_HEXSZ + 1];
 
-                if (build_find(o->options.workspace, o->options.solver, ends[i], false, &record) < 0 || record->ok)
-                        continue;
-                commit_hex(o->options.solver, ends[i], sha);
-                complain("%s %.12s, the %s, cannot be built: %s; see 'solverfs build --log %s %.12s'", o->solver_name, sha,
-                         i == 0 ? "reference" : "target", record->reason ? record->reason : "no reason is known", o->solver_name,
-                         sha);
+                if (build_find(o->options.workspace, o->options.solver, ends[i], false, &record) == 0 && !record->ok)
+                        tell_unbuildable_end(o, ends[i], record->reason ?: "no reason is known");
         }
 }
 
@@ -163,7 +194,6 @@ static int localize(struct localizing *o, const struct case_selection *cases)
 {
         cleanup_engine struct engine *e = NULL;
         cleanup_free struct case_info **open = calloc(cases->n + 1, sizeof(*open));
-        char start[GIT_OID_HEXSZ + 1];
         bool unbuildable = false;
         int r = open ? 0 : -ENOMEM;
 
@@ -183,11 +213,7 @@ static int localize(struct localizing *o, const struct case_selection *cases)
         r = localization_new(&o->options, &o->search);
         if (r < 0)
                 return r == -EINVAL ? fail_as(STATUS_USAGE, r) : fail(r);
-        if (localization_start(o->search) != o->options.reference) {
-                commit_hex(o->options.solver, localization_start(o->search), start);
-                note("%s is not on the line of first parents of %s; the search begins where the two part, at %.12s", o->reference,
-                     o->target, start);
-        }
+        tell_start(o);
         r = command_engine(o->options.workspace, &e);
         if (r != STATUS_OK)
                 return r;

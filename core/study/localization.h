@@ -81,7 +81,7 @@ struct localized_value {
         json_t *result; /* localization_result() */
 };
 /* The options of one case (n = 1). The result of a finished search is kept for good, but for
- * "no culprit" where some run was disturbed (fact.h). */
+ * "no culprit" where some run was disturbed (fact.h), and for an end that cannot be built. */
 int query_localized(const struct localization_options *options, struct query **ret);
 extern const struct query_type query_localized_type;
 /* Keeps what a batch has found, so that the query of each case answers it. Cases that are open are passed over. */

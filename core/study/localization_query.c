@@ -71,12 +71,14 @@ static int localized_find(struct query *query, struct value **ret)
         return *ret ? 0 : -ENOMEM;
 }
 
-/* "No culprit" is not kept where others had the core during its runs: it may be their doing that nothing was to be seen. */
+/* "No culprit" is not kept where others had the core during its runs: it may be their doing that nothing was to be seen. Nor is an end that cannot
+ * be built: `build --again` may mend it, and to find it costs nothing. */
 static int result_put(const struct localization *l, size_t i, const json_t *result)
 {
+        enum localize_state state = localize_state(l->search, i);
         struct digest key;
 
-        if (localize_state(l->search, i) == LOCALIZE_NO_CULPRIT && l->disturbed[i])
+        if ((state == LOCALIZE_NO_CULPRIT && l->disturbed[i]) || state == LOCALIZE_UNBUILDABLE_END)
                 return 0;
         localized_key(&l->options, l->options.cases[i], &key);
         return study_value_put(l->options.workspace, &key, result);

@@ -128,14 +128,19 @@ static void add_end(struct buffer *to, const json_t *culprit, const char *second
                 add_seconds(to, json_object_get(culprit, seconds));
 }
 
-static const char *why_not(const char *state)
+static const char *why_not(const json_t *result)
 {
+        const char *state = json_string_value(json_object_get(result, "state"));
+        bool elsewhere = json_object_get(result, "start");
+
         if (strcmp(state, "no culprit") == 0)
-                return "(no culprit: reference and target do not differ)";
+                return elsewhere ? "(no culprit: the target and the commit where the lines part do not differ)"
+                                 : "(no culprit: reference and target do not differ)";
         if (strcmp(state, "reversed") == 0)
-                return "(the target is the faster one)";
+                return elsewhere ? "(the target is faster than the commit where the lines part)" : "(the target is the faster one)";
         if (strcmp(state, "unbuildable end") == 0)
-                return "(reference or target cannot be built)";
+                return elsewhere ? "(the target, or the commit where the lines part, cannot be built)"
+                                 : "(reference or target cannot be built)";
         if (strcmp(state, "open") == 0)
                 return "(not finished)";
         return "(undecided: too noisy, or it changed little by little)";
@@ -170,7 +175,7 @@ int localization_rows(const json_t *result, struct buffer *to)
                 add_seconds(to, json_object_get(result, "seconds_reference"));
                 buffer_adds(to, "\t");
                 add_seconds(to, json_object_get(result, "seconds_target"));
-                buffer_addf(to, "\t%s\n", why_not(json_string_value(json_object_get(result, "state"))));
+                buffer_addf(to, "\t%s\n", why_not(result));
         }
         return buffer_error(to);
 }

@@ -77,6 +77,12 @@ git -C hist checkout -q main
 git -C hist checkout -q -b dead
 touch hist/broken; step; commit "a dead end"
 git -C hist tag dead
+# two releases whose lines part at a commit that cannot be built
+rm hist/broken; step; commit "mended after the dead end"
+git -C hist tag release-2
+git -C hist checkout -q -b release-1 release-2~1
+rm hist/broken; echo r1 >>hist/source; commit "a release beside it"
+git -C hist tag release-1
 git -C hist checkout -q main
 
 cat >toy.recipe <<'END'
@@ -134,7 +140,15 @@ done
 test_that "--log is a log that git replays" \
 	'run 0 $l --log log cases/plain.smt2 && git clone -q hist replay && git -C replay bisect replay ../log >replayed 2>&1; cat log replayed >>out; grep -q "'"$plain"' is the first bad commit" replayed'
 test_that "a reference on another branch: from where the lines part" \
-	'run 0 localize toy --reference fork --target end cases/plain.smt2 && [ "$(field 2)" = '"$plain"' ] && has err "begins where the two part"'
+	'run 0 localize toy --reference fork --target end cases/plain.smt2 && [ "$(field 2)" = '"$plain"' ] && has err "fork is not an ancestor of end; the search begins where the two lines part, at $(sha start | cut -c 1-12)"'
+test_that "a reference that was merged is an ancestor, on another line" \
+	'run 1 localize toy --reference side --target end cases/plain.smt2 && has err "side is not on the line of first parents of end; the search begins" && field 5 | grep -q "where the lines part do not differ"'
+for time in first second; do
+	test_that "where the lines part at a commit that cannot be built, one sentence says it, the $time time" \
+		'run 1 localize toy --reference release-1 --target release-2 cases/plain.smt2 &&
+		has err "release-1 is not an ancestor of release-2, so the search begins where the two lines part, at $(sha release-2~1 | cut -c 1-12), and that commit cannot be built: .*exited with status 1; name as --reference a commit .*git log --first-parent $(sha release-2~1 | cut -c 1-12)\.\.release-2" &&
+		! has err "the reference, cannot" && field 5 | grep -q "where the lines part, cannot be built"'
+done
 
 for signal in INT KILL; do
 	printf '; feature: plain\n; again: %s\n(check-sat)\n' $signal >cases/again-$signal.smt2
