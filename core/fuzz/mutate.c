@@ -1,5 +1,7 @@
 #include "core/fuzz/mutate.h"
 
+#include "core/smtlib/logic.h"
+
 #define PLACES_MOST 20000 /* of an assertion; what lies beyond in a larger one is not mutated */
 
 /* -- places -- */
@@ -48,6 +50,17 @@ static const struct term *here(const struct target *t, size_t at)
         return t->places.list[at].term;
 }
 
+/* A solver refuses (* x y) in QF_LIA. -ENOENT when an assertion left its logic; one that was outside before may be anything. */
+static int keep_logic(const struct script *s, const struct term *before, const struct term *now)
+{
+        const struct logic logic = logic_of(s->logic ? s->logic->name.data : NULL);
+        int r = logic_allows(&logic, now);
+
+        if (r == 0 && logic_allows(&logic, before) == 1)
+                return -ENOENT;
+        return r < 0 ? r : 0;
+}
+
 /* The script with another term in one place. -ENOENT when that changes nothing or does not fit. */
 static int put(const struct script *s, const struct target *t, size_t at, const struct term *with, struct script **ret)
 {
@@ -56,7 +69,9 @@ static int put(const struct script *s, const struct target *t, size_t at, const 
 
         if (!root || root == here(t, 0))
                 return bank_error(s->bank) == -ENOMEM ? -ENOMEM : -ENOENT;
-        r = script_clone(s, ret);
+        r = keep_logic(s, s->commands[t->command].term, root);
+        if (r == 0)
+                r = script_clone(s, ret);
         if (r == 0)
                 (*ret)->commands[t->command].term = root;
         return r;
@@ -393,6 +408,9 @@ static int transform_all(struct generator *g, const struct script *s, enum trans
                 t = term_rewrite(s->bank, c->term, transform_but_ranges, &w);
                 if (!t)
                         return bank_error(s->bank) == -ENOMEM ? -ENOMEM : -ENOENT;
+                r = t == c->term ? 0 : keep_logic(s, c->term, t);
+                if (r < 0)
+                        return r;
                 changed |= t != c->term;
                 c->term = t;
         }

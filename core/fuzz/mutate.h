@@ -3,7 +3,7 @@
  *
  * The result is always well-sorted and differs from the script given: a mutation that finds nothing to change returns -ENOENT. The new
  * script shares the old one's bank; the old one stays as it was. Works on any script; operators of theories that it does not use are not
- * brought in. */
+ * brought in, nor what the arithmetic of its logic does not allow (core/smtlib/logic.h). */
 #pragma once
 
 #include "core/fuzz/generate.h"

@@ -7,6 +7,7 @@
 #include "core/fuzz/mutate.h"
 #include "core/fuzz/shape.h"
 #include "core/fuzz/template.h"
+#include "core/smtlib/logic.h"
 #include "core/smtlib/print.h"
 
 #include <math.h>
@@ -297,6 +298,39 @@ START_TEST(test_theories_are_not_mixed)
 }
 END_TEST
 
+/* A solver refuses a product of variables in QF_LIA, and Reals in it. */
+START_TEST(test_mutants_keep_to_their_logic)
+{
+        static const char *const texts[] = {
+                "(set-logic QF_LIA)(declare-fun x () Int)(declare-fun y () Int)"
+                "(assert (or (< (+ x (* 2 y)) 7) (= (- x y) (+ 3 (div x 2)))))(assert (> (ite (< x 0) y 5) (mod y 3)))(check-sat)",
+                "(set-logic LRA)(declare-fun a () Real)(declare-fun b () Real)"
+                "(assert (and (<= (+ a (* 2.0 b)) 1.5) (= (/ a 4.0) (- b 0.5))))(assert (> (ite (< a b) a 2.0) b))(check-sat)",
+        };
+        cleanup_generator struct generator *g = NULL;
+        unsigned done = 0;
+
+        assert_ok(generator_new(&generate_defaults, 3, &g));
+        for (unsigned i = 0; i < 4000; i++) {
+                cleanup_script struct script *s = read_text(texts[i % ARRAY_SIZE(texts)]), *with = NULL;
+                const struct logic logic = logic_of(s->logic->name.data);
+                enum op ops[N_OPS];
+                size_t n = mutate_actions(g, s, ops);
+                int r = i % 3 == 0 ? mutate_transform(g, s, (enum transform)(i % N_TRANSFORMS), &with)
+                                   : mutate_operator(g, s, ops[random_below(generator_random(g), n)], &with);
+
+                if (r == -ENOENT)
+                        continue;
+                assert_ok(r);
+                done++;
+                for (size_t k = 0; k < with->n_commands; k++)
+                        if (with->commands[k].kind == COMMAND_ASSERT)
+                                ck_assert_int_eq(logic_allows(&logic, with->commands[k].term), 1);
+        }
+        ck_assert_uint_gt(done, 2000);
+}
+END_TEST
+
 START_TEST(test_nothing_to_change)
 {
         cleanup_script struct script *s = read_text("(declare-fun p () Bool)(assert p)(check-sat)"),
@@ -554,7 +588,7 @@ END_TEST
 
 SUITE_TIMEOUT("fuzz", 120, test_formulas_are_well_sorted, test_every_operator_of_the_theory_comes, test_parameters_are_kept,
               test_same_seed_same_formulas, test_refuses_nonsense, test_templates, test_no_mutation_is_a_noop_or_ill_sorted,
-              test_the_wanted_operator_is_there, test_theories_are_not_mixed, test_nothing_to_change, test_transformers,
-              test_enumeration_is_exhaustive_and_without_twins, test_enumeration_goes_on_where_it_was,
+              test_the_wanted_operator_is_there, test_theories_are_not_mixed, test_mutants_keep_to_their_logic, test_nothing_to_change,
+              test_transformers, test_enumeration_is_exhaustive_and_without_twins, test_enumeration_goes_on_where_it_was,
               test_enumeration_says_when_memory_is_not_enough, test_bandit_learns, test_warping, test_distance_to_the_nearest,
               test_adaptive_configuration, test_shapes)

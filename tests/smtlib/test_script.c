@@ -1,6 +1,7 @@
 #include "tests/support/test.h"
 
 #include "core/smtlib/feature.h"
+#include "core/smtlib/logic.h"
 #include "core/smtlib/print.h"
 
 static struct script *read_with(const char *text, struct script_options o)
@@ -598,6 +599,44 @@ START_TEST(test_cnf)
 }
 END_TEST
 
-SUITE("script", test_commands, test_dialects, test_let, test_quantifiers, test_annotations, test_numbers, test_datatypes,
+START_TEST(test_arithmetic_of_logics)
+{
+        static const struct {
+                const char *logic, *assertion;
+                int allowed;
+        } rows[] = {
+                {"QF_LIA", "(= (* 2 x (- 3)) y)", 1},
+                {"QF_LIA", "(= (* x y) 0)", 0},
+                {"QF_LIA", "(= (* x (* 2 y)) 0)", 0},
+                {"QF_LIA", "(= (div x (+ 1 2)) (mod y 3))", 1},
+                {"QF_LIA", "(= (div 7 x) 2)", 0},
+                {"QF_LIA", "(< (to_real x) 2.5)", 0},
+                {"QF_SLIA", "(> (* x y) 0)", 0},
+                {"QF_NIA", "(= (* x y) (div 7 x))", 1},
+                {"QF_NIA", "(= (/ 1.0 2.0) 0.5)", 0},
+                {"LRA", "(exists ((z Real)) (= (* 2.0 z) (/ a 3.0)))", 1},
+                {"LRA", "(exists ((z Real)) (= (* a z) 1.0))", 0},
+                {"QF_LRA", "(= (to_int a) 1)", 0},
+                {"AUFLIRA", "(< (+ (to_real x) a) 2.0)", 1},
+                {"AUFLIRA", "(< (* (to_real x) a) 2.0)", 0},
+                {"ALL", "(= (* x y) (to_int a))", 1},
+                {"QF_S", "(= (* x y) 0)", 1},
+        };
+
+        for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+                cleanup_buffer struct buffer text = {0};
+                cleanup_script struct script *s = NULL;
+                const struct logic logic = logic_of(rows[i].logic);
+
+                buffer_addf(&text, "(declare-fun x () Int)(declare-fun y () Int)(declare-fun a () Real)(assert %s)", rows[i].assertion);
+                s = read_text(text.data);
+                ck_assert_msg(logic_allows(&logic, s->commands[3].term) == rows[i].allowed, "%s: %s", rows[i].logic,
+                              rows[i].assertion);
+        }
+        ck_assert(!logic_of(NULL).is_linear);
+}
+END_TEST
+
+SUITE("script", test_arithmetic_of_logics, test_commands, test_dialects, test_let, test_quantifiers, test_annotations, test_numbers, test_datatypes,
       test_opaque, test_scopes, test_reused_bank, test_errors, test_problem, test_odd_sorts, test_occurrences, test_nesting,
       test_doubling, test_doubling_sorts, test_memory_limit, test_make, test_features, test_feature_tables, test_cnf)
