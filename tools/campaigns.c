@@ -101,6 +101,7 @@ static json_t *status_json(const struct campaign_command *c, const struct campai
                 json_object_set_new(j, "unknowns", json_integer((json_int_t)s->candidates));
                 json_object_set_new(j, "regressions", json_integer((json_int_t)(s->finds - s->implications)));
                 json_object_set_new(j, "implications", json_integer((json_int_t)s->implications));
+                json_object_set_new(j, "to-report", json_integer((json_int_t)s->distinct));
                 json_object_set_new(j, "duplicates", json_integer((json_int_t)s->duplicates));
         }
         return j;

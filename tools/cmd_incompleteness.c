@@ -8,6 +8,8 @@ enum {
         OPTION_LABEL,
         OPTION_ITERATIONS,
         OPTION_CHAIN,
+        OPTION_REDUCE_FOR,
+        OPTION_NO_REDUCE,
 };
 
 static enum verdict label_of(struct argp_state *state, const char *text)
@@ -70,6 +72,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         case OPTION_CHAIN:
                 s->chain = (unsigned)command_number(state, "--chain", arg, 1, INT32_MAX);
                 return 0;
+        case OPTION_REDUCE_FOR:
+                s->reduce_seconds = campaign_seconds(state, "--reduce-for", arg);
+                return 0;
+        case OPTION_NO_REDUCE:
+                s->reduce_seconds = 0;
+                return 0;
         case ARGP_KEY_ARG:
                 if (c->solver_name)
                         argp_error(state, "expected one SOLVER; versions follow --reference, --target and --at");
@@ -105,6 +113,9 @@ int cmd_incompleteness(int argc, char **argv)
                 {"jobs", 'j', "N", 0, "chains at the same time; default: one for each core", 0},
                 {"max-finds", OPTION_MAX_FINDS, "N", 0, "stop after so many findings of this call, of any kind", 0},
                 {"no-localize", OPTION_NO_LOCALIZE, NULL, 0, "do not look for the commits responsible", 0},
+                {"reduce-for", OPTION_REDUCE_FOR, "TIME", 0,
+                 "at the end, make the findings smaller for so long in all (wall time); default a quarter of --for", 0},
+                {"no-reduce", OPTION_NO_REDUCE, NULL, 0, "do not: findings with the same cause are then told apart less well", 0},
                 {"json", OPTION_JSON, NULL, 0, "print the end as JSON", 0},
                 {0}};
         static const struct argp argp = {
@@ -128,6 +139,7 @@ int cmd_incompleteness(int argc, char **argv)
         campaign_settings_new(&h.command.settings);
         h.command.settings.kind = CAMPAIGN_UNKNOWNS;
         h.command.settings.timeout = 10;
+        h.command.settings.reduce_seconds = -1;
         command_parse(&argp, argc, argv, &h);
         return campaign_command_run(&h.command);
 }

@@ -618,6 +618,8 @@ static int spell_out(struct campaign *c, const struct campaign_settings *given, 
 
         *full = *given;
         full->fingerprint = NULL;
+        if (full->reduce_seconds < 0)
+                full->reduce_seconds = CAMPAIGN_REDUCE_SHARE * full->seconds;
         full->references = calloc(n + 1, sizeof(char *));
         full->oracles = calloc(m + 1, sizeof(char *));
         full->target = strdup(c->versions[n]->text);
@@ -673,6 +675,8 @@ static int run_campaign(struct campaign *c, struct campaign_settings *full)
                 r = c->error;
         if (r == 0 && c->settings->localize)
                 r = campaign_localize_all(c);
+        if (r == 0)
+                r = campaign_reduce_all(c);
         k = record_status(c, r == 0 && !is_cancelled(c->cancel_fd) && (c->is_exhausted || campaign_now(c) >= full->seconds)
                                      ? CAMPAIGN_FINISHED
                                      : CAMPAIGN_STOPPED);

@@ -21,6 +21,8 @@ enum campaign_kind {
         CAMPAIGN_UNKNOWNS   /* which comes back unknown though it, or what implies its answer, was decided (core/weaken) */
 };
 
+#define CAMPAIGN_REDUCE_SHARE 0.25
+
 struct campaign_settings {
         enum campaign_kind kind;
         char *name;        /* default: the strategy's and the target's */
@@ -37,6 +39,7 @@ struct campaign_settings {
         bool any_pair;                     /* a regression between two references counts, too */
         bool cpu_time; /* every time here is CPU time of the solvers: for a machine that has other work, too */
         bool localize;
+        double reduce_seconds; /* for reductions at its end, all together; 0: none; below 0: that share of `seconds` */
         /* Of a hunt for unknowns: */
         enum verdict label; /* of all seeds: sat or unsat; VERDICT_UNKNOWN: as each says itself, or as the versions answer */
         unsigned iterations, chain; /* steps for each seed in all, and from the seed on until it begins at the seed again */
@@ -67,6 +70,7 @@ struct campaign_status {
         uint64_t skipped;  /* files of the corpus that could not be used */
         /* Of a hunt for unknowns; `inputs` are mutants, `candidates` those that came back unknown, `finds` regressions and implications. */
         uint64_t implications, duplicates; /* of the finds; what had the signature of one that was there */
+        uint64_t distinct; /* findings of any kind that no other stands for; known at its end, when they were reduced */
 };
 
 /* Runs a new campaign, or goes on with the one of that name (whose settings must be the same, but for `seconds` and `jobs`: -EEXIST with what

@@ -1,4 +1,4 @@
-/* Shared by campaign.c (life and threads), campaign_localize.c, campaign_trial.c (runs of one input, what all hunts look for), the hunts (campaign_slowdown.c),
+/* Shared by campaign.c (life and threads), campaign_localize.c, campaign_reduce.c, campaign_trial.c (runs of one input, what all hunts look for), the hunts (campaign_slowdown.c),
  * campaign_corpus.c and campaign_record.c. */
 #pragma once
 
@@ -124,6 +124,11 @@ int campaign_localize_all(struct campaign *c);
 int campaign_add_found(struct campaign *c, uint64_t id, uint32_t finding);
 void campaign_learn(struct campaign *c, uint64_t id, uint64_t cause);
 uint64_t campaign_count_causes(const struct campaign *c); /* distinct ones */
+
+/* -- campaign_reduce.c -- */
+
+/* What it found, within the time of its settings; then how many there are to report. -ECANCELED: it goes on with the same call. */
+int campaign_reduce_all(struct campaign *c);
 
 /* A worker's runners, one for each version, on one slot. */
 struct bench_seat {

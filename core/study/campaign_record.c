@@ -89,12 +89,12 @@ static int strings_from_json(json_t *a, char ***ret)
 
 static json_t *settings_json(const struct campaign_settings *s)
 {
-        return json_pack("{si so ss so ss sI sf sf sf sf si ss* sb sb sb sb ss si si ss*}", "version", 1, "references",
+        return json_pack("{si so ss so ss sI sf sf sf sf si ss* sb sb sb sf sb ss si si ss*}", "version", 1, "references",
                          strings_json(s->references), "target", s->target, "oracles", strings_json(s->oracles), "strategy",
                          strategy_name(s->strategy), "seed", (json_int_t)s->seed, "timeout", s->timeout, "threshold",
                          s->threshold, "window", s->window, "seconds", s->seconds, "jobs", (int)s->jobs, "corpus", s->corpus,
-                         "any-pair", s->any_pair, "localize", s->localize, "cpu-time", s->cpu_time, "unknowns",
-                         s->kind == CAMPAIGN_UNKNOWNS, "label", verdict_name(s->label), "iterations", (int)s->iterations, "chain",
+                         "any-pair", s->any_pair, "localize", s->localize, "cpu-time", s->cpu_time, "reduce-seconds",
+                         s->reduce_seconds, "unknowns", s->kind == CAMPAIGN_UNKNOWNS, "label", verdict_name(s->label), "iterations", (int)s->iterations, "chain",
                          (int)s->chain, "fingerprint", s->fingerprint);
 }
 
@@ -106,11 +106,11 @@ static int settings_from_json(json_t *j, const char *name, struct campaign_setti
         int version, jobs, any_pair, localize, cpu_time = 0, unknowns = 0, iterations = 300, chain = 25, r;
         json_int_t seed;
 
-        if (json_unpack(j, "{si so ss so ss sI sF sF sF sF si s?s sb sb s?b s?b s?s s?i s?i s?s}", "version", &version,
+        if (json_unpack(j, "{si so ss so ss sI sF sF sF sF si s?s sb sb s?b s?F s?b s?s s?i s?i s?s}", "version", &version,
                         "references", &references, "target", &target, "oracles", &oracles, "strategy", &strategy, "seed", &seed,
                         "timeout", &s.timeout, "threshold", &s.threshold, "window", &s.window, "seconds", &s.seconds, "jobs",
-                        &jobs, "corpus", &corpus, "any-pair", &any_pair, "localize", &localize, "cpu-time", &cpu_time, "unknowns",
-                        &unknowns, "label", &label, "iterations", &iterations, "chain", &chain, "fingerprint", &fingerprint) < 0)
+                        &jobs, "corpus", &corpus, "any-pair", &any_pair, "localize", &localize, "cpu-time", &cpu_time,
+                        "reduce-seconds", &s.reduce_seconds, "unknowns", &unknowns, "label", &label, "iterations", &iterations, "chain", &chain, "fingerprint", &fingerprint) < 0)
                 return errorf(-EIO, "the settings of the campaign %s are damaged", name);
         s.name = strdup(name);
         s.target = strdup(target);
@@ -151,26 +151,26 @@ const char *campaign_state_name(enum campaign_state s)
 
 static json_t *status_json(const struct campaign_status *s)
 {
-        return json_pack("{si si sI sI sf sI sI sf sI sI sI sI sI sI sI sI}", "version", 1, "state", (int)s->state, "begun",
+        return json_pack("{si si sI sI sf sI sI sf sI sI sI sI sI sI sI sI sI}", "version", 1, "state", (int)s->state, "begun",
                          (json_int_t)s->begun, "changed", (json_int_t)s->changed, "worked", s->worked, "inputs",
                          (json_int_t)s->inputs, "runs", (json_int_t)s->runs, "solving", s->solving, "candidates",
                          (json_int_t)s->candidates, "finds", (json_int_t)s->finds, "soundness", (json_int_t)s->soundness,
                          "crashes", (json_int_t)s->crashes, "rejected", (json_int_t)s->rejected, "skipped",
                          (json_int_t)s->skipped, "implications", (json_int_t)s->implications, "duplicates",
-                         (json_int_t)s->duplicates);
+                         (json_int_t)s->duplicates, "distinct", (json_int_t)s->distinct);
 }
 
 static int status_from_json(json_t *j, const char *name, struct campaign_status *s)
 {
-        json_int_t begun, changed, inputs, runs, candidates, finds, soundness, crashes, rejected, skipped, implications = 0,
+        json_int_t begun, changed, inputs, runs, candidates, finds, soundness, crashes, rejected, skipped, distinct = 0, implications = 0,
                                                                                                            duplicates = 0;
         int version, state;
 
-        if (json_unpack(j, "{si si sI sI sF sI sI sF sI sI sI sI sI sI s?I s?I}", "version", &version, "state", &state, "begun",
+        if (json_unpack(j, "{si si sI sI sF sI sI sF sI sI sI sI sI sI s?I s?I s?I}", "version", &version, "state", &state, "begun",
                         &begun, "changed", &changed, "worked", &s->worked, "inputs", &inputs, "runs", &runs, "solving",
                         &s->solving, "candidates", &candidates, "finds", &finds, "soundness", &soundness, "crashes", &crashes,
                         "rejected", &rejected, "skipped", &skipped, "implications", &implications, "duplicates",
-                        &duplicates) < 0 ||
+                        &duplicates, "distinct", &distinct) < 0 ||
             state < 0 || state >= N_CAMPAIGN_STATES)
                 return errorf(-EIO, "the status of the campaign %s is damaged", name);
         s->state = (enum campaign_state)state;
@@ -186,6 +186,7 @@ static int status_from_json(json_t *j, const char *name, struct campaign_status 
         s->skipped = (uint64_t)skipped;
         s->implications = (uint64_t)implications;
         s->duplicates = (uint64_t)duplicates;
+        s->distinct = (uint64_t)distinct;
         return 0;
 }
 
@@ -307,8 +308,9 @@ void campaign_print_settings(const struct campaign_settings *s, struct buffer *r
         if (s->kind == CAMPAIGN_UNKNOWNS) {
                 buffer_addf(ret, "seeds = %s\noracle = %s\niterations = %u\nchain = %u\n", s->corpus ? s->corpus : "",
                             s->label == VERDICT_UNKNOWN ? "auto" : verdict_name(s->label), s->iterations, s->chain);
-                buffer_addf(ret, "seed = %" PRIu64 "\ntimeout = %gs\nclock = %s\nfor = %gs\nlocalize = %s\n", s->seed, s->timeout,
-                            s->cpu_time ? "cpu" : "wall", s->seconds, s->localize ? "true" : "false");
+                buffer_addf(ret, "seed = %" PRIu64 "\ntimeout = %gs\nclock = %s\nfor = %gs\nlocalize = %s\nreduce-for = %gs\n",
+                            s->seed, s->timeout, s->cpu_time ? "cpu" : "wall", s->seconds, s->localize ? "true" : "false",
+                            s->reduce_seconds);
                 return;
         }
         buffer_addf(ret, "strategy = %s\nseed = %" PRIu64 "\ntimeout = %gs\nthreshold = %gs\nwindow = %gs\nfor = %gs\n",
@@ -334,6 +336,8 @@ void campaign_print_status(enum campaign_kind kind, const struct campaign_status
                 buffer_addf(ret, "soundness %" PRIu64 "\ncrashes %" PRIu64 "\n", s->soundness, s->crashes);
                 buffer_addf(ret, "regressions %" PRIu64 "\nimplications %" PRIu64 "\n", s->finds - s->implications,
                             s->implications);
+                if (s->distinct > 0)
+                        buffer_addf(ret, "to-report %" PRIu64 "\n", s->distinct);
                 buffer_addf(ret, "unknowns %" PRIu64 "\nduplicates %" PRIu64 "\nrejected %" PRIu64 "\n", s->candidates,
                             s->duplicates, s->rejected);
                 print_work(s, "mutants", ret);

@@ -1,5 +1,7 @@
 #include "core/study/finding_select.h"
 
+#include <inttypes.h>
+
 #include "core/smtlib/print.h"
 #include "core/study/finding_localized.h"
 #include "core/study/finding_reduced.h"
@@ -38,6 +40,22 @@ static const struct term *anonymous(struct bank *b, const char *prefix, const st
         return s ? term_constant(b, function_of(b, FUNCTION_DECLARED, s, NULL, 0, sort)) : NULL;
 }
 
+/* Variables are numbered, with the depth of what they are bound in: no name is bound twice, one within the other. */
+static const struct term *with_numbered_variables(struct bank *b, const struct term *quantifier)
+{
+        const struct term *body = term_body(quantifier);
+        cleanup_term_list struct term_list variables = {0};
+        char name[48];
+
+        for (uint32_t i = 0; i < quantifier->n_bound; i++) {
+                snprintf(name, sizeof(name), "bound %" PRIu32 ".%" PRIu32, body->depth, i);
+                if (term_list_add(&variables, term_variable(b, symbol_of(b, slice_string(name)), quantifier->args[i]->sort)) < 0)
+                        return NULL;
+        }
+        return term_quantifier(b, quantifier->kind, variables.list, variables.n,
+                               term_substitute(b, body, quantifier->args, variables.list, variables.n));
+}
+
 static const struct term *without_names(void *user, struct bank *b, const struct term *t)
 {
         (void)user;
@@ -45,7 +63,9 @@ static const struct term *without_names(void *user, struct bank *b, const struct
                 return anonymous(b, "value of ", t->sort);
         if (t->kind == TERM_FUNCTION && t->n_args == 0)
                 return anonymous(b, "", t->sort);
-        return t;
+        if (t->op == OP_NEGATE && t->args[0] == anonymous(b, "value of ", t->sort))
+                return t->args[0];
+        return term_is_quantifier(t) ? with_numbered_variables(b, t) : t;
 }
 
 int formula_skeleton(struct slice text, char **ret)

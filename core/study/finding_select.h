@@ -26,5 +26,6 @@ void finding_choices_free(struct finding_choice *list, size_t n);
 
 /* Is satisfiability in this logic of SMT-LIB decidable? "QF_NRA": yes; "NIA", "ALL", "-", what is not known: no. */
 bool logic_is_decidable(const char *logic);
-/* The shape of a formula: its assertions with every constant and literal replaced by its sort. free(*ret). -EINVAL: it does not parse. */
+/* The shape of a formula: its assertions with every constant and literal replaced by its sort, and bound variables
+ * numbered. free(*ret). -EINVAL: it does not parse. */
 int formula_skeleton(struct slice text, char **ret);

@@ -54,7 +54,7 @@ run 0 init && run 0 solver add toy toy --recipe toy.recipe
 hunt() { # hunt STATUS NAME OPTION...
 	local status=$1 name=$2
 	shift 2
-	timeout -k 5 300 "$solverfs" incompleteness toy --name "$name" --timeout 3s -j 1 --for 200s --iterations 12 --chain 6 "$@" >out 2>err </dev/null
+	timeout -k 5 300 "$solverfs" incompleteness toy --name "$name" --timeout 3s -j 1 --for 200s --iterations 12 --chain 6 --no-reduce "$@" >out 2>err </dev/null
 	[ $? = "$status" ] || { echo "# ended with another status than $status"; return 1; }
 }
 kinds() { run 0 findings toy --json && grep -c "\"kind\":\"$1\"" out; }
@@ -87,6 +87,28 @@ test_that "a campaign shows how far it is, in the folder of its kind" '
 	grep -q "^rule.used.decided" rules.tsv && ! [ -e operators.tsv ] && ! [ -e ../../../spr/campaigns/first ]'
 run 0 unmount mnt
 
+# -- reducing at the end --
+
+rows() { run 0 findings toy "${@:2}" && [ "$(grep -c . out)" = "$1" ]; }
+two_found() { hunt "$1" small --reference v1 --target v4 --seeds seeds --iterations 45 --no-localize "${@:2}"; }
+two_reduced() { rows 1 && rows 2 --all && run 0 findings toy --all --json && [ "$(grep -c "\"reduced\":42" out)" = 2 ]; }
+export SOLVERFS_STORE=$top/reducing && run 0 init && run 0 solver add toy toy --recipe toy.recipe
+test_that "findings of one cause that came of different rules or logics are two as they were found" 'two_found 0 && rows 2 && ! has out to-report'
+cp -r reducing reducing2
+test_that "a time too short for anything is kept to, and said" '
+	two_found 0 --reduce-for 1ms && has err "^reduced incompleteness/1: 601 of 601 bytes, its time is over" && has out "^to-report 2" && has out "^state finished"'
+test_that "the same command with more time goes on; reduced, the two are one" '
+	two_found 0 --reduce-for 250s && has err "^reduced incompleteness/1: 42 of 601 bytes$" && has err "^2 findings come to 1 to report" && has out "^to-report 1" && two_reduced'
+test_that "once more, there is nothing to do" 'two_found 0 --reduce-for 250s && ! has err "^reduced" && has out "^to-report 1"'
+test_that "a campaign killed while it reduces goes on there, and ends like one that was not" '
+	export SOLVERFS_STORE=$top/reducing2 SOLVERFS_FAULTS=$top/faults && mkdir -p faults
+	for i in 2 9 30; do
+		rm -f faults/*; echo "kill after $i" >faults/reduce.try
+		two_found 137 --reduce-for 250s || exit 1
+	done
+	unset SOLVERFS_FAULTS && two_found 0 --reduce-for 250s && has out "^state finished" && has out "^to-report 1" && two_reduced'
+export SOLVERFS_STORE=$top/store
+
 # -- by-products --
 
 test_that "an answer that contradicts the implied one is a finding of its own" \
@@ -97,17 +119,17 @@ test_that "so is a crash, once" 'hunt 0 crashes --at v6 --seeds seeds && has out
 
 end_of() { sed -n "/^soundness/,/^runs/p;/^skipped/p" out | grep -v worked; }
 test_that "a campaign killed at every other record ends like one that was not" '
-	mkdir faults && export SOLVERFS_STORE=$top/killed && run 0 init && run 0 solver add toy toy --recipe toy.recipe
+	mkdir -p faults && export SOLVERFS_STORE=$top/killed && run 0 init && run 0 solver add toy toy --recipe toy.recipe
 	hunt 0 whole --reference v1 --target v4 --seeds seeds --chain 4 --iterations 16 --no-localize --seed 1 && end_of >whole && run 0 findings toy --json && sed "s/\"found\":[0-9]*//" out | grep -c kind >whole.findings
 	export SOLVERFS_STORE=$top/killed2 && run 0 init && run 0 solver add toy toy --recipe toy.recipe
 	for i in $(seq 40); do
 		rm -f faults/*.met; echo "kill after $((2 + i % 3))" >faults/campaign.journal
-		SOLVERFS_FAULTS=$top/faults "$solverfs" incompleteness toy --name whole --timeout 3s -j 1 --for 200s --reference v1 --target v4 --seeds seeds --chain 4 --iterations 16 --no-localize --seed 1 >out 2>err </dev/null && break
+		SOLVERFS_FAULTS=$top/faults "$solverfs" incompleteness toy --name whole --timeout 3s -j 1 --for 200s --reference v1 --target v4 --seeds seeds --chain 4 --iterations 16 --no-localize --no-reduce --seed 1 >out 2>err </dev/null && break
 	done
 	[ "$i" -gt 3 ] && [ "$i" -lt 40 ] && end_of >pieces && diff whole pieces && run 0 findings toy --json && [ "$(grep -c kind out)" = "$(cat whole.findings)" ]'
 test_that "so does one that was killed when a finding was stored and not noted" '
 	export SOLVERFS_STORE=$top/killed3 && run 0 init && run 0 solver add toy toy --recipe toy.recipe && rm -f faults/* && echo "kill times 1" >faults/campaign.found
-	SOLVERFS_FAULTS=$top/faults "$solverfs" incompleteness toy --name whole --timeout 3s -j 1 --for 200s --reference v1 --target v4 --seeds seeds --chain 4 --iterations 16 --no-localize --seed 1 >out 2>err </dev/null
+	SOLVERFS_FAULTS=$top/faults "$solverfs" incompleteness toy --name whole --timeout 3s -j 1 --for 200s --reference v1 --target v4 --seeds seeds --chain 4 --iterations 16 --no-localize --no-reduce --seed 1 >out 2>err </dev/null
 	[ $? = 137 ] && run 0 findings toy --json && [ "$(grep -c kind out)" = 1 ] &&
 	hunt 0 whole --reference v1 --target v4 --seeds seeds --chain 4 --iterations 16 --no-localize --seed 1 && end_of >pieces && diff whole pieces && run 0 findings toy --json && [ "$(grep -c kind out)" = "$(cat whole.findings)" ]'
 export SOLVERFS_STORE=$top/store

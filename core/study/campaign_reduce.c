@@ -1,0 +1,182 @@
+/* Reducing what a campaign found, at its end, so that findings with one cause are seen to be one (finding_select.h).
+ *
+ * The reductions share a bounded time. Each finding that stands for others gets an equal part of what is left, the most worth reporting first;
+ * what the quick ones leave goes to those that are not minimal yet. How much was used is read from the reductions themselves, which are kept as
+ * they go: a campaign that was killed here goes on here. */
+#include "core/engine/ask.h"
+#include "core/study/campaign_internal.h"
+#include "core/study/finding_reduced.h"
+#include "core/study/finding_select.h"
+
+struct pass {
+        struct campaign *campaign;
+        struct finding_choice *choices; /* owned; of all campaigns */
+        size_t n_choices;
+        struct reducible {
+                struct finding *finding; /* the choice's */
+                double seconds;          /* that its reduction took so far */
+                bool is_over;            /* minimal, or it cannot be reduced */
+        } *list; /* owned */
+        size_t n;
+};
+
+static void pass_done(struct pass *p)
+{
+        finding_choices_free(p->choices, p->n_choices);
+        free(p->list);
+}
+
+/* What is known of it by now. */
+static int look(struct pass *p, struct reducible *f)
+{
+        cleanup(query_unrefp) struct query *q = NULL;
+        cleanup_reduction struct reduction known = {0};
+        int r = finding_query_reduced(p->campaign->workspace, p->campaign->solver, f->finding, 1, 0, &q);
+
+        if (r == 0)
+                r = reduction_find(q, &known);
+        if (r < 0)
+                return r == -ENOENT ? 0 : r;
+        f->seconds = known.seconds;
+        f->is_over |= known.has_ended && known.is_minimal;
+        return 0;
+}
+
+static int pass_open(struct pass *p)
+{
+        struct campaign *c = p->campaign;
+        int r = findings_select(c->workspace, c->solver, &p->choices, &p->n_choices);
+
+        if (r < 0)
+                return r;
+        p->list = calloc(p->n_choices + 1, sizeof(*p->list));
+        if (!p->list)
+                return -ENOMEM;
+        for (size_t i = 0; r == 0 && i < p->n_choices; i++) {
+                const struct finding_choice *choice = &p->choices[i];
+
+                if (!choice->is_representative || strcmp(choice->finding->campaign, c->settings->name) != 0)
+                        continue;
+                p->list[p->n] = (struct reducible){.finding = choice->finding};
+                r = look(p, &p->list[p->n++]);
+        }
+        return r;
+}
+
+static double seconds_left(const struct pass *p)
+{
+        double left = p->campaign->settings->reduce_seconds;
+
+        for (size_t i = 0; i < p->n; i++)
+                left -= p->list[i].seconds;
+        return left;
+}
+
+static size_t count_open(const struct pass *p, size_t from)
+{
+        size_t n = 0;
+
+        for (size_t i = from; i < p->n; i++)
+                n += !p->list[i].is_over;
+        return n;
+}
+
+/* -- one reduction -- */
+
+struct reducing {
+        struct pass *pass;
+        struct reducible *finding;
+        uint64_t most_ns;
+};
+
+static int make(void *user, size_t i, struct query **ret)
+{
+        struct reducing *r = user;
+        struct campaign *c = r->pass->campaign;
+
+        (void)i;
+        return finding_query_reduced(c->workspace, c->solver, r->finding->finding, r->most_ns, c->settings->jobs, ret);
+}
+
+/* One that cannot be reduced is none of the others' concern. */
+static int answered(void *user, size_t i, int r, struct value *v, const char *reason)
+{
+        struct reducing *reducing = user;
+        const struct finding *f = reducing->finding->finding;
+        struct campaign *c = reducing->pass->campaign;
+
+        (void)i;
+        if (r == -ECANCELED || r == -ENOSPC || r == -ENOMEM)
+                return errorf(r, "%s", reason);
+        if (r < 0) {
+                reducing->finding->is_over = true;
+                campaign_say(c, "not reduced: %s/%u: %s", finding_folder(f->kind), f->number, reason);
+                return 0;
+        }
+        campaign_say(c, "reduced %s/%u: %zu of %zu bytes%s", finding_folder(f->kind), f->number,
+                     ((struct reduced_value *)v)->reduction.text.size, (size_t)((struct reduced_value *)v)->reduction.before,
+                     ((struct reduced_value *)v)->reduction.is_minimal ? "" : ", its time is over");
+        return 0;
+}
+
+static int reduce_one(struct pass *p, struct reducible *f, double seconds)
+{
+        struct campaign *c = p->campaign;
+        struct reducing reducing = {.pass = p, .finding = f, .most_ns = (uint64_t)((f->seconds + seconds) * 1e9)};
+        double before = f->seconds;
+        int r = ask_many(c->engine, &(struct asking){.n = 1, .make = make, .answered = answered, .user = &reducing}, PRIORITY_BATCH,
+                         c->cancel_fd);
+
+        if (r == 0)
+                r = look(p, f);
+        f->is_over |= f->seconds <= before; /* somebody allowed it more before */
+        return r;
+}
+
+/* -- all of them -- */
+
+static int reduce_findings(struct campaign *c)
+{
+        cleanup(pass_done) struct pass p = {.campaign = c};
+        int r = pass_open(&p);
+
+        while (r == 0 && count_open(&p, 0) > 0 && seconds_left(&p) > 0)
+                for (size_t i = 0; r == 0 && i < p.n && seconds_left(&p) > 0; i++)
+                        if (!p.list[i].is_over)
+                                r = reduce_one(&p, &p.list[i], seconds_left(&p) / (double)count_open(&p, i));
+        return r;
+}
+
+static int count_causes(struct campaign *c)
+{
+        struct finding_choice *choices = NULL;
+        size_t n_choices = 0, n = 0, n_distinct = 0;
+        int r = findings_select(c->workspace, c->solver, &choices, &n_choices);
+
+        for (size_t i = 0; i < n_choices; i++)
+                if (strcmp(choices[i].finding->campaign, c->settings->name) == 0) {
+                        n++;
+                        n_distinct += choices[i].is_representative;
+                }
+        finding_choices_free(choices, n_choices);
+        if (r < 0)
+                return r;
+        pthread_mutex_lock(&c->lock);
+        c->status.distinct = n_distinct;
+        pthread_mutex_unlock(&c->lock);
+        if (n > 0)
+                campaign_say(c, "%zu finding%s come%s to %zu to report", n, n == 1 ? "" : "s", n == 1 ? "s" : "", n_distinct);
+        return 0;
+}
+
+int campaign_reduce_all(struct campaign *c)
+{
+        int r;
+
+        if (c->settings->reduce_seconds <= 0)
+                return 0;
+        r = reduce_findings(c);
+        if (r < 0 && r != -ECANCELED)
+                campaign_say(c, "not reduced: %s", error_message(r));
+        return r < 0 ? r : count_causes(c);
+}

@@ -1,0 +1,46 @@
+#include "tests/support/test.h"
+
+#include "core/study/finding_select.h"
+
+static bool have_one_shape(const char *a, const char *b)
+{
+        cleanup_free char *x = NULL, *y = NULL;
+
+        ck_assert_int_eq(formula_skeleton(slice_string(a), &x), 0);
+        ck_assert_int_eq(formula_skeleton(slice_string(b), &y), 0);
+        return strcmp(x, y) == 0;
+}
+
+START_TEST(test_names_and_values_are_no_shape)
+{
+        ck_assert(have_one_shape("(declare-const a Int)(assert (> a 1))(check-sat)",
+                                 "(set-logic QF_LIA)(declare-fun b () Int)(assert (> b 27))(check-sat)"));
+        ck_assert(have_one_shape("(assert (forall ((c Int) (d Int)) (= c (abs d))))", "(assert (forall ((x Int) (y Int)) (= x (abs y))))"));
+}
+END_TEST
+
+START_TEST(test_operators_sorts_and_order_are)
+{
+        ck_assert(!have_one_shape("(declare-const a Int)(assert (> a 1))", "(declare-const a Int)(assert (>= a 1))"));
+        ck_assert(!have_one_shape("(declare-const a Int)(assert (> a 1))", "(declare-const a Real)(assert (> a 1.0))"));
+        ck_assert(!have_one_shape("(assert (forall ((c Int) (d Int)) (= c (abs d))))", "(assert (forall ((c Int) (d Int)) (= c (abs c))))"));
+        ck_assert(!have_one_shape("(assert (forall ((c Int)) (= 0 (abs c))))", "(declare-const c Int)(assert (= 0 (abs c)))"));
+}
+END_TEST
+
+START_TEST(test_no_formula)
+{
+        char *shape;
+
+        ck_assert_int_eq(formula_skeleton(slice_string("(assert (= 1"), &shape), -EINVAL);
+}
+END_TEST
+
+START_TEST(test_decidable_logics)
+{
+        ck_assert(logic_is_decidable("QF_NRA") && logic_is_decidable("LIA") && logic_is_decidable("QF_UFLIA"));
+        ck_assert(!logic_is_decidable("NIA") && !logic_is_decidable("QF_NIA") && !logic_is_decidable("ALL") && !logic_is_decidable("UFLIA"));
+}
+END_TEST
+
+SUITE("finding_select", test_names_and_values_are_no_shape, test_operators_sorts_and_order_are, test_no_formula, test_decidable_logics)
