@@ -1,10 +1,14 @@
 #!/usr/bin/env python3
 """Asks solvers whether a rule of weakening does not hold: "stronger and not weaker" is never to be sat.
 
-    tests/weaken/prove.py [--count N] [--formulas N] [--seed N] [--timeout MS] PROVE [RULE ...]
+    tests/weaken/prove.py [--count N] [--formulas N] [--seed N] [--timeout MS] [--table FILE] PROVE [RULE ...]
 
 PROVE is the program built from prove.c. Rules that do not hold are tried as well and must be refuted. Uses what there is of z3 and cvc5.
 Prints TAP, and for each solver how many answers there were of each kind.
+
+N distinct instances of each rule are asked about in rounds of a hundred, as far as a rule has so many. With --table, FILE is written anew
+after each round: a line for each rule, with the answers of each solver so far, so that a long run can be looked at or ended.
+A "sat" is asked again by itself; what is not "sat" then was an error of the solver's, and is counted as taken back.
 """
 import argparse
 import collections
@@ -57,12 +61,87 @@ def instances_of(program, *args):
     return [line.split("\t", 2) for line in out.stdout.splitlines()]
 
 
+def ask_alone(command, formula, most=20):
+    """Another process, nothing pushed: not what a solver makes of what it was asked before."""
+    text = ("(set-logic ALL)\n" if command[0] == "cvc5" else "") + formula + "\n(check-sat)\n"
+    return talk(command, text, most)[0].split("\n")[0]
+
+
+ROUND = 100
+KINDS = ["unsat", "sat", "taken back", "unknown", "error"]
+
+
+def rounds_of(program, count, seed, rules):
+    """Lists of instances that were not there before; a rule that brings none in a round has no more."""
+    seen, made, over = set(), collections.Counter(), set()
+    for n in range(3 * count // ROUND + 1):
+        fresh, size = [], min(ROUND, count)
+        for instance in instances_of(program, str(size), str(seed + 1000 * n), *rules):
+            rule, formula = instance[0], hash(tuple(instance))
+            if made[rule] < count and formula not in seen:
+                seen.add(formula)
+                made[rule] += 1
+                fresh.append(instance)
+        left = [rule for rule in made if made[rule] < count and rule not in over]
+        over |= set(left) - {i[0] for i in fresh}
+        if fresh:
+            yield fresh
+        rules = [rule for rule in left if rule not in over]
+        if not rules:
+            return
+
+
+def write_table(path, solvers, counts):
+    """counts[rule][solver, kind]"""
+    rows = ["rule\tinstances\t" + "\t".join(f"{s} {k}" for s in solvers for k in KINDS)]
+    total = collections.Counter()
+    for rule in [*counts, "all"]:
+        c = counts.get(rule, total)
+        rows.append(f"{rule}\t{c['asked']}\t" + "\t".join(str(c[s, k]) for s in solvers for k in KINDS))
+        if c is not total:
+            total.update(c)
+    with open(path, "w") as f:
+        f.write("\n".join(rows) + "\n")
+
+
+class Answers:
+    """What each solver said of the instances."""
+
+    def __init__(self, solvers, table):
+        self.solvers, self.table = solvers, table
+        self.rules, self.wrong, self.errors = {}, {name: [] for name in solvers}, {name: {} for name in solvers}
+
+    def ask(self, instances):
+        for instance in instances:
+            self.rules.setdefault(instance[0], collections.Counter())["asked"] += 1
+        for name, command in self.solvers.items():
+            for instance, verdict in zip(instances, ask(command, instances)):
+                if verdict == "sat" and ask_alone(command, instance[2]) != "sat":
+                    verdict = "taken back"
+                self.rules[instance[0]][name, verdict.split(":")[0]] += 1
+                if verdict == "sat":
+                    self.wrong[name].append(instance)
+                elif verdict == "taken back":
+                    print(f"# {name} says sat behind others, and not when asked by itself: {instance[2]}", flush=True)
+                elif verdict.startswith("error"):
+                    self.errors[name][instance[0]] = verdict
+        if self.table:
+            write_table(self.table, self.solvers, self.rules)
+
+    def count(self, name, kind):
+        return sum(c[name, kind] for c in self.rules.values())
+
+    def n(self):
+        return sum(c["asked"] for c in self.rules.values())
+
+
 def main():
     p = argparse.ArgumentParser()
     p.add_argument("--count", type=int, default=1000)
     p.add_argument("--formulas", type=int, default=0)
     p.add_argument("--seed", type=int, default=1)
     p.add_argument("--timeout", type=int, default=500)
+    p.add_argument("--table")
     p.add_argument("program")
     p.add_argument("rules", nargs="*")
     o = p.parse_args()
@@ -70,12 +149,13 @@ def main():
     if not solvers:
         print("1..0 # SKIP neither z3 nor cvc5 is installed")
         return 0
-    rules = o.rules or instances_of(o.program, "--list")
-    rules = [r[0] if isinstance(r, list) else r for r in rules]
-    instances = instances_of(o.program, str(o.count), str(o.seed), *o.rules)
+    rules = o.rules or [line[0] for line in instances_of(o.program, "--list")]
+    answers = Answers(solvers, o.table)
+    for instances in rounds_of(o.program, o.count, o.seed, o.rules):
+        answers.ask(instances)
     if o.formulas:
-        instances += instances_of(o.program, "--formulas", str(o.formulas), str(o.seed))
-    wrong = instances_of(o.program, "--wrong", str(max(o.count, 20)), str(o.seed))
+        answers.ask(instances_of(o.program, "--formulas", str(o.formulas), str(o.seed)))
+    wrong = instances_of(o.program, "--wrong", str(min(max(o.count, 20), ROUND)), str(o.seed))
     print(f"1..{3 * len(solvers) + 1}")
     n, failed = 1, False
 
@@ -85,25 +165,18 @@ def main():
         failed |= not ok
         n += 1
 
-    unseen = sorted(set(rules) - {i[0] for i in instances})
+    unseen = sorted(set(rules) - set(answers.rules))
     for name in unseen:
         print(f"# no instance of {name}")
     result(not unseen, f"all {len(rules)} rules have instances")
     for name, command in solvers.items():
-        kinds, wrongly = collections.Counter(), []
-        for instance, verdict in zip(instances, ask(command, instances)):
-            kinds[verdict.split(":")[0]] += 1
-            if verdict == "sat":
-                wrongly.append(instance)
-            elif verdict.startswith("error"):
-                kinds["example: " + instance[0] + " " + verdict] = kinds.get("example: " + instance[0] + " " + verdict, 0) + 1
-        for rule, direction, formula in wrongly[:20]:
+        for rule, direction, formula in answers.wrong[name][:20]:
             print(f"# {rule} {direction}: {formula}")
-        for kind in [k for k in kinds if k.startswith("example")][:15]:
-            print("# " + kind)
-        print("# " + name + ": " + ", ".join(f"{v} {k}" for k, v in sorted(kinds.items()) if not k.startswith("example")))
-        result(not wrongly, f"{name} refutes none of {len(instances)} steps")
-        result(2 * kinds["unsat"] > len(instances), f"{name} proves most of them")
+        for rule, error in list(answers.errors[name].items())[:15]:
+            print(f"# {rule}: {error}")
+        print(f"# {name}: " + ", ".join(f"{answers.count(name, kind)} {kind}" for kind in KINDS))
+        result(not answers.wrong[name], f"{name} refutes none of {answers.n()} steps")
+        result(2 * answers.count(name, "unsat") > answers.n(), f"{name} proves most of them")
         caught = {i[0] for i, v in zip(wrong, ask(command, wrong)) if v == "sat"}
         left = sorted({i[0] for i in wrong} - caught)
         for rule in left:
