@@ -68,6 +68,10 @@ static void load_add_own(struct load *l, struct job *j, uint64_t now)
                 l->n_unknown++;
                 return;
         }
+        if (ran > mean + 2 * deviation && j->cost.most_ns == 0) { /* what was measured says nothing about this one */
+                l->n_unknown++;
+                return;
+        }
         if (ran > mean) { /* later than expected: it may take as long again, or until its limit */
                 l->longest_ns = MAX(l->longest_ns, j->cost.most_ns > ran ? (double)j->cost.most_ns - ran : ran);
                 return;

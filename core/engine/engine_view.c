@@ -99,6 +99,7 @@ static int view_each(struct engine *e, void (*fn)(void *user, const struct job_v
 
 struct publishing {
         FILE *to;
+        uint64_t now; /* durations are as of then; a reader adds what has passed since */
         bool more; /* it is not the first */
         bool failed;
 };
@@ -118,8 +119,8 @@ static void publish_json(struct publishing *p, json_t *o)
 static void view_to_json(void *user, const struct job_view *v)
 {
         struct publishing *p = user;
-        json_t *o = json_pack("{sI ss ss ss ss ss sI sI sI sI sI si}", "id", (json_int_t)v->id, "query", v->query, "what",
-                              v->what, "state", job_state_name(v->state), "priority",
+        json_t *o = json_pack("{sI sI ss ss ss ss ss sI sI sI sI sI si}", "at", (json_int_t)p->now, "id", (json_int_t)v->id, "query",
+                              v->query, "what", v->what, "state", job_state_name(v->state), "priority",
                               v->priority == PRIORITY_PERSON ? "person" : "batch", "phase", v->phase, "done", (json_int_t)v->done,
                               "total", (json_int_t)v->total, "age", (json_int_t)v->age_ns, "running", (json_int_t)v->running_ns,
                               "remaining", (json_int_t)v->remaining_ns, "waiters", (int)v->waiters);
@@ -134,6 +135,9 @@ static uint64_t number_of(const json_t *o, const char *key)
 
 static void view_from_json(const json_t *o, int pid, void (*fn)(void *user, const struct job_view *j), void *user)
 {
+        uint64_t now = now_ns(), at = number_of(o, "at"), since = at < now ? now - at : 0;
+        uint64_t running = number_of(o, "running"), remaining = number_of(o, "remaining");
+
         fn(user, &(struct job_view){
                          .id = number_of(o, "id"),
                          .pid = pid,
@@ -144,9 +148,9 @@ static void view_from_json(const json_t *o, int pid, void (*fn)(void *user, cons
                          .phase = json_text(o, "phase", ""),
                          .done = number_of(o, "done"),
                          .total = number_of(o, "total"),
-                         .age_ns = number_of(o, "age"),
-                         .running_ns = number_of(o, "running"),
-                         .remaining_ns = number_of(o, "remaining"),
+                         .age_ns = number_of(o, "age") + since,
+                         .running_ns = running > 0 ? running + since : 0,
+                         .remaining_ns = remaining > since ? remaining - since : 0,
                          .waiters = (unsigned)number_of(o, "waiters"),
                  });
 }
@@ -226,7 +230,7 @@ static void away_from_json(const json_t *o, int pid, const struct away_look *l)
 void view_publish(struct engine *e)
 {
         char path[PATH_SIZE], fresh[PATH_SIZE];
-        struct publishing p = {0};
+        struct publishing p = {.now = now_ns()};
 
         if (snprintf(path, sizeof(path), "%s/%d.json", e->engines_dir, (int)getpid()) >= (int)sizeof(path) ||
             snprintf(fresh, sizeof(fresh), "%s/%d.new", e->engines_dir, (int)getpid()) >= (int)sizeof(fresh))

@@ -154,7 +154,7 @@ static int record_put_in(void *user, struct store_txn *t)
                 replaced_note(t, s);
         if (r == 0 && p->has_source)
                 r = history_keep_source(s->history, t, p->query->commit, p->era->sources, &p->source);
-        if (r == 0)
+        if (r == 0 && p->record->ok) /* how soon one fails says nothing of those that do not */
                 duration_note(t, p->query, p->record->duration_ns);
         if (r == 0)
                 r = plan_note_put(t, &p->duration, p->record);

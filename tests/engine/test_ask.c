@@ -466,6 +466,11 @@ START_TEST(test_an_estimate_is_a_range_or_none)
         ck_assert_uint_gt(s.progress.least_ns, 800 * NSEC_PER_SEC);
         ck_assert_uint_gt(s.progress.most_ns, 1000 * NSEC_PER_SEC);
         ck_assert_uint_lt(s.progress.most_ns, 1200 * NSEC_PER_SEC);
+        s = (struct sweep){.first = 400};
+        control.estimate_ns = 1; /* ... and this one takes far longer than any before */
+        control.hold = true;
+        assert_ok(ask_many(e, &a, PRIORITY_BATCH, -1));
+        ck_assert(!s.progress.estimated);
         stop();
 }
 END_TEST

@@ -162,6 +162,11 @@ terminal() { timeout 60 script -qec "$*" /dev/null </dev/null | tr '\r' '\n' >ou
 test_that "no estimate where nothing was measured" 'terminal "$solverfs" run toy v1 $slower --timeout 1500ms && has out "run toy .*case $slower" && has out "1.500000" && ! has out left'
 test_that "then one that is no longer than it takes, and never 0s" '
 	terminal "$solverfs" run toy v1 $slower --timeout 1500ms --again && has out "(s|most [123]s) left" && ! has out "[^1-9]0s left|[04-9]s left|[0-9]m "'
+sed 's/build = .*/build = false/; /variant/,$d' recipes/toy.recipe >fails.recipe
+sed 's/build = .*/build = "sleep 3; sh build.sh"/; /variant/,$d' recipes/toy.recipe >slow.recipe
+run 0 solver add --recipe fails.recipe late toy && run 1 build late v1 && run 0 solver add --replace late --recipe slow.recipe
+test_that "a build that failed at once says nothing of how long others take" 'terminal "$solverfs" build late v1 && has out "build late" && ! has out left'
+run 0 solver remove late
 test_that "run --json has everything of the run" 'run 0 run toy v1 1 --json && [ "$(python3 -c "import json; o = json.load(open(\"out\")); print(o[\"case\"], o[\"result\"], o[\"wrong\"], o[\"commit\"], \"run\" in o)")" = "1 sat False $first True" ]'
 test_that "--again measures anew" 'sleep 1; run 0 run toy v1 1 --json && cp out old && run 0 run toy v1 1 --again --json && [ "$(python3 -c "import json; print(json.load(open(\"old\"))[\"measured\"] < json.load(open(\"out\"))[\"measured\"])")" = True ]'
 test_that "build --output writes through a pipe and a link, and leaves nothing beside" '
@@ -220,6 +225,12 @@ test_that "status shows what another process runs" '
 	"$solverfs" -q run toy v1 $slow >/dev/null 2>&1 & pid=$!
 	for i in $(seq 100); do run 0 status; has out running && break; sleep 0.05; done
 	has out "^$pid	.*running.*run toy ${first:0:12} case $slow" && run 0 status --json && python3 -m json.tool <out >/dev/null; r=$?; kill $pid; wait $pid; (exit $r)'
+test_that "and for how long by now, also where nothing has changed since" '
+	"$solverfs" -q run toy v1 $slow >/dev/null 2>&1 & pid=$!
+	for i in $(seq 100); do run 0 status; has out running && break; sleep 0.05; done
+	kill -STOP $pid; before=$(field 4)
+	for i in $(seq 100); do run 0 status; [ "$(field 4)" != "$before" ] && break; sleep 0.05; done
+	[ -n "$before" ] && [ "$(field 4)" != "$before" ]; r=$?; kill -CONT $pid; kill $pid; wait $pid; (exit $r)'
 
 # -- history goes on --
 
