@@ -1,4 +1,8 @@
-/* What a mutant costs beside the solvers: chains of a campaign for unknowns, without any run. Usage: mutants FILE.smt2…
+/* What a mutant costs beside the solvers: chains of a campaign for unknowns, without any run.
+ *
+ *     mutants FILE.smt2…
+ *     mutants --write DIR STEPS FILE.smt2…    one chain of each file, in ALL, that brings in no quantifier: DIR/<file>.<step>.smt2, step 0 first
+ *
  * A line: files, mutants, and of each mutant the microseconds of CPU time to read (of the chain's seed, spread over it), to mutate with its check
  * of sorts, and to print; then mutants a second. */
 #include <stdio.h>
@@ -53,12 +57,84 @@ static int run_chain(const struct weaken *w, struct slice text, uint64_t seed, s
         return r == -ENOENT ? 0 : r;
 }
 
+/* -- chains as files -- */
+
+static bool is_free_of_quantifiers(void *user, const struct term *t)
+{
+        (void)user;
+        return !t->has_quantifier;
+}
+
+/* So that solvers read what rules bring in. */
+static void set_logic_all(struct script *s)
+{
+        for (size_t i = 0; i < s->n_commands; i++)
+                if (s->commands[i].kind == COMMAND_SET_LOGIC)
+                        s->commands[i].text = slice_string("(set-logic ALL)");
+}
+
+static int write_script(const struct script *s, const char *dir, const char *name, unsigned step)
+{
+        cleanup_buffer struct buffer out = {0};
+        char path[PATH_SIZE];
+        int r = script_print(s, NULL, &out);
+
+        if (snprintf(path, sizeof(path), "%s/%s.%u.smt2", dir, name, step) >= (int)sizeof(path))
+                return -ENAMETOOLONG;
+        return r < 0 ? r : write_file_atomic(path, out.data, out.size, 0644);
+}
+
+static int write_chain(const struct weaken *w, const char *file, const char *dir, unsigned steps)
+{
+        const struct weaken_options options = {.size_most = 100000, .keeps = is_free_of_quantifiers};
+        const char *slash = strrchr(file, '/'), *name = slash ? slash + 1 : file;
+        enum weaken_direction direction = strncmp(name, "unsat", 5) == 0 ? STRENGTHEN : WEAKEN;
+        cleanup_blob struct blob text = {0};
+        cleanup_script struct script *now = NULL;
+        struct random random;
+        int r = read_file(file, SIZE_MAX, &text);
+
+        if (r == 0)
+                r = script_read(SLICE(text.data, text.size), NULL, &now);
+        if (r == 0)
+                set_logic_all(now);
+        if (r == 0)
+                r = write_script(now, dir, name, 0);
+        random_seed(&random, 1);
+        for (unsigned i = 1; r == 0 && i <= steps; i++) {
+                struct script *next = NULL;
+
+                r = weaken_step(w, now, direction, &random, &options, &next, NULL);
+                if (r < 0)
+                        break;
+                script_free(now);
+                now = next;
+                r = write_script(now, dir, name, i);
+        }
+        return r == -ENOENT ? 0 : r;
+}
+
+static int write_chains(const struct weaken *w, int argc, char **argv)
+{
+        unsigned steps = (unsigned)strtoul(argv[3], NULL, 10);
+        int r = 0;
+
+        for (int i = 4; r == 0 && i < argc; i++) {
+                r = write_chain(w, argv[i], argv[2], steps);
+                if (r < 0)
+                        fprintf(stderr, "mutants: %s: %s\n", argv[i], error_message(r));
+        }
+        return r < 0;
+}
+
 int main(int argc, char **argv)
 {
         cleanup_weaken struct weaken *w = NULL;
         struct costs c = {0};
         int r = weaken_new(NULL, 0, &w);
 
+        if (r == 0 && argc > 4 && strcmp(argv[1], "--write") == 0)
+                return write_chains(w, argc, argv);
         for (int i = 1; r == 0 && i < argc; i++) {
                 cleanup_blob struct blob text = {0};
 

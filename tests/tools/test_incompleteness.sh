@@ -3,7 +3,11 @@
 # a campaign that is killed at its journal loses nothing and finds nothing twice; bad seeds and bad versions are told. Prints TAP.
 # Usage: test_incompleteness.sh SOLVERFS
 . "$(dirname "$0")/command.sh"
-clean_up() { fusermount3 -uz "$top/mnt" 2>/dev/null; }
+noabs=
+clean_up() {
+	fusermount3 -uz "$top/mnt" 2>/dev/null
+	rm -f "$noabs"
+}
 
 # Decides everything at v1. From v3 on it does not know what is at least something where b0 occurs; v5 lies about disjunctions of b0, and
 # v6 crashes there. v7 cannot be built. (b0 is a name of the seeds: what the plainest formulas of an operator come to is another matter.)
@@ -73,6 +77,7 @@ test_that "what has the signature of a finding is counted, and kept once" '
 
 # -- in the mount --
 
+git -C toy show v4:toy.sh >four
 test_that "a finding is a folder with its seed, its chain and its verdicts" '
 	mkdir -p mnt && run 0 mount mnt && cd mnt/toy/incompleteness/1 && [ "$(cat kind)" = regression ] && grep -q "(> b12 12)" seed.smt2 && grep -q ">=" case.smt2 &&
 	[ "$(cut -f 2 verdicts.tsv | paste -sd " ")" = "result sat unknown" ] && tail -n 1 rules.tsv | grep -q "weaken" && ! [ -e decided.smt2 ]'
@@ -82,6 +87,12 @@ test_that "localized.tsv names the commit, with the answers before and after" '
 	timeout 200 cat mnt/toy/incompleteness/1/localized.tsv >out 2>err && [ "$(sed -n 2p out | cut -f 2-4)" = "$(git -C toy rev-parse v3)	sat	unknown" ]'
 test_that "reduced.smt2 is below a tenth of the input" '
 	timeout 280 cat mnt/toy/incompleteness/1/reduced.smt2 >out 2>err && grep -q b0 out && grep -q ">=" out && [ $((10 * $(wc -c <out))) -lt "$(wc -c <mnt/toy/incompleteness/1/case.smt2)" ]'
+test_that "an implication is reduced together with what it follows from, by the same rule" '
+	implication=$(run 0 findings toy --kind implication --all --json; sed -n "1s/.*\"id\":\([0-9]*\).*/\1/p" out) && cd "mnt/toy/incompleteness/$implication" &&
+	timeout 280 cat reduced.smt2 >"$top/out" 2>"$top/err" && timeout 280 cat reduced-decided.smt2 >"$top/decided" && grep -q b0 "$top/out" && grep -q ">=" "$top/out" && ! grep -q ">=" "$top/decided" &&
+	[ "$(sh "$top/four" "$top/out")" = unknown ] && [ "$(sh "$top/four" "$top/decided")" = sat ] && [ $((10 * $(wc -c <"$top/out"))) -lt "$(wc -c <case.smt2)" ]'
+test_that "report.md has how to reproduce it, the reduced input and the commit" '
+	cat mnt/toy/incompleteness/1/report.md >out && has out "^## Reproduce" && has out "^## Reduced input" && has out "b0" && has out "incomplete arithmetic" && has out "$(git -C toy rev-parse --short=8 v3)"'
 test_that "a campaign shows how far it is, in the folder of its kind" '
 	cd mnt/toy/incompleteness/campaigns/first && grep -q "^regressions [1-9]" status && grep -q "^chain = 6" settings && grep -q "implications" progress.svg && [ -s progress.tsv ] &&
 	grep -q "^rule.used.decided" rules.tsv && ! [ -e operators.tsv ] && ! [ -e ../../../spr/campaigns/first ]'
@@ -138,6 +149,12 @@ test_that "one of that name with other settings is refused" 'hunt 2 first --refe
 test_that "so is one whose seeds have changed" '
 	cp -r seeds changed && hunt 0 seeded --reference v1 --target v2 --seeds changed --iterations 2 && echo "(declare-fun z () Int)(assert (= z 1))(check-sat)" >changed/new.smt2 &&
 	hunt 2 seeded --reference v1 --target v2 --seeds changed --iterations 2 && has err "other seeds"'
+
+noabs=$(mktemp "${TMPDIR:-/tmp}/noabs-XXXXXX") # a name of a version has no blanks
+test_that "operators that a version does not support are asked for, named, and left out" '
+	printf "#!/bin/sh\nfor case; do :; done\nif grep -q \"(abs \" \"\$case\"; then echo \"(error \\\"abs\\\")\"; exit 1; fi\necho sat\n" >"$noabs" && chmod +x "$noabs" &&
+	hunt 0 probed --at "exec:$noabs" --seeds seeds --iterations 40 --chain 20 && has err "left out, as .* does not decide them: .*abs" && has out "^mutants 40" && has out "^crashes 0" &&
+	! has "$top/store/campaigns/toy/probed/rules.tsv" "^eq-abs.[1-9]"'
 
 # -- bad seeds --
 
