@@ -3,15 +3,25 @@
 #include <math.h>
 
 #include "cache/base/record.h"
+#include "core/build/checkout.h"
+#include "core/build/include_graph.h"
 #include "core/query/query_internal.h"
 
-#define CLASSES     20            /* of gaps: 0, 1, 2–3, 4–7, … */
-#define CLASS_FIRST (CLASSES - 1) /* nothing was built before */
-#define SAMPLES     256           /* builds that are remembered, of a recipe */
-#define SAMPLE_SIZE 12            /* class(4) ns(8) */
+#define NO_STEP      UINT32_MAX
+#define SAMPLES      64                      /* builds that are remembered, of a recipe */
+#define SAMPLE_SIZE  (3 * GIT_OID_RAWSZ + 8) /* commit, its neighbours before and behind, ns */
+#define MEASURED_MIN 3
 
-struct series {
-        double n, mean, m2;
+struct past_build { /* a build that was noted */
+        uint8_t bytes[SAMPLE_SIZE];
+        bool is_known; /* its neighbours are still there, and the units are counted */
+        size_t units;
+};
+
+struct counted { /* the units between a step and a built one */
+        uint32_t from;
+        bool is_known;
+        size_t units;
 };
 
 struct plan {
@@ -20,11 +30,20 @@ struct plan {
         struct commit_order *order; /* owns a ref */
         struct digest *keys;        /* [n_keys] build key by commit number */
         uint32_t n_keys;
-        uint32_t *step;  /* [order->n] by place: how many different builds there are up to it */
-        uint32_t *built; /* steps with a build, ascending */
+        uint32_t *step;    /* [order->n] by place: how many different builds there are up to it */
+        uint32_t *of_step; /* by step: a commit of it */
+        uint32_t *built;   /* steps with a build, ascending */
         size_t n_built;
         uint64_t generation; /* of the store, when `built` was read */
-        struct series classes[CLASSES];
+
+        git_repository *git; /* NULL until a cost is asked, and the next one, too */
+        struct include_graph *graph;
+        struct counted *counted; /* [2 * order->n] by step: from before, from behind */
+        struct past_build samples[SAMPLES];
+        size_t n_samples;
+        bool is_fitted;
+        double fixed, per_unit, spread; /* seconds, seconds, and the deviation in relation to the cost */
+        unsigned n_fitted;
 };
 
 /* -- notes -- */
@@ -36,53 +55,14 @@ static void series_key(const struct solver *s, char ret[160])
 
         recipe_builds_digest(s->recipe, &d);
         digest_hex(&d, hex);
-        snprintf(ret, 160, "build-times/%.100s/%.16s", s->repository, hex);
-}
-
-static unsigned class_of(uint32_t gap)
-{
-        unsigned class = 0;
-
-        for (; gap > 0; gap >>= 1)
-                class ++;
-        return MIN(class, CLASS_FIRST - 1u);
-}
-
-static void series_add(struct series *s, double x)
-{
-        double before = x - s->mean;
-
-        s->mean += before / ++s->n;
-        s->m2 += before * (x - s->mean);
-}
-
-static int read_series(struct plan *p)
-{
-        cleanup_blob struct blob b = {0};
-        const uint8_t *bytes;
-        char key[160];
-        int r;
-
-        memset(p->classes, 0, sizeof(p->classes));
-        series_key(p->solver, key);
-        r = store_fetch(workspace_store(p->workspace), TABLE_META, slice_string(key), &b);
-        if (r < 0)
-                return r == -ENOENT ? 0 : r;
-        bytes = b.data;
-        for (size_t at = 0; at + SAMPLE_SIZE <= b.size; at += SAMPLE_SIZE) {
-                uint32_t class = key_get_u32(bytes + at);
-
-                if (class < CLASSES)
-                        series_add(&p->classes[class], (double)key_get_u64(bytes + at + 4) / 1e9);
-        }
-        return 0;
+        snprintf(ret, 160, "build-costs/%.100s/%.16s", s->repository, hex);
 }
 
 int plan_note_put(struct store_txn *t, const struct plan_note *n, const struct build_record *record)
 {
         cleanup_blob struct blob b = {0};
         cleanup_buffer struct buffer all = {0};
-        uint8_t sample[SAMPLE_SIZE];
+        uint8_t ns[8];
         size_t skip;
         int r;
 
@@ -91,14 +71,43 @@ int plan_note_put(struct store_txn *t, const struct plan_note *n, const struct b
         r = store_get(t, TABLE_META, slice_string(n->key), &b);
         if (r < 0 && r != -ENOENT)
                 return r;
-        key_u32(sample, n->class);
-        key_u64(sample + 4, record->duration_ns);
         skip = b.size >= SAMPLES * SAMPLE_SIZE ? b.size - (SAMPLES - 1) * SAMPLE_SIZE : 0;
         if (b.size > 0)
                 buffer_add(&all, (const uint8_t *)b.data + skip, b.size - skip);
-        buffer_add(&all, sample, sizeof(sample));
+        key_u64(ns, record->duration_ns);
+        buffer_add(&all, n->commit.id, GIT_OID_RAWSZ);
+        buffer_add(&all, n->before.id, GIT_OID_RAWSZ);
+        buffer_add(&all, n->behind.id, GIT_OID_RAWSZ);
+        buffer_add(&all, ns, sizeof(ns));
         r = buffer_error(&all);
         return r < 0 ? r : store_put(t, TABLE_META, slice_string(n->key), SLICE(all.data, all.size));
+}
+
+/* The samples as they are in the store; what is known of one that was there before is kept. */
+static int read_samples(struct plan *p)
+{
+        cleanup_blob struct blob b = {0};
+        struct past_build before[SAMPLES];
+        size_t n_before = p->n_samples;
+        char key[160];
+        int r;
+
+        memcpy(before, p->samples, sizeof(before));
+        series_key(p->solver, key);
+        r = store_fetch(workspace_store(p->workspace), TABLE_META, slice_string(key), &b);
+        if (r < 0 && r != -ENOENT)
+                return r;
+        p->n_samples = MIN(b.size / SAMPLE_SIZE, (size_t)SAMPLES);
+        for (size_t i = 0; i < p->n_samples; i++) {
+                struct past_build *s = &p->samples[i];
+
+                *s = (struct past_build){0};
+                memcpy(s->bytes, (const uint8_t *)b.data + i * SAMPLE_SIZE, SAMPLE_SIZE);
+                for (size_t k = 0; k < n_before; k++)
+                        if (memcmp(before[k].bytes, s->bytes, SAMPLE_SIZE) == 0)
+                                *s = before[k];
+        }
+        return 0;
 }
 
 /* -- what is built -- */
@@ -130,9 +139,8 @@ int plan_refresh(struct plan *p)
                 return 0;
         r = read_built(p);
         if (r == 0)
-                r = read_series(p);
-        if (r == 0)
                 p->generation = now;
+        p->is_fitted = false;
         return r;
 }
 
@@ -146,6 +154,7 @@ static void number_steps(struct plan *p)
                 if (commit < p->n_keys && before < p->n_keys && !digest_equal(&p->keys[commit], &p->keys[before]))
                         step++;
                 p->step[i] = step;
+                p->of_step[step] = commit;
         }
 }
 
@@ -165,8 +174,9 @@ int plan_new(struct workspace *w, struct solver *s, struct plan **ret)
         if (r < 0)
                 return r;
         p->step = calloc((size_t)p->order->n + 1, sizeof(*p->step));
+        p->of_step = calloc((size_t)p->order->n + 1, sizeof(*p->of_step));
         p->built = calloc((size_t)p->order->n + 1, sizeof(*p->built));
-        if (!p->step || !p->built)
+        if (!p->step || !p->of_step || !p->built)
                 return -ENOMEM;
         number_steps(p);
         r = plan_refresh(p);
@@ -183,12 +193,16 @@ struct plan *plan_free(struct plan *p)
         commit_order_unref(p->order);
         free(p->keys);
         free(p->step);
+        free(p->of_step);
         free(p->built);
+        free(p->counted);
+        include_graph_free(p->graph);
+        git_repository_free(p->git);
         free(p);
         return NULL;
 }
 
-/* -- costs -- */
+/* -- neighbours -- */
 
 /* Where in `built` this step is, or would be. */
 static size_t built_from(const struct plan *p, uint32_t step)
@@ -214,18 +228,14 @@ static int step_of(const struct plan *p, uint32_t commit, uint32_t *ret)
         return 0;
 }
 
-static unsigned class_at(const struct plan *p, uint32_t step)
+/* The built steps around this one, itself left out: NO_STEP where there is none. */
+static void neighbours(const struct plan *p, uint32_t step, uint32_t *before, uint32_t *behind)
 {
         size_t at = built_from(p, step);
-        uint32_t gap = UINT32_MAX;
 
-        if (p->n_built == 0)
-                return CLASS_FIRST;
-        if (at < p->n_built)
-                gap = p->built[at] - step;
-        if (at > 0)
-                gap = MIN(gap, step - p->built[at - 1]);
-        return class_of(gap);
+        *before = at > 0 ? p->built[at - 1] : NO_STEP;
+        at += at < p->n_built && p->built[at] == step;
+        *behind = at < p->n_built ? p->built[at] : NO_STEP;
 }
 
 int plan_assume_built(struct plan *p, uint32_t commit)
@@ -245,44 +255,183 @@ int plan_assume_built(struct plan *p, uint32_t commit)
         return 0;
 }
 
-static struct plan_cost cost_of(const struct series *s, enum plan_basis basis)
+/* -- units -- */
+
+static int list_files(struct plan *p, uint32_t commit, struct manifest *ret)
 {
-        return (struct plan_cost){.seconds = s->mean, .deviation = s->n > 1 ? sqrt(s->m2 / (s->n - 1)) : s->mean, .basis = basis};
+        cleanup_buffer struct buffer notes = {0};
+        struct commit c;
+        int r = history_commit(p->solver->history, commit, &c);
+
+        return r < 0 ? r : checkout_list(p->git, &c.oid, p->solver->recipe->sources, p->solver->recipe->submodules, ret, &notes);
 }
 
-/* The nearest class with builds, on one side; NULL: there is none. */
-static const struct series *neighbour(const struct plan *p, int class, int by, int *ret_distance)
+/* Includes hardly change along a history: those of one commit will do for all. */
+static int open_graph(struct plan *p, uint32_t commit)
 {
-        for (int i = class + by; i >= 0 && i < CLASSES; i += by)
-                if (p->classes[i].n > 0) {
-                        *ret_distance = abs(i - class);
-                        return &p->classes[i];
+        cleanup_manifest struct manifest files = {0};
+        int r = p->git ? 0 : history_repository(p->solver->history, &p->git);
+
+        if (r < 0 || p->graph)
+                return r;
+        p->counted = calloc(2 * ((size_t)p->order->n + 1), sizeof(*p->counted));
+        if (!p->counted)
+                return -ENOMEM;
+        r = list_files(p, commit, &files);
+        return r < 0 ? r : include_graph_new(p->git, &files, &p->graph);
+}
+
+static int count_units(struct plan *p, uint32_t from, uint32_t to, size_t *ret)
+{
+        cleanup_manifest struct manifest a = {0}, b = {0};
+        int r = list_files(p, from, &a);
+
+        if (r == 0)
+                r = list_files(p, to, &b);
+        return r < 0 ? r : include_graph_changed(p->graph, &a, &b, ret);
+}
+
+static int units_beside(struct plan *p, uint32_t step, uint32_t from, struct counted *c, size_t *ret)
+{
+        int r = 0;
+
+        if (from == NO_STEP)
+                return 0;
+        if (!c->is_known || c->from != from)
+                r = count_units(p, p->of_step[from], p->of_step[step], &c->units);
+        if (r < 0)
+                return r;
+        *c = (struct counted){.from = from, .is_known = true, .units = c->units};
+        *ret = MIN(*ret, c->units);
+        return 0;
+}
+
+/* What a build of this step compiles; all when nothing is built. */
+static int units_of(struct plan *p, uint32_t step, size_t *ret)
+{
+        uint32_t before, behind;
+        int r;
+
+        *ret = include_graph_units(p->graph);
+        neighbours(p, step, &before, &behind);
+        r = units_beside(p, step, before, &p->counted[2 * (size_t)step], ret);
+        return r < 0 ? r : units_beside(p, step, behind, &p->counted[2 * (size_t)step + 1], ret);
+}
+
+/* -- the fit -- */
+
+/* -ENOENT: a commit of it is not there any more. */
+static int count_sample(struct plan *p, struct past_build *s)
+{
+        uint32_t commit, from;
+        int r = history_number(p->solver->history, (const git_oid *)(const void *)s->bytes, &commit);
+
+        s->units = include_graph_units(p->graph);
+        for (unsigned i = 1; r == 0 && i <= 2; i++) {
+                git_oid oid;
+                size_t n;
+
+                git_oid_fromraw(&oid, s->bytes + i * GIT_OID_RAWSZ);
+                if (git_oid_is_zero(&oid))
+                        continue;
+                r = history_number(p->solver->history, &oid, &from);
+                if (r == 0)
+                        r = count_units(p, from, commit, &n);
+                if (r == 0)
+                        s->units = MIN(s->units, n);
+        }
+        s->is_known = r == 0;
+        return r;
+}
+
+struct sums {
+        double n, x, y, xx, xy; /* each weighed by 1 / seconds² */
+};
+
+static double seconds_of(const struct past_build *s)
+{
+        return fmax((double)key_get_u64(s->bytes + 3 * GIT_OID_RAWSZ) / 1e9, 1e-3);
+}
+
+/* Least squares over relative errors; neither part below zero. */
+static void fit_line(struct plan *p)
+{
+        struct sums s = {0};
+        double determinant;
+
+        for (size_t i = 0; i < p->n_samples; i++) {
+                double x = (double)p->samples[i].units, y = seconds_of(&p->samples[i]), weight = 1 / (y * y);
+
+                if (!p->samples[i].is_known)
+                        continue;
+                s.n += weight;
+                s.x += weight * x;
+                s.y += weight * y;
+                s.xx += weight * x * x;
+                s.xy += weight * x * y;
+                p->n_fitted++;
+        }
+        determinant = s.n * s.xx - s.x * s.x;
+        p->per_unit = p->n_fitted > 1 && determinant > 1e-9 * s.n * s.xx ? (s.n * s.xy - s.x * s.y) / determinant : 0;
+        p->fixed = s.n > 0 ? (s.y - p->per_unit * s.x) / s.n : 0;
+        if (p->per_unit < 0) {
+                p->per_unit = 0;
+                p->fixed = s.y / s.n;
+        }
+        if (s.xx > 0 && (p->fixed < 0 || p->n_fitted == 1)) {
+                p->fixed = 0;
+                p->per_unit = s.xy / s.xx;
+        }
+}
+
+static double expected(const struct plan *p, size_t units)
+{
+        return p->fixed + p->per_unit * (double)units;
+}
+
+static int fit(struct plan *p)
+{
+        double errors = 0;
+        int r = p->is_fitted ? 0 : read_samples(p);
+
+        if (r < 0 || p->is_fitted)
+                return r;
+        p->n_fitted = 0;
+        for (size_t i = 0; r == 0 && i < p->n_samples; i++)
+                if (!p->samples[i].is_known && (r = count_sample(p, &p->samples[i])) != -ENOMEM)
+                        r = 0; /* the other samples will do */
+        fit_line(p);
+        for (size_t i = 0; i < p->n_samples; i++)
+                if (p->samples[i].is_known) {
+                        double y = seconds_of(&p->samples[i]), error = y / fmax(expected(p, p->samples[i].units), 1e-3) - 1;
+
+                        errors += error * error;
                 }
-        return NULL;
+        p->spread = p->n_fitted >= MEASURED_MIN ? sqrt(errors / (p->n_fitted - 1)) : 1;
+        p->is_fitted = r == 0;
+        return r;
 }
 
-static struct plan_cost cost_of_class(const struct plan *p, unsigned class)
+static int cost_of_step(struct plan *p, uint32_t step, struct plan_cost *ret)
 {
-        const struct series *nearer, *farther;
-        struct plan_cost a, b;
-        int below, above;
-        double part;
+        size_t units;
+        int r = open_graph(p, p->of_step[step]);
 
-        if (p->classes[class].n > 0)
-                return cost_of(&p->classes[class], PLAN_MEASURED);
-        nearer = neighbour(p, (int)class, -1, &below);
-        farther = neighbour(p, (int)class, 1, &above);
-        if (!nearer && !farther)
-                return (struct plan_cost){.basis = PLAN_UNKNOWN};
-        if (!nearer || !farther)
-                return cost_of(nearer ? nearer : farther, PLAN_GUESSED);
-        a = cost_of(nearer, PLAN_GUESSED);
-        b = cost_of(farther, PLAN_GUESSED);
-        part = (double)below / (below + above);
-        return (struct plan_cost){.seconds = a.seconds + part * (b.seconds - a.seconds),
-                                  .deviation = MAX(MAX(a.deviation, b.deviation), fabs(b.seconds - a.seconds) / 2),
-                                  .basis = PLAN_GUESSED};
+        *ret = (struct plan_cost){.basis = PLAN_UNKNOWN};
+        if (r == 0)
+                r = fit(p);
+        if (r < 0 || p->n_fitted == 0)
+                return r;
+        r = units_of(p, step, &units);
+        if (r < 0)
+                return r;
+        ret->seconds = expected(p, units);
+        ret->deviation = p->spread * ret->seconds;
+        ret->basis = p->n_fitted >= MEASURED_MIN ? PLAN_MEASURED : PLAN_GUESSED;
+        return 0;
 }
+
+/* -- costs -- */
 
 int plan_build(struct plan *p, uint32_t commit, struct plan_cost *ret)
 {
@@ -296,7 +445,7 @@ int plan_build(struct plan *p, uint32_t commit, struct plan_cost *ret)
         if (r < 0 && r != -ENOENT)
                 return r;
         if (!record)
-                *ret = cost_of_class(p, class_at(p, step));
+                return cost_of_step(p, step, ret);
         else if (build_is_usable(p->workspace, record))
                 *ret = (struct plan_cost){.basis = PLAN_DONE};
         else { /* its programs were dropped: it is known what it took */
@@ -324,15 +473,28 @@ int plan_run(struct plan *p, const struct cell *cell, struct plan_cost *ret)
         return r;
 }
 
+/* Zero for no step. */
+static bool oid_of(const struct plan *p, uint32_t step, git_oid *ret)
+{
+        struct commit c;
+
+        if (step == NO_STEP)
+                return true;
+        if (history_commit(p->solver->history, p->of_step[step], &c) < 0)
+                return false;
+        *ret = c.oid;
+        return true;
+}
+
 void plan_note_begin(struct workspace *w, struct solver *s, uint32_t commit, struct plan_note *ret)
 {
         cleanup(plan_freep) struct plan *p = NULL;
-        uint32_t step;
+        uint32_t step, before, behind;
 
         *ret = (struct plan_note){0};
         if (plan_new(w, s, &p) < 0 || step_of(p, commit, &step) < 0)
                 return;
+        neighbours(p, step, &before, &behind);
         series_key(s, ret->key);
-        ret->class = class_at(p, step);
-        ret->wanted = true;
+        ret->wanted = oid_of(p, step, &ret->commit) && oid_of(p, before, &ret->before) && oid_of(p, behind, &ret->behind);
 }

@@ -6,15 +6,15 @@
  *     if (r == 0)
  *             r = plan_build(p, commit, &cost);     // cost.seconds; 0 when it is built
  *
- * A build's cost follows how much of it the compile cache holds (or, where the recipe is `incremental`, a worktree). Commits that are near in the
- * history share most of their objects. So each finished build of a recipe is noted with its duration and its *gap*: how many different builds (commits
- * whose sources differ) lay between its commit and the nearest one built before. A commit that is not built costs what builds of about its
- * gap took: mean and deviation over the class of gaps 1, 2–3, 4–7, 8–15 …; where a class has no builds, a straight line between its
- * neighbours; before the first build nothing is known. This is wall-clock time of a build with the slots it was given. It does not look into the
- * changes themselves: an edited header that everything includes costs more than its gap says.
+ * A build costs what its compiler runs cost: a fixed part, and so much for each translation unit that has to be compiled again. The others come out
+ * of the compile cache, or from the worktree where the recipe is `incremental`. The units are counted by reading (core/build/include_graph.h): those
+ * whose text differs from the nearest built commit, before or behind it in the order of histories, and those that include a header that differs;
+ * the fewer of the two. Each finished build is noted with its duration and these two neighbours. The fixed part and the part for a unit are fitted to the
+ * last 64 builds, in relation to their durations, since their errors grow with them; the deviation is what the fit leaves. With one build the
+ * fixed part is zero. This is wall-clock time of a build with the slots it was given.
  *
- * A look at a commit costs a read of the store (tens of microseconds), a plan what build_keys() costs: 50 ms of CPU
- * time for 20,000 commits, which each build that is noted takes, too.
+ * A plan costs what build_keys() costs (50 ms of CPU time for 20,000 commits), which each build that is noted takes, too. The first cost asked
+ * reads the files of one commit (a second for 30 MB of sources); each further commit costs the reading of its trees, some milliseconds, once.
  * Threads: one at a time. */
 #pragma once
 
@@ -22,13 +22,13 @@
 
 enum plan_basis {
         PLAN_DONE,     /* it is there: 0 seconds. Also a build that is known to fail */
-        PLAN_MEASURED, /* by what was measured for the like of it */
-        PLAN_GUESSED,  /* between, or beyond, what was measured */
+        PLAN_MEASURED, /* by at least three builds */
+        PLAN_GUESSED,  /* by one or two */
         PLAN_UNKNOWN,  /* nothing was measured: 0 seconds */
 };
 struct plan_cost {
         double seconds;   /* expected */
-        double deviation; /* standard deviation; with one measurement, as much as that */
+        double deviation; /* standard deviation; when it is guessed, as much as that */
         enum plan_basis basis;
 };
 
@@ -49,7 +49,7 @@ int plan_run(struct plan *p, const struct cell *cell, struct plan_cost *ret);
 
 struct plan_note {
         char key[160];
-        uint32_t class;
+        git_oid commit, before, behind; /* zero: no such neighbour is built */
         bool wanted;
 };
 /* Before the build's record is put, or it would be its own nearest. Never fails: what cannot be noted is not. */

@@ -8,9 +8,12 @@ struct logic logic_of(const char *name)
                 const char *end;
                 struct logic logic;
         } arithmetics[] = {
-                {"IDL", {.is_linear = true, .no_real = true}}, {"RDL", {.is_linear = true, .no_int = true}},
-                {"LIA", {.is_linear = true, .no_real = true}}, {"LRA", {.is_linear = true, .no_int = true}},
-                {"LIRA", {.is_linear = true}},                 {"NIA", {.no_real = true}},
+                {"IDL", {.is_linear = true, .no_real = true}},
+                {"RDL", {.is_linear = true, .no_int = true}},
+                {"LIA", {.is_linear = true, .no_real = true}},
+                {"LRA", {.is_linear = true, .no_int = true}},
+                {"LIRA", {.is_linear = true}},
+                {"NIA", {.no_real = true}},
                 {"NRA", {.no_int = true}},
         };
         size_t n = name ? strlen(name) : 0;
@@ -24,7 +27,10 @@ struct logic logic_of(const char *name)
         return (struct logic){0};
 }
 
-enum { CONSTANT = 1, VARIES };
+enum {
+        CONSTANT = 1,
+        VARIES
+};
 
 static bool all_constant(const struct term_map *seen, const struct term *t, size_t from)
 {

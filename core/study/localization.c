@@ -71,17 +71,15 @@ static int read_parents(struct localization *l)
         return 0;
 }
 
-/* The seconds that the engine expects a build to take. */
+/* The seconds that a build is expected to take. */
 static double build_seconds(void *user, size_t commit)
 {
-        const struct localization *l = user;
-        cleanup(query_unrefp) struct query *q = NULL;
-        struct cost cost = {0};
+        struct localization *l = user;
+        struct plan_cost cost;
 
-        if (query_build(l->options.workspace, l->options.solver, (uint32_t)commit, &q) < 0 || !q->type->estimate ||
-            !q->type->estimate(q, &cost))
+        if (!l->plan || plan_build(l->plan, (uint32_t)commit, &cost) < 0 || cost.basis == PLAN_UNKNOWN)
                 return 300;
-        return fmax((double)cost.mean_ns / 1e9, 0.001);
+        return fmax(cost.seconds, 0.001);
 }
 
 /* -- outcomes ----------------------------------------------------------------------------------------------------- */
@@ -219,6 +217,7 @@ void localization_free(struct localization *l)
         for (size_t i = 0; l->options.cases && i < l->options.n; i++)
                 case_info_unref(l->options.cases[i]);
         localize_free(l->search);
+        plan_free(l->plan);
         solver_unref(l->options.solver);
         free((void *)l->options.cases);
         free(l->answers);
@@ -379,6 +378,13 @@ static int find_rebuilds(struct localization *l)
         return 0;
 }
 
+/* Without a plan all builds cost the same, and the search goes on. */
+static void look_at_builds(struct localization *l)
+{
+        if (l->plan ? plan_refresh(l->plan) < 0 : plan_new(l->options.workspace, l->options.solver, &l->plan) < 0)
+                l->plan = plan_free(l->plan);
+}
+
 int localization_next(struct localization *l, struct asking *ret)
 {
         int r = 0;
@@ -391,6 +397,7 @@ int localization_next(struct localization *l, struct asking *ret)
                 l->asked = false;
                 free(l->answers);
                 l->answers = NULL;
+                look_at_builds(l);
                 if (r >= 0)
                         r = localize_plan(l->search, &l->wants, &l->n_wants);
                 if (r >= 0)

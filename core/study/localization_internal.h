@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "core/query/plan.h"
 #include "core/study/localization.h"
 
 struct localization {
@@ -12,6 +13,7 @@ struct localization {
         size_t *parents; /* of all commits, one after another */
         size_t n;
         struct localize *search;
+        struct plan *plan; /* what builds will cost; NULL: that cannot be found out */
         const struct localize_want *wants;
         size_t n_wants;
         struct answer {

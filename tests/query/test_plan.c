@@ -7,17 +7,25 @@ static struct workspace *w;
 static struct solver *solver;
 static struct plan *plan;
 
-/* Forty commits c0 … c39, each another build; behind them one that changes nothing a build sees. */
+/* Eight units; all include core.h, two of them include leaf.h by way of middle.h. The commits are named by what they change; behind them are one that
+ * changes nothing a build sees, and two that change a unit each. */
+static const char make_repository[] =
+        "git init -q -b main repo; cd repo; mkdir -p src/inner; touch src/core.h src/inner/leaf.h; "
+        "echo '#include <inner/leaf.h>' >src/middle.h; for i in $(seq 8); do echo '  # include \"core.h\"' >src/u$i.c; done; "
+        "for i in 1 2; do echo '#include \"../src/middle.h\" // leaf' >>src/u$i.c; done; "
+        "step() { for f; do echo '/**/' >>src/$f; done; commit \"$tag\"; git tag \"$tag\"; }; "
+        "commit first; git tag first; tag=u3; step u3.c; tag=u4; step u4.c; tag=leaf; step inner/leaf.h; tag=core; step core.h; "
+        "tag=u5; step u5.c; "
+        "echo >README; commit docs; git tag docs; tag=c0; step u1.c; tag=c1; step u2.c";
+
 static void world(void)
 {
         static const char recipe[] =
-                "[solver]\npaths = src\nbuild = cp src/a prog\nbuild = chmod +x prog\noutput = prog\nrun = {bin} {case}\n";
+                "[solver]\npaths = src\nbuild = cp src/u1.c prog\nbuild = chmod +x prog\noutput = prog\nrun = {bin} {case}\n";
         struct recipe **list;
         size_t n;
 
-        shell("git init -q -b main repo; cd repo; mkdir src; for i in $(seq 0 39); do echo $i >src/a; commit c$i; git tag c$i; "
-              "done; "
-              "echo >README; commit docs; git tag docs");
+        shell(make_repository);
         assert_ok(workspace_create("store"));
         assert_ok(workspace_open("store", 0, &w));
         assert_ok(recipe_parse(recipe, "test", "toy", &list, &n));
@@ -108,25 +116,25 @@ static struct plan_cost cost(const char *revision)
         return c;
 }
 
-START_TEST(test_costs_follow_the_distance)
+START_TEST(test_costs_follow_what_is_compiled)
 {
         world();
-        ck_assert_int_eq(cost("c0").basis, PLAN_UNKNOWN);
-        built("c10", 100, true); /* the first: from nothing */
-        ck_assert_int_eq(cost("c10").basis, PLAN_DONE);
-        ck_assert(cost("c10").seconds == 0);
-        ck_assert_int_eq(cost("c11").basis, PLAN_GUESSED); /* nothing else was seen */
-        ck_assert_double_eq_tol(cost("c11").seconds, 100, 1e-6);
-        built("c11", 4, true); /* neighbours */
-        built("c12", 6, true);
-        ck_assert_int_eq(cost("c13").basis, PLAN_MEASURED);
-        ck_assert_double_eq_tol(cost("c13").seconds, 5, 1e-6);
-        ck_assert_double_eq_tol(cost("c13").deviation, 1.41421356, 1e-6);
-        ck_assert_double_eq_tol(cost("c9").seconds, 5, 1e-6); /* to either side */
-        built("c28", 40, true);                               /* sixteen away */
-        ck_assert_int_eq(cost("c20").basis, PLAN_GUESSED);    /* eight away: between */
-        ck_assert(cost("c20").seconds > 5 && cost("c20").seconds < 40);
-        ck_assert(cost("c20").seconds > cost("c14").seconds);
+        ck_assert_int_eq(cost("first").basis, PLAN_UNKNOWN);
+        built("first", 100, true); /* all eight */
+        ck_assert_int_eq(cost("first").basis, PLAN_DONE);
+        ck_assert(cost("first").seconds == 0);
+        ck_assert_int_eq(cost("u3").basis, PLAN_GUESSED); /* an eighth */
+        ck_assert_double_eq_tol(cost("u3").seconds, 12.5, 1e-6);
+        built("u3", 16, true);
+        built("u4", 16, true);
+        ck_assert_int_eq(cost("leaf").basis, PLAN_MEASURED); /* 4 s, and 12 s a unit */
+        ck_assert_double_eq_tol(cost("leaf").seconds, 28, 1e-6);
+        ck_assert_double_lt(cost("leaf").deviation, 1e-6);
+        ck_assert_double_eq_tol(cost("core").seconds, 100, 1e-6);
+        ck_assert_double_eq_tol(cost("u5").seconds, 100, 1e-6); /* core.h is between */
+        built("core", 200, true);
+        ck_assert_double_gt(cost("leaf").deviation, 1);
+        ck_assert_double_lt(cost("u5").seconds, cost("leaf").seconds); /* one unit behind, two before */
         end();
 }
 END_TEST
@@ -134,14 +142,14 @@ END_TEST
 START_TEST(test_what_is_known_costs_nothing)
 {
         world();
-        built("c39", 10, true);
+        built("u5", 80, true);
         ck_assert_int_eq(cost("docs").basis, PLAN_DONE); /* the same build */
-        built("c20", 1, false);
-        ck_assert_int_eq(cost("c20").basis, PLAN_DONE);         /* that it fails is an answer */
-        ck_assert_double_eq_tol(cost("c21").seconds, 10, 1e-6); /* and its time says nothing */
-        drop_program("c39");                                    /* as gc does: it took ten seconds the last time */
-        ck_assert_int_eq(cost("c39").basis, PLAN_MEASURED);
-        ck_assert_double_eq_tol(cost("c39").seconds, 10, 1e-6);
+        built("leaf", 1, false);
+        ck_assert_int_eq(cost("leaf").basis, PLAN_DONE);         /* that it fails is an answer */
+        ck_assert_double_eq_tol(cost("core").seconds, 10, 1e-6); /* and its time says nothing */
+        drop_program("u5");                                      /* as gc does: it took so long the last time */
+        ck_assert_int_eq(cost("u5").basis, PLAN_MEASURED);
+        ck_assert_double_eq_tol(cost("u5").seconds, 80, 1e-6);
         end();
 }
 END_TEST
@@ -149,13 +157,14 @@ END_TEST
 START_TEST(test_assumed_builds_make_their_neighbours_cheap)
 {
         world();
-        built("c0", 100, true);
-        built("c1", 5, true);
-        ck_assert_double_gt(cost("c30").seconds, 20);
-        assert_ok(plan_assume_built(plan, commit_of("c29")));
-        assert_ok(plan_assume_built(plan, commit_of("c29")));
-        ck_assert_double_eq_tol(cost("c30").seconds, 5, 1e-6);
-        ck_assert_double_eq_tol(cost("c28").seconds, 5, 1e-6);
+        built("first", 100, true);
+        built("u3", 16, true);
+        ck_assert_double_eq_tol(cost("c0").seconds, 100, 1e-6);
+        assert_ok(plan_assume_built(plan, commit_of("u5")));
+        assert_ok(plan_assume_built(plan, commit_of("u5")));
+        ck_assert_double_eq_tol(cost("c0").seconds, 16, 1e-6);
+        ck_assert_double_eq_tol(cost("c1").seconds, 28, 1e-6);
+        ck_assert_double_eq_tol(cost("core").seconds, 16, 1e-6); /* from the one behind it: u5.c */
         end();
 }
 END_TEST
@@ -163,10 +172,10 @@ END_TEST
 START_TEST(test_only_the_last_builds_count)
 {
         world();
-        built("c0", 1000, true);
-        built("c1", 900, true);
-        built_again("c1", 7, true, 300); /* the machine is another one now */
-        ck_assert_double_eq_tol(cost("c2").seconds, 7, 1e-6);
+        built("first", 8000, true);
+        built("u3", 1000, true);
+        built_again("u4", 7, true, 300); /* the machine is another one now */
+        ck_assert_double_eq_tol(cost("leaf").seconds, 7, 1e-6);
         end();
 }
 END_TEST
@@ -174,7 +183,7 @@ END_TEST
 /* What builds of the engine leave is what the plan goes by. */
 START_TEST(test_builds_are_noted)
 {
-        static const char *const revisions[] = {"c5", "c6", "c7"};
+        static const char *const revisions[] = {"u3", "u4", "leaf"};
         struct engine *e;
 
         world();
@@ -190,13 +199,13 @@ START_TEST(test_builds_are_noted)
                 query_unref(q);
                 assert_ok(plan_refresh(plan));
                 ck_assert_int_eq(cost(revisions[i]).basis, PLAN_DONE);
-                ck_assert_int_eq(cost("c8").basis, i < 2 ? PLAN_GUESSED : PLAN_MEASURED);
+                ck_assert_int_eq(cost("core").basis, i < 2 ? PLAN_GUESSED : PLAN_MEASURED);
         }
-        ck_assert_double_gt(cost("c8").seconds, 0);
+        ck_assert_double_gt(cost("core").seconds, 0);
         engine_close(e);
         end();
 }
 END_TEST
 
-SUITE("plan", test_costs_follow_the_distance, test_what_is_known_costs_nothing, test_assumed_builds_make_their_neighbours_cheap,
-      test_only_the_last_builds_count, test_builds_are_noted)
+SUITE("plan", test_costs_follow_what_is_compiled, test_what_is_known_costs_nothing,
+      test_assumed_builds_make_their_neighbours_cheap, test_only_the_last_builds_count, test_builds_are_noted)
