@@ -25,7 +25,7 @@ static bool is_program(const char *path)
 int helper_path(const char *name, const char *room, const char *variable, char ret[PATH_SIZE])
 {
         const char *given = getenv(variable);
-        char self[PATH_SIZE], beside[3][128];
+        char self[PATH_SIZE], beside[4][128];
         char *slash;
         ssize_t n;
 
@@ -42,6 +42,7 @@ int helper_path(const char *name, const char *room, const char *variable, char r
         snprintf(beside[0], sizeof(beside[0]), "%s", name);
         snprintf(beside[1], sizeof(beside[1]), "../%s/%s", room, name);    /* in the build folder, of the command */
         snprintf(beside[2], sizeof(beside[2]), "../../%s/%s", room, name); /* and of a room's tests */
+        snprintf(beside[3], sizeof(beside[3]), "../libexec/%s", name);     /* an installation that was moved */
         for (size_t i = 0; slash && i < ARRAY_SIZE(beside); i++)
                 if (path_join(ret, self, beside[i]) == 0 && is_program(ret))
                         return 0;

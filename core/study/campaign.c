@@ -377,6 +377,14 @@ static int work(struct bench_seat *seat)
         return r;
 }
 
+/* Called under the lock, by the thread whose error it is. */
+static void end_with(struct campaign *c, int r)
+{
+        free(c->why);
+        c->error = r;
+        c->why = strdup(error_message(r));
+}
+
 static void *worker(void *user)
 {
         struct campaign *c = user;
@@ -390,11 +398,8 @@ static void *worker(void *user)
 
         seat_leave(&seat);
         pthread_mutex_lock(&c->lock);
-        if (r < 0 && c->error == 0 && !(r == -ECANCELED && c->is_over)) {
-                c->error = r;
-                if (r != -ECANCELED)
-                        campaign_say(c, "stopped: %s", error_message(r));
-        }
+        if (r < 0 && c->error == 0 && !(r == -ECANCELED && c->is_over))
+                end_with(c, r);
         c->is_over |= r < 0;
         c->n_waiting++;
         pthread_cond_broadcast(&c->changed);
@@ -441,8 +446,7 @@ static int watch_over(struct campaign *c, unsigned n)
                         c->is_over = true;
                 if (!c->is_over && solver_is_gone(c->workspace, c->solver)) {
                         c->is_over = true;
-                        c->error = errorf(-ESTALE, "the solver %s was removed", c->solver->recipe->name);
-                        campaign_say(c, "stopped: %s", error_message(-ESTALE));
+                        end_with(c, errorf(-ESTALE, "the solver %s was removed", c->solver->recipe->name));
                 }
                 c->status.worked = campaign_now(c);
                 s = c->status;
@@ -597,6 +601,7 @@ static void campaign_done(struct campaign *c)
         free(c->programs);
         free(c->versions);
         corpus_done(&c->corpus);
+        free(c->why);
         free(c->left);
         free(c->confirmed);
         free(c->ran);
@@ -680,6 +685,8 @@ static int run_campaign(struct campaign *c, struct campaign_settings *full)
         k = record_status(c, r == 0 && !is_cancelled(c->cancel_fd) && (c->is_exhausted || campaign_now(c) >= full->seconds)
                                      ? CAMPAIGN_FINISHED
                                      : CAMPAIGN_STOPPED);
+        if (c->error < 0 && r == c->error && c->why)
+                return errorf(r, "%s", c->why); /* it was another thread's, and much was done since */
         if (r == 0 && is_cancelled(c->cancel_fd))
                 r = -ECANCELED;
         return r < 0 ? r : k;

@@ -83,6 +83,7 @@ struct campaign {
         uint64_t found_before; /* likewise, of all kinds */
         uint64_t began_ns;
         int error; /* the first that ended it */
+        char *why; /* its sentence, owned; NULL: memory was out */
         bool is_over;
         bool is_exhausted;            /* there are no more inputs; those under way go on */
         unsigned n_waiting;           /* workers that have ended */
