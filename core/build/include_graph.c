@@ -47,18 +47,11 @@ struct names {
         uint32_t *list; /* owned */
 };
 
-static const char *last_part(const char *path)
-{
-        const char *slash = strrchr(path, '/');
-
-        return slash ? slash + 1 : path;
-}
-
 static int compare_names(const void *a, const void *b, void *user)
 {
         const struct manifest *files = user;
 
-        return strcmp(last_part(files->list[*(const uint32_t *)a].path), last_part(files->list[*(const uint32_t *)b].path));
+        return strcmp(basename(files->list[*(const uint32_t *)a].path), basename(files->list[*(const uint32_t *)b].path));
 }
 
 static int names_init(struct names *n, const struct manifest *files)
@@ -80,7 +73,7 @@ static size_t names_from(const struct names *n, const char *name)
         while (low < high) {
                 size_t middle = low + (high - low) / 2;
 
-                if (strcmp(last_part(n->files->list[n->list[middle]].path), name) < 0)
+                if (strcmp(basename(n->files->list[n->list[middle]].path), name) < 0)
                         low = middle + 1;
                 else
                         high = middle;
@@ -103,11 +96,11 @@ static int add_edges(struct include_graph *g, const struct names *names, uint32_
 
         while (strncmp(name, "./", 2) == 0 || strncmp(name, "../", 3) == 0)
                 name = strchr(name, '/') + 1;
-        last = last_part(name);
+        last = basename(name);
         for (size_t i = names_from(names, last); i < g->files.n; i++) {
                 const char *path = g->files.list[names->list[i]].path;
 
-                if (strcmp(last_part(path), last) != 0)
+                if (strcmp(basename(path), last) != 0)
                         return 0;
                 if (!ends_in(path, name))
                         continue;

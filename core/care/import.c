@@ -35,7 +35,7 @@ static void names_done(struct names *n)
 
 static char *stem_of(const char *name)
 {
-        const char *slash = strrchr(name, '/'), *last = slash ? slash + 1 : name, *dot = strrchr(last, '.');
+        const char *last = basename(name), *dot = strrchr(last, '.');
 
         return strndup(last, dot && dot > last ? (size_t)(dot - last) : strlen(last));
 }

@@ -64,13 +64,12 @@ int held_build(struct workspace *w, const struct build_record *record, struct he
 
 int held_program(const char *path, struct held *ret)
 {
-        const char *slash = strrchr(path, '/');
         int fd = open(path, O_RDONLY | O_CLOEXEC), r;
 
         *ret = (struct held){0};
         if (fd < 0)
                 return errorf(-errno, "cannot open the program %s: %s", path, strerror(errno));
-        r = add(ret, fd, path, slash ? slash + 1 : path);
+        r = add(ret, fd, path, basename(path));
         if (r < 0)
                 held_done(ret);
         return r;

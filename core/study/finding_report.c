@@ -201,32 +201,8 @@ static const struct recipe *recipe_at(const struct solver *s, const char *target
         return history_resolve(s->history, revision, &commit) < 0 ? s->recipe : era_or_solver(s->history, s->recipe, commit);
 }
 
-/* The recipe's commands, as somebody without solverfs would type them. */
-static int add_reproduction(const struct solver *s, const struct finding *f, struct buffer *ret)
+static void add_build(const struct recipe *recipe, struct buffer *ret)
 {
-        const struct recipe *recipe;
-        char **argv = NULL;
-        char bin[PATH_SIZE];
-        int r;
-
-        if (strncmp(f->target, "exec:", 5) == 0) {
-                buffer_adds(ret, "## Reproduce\n\n```sh\n");
-                if (strncmp(f->reference, "exec:", 5) == 0)
-                        add_program(f->reference, ret);
-                add_program(f->target, ret);
-                buffer_adds(ret, "```\n\n");
-                return 0;
-        }
-        recipe = recipe_at(s, f->target);
-        if (recipe->file) {
-                buffer_addf(ret, "The program of %.40s is a released binary: %s\n\n", f->target, recipe->file);
-                return 0;
-        }
-        snprintf(bin, sizeof(bin), "./%s", recipe->outputs[0] ? recipe->outputs[0] : "solver");
-        r = recipe_command(s->recipe, bin, "case.smt2", false, 0, &s->recipe->limits, &argv);
-        if (r < 0)
-                return r;
-        buffer_addf(ret, "## Reproduce\n\n```sh\ngit checkout %.40s\n", f->target);
         for (char *const *p = recipe->build; *p; p++) {
                 const char *jobs = strstr(*p, "{jobs}");
 
@@ -235,13 +211,56 @@ static int add_reproduction(const struct solver *s, const struct finding *f, str
                 else
                         buffer_addf(ret, "%s\n", *p);
         }
+}
+
+/* A commit's program on the case, by the recipe's commands. */
+static int add_commit(const struct solver *s, const char *version, struct buffer *ret)
+{
+        const struct recipe *recipe = recipe_at(s, version);
+        char **argv = NULL;
+        char bin[PATH_SIZE];
+        int r;
+
+        if (recipe->file) {
+                buffer_addf(ret, "# the program of %.40s is a released binary: %s\n", version, recipe->file);
+                snprintf(bin, sizeof(bin), "./%s", recipe->is_archive && recipe->outputs[0] ? recipe->outputs[0] : basename(recipe->file));
+        } else {
+                buffer_addf(ret, "git checkout %.40s\n", version);
+                add_build(recipe, ret);
+                snprintf(bin, sizeof(bin), "./%s", recipe->outputs[0] ? recipe->outputs[0] : "solver");
+        }
+        r = recipe_command(s->recipe, bin, "case.smt2", false, 0, &s->recipe->limits, &argv);
+        if (r < 0)
+                return r;
         for (size_t i = 0; argv[i]; i++)
                 buffer_addf(ret, "%s%s", i > 0 ? " " : "", argv[i]);
-        if (f->target[MIN(strlen(f->target), (size_t)GIT_OID_HEXSZ)] == ':')
-                buffer_addf(ret, " %s", f->target + GIT_OID_HEXSZ + 1);
-        buffer_adds(ret, "\n```\n\n");
+        if (version[MIN(strlen(version), (size_t)GIT_OID_HEXSZ)] == ':')
+                buffer_addf(ret, " %s", version + GIT_OID_HEXSZ + 1);
+        buffer_adds(ret, "\n");
         strings_free(argv);
         return 0;
+}
+
+static int add_version_steps(const struct solver *s, const char *version, struct buffer *ret)
+{
+        if (strncmp(version, "exec:", 5) != 0)
+                return add_commit(s, version, ret);
+        add_program(version, ret);
+        return 0;
+}
+
+/* Both versions, as somebody without solverfs would run them. */
+static int add_reproduction(const struct solver *s, const struct finding *f, struct buffer *ret)
+{
+        int r = 0;
+
+        buffer_adds(ret, "## Reproduce\n\n```sh\n");
+        if (*f->reference)
+                r = add_version_steps(s, f->reference, ret);
+        if (r == 0)
+                r = add_version_steps(s, f->target, ret);
+        buffer_adds(ret, "```\n\n");
+        return r;
 }
 
 static void add_fenced(const void *text, size_t size, struct buffer *ret)
