@@ -134,9 +134,10 @@ static uint64_t content_token(struct session *s, const struct node *n)
 
 static int content_load(struct session *s, const struct node *n, struct content *c)
 {
-        if (n->route->open)
-                return n->route->open(s->tree, n, &c->fd);
-        return tree_content(s->tree, n, &c->blob);
+        int r = n->route->open ? n->route->open(s->tree, n, &c->fd) : tree_content(s->tree, n, &c->blob);
+
+        /* a file outside of cached/ that is not worked out, and that other mounts would work out */
+        return node_type(n) == NODE_COMPUTED && !n->view.cached && (r == -ENODATA || r == -ESTALE) ? -ENOENT : r;
 }
 
 static void reply_content(fuse_req_t req, const struct content *c, size_t size, off_t offset)
@@ -181,8 +182,8 @@ void finished_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset, st
 
         if (r == 0 && (node_type(&n) == NODE_FOLDER || node_type(&n) == NODE_LINK))
                 r = -EISDIR; /* no kernel asks for that */
-        if (r == 0 && node_type(&n) == NODE_COMPUTED && !n.view.cached)
-                r = -ESTALE; /* nor for a file that is not in this tree and would start work */
+        if (r == 0 && n.route->kept && !n.view.cached)
+                r = -ESTALE; /* nor for a program that is not in this tree */
         if (r == 0) {
                 token = content_token(s, &n);
                 c = contents_find(s->contents, ino, token);

@@ -11,6 +11,7 @@ import argparse
 import os
 import resource
 import shlex
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -74,7 +75,7 @@ class Bench:
         for path in files:
             if n < self.o.seeds and is_quick(self.commands, path, self.o.most):
                 n += 1
-                os.symlink(os.path.realpath(path), f"{self.folder}/seeds/{os.path.basename(path)}")
+                shutil.copy(path, self.folder + "/seeds")
         if n == 0:
             sys.exit(f"no seed is decided by both within {self.o.most} s")
         return n

@@ -97,6 +97,10 @@ test_that "a campaign shows how far it is, in the folder of its kind" '
 	cd mnt/toy/incompleteness/campaigns/first && grep -q "^regressions [1-9]" status && grep -q "^chain = 6" settings && grep -q "implications" progress.svg && [ -s progress.tsv ] &&
 	grep -q "^rule.used.decided" rules.tsv && ! [ -e operators.tsv ] && ! [ -e ../../../spr/campaigns/first ]'
 run 0 unmount mnt
+test_that "a mount of what is finished has what is reduced and localized; what is not starts no work" '
+	run 0 mount mnt -o cached && cd mnt/toy/incompleteness/1 && grep -q ">=" reduced.smt2 && grep -q "$(git -C "$top/toy" rev-parse v3)" localized.tsv && cd .. &&
+	for f in *; do [ "$(getfattr -n user.solverfs.state --only-values "$f/reduced.smt2" 2>/dev/null)" = cold ] && { cat "$f/reduced.smt2" 2>"$top/err"; has "$top/err" "No such file" && exit 0; }; done; exit 1'
+run 0 unmount mnt
 
 # -- reducing at the end --
 
