@@ -103,6 +103,7 @@ static int answered(void *user, size_t i, int r, struct value *v, const char *re
 {
         struct reducing *reducing = user;
         const struct finding *f = reducing->finding->finding;
+        const struct reduction *reduction = r == 0 ? &((struct reduced_value *)v)->reduction : NULL;
         struct campaign *c = reducing->pass->campaign;
 
         (void)i;
@@ -113,9 +114,9 @@ static int answered(void *user, size_t i, int r, struct value *v, const char *re
                 campaign_say(c, "not reduced: %s/%u: %s", finding_folder(f->kind), f->number, reason);
                 return 0;
         }
-        campaign_say(c, "reduced %s/%u: %zu of %zu bytes%s", finding_folder(f->kind), f->number,
-                     ((struct reduced_value *)v)->reduction.text.size, (size_t)((struct reduced_value *)v)->reduction.before,
-                     ((struct reduced_value *)v)->reduction.is_minimal ? "" : ", its time is over");
+        campaign_say(c, "reduced %s/%u: %s%zu of %zu bytes%s", finding_folder(f->kind), f->number,
+                     reduction->implied.size > 0 ? "what it follows from is " : "", reduction->text.size, (size_t)reduction->before,
+                     reduction->is_minimal ? "" : ", its time is over");
         return 0;
 }
 

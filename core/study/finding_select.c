@@ -56,16 +56,36 @@ static const struct term *with_numbered_variables(struct bank *b, const struct t
                                term_substitute(b, body, quantifier->args, variables.list, variables.n));
 }
 
+static bool has_only_values(struct bank *b, const struct term *t)
+{
+        for (size_t i = 0; i < t->n_args; i++)
+                if (t->args[i] != anonymous(b, "value of ", t->args[i]->sort))
+                        return false;
+        return true;
+}
+
+/* Which relation it is, and which side is which, seldom matters. */
+static const struct term *as_equality(struct bank *b, const struct term *t)
+{
+        static const enum op relations[] = {OP_EQUAL, OP_DISTINCT, OP_LE, OP_LT, OP_GE, OP_GT};
+        bool is_relation = false;
+
+        for (size_t i = 0; i < ARRAY_SIZE(relations); i++)
+                is_relation |= t->op == relations[i];
+        if (!is_relation || t->n_args != 2 || term_is_bool(t->args[0]))
+                return t;
+        return t->args[0]->tree_size < t->args[1]->tree_size ? term_op2(b, OP_EQUAL, t->args[1], t->args[0])
+                                                             : term_op2(b, OP_EQUAL, t->args[0], t->args[1]);
+}
+
 static const struct term *without_names(void *user, struct bank *b, const struct term *t)
 {
         (void)user;
-        if (t->kind == TERM_LITERAL)
+        if (t->kind == TERM_LITERAL || (t->kind == TERM_OPERATOR && has_only_values(b, t)))
                 return anonymous(b, "value of ", t->sort);
         if (t->kind == TERM_FUNCTION && t->n_args == 0)
                 return anonymous(b, "", t->sort);
-        if (t->op == OP_NEGATE && t->args[0] == anonymous(b, "value of ", t->sort))
-                return t->args[0];
-        return term_is_quantifier(t) ? with_numbered_variables(b, t) : t;
+        return term_is_quantifier(t) ? with_numbered_variables(b, t) : as_equality(b, t);
 }
 
 int formula_skeleton(struct slice text, char **ret)
@@ -109,12 +129,14 @@ static void read_culprit(struct workspace *w, struct solver *s, struct finding_c
 static int read_reduced(struct workspace *w, struct solver *s, struct finding_choice *c)
 {
         cleanup_reduction struct reduction r = {0};
+        const struct buffer *shown;
         int k;
 
         if (finding_reduced(w, s, c->finding, &r) < 0 || !r.has_ended)
                 return 0;
-        c->reduced = r.text.size;
-        k = formula_skeleton(SLICE(r.text.data, r.text.size), &c->skeleton);
+        shown = r.implied.size > 0 ? &r.implied : &r.text;
+        c->reduced = shown->size;
+        k = formula_skeleton(SLICE(shown->data, shown->size), &c->skeleton);
         return k == -ENOMEM ? k : 0;
 }
 

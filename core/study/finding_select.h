@@ -12,7 +12,7 @@
 struct finding_choice {
         struct finding *finding;         /* a reference */
         uint64_t size;                   /* bytes of the input */
-        uint64_t reduced;                /* of the reduced one; 0: it is not reduced */
+        uint64_t reduced;                /* of the reduced one, an implication's as well; 0: it is not reduced */
         char culprit[GIT_OID_HEXSZ + 1]; /* "": not localized, or not to one commit */
         bool has_quantifier, is_decidable;
         uint64_t count; /* inputs it stands for, itself among them */
@@ -26,6 +26,6 @@ void finding_choices_free(struct finding_choice *list, size_t n);
 
 /* Is satisfiability in this logic of SMT-LIB decidable? "QF_NRA": yes; "NIA", "ALL", "-", what is not known: no. */
 bool logic_is_decidable(const char *logic);
-/* The shape of a formula: its assertions with every constant and literal replaced by its sort, and bound variables
- * numbered. free(*ret). -EINVAL: it does not parse. */
+/* The shape of a formula: its assertions, in which constants are known by their sort, bound variables by a number, and a term without either is
+ * a value of its sort; all relations between terms are one, whose sides may change places. free(*ret). -EINVAL: it does not parse. */
 int formula_skeleton(struct slice text, char **ret);

@@ -21,10 +21,20 @@ END_TEST
 
 START_TEST(test_operators_sorts_and_order_are)
 {
-        ck_assert(!have_one_shape("(declare-const a Int)(assert (> a 1))", "(declare-const a Int)(assert (>= a 1))"));
+        ck_assert(!have_one_shape("(declare-const a Int)(assert (> (+ a a) 1))", "(declare-const a Int)(assert (> (* a a) 1))"));
         ck_assert(!have_one_shape("(declare-const a Int)(assert (> a 1))", "(declare-const a Real)(assert (> a 1.0))"));
         ck_assert(!have_one_shape("(assert (forall ((c Int) (d Int)) (= c (abs d))))", "(assert (forall ((c Int) (d Int)) (= c (abs c))))"));
         ck_assert(!have_one_shape("(assert (forall ((c Int)) (= 0 (abs c))))", "(declare-const c Int)(assert (= 0 (abs c)))"));
+}
+END_TEST
+
+START_TEST(test_relations_and_terms_without_names_are_no_shape)
+{
+        ck_assert(have_one_shape("(assert (forall ((c Int)) (= 0 (abs c))))", "(assert (forall ((c Int)) (>= (abs c) 1)))"));
+        ck_assert(have_one_shape("(declare-const a String)(assert (= (str.replace_re_all a (str.to_re \"b\") \"\") \"\"))",
+                                 "(declare-const b String)(assert (distinct \"x\" (str.replace_re_all b re.allchar (str.++ \"a\" \"b\"))))"));
+        ck_assert(!have_one_shape("(declare-const p Bool)(declare-const q Bool)(assert (= p q))",
+                                  "(declare-const p Bool)(declare-const q Bool)(assert (distinct p q))"));
 }
 END_TEST
 
@@ -43,4 +53,5 @@ START_TEST(test_decidable_logics)
 }
 END_TEST
 
-SUITE("finding_select", test_names_and_values_are_no_shape, test_operators_sorts_and_order_are, test_no_formula, test_decidable_logics)
+SUITE("finding_select", test_names_and_values_are_no_shape, test_operators_sorts_and_order_are,
+      test_relations_and_terms_without_names_are_no_shape, test_no_formula, test_decidable_logics)
