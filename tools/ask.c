@@ -57,11 +57,14 @@ static void show(void *user, const struct ask_progress *p)
 {
         struct state *s = user;
         struct looking l = {0};
+        struct engine_counters c;
         char what[320];
 
         engine_each_job(s->a->engine, look_at_job, &l);
+        engine_counters(s->a->engine, &c);
         if (l.running == 0)
-                snprintf(what, sizeof(what), "%s: waiting", s->a->title);
+                snprintf(what, sizeof(what), "%s: %s", s->a->title,
+                         c.queued > 0 ? "waits for a core, as other work has them all" : "waiting");
         else if (l.running == 1)
                 snprintf(what, sizeof(what), "%s", l.what);
         else

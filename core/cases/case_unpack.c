@@ -43,8 +43,8 @@ static void archive_freep(struct archive **a)
 
 static int archive_failed(const char *name, struct archive *a)
 {
-        return errorf(-EINVAL, "'%s' cannot be unpacked: %s", name,
-                      archive_error_string(a) ? archive_error_string(a) : "damaged");
+        return errorf(-EINVAL, "'%s' cannot be unpacked, as it is cut off or damaged (%s)", name,
+                      archive_error_string(a) ? archive_error_string(a) : "no reason is known");
 }
 
 /* Any file may unpack to SWELL_FREE bytes, and beyond that to SWELL_TIMES its size: text rarely compresses better than a hundredfold. */

@@ -319,14 +319,35 @@ static int find_one(struct choosing *c, const char *word, struct case_info **ret
         return r == -ENOENT ? cases_find(c->cases, word, ret) : r;
 }
 
+/* A compressed file became a case under its name, or the last part of it, without the suffix. */
+static bool find_unpacked(struct choosing *c, const char *word, char ret[PATH_SIZE])
+{
+        cleanup(case_info_unrefp) struct case_info *info = NULL;
+        size_t n = case_unpacked_name(word);
+        const char *slash;
+
+        if (n == strlen(word) || n >= PATH_SIZE)
+                return false;
+        snprintf(ret, PATH_SIZE, "%.*s", (int)n, word);
+        if (cases_find(c->cases, ret, &info) == 0)
+                return true;
+        slash = strrchr(ret, '/');
+        if (slash)
+                memmove(ret, slash + 1, strlen(slash));
+        return slash && cases_find(c->cases, ret, &info) == 0;
+}
+
 static int find_by_file(struct choosing *c, const char *word, struct case_info **ret)
 {
         cleanup_close int fd = open(word, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+        char unpacked[PATH_SIZE];
         struct digest d;
         struct stat st;
         uint64_t size;
         int r;
 
+        if (find_unpacked(c, word, unpacked))
+                return errorf(-ENOENT, "no case '%s'; did you mean '%s'?", word, unpacked);
         if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || digest_of_fd(fd, &d, &size) < 0)
                 return errorf(-ENOENT, "no case '%s': 'solverfs case list' shows what there is", word);
         r = cases_find_digest(c->cases, &d, ret);

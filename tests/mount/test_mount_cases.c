@@ -263,10 +263,14 @@ START_TEST(test_compressed)
         ck_assert_str_eq(shell_output, "1\tknown\ta.cnf\n1\tknown\ta.cnf\n2\tknown\tb.smt2\n2\tknown\tb.smt2\n3\tknown\tc.smt2\n"
                                        "3\tnew\tc.smt2\n4\tknown\td.smt2\n4\tnew\td.smt2\n");
         assert_shell("for f in mnt/cases/by-name/*; do cmp $f/input.* plain/${f##*/} || exit; done");
+        ck_assert_int_ne(shell("solverfs case list a.cnf.gz"), 0);
+        ck_assert_ptr_nonnull(strstr(shell_output, "no case 'a.cnf.gz'; did you mean 'a.cnf'?"));
+        ck_assert_int_ne(shell("solverfs case list dir/c.smt2.xz"), 0);
+        ck_assert_ptr_nonnull(strstr(shell_output, "no case 'dir/c.smt2.xz'; did you mean 'c.smt2'?"));
         assert_shell("head -c 60 dir/a.cnf.gz >cut.cnf.gz");
         ck_assert_int_ne(shell("cp cut.cnf.gz mnt/cases/"), 0);
         ck_assert_int_ne(shell("solverfs case add cut.cnf.gz"), 0);
-        ck_assert_ptr_nonnull(strstr(shell_output, "cut.cnf.gz' cannot be unpacked"));
+        ck_assert_ptr_nonnull(strstr(shell_output, "cut.cnf.gz' cannot be unpacked, as it is cut off or damaged"));
         assert_shell("cd dir && python3 -m zipfile -c z.zip ../plain/a.cnf");
         ck_assert_int_ne(shell("solverfs case add dir/z.zip"), 0);
         ck_assert_ptr_nonnull(strstr(shell_output, "unpack it first (unzip)"));

@@ -167,6 +167,17 @@ sed 's/build = .*/build = "sleep 3; sh build.sh"/; /variant/,$d' recipes/toy.rec
 run 0 solver add --recipe fails.recipe late toy && run 1 build late v1 && run 0 solver add --replace late --recipe slow.recipe
 test_that "a build that failed at once says nothing of how long others take" 'terminal "$solverfs" build late v1 && has out "build late" && ! has out left'
 run 0 solver remove late
+# Holds every core, as other work does, until it is killed.
+python3 -c '
+import fcntl, os, struct, sys, time
+files = [open(f"{sys.argv[1]}/cpu{i}", "a") for i in range(os.cpu_count())]
+for f in files:
+    fcntl.fcntl(f, fcntl.F_OFD_SETLKW, struct.pack("hhqqi4x", fcntl.F_WRLCK, 0, 0, 0, 0))
+open("held", "w").close()
+time.sleep(100)' "$SOLVERFS_SLOTS" & holder=$!
+for i in $(seq 200); do [ -e held ] && break; sleep 0.05; done
+test_that "a run that waits for a core says so" 'terminal timeout -s INT 4 "$solverfs" run toy v1 1 --seed 99 && has out "run: waits for a core, as other work has them all"'
+kill $holder; wait $holder 2>/dev/null
 test_that "run --json has everything of the run" 'run 0 run toy v1 1 --json && [ "$(python3 -c "import json; o = json.load(open(\"out\")); print(o[\"case\"], o[\"result\"], o[\"wrong\"], o[\"commit\"], \"run\" in o)")" = "1 sat False $first True" ]'
 test_that "--again measures anew" 'sleep 1; run 0 run toy v1 1 --json && cp out old && run 0 run toy v1 1 --again --json && [ "$(python3 -c "import json; print(json.load(open(\"old\"))[\"measured\"] < json.load(open(\"out\"))[\"measured\"])")" = True ]'
 test_that "build --output writes through a pipe and a link, and leaves nothing beside" '
@@ -330,7 +341,9 @@ test_that "bash completes commands, solvers, cases" '
 		complete_line() { COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); COMPREPLY=(); _solverfs; echo "${COMPREPLY[*]}"; }
 		PATH=$(dirname "$solverfs"):$PATH; . "$completion"
 		[ "$(complete_line solverfs sta)" = status ] && [ "$(complete_line solverfs solver u)" = update ] && [ "$(complete_line solverfs run to)" = "toy toy-again" ] &&
-		[ "$(complete_line solverfs run toy v)" = "v1 v3" ] && [ "$(complete_line solverfs run toy v1 al)" = all ] && [ "$(complete_line solverfs run --se)" = --seed ]'
+		[ "$(complete_line solverfs run toy v)" = "v1 v3" ] && [ "$(complete_line solverfs run toy v1 al)" = all ] && [ "$(complete_line solverfs run --se)" = --seed ] &&
+		[ "$(complete_line solverfs run toy v1..v)" = "v1..v1 v1..v3" ] && cp recipes/toy.recipe recipes/zebra.recipe &&
+		[ "$(SOLVERFS_RECIPES=$top/recipes; export SOLVERFS_RECIPES; complete_line solverfs solver add x y --recipe ze)" = zebra ]'
 test_that "the completions know every command, and bash every option" '
 	for c in init "solver add" "solver list" "solver update" "solver remove" snapshot "case add" "case list" "case remove" "set add" "set list" "set remove" mount unmount build run fuzz findings localize reduce steps status fsck gc doctor version; do
 		run 0 $c --help && own=$(grep -oE "(^|[ ,])--[a-z][a-z-]+" out | grep -oE -- "--[a-z-]+" | grep -vxE -- "--(usage|version)") || exit 1

@@ -47,6 +47,8 @@ test_that "mount from a caller without standard descriptors" 'timeout 20 "$solve
 test_that "mount over files is refused, and done with -o nonempty" '
 	mkdir full && touch full/mine && run 1 mount full && has err "files in it.*-o nonempty" && ! mounted "$top/full" && run 0 mount -o nonempty full && [ -r full/README ] && run 0 unmount full && [ -e full/mine ]'
 run 0 mount "$mnt" -q
+test_that "its README says how to ask for many at once, and that names work under cached/" \
+	'grep -q "is one reader, which waits for one run at a time" "$mnt/README" && grep -q "xargs -P" "$mnt/README" && grep -q "cached/v1.0 is what is" "$mnt/README"'
 test_that "unmount ends what a reader waits for" '
 	cat "$mnt/toy/commits/v1/cases/2/time" >got 2>goterr & reader=$!
 	for i in $(seq 400); do grep -q " running, [0-9]* queued, 1 reader" "$mnt/.solverfs/status" && break; sleep 0.05; done
