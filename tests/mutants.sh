@@ -87,7 +87,7 @@ core/run/execution.c | s/x->deadline = now_ns\(\) \+ END_GRACE;\n\}/}/
 core/run/execution.c | s/sandbox_sweep\(\);\s+read_streams/read_streams/
 core/run/execute.c | s/execution_kill_marked\(&s->x\);/;/
 core/run/spawn.c | s/r = posix_spawn_file_actions_addclosefrom_np\(a, \(int\)n\);/;/
-core/run/spawn.c | s/arguments, nothing\)/arguments, environ)/
+core/run/spawn.c | s/q->environment \?: nothing\)/environ)/
 core/run/runner.c | s/\.wall_ns = l->wall_ns,/.wall_ns = 0,/
 core/run/runner.c | s/\.cpu_ns = l->cpu_ns,/.cpu_ns = 0,/
 core/run/runner.c | s/\.memory = l->memory,/.memory = 0,/

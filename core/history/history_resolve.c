@@ -182,7 +182,7 @@ static int resolve_by_git(struct history *h, const char *revision, uint32_t *ret
                               git_object_type2string(git_object_type(object)));
         r = history_number(h, git_object_id(commit), ret);
         if (r == -ENOENT)
-                return errorf(r, "'%.100s' is commit %s, which is not indexed; 'solverfs solver update' does that", revision,
+                return errorf(r, "'%.100s' is commit %s, which no branch or tag led to at the last 'solverfs solver update'", revision,
                               git_oid_tostr_s(git_object_id(commit)));
         return r;
 }

@@ -358,10 +358,12 @@ END_TEST
 START_TEST(test_revisions_refused)
 {
         cleanup_free char *longest = malloc(10001);
+        char loose[256];
 
         memset(longest, 'a', 10000);
         longest[10000] = '\0';
         make_repository();
+        ask("git -C r commit-tree -m loose 'HEAD^{tree}'", loose);
         begin("r");
         refuse_revision("", EINVAL);
         refuse_revision(longest, EINVAL);
@@ -388,6 +390,8 @@ START_TEST(test_revisions_refused)
         refuse_revision("../../etc/passwd", EINVAL);
         refuse_revision(".", ENOENT);
         refuse_revision("^", EINVAL);
+        refuse_revision(loose, ENOENT);
+        ck_assert_ptr_nonnull(strstr(error_message(-ENOENT), "which no branch or tag led to"));
         close_history();
 }
 END_TEST
