@@ -14,6 +14,7 @@ struct include_graph {
         size_t n_units;
         struct edge *edges; /* by `included` */
         size_t n_edges;
+        size_t *first; /* [files.n + 1]: the edges of file i are first[i] … first[i + 1] - 1 */
 };
 
 static bool ends_in_one_of(const char *path, const char *const *endings)
@@ -42,43 +43,25 @@ static bool has_includes(const char *path)
 
 /* -- names: the files by the part behind the last '/' -- */
 
-struct names {
-        const struct manifest *files;
-        uint32_t *list; /* owned */
+struct name {
+        const char *name; /* the manifest's */
+        uint32_t file;
 };
 
-static int compare_names(const void *a, const void *b, void *user)
+static int compare_names(const void *a, const void *b)
 {
-        const struct manifest *files = user;
-
-        return strcmp(basename(files->list[*(const uint32_t *)a].path), basename(files->list[*(const uint32_t *)b].path));
+        return strcmp(((const struct name *)a)->name, ((const struct name *)b)->name);
 }
 
-static int names_init(struct names *n, const struct manifest *files)
+static struct name *list_names(const struct manifest *files)
 {
-        n->files = files;
-        n->list = calloc(files->n + 1, sizeof(*n->list));
-        if (!n->list)
-                return -ENOMEM;
-        for (uint32_t i = 0; i < files->n; i++)
-                n->list[i] = i;
-        qsort_r(n->list, files->n, sizeof(*n->list), compare_names, (void *)files);
-        return 0;
-}
+        struct name *list = calloc(files->n + 1, sizeof(*list));
 
-static size_t names_from(const struct names *n, const char *name)
-{
-        size_t low = 0, high = n->files->n;
-
-        while (low < high) {
-                size_t middle = low + (high - low) / 2;
-
-                if (strcmp(basename(n->files->list[n->list[middle]].path), name) < 0)
-                        low = middle + 1;
-                else
-                        high = middle;
-        }
-        return low;
+        for (uint32_t i = 0; list && i < files->n; i++)
+                list[i] = (struct name){basename(files->list[i].path), i};
+        if (list)
+                sort_list(list, files->n, sizeof(*list), compare_names);
+        return list;
 }
 
 static bool ends_in(const char *path, const char *end)
@@ -90,23 +73,23 @@ static bool ends_in(const char *path, const char *end)
 
 /* -- reading -- */
 
-static int add_edges(struct include_graph *g, const struct names *names, uint32_t includer, const char *name)
+static int add_edges(struct include_graph *g, const struct name *names, uint32_t includer, const char *name)
 {
-        const char *last;
+        const struct name *end = names + g->files.n, *at;
+        struct name last;
 
         while (strncmp(name, "./", 2) == 0 || strncmp(name, "../", 3) == 0)
                 name = strchr(name, '/') + 1;
-        last = basename(name);
-        for (size_t i = names_from(names, last); i < g->files.n; i++) {
-                const char *path = g->files.list[names->list[i]].path;
-
-                if (strcmp(basename(path), last) != 0)
-                        return 0;
-                if (!ends_in(path, name))
+        last.name = basename(name);
+        at = find_in_list(&last, names, g->files.n, sizeof(*names), compare_names);
+        while (at && at > names && compare_names(at - 1, &last) == 0)
+                at--;
+        for (; at && at < end && compare_names(at, &last) == 0; at++) {
+                if (!ends_in(g->files.list[at->file].path, name))
                         continue;
                 if (list_grow(g->edges, g->n_edges) < 0)
                         return -ENOMEM;
-                g->edges[g->n_edges++] = (struct edge){.included = names->list[i], .includer = includer};
+                g->edges[g->n_edges++] = (struct edge){.included = at->file, .includer = includer};
         }
         return 0;
 }
@@ -136,7 +119,7 @@ static bool included_name(const char *line, const char *end, char *ret)
         return true;
 }
 
-static int read_includes(struct include_graph *g, const struct names *names, uint32_t file, const char *text, size_t size)
+static int read_includes(struct include_graph *g, const struct name *names, uint32_t file, const char *text, size_t size)
 {
         const char *end = text + size;
         char name[PATH_SIZE];
@@ -159,22 +142,33 @@ static int compare_edges(const void *a, const void *b)
         return x->included < y->included ? -1 : x->included > y->included;
 }
 
+static void index_edges(struct include_graph *g)
+{
+        size_t e = 0;
+
+        sort_list(g->edges, g->n_edges, sizeof(*g->edges), compare_edges);
+        for (size_t i = 0; i <= g->files.n; i++) {
+                while (e < g->n_edges && g->edges[e].included < i)
+                        e++;
+                g->first[i] = e;
+        }
+}
+
 static int read_all(struct include_graph *g, git_repository *git)
 {
-        cleanup_free uint32_t *list = NULL;
-        struct names names;
-        int r = names_init(&names, &g->files);
+        cleanup_free struct name *names = list_names(&g->files);
+        int r = names ? 0 : -ENOMEM;
 
-        list = names.list;
         for (uint32_t i = 0; r == 0 && i < g->files.n; i++) {
+                const struct tracked *file = &g->files.list[i];
                 cleanup_git_blob git_blob *blob = NULL;
 
-                if (S_ISREG(g->files.list[i].mode) && has_includes(g->files.list[i].path) &&
-                    git_blob_lookup(&blob, git, &g->files.list[i].oid) == 0 && git_blob_rawsize(blob) <= BLOB_MOST)
-                        r = read_includes(g, &names, i, git_blob_rawcontent(blob), (size_t)git_blob_rawsize(blob));
+                if (S_ISREG(file->mode) && has_includes(file->path) && git_blob_lookup(&blob, git, &file->oid) == 0 &&
+                    git_blob_rawsize(blob) <= BLOB_MOST)
+                        r = read_includes(g, names, i, git_blob_rawcontent(blob), (size_t)git_blob_rawsize(blob));
         }
-        if (g->n_edges > 0)
-                qsort(g->edges, g->n_edges, sizeof(*g->edges), compare_edges);
+        if (r == 0)
+                index_edges(g);
         return r;
 }
 
@@ -198,7 +192,8 @@ int include_graph_new(git_repository *git, const struct manifest *files, struct 
         if (r < 0)
                 return r;
         g->is_unit = calloc(g->files.n + 1, sizeof(*g->is_unit));
-        if (!g->is_unit)
+        g->first = calloc(g->files.n + 1, sizeof(*g->first));
+        if (!g->is_unit || !g->first)
                 return -ENOMEM;
         find_units(g);
         r = read_all(g, git);
@@ -214,6 +209,7 @@ struct include_graph *include_graph_free(struct include_graph *g)
         manifest_done(&g->files);
         free(g->is_unit);
         free(g->edges);
+        free(g->first);
         free(g);
         return NULL;
 }
@@ -239,54 +235,16 @@ static void see(struct counting *c, uint32_t file)
         c->seen[file] = true;
 }
 
-static void see_path(struct counting *c, const struct tracked *file)
+static bool see_path(void *user, const char *path)
 {
-        const struct tracked *list = c->graph->files.list;
-        size_t low = 0, high = c->graph->files.n;
+        struct counting *c = user;
+        const struct tracked *file = manifest_find(&c->graph->files, path);
 
-        while (low < high) {
-                size_t middle = low + (high - low) / 2;
-
-                if (strcmp(list[middle].path, file->path) < 0)
-                        low = middle + 1;
-                else
-                        high = middle;
-        }
-        if (low < c->graph->files.n && strcmp(list[low].path, file->path) == 0)
-                see(c, (uint32_t)low);
+        if (file)
+                see(c, (uint32_t)(file - c->graph->files.list));
         else
-                c->n_new += is_unit_name(file->path);
-}
-
-static void see_changes(struct counting *c, const struct manifest *from, const struct manifest *to)
-{
-        size_t i = 0, k = 0;
-
-        while (i < from->n || k < to->n) {
-                int order = i == from->n ? 1 : k == to->n ? -1 : strcmp(from->list[i].path, to->list[k].path);
-
-                if (order != 0)
-                        see_path(c, order < 0 ? &from->list[i] : &to->list[k]);
-                else if (from->list[i].mode != to->list[k].mode || !git_oid_equal(&from->list[i].oid, &to->list[k].oid))
-                        see_path(c, &to->list[k]);
-                i += order <= 0;
-                k += order >= 0;
-        }
-}
-
-static size_t edges_from(const struct include_graph *g, uint32_t included)
-{
-        size_t low = 0, high = g->n_edges;
-
-        while (low < high) {
-                size_t middle = low + (high - low) / 2;
-
-                if (g->edges[middle].included < included)
-                        low = middle + 1;
-                else
-                        high = middle;
-        }
-        return low;
+                c->n_new += is_unit_name(path);
+        return true;
 }
 
 int include_graph_changed(const struct include_graph *g, const struct manifest *from, const struct manifest *to, size_t *ret)
@@ -298,10 +256,10 @@ int include_graph_changed(const struct include_graph *g, const struct manifest *
 
         if (!seen || !queue)
                 return -ENOMEM;
-        see_changes(&c, from, to);
+        manifest_each_difference(from, to, see_path, &c);
         for (size_t i = 0; i < c.n_queued; i++) {
                 n += g->is_unit[queue[i]];
-                for (size_t e = edges_from(g, queue[i]); e < g->n_edges && g->edges[e].included == queue[i]; e++)
+                for (size_t e = g->first[queue[i]]; e < g->first[queue[i] + 1]; e++)
                         see(&c, g->edges[e].includer);
         }
         *ret = n + c.n_new;

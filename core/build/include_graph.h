@@ -11,7 +11,7 @@
 #include "core/build/manifest.h"
 
 struct include_graph;
-/* Of the files of a manifest (checkout_list()); their blobs are read from `git`. A blob that is not there is taken as empty. 0 or -ENOMEM. */
+/* Reads the graph of a manifest's files (checkout_list()) from their blobs in `git`. A blob that is not there is taken as empty. 0 or -ENOMEM. */
 int include_graph_new(git_repository *git, const struct manifest *files, struct include_graph **ret);
 struct include_graph *include_graph_free(struct include_graph *g); /* NULL */
 DEFINE_CLEANUP(struct include_graph *, include_graph_free)

@@ -55,9 +55,12 @@ bool tracked_is_same(const struct tracked *a, const struct tracked *b)
         return a->mode == b->mode && git_oid_equal(&a->oid, &b->oid);
 }
 
-/* Calls fn for the path of each file that is in one only, or is another in the other, until it returns false. */
-static void each_difference(const struct manifest *from, const struct manifest *to, bool (*fn)(void *user, const char *path),
-                            void *user)
+const struct tracked *manifest_find(const struct manifest *m, const char *path)
+{
+        return find_in_list(&(struct tracked){.path = (char *)path}, m->list, m->n, sizeof(*m->list), compare_tracked);
+}
+
+void manifest_each_difference(const struct manifest *from, const struct manifest *to, bool (*fn)(void *user, const char *path), void *user)
 {
         size_t i = 0, k = 0;
 
@@ -82,7 +85,7 @@ size_t manifest_distance(const struct manifest *from, const struct manifest *to)
 {
         size_t n = 0;
 
-        each_difference(from, to, count_one, &n);
+        manifest_each_difference(from, to, count_one, &n);
         return n;
 }
 

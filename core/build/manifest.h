@@ -26,6 +26,9 @@ bool tracked_is_same(const struct tracked *a, const struct tracked *b); /* in mo
 #define cleanup_manifest cleanup(manifest_done)
 int manifest_read(const char *path, struct manifest *ret); /* -EBADMSG when it is none */
 int manifest_write(const char *path, const struct manifest *m);
+const struct tracked *manifest_find(const struct manifest *m, const char *path); /* NULL: there is none */
+/* Calls fn for the path of each file that is in one only, or is another in the other, until it returns false. */
+void manifest_each_difference(const struct manifest *from, const struct manifest *to, bool (*fn)(void *user, const char *path), void *user);
 /* How many files are to be written or deleted to come from one to the other. */
 size_t manifest_distance(const struct manifest *from, const struct manifest *to);
 /* Do they differ in the content of plain files that are in both, and in nothing else? Not when a .gitattributes differs, which has a say in
