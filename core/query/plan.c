@@ -11,11 +11,18 @@
 #define SAMPLES      64                      /* builds that are remembered, of a recipe */
 #define SAMPLE_SIZE  (3 * GIT_OID_RAWSZ + 8) /* commit, its neighbours before and behind, ns */
 #define MEASURED_MIN 3
+#define LISTED       4 /* commits whose files are kept */
 
 struct past_build { /* a build that was noted */
         uint8_t bytes[SAMPLE_SIZE];
         bool is_known; /* its neighbours are still there, and the units are counted */
         size_t units;
+};
+
+struct listed { /* the files of a commit */
+        struct manifest files;
+        uint32_t commit;
+        uint64_t used; /* when, by `uses`; 0: none is here */
 };
 
 struct counted { /* the units between a step and a built one */
@@ -38,6 +45,8 @@ struct plan {
 
         git_repository *git; /* NULL until a cost is asked, and the next one, too */
         struct include_graph *graph;
+        struct listed listed[LISTED]; /* the last that were compared: neighbours are so with many */
+        uint64_t uses;
         struct counted *counted; /* [2 * order->n] by step: from before, from behind */
         struct past_build samples[SAMPLES];
         size_t n_samples;
@@ -196,6 +205,8 @@ struct plan *plan_free(struct plan *p)
         free(p->of_step);
         free(p->built);
         free(p->counted);
+        for (size_t i = 0; i < LISTED; i++)
+                manifest_done(&p->listed[i].files);
         include_graph_free(p->graph);
         git_repository_free(p->git);
         free(p);
@@ -257,19 +268,42 @@ int plan_assume_built(struct plan *p, uint32_t commit)
 
 /* -- units -- */
 
-static int list_files(struct plan *p, uint32_t commit, struct manifest *ret)
+/* *ret is the plan's, until three others were listed. */
+static int list_files(struct plan *p, uint32_t commit, const struct manifest **ret)
 {
         cleanup_buffer struct buffer notes = {0};
+        struct listed *slot = &p->listed[0];
         struct commit c;
-        int r = history_commit(p->solver->history, commit, &c);
+        int r;
 
-        return r < 0 ? r : checkout_list(p->git, &c.oid, p->solver->recipe->sources, p->solver->recipe->submodules, ret, &notes);
+        for (size_t i = 0; i < LISTED; i++) {
+                if (p->listed[i].used > 0 && p->listed[i].commit == commit) {
+                        p->listed[i].used = ++p->uses;
+                        *ret = &p->listed[i].files;
+                        return 0;
+                }
+                if (p->listed[i].used < slot->used)
+                        slot = &p->listed[i];
+        }
+        manifest_done(&slot->files);
+        *slot = (struct listed){.commit = commit};
+        r = history_commit(p->solver->history, commit, &c);
+        if (r == 0)
+                r = checkout_list(p->git, &c.oid, p->solver->recipe->sources, p->solver->recipe->submodules, &slot->files,
+                                  &notes);
+        if (r < 0) {
+                manifest_done(&slot->files);
+                return r;
+        }
+        slot->used = ++p->uses;
+        *ret = &slot->files;
+        return 0;
 }
 
 /* Includes hardly change along a history: those of one commit will do for all. */
 static int open_graph(struct plan *p, uint32_t commit)
 {
-        cleanup_manifest struct manifest files = {0};
+        const struct manifest *files;
         int r = p->git ? 0 : history_repository(p->solver->history, &p->git);
 
         if (r < 0 || p->graph)
@@ -278,17 +312,17 @@ static int open_graph(struct plan *p, uint32_t commit)
         if (!p->counted)
                 return -ENOMEM;
         r = list_files(p, commit, &files);
-        return r < 0 ? r : include_graph_new(p->git, &files, &p->graph);
+        return r < 0 ? r : include_graph_new(p->git, files, &p->graph);
 }
 
 static int count_units(struct plan *p, uint32_t from, uint32_t to, size_t *ret)
 {
-        cleanup_manifest struct manifest a = {0}, b = {0};
+        const struct manifest *a, *b;
         int r = list_files(p, from, &a);
 
         if (r == 0)
                 r = list_files(p, to, &b);
-        return r < 0 ? r : include_graph_changed(p->graph, &a, &b, ret);
+        return r < 0 ? r : include_graph_changed(p->graph, a, b, ret);
 }
 
 static int units_beside(struct plan *p, uint32_t step, uint32_t from, struct counted *c, size_t *ret)
@@ -306,7 +340,7 @@ static int units_beside(struct plan *p, uint32_t step, uint32_t from, struct cou
         return 0;
 }
 
-/* What a build of this step compiles; all when nothing is built. */
+/* Counts what a build of this step compiles; all when nothing is built. */
 static int units_of(struct plan *p, uint32_t step, size_t *ret)
 {
         uint32_t before, behind;

@@ -71,12 +71,23 @@ static int read_parents(struct localization *l)
         return 0;
 }
 
+/* Once for each round that has builds to choose from. Without a plan all builds cost the same, and the search goes on. */
+static void look_at_builds(struct localization *l)
+{
+        if (l->plan_is_new)
+                return;
+        l->plan_is_new = true;
+        if (l->plan ? plan_refresh(l->plan) < 0 : plan_new(l->options.workspace, l->options.solver, &l->plan) < 0)
+                l->plan = plan_free(l->plan);
+}
+
 /* The seconds that a build is expected to take. */
 static double build_seconds(void *user, size_t commit)
 {
         struct localization *l = user;
         struct plan_cost cost;
 
+        look_at_builds(l);
         if (!l->plan || plan_build(l->plan, (uint32_t)commit, &cost) < 0 || cost.basis == PLAN_UNKNOWN)
                 return 300;
         return fmax(cost.seconds, 0.001);
@@ -378,13 +389,6 @@ static int find_rebuilds(struct localization *l)
         return 0;
 }
 
-/* Without a plan all builds cost the same, and the search goes on. */
-static void look_at_builds(struct localization *l)
-{
-        if (l->plan ? plan_refresh(l->plan) < 0 : plan_new(l->options.workspace, l->options.solver, &l->plan) < 0)
-                l->plan = plan_free(l->plan);
-}
-
 int localization_next(struct localization *l, struct asking *ret)
 {
         int r = 0;
@@ -397,7 +401,7 @@ int localization_next(struct localization *l, struct asking *ret)
                 l->asked = false;
                 free(l->answers);
                 l->answers = NULL;
-                look_at_builds(l);
+                l->plan_is_new = false;
                 if (r >= 0)
                         r = localize_plan(l->search, &l->wants, &l->n_wants);
                 if (r >= 0)

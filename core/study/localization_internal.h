@@ -13,7 +13,8 @@ struct localization {
         size_t *parents; /* of all commits, one after another */
         size_t n;
         struct localize *search;
-        struct plan *plan; /* what builds will cost; NULL: that cannot be found out */
+        struct plan *plan; /* what builds will cost; NULL: not asked yet, or that cannot be found out */
+        bool plan_is_new;  /* as of this round */
         const struct localize_want *wants;
         size_t n_wants;
         struct answer {
