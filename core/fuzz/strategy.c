@@ -87,7 +87,7 @@ static void forget_input(struct strategy *s, struct input *input)
 
 double solved_after(const struct strategy *s, const struct outcome *o)
 {
-        return o->verdict == VERDICT_SAT || o->verdict == VERDICT_UNSAT ? o->seconds : s->options.timeout;
+        return verdict_is_decided(o->verdict) ? o->seconds : s->options.timeout;
 }
 
 const struct script *corpus_draw(struct strategy *s)

@@ -9,17 +9,13 @@ int portfolio_features(struct workspace *w, const struct case_info *info, size_t
 /* The same arms' features for either format: the table's length. */
 size_t portfolio_n_features(void);
 
-static inline bool is_answer(enum verdict v)
-{
-        return v == VERDICT_SAT || v == VERDICT_UNSAT;
-}
-
 /* An answer that is not the case's :status. */
 static inline bool is_wrong(enum verdict v, const struct case_info *info)
 {
-        return info->n_expected == 1 && is_answer(v) && is_answer(info->expected[0]) && info->expected[0] != v;
+        return info->n_expected == 1 && verdict_is_decided(v) && verdict_is_decided(info->expected[0]) && info->expected[0] != v;
 }
 
-/* Compares the winner's answer with the case's :status and with all that is known of the other arms by now. *ret: the first contradiction in a
- * sentence, free(); NULL when there is none. */
-int trial_contradiction(struct workspace *w, const struct portfolio *p, const struct case_info *info, const struct trial *t, char **ret);
+/* Compares the winner's answer with the case's :status and with the runs of all arms alone, known[p->n_arms], of which those that are not known are
+ * zero. *ret: the first contradiction in a sentence, free(); NULL when there is none. */
+int trial_contradiction(const struct portfolio *p, const struct case_info *info, const struct trial *t, const struct trial_run *known,
+                        char **ret);

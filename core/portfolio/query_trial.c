@@ -132,7 +132,7 @@ static void conclude(struct running *run, size_t arm, const struct run_result *r
 
         a->seconds = (double)result->run.wall_ns / NSEC_PER_SEC;
         run->trial->runs[arm].verdict = result->verdict;
-        a->ending = is_answer(result->verdict)           ? ENDING_SOLVED
+        a->ending = verdict_is_decided(result->verdict)  ? ENDING_SOLVED
                     : result->verdict == VERDICT_TIMEOUT ? ENDING_STOPPED
                                                          : ENDING_FAILED;
 }
@@ -203,7 +203,12 @@ static int note_turn(struct trial *t, const struct step *step)
 
 static void find_alarm(const struct trial_query *q, struct trial *t)
 {
-        if (trial_contradiction(q->workspace, q->portfolio, q->info, t, &t->alarm) < 0)
+        const struct portfolio *p = q->portfolio;
+        cleanup_free struct trial_run *known = calloc(p->n_arms + 1, sizeof(*known));
+
+        for (size_t i = 0; known && i < p->n_arms; i++)
+                arm_known(q->workspace, p, &p->arms[i], q->info, (double)p->wall_ns / NSEC_PER_SEC, &known[i]);
+        if (!known || trial_contradiction(p, q->info, t, known, &t->alarm) < 0)
                 t->alarm = NULL;
 }
 

@@ -131,17 +131,16 @@ static double score_run(const struct trial_run *run, const struct case_info *inf
         return info && is_wrong(run->verdict, info) ? 2 * limit : par2(&run->attempt, limit);
 }
 
-/* The arm's run by itself: a fact, or its own run in the trial when that came to its end. */
+/* The arm's run by itself: a fact, which is *ret_known then, or its own run in the trial when that came to its end. */
 static double alone(struct workspace *w, const struct portfolio *p, size_t arm, const struct trial *t,
-                    const struct case_info *info, double limit)
+                    const struct case_info *info, double limit, struct trial_run *ret_known)
 {
-        struct trial_run run = {0};
         const struct trial_run *own = &t->runs[arm];
 
         if (p->arms[arm].problem || (info && p->arms[arm].recipe && p->arms[arm].recipe->format != info->format))
                 return 2 * limit;
-        if (info && arm_known(w, p, &p->arms[arm], info, limit, &run) == 0)
-                return score_run(&run, info, limit);
+        if (info && arm_known(w, p, &p->arms[arm], info, limit, ret_known) == 0)
+                return score_run(ret_known, info, limit);
         if (own->attempt.ending == ENDING_SOLVED || own->attempt.ending == ENDING_FAILED ||
             (own->attempt.ending == ENDING_STOPPED && own->attempt.seconds >= limit * (1 - 1e-9)))
                 return score_run(own, info, limit);
@@ -152,16 +151,17 @@ static int score_case(struct workspace *w, const struct portfolio *p, const stru
 {
         cleanup(case_info_unrefp) struct case_info *info = NULL;
         uint32_t first = t->n_turns > 0 ? t->turns[0].arm : 0;
+        cleanup_free struct trial_run *known = calloc(p->n_arms, sizeof(*known));
 
         c->arms = calloc(p->n_arms, sizeof(*c->arms));
-        if (!c->arms)
+        if (!c->arms || !known)
                 return -ENOMEM;
         cases_get(workspace_cases(w), t->case_id, &info);
         c->portfolio = t->winner < t->n_arms && !(info && is_wrong(t->verdict, info)) ? t->seconds : 2 * limit;
         c->best = 2 * limit;
         c->comparable = true;
         for (size_t a = 0; a < p->n_arms; a++) {
-                c->arms[a] = alone(w, p, a, t, info, limit);
+                c->arms[a] = alone(w, p, a, t, info, limit, &known[a]);
                 c->comparable &= !isnan(c->arms[a]);
                 if (c->arms[a] < c->best)
                         c->best = c->arms[a];
@@ -170,7 +170,7 @@ static int score_case(struct workspace *w, const struct portfolio *p, const stru
         if (*t->alarm)
                 c->alarm = strdup(t->alarm);
         else if (info)
-                return trial_contradiction(w, p, info, t, &c->alarm);
+                return trial_contradiction(p, info, t, known, &c->alarm);
         return *t->alarm && !c->alarm ? -ENOMEM : 0;
 }
 

@@ -315,7 +315,7 @@ static int fact_known(struct workspace *w, const struct arm *a, const struct cas
                 return r;
         ret->verdict = f->verdict;
         ret->attempt.seconds = (double)f->wall_ns / NSEC_PER_SEC;
-        ret->attempt.ending = is_answer(f->verdict)           ? ENDING_SOLVED
+        ret->attempt.ending = verdict_is_decided(f->verdict)  ? ENDING_SOLVED
                               : f->verdict == VERDICT_TIMEOUT ? ENDING_STOPPED
                                                               : ENDING_FAILED;
         return 0;
@@ -357,25 +357,22 @@ int arm_keep(struct workspace *w, const struct portfolio *p, const struct arm *a
         return r < 0 ? r : store_set(workspace_store(w), TABLE_PORTFOLIOS, arm_key(key, p, a, info), SLICE(b.data, b.size));
 }
 
-int trial_contradiction(struct workspace *w, const struct portfolio *p, const struct case_info *info, const struct trial *t, char **ret)
+int trial_contradiction(const struct portfolio *p, const struct case_info *info, const struct trial *t,
+                        const struct trial_run *known, char **ret)
 {
-        const double limit = (double)p->wall_ns / NSEC_PER_SEC;
         const char *winner;
+        int n = 0;
 
         *ret = NULL;
         if (t->winner >= p->n_arms)
                 return 0;
         winner = p->arms[t->winner].name;
         if (is_wrong(t->verdict, info))
-                return asprintf(ret, "%s says %s, the case's :status is %s", winner, verdict_name(t->verdict),
-                                verdict_name(info->expected[0])) < 0 ? -ENOMEM : 0;
-        for (size_t i = 0; i < p->n_arms; i++) {
-                struct trial_run known = {0};
-
-                if (i != t->winner && arm_known(w, p, &p->arms[i], info, limit, &known) == 0 &&
-                    known.attempt.ending == ENDING_SOLVED && known.verdict != t->verdict)
-                        return asprintf(ret, "%s says %s, %s says %s", winner, verdict_name(t->verdict), p->arms[i].name,
-                                        verdict_name(known.verdict)) < 0 ? -ENOMEM : 0;
-        }
-        return 0;
+                n = asprintf(ret, "%s says %s, the case's :status is %s", winner, verdict_name(t->verdict),
+                             verdict_name(info->expected[0]));
+        for (size_t i = 0; n == 0 && i < p->n_arms; i++)
+                if (i != t->winner && known[i].attempt.ending == ENDING_SOLVED && known[i].verdict != t->verdict)
+                        n = asprintf(ret, "%s says %s, %s says %s", winner, verdict_name(t->verdict), p->arms[i].name,
+                                     verdict_name(known[i].verdict));
+        return n < 0 ? -ENOMEM : 0;
 }

@@ -130,7 +130,7 @@ static int feed(struct localization *l, uint32_t commit, size_t test, const stru
 {
         struct localize_outcome outcome = {
                 .answer = LOCALIZE_BROKEN, .seconds = fact_seconds(f), .effort = fact_effort(f)};
-        bool decided = f->verdict == VERDICT_SAT || f->verdict == VERDICT_UNSAT;
+        bool decided = verdict_is_decided(f->verdict);
 
         if (decided && !f->wrong && l->expected[test] == VERDICT_UNKNOWN)
                 l->expected[test] = f->verdict;
@@ -249,7 +249,7 @@ static int add_cases(struct localization *l)
                 const struct case_info *info = l->options.cases[i];
 
                 r = localize_add_case(l->search, &(struct localize_case){.reference = l->start, .target = l->options.target});
-                l->expected[i] = info->status == VERDICT_SAT || info->status == VERDICT_UNSAT ? info->status : VERDICT_UNKNOWN;
+                l->expected[i] = verdict_is_decided(info->status) ? info->status : VERDICT_UNKNOWN;
                 l->ends[i][0] = l->ends[i][1] = NAN;
         }
         return r < 0 ? r : 0;

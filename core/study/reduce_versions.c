@@ -39,11 +39,6 @@ const char *interest_name(enum interest i)
         return names[i];
 }
 
-static bool is_decided(enum verdict v)
-{
-        return v == VERDICT_SAT || v == VERDICT_UNSAT;
-}
-
 /* -- runs -- */
 
 static double seconds_of(const struct reduce_versions *v, const struct run_result *result)
@@ -273,7 +268,7 @@ static int choose_implication(const struct reduce_versions *v)
         enum verdict decided = v->before[SIDE_REFERENCE].verdict, implied = v->before[SIDE_TARGET].verdict;
         const char *name = v->versions[SIDE_TARGET]->name;
 
-        if (!is_decided(decided))
+        if (!verdict_is_decided(decided))
                 return errorf(-EINVAL, "%s does not decide the formula before the last rule: it says %s", name,
                               verdict_name(decided));
         if (decided == implied)
@@ -288,8 +283,8 @@ static int choose_interest(struct reduce_versions *v)
         const struct version_answer *fast = &v->before[SIDE_REFERENCE], *slow = &v->before[SIDE_TARGET];
         const char *from = v->versions[SIDE_REFERENCE] ? v->versions[SIDE_REFERENCE]->name : "", *to = v->versions[SIDE_TARGET]->name;
         enum interest asked = v->options.interest;
-        bool is_answers = v->versions[SIDE_REFERENCE] && is_decided(fast->verdict) && slow->verdict != fast->verdict &&
-                          (is_decided(slow->verdict) || slow->verdict == VERDICT_UNKNOWN);
+        bool is_answers = v->versions[SIDE_REFERENCE] && verdict_is_decided(fast->verdict) && slow->verdict != fast->verdict &&
+                          (verdict_is_decided(slow->verdict) || slow->verdict == VERDICT_UNKNOWN);
 
         if (asked == INTEREST_IMPLICATION)
                 return choose_implication(v);
@@ -308,10 +303,10 @@ static int choose_interest(struct reduce_versions *v)
                 v->options.interest = INTEREST_SLOW;
         if (v->options.interest != INTEREST_SLOW)
                 return 0;
-        if (!is_decided(fast->verdict) && !is_decided(slow->verdict))
+        if (!verdict_is_decided(fast->verdict) && !verdict_is_decided(slow->verdict))
                 return errorf(-EINVAL, "no version solves it within %gs: %s says %s, %s says %s", v->options.timeout, from,
                               verdict_name(fast->verdict), to, verdict_name(slow->verdict));
-        if (!is_decided(fast->verdict))
+        if (!verdict_is_decided(fast->verdict))
                 return errorf(-EINVAL, "%s, the reference, says %s after %.3fs and %s solves it: are they the wrong way round?",
                               from, verdict_name(fast->verdict), fast->seconds, to);
         if (is_slow_answer(v, slow, slow_least(v, fast->seconds)))

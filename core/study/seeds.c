@@ -96,14 +96,9 @@ static int seeds_find(struct query *query, struct value **ret)
         return *ret ? 0 : -ENOMEM;
 }
 
-static bool is_decided(const struct seeds_run *r)
-{
-        return r->verdict == VERDICT_SAT || r->verdict == VERDICT_UNSAT;
-}
-
 static bool reproduces(const struct seeds_run runs[2], double threshold)
 {
-        if (!is_decided(&runs[0]) || runs[1].seconds - runs[0].seconds <= threshold)
+        if (!verdict_is_decided(runs[0].verdict) || runs[1].seconds - runs[0].seconds <= threshold)
                 return false;
         return runs[1].verdict == VERDICT_TIMEOUT || runs[1].verdict == runs[0].verdict;
 }
