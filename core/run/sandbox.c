@@ -401,13 +401,19 @@ static bool is_ours(pid_t pid)
                memcmp(line + n - tail, SANDBOX_HELPER, tail) == 0;
 }
 
-static bool is_in_our_namespace(pid_t pid)
+/* Is it the first process of a PID namespace right below ours? A container has its own solverfs to look after its sandboxes. */
+static bool is_first_below_us(pid_t pid)
 {
-        struct stat its, ours;
-        char path[64];
+        cleanup_file FILE *f = NULL;
+        char path[64], line[1024];
+        int first = 0, end = 0;
 
-        snprintf(path, sizeof(path), "/proc/%d/ns/pid", (int)pid);
-        return stat(path, &its) < 0 || stat("/proc/self/ns/pid", &ours) < 0 || its.st_ino == ours.st_ino;
+        snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+        f = fopen(path, "re");
+        while (f && fgets(line, sizeof(line), f))
+                if (sscanf(line, "NSpid: %*d %d %n", &first, &end) == 1)
+                        return first == 1 && line[end] == '\0';
+        return false;
 }
 
 static pid_t parent_of(pid_t pid)
@@ -428,7 +434,7 @@ static bool sweep_one(void *user, pid_t pid)
 {
         unsigned *n = user;
 
-        if (is_ours(pid) && !is_in_our_namespace(pid) && !is_ours(parent_of(pid)) && kill(pid, SIGKILL) == 0)
+        if (is_ours(pid) && is_first_below_us(pid) && !is_ours(parent_of(pid)) && kill(pid, SIGKILL) == 0)
                 (*n)++;
         return true;
 }
