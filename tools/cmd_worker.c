@@ -1,5 +1,6 @@
 /* solverfs worker: runs programs for another machine, over standard input and output. */
 #include "command.h"
+#include "core/remote/walltime.h"
 #include "core/remote/worker.h"
 
 #include <fcntl.h>
@@ -42,14 +43,14 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         }
 }
 
-/* A job of Slurm knows when it will be ended. */
 static void find_end(struct serving *s)
 {
-        const char *text = getenv("SLURM_JOB_END_TIME");
-        int64_t end = text ? atoll(text) : 0, now = now_seconds();
+        bool unknown = false;
 
-        if (s->options.left_ns == UINT64_MAX && end > 0)
-                s->options.left_ns = end > now ? (uint64_t)(end - now) * NSEC_PER_SEC : 0;
+        if (s->options.left_ns == UINT64_MAX)
+                s->options.left_ns = walltime_left(&unknown);
+        if (unknown)
+                complain("squeue does not say on this node when the job of Slurm ends: a run may be cut off by its end and is done again; add --for");
 }
 
 static int find_folder(struct serving *s, char ret[PATH_SIZE])
@@ -84,7 +85,7 @@ int cmd_worker(int argc, char **argv)
                 {"folder", 'f', "DIR", 0, "Keep files there (default: $TMPDIR/solverfs-worker-UID)", 0},
                 {"keep", 'k', "SIZE", 0, "Keep at most so many bytes of them (default: 8g)", 0},
                 {"slots", 'n', "N", 0, "Run so many programs at a time (default: one on each core)", 0},
-                {"for", 't', "TIME", 0, "It will be ended after so long (default: $SLURM_JOB_END_TIME, else never)", 0},
+                {"for", 't', "TIME", 0, "It will be ended after so long (default: the end of the Slurm job, else never)", 0},
                 {0}};
         static const char doc[] =
                 "Run programs for a store on another machine, over standard input and output. Started by the line 'launch' of a "

@@ -65,10 +65,13 @@ mkdir "$slurm/state"
 until_that 10 '[ -S "$slurm/munge" ]'
 slurmctld -D -c >"$slurm/ctld.out" 2>&1 &
 daemons+=($!)
+start_node() { # start_node NAME OPTION...
+	slurmd -D -N "$@" >"$slurm/$1.out" 2>&1 &
+	daemons+=($!)
+}
 for node in n1 n2; do
 	mkdir "$slurm/spool-$node"
-	slurmd -D -c -N $node >"$slurm/$node.out" 2>&1 &
-	daemons+=($!)
+	start_node $node -c
 done
 until_that 30 '[ "$(sinfo -h -o %T 2>/dev/null | sort -u)" = idle ]'
 test_that "two nodes are idle" '[ "$(srun --quiet -N2 -n2 --mem=10 sh -c "echo \$SLURMD_NODENAME" | sort | paste -sd" ")" = "n1 n2" ]'
@@ -85,16 +88,21 @@ run 0 init
 run 0 solver add toy toy --recipe recipes/toy.recipe
 run 0 case add cases
 sed -i 's/^\tversion = 1/&\n\truns = lab/' store/config
+worker_options="--slots 1 --folder '$top/node'"
 cat >>store/config <<END
 [cluster "lab"]
-	launch = "srun --quiet --nodes=1 --ntasks=1 --cpus-per-task=1 --mem=1500 --time=5 --job-name=$(basename "$slurm") {worker} --slots 1 --folder '$top/node'"
+	launch = "srun --quiet --nodes=1 --ntasks=1 --cpus-per-task=1 --mem=1500 --time=5 --job-name=$(basename "$slurm") {worker} $worker_options"
 	workers = 2
 	idle = 3s
+[cluster "step"]
+	launch = "srun --quiet --overlap --ntasks=1 {worker} $worker_options"
 END
 jobs_now() { local list; list=$(squeue -h -t R,PD,CG -o "%i") && echo -n "$list" | grep -c .; }
 first_job() { squeue -h -t R -o %i | head -1; }
 workers_now() { pgrep -f -- "--folder $top/node" | grep -v "^$$\$"; }
 slow() { basename "$(readlink "$dir/cases/by-name/slow$1.smt2")"; }
+runs_now() { ls -d node/scratch/run-*/ >/dev/null 2>&1; }
+nothing_left() { [ "$(jobs_now)" = 0 ] && [ -z "$(workers_now)" ]; }
 
 run 0 mount "$dir"
 id=$(basename "$(readlink "$dir/cases/by-name/1.smt2")")
@@ -107,37 +115,61 @@ all: \$(patsubst %,%.result,\$(shell ls "$dir/cases" | grep '^[0-9]'))
 END
 test_that "make -j over the mount" 'MNT="$dir" timeout 120 make -s -j8 && [ $(cat *.result | grep -c "sat$") = 22 ]'
 test_that "with both nodes at work" '[ "$(jobs_now)" = 2 ]'
-run 0 compare toy@v1 toy@v3 all
+run 0 compare toy@v1 toy@v3 1-20
 ok $? "a comparison of two versions, by a process with workers of its own"
+
+run 4 run --again --timeout 10m toy v1 1
+test_that "a run that takes longer than a job may is refused: the worker asked when its job ends" 'has err "a run of up to 10m fits into no worker of the cluster lab"'
 
 # interrupted CASE DISTURBANCE: asks anew for a slow cell, disturbs, and wants the right answer all the same
 interrupted() {
 	local what=$1 disturb=$2 reader
 	timeout 100 "$solverfs" run --again --on lab toy v1 "$(slow 1)" >again.out 2>again.err &
 	reader=$!
-	until_that 30 'ls -d node/scratch/run-*/ >/dev/null 2>&1 && [ "$(jobs_now)" -ge 1 ]'
-	(eval "$disturb")
+	until_that 30 'runs_now && [ "$(jobs_now)" -ge 1 ]'
+	eval "$disturb"
 	wait $reader
 	ok $(($? != 0 || $(grep -c "	unsat	" again.out) != 1)) "$what"
-	[ -s again.out ] || sed 's/^/# /' again.err
+	sed 's/^/# /' again.err
 }
 run 0 unmount "$dir"
-until_that 30 '[ "$(jobs_now)" = 0 ]'
-test_that "no job is left behind the mount" '[ "$(jobs_now)" = 0 ]'
+until_that 30 nothing_left
+test_that "no job is left behind the mount" nothing_left
 run 0 mount "$dir"
 interrupted "scancel in the middle of a run: it is done again" 'scancel "$(first_job)"'
-interrupted "scontrol requeue" 'scontrol requeue "$(first_job)"'
+interrupted "the end of the job's time in the middle of a run" 'scontrol update JobId=$(first_job) EndTime=now+1seconds'
 interrupted "kill -9 of srun" 'kill -9 $(pgrep -f "srun.*$(basename "$slurm")" | head -1)'
 interrupted "kill -9 of the worker" 'kill -9 $(workers_now | tail -1)'
-timeout 100 "$solverfs" run --again toy v1 "$(slow 1)" >again.out 2>&1 &
+node_of_job() { squeue -h -t R -o %N | head -1; }
+interrupted "kill -9 of slurmd" 'node=$(node_of_job); kill -9 $(pgrep -f "slurmd -D -N $node")'
+start_node "$node"
+until_that 60 '[ "$(sinfo -h -o %T | sort -u)" = idle ]'
+test_that "the node is there again" '[ "$(sinfo -h -o %T | sort -u)" = idle ]'
+
+"$solverfs" run --again toy v1 "$(slow 1)" >again.out 2>&1 &
 head=$!
-until_that 30 'ls -d node/scratch/run-*/ >/dev/null 2>&1'
-pkill -9 -P $head
+until_that 30 runs_now
 kill -9 $head
 wait $head 2>/dev/null
+until_that 60 nothing_left
+test_that "kill -9 of the head: no job and no worker is left" nothing_left
+
+# Slurm requeues no job of srun. The head in a batch job of its own: requeued, it begins again.
+cat >head.sh <<END
+#!/bin/sh
+exec '$solverfs' run --again --on step toy v1 $(slow 2)
+END
+job=$(sbatch --parsable --requeue --open-mode=append --ntasks=2 --nodes=1 --mem=1500 --time=5 --output=requeued.out head.sh)
+until_that 30 runs_now
+scontrol requeue "$job"
+until_that 30 '[ "$(squeue -h -j "$job" -o %T)" = PENDING ]' && scontrol update JobId="$job" StartTime=now
+until_that 90 '[ -z "$(squeue -h -j "$job" -o %T)" ]'
+test_that "scontrol requeue of the job that asks" '[ $(grep -c "	unsat	" requeued.out) = 1 ]'
+sed 's/^/# /' requeued.out
+
 run 0 unmount "$dir"
-until_that 60 '[ "$(jobs_now)" = 0 ] && [ -z "$(workers_now)" ]'
-test_that "kill -9 of the head: no job and no worker is left" '[ "$(jobs_now)" = 0 ] && [ -z "$(workers_now)" ]'
+until_that 60 nothing_left
+test_that "nothing is left" 'nothing_left && ! pgrep -f "$top"'
 run 0 fsck
-test_that "the store is whole" 'true'
+ok $? "the store is whole"
 echo "1..$n"
