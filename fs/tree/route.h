@@ -84,6 +84,9 @@ struct route {
         /* Files that are printed with their time, which takes long: the print is kept for a moment. Then `content`, `size` and `mtime` are
          * tree_derived_content() and its like. */
         derive_fn derive;
+        /* With `derive`, where a print may take seconds: a look prints nothing (tree_derived_look()), an open does. In a mount of what is finished,
+         * where no open is asked for, a look prints all the same. */
+        bool late;
 
         /* -- work; for computed files -- */
 

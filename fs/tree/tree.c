@@ -267,6 +267,7 @@ static int node_size(struct tree *t, const struct node *n, uint64_t *ret)
 int tree_stat(struct tree *t, const struct node *n, struct stat *ret, bool *ready)
 {
         enum node_type type = node_type(n);
+        int64_t mtime = 0;
         uint64_t size = 0;
         int r = 0;
 
@@ -277,7 +278,10 @@ int tree_stat(struct tree *t, const struct node *n, struct stat *ret, bool *read
                              .st_uid = t->uid,
                              .st_gid = t->gid,
                              .st_blksize = 4096};
-        if (type != NODE_FOLDER)
+        if (n->route->late && !t->finished) {
+                r = tree_derived_look(t, n, &size, &mtime);
+                *ready = r == 1;
+        } else if (type != NODE_FOLDER)
                 r = node_size(t, n, &size);
         if (type == NODE_COMPUTED && (r == -ENOENT || r == -ENODATA || r == -ESTALE)) {
                 size = PLACEHOLDER_SIZE;
@@ -290,7 +294,7 @@ int tree_stat(struct tree *t, const struct node *n, struct stat *ret, bool *read
                 return r;
         ret->st_size = (off_t)size;
         ret->st_blocks = (blkcnt_t)((size + 511) / 512);
-        ret->st_mtime = ret->st_atime = ret->st_ctime = node_mtime(t, n);
+        ret->st_mtime = ret->st_atime = ret->st_ctime = mtime > 0 ? mtime : node_mtime(t, n);
         return 0;
 }
 

@@ -106,6 +106,9 @@ struct derived {
 int tree_derived(struct tree *t, const struct node *n, derive_fn print, struct derived **ret);
 struct derived *derived_unref(struct derived *d);
 DEFINE_CLEANUP(struct derived *, derived_unref)
+/* What a row that is `late` may say without a print. 1: the size and time of a print that holds. 0: the store was written to since. Then the size is
+ * the last print's, or PLACEHOLDER_SIZE, and the time that of the first look since the write: never older than what a print would have. */
+int tree_derived_look(struct tree *t, const struct node *n, uint64_t *ret_size, int64_t *ret_mtime);
 /* The `content`, `size` and `mtime` of a row with `derive`. */
 int tree_derived_content(struct tree *t, const struct node *n, struct buffer *ret);
 int tree_derived_size(struct tree *t, const struct node *n, uint64_t *ret);

@@ -38,10 +38,14 @@ struct recent_derived {
         struct solver *solver; /* a ref, or NULL */
         struct moment moment;
         struct derived *derived; /* a ref; NULL: none */
+        /* of a row that is `late`, which keeps its place here: */
+        bool is_late;
+        struct moment looked; /* when a look found no print that holds, */
+        int64_t looked_time;  /* in seconds */
 };
 
 #define RECENT_DERIVED 64
-#define DERIVED_TOP    (1024 * 1024) /* bytes; what is longer is printed again */
+#define DERIVED_TOP    (1024 * 1024) /* bytes; what is longer is printed again, unless it is late */
 
 struct lookup_cache {
         pthread_mutex_t lock;
@@ -336,29 +340,60 @@ static struct derived *derived_find(struct lookup_cache *r, uint64_t ino, const 
         return found;
 }
 
-/* In the place of an older text of the same file, if there is one. */
+/* Lock held: that of the same file, else the one that is given away next, past those of late files. */
+static struct recent_derived *derived_slot(struct lookup_cache *r, uint64_t ino)
+{
+        for (size_t i = 0; i < RECENT_DERIVED; i++)
+                if (r->derived[i].ino == ino)
+                        return &r->derived[i];
+        for (size_t i = 0; i < RECENT_DERIVED && r->derived[r->next_derived % RECENT_DERIVED].is_late; i++)
+                r->next_derived++;
+        return &r->derived[r->next_derived++ % RECENT_DERIVED];
+}
+
+/* Takes what `d` refers to: its solver and its print, each a ref. */
 static void derived_keep(struct lookup_cache *r, const struct recent_derived *d)
 {
-        struct recent_derived old;
-        size_t i = 0;
+        struct recent_derived *slot, old;
 
         pthread_mutex_lock(&r->lock);
-        while (i < RECENT_DERIVED && (!r->derived[i].derived || r->derived[i].ino != d->ino))
-                i++;
-        if (i == RECENT_DERIVED)
-                i = r->next_derived++ % RECENT_DERIVED;
-        old = r->derived[i];
-        r->derived[i] = *d;
-        if (d->solver)
-                solver_ref(d->solver);
-        __atomic_add_fetch(&d->derived->refs, 1, __ATOMIC_RELAXED);
+        slot = derived_slot(r, d->ino);
+        old = *slot;
+        *slot = *d;
         pthread_mutex_unlock(&r->lock);
         recent_derived_done(&old);
 }
 
+int tree_derived_look(struct tree *t, const struct node *n, uint64_t *ret_size, int64_t *ret_mtime)
+{
+        uint64_t ino = inode_pack(n->inode);
+        struct recent_derived *slot, old = {0};
+        struct moment now;
+        int r = moment_now(t, &now);
+
+        if (r < 0)
+                return r;
+        pthread_mutex_lock(&t->lookup_cache->lock);
+        slot = derived_slot(t->lookup_cache, ino);
+        if (slot->ino != ino || slot->solver != n->solver) {
+                old = *slot;
+                *slot = (struct recent_derived){.ino = ino, .solver = n->solver ? solver_ref(n->solver) : NULL, .is_late = true};
+        }
+        r = slot->derived && moment_equal(&slot->moment, &now);
+        if (!r && !moment_equal(&slot->looked, &now)) {
+                slot->looked = now;
+                slot->looked_time = now_seconds();
+        }
+        *ret_size = slot->derived ? slot->derived->text.size : PLACEHOLDER_SIZE;
+        *ret_mtime = r ? slot->derived->mtime : slot->looked_time;
+        pthread_mutex_unlock(&t->lookup_cache->lock);
+        recent_derived_done(&old);
+        return r;
+}
+
 int tree_derived(struct tree *t, const struct node *n, derive_fn print, struct derived **ret)
 {
-        struct recent_derived d = {.ino = inode_pack(n->inode), .solver = n->solver};
+        struct recent_derived d = {.ino = inode_pack(n->inode), .is_late = n->route && n->route->late};
         cleanup(derived_unrefp) struct derived *made = NULL;
         cleanup_buffer struct buffer b = {0};
         int r = moment_now(t, &d.moment);
@@ -377,9 +412,12 @@ int tree_derived(struct tree *t, const struct node *n, derive_fn print, struct d
                 r = buffer_steal(&b, &made->text);
         if (r < 0)
                 return r;
-        d.derived = made;
-        if (made->text.size <= DERIVED_TOP)
+        if (made->text.size <= DERIVED_TOP || d.is_late) {
+                d.solver = n->solver ? solver_ref(n->solver) : NULL;
+                d.derived = made;
+                __atomic_add_fetch(&made->refs, 1, __ATOMIC_RELAXED);
                 derived_keep(t->lookup_cache, &d);
+        }
         *ret = steal_pointer(made);
         return 0;
 }
