@@ -3,6 +3,7 @@
  *     smt2 print [DIALECT] FILE     what is printed of a file
  *     smt2 check FILE…              read, printed in each dialect, read again: are the terms the same? One line for each that is not
  *     smt2 bench FILE…              bytes a second of processor time, of tokenizing, reading, printing, features
+ *     smt2 rate NAME FILE…          one line: bytes a second of reading these, again and again, and of giving their memory back
  *     smt2 features FILE            the lines of features.tsv */
 #include <time.h>
 
@@ -143,6 +144,74 @@ static int bench(const char *path)
         return 0;
 }
 
+/* -- rate: many small files, each read until the clock can tell -- */
+
+#define SAMPLES_MOST  25
+#define SAMPLES_LEAST 3
+#define SAMPLE_NS     NSEC_PER_MSEC         /* one sample: as many readings as take this long */
+#define FILE_NS       (100 * NSEC_PER_MSEC) /* no sample more once a file took this long */
+
+static int compare_doubles(const void *a, const void *b)
+{
+        double x = *(const double *)a, y = *(const double *)b;
+
+        return (x > y) - (x < y);
+}
+
+static double median(double *list, size_t n)
+{
+        sort_list(list, n, sizeof(*list), compare_doubles);
+        return n % 2 ? list[n / 2] : (list[n / 2 - 1] + list[n / 2]) / 2;
+}
+
+/* Seconds of one reading, of at least SAMPLE_NS of them. Negative: it does not parse. */
+static double sample(const char *path, struct slice bytes)
+{
+        uint64_t since = cpu_ns(), took = 0;
+        size_t n = 0;
+
+        for (; took < SAMPLE_NS; took = cpu_ns() - since, n++) {
+                cleanup_script struct script *s = NULL;
+
+                if (read_script(path, bytes, NULL, DIALECT_2_6, &s) < 0)
+                        return -1;
+        }
+        return (double)took / (double)n / (double)NSEC_PER_SEC;
+}
+
+static double seconds_of(const char *path, struct slice bytes)
+{
+        double samples[SAMPLES_MOST];
+        uint64_t since = cpu_ns();
+        size_t n = 0;
+
+        for (; n < SAMPLES_LEAST || (n < SAMPLES_MOST && cpu_ns() - since < FILE_NS); n++)
+                if ((samples[n] = sample(path, bytes)) < 0)
+                        return -1;
+        return median(samples, n);
+}
+
+static int rates(const char *name, size_t n, char **paths)
+{
+        cleanup_free double *list = calloc(n, sizeof(*list));
+        double seconds = 0, bytes = 0;
+
+        for (size_t i = 0; i < n; i++) {
+                cleanup_blob struct blob b = {0};
+                double took;
+
+                if (!list || load(paths[i], &b) < 0 || (took = seconds_of(paths[i], SLICE(b.data, b.size))) < 0)
+                        return 1;
+                list[i] = (double)b.size / 1e6 / took;
+                seconds += took;
+                bytes += (double)b.size;
+        }
+        printf("%-12s %4zu files %8.3f MB: %6.1f MB/s in all", name, n, bytes / 1e6, bytes / 1e6 / seconds);
+        printf(", %6.1f the median file, ", median(list, n));
+        printf("%6.1f the slowest, %6.1f the fastest\n", list[0], list[n - 1]);
+        return 0;
+}
+
 static int features(const char *path)
 {
         cleanup_features struct features f = {0};
@@ -165,8 +234,10 @@ int main(int argc, char **argv)
                 return print(argc - 2, argv + 2);
         if (argc == 3 && strcmp(command, "features") == 0)
                 return features(argv[2]);
+        if (argc > 3 && strcmp(command, "rate") == 0)
+                return rates(argv[2], (size_t)argc - 3, argv + 3);
         if (argc < 3 || (strcmp(command, "check") != 0 && strcmp(command, "bench") != 0)) {
-                puts("usage: smt2 print [2.0|2.5|2.6] FILE | check FILE... | bench FILE... | features FILE");
+                puts("usage: smt2 print [2.0|2.5|2.6] FILE | check FILE... | bench FILE... | rate NAME FILE... | features FILE");
                 return strcmp(command, "--help") == 0 ? 0 : 2;
         }
         for (int i = 2; i < argc; i++)
