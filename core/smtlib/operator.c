@@ -1,9 +1,8 @@
 /* The table of operators. Sources: the SMT-LIB theories Core, Ints, Reals, Reals_Ints, FixedSizeBitVectors with QF_BV's extensions,
  * FloatingPoint, ArraysEx, UnicodeStrings (all as of 2.6), and the manuals of Z3 and cvc5 for the rest. */
-#include "core/smtlib/operator.h"
+#include "core/smtlib/smtlib_internal.h"
 
 #include <pthread.h>
-#include <xxhash.h>
 
 /* Short names that keep a row a line. */
 #define B     PLACE_BOOL
@@ -289,29 +288,29 @@ bool operator_takes(enum op op, size_t n)
 
 #define NAMES_SIZE 1024 /* slots, a power of two; there are some 250 names */
 
-static uint16_t by_name[NAMES_SIZE]; /* ops by the hash of a name, an entry for each name; 0: empty */
-static const char *name_in_slot[NAMES_SIZE];
-static uint16_t name_sizes[NAMES_SIZE];
+static struct name_slot {
+        const char *name;
+        uint16_t size;
+        uint16_t op; /* the first of this name; 0: empty */
+} by_name[NAMES_SIZE];
 static uint16_t next_of_name[N_OPS];
 
-static size_t name_slot(const char *name, size_t size)
+static struct name_slot *name_slot(struct slice name)
 {
-        size_t at = XXH3_64bits(name, size) & (NAMES_SIZE - 1);
+        size_t at = text_hash(0, name) & (NAMES_SIZE - 1);
 
-        while (by_name[at] != 0 && (name_sizes[at] != size || memcmp(name_in_slot[at], name, size) != 0))
+        while (by_name[at].op != 0 && (by_name[at].size != name.size || !text_is_same(by_name[at].name, name.data, name.size)))
                 at = (at + 1) & (NAMES_SIZE - 1);
-        return at;
+        return &by_name[at];
 }
 
 static void add_name(enum op op, const char *name, size_t size)
 {
-        size_t at = name_slot(name, size);
-        uint16_t *last = &by_name[at];
+        struct name_slot *slot = name_slot(SLICE(name, size));
+        uint16_t *last = &slot->op;
 
-        if (by_name[at] == 0) {
-                name_in_slot[at] = name;
-                name_sizes[at] = (uint16_t)size;
-        }
+        slot->name = name;
+        slot->size = (uint16_t)size;
         while (*last != 0 && *last != op)
                 last = &next_of_name[*last];
         *last = (uint16_t)op;
@@ -337,7 +336,7 @@ enum op operator_find(struct slice name)
         static pthread_once_t once = PTHREAD_ONCE_INIT;
 
         pthread_once(&once, add_names);
-        return (enum op)by_name[name_slot(name.data, name.size)];
+        return (enum op)name_slot(name)->op;
 }
 
 enum op operator_next(enum op op)

@@ -1,7 +1,63 @@
 /* Shared by the files of this room: the bank's tables, and making terms without checks. */
 #pragma once
 
+#include <xxhash.h>
+
 #include "core/smtlib/print.h"
+
+/* -- short texts: names have a few bytes, for which a call costs more than the work ---------------------------------- */
+
+static inline uint64_t load_8(const char *p)
+{
+        uint64_t x;
+
+        memcpy(&x, p, sizeof(x));
+        return x;
+}
+
+static inline uint32_t load_4(const char *p)
+{
+        uint32_t x;
+
+        memcpy(&x, p, sizeof(x));
+        return x;
+}
+
+/* Of up to 16 bytes: two words that may overlap and hold all of them, multiplied into 128 bits. */
+static inline uint64_t text_hash(uint64_t seed, struct slice text)
+{
+        const char *p = text.data;
+        size_t n = text.size;
+        uint64_t a = 0, b = 0;
+        unsigned __int128 product;
+
+        if (n > 16)
+                return XXH3_64bits_withSeed(p, n, seed);
+        if (n >= 8) {
+                a = load_8(p);
+                b = load_8(p + n - 8);
+        } else if (n >= 4) {
+                a = load_4(p);
+                b = load_4(p + n - 4);
+        } else if (n > 0) {
+                a = (uint64_t)(uint8_t)p[0] << 16 | (uint64_t)(uint8_t)p[n / 2] << 8 | (uint8_t)p[n - 1];
+        }
+        a ^= seed + n * UINT64_C(0x9e3779b97f4a7c15);
+        b ^= (seed << 32 | seed >> 32) ^ UINT64_C(0xe7037ed1a0b428db);
+        product = (unsigned __int128)a * b;
+        return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
+
+static inline bool text_is_same(const char *p, const char *q, size_t n)
+{
+        if (n > 16)
+                return memcmp(p, q, n) == 0;
+        if (n >= 8)
+                return load_8(p) == load_8(q) && load_8(p + n - 8) == load_8(q + n - 8);
+        if (n >= 4)
+                return load_4(p) == load_4(q) && load_4(p + n - 4) == load_4(q + n - 4);
+        return n == 0 || (p[0] == q[0] && p[n / 2] == q[n / 2] && p[n - 1] == q[n - 1]);
+}
 
 /* -- memory that goes at once ------------------------------------------------------------------------------------- */
 

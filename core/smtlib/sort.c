@@ -1,32 +1,35 @@
 #include "core/smtlib/smtlib_internal.h"
 
-#include <xxhash.h>
-
 #define SORT_SIZE_MOST  100000 /* nodes of a sort written out: abbreviations double at each step */
 #define SORT_DEPTH_MOST 1000
 
 /* -- symbols -- */
 
-const struct symbol *symbol_find(struct bank *b, struct slice name)
+static uint32_t symbol_hash(const struct bank *b, struct slice name)
 {
-        uint32_t hash = (uint32_t)XXH3_64bits_withSeed(name.data, name.size, b->seed);
-        struct table_slot *s = table_first(&b->symbols, hash);
+        return (uint32_t)text_hash(b->seed, name);
+}
 
-        for (; s && s->item; s = table_next(&b->symbols, s)) {
-                const struct symbol *found;
+static const struct symbol *find_hashed(const struct bank *b, struct slice name, uint32_t hash)
+{
+        for (struct table_slot *s = table_first(&b->symbols, hash); s && s->item; s = table_next(&b->symbols, s)) {
+                const struct symbol *found = s->item;
 
-                if (s->hash != hash)
-                        continue;
-                found = s->item;
-                if (found->name.size == name.size && memcmp(found->name.data, name.data, name.size) == 0)
+                if (s->hash == hash && found->name.size == name.size && text_is_same(found->name.data, name.data, name.size))
                         return found;
         }
         return NULL;
 }
 
+const struct symbol *symbol_find(struct bank *b, struct slice name)
+{
+        return find_hashed(b, name, symbol_hash(b, name));
+}
+
 const struct symbol *symbol_of(struct bank *b, struct slice name)
 {
-        struct symbol *made = (struct symbol *)symbol_find(b, name);
+        uint32_t hash = symbol_hash(b, name);
+        struct symbol *made = (struct symbol *)find_hashed(b, name, hash);
         char *text;
 
         if (made)
@@ -41,11 +44,11 @@ const struct symbol *symbol_of(struct bank *b, struct slice name)
         text[name.size] = '\0';
         *made = (struct symbol){
                 .id = (uint32_t)b->symbols.n,
-                .hash = (uint32_t)XXH3_64bits_withSeed(name.data, name.size, b->seed),
+                .hash = hash,
                 .name = SLICE(text, name.size),
                 .op = operator_find(SLICE(text, name.size)),
         };
-        table_add(&b->symbols, made->hash, made);
+        table_add(&b->symbols, hash, made);
         return made;
 }
 

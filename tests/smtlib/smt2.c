@@ -149,7 +149,7 @@ static int bench(const char *path)
 #define SAMPLES_MOST  25
 #define SAMPLES_LEAST 3
 #define SAMPLE_NS     NSEC_PER_MSEC         /* one sample: as many readings as take this long */
-#define FILE_NS       (100 * NSEC_PER_MSEC) /* no sample more once a file took this long */
+#define FILE_NS       (20 * NSEC_PER_MSEC)  /* no sample more once a file took this long */
 
 static int compare_doubles(const void *a, const void *b)
 {
