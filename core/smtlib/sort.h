@@ -15,6 +15,7 @@ struct symbol {
         enum op op;                   /* the first operator of this name (operator.h), or OP_NONE */
         struct slice name;            /* and a NUL behind it */
         void *binding, *sort_binding; /* the reader's, while it reads */
+        struct term *literal;         /* the bank's own: the first literal of this text, or NULL */
 };
 
 enum sort_kind {
@@ -60,6 +61,7 @@ struct function {
         uint32_t id; /* dense, from 0 */
         const struct symbol *symbol;
         const struct sort *result;
+        struct term *constant; /* the bank's own: the first application without arguments, or NULL */
         uint32_t n_args;
         const struct sort *args[];
 };

@@ -64,6 +64,17 @@ static struct term *newest_argument(const struct term *const *args, size_t n)
         return (struct term *)newest;
 }
 
+/* Where the first literal of a text hangs, and the first constant of a function: they need no table. The next ones (a text may be a literal
+ * of several sorts) are in it. NULL for another term. */
+static struct term **home_of(const struct term_head *h, size_t n)
+{
+        if (n > 0)
+                return NULL;
+        return h->kind == TERM_LITERAL    ? &((struct symbol *)h->symbol)->literal
+               : h->kind == TERM_FUNCTION ? &((struct function *)h->function)->constant
+                                          : NULL;
+}
+
 static const struct term *find(const struct bank *b, uint32_t hash, const struct term *newest, const struct term_head *h,
                                const struct term *const *args, size_t n)
 {
@@ -82,11 +93,11 @@ static const struct term *find(const struct bank *b, uint32_t hash, const struct
 }
 
 /* Makes room first: nothing fails behind it. */
-static int reserve(struct bank *b, const struct term *newest)
+static int reserve(struct bank *b, const struct term *newest, bool has_home)
 {
         if (b->n_terms >= UINT32_MAX - 1)
                 return -ENOMEM;
-        return newest && newest->n_parents < PARENTS_MOST ? 0 : table_reserve(&b->terms, PARENTS_MOST + 1);
+        return has_home || (newest && newest->n_parents < PARENTS_MOST) ? 0 : table_reserve(&b->terms, PARENTS_MOST + 1);
 }
 
 static void enter(struct bank *b, struct term *newest, struct term *made)
@@ -108,17 +119,22 @@ static void enter(struct bank *b, struct term *newest, struct term *made)
 
 const struct term *term_intern(struct bank *b, const struct term_head *h, const struct term *const *args, size_t n)
 {
-        struct term *made, *newest = newest_argument(args, n);
-        uint64_t mixed = head_hash(b, h);
+        struct term *made, *newest, **home = home_of(h, n);
+        bool has_home = home && !*home;
         const struct term *found;
+        uint64_t mixed;
 
         _Static_assert(sizeof(h->extra) == sizeof(made->index) && sizeof(h->extra) >= sizeof(made->value), "extra is all of it");
+        if (home && *home && is_same(*home, h, args, n))
+                return *home;
+        newest = newest_argument(args, n);
+        mixed = head_hash(b, h);
         for (size_t i = 0; i < n; i++)
                 mixed = hash_mix(mixed, args[i]->id);
-        found = find(b, (uint32_t)mixed, newest, h, args, n);
+        found = has_home ? NULL : find(b, (uint32_t)mixed, newest, h, args, n);
         if (found)
                 return found;
-        if (n >= UINT32_MAX || reserve(b, newest) < 0 || !(made = arena_take(&b->arena, sizeof(*made) + n * sizeof(*args)))) {
+        if (n >= UINT32_MAX || reserve(b, newest, has_home) < 0 || !(made = arena_take(&b->arena, sizeof(*made) + n * sizeof(*args)))) {
                 bank_failed(b, -ENOMEM);
                 return NULL;
         }
@@ -136,7 +152,10 @@ const struct term *term_intern(struct bank *b, const struct term_head *h, const 
         if (n > 0)
                 memcpy(made->args, args, n * sizeof(*args));
         sum_up(made, h);
-        enter(b, newest, made);
+        if (has_home)
+                *home = made;
+        else
+                enter(b, newest, made);
         return made;
 }
 
@@ -452,6 +471,8 @@ const struct term *term_call_as(struct bank *b, const struct function *f, const 
 {
         struct term_head h = {.kind = TERM_FUNCTION, .is_qualified = sort != NULL, .function = f};
 
+        if (n == 0 && !sort && f && f->constant && !f->constant->is_qualified)
+                return f->constant;
         if (!f || has_null(args, n) || check_call(b, f, args, n) < 0)
                 return NULL;
         h.sort = sort ? sort : f->result;
