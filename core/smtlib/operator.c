@@ -266,14 +266,19 @@ size_t operator_n_args(enum op op)
         return n;
 }
 
+static bool has_places(const struct operator_row *row, size_t n)
+{
+        return n <= OPERATOR_ARGS_MOST && (n == 0 || row->args[n - 1] != PLACE_NONE) &&
+               (n == OPERATOR_ARGS_MOST || row->args[n] == PLACE_NONE);
+}
+
 bool operator_takes(enum op op, size_t n)
 {
         const struct operator_row *row = operator_row(op);
-        size_t signature = operator_n_args(op);
 
         switch (row->shape) {
         case SHAPE_FIXED:
-                return n == signature || (n + 1 == signature && (row->flags & OPERATOR_OPTIONAL));
+                return has_places(row, n) || ((row->flags & OPERATOR_OPTIONAL) && has_places(row, n + 1));
         case SHAPE_LEFT: /* one argument is no application in the standard; solvers take (and x) for x. (- x) is another operator */
                 return n >= (op == OP_MINUS ? 2 : 1);
         case SHAPE_RIGHT:

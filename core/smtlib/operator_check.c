@@ -269,6 +269,61 @@ int operator_check(struct bank *b, enum op op, const uint32_t index[2], size_t n
         return *ret ? 0 : b->error;
 }
 
+/* The places that stand for one sort, and its kind. */
+static const uint8_t kind_of_place[PLACE_ASCRIBED + 1] = {
+        [PLACE_BOOL] = SORT_BOOL,     [PLACE_INT] = SORT_INT,       [PLACE_REAL] = SORT_REAL,
+        [PLACE_STRING] = SORT_STRING, [PLACE_REGLAN] = SORT_REGLAN, [PLACE_ROUNDING_MODE] = SORT_ROUNDING_MODE,
+};
+
+static const struct sort *plain_result(const struct bank *b, enum place_sort result, const struct sort *same, const struct sort *array,
+                                       bool has_real)
+{
+        if (kind_of_place[result] != SORT_UNKNOWN)
+                return b->simple[kind_of_place[result]];
+        if (result == PLACE_NUMBER)
+                return b->simple[has_real ? SORT_REAL : SORT_INT];
+        if (result == PLACE_SAME || result == PLACE_BITVEC || result == PLACE_FLOAT)
+                return same;
+        if (result == PLACE_ARRAY)
+                return array;
+        return result == PLACE_ELEMENT && array ? array->args[1] : NULL;
+}
+
+const struct sort *operator_plain_sort(const struct bank *b, enum op op, const struct term *const *args, size_t n)
+{
+        const struct operator_row *row = operator_row(op);
+        const struct sort *same = NULL, *array = NULL;
+        size_t last = row->shape == SHAPE_FIXED ? OPERATOR_ARGS_MOST - 1 : 1;
+        bool has_real = false;
+
+        if (row->indices_least > 0 || !operator_takes(op, n))
+                return NULL;
+        for (size_t i = 0; i < n; i++) {
+                enum place_sort place = row->args[MIN(i, last)];
+                const struct sort *s = args[i]->sort;
+                bool fits = false;
+
+                has_real |= s->kind == SORT_REAL;
+                if (kind_of_place[place] != SORT_UNKNOWN) {
+                        fits = s->kind == kind_of_place[place];
+                } else if (place == PLACE_NUMBER) {
+                        fits = sort_is_number(s);
+                } else if (place == PLACE_SAME || (place == PLACE_BITVEC && s->kind == SORT_BITVEC) ||
+                           (place == PLACE_FLOAT && s->kind == SORT_FLOAT)) {
+                        fits = s->kind != SORT_UNKNOWN && (!same || same == s);
+                        same = s;
+                } else if (place == PLACE_ARRAY) {
+                        fits = s->kind == SORT_ARRAY;
+                        array = s;
+                } else if ((place == PLACE_INDEX || place == PLACE_ELEMENT) && array) {
+                        fits = s->kind != SORT_UNKNOWN && s == array->args[place == PLACE_ELEMENT];
+                }
+                if (!fits)
+                        return NULL;
+        }
+        return plain_result(b, row->result, same, array, has_real);
+}
+
 size_t operators_of(struct bank *b, const struct sort *const *args, size_t n, const struct sort *result, bool extensions,
                     enum op *ret)
 {

@@ -250,6 +250,8 @@ static bool has_old_indices(const struct head *h, const struct term *const *args
 /* Several operators may share a name: the first whose number of arguments fits. */
 static enum op op_for(const struct head *h, size_t n)
 {
+        if (operator_next(h->op) == OP_NONE)
+                return h->op;
         for (enum op op = h->op; op != OP_NONE; op = operator_next(op))
                 if (operator_takes(op, n) && h->n_index >= operator_row(op)->indices_least &&
                     h->n_index <= operator_row(op)->indices_most)

@@ -371,11 +371,24 @@ static bool has_null(const struct term *const *args, size_t n)
         return false;
 }
 
+static int check_sorts(struct bank *b, const struct term_head *h, size_t n_index, const struct term *const *args, size_t n,
+                       const struct sort *ascribed, const struct sort **ret)
+{
+        const struct sort *few[FEW], **sorts = sorts_of(args, n, few);
+        int r;
+
+        if (!sorts)
+                return bank_failed(b, -ENOMEM);
+        r = operator_check(b, h->op, h->index, n_index, sorts, n, ascribed, ret);
+        if (sorts != few)
+                free(sorts);
+        return r;
+}
+
 static int apply(struct bank *b, enum op op, const uint32_t *index, size_t n_index, const struct term *const *args, size_t n,
                  const struct sort *ascribed, const struct term **ret)
 {
         struct term_head h = {.kind = TERM_OPERATOR, .op = op, .is_qualified = ascribed != NULL};
-        const struct sort *few[FEW] = {0}, **sorts;
         int r;
 
         if (has_null(args, n))
@@ -384,13 +397,9 @@ static int apply(struct bank *b, enum op op, const uint32_t *index, size_t n_ind
                 h.index[i] = index[i];
         if (op == OP_RE_LOOP && n_index == 1)
                 h.index[1] = UINT32_MAX;
-        sorts = sorts_of(args, n, few);
-        if (!sorts)
-                return bank_failed(b, -ENOMEM);
-        r = operator_check(b, op, h.index, n_index, sorts, n, ascribed, &h.sort);
-        if (sorts != few)
-                free(sorts);
-        if (r < 0)
+        if (n_index == 0 && !ascribed)
+                h.sort = operator_plain_sort(b, op, args, n);
+        if (!h.sort && (r = check_sorts(b, &h, n_index, args, n, ascribed, &h.sort)) < 0)
                 return r;
         *ret = term_intern(b, &h, args, n);
         return *ret ? 0 : b->error;
