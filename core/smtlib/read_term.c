@@ -10,29 +10,36 @@ enum frame_kind {
         FRAME_PATTERN     /* values: the terms of a pattern; below it an annotation */
 };
 
-struct term_frame {
-        enum frame_kind kind;
-        size_t begin;
-        size_t values, trail, lets;
-        uint32_t occurrence;
-        /* FRAME_APPLY: what is applied */
-        struct head {
-                enum {
-                        HEAD_OPERATOR,
-                        HEAD_FUNCTION,
-                        HEAD_OPAQUE,
-                } kind;
-                enum op op;
-                uint32_t index[2];
-                size_t n_index;
+/* What is applied. */
+struct head {
+        enum {
+                HEAD_OPERATOR,
+                HEAD_FUNCTION,
+                HEAD_OPAQUE,
+        } kind : 8;
+        bool is_qualified; /* it was ascribed */
+        uint8_t n_index;
+        enum op op;
+        uint32_t index[2];
+        union {
                 const struct function *function;
                 const struct symbol *text; /* opaque */
-                const struct sort *sort;   /* that is known, or NULL */
-                bool is_qualified;         /* it was ascribed */
-        } head;
-        enum term_kind quantifier;
-        size_t n_bound, n_renamed;
-        struct slice keyword; /* FRAME_PATTERN */
+        };
+        const struct sort *sort; /* that is known, or NULL */
+};
+
+/* There are as many as an input is deep: small, and never copied. */
+struct term_frame {
+        enum frame_kind kind : 8;
+        enum term_kind quantifier : 8;
+        uint32_t occurrence;
+        size_t begin;
+        size_t values, trail, lets, n_renamed;
+        union {
+                struct head head; /* FRAME_APPLY */
+                size_t n_bound;   /* FRAME_QUANTIFIER */
+                struct slice keyword; /* FRAME_PATTERN */
+        };
 };
 
 struct let_binding {
@@ -115,15 +122,31 @@ static void end_occurrence(struct reader *r, uint32_t at, const struct term *t)
         r->script->occurrences[at].term = t;
 }
 
-static int push_frame(struct reader *r, struct term_frame f)
+/* The rest of the frame is the caller's to fill. NULL: no memory. */
+static struct term_frame *push_frame(struct reader *r, enum frame_kind kind, size_t begin, uint32_t occurrence)
 {
+        struct term_frame *f;
+
         if (!grow(r->frames, r->n_frames, r->frames_size))
+                return NULL;
+        f = &r->frames[r->n_frames++];
+        f->kind = kind;
+        f->begin = begin;
+        f->occurrence = occurrence;
+        f->values = r->n_values;
+        f->trail = r->n_trail;
+        f->lets = r->n_lets;
+        f->n_renamed = r->n_renamed;
+        return f;
+}
+
+static int push_apply(struct reader *r, size_t begin, uint32_t occurrence, const struct head *head)
+{
+        struct term_frame *f = push_frame(r, FRAME_APPLY, begin, occurrence);
+
+        if (!f)
                 return -ENOMEM;
-        f.values = r->n_values;
-        f.trail = r->n_trail;
-        f.lets = r->n_lets;
-        f.n_renamed = r->n_renamed;
-        r->frames[r->n_frames++] = f;
+        f->head = *head;
         return 0;
 }
 
@@ -633,17 +656,13 @@ int read_variables(struct reader *r, uint32_t level, size_t *ret_n)
 
 static int begin_quantifier(struct reader *r, enum term_kind kind, size_t begin, uint32_t occurrence)
 {
-        struct term_frame *f;
+        struct term_frame *f = push_frame(r, FRAME_QUANTIFIER, begin, occurrence);
         int x;
 
-        if ((x = push_frame(r,
-                            (struct term_frame){
-                                    .kind = FRAME_QUANTIFIER, .begin = begin, .quantifier = kind, .occurrence = occurrence})) <
-                    0 ||
-            (x = reader_expect(r, TOKEN_OPEN, "the list of variables, ((x Sort) …)")) < 0)
-                return x;
-        f = &r->frames[r->n_frames - 1];
-        if ((x = read_variables(r, r->level, &f->n_bound)) < 0)
+        if (!f)
+                return -ENOMEM;
+        f->quantifier = kind;
+        if ((x = reader_expect(r, TOKEN_OPEN, "the list of variables, ((x Sort) …)")) < 0 || (x = read_variables(r, r->level, &f->n_bound)) < 0)
                 return x;
         if (f->n_bound == 0)
                 return reader_fail(r, begin, "this quantifier has no variables");
@@ -720,9 +739,10 @@ static int continue_annotation(struct reader *r)
         if ((x = reader_next(r)) < 0)
                 return x;
         if (r->token.kind == TOKEN_OPEN && (token_is(&token, ":pattern") || token_is(&token, ":no-pattern"))) {
-                return push_frame(
-                        r, (struct term_frame){
-                                   .kind = FRAME_PATTERN, .begin = token.begin, .keyword = keyword, .occurrence = f->occurrence});
+                if (!(f = push_frame(r, FRAME_PATTERN, token.begin, f->occurrence)))
+                        return -ENOMEM;
+                f->keyword = keyword;
+                return 0;
         }
         if (token_is(&token, ":named") && r->token.kind == TOKEN_SYMBOL) {
                 if ((x = name_term(r, r->values[f->values])) < 0)
@@ -740,68 +760,82 @@ static int continue_annotation(struct reader *r)
 
 /* -- the loop -- */
 
+/* ((_ f 1) …), ((as f S) …): behind the second parenthesis. */
+static int open_compound(struct reader *r, size_t begin, uint32_t occurrence)
+{
+        const struct term *literal = NULL;
+        size_t inner = r->token.begin;
+        struct head head;
+        int x = reader_expect(r, TOKEN_SYMBOL, "_ or as");
+
+        if (x < 0)
+                return x;
+        if (!r->token.is_quoted && token_is(&r->token, "_"))
+                x = indexed_identifier(r, inner, &head, &literal);
+        else if (!r->token.is_quoted && token_is(&r->token, "as"))
+                x = qualified_identifier(r, &head);
+        else
+                return -EOPNOTSUPP; /* a term applied: higher order */
+        if (x < 0)
+                return x;
+        if (literal)
+                return reader_fail(r, inner, "a literal takes no arguments");
+        return push_apply(r, begin, occurrence, &head);
+}
+
+/* (_ f 1), (as f S): a whole term. */
+static int whole_identifier(struct reader *r, size_t begin, uint32_t occurrence)
+{
+        const struct term *t = NULL;
+        struct head head;
+        int x = token_is(&r->token, "_") ? indexed_identifier(r, begin, &head, &t) : qualified_identifier(r, &head);
+
+        if (x == 0 && !t && (x = build(r, &head, NULL, 0, &t)) == -EINVAL)
+                x = reader_fail_bank(r, begin);
+        if (x < 0)
+                return x;
+        end_occurrence(r, occurrence, t);
+        return deliver(r, t, UINT32_MAX);
+}
+
+static int open_reserved(struct reader *r, size_t begin, uint32_t occurrence)
+{
+        if (token_is(&r->token, "let")) {
+                if (!push_frame(r, FRAME_LET, begin, occurrence))
+                        return -ENOMEM;
+                return reader_expect(r, TOKEN_OPEN, "the bindings of let, ((x term) …)");
+        }
+        if (token_is(&r->token, "forall") || token_is(&r->token, "exists"))
+                return begin_quantifier(r, token_is(&r->token, "forall") ? TERM_FORALL : TERM_EXISTS, begin, occurrence);
+        if (token_is(&r->token, "!"))
+                return push_frame(r, FRAME_ANNOTATION, begin, occurrence) ? 0 : -ENOMEM;
+        if (token_is(&r->token, "_") || token_is(&r->token, "as"))
+                return whole_identifier(r, begin, occurrence);
+        return -EOPNOTSUPP; /* match, par */
+}
+
 static int open_parenthesis(struct reader *r)
 {
         size_t begin = r->token.begin;
-        uint32_t occurrence;
-        struct term_frame f = {.kind = FRAME_APPLY, .begin = begin};
-        const struct term *t = NULL;
         const struct symbol *s;
+        uint32_t occurrence;
+        struct head head;
         int x;
 
         if ((x = begin_occurrence(r, begin, &occurrence)) < 0 || (x = reader_next(r)) < 0)
                 return x;
-        f.occurrence = occurrence;
-        if (r->token.kind == TOKEN_OPEN) { /* ((_ f 1) …), ((as f S) …) */
-                size_t inner = r->token.begin;
-
-                if ((x = reader_expect(r, TOKEN_SYMBOL, "_ or as")) < 0)
-                        return x;
-                if (!r->token.is_quoted && token_is(&r->token, "_"))
-                        x = indexed_identifier(r, inner, &f.head, &t);
-                else if (!r->token.is_quoted && token_is(&r->token, "as"))
-                        x = qualified_identifier(r, &f.head);
-                else
-                        return -EOPNOTSUPP; /* a term applied: higher order */
-                if (x < 0)
-                        return x;
-                if (t)
-                        return reader_fail(r, inner, "a literal takes no arguments");
-                return push_frame(r, f);
-        }
+        if (r->token.kind == TOKEN_OPEN)
+                return open_compound(r, begin, occurrence);
         if (r->token.kind != TOKEN_SYMBOL)
                 return reader_fail(r, r->token.begin, "a term begins with the name of a function or operator");
-        if (!r->token.is_quoted && is_reserved(r->token.text)) {
-                if (token_is(&r->token, "let")) {
-                        f.kind = FRAME_LET;
-                        x = push_frame(r, f);
-                        return x < 0 ? x : reader_expect(r, TOKEN_OPEN, "the bindings of let, ((x term) …)");
-                }
-                if (token_is(&r->token, "forall") || token_is(&r->token, "exists"))
-                        return begin_quantifier(r, token_is(&r->token, "forall") ? TERM_FORALL : TERM_EXISTS, begin, occurrence);
-                if (token_is(&r->token, "!")) {
-                        f.kind = FRAME_ANNOTATION;
-                        return push_frame(r, f);
-                }
-                if (token_is(&r->token, "_") || token_is(&r->token, "as")) {
-                        t = NULL;
-                        x = token_is(&r->token, "_") ? indexed_identifier(r, begin, &f.head, &t)
-                                                     : qualified_identifier(r, &f.head);
-                        if (x == 0 && !t && (x = build(r, &f.head, NULL, 0, &t)) == -EINVAL)
-                                x = reader_fail_bank(r, begin);
-                        if (x < 0)
-                                return x;
-                        end_occurrence(r, occurrence, t);
-                        return deliver(r, t, UINT32_MAX);
-                }
-                return -EOPNOTSUPP; /* match, par */
-        }
+        if (!r->token.is_quoted && is_reserved(r->token.text))
+                return open_reserved(r, begin, occurrence);
         if (!(s = symbol_of(r->bank, r->token.text)))
                 return -ENOMEM;
         if (!binding_of(s) && token_is(&r->token, "lambda"))
                 return begin_quantifier(r, TERM_LAMBDA, begin, occurrence);
-        x = symbol_head(r, r->token.begin, s, &f.head);
-        return x < 0 ? x : push_frame(r, f);
+        x = symbol_head(r, r->token.begin, s, &head);
+        return x < 0 ? x : push_apply(r, begin, occurrence, &head);
 }
 
 static int close_apply(struct reader *r, const struct term_frame *f, const struct term **ret, uint32_t *ret_level)
@@ -818,43 +852,43 @@ static int close_apply(struct reader *r, const struct term_frame *f, const struc
 
 static int close_parenthesis(struct reader *r)
 {
-        struct term_frame f;
+        struct term_frame *f;
         const struct term *t = NULL;
         uint32_t level = UINT32_MAX;
         int x = 0;
 
         if (r->n_frames == 0)
                 return reader_fail(r, r->token.begin, "a term is expected here");
-        f = r->frames[r->n_frames - 1];
-        switch (f.kind) {
+        f = &r->frames[r->n_frames - 1];
+        switch (f->kind) {
         case FRAME_APPLY:
-                x = close_apply(r, &f, &t, &level);
+                x = close_apply(r, f, &t, &level);
                 break;
         case FRAME_QUANTIFIER:
-                x = end_quantifier(r, &f, &t, &level);
+                x = end_quantifier(r, f, &t, &level);
                 break;
         case FRAME_LET_BODY:
         case FRAME_ANNOTATION:
-                if (r->n_values == f.values)
+                if (r->n_values == f->values)
                         return reader_fail(r, r->token.begin, "a term is expected here");
-                t = r->values[f.values];
-                level = r->value_levels[f.values];
+                t = r->values[f->values];
+                level = r->value_levels[f->values];
                 break;
         case FRAME_PATTERN:
                 r->n_frames--;
-                x = annotate(r, f.keyword, SLICE(NULL, 0), r->values + f.values, r->n_values - f.values);
-                r->n_values = f.values;
+                x = annotate(r, f->keyword, SLICE(NULL, 0), r->values + f->values, r->n_values - f->values);
+                r->n_values = f->values;
                 return x;
         case FRAME_LET:
                 return reader_fail(r, r->token.begin, "a term is expected here");
         }
         if (x < 0)
                 return x;
-        reader_unbind(r, f.trail);
-        r->n_renamed = f.n_renamed;
-        r->n_values = f.values;
+        reader_unbind(r, f->trail);
+        r->n_renamed = f->n_renamed;
+        r->n_values = f->values;
         r->n_frames--;
-        end_occurrence(r, f.occurrence, t);
+        end_occurrence(r, f->occurrence, t);
         return deliver(r, t, level);
 }
 

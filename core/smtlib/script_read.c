@@ -39,7 +39,7 @@ int reader_check_memory(struct reader *r)
 {
         size_t most = r->options->memory_most;
         size_t is = bank_memory(r->bank) + r->arena.size + r->script->commands_size * sizeof(struct command) +
-                    r->script->occurrences_size * sizeof(struct occurrence) + r->frames_size * 160 + r->values_size * 12;
+                    r->script->occurrences_size * sizeof(struct occurrence) + r->frames_size * 80 + r->values_size * 12;
 
         r->checked_memory = r->bank->arena.size;
         if (most == 0 || is <= most)
