@@ -7,7 +7,8 @@ enum {
         DIGIT = 1 << 2,
         HEX = 1 << 3,
         STANDARD = 1 << 4, /* in a simple symbol as the standard has it */
-        MATTERS = 1 << 5   /* while passing over a command */
+        MATTERS = 1 << 5,  /* while passing over a command */
+        MARK = 1 << 6      /* begins a number or a keyword */
 };
 
 static const uint8_t class[256] = {
@@ -22,7 +23,7 @@ static const uint8_t class[256] = {
         ['"'] = MATTERS,
         ['|'] = MATTERS,
         [';'] = MATTERS,
-        ['0' ... '9'] = SYMBOL | DIGIT | HEX | STANDARD,
+        ['0' ... '9'] = SYMBOL | DIGIT | HEX | STANDARD | MARK,
         ['a' ... 'f'] = SYMBOL | HEX | STANDARD,
         ['A' ... 'F'] = SYMBOL | HEX | STANDARD,
         ['g' ... 'z'] = SYMBOL | STANDARD,
@@ -44,10 +45,10 @@ static const uint8_t class[256] = {
         ['.'] = SYMBOL | STANDARD,
         ['?'] = SYMBOL | STANDARD,
         ['/'] = SYMBOL | STANDARD,
-        ['#'] = SYMBOL,
+        ['#'] = SYMBOL | MARK,
         ['\''] = SYMBOL,
         [','] = SYMBOL,
-        [':'] = SYMBOL,
+        [':'] = SYMBOL | MARK,
         ['['] = SYMBOL,
         [']'] = SYMBOL,
         ['`'] = SYMBOL,
@@ -162,52 +163,58 @@ static enum token_kind number(struct tokenizer *t, struct token *ret, const char
         return bad(t, ret, "a symbol does not begin with a digit, and this is no number");
 }
 
-static enum token_kind word(struct tokenizer *t, struct token *ret)
+/* What begins with a byte of a symbol and is none: a number, a keyword. ret->text is all that could be a symbol. */
+static enum token_kind marked_word(struct tokenizer *t, struct token *ret)
 {
-        const char *begin = t->p;
-        char c = *begin;
+        const char *begin = ret->text.data;
 
-        t->p = pass(begin, t->end, SYMBOL);
-        if (t->p == begin) {
-                t->p++;
-                ret->text = SLICE(begin, 1);
-                return bad(t, ret, "no token begins with this character");
-        }
-        ret->text = SLICE(begin, (size_t)(t->p - begin));
-        if ((class[(uint8_t)c] & DIGIT) || c == '#')
-                return number(t, ret, begin);
-        if (c == ':')
+        if (*begin == ':')
                 return ret->text.size > 1 ? TOKEN_KEYWORD : bad(t, ret, "a keyword is a colon and a name");
-        return TOKEN_SYMBOL;
+        return number(t, ret, begin);
+}
+
+static enum token_kind other(struct tokenizer *t, struct token *ret)
+{
+        if (*t->p == '"')
+                return string(t, ret);
+        if (*t->p == '|')
+                return quoted_symbol(t, ret);
+        ret->text = SLICE(t->p++, 1);
+        return bad(t, ret, "no token begins with this character");
 }
 
 enum token_kind token_next(struct tokenizer *t, struct token *ret)
 {
-        const char *begin = t->p = pass_space(t->p, t->end);
+        const char *begin = t->p, *end = t->end, *p;
+        uint8_t first;
 
+        if (begin < end && *begin == ' ') /* one, as a rule, or none */
+                begin++;
+        if (begin < end && (class[(uint8_t)*begin] & SPACE || *begin == ';'))
+                begin = pass_space(begin, end);
         ret->begin = (size_t)(begin - t->base);
         ret->is_quoted = false;
-        if (begin == t->end) {
+        if (begin == end) {
+                t->p = begin;
                 ret->end = ret->begin;
                 ret->text = SLICE(begin, 0);
                 return ret->kind = TOKEN_END;
         }
-        ret->text = SLICE(begin, (size_t)(t->end - begin)); /* of what has no end */
-        switch (*begin) {
-        case '(':
-        case ')':
-                t->p++;
-                ret->text.size = 1;
+        first = class[(uint8_t)*begin];
+        p = begin + 1;
+        if (first & SYMBOL) {
+                p = pass(p, end, SYMBOL);
+                t->p = p;
+                ret->text = SLICE(begin, (size_t)(p - begin));
+                ret->kind = first & MARK ? marked_word(t, ret) : TOKEN_SYMBOL;
+        } else if (*begin == '(' || *begin == ')') {
+                t->p = p;
+                ret->text = SLICE(begin, 1);
                 ret->kind = *begin == '(' ? TOKEN_OPEN : TOKEN_CLOSE;
-                break;
-        case '"':
-                ret->kind = string(t, ret);
-                break;
-        case '|':
-                ret->kind = quoted_symbol(t, ret);
-                break;
-        default:
-                ret->kind = word(t, ret);
+        } else {
+                t->p = begin;
+                ret->text = SLICE(begin, (size_t)(end - begin)); /* of what has no end */
+                ret->kind = other(t, ret);
         }
         ret->end = (size_t)(t->p - t->base);
         return ret->kind;
