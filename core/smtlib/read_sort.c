@@ -37,6 +37,15 @@ static const struct sort *builtin(struct reader *r, struct slice name, const str
         return NULL;
 }
 
+static const struct sort *builtin_of(struct reader *r, const struct symbol *s, const struct sort *const *args, size_t n)
+{
+        if (n > 0)
+                return builtin(r, s->name, args, n);
+        if (!s->builtin)
+                ((struct symbol *)s)->builtin = builtin(r, s->name, NULL, 0);
+        return s->builtin;
+}
+
 static int apply_sort(struct reader *r, size_t at, struct slice name, const struct sort *const *args, size_t n,
                       const struct sort **ret)
 {
@@ -53,7 +62,7 @@ static int apply_sort(struct reader *r, size_t at, struct slice name, const stru
                 *ret = sort_instantiate(r->bank, b->sort, b->parameters, args, n);
         else if (b)
                 *ret = sort_named(r->bank, s, args, n);
-        else if (!(*ret = builtin(r, name, args, n)) && r->bank->error == 0) {
+        else if (!(*ret = builtin_of(r, s, args, n)) && r->bank->error == 0) {
                 if (is_foreign(name) || r->may_be_undeclared)
                         *ret = sort_named(r->bank, s, args, n);
                 else
@@ -157,8 +166,11 @@ static int sort_step(struct reader *r, struct sort_stack *s)
 int read_sort(struct reader *r, const struct sort **ret)
 {
         cleanup(sort_stack_done) struct sort_stack s = {0};
-        int x = sort_step(r, &s);
+        int x;
 
+        if (r->token.kind == TOKEN_SYMBOL) /* nearly always */
+                return apply_sort(r, r->token.begin, r->token.text, NULL, 0, ret);
+        x = sort_step(r, &s);
         while (x == 0 && s.n_frames > 0)
                 if ((x = reader_next(r)) == 0)
                         x = sort_step(r, &s);

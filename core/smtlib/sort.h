@@ -4,6 +4,8 @@
 #include "core/smtlib/dialect.h"
 
 struct bank;
+struct sort;
+struct term;
 
 /* Every operator, by name; OP_NONE is 0. */
 #include "core/smtlib/operator_list.h"
@@ -15,6 +17,7 @@ struct symbol {
         enum op op;                   /* the first operator of this name (operator.h), or OP_NONE */
         struct slice name;            /* and a NUL behind it */
         void *binding, *sort_binding; /* the reader's, while it reads */
+        const struct sort *builtin;   /* the reader's: the sort that goes by this name undeclared; NULL: none, or not asked for yet */
         struct term *literal;         /* the bank's own: the first literal of this text, or NULL */
 };
 
