@@ -12,7 +12,6 @@
 
 struct arena_chunk {
         struct arena_chunk *next;
-        size_t size;
         char bytes[];
 };
 
@@ -42,35 +41,29 @@ static void *take_zeroed(size_t size)
         return p;
 }
 
-void *arena_take(struct arena *a, size_t size)
+void *arena_take_chunk(struct arena *a, size_t size)
 {
+        size_t next = MAX(MIN(a->size, CHUNK_MOST), (size_t)CHUNK_LEAST), space;
         struct arena_chunk *c;
-        void *p;
 
         if (size > SIZE_MAX / 2)
                 return NULL;
         size = (size + 7) & ~(size_t)7;
-        if (size > (size_t)(a->end - a->p)) {
-                size_t next = MAX(MIN(a->size, CHUNK_MOST), (size_t)CHUNK_LEAST), space = MAX(size, next);
-
-                c = take_memory(sizeof(*c) + space);
-                if (!c)
-                        return NULL;
-                c->size = space;
-                a->size += sizeof(*c) + space;
-                if (space > next && a->chunks) { /* a chunk of its own, behind the one that is being filled */
-                        c->next = a->chunks->next;
-                        a->chunks->next = c;
-                        return c->bytes;
-                }
-                c->next = a->chunks;
-                a->chunks = c;
-                a->p = c->bytes;
-                a->end = c->bytes + space;
+        space = MAX(size, next);
+        c = take_memory(sizeof(*c) + space);
+        if (!c)
+                return NULL;
+        a->size += sizeof(*c) + space;
+        if (space > next && a->chunks) { /* a chunk of its own, behind the one that is being filled */
+                c->next = a->chunks->next;
+                a->chunks->next = c;
+                return c->bytes;
         }
-        p = a->p;
-        a->p += size;
-        return p;
+        c->next = a->chunks;
+        a->chunks = c;
+        a->p = c->bytes + size;
+        a->end = c->bytes + space;
+        return c->bytes;
 }
 
 void arena_done(struct arena *a)

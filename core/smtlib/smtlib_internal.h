@@ -67,7 +67,18 @@ struct arena {
         char *p, *end;
         size_t size; /* of all chunks */
 };
-void *arena_take(struct arena *a, size_t size); /* aligned to 8, not cleared; NULL: no memory */
+void *arena_take_chunk(struct arena *a, size_t size); /* where the last one has no room */
+/* Aligned to 8, not cleared; NULL: no memory. */
+static inline void *arena_take(struct arena *a, size_t size)
+{
+        size_t whole = (size + 7) & ~(size_t)7;
+        void *p = a->p;
+
+        if (size > (size_t)(a->end - a->p) || whole > (size_t)(a->end - a->p))
+                return arena_take_chunk(a, size);
+        a->p += whole;
+        return p;
+}
 void arena_done(struct arena *a);
 
 /* -- tables of unique things ----------------------------------------------------------------------------------------- */
