@@ -37,12 +37,14 @@ int reader_fail_bank(struct reader *r, size_t offset)
 
 int reader_check_memory(struct reader *r)
 {
-        size_t most = r->options->memory_most;
-        size_t is = bank_memory(r->bank) + r->arena.size + r->script->commands_size * sizeof(struct command) +
-                    r->script->occurrences_size * sizeof(struct occurrence) + r->frames_size * 80 + r->values_size * 12;
+        size_t is, most = r->options->memory_most;
 
         r->checked_memory = r->bank->arena.size;
-        if (most == 0 || is <= most)
+        if (most == 0)
+                return 0;
+        is = bank_memory(r->bank) + r->arena.size + r->script->commands_size * sizeof(struct command) +
+             r->script->occurrences_size * sizeof(struct occurrence) + r->frames_size * 80 + r->values_size * 12;
+        if (is <= most)
                 return 0;
         return fail_with(r, -EFBIG, r->token.begin, "reading this takes more memory than is allowed");
 }
@@ -587,48 +589,51 @@ static int read_declare_datatype(struct reader *r, size_t begin, struct command 
 
 struct command_row {
         const char *name;
+        size_t size;
         enum command_kind kind;
         int (*read)(struct reader *r, size_t begin, struct command *c); /* behind the name */
 };
 
+#define COMMAND(name) name, sizeof(name) - 1
+
 static const struct command_row *command_row(struct slice name)
 {
         static const struct command_row rows[] = {
-                {"assert", COMMAND_ASSERT, read_assert},
-                {"declare-fun", COMMAND_DECLARE_FUN, read_declare_fun},
-                {"declare-const", COMMAND_DECLARE_CONST, read_declare_fun},
-                {"define-fun", COMMAND_DEFINE_FUN, read_define_fun},
-                {"check-sat", COMMAND_CHECK_SAT, read_plain},
-                {"set-info", COMMAND_SET_INFO, read_set_info},
-                {"set-option", COMMAND_SET_OPTION, read_set_info},
-                {"set-logic", COMMAND_SET_LOGIC, read_set_logic},
-                {"push", COMMAND_PUSH, read_levels},
-                {"pop", COMMAND_POP, read_levels},
-                {"check-sat-assuming", COMMAND_CHECK_SAT_ASSUMING, read_terms},
-                {"exit", COMMAND_EXIT, read_plain},
-                {"declare-sort", COMMAND_DECLARE_SORT, read_declare_sort},
-                {"define-sort", COMMAND_DEFINE_SORT, read_define_sort},
-                {"define-const", COMMAND_DEFINE_FUN, read_define_const},
-                {"define-fun-rec", COMMAND_DEFINE_FUN_REC, read_define_fun},
-                {"define-funs-rec", COMMAND_DEFINE_FUNS_REC, read_define_funs_rec},
-                {"declare-datatypes", COMMAND_DECLARE_DATATYPES, read_declare_datatypes},
-                {"declare-datatype", COMMAND_DECLARE_DATATYPES, read_declare_datatype},
-                {"get-value", COMMAND_GET_VALUE, read_terms},
-                {"reset", COMMAND_RESET, read_reset},
-                {"reset-assertions", COMMAND_RESET_ASSERTIONS, read_reset},
-                {"get-model", COMMAND_GET, read_as_text},
-                {"get-info", COMMAND_GET, read_as_text},
-                {"get-option", COMMAND_GET, read_as_text},
-                {"get-unsat-core", COMMAND_GET, read_as_text},
-                {"get-unsat-assumptions", COMMAND_GET, read_as_text},
-                {"get-proof", COMMAND_GET, read_as_text},
-                {"get-assertions", COMMAND_GET, read_as_text},
-                {"get-assignment", COMMAND_GET, read_as_text},
-                {"echo", COMMAND_GET, read_as_text},
+                {COMMAND("assert"), COMMAND_ASSERT, read_assert},
+                {COMMAND("declare-fun"), COMMAND_DECLARE_FUN, read_declare_fun},
+                {COMMAND("declare-const"), COMMAND_DECLARE_CONST, read_declare_fun},
+                {COMMAND("define-fun"), COMMAND_DEFINE_FUN, read_define_fun},
+                {COMMAND("check-sat"), COMMAND_CHECK_SAT, read_plain},
+                {COMMAND("set-info"), COMMAND_SET_INFO, read_set_info},
+                {COMMAND("set-option"), COMMAND_SET_OPTION, read_set_info},
+                {COMMAND("set-logic"), COMMAND_SET_LOGIC, read_set_logic},
+                {COMMAND("push"), COMMAND_PUSH, read_levels},
+                {COMMAND("pop"), COMMAND_POP, read_levels},
+                {COMMAND("check-sat-assuming"), COMMAND_CHECK_SAT_ASSUMING, read_terms},
+                {COMMAND("exit"), COMMAND_EXIT, read_plain},
+                {COMMAND("declare-sort"), COMMAND_DECLARE_SORT, read_declare_sort},
+                {COMMAND("define-sort"), COMMAND_DEFINE_SORT, read_define_sort},
+                {COMMAND("define-const"), COMMAND_DEFINE_FUN, read_define_const},
+                {COMMAND("define-fun-rec"), COMMAND_DEFINE_FUN_REC, read_define_fun},
+                {COMMAND("define-funs-rec"), COMMAND_DEFINE_FUNS_REC, read_define_funs_rec},
+                {COMMAND("declare-datatypes"), COMMAND_DECLARE_DATATYPES, read_declare_datatypes},
+                {COMMAND("declare-datatype"), COMMAND_DECLARE_DATATYPES, read_declare_datatype},
+                {COMMAND("get-value"), COMMAND_GET_VALUE, read_terms},
+                {COMMAND("reset"), COMMAND_RESET, read_reset},
+                {COMMAND("reset-assertions"), COMMAND_RESET_ASSERTIONS, read_reset},
+                {COMMAND("get-model"), COMMAND_GET, read_as_text},
+                {COMMAND("get-info"), COMMAND_GET, read_as_text},
+                {COMMAND("get-option"), COMMAND_GET, read_as_text},
+                {COMMAND("get-unsat-core"), COMMAND_GET, read_as_text},
+                {COMMAND("get-unsat-assumptions"), COMMAND_GET, read_as_text},
+                {COMMAND("get-proof"), COMMAND_GET, read_as_text},
+                {COMMAND("get-assertions"), COMMAND_GET, read_as_text},
+                {COMMAND("get-assignment"), COMMAND_GET, read_as_text},
+                {COMMAND("echo"), COMMAND_GET, read_as_text},
         };
 
         for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
-                if (name.size == strlen(rows[i].name) && memcmp(name.data, rows[i].name, name.size) == 0)
+                if (name.size == rows[i].size && text_is_same(name.data, rows[i].name, name.size))
                         return &rows[i];
         return NULL;
 }
