@@ -50,6 +50,12 @@ error_t campaign_option(struct campaign_command *c, int key, char *arg, struct a
         case OPTION_NO_LOCALIZE:
                 s->localize = false;
                 return 0;
+        case OPTION_REDUCE_FOR:
+                s->reduce_seconds = campaign_seconds(state, "--reduce-for", arg);
+                return 0;
+        case OPTION_NO_REDUCE:
+                s->reduce_seconds = 0;
+                return 0;
         case OPTION_JSON:
                 c->json = true;
                 return 0;
@@ -92,16 +98,16 @@ static void show_line(void *user, const char *line)
 
 static json_t *status_json(const struct campaign_command *c, const struct campaign_status *s)
 {
-        json_t *j = json_pack("{s:s, s:s, s:f, s:I, s:I, s:f, s:I, s:I, s:I, s:I}", "campaign", c->settings.name, "state",
+        json_t *j = json_pack("{s:s, s:s, s:f, s:I, s:I, s:f, s:I, s:I, s:I, s:I, s:I}", "campaign", c->settings.name, "state",
                               campaign_state_name(s->state), "worked", s->worked, "inputs", (json_int_t)s->inputs, "runs",
                               (json_int_t)s->runs, "solving", s->solving, "finds", (json_int_t)s->finds, "rejected",
-                              (json_int_t)s->rejected, "soundness", (json_int_t)s->soundness, "crashes", (json_int_t)s->crashes);
+                              (json_int_t)s->rejected, "soundness", (json_int_t)s->soundness, "crashes", (json_int_t)s->crashes,
+                              "to-report", (json_int_t)s->distinct);
 
         if (j && c->settings.kind == CAMPAIGN_UNKNOWNS) {
                 json_object_set_new(j, "unknowns", json_integer((json_int_t)s->candidates));
                 json_object_set_new(j, "regressions", json_integer((json_int_t)(s->finds - s->implications)));
                 json_object_set_new(j, "implications", json_integer((json_int_t)s->implications));
-                json_object_set_new(j, "to-report", json_integer((json_int_t)s->distinct));
                 json_object_set_new(j, "duplicates", json_integer((json_int_t)s->duplicates));
         }
         return j;

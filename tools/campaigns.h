@@ -25,6 +25,8 @@ enum {
         OPTION_NAME,
         OPTION_MAX_FINDS,
         OPTION_NO_LOCALIZE,
+        OPTION_REDUCE_FOR,
+        OPTION_NO_REDUCE,
         OPTION_JSON,
         OPTION_OWN, /* the first of a command's own */
 };

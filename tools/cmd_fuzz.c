@@ -118,6 +118,9 @@ int cmd_fuzz(int argc, char **argv)
                 {"jobs", 'j', "N", 0, "inputs at the same time; default: one for each core", 0},
                 {"max-finds", OPTION_MAX_FINDS, "N", 0, "stop after so many findings of this call, of any kind", 0},
                 {"no-localize", OPTION_NO_LOCALIZE, NULL, 0, "do not look for the commits responsible", 0},
+                {"reduce-for", OPTION_REDUCE_FOR, "TIME", 0,
+                 "at the end, make the findings smaller for so long in all (wall time); default a quarter of --for", 0},
+                {"no-reduce", OPTION_NO_REDUCE, NULL, 0, "do not: findings with the same cause are then not seen to be one", 0},
                 {"json", OPTION_JSON, NULL, 0, "print the end as JSON", 0},
                 {0}};
         static const struct argp argp = {

@@ -28,6 +28,7 @@ static int run_one(const struct fuzzing *f, struct workspace *w, struct engine *
         settings.strategy = f->strategies[strategy];
         settings.seed = f->command.settings.seed + (uint64_t)SEED_STRIDE * k + strategy;
         settings.seconds = f->command.settings.seconds * part / PARTS;
+        settings.reduce_seconds = 0; /* what is compared is what they find */
         r = campaign_run(w, e, s, &settings, watch, signals);
         free(settings.name);
         return r;

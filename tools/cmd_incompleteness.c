@@ -8,8 +8,6 @@ enum {
         OPTION_LABEL,
         OPTION_ITERATIONS,
         OPTION_CHAIN,
-        OPTION_REDUCE_FOR,
-        OPTION_NO_REDUCE,
 };
 
 static enum verdict label_of(struct argp_state *state, const char *text)
@@ -72,12 +70,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         case OPTION_CHAIN:
                 s->chain = (unsigned)command_number(state, "--chain", arg, 1, INT32_MAX);
                 return 0;
-        case OPTION_REDUCE_FOR:
-                s->reduce_seconds = campaign_seconds(state, "--reduce-for", arg);
-                return 0;
-        case OPTION_NO_REDUCE:
-                s->reduce_seconds = 0;
-                return 0;
         case ARGP_KEY_ARG:
                 if (c->solver_name)
                         argp_error(state, "expected one SOLVER; versions follow --reference, --target and --at");
@@ -139,7 +131,6 @@ int cmd_incompleteness(int argc, char **argv)
         campaign_settings_new(&h.command.settings);
         h.command.settings.kind = CAMPAIGN_UNKNOWNS;
         h.command.settings.timeout = 10;
-        h.command.settings.reduce_seconds = -1;
         command_parse(&argp, argc, argv, &h);
         return campaign_command_run(&h.command);
 }

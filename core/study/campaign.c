@@ -13,7 +13,8 @@
 
 double campaign_now(struct campaign *c)
 {
-        double session = c->settings->cpu_time ? c->status.solving - c->solved_before : (double)(now_ns() - c->began_ns) / 1e9;
+        uint64_t now = c->ended_ns > 0 ? c->ended_ns : now_ns();
+        double session = c->settings->cpu_time ? c->status.solving - c->solved_before : (double)(now - c->began_ns) / 1e9;
 
         return c->worked_before + session;
 }
@@ -657,6 +658,14 @@ static int check_fingerprint(const struct campaign *c, struct campaign_settings 
         return full->fingerprint ? 0 : -ENOMEM;
 }
 
+/* Localizing and reducing what was found is no time of the search. */
+static void end_search(struct campaign *c)
+{
+        pthread_mutex_lock(&c->lock);
+        c->ended_ns = now_ns();
+        pthread_mutex_unlock(&c->lock);
+}
+
 static int run_campaign(struct campaign *c, struct campaign_settings *full)
 {
         int r = begin_hunt(c), k;
@@ -675,6 +684,7 @@ static int run_campaign(struct campaign *c, struct campaign_settings *full)
                 r = campaign_start_localizer(c);
         if (r == 0 && campaign_now(c) < full->seconds)
                 r = run_workers(c);
+        end_search(c);
         campaign_end_localizer(c);
         if (r == 0)
                 r = c->error;

@@ -81,7 +81,7 @@ struct campaign {
         double worked_before;  /* in earlier sessions */
         double solved_before;  /* status.solving when this session began */
         uint64_t found_before; /* likewise, of all kinds */
-        uint64_t began_ns;
+        uint64_t began_ns, ended_ns; /* of this session's search; ended_ns 0: it goes on */
         int error; /* the first that ended it */
         char *why; /* its sentence, owned; NULL: memory was out */
         bool is_over;

@@ -41,6 +41,7 @@ int campaign_settings_new(struct campaign_settings *s)
                                         .threshold = strategy_defaults.threshold,
                                         .window = strategy_defaults.window,
                                         .localize = true,
+                                        .reduce_seconds = -1,
                                         .label = VERDICT_UNKNOWN,
                                         .iterations = 300,
                                         .chain = 25};
@@ -308,17 +309,16 @@ void campaign_print_settings(const struct campaign_settings *s, struct buffer *r
         if (s->kind == CAMPAIGN_UNKNOWNS) {
                 buffer_addf(ret, "seeds = %s\noracle = %s\niterations = %u\nchain = %u\n", s->corpus ? s->corpus : "",
                             s->label == VERDICT_UNKNOWN ? "auto" : verdict_name(s->label), s->iterations, s->chain);
-                buffer_addf(ret, "seed = %" PRIu64 "\ntimeout = %gs\nclock = %s\nfor = %gs\nlocalize = %s\nreduce-for = %gs\n",
-                            s->seed, s->timeout, s->cpu_time ? "cpu" : "wall", s->seconds, s->localize ? "true" : "false",
-                            s->reduce_seconds);
-                return;
+                buffer_addf(ret, "seed = %" PRIu64 "\ntimeout = %gs\nclock = %s\nfor = %gs\n", s->seed, s->timeout,
+                            s->cpu_time ? "cpu" : "wall", s->seconds);
+        } else {
+                buffer_addf(ret, "strategy = %s\nseed = %" PRIu64 "\ntimeout = %gs\nthreshold = %gs\nwindow = %gs\nfor = %gs\n",
+                            strategy_name(s->strategy), s->seed, s->timeout, s->threshold, s->window, s->seconds);
+                if (s->corpus)
+                        buffer_addf(ret, "corpus = %s\n", s->corpus);
+                buffer_addf(ret, "pairs = %s\nclock = %s\n", s->any_pair ? "any" : "target", s->cpu_time ? "cpu" : "wall");
         }
-        buffer_addf(ret, "strategy = %s\nseed = %" PRIu64 "\ntimeout = %gs\nthreshold = %gs\nwindow = %gs\nfor = %gs\n",
-                    strategy_name(s->strategy), s->seed, s->timeout, s->threshold, s->window, s->seconds);
-        if (s->corpus)
-                buffer_addf(ret, "corpus = %s\n", s->corpus);
-        buffer_addf(ret, "pairs = %s\nclock = %s\nlocalize = %s\n", s->any_pair ? "any" : "target", s->cpu_time ? "cpu" : "wall",
-                    s->localize ? "true" : "false");
+        buffer_addf(ret, "localize = %s\nreduce-for = %gs\n", s->localize ? "true" : "false", s->reduce_seconds);
 }
 
 static void print_work(const struct campaign_status *s, const char *inputs, struct buffer *ret)
@@ -326,6 +326,13 @@ static void print_work(const struct campaign_status *s, const char *inputs, stru
         buffer_addf(ret, "state %s\nworked %.0fs\n%s %" PRIu64 "\nruns %" PRIu64 "\n", campaign_state_name(s->state), s->worked,
                     inputs, s->inputs, s->runs);
         buffer_addf(ret, "mean-solving-time %.3fs\n", s->runs > 0 ? s->solving / (double)s->runs : 0);
+}
+
+/* Known once they are reduced. */
+static void print_distinct(const struct campaign_status *s, struct buffer *ret)
+{
+        if (s->distinct > 0)
+                buffer_addf(ret, "to-report %" PRIu64 "\n", s->distinct);
 }
 
 void campaign_print_status(enum campaign_kind kind, const struct campaign_status *s, struct buffer *ret)
@@ -336,8 +343,7 @@ void campaign_print_status(enum campaign_kind kind, const struct campaign_status
                 buffer_addf(ret, "soundness %" PRIu64 "\ncrashes %" PRIu64 "\n", s->soundness, s->crashes);
                 buffer_addf(ret, "regressions %" PRIu64 "\nimplications %" PRIu64 "\n", s->finds - s->implications,
                             s->implications);
-                if (s->distinct > 0)
-                        buffer_addf(ret, "to-report %" PRIu64 "\n", s->distinct);
+                print_distinct(s, ret);
                 buffer_addf(ret, "unknowns %" PRIu64 "\nduplicates %" PRIu64 "\nrejected %" PRIu64 "\n", s->candidates,
                             s->duplicates, s->rejected);
                 print_work(s, "mutants", ret);
@@ -347,6 +353,7 @@ void campaign_print_status(enum campaign_kind kind, const struct campaign_status
         }
         print_work(s, "inputs", ret);
         buffer_addf(ret, "finds %" PRIu64 "\nfinds-per-hour %.2f\n", s->finds, hours > 0 ? (double)s->finds / hours : 0);
+        print_distinct(s, ret);
         buffer_addf(ret,
                     "candidates %" PRIu64 "\nrejected %" PRIu64 "\nsoundness %" PRIu64 "\ncrashes %" PRIu64
                     "\nskipped-seeds %" PRIu64 "\n",

@@ -1,33 +1,39 @@
 /* Reducing what a campaign found, at its end, so that findings with one cause are seen to be one (finding_select.h).
  *
- * The reductions share a bounded time. Each finding that stands for others gets an equal part of what is left, the most worth reporting first;
- * what the quick ones leave goes to those that are not minimal yet. How much was used is read from the reductions themselves, which are kept as
- * they go: a campaign that was killed here goes on here. */
+ * The reductions share a bounded time. Each finding that stands for others gets an equal part of what is left, the most worth reporting first, and an
+ * eighth at least: where the time is short, a few shapes that are small tell more than many that are not. What the quick ones leave goes to those that
+ * are not minimal yet. After each reduction the findings are grouped anew, and one that another stands for by now is left as it is. How much was used
+ * is read from the reductions themselves, which are kept as they go: a campaign that was killed here goes on here. */
 #include "core/engine/ask.h"
 #include "core/study/campaign_internal.h"
 #include "core/study/finding_reduced.h"
 #include "core/study/finding_select.h"
 
+#define SHARES_MOST 8
+
+struct reducible {
+        struct finding *finding; /* a reference */
+        double seconds;          /* that its reduction took so far */
+        unsigned turns;          /* that it had in this pass */
+        bool is_representative;
+        bool is_over; /* minimal, or it cannot be reduced */
+};
+
 struct pass {
         struct campaign *campaign;
-        struct finding_choice *choices; /* owned; of all campaigns */
-        size_t n_choices;
-        struct reducible {
-                struct finding *finding; /* the choice's */
-                double seconds;          /* that its reduction took so far */
-                bool is_over;            /* minimal, or it cannot be reduced */
-        } *list; /* owned */
+        struct reducible *list; /* owned; what the campaign found, by rank */
         size_t n;
 };
 
 static void pass_done(struct pass *p)
 {
-        finding_choices_free(p->choices, p->n_choices);
+        for (size_t i = 0; i < p->n; i++)
+                finding_unref(p->list[i].finding);
         free(p->list);
 }
 
 /* What is known of it by now. */
-static int look(struct pass *p, struct reducible *f)
+static int look(const struct pass *p, struct reducible *f)
 {
         cleanup(query_unrefp) struct query *q = NULL;
         cleanup_reduction struct reduction known = {0};
@@ -42,24 +48,50 @@ static int look(struct pass *p, struct reducible *f)
         return 0;
 }
 
-static int pass_open(struct pass *p)
+static const struct reducible *find(const struct pass *p, const struct finding *f)
 {
-        struct campaign *c = p->campaign;
-        int r = findings_select(c->workspace, c->solver, &p->choices, &p->n_choices);
+        for (size_t i = 0; i < p->n; i++)
+                if (p->list[i].finding->number == f->number)
+                        return &p->list[i];
+        return NULL;
+}
 
-        if (r < 0)
-                return r;
-        p->list = calloc(p->n_choices + 1, sizeof(*p->list));
-        if (!p->list)
+static int add_choices(const struct pass *before, const struct finding_choice *choices, size_t n, struct pass *ret)
+{
+        int r = 0;
+
+        ret->list = calloc(n + 1, sizeof(*ret->list));
+        if (!ret->list)
                 return -ENOMEM;
-        for (size_t i = 0; r == 0 && i < p->n_choices; i++) {
-                const struct finding_choice *choice = &p->choices[i];
+        for (size_t i = 0; r == 0 && i < n; i++) {
+                struct reducible *f = &ret->list[ret->n];
+                const struct reducible *known = find(before, choices[i].finding);
 
-                if (!choice->is_representative || strcmp(choice->finding->campaign, c->settings->name) != 0)
+                if (strcmp(choices[i].finding->campaign, before->campaign->settings->name) != 0)
                         continue;
-                p->list[p->n] = (struct reducible){.finding = choice->finding};
-                r = look(p, &p->list[p->n++]);
+                if (known)
+                        *f = *known;
+                f->finding = finding_ref(choices[i].finding);
+                f->is_representative = choices[i].is_representative;
+                ret->n++;
+                r = look(ret, f);
         }
+        return r;
+}
+
+/* Groups them by what is known by now. */
+static int group(struct pass *p)
+{
+        struct pass grouped = {.campaign = p->campaign};
+        struct finding_choice *choices = NULL;
+        size_t n = 0;
+        int r = findings_select(p->campaign->workspace, p->campaign->solver, &choices, &n);
+
+        if (r == 0)
+                r = add_choices(p, choices, n, &grouped);
+        finding_choices_free(choices, n);
+        pass_done(p);
+        *p = grouped;
         return r;
 }
 
@@ -72,13 +104,29 @@ static double seconds_left(const struct pass *p)
         return left;
 }
 
-static size_t count_open(const struct pass *p, size_t from)
+static bool is_open(const struct reducible *f)
 {
-        size_t n = 0;
+        return f->is_representative && !f->is_over;
+}
 
-        for (size_t i = from; i < p->n; i++)
-                n += !p->list[i].is_over;
-        return n;
+/* The first of those with the fewest turns, and how many of them there are. NULL: none is open. */
+static struct reducible *choose(const struct pass *p, size_t *ret_n)
+{
+        struct reducible *first = NULL;
+
+        *ret_n = 0;
+        for (size_t i = 0; i < p->n; i++) {
+                struct reducible *f = &p->list[i];
+
+                if (!is_open(f) || (first && f->turns > first->turns))
+                        continue;
+                if (!first || f->turns < first->turns) {
+                        first = f;
+                        *ret_n = 0;
+                }
+                ++*ret_n;
+        }
+        return first;
 }
 
 /* -- one reduction -- */
@@ -130,6 +178,7 @@ static int reduce_one(struct pass *p, struct reducible *f, double seconds)
 
         if (r == 0)
                 r = look(p, f);
+        f->turns++;
         f->is_over |= f->seconds <= before; /* somebody allowed it more before */
         return r;
 }
@@ -139,12 +188,18 @@ static int reduce_one(struct pass *p, struct reducible *f, double seconds)
 static int reduce_findings(struct campaign *c)
 {
         cleanup(pass_done) struct pass p = {.campaign = c};
-        int r = pass_open(&p);
+        size_t n;
+        int r = group(&p);
 
-        while (r == 0 && count_open(&p, 0) > 0 && seconds_left(&p) > 0)
-                for (size_t i = 0; r == 0 && i < p.n && seconds_left(&p) > 0; i++)
-                        if (!p.list[i].is_over)
-                                r = reduce_one(&p, &p.list[i], seconds_left(&p) / (double)count_open(&p, i));
+        while (r == 0 && seconds_left(&p) > 0) {
+                struct reducible *next = choose(&p, &n);
+
+                if (!next)
+                        return 0;
+                r = reduce_one(&p, next, seconds_left(&p) / (double)MIN(n, SHARES_MOST));
+                if (r == 0)
+                        r = group(&p);
+        }
         return r;
 }
 

@@ -7,6 +7,9 @@
 #include "core/study/finding_reduced.h"
 #include "core/study/finding_report.h"
 
+#define PART_MOST  200       /* nodes of a part: what a reduction leaves is smaller */
+#define PARTS_MOST (1 << 20) /* bytes of an input's parts: what stands deeper explains nothing */
+
 /* -- logics -- */
 
 bool logic_is_decidable(const char *logic)
@@ -80,34 +83,94 @@ static const struct term *as_equality(struct bank *b, const struct term *t)
 
 static const struct term *without_names(void *user, struct bank *b, const struct term *t)
 {
-        (void)user;
-        if (t->kind == TERM_LITERAL || (t->kind == TERM_OPERATOR && has_only_values(b, t)))
+        const bool *has_names = user;
+
+        if (t->kind == TERM_LITERAL || (*has_names && t->kind == TERM_OPERATOR && has_only_values(b, t)))
                 return anonymous(b, "value of ", t->sort);
         if (t->kind == TERM_FUNCTION && t->n_args == 0)
                 return anonymous(b, "", t->sort);
         return term_is_quantifier(t) ? with_numbered_variables(b, t) : as_equality(b, t);
 }
 
+/* Of a term that is a value as a whole, its operators are all there is to know. */
+static const struct term *shape_of(struct bank *b, const struct term *t)
+{
+        bool has_names = true;
+        const struct term *shape = term_rewrite(b, t, without_names, &has_names);
+
+        has_names = false;
+        return shape == anonymous(b, "value of ", t->sort) ? term_rewrite(b, t, without_names, &has_names) : shape;
+}
+
+static int add_shape(struct bank *b, const struct term *t, struct buffer *ret)
+{
+        const struct term *shape = shape_of(b, t);
+        int r = shape ? term_print(shape, &(struct print_options){.dialect = DIALECT_2_6}, ret) : bank_error(b);
+
+        buffer_adds(ret, "\n");
+        return r;
+}
+
+static int list_assertions(const struct script *s, struct term_list *ret)
+{
+        int r = 0;
+
+        for (size_t i = 0; r == 0 && i < s->n_commands; i++)
+                if (s->commands[i].kind == COMMAND_ASSERT)
+                        r = term_list_add(ret, s->commands[i].term);
+        return r;
+}
+
+static int take_lines(struct buffer *b, char **ret)
+{
+        if (buffer_error(b) < 0)
+                return -ENOMEM;
+        *ret = b->data ? steal_pointer(b->data) : strdup("");
+        return *ret ? 0 : -ENOMEM;
+}
+
 int formula_skeleton(struct slice text, char **ret)
 {
         cleanup_script struct script *s = NULL;
+        cleanup_term_list struct term_list asserted = {0};
         cleanup_buffer struct buffer b = {0};
         int r = script_read(text, NULL, &s);
 
-        for (size_t i = 0; r == 0 && i < s->n_commands; i++) {
-                const struct term *t;
-
-                if (s->commands[i].kind != COMMAND_ASSERT)
-                        continue;
-                t = term_rewrite(s->bank, s->commands[i].term, without_names, NULL);
-                r = t ? term_print(t, &(struct print_options){.dialect = DIALECT_2_6}, &b) : bank_error(s->bank);
-                buffer_adds(&b, "\n");
-        }
-        if (r == 0 && buffer_error(&b) < 0)
-                r = -ENOMEM;
         if (r == 0)
-                *ret = b.data ? steal_pointer(b.data) : strdup("");
-        return r < 0 ? r : *ret ? 0 : -ENOMEM;
+                r = list_assertions(s, &asserted);
+        for (size_t i = 0; r == 0 && i < asserted.n; i++)
+                r = add_shape(s->bank, asserted.list[i], &b);
+        return r < 0 ? r : take_lines(&b, ret);
+}
+
+int formula_parts(struct slice text, char **ret)
+{
+        cleanup_script struct script *s = NULL;
+        cleanup_term_list struct term_list asserted = {0}, all = {0};
+        cleanup_buffer struct buffer b = {0};
+        int r = script_read(text, NULL, &s);
+
+        if (r == 0)
+                r = list_assertions(s, &asserted);
+        if (r == 0)
+                r = term_subterms(asserted.list, asserted.n, &all);
+        buffer_adds(&b, "\n");
+        for (size_t i = 0; r == 0 && i < all.n && b.size < PARTS_MOST; i++)
+                if (term_is_bool(all.list[i]) && all.list[i]->tree_size <= PART_MOST)
+                        r = add_shape(s->bank, all.list[i], &b);
+        return r < 0 ? r : take_lines(&b, ret);
+}
+
+bool shape_occurs(const char *skeleton, const char *parts)
+{
+        for (const char *line = skeleton, *end; *line; line = end + 1) {
+                cleanup_free char *sought = NULL;
+
+                end = strchrnul(line, '\n');
+                if (!*end || asprintf(&sought, "\n%.*s\n", (int)(end - line), line) < 0 || !strstr(parts, sought))
+                        return false;
+        }
+        return *skeleton != '\0';
 }
 
 /* -- what is known of a finding -- */
@@ -136,6 +199,7 @@ static int read_reduced(struct workspace *w, struct solver *s, struct finding_ch
                 return 0;
         shown = r.implied.size > 0 ? &r.implied : &r.text;
         c->reduced = shown->size;
+        c->is_cut_off = !r.is_minimal;
         k = formula_skeleton(SLICE(shown->data, shown->size), &c->skeleton);
         return k == -ENOMEM ? k : 0;
 }
@@ -168,9 +232,11 @@ static int read_input(struct workspace *w, struct finding_choice *c)
         r = cases_open_bytes(workspace_cases(w), info, &fd, path);
         if (r == 0)
                 r = read_fd(fd, SIZE_MAX, &b);
-        if (r == 0)
-                c->has_quantifier = memmem(b.data, b.size, "(forall", 7) || memmem(b.data, b.size, "(exists", 7);
-        return r;
+        if (r < 0)
+                return r;
+        c->has_quantifier = memmem(b.data, b.size, "(forall", 7) || memmem(b.data, b.size, "(exists", 7);
+        r = c->finding->kind == FINDING_SPR ? formula_parts(SLICE(b.data, b.size), &c->parts) : 0;
+        return r == -ENOMEM ? r : 0;
 }
 
 struct selecting {
@@ -230,24 +296,33 @@ static int by_rank(const void *a, const void *b)
 
         if (group_of(x) != group_of(y))
                 return group_of(x) - group_of(y);
-        if (group_of(x) == 2) {
-                if (x->has_quantifier != y->has_quantifier)
-                        return x->has_quantifier - y->has_quantifier;
-                if (x->is_decidable != y->is_decidable)
-                        return y->is_decidable - x->is_decidable;
-                if (small(x) != small(y))
-                        return small(x) < small(y) ? -1 : 1;
-        }
+        if (group_of(x) == 2 && x->has_quantifier != y->has_quantifier)
+                return x->has_quantifier - y->has_quantifier;
+        if (group_of(x) == 2 && x->is_decidable != y->is_decidable)
+                return y->is_decidable - x->is_decidable;
+        if (group_of(x) >= 2 && small(x) != small(y))
+                return small(x) < small(y) ? -1 : 1;
         return (x->finding->number > y->finding->number) - (x->finding->number < y->finding->number);
+}
+
+/* The same kind, versions and commit: one cause is possible. A contradiction or a crash without a signature is one of its own. */
+static bool may_be_one(const struct finding_choice *a, const struct finding_choice *b)
+{
+        const struct finding *f = a->finding, *g = b->finding;
+
+        return f->kind == g->kind && (f->kind == FINDING_SPR || (*f->signature && *g->signature)) &&
+               strcmp(a->culprit, b->culprit) == 0 && strcmp(f->reference, g->reference) == 0 && strcmp(f->target, g->target) == 0;
 }
 
 static bool is_same(const struct finding_choice *a, const struct finding_choice *b)
 {
         if (*a->finding->signature && strcmp(a->finding->signature, b->finding->signature) == 0)
                 return true;
-        return a->finding->kind == b->finding->kind && *a->finding->signature && *b->finding->signature && a->skeleton &&
-               b->skeleton && strcmp(a->skeleton, b->skeleton) == 0 && strcmp(a->culprit, b->culprit) == 0 &&
-               strcmp(a->finding->reference, b->finding->reference) == 0 && strcmp(a->finding->target, b->finding->target) == 0;
+        if (!a->skeleton || !may_be_one(a, b))
+                return false;
+        if (b->skeleton && strcmp(a->skeleton, b->skeleton) == 0)
+                return true;
+        return b->parts && (!b->skeleton || b->is_cut_off) && shape_occurs(a->skeleton, b->parts);
 }
 
 /* Behind each representative, those that it stands for. */
@@ -273,6 +348,7 @@ void finding_choices_free(struct finding_choice *list, size_t n)
         for (size_t i = 0; i < n; i++) {
                 finding_unref(list[i].finding);
                 free(list[i].skeleton);
+                free(list[i].parts);
         }
         free(list);
 }

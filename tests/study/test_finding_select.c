@@ -38,6 +38,47 @@ START_TEST(test_relations_and_terms_without_names_are_no_shape)
 }
 END_TEST
 
+static bool occurs(const char *reduced, const char *input)
+{
+        cleanup_free char *skeleton = NULL, *parts = NULL;
+
+        ck_assert_int_eq(formula_skeleton(slice_string(reduced), &skeleton), 0);
+        ck_assert_int_eq(formula_parts(slice_string(input), &parts), 0);
+        return shape_occurs(skeleton, parts);
+}
+
+START_TEST(test_a_shape_occurs_in_an_input)
+{
+        static const char reduced[] = "(declare-const s String)(assert (str.< (str.replace \"a\" s s) \"b\"))";
+
+        ck_assert(occurs(reduced, "(declare-const t String)(assert (or (= 1 2) (not (str.< (str.replace \"OOO\" t t) (str.at \"x\" 3)))))"));
+        ck_assert(!occurs(reduced, "(declare-const t String)(assert (str.< (str.replace t \"O\" t) \"x\"))"));
+        ck_assert(!occurs(reduced, "(declare-const t String)(declare-const u String)(assert (= u (str.replace \"OOO\" t t)))"));
+}
+END_TEST
+
+START_TEST(test_all_assertions_of_a_shape_must_occur)
+{
+        static const char reduced[] = "(declare-const a Int)(assert (= 3 (* a a)))(assert (= 0 (abs a)))";
+
+        ck_assert(occurs(reduced, "(declare-const x Int)(assert (and (< (abs x) 5) (> (* x x) 1)))"));
+        ck_assert(!occurs(reduced, "(declare-const x Int)(assert (= 5 (* x x)))"));
+        ck_assert(!occurs("(check-sat)", "(declare-const x Int)(assert (= 5 (* x x)))"));
+        ck_assert(!occurs(reduced, "(check-sat)"));
+}
+END_TEST
+
+START_TEST(test_an_assertion_without_names_has_a_shape)
+{
+        static const char reduced[] = "(assert (= 0 (str.len \"\")))";
+
+        ck_assert(have_one_shape(reduced, "(assert (> (str.len \"abc\") 1))"));
+        ck_assert(!have_one_shape(reduced, "(assert (str.contains \"a\" \"\"))"));
+        ck_assert(occurs(reduced, "(declare-const p Bool)(assert (or p (< (str.len \"a\") 5)))"));
+        ck_assert(!occurs(reduced, "(declare-const p Bool)(assert (or p (< 1 5)))"));
+}
+END_TEST
+
 START_TEST(test_no_formula)
 {
         char *shape;
@@ -54,4 +95,5 @@ START_TEST(test_decidable_logics)
 END_TEST
 
 SUITE("finding_select", test_names_and_values_are_no_shape, test_operators_sorts_and_order_are,
-      test_relations_and_terms_without_names_are_no_shape, test_no_formula, test_decidable_logics)
+      test_relations_and_terms_without_names_are_no_shape, test_a_shape_occurs_in_an_input,
+      test_all_assertions_of_a_shape_must_occur, test_an_assertion_without_names_has_a_shape, test_no_formula, test_decidable_logics)

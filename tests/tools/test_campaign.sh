@@ -45,7 +45,7 @@ finds() { run 0 findings slow --json && grep -c "\"kind\":\"$1\"" out; }
 campaign() { # campaign STATUS NAME FOR OPTION...
 	local status=$1 name=$2 time=$3
 	shift 3
-	timeout -k 5 200 "$solverfs" fuzz slow --name "$name" --for "$time" --threshold 700ms --timeout 1500ms --no-localize -j 1 "$@" >out 2>err </dev/null
+	timeout -k 5 200 "$solverfs" fuzz slow --name "$name" --for "$time" --threshold 700ms --timeout 1500ms --no-localize --no-reduce -j 1 "$@" >out 2>err </dev/null
 	[ $? = "$status" ] || { echo "# ended with another status than $status"; return 1; }
 }
 
@@ -91,9 +91,26 @@ test_that "looking starts nothing" '
 # -- culprits --
 
 test_that "what is found is localized while the campaign goes on, and counted" '
-	timeout -k 5 200 "$solverfs" fuzz slow --name told --for 100s --max-finds 2 --threshold 400ms --timeout 1s -j 1 --seed 3 --reference v1 --target v2 >out 2>err </dev/null &&
+	timeout -k 5 200 "$solverfs" fuzz slow --name told --for 100s --max-finds 2 --threshold 400ms --timeout 1s --no-reduce -j 1 --seed 3 --reference v1 --target v2 >out 2>err </dev/null &&
 	grep -E "found spr|localized spr" err | head -2 | sed "s/ .*//" | paste -sd" " | grep -qx "found localized" && has err "localized spr/.* slow for lengths" &&
 	tail -n 1 "$SOLVERFS_STORE/campaigns/slow/told/progress.tsv" | awk -F "\t" "\$5 < 2 || \$8 != 1 { exit 1 }"'
+
+# -- reducing at the end --
+
+export SOLVERFS_STORE=$top/reducing && run 0 init && run 0 solver add slow slow --recipe slow.recipe
+rows() { run 0 findings slow "${@:2}" && [ "$(grep -c . out)" = "$1" ]; }
+alike() { campaign "$1" alike 100s --threshold 300ms --timeout 700ms --seed 21 --reference v1 --target v2 "${@:2}"; }
+test_that "as they were found, slowdowns are not known to have one cause" '
+	alike 0 --max-finds 2 && ! has out to-report && has out "^finds [2-9]" && sed -n "s/^finds //p" out >found && rows "$(cat found)" && rows "$(cat found)" --all'
+test_that "a campaign killed while it reduces goes on there; reduced, they are one, which says for how many it stands" '
+	mkdir -p faults && echo "kill after 9" >faults/reduce.try
+	SOLVERFS_FAULTS=$top/faults alike 137 --for 1s --reduce-for 180s && rm faults/reduce.try && alike 0 --for 1s --reduce-for 180s && cp out reduced &&
+	has err "^reduced spr/[0-9]: [0-9][0-9] of [0-9]{3,} bytes$" && has err "^$(cat found) findings come to 1 to report$" && has out "^to-report 1$" && has out "^state finished" &&
+	rows 1 && [ "$(field 8)" = "$(cat found)" ] && rows "$(cat found)" --all'
+worked() { sed -n "s/^worked \([0-9]*\)s/\1/p" "$1"; }
+test_that "once more, there is nothing to do; reducing is no time of the search" '
+	alike 0 --for 1s --reduce-for 180s && ! has err "^reduced" && has out "^to-report 1$" && [ "$(worked reduced)" -lt $(($(worked out) + 8)) ]'
+export SOLVERFS_STORE=$top/store
 
 # -- by-products --
 
@@ -104,7 +121,7 @@ test_that "so is a crash, once" 'campaign 0 crashes 100s --max-finds 1 --referen
 # -- going on --
 
 test_that "a campaign that was killed goes on, and finds nothing twice" '
-	(timeout -s KILL 5 "$solverfs" fuzz slow --name killed --for 9s --threshold 700ms --timeout 1500ms --no-localize -j 1 --seed 7 --reference v1 --target v2 >/dev/null 2>&1 </dev/null)
+	(timeout -s KILL 5 "$solverfs" fuzz slow --name killed --for 9s --threshold 700ms --timeout 1500ms --no-localize --no-reduce -j 1 --seed 7 --reference v1 --target v2 >/dev/null 2>&1 </dev/null)
 	sleep 1
 	campaign 0 killed 9s --seed 7 --reference v1 --target v2 && has err "goes on behind [1-9]" &&
 	run 0 findings slow --json && [ -z "$(sed -n "s/.*\"kind\":\"spr\",\"case\":\([0-9]*\),.*/\1/p" out | sort | uniq -d)" ]'
@@ -120,7 +137,7 @@ fault() { echo "$2" >faults/new && mv faults/new "faults/$1"; }
 session() { # session NAME FOR OPTION...
 	local name=$1 time=$2
 	shift 2
-	SOLVERFS_FAULTS=$top/faults timeout -k 5 100 "$solverfs" fuzz slow --name "$name" --for "$time" --threshold 300ms --timeout 700ms --no-localize -j 1 "$@" --reference v1 --target v2 >out 2>err </dev/null
+	SOLVERFS_FAULTS=$top/faults timeout -k 5 100 "$solverfs" fuzz slow --name "$name" --for "$time" --threshold 300ms --timeout 700ms --no-localize --no-reduce -j 1 "$@" --reference v1 --target v2 >out 2>err </dev/null
 	code=$?
 	rm -f faults/*
 }
@@ -139,13 +156,13 @@ test_that "a full disk ends it with a sentence, and it goes on when there is roo
 	session full 100s --seed 22 --max-finds 1 && [ $code = 0 ] && adds_up full'
 test_that "of two campaigns of one name the second is refused" '
 	fault campaign.input block
-	SOLVERFS_FAULTS=$top/faults "$solverfs" fuzz slow --name twin --for 100s --threshold 300ms --timeout 700ms --no-localize -j 1 --reference v1 --target v2 >/dev/null 2>&1 </dev/null & pid=$!
+	SOLVERFS_FAULTS=$top/faults "$solverfs" fuzz slow --name twin --for 100s --threshold 300ms --timeout 700ms --no-localize --no-reduce -j 1 --reference v1 --target v2 >/dev/null 2>&1 </dev/null & pid=$!
 	until [ -s faults/campaign.input.met ]; do sleep 0.1; done
-	run 1 fuzz slow --name twin --for 100s --threshold 300ms --timeout 700ms --no-localize -j 1 --reference v1 --target v2; r=$?
+	run 1 fuzz slow --name twin --for 100s --threshold 300ms --timeout 700ms --no-localize --no-reduce -j 1 --reference v1 --target v2; r=$?
 	kill -KILL $pid; rm -f faults/*; [ $r = 0 ] && has err "running in another process"'
 test_that "a campaign whose solver is removed stops, and says so" '
 	sed "/variant/,\$d" slow.recipe >gone.recipe && run 0 solver add gone slow --recipe gone.recipe
-	"$solverfs" fuzz gone --name left --for 100s --threshold 300ms --timeout 700ms --no-localize -j 1 --reference v1 --target v2 >first 2>second </dev/null & pid=$!
+	"$solverfs" fuzz gone --name left --for 100s --threshold 300ms --timeout 700ms --no-localize --no-reduce -j 1 --reference v1 --target v2 >first 2>second </dev/null & pid=$!
 	until [ -s "$SOLVERFS_STORE/campaigns/gone/left/journal" ]; do sleep 0.1; done
 	run 0 solver remove gone; wait $pid; [ $? != 0 ] && has second "gone was removed"'
 test_that "one whose runs cannot be started says why, last" '
