@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 
 #include "alarms.h"
-#include "core/run/spawn.h"
+#include "cache/base/spawn.h"
 
 #define PATIENCE_MS (5 * 60 * 1000) /* that a command may take */
 

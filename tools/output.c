@@ -147,6 +147,7 @@ enum status status_of(int r)
         case EPERM:
         case EROFS:
         case ESTALE:
+        case ETIMEDOUT:
                 return STATUS_SYSTEM;
         default:
                 return STATUS_FAILED;

@@ -3,6 +3,8 @@
 #include <dirent.h>
 #include <sys/stat.h>
 
+#include "cache/base/helper.h"
+
 #define CCACHE       "/usr/bin/ccache"
 #define CCACHE_LINKS "/usr/lib/ccache" /* where Debian keeps the names of compilers, as links to ccache */
 #define SHIM_LINK    ".shim"           /* to which the others lead */

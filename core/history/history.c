@@ -1,11 +1,14 @@
 #include "core/history/history.h"
 
 #include <limits.h>
+#include <poll.h>
 #include <sys/stat.h>
 
 #include "cache/base/lock.h"
 #include "core/history/history_internal.h"
 #include "core/git/object_reader.h"
+
+#define LOCK_LOOK_MS 50
 
 /* -- life ------------------------------------------------------------------------------------------------------- */
 
@@ -37,7 +40,8 @@ int history_open(struct store *s, const struct history_tables *tables, const cha
                               .tables = *tables,
                               .repository = number,
                               .name = strdup(name),
-                              .repos_dir = strdup(repos_dir)};
+                              .repos_dir = strdup(repos_dir),
+                              .silence_ns = HISTORY_SILENCE_NS};
         pthread_mutex_init(&h->lock, NULL);
         git_begin();
         if (!h->name || !h->repos_dir || asprintf(&h->path, "%s/%s.git", repos_dir, name) < 0) {
@@ -55,6 +59,11 @@ int history_open(struct store *s, const struct history_tables *tables, const cha
         return 0;
 }
 
+void history_set_silence(struct history *h, uint64_t silence_ns)
+{
+        h->silence_ns = silence_ns;
+}
+
 struct history *history_ref(struct history *h)
 {
         __atomic_add_fetch(&h->refs, 1, __ATOMIC_RELAXED);
@@ -68,13 +77,18 @@ struct history *history_unref(struct history *h)
         return NULL;
 }
 
-int history_lock(const char *repos_dir, const char *name, int *ret_fd)
+int history_lock(const char *repos_dir, const char *name, const struct progress *p, int *ret_fd)
 {
         char file[NAME_MAX + 1];
         int r = snprintf(file, sizeof(file), "%s.lock", name) < (int)sizeof(file) ? 0 : -ENAMETOOLONG;
 
         if (r == 0)
-                r = lock_wait(repos_dir, file, false, ret_fd);
+                r = p ? -EAGAIN : lock_wait(repos_dir, file, false, ret_fd);
+        while (r == -EAGAIN && (r = lock_try(repos_dir, file, false, ret_fd)) == -EAGAIN) {
+                if (progress_step(p, "waiting for another process's update", 0, 0) < 0)
+                        return -ECANCELED;
+                poll(NULL, 0, LOCK_LOOK_MS);
+        }
         return r < 0 ? errorf(r, "cannot lock the repository %s/%s.git: %s", repos_dir, name, error_message(r)) : 0;
 }
 

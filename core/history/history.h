@@ -5,8 +5,8 @@
  * stays readable (a ref under refs/solverfs/kept/ holds it). A commit's number is above its parents'. The index keeps, per commit:
  * oid, committer date, when indexed, parents' numbers; and the refs as of the last update.
  *
- * Threads: a history may be used by any thread; libgit2 handles are per call or guarded inside. Nothing here blocks on the network
- * but history_clone() and history_update().
+ * Threads: a history may be used by any thread; libgit2 handles are per call or guarded inside. Nothing here waits for the network
+ * but history_clone(), history_update() and history_fetch_submodule(); all end soon after `progress` says so, whatever a server does.
  *
  * Errors: -ENOENT no such revision, -ENOTUNIQ ambiguous prefix, -EINVAL not a revision, -ESTALE the index says a commit is there and
  * the repository has lost it, -EIO the repository is damaged. With sentences: shallow, empty, bare, corrupt and foreign-owned
@@ -36,8 +36,12 @@ struct history *history_ref(struct history *h);
 struct history *history_unref(struct history *h);
 DEFINE_CLEANUP(struct history *, history_unref)
 
+/* How long a server may send nothing until a fetch from it is given up (-ETIMEDOUT), unless said otherwise. */
+#define HISTORY_SILENCE_NS (60 * NSEC_PER_SEC)
+void history_set_silence(struct history *h, uint64_t silence_ns); /* before others use it */
+
 /* Makes <repos_dir>/<name>.git from `url` (a path, file://, https://, ssh://) with all branches and tags. Nothing is left on failure. */
-int history_clone(const char *repos_dir, const char *name, const char *url, const struct progress *p);
+int history_clone(const char *repos_dir, const char *name, const char *url, uint64_t silence_ns, const struct progress *p);
 /* Fetches (unless `index_only`), then indexes what is new, newest refs included. *ret_new: commits added. */
 int history_update(struct history *h, bool index_only, const struct progress *p, uint32_t *ret_new);
 /* For fsck: HEAD, branches and tags against the index's, and the configuration, which is to fetch from `url` (NULL: not known). Puts back

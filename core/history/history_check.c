@@ -202,7 +202,7 @@ int history_check(struct history *h, const char *url, bool look_only, history_sa
         struct ref_check c = {.history = h, .look_only = look_only, .say = say, .user = user};
         cleanup_refs struct ref_list *l = NULL;
         cleanup_close int lock = -1;
-        int r = look_only ? 0 : history_lock(h->repos_dir, h->name, &lock); /* an update changes refs before it lists them */
+        int r = look_only ? 0 : history_lock(h->repos_dir, h->name, NULL, &lock); /* an update changes refs before it lists them */
 
         if (r == 0)
                 r = history_refs(h, &l);

@@ -41,6 +41,7 @@ struct history {
         struct history_tables tables;
         uint32_t repository; /* number of the repository in the store */
         char *name, *repos_dir, *path;
+        uint64_t silence_ns;
         pthread_mutex_t lock;
         struct ref_list *listed;    /* under lock; a ref; as last read, NULL: not yet */
         struct commit_order *order; /* the same */
@@ -117,15 +118,19 @@ int history_fetch_local(git_repository *from, git_repository *to, const char *un
 /* Makes an address absolute. *ret_local is the repository of a local one, looked at: no fifos in the place of files, not shallow; else NULL. */
 int history_address(const char *url, char ret[PATH_SIZE], git_repository **ret_local);
 
-/* A fetch from another machine. It asks nobody: it tries the ssh agent's keys, and fails when they do not do. */
-struct conversation {
+/* A fetch from another machine, in a process of its own (fetch_helper.c). It asks nobody: it tries the ssh agent's keys, and fails when they do
+ * not do. -ETIMEDOUT: the server was silent. */
+struct remote_fetch {
+        git_repository *git;
+        const char *url;
+        const char *under; /* as above; NULL: branches and tags are ours, and HEAD */
+        int lock;          /* the repository's: held until that process has ended, too */
+        uint64_t silence_ns;
         const struct progress *progress;
-        bool agent, standard; /* credentials given: libgit2 asks again when they were refused */
 };
-void conversation_begin(struct conversation *c, const struct progress *p, git_fetch_options *ret);
-/* libgit2's error of fetching as ours, with a sentence. */
-int history_fetch_error(int r, const char *url);
+int history_fetch_remote(const struct remote_fetch *q);
 
 /* -- the repository's lock: one process at a time fetches, indexes or makes snapshots -------------------------------- */
 
-int history_lock(const char *repos_dir, const char *name, int *ret_fd);
+/* -ECANCELED when `p` (may be NULL) says so while it is another's. */
+int history_lock(const char *repos_dir, const char *name, const struct progress *p, int *ret_fd);

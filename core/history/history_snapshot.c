@@ -265,7 +265,7 @@ int history_snapshot(struct history *h, const struct snapshot_request *request, 
         int r = request->name ? check_name(request->name) : 0;
 
         if (r == 0)
-                r = history_lock(h->repos_dir, h->name, &lock);
+                r = history_lock(h->repos_dir, h->name, NULL, &lock);
         if (r == 0)
                 r = history_repository(h, &to);
         if (r == 0)

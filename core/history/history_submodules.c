@@ -4,26 +4,7 @@
 
 /* -- fetching --------------------------------------------------------------------------------------------------- */
 
-/* From another machine. */
-static int fetch_remote(git_repository *git, const char *under, const char *url, const struct progress *p)
-{
-        cleanup_git_remote git_remote *remote = NULL;
-        git_fetch_options options = GIT_FETCH_OPTIONS_INIT;
-        struct conversation conversation;
-        char heads[256], tags[256];
-        char *list[] = {heads, tags};
-        int r;
-
-        snprintf(heads, sizeof(heads), "+refs/heads/*:%sheads/*", under);
-        snprintf(tags, sizeof(tags), "+refs/tags/*:%stags/*", under);
-        conversation_begin(&conversation, p, &options);
-        r = git_remote_create_anonymous(&remote, git, url);
-        if (r == 0)
-                r = git_remote_fetch(remote, &(git_strarray){list, ARRAY_SIZE(list)}, &options, NULL);
-        return r < 0 ? history_fetch_error(r, url) : 0;
-}
-
-static int fetch_into(git_repository *git, const char *path, const char *url, const struct progress *p)
+static int fetch_into(struct history *h, git_repository *git, const char *path, const char *url, int lock, const struct progress *p)
 {
         cleanup_git_repository git_repository *local = NULL;
         char hex[DIGEST_HEX_SIZE], under[64], address[PATH_SIZE];
@@ -34,7 +15,8 @@ static int fetch_into(git_repository *git, const char *path, const char *url, co
         digest_hex(&d, hex);
         snprintf(under, sizeof(under), "refs/submodules/%.16s/", hex);
         if (r == 0)
-                r = local ? history_fetch_local(local, git, under, p) : fetch_remote(git, under, address, p);
+                r = local ? history_fetch_local(local, git, under, p) :
+                            history_fetch_remote(&(struct remote_fetch){git, address, under, lock, h->silence_ns, p});
         if (r < 0 && r != -ECANCELED) {
                 cleanup_free char *why = strdup(error_message(r));
 
@@ -50,10 +32,10 @@ int history_fetch_submodule(struct history *h, const char *path, const char *url
         int r = progress_step(p, "fetching a submodule", 0, 0);
 
         if (r == 0)
-                r = history_lock(h->repos_dir, h->name, &lock);
+                r = history_lock(h->repos_dir, h->name, p, &lock);
         if (r == 0)
                 r = history_repository(h, &git);
-        return r < 0 ? r : fetch_into(git, path, url, p);
+        return r < 0 ? r : fetch_into(h, git, path, url, lock, p);
 }
 
 /* -- which there are ---------------------------------------------------------------------------------------------- */

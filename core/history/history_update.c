@@ -7,120 +7,6 @@
 #include "core/git/object_reader.h"
 #include "core/git/regular_files.h"
 
-/* -- what the remote side says ---------------------------------------------------------------------------------- */
-
-static int on_transfer(const git_indexer_progress *stats, void *user)
-{
-        const struct progress *p = ((struct conversation *)user)->progress;
-
-        int r = stats->received_objects < stats->total_objects
-                        ? progress_step(p, "receiving objects", stats->received_objects, stats->total_objects)
-                        : progress_step(p, "resolving deltas", stats->indexed_deltas, stats->total_deltas);
-
-        return r < 0 ? GIT_EUSER : 0;
-}
-
-static int on_credentials(git_credential **ret, const char *url, const char *user_name, unsigned allowed, void *user)
-{
-        struct conversation *c = user;
-
-        if (allowed & GIT_CREDENTIAL_USERNAME)
-                return git_credential_username_new(ret, user_name ?: "git");
-        if (allowed & GIT_CREDENTIAL_SSH_KEY && !c->agent) {
-                c->agent = true;
-                return git_credential_ssh_key_from_agent(ret, user_name ?: "git");
-        }
-        if (allowed & GIT_CREDENTIAL_DEFAULT && !c->standard) {
-                c->standard = true;
-                return git_credential_default_new(ret);
-        }
-        git_error_set_str(GIT_ERROR_NET, "it wants a name and a password or a key; solverfs has only the ssh agent's keys");
-        return GIT_EAUTH;
-}
-
-void conversation_begin(struct conversation *c, const struct progress *p, git_fetch_options *ret)
-{
-        *c = (struct conversation){.progress = p};
-        ret->callbacks.transfer_progress = on_transfer;
-        ret->callbacks.credentials = on_credentials;
-        ret->callbacks.payload = c;
-        ret->download_tags = GIT_REMOTE_DOWNLOAD_TAGS_NONE; /* the refspecs have them */
-        ret->proxy_opts.type = GIT_PROXY_AUTO;
-}
-
-/* -- fetching --------------------------------------------------------------------------------------------------- */
-
-int history_fetch_error(int r, const char *url)
-{
-        int e = git_errno(r);
-
-        if (e == -ECANCELED)
-                return errorf(e, "interrupted");
-        return errorf(e == -ENOENT ? -EIO : e, "cannot fetch from %s: %s", url, git_error_text());
-}
-
-/* One that no branch and no tag has was not fetched: then ours stays. */
-static int copy_detached_head(git_repository *git, const git_oid *oid)
-{
-        cleanup_git_odb git_odb *odb = NULL;
-        int r = git_repository_odb(&odb, git);
-
-        return r == 0 && git_odb_exists(odb, oid) ? git_repository_set_head_detached(git, oid) : r;
-}
-
-/* HEAD becomes what the other side's is: a branch, or a commit. When it has none (its branch is not born), ours stays. */
-static int copy_head(git_repository *git, git_remote *remote)
-{
-        git_buf name = GIT_BUF_INIT;
-        const git_remote_head **heads;
-        size_t n = 0;
-        int r = git_remote_default_branch(&name, remote);
-
-        if (r == 0)
-                r = git_repository_set_head(git, name.ptr);
-        else if (r == GIT_ENOTFOUND && git_remote_ls(&heads, &n, remote) == 0) {
-                r = 0;
-                for (size_t i = 0; i < n; i++)
-                        if (strcmp(heads[i]->name, "HEAD") == 0)
-                                r = copy_detached_head(git, &heads[i]->oid);
-        }
-        git_buf_dispose(&name);
-        return r;
-}
-
-/* In the order that lets a branch `a` give way to `a/b`: first the objects, then away with the refs that are gone, then the new ones. */
-static int fetch_connected(git_repository *git, git_remote *remote, const git_fetch_options *options)
-{
-        int r = git_remote_download(remote, NULL, options);
-
-        if (r == 0)
-                r = git_remote_prune(remote, &options->callbacks);
-        if (r == 0)
-                r = git_remote_update_tips(remote, &options->callbacks, 0, GIT_REMOTE_DOWNLOAD_TAGS_NONE, NULL);
-        return r == 0 ? copy_head(git, remote) : r;
-}
-
-static int fetch_remote(git_repository *git, const char *url, const struct progress *p)
-{
-        cleanup_git_remote git_remote *remote = NULL;
-        struct conversation conversation;
-        git_fetch_options options = GIT_FETCH_OPTIONS_INIT;
-        int r = git_remote_lookup(&remote, git, "origin");
-
-        conversation_begin(&conversation, p, &options);
-        if (progress_step(p, "connecting", 0, 0) < 0)
-                r = GIT_EUSER;
-        if (r == 0)
-                r = git_remote_connect(remote, GIT_DIRECTION_FETCH, &options.callbacks, &options.proxy_opts, NULL);
-        if (r == 0)
-                r = fetch_connected(git, remote, &options);
-        if (r < 0)
-                r = history_fetch_error(r, url);
-        if (remote)
-                git_remote_disconnect(remote);
-        return r;
-}
-
 /* -- clone ------------------------------------------------------------------------------------------------------ */
 
 /* The path that a path or a file:// URL names; NULL for any other URL. */
@@ -215,17 +101,19 @@ static int copy_into(const char *path, const char *url, git_repository *local, g
         return 0;
 }
 
-static int clone_into(const char *path, const char *url, git_repository *local, const struct progress *p)
+/* `q` is the fetch, but for the repository. */
+static int clone_into(const char *path, git_repository *local, struct remote_fetch *q)
 {
         cleanup_git_repository git_repository *git = NULL;
-        int r = local ? copy_into(path, url, local, &git) : -EAGAIN;
+        int r = local ? copy_into(path, q->url, local, &git) : -EAGAIN;
 
         if (r == -EAGAIN)
-                r = init_bare(path, url, &git);
+                r = init_bare(path, q->url, &git);
+        q->git = git;
         if (r == 0)
-                r = local ? history_fetch_local(local, git, NULL, p) : fetch_remote(git, url, p);
+                r = local ? history_fetch_local(local, git, NULL, q->progress) : history_fetch_remote(q);
         if (r == 0 && !has_commits(git))
-                return errorf(-ENODATA, "%s has no commits yet", url);
+                return errorf(-ENODATA, "%s has no commits yet", q->url);
         return r;
 }
 
@@ -255,7 +143,7 @@ static int finish_clone(const char *part, const char *path, const char *repos_di
         return sync_folder(repos_dir);
 }
 
-int history_clone(const char *repos_dir, const char *name, const char *url, const struct progress *p)
+int history_clone(const char *repos_dir, const char *name, const char *url, uint64_t silence_ns, const struct progress *p)
 {
         char path[PATH_SIZE], part[PATH_SIZE], address[PATH_SIZE];
         cleanup_git_repository git_repository *local = NULL;
@@ -270,14 +158,14 @@ int history_clone(const char *repos_dir, const char *name, const char *url, cons
         if (r == 0)
                 r = make_dirs(repos_dir, 0700);
         if (r == 0)
-                r = history_lock(repos_dir, name, &lock);
+                r = history_lock(repos_dir, name, p, &lock);
         if (r < 0)
                 return r;
         if (access(path, F_OK) == 0)
                 return errorf(-EEXIST, "there is a repository %s already", path);
         r = empty_folder(part); /* perhaps of a clone that was killed */
         if (r == 0)
-                r = clone_into(part, address, local, p);
+                r = clone_into(part, local, &(struct remote_fetch){.url = address, .lock = lock, .silence_ns = silence_ns, .progress = p});
         if (r == 0)
                 r = finish_clone(part, path, repos_dir);
         if (r < 0) {
@@ -289,7 +177,7 @@ int history_clone(const char *repos_dir, const char *name, const char *url, cons
         return 0;
 }
 
-static int fetch(struct history *h, git_repository *git, const struct progress *p)
+static int fetch(struct history *h, git_repository *git, int lock, const struct progress *p)
 {
         cleanup_git_remote git_remote *remote = NULL;
         cleanup_git_repository git_repository *local = NULL;
@@ -301,18 +189,19 @@ static int fetch(struct history *h, git_repository *git, const struct progress *
         r = history_address(git_remote_url(remote), address, &local);
         if (r < 0)
                 return r;
-        return local ? history_fetch_local(local, git, NULL, p) : fetch_remote(git, address, p);
+        return local ? history_fetch_local(local, git, NULL, p) :
+                       history_fetch_remote(&(struct remote_fetch){git, address, NULL, lock, h->silence_ns, p});
 }
 
 int history_update(struct history *h, bool index_only, const struct progress *p, uint32_t *ret_new)
 {
         cleanup_git_repository git_repository *git = NULL;
         cleanup_close int lock = -1;
-        int r = history_lock(h->repos_dir, h->name, &lock);
+        int r = history_lock(h->repos_dir, h->name, p, &lock);
 
         if (r == 0)
                 r = history_repository(h, &git);
         if (r == 0 && !index_only)
-                r = fetch(h, git, p);
+                r = fetch(h, git, lock, p);
         return r < 0 ? r : history_index(h, git, p, ret_new);
 }

@@ -9,9 +9,10 @@
 
 /* -- downloads, by curl ------------------------------------------------------------------------------------------- */
 
-/* Never asks for a name or a password, and gives up a server that is silent for a minute. */
-static int run_curl(const struct recipe_file *f, const char *to)
+/* Never asks for a name or a password, and gives up a silent server. */
+static int run_curl(const struct recipe_file *f, const char *to, uint64_t silence_ns)
 {
+        char seconds[32];
         cleanup_free char *url = NULL;
         posix_spawn_file_actions_t actions;
         pid_t pid;
@@ -19,11 +20,12 @@ static int run_curl(const struct recipe_file *f, const char *to)
 
         if (asprintf(&url, "%s%.*s", *f->url == '/' ? "file://" : "", (int)f->n_url, f->url) < 0)
                 return -ENOMEM;
+        snprintf(seconds, sizeof(seconds), "%llu", (unsigned long long)(silence_ns / NSEC_PER_SEC));
         posix_spawn_file_actions_init(&actions);
         r = posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
         if (r == 0) {
                 const char *const argv[] = {"curl", "-q", "-fsSL", "--retry", "2", "--connect-timeout", "30", "--speed-limit", "1", "--speed-time",
-                                            "60", "--proto", "=https,http,ftp,file", "--proto-redir", "=https,http,ftp", "-o", to, "--", url, NULL};
+                                            seconds, "--proto", "=https,http,ftp,file", "--proto-redir", "=https,http,ftp", "-o", to, "--", url, NULL};
 
                 r = posix_spawnp(&pid, "curl", &actions, NULL, (char *const *)argv, environ);
         }
@@ -60,6 +62,7 @@ static int open_part(const char *part, int *ret)
 
 struct fetching {
         char dir[PATH_SIZE];
+        uint64_t silence_ns; /* of a server */
         const struct progress *progress;
 };
 
@@ -81,7 +84,7 @@ static int fetch_file(void *user, const struct recipe_file *f)
         if (r == 0)
                 r = open_part(part, &fd);
         if (r == 0)
-                r = run_curl(f, part);
+                r = run_curl(f, part, to->silence_ns);
         if (r == 0)
                 r = check_download(fd, f);
         if (r == 0 && rename(part, path) < 0)
@@ -116,7 +119,7 @@ static bool same_lines(char *const *a, char *const *b)
 int workspace_fetch_elsewhere(struct workspace *w, const struct solver *s, const struct progress *p)
 {
         const struct recipe *recipe = s->recipe;
-        struct fetching to = {.progress = p};
+        struct fetching to = {.silence_ns = workspace_settings(w)->fetch_timeout_ns, .progress = p};
         int r = path_join(to.dir, workspace_dir(w), "downloads");
 
         if (r == 0)

@@ -5,6 +5,7 @@
 #include <git2.h>
 
 #include "core/git/gitconfig.h"
+#include "core/history/history.h"
 #include "core/recipe/recipe_keys.h"
 
 static const char *const default_crawlers[] = {"updatedb",
@@ -66,6 +67,14 @@ static int take_duration(const char *text, void *field)
         return parse_duration(text, field);
 }
 
+/* One that nothing could keep is a mistake. */
+static int take_timeout(const char *text, void *field)
+{
+        int r = parse_duration(text, field);
+
+        return r == 0 && *(uint64_t *)field < NSEC_PER_SEC ? -EINVAL : r;
+}
+
 static int take_flag(const char *text, void *field)
 {
         int flag;
@@ -125,6 +134,7 @@ static const struct key keys[] = {
         {"programs", take_size, FIELD(programs_bound), "a size, like 2g"},
         {"grace", take_duration, FIELD(grace_ns), "a time, like 3s"},
         {"reduce", take_duration, FIELD(reduce_ns), "a time, like 15m"},
+        {"fetch-timeout", take_timeout, FIELD(fetch_timeout_ns), "a time of at least a second, like 60s"},
         {"ccache", take_flag, FIELD(ccache), "true or false"},
         {"incremental-check", take_percent, FIELD(incremental_check), "a number from 0 on, percent of the time of incremental builds"},
         {"remeasure", take_percent, FIELD(remeasure), "a number from 0 on, percent of the machine that others may use"},
@@ -252,7 +262,7 @@ static int take_section(const char *path, const struct gitconfig_section *sectio
 int settings_parse(struct slice text, const char *path, struct settings *ret)
 {
         static char *const none[] = {NULL};
-        struct settings s = {.programs_bound = UINT64_C(2) << 30, .reduce_ns = 15 * 60 * NSEC_PER_SEC, .ccache = true, .incremental_check = 5, .remeasure = 10, .sandbox = SANDBOX_BWRAP};
+        struct settings s = {.programs_bound = UINT64_C(2) << 30, .reduce_ns = 15 * 60 * NSEC_PER_SEC, .fetch_timeout_ns = HISTORY_SILENCE_NS, .ccache = true, .incremental_check = 5, .remeasure = 10, .sandbox = SANDBOX_BWRAP};
         cleanup_gitconfig struct gitconfig g = {0};
         int r = gitconfig_parse(path, text, is_wanted, &g);
 

@@ -108,6 +108,7 @@ static int workspace_history(struct workspace *w, const char *name, struct histo
                 free(p);
                 return r;
         }
+        history_set_silence(p->history, w->settings.fetch_timeout_ns);
         p->next = w->repositories;
         w->repositories = p;
         *ret = history_ref(p->history);
@@ -522,7 +523,7 @@ int workspace_add_solver(struct workspace *w, struct recipe *const *recipes, siz
                 return errorf(-ENAMETOOLONG, "path too long: %s/%s.git", w->repos, name);
         r = remove_tree(repository); /* of an add that was killed: the config does not know it */
         if (r == 0)
-                r = history_clone(w->repos, name, absolute ? absolute : url, p);
+                r = history_clone(w->repos, name, absolute ? absolute : url, w->settings.fetch_timeout_ns, p);
         if (r < 0)
                 return r;
         r = add_history(w, name, p);

@@ -5,9 +5,9 @@
 #include <sys/wait.h>
 
 #include "cache/base/json.h"
+#include "cache/base/spawn.h"
 #include "core/remote/cluster_internal.h"
 #include "core/run/host.h"
-#include "core/run/spawn.h"
 #include "version.h"
 
 #define READ_SIZE (256u << 10)

@@ -4,7 +4,7 @@
 #include <fcntl.h>
 #include <sys/wait.h>
 
-#include "core/run/spawn.h"
+#include "cache/base/spawn.h"
 
 #define DAY_SECONDS  (24 * 60 * 60)
 #define ANSWER_MOST  64

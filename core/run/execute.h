@@ -113,8 +113,5 @@ struct execute_result {
 int execute(const struct execute_request *request, struct execute_result *ret);
 void execute_result_done(struct execute_result *r);
 
-/* Where a helper program is: as the environment's `variable` says (tests), beside the running executable, in its `room` of the build folder,
- * else in libexecdir. -ENOENT with a sentence. */
-int helper_path(const char *name, const char *room, const char *variable, char ret[PATH_SIZE]);
 /* solverfs-exec; $SOLVERFS_EXEC. */
 int execute_helper_path(char ret[PATH_SIZE]);

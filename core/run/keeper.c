@@ -9,8 +9,8 @@
 #include <sys/wait.h>
 
 #include "cache/base/fault.h"
+#include "cache/base/spawn.h"
 #include "core/run/sandbox.h"
-#include "core/run/spawn.h"
 
 struct keeper {
         bool inside;

@@ -72,7 +72,7 @@ static void begin(const char *recipe)
         nowhere = nowhere ?: fopen("/dev/null", "w");
         log_set(LOG_LEVEL_ERROR, nowhere);
         assert_ok(make_dirs("repos", 0700));
-        assert_ok(history_clone("repos", "x", "r", NULL));
+        assert_ok(history_clone("repos", "x", "r", HISTORY_SILENCE_NS, NULL));
         open_all();
         assert_ok(history_update(history, true, NULL, &fresh));
         use_recipe(recipe);

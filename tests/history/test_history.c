@@ -2,6 +2,7 @@
 
 #include <arpa/inet.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -48,7 +49,7 @@ static uint32_t begin(const char *url)
         uint32_t fresh;
 
         assert_ok(make_dirs("repos", 0700));
-        assert_ok(history_clone("repos", "x", url, NULL));
+        assert_ok(history_clone("repos", "x", url, HISTORY_SILENCE_NS, NULL));
         open_history();
         assert_ok(history_update(history, true, NULL, &fresh));
         return fresh;
@@ -715,20 +716,30 @@ START_TEST(test_detached_head_moves_on)
 }
 END_TEST
 
+/* A port of this machine for a server. */
+static int bind_port(struct sockaddr_in *ret)
+{
+        socklen_t size = sizeof(*ret);
+        int s = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+        *ret = (struct sockaddr_in){.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+        ck_assert_int_eq(bind(s, (struct sockaddr *)ret, size), 0);
+        ck_assert_int_eq(getsockname(s, (struct sockaddr *)ret, &size), 0);
+        return s;
+}
+
 /* git's own server for the folder that we are in; 0: there is none. It dies with the test. */
 static pid_t serve(char ret_url[64])
 {
-        struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-        socklen_t size = sizeof(address);
+        struct sockaddr_in address;
         char program[256], port[32], base[PATH_SIZE + 16];
-        int s = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        int s;
         pid_t pid;
 
         ask("echo $(git --exec-path)/git-daemon", program);
         if (access(program, X_OK) < 0)
                 return 0;
-        ck_assert_int_eq(bind(s, (struct sockaddr *)&address, size), 0);
-        ck_assert_int_eq(getsockname(s, (struct sockaddr *)&address, &size), 0);
+        s = bind_port(&address);
         close(s);
         snprintf(port, sizeof(port), "--port=%u", ntohs(address.sin_port));
         snprintf(ret_url, 64, "git://127.0.0.1:%u/r", ntohs(address.sin_port));
@@ -744,7 +755,7 @@ static pid_t serve(char ret_url[64])
                 ck_assert_int_lt(i, 20000);
                 usleep(1000);
                 s = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-                connected = connect(s, (struct sockaddr *)&address, size);
+                connected = connect(s, (struct sockaddr *)&address, sizeof(address));
                 close(s);
         }
         return pid;
@@ -775,13 +786,194 @@ START_TEST(test_over_the_network)
         shell("cd r; git checkout -q --detach; echo 6 > src/a; commit alone"); /* no branch's, as in the middle of a rebase */
         ck_assert_uint_eq(update(), 0);
         ck_assert_uint_eq(resolve("HEAD"), tip);
-        assert_ok(history_clone("repos", "y", url, NULL));
+        assert_ok(history_clone("repos", "y", url, HISTORY_SILENCE_NS, NULL));
         shell("cd r; git checkout -q --detach HEAD~2");
         update();
         ck_assert_uint_eq(resolve("HEAD"), resolve("main~1"));
         kill(pid, SIGKILL);
         waitpid(pid, NULL, 0);
         close_history();
+}
+END_TEST
+
+/* -- servers that say nothing, or nothing more ---------------------------------------------------------------------- */
+
+/* Passes on `most` bytes of the server and all of the client's, unless one of them goes before. */
+static void relay(int client, int server, size_t most)
+{
+        struct pollfd ends[] = {{.fd = client, .events = POLLIN}, {.fd = server, .events = POLLIN}};
+        char bytes[4096];
+
+        while (most > 0 && poll(ends, 2, -1) > 0) {
+                for (int i = 0; i < 2; i++) {
+                        ssize_t n = ends[i].revents ? read(ends[i].fd, bytes, i == 0 ? sizeof(bytes) : MIN(sizeof(bytes), most)) : 0;
+
+                        if (ends[i].revents && n <= 0)
+                                return;
+                        if (n > 0 && write_all(ends[1 - i].fd, bytes, (size_t)n) < 0)
+                                return;
+                        most -= i == 1 ? (size_t)n : 0;
+                }
+        }
+}
+
+static int connect_to(unsigned port)
+{
+        struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+        int s = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+        return connect(s, (struct sockaddr *)&address, sizeof(address)) == 0 ? s : -1;
+}
+
+/* A server that passes on the first `most` bytes of the one at port `behind`, then keeps the connection and says nothing. It dies with the test. */
+static pid_t serve_little(unsigned behind, size_t most, unsigned *ret_port)
+{
+        struct sockaddr_in address;
+        int s = bind_port(&address);
+        pid_t pid;
+
+        ck_assert_int_eq(listen(s, 8), 0);
+        *ret_port = ntohs(address.sin_port);
+        pid = fork();
+        for (int client; pid == 0 && (client = accept(s, NULL, NULL)) >= 0;) {
+                prctl(PR_SET_PDEATHSIG, SIGKILL);
+                if (most > 0)
+                        relay(client, connect_to(behind), most); /* the client's end stays open */
+        }
+        if (pid == 0)
+                _exit(1);
+        close(s);
+        return pid;
+}
+
+static void end_server(pid_t pid)
+{
+        kill(pid, SIGKILL);
+        waitpid(pid, NULL, 0);
+}
+
+static const char *const schemes[] = {"git://", "http://", "https://", "ssh://git@"};
+
+/* Of the server at that port. */
+static void write_url(const char *scheme, unsigned port, char ret[64])
+{
+        snprintf(ret, 64, "%s127.0.0.1:%u/r", scheme, port);
+}
+
+static void check_nothing_is_left(void)
+{
+        shell("test -z \"$(ls repos | grep -v lock)\"");
+}
+
+START_TEST(test_silent_server)
+{
+        unsigned port;
+        pid_t pid = serve_little(0, 0, &port);
+
+        assert_ok(make_dirs("repos", 0700));
+        for (size_t i = 0; i < ARRAY_SIZE(schemes); i++) {
+                char url[64];
+                int r;
+
+                write_url(schemes[i], port, url);
+                r = history_clone("repos", "x", url, NSEC_PER_SEC, NULL);
+                ck_assert_msg(r == -ETIMEDOUT, "%s: %d: %s", url, r, error_message(r));
+                ck_assert_msg(strstr(error_message(r), url) && strstr(error_message(r), "nothing came from the server for 1 s"), "%s", error_message(r));
+                check_nothing_is_left();
+        }
+        end_server(pid);
+}
+END_TEST
+
+static bool stop_when_connecting(void *user)
+{
+        return (*(int *)user)++ > 2;
+}
+
+/* Well before the minute after which the server would be given up. */
+START_TEST(test_interrupted_while_a_server_is_silent)
+{
+        unsigned port;
+        pid_t pid = serve_little(0, 0, &port);
+
+        assert_ok(make_dirs("repos", 0700));
+        for (size_t i = 0; i < ARRAY_SIZE(schemes); i++) {
+                char url[64];
+                int asked = 0;
+                struct progress p = {.stop = stop_when_connecting, .user = &asked};
+
+                write_url(schemes[i], port, url);
+                assert_error(history_clone("repos", "x", url, HISTORY_SILENCE_NS, &p), ECANCELED);
+                check_nothing_is_left();
+        }
+        end_server(pid);
+}
+END_TEST
+
+/* The one who waits behind it can be interrupted, too, and has the lock when the other was killed. */
+START_TEST(test_killed_while_a_server_is_silent)
+{
+        char url[64];
+        unsigned port;
+        pid_t pid = serve_little(0, 0, &port), clone;
+        int asked = 0;
+        struct progress p = {.stop = stop_when_connecting, .user = &asked};
+
+        make_repository();
+        write_url(schemes[0], port, url);
+        assert_ok(make_dirs("repos", 0700));
+        clone = fork();
+        if (clone == 0)
+                _exit(history_clone("repos", "x", url, HISTORY_SILENCE_NS, NULL) < 0);
+        while (access("repos/x.part/config", F_OK) < 0)
+                usleep(1000);
+        assert_error(history_clone("repos", "x", "r", HISTORY_SILENCE_NS, &p), ECANCELED);
+        end_server(clone);
+        ck_assert_uint_eq(begin("r"), 6);
+        close_history();
+        end_server(pid);
+}
+END_TEST
+
+static void set_origin(unsigned port)
+{
+        char script[128];
+
+        snprintf(script, sizeof(script), "git --git-dir=repos/x.git config remote.origin.url git://127.0.0.1:%u/r", port);
+        shell(script);
+}
+
+/* In the middle of a pack. What is there stays as it was, nothing is left of the rest, and the next update gets all. */
+START_TEST(test_server_that_stops)
+{
+        char url[64];
+        unsigned good, bad;
+        uint32_t fresh;
+        pid_t daemon, pid;
+        int r;
+
+        make_repository();
+        daemon = serve(url);
+        if (daemon == 0)
+                return;
+        good = (unsigned)atoi(strrchr(url, ':') + 1);
+        pid = serve_little(good, 300000, &bad);
+        begin(url);
+        shell("cd r; head -c 1000000 /dev/urandom > big; commit big; git branch fresh; git branch -D feature/x");
+        set_origin(bad);
+        history_set_silence(history, NSEC_PER_SEC);
+        shell("cd repos/x.git; { find . -type f | sort; cat HEAD; git for-each-ref; } > ../../before");
+        r = history_update(history, false, NULL, &fresh);
+        ck_assert_msg(r == -ETIMEDOUT, "%d: %s", r, error_message(r));
+        ck_assert_uint_eq(history_count(history), 6);
+        shell("cd repos/x.git; { find . -type f | sort; cat HEAD; git for-each-ref; } > ../../after; cmp ../../before ../../after; git fsck --strict");
+        set_origin(good);
+        ck_assert_uint_eq(update(), 1);
+        check_revision("r", "fresh");
+        refuse_revision("feature/x", ENOENT);
+        close_history();
+        end_server(pid);
+        end_server(daemon);
 }
 END_TEST
 
@@ -801,7 +993,7 @@ END_TEST
 
 static void check_clone_fails(const char *url, int error, const char *words)
 {
-        int r = history_clone("repos", "y", url, NULL);
+        int r = history_clone("repos", "y", url, HISTORY_SILENCE_NS, NULL);
 
         ck_assert_msg(r == -error, "%s: %d: %s", url, r, r < 0 ? error_message(r) : "");
         ck_assert_msg(strstr(error_message(r), words) != NULL, "%s: %s", url, error_message(r));
@@ -884,8 +1076,8 @@ START_TEST(test_clone_sources_that_work)
                 shell("rm -rf repos store");
         }
         assert_ok(make_dirs("repos", 0700));
-        assert_ok(history_clone("repos", "x", "r", NULL));
-        assert_error(history_clone("repos", "x", "r", NULL), EEXIST);
+        assert_ok(history_clone("repos", "x", "r", HISTORY_SILENCE_NS, NULL));
+        assert_error(history_clone("repos", "x", "r", HISTORY_SILENCE_NS, NULL), EEXIST);
 }
 END_TEST
 
@@ -905,7 +1097,7 @@ START_TEST(test_stopped)
         assert_ok(make_dirs("repos", 0700));
         for (int steps = 0; r < 0; steps++) {
                 left = steps;
-                r = history_clone("repos", "x", "r", &p);
+                r = history_clone("repos", "x", "r", HISTORY_SILENCE_NS, &p);
                 ck_assert(r == 0 || r == -ECANCELED);
                 shell(r < 0 ? "test ! -e repos/x.git -a ! -e repos/x.part" : "true");
         }
@@ -967,7 +1159,7 @@ START_TEST(test_killed_index)
               "+0000\"; "
               "echo data 1; echo x; done) | command git fast-import --quiet");
         assert_ok(make_dirs("repos", 0700));
-        assert_ok(history_clone("repos", "x", "r", NULL));
+        assert_ok(history_clone("repos", "x", "r", HISTORY_SILENCE_NS, NULL));
         for (int i = 0; i < 12; i++) {
                 pid_t pid = fork();
 
@@ -1283,6 +1475,7 @@ SUITE("history", test_damaged_loose_objects, test_index_and_lookups, test_descen
       test_revisions_are_git_s, test_head_of_no_branch, test_revisions_refused, test_revisions_at_random, test_names_like_hex,
       test_ambiguous_prefixes, test_texts, test_too_many_changes, test_dates, test_odd_commits, test_sources,
       test_sources_that_cannot_be_kept, test_update, test_rewritten_upstream, test_detached_head_moves_on, test_over_the_network,
+      test_silent_server, test_interrupted_while_a_server_is_silent, test_killed_while_a_server_is_silent, test_server_that_stops,
       test_branch_becomes_folder, test_clone_sources_that_do_not_work, test_clone_sources_that_work, test_stopped,
       test_damaged_repository, test_foreign_repository, test_odd_ref_names, test_killed_index,
       test_killed_clone_leaves_nothing_in_the_way, test_snapshot, test_snapshot_with_a_name, test_snapshot_of_a_sparse_checkout,

@@ -4,7 +4,7 @@
 #include <sys/wait.h>
 
 #include "core/run/sandbox.h"
-#include "core/run/spawn.h"
+#include "cache/base/spawn.h"
 
 /* What begins like the inner half of bubblewrap: says that it is there, waits for a line, and says that it still is. */
 #define FAKE "bash -c 'exec -a bwrap sh -c \"echo ready; read line; echo alive\" fake /.solverfs-exec'"

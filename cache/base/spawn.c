@@ -1,4 +1,4 @@
-#include "core/run/spawn.h"
+#include "cache/base/spawn.h"
 
 #include <signal.h>
 #include <spawn.h>

@@ -1,0 +1,40 @@
+#include "cache/base/helper.h"
+
+#include <sys/stat.h>
+
+static bool is_program(const char *path)
+{
+        struct stat st;
+
+        return stat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, X_OK) == 0;
+}
+
+int helper_path(const char *name, const char *room, const char *variable, char ret[PATH_SIZE])
+{
+        const char *given = getenv(variable);
+        char self[PATH_SIZE], beside[4][128];
+        char *slash;
+        ssize_t n;
+
+        if (given) {
+                if (snprintf(ret, PATH_SIZE, "%s", given) < PATH_SIZE && given[0] == '/' && is_program(ret))
+                        return 0;
+                return errorf(-ENOENT, "$%s is '%s', which is not an absolute path of a program", variable, given);
+        }
+        n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+        self[MAX(n, 0)] = '\0';
+        slash = strrchr(self, '/');
+        if (slash)
+                *slash = '\0';
+        snprintf(beside[0], sizeof(beside[0]), "%s", name);
+        snprintf(beside[1], sizeof(beside[1]), "../%s/%s", room, name);    /* in the build folder, of the command */
+        snprintf(beside[2], sizeof(beside[2]), "../../%s/%s", room, name); /* and of a room's tests */
+        snprintf(beside[3], sizeof(beside[3]), "../libexec/%s", name);     /* an installation that was moved */
+        for (size_t i = 0; slash && i < ARRAY_SIZE(beside); i++)
+                if (path_join(ret, self, beside[i]) == 0 && is_program(ret))
+                        return 0;
+        if (path_join(ret, SOLVERFS_LIBEXECDIR, name) == 0 && is_program(ret))
+                return 0;
+        return errorf(-ENOENT, "the helper %s is neither beside the program in %s nor in %s; install solverfs again", name, self,
+                      SOLVERFS_LIBEXECDIR);
+}

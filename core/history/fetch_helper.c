@@ -1,0 +1,288 @@
+/* solverfs-fetch REPOSITORY ADDRESS PREFIX SILENCE: fetches from another machine into a repository of ours, for history_remote.c.
+ *
+ * libgit2 1.5 waits for a server for ever. So it fetches in a process of its own, in which a second thread looks whether the first one goes on.
+ * The measure is the first thread's CPU time: it stands still only while that thread waits, whatever the transport is and whoever reads the
+ * socket. After SILENCE milliseconds all sockets are shut down, and libgit2 ends by itself and cleans up as after any lost connection. Where
+ * there is no socket yet (a name server, a key agent) or that does not help, the process ends.
+ *
+ * Descriptor 0 ends when the fetch is to stop. Descriptor 1 takes the reports, a line each:
+ *      p DONE TOTAL WHAT       how far it is
+ *      d                       done
+ *      e ERRNO SENTENCE        failed
+ * Descriptor 3, if any, is the repository's lock: it is held for as long as this process writes into the repository.
+ *
+ * PREFIX is empty for all of the remote 'origin', else where branches and tags go ("refs/submodules/<x>/"). */
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <time.h>
+
+#include "core/git/git.h"
+#include "core/git/object_reader.h"
+
+#define FIRST_OWN    4 /* descriptors below are the caller's */
+#define LAST_OWN     256
+#define LOOK_MS      100
+#define FAREWELL_NS  (3 * NSEC_PER_SEC) /* from the shutdown of the sockets to the end of the process */
+#define LONG_LOOK_NS NSEC_PER_SEC       /* one look counts for no more: the process may have been stopped */
+
+static struct {
+        const char *address;
+        uint64_t silence_ns;
+        clockid_t clock;  /* CPU time of the thread that fetches */
+        bool on_network;  /* atomic: what comes behind it is ours alone to finish */
+        bool is_to_stop;  /* atomic */
+        bool is_silent;   /* atomic */
+} fetching;
+
+static bool is_set(const bool *flag)
+{
+        return __atomic_load_n(flag, __ATOMIC_ACQUIRE);
+}
+
+static void set(bool *flag, bool value)
+{
+        __atomic_store_n(flag, value, __ATOMIC_RELEASE);
+}
+
+/* -- reports ---------------------------------------------------------------------------------------------------- */
+
+/* A caller that has gone says so on descriptor 0. */
+static void report(const char *format, ...) printf_like(1, 2);
+static void report(const char *format, ...)
+{
+        char line[2048];
+        va_list args;
+        int n;
+
+        va_start(args, format);
+        n = vsnprintf(line, sizeof(line) - 1, format, args);
+        va_end(args);
+        n = MIN(n, (int)sizeof(line) - 2);
+        for (int i = 0; i < n; i++)
+                if (line[i] == '\n')
+                        line[i] = ' ';
+        line[n] = '\n';
+        if (write_all(STDOUT_FILENO, line, (size_t)n + 1) < 0)
+                set(&fetching.is_to_stop, true);
+}
+
+static void report_end(int r)
+{
+        if (r == 0)
+                report("d");
+        else if (is_set(&fetching.is_to_stop))
+                report("e %d interrupted", ECANCELED);
+        else if (is_set(&fetching.is_silent))
+                report("e %d cannot fetch from %s: nothing came from the server for %.6g s; try again later, or give it more time by "
+                       "'fetch-timeout' in the store's config",
+                       ETIMEDOUT, fetching.address, (double)fetching.silence_ns / (double)NSEC_PER_SEC);
+        else
+                report("e %d cannot fetch from %s: %s", git_errno(r) == -ENOENT ? EIO : -git_errno(r), fetching.address,
+                       git_error_text());
+}
+
+/* -- the second thread -------------------------------------------------------------------------------------------- */
+
+static uint64_t worked_ns(void)
+{
+        struct timespec t;
+
+        return clock_gettime(fetching.clock, &t) < 0 ? 0 : (uint64_t)t.tv_sec * NSEC_PER_SEC + (uint64_t)t.tv_nsec;
+}
+
+/* Again and again: a transport may try another address, or once more. */
+static void shut_sockets(void)
+{
+        for (int fd = FIRST_OWN; fd < LAST_OWN; fd++)
+                shutdown(fd, SHUT_RDWR);
+}
+
+/* Waits for the next look; the caller may say meanwhile that it is to stop. */
+static void wait_for_look(void)
+{
+        struct pollfd caller = {.fd = STDIN_FILENO, .events = POLLIN};
+        char byte;
+
+        if (is_set(&fetching.is_to_stop))
+                poll(NULL, 0, LOOK_MS);
+        else if (poll(&caller, 1, LOOK_MS) > 0 && read(STDIN_FILENO, &byte, 1) <= 0)
+                set(&fetching.is_to_stop, true);
+}
+
+static void *watch(void *)
+{
+        uint64_t idle = 0, ended = 0;
+
+        for (uint64_t looked = now_ns(), worked = worked_ns();;) {
+                uint64_t before = looked, did = worked;
+
+                wait_for_look();
+                looked = now_ns();
+                worked = worked_ns();
+                if (!is_set(&fetching.on_network))
+                        continue;
+                idle = worked != did ? 0 : idle + MIN(looked - before, LONG_LOOK_NS);
+                if (idle >= fetching.silence_ns)
+                        set(&fetching.is_silent, true);
+                if (!is_set(&fetching.is_silent) && !is_set(&fetching.is_to_stop))
+                        continue;
+                ended = ended ?: looked;
+                if (looked - ended > FAREWELL_NS) {
+                        report_end(GIT_ERROR);
+                        _exit(1);
+                }
+                shut_sockets();
+        }
+        return NULL;
+}
+
+static int start_watch(void)
+{
+        pthread_t thread;
+        int r = pthread_getcpuclockid(pthread_self(), &fetching.clock);
+
+        return r == 0 ? -pthread_create(&thread, NULL, watch, NULL) : -r;
+}
+
+/* -- what the other side says ------------------------------------------------------------------------------------- */
+
+struct conversation {
+        uint64_t told_ns;
+        bool agent, standard; /* credentials given: libgit2 asks again when they were refused */
+};
+
+static int on_transfer(const git_indexer_progress *stats, void *user)
+{
+        struct conversation *c = user;
+        bool receives = stats->received_objects < stats->total_objects;
+
+        if (now_ns() - c->told_ns >= LOOK_MS * NSEC_PER_MSEC) {
+                c->told_ns = now_ns();
+                report("p %u %u %s", receives ? stats->received_objects : stats->indexed_deltas,
+                       receives ? stats->total_objects : stats->total_deltas, receives ? "receiving objects" : "resolving deltas");
+        }
+        return is_set(&fetching.is_to_stop) ? GIT_EUSER : 0;
+}
+
+/* Nobody is asked: the ssh agent's keys are tried, and it fails when they do not do. */
+static int on_credentials(git_credential **ret, const char *, const char *user_name, unsigned allowed, void *user)
+{
+        struct conversation *c = user;
+
+        if (allowed & GIT_CREDENTIAL_USERNAME)
+                return git_credential_username_new(ret, user_name ?: "git");
+        if (allowed & GIT_CREDENTIAL_SSH_KEY && !c->agent) {
+                c->agent = true;
+                return git_credential_ssh_key_from_agent(ret, user_name ?: "git");
+        }
+        if (allowed & GIT_CREDENTIAL_DEFAULT && !c->standard) {
+                c->standard = true;
+                return git_credential_default_new(ret);
+        }
+        git_error_set_str(GIT_ERROR_NET, "it wants a name and a password or a key; solverfs has only the ssh agent's keys");
+        return GIT_EAUTH;
+}
+
+/* -- fetching ----------------------------------------------------------------------------------------------------- */
+
+/* One that no branch and no tag has was not fetched: then ours stays. */
+static int copy_detached_head(git_repository *git, const git_oid *oid)
+{
+        cleanup_git_odb git_odb *odb = NULL;
+        int r = git_repository_odb(&odb, git);
+
+        return r == 0 && git_odb_exists(odb, oid) ? git_repository_set_head_detached(git, oid) : r;
+}
+
+/* HEAD becomes what the other side's is: a branch, or a commit. When it has none (its branch is not born), ours stays. */
+static int copy_head(git_repository *git, git_remote *remote)
+{
+        git_buf name = GIT_BUF_INIT;
+        const git_remote_head **heads;
+        size_t n = 0;
+        int r = git_remote_default_branch(&name, remote);
+
+        if (r == 0)
+                r = git_repository_set_head(git, name.ptr);
+        else if (r == GIT_ENOTFOUND && git_remote_ls(&heads, &n, remote) == 0) {
+                r = 0;
+                for (size_t i = 0; i < n; i++)
+                        if (strcmp(heads[i]->name, "HEAD") == 0)
+                                r = copy_detached_head(git, &heads[i]->oid);
+        }
+        git_buf_dispose(&name);
+        return r;
+}
+
+/* Branches and tags as the other side has them, in the order that lets a branch `a` give way to `a/b`: what is gone first. A submodule's old ones
+ * stay, as commits of ours may name them. */
+static int set_refs(git_repository *git, git_remote *remote, const git_remote_callbacks *callbacks, bool is_submodule)
+{
+        int r = is_submodule ? 0 : git_remote_prune(remote, callbacks);
+
+        if (r == 0)
+                r = git_remote_update_tips(remote, callbacks, 0, GIT_REMOTE_DOWNLOAD_TAGS_NONE, NULL);
+        return r == 0 && !is_submodule ? copy_head(git, remote) : r;
+}
+
+/* Takes what is fetched, and where to, from the remote 'origin', or makes it up for a submodule. */
+static int make_remote(git_repository *git, const char *prefix, git_remote **ret, git_strarray *ret_refspecs)
+{
+        if (!*prefix)
+                return git_remote_lookup(ret, git, "origin");
+        ret_refspecs->strings = calloc(2, sizeof(char *)); /* for as long as the process lasts */
+        if (!ret_refspecs->strings || asprintf(&ret_refspecs->strings[0], "+refs/heads/*:%sheads/*", prefix) < 0 ||
+            asprintf(&ret_refspecs->strings[1], "+refs/tags/*:%stags/*", prefix) < 0)
+                return GIT_ERROR;
+        ret_refspecs->count = 2;
+        return git_remote_create_anonymous(ret, git, fetching.address);
+}
+
+static int fetch(git_repository *git, const char *prefix)
+{
+        struct conversation conversation = {0};
+        git_fetch_options options = GIT_FETCH_OPTIONS_INIT;
+        cleanup_git_remote git_remote *remote = NULL;
+        git_strarray refspecs = {0};
+        int r = make_remote(git, prefix, &remote, &refspecs);
+
+        options.callbacks.transfer_progress = on_transfer;
+        options.callbacks.credentials = on_credentials;
+        options.callbacks.payload = &conversation;
+        options.download_tags = GIT_REMOTE_DOWNLOAD_TAGS_NONE; /* the refspecs have them */
+        options.proxy_opts.type = GIT_PROXY_AUTO;
+        set(&fetching.on_network, true);
+        if (r == 0)
+                r = git_remote_connect(remote, GIT_DIRECTION_FETCH, &options.callbacks, &options.proxy_opts, NULL);
+        if (r == 0)
+                r = git_remote_download(remote, refspecs.count ? &refspecs : NULL, &options);
+        set(&fetching.on_network, false);
+        return r == 0 ? set_refs(git, remote, &options.callbacks, *prefix) : r;
+}
+
+int main(int argc, char **argv)
+{
+        git_repository *git = NULL;
+        int r;
+
+        if (argc != 5) {
+                fprintf(stderr, "solverfs-fetch: part of solverfs; it fetches commits for 'solverfs solver add' and 'update'\n");
+                return 2;
+        }
+        signal(SIGPIPE, SIG_IGN);
+        fetching.address = argv[2];
+        fetching.silence_ns = strtoull(argv[4], NULL, 10) * NSEC_PER_MSEC;
+        git_begin();
+        r = git_repository_open_ext(&git, argv[1], GIT_REPOSITORY_OPEN_BARE | GIT_REPOSITORY_OPEN_NO_SEARCH, NULL);
+        if (r == 0 && object_reader_install(git) < 0)
+                r = GIT_ERROR;
+        if (r == 0 && start_watch() < 0)
+                r = GIT_ERROR;
+        if (r == 0)
+                r = fetch(git, argv[3]);
+        report_end(r);
+        git_repository_free(git);
+        return r != 0;
+}

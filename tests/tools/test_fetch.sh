@@ -1,0 +1,59 @@
+#!/bin/bash
+# Git servers that accept a connection and say nothing.
+# shellcheck disable=SC2016
+. "$(dirname "$0")/command.sh"
+
+make_toy
+python3 -c '
+import socket
+s = socket.create_server(("127.0.0.1", 0))
+print(s.getsockname()[1], flush=True)
+kept = []
+while True:
+    kept.append(s.accept())
+    open("accepted", "a").write("x\n")
+' >port &
+server=$!
+clean_up() { kill $server; }
+until [ -s port ]; do sleep 0.05; done
+silent=git://127.0.0.1:$(cat port)/toy
+# Interrupts a command that has reached the server.
+interrupt() {
+	local pid
+	rm -f accepted
+	env --default-signal=INT "$solverfs" "$@" >out 2>err </dev/null &
+	pid=$!
+	until [ -e accepted ]; do sleep 0.05; done
+	kill -INT $pid
+	wait $pid
+	[ $? = 130 ]
+}
+helpers() { pgrep -f "solverfs-fetch $top" || [ $? = 1 ]; }
+
+run 0 init -q
+git config --file store/config solverfs.fetch-timeout 0s
+test_that "the timeout is at least a second" 'run 4 solver list && has err "must be a time of at least a second"'
+git config --file store/config --unset solverfs.fetch-timeout
+test_that "Ctrl-C ends an add that waits for a server" 'interrupt solver add toy "$silent" --recipe recipes/toy.recipe && [ -z "$(helpers)" ]'
+test_that "which leaves nothing" '[ -z "$(ls store/repos | grep -v lock)" ] && run 0 solver list && empty out'
+git config --file store/config solverfs.fetch-timeout 1s
+test_that "a silent server is given up, and the sentence says what to do" '
+	run 4 solver add toy "$silent" --recipe recipes/toy.recipe && has err "cannot fetch from $silent: nothing came from the server for 1 s; try again later, or .*fetch-timeout"'
+test_that "the solver can be added from elsewhere then" 'run 0 solver add toy toy --recipe recipes/toy.recipe && run 0 solver list && [ "$(field 1,2 | head -1)" = "toy	3" ]'
+
+git --git-dir=store/repos/toy.git config remote.origin.url "$silent"
+test_that "an update from it fails" 'run 4 solver update && has err "^solverfs: toy: cannot fetch from $silent: nothing came"'
+test_that "what is there stays and is sound" 'run 0 build toy v1 -o prog && cmp prog <(git -C toy show v1:toy.sh) && run 0 fsck && git --git-dir=store/repos/toy.git fsck --strict'
+test_that "watch says so and goes on with what is there" '
+	printf "; answer: sat\n(set-logic QF_LIA)\n(check-sat)\n" >a.smt2 && run 0 case add a.smt2 && run 1 watch toy --once && has err "cannot fetch toy: .*nothing came.*tried again at the next turn"'
+git config --file store/config --unset solverfs.fetch-timeout
+test_that "Ctrl-C ends an update" 'interrupt solver update && [ -z "$(helpers)" ]'
+git --git-dir=store/repos/toy.git config remote.origin.url "$top/toy"
+test_that "the next update works" 'echo x >toy/x && toy_commit 4 "fourth" && run 0 solver update && [ "$(field 1,2,3)" = "toy	1	4" ]'
+
+sed "/^\[solver\]/a submodule = lib=$silent
+/^\[variant/,\$d" recipes/toy.recipe >recipes/sub.recipe
+git config --file store/config solverfs.fetch-timeout 1s
+test_that "a submodule's silent server is given up, too" 'run 4 solver add sub toy --recipe recipes/sub.recipe && has err "submodule lib: cannot fetch from $silent: nothing came"'
+
+echo "1..$n"
