@@ -627,9 +627,77 @@ START_TEST(test_build_status)
 }
 END_TEST
 
+/* -- below an overlayfs ------------------------------------------------------------------------------------------- */
+
+static void overlay(const char *lower)
+{
+        assert_shell("mkdir -p %s.over %s.merged && mount -t tmpfs over %s.over && mkdir %s.over/up %s.over/work && "
+                     "mount -t overlay over -o lowerdir=%s,upperdir=%s.over/up,workdir=%s.over/work %s.merged",
+                     lower, lower, lower, lower, lower, lower, lower, lower, lower);
+}
+
+static void overlay_end(const char *lower)
+{
+        assert_shell("umount %s.merged && umount %s.over", lower, lower);
+}
+
+/* Made the overlay's own by a write to its times, it has the lower file's bytes, and nothing behind them. */
+static void assert_copied_up(const char *lower, const char *folder, unsigned id, const char *name)
+{
+        const char *path = at("tiny/%s/%s/cases/%u/%s", folder, commit_sha("HEAD"), id, name);
+
+        assert_shell("touch -d 2020-01-01 %s.merged/%s && test -f %s.over/up/%s && cmp %s/%s %s.merged/%s", lower, path, lower, path, lower, path,
+                     lower, path);
+}
+
+/* What docs/tree.md says to do: the file is read first, below the overlay or through it, … */
+START_TEST(test_overlay_of_what_was_read)
+{
+        unsigned id, large;
+
+        world_make(NULL);
+        mount_start("mnt", NULL);
+        id = case_add("a.smt2", "; do print sat\n");
+        large = case_add("large.smt2", "; do print sat\n; do bytes 300000\n");
+        overlay("mnt");
+        assert_content(at("mnt/tiny/commits/%s/cases/%u/result", commit_sha("HEAD"), id), "sat\n");
+        assert_content(at("mnt.merged/tiny/commits/%s/cases/%u/result", commit_sha("HEAD"), large), "sat\n");
+        assert_copied_up("mnt", "commits", id, "result");
+        assert_copied_up("mnt", "commits", id, "time");
+        assert_copied_up("mnt", "commits", large, "result");
+        assert_copied_up("mnt", "commits", large, "stdout");
+        overlay_end("mnt");
+        world_end();
+}
+END_TEST
+
+/* … or the lower layer has what is finished alone. */
+START_TEST(test_overlay_of_what_is_finished)
+{
+        unsigned cold, id, large;
+
+        world_make(NULL);
+        mount_start("mnt", NULL);
+        id = case_add("a.smt2", "; do print sat\n");
+        large = case_add("large.smt2", "; do print sat\n; do bytes 300000\n");
+        cold = case_add("cold.smt2", "; do print sat\n");
+        assert_shell("solverfs run tiny HEAD %u %u", id, large);
+        mount_start("done", "cached");
+        overlay("done");
+        assert_copied_up("done", "cached", id, "result");
+        assert_copied_up("done", "cached", id, "run.json");
+        assert_copied_up("done", "cached", large, "stdout");
+        assert_shell("test -e done.merged/tiny/cached/%s/cases/%u -a ! -e done.merged/tiny/cached/%s/cases/%u/result", commit_sha("HEAD"), id,
+                     commit_sha("HEAD"), cold);
+        overlay_end("done");
+        world_end();
+}
+END_TEST
+
 MOUNT_SUITE("mount_read", {test_metadata_starts_nothing}, {test_sizes}, {test_read_cat}, {test_read_cp},
             {test_read_cp_preserving}, {test_read_redirection}, {test_read_wc}, {test_read_tail}, {test_read_dd}, {test_read_tar},
-            {test_read_rsync, NEEDS_RSYNC}, {test_read_install}, {test_map_shared}, {test_map_private}, {test_sendfile},
+            {test_read_rsync, NEEDS_RSYNC}, {test_overlay_of_what_was_read, NEEDS_ROOT | NEEDS_OVERLAY},
+            {test_overlay_of_what_is_finished, NEEDS_ROOT | NEEDS_OVERLAY}, {test_read_install}, {test_map_shared}, {test_map_private}, {test_sendfile},
             {test_exec}, {test_exec_holds_the_mount}, {test_nonblocking_open_waits}, {test_times},
             {test_make_sees_a_stable_prerequisite}, {test_a_commit_from_the_future}, {test_inodes_survive_a_remount},
             {test_looking_at_settings_writes_nothing}, {test_cached_shows_what_is_finished}, {test_cached_builds_nothing_again},

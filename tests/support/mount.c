@@ -228,6 +228,9 @@ static unsigned needs_missing(unsigned needs, const char **ret_why)
                 {NEEDS_RSYNC, "needs rsync", "rsync --version >/dev/null 2>&1"},
                 {NEEDS_SANDBOX, "needs bubblewrap, and user namespaces",
                  "bwrap --ro-bind / / --unshare-pid --unshare-net true >/dev/null 2>&1"},
+                {NEEDS_OVERLAY, "needs root, and overlayfs in the kernel",
+                 "unshare -m sh -c 'mount -t tmpfs x /mnt && mkdir /mnt/l /mnt/u /mnt/w /mnt/m && "
+                 "mount -t overlay x -o lowerdir=/mnt/l,upperdir=/mnt/u,workdir=/mnt/w /mnt/m' >/dev/null 2>&1"},
         };
 
         for (size_t i = 0; i < ARRAY_SIZE(table); i++)

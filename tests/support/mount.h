@@ -32,6 +32,7 @@ enum needs {
         NEEDS_ROOT = 1 << 0,
         NEEDS_RSYNC = 1 << 1,
         NEEDS_SANDBOX = 1 << 2, /* bubblewrap works for this user */
+        NEEDS_OVERLAY = 1 << 3, /* an overlayfs can be mounted, with a tmpfs for what is written */
 };
 
 struct mount_test {
