@@ -73,6 +73,8 @@ int comparing_new(const struct comparing_options *options, struct comparing **re
         if (!cases || !c->cases || !c->judgements || !c->order || !c->next_sample || !c->asked ||
             (options->set && !c->options.set))
                 return -ENOMEM;
+        for (size_t i = 0; c->cases && i < options->n; i++)
+                c->cases[i].doubts_lost = options->doubts_lost;
         c->table = (struct comparing_table){
                 .options = &c->options, .cases = c->cases, .judgements = c->judgements, .order = c->order};
         *ret = steal_pointer(c);

@@ -34,6 +34,7 @@ struct comparing_options {
         uint64_t wall_ns;  /* 0: the recipes' limits */
         size_t most_pairs; /* of a case; 0: none beyond what the runs themselves say */
         bool by_time;      /* see comparison_judge() */
+        bool doubts_lost;  /* see comparison.h */
 };
 
 /* Its outcome; all of it is owned by the comparing. */

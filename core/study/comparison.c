@@ -216,6 +216,8 @@ static int conclude(const struct comparison_case *c, const struct timing *t, siz
 static bool judge_at_once(const struct comparison_case *c, bool by_time, struct comparison_judgement *j)
 {
         *j = (struct comparison_judgement){.change = by_answers(c), .ratio = NAN, .low = NAN, .high = NAN, .p = NAN};
+        if (j->change == COMPARISON_LOST && c->doubts_lost)
+                j->change = COMPARISON_UNDECIDED;
         if (j->change == COMPARISON_LOST || j->change == COMPARISON_GAINED)
                 j->ratio = c->run[1].seconds / c->run[0].seconds; /* of a timeout it is a bound */
         if (j->change != COMPARISON_UNDECIDED)

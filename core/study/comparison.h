@@ -37,6 +37,7 @@ struct comparison_pair { /* seconds of two runs in turn; a run without an answer
 struct comparison_case {
         struct comparison_run run[2]; /* before and after */
         bool is_same_program;         /* by construction: they share all runs */
+        bool doubts_lost;             /* one run without an answer proves nothing: the pairs decide, where it counts as long as its limit */
         struct comparison_pair *pairs;
         size_t n_pairs;
 };

@@ -163,7 +163,8 @@ static int begin_comparing(struct watching *w)
                                                          .version = {{w->solver, commit_before(w)}, {w->solver, commit_after(w)}},
                                                          .cases = w->group_cases,
                                                          .n = w->n_group,
-                                                         .most_pairs = COMPARISON_PAIRS},
+                                                         .most_pairs = COMPARISON_PAIRS,
+                                                         .doubts_lost = true},
                              &w->comparing);
 }
 
@@ -184,7 +185,7 @@ static void take_judgements(struct watching *w)
                 cleared += of_group(w, i)->kind == N_ALARM_KINDS;
         }
         if (cleared > 0)
-                buffer_addf(&w->notes, "%s %s: %zu %s looked slower at first; runs in turn did not show it\n", w->solver->recipe->name,
+                buffer_addf(&w->notes, "%s %s: %zu %s looked slower or lost at first; runs in turn did not show it\n", w->solver->recipe->name,
                             w->branch, cleared, cleared == 1 ? "case" : "cases");
 }
 

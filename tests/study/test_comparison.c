@@ -53,6 +53,33 @@ START_TEST(test_a_timeout_near_the_limit_may_be_noise)
 }
 END_TEST
 
+/* One version has no answer in `lost[side]` of the ten pairs. */
+static enum comparison_change change_of_doubted(size_t lost_before, size_t lost_after)
+{
+        struct comparison_pair p[10];
+        struct comparison_case c = {.run = {run(VERDICT_SAT, 1), run(VERDICT_UNKNOWN, 1)}, .doubts_lost = true, .pairs = p, .n_pairs = 10};
+        struct comparison_judgement j;
+
+        for (size_t i = 0; i < 10; i++)
+                p[i] = (struct comparison_pair){{i < lost_before ? 10 : 1 + 0.01 * (double)i, 9 - i < lost_after ? 10 : 1.09 - 0.01 * (double)i}};
+        assert_ok(comparison_judge(&c, 1, COMPARISON_PAIRS, false, &j));
+        return j.change;
+}
+
+START_TEST(test_a_lost_answer_that_is_doubted_needs_pairs)
+{
+        struct comparison_case c = {.run = {run(VERDICT_SAT, 1), run(VERDICT_UNKNOWN, 1)}, .doubts_lost = true};
+        struct comparison_judgement j;
+
+        assert_ok(comparison_judge(&c, 1, COMPARISON_PAIRS, false, &j));
+        ck_assert_int_eq(j.change, COMPARISON_UNDECIDED);
+        ck_assert_uint_gt(j.wanted, 0);
+        ck_assert_int_eq(change_of_doubted(0, 10), COMPARISON_LOST);
+        ck_assert_int_eq(change_of_doubted(0, 1), COMPARISON_UNDECIDED);
+        ck_assert_int_eq(change_of_doubted(2, 3), COMPARISON_UNDECIDED);
+}
+END_TEST
+
 START_TEST(test_effort)
 {
         struct comparison_case c = {.run = {run(VERDICT_SAT, 1), run(VERDICT_SAT, 1)}};
@@ -225,6 +252,7 @@ START_TEST(test_summary)
 }
 END_TEST
 
-SUITE("comparison", test_answers_come_first, test_a_timeout_near_the_limit_may_be_noise, test_effort,
+SUITE("comparison", test_answers_come_first, test_a_timeout_near_the_limit_may_be_noise,
+      test_a_lost_answer_that_is_doubted_needs_pairs, test_effort,
       test_no_change_is_reported_where_there_is_none, test_changes_are_found, test_five_steady_pairs_are_enough_for_the_same,
       test_pairs_are_bounded, test_less_than_a_millisecond_is_no_change, test_one_program_is_the_same, test_summary)

@@ -1,0 +1,45 @@
+#!/bin/bash
+# A watch where times and answers vary by themselves, as on a busy machine: no alarm, but for a step that is one. Prints TAP.
+# shellcheck disable=SC2016
+. "$(dirname "$0")/command.sh"
+
+# No sample is disturbed but by order: the noise is the solver's.
+mkdir faults && echo "fail ENODATA" >faults/measure.sample
+export SOLVERFS_FAULTS=$top/faults
+cat >toy.recipe <<'END2'
+[solver]
+	format = smt2
+	build = sh build.sh
+	output = toy
+	run = {bin} {case}
+	samples = 1
+END2
+# Times of the first case are a coin's, those of the second are slow for some seconds and then fast again, the third now and then gets no answer.
+for what in coin spells lost; do printf '; %s\n(check-sat)\n' $what >$what.smt2; done
+git init -q -b main noise && git -C noise config user.name T && git -C noise config user.email t@example.org
+echo 'cp toy.sh toy && chmod +x toy' >noise/build.sh
+noisy() { # noisy NAME SECONDS: a commit; all take as long at least
+	cat >noise/toy.sh <<-END2
+		#!/bin/sh
+		# $1
+		coin=\$(od -An -N1 -tu1 /dev/urandom) spell=\$((\$(date +%s) / 3 % 2)) answer=sat
+		case \$(head -n 1 "\$1") in
+		*coin) [ \$coin -lt 90 ] && sleep 0.05 ;;
+		*spells) [ \$spell = 1 ] && sleep 0.05 ;;
+		*lost) [ \$coin -lt 50 ] && answer=unknown ;;
+		esac
+		sleep $2
+		echo \$answer
+	END2
+	git -C noise add -A && git -C noise commit -q -m "$1"
+}
+noisy 1 0.003
+watch() { run "$1" watch toy --once --on-alarm 'cat >>told'; }
+test_that "the watch begins" 'run 0 init && run 0 solver add --recipe toy.recipe toy noise && run 0 case add coin.smt2 spells.smt2 lost.smt2 && watch 0'
+for i in 2 3 4 5 6 7; do noisy $i 0.003; done
+test_that "what looks slower or lost at first is run again in turn, and is no alarm" 'watch 0 && empty out && [ ! -e told ] && run 0 alarms toy && empty out'
+noisy "a real step" 0.3
+test_that "a step that is one is found in the noise" '
+	watch 6 && [ "$(field 2 | sort -u)" = slower ] && [ "$(field 3 | sort -u)" = "$(git -C noise rev-parse HEAD)" ] && has told "^subject   a real step$"'
+test_that "alarms were told once" 'rm told && watch 0 && empty out && [ ! -e told ]'
+echo "1..$n"
