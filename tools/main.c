@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include "version.h"
@@ -172,6 +173,18 @@ static bool take_standard_descriptors(void)
         return true;
 }
 
+/* Many waiting readers and many workers need more than the thousand that a shell gives. We may take all that are allowed, as nothing here calls
+ * select(); what is run has limits of its own (core/run/surroundings.h). */
+static void take_open_files(void)
+{
+        struct rlimit files;
+
+        if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
+                files.rlim_cur = files.rlim_max;
+                setrlimit(RLIMIT_NOFILE, &files);
+        }
+}
+
 int main(int argc, char **argv)
 {
         char called[] = "solverfs";
@@ -181,6 +194,7 @@ int main(int argc, char **argv)
 
         argp_program_version = "solverfs " SOLVERFS_VERSION;
         argp_err_exit_status = STATUS_USAGE;
+        take_open_files();
         signal(SIGPIPE, SIG_IGN);  /* a reader of our output that goes away is an error of write(), and we end in order */
         common.umask = umask(077); /* what libgit2 and others write into a store, too, is its owner's alone */
         if (argc > 0)

@@ -38,6 +38,10 @@ test_that "and the answer of this machine is another one" '[ -n "$here" ] && [ "
 for pid in $(cat launched); do kill -0 "$pid" 2>/dev/null && echo "$pid is left"; done >left
 test_that "no worker is left" 'empty left'
 
+# Three descriptors a worker, and some of our own.
+printf '[cluster "wide"]\n\tlaunch = "exec {worker} --slots 1 --folder %s/node"\n\tworkers = 6\n' "'$top'" >>store/config
+test_that "more workers than a shell lets a program open files" '(ulimit -Sn 20 && run 0 run --on wide toy v1 all) && [ $(grep -c "	sat	" out) = 6 ]'
+
 run 4 run --on broken toy v1 1
 test_that "a launch that fails is told with its last line" 'has err "no worker of the cluster broken can be had: .*ended with status 1.*invalid partition specified: lab"'
 
