@@ -11,7 +11,8 @@ struct bench_options bench = {.scale = 1, .rounds = 31, .builds = 20};
 static const struct group {
         const char *name;
         int (*run)(void);
-} groups[] = {{"tree", bench_tree}, {"wait", bench_wait}, {"run", bench_run}, {"build", bench_build}, {"store", bench_store}, {"report", bench_report}};
+} groups[] = {{"tree", bench_tree}, {"wait", bench_wait}, {"run", bench_run}, {"build", bench_build}, {"store", bench_store}, {"report", bench_report},
+            {"remote", bench_remote}};
 
 /* -- small things -- */
 
@@ -230,7 +231,7 @@ static int run_groups(const struct arguments *a)
 
 int main(int argc, char **argv)
 {
-        static const struct argp argp = {options, parse, "[tree|wait|run|build|store|report]...",
+        static const struct argp argp = {options, parse, "[tree|wait|run|build|store|report|remote]...",
                                          "Prints the rows of the table of benchmarks; see docs/performance.md."};
         char made[PATH_SIZE] = "";
         struct arguments a = {0};

@@ -64,3 +64,4 @@ int bench_runner(void); /* over a kept sandbox; part of it */
 int bench_build(void); /* builds and programs */
 int bench_store(void); /* facts */
 int bench_report(void); /* report.html */
+int bench_remote(void); /* workers */

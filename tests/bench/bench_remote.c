@@ -1,0 +1,476 @@
+/* Workers beside local runners: what a run costs more, how many workers one head feeds, what travels. The workers are real ones, over pipes on this
+ * machine. */
+#include <math.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <time.h>
+
+#include "bench.h"
+#include "fixture.h"
+
+#include "core/engine/ask.h"
+#include "core/remote/cluster.h"
+#include "core/run/host.h"
+#include "core/run/slot.h"
+
+#define RUNS     50   /* of a round */
+#define STREAM   1000 /* runs of a round, shared by two */
+#define LARGE    (24u << 20)
+#define SLEEPERS 64
+#define NAPS     1280 /* runs of all sleepers */
+
+static struct recipe *recipe; /* owned */
+
+static int read_recipe(void)
+{
+        static const char text[] = "[solver]\n build = true\n output = bench\n run = {bin} {case}\n samples = 1\n";
+        struct recipe **list = NULL;
+        size_t n = 0;
+        int r = recipe_parse(text, "recipe", "bench", &list, &n);
+
+        if (r == 0)
+                recipe = recipe_ref(list[0]);
+        recipe_list_free(list, n);
+        return r;
+}
+
+/* -- slots of workers -- */
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t looked = PTHREAD_COND_INITIALIZER;
+static unsigned looks;
+
+static void look(void *user)
+{
+        (void)user;
+        pthread_mutex_lock(&lock);
+        looks++;
+        pthread_cond_broadcast(&looked);
+        pthread_mutex_unlock(&lock);
+}
+
+/* Waits for it, as the engine does. */
+static int take(struct cluster *c, size_t waiting, struct cluster_slot **ret)
+{
+        int r;
+
+        pthread_mutex_lock(&lock);
+        for (;;) {
+                unsigned before = looks;
+
+                pthread_mutex_unlock(&lock);
+                r = cluster_take(c, 0, waiting, ret);
+                pthread_mutex_lock(&lock);
+                if (r != -EAGAIN)
+                        break;
+                while (looks == before)
+                        pthread_cond_wait(&looked, &lock);
+        }
+        pthread_mutex_unlock(&lock);
+        return r;
+}
+
+/* "'<solverfs>' worker --slots 1 --folder <dir>/node": of the program beside this one, or $SOLVERFS_COMMAND. */
+static int worker_command(char ret[2 * PATH_SIZE])
+{
+        const char *command = getenv("SOLVERFS_COMMAND");
+        char own[PATH_SIZE], path[PATH_SIZE + 32];
+        ssize_t n = readlink("/proc/self/exe", own, sizeof(own) - 1);
+
+        if (n < 0)
+                return -errno;
+        own[n] = '\0';
+        *strrchr(own, '/') = '\0';
+        snprintf(path, sizeof(path), "%s/../../tools/solverfs", own);
+        if (!command && access(path, X_OK) < 0)
+                return errorf(-errno, "there is no %s: name the command by $SOLVERFS_COMMAND", path);
+        if (snprintf(ret, 2 * PATH_SIZE, "'%s' worker --slots 1 --folder '%s/node'", command ? command : path, bench.dir) >= 2 * PATH_SIZE)
+                return -ENAMETOOLONG;
+        return 0;
+}
+
+static int open_cluster(unsigned workers, struct cluster **ret)
+{
+        char worker[2 * PATH_SIZE];
+        int r = worker_command(worker);
+
+        if (r == 0)
+                r = cluster_open(&(struct cluster_settings){.name = (char *)"bench",
+                                                            .launch = (char *)"exec {worker}",
+                                                            .worker = worker,
+                                                            .workers = workers,
+                                                            .idle_ns = 3600 * NSEC_PER_SEC,
+                                                            .patience_ns = 60 * NSEC_PER_SEC},
+                                 ret);
+        if (r == 0)
+                cluster_attach(*ret, look, NULL);
+        return r;
+}
+
+/* -- runners -- */
+
+static int open_runner(const char *program, struct cluster_slot *slot, const cpu_set_t *cpus, struct runner **ret)
+{
+        static char scratch[PATH_SIZE];
+        const struct run_program p = {.path = program, .name = "bench"};
+        int r = path_join(scratch, bench.dir, "runs");
+
+        if (r == 0)
+                r = make_dirs(scratch, 0700);
+        if (r < 0)
+                return r;
+        return runner_open(&(struct runner_options){.recipe = recipe,
+                                                    .programs = &p,
+                                                    .n_programs = 1,
+                                                    .limits = {.wall_ns = 60 * NSEC_PER_SEC, .memory = UINT64_C(2) << 30, .output = 4096},
+                                                    .scratch_parent = scratch,
+                                                    .sandbox = SANDBOX_BWRAP,
+                                                    .cpus = cpus,
+                                                    .away = slot ? cluster_slot_away(slot) : NULL},
+                           ret);
+}
+
+static int run_once(struct runner *r)
+{
+        struct run_result result = {0};
+        int k = runner_run(r, &(struct run_input){.bytes = slice_string("(check-sat)\n")}, -1, &result);
+
+        if (k == 0 && (result.run.end != END_EXIT || result.run.code != 0))
+                k = errorf(-EIO, "a run ended with %d, %d", result.run.end, result.run.code);
+        run_result_done(&result);
+        return k;
+}
+
+static int measure_runs(void *user, double *ret)
+{
+        double began = bench_now();
+        int r = 0;
+
+        for (unsigned i = 0; r == 0 && i < RUNS; i++)
+                r = run_once(user);
+        *ret = (bench_now() - began) / RUNS;
+        return r;
+}
+
+static int row_overhead(void)
+{
+        cleanup(cluster_closep) struct cluster *c = NULL;
+        cleanup(runner_closep) struct runner *away = NULL, *local = NULL;
+        struct cluster_slot *slot = NULL;
+        struct slot core = {.lock = -1};
+        int r = open_cluster(1, &c);
+
+        if (r == 0)
+                r = take(c, 1, &slot);
+        if (r == 0)
+                r = slot_lease(NULL, -1, &core);
+        if (r == 0)
+                r = open_runner("/usr/bin/true", slot, NULL, &away);
+        if (r == 0)
+                r = open_runner("/usr/bin/true", NULL, &core.cpus, &local);
+        if (r == 0)
+                r = run_once(away); /* the program travels */
+        if (r == 0)
+                r = bench_compare(&(struct row){.what = "running true over a worker",
+                                                .against = "a local kept sandbox",
+                                                .judge = JUDGE_DIFFERENCE,
+                                                .most = 2e-3},
+                                  measure_runs, away, measure_runs, local);
+        away = runner_close(away);
+        slot_release(&core);
+        if (slot)
+                cluster_give_back(slot);
+        return r;
+}
+
+/* -- a stream of short runs -- */
+
+struct stream {
+        struct runner *runners[2]; /* owned */
+        atomic_int left;
+};
+
+struct lane {
+        struct stream *stream;
+        struct runner *runner;
+        pthread_t thread;
+        int r;
+};
+
+static void *lane_run(void *user)
+{
+        struct lane *l = user;
+
+        while (l->r == 0 && atomic_fetch_sub(&l->stream->left, 1) > 0)
+                l->r = run_once(l->runner);
+        return NULL;
+}
+
+static int measure_stream(void *user, double *ret)
+{
+        struct stream *s = user;
+        struct lane lanes[2] = {{.stream = s, .runner = s->runners[0]}, {.stream = s, .runner = s->runners[1]}};
+        double began = bench_now();
+
+        atomic_store(&s->left, STREAM);
+        for (unsigned i = 0; i < 2; i++)
+                if (pthread_create(&lanes[i].thread, NULL, lane_run, &lanes[i]) != 0)
+                        abort();
+        for (unsigned i = 0; i < 2; i++)
+                pthread_join(lanes[i].thread, NULL);
+        *ret = bench_now() - began;
+        return lanes[0].r < 0 ? lanes[0].r : lanes[1].r;
+}
+
+static const char ten_ms[] = "#include <time.h>\nint main(void)\n{\n\tstruct timespec t;\n\tdo\n\t\tclock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);\n"
+                             "\twhile (t.tv_nsec < 10000000);\n\treturn 0;\n}\n";
+
+static int row_stream(void)
+{
+        cleanup(cluster_closep) struct cluster *c = NULL;
+        struct cluster_slot *slots[2] = {NULL, NULL};
+        struct slot cores[2] = {{.lock = -1}, {.lock = -1}};
+        struct stream away = {{NULL, NULL}, 0}, local = {{NULL, NULL}, 0};
+        int all[2], r = host_cores(all, 2) < 2 ? 1 : 0;
+        char program[PATH_SIZE], source[PATH_SIZE];
+
+        if (r == 1) {
+                bench_skip("1,000 runs of 10 ms on two workers", "this machine has one core");
+                return 0;
+        }
+        r = path_join(program, bench.dir, "ten");
+        if (r == 0)
+                r = path_join(source, bench.dir, "ten.c");
+        if (r == 0)
+                r = write_file_atomic(source, ten_ms, sizeof(ten_ms) - 1, 0600);
+        if (r == 0)
+                r = bench_shell(bench.dir, "cc -O1 -o ten ten.c && chmod 755 ten");
+        if (r == 0)
+                r = open_cluster(2, &c);
+        for (unsigned i = 0; r == 0 && i < 2; i++) {
+                r = slot_lease(NULL, -1, &cores[i]);
+                if (r == 0)
+                        r = open_runner(program, NULL, &cores[i].cpus, &local.runners[i]);
+                slot_release(&cores[i]); /* the two sides take turns: a lease would keep the workers out */
+        }
+        for (unsigned i = 0; r == 0 && i < 2; i++)
+                r = take(c, 2 - i, &slots[i]);
+        for (unsigned i = 0; r == 0 && i < 2; i++)
+                r = open_runner(program, slots[i], NULL, &away.runners[i]);
+        if (r == 0)
+                r = bench_compare(&(struct row){.what = "1,000 runs of 10 ms on two workers",
+                                                .against = "two local runners",
+                                                .judge = JUDGE_RATIO,
+                                                .most = 1.1,
+                                                .rounds = MIN(bench.rounds, 5u)},
+                                  measure_stream, &away, measure_stream, &local);
+        for (unsigned i = 0; i < 2; i++) {
+                runner_close(away.runners[i]);
+                runner_close(local.runners[i]);
+                if (slots[i])
+                        cluster_give_back(slots[i]);
+        }
+        return r;
+}
+
+/* -- what travels -- */
+
+static void copy_sent(void *user, const struct cluster_view *v)
+{
+        *(uint64_t *)user = v->sent;
+}
+
+static int sent_by_run(struct cluster *c, struct runner *r, double *ret)
+{
+        uint64_t before = 0, after = 0;
+        int k;
+
+        cluster_look(c, copy_sent, &before);
+        k = run_once(r);
+        cluster_look(c, copy_sent, &after);
+        *ret = (double)(after - before);
+        return k;
+}
+
+/* A script with as many bytes behind it that cannot be compressed. */
+static int write_large(const char *path)
+{
+        static const char head[] = "#!/bin/sh\nexit 0\n";
+        cleanup_buffer struct buffer b = {0};
+        uint64_t state = 1;
+
+        buffer_add(&b, head, sizeof(head) - 1);
+        while (b.size < LARGE) {
+                uint32_t word = bench_random(&state);
+
+                buffer_add(&b, &word, sizeof(word));
+        }
+        return b.failed ? -ENOMEM : write_file_atomic(path, b.data, b.size, 0700);
+}
+
+static int row_large(void)
+{
+        cleanup(cluster_closep) struct cluster *c = NULL;
+        cleanup(runner_closep) struct runner *runner = NULL;
+        struct cluster_slot *slot = NULL;
+        char program[PATH_SIZE];
+        double first, second;
+        int r = path_join(program, bench.dir, "large");
+
+        if (r == 0)
+                r = write_large(program);
+        if (r == 0)
+                r = open_cluster(1, &c);
+        if (r == 0)
+                r = take(c, 1, &slot);
+        if (r == 0)
+                r = open_runner(program, slot, NULL, &runner);
+        if (r == 0)
+                r = sent_by_run(c, runner, &first);
+        if (r == 0)
+                r = sent_by_run(c, runner, &second);
+        if (r == 0) {
+                bench_print(&(struct row){.what = "sent for the first run of a program of 24 MiB", .judge = JUDGE_ALONE, .unit = UNIT_BYTES,
+                                          .most = LARGE * 1.01},
+                            first, NAN, NAN);
+                bench_print(&(struct row){.what = "sent for its second run", .judge = JUDGE_ALONE, .unit = UNIT_BYTES, .most = 4096}, second,
+                            NAN, NAN);
+        }
+        runner = runner_close(runner);
+        if (slot)
+                cluster_give_back(slot);
+        return r;
+}
+
+/* -- one head, many workers: the whole way of a cell, from the engine to the store -- */
+
+struct head {
+        struct workspace *workspace;
+        struct engine *engine;
+        struct solver *solver;
+        uint32_t commit;
+        struct case_info *infos[NAPS + SLEEPERS]; /* refs; the first SLEEPERS only bring the workers */
+        size_t first;
+};
+
+static int make_cell(void *user, size_t i, struct query **ret)
+{
+        struct head *h = user;
+
+        return query_run(h->workspace, &(struct cell){.solver = h->solver, .commit = h->commit, .info = h->infos[h->first + i]}, ret);
+}
+
+static int take_cell(void *user, size_t i, int r, struct value *v, const char *reason)
+{
+        (void)user;
+        (void)i;
+        if (r == 0 && ((struct run_value *)v)->fact)
+                return 0;
+        return r < 0 ? errorf(r, "%s", reason) : errorf(-EIO, "the sleeper was not built");
+}
+
+static int ask_cells(struct head *h, size_t first, size_t n)
+{
+        h->first = first;
+        return ask_many(h->engine, &(struct asking){.n = n, .open = SLEEPERS * 2, .make = make_cell, .answered = take_cell, .user = h}, PRIORITY_BATCH,
+                        -1);
+}
+
+/* Each worker has leases of its own: they are to stand for 64 machines. */
+static int make_sleepers(const char *store)
+{
+        static const char naps[] = "#!/bin/sh\nsleep 0.4\necho sat\n";
+        static const char text[] = "[solver]\n paths = sleep.sh\n build = cp sleep.sh sleep && chmod +x sleep\n output = sleep\n run = {bin} {case}\n"
+                                   " samples = 1\n";
+        char worker[2 * PATH_SIZE], repository[PATH_SIZE], path[PATH_SIZE];
+        int r = path_join(repository, bench.dir, "sleepers/repository");
+
+        if (r == 0)
+                r = make_dirs(repository, 0700);
+        if (r == 0)
+                r = path_join(path, repository, "sleep.sh");
+        if (r == 0)
+                r = write_file_atomic(path, naps, sizeof(naps) - 1, 0700);
+        if (r == 0)
+                r = bench_shell(repository, "git init -q -b main . && git add . && git -c user.name=A -c user.email=a@example.org commit -qm 1");
+        if (r == 0)
+                r = fixture_add_solver(store, "sleeper", text, repository);
+        if (r == 0)
+                r = fixture_add_cases(store, NAPS + SLEEPERS);
+        if (r == 0)
+                r = worker_command(worker);
+        return r < 0 ? r
+                     : bench_shell(store,
+                                   "git config -f config solverfs.runs lab && git config -f config cluster.lab.workers %d && "
+                                   "git config -f config cluster.lab.launch \"SOLVERFS_SLOTS=%s/slots\\$\\$ exec {worker}\" && "
+                                   "git config -f config cluster.lab.worker \"%s\"",
+                                   SLEEPERS, bench.dir, worker);
+}
+
+static double own_cpu(void)
+{
+        struct timespec t;
+
+        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+        return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+static int feed_sleepers(struct head *h)
+{
+        double began, cpu;
+        int r = ask_cells(h, 0, SLEEPERS); /* all workers come, and get the program */
+
+        if (r < 0)
+                return r;
+        began = bench_now();
+        cpu = own_cpu();
+        r = ask_cells(h, SLEEPERS, NAPS);
+        cpu = own_cpu() - cpu;
+        began = bench_now() - began;
+        if (r == 0) {
+                bench_say("64 workers: %.0f runs a second", NAPS / began);
+                bench_print(&(struct row){.what = "the head's CPU for a run, fact and all", .judge = JUDGE_ALONE}, cpu / NAPS, NAN, NAN);
+                bench_print(&(struct row){.what = "a core's share that feeds 64 workers with runs of 0.4 s", .judge = JUDGE_RATIO, .against = "of the time", .most = 0.5},
+                            cpu, began, NAN);
+        }
+        return r;
+}
+
+static int row_sleepers(void)
+{
+        struct head h = {0};
+        char store[PATH_SIZE];
+        int r = path_join(store, bench.dir, "sleepers/store");
+
+        if (r == 0)
+                r = make_sleepers(store);
+        if (r == 0)
+                r = workspace_open(store, 0, &h.workspace);
+        if (r == 0)
+                r = workspace_engine(h.workspace, NULL, &h.engine);
+        if (r == 0)
+                r = workspace_solver(h.workspace, "sleeper", &h.solver);
+        if (r == 0)
+                r = history_head(h.solver->history, &h.commit);
+        for (uint32_t i = 0; r == 0 && i < NAPS + SLEEPERS; i++)
+                r = cases_get(workspace_cases(h.workspace), i + 1, &h.infos[i]);
+        if (r == 0)
+                r = feed_sleepers(&h);
+        engine_close(h.engine);
+        for (uint32_t i = 0; i < NAPS + SLEEPERS; i++)
+                case_info_unref(h.infos[i]);
+        solver_unref(h.solver);
+        workspace_close(h.workspace);
+        return r;
+}
+
+int bench_remote(void)
+{
+        static int (*const rows[])(void) = {row_overhead, row_stream, row_large, row_sleepers};
+        int r = read_recipe();
+
+        for (size_t i = 0; r == 0 && i < ARRAY_SIZE(rows); i++)
+                r = rows[i]();
+        recipe_unref(recipe);
+        return r;
+}
