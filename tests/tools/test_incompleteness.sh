@@ -96,6 +96,9 @@ test_that "report.md has how to reproduce it, the reduced input and the commit" 
 test_that "a campaign shows how far it is, in the folder of its kind" '
 	cd mnt/toy/incompleteness/campaigns/first && grep -q "^regressions [1-9]" status && grep -q "^chain = 6" settings && grep -q "implications" progress.svg && [ -s progress.tsv ] &&
 	grep -q "^rule.used.decided" rules.tsv && ! [ -e operators.tsv ] && ! [ -e ../../../spr/campaigns/first ]'
+# Rules of strings and regular languages find nothing in formulas over integers.
+test_that "a rule that no seed can use stays unused, and is no hindrance" '
+	cp mnt/toy/incompleteness/campaigns/first/rules.tsv out && [ "$(awk "/^re-/ && \$2 > 0" out)" = "" ] && has out "^re-" && [ "$(awk "NR > 1 && \$2 > 0" out | grep -c .)" -gt 5 ]'
 run 0 unmount mnt
 test_that "a mount of what is finished has what is reduced and localized; what is not starts no work" '
 	run 0 mount mnt -o cached && cd mnt/toy/incompleteness/1 && grep -q ">=" reduced.smt2 && grep -q "$(git -C "$top/toy" rev-parse v3)" localized.tsv && cd .. &&
