@@ -54,6 +54,12 @@ test_that "unmount ends what a reader waits for" '
 	for i in $(seq 400); do grep -q " running, [0-9]* queued, 1 reader" "$mnt/.solverfs/status" && break; sleep 0.05; done
 	run 0 unmount "$mnt" && ! mounted "$mnt" && ! wait $reader && grep -q Interrupted goterr'
 run 0 mount "$mnt" -q
+test_that "bash completes mounts after unmount, by their path and as seen from here, also behind a quote" '
+	complete_line() { COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); COMPREPLY=(); _solverfs; printf "%s\n" "${COMPREPLY[@]}"; }
+	. "$source_dir/tools/completions/solverfs.bash"; cd "$top"
+	[ "$(complete_line solverfs unmount "$top")" = "$mnt" ] && [ "$(complete_line solverfs unmount --lazy m)" = mnt ] && [ -z "$(complete_line solverfs unmount full)" ] &&
+	[ "$(complete_line solverfs unmount "$(printf %q "$mnt")")" = "$mnt" ] && [ "$(complete_line solverfs unmount "\"$top/")" = "$mnt" ] &&
+	[ "$(complete_line solverfs unmount "" | grep -xF -e "$mnt" -e mnt)" = "$mnt"$'\''\n'\''mnt ]'
 test_that "unmount leaves a reader alone when somebody else keeps the mount in use" '
 	exec 3<"$mnt/README"; cat "$mnt/toy/commits/v1/cases/2/time" >got 2>goterr & reader=$!
 	for i in $(seq 400); do grep -q " running, [0-9]* queued, 1 reader" "$mnt/.solverfs/status" && break; sleep 0.05; done

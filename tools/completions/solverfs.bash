@@ -5,12 +5,13 @@ _solverfs_column() {
 	solverfs ${store:+--store "$store"} -q "$@" 2>/dev/null
 }
 
-# Fills COMPREPLY with those lines of standard input that begin with the word; names may have spaces.
+# Fills COMPREPLY with those lines of standard input that begin with the word; names may have spaces, and the word is as it was typed.
 _solverfs_lines() {
-	local line
+	local line word=${1#[\"\']}
+	word=${word//\\/}
 	COMPREPLY=()
 	while IFS= read -r line; do
-		[[ -n $line && $line == "$1"* ]] && COMPREPLY+=("$line")
+		[[ -n $line && $line == "$word"* ]] && COMPREPLY+=("$line")
 	done
 }
 _solverfs_solvers() { _solverfs_column solver list | cut -f 1; }
