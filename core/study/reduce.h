@@ -8,14 +8,17 @@
  * commands (Zeller and Hildebrandt, "Simplifying and isolating failure-inducing input", TSE 2002; halves, quarters … of the list left out);
  * then level by level from the roots (Misherghi and Su, "HDD", ICSE 2006), over distinct subterms: a value of the sort in a term's place, a
  * subterm of the same sort, another constant, a fresh one; arguments of n-ary operators left out; quantifiers instantiated; definitions
- * put in or made declarations; literals shortened; constants made one; what is not used any more left out; at last shorter names. All
+ * put in or made declarations; literals shortened; constants made one, or put in where an equality says what they are; other operators with shorter
+ * names, for the same arguments, for fewer, or for an argument's arguments (from the table of operators); lists within lists of one operator joined;
+ * what is not used any more left out; shorter names. Where a pass of these changes nothing, a smaller term from anywhere in a term's place, and two
+ * changes at once, of which neither is interesting alone. All
  * terms are made by the checked constructors, so that a candidate is never ill-sorted where the theory is modelled. A let is nothing but a
  * way of writing: it is written where the text gets shorter by it.
  * Where terms stay opaque, and where the text is no script, it is reduced as a tree of parentheses; where these do not match, or where words
  * stand outside of them, by lines first.
  *
  * Minimal means: none of these steps gives an interesting text. One bound: where a formula shares subterms and has more than
- * REDUCE_PLACES_MOST places as a tree, a subterm is replaced in all its places or in none.
+ * REDUCE_PLACES_MOST places as a tree, a subterm is replaced in all its places or in none. Of terms from elsewhere and of pairs some hundreds are tried.
  *
  * Threads: a reduction is its caller's; the test may use as many as it likes. */
 #pragma once

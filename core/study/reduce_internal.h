@@ -27,7 +27,7 @@ int reduce_script(struct reducer *r, bool *ret_is_script, bool *ret_is_opaque);
 int reduce_trees(struct reducer *r); /* of parentheses; -EINVAL when they do not match */
 int reduce_lines(struct reducer *r);
 
-/* -- terms (reduce_term.c) -- */
+/* -- terms (reduce_term.c, reduce_rewrite.c) -- */
 
 /* Replacements, applied at once; the outermost match wins, and what is put there is left as it is. */
 struct replacement {
@@ -54,5 +54,7 @@ int term_nearest(const struct term *t, struct term_list *ret);
 const struct term *term_without_args(struct bank *b, const struct term *t, const bool *is_out);
 /* A quantifier without its i-th variable, which is `value` in the body. */
 const struct term *term_without_variable(struct bank *b, const struct term *quantifier, size_t i, const struct term *value);
+/* Other terms that may stand in its place, of its sort and of its parts but no part of it (reduce_rewrite.c). */
+int term_rewrites(struct bank *b, const struct term *t, struct term_list *ret);
 /* 0 and 1: a value such as true or false; 2: another literal; 3: a constant or a variable; 4: what has arguments. */
 unsigned term_rank(const struct term *t);

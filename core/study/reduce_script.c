@@ -2,7 +2,9 @@
  * reduced further is always one text. A command that a step leaves alone keeps its bytes. */
 #include "core/study/reduce_internal.h"
 
-#define NAMES_MOST 1024 /* that are made shorter at a time; the next pass has the next */
+#define NAMES_MOST     1024 /* that are made shorter at a time; the next pass has the next */
+#define ELSEWHERE_MOST 400  /* candidates of a pass in which a term is replaced by one from elsewhere */
+#define PAIRS_MOST     200  /* and of two changes at once */
 
 struct state {
         struct reducer *reducer;
@@ -789,32 +791,56 @@ static int make_single(void *user, size_t at, struct buffer *ret)
         return with_changes(&one, &(bool){true}, ret);
 }
 
-static int step_binders(struct steps *steps)
+/* A step of changes, a candidate at a time, until none is taken. */
+struct single_step {
+        const char *stage;
+        /* The changes for these terms: all distinct ones, those around others first. */
+        int (*list)(struct state *s, const struct term_list *all, struct changes *c);
+        reduce_make make;
+        size_t (*count)(size_t n); /* candidates of n changes; NULL: one of each */
+        bool goes_on;              /* behind what was taken; else from the start */
+};
+
+static int step_single(struct steps *steps, const struct single_step *step)
 {
+        size_t at = 0;
         int taken;
 
-        reduce_stage(steps->reducer, "quantifiers and definitions");
+        reduce_stage(steps->reducer, step->stage);
         do {
                 cleanup_state struct state s = {0};
                 cleanup_term_list struct term_list all = {0};
                 cleanup(changes_done) struct changes c = {.state = &s};
-                size_t at;
                 int r = state_load(steps, &s);
 
                 if (r == 0)
                         r = list_terms(&s, &all);
                 if (r == 0)
-                        r = make_fresh(&s, &all);
-                for (size_t i = 0; r == 0 && i < all.n; i++) {
-                        if (term_is_quantifier(all.list[i]))
-                                r = add_without_variables(&s, all.list[i], &c);
-                        else if (all.list[i]->kind == TERM_FUNCTION && all.list[i]->function->kind == FUNCTION_DEFINED)
-                                r = add_inlined(&s, all.list[i], &c);
-                }
-                taken = r < 0 ? r : reduce_first(steps->reducer, 0, c.n, make_single, &c, &at);
+                        r = step->list(&s, &all, &c);
+                taken = r < 0 ? r
+                              : reduce_first(steps->reducer, step->goes_on ? at : 0, step->count ? step->count(c.n) : c.n, step->make,
+                                             &c, &at);
                 steps->any |= taken > 0;
         } while (taken > 0);
         return taken;
+}
+
+static int list_binders(struct state *s, const struct term_list *all, struct changes *c)
+{
+        int r = make_fresh(s, all);
+
+        for (size_t i = 0; r == 0 && i < all->n; i++) {
+                if (term_is_quantifier(all->list[i]))
+                        r = add_without_variables(s, all->list[i], c);
+                else if (all->list[i]->kind == TERM_FUNCTION && all->list[i]->function->kind == FUNCTION_DEFINED)
+                        r = add_inlined(s, all->list[i], c);
+        }
+        return r;
+}
+
+static int step_binders(struct steps *steps)
+{
+        return step_single(steps, &(struct single_step){"quantifiers and definitions", list_binders, make_single});
 }
 
 static int make_constant(void *user, size_t at, struct buffer *ret)
@@ -826,32 +852,171 @@ static int make_constant(void *user, size_t at, struct buffer *ret)
 }
 
 /* A constant gives way to a value or to another constant, everywhere, and its declaration with it. */
+static int list_constant_values(struct state *s, const struct term_list *all, struct changes *c)
+{
+        static const struct term_list none = {0};
+        int r = 0;
+
+        (void)all;
+        for (size_t i = 0; r == 0 && i < s->script->n_commands; i++) {
+                const struct command *d = &s->script->commands[i];
+                const struct term *constant;
+
+                if (!is_declaration(d) || d->function->n_args > 0)
+                        continue;
+                constant = term_constant(s->script->bank, d->function);
+                for (size_t step = STEP_ZERO; r == 0 && constant && step <= STEP_CONSTANT; step++)
+                        r = changes_add(c, constant, term_step(s->script->bank, constant, step, &s->constants, &none));
+        }
+        return r;
+}
+
 static int step_constants(struct steps *steps)
 {
-        size_t at = 0;
-        int taken;
+        return step_single(steps,
+                           &(struct single_step){"constants", list_constant_values, make_constant, .goes_on = true});
+}
 
-        reduce_stage(steps->reducer, "constants");
-        do {
-                static const struct term_list none = {0};
-                cleanup_state struct state s = {0};
-                cleanup(changes_done) struct changes c = {.state = &s};
-                int r = state_load(steps, &s);
+/* -- equalities -- */
 
-                for (size_t i = 0; r == 0 && i < s.script->n_commands; i++) {
-                        const struct command *d = &s.script->commands[i];
-                        const struct term *constant;
+static bool is_constant(const struct term *t)
+{
+        return t->kind == TERM_FUNCTION && t->n_args == 0 && t->function->kind == FUNCTION_DECLARED;
+}
 
-                        if (!is_declaration(d) || d->function->n_args > 0)
+static int occurs_in(const struct term *part, const struct term *t)
+{
+        cleanup_term_list struct term_list all = {0};
+        int r = term_subterms(&t, 1, &all);
+
+        for (size_t i = 0; r == 0 && i < all.n; i++)
+                r = all.list[i] == part;
+        return r;
+}
+
+/* Two changes each: the constant becomes the other side, and the equality true. */
+static int list_equalities(struct state *s, const struct term_list *all, struct changes *c)
+{
+        int r = 0;
+
+        for (size_t i = 0; r == 0 && i < all->n; i++) {
+                const struct term *t = all->list[i];
+
+                for (size_t k = 0; r == 0 && t->op == OP_EQUAL && t->n_args == 2 && k < 2; k++) {
+                        if (!is_constant(t->args[k]) || t->args[1 - k]->is_open || (r = occurs_in(t->args[k], t->args[1 - k])) != 0) {
+                                r = MIN(r, 0);
                                 continue;
-                        constant = term_constant(s.script->bank, d->function);
-                        for (size_t step = STEP_ZERO; r == 0 && constant && step <= STEP_CONSTANT; step++)
-                                r = changes_add(&c, constant, term_step(s.script->bank, constant, step, &s.constants, &none));
+                        }
+                        r = changes_add(c, t->args[k], t->args[1 - k]);
+                        if (r == 0)
+                                r = changes_add(c, t, term_true(s->script->bank));
                 }
-                taken = r < 0 ? r : reduce_first(steps->reducer, at, c.n, make_constant, &c, &at);
-                steps->any |= taken > 0;
-        } while (taken > 0);
-        return taken;
+        }
+        return r;
+}
+
+static size_t halves(size_t n)
+{
+        return n / 2;
+}
+
+static int make_equality(void *user, size_t at, struct buffer *ret)
+{
+        struct changes *c = user;
+        struct changes one = {.state = c->state, .list = &c->list[2 * at], .n = 2, .without = c->list[2 * at].from->function};
+
+        return with_changes(&one, (bool[]){true, true}, ret);
+}
+
+/* A constant that equals something is put in where it stands. */
+static int step_equalities(struct steps *steps)
+{
+        return step_single(steps, &(struct single_step){"equalities", list_equalities, make_equality, halves});
+}
+
+/* -- other terms in a term's place -- */
+
+static int list_rewrites(struct state *s, const struct term_list *all, struct changes *c)
+{
+        int r = 0;
+
+        for (size_t i = 0; r == 0 && i < all->n; i++) {
+                cleanup_term_list struct term_list simpler = {0};
+
+                r = term_rewrites(s->script->bank, all->list[i], &simpler);
+                for (size_t k = 0; r == 0 && k < simpler.n; k++)
+                        r = changes_add(c, all->list[i], simpler.list[k]);
+        }
+        return r;
+}
+
+static int step_rewrites(struct steps *steps)
+{
+        return step_single(steps, &(struct single_step){"operators", list_rewrites, make_single, .goes_on = true});
+}
+
+static int list_elsewhere(struct state *s, const struct term_list *all, struct changes *c)
+{
+        int r = 0;
+
+        (void)s;
+        for (size_t i = 0; r == 0 && i < all->n; i++)
+                for (size_t k = all->n; r == 0 && k-- > 0 && c->n < ELSEWHERE_MOST;) {
+                        const struct term *from = all->list[i], *to = all->list[k];
+
+                        if (from->sort == to->sort && term_rank(to) >= 2 && !to->is_open && !from->sort->has_unknown &&
+                            to->tree_size < from->tree_size)
+                                r = changes_add(c, from, to);
+                }
+        return r;
+}
+
+/* Where nothing else leads on. */
+static int step_elsewhere(struct steps *steps)
+{
+        return steps->any ? 0
+                          : step_single(steps, &(struct single_step){"terms from elsewhere", list_elsewhere, make_single, .goes_on = true});
+}
+
+/* -- two changes at once -- */
+
+static int list_zeros(struct state *s, const struct term_list *all, struct changes *c)
+{
+        static const struct term_list none = {0};
+        int r = 0;
+
+        for (size_t i = 0; r == 0 && i < all->n; i++) {
+                r = changes_add(c, all->list[i], term_step(s->script->bank, all->list[i], STEP_ZERO, &none, &none));
+                if (r == 0)
+                        r = changes_add(c, all->list[i], term_step(s->script->bank, all->list[i], STEP_CHILD, &none, &none));
+        }
+        return r;
+}
+
+static size_t pairs(size_t n)
+{
+        return MIN(n * (n - MIN(n, 1)) / 2, PAIRS_MOST);
+}
+
+static int make_pair(void *user, size_t at, struct buffer *ret)
+{
+        struct changes *c = user;
+        size_t first = 0, second = 1;
+        struct replacement list[2];
+        struct changes two = {.state = c->state, .list = list, .n = 2};
+
+        /* Those of the largest terms first: (0, 1), (0, 2), (1, 2), (0, 3) … */
+        for (; at >= second; at -= second++)
+                ;
+        first = at;
+        list[0] = c->list[first];
+        list[1] = c->list[second];
+        return with_changes(&two, (bool[]){true, true}, ret);
+}
+
+static int step_pairs(struct steps *steps)
+{
+        return steps->any ? 0 : step_single(steps, &(struct single_step){"two at once", list_zeros, make_pair, pairs});
 }
 
 /* -- one place of a shared term -- */
@@ -1097,9 +1262,9 @@ static int strip(struct steps *steps, bool *ret_is_opaque)
 
 int reduce_script(struct reducer *r, bool *ret_is_script, bool *ret_is_opaque)
 {
-        static int (*const list[])(struct steps * steps) = {step_commands, step_unused, step_constants, step_inline,
-                                                            step_terms,    step_parts,  step_binders,   step_bodies,
-                                                            step_places,   step_print,  step_names};
+        static int (*const list[])(struct steps * steps) = {
+                step_commands, step_unused, step_constants, step_inline, step_equalities, step_terms,     step_parts, step_rewrites,
+                step_binders,  step_bodies, step_places,    step_print,  step_names,      step_elsewhere, step_pairs};
         struct steps steps = {.reducer = r};
         bool any = false;
         int k = strip(&steps, ret_is_opaque);

@@ -8,6 +8,7 @@
 
 #define SLACK \
         1.25 /* how much longer the reference may take than on the last text that was taken, before the target is asked again */
+#define NOISE       2.0 /* how much longer than on the input: the CPU times of a busy machine vary by half */
 #define WALL_FACTOR 4.0 /* of CPU time: when a run is cut off though it computes nothing */
 #define WALL_MORE   2.0 /* seconds */
 
@@ -375,7 +376,7 @@ static int look_at_input(struct reduce_versions *v, struct slice input)
                 return r;
         choose_bounds(v);
         v->fast = v->before[SIDE_REFERENCE].seconds;
-        v->fast_most = fmax(v->options.floor / v->options.ratio, v->fast * SLACK);
+        v->fast_most = fmax(v->options.floor / v->options.ratio, v->fast * NOISE);
         return choose_interest(v);
 }
 

@@ -12,6 +12,7 @@
 /* Interested in texts that hold all of these, as often as they are listed one behind the other. */
 struct interest {
         const char *words[8];
+        const char *or[8]; /* or all of these; none: only the words count */
         bool is_strict;   /* and whatever is tried must be well-sorted */
         bool is_backward; /* answers the last text first */
         bool says_all;    /* also about texts behind an interesting one */
@@ -31,17 +32,22 @@ static void check_sorts(struct interest *in, struct slice text)
         }
 }
 
-static bool holds(const struct interest *in, struct slice text)
+static bool holds_all(const char *const words[8], struct slice text)
 {
         const char *at = text.data, *end = at + text.size;
 
-        for (size_t i = 0; i < ARRAY_SIZE(in->words) && in->words[i]; i++) {
-                at = memmem(at, (size_t)(end - at), in->words[i], strlen(in->words[i]));
+        for (size_t i = 0; i < 8 && words[i]; i++) {
+                at = memmem(at, (size_t)(end - at), words[i], strlen(words[i]));
                 if (!at)
                         return false;
-                at += strlen(in->words[i]);
+                at += strlen(words[i]);
         }
         return true;
+}
+
+static bool holds(const struct interest *in, struct slice text)
+{
+        return holds_all(in->words, text) || (in->or[0] && holds_all(in->or, text));
 }
 
 static int try_words(void *user, const struct slice *texts, size_t n, enum reduce_answer *ret)
@@ -162,9 +168,60 @@ END_TEST
 /* The subterm stands in two places, and only one of them matters. */
 START_TEST(test_places_are_told_apart)
 {
-        assert_reduced((struct interest){.words = {"str.len", "str.at"}},
+        assert_reduced((struct interest){.words = {"str.len", "to_code"}},
                        "(declare-fun x () String)\n(assert (= (str.len (str.++ x x)) (str.to_code (str.at (str.++ x x) 3))))\n",
-                       "(assert (= (str.len \"\") (str.to_code (str.at \"\" 0))))\n");
+                       "(assert (= (str.len \"\") (str.to_code \"\")))\n");
+}
+END_TEST
+
+START_TEST(test_other_operators_take_a_place)
+{
+        assert_reduced((struct interest){.words = {"aa", "bb"}}, "(assert (str.contains \"aa\" \"bb\"))\n", "(assert (= \"aa\" \"bb\"))\n");
+        assert_reduced((struct interest){.words = {"(str", "aa", "bb"}}, "(assert (= \"\" (str.replace \"aa\" \"cc\" \"bb\")))\n",
+                       "(assert (= \"\" (str.++ \"aa\" \"bb\")))\n");
+        assert_reduced((struct interest){.words = {"aa", "bb"}}, "(assert (str.in_re \"aa\" (str.to_re \"bb\")))\n",
+                       "(assert (= \"aa\" \"bb\"))\n");
+        assert_reduced((struct interest){.words = {"(re.* re.allchar)"}, .or = {"re.all)"}},
+                       "(assert (str.in_re \"\" (re.* re.allchar)))\n", "(assert (str.in_re \"\" re.all))\n");
+}
+END_TEST
+
+START_TEST(test_nested_arguments_are_one_list)
+{
+        assert_reduced((struct interest){.words = {"(and", "pq", "qr", "rs"}},
+                       "(declare-fun pq () Bool)\n(declare-fun qr () Bool)\n(declare-fun rs () Bool)\n(assert (and pq (and qr rs)))\n",
+                       "(declare-fun pq () Bool)\n(declare-fun qr () Bool)\n(declare-fun rs () Bool)\n(assert (and pq qr rs))\n");
+}
+END_TEST
+
+START_TEST(test_negations_go_into_relations)
+{
+        assert_reduced((struct interest){.words = {"(not (< 12 34))"}, .or = {"(>= 12 34)"}}, "(assert (not (< 12 34)))\n", "(assert (>= 12 34))\n");
+        assert_reduced((struct interest){.words = {"false (< 12 34)"}, .or = {"(not (< 12 34))"}}, "(assert (= false (< 12 34)))\n",
+                       "(assert (not (< 12 34)))\n");
+}
+END_TEST
+
+START_TEST(test_equal_constants_are_put_in)
+{
+        assert_reduced((struct interest){.words = {"(= x (str.++ \"aa\" \"bb\"))", "prefixof x"}, .or = {"prefixof (str.++ \"aa\" \"bb\")"}},
+                       "(declare-fun x () String)\n(assert (= x (str.++ \"aa\" \"bb\")))\n(assert (str.prefixof x \"c\"))\n",
+                       "(assert (str.prefixof (str.++ \"aa\" \"bb\") \"\"))\n");
+}
+END_TEST
+
+START_TEST(test_terms_come_from_elsewhere)
+{
+        assert_reduced((struct interest){.words = {"\"needle\" (str.++ \"hay\" \"stack\")"}, .or = {"\"needle\" \"needle\""}},
+                       "(assert (= \"needle\" (str.++ \"hay\" \"stack\")))\n", "(assert (= \"needle\" \"needle\"))\n");
+}
+END_TEST
+
+/* Neither change alone is interesting. */
+START_TEST(test_two_changes_at_once)
+{
+        assert_reduced((struct interest){.words = {"(= \"aa\" \"bb\")"}, .or = {"(= \"\" \"\")"}}, "(assert (= \"aa\" \"bb\"))\n",
+                       "(assert (= \"\" \"\"))\n");
 }
 END_TEST
 
@@ -419,7 +476,9 @@ START_TEST(test_pool_fails_and_is_cancelled)
 END_TEST
 
 SUITE("reduce", test_commands_go, test_terms_are_replaced, test_literals_are_shortened, test_quantifiers_and_definitions_go,
-      test_arguments_go, test_constants_go, test_places_are_told_apart, test_dialect_stays, test_deep_input,
+      test_arguments_go, test_constants_go, test_places_are_told_apart, test_other_operators_take_a_place,
+      test_nested_arguments_are_one_list, test_negations_go_into_relations, test_equal_constants_are_put_in, test_terms_come_from_elsewhere,
+      test_two_changes_at_once, test_dialect_stays, test_deep_input,
       test_width_and_order_do_not_matter, test_result_cannot_be_reduced, test_boring_input_is_refused,
       test_failure_keeps_the_best, test_cancellation_keeps_the_best, test_time_that_is_over_keeps_the_best,
       test_lies_are_withdrawn, test_input_without_bytes, test_other_parentheses, test_lines, test_opaque_terms,
