@@ -43,8 +43,8 @@ static void *take_zeroed(size_t size)
 
 void *arena_take_chunk(struct arena *a, size_t size)
 {
-        size_t next = MAX(MIN(a->size, CHUNK_MOST), (size_t)CHUNK_LEAST), space;
         struct arena_chunk *c;
+        size_t next = MAX(MIN(a->size, CHUNK_MOST), (size_t)CHUNK_LEAST) - sizeof(*c), space; /* whole pages, with their header */
 
         if (size > SIZE_MAX / 2)
                 return NULL;

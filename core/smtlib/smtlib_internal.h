@@ -79,6 +79,15 @@ static inline void *arena_take(struct arena *a, size_t size)
         a->p += whole;
         return p;
 }
+/* The same, at the beginning of a line of the processor's cache. */
+static inline void *arena_take_line(struct arena *a, size_t size)
+{
+        size_t gap = -(uintptr_t)a->p & 63;
+
+        if (gap < (size_t)(a->end - a->p))
+                a->p += gap;
+        return arena_take(a, size);
+}
 void arena_done(struct arena *a);
 
 /* -- tables of unique things ----------------------------------------------------------------------------------------- */

@@ -34,7 +34,7 @@ const struct symbol *symbol_of(struct bank *b, struct slice name)
 
         if (made)
                 return made;
-        if (table_reserve(&b->symbols, 1) < 0 || !(made = arena_take(&b->arena, sizeof(*made) + name.size + 1))) {
+        if (table_reserve(&b->symbols, 1) < 0 || !(made = arena_take_line(&b->arena, sizeof(*made) + name.size + 1))) {
                 bank_failed(b, -ENOMEM);
                 return NULL;
         }
@@ -44,7 +44,6 @@ const struct symbol *symbol_of(struct bank *b, struct slice name)
         text[name.size] = '\0';
         *made = (struct symbol){
                 .id = (uint32_t)b->symbols.n,
-                .hash = hash,
                 .name = SLICE(text, name.size),
                 .op = operator_find(SLICE(text, name.size)),
         };

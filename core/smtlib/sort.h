@@ -12,8 +12,7 @@ struct term;
 
 /* A name without its bars: |a| and a are one symbol. Any bytes but | and \ may stand in it. */
 struct symbol {
-        uint32_t id; /* dense, from 0 */
-        uint32_t hash;
+        uint32_t id;                  /* dense, from 0 */
         enum op op;                   /* the first operator of this name (operator.h), or OP_NONE */
         struct slice name;            /* and a NUL behind it */
         void *binding, *sort_binding; /* the reader's, while it reads */

@@ -48,20 +48,21 @@ enum term_kind {
 /* The text of a literal, by sort. Int: digits without leading zeros. Real: digits, a point, digits, as short as can be (1.0, 0.25).
  * String: canonical (dialect.h). BitVec: #b and digits up to 64 bits; a wider one as it was written, #x, #b or bvN. */
 struct term {
-        uint32_t id;   /* dense, from 0 in the order of making: an argument's is below its term's */
-        uint32_t hash; /* this, and the next four, are the bank's own */
-        uint32_t n_parents;
-        uint64_t parents; /* a bit for each parent's hash */
-        struct term *first_parent, *next_sibling;
+        uint32_t id;        /* dense, from 0 in the order of making: an argument's is below its term's */
+        uint32_t n_parents; /* this, and the next two, are the bank's own */
+        uint64_t parents;   /* a bit for each parent's hash */
+        struct term *first_parent;
+        const struct sort *sort;
+        uint64_t tree_size; /* nodes if nothing were shared; UINT64_MAX: or more */
+        uint32_t depth;     /* 1 without arguments */
         enum term_kind kind : 8;
         bool is_open;        /* has free variables */
         bool is_qualified;   /* written (as … sort) */
         bool has_quantifier; /* it or a subterm is a quantifier */
         enum op op;          /* TERM_OPERATOR, else OP_NONE */
         uint32_t n_args;
-        uint32_t depth;     /* 1 without arguments */
-        uint64_t tree_size; /* nodes if nothing were shared; UINT64_MAX: or more */
-        const struct sort *sort;
+        uint32_t hash;             /* this and the next are the bank's own */
+        struct term *next_sibling;
         union {
                 uint32_t index[2];          /* TERM_OPERATOR */
                 uint32_t n_bound;           /* quantifiers */
