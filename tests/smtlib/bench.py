@@ -1,8 +1,12 @@
 #!/usr/bin/env python3
-"""Files to measure the reader with: tests/smtlib/bench.py SMT2 [MEGABYTES].
+"""How fast scripts are read: tests/smtlib/bench.py SMT2 [FOLDER...]; SMT2 is build/tests/smtlib/smt2.
 
-Writes four files of about MEGABYTES (50) each to a temporary folder and runs `smt2 bench` on them: a bounded model check over bit-vectors
-and arrays, string constraints, one wide term over few names, one term as deep as can be."""
+Prints a line for each folder, whose files that end in .smt2 are read again and again (`smt2 rate`), for 240 small files made up, and for each
+of four large ones: a bounded model check over bit-vectors and arrays, string constraints, one wide term over few names, one term as deep as
+can be. The seconds are processor time, with giving back the memory; the files are in memory. $SOLVERFS_CORPORA may name the folders,
+separated by colons; $SOLVERFS_BENCH_MEGABYTES (20) says how large the large ones are."""
+import os
+import pathlib
 import random
 import subprocess
 import sys
@@ -57,14 +61,39 @@ def deep(out, size):
     out.write("(or q (not " * levels + "p" + "))" * levels + ")\n(check-sat)\n")
 
 
-def main():
-    size = int(float(sys.argv[2]) * 1e6) if len(sys.argv) > 2 else 50_000_000
+MAKERS = (model_check, strings, wide, deep)
+SMALL = 2000  # bytes
+
+
+def rate(smt2, name, paths):
+    subprocess.run([smt2, "rate", name, *map(str, paths)], check=True)
+
+
+def made(smt2, megabytes):
     with tempfile.TemporaryDirectory() as scratch:
-        for make in (model_check, strings, wide, deep):
-            path = f"{scratch}/{make.__name__}.smt2"
+        small = []
+        for maker in MAKERS[:2] + MAKERS[3:]:
+            for i in range(80):
+                small.append(f"{scratch}/small_{maker.__name__}{i}.smt2")
+                with open(small[-1], "w") as out:
+                    maker(out, SMALL + 50 * i)
+        rate(smt2, "small, made", small)
+        for maker in MAKERS:
+            path = f"{scratch}/{maker.__name__}.smt2"
             with open(path, "w") as out:
-                make(out, size)
-            subprocess.run([sys.argv[1], "bench", path], check=True)
+                maker(out, int(megabytes * 1e6))
+            rate(smt2, maker.__name__, [path])
+            os.unlink(path)
+
+
+def main():
+    smt2, folders = sys.argv[1], sys.argv[2:] or [f for f in os.environ.get("SOLVERFS_CORPORA", "").split(":") if f]
+    for folder in folders:
+        files = sorted(pathlib.Path(folder).rglob("*.smt2"))
+        if not files:
+            sys.exit(f"{folder}: no .smt2 file below it")
+        rate(smt2, pathlib.Path(folder).name, files)
+    made(smt2, float(os.environ.get("SOLVERFS_BENCH_MEGABYTES", "20")))
 
 
 if __name__ == "__main__":

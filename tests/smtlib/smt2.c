@@ -206,7 +206,7 @@ static int rates(const char *name, size_t n, char **paths)
                 seconds += took;
                 bytes += (double)b.size;
         }
-        printf("%-12s %4zu files %8.3f MB: %6.1f MB/s in all", name, n, bytes / 1e6, bytes / 1e6 / seconds);
+        printf("%-12s %4zu file%s %7.3f MB: %6.1f MB/s in all", name, n, n == 1 ? " " : "s", bytes / 1e6, bytes / 1e6 / seconds);
         printf(", %6.1f the median file, ", median(list, n));
         printf("%6.1f the slowest, %6.1f the fastest\n", list[0], list[n - 1]);
         return 0;
