@@ -74,7 +74,11 @@ struct reader {
 /* These return -errno; -EOPNOTSUPP: keep the command as text. */
 int reader_fail(struct reader *r, size_t offset, const char *format, ...) printf_like(3, 4); /* -EINVAL with a place */
 int reader_fail_bank(struct reader *r, size_t offset);                       /* what the bank said, with a place */
-int reader_next(struct reader *r);                                           /* takes a token; -EINVAL of a bad one */
+int reader_fail_token(struct reader *r);                                     /* the token at hand is a bad one */
+static inline int reader_next(struct reader *r)                              /* takes a token; -EINVAL of a bad one */
+{
+        return token_next(&r->t, &r->token) == TOKEN_BAD ? reader_fail_token(r) : 0;
+}
 int reader_expect(struct reader *r, enum token_kind kind, const char *what); /* takes one of this kind */
 int numeral_value(struct slice digits, uint32_t *ret);                       /* -ERANGE from UINT32_MAX on */
 

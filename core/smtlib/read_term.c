@@ -95,13 +95,10 @@ static int push_value(struct reader *r, const struct term *t, uint32_t level)
         return 0;
 }
 
-static int begin_occurrence(struct reader *r, size_t begin, uint32_t *ret)
+static int add_occurrence(struct reader *r, size_t begin, uint32_t *ret)
 {
         struct script *s = r->script;
 
-        *ret = NO_OCCURRENCE;
-        if (!r->options->keep_occurrences)
-                return 0;
         if (s->n_occurrences >= NO_OCCURRENCE || !grow(s->occurrences, s->n_occurrences, s->occurrences_size))
                 return -ENOMEM;
         *ret = (uint32_t)s->n_occurrences;
@@ -112,6 +109,12 @@ static int begin_occurrence(struct reader *r, size_t begin, uint32_t *ret)
                 .is_renamed = r->n_renamed > 0,
         };
         return 0;
+}
+
+static inline int begin_occurrence(struct reader *r, size_t begin, uint32_t *ret)
+{
+        *ret = NO_OCCURRENCE;
+        return r->options->keep_occurrences ? add_occurrence(r, begin, ret) : 0;
 }
 
 static void end_occurrence(struct reader *r, uint32_t at, const struct term *t)
@@ -138,16 +141,6 @@ static struct term_frame *push_frame(struct reader *r, enum frame_kind kind, siz
         f->lets = r->n_lets;
         f->n_renamed = r->n_renamed;
         return f;
-}
-
-static int push_apply(struct reader *r, size_t begin, uint32_t occurrence, const struct head *head)
-{
-        struct term_frame *f = push_frame(r, FRAME_APPLY, begin, occurrence);
-
-        if (!f)
-                return -ENOMEM;
-        f->head = *head;
-        return 0;
 }
 
 /* -- symbols that are no declaration -- */
@@ -271,13 +264,13 @@ static bool has_old_indices(const struct head *h, const struct term *const *args
 }
 
 /* Several operators may share a name: the first whose number of arguments fits. */
-static enum op op_for(const struct head *h, size_t n)
+static enum op op_for(const struct head *h, size_t n_index, size_t n)
 {
         if (operator_next(h->op) == OP_NONE)
                 return h->op;
         for (enum op op = h->op; op != OP_NONE; op = operator_next(op))
-                if (operator_takes(op, n) && h->n_index >= operator_row(op)->indices_least &&
-                    h->n_index <= operator_row(op)->indices_most)
+                if (operator_takes(op, n) && n_index >= operator_row(op)->indices_least &&
+                    n_index <= operator_row(op)->indices_most)
                         return op;
         return h->op;
 }
@@ -287,7 +280,6 @@ static int build_operator(struct reader *r, const struct head *h, const struct t
 {
         uint32_t index[2] = {h->index[0], h->index[1]};
         size_t n_index = h->n_index;
-        struct head like = *h;
 
         if (h->op == OP_ARRAY_CONST && n == 1 && h->sort) {
                 *ret = term_array_constant(r->bank, h->sort, args[0]);
@@ -295,8 +287,7 @@ static int build_operator(struct reader *r, const struct head *h, const struct t
         }
         if (has_old_indices(h, args, n, index, &n_index))
                 n = 1;
-        like.n_index = n_index;
-        return term_apply(r->bank, op_for(&like, n), index, n_index, args, n, ret);
+        return term_apply(r->bank, op_for(h, n_index, n), index, n_index, args, n, ret);
 }
 
 static int build(struct reader *r, const struct head *h, const struct term *const *args, size_t n, const struct term **ret)
@@ -450,14 +441,16 @@ static int deliver(struct reader *r, const struct term *t, uint32_t level)
 {
         struct term_frame *f = r->n_frames > 0 ? &r->frames[r->n_frames - 1] : NULL;
 
-        if (f && f->kind == FRAME_LET) {
+        if (!f || f->kind == FRAME_APPLY)
+                return push_value(r, t, level);
+        if (f->kind == FRAME_LET) {
                 r->lets[r->n_lets - 1].term = t;
                 r->lets[r->n_lets - 1].level = level;
                 return reader_expect(r, TOKEN_CLOSE, "a parenthesis that closes a binding of this let");
         }
-        if (f && (f->kind == FRAME_LET_BODY || f->kind == FRAME_ANNOTATION) && r->n_values > f->values)
+        if ((f->kind == FRAME_LET_BODY || f->kind == FRAME_ANNOTATION) && r->n_values > f->values)
                 return reader_fail(r, r->token.begin, "one term is enough here; close the parenthesis");
-        if (f && f->kind == FRAME_QUANTIFIER && r->n_values > f->values + f->n_bound)
+        if (f->kind == FRAME_QUANTIFIER && r->n_values > f->values + f->n_bound)
                 return reader_fail(r, r->token.begin, "a quantifier has one body; close the parenthesis");
         return push_value(r, t, level);
 }
@@ -535,6 +528,8 @@ static int atom(struct reader *r)
                 if (b && b->kind != BINDING_FUNCTION) {
                         t = b->term;
                         level = b->level;
+                } else if (b && (t = known_constant(b->function))) {
+                        /* as often as not */
                 } else if (!b && !r->token.is_quoted && is_reserved(r->token.text)) {
                         return reader_fail(r, r->token.begin, "%s is a reserved word, and begins no term without a parenthesis",
                                            (const char *)s->name.data);
@@ -764,23 +759,21 @@ static int continue_annotation(struct reader *r)
 static int open_compound(struct reader *r, size_t begin, uint32_t occurrence)
 {
         const struct term *literal = NULL;
+        struct term_frame *f = push_frame(r, FRAME_APPLY, begin, occurrence);
         size_t inner = r->token.begin;
-        struct head head;
-        int x = reader_expect(r, TOKEN_SYMBOL, "_ or as");
+        int x = f ? reader_expect(r, TOKEN_SYMBOL, "_ or as") : -ENOMEM;
 
         if (x < 0)
                 return x;
         if (!r->token.is_quoted && token_is(&r->token, "_"))
-                x = indexed_identifier(r, inner, &head, &literal);
+                x = indexed_identifier(r, inner, &f->head, &literal);
         else if (!r->token.is_quoted && token_is(&r->token, "as"))
-                x = qualified_identifier(r, &head);
+                x = qualified_identifier(r, &f->head);
         else
                 return -EOPNOTSUPP; /* a term applied: higher order */
-        if (x < 0)
-                return x;
-        if (literal)
+        if (x == 0 && literal)
                 return reader_fail(r, inner, "a literal takes no arguments");
-        return push_apply(r, begin, occurrence, &head);
+        return x;
 }
 
 /* (_ f 1), (as f S): a whole term. */
@@ -818,8 +811,8 @@ static int open_parenthesis(struct reader *r)
 {
         size_t begin = r->token.begin;
         const struct symbol *s;
+        struct term_frame *f;
         uint32_t occurrence;
-        struct head head;
         int x;
 
         if ((x = begin_occurrence(r, begin, &occurrence)) < 0 || (x = reader_next(r)) < 0)
@@ -834,8 +827,8 @@ static int open_parenthesis(struct reader *r)
                 return -ENOMEM;
         if (!binding_of(s) && token_is(&r->token, "lambda"))
                 return begin_quantifier(r, TERM_LAMBDA, begin, occurrence);
-        x = symbol_head(r, r->token.begin, s, &head);
-        return x < 0 ? x : push_apply(r, begin, occurrence, &head);
+        f = push_frame(r, FRAME_APPLY, begin, occurrence);
+        return f ? symbol_head(r, r->token.begin, s, &f->head) : -ENOMEM;
 }
 
 static int close_apply(struct reader *r, const struct term_frame *f, const struct term **ret, uint32_t *ret_level)

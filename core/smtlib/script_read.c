@@ -51,11 +51,9 @@ int reader_check_memory(struct reader *r)
 
 /* -- tokens -- */
 
-int reader_next(struct reader *r)
+int reader_fail_token(struct reader *r)
 {
-        if (token_next(&r->t, &r->token) == TOKEN_BAD)
-                return reader_fail(r, r->token.begin, "%s", r->t.problem);
-        return 0;
+        return reader_fail(r, r->token.begin, "%s", r->t.problem);
 }
 
 int reader_expect(struct reader *r, enum token_kind kind, const char *what)

@@ -156,6 +156,12 @@ struct term_head {
                 const void *head;
         };
 };
+/* The function without arguments and as it is declared, if that was made before; else NULL. */
+static inline const struct term *known_constant(const struct function *f)
+{
+        return f->constant && !f->constant->is_qualified ? f->constant : NULL;
+}
+
 /* No check of sorts; the arguments are not NULL. */
 const struct term *term_intern(struct bank *b, const struct term_head *h, const struct term *const *args, size_t n);
 /* What operator_check() would find, in a few steps, where the arguments are of just the sorts that the signature names. NULL: ask it. */

@@ -54,16 +54,6 @@ static uint64_t bit_of(uint32_t hash)
         return UINT64_C(1) << (hash >> 26);
 }
 
-static struct term *newest_argument(const struct term *const *args, size_t n)
-{
-        const struct term *newest = NULL;
-
-        for (size_t i = 0; i < n; i++)
-                if (!newest || args[i]->id > newest->id)
-                        newest = args[i];
-        return (struct term *)newest;
-}
-
 /* Where the first literal of a text hangs, and the first constant of a function: they need no table. The next ones (a text may be a literal
  * of several sorts) are in it. NULL for another term. */
 static struct term **home_of(const struct term_head *h, size_t n)
@@ -119,7 +109,7 @@ static void enter(struct bank *b, struct term *newest, struct term *made)
 
 const struct term *term_intern(struct bank *b, const struct term_head *h, const struct term *const *args, size_t n)
 {
-        struct term *made, *newest, **home = home_of(h, n);
+        struct term *made, *newest = NULL, **home = home_of(h, n);
         bool has_home = home && !*home;
         const struct term *found;
         uint64_t mixed;
@@ -127,10 +117,12 @@ const struct term *term_intern(struct bank *b, const struct term_head *h, const 
         _Static_assert(sizeof(h->extra) == sizeof(made->index) && sizeof(h->extra) >= sizeof(made->value), "extra is all of it");
         if (home && *home && is_same(*home, h, args, n))
                 return *home;
-        newest = newest_argument(args, n);
         mixed = head_hash(b, h);
-        for (size_t i = 0; i < n; i++)
+        for (size_t i = 0; i < n; i++) {
                 mixed = hash_mix(mixed, args[i]->id);
+                if (!newest || args[i]->id > newest->id)
+                        newest = (struct term *)args[i];
+        }
         found = has_home ? NULL : find(b, (uint32_t)mixed, newest, h, args, n);
         if (found)
                 return found;
@@ -149,8 +141,8 @@ const struct term *term_intern(struct bank *b, const struct term_head *h, const 
                 .symbol = h->symbol,
         };
         memcpy(&made->index, &h->extra, sizeof(h->extra));
-        if (n > 0)
-                memcpy(made->args, args, n * sizeof(*args));
+        for (size_t i = 0; i < n; i++)
+                made->args[i] = args[i];
         sum_up(made, h);
         if (has_home)
                 *home = made;
@@ -480,8 +472,8 @@ const struct term *term_call_as(struct bank *b, const struct function *f, const 
 {
         struct term_head h = {.kind = TERM_FUNCTION, .is_qualified = sort != NULL, .function = f};
 
-        if (n == 0 && !sort && f && f->constant && !f->constant->is_qualified)
-                return f->constant;
+        if (n == 0 && !sort && f && known_constant(f))
+                return known_constant(f);
         if (!f || has_null(args, n) || check_call(b, f, args, n) < 0)
                 return NULL;
         h.sort = sort ? sort : f->result;

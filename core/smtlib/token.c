@@ -164,25 +164,38 @@ static enum token_kind number(struct tokenizer *t, struct token *ret, const char
 }
 
 /* What begins with a byte of a symbol and is none: a number, a keyword. ret->text is all that could be a symbol. */
-static enum token_kind marked_word(struct tokenizer *t, struct token *ret)
+static __attribute__((noinline)) enum token_kind marked_word(struct tokenizer *t, struct token *ret)
 {
         const char *begin = ret->text.data;
 
         if (*begin == ':')
-                return ret->text.size > 1 ? TOKEN_KEYWORD : bad(t, ret, "a keyword is a colon and a name");
-        return number(t, ret, begin);
+                return ret->kind = ret->text.size > 1 ? TOKEN_KEYWORD : bad(t, ret, "a keyword is a colon and a name");
+        return ret->kind = number(t, ret, begin);
 }
 
-static enum token_kind other(struct tokenizer *t, struct token *ret)
+/* White space of several bytes and comments; then whatever is there. */
+static __attribute__((noinline)) enum token_kind token_beyond(struct tokenizer *t, struct token *ret, const char *begin)
 {
-        if (*t->p == '"')
-                return string(t, ret);
-        if (*t->p == '|')
-                return quoted_symbol(t, ret);
-        ret->text = SLICE(t->p++, 1);
-        return bad(t, ret, "no token begins with this character");
+        t->p = begin = pass_space(begin, t->end);
+        ret->begin = ret->end = (size_t)(begin - t->base);
+        ret->text = SLICE(begin, (size_t)(t->end - begin)); /* of what has no end */
+        if (begin == t->end)
+                return ret->kind = TOKEN_END;
+        if ((class[(uint8_t)*begin] & SYMBOL) || *begin == '(' || *begin == ')')
+                return token_next(t, ret);
+        if (*begin == '"') {
+                ret->kind = string(t, ret);
+        } else if (*begin == '|') {
+                ret->kind = quoted_symbol(t, ret);
+        } else {
+                ret->text = SLICE(t->p++, 1);
+                ret->kind = bad(t, ret, "no token begins with this character");
+        }
+        ret->end = (size_t)(t->p - t->base);
+        return ret->kind;
 }
 
+/* The usual tokens only, so that it needs few registers; the others leave by their last call. */
 enum token_kind token_next(struct tokenizer *t, struct token *ret)
 {
         const char *begin = t->p, *end = t->end, *p;
@@ -190,34 +203,22 @@ enum token_kind token_next(struct tokenizer *t, struct token *ret)
 
         if (begin < end && *begin == ' ') /* one, as a rule, or none */
                 begin++;
-        if (begin < end && (class[(uint8_t)*begin] & SPACE || *begin == ';'))
-                begin = pass_space(begin, end);
-        ret->begin = (size_t)(begin - t->base);
         ret->is_quoted = false;
-        if (begin == end) {
-                t->p = begin;
-                ret->end = ret->begin;
-                ret->text = SLICE(begin, 0);
-                return ret->kind = TOKEN_END;
-        }
+        if (begin == end)
+                return token_beyond(t, ret, begin);
         first = class[(uint8_t)*begin];
         p = begin + 1;
-        if (first & SYMBOL) {
+        if (first & SYMBOL)
                 p = pass(p, end, SYMBOL);
-                t->p = p;
-                ret->text = SLICE(begin, (size_t)(p - begin));
-                ret->kind = first & MARK ? marked_word(t, ret) : TOKEN_SYMBOL;
-        } else if (*begin == '(' || *begin == ')') {
-                t->p = p;
-                ret->text = SLICE(begin, 1);
-                ret->kind = *begin == '(' ? TOKEN_OPEN : TOKEN_CLOSE;
-        } else {
-                t->p = begin;
-                ret->text = SLICE(begin, (size_t)(end - begin)); /* of what has no end */
-                ret->kind = other(t, ret);
-        }
-        ret->end = (size_t)(t->p - t->base);
-        return ret->kind;
+        else if (*begin != '(' && *begin != ')')
+                return token_beyond(t, ret, begin);
+        t->p = p;
+        ret->begin = (size_t)(begin - t->base);
+        ret->end = (size_t)(p - t->base);
+        ret->text = SLICE(begin, (size_t)(p - begin));
+        if (first & MARK)
+                return marked_word(t, ret);
+        return ret->kind = first & SYMBOL ? TOKEN_SYMBOL : *begin == '(' ? TOKEN_OPEN : TOKEN_CLOSE;
 }
 
 size_t token_skip(struct tokenizer *t, size_t depth)
