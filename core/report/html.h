@@ -59,7 +59,7 @@ struct html_column {
 };
 struct html_table {
         const char *caption;
-        const char *remark; /* small, behind the caption: how much of it is left out; NULL: all is there */
+        const char *remark; /* small, behind the caption, such as how much of it is left out; may be NULL */
         const struct html_column *columns;
         size_t n;
         size_t at; /* set by these functions: the column of the next cell */

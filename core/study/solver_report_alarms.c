@@ -28,6 +28,14 @@ static void add_commit(const struct alarms *a, const struct alarm *alarm)
         html_cell_end(a->to, a->table);
 }
 
+static void add_side(const struct alarm *alarm, const struct alarm_side *s, struct buffer *to)
+{
+        if (alarm->kind == ALARM_SLOWER && !isnan(s->seconds))
+                buffer_adds(to, html_seconds(s->seconds).s);
+        else
+                alarm_print_side(alarm, s, to);
+}
+
 /* Its worst case. */
 static void add_worst(const struct alarms *a, const struct alarm *alarm)
 {
@@ -38,9 +46,9 @@ static void add_worst(const struct alarms *a, const struct alarm *alarm)
         if (c && cases_get(workspace_cases(a->report->workspace), c->id, &info) == 0)
                 buffer_addf(&text, "%s: ", info->name);
         if (c) {
-                alarm_print_side(alarm, &c->before, &text);
+                add_side(alarm, &c->before, &text);
                 buffer_adds(&text, " → ");
-                alarm_print_side(alarm, &c->after, &text);
+                add_side(alarm, &c->after, &text);
         } else {
                 buffer_adds(&text, alarm->detail);
         }
@@ -52,7 +60,7 @@ static int add_alarm(void *user, const struct alarm *alarm)
 {
         struct alarms *a = user;
         cleanup_buffer struct buffer path = {0}, mark = {0};
-        double factor = alarm->n_cases > 0 ? alarm_factor(&alarm->cases[0]) : NAN;
+        double factor = alarm->kind == ALARM_SLOWER && alarm->n_cases > 0 ? alarm_factor(&alarm->cases[0]) : NAN;
         char number[16];
 
         report_newer(a->report, alarm->changed);

@@ -5,7 +5,7 @@
 #include "core/study/solver_report_internal.h"
 
 struct group { /* a folder of findings */
-        const char *folder, *title, *caption;
+        const char *folder, *caption;
         struct finding **list; /* refs; newest first; the first n of them are shown */
         size_t n, all, marked[N_MARKS];
 };
@@ -189,14 +189,15 @@ static int write_group(struct report *r, struct group *g, struct buffer *b)
                                                     {"reason", HTML_TEXT, true},   {"bytes", HTML_NUMBER, true},     {"found", HTML_LINE, true},
                                                     {"campaign", HTML_TEXT, true}, {"mark", HTML_TEXT, false}};
         bool is_slow = strcmp(g->folder, "spr") == 0;
-        struct html_table t = {.caption = g->caption, .columns = is_slow ? slowdowns : others, .n = is_slow ? ARRAY_SIZE(slowdowns) : ARRAY_SIZE(others)};
+        char remark[160];
+        struct html_table t = {.caption = g->caption, .remark = remark, .columns = is_slow ? slowdowns : others, .n = is_slow ? ARRAY_SIZE(slowdowns) : ARRAY_SIZE(others)};
         struct row row = {.report = r, .table = &t, .to = b};
         int e = 0;
 
         if (g->all == 0)
                 return 0;
-        buffer_addf(b, "<h3>%s</h3>\n<p class=\"note\">%zu found; %zu reported, %zu confirmed, %zu fixed, %zu rejected.</p>\n", g->title, g->all,
-                    g->marked[MARK_REPORTED], g->marked[MARK_CONFIRMED], g->marked[MARK_FIXED], g->marked[MARK_REJECTED]);
+        snprintf(remark, sizeof(remark), "%zu found; %zu reported, %zu confirmed, %zu fixed, %zu rejected", g->all, g->marked[MARK_REPORTED],
+                 g->marked[MARK_CONFIRMED], g->marked[MARK_FIXED], g->marked[MARK_REJECTED]);
         g->n = MIN(g->all, (size_t)REPORT_ROWS);
         html_table_begin(b, &t);
         for (size_t i = 0; i < g->n && e == 0; i++) {
@@ -212,9 +213,9 @@ static int write_group(struct report *r, struct group *g, struct buffer *b)
 
 int report_write_findings(struct report *r, struct buffer *b)
 {
-        struct group groups[] = {{.folder = "soundness", .title = "Wrong answers and crashes", .caption = "Wrong answers and crashes"},
-                                 {.folder = "incompleteness", .title = "Unknown, and should be decided", .caption = "Unknown answers"},
-                                 {.folder = "spr", .title = "Slowdowns", .caption = "Slowdowns"}};
+        struct group groups[] = {{.folder = "soundness", .caption = "Wrong answers and crashes"},
+                                 {.folder = "incompleteness", .caption = "Unknown answers"},
+                                 {.folder = "spr", .caption = "Slowdowns"}};
         struct gathering g = {.report = r, .groups = groups, .n = ARRAY_SIZE(groups)};
         int e = findings_each(r->workspace, r->solver->number, NULL, add_finding, &g);
 

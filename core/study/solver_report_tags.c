@@ -197,7 +197,7 @@ static void add_ratio(struct html_table *t, const struct comparison_summary *s, 
         html_cell_begin_number(b, t, is_known ? s->ratio : NAN);
         if (is_known)
                 html_text(b, html_ratio(s->ratio).s);
-        if (is_known && !isnan(s->low))
+        if (is_known && isfinite(s->low) && isfinite(s->high))
                 buffer_addf(b, " <small>(%.2f–%.2f)</small>", s->low, s->high);
         html_cell_end(b, t);
 }
