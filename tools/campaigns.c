@@ -56,6 +56,9 @@ error_t campaign_option(struct campaign_command *c, int key, char *arg, struct a
         case OPTION_NO_REDUCE:
                 s->reduce_seconds = 0;
                 return 0;
+        case OPTION_ON:
+                c->on = arg;
+                return 0;
         case OPTION_JSON:
                 c->json = true;
                 return 0;
@@ -139,6 +142,8 @@ static int run(struct campaign_command *c)
 
         if (status != STATUS_OK)
                 return status;
+        if (c->on && workspace_run_on(w, c->on) < 0)
+                return fail_as(STATUS_USAGE, -EINVAL);
         r = workspace_solver(w, c->solver_name, &s);
         if (r < 0)
                 return fail(r);

@@ -8,6 +8,7 @@ struct campaign_command {
         const char *solver_name;
         struct campaign_settings settings; /* campaign_settings_new() */
         struct buffer references, oracles; /* NUL-terminated words, one behind the other */
+        const char *on; /* NULL: as the config says */
         bool json;
         /* What runs instead of one campaign, and shows what came of it; -errno as campaign_run(). NULL: one campaign. */
         int (*run)(struct campaign_command *c, struct workspace *w, struct engine *e, struct solver *s,
@@ -28,6 +29,7 @@ enum {
         OPTION_REDUCE_FOR,
         OPTION_NO_REDUCE,
         OPTION_JSON,
+        OPTION_ON,
         OPTION_OWN, /* the first of a command's own */
 };
 

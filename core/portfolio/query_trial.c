@@ -234,11 +234,27 @@ static void sum_up(struct running *run)
                 log_warning("portfolio %s, case %u: %s", run->query->portfolio->name, t->case_id, t->alarm);
 }
 
+/* Arms share one core here, and their times would stand beside those of another machine. */
+static int check_places(const struct portfolio *p)
+{
+        for (size_t i = 0; i < p->n_arms; i++) {
+                const struct solver *s = p->arms[i].solver;
+
+                if (s && s->place)
+                        return errorf(-ENOTSUP, "runs of %s are done at %s, and a portfolio runs its arms in turns on a core of this machine: set 'runs = local'",
+                                      s->recipe->name, s->place->name);
+        }
+        return 0;
+}
+
 static int prepare(struct running *run)
 {
         const struct trial_query *q = run->query;
         size_t n = q->portfolio->n_arms;
-        int r;
+        int r = check_places(q->portfolio);
+
+        if (r < 0)
+                return r;
 
         run->lanes = calloc(n, sizeof(*run->lanes));
         run->attempts = calloc(n, sizeof(*run->attempts));

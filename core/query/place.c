@@ -11,16 +11,33 @@ static struct run_place *place_of(struct engine_away *a)
 
 static int take(struct engine_away *a, uint64_t most_ns, size_t waiting, void **ret)
 {
+        struct run_place *p = place_of(a);
         struct cluster_slot *s = NULL;
-        int r = cluster_take(place_of(a)->cluster, most_ns, waiting, &s);
+        size_t leasing;
+        int r;
 
+        pthread_mutex_lock(&p->lock);
+        leasing = p->n_leasing;
+        pthread_mutex_unlock(&p->lock);
+        r = cluster_take(p->cluster, most_ns, waiting + leasing, &s);
+        pthread_mutex_lock(&p->lock);
+        p->n_asked = r == -EAGAIN ? waiting : waiting - 1;
+        pthread_mutex_unlock(&p->lock);
         *ret = s;
         return r;
 }
 
-static void give_back(struct engine_away *, void *slot)
+static void tell_leases(struct run_place *p)
+{
+        pthread_mutex_lock(&p->lock);
+        pthread_cond_broadcast(&p->changed);
+        pthread_mutex_unlock(&p->lock);
+}
+
+static void give_back(struct engine_away *a, void *slot)
 {
         cluster_give_back(slot);
+        tell_leases(place_of(a));
 }
 
 struct look {
@@ -50,6 +67,86 @@ static void look(struct engine_away *a, void (*fn)(void *user, const struct away
         cluster_look(place_of(a)->cluster, look_at, &(struct look){.fn = fn, .user = user});
 }
 
+/* -- slots, for everybody else -- */
+
+#define LEASE_LOOK_NS (200 * NSEC_PER_MSEC) /* how often a lease that waits looks whether it is over */
+
+static int try_with(struct run_place *p, uint64_t most_ns, size_t leasing, struct cluster_slot **ret)
+{
+        size_t asked;
+
+        pthread_mutex_lock(&p->lock);
+        asked = p->n_asked;
+        pthread_mutex_unlock(&p->lock);
+        return cluster_take(p->cluster, most_ns, asked + leasing, ret);
+}
+
+int place_try(struct run_place *p, uint64_t most_ns, struct cluster_slot **ret)
+{
+        return try_with(p, most_ns, 1, ret);
+}
+
+static void await_change(struct run_place *p)
+{
+        struct timespec until;
+
+        clock_gettime(CLOCK_REALTIME, &until);
+        until.tv_nsec += (long)LEASE_LOOK_NS;
+        until.tv_sec += until.tv_nsec / (long)NSEC_PER_SEC;
+        until.tv_nsec %= (long)NSEC_PER_SEC;
+        pthread_cond_timedwait(&p->changed, &p->lock, &until);
+}
+
+int place_lease(struct run_place *p, uint64_t most_ns, bool (*is_over)(void *user), void *user, struct cluster_slot **ret)
+{
+        int r = -EAGAIN;
+
+        pthread_mutex_lock(&p->lock);
+        p->n_leasing++;
+        while (r == -EAGAIN) {
+                size_t leasing = p->n_leasing;
+
+                pthread_mutex_unlock(&p->lock);
+                r = is_over(user) ? errorf(-ECANCELED, "cancelled") : try_with(p, most_ns, leasing, ret);
+                pthread_mutex_lock(&p->lock);
+                if (r == -EAGAIN)
+                        await_change(p);
+        }
+        p->n_leasing--;
+        pthread_mutex_unlock(&p->lock);
+        return r;
+}
+
+static void look_at_slots(void *user)
+{
+        struct run_place *p = user;
+        void (*engine_look)(void *user);
+
+        pthread_mutex_lock(&p->lock);
+        engine_look = p->look;
+        user = p->look_user;
+        pthread_cond_broadcast(&p->changed);
+        pthread_mutex_unlock(&p->lock);
+        if (engine_look)
+                engine_look(user);
+}
+
+void place_release(struct run_place *p, struct cluster_slot *s)
+{
+        cluster_give_back(s);
+        look_at_slots(p);
+}
+
+void place_attach(struct run_place *p, void (*engine_look)(void *user), void *user)
+{
+        pthread_mutex_lock(&p->lock);
+        p->look = engine_look;
+        p->look_user = user;
+        p->n_asked = 0;
+        pthread_mutex_unlock(&p->lock);
+        cluster_attach(p->cluster, engine_look ? look_at_slots : NULL, p);
+}
+
 /* -- life -- */
 
 int place_open(struct workspace *w, const struct cluster_settings *s, struct run_place **ret)
@@ -62,7 +159,9 @@ int place_open(struct workspace *w, const struct cluster_settings *s, struct run
         p->away = (struct engine_away){.take = take, .give_back = give_back, .look = look};
         p->workspace = w;
         p->name = strdup(s->name);
+        p->workers = s->workers;
         pthread_mutex_init(&p->lock, NULL);
+        pthread_cond_init(&p->changed, NULL);
         r = p->name ? cluster_open(s, &p->cluster) : -ENOMEM;
         if (r < 0)
                 place_close(p);
@@ -77,6 +176,7 @@ struct run_place *place_close(struct run_place *p)
                 return NULL;
         cluster_close(p->cluster);
         pthread_mutex_destroy(&p->lock);
+        pthread_cond_destroy(&p->changed);
         free(p->name);
         free(p);
         return NULL;
@@ -86,9 +186,10 @@ struct run_place *place_close(struct run_place *p)
 
 #define LOOK_NS (100 * NSEC_PER_MSEC) /* another process may have found it out */
 
-static void meta_key(const struct run_place *p, char ret[128])
+const char *place_key(const char *name, char ret[128])
 {
-        snprintf(ret, 128, "cluster/%.100s", p->name);
+        snprintf(ret, 128, "cluster/%.100s", name);
+        return ret;
 }
 
 /* Lock held. */
@@ -97,7 +198,7 @@ static void ask_store(struct run_place *p)
         cleanup_blob struct blob b = {0};
         char key[128];
 
-        meta_key(p, key);
+        place_key(p->name, key);
         p->looked = now_ns();
         if (store_fetch(workspace_store(p->workspace), TABLE_META, slice_string(key), &b) == 0 && b.size > 0 && b.size < sizeof(p->machine)) {
                 memcpy(p->machine, b.data, b.size);
@@ -168,7 +269,7 @@ static int machine_compute(struct query *query, struct job *, struct value **ret
         char machine[PATH_SIZE];
         int r = cluster_machine(p->cluster, put.machine);
 
-        meta_key(p, put.key);
+        place_key(p->name, put.key);
         if (r == 0)
                 r = store_update(workspace_store(p->workspace), put_in, &put);
         if (r < 0)

@@ -23,15 +23,32 @@ struct run_place {
         struct workspace *workspace;
         struct cluster *cluster; /* owned */
         char *name;              /* owned */
+        unsigned workers;        /* at most */
         pthread_mutex_t lock;
         char machine[PATH_SIZE]; /* "": the store does not know it, or was not asked */
         uint64_t looked;         /* now_ns() when it was asked last */
+        void (*look)(void *user); /* the engine's */
+        void *look_user;
+        pthread_cond_t changed;  /* there may be a slot */
+        size_t n_asked, n_leasing; /* who waits for slots: jobs when that was last said, leases */
 };
 
 int place_open(struct workspace *w, const struct cluster_settings *s, struct run_place **ret);
 struct run_place *place_close(struct run_place *p); /* NULL */
 
+/* Where the store has the machine of a cluster's results, in TABLE_META; ret. */
+const char *place_key(const char *name, char ret[128]);
 /* The machine that results of the place stand under. False: not known yet, and *ret is a text that no result stands under. */
 bool place_machine(struct run_place *p, char ret[PATH_SIZE]);
+/* A slot for many runs, without a job of the engine: a campaign's, as slot_lease() here. Waits until it has one or `is_over` says that it has no use
+ * for one any more: -ECANCELED. -EIO with a sentence: it cannot be had. `most_ns`: the longest run. */
+int place_lease(struct run_place *p, uint64_t most_ns, bool (*is_over)(void *user), void *user, struct cluster_slot **ret);
+/* The same without waiting: -EAGAIN. */
+int place_try(struct run_place *p, uint64_t most_ns, struct cluster_slot **ret);
+void place_release(struct run_place *p, struct cluster_slot *s);
+
+/* For the engine: `look` is called when a job may get a slot that was told to wait. NULL: nobody. */
+void place_attach(struct run_place *p, void (*look)(void *user), void *user);
+
 /* Finds it out: waits for a worker. The value says nothing. */
 int query_machine(struct run_place *p, struct query **ret);

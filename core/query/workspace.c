@@ -663,7 +663,7 @@ static void attach_places(void *workspace, struct engine *e)
         struct workspace *w = workspace;
 
         for (size_t i = 0; i < w->n_places; i++)
-                cluster_attach(w->places[i]->cluster, e ? look_again : NULL, e);
+                place_attach(w->places[i], e ? look_again : NULL, e);
 }
 
 int workspace_engine(struct workspace *w, const struct engine_options *options, struct engine **ret)

@@ -6,7 +6,6 @@
 #include <sys/stat.h>
 
 #include "cache/base/fault.h"
-#include "core/run/host.h"
 
 #define TELL_NS   NSEC_PER_SEC
 #define RECORD_NS (10 * NSEC_PER_SEC)
@@ -254,50 +253,6 @@ static int record_status(struct campaign *c, enum campaign_state state)
 
 /* -- workers -- */
 
-static void seat_leave(struct bench_seat *seat)
-{
-        for (size_t i = 0; seat->runners && i < seat->campaign->n_versions; i++)
-                runner_close(seat->runners[i]);
-        free(seat->runners);
-        seat->runners = NULL;
-        if (seat->slot.lock >= 0)
-                slot_release(&seat->slot);
-        seat->slot.lock = -1;
-}
-
-int campaign_runner(struct campaign *c, size_t version, const struct slot *slot, struct runner **ret)
-{
-        const struct recipe *recipe = c->versions[version]->solver->recipe;
-        char scratch[PATH_SIZE];
-        int r = path_join(scratch, workspace_dir(c->workspace), "scratch");
-
-        return r < 0 ? r
-                     : runner_open(&(struct runner_options){.recipe = recipe,
-                                                            .programs = c->programs[version].list,
-                                                            .n_programs = c->programs[version].n,
-                                                            .limits = recipe->limits,
-                                                            .scratch_parent = scratch,
-                                                            .sandbox = workspace_settings(c->workspace)->sandbox,
-                                                            .cpus = slot ? &slot->cpus : NULL,
-                                                            .slot = slot ? (unsigned)slot->cpu : 0},
-                                   ret);
-}
-
-static int seat_take(struct bench_seat *seat)
-{
-        struct campaign *c = seat->campaign;
-        int r = slot_lease(workspace_dir(c->workspace), c->cancel_fd, &seat->slot);
-
-        if (r < 0)
-                return r;
-        seat->runners = calloc(c->n_versions, sizeof(*seat->runners));
-        if (!seat->runners)
-                return -ENOMEM;
-        for (size_t i = 0; r == 0 && i < c->n_versions; i++)
-                r = campaign_runner(c, i, &seat->slot, &seat->runners[i]);
-        return r;
-}
-
 /* Under the lock. 0: *ret is an input; 1: there are no more. */
 static int take_input(struct campaign *c, struct strategy_input *ret)
 {
@@ -370,7 +325,7 @@ static int work(struct bench_seat *seat)
                 pthread_mutex_unlock(&c->lock);
                 if (r == 0)
                         r = fault_at("campaign.input");
-                if (r == 0 && slot_is_wanted(&seat->slot)) {
+                if (r == 0 && seat_is_wanted(seat)) {
                         seat_leave(seat);
                         r = seat_take(seat);
                 }
@@ -389,7 +344,7 @@ static void end_with(struct campaign *c, int r)
 static void *worker(void *user)
 {
         struct campaign *c = user;
-        struct bench_seat seat = {.campaign = c, .slot.lock = -1};
+        struct bench_seat seat = BENCH_SEAT(c);
         int r;
 
         pthread_mutex_lock(&c->lock);
@@ -470,17 +425,9 @@ static int watch_over(struct campaign *c, unsigned n)
         return r;
 }
 
-static unsigned count_jobs(const struct campaign *c)
-{
-        int cpus[CPU_SETSIZE];
-        size_t cores = host_cores(cpus, ARRAY_SIZE(cpus));
-
-        return c->settings->jobs > 0 ? MIN(c->settings->jobs, (unsigned)cores) : (unsigned)cores;
-}
-
 static int run_workers(struct campaign *c)
 {
-        unsigned n = count_jobs(c), started = 0;
+        unsigned n = campaign_count_seats(c), started = 0;
         cleanup_free pthread_t *threads = calloc(n, sizeof(*threads));
         int r = threads ? 0 : -ENOMEM, k;
 
@@ -668,8 +615,10 @@ static void end_search(struct campaign *c)
 
 static int run_campaign(struct campaign *c, struct campaign_settings *full)
 {
-        int r = begin_hunt(c), k;
+        int r = campaign_check_machine(c), k;
 
+        if (r == 0)
+                r = begin_hunt(c);
         if (r == 0)
                 r = check_fingerprint(c, full);
         if (r == 0)
@@ -709,6 +658,7 @@ int campaign_run(struct workspace *w, struct engine *e, struct solver *s, const 
         struct campaign c = {.workspace = w,
                              .engine = e,
                              .solver = s,
+                             .place = s->place,
                              .settings = settings,
                              .hunt = settings->kind == CAMPAIGN_UNKNOWNS ? &hunt_unknowns : &hunt_slowdowns,
                              .watch = watch,

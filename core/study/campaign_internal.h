@@ -58,6 +58,7 @@ struct campaign {
         struct workspace *workspace;
         struct engine *engine;
         struct solver *solver;
+        struct run_place *place; /* where all its runs are done; NULL: here */
         const struct campaign_settings *settings;
         const struct campaign_hunt *hunt;
         const struct campaign_watch *watch;
@@ -112,8 +113,29 @@ bool campaign_is_under_way(const struct campaign *c, uint64_t id); /* while the 
 /* Under the lock: to the journal. */
 int campaign_note(struct campaign *c, const struct campaign_record *r);
 
-/* A runner of a version; `slot` NULL: on any core. */
-int campaign_runner(struct campaign *c, size_t version, const struct slot *slot, struct runner **ret);
+/* -- campaign_seat.c -- */
+
+/* A worker's runners, one for each version, on one slot: of this machine, or of the place where the runs are done. */
+struct bench_seat {
+        struct campaign *campaign;
+        bool is_first;
+        struct slot slot;
+        struct cluster_slot *away; /* instead; NULL: none */
+        struct runner **runners; /* owned */
+};
+#define CAMPAIGN_PATIENCE 50 /* times the CPU limit that a run may take by the clock on the wall, where CPU time counts */
+#define BENCH_SEAT(c) ((struct bench_seat){.campaign = (c), .slot.lock = -1})
+
+unsigned campaign_count_seats(const struct campaign *c);
+/* Waits for a slot. -ECANCELED: the campaign is over. */
+int seat_take(struct bench_seat *seat);
+void seat_leave(struct bench_seat *seat); /* nothing where it has none */
+/* Does somebody else wait for its slot? */
+bool seat_is_wanted(const struct bench_seat *seat);
+/* One run, however often its slot is lost on the way. */
+int seat_run(struct bench_seat *seat, size_t version, const struct recipe_limits *limits, struct slice text, struct run_result *ret);
+/* Waits for the machine of its runs, where that is not this one, and sees that it is the one it ran on before: -EEXIST with a sentence. */
+int campaign_check_machine(struct campaign *c);
 
 /* -- campaign_localize.c -- */
 
@@ -130,14 +152,6 @@ uint64_t campaign_count_causes(const struct campaign *c); /* distinct ones */
 
 /* What it found, within the time of its settings; then how many there are to report. -ECANCELED: it goes on with the same call. */
 int campaign_reduce_all(struct campaign *c);
-
-/* A worker's runners, one for each version, on one slot. */
-struct bench_seat {
-        struct campaign *campaign;
-        bool is_first;
-        struct slot slot;
-        struct runner **runners; /* owned */
-};
 
 /* -- one input -- */
 

@@ -5,34 +5,22 @@
 
 struct probe {
         struct campaign *campaign;
-        struct runner **runners; /* owned; of each compared version */
-        struct buffer *left;     /* of each: names of what it does not decide */
+        struct bench_seat seat;
+        struct buffer *left; /* of each compared version: names of what it does not decide */
 };
 
 static void probe_done(struct probe *p)
 {
-        for (size_t v = 0; v < p->campaign->n_compared; v++) {
-                if (p->runners)
-                        runner_close(p->runners[v]);
-                if (p->left)
-                        buffer_done(&p->left[v]);
-        }
-        free(p->runners);
+        for (size_t v = 0; p->left && v < p->campaign->n_compared; v++)
+                buffer_done(&p->left[v]);
+        seat_leave(&p->seat);
         free(p->left);
 }
 
 static int probe_open(struct campaign *c, struct probe *p)
 {
-        int r = 0;
-
-        *p = (struct probe){.campaign = c,
-                            .runners = calloc(c->n_compared, sizeof(struct runner *)),
-                            .left = calloc(c->n_compared, sizeof(struct buffer))};
-        if (!p->runners || !p->left)
-                return -ENOMEM;
-        for (size_t v = 0; r == 0 && v < c->n_compared; v++)
-                r = campaign_runner(c, v, NULL, &p->runners[v]);
-        return r;
+        *p = (struct probe){.campaign = c, .seat = BENCH_SEAT(c), .left = calloc(c->n_compared, sizeof(struct buffer))};
+        return p->left ? seat_take(&p->seat) : -ENOMEM;
 }
 
 /* A timeout says nothing of the operator. */
@@ -43,8 +31,7 @@ static int ask_version(struct probe *p, unsigned v, struct slice text, bool *ret
         int r;
 
         limits.wall_ns = limits.cpu_ns = (uint64_t)(PROBE_SECONDS * 1e9);
-        runner_set_limits(p->runners[v], &limits);
-        r = runner_run(p->runners[v], &(struct run_input){.bytes = text}, p->campaign->cancel_fd, &result);
+        r = seat_run(&p->seat, v, &limits, text, &result);
         *ret = r == 0 && (verdict_is_decided(result.verdict) || result.verdict == VERDICT_TIMEOUT);
         if (r == 0)
                 run_result_done(&result);

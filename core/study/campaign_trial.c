@@ -3,9 +3,6 @@
 
 #include <inttypes.h>
 
-#define TRIES    3  /* at a run that could not be tried */
-#define PATIENCE 50 /* times the CPU limit that a run may take by the clock on the wall, where CPU time counts */
-
 static double seconds_of(const struct campaign *c, const struct execute_result *run)
 {
         return (double)(c->settings->cpu_time ? run->user_ns + run->system_ns : run->wall_ns) / 1e9;
@@ -15,16 +12,13 @@ int trial_run_text(struct trial *t, unsigned version, struct slice text, double 
                    struct buffer *ret_output)
 {
         struct campaign *c = t->seat->campaign;
-        struct runner *runner = t->seat->runners[version];
         struct recipe_limits limits = c->versions[version]->solver->recipe->limits;
         struct run_result result = {0};
-        int r = -EIO;
+        int r;
 
         limits.cpu_ns = (uint64_t)(seconds * 1e9);
-        limits.wall_ns = c->settings->cpu_time ? PATIENCE * limits.cpu_ns : limits.cpu_ns;
-        runner_set_limits(runner, &limits);
-        for (int tries = 0; r == -EIO && tries < TRIES; tries++)
-                r = runner_run(runner, &(struct run_input){.bytes = text}, c->cancel_fd, &result);
+        limits.wall_ns = c->settings->cpu_time ? CAMPAIGN_PATIENCE * limits.cpu_ns : limits.cpu_ns;
+        r = seat_run(t->seat, version, &limits, text, &result);
         if (r < 0)
                 return r;
         *ret = (struct answer){.ran = true, .seconds = seconds_of(c, &result.run), .verdict = result.verdict};

@@ -1,9 +1,15 @@
 #include "core/study/reduce_runs.h"
 
-#define TRIES 3 /* at a run that could not be tried */
+#include <poll.h>
+
+#include "core/query/place.h"
+
+#define TRIES     3 /* at a run that could not be tried */
+#define LOST_MOST 3 /* how often the slot of one run may be lost */
 
 struct seat {
-        bool has_core;
+        bool has_core; /* or the slot `away` in its place */
+        struct cluster_slot *away;
         unsigned slot;
         cpu_set_t cpus;
         struct runner *runners[N_SIDES]; /* while it has a core */
@@ -11,6 +17,7 @@ struct seat {
 
 struct reduce_runs {
         struct reduce_runs_options options;
+        struct run_place *place; /* where the runs are done; NULL: here */
         struct held programs[N_SIDES];
         char scratch[PATH_SIZE];
         struct seat *seats; /* owned */
@@ -40,11 +47,39 @@ static int open_runners(struct reduce_runs *r, struct seat *seat)
                                                                  .has_seed = o->has_seed,
                                                                  .seed = o->seed,
                                                                  .sandbox = workspace_settings(o->workspace)->sandbox,
-                                                                 .cpus = &seat->cpus,
-                                                                 .slot = seat->slot},
+                                                                 .cpus = seat->away ? NULL : &seat->cpus,
+                                                                 .slot = seat->away ? 0 : seat->slot,
+                                                                 .away = seat->away ? cluster_slot_away(seat->away) : NULL},
                                         &seat->runners[side]);
         }
         return k;
+}
+
+static bool is_cancelled(void *user)
+{
+        struct pollfd p = {.fd = job_cancel_fd(user), .events = POLLIN};
+
+        return poll(&p, 1, 0) > 0;
+}
+
+static uint64_t longest_run(const struct reduce_runs *r)
+{
+        uint64_t most = 0;
+
+        for (int side = 0; side < N_SIDES; side++)
+                if (r->options.versions[side])
+                        most = MAX(most, r->options.versions[side]->solver->recipe->limits.wall_ns);
+        return most;
+}
+
+static int sit_down_away(struct reduce_runs *r, struct seat *seat)
+{
+        int k = place_lease(r->place, longest_run(r), is_cancelled, r->options.job, &seat->away);
+
+        if (k < 0)
+                return k;
+        seat->has_core = true;
+        return open_runners(r, seat);
 }
 
 /* The job's own core, which is the first seat's. */
@@ -52,6 +87,8 @@ static int sit_down(struct reduce_runs *r)
 {
         struct seat *seat = &r->seats[0];
 
+        if (r->place)
+                return sit_down_away(r, seat);
         seat->cpus = *job_cpus(r->options.job);
         seat->slot = job_slot(r->options.job);
         seat->has_core = true;
@@ -60,7 +97,7 @@ static int sit_down(struct reduce_runs *r)
 
 int reduce_runs_begin(struct reduce_runs *r)
 {
-        int k = job_give_way(r->options.job);
+        int k = r->place ? 0 : job_give_way(r->options.job);
 
         if (k <= 0)
                 return k;
@@ -71,7 +108,11 @@ int reduce_runs_begin(struct reduce_runs *r)
 static void stand_up(struct reduce_runs *r, struct seat *seat)
 {
         close_runners(seat);
-        job_drop_slot(r->options.job, seat->slot);
+        if (seat->away)
+                place_release(r->place, seat->away);
+        else if (seat != r->seats) /* the first one's is the job's */
+                job_drop_slot(r->options.job, seat->slot);
+        seat->away = NULL;
         seat->has_core = false;
 }
 
@@ -80,11 +121,11 @@ int reduce_runs_ready(struct reduce_runs *r, unsigned number, bool has_work)
         struct seat *seat = &r->seats[number];
         int k;
 
-        if (seat->has_core && job_is_pressed(r->options.job))
+        if (seat->has_core && !r->place && job_is_pressed(r->options.job))
                 stand_up(r, seat);
         if (seat->has_core || !has_work)
                 return seat->has_core;
-        k = job_add_slot(r->options.job, &seat->slot, &seat->cpus);
+        k = r->place ? place_try(r->place, longest_run(r), &seat->away) : job_add_slot(r->options.job, &seat->slot, &seat->cpus);
         if (k < 0)
                 return k == -EAGAIN ? 0 : k;
         seat->has_core = true;
@@ -96,15 +137,25 @@ int reduce_runs_run(struct reduce_runs *r, unsigned seat, enum reduce_side side,
                     int cancel_fd, struct run_result *ret)
 {
         struct recipe_limits limits = r->options.versions[side]->solver->recipe->limits;
-        struct runner *runner = r->seats[seat].runners[side];
-        int k = -EIO;
+        struct runner *const *runners = r->seats[seat].runners;
+        unsigned tries = 0, lost = 0;
 
         limits.cpu_ns = (uint64_t)(cpu * 1e9);
         limits.wall_ns = (uint64_t)(wall * 1e9);
-        runner_set_limits(runner, &limits);
-        for (int tries = 0; k == -EIO && tries < TRIES; tries++)
-                k = runner_run(runner, &(struct run_input){.bytes = text}, cancel_fd, ret);
-        return k;
+        for (;;) {
+                int k;
+
+                runner_set_limits(runners[side], &limits);
+                k = runner_run(runners[side], &(struct run_input){.bytes = text}, cancel_fd, ret);
+                if (k == -EIO && ++tries < TRIES)
+                        continue;
+                if (k != -ERESTART && (k != -EREMOTEIO || ++lost > LOST_MOST))
+                        return k;
+                stand_up(r, &r->seats[seat]);
+                k = sit_down_away(r, &r->seats[seat]);
+                if (k < 0)
+                        return k;
+        }
 }
 
 unsigned reduce_runs_n_seats(const struct reduce_runs *r)
@@ -116,11 +167,9 @@ struct reduce_runs *reduce_runs_close(struct reduce_runs *r)
 {
         if (!r)
                 return NULL;
-        for (unsigned i = 0; r->seats && i < r->n_seats; i++) {
-                close_runners(&r->seats[i]);
-                if (i > 0 && r->seats[i].has_core)
-                        job_drop_slot(r->options.job, r->seats[i].slot);
-        }
+        for (unsigned i = 0; r->seats && i < r->n_seats; i++)
+                if (r->seats[i].has_core)
+                        stand_up(r, &r->seats[i]);
         for (int side = 0; side < N_SIDES; side++)
                 held_done(&r->programs[side]);
         free(r->seats);
@@ -132,13 +181,18 @@ int reduce_runs_open(const struct reduce_runs_options *options, struct reduce_ru
 {
         struct reduce_runs *r = calloc(1, sizeof(*r));
         struct engine_counters counters;
+        unsigned most;
         int k;
 
         if (!r)
                 return -ENOMEM;
         engine_counters(job_engine(options->job), &counters);
         r->options = *options;
-        r->n_seats = options->seats > 0 ? MIN(options->seats, counters.slots) : counters.slots;
+        for (int side = 0; side < N_SIDES; side++)
+                if (options->versions[side])
+                        r->place = options->versions[side]->solver->place;
+        most = r->place ? r->place->workers : counters.slots;
+        r->n_seats = options->seats > 0 ? MIN(options->seats, most) : most;
         r->seats = calloc(r->n_seats, sizeof(*r->seats));
         k = r->seats ? path_join(r->scratch, workspace_dir(options->workspace), "scratch") : -ENOMEM;
         for (int side = 0; k == 0 && side < N_SIDES; side++)

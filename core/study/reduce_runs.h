@@ -1,5 +1,6 @@
 /* Runs of the two versions that a reduction compares: on a number of seats, each with a core and with runners of its own. The first seat has
- * the core of the job, and gives way to persons where the job is a batch's; the others have further ones while nobody else waits for any.
+ * the core of the job, and gives way to persons where the job is a batch's; the others have further ones while nobody else waits for any. Where the
+ * solver's runs are done at a place (core/query/place.h), every seat has a slot there.
  *
  * Threads: each seat is used by one thread at a time. */
 #pragma once

@@ -57,7 +57,7 @@ static struct solver *with_recipe(const struct solver *s, struct recipe *recipe)
                 return NULL;
         }
         *with = (struct solver){
-                .refs = 1, .number = s->number, .version = s->version, .recipe = recipe, .history = history_ref(s->history)};
+                .refs = 1, .number = s->number, .version = s->version, .recipe = recipe, .history = history_ref(s->history), .place = s->place};
         with->repository = recipe->base ? recipe->base : recipe->name;
         return with;
 }

@@ -1,0 +1,71 @@
+#!/bin/bash
+# Campaigns, localizations and reductions whose runs are done by a cluster, of workers on this machine. The head has no helper of its own to run anything
+# with, so that a run which is not the cluster's fails. Prints TAP. Usage: test_cluster_campaign.sh SOLVERFS
+. "$(dirname "$0")/command.sh"
+
+git init -q -b main slow
+git -C slow config user.name Toy && git -C slow config user.email toy@example.org
+slow_commit() { # slow_commit N BODY
+	printf '#!/bin/sh\nfor case; do :; done\n%s\necho sat\n' "$2" >slow/slow.sh
+	git -C slow add -A && GIT_COMMITTER_DATE="2024-01-0$1T00:00:00Z" git -C slow commit -q --date "2024-01-0$1T00:00:00Z" -m "commit $1" && git -C slow tag "v$1"
+}
+echo 'cp slow.sh slow && chmod +x slow' >slow/build.sh
+slow_commit 1 ''
+slow_commit 2 '# the same'
+slow_commit 3 'grep -q str.len "$case" && sleep 20'
+cat >slow.recipe <<'END'
+[solver]
+	format = smt2
+	build = sh build.sh
+	output = slow
+	run = {bin} {case}
+	timeout = 2s
+	samples = 1
+END
+run 0 init && run 0 solver add slow slow --recipe slow.recipe
+run 0 build slow v1 v2 v3
+sed -i 's/^\tversion = 1/&\n\treduce = 20s/' store/config
+cat >>store/config <<END
+[cluster "lab"]
+	launch = "echo \$\$ >>'$top/launched'; unset SOLVERFS_EXEC; exec {worker} --slots 1 --folder '$top/node'"
+	workers = 2
+[cluster "broken"]
+	launch = "echo no such partition >&2; exit 1; {worker}"
+END
+campaign() { # campaign STATUS NAME OPTION...
+	local status=$1 name=$2
+	shift 2
+	timeout -k 5 200 "$solverfs" fuzz slow --name "$name" --for 100s --threshold 700ms --timeout 1500ms --reference v1 --target v3 "$@" >out 2>err </dev/null
+	[ $? = "$status" ] || { echo "# ended with another status than $status"; return 1; }
+}
+
+test_that "a cluster that the config does not name is refused" 'campaign 2 none --on nowhere && has err "no \[cluster .nowhere.\]"'
+test_that "a cluster of which no worker can be had ends the campaign with its words" 'campaign 4 none --on broken && has err "no such partition"'
+
+export SOLVERFS_EXEC=/nonexistent/solverfs-exec
+printf '(check-sat)\n' >plain.smt2
+printf '(declare-const x String)\n(assert (= (str.len x) 3))\n(check-sat)\n' >length.smt2
+run 0 case add plain.smt2 length.smt2
+test_that "the head itself can run nothing" 'run 3 run --on local slow v1 1 && has err "SOLVERFS_EXEC"'
+test_that "all runs of a campaign are the cluster's" 'campaign 0 away --on lab --max-finds 1 --no-localize && has err "found spr/1: v1 .*v3 more than 1.5" && [ $(sort -u launched | wc -l) = 2 ]'
+sed -i 's/^\tversion = 1/&\n\truns = lab/' store/config
+test_that "so are those of the commits that are looked for" 'run 0 localize slow length.smt2 --reference v1 --target v3 && has out "$(git -C slow rev-parse v3 | cut -c1-12)"'
+test_that "and of a reduction" 'run 0 reduce slow spr/1 && has out "str.len" && [ $(stat -c %s out) -lt 200 ]'
+test_that "a version with arguments runs where the others do" 'campaign 0 options --max-finds 1 --no-localize --target v3:--again'
+unset SOLVERFS_EXEC
+test_that "a campaign goes on where it began" 'campaign 2 away --on local && has err "ran on lab/.* before"'
+for pid in $(cat launched); do kill -0 "$pid" 2>/dev/null && echo "$pid is left"; done >left
+test_that "no worker is left" 'empty left'
+
+# A campaign whose worker is killed loses the run, and does it again.
+: >launched
+campaign 0 killed --no-localize --max-finds 3 -j 1 &
+for ((i = 0; i < 500; i++)); do [ -s launched ] && ls -d node/scratch/run-*/ >/dev/null 2>&1 && break; sleep 0.02; done
+kill -9 "$(head -1 launched)"
+wait $!
+ok $? "a worker that is killed in the middle ends no campaign"
+test_that "another one took its place" '[ $(sort -u launched | wc -l) -ge 2 ] && has err "warning: cluster lab: "'
+
+run 0 portfolio add both slow@v1 slow@v3
+test_that "a portfolio shares one core among its arms, and is refused" 'run 4 portfolio run both 1 && has err "runs of slow are done at lab"'
+echo "1..$n"
