@@ -1,6 +1,7 @@
 /* solverfs doctor: what this machine and this store can do, and what to do about what they cannot. */
 #include "command.h"
 #include "core/query/incremental.h"
+#include "core/query/place.h"
 #include "core/run/host.h"
 #include "mounts.h"
 
@@ -9,6 +10,7 @@
 #include <sys/statvfs.h>
 #include <linux/magic.h>
 
+#define LAUNCH_NS   (30 * NSEC_PER_SEC) /* a worker that has not begun by then waits in a queue */
 #define ROOM_WANTED (UINT64_C(1) << 30) /* a GiB: less is a warning */
 
 struct looking {
@@ -121,6 +123,26 @@ static int show_revoked(void *user, const char *line)
         return 0;
 }
 
+static void look_at_cluster(struct looking *l, struct workspace *w, const struct cluster_settings *s)
+{
+        cleanup_buffer struct buffer worker = {0};
+        cleanup_blob struct blob machine = {0};
+        cleanup_free char *known = NULL;
+        char name[160], key[128];
+        int r;
+
+        snprintf(name, sizeof(name), "cluster %s", s->name);
+        if (store_fetch(workspace_store(w), TABLE_META, slice_string(place_key(s->name, key)), &machine) == 0)
+                known = strndup(machine.data, machine.size);
+        r = cluster_try(s, known, LAUNCH_NS, &worker);
+        if (r == 0)
+                show(l, name, CHECK_OK, "%s", worker.data);
+        else if (r == -EAGAIN)
+                show(l, name, CHECK_WARNING, "%s: is there a queue before it? Its results begin when it does", error_message(r));
+        else
+                show(l, name, CHECK_FAILED, "no worker can be had: %s", error_message(r));
+}
+
 static void look_at_store(struct looking *l)
 {
         cleanup_workspace struct workspace *w = NULL;
@@ -142,6 +164,8 @@ static void look_at_store(struct looking *l)
                      "them are trusted",
                      l->store);
         incremental_each_revoked(w, show_revoked, l);
+        for (size_t i = 0; i < workspace_settings(w)->n_clusters; i++)
+                look_at_cluster(l, w, &workspace_settings(w)->clusters[i]);
 }
 
 /* -- mounts ----------------------------------------------------------------------------------------------------- */

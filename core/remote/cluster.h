@@ -54,6 +54,10 @@ void cluster_give_back(struct cluster_slot *s);
 struct run_away *cluster_slot_away(struct cluster_slot *s);
 const char *cluster_slot_host(const struct cluster_slot *s);
 
+/* Launches one worker and lets it go again: adds to *ret what it says of itself. `machine`: the one of the results so far, or NULL. -EIO with a sentence
+ * that ends with the launch's last lines: it failed; -EAGAIN: it has not begun after `most_ns`. Logs what goes wrong, as every cluster. */
+int cluster_try(const struct cluster_settings *s, const char *machine, uint64_t most_ns, struct buffer *ret);
+
 /* Its state, for who shows it. */
 struct cluster_view {
         const char *name, *machine; /* machine "": not known yet */

@@ -45,6 +45,11 @@ test_that "more workers than a shell lets a program open files" '(ulimit -Sn 20 
 run 4 run --on broken toy v1 1
 test_that "a launch that fails is told with its last line" 'has err "no worker of the cluster broken can be had: .*ended with status 1.*invalid partition specified: lab"'
 
+rm launched
+run 1 doctor
+test_that "doctor launches each once: a worker says what it is" 'has out "^cluster lab	ok	.*: .*, [0-9]+ cores?, Linux .*, C library .*, solverfs .*, 1 slot; it was there after" && [ $(wc -l <launched) = 1 ]'
+test_that "and of one that cannot be had its last words are shown" 'has out "^cluster broken	failed	no worker can be had: .*ended with status 1.*invalid partition specified: lab"'
+
 # -- a mount whose cells are there --
 
 sed -i 's/^\tversion = 1/&\n\truns = lab/' store/config
