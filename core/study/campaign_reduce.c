@@ -2,8 +2,9 @@
  *
  * The reductions share a bounded time. Each finding that stands for others gets an equal part of what is left, the most worth reporting first, and an
  * eighth at least: where the time is short, a few shapes that are small tell more than many that are not. What the quick ones leave goes to those that
- * are not minimal yet. After each reduction the findings are grouped anew, and one that another stands for by now is left as it is. How much was used
- * is read from the reductions themselves, which are kept as they go: a campaign that was killed here goes on here. */
+ * are not minimal yet. After each reduction the findings are grouped anew, and one that another stands for by now is left as it is. How much earlier
+ * sessions used is read from the reductions themselves, which are kept as they go: a campaign that was killed here goes on here. In this one the clock
+ * counts: also of what could not be reduced, and of the runs on the input before a reduction begins. */
 #include "core/engine/ask.h"
 #include "core/study/campaign_internal.h"
 #include "core/study/finding_reduced.h"
@@ -14,6 +15,7 @@
 struct reducible {
         struct finding *finding; /* a reference */
         double seconds;          /* that its reduction took so far */
+        double earlier, spent;   /* of these those before this pass; and what the pass took for it */
         unsigned turns;          /* that it had in this pass */
         bool is_representative;
         bool is_over; /* minimal, or it cannot be reduced */
@@ -75,6 +77,8 @@ static int add_choices(const struct pass *before, const struct finding_choice *c
                 f->is_representative = choices[i].is_representative;
                 ret->n++;
                 r = look(ret, f);
+                if (!known)
+                        f->earlier = f->seconds;
         }
         return r;
 }
@@ -100,7 +104,7 @@ static double seconds_left(const struct pass *p)
         double left = p->campaign->settings->reduce_seconds;
 
         for (size_t i = 0; i < p->n; i++)
-                left -= p->list[i].seconds;
+                left -= p->list[i].earlier + p->list[i].spent;
         return left;
 }
 
@@ -173,12 +177,14 @@ static int reduce_one(struct pass *p, struct reducible *f, double seconds)
         struct campaign *c = p->campaign;
         struct reducing reducing = {.pass = p, .finding = f, .most_ns = (uint64_t)((f->seconds + seconds) * 1e9)};
         double before = f->seconds;
+        uint64_t began = now_ns();
         int r = ask_many(c->engine, &(struct asking){.n = 1, .make = make, .answered = answered, .user = &reducing}, PRIORITY_BATCH,
                          c->cancel_fd);
 
         if (r == 0)
                 r = look(p, f);
         f->turns++;
+        f->spent += (double)(now_ns() - began) / 1e9;
         f->is_over |= f->seconds <= before; /* somebody allowed it more before */
         return r;
 }

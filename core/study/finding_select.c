@@ -81,6 +81,26 @@ static const struct term *as_equality(struct bank *b, const struct term *t)
                                                              : term_op2(b, OP_EQUAL, t->args[0], t->args[1]);
 }
 
+/* How many arguments of one shape stand side by side in a list does not matter. */
+static const struct term *without_repetition(struct bank *b, const struct term *t)
+{
+        cleanup_term_list struct term_list args = {0};
+        const struct term *made = NULL;
+        int r = 0;
+
+        if (t->kind != TERM_OPERATOR || t->n_args <= 2 ||
+            (operator_row(t->op)->shape != SHAPE_LEFT && operator_row(t->op)->shape != SHAPE_RIGHT))
+                return t;
+        for (size_t i = 0; r == 0 && i < t->n_args; i++)
+                if (i == 0 || t->args[i] != t->args[i - 1])
+                        r = term_list_add(&args, t->args[i]);
+        if (r == 0 && args.n == 1)
+                r = term_list_add(&args, t->args[0]);
+        if (r == 0)
+                r = term_apply(b, t->op, t->index, term_n_index(t), args.list, args.n, &made);
+        return r < 0 ? NULL : made;
+}
+
 static const struct term *without_names(void *user, struct bank *b, const struct term *t)
 {
         const bool *has_names = user;
@@ -89,7 +109,10 @@ static const struct term *without_names(void *user, struct bank *b, const struct
                 return anonymous(b, "value of ", t->sort);
         if (t->kind == TERM_FUNCTION && t->n_args == 0)
                 return anonymous(b, "", t->sort);
-        return term_is_quantifier(t) ? with_numbered_variables(b, t) : as_equality(b, t);
+        if (term_is_quantifier(t))
+                return with_numbered_variables(b, t);
+        t = without_repetition(b, t);
+        return t ? as_equality(b, t) : NULL;
 }
 
 /* Of a term that is a value as a whole, its operators are all there is to know. */

@@ -38,6 +38,15 @@ START_TEST(test_relations_and_terms_without_names_are_no_shape)
 }
 END_TEST
 
+START_TEST(test_repeated_arguments_are_no_shape)
+{
+        ck_assert(have_one_shape("(declare-const a String)(assert (str.< (str.++ \"x\" a) \"b\"))",
+                                 "(declare-const a String)(declare-const b String)(assert (str.< (str.++ \"x\" a b a) \"b\"))"));
+        ck_assert(have_one_shape("(declare-const a Int)(assert (= 1 (* a a)))", "(declare-const a Int)(assert (= 1 (* a a a)))"));
+        ck_assert(!have_one_shape("(declare-const a Int)(assert (= 1 (* a a)))", "(declare-const a Int)(assert (= 1 (* a a 2)))"));
+}
+END_TEST
+
 static bool occurs(const char *reduced, const char *input)
 {
         cleanup_free char *skeleton = NULL, *parts = NULL;
@@ -95,5 +104,5 @@ START_TEST(test_decidable_logics)
 END_TEST
 
 SUITE("finding_select", test_names_and_values_are_no_shape, test_operators_sorts_and_order_are,
-      test_relations_and_terms_without_names_are_no_shape, test_a_shape_occurs_in_an_input,
+      test_relations_and_terms_without_names_are_no_shape, test_repeated_arguments_are_no_shape, test_a_shape_occurs_in_an_input,
       test_all_assertions_of_a_shape_must_occur, test_an_assertion_without_names_has_a_shape, test_no_formula, test_decidable_logics)
