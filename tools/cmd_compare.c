@@ -172,6 +172,17 @@ static int find_versions(struct compare *o)
         return r;
 }
 
+/* SOLVER REV REV, as other commands take them. */
+static bool are_solver_and_revisions(const struct compare *o)
+{
+        cleanup_case_selection struct case_selection s = {0};
+        struct solver *solver = o->options.version[0].solver;
+        uint32_t commit;
+
+        return strcmp(o->words[0], solver->recipe->name) == 0 && history_resolve(solver->history, o->case_words[0], &commit) == 0 &&
+               cases_select(o->options.workspace, o->case_words, 1, &s) < 0;
+}
+
 static int find_cases(struct compare *o)
 {
         cleanup(case_set_unrefp) struct case_set *set = NULL;
@@ -184,6 +195,10 @@ static int find_cases(struct compare *o)
                         r = comparing_cases(o->options.workspace, o->options.set, o->options.version, &o->cases);
                 if (r < 0)
                         return fail(r);
+        } else if (are_solver_and_revisions(o)) {
+                complain("'%s' is no case but a revision: two versions of %s are 'solverfs compare %s@%s %s@%s'", o->case_words[0], o->words[0],
+                         o->words[0], o->words[1], o->words[0], o->case_words[0]);
+                return STATUS_USAGE;
         } else {
                 r = command_cases(o->options.workspace, o->case_words, o->n_case_words, &o->cases);
                 if (r != STATUS_OK)

@@ -100,12 +100,14 @@ static void show(void *user, const struct ask_progress *p)
 {
         struct localization_progress l;
         uint64_t builds;
-        char what[160];
+        char what[160], after[64] = "";
 
         localization_progress(user, &l);
         builds = (uint64_t)(l.seconds_left * 1e9);
-        snprintf(what, sizeof(what), "localize: %zu of %zu cases, %zu of %zu runs%s, about %.0f builds after these", l.finished,
-                 l.cases, p->answered, l.runs_open, l.verifying == l.runs_open ? " (verifying)" : "", l.builds_left);
+        if (l.builds_left >= 0.5)
+                snprintf(after, sizeof(after), ", about %.0f %s after these", l.builds_left, l.builds_left < 1.5 ? "build" : "builds");
+        snprintf(what, sizeof(what), "localize: %zu of %zu cases, %zu of %zu runs%s%s", l.finished, l.cases, p->answered, l.runs_open,
+                 l.verifying == l.runs_open ? " (verifying)" : "", after);
         progress_show_range(what, p->answered, l.runs_open, builds + (p->estimated ? p->least_ns : 0),
                             p->estimated ? builds + p->most_ns : 0);
 }

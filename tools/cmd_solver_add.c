@@ -72,7 +72,7 @@ static void check_paths(struct workspace *w, const struct recipe *recipe)
                 return;
         for (char *const *p = recipe->paths; *p; p++)
                 if (history_has_path(s->history, *p, &there) == 0 && !there)
-                        log_warning("paths = %s: no commit of %s has it", *p, recipe->name);
+                        log_warning("paths = %s: no commit of %s has it%s", *p, recipe->name, strchr(*p, ' ') ? "; one path on each 'paths' line" : "");
 }
 
 /* So is an era of a revision that is not there; then no commit can be built, until it is. */

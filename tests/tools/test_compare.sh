@@ -94,6 +94,8 @@ test_that "a picture that cannot be written" 'run 4 $c slow.smt2 --known --scatt
 test_that "words that name nothing" '
 	run 3 compare toy@nosuch v1 && has err "nosuch" && run 3 compare v1 toy@v2 nosuch && run 3 compare v1 toy@v2 --set nosuch && run 2 compare v1 && run 2 compare v1 v2 --fail-on-regression 0.5'
 test_that "a revision alone needs one solver" 'run 2 compare v1 v2 && has err "write SOLVER@v1"'
+test_that "a solver and two revisions, as other commands take them, are told apart from a case" '
+	run 2 compare toy v1 v2 && has err "'"'v2' is no case but a revision: .*'solverfs compare toy@v1 toy@v2'"'"'
 test_that "cases that they do not take" 'run 3 $c a.cnf && has err "no cases that both solvers take"'
 test_that "a set" 'run 0 set add some slow.smt2 effort.smt2 a.cnf && run 0 $c --set some && [ "$(value compared 2)" = 2 ] && [ "$(grep -c ^regression out)" = 2 ]'
 

@@ -321,7 +321,10 @@ test_that "all mistakes of a recipe are told" '
 	printf "[solver]\nbuild = a; b\nbuild = \\\\q\n" >slips.recipe && run 1 solver add slips toy --recipe slips.recipe && has err "slips.recipe:2: " &&
 	printf "[solver]\nbiuld = a\ntimeout = soon\n" >slips.recipe && run 1 solver add slips toy --recipe slips.recipe && [ "$(grep -c "slips.recipe:" err)" = 4 ]'
 printf '# why\n[solver]\n  # the paths\n  paths = nosuchdir\n  build = sh build.sh\n  output = prog\n  run = {bin} {case}\n  samples = 1\n[variant "work-v"]\n  timeout = 1s\n' >work.recipe
-test_that "paths that no commit has are a warning" 'run 0 solver add work toy --recipe work.recipe && has err "paths = nosuchdir: no commit of work has it"'
+test_that "paths that no commit has are a warning" 'run 0 solver add work toy --recipe work.recipe && has err "paths = nosuchdir: no commit of work has it$"'
+test_that "several on one line are one path, and that is said" '
+	sed "s/paths = nosuchdir/paths = build.sh toy.sh/" work.recipe >lines.recipe && sed -i "/variant/,\$d" lines.recipe && run 0 solver add lines toy --recipe lines.recipe &&
+	has err "paths = build.sh toy.sh: no commit of lines has it; one path on each .paths. line"; run 0 solver remove lines'
 test_that "and a build says that none of them is there" 'run 1 build work HEAD && has err "has none of the recipe.s .paths."'
 test_that "comments are kept" 'grep -A3 -F "[solver \"work\"]" "$SOLVERFS_STORE/config" | grep -A1 "^# why" | grep -q "# the paths"'
 test_that "a recipe is replaced" '

@@ -172,6 +172,7 @@ test_that "steps of an empty range" 'run 2 steps toy --from end --to start cases
 
 # -- bad input --
 
+test_that "builds that are still to come are told only while there are some" '{ cat cases/plain.smt2; echo "; fresh"; } >fresh.smt2 && run 0 case add fresh.smt2 && run 0 localize toy --reference start --target end fresh.smt2 && ! has err "about 0 builds"'
 test_that "without --reference it is wrong usage" 'run 2 localize toy --target end cases/plain.smt2 && has err "reference REV"'
 test_that "an unknown method is wrong usage" 'run 2 $l --method guess cases/plain.smt2 && has err "git-bisect, not .guess."'
 test_that "the same version twice" 'run 2 localize toy --reference end --target end cases/plain.smt2 && has err "same commit"'
