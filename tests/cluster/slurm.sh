@@ -118,6 +118,8 @@ test_that "with both nodes at work" '[ "$(jobs_now)" = 2 ]'
 run 0 compare toy@v1 toy@v3 1-3
 ok $? "a comparison of two versions, by a process with workers of its own"
 
+run 0 fuzz toy --name away --on lab --reference v1 --target v3 --for 10s --timeout 1s --jobs 2 --no-localize --no-reduce --json
+test_that "a campaign" 'jq -e ".inputs > 0 and .runs > 0" out >/dev/null && has store/campaigns/toy/away/machine "^lab/"'
 run 4 run --again --timeout 10m toy v1 1
 test_that "a run that takes longer than a job may is refused: the worker asked when its job ends" 'has err "a run of up to 10m fits into no worker of the cluster lab"'
 

@@ -35,7 +35,7 @@ END
 campaign() { # campaign STATUS NAME OPTION...
 	local status=$1 name=$2
 	shift 2
-	timeout -k 5 200 "$solverfs" fuzz slow --name "$name" --for 100s --threshold 700ms --timeout 1500ms --reference v1 --target v3 "$@" >out 2>err </dev/null
+	timeout -k 5 200 "$solverfs" fuzz slow --name "$name" --for 100s --threshold 700ms --timeout 1500ms --no-reduce --reference v1 --target v3 "$@" >out 2>err </dev/null
 	[ $? = "$status" ] || { echo "# ended with another status than $status"; return 1; }
 }
 
