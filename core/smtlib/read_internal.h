@@ -66,6 +66,8 @@ struct reader {
         const struct function **names; /* :named in the command at hand; they are bound behind it */
         size_t n_names;
 
+        struct term_map undeclared; /* by symbol; 1: taken in the command at hand for what is not declared here */
+
         bool numerals_are_real;
         bool may_be_undeclared; /* an opaque command may have declared what is not known */
         size_t checked_memory;  /* at which memory was looked at last */

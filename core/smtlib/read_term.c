@@ -218,7 +218,7 @@ static int opaque_head(struct reader *r, size_t at, const struct symbol *s, stru
                 return -ENOMEM;
         *ret = (struct head){.kind = HEAD_OPAQUE, .text = symbol_of(r->bank, SLICE(text.data, text.size))};
         r->script->n_opaque_terms++;
-        return ret->text ? 0 : -ENOMEM;
+        return ret->text ? id_map_set(&r->undeclared, s->id, 1) : -ENOMEM;
 }
 
 /* The head of (f …), or a symbol that stands alone. -EOPNOTSUPP when it is not a function. */
@@ -581,12 +581,18 @@ static int continue_let(struct reader *r)
 
 /* -- quantifiers -- */
 
+/* Stands for something around here, or stood for something in a term that a let may bring here. */
+static bool is_taken(const struct reader *r, const struct symbol *s)
+{
+        return binding_of(s) || (r->undeclared.n > 0 && id_map_get(&r->undeclared, s->id) != 0);
+}
+
 static int rename_variable(struct reader *r, const struct symbol **s)
 {
         const struct symbol *as = *s;
 
         /* in leaps first, lest a file that declares x!1, x!2, … makes each x cost a walk over them */
-        for (uint64_t i = 0; binding_of(as); i++) {
+        for (uint64_t i = 0; is_taken(r, as); i++) {
                 uint64_t n = r->level + (i < 40 ? UINT64_C(1) << i : i);
                 cleanup_buffer struct buffer name = {0};
 
@@ -604,7 +610,7 @@ static int rename_variable(struct reader *r, const struct symbol **s)
  * stand a variable of the same name, to which another of its values refers. */
 static int add_variable(struct reader *r, const struct symbol *s, const struct sort *sort, uint32_t level)
 {
-        bool is_renamed = binding_of(s) != NULL;
+        bool is_renamed = is_taken(r, s);
         const struct symbol *as = s;
         const struct term *v;
         int x;

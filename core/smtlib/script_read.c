@@ -675,6 +675,8 @@ static int read_command(struct reader *r)
         struct command c = {0};
         int x;
 
+        if (r->undeclared.n > 0)
+                term_map_done(&r->undeclared);
         if (r->token.kind == TOKEN_CLOSE)
                 return reader_fail(r, begin, "a closing parenthesis, and none is open");
         if (r->token.kind != TOKEN_OPEN)
@@ -714,6 +716,7 @@ static void reader_done(struct reader *r)
         free(r->value_levels);
         free(r->lets);
         free(r->names);
+        term_map_done(&r->undeclared);
 }
 
 int script_read(struct slice bytes, const struct script_options *options, struct script **ret)

@@ -222,6 +222,13 @@ START_TEST(test_opaque)
                       "(declare-const s (Set Int))\n(assert (set.member 1 (set.union s (as set.empty (Set Int)))))\n");
         assert_prints("(declare-fun f (Int) Int)(assert (= ((_ map f) 1) ((_ foo a 3) 2)))",
                       "(declare-fun f (Int) Int)\n(assert (= ((_ map f) 1) ((_ foo a 3) 2)))\n");
+        /* A name that an opaque command may have declared is not captured by a variable of that name. */
+        assert_prints("(declare-thing z Int)(assert (let ((y (> z 0))) (forall ((z Int)) (=> y (> z 1)))))",
+                      "(declare-thing z Int)\n(assert (forall ((z!1 Int)) (=> (> z 0) (> z!1 1))))\n");
+        assert_prints("(declare-thing |a b| Int)(assert (let ((y (exists ((w Int)) (> |a b| w)))) (forall ((|a b| Int)) (=> y (> |a b| 1)))))"
+                      "(assert (forall ((|a b| Int)) (> |a b| 1)))",
+                      "(declare-thing |a b| Int)\n(assert (forall ((|a b!1| Int)) (=> (exists ((w Int)) (> |a b| w)) (> |a b!1| 1))))\n"
+                      "(assert (forall ((|a b| Int)) (> |a b| 1)))\n");
         t = read_text("(assert (= (select (lambda ((i Int)) (+ i 1)) 1) 2))");
         ck_assert_uint_eq(t->n_opaque_terms, 0);
         assert_fails_with(
