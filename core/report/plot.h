@@ -27,6 +27,7 @@
 
 enum plot_scale {
         PLOT_LINEAR,
+        PLOT_COUNT,    /* linear, of whole numbers: no ticks between them */
         PLOT_LOG,
         PLOT_DURATION, /* seconds from zero, linear, with ticks such as 30s, 5m, 2h */
         PLOT_DATE,     /* seconds since 1970, UTC, with ticks such as 2020-06-01 */

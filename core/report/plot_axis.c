@@ -45,7 +45,7 @@ static void round_outward(struct scale *s, const struct plot_axis *axis, double 
 
 static void fit_linear(struct scale *s, const struct plot_axis *axis, unsigned most)
 {
-        double step = nice_step(s->high - s->low, most);
+        double step = fmax(nice_step(s->high - s->low, most), s->kind == PLOT_COUNT ? 1 : 0);
         int decimals;
 
         round_outward(s, axis, step);
@@ -258,6 +258,7 @@ void scale_fit(struct scale *s, const struct plot_axis *axis, double low, double
         }
         switch (s->kind) {
         case PLOT_LINEAR:
+        case PLOT_COUNT:
                 fit_linear(s, axis, most);
                 break;
         case PLOT_LOG:

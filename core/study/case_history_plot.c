@@ -176,7 +176,7 @@ int case_history_plot(const struct case_history *h, const uint32_t *place, struc
         if (buffer_error(&title) < 0)
                 return -ENOMEM;
         p = plot_new(title.data, 0, 0);
-        plot_axis_x(p, "commits along the history", PLOT_LINEAR);
+        plot_axis_x(p, "commits along the history", PLOT_COUNT);
         plot_axis_y(p, "seconds", is_log ? PLOT_LOG : PLOT_LINEAR);
         if (!is_log)
                 plot_range_y(p, 0, NAN);

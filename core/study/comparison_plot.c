@@ -190,7 +190,7 @@ int comparison_plot_cactus(const struct comparing_table *t, struct buffer *ret)
         if (r < 0)
                 return r;
         p = plot_new(title.data, 0, 0);
-        plot_axis_x(p, "cases solved", PLOT_LINEAR);
+        plot_axis_x(p, "cases solved", PLOT_COUNT);
         plot_axis_y(p, "seconds for each", PLOT_LOG);
         plot_range_x(p, 0, NAN);
         for (size_t i = 0; i < t->options->n; i++)

@@ -333,7 +333,7 @@ static int add_cactus(const struct report *r, const struct versions *v, struct b
         cleanup_plot struct plot *p = plot_new("Cases solved within so many seconds each", 560, 600);
         int e = 0;
 
-        plot_axis_x(p, "cases solved", PLOT_LINEAR);
+        plot_axis_x(p, "cases solved", PLOT_COUNT);
         plot_axis_y(p, "seconds for each", PLOT_LOG);
         plot_range_x(p, 0, NAN);
         for (size_t i = v->n; i-- > 0 && e == 0;)

@@ -216,7 +216,7 @@ static CONTENT(campaign_picture)
         if (r < 0)
                 return r;
         plot_axis_x(plot, "time", PLOT_DURATION);
-        plot_axis_y(plot, "found", PLOT_LINEAR);
+        plot_axis_y(plot, "found", PLOT_COUNT);
         series[0] = plot_series(plot, PLOT_STEP, "regressions");
         series[1] = plot_series(plot, PLOT_STEP, kind == CAMPAIGN_UNKNOWNS ? "implications" : "distinct culprits");
         series[2] = plot_series(plot, PLOT_STEP, "contradictions and crashes");

@@ -79,6 +79,26 @@ START_TEST(test_linear_ticks)
 }
 END_TEST
 
+START_TEST(test_ticks_of_counts_are_whole)
+{
+        cleanup_plot struct plot *p = plot_new(NULL, 0, 0);
+        struct plot_series *s = plot_series(p, PLOT_STEP, NULL);
+        const char *svg;
+
+        plot_axis_x(p, NULL, PLOT_COUNT);
+        plot_axis_y(p, NULL, PLOT_COUNT);
+        plot_point(s, 0, 0, NULL);
+        plot_point(s, 2, 1, NULL);
+        svg = drawn(p);
+        assert_has(svg, ">0</text>");
+        assert_has(svg, ">1</text>");
+        assert_has(svg, ">2</text>");
+        assert_lacks(svg, ".5</text>");
+        plot_point(s, 90, 1, NULL);
+        assert_has(drawn(p), ">20</text>");
+}
+END_TEST
+
 START_TEST(test_log_ticks)
 {
         cleanup_plot struct plot *p = plot_new(NULL, 0, 0);
@@ -242,6 +262,6 @@ START_TEST(test_reentrant)
 }
 END_TEST
 
-SUITE("plot", test_text_is_escaped_text, test_no_ids_no_script_dark_mode, test_linear_ticks, test_log_ticks,
+SUITE("plot", test_text_is_escaped_text, test_no_ids_no_script_dark_mode, test_linear_ticks, test_ticks_of_counts_are_whole, test_log_ticks,
       test_durations_and_dates, test_bars_have_names_and_a_ground, test_nan_breaks_a_line, test_rules_and_diagonals,
       test_nothing_to_draw, test_reentrant)
