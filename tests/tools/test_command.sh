@@ -344,6 +344,10 @@ test_that "bash completes commands, solvers, cases" '
 		[ "$(complete_line solverfs run toy v)" = "v1 v3" ] && [ "$(complete_line solverfs run toy v1 al)" = all ] && [ "$(complete_line solverfs run --se)" = --seed ] &&
 		[ "$(complete_line solverfs run toy v1..v)" = "v1..v1 v1..v3" ] && cp recipes/toy.recipe recipes/zebra.recipe &&
 		[ "$(SOLVERFS_RECIPES=$top/recipes; export SOLVERFS_RECIPES; complete_line solverfs solver add x y --recipe ze)" = zebra ]'
+test_that "bash completes the names of cases" '
+		complete_line() { COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); COMPREPLY=(); _solverfs; echo "${COMPREPLY[*]}"; }
+		PATH=$(dirname "$solverfs"):$PATH; . "$completion"; run 0 case list && name=$(field 6 | grep -E "^[a-z0-9_.-]{3,}$" | head -1) && [ -n "$name" ] &&
+		complete_line solverfs run toy v1 "${name%?}" | tr " " "\n" | grep -qxF -- "$name"'
 test_that "the completions know every command, and bash every option" '
 	for c in init "solver add" "solver list" "solver update" "solver remove" snapshot "case add" "case list" "case remove" "set add" "set list" "set remove" mount unmount build run fuzz findings localize reduce steps status fsck gc doctor version; do
 		run 0 $c --help && own=$(grep -oE "(^|[ ,])--[a-z][a-z-]+" out | grep -oE -- "--[a-z-]+" | grep -vxE -- "--(usage|version)") || exit 1
