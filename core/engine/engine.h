@@ -71,6 +71,7 @@ struct away_view {
         unsigned slots, busy, lost, left_out;
         uint64_t sent;   /* bytes */
         const char *why; /* the last thing that went wrong; "" */
+        const char *uneven; /* which slots are slower than others of the same machine; "" */
 };
 
 /* Slots that are not this machine's, such as those of a cluster: core/query/place.h. Their number changes, and one may be lost while it is in use:

@@ -191,6 +191,10 @@ void away_view_line(const struct away_view *v, struct buffer *ret)
                 buffer_addf(ret, ", %u lost", v->lost);
         if (v->left_out > 0)
                 buffer_addf(ret, ", %u left out", v->left_out);
+        if (v->uneven[0]) {
+                buffer_adds(ret, "; ");
+                buffer_add_printable(ret, v->uneven);
+        }
         if (v->why[0]) {
                 buffer_adds(ret, "; last trouble: ");
                 buffer_add_printable(ret, v->why);
@@ -200,9 +204,10 @@ void away_view_line(const struct away_view *v, struct buffer *ret)
 static void away_to_json(void *user, const struct away_view *v)
 {
         struct publishing *p = user;
-        json_t *o = json_pack("{ss ss si si si si si si si sI ss}", "cluster", v->name, "machine", v->machine, "wanted", (int)v->wanted, "queued",
+        json_t *o = json_pack("{ss ss si si si si si si si sI ss ss}", "cluster", v->name, "machine", v->machine, "wanted", (int)v->wanted, "queued",
                               (int)v->queued, "present", (int)v->present, "slots", (int)v->slots, "busy", (int)v->busy, "lost", (int)v->lost,
-                              "left-out", (int)v->left_out, "sent", (json_int_t)v->sent, "why", v->why);
+                              "left-out", (int)v->left_out, "sent", (json_int_t)v->sent, "why", v->why,
+                              "uneven", v->uneven);
 
         publish_json(p, o);
 }
@@ -222,6 +227,7 @@ static void away_from_json(const json_t *o, int pid, const struct away_look *l)
                                .left_out = (unsigned)number_of(o, "left-out"),
                                .sent = number_of(o, "sent"),
                                .why = json_text(o, "why", ""),
+                               .uneven = json_text(o, "uneven", ""),
                        });
 }
 

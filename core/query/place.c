@@ -59,7 +59,8 @@ static void look_at(void *user, const struct cluster_view *v)
                                            .lost = v->lost,
                                            .left_out = v->left_out,
                                            .sent = v->sent,
-                                           .why = v->why});
+                                           .why = v->why,
+                                           .uneven = v->uneven});
 }
 
 static void look(struct engine_away *a, void (*fn)(void *user, const struct away_view *v), void *user)

@@ -25,6 +25,9 @@ static int copy_settings(const struct cluster_settings *s, struct cluster_settin
 static struct cluster *cluster_free(struct cluster *c)
 {
         cluster_settings_done(&c->settings);
+        for (size_t i = 0; i < c->n_probed; i++)
+                free(c->probed[i].host);
+        free(c->probed);
         closep(&c->wake);
         pthread_mutex_destroy(&c->lock);
         pthread_cond_destroy(&c->drained);
@@ -257,13 +260,15 @@ const char *cluster_slot_host(const struct cluster_slot *s)
 
 void cluster_look(struct cluster *c, void (*fn)(void *user, const struct cluster_view *v), void *user)
 {
-        char machine[PATH_SIZE], why[sizeof(c->why)];
-        struct cluster_view v = {.name = c->settings.name, .machine = machine, .why = why, .wanted = c->settings.workers};
+        char machine[PATH_SIZE], why[sizeof(c->why)], uneven[sizeof(c->uneven)];
+        struct cluster_view v = {
+                .name = c->settings.name, .machine = machine, .why = why, .uneven = uneven, .wanted = c->settings.workers};
         struct node *n;
 
         pthread_mutex_lock(&c->lock);
         snprintf(machine, sizeof(machine), "%s", c->machine);
         snprintf(why, sizeof(why), "%s", c->why);
+        snprintf(uneven, sizeof(uneven), "%s", c->uneven);
         v.lost = c->lost;
         v.left_out = c->left_out;
         v.sent = c->sent;

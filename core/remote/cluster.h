@@ -13,6 +13,9 @@
  * is let go, and named in what cluster_look() shows. CPU model and cores must also be those of `machine`, when the cluster had one before:
  * results stand under them.
  *
+ * Nodes of one machine should take the same time for the same work. Each worker says what it took for a probe (host_probe()); where the quickest and
+ * the slowest node differ by more than CLUSTER_UNEVEN, cluster_look() says so. Both go on working.
+ *
  * A launch that fails is tried again after a tenth of a second, two, four, up to a minute. When CLUSTER_FAILURES of them failed in a row and no
  * worker is there, cluster_take() says why.
  *
@@ -23,6 +26,7 @@
 #include "core/run/runner.h"
 
 #define CLUSTER_FAILURES 3
+#define CLUSTER_UNEVEN   1.05
 
 struct cluster_settings {
         char *name, *launch;
@@ -69,5 +73,6 @@ struct cluster_view {
         unsigned left_out; /* of another machine */
         uint64_t sent;     /* bytes */
         const char *why;   /* the last thing that went wrong; "" */
+        const char *uneven; /* "n7 takes 1.08 times as long as n3 for the same probe"; "": nothing of the kind */
 };
 void cluster_look(struct cluster *c, void (*fn)(void *user, const struct cluster_view *v), void *user);

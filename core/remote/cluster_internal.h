@@ -1,4 +1,5 @@
-/* Shared by cluster.c (what is to be had), cluster_node.c (one worker's process and packets), cluster_thread.c (what happens when) and cluster_run.c
+/* Shared by cluster.c (what is to be had), cluster_node.c (one worker's process and packets), cluster_thread.c (what happens when), cluster_probe.c
+ * (which nodes are slower) and cluster_run.c
  * (one run). */
 #pragma once
 
@@ -101,6 +102,12 @@ struct cluster {
         char machine[PATH_SIZE]; /* "": not known */
         char kernel[256], libc[64]; /* of those that are present; "": none is */
         char why[4096];
+        struct probed {
+                char *host;
+                uint64_t ns; /* the least that it ever took */
+        } * probed; /* owned; nodes that came */
+        size_t n_probed;
+        char uneven[256];
         unsigned lost, left_out;
         uint64_t sent;
 };
@@ -120,6 +127,9 @@ bool node_was_sent(const struct node *n, const struct digest *id);
 /* cluster.c */
 void cluster_fail(struct cluster *c, const char *sentence); /* lock held: a launch came to nothing */
 void cluster_wake(struct cluster *c);
+
+/* cluster_probe.c; with the lock held */
+int cluster_note_probe(struct cluster *c, const char *host, uint64_t ns);
 
 /* cluster_thread.c */
 void *cluster_thread(void *cluster);

@@ -329,6 +329,10 @@ static void accept(struct node *n, const char *machine)
                 node_lose(n, "said a hello that makes no sense");
                 return;
         }
+        if (cluster_note_probe(c, h->host, h->probe_ns) < 0) {
+                node_lose(n, "came when memory was out");
+                return;
+        }
         c->per_node = n->n_slots;
         c->failures = 0;
         c->next_launch = 0;

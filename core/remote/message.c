@@ -64,6 +64,7 @@ int remote_hello_write(const struct remote_hello *h, struct buffer *ret)
         put_text(ret, h->facts);
         record_put_u32(ret, h->cores);
         record_put_u32(ret, h->slots);
+        record_put_u64(ret, h->probe_ns);
         record_put_u64(ret, h->left_ns);
         return buffer_error(ret);
 }
@@ -84,6 +85,7 @@ int remote_hello_read(struct slice body, struct remote_hello *ret)
         ret->facts = get_text(&r);
         ret->cores = record_u32(&r);
         ret->slots = record_u32(&r);
+        ret->probe_ns = record_u64(&r);
         ret->left_ns = record_u64(&r);
         return read_end(&r, "a hello");
 }

@@ -6,7 +6,7 @@
 #include "core/run/execute.h"
 #include "core/recipe/recipe.h"
 
-#define REMOTE_PROTOCOL 1
+#define REMOTE_PROTOCOL 2
 #define REMOTE_PART     (1u << 20) /* bytes of a blob or of an output in one packet, before they are compressed */
 #define REMOTE_WANTS    (RECIPE_OUTPUTS_MAX + 1)
 
@@ -20,6 +20,7 @@ struct remote_hello {
         char *facts;     /* host_facts() as JSON: for run.json */
         uint32_t cores;  /* of the node */
         uint32_t slots;  /* runs at a time */
+        uint64_t probe_ns; /* host_probe() */
         uint64_t left_ns; /* until the worker is ended by whoever gave it its time; UINT64_MAX: never */
 };
 int remote_hello_write(const struct remote_hello *h, struct buffer *ret);

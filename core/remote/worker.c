@@ -55,6 +55,7 @@ static int send_hello(struct worker *w)
                                 .facts = text,
                                 .cores = (uint32_t)json_integer_value(json_object_get(facts, "cores")),
                                 .slots = w->n_slots,
+                                .probe_ns = host_probe(),
                                 .left_ns = w->options->left_ns,
                         },
                         &body);

@@ -31,6 +31,10 @@ int host_headers(char ret[65]);
 /* Shares (0 to 1) of the machine's CPU time that were used, and taken by a hypervisor, while it was looked at for so long. -ENOTSUP. */
 int host_busy(unsigned milliseconds, double *ret_busy, double *ret_stolen);
 
+/* CPU time of a fixed piece of work (some milliseconds): the least of fifteen, so that what else the machine does hardly counts. What two machines
+ * need for it can be compared. 0: memory is out. */
+uint64_t host_probe(void);
+
 enum check_state {
         CHECK_OK,
         CHECK_WARNING,

@@ -96,6 +96,19 @@ static struct cluster_view view(struct cluster *c)
         return v;
 }
 
+static void copy_uneven(void *user, const struct cluster_view *v)
+{
+        snprintf(user, 256, "%s", v->uneven);
+}
+
+static const char *view_uneven(struct cluster *c)
+{
+        static char text[256];
+
+        cluster_look(c, copy_uneven, text);
+        return text;
+}
+
 /* -- programs -- */
 
 static struct recipe *recipe_new_toy(const char *run)
@@ -393,6 +406,44 @@ START_TEST(test_refused)
 }
 END_TEST
 
+static void write_probe(const char *host, uint64_t ns)
+{
+        json_t *facts = host_facts();
+
+        write_hello(&(struct remote_hello){.protocol = REMOTE_PROTOCOL,
+                                           .version = (char *)"0.1.0",
+                                           .host = (char *)host,
+                                           .cpu = (char *)"Abacus",
+                                           .kernel = (char *)"Linux 1",
+                                           .libc = (char *)json_string_value(json_object_get(facts, "libc")),
+                                           .facts = (char *)"{}",
+                                           .cores = 1,
+                                           .slots = 1,
+                                           .probe_ns = ns,
+                                           .left_ns = UINT64_MAX});
+        json_decref(facts);
+}
+
+/* Nodes that call themselves one machine and are not equally fast. */
+START_TEST(test_uneven)
+{
+        struct cluster *c = open_with("cat hello; exec cat >/dev/null", "", 3, 60 * NSEC_PER_SEC);
+        struct cluster_slot *slots[3];
+
+        write_probe("n3", 10000000);
+        slots[0] = take(c);
+        write_probe("n5", 10400000);
+        slots[1] = take(c);
+        ck_assert_str_eq(view_uneven(c), "");
+        write_probe("n7", 11000000);
+        slots[2] = take(c);
+        ck_assert_str_eq(view_uneven(c), "n7 takes 1.10 times as long as n3 for the same probe");
+        for (size_t i = 0; i < ARRAY_SIZE(slots); i++)
+                cluster_give_back(slots[i]);
+        cluster_close(c);
+}
+END_TEST
+
 /* A network that is slow, cuts, damages or repeats: a right result, or an error that says another place may do it. */
 START_TEST(test_unfaithful)
 {
@@ -455,5 +506,5 @@ START_TEST(test_walltime)
 }
 END_TEST
 
-SUITE_TIMEOUT("cluster", 60, test_runs, test_sizes, test_cancel, test_killed, test_closed, test_launch_fails, test_noise, test_refused, test_unfaithful,
+SUITE_TIMEOUT("cluster", 60, test_runs, test_sizes, test_cancel, test_killed, test_closed, test_launch_fails, test_noise, test_refused, test_uneven, test_unfaithful,
               test_walltime)

@@ -1,0 +1,48 @@
+/* Which nodes of a cluster are slower than others, by the probe that each worker says. */
+#include "core/remote/cluster_internal.h"
+
+static struct probed *find(struct cluster *c, const char *host)
+{
+        for (size_t i = 0; i < c->n_probed; i++)
+                if (strcmp(c->probed[i].host, host) == 0)
+                        return &c->probed[i];
+        return NULL;
+}
+
+static void judge(struct cluster *c)
+{
+        const struct probed *least = c->probed, *most = c->probed;
+        bool was_even = !c->uneven[0];
+
+        for (size_t i = 1; i < c->n_probed; i++) {
+                least = c->probed[i].ns < least->ns ? &c->probed[i] : least;
+                most = c->probed[i].ns > most->ns ? &c->probed[i] : most;
+        }
+        c->uneven[0] = '\0';
+        if ((double)most->ns <= CLUSTER_UNEVEN * (double)least->ns)
+                return;
+        snprintf(c->uneven, sizeof(c->uneven), "%.80s takes %.2f times as long as %.80s for the same probe", most->host,
+                 (double)most->ns / (double)least->ns, least->host);
+        if (was_even)
+                log_warning("cluster %s: %s; their times stand under one machine", c->settings.name, c->uneven);
+}
+
+int cluster_note_probe(struct cluster *c, const char *host, uint64_t ns)
+{
+        struct probed *p = find(c, host);
+
+        if (ns == 0)
+                return 0;
+        if (!p) {
+                if (list_grow(c->probed, c->n_probed) < 0)
+                        return -ENOMEM;
+                p = &c->probed[c->n_probed];
+                *p = (struct probed){.host = strdup(host), .ns = ns};
+                if (!p->host)
+                        return -ENOMEM;
+                c->n_probed++;
+        }
+        p->ns = MIN(p->ns, ns);
+        judge(c);
+        return 0;
+}
