@@ -98,10 +98,27 @@ static void await_change(struct run_place *p)
         pthread_cond_timedwait(&p->changed, &p->lock, &until);
 }
 
+/* Jobs that still wait say so again: nobody says when they have gone. */
+static void look_at_slots(void *user)
+{
+        struct run_place *p = user;
+        void (*engine_look)(void *user);
+
+        pthread_mutex_lock(&p->lock);
+        p->n_asked = 0;
+        engine_look = p->look;
+        user = p->look_user;
+        pthread_cond_broadcast(&p->changed);
+        pthread_mutex_unlock(&p->lock);
+        if (engine_look)
+                engine_look(user);
+}
+
 int place_lease(struct run_place *p, uint64_t most_ns, bool (*is_over)(void *user), void *user, struct cluster_slot **ret)
 {
         int r = -EAGAIN;
 
+        look_at_slots(p);
         pthread_mutex_lock(&p->lock);
         p->n_leasing++;
         while (r == -EAGAIN) {
@@ -116,20 +133,6 @@ int place_lease(struct run_place *p, uint64_t most_ns, bool (*is_over)(void *use
         p->n_leasing--;
         pthread_mutex_unlock(&p->lock);
         return r;
-}
-
-static void look_at_slots(void *user)
-{
-        struct run_place *p = user;
-        void (*engine_look)(void *user);
-
-        pthread_mutex_lock(&p->lock);
-        engine_look = p->look;
-        user = p->look_user;
-        pthread_cond_broadcast(&p->changed);
-        pthread_mutex_unlock(&p->lock);
-        if (engine_look)
-                engine_look(user);
 }
 
 void place_release(struct run_place *p, struct cluster_slot *s)

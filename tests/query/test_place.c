@@ -1,0 +1,94 @@
+#include "tests/support/test.h"
+
+#include "core/query/place.h"
+
+static char launch[] = "echo launched >>launched; exec {worker}";
+static char name[] = "lab";
+
+static struct run_place *open_place(unsigned workers, void (*look)(void *user))
+{
+        const char *solverfs = getenv("SOLVERFS_COMMAND");
+        char here[PATH_SIZE / 2], worker[2 * PATH_SIZE];
+        struct run_place *p;
+
+        ck_assert_ptr_nonnull(solverfs);
+        ck_assert_ptr_nonnull(getcwd(here, sizeof(here)));
+        snprintf(worker, sizeof(worker), "%s worker --slots 1 --folder %s/node", solverfs, here);
+        assert_ok(place_open(NULL,
+                             &(struct cluster_settings){.name = name,
+                                                        .launch = launch,
+                                                        .worker = worker,
+                                                        .workers = workers,
+                                                        .idle_ns = 60 * NSEC_PER_SEC,
+                                                        .patience_ns = 60 * NSEC_PER_SEC},
+                             &p));
+        place_attach(p, look, NULL);
+        return p;
+}
+
+static void no_look(void *)
+{
+}
+
+static bool never(void *)
+{
+        return false;
+}
+
+static bool at_once(void *)
+{
+        return true;
+}
+
+static size_t n_launched(void)
+{
+        cleanup_blob struct blob b = {0};
+        size_t n = 0;
+
+        assert_ok(read_file("launched", 4096, &b));
+        for (size_t i = 0; i < b.size; i++)
+                n += ((const char *)b.data)[i] == '\n';
+        return n;
+}
+
+/* A reader of one cell was interrupted; what is leased then is one slot, for which its worker does. */
+START_TEST(test_a_lease_asks_for_no_worker_of_jobs_that_have_gone)
+{
+        struct run_place *p = open_place(2, no_look);
+        struct cluster_slot *slot;
+        void *job_slot;
+
+        assert_error(p->away.take(&p->away, 0, 1, &job_slot), EAGAIN);
+        assert_ok(place_lease(p, 0, never, NULL, &slot));
+        ck_assert_uint_eq(n_launched(), 1);
+        place_release(p, slot);
+        place_close(p);
+}
+END_TEST
+
+static unsigned looks; /* atomic */
+
+static void count_looks(void *)
+{
+        __atomic_add_fetch(&looks, 1, __ATOMIC_RELAXED);
+}
+
+START_TEST(test_a_lease_that_is_over)
+{
+        struct run_place *p = open_place(1, count_looks);
+        struct cluster_slot *slot, *second;
+
+        assert_error(place_lease(p, 0, at_once, NULL, &slot), ECANCELED);
+        assert_ok(place_lease(p, 0, never, NULL, &slot));
+        assert_error(place_try(p, 0, &second), EAGAIN);
+        assert_error(place_lease(p, 0, at_once, NULL, &second), ECANCELED);
+        looks = 0;
+        place_release(p, slot);
+        ck_assert_uint_gt(__atomic_load_n(&looks, __ATOMIC_RELAXED), 0);
+        assert_ok(place_try(p, 0, &second));
+        place_release(p, second);
+        place_close(p);
+}
+END_TEST
+
+SUITE("place", test_a_lease_asks_for_no_worker_of_jobs_that_have_gone, test_a_lease_that_is_over)
