@@ -1,14 +1,15 @@
-/* solverfs-fetch REPOSITORY ADDRESS PREFIX SILENCE: fetches from another machine into a repository of ours, for history_remote.c.
+/* solverfs-fetch REPOSITORY PREFIX SILENCE: fetches from another machine into a repository of ours, for history_remote.c.
  *
  * libgit2 1.5 waits for a server for ever. So it fetches in a process of its own, in which a second thread looks whether the first one goes on.
  * The measure is the first thread's CPU time: it stands still only while that thread waits, whatever the transport is and whoever reads the
  * socket. After SILENCE milliseconds all sockets are shut down, and libgit2 ends by itself and cleans up as after any lost connection. Where
  * there is no socket yet (a name server, a key agent) or that does not help, the process ends.
  *
- * Descriptor 0 ends when the fetch is to stop. Descriptor 1 takes the reports, a line each:
+ * Descriptor 0 gives the address and a zero byte (an address may hold a password, and everybody may read arguments), and ends when the fetch is to
+ * stop. Descriptor 1 takes the reports, a line each:
  *      p DONE TOTAL WHAT       how far it is
  *      d                       done
- *      e ERRNO SENTENCE        failed
+ *      e ERRNO REASON          failed
  * Descriptor 3, if any, is the repository's lock: it is held for as long as this process writes into the repository.
  *
  * PREFIX is empty for all of the remote 'origin', else where branches and tags go ("refs/submodules/<x>/"). */
@@ -28,7 +29,7 @@
 #define LONG_LOOK_NS NSEC_PER_SEC       /* one look counts for no more: the process may have been stopped */
 
 static struct {
-        const char *address;
+        char address[PATH_SIZE];
         uint64_t silence_ns;
         clockid_t clock;  /* CPU time of the thread that fetches */
         bool on_network;  /* atomic: what comes behind it is ours alone to finish */
@@ -75,12 +76,11 @@ static void report_end(int r)
         else if (is_set(&fetching.is_to_stop))
                 report("e %d interrupted", ECANCELED);
         else if (is_set(&fetching.is_silent))
-                report("e %d cannot fetch from %s: nothing came from the server for %.6g s; try again later, or give it more time by "
-                       "'fetch-timeout' in the store's config",
-                       ETIMEDOUT, fetching.address, (double)fetching.silence_ns / (double)NSEC_PER_SEC);
+                report("e %d nothing came from the server for %.6g s; try again later, or give it more time by 'fetch-timeout' in the "
+                       "store's config",
+                       ETIMEDOUT, (double)fetching.silence_ns / (double)NSEC_PER_SEC);
         else
-                report("e %d cannot fetch from %s: %s", git_errno(r) == -ENOENT ? EIO : -git_errno(r), fetching.address,
-                       git_error_text());
+                report("e %d %s", git_errno(r) == -ENOENT ? EIO : -git_errno(r), git_error_text());
 }
 
 /* -- the second thread -------------------------------------------------------------------------------------------- */
@@ -262,18 +262,28 @@ static int fetch(git_repository *git, const char *prefix)
         return r == 0 ? set_refs(git, remote, &options.callbacks, *prefix) : r;
 }
 
+/* False: the caller has gone. */
+static bool read_address(void)
+{
+        for (size_t n = 0; n < sizeof(fetching.address) && read(STDIN_FILENO, &fetching.address[n], 1) == 1; n++)
+                if (fetching.address[n] == '\0')
+                        return true;
+        return false;
+}
+
 int main(int argc, char **argv)
 {
         git_repository *git = NULL;
         int r;
 
-        if (argc != 5) {
+        if (argc != 4) {
                 fprintf(stderr, "solverfs-fetch: part of solverfs; it fetches commits for 'solverfs solver add' and 'update'\n");
                 return 2;
         }
+        if (!read_address())
+                return 1;
         signal(SIGPIPE, SIG_IGN);
-        fetching.address = argv[2];
-        fetching.silence_ns = strtoull(argv[4], NULL, 10) * NSEC_PER_MSEC;
+        fetching.silence_ns = strtoull(argv[3], NULL, 10) * NSEC_PER_MSEC;
         git_begin();
         r = git_repository_open_ext(&git, argv[1], GIT_REPOSITORY_OPEN_BARE | GIT_REPOSITORY_OPEN_NO_SEARCH, NULL);
         if (r == 0 && object_reader_install(git) < 0)
@@ -281,7 +291,7 @@ int main(int argc, char **argv)
         if (r == 0 && start_watch() < 0)
                 r = GIT_ERROR;
         if (r == 0)
-                r = fetch(git, argv[3]);
+                r = fetch(git, argv[2]);
         report_end(r);
         git_repository_free(git);
         return r != 0;

@@ -47,16 +47,33 @@ static int helper_start(struct helper *h)
                 return -errno;
         h->reports = reports[0];
         their_reports = reports[1];
+        r = write_all(h->life, q->url, strlen(q->url) + 1); /* a pipe takes as much at once */
+        if (r < 0)
+                return r;
         snprintf(milliseconds, sizeof(milliseconds), "%llu", (unsigned long long)(q->silence_ns / NSEC_PER_MSEC));
         r = spawn(&(struct spawn_request){
                           .fds = (int[]){their_life, their_reports, STDERR_FILENO, q->lock},
                           .n_fds = 4,
-                          .arguments = (char *[]){program, (char *)git_repository_path(q->git), (char *)q->url,
-                                                  (char *)(q->under ?: ""), milliseconds, NULL},
+                          .arguments = (char *[]){program, (char *)git_repository_path(q->git), (char *)(q->under ?: ""), milliseconds, NULL},
                           .environment = environ,
                           .own_group = true}, /* Ctrl-C is for us: it ends when we say so, and cleans up */
                   &h->pid);
         return r < 0 ? errorf(r, "cannot start %s: %s", program, strerror(-r)) : 0;
+}
+
+/* An address as it may be shown: without its password. */
+static int fetch_error(const struct helper *h, int error, const char *reason)
+{
+        const char *url = h->request->url, *host = strstr(url, "://");
+        const char *end = host ? host + 3 + strcspn(host + 3, "/") : NULL;
+        const char *at = host ? memrchr(host, '@', (size_t)(end - host)) : NULL;
+        const char *colon = at ? memchr(host + 3, ':', (size_t)(at - host - 3)) : NULL;
+
+        if (error == -ECANCELED)
+                return errorf(error, "%s", reason);
+        if (colon)
+                return errorf(error, "cannot fetch from %.*s…%s: %s", (int)(colon + 1 - url), url, at, reason);
+        return errorf(error, "cannot fetch from %s: %s", url, reason);
 }
 
 static void take_report(struct helper *h, char *line)
@@ -70,7 +87,7 @@ static void take_report(struct helper *h, char *line)
                 h->total = total;
         } else if (sscanf(line, "e %d %n", &error, &n) >= 1 && n > 0) {
                 h->is_over = true;
-                h->result = errorf(-error, "%s", line + n);
+                h->result = fetch_error(h, -error, line + n);
         } else if (strcmp(line, "d") == 0) {
                 h->is_over = true;
                 h->result = 0;
@@ -114,6 +131,7 @@ static int follow(struct helper *h)
 
 static int helper_end(struct helper *h)
 {
+        char reason[64];
         int status = 0;
 
         while (waitpid(h->pid, &status, 0) < 0 && errno == EINTR)
@@ -121,8 +139,10 @@ static int helper_end(struct helper *h)
         if (h->is_over)
                 return h->result;
         if (WIFSIGNALED(status))
-                return errorf(-EIO, "cannot fetch from %s: solverfs-fetch was ended by signal %d", h->request->url, WTERMSIG(status));
-        return errorf(-EIO, "cannot fetch from %s: solverfs-fetch ended with status %d", h->request->url, WEXITSTATUS(status));
+                snprintf(reason, sizeof(reason), "solverfs-fetch was ended by signal %d", WTERMSIG(status));
+        else
+                snprintf(reason, sizeof(reason), "solverfs-fetch ended with status %d", WEXITSTATUS(status));
+        return fetch_error(h, -EIO, reason);
 }
 
 int history_fetch_remote(const struct remote_fetch *q)
