@@ -25,8 +25,10 @@ else
 			# $i
 			for case; do :; done
 			grep -q 'status unsat' "\$case" && answer=unsat || answer=sat
-			[ $i -ge 6 ] && [ "\$(wc -c <"\$case")" -gt 100 ] && sleep 0.15
+			effort=1000
+			[ $i -ge 6 ] && [ "\$(wc -c <"\$case")" -gt 100 ] && sleep 0.15 && effort=9000
 			echo \$answer
+			echo ":arrangements \$effort" # as strand's own; times alone take many pairs of runs
 		END2
 		git -C solverfs add -A && git -C solverfs commit -q -m "commit $i"
 	done
