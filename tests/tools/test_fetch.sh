@@ -48,10 +48,13 @@ test_that "watch says so and goes on with what is there" '
 	printf "; answer: sat\n(set-logic QF_LIA)\n(check-sat)\n" >a.smt2 && run 0 case add a.smt2 && run 1 watch toy --once && has err "cannot fetch toy: .*nothing came.*tried again at the next turn"'
 git config --file store/config --unset solverfs.fetch-timeout
 git --git-dir=store/repos/toy.git config remote.origin.url "${silent/:\/\//://somebody:password@}"
-rm -f accepted
-env --default-signal=INT "$solverfs" solver update >out 2>err </dev/null &
-pid=$!
-until [ -e accepted ]; do sleep 0.05; done
+begin_update() { # leaves it waiting for the server, as $pid
+	rm -f accepted
+	env --default-signal=INT "$solverfs" solver update >out 2>err </dev/null &
+	pid=$!
+	until [ -e accepted ]; do sleep 0.05; done
+}
+begin_update
 arguments=$(for p in $(helpers); do tr '\0' ' ' <"/proc/$p/cmdline"; done)
 kill -INT $pid && wait $pid
 test_that "an address's password is nobody's to read" '[[ $arguments = *solverfs-fetch* && $arguments != *password* ]]'
@@ -59,6 +62,10 @@ git config --file store/config solverfs.fetch-timeout 1s
 test_that "nor is it in the message" 'run 4 solver update && has err "cannot fetch from git://somebody:…@127.0.0.1:[0-9]*/toy: nothing came"'
 git config --file store/config --unset solverfs.fetch-timeout
 git --git-dir=store/repos/toy.git config remote.origin.url "$silent"
+begin_update
+kill -KILL "$(helpers)"
+wait $pid
+test_that "a helper that is killed is an error" '[ $? = 4 ] && has err "cannot fetch from $silent: solverfs-fetch was ended by signal 9"'
 test_that "Ctrl-C ends an update" 'interrupt solver update && [ -z "$(helpers)" ]'
 git --git-dir=store/repos/toy.git config remote.origin.url "$top/toy"
 test_that "the next update works" 'echo x >toy/x && toy_commit 4 "fourth" && run 0 solver update && [ "$(field 1,2,3)" = "toy	1	4" ]'
