@@ -4,7 +4,10 @@
 /* How sure a finding must be: that there is a change in the set reported, or that there is none. */
 #define SURE        0.999
 #define SURE_NONE   0.998
+/* Of a verification, which is looked at up to LOOKS times, each time with as many pairs more. The first look, at which five pairs that agree are to
+ * be enough (p = 1/32), has five eighths of the level and each other one eighth, so that all of them together err no more often than it says. */
 #define SIGNIFICANT 0.05
+#define LOOKS       4
 /* A line in the side of a merge is searched because the change is there or is the merge itself: more changes are expected than on a line of
  * which nothing is known (1, so that "no change" begins with 37 %; of reported breakages 40 % are flakes). */
 #define RATE_LINE 1.0
@@ -101,6 +104,11 @@ static int verification_of(struct search *s, size_t before, size_t after, size_t
         return 0;
 }
 
+static double level_at(unsigned look)
+{
+        return SIGNIFICANT * (look == 0 ? 5 : 1) / 8;
+}
+
 /* The signed-rank test on log times, in the direction of the change. */
 static int verify(struct search *s, size_t before, size_t after, struct localize_culprit *culprit)
 {
@@ -109,6 +117,7 @@ static int verify(struct search *s, size_t before, size_t after, struct localize
         struct stat_test test;
         size_t k, n, finite = 0;
         double ratio = 0;
+        bool is_shown;
         int r;
 
         r = verification_of(s, before, after, &k);
@@ -138,8 +147,9 @@ static int verify(struct search *s, size_t before, size_t after, struct localize
         culprit->pairs = (unsigned)n;
         culprit->p = culprit->is_slowdown ? test.less : test.greater;
         culprit->ratio = finite > 0 ? exp(ratio / (double)finite) : NAN;
-        culprit->verified = culprit->p < SIGNIFICANT && culprit->confidence >= SURE;
-        if (culprit->p < SIGNIFICANT || n >= 4 * (size_t)least)
+        is_shown = culprit->p <= level_at((unsigned)(n / least) - 1);
+        culprit->verified = is_shown && culprit->confidence >= SURE;
+        if (is_shown || n >= LOOKS * (size_t)least)
                 return 0;
         s->open = true;
         return want_pairs(s->l, s->test, k, least);
