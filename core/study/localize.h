@@ -19,7 +19,8 @@
  * if one divides it well, else by the build with the most information per second for all cases together. Where other cases have
  * their culprits a culprit is more likely (a Chinese restaurant's prior). A culprit that is a merge is searched on along what it merged. Around
  * commits that cannot be built it probes at doubling distances, and reports those that remain as a set. Every culprit is verified at the end by
- * interleaved runs on it and the commit before it; they are facts like others, and reopen the search where they contradict it.
+ * interleaved runs on it and the commit before it: five pairs, and five more up to three times where they do not show it; the four looks share a
+ * level of 5 % (Bonferroni's inequality). The runs are facts like others, and reopen the search where they contradict it.
  *
  * The other two are baselines: `paper` is Algorithm 2 of "Demystifying Performance Regressions in String Solvers" (one run each; nearer than a
  * third of the range's own difference to an end is like that end; near neither goes into both halves), `git-bisect` is one bisection a case
