@@ -22,6 +22,7 @@ struct reduce_runs {
         char scratch[PATH_SIZE];
         struct seat *seats; /* owned */
         unsigned n_seats;
+        uint64_t wall_ns; /* atomic; the longest that a run was allowed */
 };
 
 static void close_runners(struct seat *seat)
@@ -62,14 +63,18 @@ static bool is_cancelled(void *user)
         return poll(&p, 1, 0) > 0;
 }
 
+/* Of the runs so far: a slot that ends before the next one might is none for it. */
 static uint64_t longest_run(const struct reduce_runs *r)
 {
-        uint64_t most = 0;
+        return __atomic_load_n(&r->wall_ns, __ATOMIC_RELAXED);
+}
 
-        for (int side = 0; side < N_SIDES; side++)
-                if (r->options.versions[side])
-                        most = MAX(most, r->options.versions[side]->solver->recipe->limits.wall_ns);
-        return most;
+static void note_longest(struct reduce_runs *r, uint64_t wall_ns)
+{
+        uint64_t before = longest_run(r);
+
+        while (before < wall_ns && !__atomic_compare_exchange_n(&r->wall_ns, &before, wall_ns, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+                ;
 }
 
 static int sit_down_away(struct reduce_runs *r, struct seat *seat)
@@ -142,6 +147,7 @@ int reduce_runs_run(struct reduce_runs *r, unsigned seat, enum reduce_side side,
 
         limits.cpu_ns = (uint64_t)(cpu * 1e9);
         limits.wall_ns = (uint64_t)(wall * 1e9);
+        note_longest(r, limits.wall_ns);
         for (;;) {
                 int k;
 

@@ -13,6 +13,7 @@ echo 'cp slow.sh slow && chmod +x slow' >slow/build.sh
 slow_commit 1 ''
 slow_commit 2 '# the same'
 slow_commit 3 'grep -q str.len "$case" && sleep 20'
+slow_commit 4 'grep -q str.len "$case" && while :; do :; done'
 cat >slow.recipe <<'END'
 [solver]
 	format = smt2
@@ -23,12 +24,14 @@ cat >slow.recipe <<'END'
 	samples = 1
 END
 run 0 init && run 0 solver add slow slow --recipe slow.recipe
-run 0 build slow v1 v2 v3
+run 0 build slow v1 v2 v3 v4
 sed -i 's/^\tversion = 1/&\n\treduce = 20s/' store/config
 cat >>store/config <<END
 [cluster "lab"]
 	launch = "echo \$\$ >>'$top/launched'; unset SOLVERFS_EXEC; exec {worker} --slots 1 --folder '$top/node'"
 	workers = 2
+[cluster "brief"]
+	launch = "unset SOLVERFS_EXEC; exec {worker} --slots 1 --folder '$top/node' --for 18s"
 [cluster "broken"]
 	launch = "echo no such partition >&2; exit 1; {worker}"
 END
@@ -51,6 +54,11 @@ test_that "all runs of a campaign are the cluster's" 'campaign 0 away --on lab -
 sed -i 's/^\tversion = 1/&\n\truns = lab/' store/config
 test_that "so are those of the commits that are looked for" 'run 0 localize slow length.smt2 --reference v1 --target v3 && has out "$(git -C slow rev-parse v3 | cut -c1-12)"'
 test_that "and of a reduction" 'run 0 reduce slow spr/1 && has out "str.len" && [ $(stat -c %s out) -lt 200 ]'
+# Its runs may take ten seconds by the clock, once it is seen that it computes for the two that it has.
+sed -i 's/^\truns = lab/\truns = brief/' store/config
+test_that "a worker that ends before a run of a reduction might is none for it, and that is said" '
+	run 4 reduce slow length.smt2 --reference v1 --target v4 --timeout 2s && has err "a run of up to 10s fits into no worker of the cluster brief"'
+sed -i 's/^\truns = brief/\truns = lab/' store/config
 test_that "a version with arguments runs where the others do" 'campaign 0 options --max-finds 1 --no-localize --target v3:--again'
 unset SOLVERFS_EXEC
 test_that "a campaign goes on where it began" 'campaign 2 away --on local && has err "ran on lab/.* before"'
