@@ -200,6 +200,7 @@ static int evict(struct program_folder *f)
                         if (take_away(dirfd(d), all.list[i].name))
                                 all.bytes -= all.list[i].size;
         }
+        f->room = (int64_t)f->bound - (int64_t)all.bytes;
         closedir(d);
         return r;
 }
@@ -217,13 +218,14 @@ struct wanted {
 static int materialize(struct program_folder *f, const struct wanted *w, int *ret_fd)
 {
         cleanup_blob struct blob content = {0};
-        int evicted, r = w->content(w->user, w->id, &content);
+        int evicted = 0, r = w->content(w->user, w->id, &content);
 
         if (r == 0)
                 r = write_materialized(f, w->path, &content, ret_fd);
         if (r < 0)
                 return r;
-        evicted = evict(f);
+        if (!f->is_lazy || (f->room -= (int64_t)content.size) <= 0)
+                evicted = evict(f);
         if (evicted < 0) /* a full folder is no reason not to run what is there */
                 log_warning("%s", error_message(evicted));
         return 0;

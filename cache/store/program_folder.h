@@ -13,6 +13,8 @@ struct program_folder {
         uint64_t bound;        /* bytes it keeps beyond what is in use */
         struct timespec mtime; /* of what was written since this boot */
         char dir[PATH_SIZE];
+        bool is_lazy;          /* for many small files: what is there is looked at only when this process has filled the room that there was then */
+        _Atomic int64_t room;  /* of a lazy one */
 };
 
 /* <store>/programs; made, unless read_only. */

@@ -68,7 +68,8 @@ static int add_dependencies(struct hasher *h, const struct recipe *recipe, bool 
 /* The toolchain, and the folders that the recipe adds to it. */
 static int toolchain_of(const struct recipe *recipe, bool now, char ret[DIGEST_HEX_SIZE])
 {
-        int r = now ? host_toolchain_now(ret) : host_toolchain(ret);
+        struct recipe_builder *builder = recipe->builder;
+        int r = builder ? builder->toolchain(builder, ret) : now ? host_toolchain_now(ret) : host_toolchain(ret);
         struct hasher *h;
         struct digest d;
 
@@ -153,6 +154,7 @@ int build_keys(struct history *h, const struct recipe *r, struct digest **ret, u
 /* The state of a build; becomes its record. */
 struct attempt {
         const struct build_request *request;
+        const struct build_given *given; /* NULL: the sources are a commit's, and programs go into the store */
         struct worktree *worktree;
         struct manifest files;
         struct attributes *attributes; /* owned; NULL: files are as they were committed */
@@ -590,6 +592,8 @@ static int put_output(struct attempt *a, size_t i)
         if (!o->name)
                 return -ENOMEM;
         a->n_outputs++;
+        if (a->given)
+                return a->given->output(a->given->user, fd, &o->id, &o->size);
         return programs_put(a->request->programs, fd, near, &o->id, &o->size);
 }
 
@@ -649,8 +653,11 @@ static int64_t tree_time(void)
 static int fill_tree(struct attempt *a, git_repository *git, bool clean)
 {
         const struct build_request *q = a->request;
-        int r = checkout(git, a->attributes, a->worktree->path, clean ? NULL : &a->worktree->manifest, &a->files, tree_time(),
-                         q->progress);
+        int r;
+
+        if (a->given)
+                return checkout_given(a->worktree->path, &a->files, tree_time(), a->given->content, a->given->user, q->progress);
+        r = checkout(git, a->attributes, a->worktree->path, clean ? NULL : &a->worktree->manifest, &a->files, tree_time(), q->progress);
 
         if (r == -EBADMSG)
                 r = fail(a, "%s", error_message(r));
@@ -875,7 +882,14 @@ static int check_key(const struct attempt *a)
         return digest_equal(&key, q->key) ? 0 : errorf(-EIO, TOOLS_CHANGED);
 }
 
-static int prepare(struct attempt *a, git_repository *git, const git_oid *commit, struct digest *ret_key)
+static int check_given(const struct attempt *a)
+{
+        return strcmp(a->given->toolchain, a->toolchain) == 0
+                       ? 0
+                       : errorf(-ESTALE, "the compilers or build tools are not the ones that this build was asked for with");
+}
+
+static int prepare_tools(struct attempt *a, struct digest *ret_key)
 {
         const struct recipe *recipe = a->request->recipe;
         struct digest tools;
@@ -885,13 +899,19 @@ static int prepare(struct attempt *a, git_repository *git, const git_oid *commit
         host_tools(&tools);
         r = toolchain_of(recipe, true, a->toolchain);
         if (r == 0)
-                r = check_key(a);
+                r = a->given ? check_given(a) : check_key(a);
         if (r == 0)
                 r = tree_key(recipe, a->toolchain, &tools, ret_key);
         if (r == 0)
                 r = name_space(a);
-        if (r == 0)
-                r = build_tools_shim(a->shim);
+        return r == 0 ? build_tools_shim(a->shim) : r;
+}
+
+static int prepare(struct attempt *a, git_repository *git, const git_oid *commit, struct digest *ret_key)
+{
+        const struct recipe *recipe = a->request->recipe;
+        int r = prepare_tools(a, ret_key);
+
         if (r == 0)
                 r = checkout_list(git, commit, recipe->paths, recipe->submodules, &a->files, &a->log);
         if (r == 0)
@@ -909,6 +929,102 @@ static int build_released(struct attempt *a, const git_oid *commit, struct build
         buffer_addf(&a->log, "(released binary: %s, sha256 %s)\n", era->file, era->sha256);
         r = binary_take(a->request, era, &a->outputs, &a->n_outputs, &a->reason);
         return r < 0 ? r : record_new(a, commit, true, ret);
+}
+
+/* -- elsewhere -- */
+
+int build_sources_read(const struct build_sources *s, size_t i, struct blob *ret)
+{
+        return checkout_content(s->git, s->attributes, &s->files.list[i], ret);
+}
+
+static int digest_sources(struct build_sources *s, const struct progress *p)
+{
+        int r = 0;
+
+        s->sizes = calloc(s->files.n + 1, sizeof(*s->sizes));
+        if (!s->sizes)
+                return -ENOMEM;
+        for (size_t i = 0; r == 0 && i < s->files.n; i++) {
+                cleanup_blob struct blob b = {0};
+
+                if (i % 256 == 0)
+                        r = progress_step(p, "reading sources", i, s->files.n);
+                if (r == 0)
+                        r = build_sources_read(s, i, &b);
+                if (r == 0) {
+                        digest_of(b.data ?: "", b.size, &s->files.list[i].content);
+                        s->sizes[i] = b.size;
+                }
+        }
+        return r;
+}
+
+static int list_for_elsewhere(struct attempt *a, git_repository *git, const git_oid *commit, struct build_sources *ret)
+{
+        const struct recipe *recipe = a->request->recipe;
+        int r = checkout_list(git, commit, recipe->paths, recipe->submodules, &ret->files, &a->log);
+
+        ret->git = git;
+        if (r == 0)
+                r = attributes_open(git, commit, recipe->paths, &ret->attributes);
+        return r == 0 ? digest_sources(ret, a->request->progress) : r;
+}
+
+static void sources_done(struct build_sources *s)
+{
+        manifest_done(&s->files);
+        attributes_free(s->attributes);
+        free(s->sizes);
+}
+
+/* What was said of the sources comes before what was said there. */
+static int join_log(struct attempt *a, struct build_record *b)
+{
+        buffer_add(&a->log, b->log.data, b->log.size);
+        blob_done(&b->log);
+        b->log = (struct blob){0};
+        return buffer_steal(&a->log, &b->log);
+}
+
+static int build_elsewhere(struct attempt *a, git_repository *git, const git_oid *commit, struct build_record **ret)
+{
+        const struct build_request *q = a->request;
+        cleanup(sources_done) struct build_sources sources = {0};
+        cleanup(build_record_unrefp) struct build_record *b = NULL;
+        int r = list_for_elsewhere(a, git, commit, &sources);
+
+        if (r == -EBADMSG) { /* no machine could build that */
+                a->started = now_seconds();
+                r = fail(a, "%s", error_message(r));
+                return r < 0 ? r : record_new(a, commit, true, ret);
+        }
+        if (r == 0)
+                r = q->away->build(q->away, q, &sources, &b);
+        if (r == 0)
+                r = join_log(a, b);
+        if (r < 0)
+                return r;
+        b->commit = *commit;
+        *ret = steal_pointer(b);
+        return 0;
+}
+
+int build_given(const struct build_request *request, struct build_given *given, struct build_record **ret)
+{
+        static const git_oid none;
+        cleanup_worktree struct worktree worktree = {.lock = -1};
+        cleanup_attempt struct attempt a = {.request = request, .given = given, .worktree = &worktree, .files = given->files};
+        struct digest key;
+        int r = make_dirs(request->work_dir, 0700);
+
+        given->files = (struct manifest){0};
+        buffer_add(&a.log, "", 0);
+        if (r == 0)
+                r = prepare_tools(&a, &key);
+        if (r == 0)
+                r = worktree_take(request->work_dir, &key, &a.files, false, &worktree);
+        return r < 0 ? r : build_in(&a, NULL, &none, &key, ret);
 }
 
 static int build_era(const struct build_request *request, struct build_record **ret)
@@ -929,6 +1045,8 @@ static int build_era(const struct build_request *request, struct build_record **
                 return build_released(&a, &c.oid, ret);
         if (r == 0)
                 r = history_repository(request->history, &git);
+        if (r == 0 && request->away)
+                return build_elsewhere(&a, git, &c.oid, ret);
         if (r == 0)
                 r = prepare(&a, git, &c.oid, &key);
         if (r == -EBADMSG) { /* no machine could build that */

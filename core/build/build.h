@@ -19,6 +19,7 @@
 #pragma once
 
 #include "cache/store/programs.h"
+#include "core/build/checkout.h"
 #include "core/run/execute.h"
 #include "core/history/history.h"
 #include "core/recipe/recipe.h"
@@ -79,6 +80,22 @@ int build_key(struct history *h, uint32_t commit, const struct recipe *r, struct
 /* The same of every commit, (*ret)[number]; free(). Zero for a commit that the repository has lost. See history_sources(). */
 int build_keys(struct history *h, const struct recipe *r, struct digest **ret, uint32_t *ret_n);
 
+/* The sources of a build that is done elsewhere. */
+struct build_sources {
+        struct manifest files; /* with their content */
+        uint64_t *sizes;       /* of each, as it is to be written */
+        git_repository *git;
+        struct attributes *attributes;
+};
+/* The bytes of file i; checkout_content(). */
+int build_sources_read(const struct build_sources *s, size_t i, struct blob *ret);
+
+struct build_request;
+/* A place elsewhere. Its build() has the record made there, its `commit` zero, or says why that cannot be; the era's recipe is in the request. */
+struct build_away {
+        int (*build)(struct build_away *a, const struct build_request *q, const struct build_sources *s, struct build_record **ret);
+};
+
 struct build_request {
         struct programs *programs;
         struct history *history;
@@ -96,8 +113,20 @@ struct build_request {
         bool again;                      /* takes nothing from the compile cache; what is in it is replaced */
         int cancel_fd;                   /* ends the running command */
         const struct progress *progress; /* "checkout", then the running command */
+        struct build_away *away;         /* a clean build there; NULL: here */
 };
 int build(const struct build_request *request, struct build_record **ret);
+
+/* A clean build of sources that are given, without a history and a store: a worker's. Of the request, `recipe` is an era's whole recipe, and programs, history,
+ * commit, key and away are not looked at. -ESTALE with a sentence: the toolchain here is another one. */
+struct build_given {
+        struct manifest files; /* with their content; moved into the build */
+        const char *toolchain;
+        checkout_content_fn content;
+        int (*output)(void *user, int fd, struct digest *ret_id, uint64_t *ret_size); /* keeps a program */
+        void *user;
+};
+int build_given(const struct build_request *request, struct build_given *given, struct build_record **ret);
 
 /* May an incremental build go from one commit's tree to the other's? False too when they do not differ. */
 int build_is_edit(struct history *h, const struct recipe *r, uint32_t from, uint32_t to, bool *ret);

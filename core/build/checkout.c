@@ -373,26 +373,51 @@ static int write_content(struct writing *w, struct tracked *t, struct slice cont
         return S_ISLNK(t->mode) ? write_link(fd, name, content, w->when) : write_file(fd, name, t->mode, content, w->when);
 }
 
+/* The bytes as they are to be written, in one of *ret_blob and *ret_filtered; both are the caller's to free. */
+static int find_content(git_repository *git, struct attributes *attributes, const struct tracked *t, git_blob **ret_blob, git_buf *ret_filtered,
+                        struct slice *ret)
+{
+        int r = 0;
+
+        *ret = SLICE("", 0);
+        if (t->mode == MODE_SUBMODULE)
+                return 0;
+        if (git_blob_lookup(ret_blob, git, &t->oid) < 0)
+                return errorf(-ESTALE, "the repository %s lacks %s (%s), or it is damaged: %s", git_repository_path(git), t->path,
+                              git_oid_tostr_s(&t->oid), git_error_text());
+        *ret = SLICE(git_blob_rawcontent(*ret_blob), (size_t)git_blob_rawsize(*ret_blob));
+        if (attributes && S_ISREG(t->mode))
+                r = attributes_apply(attributes, t->path, *ret_blob, ret_filtered);
+        if (r == 0 && ret_filtered->ptr)
+                *ret = SLICE(ret_filtered->ptr, ret_filtered->size);
+        return r;
+}
+
+int checkout_content(git_repository *git, struct attributes *attributes, const struct tracked *t, struct blob *ret)
+{
+        cleanup_git_blob git_blob *blob = NULL;
+        cleanup_buffer struct buffer copy = {0};
+        git_buf filtered = {0};
+        struct slice content;
+        int r = find_content(git, attributes, t, &blob, &filtered, &content);
+
+        if (r == 0) {
+                buffer_add(&copy, content.data, content.size);
+                r = buffer_steal(&copy, ret);
+        }
+        git_buf_dispose(&filtered);
+        return r;
+}
+
 static int write_one(struct writing *w, struct tracked *t)
 {
         cleanup_git_blob git_blob *blob = NULL;
         git_buf filtered = {0};
-        struct slice content = SLICE("", 0);
-        int r = 0;
+        struct slice content;
+        int r = find_content(w->git, w->attributes, t, &blob, &filtered, &content);
 
-        if (t->mode != MODE_SUBMODULE) {
-                if (git_blob_lookup(&blob, w->git, &t->oid) < 0)
-                        return errorf(-ESTALE, "the repository %s lacks %s (%s), or it is damaged: %s",
-                                      git_repository_path(w->git), t->path, git_oid_tostr_s(&t->oid), git_error_text());
-                content = SLICE(git_blob_rawcontent(blob), (size_t)git_blob_rawsize(blob));
-        }
-        if (w->attributes && S_ISREG(t->mode)) {
-                r = attributes_apply(w->attributes, t->path, blob, &filtered);
-                if (r < 0)
-                        return r;
-                if (filtered.ptr)
-                        content = SLICE(filtered.ptr, filtered.size);
-        }
+        if (r < 0)
+                return r;
         r = write_content(w, t, content);
         git_buf_dispose(&filtered);
         return r < 0 ? file_error(r, "write", t->path, w->walker.folder) : 0;
@@ -414,6 +439,34 @@ int checkout(git_repository *git, struct attributes *attributes, const char *fol
                         t->content = old->list[i].content;
                 else if (r == 0)
                         r = write_one(&w, t);
+        }
+        walker_done(&w.walker);
+        return r;
+}
+
+static int write_given(struct writing *w, struct tracked *t, size_t i, checkout_content_fn content, void *user)
+{
+        cleanup_blob struct blob b = {0};
+        struct digest expected = t->content;
+        int r = t->mode == MODE_SUBMODULE ? 0 : content(user, i, &b);
+
+        if (r == 0)
+                r = write_content(w, t, SLICE(b.data ?: "", b.size));
+        if (r < 0)
+                return file_error(r, "write", t->path, w->walker.folder);
+        return t->mode == MODE_SUBMODULE || digest_equal(&expected, &t->content) ? 0 : errorf(-EIO, "%s came with other bytes than its digest says", t->path);
+}
+
+int checkout_given(const char *folder, struct manifest *files, int64_t when, checkout_content_fn content, void *user, const struct progress *p)
+{
+        struct writing w = {.when = when};
+        int r = walker_open(&w.walker, folder);
+
+        for (size_t i = 0; r == 0 && i < files->n; i++) {
+                if (i % PROGRESS_STEP == 0)
+                        r = progress_step(p, "checkout", i, files->n);
+                if (r == 0)
+                        r = write_given(&w, &files->list[i], i, content, user);
         }
         walker_done(&w.walker);
         return r;

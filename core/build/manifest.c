@@ -109,22 +109,27 @@ bool manifest_is_edit(const struct manifest *from, const struct manifest *to)
 
 #define MANIFEST_MAGIC "solverfs manifest 2\n"
 
+void manifest_encode(const struct manifest *m, struct buffer *ret)
+{
+        buffer_adds(ret, MANIFEST_MAGIC);
+        for (size_t i = 0; i < m->n; i++) {
+                const struct tracked *t = &m->list[i];
+                size_t length = strlen(t->path);
+
+                buffer_add(ret, t->oid.id, GIT_OID_RAWSZ);
+                record_put_u32(ret, t->mode);
+                buffer_add(ret, t->content.bytes, DIGEST_SIZE);
+                record_put_u16(ret, (uint16_t)length);
+                buffer_add(ret, t->path, length);
+        }
+}
+
 int manifest_write(const char *path, const struct manifest *m)
 {
         cleanup_buffer struct buffer b = {0};
         int r;
 
-        buffer_adds(&b, MANIFEST_MAGIC);
-        for (size_t i = 0; i < m->n; i++) {
-                const struct tracked *t = &m->list[i];
-                size_t length = strlen(t->path);
-
-                buffer_add(&b, t->oid.id, GIT_OID_RAWSZ);
-                record_put_u32(&b, t->mode);
-                buffer_add(&b, t->content.bytes, DIGEST_SIZE);
-                record_put_u16(&b, (uint16_t)length);
-                buffer_add(&b, t->path, length);
-        }
+        manifest_encode(m, &b);
         r = buffer_error(&b);
         return r < 0 ? r : write_file_atomic(path, b.data, b.size, 0600);
 }
@@ -168,9 +173,9 @@ static int read_tracked(struct record *r, struct manifest *to)
         return path_is_bad(path, name.size) ? -EBADMSG : manifest_add(to, &t);
 }
 
-static int manifest_decode(const struct blob *b, struct manifest *ret)
+int manifest_decode(struct slice bytes, struct manifest *ret)
 {
-        struct record rec = record_of(SLICE(b->data, b->size));
+        struct record rec = record_of(bytes);
         struct slice magic = record_slice(&rec, strlen(MANIFEST_MAGIC));
         int r = magic.size > 0 && memcmp(magic.data, MANIFEST_MAGIC, magic.size) == 0 ? 0 : -EBADMSG;
 
@@ -186,7 +191,7 @@ int manifest_read(const char *path, struct manifest *ret)
         int r = read_file(path, MANIFEST_MAX, &b);
 
         if (r == 0)
-                r = manifest_decode(&b, &m);
+                r = manifest_decode(SLICE(b.data, b.size), &m);
         if (r < 0)
                 return r;
         *ret = m;

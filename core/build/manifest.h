@@ -24,6 +24,9 @@ void manifest_sort(struct manifest *m);
 bool manifest_name_is_bad(const char *name);
 bool tracked_is_same(const struct tracked *a, const struct tracked *b); /* in mode and content */
 #define cleanup_manifest cleanup(manifest_done)
+/* As bytes: what the file below holds. Paths that are read lead to no other folder. */
+void manifest_encode(const struct manifest *m, struct buffer *ret);
+int manifest_decode(struct slice bytes, struct manifest *ret); /* -EBADMSG; *ret may have some of them, to be freed */
 int manifest_read(const char *path, struct manifest *ret); /* -EBADMSG when it is none */
 int manifest_write(const char *path, const struct manifest *m);
 const struct tracked *manifest_find(const struct manifest *m, const char *path); /* NULL: there is none */

@@ -151,6 +151,81 @@ void place_attach(struct run_place *p, void (*engine_look)(void *user), void *us
         cluster_attach(p->cluster, engine_look ? look_at_slots : NULL, p);
 }
 
+/* -- builds -- */
+
+static const char *toolchain_key(const struct run_place *p, char ret[192])
+{
+        snprintf(ret, 192, "cluster/%.100s/toolchain", p->name);
+        return ret;
+}
+
+void place_will_build(struct run_place *p)
+{
+        pthread_mutex_lock(&p->lock);
+        p->builds = true;
+        pthread_mutex_unlock(&p->lock);
+        cluster_will_build(p->cluster);
+}
+
+/* Lock held. Another process may have noted another one. In a transaction that writes it cannot be asked (-EDEADLK): what was known holds. */
+static void ask_for_toolchain(struct run_place *p)
+{
+        struct store *s = workspace_store(p->workspace);
+        uint64_t generation = store_generation(s);
+        cleanup_blob struct blob b = {0};
+        char key[192];
+
+        if (store_fetch(s, TABLE_META, slice_string(toolchain_key(p, key)), &b) == 0 && b.size > 0 && b.size < sizeof(p->toolchain)) {
+                memcpy(p->toolchain, b.data, b.size);
+                p->toolchain[b.size] = '\0';
+                p->generation = generation;
+        }
+}
+
+bool place_toolchain(struct run_place *p, char ret[65])
+{
+        bool is_known;
+
+        pthread_mutex_lock(&p->lock);
+        if (!p->toolchain[0] || store_generation(workspace_store(p->workspace)) != p->generation)
+                ask_for_toolchain(p);
+        is_known = p->toolchain[0];
+        snprintf(ret, 65, "%s", is_known ? p->toolchain : "?");
+        pthread_mutex_unlock(&p->lock);
+        return is_known;
+}
+
+static int builder_toolchain(struct recipe_builder *b, char ret[65])
+{
+        place_toolchain((struct run_place *)((char *)b - offsetof(struct run_place, builder)), ret);
+        return 0;
+}
+
+struct toolchain_to_put {
+        char key[192];
+        const char *toolchain;
+};
+
+static int put_toolchain_in(void *user, struct store_txn *t)
+{
+        const struct toolchain_to_put *p = user;
+
+        return store_put(t, TABLE_META, slice_string(p->key), slice_string(p->toolchain));
+}
+
+int place_note_toolchain(struct run_place *p, const char *toolchain)
+{
+        struct toolchain_to_put put = {.toolchain = toolchain};
+        int r;
+
+        toolchain_key(p, put.key);
+        r = store_update(workspace_store(p->workspace), put_toolchain_in, &put);
+        pthread_mutex_lock(&p->lock);
+        ask_for_toolchain(p);
+        pthread_mutex_unlock(&p->lock);
+        return r;
+}
+
 /* -- life -- */
 
 int place_open(struct workspace *w, const struct cluster_settings *s, struct run_place **ret)
@@ -161,6 +236,7 @@ int place_open(struct workspace *w, const struct cluster_settings *s, struct run
         if (!p)
                 return -ENOMEM;
         p->away = (struct engine_away){.take = take, .give_back = give_back, .look = look};
+        p->builder.toolchain = builder_toolchain;
         p->workspace = w;
         p->name = strdup(s->name);
         p->workers = s->workers;
@@ -249,9 +325,10 @@ static int make_value(struct value **ret)
 
 static int known_find(struct query *query, struct value **ret)
 {
-        char machine[PATH_SIZE];
+        struct run_place *p = ((struct machine_query *)query)->place;
+        char machine[PATH_SIZE], toolchain[65];
 
-        return place_machine(((struct machine_query *)query)->place, machine) ? make_value(ret) : -ENOENT;
+        return place_machine(p, machine) && (!p->builds || place_toolchain(p, toolchain)) ? make_value(ret) : -ENOENT;
 }
 
 struct to_put {
@@ -266,11 +343,11 @@ static int put_in(void *user, struct store_txn *t)
         return store_has(t, TABLE_META, slice_string(p->key)) ? 0 : store_put(t, TABLE_META, slice_string(p->key), slice_string(p->machine));
 }
 
-static int machine_compute(struct query *query, struct job *, struct value **ret)
+static int machine_compute(struct query *query, struct job *j, struct value **ret)
 {
         struct run_place *p = ((struct machine_query *)query)->place;
         struct to_put put;
-        char machine[PATH_SIZE];
+        char machine[PATH_SIZE], toolchain[65];
         int r = cluster_machine(p->cluster, put.machine);
 
         place_key(p->name, put.key);
@@ -284,7 +361,9 @@ static int machine_compute(struct query *query, struct job *, struct value **ret
         if (!place_machine(p, machine) || strcmp(machine, put.machine) != 0)
                 return errorf(-EIO, "the workers of %s are now %s, and its results are of %s: give these machines a [cluster] of their own", p->name,
                               put.machine, machine);
-        return make_value(ret);
+        if (p->builds && !place_toolchain(p, toolchain))
+                r = place_note_toolchain(p, cluster_slot_toolchain(job_away(j)));
+        return r < 0 ? r : make_value(ret);
 }
 
 static struct engine_away *machine_away(const struct query *query, uint64_t *)

@@ -7,6 +7,9 @@
  * that `runs = lab` of [solverfs] or of a [solver "NAME"] names. Results stand under its machine (core/remote/cluster.h), which the store knows from
  * the first worker on (TABLE_META, "cluster/<name>"); until then nothing is known there, and whatever is asked waits for query_machine().
  *
+ * `builds = lab` has the builds of a solver done there. The toolchain of their keys is then the workers': the store knows the one of the worker that built last
+ * (TABLE_META, "cluster/<name>/toolchain"). Until it knows one no build of such a solver is known.
+ *
  * Threads: any. Places live as long as the workspace. */
 #pragma once
 
@@ -20,6 +23,8 @@ struct workspace;
 
 struct run_place {
         struct engine_away away; /* first */
+        struct recipe_builder builder; /* of the recipes of solvers that are built there */
+        bool builds;             /* some are; never unset */
         struct workspace *workspace;
         struct cluster *cluster; /* owned */
         char *name;              /* owned */
@@ -27,6 +32,8 @@ struct run_place {
         pthread_mutex_t lock;
         char machine[PATH_SIZE]; /* "": the store does not know it, or was not asked */
         uint64_t looked;         /* now_ns() when it was asked last */
+        char toolchain[65];      /* "": the store knows none */
+        uint64_t generation;     /* of the store when it was asked for that */
         void (*look)(void *user); /* the engine's */
         void *look_user;
         pthread_cond_t changed;  /* there may be a slot */
@@ -40,6 +47,11 @@ struct run_place *place_close(struct run_place *p); /* NULL */
 const char *place_key(const char *name, char ret[128]);
 /* The machine that results of the place stand under. False: not known yet, and *ret is a text that no result stands under. */
 bool place_machine(struct run_place *p, char ret[PATH_SIZE]);
+/* From now on builds are done there. */
+void place_will_build(struct run_place *p);
+/* The toolchain of builds there. False: not known yet, and *ret is a text that no build stands under. */
+bool place_toolchain(struct run_place *p, char ret[65]);
+int place_note_toolchain(struct run_place *p, const char *toolchain);
 /* A slot for many runs, without a job of the engine: a campaign's, as slot_lease() here. Waits until it has one or `is_over` says that it has no use
  * for one any more: -ECANCELED. -EIO with a sentence: it cannot be had. `most_ns`: the longest run. */
 int place_lease(struct run_place *p, uint64_t most_ns, bool (*is_over)(void *user), void *user, struct cluster_slot **ret);
@@ -50,5 +62,5 @@ void place_release(struct run_place *p, struct cluster_slot *s);
 /* For the engine: `look` is called when a job may get a slot that was told to wait. NULL: nobody. */
 void place_attach(struct run_place *p, void (*look)(void *user), void *user);
 
-/* Finds it out: waits for a worker. The value says nothing. */
+/* Finds it out, and the toolchain, where builds are done there: waits for a worker. The value says nothing. */
 int query_machine(struct run_place *p, struct query **ret);

@@ -15,10 +15,28 @@ struct build_query {
         struct solver *solver; /* owns a ref */
         uint32_t commit;
         struct digest build_key;
+        bool is_late; /* the toolchain of the place where it is built was not known: build_key is no build's */
         char *output; /* of a program: the file's name, NULL: the first; owned */
 };
 
+static int key_of(const struct build_query *q, struct digest *ret)
+{
+        const struct solver *s = q->solver;
+
+        *ret = q->build_key;
+        return q->is_late ? build_key(s->history, q->commit, s->recipe, ret) : 0;
+}
+
+static bool knows_toolchain(const struct solver *s)
+{
+        char toolchain[65];
+
+        return !s->builder || place_toolchain(s->builder, toolchain);
+}
+
 /* -- what is known -- */
+
+static const struct query_type query_late_type, query_build_away_type;
 
 /* With the records whose program is struck: they are no answer, but know what was struck. */
 static int record_fetch_any(struct workspace *w, const struct digest *build, bool with_log, struct build_record **ret)
@@ -87,8 +105,11 @@ static int build_query_find(struct query *query, struct value **ret)
 {
         struct build_query *q = (struct build_query *)query;
         cleanup(build_record_unrefp) struct build_record *record = NULL;
-        int r = build_record_find(q->workspace, &q->build_key, false, &record);
+        struct digest key;
+        int r = key_of(q, &key);
 
+        if (r == 0)
+                r = build_record_find(q->workspace, &key, false, &record);
         if (r < 0)
                 return r;
         if (!build_is_usable(q->workspace, record))
@@ -221,12 +242,49 @@ static int join_known(struct workspace *w, const struct build_record *known, boo
         return 1;
 }
 
+/* -- elsewhere -- */
+
+struct place_build {
+        struct build_away away; /* first */
+        struct run_place *place;
+        struct cluster_slot *slot;
+};
+
+/* The key that is built is one of the toolchain that the place had when it was made. */
+static int build_at_place(struct build_away *a, const struct build_request *q, const struct build_sources *sources, struct build_record **ret)
+{
+        struct place_build *p = (struct place_build *)a;
+        const char *now = cluster_slot_toolchain(p->slot);
+        char known[65];
+        int r;
+
+        place_toolchain(p->place, known);
+        if (strcmp(known, now) == 0)
+                return cluster_build(p->slot, q, sources, ret);
+        r = place_note_toolchain(p->place, now);
+        return r < 0 ? r
+                     : errorf(-EIO, "the compilers or build tools of the workers of %s were changed since this build was asked for: ask again", p->place->name);
+}
+
+static int build_elsewhere(struct job *j, struct build_request *q, struct run_place *place, struct build_record **ret)
+{
+        struct place_build p = {.away = {.build = build_at_place}, .place = place, .slot = job_away(j)};
+
+        if (!p.slot)
+                return errorf(-ENOTSUP, "builds of %s are done at %s, and this needs one here: say builds = local in the store's config", q->recipe->name, place->name);
+        q->away = &p.away;
+        q->incremental = false;
+        q->key = NULL;
+        return build(q, ret);
+}
+
 int build_commit(struct workspace *w, struct solver *s, uint32_t commit, const struct digest *key, enum build_way way, bool again,
                  struct job *j, struct build_record **ret)
 {
         const struct settings *settings = workspace_settings(w);
         char work[PATH_SIZE], ccache[PATH_SIZE], downloads[PATH_SIZE];
         cleanup_close int held = -1;
+        struct build_request request;
         int r;
 
         if (snprintf(work, sizeof(work), "%s/work/%s", workspace_dir(w), s->repository) >= (int)sizeof(work) ||
@@ -242,26 +300,25 @@ int build_commit(struct workspace *w, struct solver *s, uint32_t commit, const s
         }
         if (r < 0)
                 return r;
-        return build(
-                &(struct build_request){
-                        .programs = workspace_programs(w),
-                        .history = s->history,
-                        .commit = commit,
-                        .recipe = s->recipe,
-                        .key = key,
-                        .work_dir = work,
-                        .downloads_dir = downloads,
-                        .ccache_dir = settings->ccache ? ccache : NULL,
-                        .sandbox = settings->sandbox,
-                        .jobs = job_n_slots(j),
-                        .cpus = job_cpus(j),
-                        .slot = job_slot(j),
-                        .incremental = way == BUILD_INCREMENTAL,
-                        .again = again,
-                        .cancel_fd = job_cancel_fd(j),
-                        .progress = job_progress(j),
-                },
-                ret);
+        request = (struct build_request){
+                .programs = workspace_programs(w),
+                .history = s->history,
+                .commit = commit,
+                .recipe = s->recipe,
+                .key = key,
+                .work_dir = work,
+                .downloads_dir = downloads,
+                .ccache_dir = settings->ccache ? ccache : NULL,
+                .sandbox = settings->sandbox,
+                .jobs = job_n_slots(j),
+                .cpus = job_cpus(j),
+                .slot = job_slot(j),
+                .incremental = way == BUILD_INCREMENTAL,
+                .again = again,
+                .cancel_fd = job_cancel_fd(j),
+                .progress = job_progress(j),
+        };
+        return s->builder ? build_elsewhere(j, &request, s->builder, ret) : build(&request, ret);
 }
 
 static void check_in_background(struct build_query *q, struct job *j);
@@ -275,7 +332,7 @@ static int make_record(struct build_query *q, struct job *j, bool checked, struc
         int r = record_fetch_any(q->workspace, &q->build_key, true, &known);
 
         again |= r == 0 && known->ok && build_record_is_struck(known); /* what it says counts for nothing */
-        if (r == -ENOENT && !again && incremental_state(q->workspace, q->solver) == INCREMENTAL_ON)
+        if (r == -ENOENT && !again && !q->solver->builder && incremental_state(q->workspace, q->solver) == INCREMENTAL_ON)
                 way = BUILD_INCREMENTAL;
         if (r == 0 || r == -ENOENT)
                 r = build_commit(q->workspace, q->solver, q->commit, &q->build_key, way, job_again(j), j, &record);
@@ -289,6 +346,33 @@ static int make_record(struct build_query *q, struct job *j, bool checked, struc
         return 0;
 }
 
+static struct engine_away *build_query_away(const struct query *query, uint64_t *ret_most_ns)
+{
+        const struct build_query *q = (const struct build_query *)query;
+
+        *ret_most_ns = era_or_solver(q->solver->history, q->solver->recipe, q->commit)->build_limits.wall_ns;
+        return &q->solver->builder->away;
+}
+
+/* The toolchain first, and then the build by its key. */
+static int late_need(struct query *query, struct query_list *ret)
+{
+        struct build_query *q = (struct build_query *)query;
+        cleanup(value_unrefp) struct value *v = NULL;
+        struct query *first = NULL;
+        int r = query->type->find(query, &v);
+
+        if (r != -ENOENT)
+                return r;
+        r = knows_toolchain(q->solver) ? query_build(q->workspace, q->solver, q->commit, &first) : query_machine(q->solver->builder, &first);
+        return r < 0 ? r : query_list_add(ret, first);
+}
+
+static int late_compute(struct query *query, struct job *, struct value **ret)
+{
+        return query->type->find(query, ret);
+}
+
 static int build_query_compute(struct query *query, struct job *j, struct value **ret)
 {
         struct build_query *q = (struct build_query *)query;
@@ -299,7 +383,8 @@ static int build_query_compute(struct query *query, struct job *j, struct value 
                 r = make_record(q, j, false, &record); /* revoked meanwhile */
         if (r < 0)
                 return r;
-        check_in_background(q, j);
+        if (!q->solver->builder) /* or it is clean */
+                check_in_background(q, j);
         *ret = build_value_new(record);
         return *ret ? 0 : -ENOMEM;
 }
@@ -346,6 +431,9 @@ static int build_query_new(const struct query_type *type, struct workspace *w, s
         q->workspace = w;
         q->solver = solver_ref(s);
         q->commit = commit;
+        q->is_late = !knows_toolchain(s);
+        if (type == &query_build_type && s->builder)
+                q->query.type = q->is_late ? &query_late_type : &query_build_away_type;
         if (build)
                 q->build_key = *build;
         else
@@ -373,6 +461,32 @@ const struct query_type query_build_type = {
         .describe = build_query_describe,
         .gone = build_query_gone,
         .estimate = build_query_estimate,
+        .free_query = build_query_free,
+        .free_value = build_value_free,
+};
+
+static const struct query_type query_build_away_type = {
+        .name = "build",
+        .resource = RESOURCE_AWAY,
+        .find = build_query_find,
+        .compute = build_query_compute,
+        .describe = build_query_describe,
+        .gone = build_query_gone,
+        .estimate = build_query_estimate,
+        .away = build_query_away,
+        .free_query = build_query_free,
+        .free_value = build_value_free,
+};
+
+/* A build at a place of which the toolchain is not known. */
+static const struct query_type query_late_type = {
+        .name = "build",
+        .resource = RESOURCE_DISK, /* it only looks */
+        .find = build_query_find,
+        .need = late_need,
+        .compute = late_compute,
+        .describe = build_query_describe,
+        .gone = build_query_gone,
         .free_query = build_query_free,
         .free_value = build_value_free,
 };
@@ -492,8 +606,11 @@ static int program_need(struct query *query, struct query_list *ret)
         cleanup(build_record_unrefp) struct build_record *record = NULL;
         struct query *build;
         const struct build_output *o;
-        int r = build_record_find(w, &q->build_key, false, &record);
+        struct digest key;
+        int r = key_of(q, &key);
 
+        if (r == 0)
+                r = build_record_find(w, &key, false, &record);
         if (r < 0 && r != -ENOENT)
                 return r;
         o = r == 0 ? program_output(q, record) : NULL;
@@ -510,11 +627,14 @@ static int program_compute(struct query *query, struct job *, struct value **ret
         cleanup(build_record_unrefp) struct build_record *record = NULL;
         cleanup_free struct program_value *v = calloc(1, sizeof(*v));
         const struct build_output *o;
+        struct digest key;
         int r;
 
         if (!v)
                 return -ENOMEM;
-        r = build_record_find(w, &q->build_key, false, &record);
+        r = key_of(q, &key);
+        if (r == 0)
+                r = build_record_find(w, &key, false, &record);
         if (r < 0)
                 return r;
         if (!record->ok)

@@ -20,6 +20,15 @@ struct run_query {
 static const struct query_type query_unbuilt_type;
 static int run_query_new(struct workspace *w, const struct cell *cell, const struct digest *build, struct query **ret);
 
+/* Of what is not built the key may not be known: the toolchain of the place where it is going to be built belongs to it. */
+static int key_of_build(const struct run_query *q, struct digest *ret)
+{
+        const struct solver *s = q->cell.solver;
+
+        *ret = q->build_key;
+        return q->query.type == &query_unbuilt_type && s->builder ? build_key(s->history, q->cell.commit, s->recipe, ret) : 0;
+}
+
 /* -- the query -- */
 
 static struct value *run_value_new(struct fact *fact, struct build_record *failed)
@@ -48,10 +57,13 @@ static int run_query_find(struct query *query, struct value **ret)
         struct run_query *q = (struct run_query *)query;
         cleanup(build_record_unrefp) struct build_record *record = NULL;
         cleanup(fact_unrefp) struct fact *f = NULL;
-        int r = run_find_built(q->workspace, &q->build_key, &q->cell, false, &f);
+        struct digest key;
+        int r = key_of_build(q, &key);
 
+        if (r == 0)
+                r = run_find_built(q->workspace, &key, &q->cell, false, &f);
         if (r == -ENOENT) { /* a commit that cannot be built is an answer, too */
-                r = build_record_find(q->workspace, &q->build_key, false, &record);
+                r = build_record_find(q->workspace, &key, false, &record);
                 if (r == 0 && record->ok)
                         r = -ENOENT;
         }
@@ -62,11 +74,11 @@ static int run_query_find(struct query *query, struct value **ret)
 }
 
 /* The build that has to be done first; NULL: none. */
-static int find_missing_build(struct run_query *q, struct query **ret)
+static int find_missing_build(struct run_query *q, const struct digest *key, struct query **ret)
 {
         cleanup(query_unrefp) struct query *build = NULL;
         cleanup(value_unrefp) struct value *v = NULL;
-        int r = query_build_of(q->workspace, q->cell.solver, q->cell.commit, &q->build_key, &build);
+        int r = query_build_of(q->workspace, q->cell.solver, q->cell.commit, key, &build);
 
         if (r == 0)
                 r = build->type->find(build, &v);
@@ -77,8 +89,9 @@ static int find_missing_build(struct run_query *q, struct query **ret)
 
 static int run_query_need(struct query *query, struct query_list *ret)
 {
+        struct run_query *q = (struct run_query *)query;
         struct query *build = NULL;
-        int r = find_missing_build((struct run_query *)query, &build);
+        int r = find_missing_build(q, &q->build_key, &build);
 
         return r == 0 && build ? query_list_add(ret, build) : r;
 }
@@ -89,15 +102,18 @@ static int unbuilt_need(struct query *query, struct query_list *ret)
         cleanup(value_unrefp) struct value *v = NULL;
         struct query *first = NULL;
         char machine[PATH_SIZE];
+        struct digest key;
         int r = run_query_find(query, &v);
 
         if (r != -ENOENT)
                 return r;
-        r = find_missing_build(q, &first);
+        r = key_of_build(q, &key);
+        if (r == 0)
+                r = find_missing_build(q, &key, &first);
         if (r == 0 && !first && !cell_machine(&q->cell, machine))
                 r = query_machine(q->cell.solver->place, &first);
         if (r == 0 && !first)
-                r = run_query_new(q->workspace, &q->cell, &q->build_key, &first);
+                r = run_query_new(q->workspace, &q->cell, &key, &first);
         return r < 0 ? r : query_list_add(ret, first);
 }
 

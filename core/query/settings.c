@@ -140,6 +140,7 @@ static const struct key keys[] = {
         {"remeasure", take_percent, FIELD(remeasure), "a number from 0 on, percent of the machine that others may use"},
         {"crawler", take_crawler, FIELD(crawlers), "the name of a process"},
         {"runs", take_text, FIELD(runs), "local, or the name of a [cluster]"},
+        {"builds", take_text, FIELD(builds), "local, or the name of a [cluster]"},
 };
 
 #define OF_CLUSTER(f) offsetof(struct cluster_settings, f)
@@ -234,14 +235,19 @@ static int take_cluster(const char *path, const struct gitconfig_section *sectio
         return r;
 }
 
+static int check_place(const char *path, struct settings *s, const char *key, const char *name)
+{
+        if (name && strcmp(name, "local") != 0 && !find_cluster(s, name))
+                return errorf(-EINVAL, "%s: %s = %s, but there is no [cluster \"%s\"]", path, key, name, name);
+        return 0;
+}
+
 static int check_clusters(const char *path, struct settings *s)
 {
         for (size_t i = 0; i < s->n_clusters; i++)
                 if (!s->clusters[i].launch)
                         return errorf(-EINVAL, "%s: the cluster '%s' has no 'launch', as in: launch = ssh node7 {worker}", path, s->clusters[i].name);
-        if (s->runs && strcmp(s->runs, "local") != 0 && !find_cluster(s, s->runs))
-                return errorf(-EINVAL, "%s: runs = %s, but there is no [cluster \"%s\"]", path, s->runs, s->runs);
-        return 0;
+        return check_place(path, s, "runs", s->runs) < 0 || check_place(path, s, "builds", s->builds) < 0 ? -EINVAL : 0;
 }
 
 static int take_section(const char *path, const struct gitconfig_section *section, struct settings *s)
@@ -290,6 +296,7 @@ void settings_done(struct settings *s)
                 strings_free(s->crawlers);
         s->crawlers = NULL;
         free(steal_pointer(s->runs));
+        free(steal_pointer(s->builds));
         for (size_t i = 0; i < s->n_clusters; i++)
                 cluster_settings_done(&s->clusters[i]);
         free(steal_pointer(s->clusters));

@@ -12,6 +12,7 @@ struct settings {
         unsigned remeasure;         /* percent of the machine that others may use while disturbed results are measured again; 0: never are */
         char **crawlers; /* NULL-terminated; never NULL once read */
         char *runs;      /* where solvers run that say nothing of it: the name of a cluster; NULL: here */
+        char *builds;    /* where they are built that say nothing of it, in the same words */
         struct cluster_settings *clusters;
         size_t n_clusters;
 };

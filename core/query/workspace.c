@@ -141,6 +141,33 @@ static int find_place(struct workspace *w, const char *name, struct run_place **
                     : errorf(-EINVAL, "there was no [cluster \"%s\"] in %s when it was opened: define one, or mount again if it is new", name, w->config);
 }
 
+/* The folders that a recipe reads from outside of its sources are this machine's. */
+static int check_builder(const struct recipe *r)
+{
+        bool has = r->dependencies[0] != NULL;
+
+        for (size_t i = 0; i < r->n_eras; i++)
+                has |= r->eras[i]->dependencies[0] != NULL;
+        return has ? errorf(-EINVAL, "%s has a 'dependency' in its recipe, a folder of this machine, and cannot be built elsewhere: say builds = local in [solver \"%s\"]",
+                            r->name, r->base ?: r->name)
+                   : 0;
+}
+
+static int find_builder(struct workspace *w, struct solver *s, struct recipe *recipe)
+{
+        int r = find_place(w, recipe->builds ?: w->settings.builds, &s->builder);
+
+        if (r < 0)
+                return r;
+        recipe->builder = s->builder ? &s->builder->builder : NULL;
+        for (size_t i = 0; i < recipe->n_eras; i++)
+                recipe->eras[i]->builder = recipe->builder;
+        if (!s->builder)
+                return 0;
+        place_will_build(s->builder);
+        return check_builder(recipe);
+}
+
 static int solver_new(struct workspace *w, struct recipe *recipe, struct solver **ret)
 {
         cleanup(solver_unrefp) struct solver *s = calloc(1, sizeof(*s));
@@ -154,8 +181,12 @@ static int solver_new(struct workspace *w, struct recipe *recipe, struct solver 
         r = find_place(w, w->run_on ?: recipe->runs ?: w->settings.runs, &s->place);
         if (r == 0)
                 r = recipe_version(recipe, &s->version);
+        if (r == 0)
+                r = find_builder(w, s, recipe);
         if (s->place) /* a mount must see that it has other results now */
                 s->version ^= hash_quick(s->place->name, strlen(s->place->name));
+        if (s->builder)
+                s->version ^= hash_quick(s->builder->name, strlen(s->builder->name)) * 3;
         if (r == 0)
                 r = name_number(w, NAMES_SOLVER, recipe->name, &s->number);
         if (r == 0)

@@ -14,7 +14,7 @@
  * Everything is 0700/0600 whatever the umask.
  *
  * [solverfs] keys: cores, sandbox (bwrap | none), programs (bytes the folder keeps, 2g), ccache (true), incremental-check (5, percent), crawler (repeated: process
- * names that may not start work), grace (3s), queue, reduce (15m, of one reduction), runs (local, or a cluster's name). [cluster "NAME"]: place.h.
+ * names that may not start work), grace (3s), queue, reduce (15m, of one reduction), runs and builds (local, or a cluster's name). [cluster "NAME"]: place.h.
  *
  * Threads: any. A solver list is a snapshot: hold a reference while using it.
  */
@@ -39,6 +39,7 @@ struct solver {
         struct history *history; /* owns a ref; shared with its variants */
         const char *repository;  /* name of the repository: the base's for a variant; points into recipe */
         struct run_place *place;     /* where its runs are done; NULL: here. The workspace's */
+        struct run_place *builder;   /* where it is built, in the same way */
 };
 struct solver *solver_ref(struct solver *s);
 struct solver *solver_unref(struct solver *s);

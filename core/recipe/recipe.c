@@ -17,6 +17,7 @@ const struct recipe_key recipe_keys[N_RECIPE_KEYS] = {
         {"variant", KIND_TEXT, PLACE_VARIANT | PLACE_CONFIG, FIELD(base)},
         {"repository", KIND_TEXT, PLACE_SOLVER | PLACE_CONFIG, FIELD(repository)},
         {"runs", KIND_TEXT, PLACE_SOLVER | PLACE_VARIANT | PLACE_CONFIG, FIELD(runs)},
+        {"builds", KIND_TEXT, PLACE_SOLVER | PLACE_CONFIG, FIELD(builds)},
         {"format", KIND_FORMAT, ANY, FIELD(format)},
         {"paths", KIND_PATHS, BUILT, FIELD(paths)},
         {"build", KIND_LINES, BUILT, FIELD(build)},
@@ -129,6 +130,7 @@ struct recipe *recipe_unref(struct recipe *r)
         free(r->base);
         free(r->repository);
         free(r->runs);
+        free(r->builds);
         free(r->run);
         free(r->arguments);
         free(r->seed);
@@ -210,7 +212,8 @@ struct recipe *recipe_copy(const struct recipe *r)
         ok = c->paths && c->build && c->outputs && c->sources && c->effort && c->environment && c->dependencies &&
              c->submodules && c->downloads;
         ok = copy_text(&c->name, r->name) && copy_text(&c->base, r->base) && copy_text(&c->repository, r->repository) &&
-             copy_text(&c->runs, r->runs) && ok;
+             copy_text(&c->runs, r->runs) && copy_text(&c->builds, r->builds) && ok;
+        c->builder = r->builder;
         ok = copy_text(&c->run, r->run) && copy_text(&c->arguments, r->arguments) && copy_text(&c->seed, r->seed) &&
              copy_text(&c->dialect, r->dialect) && ok;
         return ok ? c : recipe_unref(c);

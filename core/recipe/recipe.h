@@ -34,6 +34,7 @@
  *
  *   repository           (store's config only) where it came from
  *   runs                 (store's config only) where it runs: local, or the name of a [cluster]
+ *   builds               (store's config only) where it is built, in the same words; a variant is built with its solver
  *
  * Times are nanoseconds, sizes bytes. Immutable after parsing; shared freely between threads.
  */
@@ -54,12 +55,19 @@ struct recipe_limits {
 #define RECIPE_OUTPUTS_MAX 16
 #define RECIPE_STACK       (UINT64_C(8) << 20) /* the default of `stack` */
 
+/* Where builds are done that are not done here. */
+struct recipe_builder {
+        int (*toolchain)(struct recipe_builder *b, char ret[65]); /* the one there: part of the key of each build */
+};
+
 struct recipe {
         unsigned refs;
         char *name;       /* solver or variant */
         char *base;       /* the solver whose repository and builds a variant shares, else NULL */
         char *repository; /* NULL in a recipe file */
         char *runs;       /* where it runs: "local" or the name of a cluster; NULL: as the store says */
+        char *builds;     /* where it is built, in the same words */
+        struct recipe_builder *builder; /* of that place, which outlives it; NULL: here. A workspace sets it before anybody else has the recipe */
         enum format format;
         char **paths, **build, **outputs, **effort, **environment, **dependencies, **submodules, **downloads; /* NULL-terminated, never NULL themselves */
         char **sources; /* all a build depends on: `paths`, and the .gitattributes of the folders above them; empty: everything */

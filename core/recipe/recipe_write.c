@@ -171,6 +171,8 @@ static void print_section(struct buffer *b, const struct recipe *r, const struct
                         print_entry(b, variant ? "variant" : "repository", variant ? r->base : r->repository);
                 if (r->runs && !(variant && than->runs && strcmp(r->runs, than->runs) == 0))
                         print_entry(b, "runs", r->runs);
+                if (r->builds && !variant)
+                        print_entry(b, "builds", r->builds);
                 return;
         }
         for (size_t i = 0; i < N_RECIPE_KEYS; i++) {

@@ -131,6 +131,13 @@ void cluster_know_machine(struct cluster *c, const char *machine)
         pthread_mutex_unlock(&c->lock);
 }
 
+void cluster_will_build(struct cluster *c)
+{
+        pthread_mutex_lock(&c->lock);
+        c->will_build = true;
+        pthread_mutex_unlock(&c->lock);
+}
+
 /* -- slots -- */
 
 #define BACKOFF_MOST (60 * NSEC_PER_SEC)

@@ -23,6 +23,7 @@
  * for who was told -EAGAIN. */
 #pragma once
 
+#include "core/build/build.h"
 #include "core/run/runner.h"
 
 #define CLUSTER_FAILURES 3
@@ -57,6 +58,14 @@ int cluster_take(struct cluster *c, uint64_t most_ns, size_t waiting, struct clu
 void cluster_give_back(struct cluster_slot *s);
 struct run_away *cluster_slot_away(struct cluster_slot *s);
 const char *cluster_slot_host(const struct cluster_slot *s);
+
+/* A clean build by the worker, of an era's recipe: sources that it lacks go there, programs that q->programs lacks come here. *ret has no commit yet.
+ * -EREMOTEIO: the worker was lost; -ERESTART: it is of no use for that, another one may be; -ECANCELED. */
+int cluster_build(struct cluster_slot *s, const struct build_request *q, const struct build_sources *sources, struct build_record **ret);
+/* The toolchain that builds of this worker have: host_toolchain() there. Valid while the slot is taken. */
+const char *cluster_slot_toolchain(const struct cluster_slot *s);
+/* From now on workers with different toolchains are different machines. */
+void cluster_will_build(struct cluster *c);
 
 /* Launches one worker and lets it go again: adds to *ret what it says of itself. `machine`: the one of the results so far, or NULL. -EIO with a sentence
  * that ends with the launch's last lines: it failed; -EAGAIN: it has not begun after `most_ns`. Logs what goes wrong, as every cluster. */

@@ -13,6 +13,7 @@
 #define NODE_AHEAD  (4u << 20)      /* bytes that may wait to be written to one worker */
 #define NODE_END_NS (10 * NSEC_PER_SEC) /* for ending, once it was told to; then it is killed */
 #define STDERR_KEPT 2048            /* bytes of the end of what a launch said */
+#define PROGRESS_TEXT 256
 #define AHEAD_MOST  (256u << 10)    /* a file as small as this is sent before it is asked for */
 
 enum node_state {
@@ -26,6 +27,8 @@ enum node_state {
 enum answer {
         ANSWER_NONE,
         ANSWER_RESULT,
+        ANSWER_BUILT,
+        ANSWER_SENT,
         ANSWER_WANT,
         ANSWER_FAILED,
 };
@@ -43,8 +46,12 @@ struct cluster_slot {
         uint64_t output_most; /* of a stream; a worker that sends more is cut off */
         struct buffer out, err;
         struct execute_result result; /* owns its bytes until it is handed over */
-        struct digest wants[REMOTE_WANTS];
+        struct digest *wants; /* owned */
         size_t n_wants;
+        struct buffer built;  /* the body of the answer to a build */
+        struct remote_progress progress;
+        char doing[PROGRESS_TEXT];
+        bool is_new;          /* `progress` is */
 };
 
 /* A digest that a worker was sent. */
@@ -100,7 +107,8 @@ struct cluster {
         uint64_t next_id, next_launch, fits_ns; /* fits_ns: the longest time any worker had when it came; 0: none came */
         unsigned failures; /* launches in a row */
         char machine[PATH_SIZE]; /* "": not known */
-        char kernel[256], libc[64]; /* of those that are present; "": none is */
+        char kernel[256], toolchain[65]; /* of those that are present; "": none is */
+        bool will_build;
         char why[4096];
         struct probed {
                 char *host;
@@ -133,6 +141,23 @@ int cluster_note_probe(struct cluster *c, const char *host, uint64_t ns);
 
 /* cluster_thread.c */
 void *cluster_thread(void *cluster);
+
+/* cluster_request.c: one request on a slot and its answer. */
+struct asking {
+        struct cluster_slot *slot;
+        int cancel_fd;
+        const struct progress *progress; /* hears what the worker says of its progress; NULL: nobody does */
+        bool cancelled;                  /* it was, and the worker was told to end */
+        size_t sent_before;              /* of the node's list, when the request was sent */
+};
+/* `wall_ns`: how long it may take; -ERESTART: the worker ends before. A worker that sends more than `output_most` bytes of a stream is cut off. */
+int asking_begin(struct asking *a, uint64_t wall_ns, uint64_t output_most);
+int asking_send(struct asking *a, enum packet_type type, struct slice body); /* also once more, after a want */
+int asking_part(const struct asking *a, struct slice body);                  /* of bytes that are wanted */
+int asking_await(struct asking *a, enum answer expected);                    /* that, or ANSWER_WANT; else an error */
+int asking_lose(const struct asking *a, const char *why);                    /* the worker does not keep to the protocol */
+int asking_is_futile(const struct asking *a);                                /* it asks for the same again and again */
+void asking_end(struct asking *a);
 
 /* cluster_run.c */
 int cluster_run(struct run_away *a, const struct run_words *words, int cancel_fd, struct execute_result *ret);

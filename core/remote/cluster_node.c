@@ -204,6 +204,8 @@ void node_free_if_done(struct node *n)
                 buffer_done(&n->slots[i].out);
                 buffer_done(&n->slots[i].err);
                 execute_result_done(&n->slots[i].result);
+                buffer_done(&n->slots[i].built);
+                free(n->slots[i].wants);
         }
         free(n->slots);
         free(n->sent);
@@ -304,6 +306,8 @@ static bool differs(struct node *n, const char *machine, struct buffer *why)
                 buffer_addf(why, "has the kernel %s, and the others have %s", h->kernel, c->kernel);
         else if (strcmp(own_libc(libc), h->libc) != 0) /* programs are built here */
                 buffer_addf(why, "has the C library %s, and programs are built here with %s", h->libc, libc);
+        else if (c->will_build && c->toolchain[0] && strcmp(c->toolchain, h->toolchain) != 0)
+                buffer_adds(why, "has other compilers or build tools than the others, and builds are done there");
         return why->size > 0;
 }
 
@@ -322,6 +326,7 @@ static void accept(struct node *n, const char *machine)
         if (!c->machine[0])
                 snprintf(c->machine, sizeof(c->machine), "%s", machine);
         snprintf(c->kernel, sizeof(c->kernel), "%s", h->kernel);
+        snprintf(c->toolchain, sizeof(c->toolchain), "%s", h->toolchain);
         n->facts = json_loads(h->facts, 0, NULL);
         n->ends = h->left_ns > UINT64_MAX - now ? UINT64_MAX : now + h->left_ns;
         c->fits_ns = MAX(c->fits_ns, h->left_ns);
@@ -402,19 +407,56 @@ static int take_failure(struct cluster_slot *s, const struct packet *p)
         return s->sentence ? 0 : -ENOMEM;
 }
 
+static int take_wants(struct cluster_slot *s, const struct packet *p)
+{
+        free(steal_pointer(s->wants));
+        s->n_wants = 0;
+        return remote_want_read(p->body, &s->wants, &s->n_wants);
+}
+
+static int take_progress(struct cluster_slot *s, const struct packet *p)
+{
+        cleanup_buffer struct buffer text = {0};
+        int r = remote_progress_read(p->body, &s->progress);
+
+        if (r == 0) {
+                buffer_add_printable(&text, s->progress.what);
+                snprintf(s->doing, sizeof(s->doing), "%s", text.data ? text.data : "");
+                s->is_new = true;
+                eventfd_write(s->event, 1);
+        }
+        free(steal_pointer(s->progress.what));
+        return r;
+}
+
+/* Read by who waits for it: it may be long. */
+static int take_built(struct cluster_slot *s, const struct packet *p)
+{
+        s->built.size = 0;
+        buffer_add(&s->built, p->body.data, p->body.size);
+        return buffer_error(&s->built);
+}
+
 static int take_answer(struct cluster_slot *s, const struct packet *p)
 {
         enum answer answer = ANSWER_NONE;
-        int r;
+        int r = 0;
 
         if (p->type == PACKET_OUTPUT)
                 return take_output(s, p);
+        if (p->type == PACKET_PROGRESS)
+                return take_progress(s, p);
         if (p->type == PACKET_RESULT) {
                 r = remote_result_read(p->body, &s->out, &s->err, &s->result);
                 answer = ANSWER_RESULT;
         } else if (p->type == PACKET_WANT) {
-                r = remote_want_read(p->body, s->wants, &s->n_wants);
+                r = take_wants(s, p);
                 answer = ANSWER_WANT;
+        } else if (p->type == PACKET_BUILT) {
+                r = take_built(s, p);
+                answer = ANSWER_BUILT;
+        } else if (p->type == PACKET_SENT) {
+                answer = ANSWER_SENT;
         } else {
                 r = take_failure(s, p);
                 answer = ANSWER_FAILED;

@@ -132,7 +132,7 @@ static void look_nodes(struct cluster *c, uint64_t now, uint64_t *when)
                 look_killed(n, now, when);
         }
         if (count(c, NODE_PRESENT, NODE_PRESENT) == 0)
-                c->kernel[0] = '\0'; /* an update of all of them is no difference between them */
+                c->kernel[0] = c->toolchain[0] = '\0'; /* an update of all of them is no difference between them */
 }
 
 /* -- events -- */

@@ -61,6 +61,7 @@ int remote_hello_write(const struct remote_hello *h, struct buffer *ret)
         put_text(ret, h->cpu);
         put_text(ret, h->kernel);
         put_text(ret, h->libc);
+        put_text(ret, h->toolchain);
         put_text(ret, h->facts);
         record_put_u32(ret, h->cores);
         record_put_u32(ret, h->slots);
@@ -82,6 +83,7 @@ int remote_hello_read(struct slice body, struct remote_hello *ret)
         ret->cpu = get_text(&r);
         ret->kernel = get_text(&r);
         ret->libc = get_text(&r);
+        ret->toolchain = get_text(&r);
         ret->facts = get_text(&r);
         ret->cores = record_u32(&r);
         ret->slots = record_u32(&r);
@@ -97,6 +99,7 @@ void remote_hello_done(struct remote_hello *h)
         free(h->cpu);
         free(h->kernel);
         free(h->libc);
+        free(h->toolchain);
         free(h->facts);
         *h = (struct remote_hello){0};
 }
@@ -184,6 +187,188 @@ void remote_run_done(struct remote_run *r)
                 free(r->programs[i].name);
         free(r->input.name);
         *r = (struct remote_run){0};
+}
+
+/* -- build -- */
+
+int remote_build_write(const struct remote_build *b, struct buffer *ret)
+{
+        put_text(ret, b->recipe_name);
+        put_text(ret, b->recipe);
+        put_text(ret, b->toolchain);
+        put_file(ret, &b->tree);
+        record_put_u8(ret, b->sandbox == SANDBOX_NONE);
+        return buffer_error(ret);
+}
+
+int remote_build_read(struct slice body, struct remote_build *ret)
+{
+        struct record r = record_of(body);
+
+        *ret = (struct remote_build){.recipe_name = get_text(&r)};
+        ret->recipe = get_text(&r);
+        ret->toolchain = get_text(&r);
+        get_file(&r, &ret->tree);
+        ret->sandbox = record_bool(&r) ? SANDBOX_NONE : SANDBOX_BWRAP;
+        return read_end(&r, "a request for a build");
+}
+
+void remote_build_done(struct remote_build *b)
+{
+        free(b->recipe);
+        free(b->recipe_name);
+        free(b->toolchain);
+        free(b->tree.name);
+        *b = (struct remote_build){0};
+}
+
+int remote_tree_write(const struct remote_tree *t, struct buffer *ret)
+{
+        record_put_u32(ret, (uint32_t)t->n_downloads);
+        for (size_t i = 0; i < t->n_downloads; i++) {
+                put_digest(ret, &t->downloads[i].id);
+                record_put_u64(ret, t->downloads[i].size);
+        }
+        record_put_u32(ret, (uint32_t)t->files.n);
+        for (size_t i = 0; i < t->files.n; i++)
+                record_put_u64(ret, t->sizes[i]);
+        manifest_encode(&t->files, ret);
+        return buffer_error(ret);
+}
+
+static void get_downloads(struct record *r, struct remote_tree *t)
+{
+        size_t n = record_u32(r);
+
+        if (n > record_left(r) / DIGEST_SIZE) { /* before it is believed */
+                record_fail(r);
+                return;
+        }
+        t->downloads = calloc(n + 1, sizeof(*t->downloads));
+        if (!t->downloads)
+                r->error = -ENOMEM;
+        for (size_t i = 0; !r->error && i < n; i++) {
+                t->downloads[i].id = get_digest(r);
+                t->downloads[i].size = record_u64(r);
+                t->n_downloads++;
+        }
+}
+
+static void get_sizes(struct record *r, struct remote_tree *t, size_t *ret_n)
+{
+        *ret_n = record_u32(r);
+        if (*ret_n > record_left(r) / sizeof(uint64_t)) {
+                record_fail(r);
+                return;
+        }
+        t->sizes = calloc(*ret_n + 1, sizeof(*t->sizes));
+        if (!t->sizes)
+                r->error = -ENOMEM;
+        for (size_t i = 0; !r->error && i < *ret_n; i++)
+                t->sizes[i] = record_u64(r);
+}
+
+static bool is_possible(const struct tracked *t, uint64_t size)
+{
+        switch (t->mode) {
+        case 0100644:
+        case 0100755:
+                return true;
+        case 0120000:
+                return size > 0 && size < PATH_SIZE;
+        case MODE_SUBMODULE:
+                return size == 0;
+        default:
+                return false;
+        }
+}
+
+int remote_tree_read(struct slice bytes, struct remote_tree *ret)
+{
+        struct record r = record_of(bytes);
+        size_t n = 0;
+
+        *ret = (struct remote_tree){0};
+        get_downloads(&r, ret);
+        if (!r.error)
+                get_sizes(&r, ret, &n);
+        if (!r.error)
+                r.error = manifest_decode(record_slice(&r, record_left(&r)), &ret->files);
+        if (!r.error && ret->files.n != n)
+                record_fail(&r);
+        for (size_t i = 0; !r.error && i < n; i++)
+                if (!is_possible(&ret->files.list[i], ret->sizes[i]))
+                        record_fail(&r);
+        return read_end(&r, "a list of sources");
+}
+
+void remote_tree_done(struct remote_tree *t)
+{
+        manifest_done(&t->files);
+        free(t->sizes);
+        free(t->downloads);
+        *t = (struct remote_tree){0};
+}
+
+int remote_built_write(const struct build_record *b, struct buffer *ret)
+{
+        struct build_record without = *b;
+
+        without.log = (struct blob){0};
+        record_put_u64(ret, b->log.size);
+        return build_record_encode(&without, ret);
+}
+
+int remote_built_read(struct slice body, struct buffer *log, struct build_record **ret)
+{
+        cleanup(build_record_unrefp) struct build_record *b = NULL;
+        struct record r = record_of(body);
+        int e = record_u64(&r) == log->size ? 0 : -EBADMSG;
+
+        if (e == 0)
+                e = build_record_decode(record_slice(&r, record_left(&r)), true, &b);
+        if (e == 0 && b->log.size > 0)
+                e = -EBADMSG;
+        if (e == 0)
+                e = buffer_steal(log, &b->log);
+        if (e < 0)
+                return e == -EBADMSG ? errorf(e, "the answer to a build makes no sense") : e;
+        *ret = steal_pointer(b);
+        return 0;
+}
+
+int remote_progress_write(const struct remote_progress *p, struct buffer *ret)
+{
+        put_text(ret, p->what);
+        record_put_u64(ret, p->done);
+        record_put_u64(ret, p->total);
+        return buffer_error(ret);
+}
+
+int remote_progress_read(struct slice body, struct remote_progress *ret)
+{
+        struct record r = record_of(body);
+
+        *ret = (struct remote_progress){.what = get_text(&r)};
+        ret->done = record_u64(&r);
+        ret->total = record_u64(&r);
+        return read_end(&r, "a progress");
+}
+
+int remote_fetch_write(const struct remote_file *f, struct buffer *ret)
+{
+        put_digest(ret, &f->id);
+        record_put_u64(ret, f->size);
+        return buffer_error(ret);
+}
+
+int remote_fetch_read(struct slice body, struct remote_file *ret)
+{
+        struct record r = record_of(body);
+
+        *ret = (struct remote_file){.id = get_digest(&r)};
+        ret->size = record_u64(&r);
+        return read_end(&r, "a request for bytes");
 }
 
 /* -- parts -- */
@@ -311,23 +496,31 @@ int remote_result_read(struct slice body, struct buffer *out, struct buffer *err
 
 int remote_want_write(const struct digest *list, size_t n, struct buffer *ret)
 {
-        record_put_u8(ret, (uint8_t)n);
+        record_put_u32(ret, (uint32_t)n);
         for (size_t i = 0; i < n; i++)
                 put_digest(ret, &list[i]);
         return buffer_error(ret);
 }
 
-int remote_want_read(struct slice body, struct digest ret[REMOTE_WANTS], size_t *ret_n)
+int remote_want_read(struct slice body, struct digest **ret, size_t *ret_n)
 {
+        cleanup_free struct digest *list = NULL;
         struct record r = record_of(body);
-        size_t n = record_u8(&r);
+        size_t n = record_u32(&r);
+        int e;
 
-        if (n == 0 || n > REMOTE_WANTS)
+        if (n == 0 || n > REMOTE_WANTS || n > record_left(&r) / DIGEST_SIZE)
                 record_fail(&r);
+        else if (!(list = calloc(n, sizeof(*list))))
+                r.error = -ENOMEM;
         for (size_t i = 0; !r.error && i < n; i++)
-                ret[i] = get_digest(&r);
+                list[i] = get_digest(&r);
+        e = read_end(&r, "a list of what is wanted");
+        if (e < 0)
+                return e;
+        *ret = steal_pointer(list);
         *ret_n = n;
-        return read_end(&r, "a list of what is wanted");
+        return 0;
 }
 
 int remote_failure_write(int e, const char *sentence, struct buffer *ret)

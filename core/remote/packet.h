@@ -14,13 +14,18 @@
 enum packet_type {
         PACKET_HELLO = 1, /* both ways, the first one of each: struct remote_hello */
         PACKET_RUN,       /* to the worker: struct remote_run */
+        PACKET_BUILD,     /* to the worker: struct remote_build */
+        PACKET_FETCH,     /* to the worker: send the bytes of a digest */
         PACKET_BLOB,      /* to the worker: a part of some bytes, by their digest: struct remote_blob */
         PACKET_CANCEL,    /* to the worker: end the request of this id; its answer comes all the same */
         PACKET_PING,      /* to the worker; the answer is a PACKET_PONG */
         PACKET_PONG,
         PACKET_WANT,   /* from the worker, an answer: it lacks these bytes; send them and ask again */
-        PACKET_OUTPUT, /* from the worker: a part of what the program printed, in front of its PACKET_RESULT */
+        PACKET_OUTPUT, /* from the worker: a part of what the program printed, of a build's log or of fetched bytes, in front of the answer */
+        PACKET_PROGRESS, /* from the worker: what a build does now */
         PACKET_RESULT, /* from the worker, an answer: struct execute_result without its bytes */
+        PACKET_BUILT,  /* from the worker, an answer: struct build_record without its log */
+        PACKET_SENT,   /* from the worker, an answer: that were the bytes */
         PACKET_FAILED, /* from the worker, an answer: -errno and a sentence */
         PACKET_TYPES   /* one more than the last */
 };

@@ -41,7 +41,8 @@ static int send_hello(struct worker *w)
         cleanup_buffer struct buffer body = {0};
         json_t *facts = host_facts();
         cleanup_free char *text = json_dumps(facts, JSON_COMPACT);
-        int r = text ? 0 : -ENOMEM;
+        char toolchain[65];
+        int r = text ? host_toolchain(toolchain) : -ENOMEM;
 
         if (r == 0)
                 r = remote_hello_write(
@@ -52,6 +53,7 @@ static int send_hello(struct worker *w)
                                 .cpu = (char *)json_text(facts, "cpu", "unknown"),
                                 .kernel = (char *)json_text(facts, "kernel", "unknown"),
                                 .libc = (char *)json_text(facts, "libc", "unknown"),
+                                .toolchain = toolchain,
                                 .facts = text,
                                 .cores = (uint32_t)json_integer_value(json_object_get(facts, "cores")),
                                 .slots = w->n_slots,
@@ -140,7 +142,14 @@ static int take_part(struct worker *w, const struct packet *packet)
 
 /* -- requests -- */
 
-static int take_run(struct worker *w, const struct packet *packet)
+static int read_request(const struct packet *packet, struct request *q)
+{
+        if (packet->type == PACKET_RUN)
+                return remote_run_read(packet->body, &q->run);
+        return packet->type == PACKET_BUILD ? remote_build_read(packet->body, &q->build) : remote_fetch_read(packet->body, &q->fetch);
+}
+
+static int take_request(struct worker *w, const struct packet *packet)
 {
         struct request *q = calloc(1, sizeof(*q));
         int r;
@@ -148,11 +157,11 @@ static int take_run(struct worker *w, const struct packet *packet)
         if (!q)
                 return -ENOMEM;
         q->id = packet->id;
+        q->type = packet->type;
         q->cancel_fd = -1;
-        r = remote_run_read(packet->body, &q->run);
+        r = read_request(packet, q);
         if (r < 0) {
-                remote_run_done(&q->run);
-                free(q);
+                worker_request_free(q);
                 return r;
         }
         r = worker_runs_add(w, q);
@@ -179,7 +188,9 @@ static int take_packet(struct worker *w, const struct packet *p)
         case PACKET_HELLO:
                 return take_hello(p);
         case PACKET_RUN:
-                return take_run(w, p);
+        case PACKET_BUILD:
+        case PACKET_FETCH:
+                return take_request(w, p);
         case PACKET_BLOB:
                 return take_part(w, p);
         case PACKET_CANCEL:
@@ -190,7 +201,10 @@ static int take_packet(struct worker *w, const struct packet *p)
         case PACKET_PONG:
         case PACKET_WANT:
         case PACKET_OUTPUT:
+        case PACKET_PROGRESS:
         case PACKET_RESULT:
+        case PACKET_BUILT:
+        case PACKET_SENT:
         case PACKET_FAILED:
         case PACKET_TYPES:
                 break;
@@ -263,7 +277,10 @@ static int open_folder(struct worker *w, int *ret_alive)
         r = lock_wait(engines, pid, true, ret_alive);
         if (r == 0)
                 leftovers_sweep(folder);
-        return r < 0 ? r : program_folder_open(&w->folder, folder, false, w->options->bound);
+        if (r == 0)
+                r = program_folder_open(&w->folder, folder, false, w->options->bound);
+        w->folder.is_lazy = true;
+        return r;
 }
 
 int worker_serve(const struct worker_options *o)

@@ -1,4 +1,4 @@
-/* Shared by worker.c (the connection) and worker_runs.c (the runs). */
+/* Shared by worker.c (the connection), worker_runs.c (requests and their threads; runs) and worker_builds.c (builds). */
 #pragma once
 
 #include <pthread.h>
@@ -13,7 +13,12 @@
 
 struct request {
         uint64_t id;
-        struct remote_run run;
+        enum packet_type type;
+        union {
+                struct remote_run run;
+                struct remote_build build;
+                struct remote_file fetch;
+        };
         int cancel_fd; /* an eventfd */
         TAILQ_ENTRY(request) link;
 };
@@ -62,7 +67,16 @@ struct worker {
 int worker_send(struct worker *w, enum packet_type type, uint64_t id, struct slice body);
 void worker_send_failure(struct worker *w, uint64_t id, int r);
 
+/* Files that it keeps, held by the descriptor. -ENOENT: it has it not. */
+int worker_hold(struct worker *w, const struct remote_file *f, int *ret_fd, char path[PATH_SIZE]);
+int worker_send_output(struct worker *w, uint64_t id, unsigned stream, const struct blob *bytes);
+
+/* worker_builds.c: 0 when it was answered. By a thread of the requests. */
+int worker_build(struct worker *w, struct request *q);
+int worker_fetch(struct worker *w, struct request *q);
+
 int worker_runs_start(struct worker *w);
+void worker_request_free(struct request *q);
 /* Takes over the request. */
 int worker_runs_add(struct worker *w, struct request *q);
 void worker_runs_cancel(struct worker *w, uint64_t id);

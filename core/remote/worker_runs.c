@@ -6,9 +6,12 @@
 
 /* -- requests -- */
 
-static void request_free(struct request *q)
+void worker_request_free(struct request *q)
 {
-        remote_run_done(&q->run);
+        if (q->type == PACKET_RUN)
+                remote_run_done(&q->run);
+        else if (q->type == PACKET_BUILD)
+                remote_build_done(&q->build);
         closep(&q->cancel_fd);
         free(q);
 }
@@ -30,7 +33,7 @@ int worker_runs_add(struct worker *w, struct request *q)
         }
         pthread_mutex_unlock(&w->lock);
         if (r < 0)
-                request_free(q);
+                worker_request_free(q);
         return r;
 }
 
@@ -106,7 +109,7 @@ static int nothing(void *, const struct digest *, struct blob *)
         return -ENOENT;
 }
 
-static int hold(struct worker *w, const struct remote_file *f, int *ret_fd, char path[PATH_SIZE])
+int worker_hold(struct worker *w, const struct remote_file *f, int *ret_fd, char path[PATH_SIZE])
 {
         return program_folder_get(&w->folder, &f->id, f->size, nothing, NULL, ret_fd, path);
 }
@@ -116,7 +119,7 @@ static int ask_for_missing(struct worker *w, const struct request *q)
 {
         cleanup_buffer struct buffer body = {0};
         const struct remote_run *run = &q->run;
-        struct digest missing[REMOTE_WANTS];
+        struct digest missing[RECIPE_OUTPUTS_MAX + 1];
         size_t n = 0;
         int r;
 
@@ -125,7 +128,7 @@ static int ask_for_missing(struct worker *w, const struct request *q)
                 cleanup_close int fd = -1;
                 char path[PATH_SIZE];
 
-                r = hold(w, f, &fd, path);
+                r = worker_hold(w, f, &fd, path);
                 if (r < 0 && r != -ENOENT)
                         return r;
                 if (r == -ENOENT)
@@ -149,7 +152,7 @@ static int open_runner(struct worker *w, const struct request *q, const struct s
         int r = 0;
 
         for (size_t i = 0; r == 0 && i < run->n_programs; i++) {
-                r = hold(w, &run->programs[i], &k->files[i], paths[i]);
+                r = worker_hold(w, &run->programs[i], &k->files[i], paths[i]);
                 k->n_files += r == 0;
                 programs[i] = (struct run_program){.path = paths[i], .name = run->programs[i].name};
         }
@@ -197,7 +200,7 @@ static int need_runner(struct worker *w, const struct request *q, const struct s
         return r;
 }
 
-static int send_output(struct worker *w, uint64_t id, unsigned stream, const struct blob *bytes)
+int worker_send_output(struct worker *w, uint64_t id, unsigned stream, const struct blob *bytes)
 {
         int r = 0;
 
@@ -215,10 +218,10 @@ static int send_output(struct worker *w, uint64_t id, unsigned stream, const str
 static int send_result(struct worker *w, uint64_t id, const struct execute_result *x)
 {
         cleanup_buffer struct buffer body = {0};
-        int r = send_output(w, id, 0, &x->out);
+        int r = worker_send_output(w, id, 0, &x->out);
 
         if (r == 0)
-                r = send_output(w, id, 1, &x->err);
+                r = worker_send_output(w, id, 1, &x->err);
         if (r == 0)
                 r = remote_result_write(x, &body);
         return r < 0 ? r : worker_send(w, PACKET_RESULT, id, SLICE(body.data, body.size));
@@ -233,7 +236,7 @@ static int run_on(struct worker *w, struct request *q, const struct slot *slot)
         int r = need_runner(w, q, slot, &k);
 
         if (r == 0)
-                r = hold(w, &q->run.input, &input, path);
+                r = worker_hold(w, &q->run.input, &input, path);
         if (r == 0)
                 r = runner_run(k->runner, &(struct run_input){.path = path}, q->cancel_fd, &result);
         if (r == 0)
@@ -249,8 +252,15 @@ static int run_on(struct worker *w, struct request *q, const struct slot *slot)
 static void serve(struct worker *w, struct request *q)
 {
         struct slot slot = {.lock = -1};
-        int r = ask_for_missing(w, q);
+        int r;
 
+        if (q->type == PACKET_BUILD || q->type == PACKET_FETCH) {
+                r = q->type == PACKET_BUILD ? worker_build(w, q) : worker_fetch(w, q);
+                if (r < 0)
+                        worker_send_failure(w, q->id, r);
+                return;
+        }
+        r = ask_for_missing(w, q);
         if (r == 0) {
                 r = slot_lease(w->options->folder, q->cancel_fd, &slot);
                 if (r == 0)
@@ -281,7 +291,7 @@ static void *run_thread(void *user)
                 serve(w, q);
                 pthread_mutex_lock(&w->lock);
                 TAILQ_REMOVE(&w->running, q, link);
-                request_free(q);
+                worker_request_free(q);
         }
         pthread_mutex_unlock(&w->lock);
         return NULL;
@@ -315,7 +325,7 @@ void worker_runs_stop(struct worker *w)
         free(w->threads);
         while ((q = TAILQ_FIRST(&w->waiting))) {
                 TAILQ_REMOVE(&w->waiting, q, link);
-                request_free(q);
+                worker_request_free(q);
         }
         while (w->kept) {
                 struct kept_runner *k = w->kept;

@@ -275,6 +275,32 @@ START_TEST(test_keys)
 }
 END_TEST
 
+static int toolchain_there(struct recipe_builder *, char ret[65])
+{
+        strcpy(ret, "compilers of another place");
+        return 0;
+}
+
+/* A build elsewhere is another one, when the toolchain there is another one. */
+START_TEST(test_key_elsewhere)
+{
+        struct recipe_builder there = {.toolchain = toolchain_there};
+        struct digest here, other, *all;
+        uint32_t n;
+
+        make_history();
+        begin(RECIPE);
+        assert_ok(build_key(history, commit_of("two"), recipes[0], &here));
+        recipes[0]->builder = &there;
+        assert_ok(build_key(history, commit_of("two"), recipes[0], &other));
+        ck_assert(!digest_equal(&here, &other));
+        assert_ok(build_keys(history, recipes[0], &all, &n));
+        ck_assert(digest_equal(&all[commit_of("two")], &other));
+        free(all);
+        close_all();
+}
+END_TEST
+
 /* Whatever else a commit does than to edit files is built in a clean tree. */
 START_TEST(test_only_edits_are_gone_on_from)
 {
@@ -1431,7 +1457,7 @@ START_TEST(test_build_is_of_no_time)
 }
 END_TEST
 
-SUITE("build", test_build, test_neighbours_are_built_incrementally, test_keys, test_only_edits_are_gone_on_from, test_recipe_change_begins_anew,
+SUITE("build", test_build, test_neighbours_are_built_incrementally, test_keys, test_key_elsewhere, test_only_edits_are_gone_on_from, test_recipe_change_begins_anew,
       test_modified_sources_are_put_back, test_links_are_not_followed, test_worktree_is_the_commit,
       test_stale_output_is_no_output, test_clean_after_failure, test_failures, test_what_a_build_sees, test_without_sandbox,
       test_bit_for_bit, test_clean_on_demand, test_programs_are_deltas, test_several_outputs, test_logs, test_records_come_back,

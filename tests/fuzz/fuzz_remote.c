@@ -73,6 +73,47 @@ static void run(struct input *in)
         remote_run_done(&r);
 }
 
+static void build_request(struct input *in)
+{
+        struct remote_build r;
+
+        if (remote_build_read(SLICE(in->data, in->size), &r) == 0) {
+                cleanup_buffer struct buffer b = {0};
+
+                must(remote_build_write(&r, &b) == 0);
+                must(b.size <= in->size); /* but for the tree's name they are the same */
+        }
+        remote_build_done(&r);
+}
+
+static void tree(struct input *in)
+{
+        struct remote_tree t;
+
+        if (remote_tree_read(SLICE(in->data, in->size), &t) == 0) {
+                cleanup_buffer struct buffer b = {0};
+
+                for (size_t i = 0; i < t.files.n; i++) {
+                        must(t.files.list[i].path[0] != '/' && strcmp(t.files.list[i].path, "..") != 0 && strncmp(t.files.list[i].path, "../", 3) != 0);
+                        must(t.files.list[i].mode != 0120000 || t.sizes[i] < PATH_SIZE);
+                }
+                must(remote_tree_write(&t, &b) == 0);
+                must(b.size == in->size && memcmp(b.data, in->data, b.size) == 0);
+        }
+        remote_tree_done(&t);
+}
+
+static void built(struct input *in)
+{
+        cleanup(build_record_unrefp) struct build_record *record = NULL;
+        cleanup_buffer struct buffer log = {0};
+
+        for (unsigned n = take_byte(in) % 8; n > 0; n--)
+                buffer_adds(&log, "log");
+        if (remote_built_read(SLICE(in->data, in->size), &log, &record) == 0)
+                must(record->ok ? record->n_outputs > 0 : record->reason != NULL);
+}
+
 static void part(struct input *in)
 {
         struct remote_part p;
@@ -101,18 +142,26 @@ static void result(struct input *in)
 
 static void others(struct input *in)
 {
-        struct digest list[REMOTE_WANTS];
+        cleanup_free struct digest *list = NULL;
+        struct remote_progress progress = {0};
+        struct remote_file file;
+        unsigned kind = take_byte(in) % 4;
         size_t n = 0;
 
-        if (take_byte(in) & 1)
+        if (kind == 0)
                 must(remote_failure_read(SLICE(in->data, in->size), "a node") < 0);
-        else if (remote_want_read(SLICE(in->data, in->size), list, &n) == 0)
+        else if (kind == 1 && remote_want_read(SLICE(in->data, in->size), &list, &n) == 0)
                 must(n > 0 && n <= REMOTE_WANTS);
+        else if (kind == 2)
+                remote_progress_read(SLICE(in->data, in->size), &progress);
+        else if (kind == 3)
+                remote_fetch_read(SLICE(in->data, in->size), &file);
+        free(progress.what);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-        static void (*const kinds[])(struct input * in) = {stream, damaged, hello, run, part, result, others};
+        static void (*const kinds[])(struct input * in) = {stream, damaged, hello, run, part, result, others, build_request, tree, built};
         struct input in = {data, size};
 
         kinds[take_byte(&in) % ARRAY_SIZE(kinds)](&in);

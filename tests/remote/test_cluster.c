@@ -406,7 +406,7 @@ START_TEST(test_refused)
 }
 END_TEST
 
-static void write_probe(const char *host, uint64_t ns)
+static void write_node(const char *host, uint64_t ns, const char *toolchain)
 {
         json_t *facts = host_facts();
 
@@ -419,9 +419,20 @@ static void write_probe(const char *host, uint64_t ns)
                                            .facts = (char *)"{}",
                                            .cores = 1,
                                            .slots = 1,
+                                           .toolchain = (char *)toolchain,
                                            .probe_ns = ns,
                                            .left_ns = UINT64_MAX});
         json_decref(facts);
+}
+
+static void write_probe(const char *host, uint64_t ns)
+{
+        write_node(host, ns, "compilers");
+}
+
+static void write_tools(const char *host, const char *toolchain)
+{
+        write_node(host, 10000000, toolchain);
 }
 
 /* Nodes that call themselves one machine and are not equally fast. */
@@ -440,6 +451,26 @@ START_TEST(test_uneven)
         ck_assert_str_eq(view_uneven(c), "n7 takes 1.10 times as long as n3 for the same probe");
         for (size_t i = 0; i < ARRAY_SIZE(slots); i++)
                 cluster_give_back(slots[i]);
+        cluster_close(c);
+}
+END_TEST
+
+/* Where builds are done, nodes with different compilers are different machines. */
+START_TEST(test_toolchains)
+{
+        struct cluster *c = open_with("cat hello; cat >/dev/null; exit 0", "", 2, 60 * NSEC_PER_SEC);
+        struct cluster_slot *first, *second;
+
+        cluster_will_build(c);
+        write_tools("n3", "old compilers");
+        first = take(c);
+        ck_assert_str_eq(cluster_slot_toolchain(first), "old compilers");
+        write_tools("n5", "new compilers");
+        ck_assert_int_eq(cluster_take(c, 0, 1, &second), -EAGAIN);
+        while (view(c).left_out == 0)
+                poll(NULL, 0, 5);
+        ck_assert_msg(strstr(view(c).why, "n5 is left out: it has other compilers"), "%s", view(c).why);
+        cluster_give_back(first);
         cluster_close(c);
 }
 END_TEST
@@ -506,5 +537,5 @@ START_TEST(test_walltime)
 }
 END_TEST
 
-SUITE_TIMEOUT("cluster", 60, test_runs, test_sizes, test_cancel, test_killed, test_closed, test_launch_fails, test_noise, test_refused, test_uneven, test_unfaithful,
+SUITE_TIMEOUT("cluster", 60, test_runs, test_sizes, test_cancel, test_killed, test_closed, test_launch_fails, test_noise, test_refused, test_uneven, test_toolchains, test_unfaithful,
               test_walltime)

@@ -150,4 +150,57 @@ START_TEST(test_failure)
 }
 END_TEST
 
-SUITE("packet", test_packet, test_packet_pieces, test_packet_damaged, test_part, test_run, test_result, test_failure)
+static int read_again(const char *path, uint32_t mode, uint64_t size)
+{
+        struct tracked file = {.path = (char *)path, .mode = mode, .content = {{1, 2, 3}}};
+        struct remote_file download = {.id = {{4}}, .size = 5};
+        struct remote_tree t = {.files = {&file, 1}, .sizes = &size, .downloads = &download, .n_downloads = 1}, got;
+        cleanup_buffer struct buffer b = {0};
+        int r;
+
+        assert_ok(remote_tree_write(&t, &b));
+        r = remote_tree_read(all_of(&b), &got);
+        if (r == 0) {
+                ck_assert_uint_eq(got.files.n, 1);
+                ck_assert_str_eq(got.files.list[0].path, path);
+                ck_assert(digest_equal(&got.files.list[0].content, &file.content));
+                ck_assert_uint_eq(got.sizes[0], size);
+                ck_assert_uint_eq(got.n_downloads, 1);
+                ck_assert_uint_eq(got.downloads[0].size, 5);
+        }
+        remote_tree_done(&got);
+        return r;
+}
+
+/* Sources lead to no other folder, and are files. */
+START_TEST(test_tree)
+{
+        assert_ok(read_again("src/main.c", 0100644, 17));
+        assert_ok(read_again("link", 0120000, 7));
+        assert_ok(read_again("module", MODE_SUBMODULE, 0));
+        assert_error(read_again("../main.c", 0100644, 17), EBADMSG);
+        assert_error(read_again("/etc/passwd", 0100644, 17), EBADMSG);
+        assert_error(read_again("src/.git/config", 0100644, 17), EBADMSG);
+        assert_error(read_again("link", 0120000, PATH_SIZE), EBADMSG);
+        assert_error(read_again("main.c", 0104755, 17), EBADMSG);
+}
+END_TEST
+
+START_TEST(test_built)
+{
+        struct build_output output = {.name = (char *)"toy", .size = 9, .executable = true};
+        struct build_record record = {.ok = true, .clean = true, .duration_ns = 7, .outputs = &output, .n_outputs = 1, .log = {.data = "abc", .size = 3}};
+        cleanup(build_record_unrefp) struct build_record *got = NULL;
+        cleanup_buffer struct buffer b = {0}, log = {0};
+
+        assert_ok(remote_built_write(&record, &b));
+        assert_error(remote_built_read(all_of(&b), &log, &got), EBADMSG); /* its log did not come */
+        buffer_adds(&log, "abc");
+        assert_ok(remote_built_read(all_of(&b), &log, &got));
+        ck_assert_uint_eq(got->log.size, 3);
+        ck_assert_uint_eq(got->duration_ns, 7);
+        ck_assert_str_eq(got->outputs[0].name, "toy");
+}
+END_TEST
+
+SUITE("packet", test_packet, test_packet_pieces, test_packet_damaged, test_part, test_run, test_result, test_failure, test_tree, test_built)

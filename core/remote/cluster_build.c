@@ -1,0 +1,297 @@
+/* One build on a slot of a worker: sources there, programs back. */
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "core/remote/cluster_internal.h"
+
+#define ROUNDS       4                     /* that a worker may say what it lacks, beside one for each REMOTE_WANTS files */
+#define PROGRAM_MOST (UINT64_C(2) << 30)   /* bytes of a program that comes */
+#define LOG_OF_EACH  (UINT64_C(128) << 10) /* of a command's output, however many share the recipe's limit */
+
+struct away_build {
+        struct asking ask;
+        const struct build_request *request;
+        const struct build_sources *sources;
+        struct buffer tree, body; /* the list of sources; the request */
+        struct digest tree_id;
+        struct remote_file *downloads; /* owned; without names */
+        size_t n_downloads;
+};
+
+static void away_build_done(struct away_build *x)
+{
+        buffer_done(&x->tree);
+        buffer_done(&x->body);
+        free(x->downloads);
+}
+
+/* -- the request -- */
+
+static int read_download(const struct away_build *x, const struct digest *id, struct blob *ret)
+{
+        char hex[DIGEST_HEX_SIZE], path[PATH_SIZE];
+        int r = -ENOENT;
+
+        digest_hex(id, hex);
+        if (x->request->downloads_dir)
+                r = path_join(path, x->request->downloads_dir, hex);
+        if (r == 0)
+                r = read_file(path, PROGRAM_MOST, ret);
+        return r < 0 ? errorf(-EIO, "a file that the recipe of %s downloads is not in the store: 'solverfs solver update' gets it", x->request->recipe->name)
+                     : 0;
+}
+
+static int list_downloads(struct away_build *x)
+{
+        char *const *lines = x->request->recipe->downloads;
+        int r = 0;
+
+        x->downloads = calloc(strings_count(lines) + 1, sizeof(*x->downloads));
+        if (!x->downloads)
+                return -ENOMEM;
+        for (size_t i = 0; r == 0 && lines[i]; i++) {
+                struct remote_file *f = &x->downloads[x->n_downloads++];
+                cleanup_blob struct blob b = {0};
+                struct slice name;
+
+                recipe_download(lines[i], &f->id, &name);
+                r = read_download(x, &f->id, &b);
+                f->size = b.size;
+        }
+        return r;
+}
+
+/* Without the names of git's objects, which say nothing there. */
+static int write_tree(struct away_build *x)
+{
+        const struct manifest *files = &x->sources->files;
+        cleanup_free struct tracked *list = calloc(files->n + 1, sizeof(*list));
+        int r = list ? list_downloads(x) : -ENOMEM;
+
+        if (r < 0)
+                return r;
+        for (size_t i = 0; i < files->n; i++) {
+                list[i] = files->list[i];
+                list[i].oid = (git_oid){0};
+        }
+        r = remote_tree_write(&(struct remote_tree){.files = {.list = list, .n = files->n},
+                                                    .sizes = x->sources->sizes,
+                                                    .downloads = x->downloads,
+                                                    .n_downloads = x->n_downloads},
+                              &x->tree);
+        digest_of(x->tree.data, x->tree.size, &x->tree_id);
+        return r;
+}
+
+static int make_request(struct away_build *x, const char *toolchain)
+{
+        const struct build_request *q = x->request;
+        cleanup_buffer struct buffer recipe = {0};
+        int r = recipe_print(q->recipe, &recipe);
+
+        if (r == 0)
+                r = write_tree(x);
+        return r < 0 ? r
+                     : remote_build_write(&(struct remote_build){.recipe = recipe.data,
+                                                                 .recipe_name = q->recipe->name,
+                                                                 .toolchain = (char *)toolchain,
+                                                                 .tree = {.name = (char *)"tree", .id = x->tree_id, .size = x->tree.size},
+                                                                 .sandbox = q->sandbox},
+                                          &x->body);
+}
+
+/* -- what the worker lacks -- */
+
+static int send_bytes(struct away_build *x, const struct digest *id, struct slice bytes)
+{
+        size_t at = 0;
+        int r;
+
+        do {
+                cleanup_buffer struct buffer body = {0};
+                struct slice part = SLICE((const char *)bytes.data + at, MIN(bytes.size - at, (size_t)REMOTE_PART));
+
+                r = remote_part_write(id, bytes.size, at, part, &body);
+                if (r == 0)
+                        r = asking_part(&x->ask, SLICE(body.data, body.size));
+                at += REMOTE_PART;
+        } while (r == 0 && at < bytes.size);
+        return r;
+}
+
+static int compare_digests(const void *a, const void *b)
+{
+        return memcmp(a, b, DIGEST_SIZE);
+}
+
+/* Strikes it off the list, so that no bytes go twice. `struck` is as long as the list. */
+static bool take_want(const struct away_build *x, const struct digest *id, bool *struck)
+{
+        const struct cluster_slot *s = x->ask.slot;
+        const struct digest *found = find_in_list(id, s->wants, s->n_wants, sizeof(*s->wants), compare_digests);
+        bool is_wanted = found && !struck[found - s->wants];
+
+        if (found)
+                struck[found - s->wants] = true;
+        return is_wanted;
+}
+
+static int send_sources(struct away_build *x, bool *struck)
+{
+        const struct build_sources *s = x->sources;
+        int r = 0;
+
+        for (size_t i = 0; r == 0 && i < s->files.n; i++) {
+                const struct tracked *t = &s->files.list[i];
+                cleanup_blob struct blob b = {0};
+
+                if (i % 256 == 0)
+                        r = progress_step(x->request->progress, "sending sources", i, s->files.n);
+                if (r < 0 || t->mode == MODE_SUBMODULE || !take_want(x, &t->content, struck))
+                        continue;
+                r = build_sources_read(s, i, &b);
+                if (r == 0)
+                        r = send_bytes(x, &t->content, SLICE(b.data ?: "", b.size));
+        }
+        return r;
+}
+
+static int send_wanted(struct away_build *x)
+{
+        struct cluster_slot *s = x->ask.slot;
+        cleanup_free bool *struck = calloc(s->n_wants + 1, sizeof(*struck));
+        int r = struck ? 0 : -ENOMEM;
+
+        sort_list(s->wants, s->n_wants, sizeof(*s->wants), compare_digests);
+        if (r == 0 && take_want(x, &x->tree_id, struck))
+                r = send_bytes(x, &x->tree_id, SLICE(x->tree.data, x->tree.size));
+        for (size_t i = 0; r == 0 && i < x->n_downloads; i++) {
+                cleanup_blob struct blob b = {0};
+
+                if (!take_want(x, &x->downloads[i].id, struck))
+                        continue;
+                r = read_download(x, &x->downloads[i].id, &b);
+                if (r == 0)
+                        r = send_bytes(x, &x->downloads[i].id, SLICE(b.data, b.size));
+        }
+        return r == 0 ? send_sources(x, struck) : r;
+}
+
+/* -- what comes back -- */
+
+static int put_program(struct away_build *x, const struct build_output *o)
+{
+        const struct buffer *bytes = &x->ask.slot->out;
+        cleanup_close int fd = memfd_create(o->name, MFD_CLOEXEC);
+        struct digest id;
+        uint64_t size;
+        int r = fd < 0 ? -errno : write_all(fd, bytes->data, bytes->size);
+
+        if (r < 0)
+                return errorf(r, "cannot keep a program in memory: %s", strerror(-r));
+        digest_of(bytes->data, bytes->size, &id);
+        if (!digest_equal(&id, &o->id))
+                return asking_lose(&x->ask, "was cut off: it sent another program than it built");
+        return programs_put(x->request->programs, fd, NULL, &id, &size);
+}
+
+static int fetch(struct away_build *x, const struct build_output *o)
+{
+        cleanup_buffer struct buffer body = {0};
+        int r = remote_fetch_write(&(struct remote_file){.id = o->id, .size = o->size}, &body);
+
+        if (o->size > PROGRAM_MOST)
+                return errorf(-EIO, "%s is of more than 2g: such programs have to be built with builds = local", o->name);
+        progress_tell(x->request->progress, "storing programs", 0, 0);
+        if (r == 0)
+                r = asking_begin(&x->ask, 0, o->size);
+        if (r == 0)
+                r = asking_send(&x->ask, PACKET_FETCH, SLICE(body.data, body.size));
+        if (r == 0)
+                r = asking_await(&x->ask, ANSWER_SENT);
+        if (r == 0 && (x->ask.slot->answer != ANSWER_SENT || x->ask.slot->out.size != o->size))
+                r = asking_lose(&x->ask, "was cut off: it sent another program than it built");
+        return r < 0 ? r : put_program(x, o);
+}
+
+/* Names are the recipe's, whatever the worker says. */
+static bool is_of_recipe(const struct build_record *b, const struct recipe *recipe)
+{
+        bool is = b->clean && b->n_outputs == (b->ok ? strings_count(recipe->outputs) : 0);
+
+        for (size_t i = 0; is && i < b->n_outputs; i++)
+                is = strcmp(b->outputs[i].name, basename(recipe->outputs[i])) == 0 && b->outputs[i].size > 0;
+        return is;
+}
+
+/* Which programs builds have made is for us to say. */
+static int take_record(struct away_build *x, struct build_record **ret)
+{
+        struct cluster_slot *s = x->ask.slot;
+        cleanup(build_record_unrefp) struct build_record *b = NULL;
+        int r = remote_built_read(SLICE(s->built.data, s->built.size), &s->out, &b);
+
+        if (r == -EBADMSG || (r == 0 && !is_of_recipe(b, x->request->recipe)))
+                return asking_lose(&x->ask, "was cut off: its answer to a build makes no sense");
+        if (r < 0)
+                return r;
+        free(steal_pointer(b->programs));
+        free(steal_pointer(b->differs));
+        b->n_programs = 0;
+        if (b->ok)
+                r = build_record_note_program(b);
+        for (size_t i = 0; r == 0 && i < b->n_outputs; i++)
+                if (!programs_has(x->request->programs, &b->outputs[i].id))
+                        r = fetch(x, &b->outputs[i]);
+        if (r == 0)
+                *ret = steal_pointer(b);
+        return r;
+}
+
+/* One whose compilers were exchanged since it came ends: the next one says which it has. */
+static int look_at_failure(struct away_build *x, int r)
+{
+        if (x->ask.slot->answer != ANSWER_FAILED || x->ask.slot->failure != -ESTALE || r != -EIO)
+                return r;
+        asking_lose(&x->ask, "is let go: its compilers or build tools were exchanged");
+        return errorf(-ERESTART, "the compilers or build tools of the worker were exchanged");
+}
+
+static int converse(struct away_build *x, struct build_record **ret)
+{
+        size_t rounds = ROUNDS + x->sources->files.n / REMOTE_WANTS;
+        int r = 0;
+
+        for (size_t i = 0; r == 0 && i < rounds; i++) {
+                r = asking_send(&x->ask, PACKET_BUILD, SLICE(x->body.data, x->body.size));
+                if (r == 0)
+                        r = asking_await(&x->ask, ANSWER_BUILT);
+                if (r < 0)
+                        return look_at_failure(x, r);
+                if (x->ask.slot->answer == ANSWER_BUILT)
+                        return take_record(x, ret);
+                r = send_wanted(x);
+        }
+        return r < 0 ? r : asking_is_futile(&x->ask);
+}
+
+int cluster_build(struct cluster_slot *s, const struct build_request *q, const struct build_sources *sources, struct build_record **ret)
+{
+        cleanup(away_build_done) struct away_build x = {
+                .ask = {.slot = s, .cancel_fd = q->cancel_fd, .progress = q->progress}, .request = q, .sources = sources};
+        const struct recipe_limits *limits = &q->recipe->build_limits;
+        int r = make_request(&x, s->node->hello.toolchain);
+
+        if (r == 0)
+                r = asking_begin(&x.ask, limits->wall_ns, limits->output + (strings_count(q->recipe->build) + 2) * LOG_OF_EACH);
+        if (r == 0)
+                r = converse(&x, ret);
+        asking_end(&x.ask);
+        return r;
+}
+
+const char *cluster_slot_toolchain(const struct cluster_slot *s)
+{
+        return s->node->hello.toolchain;
+}

@@ -1,0 +1,202 @@
+/* One request on a slot of a worker, and its answer. */
+#include <poll.h>
+#include <sys/eventfd.h>
+
+#include "core/remote/cluster_internal.h"
+
+#define CANCEL_NS (20 * NSEC_PER_SEC)   /* for the answer of one that was told to stop */
+#define MARGIN_NS (5 * NSEC_PER_SEC)    /* between a run's limit and the end of its worker */
+
+static bool is_cancelled(const struct asking *a)
+{
+        struct pollfd p = {.fd = a->cancel_fd, .events = POLLIN};
+
+        return a->cancel_fd >= 0 && poll(&p, 1, 0) > 0;
+}
+
+/* Lock held. */
+static bool is_lost(const struct asking *a)
+{
+        return a->slot->node->state != NODE_PRESENT;
+}
+
+static int fail_lost(const struct asking *a)
+{
+        const struct node *n = a->slot->node;
+
+        return errorf(-EREMOTEIO, "the worker on %s was lost: %s", n->hello.host, n->cluster->why);
+}
+
+int asking_lose(const struct asking *a, const char *why)
+{
+        struct node *n = a->slot->node;
+        int r;
+
+        pthread_mutex_lock(&n->cluster->lock);
+        if (!is_lost(a))
+                node_lose(n, "%s", why);
+        r = fail_lost(a);
+        pthread_mutex_unlock(&n->cluster->lock);
+        return r;
+}
+
+/* Waits until no more than NODE_AHEAD bytes wait to be written. */
+int asking_part(const struct asking *a, struct slice body)
+{
+        struct node *n = a->slot->node;
+        struct cluster *c = n->cluster;
+        int r = 0;
+
+        pthread_mutex_lock(&c->lock);
+        while (r == 0 && !is_lost(a) && n->output.size - n->written > NODE_AHEAD) {
+                struct timespec t;
+
+                clock_gettime(CLOCK_REALTIME, &t);
+                t.tv_sec++;
+                pthread_cond_timedwait(&c->drained, &c->lock, &t);
+                if (is_cancelled(a))
+                        r = errorf(-ECANCELED, "cancelled");
+        }
+        if (r == 0)
+                r = is_lost(a) ? fail_lost(a) : node_send(n, PACKET_BLOB, a->slot->id, body);
+        pthread_mutex_unlock(&c->lock);
+        return r;
+}
+
+int asking_begin(struct asking *a, uint64_t wall_ns, uint64_t output_most)
+{
+        struct cluster_slot *s = a->slot;
+        struct node *n = s->node;
+        struct cluster *c = n->cluster;
+        uint64_t now = now_ns();
+        int r = 0;
+
+        pthread_mutex_lock(&c->lock);
+        if (is_lost(a))
+                r = fail_lost(a);
+        else if (n->ends != UINT64_MAX && now + wall_ns + MARGIN_NS > n->ends)
+                r = errorf(-ERESTART, "the worker on %s ends before a run would", n->hello.host);
+        if (r == 0) {
+                s->id = c->next_id++;
+                s->answer = ANSWER_NONE;
+                s->output_most = output_most;
+                s->out.size = s->err.size = 0;
+        }
+        pthread_mutex_unlock(&c->lock);
+        return r;
+}
+
+int asking_send(struct asking *a, enum packet_type type, struct slice body)
+{
+        struct cluster_slot *s = a->slot;
+        struct node *n = s->node;
+        struct cluster *c = n->cluster;
+        eventfd_t old;
+        int r;
+
+        pthread_mutex_lock(&c->lock);
+        eventfd_read(s->event, &old); /* of the round before; it does not block */
+        s->answer = ANSWER_NONE;
+        s->out.size = s->err.size = 0;
+        a->sent_before = n->n_sent;
+        r = is_lost(a) ? fail_lost(a) : node_send(n, type, s->id, body);
+        pthread_mutex_unlock(&c->lock);
+        return r;
+}
+
+static void cancel(struct asking *a)
+{
+        struct node *n = a->slot->node;
+
+        pthread_mutex_lock(&n->cluster->lock);
+        if (!is_lost(a))
+                node_send(n, PACKET_CANCEL, a->slot->id, SLICE("", 0));
+        pthread_mutex_unlock(&n->cluster->lock);
+}
+
+/* What the worker said last of its progress, and whether it is any news. Lock held. */
+static bool take_news(struct cluster_slot *s, struct remote_progress *ret, char what[PROGRESS_TEXT])
+{
+        bool is_new = s->is_new;
+
+        s->is_new = false;
+        *ret = s->progress;
+        ret->what = strcpy(what, s->doing);
+        return is_new;
+}
+
+/* Until there is an answer, or there can be none. One who was told to stop and does not say so is given up: nobody knows what it does. */
+static int await(struct asking *a)
+{
+        struct node *n = a->slot->node;
+        uint64_t until = 0;
+        int r = 1;
+
+        while (r == 1) {
+                struct pollfd fds[] = {{.fd = a->slot->event, .events = POLLIN}, {.fd = a->cancelled ? -1 : a->cancel_fd, .events = POLLIN}};
+                struct remote_progress progress;
+                char what[PROGRESS_TEXT];
+                eventfd_t old;
+                bool is_new;
+
+                poll(fds, 2, until ? (int)(CANCEL_NS / NSEC_PER_MSEC) : -1);
+                if (fds[1].revents) {
+                        a->cancelled = true;
+                        until = now_ns() + CANCEL_NS;
+                        cancel(a);
+                }
+                pthread_mutex_lock(&n->cluster->lock);
+                eventfd_read(a->slot->event, &old);
+                is_new = take_news(a->slot, &progress, what);
+                if (a->slot->answer != ANSWER_NONE)
+                        r = 0;
+                else if (!is_lost(a) && until && now_ns() >= until)
+                        node_lose(n, "did not end what it was told to end");
+                if (r == 1 && is_lost(a))
+                        r = fail_lost(a);
+                pthread_mutex_unlock(&n->cluster->lock);
+                if (is_new)
+                        progress_tell(a->progress, progress.what, progress.done, progress.total);
+        }
+        return r;
+}
+
+static int fail_as_told(const struct asking *a)
+{
+        const struct cluster_slot *s = a->slot;
+
+        if (s->failure == -ECANCELED)
+                return a->cancelled ? errorf(-ECANCELED, "cancelled") : errorf(-EREMOTEIO, "%s", s->sentence);
+        return errorf(s->failure == -EBUSY ? -ERESTART : -EIO, "%s", s->sentence);
+}
+
+int asking_await(struct asking *a, enum answer expected)
+{
+        int r = await(a);
+
+        if (r < 0)
+                return r;
+        if (a->slot->answer == ANSWER_FAILED)
+                return fail_as_told(a);
+        if (a->cancelled)
+                return errorf(-ECANCELED, "cancelled");
+        if (a->slot->answer != expected && a->slot->answer != ANSWER_WANT)
+                return asking_lose(a, "was cut off: it answered something that it was not asked");
+        return 0;
+}
+
+int asking_is_futile(const struct asking *a)
+{
+        return errorf(-EIO, "the worker on %s lost its files as soon as it was sent them: raise --keep in 'worker'", a->slot->node->hello.host);
+}
+
+void asking_end(struct asking *a)
+{
+        struct cluster *c = a->slot->node->cluster;
+
+        pthread_mutex_lock(&c->lock);
+        a->slot->id = 0;
+        execute_result_done(&a->slot->result); /* of one that came when nobody wanted it */
+        a->slot->result = (struct execute_result){0};
+        pthread_mutex_unlock(&c->lock);
+}

@@ -1,0 +1,277 @@
+/* Builds of a worker: sources out of its folder of files, a clean tree, programs into the folder. */
+#include <poll.h>
+
+#include "core/remote/worker_internal.h"
+#include "core/run/host.h"
+#include "core/run/slot.h"
+
+#define CORES_MOST 256
+#define TREE_MOST  (UINT64_C(1) << 28) /* bytes of a list of sources */
+
+struct building {
+        struct worker *worker;
+        struct request *request;
+        struct remote_tree tree; /* its files are moved into `given` */
+        struct build_given given;
+        struct digest *contents; /* owned; of the files */
+        int *downloads; /* owned; held, as many as the tree has */
+        size_t n_downloads;
+        struct slot slot; /* a core of its own, */
+        int more[CORES_MOST]; /* and others that were free */
+        unsigned n_more;
+        cpu_set_t cpus;
+};
+
+static void building_done(struct building *b)
+{
+        for (size_t i = 0; i < b->n_downloads; i++)
+                close(b->downloads[i]);
+        free(b->downloads);
+        for (unsigned i = 0; i < b->n_more; i++)
+                close(b->more[i]);
+        slot_release(&b->slot);
+        free(b->contents);
+        remote_tree_done(&b->tree);
+        manifest_done(&b->given.files);
+}
+
+/* -- files -- */
+
+struct wanted {
+        struct digest *list; /* owned */
+        size_t n;
+};
+
+static void wanted_done(struct wanted *w)
+{
+        free(w->list);
+}
+
+static int want(struct wanted *to, const struct digest *id)
+{
+        if (list_grow(to->list, to->n) < 0)
+                return -ENOMEM;
+        to->list[to->n++] = *id;
+        return 0;
+}
+
+/* 1: something is missing, and was asked for. */
+static int ask(struct building *b, const struct wanted *wanted)
+{
+        cleanup_buffer struct buffer body = {0};
+        int r = wanted->n > 0 ? remote_want_write(wanted->list, MIN(wanted->n, (size_t)REMOTE_WANTS), &body) : 0;
+
+        if (r == 0 && wanted->n > 0)
+                r = worker_send(b->worker, PACKET_WANT, b->request->id, SLICE(body.data, body.size));
+        return r < 0 ? r : wanted->n > 0;
+}
+
+static int look_for(struct building *b, const struct remote_file *f, struct wanted *wanted, int *ret_fd)
+{
+        char path[PATH_SIZE];
+        int r = worker_hold(b->worker, f, ret_fd, path);
+
+        return r == -ENOENT ? want(wanted, &f->id) : r;
+}
+
+static int read_tree(struct building *b)
+{
+        const struct remote_file *f = &b->request->build.tree;
+        cleanup(wanted_done) struct wanted wanted = {0};
+        cleanup_blob struct blob bytes = {0};
+        cleanup_close int fd = -1;
+        int r = look_for(b, f, &wanted, &fd);
+
+        if (r == 0)
+                r = ask(b, &wanted);
+        if (r == 0)
+                r = read_fd(fd, TREE_MOST, &bytes);
+        return r == 0 ? remote_tree_read(SLICE(bytes.data, bytes.size), &b->tree) : r;
+}
+
+static int look_for_downloads(struct building *b, struct wanted *wanted)
+{
+        int r = 0;
+
+        b->downloads = calloc(b->tree.n_downloads + 1, sizeof(*b->downloads));
+        if (!b->downloads)
+                return -ENOMEM;
+        for (size_t i = 0; r == 0 && i < b->tree.n_downloads; i++) {
+                int fd = -1;
+
+                r = look_for(b, &b->tree.downloads[i], wanted, &fd);
+                if (fd >= 0)
+                        b->downloads[b->n_downloads++] = fd;
+        }
+        return r;
+}
+
+static int ask_for_missing(struct building *b)
+{
+        cleanup(wanted_done) struct wanted wanted = {0};
+        const struct manifest *files = &b->tree.files;
+        int r = look_for_downloads(b, &wanted);
+
+        for (size_t i = 0; r == 0 && i < files->n && wanted.n < REMOTE_WANTS; i++) {
+                const struct remote_file f = {.id = files->list[i].content, .size = b->tree.sizes[i]};
+                cleanup_close int fd = -1;
+
+                if (files->list[i].mode != MODE_SUBMODULE)
+                        r = look_for(b, &f, &wanted, &fd);
+        }
+        return r < 0 ? r : ask(b, &wanted);
+}
+
+static int content(void *user, size_t i, struct blob *ret)
+{
+        struct building *b = user;
+        const struct remote_file f = {.id = b->contents[i], .size = b->tree.sizes[i]};
+        cleanup_close int fd = -1;
+        char path[PATH_SIZE];
+        int r = worker_hold(b->worker, &f, &fd, path);
+
+        if (r == -ENOENT)
+                return errorf(-EIO, "files went again as soon as they came: raise --keep in 'worker'");
+        return r < 0 ? r : read_fd(fd, f.size, ret);
+}
+
+/* -- programs -- */
+
+static int program_bytes(void *user, const struct digest *, struct blob *ret)
+{
+        return read_fd(*(int *)user, UINT64_MAX, ret);
+}
+
+static int keep_output(void *user, int fd, struct digest *ret_id, uint64_t *ret_size)
+{
+        struct building *b = user;
+        cleanup_close int kept = -1;
+        char path[PATH_SIZE];
+        int r = digest_of_fd(fd, ret_id, ret_size);
+
+        if (r == 0 && lseek(fd, 0, SEEK_SET) < 0)
+                r = -errno;
+        return r < 0 ? r : program_folder_get(&b->worker->folder, ret_id, *ret_size, program_bytes, &fd, &kept, path);
+}
+
+/* -- cores -- */
+
+/* One, for which it waits, and those that nobody has just now. */
+static int lease_cores(struct building *b)
+{
+        int cpus[CORES_MOST];
+        size_t n = host_cores(cpus, ARRAY_SIZE(cpus));
+        int r = slot_lease(b->worker->options->folder, b->request->cancel_fd, &b->slot);
+
+        if (r < 0)
+                return r;
+        b->cpus = b->slot.cpus;
+        for (size_t i = 0; i < n && b->n_more + 1 < b->worker->n_slots; i++)
+                if (cpus[i] != b->slot.cpu && slot_try(b->slot.folder, cpus[i], &b->more[b->n_more]) == 0) {
+                        b->n_more++;
+                        CPU_SET((unsigned)cpus[i], &b->cpus);
+                }
+        return 0;
+}
+
+/* -- the build -- */
+
+static void tell(void *user, const char *what, uint64_t done, uint64_t total)
+{
+        struct building *b = user;
+        cleanup_buffer struct buffer body = {0};
+
+        if (remote_progress_write(&(struct remote_progress){.what = (char *)what, .done = done, .total = total}, &body) == 0)
+                worker_send(b->worker, PACKET_PROGRESS, b->request->id, SLICE(body.data, body.size));
+}
+
+static bool stop(void *user)
+{
+        struct pollfd p = {.fd = ((struct building *)user)->request->cancel_fd, .events = POLLIN};
+
+        return poll(&p, 1, 0) > 0;
+}
+
+static int send_built(struct building *b, const struct build_record *record)
+{
+        cleanup_buffer struct buffer body = {0};
+        int r = worker_send_output(b->worker, b->request->id, 0, &record->log);
+
+        if (r == 0)
+                r = remote_built_write(record, &body);
+        return r < 0 ? r : worker_send(b->worker, PACKET_BUILT, b->request->id, SLICE(body.data, body.size));
+}
+
+static int build_with(struct building *b, const struct recipe *recipe)
+{
+        const struct progress progress = {.tell = tell, .stop = stop, .user = b};
+        cleanup(build_record_unrefp) struct build_record *record = NULL;
+        const struct remote_build *build = &b->request->build;
+        char work[PATH_SIZE];
+        int r = path_join(work, b->worker->options->folder, "work");
+
+        if (r == 0)
+                r = lease_cores(b);
+        if (r == 0)
+                r = build_given(&(struct build_request){.recipe = recipe,
+                                                        .work_dir = work,
+                                                        .downloads_dir = b->worker->folder.dir,
+                                                        .sandbox = build->sandbox,
+                                                        .jobs = 1 + b->n_more,
+                                                        .cpus = &b->cpus,
+                                                        .slot = (unsigned)b->slot.cpu,
+                                                        .cancel_fd = b->request->cancel_fd,
+                                                        .progress = &progress},
+                                &b->given, &record);
+        return r < 0 ? r : send_built(b, record);
+}
+
+static int give_sources(struct building *b)
+{
+        b->contents = calloc(b->tree.files.n + 1, sizeof(*b->contents));
+        if (!b->contents)
+                return -ENOMEM;
+        for (size_t i = 0; i < b->tree.files.n; i++)
+                b->contents[i] = b->tree.files.list[i].content;
+        b->given = (struct build_given){
+                .files = b->tree.files, .toolchain = b->request->build.toolchain, .content = content, .output = keep_output, .user = b};
+        b->tree.files = (struct manifest){0};
+        return 0;
+}
+
+int worker_build(struct worker *w, struct request *q)
+{
+        cleanup(building_done) struct building b = {.worker = w, .request = q, .slot = {.lock = -1}};
+        struct recipe **list = NULL;
+        size_t n = 0;
+        int r = read_tree(&b);
+
+        if (r == 0)
+                r = ask_for_missing(&b);
+        if (r == 0)
+                r = recipe_parse(q->build.recipe, "the head's recipe", q->build.recipe_name, &list, &n);
+        if (r == 0)
+                r = give_sources(&b);
+        if (r == 0)
+                r = build_with(&b, list[0]);
+        recipe_list_free(list, n);
+        return MIN(r, 0);
+}
+
+/* -- bytes that are fetched -- */
+
+int worker_fetch(struct worker *w, struct request *q)
+{
+        cleanup_blob struct blob bytes = {0};
+        cleanup_close int fd = -1;
+        char path[PATH_SIZE];
+        int r = worker_hold(w, &q->fetch, &fd, path);
+
+        if (r == -ENOENT)
+                r = errorf(-ENOENT, "a program went as soon as it was built: raise --keep in 'worker'");
+        if (r == 0)
+                r = read_fd(fd, q->fetch.size, &bytes);
+        if (r == 0)
+                r = worker_send_output(w, q->id, 0, &bytes);
+        return r < 0 ? r : worker_send(w, PACKET_SENT, q->id, SLICE("", 0));
+}

@@ -1,0 +1,86 @@
+#!/bin/bash
+# Builds on a cluster whose workers are processes of this machine, while this end cannot build: the shim of its builds is refused. Prints TAP.
+# Usage: test_cluster_builds.sh SOLVERFS
+. "$(dirname "$0")/command.sh"
+dir=$top/mnt
+clean_up() { mountpoint -q "$dir" && "$solverfs" unmount -q "$dir"; }
+
+make_toy
+head -c 3000000 /dev/urandom >toy/large # bytes that no compression makes fewer
+mkdir toy/sub && ln -s ../toy.sh toy/sub/link && : >toy/sub/empty
+echo 'set -e; test -L sub/link; test -e sub/empty; test "$(wc -c <large)" = 3000000; echo building; cp toy.sh toy; chmod +x toy' >toy/build.sh
+toy_commit 4 "large" && git -C toy tag v4
+echo '# another line' >>toy/toy.sh
+toy_commit 5 "a line" && git -C toy tag v5
+echo 'touch begun; sleep 3; cp toy.sh toy; chmod +x toy' >toy/build.sh
+toy_commit 6 "slow" && git -C toy tag v6
+echo 'touch begun; sleep 1000' >toy/build.sh
+toy_commit 7 "endless" && git -C toy tag v7
+mkdir cases
+printf '(set-info :status sat)\n; answer: sat\n(check-sat)\n' >cases/1.smt2
+run 0 init
+run 0 solver add toy toy --recipe recipes/toy.recipe
+run 0 case add cases
+sed -i 's/^\tversion = 1/&\n\tbuilds = lab/' store/config
+cat >>store/config <<END
+[cluster "lab"]
+	launch = "echo \$\$ >>'$top/launched'; unset SOLVERFS_SHIM; exec {worker} --slots 1 --folder '$top/node'"
+	workers = 2
+END
+export SOLVERFS_SHIM=/nonexistent
+await_begun() { for ((i = 0; i < 1000; i++)); do [ -e node/work/0/begun ] && return; sleep 0.02; done; }
+new_files() { comm -13 "$1" "$2" | sed 's,^,node/programs/,'; }
+
+run 0 build toy v4
+test_that "a commit is built there" '[ $(wc -l <launched) = 1 ]'
+run 0 build toy v4 --log
+test_that "its log is known, and it is not built again" 'has out "^\+ sh build.sh" && has out "^building" && [ $(wc -l <launched) = 1 ]'
+run 0 run toy v4 1
+test_that "its program came back, and runs here" 'has out "	sat	" && [ $(wc -l <launched) = 1 ]'
+ls node/programs | sort >first
+run 0 build toy v5
+ls node/programs | sort >second
+test_that "a second commit sends what is new: a source, the list of them, and makes a program" \
+	'[ $(new_files first second | wc -l) -le 3 ] && [ $(new_files first second | xargs cat | wc -c) -lt 5000 ]'
+run 1 build toy v3~1
+test_that "a build that fails is an answer" 'cat out err | grep -q "exited with status 7"'
+run 1 build toy v3~1 --log
+test_that "with its log" 'has out "^no luck today"'
+
+# -- one that dies, one that is given up --
+
+: >launched
+"$solverfs" build toy v6 >out 2>err &
+building=$!
+await_begun
+kill -9 "$(head -1 launched)"
+wait $building
+status=$?
+test_that "a worker that is killed in the middle of a build costs the build, which is done again" '[ $status = 0 ] && [ $(wc -l <launched) = 2 ]'
+: >launched
+"$solverfs" build toy v7 >out 2>err &
+building=$!
+await_begun
+kill -TERM $building
+wait $building
+await_end() { for ((i = 0; i < 1000; i++)); do kill -0 "$1" 2>/dev/null || return; sleep 0.02; done; echo "$1 is left"; }
+for pid in $(cat launched); do await_end "$pid"; done >left
+test_that "one that is ended ends there, too" '[ -s launched ] && empty left'
+
+# -- a mount --
+
+mkdir "$dir"
+run 0 mount "$dir"
+test_that "cat of a cell builds there" '[ "$(cat "$dir/toy/tags/v3/cases/1/result")" = sat ]'
+test_that "and bin/ has the program" 'git -C toy show v3:toy.sh | cmp - "$dir/toy/tags/v3/bin/toy"'
+run 0 unmount "$dir"
+
+# -- what cannot be --
+
+sed -i 's/^\tbuilds = lab/\tbuilds = moon/' store/config
+run 4 build toy v4
+test_that "a place that the config does not name is refused" 'has err "builds = moon, but there is no \[cluster .moon.\]"'
+sed -i 's/^\tbuilds = moon/\tbuilds = local/' store/config
+run 3 build toy v1
+test_that "this end cannot build" 'has err "SOLVERFS_SHIM"'
+echo "1..$n"
