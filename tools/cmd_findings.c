@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 
+#include "core/study/campaign.h"
 #include "core/study/finding_select.h"
 #include "core/study/stat.h"
 
@@ -101,9 +102,10 @@ static double median_of(const struct finding *f, const char *version)
         return runs && runs->n > 0 ? stat_lower_median(runs->seconds, runs->n) : 0;
 }
 
-static void show_json(const struct finding_choice *c)
+static void show_json(const struct listing *l, const struct finding_choice *c)
 {
         const struct finding *f = c->finding;
+        char machine[PATH_SIZE];
         json_t *j = json_pack("{s:i, s:s, s:i, s:I, s:s, s:s, s:f, s:f, s:s, s:s, s:s, s:I, s:I, s:s, s:s, s:s}", "id",
                               (int)f->number, "kind", finding_kind_name(f->kind), "case", (int)f->case_id, "size",
                               (json_int_t)c->size, "reference", f->reference, "target", f->target, "before",
@@ -113,6 +115,8 @@ static void show_json(const struct finding_choice *c)
 
         if (j && c->reduced > 0)
                 json_object_set_new(j, "reduced", json_integer((json_int_t)c->reduced));
+        if (j && campaign_is_elsewhere(l->workspace, l->solver->recipe->name, f->campaign, machine))
+                json_object_set_new(j, "machine", json_string(machine));
         output_json(j);
 }
 
@@ -122,7 +126,7 @@ static void show(const struct listing *l, const struct finding_choice *c)
         char id[16], size[24], fast[32], slow[32], reference[13], target[13], count[24], culprit[13];
 
         if (l->json) {
-                show_json(c);
+                show_json(l, c);
                 return;
         }
         snprintf(id, sizeof(id), "%u", f->number);

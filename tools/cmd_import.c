@@ -1,7 +1,7 @@
 /* solverfs import: results of other machines and tools taken into the store. */
 #include <fcntl.h>
 
-#include "core/care/import.h"
+#include "core/study/import_study.h"
 #include "words.h"
 
 struct taking {
@@ -184,42 +184,62 @@ static void tell_line(void *, const char *line)
         note("%s", line);
 }
 
-static void show_store(const struct taking *o, const char *dir, const struct store_import *r)
+static void show_store(const struct taking *o, const char *dir, const struct store_import *r, const struct study_import *f)
 {
-        static const struct column columns[] = {{"CASES", 8, true},    {"RESULTS", 9, true}, {"BUILDS", 8, true},
-                                                {"KNOWN", 9, true},    {"PASSED-OVER", 11, true}, {"STORE", 0, false}};
+        static const struct column columns[] = {{"CASES", 8, true},        {"RESULTS", 9, true},  {"BUILDS", 8, true},     {"KNOWN", 9, true},
+                                                {"PASSED-OVER", 11, true}, {"FINDINGS", 8, true}, {"CAMPAIGNS", 9, true}, {"STORE", 0, false}};
+        uint64_t known = r->known_cases + r->known_facts + r->known_builds + f->known_findings + f->known_campaigns;
         cleanup_free char *name = printable(dir);
-        char numbers[5][24];
+        char numbers[7][24];
 
         if (o->json) {
-                output_json(json_pack("{ss sI sI sI sI sI sI sI}", "store", name, "cases", (json_int_t)r->cases, "known-cases",
+                output_json(json_pack("{ss sI sI sI sI sI sI sI sI sI sI sI sI}", "store", name, "cases", (json_int_t)r->cases, "known-cases",
                                       (json_int_t)r->known_cases, "results", (json_int_t)r->facts, "known-results", (json_int_t)r->known_facts,
-                                      "passed-over", (json_int_t)r->absent, "builds", (json_int_t)r->builds, "known-builds",
-                                      (json_int_t)r->known_builds));
+                                      "passed-over", (json_int_t)(r->absent + f->absent), "builds", (json_int_t)r->builds, "known-builds",
+                                      (json_int_t)r->known_builds, "findings", (json_int_t)f->findings, "known-findings",
+                                      (json_int_t)f->known_findings, "campaigns", (json_int_t)f->campaigns, "known-campaigns",
+                                      (json_int_t)f->known_campaigns, "damaged", (json_int_t)f->damaged));
                 return;
         }
-        snprintf(numbers[0], sizeof(numbers[0]), "%llu", (unsigned long long)r->cases);
-        snprintf(numbers[1], sizeof(numbers[1]), "%llu", (unsigned long long)r->facts);
-        snprintf(numbers[2], sizeof(numbers[2]), "%llu", (unsigned long long)r->builds);
-        snprintf(numbers[3], sizeof(numbers[3]), "%llu", (unsigned long long)(r->known_cases + r->known_facts + r->known_builds));
-        snprintf(numbers[4], sizeof(numbers[4]), "%llu", (unsigned long long)r->absent);
-        output_row(columns, ARRAY_SIZE(columns), (const char *[]){numbers[0], numbers[1], numbers[2], numbers[3], numbers[4], name});
+        for (size_t i = 0; i < ARRAY_SIZE(numbers); i++)
+                snprintf(numbers[i], sizeof(numbers[i]), "%llu",
+                         (unsigned long long)(const uint64_t[]){r->cases, r->facts, r->builds, known, r->absent + f->absent, f->findings,
+                                                                f->campaigns}[i]);
+        output_row(columns, ARRAY_SIZE(columns),
+                   (const char *[]){numbers[0], numbers[1], numbers[2], numbers[3], numbers[4], numbers[5], numbers[6], name});
+}
+
+static int take_all(struct store_source *source, const char *dir, struct store_import *results, struct study_import *found)
+{
+        int r = source_open(source, dir);
+
+        if (r == 0)
+                r = import_cases(source, results);
+        if (r == 0)
+                r = import_study(source, found);
+        return r < 0 ? r : import_results(source, results);
 }
 
 static int take_store(struct taking *o, const char *dir)
 {
-        struct store_import report = {0};
-        int r = import_store(o->workspace, dir, tell_line, NULL, &command_progress, &report);
+        struct store_source source = {.here = o->workspace, .say = tell_line, .progress = &command_progress};
+        struct store_import results = {0};
+        struct study_import found = {0};
+        int r = take_all(&source, dir, &results, &found);
 
         progress_clear();
         if (r == -ECANCELED) {
                 note("what was taken in is kept; the same command goes on from there");
-                return STATUS_INTERRUPTED;
+                r = STATUS_INTERRUPTED;
+        } else if (r < 0) {
+                r = r == -EINVAL ? fail_as(STATUS_USAGE, r) : fail(r);
+        } else {
+                show_store(o, dir, &results, &found);
+                if (found.damaged > 0)
+                        r = STATUS_FAILED;
         }
-        if (r < 0)
-                return r == -EINVAL ? fail_as(STATUS_USAGE, r) : fail(r);
-        show_store(o, dir, &report);
-        return STATUS_OK;
+        source_done(&source);
+        return r;
 }
 
 int cmd_import(int argc, char **argv)
@@ -233,8 +253,8 @@ int cmd_import(int argc, char **argv)
                 {"json", 'j', NULL, 0, "Print a JSON object for each file, a line each", 0},
                 {0}};
         static const char doc[] =
-                "Take in what other stores know: cases, results with their machines, what builds came to. Prints for each: cases, results and "
-                "builds taken in, how many of all were known, results of solvers or commits that are not here, the store. Or take in results of "
+                "Take in what other stores know: cases, results with their machines, what builds came to, findings and campaigns. Prints for each: cases, "
+                "results and builds taken in, how many of all were known, what is of solvers or commits that are not here, findings, campaigns, the store. Or take in results of "
                 "another tool: files of BenchExec, *.xml, also compressed. Prints for each: results imported, "
                 "results that were known, runs of cases that the store does not have, runs that did not end, the machine, the file.\v"
                 "They are facts of the machine that ran them, and are shown only where it is asked for: 'run --machine', 'history --machine', "

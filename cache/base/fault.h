@@ -41,6 +41,7 @@
  *     case.looked      at the file of a case being written   case.closed      its RELEASE came
  *     campaign.found   a finding stored, not in the campaign's journal
  *     portfolio.answered  a case is answered, the trial is not in the store
+ *     import.campaign  before a file of an imported campaign is written, and before what makes it whole
  *     campaign.journal before a campaign notes something     campaign.input   between two inputs of a campaign
  */
 #pragma once

@@ -64,15 +64,31 @@ void import_report_done(struct import_report *r);
 
 /* -- another store --------------------------------------------------------------------------------------------------- */
 
+/* The store that something is taken from. The caller sets here, say, user and progress; source_done() in any case. */
+struct store_source {
+        struct workspace *here, *there; /* there: owned, read only */
+        void (*say)(void *user, const char *line); /* gets a line for each thing that people should know; may be NULL */
+        void *user;
+        const struct progress *progress;
+        char **missing; /* owned; solvers that were told to be missing */
+        size_t n_missing;
+};
+/* -EINVAL: it is this very store. */
+int source_open(struct store_source *s, const char *dir);
+void source_done(struct store_source *s);
+void source_say(const struct store_source *s, const char *format, ...) printf_like(2, 3);
+/* Says once of each solver that something of it is passed over. */
+int source_note_missing(struct store_source *s, const char *solver);
+
 struct store_import {
         uint64_t cases, known_cases; /* taken in; here already, under whatever id and name */
         uint64_t facts, known_facts; /* results and further samples */
         uint64_t absent;             /* results of solvers or commits that are not here */
         uint64_t builds, known_builds;
 };
-/* Takes what another store knows: its cases, its results and their samples, each as a fact of its machine, and its builds (what they came to, without
+/* Takes what another store knows: its cases; its results and their samples, each as a fact of its machine, and its builds (what they came to, without
  * programs). Keys are of content, so that results of this same machine become ours. What is known here stays as it is, and so do ids: a case is known by
- * its bytes, and one whose name other bytes have here is taken in under another name. `say` gets a line for each such thing, and for each
- * solver that is not here. -EINVAL: it is this very store. */
-int import_store(struct workspace *w, const char *dir, void (*say)(void *user, const char *line), void *user, const struct progress *p,
-                 struct store_import *ret);
+ * its bytes, and one whose name other bytes have here is taken in under another name. Results come behind the cases that they are of, as run.json has
+ * a case's id. What campaigns found: core/study/import_study.h. */
+int import_cases(struct store_source *s, struct store_import *ret);
+int import_results(struct store_source *s, struct store_import *ret);

@@ -2,8 +2,6 @@
  * id, and the case has another id here. */
 #include "core/care/import.h"
 
-#include <sys/stat.h>
-
 #include "cache/base/json.h"
 #include "core/query/answers.h"
 #include "core/query/disturbed.h"
@@ -21,42 +19,17 @@ struct seen {
 };
 
 struct import {
-        struct workspace *here, *there;
-        void (*say)(void *user, const char *line);
-        void *user;
-        const struct progress *progress;
+        struct store_source *source;
         struct store_import *report;
         struct seen *seen;
         size_t n_seen;
-        char **missing; /* owned; solvers that were told to be missing */
-        size_t n_missing;
 };
 
 static void import_done(struct import *i)
 {
         for (size_t k = 0; k < i->n_seen; k++)
                 free(i->seen[k].machine);
-        for (size_t k = 0; k < i->n_missing; k++)
-                free(i->missing[k]);
         free(i->seen);
-        free(i->missing);
-        workspace_close(i->there);
-}
-
-static void say(const struct import *i, const char *format, ...) printf_like(2, 3);
-static void say(const struct import *i, const char *format, ...)
-{
-        cleanup_free char *line = NULL;
-        va_list args;
-        int n;
-
-        va_start(args, format);
-        n = vasprintf(&line, format, args);
-        va_end(args);
-        if (n < 0)
-                line = NULL;
-        else if (i->say)
-                i->say(i->user, line);
 }
 
 /* -- cases --------------------------------------------------------------------------------------------------------- */
@@ -75,12 +48,12 @@ static int add_renamed(const struct import *i, const struct case_info *info, int
                 name = NULL;
                 return -ENOMEM;
         }
-        r = cases_add(workspace_cases(i->here), name, fd, ret_id, &is_new);
+        r = cases_add(workspace_cases(i->source->here), name, fd, ret_id, &is_new);
         buffer_add_printable(&b, info->name);
         shown = b.failed ? NULL : steal_pointer(b.data);
         if (r == 0)
-                say(i, "case %u there, %s, has other bytes than the case of this name here: it is case %u, %s~%.8s", info->id, shown ? shown : "?",
-                    *ret_id, shown ? shown : "?", sha);
+                source_say(i->source, "case %u there, %s, has other bytes than the case of this name here: it is case %u, %s~%.8s", info->id,
+                           shown ? shown : "?", *ret_id, shown ? shown : "?", sha);
         return r;
 }
 
@@ -88,16 +61,16 @@ static int add_renamed(const struct import *i, const struct case_info *info, int
 static int take_status(const struct import *i, const struct case_info *info, uint32_t id)
 {
         cleanup(case_info_unrefp) struct case_info *ours = NULL;
-        int r = cases_get(workspace_cases(i->here), id, &ours);
+        int r = cases_get(workspace_cases(i->source->here), id, &ours);
 
         if (r < 0 || info->status == VERDICT_UNKNOWN || ours->status == info->status)
                 return r;
-        r = cases_set_status(workspace_cases(i->here), id, info->status);
+        r = cases_set_status(workspace_cases(i->source->here), id, info->status);
         if (r == -EEXIST)
-                say(i, "case %u is %s here, and %s there, where it is case %u: here it stays as it is", id, verdict_name(ours->status),
-                    verdict_name(info->status), info->id);
+                source_say(i->source, "case %u is %s here, and %s there, where it is case %u: here it stays as it is", id,
+                           verdict_name(ours->status), verdict_name(info->status), info->id);
         if (r == 1)
-                r = answers_look_again(i->here, id);
+                r = answers_look_again(i->source->here, id);
         return r == -EEXIST || r == -EINVAL ? 0 : r;
 }
 
@@ -108,17 +81,17 @@ static int take_case(const struct import *i, uint32_t theirs)
         char path[PATH_SIZE];
         uint32_t id = 0;
         bool is_new;
-        int r = cases_get(workspace_cases(i->there), theirs, &info);
+        int r = cases_get(workspace_cases(i->source->there), theirs, &info);
 
         if (r < 0)
                 return r;
-        if (cases_find_digest(workspace_cases(i->here), &info->sha256, &ours) == 0 && !ours->removed) {
+        if (cases_find_digest(workspace_cases(i->source->here), &info->sha256, &ours) == 0 && !ours->removed) {
                 i->report->known_cases++;
                 return take_status(i, info, ours->id);
         }
-        r = cases_open_bytes(workspace_cases(i->there), info, &fd, path);
+        r = cases_open_bytes(workspace_cases(i->source->there), info, &fd, path);
         if (r == 0)
-                r = cases_add(workspace_cases(i->here), info->name, fd, &id, &is_new);
+                r = cases_add(workspace_cases(i->source->here), info->name, fd, &id, &is_new);
         if (r == -EEXIST)
                 r = add_renamed(i, info, fd, &id);
         if (r < 0)
@@ -131,10 +104,10 @@ static int take_cases(const struct import *i)
 {
         cleanup_free uint32_t *ids = NULL;
         size_t n = 0;
-        int r = cases_list(workspace_cases(i->there), &ids, &n);
+        int r = cases_list(workspace_cases(i->source->there), &ids, &n);
 
         for (size_t k = 0; k < n && r == 0; k++) {
-                r = progress_step(i->progress, "import cases", k, n);
+                r = progress_step(i->source->progress, "import cases", k, n);
                 if (r == 0)
                         r = take_case(i, ids[k]);
         }
@@ -206,7 +179,7 @@ static int add_row(void *user, struct slice key, struct slice value)
 static int read_chunk(struct chunk *c, const struct buffer *from)
 {
         cleanup_txn struct store_txn *t = NULL;
-        int r = store_read(workspace_store(c->import->there), &t);
+        int r = store_read(workspace_store(c->import->source->there), &t);
 
         return r < 0 ? r
                      : store_each(t, c->table, SLICE("", 0), SLICE(from->data ? from->data : "", from->size), true, add_row, c);
@@ -222,13 +195,13 @@ static int take_table(struct import *i, enum table table, const char *what, int 
 
         while (more == 1) {
                 cleanup(chunk_done) struct chunk c = {.import = i, .table = table, .counted = *i->report};
-                int r = progress_step(i->progress, what, done, 0);
+                int r = progress_step(i->source->progress, what, done, 0);
 
                 more = r < 0 ? r : read_chunk(&c, &from);
                 for (size_t k = 0; k < c.n && r == 0 && more >= 0; k++)
                         r = prepare(i, &c.list[k]);
                 if (r == 0 && more >= 0 && c.n > 0)
-                        r = store_update(workspace_store(i->here), put, &c);
+                        r = store_update(workspace_store(i->source->here), put, &c);
                 if (r < 0)
                         return r;
                 done += c.n;
@@ -240,19 +213,6 @@ static int take_table(struct import *i, enum table table, const char *what, int 
 }
 
 /* -- facts --------------------------------------------------------------------------------------------------------- */
-
-static int note_missing(struct import *i, const char *solver)
-{
-        for (size_t k = 0; k < i->n_missing; k++)
-                if (strcmp(i->missing[k], solver) == 0)
-                        return 0;
-        if (list_grow(i->missing, i->n_missing) < 0 || !(i->missing[i->n_missing] = strdup(solver)))
-                return -ENOMEM;
-        i->n_missing++;
-        say(i, "%s is no solver of this store, or has other commits: its results are passed over; 'solverfs solver add', and the same import "
-               "takes them in", solver);
-        return 0;
-}
 
 static int see_program(struct import *i, const char *machine, const struct row *row)
 {
@@ -276,7 +236,7 @@ static int find_cell(struct import *i, struct row *row, const json_t *j)
         const json_t *seed = json_object_get(j, "seed");
         uint64_t wall = row->fact->limits.wall_ns;
         struct digest sha256;
-        int r = workspace_solver(i->here, json_text(j, "solver", ""), &row->cell.solver);
+        int r = workspace_solver(i->source->here, json_text(j, "solver", ""), &row->cell.solver);
 
         if (r == 0)
                 r = git_oid_fromstr(&row->note.commit, json_text(j, "commit", "")) == 0 ? 0 : -ENOENT;
@@ -286,10 +246,10 @@ static int find_cell(struct import *i, struct row *row, const json_t *j)
                 r = machine_source(row->cell.solver, row->cell.commit, &row->source);
         if (r < 0) {
                 row->cell.solver = solver_unref(row->cell.solver);
-                return r == -ENOENT ? note_missing(i, json_text(j, "solver", "")) : r;
+                return r == -ENOENT ? source_note_missing(i->source, json_text(j, "solver", "")) : r;
         }
         memcpy(sha256.bytes, row->key.data + DIGEST_SIZE, DIGEST_SIZE);
-        r = cases_find_digest(workspace_cases(i->here), &sha256, &row->cell.info);
+        r = cases_find_digest(workspace_cases(i->source->here), &sha256, &row->cell.info);
         row->cell.has_seed = json_is_integer(seed);
         row->cell.seed = (uint64_t)json_integer_value(seed);
         row->cell.wall_ns = wall == row->cell.solver->recipe->limits.wall_ns ? 0 : wall;
@@ -465,7 +425,7 @@ static int note_builder(struct import *i, struct solver *s, const struct build_r
         if (r == 0)
                 r = machine_source(s, commit, &a.source);
         if (r == 0)
-                r = store_update(workspace_store(i->here), note_alias, &a);
+                r = store_update(workspace_store(i->source->here), note_alias, &a);
         return r == -ENOENT ? 0 : r;
 }
 
@@ -478,7 +438,7 @@ static int prepare_alias(struct import *i, struct row *row)
         program = r == 0 && row->record ? build_record_program(row->record) : NULL;
         if (!program || !is_seen(i, program))
                 return r;
-        r = workspace_solvers(i->here, &l);
+        r = workspace_solvers(i->source->here, &l);
         for (size_t k = 0; r == 0 && k < l->n; k++)
                 r = note_builder(i, l->list[k], row->record);
         return r;
@@ -491,26 +451,16 @@ static int put_nothing(void *, struct store_txn *)
 
 /* -- the store ----------------------------------------------------------------------------------------------------- */
 
-static bool is_same_store(struct workspace *w, const char *dir)
+int import_cases(struct store_source *source, struct store_import *ret)
 {
-        struct stat a, b;
-
-        return stat(workspace_dir(w), &a) == 0 && stat(dir, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+        return take_cases(&(struct import){.source = source, .report = ret});
 }
 
-int import_store(struct workspace *w, const char *dir, void (*tell)(void *user, const char *line), void *user, const struct progress *p,
-                 struct store_import *ret)
+int import_results(struct store_source *source, struct store_import *ret)
 {
-        cleanup(import_done) struct import i = {.here = w, .say = tell, .user = user, .progress = p, .report = ret};
-        int r;
+        cleanup(import_done) struct import i = {.source = source, .report = ret};
+        int r = take_table(&i, TABLE_BUILDS, "import builds", prepare_build, put_builds);
 
-        if (is_same_store(w, dir))
-                return errorf(-EINVAL, "%s is this very store", dir);
-        r = workspace_open(dir, STORE_READ_ONLY, &i.there);
-        if (r == 0)
-                r = take_cases(&i);
-        if (r == 0)
-                r = take_table(&i, TABLE_BUILDS, "import builds", prepare_build, put_builds);
         if (r == 0)
                 r = take_table(&i, TABLE_FACTS, "import results", prepare_fact, put_facts);
         if (r == 0)

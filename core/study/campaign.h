@@ -95,3 +95,7 @@ void campaign_print_settings(const struct campaign_settings *s, struct buffer *r
 void campaign_print_status(enum campaign_kind kind, const struct campaign_status *s, struct buffer *ret);
 /* The folder of its files. */
 int campaign_folder(struct workspace *w, const char *solver, const char *name, char ret[PATH_SIZE]);
+/* The machine that it ran on. -ENOENT: it does not say. */
+int campaign_machine(struct workspace *w, const char *solver, const char *name, char ret[PATH_SIZE]);
+/* False: on this one, or it is not known. */
+bool campaign_is_elsewhere(struct workspace *w, const char *solver, const char *name, char ret_machine[PATH_SIZE]);

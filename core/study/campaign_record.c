@@ -4,6 +4,8 @@
 #include <inttypes.h>
 #include <jansson.h>
 
+#include "core/run/host.h"
+
 /* In TABLE_CAMPAIGNS: 's' solver(4) name → settings, 't' solver(4) name → status */
 struct campaign_key {
         uint8_t bytes[5 + NAME_MAX + 1];
@@ -295,6 +297,26 @@ int campaign_folder(struct workspace *w, const char *solver, const char *name, c
         int n = snprintf(dir, sizeof(dir), "campaigns/%s/%s", solver, name);
 
         return n >= PATH_SIZE ? -ENAMETOOLONG : path_join(ret, workspace_dir(w), dir);
+}
+
+int campaign_machine(struct workspace *w, const char *solver, const char *name, char ret[PATH_SIZE])
+{
+        cleanup_blob struct blob b = {0};
+        char folder[PATH_SIZE], path[PATH_SIZE];
+        int r = campaign_folder(w, solver, name, folder);
+
+        if (r == 0)
+                r = path_join(path, folder, "machine");
+        if (r == 0)
+                r = read_file(path, PATH_SIZE - 1, &b);
+        if (r == 0)
+                snprintf(ret, PATH_SIZE, "%.*s", (int)b.size, (const char *)b.data);
+        return r;
+}
+
+bool campaign_is_elsewhere(struct workspace *w, const char *solver, const char *name, char ret_machine[PATH_SIZE])
+{
+        return campaign_machine(w, solver, name, ret_machine) == 0 && *ret_machine && strcmp(ret_machine, host_machine()) != 0;
 }
 
 /* -- for people -- */

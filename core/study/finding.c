@@ -5,6 +5,7 @@
 /* In TABLE_FINDINGS:
  *     'f' solver(4) number(4)        → record
  *     'o' solver(4) kind(1) sha256   → number(4): the input of which finding these bytes are
+ *     'v' solver(4) kind(1) sha256 digest of the versions → number(4): the same of a further finding of these bytes
  *     'n' solver(4)                  → the last number(4)
  *     'c' solver(4) number(4) campaign → how many it stands for(8) */
 #define RECORD_VERSION 3      /* 1 has no decided_id and no reason, 2 no signature */
@@ -254,6 +255,22 @@ static struct slice origin_key(uint8_t key[ORIGIN_SIZE], const struct finding *f
         return SLICE(key, ORIGIN_SIZE);
 }
 
+#define VERSIONS_SIZE (ORIGIN_SIZE + DIGEST_SIZE)
+
+static struct slice versions_key(uint8_t key[VERSIONS_SIZE], const struct finding *f, const struct digest *input)
+{
+        struct hasher *h = hasher_new();
+        struct digest versions;
+
+        hasher_string(h, f->reference);
+        hasher_string(h, f->target);
+        hasher_finish(h, &versions);
+        origin_key(key, f, input);
+        key[0] = 'v';
+        memcpy(key + ORIGIN_SIZE, versions.bytes, DIGEST_SIZE);
+        return SLICE(key, VERSIONS_SIZE);
+}
+
 /* 0 where there is none. */
 static int get_number(struct store_txn *t, struct slice key, uint32_t *ret)
 {
@@ -281,18 +298,48 @@ static int put_finding(struct store_txn *t, const struct finding *f)
         return r < 0 ? r : store_put(t, TABLE_FINDINGS, finding_key(key, f->solver, f->number), SLICE(b.data, b.size));
 }
 
+static int get_in(struct store_txn *t, uint32_t solver, uint32_t number, struct finding **ret)
+{
+        cleanup_blob struct blob b = {0};
+        uint8_t key[KEY_SIZE];
+        int r = store_get(t, TABLE_FINDINGS, finding_key(key, solver, number), &b);
+
+        if (r == -ENOENT)
+                return errorf(r, "there is no finding %u; see 'solverfs findings'", number);
+        return r < 0 ? r : decode(solver, number, SLICE(b.data, b.size), ret);
+}
+
 struct adding {
         struct finding *finding;
         struct digest input;
+        bool by_versions; /* other versions make it another finding */
         bool is_known;
 };
+
+/* The key by which it is known again, and its number; 0: it is new. */
+static int find_origin(struct store_txn *t, const struct adding *a, uint8_t key[VERSIONS_SIZE], struct slice *ret_key, uint32_t *ret)
+{
+        cleanup_finding struct finding *known = NULL;
+        int r;
+
+        *ret_key = origin_key(key, a->finding, &a->input);
+        r = get_number(t, *ret_key, ret);
+        if (r < 0 || *ret == 0 || !a->by_versions)
+                return r;
+        r = get_in(t, a->finding->solver, *ret, &known);
+        if (r < 0 || (strcmp(known->reference, a->finding->reference) == 0 && strcmp(known->target, a->finding->target) == 0))
+                return r;
+        *ret_key = versions_key(key, a->finding, &a->input);
+        return get_number(t, *ret_key, ret);
+}
 
 static int add_in(void *user, struct store_txn *t)
 {
         struct adding *a = user;
-        uint8_t origin[ORIGIN_SIZE], last[5];
+        uint8_t origin[VERSIONS_SIZE], last[5];
+        struct slice key;
         uint32_t number;
-        int r = get_number(t, origin_key(origin, a->finding, &a->input), &number);
+        int r = find_origin(t, a, origin, &key, &number);
 
         a->is_known = r == 0 && number != 0;
         if (a->is_known)
@@ -306,14 +353,14 @@ static int add_in(void *user, struct store_txn *t)
         if (r == 0)
                 r = put_finding(t, a->finding);
         if (r == 0)
-                r = put_number(t, SLICE(origin, sizeof(origin)), a->finding->number);
+                r = put_number(t, key, a->finding->number);
         return r < 0 ? r : put_number(t, SLICE(last, sizeof(last)), a->finding->number);
 }
 
-int finding_add(struct workspace *w, struct finding *f)
+static int add(struct workspace *w, struct finding *f, bool by_versions)
 {
         cleanup(case_info_unrefp) struct case_info *info = NULL;
-        struct adding a = {.finding = f};
+        struct adding a = {.finding = f, .by_versions = by_versions};
         int r = cases_get(workspace_cases(w), f->case_id, &info);
 
         if (r < 0)
@@ -323,15 +370,14 @@ int finding_add(struct workspace *w, struct finding *f)
         return r < 0 ? r : a.is_known;
 }
 
-static int get_in(struct store_txn *t, uint32_t solver, uint32_t number, struct finding **ret)
+int finding_add(struct workspace *w, struct finding *f)
 {
-        cleanup_blob struct blob b = {0};
-        uint8_t key[KEY_SIZE];
-        int r = store_get(t, TABLE_FINDINGS, finding_key(key, solver, number), &b);
+        return add(w, f, false);
+}
 
-        if (r == -ENOENT)
-                return errorf(r, "there is no finding %u; see 'solverfs findings'", number);
-        return r < 0 ? r : decode(solver, number, SLICE(b.data, b.size), ret);
+int finding_take(struct workspace *w, struct finding *f)
+{
+        return add(w, f, true);
 }
 
 int finding_get(struct workspace *w, uint32_t solver, uint32_t number, struct finding **ret)
@@ -437,7 +483,6 @@ struct counting {
         const char *campaign;
         const struct finding_count *list;
         size_t n;
-        uint64_t sum;
 };
 
 static int put_counts_in(void *user, struct store_txn *t)
@@ -467,25 +512,46 @@ int finding_put_counts(struct workspace *w, uint32_t solver, const char *campaig
         return store_update(workspace_store(w), put_counts_in, &c);
 }
 
-static int add_count(void *user, struct slice key, struct slice value)
-{
-        struct counting *c = user;
+struct counts {
+        int (*fn)(void *user, const char *campaign, uint64_t n);
+        void *user;
+};
 
-        c->sum += value.size == 8 ? key_get_u64(value.data) : 0;
-        return 0;
+/* Classes of commits (culprits.c) begin with the same letter; their values have another size. */
+static int tell_count(void *user, struct slice key, struct slice value)
+{
+        const struct counts *c = user;
+        cleanup_free char *campaign = value.size == 8 ? strndup((const char *)key.data + KEY_SIZE, key.size - KEY_SIZE) : NULL;
+
+        if (value.size != 8)
+                return 0;
+        return campaign ? c->fn(c->user, campaign, key_get_u64(value.data)) : -ENOMEM;
 }
 
-int finding_get_count(struct workspace *w, uint32_t solver, uint32_t number, uint64_t *ret)
+int finding_each_count(struct workspace *w, uint32_t solver, uint32_t number, int (*fn)(void *user, const char *campaign, uint64_t n),
+                       void *user)
 {
         cleanup_txn struct store_txn *t = NULL;
-        struct counting c = {0};
+        struct counts c = {fn, user};
         uint8_t prefix[KEY_SIZE];
         int r = store_read(workspace_store(w), &t);
 
         finding_key(prefix, solver, number);
         prefix[0] = 'c';
-        if (r == 0)
-                r = store_each(t, TABLE_FINDINGS, SLICE(prefix, sizeof(prefix)), SLICE("", 0), true, add_count, &c);
-        *ret = c.sum > 0 ? c.sum : 1;
+        return r < 0 ? r : store_each(t, TABLE_FINDINGS, SLICE(prefix, sizeof(prefix)), SLICE("", 0), true, tell_count, &c);
+}
+
+static int add_count(void *user, const char *, uint64_t n)
+{
+        *(uint64_t *)user += n;
+        return 0;
+}
+
+int finding_get_count(struct workspace *w, uint32_t solver, uint32_t number, uint64_t *ret)
+{
+        uint64_t sum = 0;
+        int r = finding_each_count(w, solver, number, add_count, &sum);
+
+        *ret = sum > 0 ? sum : 1;
         return r;
 }

@@ -72,6 +72,8 @@ int finding_add_runs(struct finding *f, const char *version, enum verdict verdic
 /* Numbers and stores it; f->number is then set. 1: those bytes were found before as this kind, and nothing was stored; f->number is that
  * one's. When it returns, it is on disk. */
 int finding_add(struct workspace *w, struct finding *f);
+/* The same for what was found elsewhere: those bytes between other versions are a finding of their own. */
+int finding_take(struct workspace *w, struct finding *f);
 /* The one that these bytes are, as this kind. -ENOENT. */
 int finding_find(struct workspace *w, uint32_t solver, enum finding_kind kind, struct slice input, struct finding **ret);
 int finding_get(struct workspace *w, uint32_t solver, uint32_t number, struct finding **ret);
@@ -84,6 +86,9 @@ struct finding_count {
 int finding_put_counts(struct workspace *w, uint32_t solver, const char *campaign, const struct finding_count *list, size_t n);
 int finding_get_count(struct workspace *w, uint32_t solver, uint32_t number,
                       uint64_t *ret); /* of all campaigns; 1 where none counted */
+/* Of each campaign that counted, until fn returns non-zero, which is then returned. fn must not ask the store. */
+int finding_each_count(struct workspace *w, uint32_t solver, uint32_t number, int (*fn)(void *user, const char *campaign, uint64_t n),
+                       void *user);
 /* Those of a solver that stand in one folder (NULL: all), by number, until fn returns non-zero, which is then returned. */
 int findings_each(struct workspace *w, uint32_t solver, const char *folder, int (*fn)(void *user, struct finding *f), void *user);
 /* How many a solver has; cheap, for listings that look whether anything changed. */

@@ -3,6 +3,7 @@
 #include <ctype.h>
 
 #include "core/build/era.h"
+#include "core/study/campaign.h"
 #include "core/study/case_history.h"
 #include "core/study/finding_localized.h"
 #include "core/study/finding_reduced.h"
@@ -166,8 +167,10 @@ static void add_title(const struct solver *s, const struct finding *f, struct bu
         }
 }
 
-static void add_table(const struct solver *s, const struct finding *f, struct buffer *ret)
+static void add_table(struct workspace *w, const struct solver *s, const struct finding *f, struct buffer *ret)
 {
+        char machine[PATH_SIZE];
+
         buffer_adds(ret, "| version | result | seconds | runs |\n|---|---|---|---|\n");
         for (size_t i = 0; i < f->n_runs; i++) {
                 const struct finding_runs *runs = &f->runs[i];
@@ -180,7 +183,10 @@ static void add_table(const struct solver *s, const struct finding *f, struct bu
                         buffer_addf(ret, " %.3f", runs->seconds[k]);
                 buffer_adds(ret, " |\n");
         }
-        buffer_addf(ret, "\nEach run had %gs and a core of its own.\n\n", f->timeout);
+        buffer_addf(ret, "\nEach run had %gs and a core of its own", f->timeout);
+        if (campaign_is_elsewhere(w, s->recipe->name, f->campaign, machine))
+                buffer_addf(ret, ", on %s", machine);
+        buffer_adds(ret, ".\n\n");
 }
 
 /* "exec:/usr/bin/z3 -smt2@sha256:…" as it would be typed. */
@@ -424,7 +430,7 @@ int finding_report(struct workspace *w, struct solver *s, const struct finding *
 
         add_title(s, f, ret);
         add_matter(s, f, ret);
-        add_table(s, f, ret);
+        add_table(w, s, f, ret);
         if (*f->chain)
                 buffer_addf(ret, "The input comes from another one by these steps (rule, direction, place):\n\n```\n%s```\n\n",
                             f->chain);

@@ -100,6 +100,7 @@ static LIST(campaign_entries)
 
 static CONTENT(campaign_settings_content)
 {
+        char machine[PATH_SIZE];
         struct campaign_settings settings = {0};
         cleanup_free char *name = NULL;
         int r = campaign_name(t, n, &name);
@@ -108,6 +109,8 @@ static CONTENT(campaign_settings_content)
                 r = campaign_get(tree_workspace(t), n->solver->number, name, &settings, NULL);
         if (r == 0)
                 campaign_print_settings(&settings, ret);
+        if (r == 0 && campaign_is_elsewhere(tree_workspace(t), n->solver->recipe->name, name, machine))
+                buffer_addf(ret, "machine = %s\n", machine);
         campaign_settings_done(&settings);
         return r;
 }

@@ -1,6 +1,7 @@
 /* <solver>/spr, soundness and incompleteness: what campaigns found. A finding's inode has its number in `item`. */
 #include "fs/routes/routes.h"
 
+#include "core/study/campaign.h"
 #include "core/study/case_history.h"
 #include "core/study/finding_localized.h"
 #include "core/study/finding_reduced.h"
@@ -194,14 +195,23 @@ static CONTENT(found_times)
         return r < 0 ? r : finding_print_times(f, ret);
 }
 
-/* Its case along the history, under the limit that it was found with. */
+/* Found on another machine: what is measured here does not belong beside its times. */
+static bool is_elsewhere(struct tree *t, const struct node *n, const struct finding *f, char ret_machine[PATH_SIZE])
+{
+        return !n->solver->place && campaign_is_elsewhere(tree_workspace(t), n->solver->recipe->name, f->campaign, ret_machine);
+}
+
+/* Its case along the history, on the machine and under the limit that it was found with. */
 static int read_found(struct tree *t, const struct node *n, const struct finding *f, struct case_history *ret,
                       struct commit_order **ret_order)
 {
         cleanup(case_info_unrefp) struct case_info *info = NULL;
         int r = cases_get(workspace_cases(tree_workspace(t)), f->case_id, &info);
         struct cell cell = {.solver = n->solver, .info = info, .wall_ns = (uint64_t)(f->timeout * 1e9)};
+        char machine[PATH_SIZE];
 
+        if (is_elsewhere(t, n, f, machine))
+                cell.machine = machine;
         if (r == 0)
                 r = read_case_history(t, n, &cell, ret, ret_order);
         ret->newest = MAX(ret->newest, f->found);
@@ -210,6 +220,7 @@ static int read_found(struct tree *t, const struct node *n, const struct finding
 
 static DERIVE(print_times)
 {
+        char machine[PATH_SIZE];
         cleanup(commit_order_unrefp) struct commit_order *order = NULL;
         cleanup_case_history struct case_history h = {0};
         cleanup_finding struct finding *f = NULL;
@@ -219,7 +230,7 @@ static DERIVE(print_times)
                 r = read_found(t, n, f, &h, &order);
         if (r == 0)
                 r = finding_print_times(f, ret);
-        if (r == 0)
+        if (r == 0 && !is_elsewhere(t, n, f, machine))
                 r = finding_print_later(tree_workspace(t), f, &h, ret);
         *ret_mtime = h.newest;
         return r;

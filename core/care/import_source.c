@@ -1,0 +1,53 @@
+/* The store that something is imported from. */
+#include "core/care/import.h"
+
+#include <sys/stat.h>
+
+static bool is_same_store(struct workspace *w, const char *dir)
+{
+        struct stat a, b;
+
+        return stat(workspace_dir(w), &a) == 0 && stat(dir, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
+int source_open(struct store_source *s, const char *dir)
+{
+        return is_same_store(s->here, dir) ? errorf(-EINVAL, "%s is this very store", dir)
+                                           : workspace_open(dir, STORE_READ_ONLY, &s->there);
+}
+
+void source_done(struct store_source *s)
+{
+        for (size_t i = 0; i < s->n_missing; i++)
+                free(s->missing[i]);
+        free(s->missing);
+        workspace_close(s->there);
+}
+
+void source_say(const struct store_source *s, const char *format, ...)
+{
+        cleanup_free char *line = NULL;
+        va_list args;
+        int n;
+
+        va_start(args, format);
+        n = vasprintf(&line, format, args);
+        va_end(args);
+        if (n < 0)
+                line = NULL;
+        else if (s->say)
+                s->say(s->user, line);
+}
+
+int source_note_missing(struct store_source *s, const char *solver)
+{
+        for (size_t i = 0; i < s->n_missing; i++)
+                if (strcmp(s->missing[i], solver) == 0)
+                        return 0;
+        if (list_grow(s->missing, s->n_missing) < 0 || !(s->missing[s->n_missing] = strdup(solver)))
+                return -ENOMEM;
+        s->n_missing++;
+        source_say(s, "%s is no solver of this store, or has other commits: its results are passed over; 'solverfs solver add', and the same import "
+                      "takes them in", solver);
+        return 0;
+}
