@@ -251,8 +251,9 @@ static int row_stream(void)
                 r = slot_lease(NULL, -1, &cores[i]);
                 if (r == 0)
                         r = open_runner(program, NULL, &cores[i].cpus, &local.runners[i]);
-                slot_release(&cores[i]); /* the two sides take turns: a lease would keep the workers out */
         }
+        for (unsigned i = 0; i < 2; i++)
+                slot_release(&cores[i]); /* the two sides take turns: a lease would keep the workers out */
         for (unsigned i = 0; r == 0 && i < 2; i++)
                 r = take(c, 2 - i, &slots[i]);
         for (unsigned i = 0; r == 0 && i < 2; i++)
