@@ -299,7 +299,9 @@ static int serve(struct fuse_session *fuse, unsigned threads)
         fuse_loop_cfg_set_idle_threads(config, threads); /* as many as there are: none ends for want of work */
         r = fuse_session_loop_mt(fuse, config);
         fuse_loop_cfg_destroy(config);
-        return r < 0 ? r : 0; /* a signal's number is no error */
+        /* A reader of the device that was in it when the mount went away gets ECONNABORTED, not ENODEV, from some kernels. A signal's number
+         * is no error. */
+        return r < 0 && r != -ECONNABORTED ? r : 0;
 }
 
 static int mount_and_serve(struct session *s, const struct session_options *o, const struct own_options *own,

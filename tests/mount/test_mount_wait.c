@@ -4,6 +4,7 @@
 #include "tests/support/mount.h"
 
 #include <sys/prctl.h>
+#include <sys/sysmacros.h>
 #include <sys/wait.h>
 
 #include "tests/support/faults.h"
@@ -555,6 +556,25 @@ START_TEST(test_lazy_unmount_under_load)
 }
 END_TEST
 
+/* Aborted by hand at the kernel's control files: the daemon ends, and the dead mount is taken over. */
+START_TEST(test_aborted)
+{
+        struct mount *m;
+        struct stat st;
+
+        world_make(&open_world);
+        m = mount_start("mnt", NULL);
+        ck_assert_int_eq(stat("mnt/README", &st), 0);
+        assert_shell("mkdir control && mount -t fusectl none control && echo 1 >control/%u/abort; umount control",
+                     (unsigned)minor(st.st_dev));
+        ck_assert_int_eq(mount_wait(m), 0);
+        ck_assert_int_eq(open_error("mnt/README"), ENOTCONN);
+        mount_start("mnt", NULL);
+        assert_shell("cat mnt/README");
+        world_end();
+}
+END_TEST
+
 /* kill -9: readers get an error at once, what ran is gone, the dead mount point is taken over, what was finished is there. */
 START_TEST(test_killed_daemon)
 {
@@ -734,6 +754,6 @@ MOUNT_SUITE("mount_wait", {test_a_thousand_readers}, {test_readers_of_a_cold_com
             {test_interrupted_shell}, {test_caught_interrupt}, {test_storm_of_harmless_signals}, {test_storm_of_ignored_signals},
             {test_storm_then_term}, {test_cancelled_behind_the_last_reader}, {test_rejoined_within_the_grace},
             {test_cancelled_in_the_queue}, {test_cancelled_build}, {test_unmount_is_refused_in_use}, {test_terminated_under_load},
-            {test_lazy_unmount_under_load}, {test_killed_daemon}, {test_killed_again_and_again}, {test_next_start_sweeps},
+            {test_lazy_unmount_under_load}, {test_aborted, NEEDS_ROOT}, {test_killed_daemon}, {test_killed_again_and_again}, {test_next_start_sweeps},
             {test_gc_beside_a_build, NEEDS_SANDBOX}, {test_built_again_behind_gc}, {test_a_living_mount_is_not_taken_over},
             {test_background})
