@@ -1,4 +1,4 @@
-/* What the commands that run campaigns share: their options' values, progress, and the end. */
+/* The commands that run campaigns share this: the values of their options, progress, and the end. */
 #pragma once
 
 #include "command.h"
@@ -8,9 +8,9 @@ struct campaign_command {
         const char *solver_name;
         struct campaign_settings settings; /* campaign_settings_new() */
         struct buffer references, oracles; /* NUL-terminated words, one behind the other */
-        const char *on; /* NULL: as the config says */
+        const char *on;                    /* NULL: as the config says */
         bool json;
-        /* What runs instead of one campaign, and shows what came of it; -errno as campaign_run(). NULL: one campaign. */
+        /* Runs in place of one campaign, and shows what came of it; -errno as campaign_run(). NULL: one campaign. */
         int (*run)(struct campaign_command *c, struct workspace *w, struct engine *e, struct solver *s,
                    const struct campaign_watch *watch, int signals);
 };

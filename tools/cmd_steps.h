@@ -26,6 +26,6 @@ struct at_culprits {
         struct fact **facts; /* [line][cases][samples]; refs; NULL: not measured */
 };
 int at_culprits_measure(struct at_culprits *a); /* a status */
-/* What was measured of a case; each sample is a point. */
+/* The measured history of a case; each sample is a point. */
 int at_culprits_history(const struct at_culprits *a, size_t i, struct case_history *ret);
 void at_culprits_done(struct at_culprits *a);

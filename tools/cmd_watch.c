@@ -125,7 +125,7 @@ static int add_untold(void *user, const struct alarm *a)
         return 0;
 }
 
-/* What was found now, and what a watch that was killed, or a command that failed, left untold. */
+/* Tells the alarms of this round, and those that a watch left untold when it was killed or its command failed. */
 static int tell_untold(struct watch *o, struct solver *s)
 {
         struct numbers numbers = {0};
@@ -246,7 +246,7 @@ static bool is_interrupted(void *user)
         return command_interrupted(o->signals);
 }
 
-/* What is there can be watched when nothing can be fetched. */
+/* The commits at hand can be watched when nothing can be fetched. */
 static int fetch(struct watch *o, struct solver *s)
 {
         const struct progress progress = {.tell = output_tell, .stop = is_interrupted, .user = o};

@@ -177,9 +177,7 @@ int command_signals(void)
 
 bool command_interrupted(int signals)
 {
-        struct pollfd p = {.fd = signals, .events = POLLIN};
-
-        return poll(&p, 1, 0) > 0;
+        return fd_is_readable(signals);
 }
 
 static volatile sig_atomic_t stopped;

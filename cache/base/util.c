@@ -2,6 +2,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <sys/stat.h>
 #include <sys/sendfile.h>
@@ -529,6 +530,24 @@ uint64_t now_ns(void)
 
         clock_gettime(CLOCK_MONOTONIC, &t);
         return (uint64_t)t.tv_sec * NSEC_PER_SEC + (uint64_t)t.tv_nsec;
+}
+
+struct timespec time_in(uint64_t ns)
+{
+        struct timespec t;
+
+        clock_gettime(CLOCK_REALTIME, &t);
+        ns += (uint64_t)t.tv_nsec;
+        t.tv_sec += (time_t)(ns / NSEC_PER_SEC);
+        t.tv_nsec = (long)(ns % NSEC_PER_SEC);
+        return t;
+}
+
+bool fd_is_readable(int fd)
+{
+        struct pollfd p = {.fd = fd, .events = POLLIN};
+
+        return fd >= 0 && poll(&p, 1, 0) > 0;
 }
 
 int64_t now_seconds(void)

@@ -178,6 +178,10 @@ int copy_fd(int from, int to);                /* whole, reflinked or in-kernel w
 int make_dirs(const char *path, mode_t mode); /* mkdir -p */
 int make_private_folder(const char *path);    /* 0700 whatever the umask; 1: made, 0: it was there */
 int sync_folder(const char *path);
-int remove_tree(const char *path); /* rm -rf; never follows a symlink, never leaves the file system; 0 when absent */
-uint64_t now_ns(void);             /* CLOCK_MONOTONIC */
-int64_t now_seconds(void);         /* CLOCK_REALTIME */
+int remove_tree(const char *path);    /* rm -rf; never follows a symlink, never leaves the file system; 0 when absent */
+uint64_t now_ns(void);                /* CLOCK_MONOTONIC */
+struct timespec time_in(uint64_t ns); /* CLOCK_REALTIME, for pthread_cond_timedwait() */
+
+/* Now, without waiting: something can be read, or the other end has gone. False of -1. */
+bool fd_is_readable(int fd);
+int64_t now_seconds(void); /* CLOCK_REALTIME */

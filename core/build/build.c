@@ -26,7 +26,9 @@
 #define COMMAND_MAX  160 /* of a command in a reason */
 #define LAST_LINES   20  /* of an attempt's log that stay when there is another, */
 #define LAST_BYTES   4096
-#define TOOLS_CHANGED "the compilers or build tools of this machine were changed since this build was asked for: nothing is kept of it; ask again"
+#define TOOLS_CHANGED                                                                                                           \
+        "the compilers or build tools of this machine were changed since this build was asked for: nothing is kept of it; ask " \
+        "again"
 
 /* -- keys ------------------------------------------------------------------------------------------------------- */
 
@@ -119,7 +121,8 @@ static int keys_of_era(struct history *h, const struct recipe *r, struct digest 
         return e;
 }
 
-static int put_keys_of_era(struct history *h, const struct recipe *r, const uint32_t *eras, uint32_t era, struct digest *list, uint32_t n)
+static int put_keys_of_era(struct history *h, const struct recipe *r, const uint32_t *eras, uint32_t era, struct digest *list,
+                           uint32_t n)
 {
         cleanup_free struct digest *keys = NULL;
         uint32_t n_keys = 0;
@@ -248,13 +251,14 @@ static int add_defaults(struct environment *e, const struct recipe *recipe, cons
 static int environment_of(const struct attempt *a, struct environment *ret)
 {
         const struct build_request *q = a->request;
-        const char *const always[] = {"SOURCE_DATE_EPOCH=315532800" /* 1980, which every archive can hold */, "TZ=UTC", "USER=solverfs",
-                                      "LOGNAME=solverfs", "PATH=" TOOLS_INSIDE ":/usr/local/bin:/usr/bin:/bin"};
+        const char *const always[] = {"SOURCE_DATE_EPOCH=315532800" /* 1980, which every archive can hold */, "TZ=UTC",
+                                      "USER=solverfs", "LOGNAME=solverfs", "PATH=" TOOLS_INSIDE ":/usr/local/bin:/usr/bin:/bin"};
         /* No configuration but this: a build could write one into the folder. Preprocessor mode: the others trust the list of headers of an
          * earlier compilation, and do not see one that appears. The assembler is in the namespace, as ccache looks at the compiler only. */
-        const char *const with_ccache[] = {"CCACHE_DIR=" CCACHE, "CCACHE_CONFIGPATH=/dev/null", "CCACHE_UMASK=002",
-                                           "CCACHE_NODIRECT=1", "CCACHE_COMPILERCHECK=content",
-                                           "CCACHE_PREFIX_CPP=" TOOLS_INSIDE "/cpp.solverfs", a->namespace};
+        const char *const with_ccache[] = {
+                "CCACHE_DIR=" CCACHE, "CCACHE_CONFIGPATH=/dev/null",  "CCACHE_UMASK=002",
+                "CCACHE_NODIRECT=1",  "CCACHE_COMPILERCHECK=content", "CCACHE_PREFIX_CPP=" TOOLS_INSIDE "/cpp.solverfs",
+                a->namespace};
         const char *const anew[] = {"CCACHE_RECACHE=1"};
         int r = 0;
 
@@ -290,8 +294,10 @@ static int bind_dependencies(const struct build_request *q, struct bind *binds, 
                 struct stat st;
 
                 if (stat(*p, &st) < 0 || !S_ISDIR(st.st_mode))
-                        return errorf(-EIO, "the folder %s, a dependency in the recipe of %s, is not there: install it, or change the recipe",
-                                      *p, q->recipe->name);
+                        return errorf(
+                                -EIO,
+                                "the folder %s, a dependency in the recipe of %s, is not there: install it, or change the recipe",
+                                *p, q->recipe->name);
                 binds[(*n)++] = (struct bind){.source = *p, .target = *p};
         }
         return 0;
@@ -312,8 +318,10 @@ static int bind_downloads(const struct build_request *q, struct download *files,
                 digest_hex(&d, hex);
                 snprintf(files->target, sizeof(files->target), DOWNLOADS "/%.*s", (int)name.size, (const char *)name.data);
                 if (!q->downloads_dir || path_join(files->source, q->downloads_dir, hex) < 0 || access(files->source, R_OK) < 0)
-                        return errorf(-EIO, "%.*s, which the recipe of %s downloads, is not in the store: 'solverfs solver update' gets it",
-                                      (int)name.size, (const char *)name.data, q->recipe->name);
+                        return errorf(
+                                -EIO,
+                                "%.*s, which the recipe of %s downloads, is not in the store: 'solverfs solver update' gets it",
+                                (int)name.size, (const char *)name.data, q->recipe->name);
                 binds[(*n)++] = (struct bind){.source = files->source, .target = files->target};
         }
         return 0;
@@ -324,7 +332,8 @@ static int execute_command(struct attempt *a, const char *text, struct execute_r
         const struct build_request *q = a->request;
         const struct recipe_limits *limits = &q->recipe->build_limits;
         /* With the cache's folder bound the umask is the group's; a build's is always the same. */
-        char *argv[] = {(char *)"/bin/sh", (char *)"-c", (char *)"umask 022; exec /bin/sh -c \"$1\"", (char *)"sh", (char *)text, NULL};
+        char *argv[] = {(char *)"/bin/sh", (char *)"-c", (char *)"umask 022; exec /bin/sh -c \"$1\"",
+                        (char *)"sh",      (char *)text, NULL};
         struct environment environment = {0};
         size_t n_downloads = strings_count(q->recipe->downloads), n_binds = 2;
         cleanup_free struct bind *binds = calloc(5 + strings_count(q->recipe->dependencies) + n_downloads, sizeof(*binds));
@@ -460,8 +469,7 @@ static int judge(struct attempt *a, size_t number, const char *text, const struc
                  strlen(text) > COMMAND_MAX ? "…" : "");
         switch (x->end) {
         case END_EXIT:
-                return x->code == 0 ? 0
-                                    : fail(a, "%s exited with status %d%s", command, x->code, hint(a, x));
+                return x->code == 0 ? 0 : fail(a, "%s exited with status %d%s", command, x->code, hint(a, x));
         case END_SIGNAL:
                 return fail(a, "%s was killed by signal %d (%s)", command, x->code, strsignal(x->code));
         case END_TIMEOUT:
@@ -635,9 +643,10 @@ static int check_disk(const struct attempt *a)
  * depend. Packages keep the times at which they were made; the folders tell when the last one was installed. */
 static int64_t tree_time(void)
 {
-        static const char *const folders[] = {"/usr/bin",         "/usr/lib",       "/usr/share",        "/usr/include", "/usr/share/aclocal",
-                                              "/usr/local/bin",   "/usr/local/lib", "/usr/local/share",  "/usr/libexec", "/usr/sbin",
-                                              "/usr/lib/python3", "/usr/lib/gcc",   "/usr/local/include"};
+        static const char *const folders[] = {"/usr/bin",           "/usr/lib",       "/usr/share",       "/usr/include",
+                                              "/usr/share/aclocal", "/usr/local/bin", "/usr/local/lib",   "/usr/local/share",
+                                              "/usr/libexec",       "/usr/sbin",      "/usr/lib/python3", "/usr/lib/gcc",
+                                              "/usr/local/include"};
         int64_t newest = 0;
 
         for (size_t i = 0; i < ARRAY_SIZE(folders); i++) {
@@ -657,7 +666,8 @@ static int fill_tree(struct attempt *a, git_repository *git, bool clean)
 
         if (a->given)
                 return checkout_given(a->worktree->path, &a->files, tree_time(), a->given->content, a->given->user, q->progress);
-        r = checkout(git, a->attributes, a->worktree->path, clean ? NULL : &a->worktree->manifest, &a->files, tree_time(), q->progress);
+        r = checkout(git, a->attributes, a->worktree->path, clean ? NULL : &a->worktree->manifest, &a->files, tree_time(),
+                     q->progress);
 
         if (r == -EBADMSG)
                 r = fail(a, "%s", error_message(r));
@@ -978,7 +988,7 @@ static void sources_done(struct build_sources *s)
         free(s->sizes);
 }
 
-/* What was said of the sources comes before what was said there. */
+/* The log of the sources comes before the builder's own. */
 static int join_log(struct attempt *a, struct build_record *b)
 {
         buffer_add(&a->log, b->log.data, b->log.size);

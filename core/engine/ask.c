@@ -344,13 +344,6 @@ static void tell(struct fanout *f)
 
 /* -- for a thread -- */
 
-static bool is_readable(int fd)
-{
-        struct pollfd p = {.fd = fd, .events = POLLIN};
-
-        return fd >= 0 && poll(&p, 1, 0) > 0;
-}
-
 static void wait_for_news(struct fanout *f, int cancel_fd)
 {
         struct pollfd p[] = {{.fd = f->event, .events = POLLIN}, {.fd = cancel_fd, .events = POLLIN}};
@@ -388,7 +381,7 @@ int ask_many(struct engine *e, const struct asking *a, enum priority p, int canc
                 return r;
         }
         while (state != FANOUT_OVER) {
-                if (is_readable(cancel_fd)) {
+                if (fd_is_readable(cancel_fd)) {
                         cancel(f);
                         break;
                 }

@@ -89,12 +89,8 @@ int place_try(struct run_place *p, uint64_t most_ns, struct cluster_slot **ret)
 
 static void await_change(struct run_place *p)
 {
-        struct timespec until;
+        struct timespec until = time_in(LEASE_LOOK_NS);
 
-        clock_gettime(CLOCK_REALTIME, &until);
-        until.tv_nsec += (long)LEASE_LOOK_NS;
-        until.tv_sec += until.tv_nsec / (long)NSEC_PER_SEC;
-        until.tv_nsec %= (long)NSEC_PER_SEC;
         pthread_cond_timedwait(&p->changed, &p->lock, &until);
 }
 
@@ -151,6 +147,35 @@ void place_attach(struct run_place *p, void (*engine_look)(void *user), void *us
         cluster_attach(p->cluster, engine_look ? look_at_slots : NULL, p);
 }
 
+/* -- texts of a place in the store -- */
+
+/* False, and `ret` is as it was: the store has none, or none that fits. */
+static bool fetch_text(struct store *s, const char *key, char *ret, size_t size)
+{
+        cleanup_blob struct blob b = {0};
+
+        if (store_fetch(s, TABLE_META, slice_string(key), &b) < 0 || b.size == 0 || b.size >= size)
+                return false;
+        memcpy(ret, b.data, b.size);
+        ret[b.size] = '\0';
+        return true;
+}
+
+struct text_to_put {
+        char key[192];
+        const char *text;
+        bool once; /* two processes may have found out at the same time: the first one counts */
+};
+
+static int put_text_in(void *user, struct store_txn *t)
+{
+        const struct text_to_put *p = user;
+
+        if (p->once && store_has(t, TABLE_META, slice_string(p->key)))
+                return 0;
+        return store_put(t, TABLE_META, slice_string(p->key), slice_string(p->text));
+}
+
 /* -- builds -- */
 
 static const char *toolchain_key(const struct run_place *p, char ret[192])
@@ -172,14 +197,10 @@ static void ask_for_toolchain(struct run_place *p)
 {
         struct store *s = workspace_store(p->workspace);
         uint64_t generation = store_generation(s);
-        cleanup_blob struct blob b = {0};
         char key[192];
 
-        if (store_fetch(s, TABLE_META, slice_string(toolchain_key(p, key)), &b) == 0 && b.size > 0 && b.size < sizeof(p->toolchain)) {
-                memcpy(p->toolchain, b.data, b.size);
-                p->toolchain[b.size] = '\0';
+        if (fetch_text(s, toolchain_key(p, key), p->toolchain, sizeof(p->toolchain)))
                 p->generation = generation;
-        }
 }
 
 bool place_toolchain(struct run_place *p, char ret[65])
@@ -201,25 +222,13 @@ static int builder_toolchain(struct recipe_builder *b, char ret[65])
         return 0;
 }
 
-struct toolchain_to_put {
-        char key[192];
-        const char *toolchain;
-};
-
-static int put_toolchain_in(void *user, struct store_txn *t)
-{
-        const struct toolchain_to_put *p = user;
-
-        return store_put(t, TABLE_META, slice_string(p->key), slice_string(p->toolchain));
-}
-
 int place_note_toolchain(struct run_place *p, const char *toolchain)
 {
-        struct toolchain_to_put put = {.toolchain = toolchain};
+        struct text_to_put put = {.text = toolchain};
         int r;
 
         toolchain_key(p, put.key);
-        r = store_update(workspace_store(p->workspace), put_toolchain_in, &put);
+        r = store_update(workspace_store(p->workspace), put_text_in, &put);
         pthread_mutex_lock(&p->lock);
         ask_for_toolchain(p);
         pthread_mutex_unlock(&p->lock);
@@ -275,16 +284,11 @@ const char *place_key(const char *name, char ret[128])
 /* Lock held. */
 static void ask_store(struct run_place *p)
 {
-        cleanup_blob struct blob b = {0};
         char key[128];
 
-        place_key(p->name, key);
         p->looked = now_ns();
-        if (store_fetch(workspace_store(p->workspace), TABLE_META, slice_string(key), &b) == 0 && b.size > 0 && b.size < sizeof(p->machine)) {
-                memcpy(p->machine, b.data, b.size);
-                p->machine[b.size] = '\0';
+        if (fetch_text(workspace_store(p->workspace), place_key(p->name, key), p->machine, sizeof(p->machine)))
                 cluster_know_machine(p->cluster, p->machine);
-        }
 }
 
 bool place_machine(struct run_place *p, char ret[PATH_SIZE])
@@ -331,36 +335,26 @@ static int known_find(struct query *query, struct value **ret)
         return place_machine(p, machine) && (!p->builds || place_toolchain(p, toolchain)) ? make_value(ret) : -ENOENT;
 }
 
-struct to_put {
-        char key[128], machine[PATH_SIZE];
-};
-
-/* Two processes may have found out at the same time; the first one counts. */
-static int put_in(void *user, struct store_txn *t)
-{
-        const struct to_put *p = user;
-
-        return store_has(t, TABLE_META, slice_string(p->key)) ? 0 : store_put(t, TABLE_META, slice_string(p->key), slice_string(p->machine));
-}
-
 static int machine_compute(struct query *query, struct job *j, struct value **ret)
 {
         struct run_place *p = ((struct machine_query *)query)->place;
-        struct to_put put;
-        char machine[PATH_SIZE], toolchain[65];
-        int r = cluster_machine(p->cluster, put.machine);
+        char found[PATH_SIZE], machine[PATH_SIZE], toolchain[65];
+        struct text_to_put put = {.text = found, .once = true};
+        int r = cluster_machine(p->cluster, found);
 
         place_key(p->name, put.key);
         if (r == 0)
-                r = store_update(workspace_store(p->workspace), put_in, &put);
+                r = store_update(workspace_store(p->workspace), put_text_in, &put);
         if (r < 0)
                 return r;
         pthread_mutex_lock(&p->lock);
         ask_store(p);
         pthread_mutex_unlock(&p->lock);
-        if (!place_machine(p, machine) || strcmp(machine, put.machine) != 0)
-                return errorf(-EIO, "the workers of %s are now %s, and its results are of %s: give these machines a [cluster] of their own", p->name,
-                              put.machine, machine);
+        if (!place_machine(p, machine) || strcmp(machine, found) != 0)
+                return errorf(
+                        -EIO,
+                        "the workers of %s are now %s, and its results are of %s: give these machines a [cluster] of their own",
+                        p->name, found, machine);
         if (p->builds && !place_toolchain(p, toolchain))
                 r = place_note_toolchain(p, cluster_slot_toolchain(job_away(j)));
         return r < 0 ? r : make_value(ret);

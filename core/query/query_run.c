@@ -20,7 +20,7 @@ struct run_query {
 static const struct query_type query_unbuilt_type;
 static int run_query_new(struct workspace *w, const struct cell *cell, const struct digest *build, struct query **ret);
 
-/* Of what is not built the key may not be known: the toolchain of the place where it is going to be built belongs to it. */
+/* The key of a build that is still to be done may not be known: the toolchain of the place where it will be done belongs to it. */
 static int key_of_build(const struct run_query *q, struct digest *ret)
 {
         const struct solver *s = q->cell.solver;
@@ -238,8 +238,8 @@ static int run_measure(struct workspace *w, const struct run_query *q, struct jo
         int r = held_build(w, record, &held);
 
         if (r == 0 && q->cell.solver->place && !job_away(j)) /* or it would stand there as if it were of that machine */
-                r = errorf(-ENOTSUP, "runs of %s are done at %s, and this cannot be done there: add --on local", q->cell.solver->recipe->name,
-                           q->cell.solver->place->name);
+                r = errorf(-ENOTSUP, "runs of %s are done at %s, and this cannot be done there: add --on local",
+                           q->cell.solver->recipe->name, q->cell.solver->place->name);
         if (r == 0)
                 r = cases_open_bytes(workspace_cases(w), q->cell.info, &case_fd, case_path);
         if (r == 0)
@@ -295,7 +295,8 @@ static int run_query_compute(struct query *query, struct job *j, struct value **
         return *ret ? 0 : -ENOMEM;
 }
 
-int run_measure_cell(struct workspace *w, const struct cell *cell, struct job *j, struct fact **ret, struct build_record **ret_failed)
+int run_measure_cell(struct workspace *w, const struct cell *cell, struct job *j, struct fact **ret,
+                     struct build_record **ret_failed)
 {
         struct run_query q = {.workspace = w, .cell = *cell};
         cleanup(build_record_unrefp) struct build_record *record = NULL;
@@ -425,7 +426,8 @@ static int imported_compute(struct query *query, struct job *, struct value **)
 {
         const struct run_query *q = (const struct run_query *)query;
 
-        return errorf(-ENOENT, "nothing was imported of it for %s%s", q->machine, q->cell.wall_ns > 0 ? " that holds under this timeout" : "");
+        return errorf(-ENOENT, "nothing was imported of it for %s%s", q->machine,
+                      q->cell.wall_ns > 0 ? " that holds under this timeout" : "");
 }
 
 static const struct query_type query_imported_type = {

@@ -38,7 +38,9 @@ static int read_download(const struct away_build *x, const struct digest *id, st
                 r = path_join(path, x->request->downloads_dir, hex);
         if (r == 0)
                 r = read_file(path, PROGRAM_MOST, ret);
-        return r < 0 ? errorf(-EIO, "a file that the recipe of %s downloads is not in the store: 'solverfs solver update' gets it", x->request->recipe->name)
+        return r < 0 ? errorf(-EIO,
+                              "a file that the recipe of %s downloads is not in the store: 'solverfs solver update' gets it",
+                              x->request->recipe->name)
                      : 0;
 }
 
@@ -93,12 +95,13 @@ static int make_request(struct away_build *x, const char *toolchain)
         if (r == 0)
                 r = write_tree(x);
         return r < 0 ? r
-                     : remote_build_write(&(struct remote_build){.recipe = recipe.data,
-                                                                 .recipe_name = q->recipe->name,
-                                                                 .toolchain = (char *)toolchain,
-                                                                 .tree = {.name = (char *)"tree", .id = x->tree_id, .size = x->tree.size},
-                                                                 .sandbox = q->sandbox},
-                                          &x->body);
+                     : remote_build_write(
+                               &(struct remote_build){.recipe = recipe.data,
+                                                      .recipe_name = q->recipe->name,
+                                                      .toolchain = (char *)toolchain,
+                                                      .tree = {.name = (char *)"tree", .id = x->tree_id, .size = x->tree.size},
+                                                      .sandbox = q->sandbox},
+                               &x->body);
 }
 
 /* -- what the worker lacks -- */
@@ -225,7 +228,7 @@ static bool is_of_recipe(const struct build_record *b, const struct recipe *reci
         return is;
 }
 
-/* Which programs builds have made is for us to say. */
+/* The head, not the worker, says which program a build has made. */
 static int take_record(struct away_build *x, struct build_record **ret)
 {
         struct cluster_slot *s = x->ask.slot;
@@ -276,7 +279,8 @@ static int converse(struct away_build *x, struct build_record **ret)
         return r < 0 ? r : asking_is_futile(&x->ask);
 }
 
-int cluster_build(struct cluster_slot *s, const struct build_request *q, const struct build_sources *sources, struct build_record **ret)
+int cluster_build(struct cluster_slot *s, const struct build_request *q, const struct build_sources *sources,
+                  struct build_record **ret)
 {
         cleanup(away_build_done) struct away_build x = {
                 .ask = {.slot = s, .cancel_fd = q->cancel_fd, .progress = q->progress}, .request = q, .sources = sources};

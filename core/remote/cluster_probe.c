@@ -1,4 +1,4 @@
-/* Which nodes of a cluster are slower than others, by the probe that each worker says. */
+/* The nodes of a cluster that are slower than others, by the probe that each worker tells. */
 #include "core/remote/cluster_internal.h"
 
 static struct probed *find(struct cluster *c, const char *host)

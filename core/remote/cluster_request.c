@@ -4,15 +4,8 @@
 
 #include "core/remote/cluster_internal.h"
 
-#define CANCEL_NS (20 * NSEC_PER_SEC)   /* for the answer of one that was told to stop */
-#define MARGIN_NS (5 * NSEC_PER_SEC)    /* between a run's limit and the end of its worker */
-
-static bool is_cancelled(const struct asking *a)
-{
-        struct pollfd p = {.fd = a->cancel_fd, .events = POLLIN};
-
-        return a->cancel_fd >= 0 && poll(&p, 1, 0) > 0;
-}
+#define CANCEL_NS (20 * NSEC_PER_SEC) /* for the answer of one that was told to stop */
+#define MARGIN_NS (5 * NSEC_PER_SEC)  /* between a run's limit and the end of its worker */
 
 /* Lock held. */
 static bool is_lost(const struct asking *a)
@@ -49,12 +42,10 @@ int asking_part(const struct asking *a, struct slice body)
 
         pthread_mutex_lock(&c->lock);
         while (r == 0 && !is_lost(a) && n->output.size - n->written > NODE_AHEAD) {
-                struct timespec t;
+                struct timespec t = time_in(NSEC_PER_SEC);
 
-                clock_gettime(CLOCK_REALTIME, &t);
-                t.tv_sec++;
                 pthread_cond_timedwait(&c->drained, &c->lock, &t);
-                if (is_cancelled(a))
+                if (fd_is_readable(a->cancel_fd))
                         r = errorf(-ECANCELED, "cancelled");
         }
         if (r == 0)
@@ -114,7 +105,7 @@ static void cancel(struct asking *a)
         pthread_mutex_unlock(&n->cluster->lock);
 }
 
-/* What the worker said last of its progress, and whether it is any news. Lock held. */
+/* The last progress that the worker told; true where it is news. Lock held. */
 static bool take_news(struct cluster_slot *s, struct remote_progress *ret, char what[PROGRESS_TEXT])
 {
         bool is_new = s->is_new;
@@ -133,7 +124,8 @@ static int await(struct asking *a)
         int r = 1;
 
         while (r == 1) {
-                struct pollfd fds[] = {{.fd = a->slot->event, .events = POLLIN}, {.fd = a->cancelled ? -1 : a->cancel_fd, .events = POLLIN}};
+                struct pollfd fds[] = {{.fd = a->slot->event, .events = POLLIN},
+                                       {.fd = a->cancelled ? -1 : a->cancel_fd, .events = POLLIN}};
                 struct remote_progress progress;
                 char what[PROGRESS_TEXT];
                 eventfd_t old;
@@ -187,7 +179,8 @@ int asking_await(struct asking *a, enum answer expected)
 
 int asking_is_futile(const struct asking *a)
 {
-        return errorf(-EIO, "the worker on %s lost its files as soon as it was sent them: raise --keep in 'worker'", a->slot->node->hello.host);
+        return errorf(-EIO, "the worker on %s lost its files as soon as it was sent them: raise --keep in 'worker'",
+                      a->slot->node->hello.host);
 }
 
 void asking_end(struct asking *a)

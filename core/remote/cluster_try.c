@@ -19,13 +19,9 @@ static void note_look(void *user)
 
 static void await_look(struct trial *t, unsigned since, uint64_t until)
 {
-        struct timespec when;
-        uint64_t now = now_ns(), left = until > now ? until - now : 0;
+        uint64_t now = now_ns();
+        struct timespec when = time_in(until > now ? until - now : 0);
 
-        clock_gettime(CLOCK_REALTIME, &when);
-        left += (uint64_t)when.tv_nsec;
-        when.tv_sec += (time_t)(left / NSEC_PER_SEC);
-        when.tv_nsec = (long)(left % NSEC_PER_SEC);
         pthread_mutex_lock(&t->lock);
         while (t->looks == since && pthread_cond_timedwait(&t->looked, &t->lock, &when) == 0)
                 ;
@@ -40,8 +36,8 @@ static void describe(const struct cluster_slot *s, struct buffer *ret)
         char after[32], left[32];
 
         format_duration((now_ns() - n->launched) / NSEC_PER_MSEC * NSEC_PER_MSEC, after);
-        buffer_addf(&text, "%s: %s, %u core%s, %s, C library %s, solverfs %s, %u slot%s", h->host, h->cpu, h->cores, h->cores == 1 ? "" : "s", h->kernel,
-                    h->libc, h->version, h->slots, h->slots == 1 ? "" : "s");
+        buffer_addf(&text, "%s: %s, %u core%s, %s, C library %s, solverfs %s, %u slot%s", h->host, h->cpu, h->cores,
+                    h->cores == 1 ? "" : "s", h->kernel, h->libc, h->version, h->slots, h->slots == 1 ? "" : "s");
         if (h->left_ns != UINT64_MAX) {
                 format_duration(h->left_ns / NSEC_PER_SEC * NSEC_PER_SEC, left);
                 buffer_addf(&text, ", until its job ends in %s", left);

@@ -7,5 +7,5 @@
  * an end, or in one of which nobody says it: then *ret_unknown is true. */
 uint64_t walltime_left(bool *ret_unknown);
 
-/* What squeue prints for a time: "1-02:03:04", "5:00", "UNLIMITED" (UINT64_MAX). -EINVAL: anything else. */
+/* Reads a time as squeue prints it: "1-02:03:04", "5:00", "UNLIMITED" (UINT64_MAX). -EINVAL: anything else. */
 int walltime_parse(const char *text, uint64_t *ret_ns);

@@ -14,9 +14,9 @@ struct building {
         struct remote_tree tree; /* its files are moved into `given` */
         struct build_given given;
         struct digest *contents; /* owned; of the files */
-        int *downloads; /* owned; held, as many as the tree has */
+        int *downloads;          /* owned; held, as many as the tree has */
         size_t n_downloads;
-        struct slot slot; /* a core of its own, */
+        struct slot slot;     /* a core of its own, */
         int more[CORES_MOST]; /* and others that were free */
         unsigned n_more;
         cpu_set_t cpus;
@@ -187,9 +187,7 @@ static void tell(void *user, const char *what, uint64_t done, uint64_t total)
 
 static bool stop(void *user)
 {
-        struct pollfd p = {.fd = ((struct building *)user)->request->cancel_fd, .events = POLLIN};
-
-        return poll(&p, 1, 0) > 0;
+        return fd_is_readable(((struct building *)user)->request->cancel_fd);
 }
 
 static int send_built(struct building *b, const struct build_record *record)
@@ -233,8 +231,11 @@ static int give_sources(struct building *b)
                 return -ENOMEM;
         for (size_t i = 0; i < b->tree.files.n; i++)
                 b->contents[i] = b->tree.files.list[i].content;
-        b->given = (struct build_given){
-                .files = b->tree.files, .toolchain = b->request->build.toolchain, .content = content, .output = keep_output, .user = b};
+        b->given = (struct build_given){.files = b->tree.files,
+                                        .toolchain = b->request->build.toolchain,
+                                        .content = content,
+                                        .output = keep_output,
+                                        .user = b};
         b->tree.files = (struct manifest){0};
         return 0;
 }

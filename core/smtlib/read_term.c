@@ -10,7 +10,7 @@ enum frame_kind {
         FRAME_PATTERN     /* values: the terms of a pattern; below it an annotation */
 };
 
-/* What is applied. */
+/* The head of an application. */
 struct head {
         enum {
                 HEAD_OPERATOR,
@@ -36,8 +36,8 @@ struct term_frame {
         size_t begin;
         size_t values, trail, lets, n_renamed;
         union {
-                struct head head; /* FRAME_APPLY */
-                size_t n_bound;   /* FRAME_QUANTIFIER */
+                struct head head;     /* FRAME_APPLY */
+                size_t n_bound;       /* FRAME_QUANTIFIER */
                 struct slice keyword; /* FRAME_PATTERN */
         };
 };
@@ -663,7 +663,8 @@ static int begin_quantifier(struct reader *r, enum term_kind kind, size_t begin,
         if (!f)
                 return -ENOMEM;
         f->quantifier = kind;
-        if ((x = reader_expect(r, TOKEN_OPEN, "the list of variables, ((x Sort) …)")) < 0 || (x = read_variables(r, r->level, &f->n_bound)) < 0)
+        if ((x = reader_expect(r, TOKEN_OPEN, "the list of variables, ((x Sort) …)")) < 0 ||
+            (x = read_variables(r, r->level, &f->n_bound)) < 0)
                 return x;
         if (f->n_bound == 0)
                 return reader_fail(r, begin, "this quantifier has no variables");

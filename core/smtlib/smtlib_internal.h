@@ -164,7 +164,7 @@ static inline const struct term *known_constant(const struct function *f)
 
 /* No check of sorts; the arguments are not NULL. */
 const struct term *term_intern(struct bank *b, const struct term_head *h, const struct term *const *args, size_t n);
-/* What operator_check() would find, in a few steps, where the arguments are of just the sorts that the signature names. NULL: ask it. */
+/* The sort that operator_check() would find, in a few steps, where the arguments are of just the sorts that the signature names. NULL: ask it. */
 const struct sort *operator_plain_sort(const struct bank *b, enum op op, const struct term *const *args, size_t n);
 const struct term *term_literal(struct bank *b, const struct sort *sort, struct slice text);
 

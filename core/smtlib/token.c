@@ -163,7 +163,7 @@ static enum token_kind number(struct tokenizer *t, struct token *ret, const char
         return bad(t, ret, "a symbol does not begin with a digit, and this is no number");
 }
 
-/* What begins with a byte of a symbol and is none: a number, a keyword. ret->text is all that could be a symbol. */
+/* A number or a keyword: it begins with a byte that a symbol may have. ret->text is all that could be a symbol. */
 static __attribute__((noinline)) enum token_kind marked_word(struct tokenizer *t, struct token *ret)
 {
         const char *begin = ret->text.data;

@@ -7,6 +7,7 @@
 
 #include "cache/base/fault.h"
 
+#define LOOK_NS   (200 * NSEC_PER_MSEC) /* between two looks at the time and at who cancels */
 #define TELL_NS   NSEC_PER_SEC
 #define RECORD_NS (10 * NSEC_PER_SEC)
 
@@ -365,13 +366,6 @@ static void *worker(void *user)
 
 /* -- time -- */
 
-static bool is_cancelled(int fd)
-{
-        struct pollfd p = {.fd = fd, .events = POLLIN};
-
-        return fd >= 0 && poll(&p, 1, 0) > 0;
-}
-
 static uint64_t count_findings(const struct campaign_status *s)
 {
         return s->finds + s->soundness + s->crashes;
@@ -390,15 +384,11 @@ static int watch_over(struct campaign *c, unsigned n)
 
         pthread_mutex_lock(&c->lock);
         while (c->n_waiting < n) {
-                struct timespec until;
+                struct timespec until = time_in(LOOK_NS);
                 struct campaign_status s;
 
-                clock_gettime(CLOCK_REALTIME, &until);
-                until.tv_nsec += 200000000;
-                until.tv_sec += until.tv_nsec / 1000000000;
-                until.tv_nsec %= 1000000000;
                 pthread_cond_timedwait(&c->changed, &c->lock, &until);
-                if (campaign_now(c) >= c->settings->seconds || is_cancelled(c->cancel_fd) || has_enough(c))
+                if (campaign_now(c) >= c->settings->seconds || fd_is_readable(c->cancel_fd) || has_enough(c))
                         c->is_over = true;
                 if (!c->is_over && solver_is_gone(c->workspace, c->solver)) {
                         c->is_over = true;
@@ -641,12 +631,12 @@ static int run_campaign(struct campaign *c, struct campaign_settings *full)
                 r = campaign_localize_all(c);
         if (r == 0)
                 r = campaign_reduce_all(c);
-        k = record_status(c, r == 0 && !is_cancelled(c->cancel_fd) && (c->is_exhausted || campaign_now(c) >= full->seconds)
+        k = record_status(c, r == 0 && !fd_is_readable(c->cancel_fd) && (c->is_exhausted || campaign_now(c) >= full->seconds)
                                      ? CAMPAIGN_FINISHED
                                      : CAMPAIGN_STOPPED);
         if (c->error < 0 && r == c->error && c->why)
                 return errorf(r, "%s", c->why); /* it was another thread's, and much was done since */
-        if (r == 0 && is_cancelled(c->cancel_fd))
+        if (r == 0 && fd_is_readable(c->cancel_fd))
                 r = -ECANCELED;
         return r < 0 ? r : k;
 }

@@ -7,8 +7,8 @@
 #include "core/query/place.h"
 #include "core/run/host.h"
 
-#define TRIES     3 /* at a run that could not be tried */
-#define LOST_MOST 3 /* how often the slot of one run may be lost */
+#define TRIES     3                   /* at a run that could not be tried */
+#define LOST_MOST 3                   /* how often the slot of one run may be lost */
 #define PROBE_NS  (10 * NSEC_PER_SEC) /* the least that a slot is asked for */
 
 unsigned campaign_count_seats(const struct campaign *c)
@@ -28,13 +28,12 @@ unsigned campaign_count_seats(const struct campaign *c)
 static bool is_over(void *user)
 {
         struct campaign *c = user;
-        struct pollfd p = {.fd = c->cancel_fd, .events = POLLIN};
         bool over;
 
         pthread_mutex_lock(&c->lock);
         over = c->is_over;
         pthread_mutex_unlock(&c->lock);
-        return over || (c->cancel_fd >= 0 && poll(&p, 1, 0) > 0);
+        return over || fd_is_readable(c->cancel_fd);
 }
 
 static uint64_t longest_run(const struct campaign *c)
@@ -105,7 +104,8 @@ static int seat_change(struct bench_seat *seat)
         return seat_take(seat);
 }
 
-int seat_run(struct bench_seat *seat, size_t version, const struct recipe_limits *limits, struct slice text, struct run_result *ret)
+int seat_run(struct bench_seat *seat, size_t version, const struct recipe_limits *limits, struct slice text,
+             struct run_result *ret)
 {
         struct campaign *c = seat->campaign;
         unsigned tries = 0, lost = 0;
@@ -172,7 +172,9 @@ int campaign_check_machine(struct campaign *c)
         if (r == -ENOENT)
                 return write_file_atomic(path, machine, strlen(machine), 0600);
         if (r == 0 && (before.size != strlen(machine) || memcmp(before.data, machine, before.size) != 0))
-                return errorf(-EEXIST, "the campaign '%s' ran on %.*s before, and times of %s do not compare with those; give this one another --name",
+                return errorf(-EEXIST,
+                              "the campaign '%s' ran on %.*s before, and times of %s do not compare with those; give this one "
+                              "another --name",
                               c->settings->name, (int)before.size, (const char *)before.data, machine);
         return r;
 }

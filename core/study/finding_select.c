@@ -67,7 +67,7 @@ static bool has_only_values(struct bank *b, const struct term *t)
         return true;
 }
 
-/* Which relation it is, and which side is which, seldom matters. */
+/* The kind of a relation and the order of its sides seldom matter. */
 static const struct term *as_equality(struct bank *b, const struct term *t)
 {
         static const enum op relations[] = {OP_EQUAL, OP_DISTINCT, OP_LE, OP_LT, OP_GE, OP_GT};
@@ -115,7 +115,7 @@ static const struct term *without_names(void *user, struct bank *b, const struct
         return t ? as_equality(b, t) : NULL;
 }
 
-/* Of a term that is a value as a whole, its operators are all there is to know. */
+/* A term without names is a value: its operators are all there is to know of it. */
 static const struct term *shape_of(struct bank *b, const struct term *t)
 {
         bool has_names = true;
@@ -334,7 +334,8 @@ static bool may_be_one(const struct finding_choice *a, const struct finding_choi
         const struct finding *f = a->finding, *g = b->finding;
 
         return f->kind == g->kind && (f->kind == FINDING_SPR || (*f->signature && *g->signature)) &&
-               strcmp(a->culprit, b->culprit) == 0 && strcmp(f->reference, g->reference) == 0 && strcmp(f->target, g->target) == 0;
+               strcmp(a->culprit, b->culprit) == 0 && strcmp(f->reference, g->reference) == 0 &&
+               strcmp(f->target, g->target) == 0;
 }
 
 static bool is_same(const struct finding_choice *a, const struct finding_choice *b)

@@ -34,7 +34,7 @@ static void add_strings(struct hasher *h, char *const *list)
         hasher_string(h, NULL);
 }
 
-/* What a campaign cannot change, its name apart. */
+/* The settings that a campaign keeps for good, without its name. */
 static void identity_of(const struct taken_campaign *c, struct digest *ret)
 {
         const struct campaign_settings *s = &c->settings;
@@ -120,9 +120,10 @@ static int choose_name(const struct taking *t, struct taken_campaign *c, const s
                 return -ENOMEM;
         }
         if (is_campaign(t, c->here, identity, &is_same) != -ENOENT)
-                return errorf(-EEXIST, "%s has campaigns '%s' and '%s', which are others than '%s' there", t->here->recipe->name, c->there, c->here,
-                              c->there);
-        source_say(t->source, "%s has another campaign '%s' here: the one there is '%s'", t->here->recipe->name, c->there, c->here);
+                return errorf(-EEXIST, "%s has campaigns '%s' and '%s', which are others than '%s' there", t->here->recipe->name,
+                              c->there, c->here, c->there);
+        source_say(t->source, "%s has another campaign '%s' here: the one there is '%s'", t->here->recipe->name, c->there,
+                   c->here);
         return 0;
 }
 
@@ -280,7 +281,12 @@ static int copy_journal(const struct taking *t, const char *from, const char *to
         return r < 0 && r != -ENOENT ? r : campaign_journal_sync(journal);
 }
 
-enum progress_beside { SAME, BEHIND, AHEAD, PARTED };
+enum progress_beside {
+        SAME,
+        BEHIND,
+        AHEAD,
+        PARTED
+};
 
 static enum progress_beside compare_journals(const struct blob *here, const struct blob *there)
 {
@@ -371,7 +377,7 @@ static int copy_files(const struct taking *t, const char *there, const char *her
 /* -- a campaign -- */
 
 struct places {
-        char there[PATH_SIZE], here[PATH_SIZE];                            /* folders */
+        char there[PATH_SIZE], here[PATH_SIZE];                                   /* folders */
         char journal_there[PATH_SIZE], journal_here[PATH_SIZE], fresh[PATH_SIZE]; /* fresh: the journal as it will be */
 };
 
@@ -454,9 +460,11 @@ static int copy_campaign(struct taking *t, const struct taken_campaign *c)
         if (r < 0)
                 return r;
         if (beside == PARTED)
-                source_say(t->source, "%s: the campaign '%s' went on both here and there: here it stays as it is", solver, c->here);
+                source_say(t->source, "%s: the campaign '%s' went on both here and there: here it stays as it is", solver,
+                           c->here);
         if (beside == BEHIND && c->status.state == CAMPAIGN_RUNNING)
-                source_say(t->source, "%s: the campaign '%s' is running there, or was killed: it is taken as far as it is", solver, c->there);
+                source_say(t->source, "%s: the campaign '%s' is running there, or was killed: it is taken as far as it is",
+                           solver, c->there);
         *(beside == BEHIND ? &t->report->campaigns : &t->report->known_campaigns) += 1;
         return 0;
 }

@@ -58,9 +58,7 @@ static int open_runners(struct reduce_runs *r, struct seat *seat)
 
 static bool is_cancelled(void *user)
 {
-        struct pollfd p = {.fd = job_cancel_fd(user), .events = POLLIN};
-
-        return poll(&p, 1, 0) > 0;
+        return fd_is_readable(job_cancel_fd(user));
 }
 
 /* Of the runs so far: a slot that ends before the next one might is none for it. */
@@ -73,7 +71,8 @@ static void note_longest(struct reduce_runs *r, uint64_t wall_ns)
 {
         uint64_t before = longest_run(r);
 
-        while (before < wall_ns && !__atomic_compare_exchange_n(&r->wall_ns, &before, wall_ns, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+        while (before < wall_ns &&
+               !__atomic_compare_exchange_n(&r->wall_ns, &before, wall_ns, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
                 ;
 }
 

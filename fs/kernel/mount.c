@@ -220,10 +220,9 @@ static void *leaver_thread(void *user)
 
         leave_set(&set);
         for (;;) {
-                struct pollfd fd = {.fd = l->end, .events = POLLIN};
                 int signal = sigtimedwait(&set, NULL, &tick);
 
-                if (poll(&fd, 1, 0) > 0)
+                if (fd_is_readable(l->end))
                         return NULL;
                 if (signal < 0) {
                         if (leaving && session_is_idle(l->session)) {
