@@ -11,11 +11,12 @@ struct compare {
         const char *words[2];
         char **case_words; /* CASE... */
         size_t n_case_words;
-        const char *scatter, *cactus;
+        const char *scatter, *cactus, *machine_name;
         bool json, markdown, known;
         double fail_ratio; /* 0: not asked for */
         struct comparing_options options;
 
+        char *machine; /* owned; NULL: where runs are done */
         struct case_selection cases;
         struct comparing *comparing;
         int signals;
@@ -30,6 +31,7 @@ enum {
         OPTION_SCATTER,
         OPTION_CACTUS,
         OPTION_KNOWN,
+        OPTION_MACHINE,
 };
 
 static double parse_ratio(struct argp_state *state, const char *arg)
@@ -72,6 +74,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
                 return 0;
         case OPTION_KNOWN:
                 o->known = true;
+                return 0;
+        case OPTION_MACHINE:
+                o->known = true;
+                o->machine_name = arg;
                 return 0;
         case 's':
                 o->options.has_seed = true;
@@ -391,11 +397,15 @@ static int compare(struct compare *o)
                 r = find_cases(o);
         if (r != STATUS_OK)
                 return r;
+        r = command_machine(o->options.workspace, o->machine_name, &o->machine);
+        if (r != STATUS_OK)
+                return r;
+        o->options.machine = o->machine;
         o->options.cases = o->cases.list;
         o->options.n = o->cases.n;
         r = comparing_new(&o->options, &o->comparing);
         if (r < 0)
-                return fail(r);
+                return r == -EXDEV ? fail_as(STATUS_USAGE, r) : fail(r);
         if (o->known)
                 r = comparing_read(o->comparing) < 0 ? fail(r) : STATUS_OK;
         else
@@ -423,6 +433,7 @@ int cmd_compare(int argc, char **argv)
                 {"fail-on-regression", OPTION_FAIL, "RATIO", 0,
                  "Exit status 1 when a case is slower by RATIO or more, lost its answer, or is wrong now", 0},
                 {"known", OPTION_KNOWN, NULL, 0, "Measure nothing; compare what is known", 0},
+                {"machine", OPTION_MACHINE, "NAME", 0, "Compare what is known of this machine; measures nothing", 0},
                 {"markdown", OPTION_MARKDOWN, NULL, 0, "Print a summary for a pull request", 0},
                 {"scatter", OPTION_SCATTER, "FILE", 0, "Write the scatter plot, as SVG", 0},
                 {"cactus", OPTION_CACTUS, "FILE", 0, "Write the cactus plot, as SVG", 0},
@@ -463,6 +474,7 @@ int cmd_compare(int argc, char **argv)
         solver_unref(o.options.version[0].solver);
         solver_unref(o.options.version[1].solver);
         case_selection_done(&o.cases);
+        free(o.machine);
         close(o.signals);
         return r;
 }

@@ -368,7 +368,7 @@ int cmd_export(int argc, char **argv)
         static const struct argp_option options[] = {
                 {"format", 'f', "FORMAT", 0, "One of " EXPORT_FORMATS, 0},
                 {"set", OPTION_SET, "SET", 0, "The cases of this set", 0},
-                {"machine", OPTION_MACHINE, "NAME", 0, "What was imported of this machine", 0},
+                {"machine", OPTION_MACHINE, "NAME", 0, "What is known of this machine", 0},
                 {"output", 'o', "FILE|DIR", 0, "Write here, not to standard output", 0},
                 {"seed", 's', "N", 0, "What was measured under this seed", 0},
                 {"timeout", 't', "T", 0, "What holds under this time limit; the recipe's unless given", 0},

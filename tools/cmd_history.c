@@ -454,7 +454,7 @@ int cmd_history(int argc, char **argv)
                 {"known", OPTION_KNOWN, NULL, 0, "Measure nothing; show what is known", 0},
                 {"seed", 's', "N", 0, "Fix the solver's random seed to N", 0},
                 {"timeout", 't', "T", 0, "Another time limit than the recipe's: 500ms, 20s, 10m", 0},
-                {"machine", OPTION_MACHINE, "NAME", 0, "What was imported of this machine; measures nothing", 0},
+                {"machine", OPTION_MACHINE, "NAME", 0, "What is known of this machine; measures nothing", 0},
                 {"svg", OPTION_SVG, "FILE", 0, "Write the picture, as history.svg of the mount has it; one case", 0},
                 {"json", 'j', NULL, 0, "Print a JSON object for each case: its history, a step at each commit that has one", 0},
                 {0}};

@@ -258,7 +258,7 @@ int cmd_import(int argc, char **argv)
                 "another tool: files of BenchExec, *.xml, also compressed. Prints for each: results imported, "
                 "results that were known, runs of cases that the store does not have, runs that did not end, the machine, the file.\v"
                 "They are facts of the machine that ran them, and are shown only where it is asked for: 'run --machine', 'history --machine', "
-                "'export --machine'. A run belongs to the case of its name, or of its sha256 in a file that solverfs exported.\n"
+                "'compare --machine', 'export --machine'. A run belongs to the case of its name, or of its sha256 in a file that solverfs exported.\n"
                 "What is known here stays as it is, and so do ids. Results of this same machine become its own.\n"
                 "A file is taken whole, or not at all; an interrupted import of a store goes on when it is said again. The same file again changes nothing; what was added since as a case is taken in then.\n"
                 "\n"

@@ -313,7 +313,7 @@ int cmd_run(int argc, char **argv)
                 {"seed", 's', "N", 0, "Fix the solver's random seed to N", 0},
                 {"timeout", 't', "T", 0, "Another time limit than the recipe's: 500ms, 20s, 10m", 0},
                 {"again", 'a', NULL, 0, "Measure anew what is known already", 0},
-                {"machine", OPTION_MACHINE, "NAME", 0, "What was imported of this machine; measures nothing", 0},
+                {"machine", OPTION_MACHINE, "NAME", 0, "What is known of this machine; measures nothing", 0},
                 {"on", 'o', "NAME", 0, "Run there: 'local', or a cluster of the store's config", 0},
                 {"json", 'j', NULL, 0, "Print a JSON object for each, a line each, with everything known of the run", 0},
                 {"print", 'p', "FILE", 0,

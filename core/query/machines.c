@@ -1,8 +1,10 @@
 #include "core/query/machines.h"
+#include "core/query/query_internal.h"
 
 #include "core/run/host.h"
 
 #define NAME_KEY     "machine/name/"
+#define CLUSTER_KEY  "cluster/" /* place.h */
 #define PROGRAMS_KEY "machine/programs/"
 #define KEY_SIZE     (sizeof(PROGRAMS_KEY) + 2 * DIGEST_HEX_SIZE)
 
@@ -30,19 +32,39 @@ static void programs_key(const char *machine, const struct digest *source, char 
 /* -- names --------------------------------------------------------------------------------------------------------- */
 
 struct names {
-        char **list;
+        char **list; /* has room for one more */
         size_t n;
 };
 
-static int add_name(void *user, struct slice key, struct slice)
+static int add_name(struct names *names, const void *name, size_t size)
+{
+        for (size_t i = 0; i < names->n; i++)
+                if (strlen(names->list[i]) == size && memcmp(names->list[i], name, size) == 0)
+                        return 0;
+        if (list_grow(names->list, names->n + 1) < 0)
+                return -ENOMEM;
+        names->list[names->n] = strndup(name, size);
+        return names->list[names->n] ? (names->n++, 0) : -ENOMEM;
+}
+
+static int add_imported(void *user, struct slice key, struct slice)
 {
         const size_t prefix = strlen(NAME_KEY);
-        struct names *names = user;
 
-        if (list_grow(names->list, names->n) < 0)
-                return -ENOMEM;
-        names->list[names->n] = strndup((const char *)key.data + prefix, key.size - prefix);
-        return names->list[names->n] ? (names->n++, 0) : -ENOMEM;
+        return add_name(user, (const char *)key.data + prefix, key.size - prefix);
+}
+
+/* Of a cluster the store has its machine and its toolchain. */
+static int add_cluster(void *user, struct slice key, struct slice value)
+{
+        const size_t prefix = strlen(CLUSTER_KEY);
+
+        return memchr((const char *)key.data + prefix, '/', key.size - prefix) ? 0 : add_name(user, value.data, value.size);
+}
+
+static int compare_names(const void *a, const void *b)
+{
+        return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
 int machines_list(struct workspace *w, char ***ret, size_t *ret_n)
@@ -52,15 +74,18 @@ int machines_list(struct workspace *w, char ***ret, size_t *ret_n)
         int r = store_read(workspace_store(w), &t);
 
         if (r == 0)
-                r = store_each(t, TABLE_META, slice_string(NAME_KEY), SLICE("", 0), false, add_name, &names);
+                r = add_name(&names, host_machine(), strlen(host_machine()));
         if (r == 0)
-                r = list_grow(names.list, names.n);
+                r = store_each(t, TABLE_META, slice_string(NAME_KEY), SLICE("", 0), false, add_imported, &names);
+        if (r == 0)
+                r = store_each(t, TABLE_META, slice_string(CLUSTER_KEY), SLICE("", 0), true, add_cluster, &names);
         if (r < 0) {
                 for (size_t i = 0; i < names.n; i++)
                         free(names.list[i]);
                 free(names.list);
                 return r;
         }
+        sort_list(names.list, names.n, sizeof(*names.list), compare_names);
         names.list[names.n] = NULL;
         *ret = names.list;
         *ret_n = names.n;
@@ -79,7 +104,6 @@ static int no_machine(const char *word, char *const *list, size_t n)
 {
         cleanup_buffer struct buffer names = {0};
 
-        buffer_adds(&names, "");
         for (size_t i = 0; i < n && i < 10; i++) {
                 buffer_adds(&names, i > 0 ? ", '" : "'");
                 buffer_add_printable(&names, list[i]);
@@ -89,8 +113,8 @@ static int no_machine(const char *word, char *const *list, size_t n)
                 buffer_addf(&names, " and %zu more", n - 10);
         if (buffer_error(&names) < 0)
                 return -ENOMEM;
-        return errorf(-ENOENT, "nothing was imported of a machine '%s'%s%s", word, n > 0 ? "; there are " : ": 'solverfs import' does that",
-                      n > 0 ? names.data : "");
+        return errorf(-ENOENT, "nothing is known of a machine '%s'; the store knows %s, and 'solverfs import' takes in what others measured", word,
+                      names.data);
 }
 
 int machine_find(struct workspace *w, const char *word, char **ret)
@@ -112,7 +136,7 @@ int machine_find(struct workspace *w, const char *word, char **ret)
                 r = errorf(-ENOTUNIQ, "several machines are called '%s': say the whole name, such as '%s'", word, found);
         else if (found)
                 r = (*ret = strdup(found)) ? 0 : -ENOMEM;
-        else if (!is_named(host_machine(), word))
+        else
                 r = no_machine(word, list, n);
         strings_free(list);
         return r;
@@ -174,6 +198,15 @@ int machine_note(struct store_txn *t, const char *machine, const struct digest *
         return r < 0 ? r : store_put(t, TABLE_META, SLICE(name.data, name.size), SLICE("", 0));
 }
 
+/* What the commit was built to here: a cluster's results are of that. */
+static int built_here(struct workspace *w, const struct cell *cell, struct digest *ret)
+{
+        struct digest build;
+        int r = build_key(cell->solver->history, cell->commit, cell->solver->recipe, &build);
+
+        return r < 0 ? r : build_program_find(w, &build, ret);
+}
+
 int machine_programs(struct workspace *w, const struct cell *cell, struct digest **ret, size_t *ret_n)
 {
         cleanup_blob struct blob b = {0};
@@ -187,8 +220,8 @@ int machine_programs(struct workspace *w, const struct cell *cell, struct digest
                 return r;
         programs_key(cell->machine, &source, key);
         r = store_fetch(workspace_store(w), TABLE_META, slice_string(key), &b);
-        if (r < 0)
-                return r == -ENOENT ? 0 : r;
+        if (r < 0 && r != -ENOENT)
+                return r;
         *ret = calloc(b.size / DIGEST_SIZE + 1, sizeof(**ret));
         if (!*ret)
                 return -ENOMEM;
@@ -196,7 +229,10 @@ int machine_programs(struct workspace *w, const struct cell *cell, struct digest
                 memcpy((*ret)[*ret_n].bytes, (const char *)b.data + b.size - (*ret_n + 1) * DIGEST_SIZE, DIGEST_SIZE);
                 ++*ret_n;
         }
-        return 0;
+        r = built_here(w, cell, &(*ret)[*ret_n]);
+        if (r == 0)
+                ++*ret_n;
+        return r == -ENOENT ? 0 : r;
 }
 
 /* -- commits ------------------------------------------------------------------------------------------------------- */
@@ -233,17 +269,15 @@ static int sources_on(struct workspace *w, const char *machine, struct sources *
         return r < 0 ? r : store_each(t, TABLE_META, slice_string(key), SLICE("", 0), false, add_source, ret);
 }
 
-int commits_known_on(struct workspace *w, struct solver *s, const char *machine, uint32_t **ret, size_t *ret_n)
+/* Those of the sources in the table. */
+static int commits_imported(struct workspace *w, struct solver *s, const char *machine, uint32_t **ret, size_t *ret_n)
 {
         cleanup_free struct digest *sources = NULL;
         struct sources known = {0};
         uint32_t count = 0;
         size_t n = 0;
-        int r;
+        int r = sources_on(w, machine, &known);
 
-        if (!machine)
-                return commits_known(w, s, ret, ret_n);
-        r = sources_on(w, machine, &known);
         if (r == 0)
                 r = history_sources(s->history, s->recipe->sources, &sources, &count);
         *ret = r == 0 ? calloc((size_t)count + 1, sizeof(**ret)) : NULL;
@@ -261,4 +295,56 @@ int commits_known_on(struct workspace *w, struct solver *s, const char *machine,
         free(known.list);
         *ret_n = n;
         return r;
+}
+
+/* Are results of the machine measured for this store? */
+static int is_measured_for_us(struct workspace *w, const char *machine)
+{
+        cleanup_txn struct store_txn *t = NULL;
+        struct names clusters = {0};
+        bool found = strcmp(machine, host_machine()) == 0;
+        int r = store_read(workspace_store(w), &t);
+
+        if (r == 0)
+                r = store_each(t, TABLE_META, slice_string(CLUSTER_KEY), SLICE("", 0), true, add_cluster, &clusters);
+        for (size_t i = 0; i < clusters.n; i++) {
+                found |= strcmp(clusters.list[i], machine) == 0;
+                free(clusters.list[i]);
+        }
+        free(clusters.list);
+        return r < 0 ? r : found;
+}
+
+/* Both are in order, as is *ret. */
+static int merge(const uint32_t *a, size_t n_a, const uint32_t *b, size_t n_b, uint32_t **ret, size_t *ret_n)
+{
+        uint32_t *list = calloc(n_a + n_b + 1, sizeof(*list));
+        size_t n = 0;
+
+        if (!list)
+                return -ENOMEM;
+        for (size_t i = 0, j = 0; i < n_a || j < n_b; n++) {
+                list[n] = j >= n_b || (i < n_a && a[i] < b[j]) ? a[i] : b[j];
+                i += i < n_a && a[i] == list[n];
+                j += j < n_b && b[j] == list[n];
+        }
+        *ret = list;
+        *ret_n = n;
+        return 0;
+}
+
+int commits_known_on(struct workspace *w, struct solver *s, const char *machine, uint32_t **ret, size_t *ret_n)
+{
+        cleanup_free uint32_t *imported = NULL, *built = NULL;
+        size_t n_imported = 0, n_built = 0;
+        int r;
+
+        if (!machine)
+                return commits_known(w, s, ret, ret_n);
+        r = commits_imported(w, s, machine, &imported, &n_imported);
+        if (r == 0)
+                r = is_measured_for_us(w, machine);
+        if (r > 0)
+                r = commits_known(w, s, &built, &n_built);
+        return r < 0 ? r : merge(imported, n_imported, built, n_built, ret, ret_n);
 }

@@ -1,5 +1,5 @@
-/* Other machines, whose measurements were imported. A machine's name is a part of each run's key (core/run/host.h), so that theirs and ours never mix:
- * whoever wants to see theirs asks for them by name (struct cell).
+/* Machines by name: this one, those of clusters (place.h), and others, whose measurements were imported. A machine's name is a part of each run's key
+ * (core/run/host.h), so that results of two never mix: whoever wants to see those of one asks for them by name (struct cell).
  *
  * The key of a build holds this machine's toolchain, so it does not find the program that a commit has on another machine. That program is kept
  * under the rest of the key: the recipe's build part and the sources. In TABLE_META:
@@ -14,10 +14,10 @@
 
 #define MACHINE_NAME_MOST 300
 
-/* A machine by its name, or by the part before the first '/', the host, where only one has it. *ret: free(); NULL: it is this one. -ENOENT and -ENOTUNIQ,
- * with a sentence that names those there are. */
+/* A machine by its name, or by the part before the first '/', the host or cluster, where only one has it. *ret: free(). -ENOENT and -ENOTUNIQ, with a
+ * sentence that names those there are. */
 int machine_find(struct workspace *w, const char *word, char **ret);
-/* Their names, sorted, without this one's: strings_free(). */
+/* Their names, sorted, this one's too: strings_free(). */
 int machines_list(struct workspace *w, char ***ret, size_t *ret_n);
 
 /* A digest of all that a build of the commit depends on, the toolchain apart. */
@@ -27,5 +27,5 @@ void machine_unknown_program(const char *machine, const struct digest *source, s
 /* In the transaction that puts the program's facts. */
 int machine_note(struct store_txn *t, const char *machine, const struct digest *source, const struct digest *program);
 
-/* The programs of a cell of another machine, the one imported last first; free(). None is no error. */
+/* The programs of a cell of a named machine, the one imported last first, the one that was built here last; free(). None is no error. */
 int machine_programs(struct workspace *w, const struct cell *cell, struct digest **ret, size_t *ret_n);

@@ -34,8 +34,8 @@ struct cell {
         bool has_seed;
         uint64_t seed;
         uint64_t wall_ns; /* 0: the recipe's */
-        /* NULL: this machine. Another one's name (machines.h), borrowed: what was imported of it is known, and nothing is run. Its results are then
-         * those under whatever limits they were measured, the longest, unless wall_ns asks for one. */
+        /* NULL: where the solver's runs are done. A machine's name (machines.h), borrowed: what is known of that one, and nothing is run. Its results are
+         * then those under whatever limits they were measured, the longest, unless wall_ns asks for one. */
         const char *machine;
 };
 

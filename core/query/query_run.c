@@ -408,7 +408,7 @@ static const struct query_type query_unbuilt_type = {
         .free_value = run_value_free,
 };
 
-/* -- of another machine: what was imported, or nothing -- */
+/* -- of a named machine: what is known, or nothing -- */
 
 static int imported_find(struct query *query, struct value **ret)
 {
@@ -426,7 +426,7 @@ static int imported_compute(struct query *query, struct job *, struct value **)
 {
         const struct run_query *q = (const struct run_query *)query;
 
-        return errorf(-ENOENT, "nothing was imported of it for %s%s", q->machine,
+        return errorf(-ENOENT, "nothing is known of it for %s%s", q->machine,
                       q->cell.wall_ns > 0 ? " that holds under this timeout" : "");
 }
 

@@ -41,6 +41,7 @@ void comparing_free(struct comparing *c)
         solver_unref(c->options.version[1].solver);
         free((void *)c->options.cases);
         free((void *)c->options.set);
+        free((void *)c->options.machine);
         free(c->cases);
         free(c->judgements);
         free(c->order);
@@ -50,17 +51,40 @@ void comparing_free(struct comparing *c)
         free(c);
 }
 
+/* A time of one machine says nothing beside a time of another. */
+static int refuse_two_machines(const struct comparing_options *o)
+{
+        const struct comparing_version *v = o->version;
+        char machines[2][PATH_SIZE];
+        bool known[2];
+
+        for (int side = 0; side < 2; side++)
+                known[side] = cell_machine(&(struct cell){.solver = v[side].solver, .machine = o->machine}, machines[side]);
+        if (v[0].solver->place == v[1].solver->place || (known[0] && known[1] && strcmp(machines[0], machines[1]) == 0))
+                return 0;
+        for (int side = 0; side < 2; side++)
+                if (!known[side])
+                        snprintf(machines[side], PATH_SIZE, "the cluster %s", v[side].solver->place->name);
+        return errorf(-EXDEV, "runs of %s are done on %s, and those of %s on %s: two machines are not compared; 'solverfs compare --machine NAME' "
+                      "compares what is known of one", v[0].solver->recipe->name, machines[0], v[1].solver->recipe->name, machines[1]);
+}
+
 int comparing_new(const struct comparing_options *options, struct comparing **ret)
 {
-        cleanup_comparing struct comparing *c = calloc(1, sizeof(*c));
+        cleanup_comparing struct comparing *c = NULL;
         struct case_info **cases;
+        int r = refuse_two_machines(options);
 
+        if (r < 0)
+                return r;
+        c = calloc(1, sizeof(*c));
         if (!c)
                 return -ENOMEM;
         c->options = *options;
         cases = calloc(options->n + 1, sizeof(*cases));
         c->options.cases = cases;
         c->options.set = options->set ? strdup(options->set) : NULL;
+        c->options.machine = options->machine ? strdup(options->machine) : NULL;
         for (int side = 0; side < 2; side++)
                 solver_ref(c->options.version[side].solver);
         for (size_t i = 0; cases && i < options->n; i++)
@@ -71,7 +95,7 @@ int comparing_new(const struct comparing_options *options, struct comparing **re
         c->next_sample = calloc(options->n + 1, sizeof(*c->next_sample));
         c->asked = calloc(options->n + 1, sizeof(*c->asked));
         if (!cases || !c->cases || !c->judgements || !c->order || !c->next_sample || !c->asked ||
-            (options->set && !c->options.set))
+            (options->set && !c->options.set) || (options->machine && !c->options.machine))
                 return -ENOMEM;
         for (size_t i = 0; c->cases && i < options->n; i++)
                 c->cases[i].doubts_lost = options->doubts_lost;
@@ -95,31 +119,53 @@ static struct cell cell_of(const struct comparing *c, size_t i, int side)
                              .info = c->options.cases[i],
                              .has_seed = c->options.has_seed,
                              .seed = c->options.seed,
-                             .wall_ns = c->options.wall_ns};
+                             .wall_ns = c->options.wall_ns,
+                             .machine = c->options.machine};
 }
 
 /* -- reading ------------------------------------------------------------------------------------------------------ */
 
-static int read_run(struct comparing *c, size_t i, int side)
+/* `wall_ns` 0: as the comparison's options say. *ret_limit: what the run was given, 0 where it is not known. */
+static int read_run(struct comparing *c, size_t i, int side, uint64_t wall_ns, uint64_t *ret_limit)
 {
         cleanup(fact_unrefp) struct fact *f = NULL;
         struct cell cell = cell_of(c, i, side);
         struct recipe_limits limits;
-        int r = run_find(c->options.workspace, &cell, false, &f);
+        int r;
 
+        *ret_limit = 0;
+        cell.wall_ns = wall_ns > 0 ? wall_ns : cell.wall_ns;
+        r = run_find(c->options.workspace, &cell, false, &f);
         cell_limits(&cell, &limits);
         c->cases[i].run[side] = (struct comparison_run){.limit = (double)limits.wall_ns / 1e9, .effort = NAN};
         if (r < 0)
                 return r == -ENOENT ? 0 : r;
+        *ret_limit = cell.machine && cell.wall_ns == 0 ? f->limits.wall_ns : limits.wall_ns;
         c->cases[i].run[side] = (struct comparison_run){.is_known = true,
                                                         .is_wrong = f->wrong,
                                                         .disturbed = f->disturbed,
                                                         .verdict = f->verdict,
                                                         .seconds = fact_seconds(f),
-                                                        .limit = (double)limits.wall_ns / 1e9,
+                                                        .limit = (double)*ret_limit / 1e9,
                                                         .effort = fact_effort(f)};
         c->table.newest = MAX(c->table.newest, f->measured);
         return 0;
+}
+
+/* A named machine's results are under whatever limits they were measured. Where the two were given different times they are read under the lesser: what
+ * only the longer one shows is not compared. */
+static int read_runs(struct comparing *c, size_t i)
+{
+        uint64_t limits[2], lesser;
+        int r = read_run(c, i, 0, 0, &limits[0]);
+
+        if (r >= 0)
+                r = read_run(c, i, 1, 0, &limits[1]);
+        lesser = MIN(limits[0], limits[1]);
+        for (int side = 0; side < 2 && r >= 0 && c->options.machine && lesser > 0; side++)
+                if (limits[side] > lesser)
+                        r = read_run(c, i, side, lesser, &limits[side]);
+        return r;
 }
 
 struct taken { /* one sample of one version */
@@ -194,8 +240,10 @@ static int read_pairs(struct comparing *c, size_t i)
         c->next_sample[i] = 1;
         for (int side = 0; side < 2 && r >= 0; side++) {
                 struct cell cell = cell_of(c, i, side);
+                struct recipe_limits limits;
 
-                taken[side].limit = c->cases[i].run[side].limit;
+                cell_limits(&cell, &limits);
+                taken[side].limit = (double)limits.wall_ns / 1e9;
                 r = samples_known(c->options.workspace, &cell, take, &taken[side]);
                 if (r == -ENOENT)
                         r = 0;
@@ -213,10 +261,8 @@ static int read_case(struct comparing *c, size_t i)
 {
         uint8_t keys[2][RUN_KEY_SIZE];
         struct cell before = cell_of(c, i, 0), after = cell_of(c, i, 1);
-        int r = read_run(c, i, 0);
+        int r = read_runs(c, i);
 
-        if (r >= 0)
-                r = read_run(c, i, 1);
         if (r < 0 || !c->cases[i].run[0].is_known || !c->cases[i].run[1].is_known)
                 return r;
         c->cases[i].is_same_program = run_key(c->options.workspace, &before, keys[0]) == 0 &&
@@ -249,7 +295,7 @@ static int judge(struct comparing *c)
 
 static int look_at_builds(struct comparing *c)
 {
-        for (int side = 0; side < 2; side++) {
+        for (int side = 0; side < 2 && !c->options.machine; side++) {
                 cleanup(build_record_unrefp) struct build_record *record = NULL;
                 const struct comparing_version *v = &c->options.version[side];
                 int r = build_find(c->options.workspace, v->solver, v->commit, false, &record);

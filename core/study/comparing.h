@@ -9,6 +9,8 @@
  * that were taken one right after the other: where one version was measured on another day it is measured again, as its times then say nothing of
  * now. The two come first by turns. An interrupted comparison goes on where it was.
  *
+ * Both versions are of one machine: that of the solvers' runs, or one that is named, of which what is known is read.
+ *
  * Not for several threads at a time. */
 #pragma once
 
@@ -32,6 +34,7 @@ struct comparing_options {
         bool has_seed;   /* all runs under this seed */
         uint64_t seed;
         uint64_t wall_ns;  /* 0: the recipes' limits */
+        const char *machine; /* NULL: where runs are done; else as in struct cell: read with comparing_read() */
         size_t most_pairs; /* of a case; 0: none beyond what the runs themselves say */
         bool by_time;      /* see comparison_judge() */
         bool doubts_lost;  /* see comparison.h */
@@ -48,7 +51,7 @@ struct comparing_table {
         int64_t newest;      /* seconds; of what is known; 0: nothing */
 };
 
-/* Keeps references. 0, -ENOMEM. */
+/* Keeps references. 0, -ENOMEM; -EXDEV with a sentence: the runs of the two solvers are done on two machines. */
 int comparing_new(const struct comparing_options *options, struct comparing **ret);
 void comparing_free(struct comparing *c);
 DEFINE_CLEANUP(struct comparing *, comparing_free)

@@ -28,6 +28,10 @@ static int title_of(const struct comparing_table *t, struct buffer *ret)
         buffer_addf(ret, ", %zu case%s", t->summary.compared, t->summary.compared == 1 ? "" : "s");
         if (t->options->set)
                 buffer_addf(ret, " of %s", t->options->set);
+        if (t->options->machine) {
+                buffer_adds(ret, ", on ");
+                buffer_add_printable(ret, t->options->machine);
+        }
         return r < 0 ? r : buffer_error(ret);
 }
 

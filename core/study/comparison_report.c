@@ -91,8 +91,9 @@ static void add_count(struct buffer *ret, const char *measure, size_t n)
         buffer_addf(ret, "%s\t-\t%zu\t-\t-\t-\n", measure, n);
 }
 
-static int add_versions(const struct comparing_version v[2], struct buffer *ret)
+static int add_versions(const struct comparing_options *o, struct buffer *ret)
 {
+        const struct comparing_version *v = o->version;
         char a[GIT_OID_HEXSZ + 1], b[GIT_OID_HEXSZ + 1];
         int r = commit_hex(&v[0], a);
 
@@ -102,6 +103,14 @@ static int add_versions(const struct comparing_version v[2], struct buffer *ret)
                 return r;
         buffer_addf(ret, "solver\t%s\t%s\t-\t-\t-\n", v[0].solver->recipe->name, v[1].solver->recipe->name);
         buffer_addf(ret, "commit\t%s\t%s\t-\t-\t-\n", a, b);
+        if (o->machine) {
+                buffer_adds(ret, "machine");
+                for (int side = 0; side < 2; side++) {
+                        buffer_adds(ret, "\t");
+                        buffer_add_printable(ret, o->machine);
+                }
+                buffer_adds(ret, "\t-\t-\t-\n");
+        }
         return 0;
 }
 
@@ -111,7 +120,7 @@ int comparison_write_summary(const struct comparing_table *t, struct buffer *ret
         int r;
 
         buffer_adds(ret, "measure\ta\tb\tratio\tlow\thigh\n");
-        r = add_versions(t->options->version, ret);
+        r = add_versions(t->options, ret);
         if (r < 0)
                 return r;
         add_counts(ret, "wrong", s->wrong[0], s->wrong[1]);
@@ -243,6 +252,11 @@ static void markdown_numbers(const struct comparing_table *t, const char *a, con
         if (s->cases > s->compared)
                 buffer_addf(ret, ", %zu not measured", s->cases - s->compared);
         buffer_addf(ret, "; %zu pairs of runs.\n", s->pairs);
+        if (t->options->machine) {
+                buffer_adds(ret, "Measured on ");
+                add_cell(ret, t->options->machine);
+                buffer_adds(ret, ".\n");
+        }
 }
 
 int comparison_write_markdown(const struct comparing_table *t, size_t most, struct buffer *ret)
@@ -322,7 +336,7 @@ json_t *comparison_json(const struct comparing_table *t)
 {
         const struct comparison_summary *s = &t->summary;
 
-        return json_pack("{so so sI sI sI s{so so so} sI sI sI so so}", "a", side_json(t, 0), "b", side_json(t, 1), "cases",
+        return json_pack("{so so ss* sI sI sI s{so so so} sI sI sI so so}", "a", side_json(t, 0), "b", side_json(t, 1), "machine", t->options->machine, "cases",
                          (json_int_t)s->cases, "compared", (json_int_t)s->compared, "both", (json_int_t)s->both, "ratio", "mean",
                          real(s->ratio), "low", real(s->low), "high", real(s->high), "same",
                          (json_int_t)s->changes[COMPARISON_SAME], "undecided", (json_int_t)s->changes[COMPARISON_UNDECIDED],

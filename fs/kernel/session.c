@@ -67,6 +67,7 @@ int session_error(int r, const char *what, const char *reason)
         case ENOENT:
         case ENOTUNIQ:
         case EDEADLK:
+        case EXDEV:
         case EROFS:
         case EACCES:
         case EAGAIN:

@@ -38,6 +38,14 @@ test_that "and the answer of this machine is another one" '[ -n "$here" ] && [ "
 for pid in $(cat launched); do kill -0 "$pid" 2>/dev/null && echo "$pid is left"; done >left
 test_that "no worker is left" 'empty left'
 
+run 0 run toy --on lab v3 all
+test_that "--machine shows what is known of the cluster, also of a solver that runs here" '
+	run 0 run toy v1 all --machine lab --json && [ "$(jq -r .run.machine out | sort -u | cut -d / -f 1)" = lab ] && run 0 export -f csv toy --machine lab && [ $(wc -l <out) = 13 ] &&
+	run 0 history toy 1 --machine lab && [ $(wc -l <out) = 2 ]'
+test_that "compare --machine compares that, and nothing else" '
+	run 0 compare toy@v1 toy@v3 --machine lab --json && jq -e ".compared == 6 and (.machine | startswith(\"lab/\"))" out >/dev/null &&
+	run 0 compare toy@v1 toy@v3 --machine "$here" --json && jq -e --arg m "$here" ".compared == 0 and .machine == \$m" out >/dev/null'
+
 # Three descriptors a worker, and some of our own.
 printf '[cluster "wide"]\n\tlaunch = "exec {worker} --slots 1 --folder %s/node"\n\tworkers = 6\n' "'$top'" >>store/config
 test_that "more workers than a shell lets a program open files" '(ulimit -Sn 20 && run 0 run --on wide toy v1 all) && [ $(grep -c "	sat	" out) = 6 ]'
@@ -72,6 +80,11 @@ test_that "the status shows the cluster" 'has status "cluster lab: 1 of 2 worker
 run 0 status
 test_that "so does the command, with what was lost" 'has err "cluster lab: 1 of 2 workers.* 1 lost; last trouble: "'
 run 0 run --again toy v1 3
+sed -i '/^\[solver "toy-again"\]/a\	runs = local' store/config
+test_that "versions whose runs are done on two machines are not compared" '
+	run 2 compare toy@v1 toy-again@v1 1 && has err "runs of toy are done on lab/.*, and those of toy-again on [^:]*: two machines are not compared"'
+test_that "... but on one of the two" 'run 0 compare toy@v1 toy-again@v1 1 --machine "$here" --json && jq -e ".b.known == 0 and .a.known == 1" out >/dev/null'
+test_that "... nor in the mount" '! cat "$dir/compare/toy@v1..toy-again@v1/summary.tsv" >out 2>err && has err "cross-device" && empty out'
 run 0 unmount "$dir"
 for pid in $(cat launched); do kill -0 "$pid" 2>/dev/null && echo "$pid is left"; done >left
 test_that "no worker is left behind the mount" 'empty left'

@@ -26,7 +26,7 @@ END
 	printf '%s\n' "$@" '</result>'
 }
 import() { run "$1" import --format benchexec --solver toy --revision "${2-v1}" "${@:3}"; }
-nothing() { run 3 run toy v1 1 --machine apollon && has err "nothing was imported"; } # in the store
+nothing() { run 3 run toy v1 1 --machine apollon && has err "nothing is known of a machine"; } # in the store
 
 document "$(a_run ../x/q/a.smt2 true correct)" "$(a_run q/sub/b.smt2 TIMEOUT error 905.2s 900.1s)" "$(a_run elsewhere.smt2 false missing)" "$(a_run 'q/c &lt;&amp;&quot;.smt2' '' '')" >r.xml
 bzip2 -k r.xml && gzip -k r.xml
@@ -89,7 +89,7 @@ test_that "... and nothing is ours: what is ours is not known, and theirs is not
 	run 0 export --format csv && [ "$(wc -l <out)" = 1 ] && run 0 history toy all --known && empty out && run 0 run toy v1 q/a.smt2 && ! has out "1\.5000"'
 test_that "run --machine shows them, by the host alone, and runs nothing" '
 	run 3 run toy v1 all --machine apollon && [ "$(grep -c "sat	1.500000	1.250000	4000000" out)" = 1 ] && [ "$(grep -c "timeout	905.200000	900.100000" out)" = 1 ] &&
-	has err "nothing was imported of it for apollon" && run 2 run toy v1 1 --machine apollon --again'
+	has err "nothing is known of it for apollon" && run 2 run toy v1 1 --machine apollon --again'
 test_that "history and export, too" '
 	run 0 history toy q/a.smt2 --machine apollon && [ "$(cut -f 4,5,8 out)" = "sat	1.500000	correct" ] &&
 	run 0 export --format csv --machine "apollon/Xeon E3/8" && [ "$(tail -n +2 out | cut -d , -f 2,3,17- | tr -d "\r" | sort)" = "sat,1.500000,,900.0,2024-02-03T03:05:06Z,apollon/Xeon E3/8
@@ -103,6 +103,19 @@ import json
 j = json.load(open(\"out\"))
 assert j[\"imported\"] == {\"format\": \"benchexec\", \"file\": \"r.xml\", \"tool\": \"Toy\", \"version\": \"0.1\", \"status\": \"true\", \"category\": \"correct\"}, j
 assert j[\"machine\"] == \"apollon/Xeon E3/8\" and j[\"host\"][\"cores\"] == 8 and j[\"host\"][\"memory\"] == 33553035264 and j[\"limits\"][\"memory\"] == 2e9, j"'
+value() { grep "^$1	" out | cut -f "$2"; }
+document "$(a_run 'q/c &lt;&amp;&quot;.smt2' true correct 500s 500s)" >long.xml
+timelimit=60s document "$(a_run q/a.smt2 false wrong 6s 6s)" "$(a_run q/sub/b.smt2 false correct 10s 10s)" "$(a_run 'q/c &lt;&amp;&quot;.smt2' TIMEOUT error 60s 60s)" >short.xml
+import 0 v1 long.xml && import 1 v3 short.xml
+test_that "compare --machine has two versions of it, and runs nothing" '
+	run 1 compare toy@v1 toy@v3 --machine apollon && [ "$(value machine 2,3)" = "apollon/Xeon E3/8	apollon/Xeon E3/8" ] && [ "$(value wrong 2,3)" = "0	1" ] &&
+	has out "^regression	[0-9]*	wrong	sat	1.500000	unsat	6.000000	" && has out "^improvement	[0-9]*	gained	timeout	[0-9.]*	unsat	10.000000	" &&
+	run 0 export --format csv && [ "$(wc -l <out)" = 2 ]'
+test_that "... an answer of a longer time than the other was given is not compared with it" '
+	run 1 compare toy@v1 toy@v3 --machine apollon && [ "$(value compared 2)" = 2 ] && [ "$(value timeout 2,3)" = "1	0" ]'
+test_that "... and the machine is in what it prints" '
+	run 1 compare toy@v1 toy@v3 --machine apollon --json && [ "$(jq -r .machine out)" = "apollon/Xeon E3/8" ] && run 1 compare toy@v1 toy@v3 --machine apollon --markdown && has out "^Measured on apollon/Xeon E3/8\.$" &&
+	run 3 compare toy@v1 toy@v3 --machine nosuch'
 test_that "the same again, and compressed: it is known" '
 	import 0 v1 r.xml && [ "$(field 1,2)" = "0	2" ] && import 0 v1 r.xml.bz2 && [ "$(field 1,2)" = "0	2" ] && import 0 v1 r.xml.gz && [ "$(field 1,2)" = "0	2" ]'
 test_that "a case that was added since is taken in by the same command" '
