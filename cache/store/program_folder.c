@@ -2,6 +2,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -224,7 +225,7 @@ static int materialize(struct program_folder *f, const struct wanted *w, int *re
                 r = write_materialized(f, w->path, &content, ret_fd);
         if (r < 0)
                 return r;
-        if (!f->is_lazy || (f->room -= (int64_t)content.size) <= 0)
+        if (!f->is_lazy || atomic_fetch_sub(&f->room, (int64_t)content.size) <= (int64_t)content.size)
                 evicted = evict(f);
         if (evicted < 0) /* a full folder is no reason not to run what is there */
                 log_warning("%s", error_message(evicted));

@@ -33,7 +33,7 @@
 
 #define CCACHE "/usr/bin/ccache"
 
-static void die(const char *what)
+static _Noreturn void die(const char *what)
 {
         fprintf(stderr, "solverfs-shim: %s: %s\n", what, strerror(errno));
         exit(127);
@@ -423,12 +423,11 @@ static int preprocess(int argc, char **argv)
 /* Does the object depend on anything that neither ccache nor the preprocessed text tells of? Then it is compiled. */
 static bool may_be_cached(char **argv)
 {
-        static const char *const unseen[] = {"-B",          "-specs",   "--specs",       "-wrapper",  "-fplugin",
-                                             "-Wa,@",       "-Wa,-I",   "-Xassembler",   "--sysroot", "-fprofile-use",
-                                             "-fauto-prof", "-Xclang",  "-fprofile-dir", "-x",        "-fbranch-prob",
-                                             "-fmodules",   "-fmodule", "--config",      "@",
-                                             /* and does it leave a file beside the object that ccache does not keep? */
-                                             "-fcallgraph-info", "-fopt-info", "-ftime-trace", "-fsave-optimization-record", "-aux-info"};
+        static const char *const unseen[] = {
+                "-B", "-specs", "--specs", "-wrapper", "-fplugin", "-Wa,@", "-Wa,-I", "-Xassembler", "--sysroot", "-fprofile-use",
+                "-fauto-prof", "-Xclang", "-fprofile-dir", "-x", "-fbranch-prob", "-fmodules", "-fmodule", "--config", "@",
+                /* and does it leave a file beside the object that ccache does not keep? */
+                "-fcallgraph-info", "-fopt-info", "-ftime-trace", "-fsave-optimization-record", "-aux-info"};
         static const char *const unread[] = {".s", ".i", ".ii", ".sx", ".bc", ".ll"}; /* not preprocessed */
         bool compiles = false;
 

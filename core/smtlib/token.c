@@ -88,18 +88,16 @@ static const char *pass_space(const char *p, const char *end)
 /* Behind the closing quote of the string that begins at p; NULL when it has none. */
 static const char *pass_string(const char *p, const char *end, enum dialect d)
 {
-        for (p++; p < end; p++) {
-                if (d == DIALECT_2_0) {
-                        for (; p < end && *p != '"'; p++)
-                                p += *p == '\\';
-                        return p < end ? p + 1 : NULL;
-                }
-                p = memchr(p, '"', (size_t)(end - p));
-                if (!p)
-                        return NULL;
+        p++;
+        if (d == DIALECT_2_0) {
+                for (; p < end && *p != '"'; p++)
+                        p += *p == '\\';
+                return p < end ? p + 1 : NULL;
+        }
+        while (p < end && (p = memchr(p, '"', (size_t)(end - p)))) {
                 if (p + 1 == end || p[1] != '"')
                         return p + 1;
-                p++;
+                p += 2;
         }
         return NULL;
 }

@@ -270,7 +270,7 @@ static double step(double stay, int from, int to)
 /* Forward and backward for one noise; returns the logarithm of the evidence and, by *still, of that of no change at all. */
 static double run_chain(const struct sighting *s, size_t n, double rate, double noise, struct pass *p, double *still)
 {
-        double evidence = 0, same[N_LEVELS], total = 0, lost = 0, shows[N_LEVELS][N_LEVELS];
+        double evidence = 0, same[N_LEVELS], total = 0, shows[N_LEVELS][N_LEVELS];
 
         show_logs(noise, shows);
         for (size_t i = 0; i < n; i++) {
@@ -291,7 +291,6 @@ static double run_chain(const struct sighting *s, size_t n, double rate, double 
                 }
                 p[i].scale = sum;
                 evidence += log(sum) + scale;
-                lost += scale;
         }
         for (size_t i = n; i-- > 0;) {
                 double stay = exp(-rate * s[i].prior);

@@ -250,8 +250,7 @@ START_TEST(test_no_mutation_is_a_noop_or_ill_sorted)
                                 r += s->commands[k].term != with->commands[k].term;
                         ck_assert_int_gt(r, 0);
                         if (done % 50 == 0) { /* reading it is what takes the time; every step was checked when it was made */
-                                cleanup_script struct script *again = read_back(with);
-
+                                script_free(read_back(with));
                                 ck_assert(!is_same(s, with));
                         }
                 }
@@ -303,7 +302,8 @@ START_TEST(test_mutants_keep_to_their_logic)
 {
         static const char *const texts[] = {
                 "(set-logic QF_LIA)(declare-fun x () Int)(declare-fun y () Int)"
-                "(assert (or (< (+ x (* 2 y)) 7) (= (- x y) (+ 3 (div x 2)))))(assert (> (ite (< x 0) y 5) (mod y 3)))(check-sat)",
+                "(assert (or (< (+ x (* 2 y)) 7) (= (- x y) (+ 3 (div x 2)))))(assert (> (ite (< x 0) y 5) (mod y "
+                "3)))(check-sat)",
                 "(set-logic LRA)(declare-fun a () Real)(declare-fun b () Real)"
                 "(assert (and (<= (+ a (* 2.0 b)) 1.5) (= (/ a 4.0) (- b 0.5))))(assert (> (ite (< a b) a 2.0) b))(check-sat)",
         };
@@ -384,7 +384,6 @@ START_TEST(test_enumeration_is_exhaustive_and_without_twins)
                                                "(assert (not (str.prefixof x \"a\")))",
                                                "(assert (str.in_re x (re.* re.allchar)))"};
         bool found[ARRAY_SIZE(expected)] = {false};
-        cleanup_free char *seen = NULL;
         cleanup_buffer struct buffer all = {0};
         unsigned size = 0;
 
@@ -588,7 +587,7 @@ END_TEST
 
 SUITE_TIMEOUT("fuzz", 120, test_formulas_are_well_sorted, test_every_operator_of_the_theory_comes, test_parameters_are_kept,
               test_same_seed_same_formulas, test_refuses_nonsense, test_templates, test_no_mutation_is_a_noop_or_ill_sorted,
-              test_the_wanted_operator_is_there, test_theories_are_not_mixed, test_mutants_keep_to_their_logic, test_nothing_to_change,
-              test_transformers, test_enumeration_is_exhaustive_and_without_twins, test_enumeration_goes_on_where_it_was,
-              test_enumeration_says_when_memory_is_not_enough, test_bandit_learns, test_warping, test_distance_to_the_nearest,
-              test_adaptive_configuration, test_shapes)
+              test_the_wanted_operator_is_there, test_theories_are_not_mixed, test_mutants_keep_to_their_logic,
+              test_nothing_to_change, test_transformers, test_enumeration_is_exhaustive_and_without_twins,
+              test_enumeration_goes_on_where_it_was, test_enumeration_says_when_memory_is_not_enough, test_bandit_learns,
+              test_warping, test_distance_to_the_nearest, test_adaptive_configuration, test_shapes)

@@ -316,7 +316,6 @@ static void look_at_read_only(const char *as, int error)
 {
         static const char *const writers[] = {"run tiny v2.0 1 --print result", "build tiny v2.0", "case add new.smt2", "gc",
                                               "solver update tiny"};
-        cleanup_free char *bin = NULL;
 
         ck_assert_msg(shell("%s sh -ec \"%s\" 2>&1", as, read_only) == 0, "%s: %s", as, shell_output);
         for (size_t i = 0; i < ARRAY_SIZE(writers); i++) {

@@ -449,7 +449,7 @@ static int moved(char op, int r, int from_dir, const char *from, int to_dir, con
 {
         char old[PATH_MAX], new[PATH_MAX];
 
-        if (r == 0 && (at_path(from_dir, from, old) | at_path(to_dir, to, new)))
+        if (r == 0 && ((int)at_path(from_dir, from, old) | (int)at_path(to_dir, to, new)))
                 put(op, 0, 0, old, new, strlen(new));
         UNLOCK();
         return r;

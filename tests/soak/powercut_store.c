@@ -20,7 +20,7 @@ static const struct store_table tables[N_TABLES] = {{"facts", true}, {"programs"
 #define KEYS       16
 #define VALUE_MOST 6000
 
-static void fail(int r, const char *what)
+static _Noreturn void fail(int r, const char *what)
 {
         fprintf(stderr, "%s: %s\n", what, error_message(r));
         exit(2);
