@@ -10,21 +10,35 @@ struct seen {
         size_t n, mask;
 };
 
-/* Texts that were interesting, the largest first: each is at least a tenth smaller than the one before, so that there are few. */
-struct waypoint {
+/* A text that was taken. */
+struct earlier {
         char *text; /* owned */
         size_t size;
+};
+
+/* The texts to go back to, the largest first. Of those that were interesting twice each is at least a tenth smaller than the one before, so that
+ * there are few; behind them all that were interesting once (REDUCE_LAST_TWICE), the current one last. */
+struct trail {
+        struct earlier *list; /* owned */
+        size_t n, n_sure;
+        size_t n_refused; /* candidates of the current text, while it is not sure */
 };
 
 struct reducer {
         const struct reduce_test *test;
         const struct reduce_options *options;
+        struct slice input;
         struct buffer text; /* the smallest so far */
         struct reduce_status status;
         struct seen seen;
-        struct waypoint *waypoints;
-        size_t n_waypoints;
+        struct trail trail;
+        enum reduce_trust trust;
 };
+
+/* When a text that was interesting once is asked for again: so many candidates were refused since, or so many texts were taken. Not at once, as most
+ * are followed by a smaller one soon. */
+#define UNSURE_REFUSED 12
+#define UNSURE_TAKEN   8
 
 struct slice reduce_text(const struct reducer *r)
 {
@@ -114,25 +128,6 @@ static int ask(struct reducer *r, struct slice text)
         return k < 0 ? k : answer == REDUCE_INTERESTING;
 }
 
-static int add_waypoint(struct reducer *r)
-{
-        struct waypoint *last = r->n_waypoints > 0 ? &r->waypoints[r->n_waypoints - 1] : NULL;
-        char *text;
-
-        if (last && r->text.size > last->size - last->size / 10)
-                return 0;
-        if (list_grow(r->waypoints, r->n_waypoints) < 0)
-                return -ENOMEM;
-        text = malloc(r->text.size + 1);
-        if (!text)
-                return -ENOMEM;
-        if (r->text.size > 0)
-                memcpy(text, r->text.data, r->text.size);
-        text[r->text.size] = '\0';
-        r->waypoints[r->n_waypoints++] = (struct waypoint){text, r->text.size};
-        return 0;
-}
-
 static int set_text(struct reducer *r, struct slice text)
 {
         struct buffer with = {0};
@@ -149,6 +144,110 @@ static int set_text(struct reducer *r, struct slice text)
         return 0;
 }
 
+/* -- what was taken -- */
+
+static void shorten_trail(struct trail *t, size_t n)
+{
+        while (t->n > n)
+                free(t->list[--t->n].text);
+        t->n_sure = MIN(t->n_sure, n);
+}
+
+static int add_to_trail(struct trail *t, struct slice text)
+{
+        char *copy;
+
+        if (list_grow(t->list, t->n) < 0)
+                return -ENOMEM;
+        copy = malloc(text.size + 1);
+        if (!copy)
+                return -ENOMEM;
+        if (text.size > 0)
+                memcpy(copy, text.data, text.size);
+        copy[text.size] = '\0';
+        t->list[t->n++] = (struct earlier){copy, text.size};
+        t->n_refused = 0;
+        return 0;
+}
+
+/* The current text is interesting for sure: those on the way to it are not needed any more. */
+static int make_sure(struct reducer *r)
+{
+        struct trail *t = &r->trail;
+        int k = 0;
+
+        shorten_trail(t, t->n_sure);
+        if (t->n == 0 || r->text.size <= t->list[t->n - 1].size - t->list[t->n - 1].size / 10)
+                k = add_to_trail(t, reduce_text(r));
+        t->n_sure = t->n;
+        return k;
+}
+
+/* The smallest text before the current one that is interesting now; at last the input. 0: not even that. */
+static int go_back(struct reducer *r)
+{
+        struct trail *t = &r->trail;
+        int k = 0;
+
+        r->status.withdrawn++;
+        if (t->n > 0 && t->list[t->n - 1].size == r->text.size)
+                shorten_trail(t, t->n - 1);
+        for (; k == 0 && t->n > 0; shorten_trail(t, t->n - (k == 0))) {
+                struct earlier *e = &t->list[t->n - 1];
+
+                k = set_text(r, SLICE(e->text, e->size));
+                if (k == 0)
+                        k = ask(r, reduce_text(r));
+                t->n_sure = t->n;
+        }
+        if (k != 0)
+                return k;
+        k = set_text(r, r->input);
+        return k == 0 ? ask(r, r->input) : k;
+}
+
+static bool is_unsure(const struct reducer *r)
+{
+        return r->trail.n > r->trail.n_sure;
+}
+
+static int tell_taken(struct reducer *r)
+{
+        if (r->test->taken)
+                r->test->taken(r->test->user, reduce_text(r));
+        tell(r);
+        return 1;
+}
+
+/* Asks for the current text again when it is not sure. REDUCE_WITHDRAWN: the text is an earlier one. */
+static int check_text(struct reducer *r)
+{
+        int k;
+
+        if (!is_unsure(r))
+                return 0;
+        k = ask(r, reduce_text(r));
+        if (k == 1)
+                return make_sure(r);
+        if (k == 0) {
+                r->trust = REDUCE_EACH_TWICE;
+                k = go_back(r);
+        }
+        if (k == 0)
+                return errorf(-ENODATA, "the test is not interested in the input any more");
+        if (k == 1)
+                tell_taken(r);
+        return k < 0 ? k : REDUCE_WITHDRAWN;
+}
+
+static int check_if_due(struct reducer *r)
+{
+        bool is_due = r->trail.n_refused >= UNSURE_REFUSED || r->trail.n - r->trail.n_sure >= UNSURE_TAKEN;
+
+        return is_due ? check_text(r) : 0;
+}
+
+/* An interesting text. 1. */
 static int take(struct reducer *r, struct slice text)
 {
         int k = set_text(r, text);
@@ -156,20 +255,17 @@ static int take(struct reducer *r, struct slice text)
         if (k == 0)
                 k = add_seen(&r->seen, text);
         if (k == 0)
-                k = add_waypoint(r);
+                k = r->trust == REDUCE_LAST_TWICE ? add_to_trail(&r->trail, reduce_text(r)) : make_sure(r);
         if (k < 0)
                 return k;
         r->status.taken++;
-        if (r->test->taken)
-                r->test->taken(r->test->user, reduce_text(r));
-        tell(r);
-        return 1;
+        return tell_taken(r);
 }
 
-/* An interesting text, asked for once more. 1: taken. */
+/* A text that was interesting once. 1: taken. */
 static int confirm(struct reducer *r, struct slice text)
 {
-        int k = r->test->is_certain ? 1 : ask(r, text);
+        int k = r->trust == REDUCE_EACH_TWICE ? ask(r, text) : 1;
 
         if (k == 0) {
                 r->status.withdrawn++;
@@ -248,8 +344,10 @@ static int ask_batch(struct reducer *r, struct batch *b, size_t *ret_at)
 
         for (size_t i = 0; k == 0 && i < b->n; i++) {
                 r->status.tests += b->answers[i] != REDUCE_UNTRIED;
-                if (b->answers[i] == REDUCE_BORING)
+                if (b->answers[i] == REDUCE_BORING) {
                         k = add_seen(&r->seen, b->slices[i]);
+                        r->trail.n_refused++;
+                }
                 is_behind |= b->answers[i] == REDUCE_INTERESTING;
                 if (b->answers[i] == REDUCE_UNTRIED && !is_behind)
                         k = errorf(-EIO, "the interest test gave no answer");
@@ -282,6 +380,8 @@ int reduce_first(struct reducer *r, size_t from, size_t n, reduce_make make, voi
                 k = fill(r, &b, &from, n, make, user);
                 if (k == 0 && b.n > 0 && is_late(r))
                         k = -ETIME;
+                if (k == 0 && b.n > 0)
+                        k = check_if_due(r);
                 if (k == 0 && b.n > 0)
                         k = ask_batch(r, &b, ret_at);
         }
@@ -387,7 +487,8 @@ static bool stands_in_parentheses(struct slice text)
         }
 }
 
-static int reduce_any(struct reducer *r, struct reduce_result *ret)
+/* All steps from the current text. */
+static int reduce_from(struct reducer *r, struct reduce_result *ret)
 {
         for (;;) {
                 bool is_script = false, is_opaque = false;
@@ -411,30 +512,34 @@ static int reduce_any(struct reducer *r, struct reduce_result *ret)
         }
 }
 
-/* The smallest text that is interesting when asked once more; at last the input. 0: not even that. */
-static int settle(struct reducer *r, struct slice input)
+static int reduce_any(struct reducer *r, struct reduce_result *ret)
 {
-        int k = r->test->is_certain || r->status.taken == 0 ? 1 : ask(r, reduce_text(r));
+        int k;
 
-        while (k == 0 && r->n_waypoints > 0) {
-                struct waypoint *w = &r->waypoints[--r->n_waypoints];
-
-                r->status.withdrawn++;
-                k = set_text(r, SLICE(w->text, w->size));
+        do {
+                k = reduce_from(r, ret);
                 if (k == 0)
-                        k = ask(r, reduce_text(r));
-                free(w->text);
-        }
-        if (k == 0)
-                k = set_text(r, input);
-        return k == 0 && r->status.taken > 0 ? ask(r, input) : k;
+                        k = check_text(r);
+        } while (k == REDUCE_WITHDRAWN);
+        return k;
+}
+
+/* The text is interesting when asked once more, or it becomes an earlier one that is. 0: not even the input is. */
+static int settle(struct reducer *r)
+{
+        int k = 1;
+
+        if (r->status.taken > 0 && (r->trust == REDUCE_EACH_TWICE || is_unsure(r)))
+                k = ask(r, reduce_text(r));
+        if (k == 1)
+                k = make_sure(r) < 0 ? -ENOMEM : 1;
+        return k == 0 ? go_back(r) : k;
 }
 
 static void reducer_done(struct reducer *r)
 {
-        for (size_t i = 0; i < r->n_waypoints; i++)
-                free(r->waypoints[i].text);
-        free(r->waypoints);
+        shorten_trail(&r->trail, 0);
+        free(r->trail.list);
         free(r->seen.slots);
         buffer_done(&r->text);
 }
@@ -446,7 +551,7 @@ static int run(struct reducer *r, struct slice input, struct reduce_result *ret)
         if (k < 0)
                 return k;
         reduce_stage(r, "input");
-        k = ask(r, input);
+        k = r->test->knows_input ? 1 : ask(r, input);
         if (k == 0)
                 return errorf(-ENODATA, "the test is not interested in the input itself");
         if (k == 1)
@@ -456,7 +561,7 @@ static int run(struct reducer *r, struct slice input, struct reduce_result *ret)
         end = reduce_any(r, ret);
         if (end == 0 || end == -ETIME) {
                 reduce_stage(r, "check");
-                k = settle(r, input);
+                k = settle(r);
                 if (k <= 0)
                         end = k < 0 ? k : errorf(-ENODATA, "the test is not interested in the input any more");
         }
@@ -466,7 +571,11 @@ static int run(struct reducer *r, struct slice input, struct reduce_result *ret)
 
 int reduce(struct slice input, const struct reduce_test *test, const struct reduce_options *options, struct reduce_result *ret)
 {
-        struct reducer r = {.test = test, .options = options, .status = {.before = input.size, .stage = "input"}};
+        struct reducer r = {.test = test,
+                            .options = options,
+                            .input = input,
+                            .trust = test->trust,
+                            .status = {.before = input.size, .stage = "input"}};
         int k;
 
         assert(test->width > 0);

@@ -33,13 +33,22 @@ enum reduce_answer {
         REDUCE_INTERESTING
 };
 
+/* How far one answer is believed. */
+enum reduce_trust {
+        REDUCE_EACH_TWICE, /* a text is taken when it was interesting twice */
+        REDUCE_LAST_TWICE, /* it is taken at once, and asked for again where no step leads on from it, or some texts later; when it is not
+                            * interesting then, the last text before it that still is takes its place. From then on as REDUCE_EACH_TWICE */
+        REDUCE_CERTAIN     /* the same text always has the same answer: nothing is asked twice */
+};
+
 struct reduce_test {
         /* Answers for texts in order, up to the first interesting one at least; ret[] is REDUCE_UNTRIED before. 0, or -errno, which ends the
          * reduction: -ECANCELED when somebody wants it to. */
         int (*try)(void *user, const struct slice *texts, size_t n, enum reduce_answer *ret);
         void *user;
-        size_t width;    /* texts at a time; at least 1 */
-        bool is_certain; /* the same text always has the same answer: nothing is asked twice */
+        size_t width; /* texts at a time; at least 1 */
+        enum reduce_trust trust;
+        bool knows_input; /* the input was interesting just now: it is not asked for first */
         /* Told when a text was taken, for tests that adapt to it; may be NULL. */
         void (*taken)(void *user, struct slice text);
 };

@@ -176,5 +176,9 @@ int reduce_command_open(const struct reduce_command_options *options, struct sli
 
 struct reduce_test reduce_command_test(struct reduce_command *c)
 {
-        return (struct reduce_test){.try = reduce_pool_try, .user = c->pool, .width = 2 * (size_t)c->options.jobs};
+        return (struct reduce_test){.try = reduce_pool_try,
+                                    .user = c->pool,
+                                    .width = 2 * (size_t)c->options.jobs,
+                                    .trust = REDUCE_LAST_TWICE,
+                                    .knows_input = true};
 }

@@ -6,6 +6,10 @@
 
 struct reducer;
 
+/* Of all that tries candidates: the current text was not interesting any more, reduce_text() is an earlier one. Steps end with it; then all of them
+ * begin again with that text. */
+#define REDUCE_WITHDRAWN (-ESTALE)
+
 /* The `at`-th candidate. 0; -ENOENT: there is none there; another error ends the reduction. */
 typedef int (*reduce_make)(void *user, size_t at, struct buffer *ret);
 /* Tries the candidates from..n-1 in order. 1: *ret_at was taken, reduce_text() is its text. 0: none. -ETIME: the time is over. */

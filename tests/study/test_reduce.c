@@ -18,6 +18,7 @@ struct interest {
         bool says_all;    /* also about texts behind an interesting one */
         unsigned fails_at, cancels_at;
         unsigned lies_at; /* this call is told that its text is interesting, whatever it is */
+        enum reduce_trust trust;
         unsigned calls, n_ill_sorted;
 };
 
@@ -78,7 +79,7 @@ static int try_words(void *user, const struct slice *texts, size_t n, enum reduc
 
 static int reduce_words(struct interest *in, size_t width, const char *input, struct reduce_result *ret)
 {
-        struct reduce_test test = {.try = try_words, .user = in, .width = width};
+        struct reduce_test test = {.try = try_words, .user = in, .width = width, .trust = in->trust};
 
         return reduce(slice_string(input), &test, NULL, ret);
 }
@@ -332,6 +333,51 @@ START_TEST(test_lies_are_withdrawn)
 }
 END_TEST
 
+START_TEST(test_a_lie_that_was_taken_is_given_back)
+{
+        uint64_t n_withdrawn = 0;
+
+        for (unsigned at = 2; at < 200; at++) {
+                cleanup_reduce_result struct reduce_result result = {0};
+                struct interest in = {.words = {"str.++"}, .lies_at = at, .trust = REDUCE_LAST_TWICE};
+
+                assert_ok(reduce_words(&in, 2, large, &result));
+                ck_assert(holds(&in, SLICE(result.text.data, result.text.size)));
+                ck_assert(result.is_minimal);
+                n_withdrawn += result.status.withdrawn;
+        }
+        ck_assert_uint_gt(n_withdrawn, 0);
+}
+END_TEST
+
+/* Two calls for each step, or one for each and one for the last. */
+START_TEST(test_a_test_that_is_trusted_is_asked_less)
+{
+        cleanup_reduce_result struct reduce_result each = {0}, last = {0}, certain = {0};
+
+        assert_ok(reduce_words(&(struct interest){.words = {"str.++"}}, 1, large, &each));
+        assert_ok(reduce_words(&(struct interest){.words = {"str.++"}, .trust = REDUCE_LAST_TWICE}, 1, large, &last));
+        assert_ok(reduce_words(&(struct interest){.words = {"str.++"}, .trust = REDUCE_CERTAIN}, 1, large, &certain));
+        ck_assert_str_eq(last.text.data, each.text.data);
+        ck_assert_str_eq(certain.text.data, each.text.data);
+        ck_assert_uint_eq(each.status.tests, certain.status.tests + certain.status.taken + 1);
+        ck_assert_uint_gt(last.status.tests, certain.status.tests);
+        ck_assert_uint_lt(last.status.tests, certain.status.tests + certain.status.taken / 2);
+}
+END_TEST
+
+START_TEST(test_input_that_is_known_is_not_asked_for)
+{
+        cleanup_reduce_result struct reduce_result result = {0};
+        struct interest in = {.words = {"nowhere"}};
+        struct reduce_test test = {.try = try_words, .user = &in, .width = 1, .trust = REDUCE_LAST_TWICE, .knows_input = true};
+
+        assert_ok(reduce(slice_string(large), &test, NULL, &result));
+        ck_assert_str_eq(result.text.data, large);
+        ck_assert_uint_eq(result.status.taken, 0);
+}
+END_TEST
+
 START_TEST(test_input_without_bytes)
 {
         cleanup_reduce_result struct reduce_result result = {0};
@@ -481,5 +527,6 @@ SUITE("reduce", test_commands_go, test_terms_are_replaced, test_literals_are_sho
       test_two_changes_at_once, test_dialect_stays, test_deep_input,
       test_width_and_order_do_not_matter, test_result_cannot_be_reduced, test_boring_input_is_refused,
       test_failure_keeps_the_best, test_cancellation_keeps_the_best, test_time_that_is_over_keeps_the_best,
-      test_lies_are_withdrawn, test_input_without_bytes, test_other_parentheses, test_lines, test_opaque_terms,
+      test_lies_are_withdrawn, test_a_lie_that_was_taken_is_given_back, test_a_test_that_is_trusted_is_asked_less,
+      test_input_that_is_known_is_not_asked_for, test_input_without_bytes, test_other_parentheses, test_lines, test_opaque_terms,
       test_pool_gives_the_same, test_pool_cancels_what_is_behind, test_pool_fails_and_is_cancelled)
