@@ -83,6 +83,13 @@ int store_each(struct store_txn *t, size_t table, struct slice prefix, struct sl
 typedef int (*store_update_fn)(void *user, struct store_txn *t);
 int store_update(struct store *s, store_update_fn fn, void *user);
 
+/* The same, in one commit with those of other threads that came while the last commit was under way: a slow disk then limits the commits and
+ * not the updates. It returns when its commit is durable, and delays none that comes alone. fn may be run by another thread, behind
+ * others in the same transaction, and again when one of those failed; no update fails for another one's sake. For small ones that come often. */
+int store_update_together(struct store *s, store_update_fn fn, void *user);
+/* Updates of this handle that wait for the next commit to begin. */
+size_t store_waiting(struct store *s);
+
 /* One-shot forms, a transaction each. store_fetch()'s blob owns its bytes. */
 int store_fetch(struct store *s, size_t table, struct slice key, struct blob *ret);
 int store_set(struct store *s, size_t table, struct slice key, struct slice value);

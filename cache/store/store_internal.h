@@ -1,8 +1,9 @@
-/* Shared by the parts of the store: store.c (transactions), store_walk.c, store_open.c (opening), store_index.c (LMDB's folder),
+/* Shared by the parts of the store: store.c (transactions), store_together.c (updates that share one), store_walk.c, store_open.c (opening), store_index.c (LMDB's folder),
  * store_replay.c (the journal applied), store_care.c (checking, compacting) and store_mend.c. */
 #pragma once
 
 #include <pthread.h>
+#include <sys/queue.h>
 
 #include "cache/store/codec.h"
 #include "cache/store/db.h"
@@ -44,12 +45,22 @@ struct table {
         MDB_dbi dbi;
 };
 
+STAILQ_HEAD(update_list, update);
+
+/* Updates that wait for the next commit, of one handle: a table's number means another one's in another handle. */
+struct together {
+        pthread_mutex_t lock;
+        struct update_list waiting; /* under lock; the leader's own is the first until it has begun a transaction */
+        bool is_led;                /* under lock */
+};
+
 struct store {
         struct environment *env;
         struct store *next; /* of the environment's handles */
         bool journal_lost;  /* while opening: the index has what the journal lost */
         char *dir;
         bool read_only;
+        struct together together;
         size_t n_tables;
         struct table tables[];
 };

@@ -374,6 +374,7 @@ static void store_free(struct store *s)
 {
         for (size_t i = 0; i < s->n_tables; i++)
                 free(s->tables[i].name);
+        pthread_mutex_destroy(&s->together.lock);
         free(s->dir);
         free(s);
 }
@@ -385,6 +386,8 @@ static struct store *store_new(const char *dir, const struct store_table *tables
         if (!s)
                 return NULL;
         s->n_tables = n_tables;
+        pthread_mutex_init(&s->together.lock, NULL);
+        STAILQ_INIT(&s->together.waiting);
         s->dir = strdup(dir);
         for (size_t i = 0; i < n_tables; i++) {
                 assert(strlen(tables[i].name) <= JOURNAL_TABLE_MAX && tables[i].name[0] != '@');

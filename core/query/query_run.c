@@ -203,7 +203,7 @@ static int fact_put(struct workspace *w, const struct run_query *q, const struct
         p.encoded = SLICE(b.data, b.size);
         p.era = era_or_solver(q->cell.solver->history, q->cell.solver->recipe, q->cell.commit);
         p.has_source = history_source(q->cell.solver->history, q->cell.commit, p.era->sources, &p.source) == 0;
-        r = store_update(workspace_store(w), fact_put_in, &p);
+        r = store_update_together(workspace_store(w), fact_put_in, &p);
         if (r == 0)
                 answers_log(w, &p.noted);
         return r;

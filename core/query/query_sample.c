@@ -87,8 +87,8 @@ static int sample_compute(struct query *query, struct job *j, struct value **ret
         if (r == 0 && f)
                 r = fact_encode(f, &b);
         if (r == 0 && f)
-                r = store_update(workspace_store(q->workspace), put_in,
-                                 &(struct sample_to_put){.query = q, .encoded = SLICE(b.data, b.size)});
+                r = store_update_together(workspace_store(q->workspace), put_in,
+                                          &(struct sample_to_put){.query = q, .encoded = SLICE(b.data, b.size)});
         if (r < 0)
                 return r;
         *ret = value_new(f, failed);

@@ -160,6 +160,8 @@ static CONTENT(live_stats)
         metric(ret, "waiters", "gauge", "Readers and commands that wait.", c.waiters);
         metric(ret, "slots", "gauge", "Cores that jobs may own.", c.slots);
         metric(ret, "memory_anonymous_bytes", "gauge", "RssAnon of the daemon.", own_memory());
+        metric(ret, "store_waiting", "gauge", "Facts that wait for the disk's commit before theirs.",
+               store_waiting(workspace_store(tree_workspace(t))));
         if (store_stats(workspace_store(tree_workspace(t)), &s) == 0) {
                 metric(ret, "store_bytes", "gauge", "Bytes used in the store's database.", s.used_bytes);
                 metric(ret, "store_journal_bytes", "gauge", "Bytes of the journal.", s.journal_bytes);

@@ -1,5 +1,11 @@
-/* Facts, written durably. */
+/* Facts, written durably.
+ *
+ * A slow disk is had by SOLVERFS_FAULTS=DIR and a file DIR/journal.sync that says "delay 10" (cache/base/fault.h): each commit then takes ten
+ * milliseconds longer. */
 #include <lmdb.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <sys/stat.h>
 
 #include "bench.h"
@@ -9,6 +15,7 @@
 #define VALUE_SIZE 600 /* a fact with its run.json */
 #define FACTS      100000
 #define SINGLES    1000
+#define THREADS    64
 
 struct writer {
         const char *dir;
@@ -134,9 +141,90 @@ static int row(size_t facts, size_t batch, unsigned rounds)
         return r;
 }
 
+/* -- many threads, a fact each ------------------------------------------------------------------------------------ */
+
+struct crowd {
+        struct store *store;
+        int (*update)(struct store *s, store_update_fn fn, void *user);
+        uint64_t first, n; /* facts of this round; keys are never written twice */
+        _Atomic uint64_t taken;
+        _Atomic int error;
+        double commits; /* of the last round */
+};
+
+static int put_fact(void *user, struct store_txn *t)
+{
+        uint8_t key[KEY_SIZE];
+        char value[VALUE_SIZE];
+
+        make_fact(*(const uint64_t *)user, key, value);
+        return store_put(t, TABLE_FACTS, SLICE(key, sizeof(key)), SLICE(value, sizeof(value)));
+}
+
+static void *write_on(void *user)
+{
+        struct crowd *c = user;
+        uint64_t i;
+
+        while ((i = atomic_fetch_add(&c->taken, 1)) < c->n) {
+                uint64_t number = c->first + i;
+                int r = c->update(c->store, put_fact, &number);
+
+                if (r < 0)
+                        c->error = r;
+        }
+        return NULL;
+}
+
+static int measure_crowd(void *user, double *ret)
+{
+        struct crowd *c = user;
+        uint64_t generation = store_generation(c->store);
+        pthread_t threads[THREADS];
+        double began = bench_now();
+
+        c->taken = 0;
+        for (size_t i = 0; i < THREADS; i++)
+                if (pthread_create(&threads[i], NULL, write_on, c) != 0)
+                        abort();
+        for (size_t i = 0; i < THREADS; i++)
+                pthread_join(threads[i], NULL);
+        *ret = (bench_now() - began) / (double)c->n;
+        c->first += c->n;
+        c->commits = (double)(store_generation(c->store) - generation);
+        return c->error;
+}
+
+static int rows_of_crowds(uint64_t facts)
+{
+        char dir[PATH_SIZE], text[96];
+        struct crowd together = {.update = store_update_together, .n = facts},
+                     alone = {.update = store_update, .n = facts, .first = UINT64_MAX / 2};
+        struct store *s = NULL;
+        int r = path_join(dir, bench.dir, "store-crowd");
+
+        if (r == 0)
+                r = remove_tree(dir);
+        if (r == 0)
+                r = store_open(dir, workspace_tables, N_TABLES, STORE_CREATE, &s);
+        together.store = alone.store = s;
+        snprintf(text, sizeof(text), "%llu durable facts of %d threads", (unsigned long long)facts, THREADS);
+        if (r == 0)
+                r = bench_compare(&(struct row){.what = text, .against = "a commit each", .most = 0.5, .rounds = 5}, measure_crowd,
+                                  &together, measure_crowd, &alone);
+        if (r == 0)
+                bench_print(&(struct row){.what = "commits of these", .against = "a commit each", .unit = UNIT_COUNT, .most = 0.1},
+                            together.commits, alone.commits, NAN);
+        store_close(s);
+        remove_tree(dir);
+        return r;
+}
+
 int bench_store(void)
 {
         int r = row((size_t)FACTS * bench.scale, 100, 10);
 
-        return r < 0 ? r : row((size_t)SINGLES * bench.scale, 1, 10);
+        if (r == 0)
+                r = row((size_t)SINGLES * bench.scale, 1, 10);
+        return r < 0 ? r : rows_of_crowds((uint64_t)SINGLES * bench.scale);
 }

@@ -101,7 +101,7 @@ def main():
     p.add_argument("--bytes", type=float, default=1200)
     p.add_argument("--link", type=float, default=1.1e8)
     p.add_argument("--delay", type=float, default=5e-4)
-    p.add_argument("--group", type=int, default=1)
+    p.add_argument("--group", type=int, default=10000)
     p.add_argument("--slots", type=int, default=8)
     p.add_argument("--runs", default="0.1,1,10,100")
     p.add_argument("--nodes", default="10,100,1000")

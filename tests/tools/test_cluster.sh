@@ -88,4 +88,29 @@ test_that "... nor in the mount" '! cat "$dir/compare/toy@v1..toy-again@v1/summa
 run 0 unmount "$dir"
 for pid in $(cat launched); do kill -0 "$pid" 2>/dev/null && echo "$pid is left"; done >left
 test_that "no worker is left behind the mount" 'empty left'
+
+# -- a slow disk: facts that come while one is being synced go in one commit --
+
+sed -i 's/^\truns = lab/\truns = wide/' store/config
+mkdir faults
+fault() { echo "$2" >faults/new && mv faults/new "faults/$1"; }
+waiting() { awk '$1 == "solverfs_store_waiting" { print $2 }' "$dir/.solverfs/stats"; }
+SOLVERFS_FAULTS=$top/faults run 0 mount "$dir"
+cat "$dir/toy/tags/v3/cases/6/result" >/dev/null
+fault journal.sync block
+before=$(wc -c <faults/journal.sync.met)
+readers=()
+for i in 1 2 3 4 5; do
+	cat "$dir/toy/tags/v3/cases/$i/result" >"reader$i" &
+	readers+=($!)
+done
+for ((i = 0; i < 3000; i++)); do [ "$(waiting)" = 4 ] && break; sleep 0.02; done
+waiting >waiting.out
+cat reader? >early
+rm faults/journal.sync
+wait "${readers[@]}"
+test_that "nobody is answered before the fact is on the disk" 'empty early'
+test_that "four facts that wait for a fifth are one commit" '[ "$(cat waiting.out)" = 4 ] && [ $(($(wc -c <faults/journal.sync.met) - before)) = 2 ]'
+test_that "and every reader has its answer" '[ "$(cat reader?)" = "$(printf "sat\n%.0s" 1 2 3 4 5)" ]'
+run 0 unmount "$dir"
 echo "1..$n"
