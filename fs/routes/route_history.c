@@ -129,7 +129,7 @@ static DERIVE(print_report)
 /* -- the rows -- */
 
 static const struct route rows[] = {
-        {KIND_REPORT, IN(KIND_SOLVER), .name = "report.html", .type = NODE_FILE, .moves = true, .rewritten = true, DERIVED(print_report), .late = true,
+        {KIND_REPORT, IN(KIND_SOLVER), .name = "report.html", .type = NODE_FILE, .moves = true, .rewritten = true, DERIVED(print_report),
          .about = "a page of all that is known of the solver, for a browser; never starts work"},
         {KIND_SOLVER_CASES, IN(KIND_SOLVER), .name = "cases", .type = NODE_FOLDER, .absent = ABSENT_NOT,
          .generation = cases_listing, .about = "what is known of each case along the history; never starts work"},

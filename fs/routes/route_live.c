@@ -159,6 +159,7 @@ static CONTENT(live_stats)
         metric(ret, "jobs_running", "gauge", "Jobs that run.", c.running);
         metric(ret, "waiters", "gauge", "Readers and commands that wait.", c.waiters);
         metric(ret, "slots", "gauge", "Cores that jobs may own.", c.slots);
+        metric(ret, "prints_total", "counter", "Histories, comparisons and pages that were made to be read.", tree_prints(t));
         metric(ret, "memory_anonymous_bytes", "gauge", "RssAnon of the daemon.", own_memory());
         metric(ret, "store_waiting", "gauge", "Facts that wait for the disk's commit before theirs.",
                store_waiting(workspace_store(tree_workspace(t))));

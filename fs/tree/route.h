@@ -81,12 +81,10 @@ struct route {
         int (*open)(struct tree *t, const struct node *n, int *ret_fd);
         /* Seconds; NULL: when the store was made. */
         int (*mtime)(struct tree *t, const struct node *n, int64_t *ret);
-        /* Files that are printed with their time, which takes long: the print is kept for a moment. Then `content`, `size` and `mtime` are
+        /* Files that are printed with their time, which takes long: a look prints nothing (tree_derived_look()), an open does, and the print is kept for a
+         * moment. In a mount of what is finished, where no open is asked for, a look prints all the same. Then `content`, `size` and `mtime` are
          * tree_derived_content() and its like. */
         derive_fn derive;
-        /* With `derive`, where a print may take seconds: a look prints nothing (tree_derived_look()), an open does. In a mount of what is finished,
-         * where no open is asked for, a look prints all the same. */
-        bool late;
 
         /* -- work; for computed files -- */
 

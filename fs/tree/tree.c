@@ -278,7 +278,7 @@ int tree_stat(struct tree *t, const struct node *n, struct stat *ret, bool *read
                              .st_uid = t->uid,
                              .st_gid = t->gid,
                              .st_blksize = 4096};
-        if (n->route->late && !t->finished) {
+        if (n->route->derive && !t->finished) {
                 r = tree_derived_look(t, n, &size, &mtime);
                 *ready = r == 1;
         } else if (type != NODE_FOLDER)

@@ -97,17 +97,18 @@ int tree_emit_cases(struct tree *t, const struct node *dir, const struct route *
                     void *user);
 
 /* A file that takes a while to print (it is made of many facts), and the time of its newest fact. It is kept for a while and good until the next
- * write to the store, so that a stat, an open and a read print it once. */
+ * write to the store, so that an open, a read and the stats behind it print it once. */
 struct derived {
         unsigned refs;
         struct blob text;
         int64_t mtime; /* seconds */
 };
 int tree_derived(struct tree *t, const struct node *n, derive_fn print, struct derived **ret);
+uint64_t tree_prints(struct tree *t); /* how many were made so far */
 struct derived *derived_unref(struct derived *d);
 DEFINE_CLEANUP(struct derived *, derived_unref)
-/* What a row that is `late` may say without a print. 1: the size and time of a print that holds. 0: the store was written to since. Then the size is
- * the last print's, or PLACEHOLDER_SIZE, and the time that of the first look since the write: never older than what a print would have. */
+/* What may be said without a print. 1: the size and time of a print that holds. 0: the store was written to since. Then the size is the last print's,
+ * or PLACEHOLDER_SIZE, and the time that of the first look at any such file since the write: never older than what a print would have. */
 int tree_derived_look(struct tree *t, const struct node *n, uint64_t *ret_size, int64_t *ret_mtime);
 /* The `content`, `size` and `mtime` of a row with `derive`. */
 int tree_derived_content(struct tree *t, const struct node *n, struct buffer *ret);

@@ -37,15 +37,15 @@ struct recent_derived {
         uint64_t ino;
         struct solver *solver; /* a ref, or NULL */
         struct moment moment;
-        struct derived *derived; /* a ref; NULL: none */
-        /* of a row that is `late`, which keeps its place here: */
-        bool is_late;
-        struct moment looked; /* when a look found no print that holds, */
-        int64_t looked_time;  /* in seconds */
+        uint64_t size;
+        int64_t mtime;
+        struct derived *derived; /* a ref; NULL: none, or it was dropped */
 };
 
-#define RECENT_DERIVED 64
-#define DERIVED_TOP    (1024 * 1024) /* bytes; what is longer is printed again, unless it is late */
+#define DERIVED_BITS   7 /* 128 groups of places, by inode number */
+#define DERIVED_WAYS   8
+#define RECENT_DERIVED (DERIVED_WAYS << DERIVED_BITS)
+#define DERIVED_BYTES  (32 * 1024 * 1024) /* of texts that are kept, besides the last one */
 
 struct lookup_cache {
         pthread_mutex_t lock;
@@ -54,8 +54,12 @@ struct lookup_cache {
         unsigned n_toolchains;
         struct recent_fact brief[RECENT_BRIEF], whole[RECENT_WHOLE];
         struct recent_list lists[RECENT_LISTS]; /* used last first */
-        struct recent_derived derived[RECENT_DERIVED];
-        unsigned next_derived; /* the place that is given away next */
+        struct recent_derived derived[1 << DERIVED_BITS][DERIVED_WAYS];
+        unsigned next_derived; /* which place of a group is given away next */
+        unsigned next_dropped; /* the place whose text is dropped next, when there are too many bytes */
+        uint64_t derived_bytes, prints;
+        struct moment looked; /* when a look found no print that holds, */
+        int64_t looked_time;  /* in seconds */
 };
 
 struct derived *derived_unref(struct derived *d)
@@ -117,7 +121,7 @@ struct lookup_cache *lookup_cache_free(struct lookup_cache *r)
         for (size_t i = 0; i < RECENT_LISTS; i++)
                 recent_list_done(&r->lists[i]);
         for (size_t i = 0; i < RECENT_DERIVED; i++)
-                recent_derived_done(&r->derived[i]);
+                recent_derived_done(&r->derived[i / DERIVED_WAYS][i % DERIVED_WAYS]);
         pthread_mutex_destroy(&r->lock);
         free(r);
         return NULL;
@@ -323,84 +327,116 @@ int tree_numbers(struct tree *t, const struct node *dir, uint64_t from, numbers_
 
 /* -- files that take a while to print -- */
 
-static struct derived *derived_find(struct lookup_cache *r, uint64_t ino, const struct solver *solver, const struct moment *now)
+/* Kinds stand in the number's top bits, so the product's top bits are taken: they depend on all of it. */
+static struct recent_derived *derived_group(struct lookup_cache *r, uint64_t ino)
+{
+        return r->derived[ino * UINT64_C(0x9e3779b97f4a7c15) >> (64 - DERIVED_BITS)];
+}
+
+/* Lock held. NULL: it was not printed lately. */
+static struct recent_derived *derived_of(struct lookup_cache *r, const struct node *n)
+{
+        uint64_t ino = inode_pack(n->inode);
+        struct recent_derived *among = derived_group(r, ino);
+
+        for (size_t i = 0; i < DERIVED_WAYS; i++)
+                if (among[i].ino == ino && among[i].solver == n->solver)
+                        return &among[i];
+        return NULL;
+}
+
+static struct derived *derived_find(struct lookup_cache *r, const struct node *n, const struct moment *now)
 {
         struct derived *found = NULL;
+        const struct recent_derived *d;
 
         pthread_mutex_lock(&r->lock);
-        for (size_t i = 0; i < RECENT_DERIVED && !found; i++) {
-                const struct recent_derived *d = &r->derived[i];
-
-                if (d->derived && d->ino == ino && d->solver == solver && moment_equal(&d->moment, now)) {
-                        found = d->derived;
-                        __atomic_add_fetch(&found->refs, 1, __ATOMIC_RELAXED);
-                }
+        d = derived_of(r, n);
+        if (d && d->derived && moment_equal(&d->moment, now)) {
+                found = d->derived;
+                __atomic_add_fetch(&found->refs, 1, __ATOMIC_RELAXED);
         }
         pthread_mutex_unlock(&r->lock);
         return found;
 }
 
-/* Lock held: that of the same file, else the one that is given away next, past those of late files. */
-static struct recent_derived *derived_slot(struct lookup_cache *r, uint64_t ino)
+/* Lock held. */
+static void derived_drop(struct lookup_cache *r, struct recent_derived *d)
 {
-        for (size_t i = 0; i < RECENT_DERIVED; i++)
-                if (r->derived[i].ino == ino)
-                        return &r->derived[i];
-        for (size_t i = 0; i < RECENT_DERIVED && r->derived[r->next_derived % RECENT_DERIVED].is_late; i++)
-                r->next_derived++;
-        return &r->derived[r->next_derived++ % RECENT_DERIVED];
+        if (d->derived)
+                r->derived_bytes -= d->size;
+        d->derived = derived_unref(d->derived);
 }
 
-/* Takes what `d` refers to: its solver and its print, each a ref. */
-static void derived_keep(struct lookup_cache *r, const struct recent_derived *d)
+/* Keeps the print, and drops texts of others while there are too many bytes. Their sizes and times stay. */
+static void derived_keep(struct lookup_cache *r, const struct node *n, const struct moment *moment, struct derived *made)
 {
-        struct recent_derived *slot, old;
+        struct recent_derived *slot;
+        struct solver *before;
 
         pthread_mutex_lock(&r->lock);
-        slot = derived_slot(r, d->ino);
-        old = *slot;
-        *slot = *d;
+        slot = derived_of(r, n);
+        if (!slot)
+                slot = &derived_group(r, inode_pack(n->inode))[r->next_derived++ % DERIVED_WAYS];
+        derived_drop(r, slot);
+        before = slot->solver;
+        for (size_t i = 0; i < RECENT_DERIVED && r->derived_bytes + made->text.size > DERIVED_BYTES; i++, r->next_dropped++)
+                derived_drop(r, &r->derived[r->next_dropped / DERIVED_WAYS % (1 << DERIVED_BITS)][r->next_dropped % DERIVED_WAYS]);
+        *slot = (struct recent_derived){.ino = inode_pack(n->inode),
+                                        .solver = n->solver ? solver_ref(n->solver) : NULL,
+                                        .moment = *moment,
+                                        .size = made->text.size,
+                                        .mtime = made->mtime,
+                                        .derived = made};
+        __atomic_add_fetch(&made->refs, 1, __ATOMIC_RELAXED);
+        r->derived_bytes += made->text.size;
+        r->prints += n->route != NULL; /* else it is an index of ours */
         pthread_mutex_unlock(&r->lock);
-        recent_derived_done(&old);
+        solver_unref(before);
 }
 
 int tree_derived_look(struct tree *t, const struct node *n, uint64_t *ret_size, int64_t *ret_mtime)
 {
-        uint64_t ino = inode_pack(n->inode);
-        struct recent_derived *slot, old = {0};
+        struct lookup_cache *c = t->lookup_cache;
+        const struct recent_derived *d;
         struct moment now;
         int r = moment_now(t, &now);
 
         if (r < 0)
                 return r;
-        pthread_mutex_lock(&t->lookup_cache->lock);
-        slot = derived_slot(t->lookup_cache, ino);
-        if (slot->ino != ino || slot->solver != n->solver) {
-                old = *slot;
-                *slot = (struct recent_derived){.ino = ino, .solver = n->solver ? solver_ref(n->solver) : NULL, .is_late = true};
+        pthread_mutex_lock(&c->lock);
+        d = derived_of(c, n);
+        r = d && moment_equal(&d->moment, &now);
+        if (!r && !moment_equal(&c->looked, &now)) {
+                c->looked = now;
+                c->looked_time = now_seconds();
         }
-        r = slot->derived && moment_equal(&slot->moment, &now);
-        if (!r && !moment_equal(&slot->looked, &now)) {
-                slot->looked = now;
-                slot->looked_time = now_seconds();
-        }
-        *ret_size = slot->derived ? slot->derived->text.size : PLACEHOLDER_SIZE;
-        *ret_mtime = r ? slot->derived->mtime : slot->looked_time;
-        pthread_mutex_unlock(&t->lookup_cache->lock);
-        recent_derived_done(&old);
+        *ret_size = d ? d->size : PLACEHOLDER_SIZE;
+        *ret_mtime = r ? d->mtime : c->looked_time;
+        pthread_mutex_unlock(&c->lock);
         return r;
+}
+
+uint64_t tree_prints(struct tree *t)
+{
+        uint64_t n;
+
+        pthread_mutex_lock(&t->lookup_cache->lock);
+        n = t->lookup_cache->prints;
+        pthread_mutex_unlock(&t->lookup_cache->lock);
+        return n;
 }
 
 int tree_derived(struct tree *t, const struct node *n, derive_fn print, struct derived **ret)
 {
-        struct recent_derived d = {.ino = inode_pack(n->inode), .is_late = n->route && n->route->late};
         cleanup(derived_unrefp) struct derived *made = NULL;
         cleanup_buffer struct buffer b = {0};
-        int r = moment_now(t, &d.moment);
+        struct moment now;
+        int r = moment_now(t, &now);
 
         if (r < 0)
                 return r;
-        *ret = derived_find(t->lookup_cache, d.ino, n->solver, &d.moment);
+        *ret = derived_find(t->lookup_cache, n, &now);
         if (*ret)
                 return 0;
         made = calloc(1, sizeof(*made));
@@ -412,12 +448,7 @@ int tree_derived(struct tree *t, const struct node *n, derive_fn print, struct d
                 r = buffer_steal(&b, &made->text);
         if (r < 0)
                 return r;
-        if (made->text.size <= DERIVED_TOP || d.is_late) {
-                d.solver = n->solver ? solver_ref(n->solver) : NULL;
-                d.derived = made;
-                __atomic_add_fetch(&made->refs, 1, __ATOMIC_RELAXED);
-                derived_keep(t->lookup_cache, &d);
-        }
+        derived_keep(t->lookup_cache, n, &now, made);
         *ret = steal_pointer(made);
         return 0;
 }

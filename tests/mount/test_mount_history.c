@@ -193,6 +193,64 @@ START_TEST(test_history_of_a_case)
 }
 END_TEST
 
+/* -- a look at what is made of many facts -- */
+
+static long prints(void)
+{
+        assert_shell("sed -n 's/^solverfs_prints_total //p' mnt/.solverfs/stats");
+        return atol(shell_output);
+}
+
+/* The size and time of a file that nobody reads here. */
+static struct stat looked_at(const char *file)
+{
+        struct stat st;
+
+        ck_assert_msg(stat(file, &st) == 0, "%s: %s", file, strerror(errno));
+        return st;
+}
+
+#define PAGES      "mnt/tiny/cases/1/* mnt/tiny/compare/*/* mnt/compare/*/* mnt/sets/one/compare/*/* mnt/tiny/report.html"
+#define SUM        "awk '{ n += $1 } END { print n }'"
+#define COMPARISON "mnt/tiny/compare/v1..v2.0/summary.tsv"
+
+START_TEST(test_a_look_prints_nothing)
+{
+        struct stat before, after;
+        struct mount *m;
+        long pages;
+
+        world_make(NULL);
+        assert_shell("printf '(set-info :status sat)\n; do print sat\n' >a.smt2 && solverfs case add -q a.smt2 && solverfs set add -q one all && "
+                     "solverfs compare -q tiny@v1 tiny@v2.0 --pairs 0 && solverfs compare -q tiny@v1 tinier@v1 --pairs 0 && "
+                     "solverfs compare -q tiny@v1 tiny@v2.0 --set one --pairs 0");
+        m = mount_start("mnt", NULL);
+        assert_shell("ls -lR mnt >looked && find mnt -newer looked -ls >>looked && du -a mnt >>looked && stat " PAGES " | grep -c File:");
+        pages = atol(shell_output);
+        ck_assert_int_eq(pages, 2 + 3 * 5 + 1);
+        ck_assert_int_eq(prints(), 0);
+        ck_assert_int_eq(looked_at(HISTORY).st_size, 4096);
+        before = looked_at(COMPARISON);
+        assert_shell("cat " PAGES " >pages && cat " PAGES " | cmp - pages && wc -c <pages >size && stat -c %%s " PAGES " | " SUM " | cmp - size");
+        ck_assert_int_eq(prints(), pages); /* each once, and from then on a look knows the size */
+        after = looked_at(COMPARISON);
+        ck_assert_int_le(after.st_mtime, before.st_mtime); /* never older than what it turns out to be */
+        assert_shell("solverfs run -q tiny HEAD 1 && ls -lR mnt >looked");
+        ck_assert_int_eq(prints(), pages);
+        ck_assert_int_eq(looked_at(COMPARISON).st_size, after.st_size);
+        before = looked_at(HISTORY);
+        assert_shell("grep -c sat " HISTORY);
+        ck_assert_str_eq(shell_output, "4\n"); /* two commits share a build */
+        ck_assert_int_gt(looked_at(HISTORY).st_size, before.st_size);
+        ck_assert_int_eq(prints(), pages + 1);
+        mount_stop(m);
+        mount_start("mnt", "cached"); /* nothing is opened there, as far as we are asked */
+        ck_assert_int_ne(looked_at(HISTORY).st_size, 4096);
+        assert_shell("stat -c %%s " PAGES " | " SUM " >size && cat " PAGES " | wc -c | cmp - size");
+        world_end();
+}
+END_TEST
+
 START_TEST(test_listings)
 {
         cleanup_free char *target = NULL;
@@ -422,5 +480,5 @@ END_TEST
 
 MOUNT_SUITE("mount_history", {test_revisions}, {test_no_revisions}, {test_ambiguous_prefix}, {test_listings},
             {test_a_documentation_commit_shares_the_build}, {test_a_variant_shares_the_build}, {test_every_commit}, {test_update},
-            {test_history_of_a_case}, {test_rewritten_upstream}, {test_snapshot}, {test_a_solver_is_added},
+            {test_history_of_a_case}, {test_a_look_prints_nothing}, {test_rewritten_upstream}, {test_snapshot}, {test_a_solver_is_added},
             {test_a_solver_is_removed})
