@@ -1,5 +1,5 @@
 /* What the fuzz targets share. A target is a file fuzz_<name>.c with libFuzzer's LLVMFuzzerTestOneInput(), built by -Dfuzz=true (clang) and
- * run by tests/fuzz/run.sh; its seeds are in corpus/<name>. A property that does not hold ends it as a crash would: must(). */
+ * run by tests/fuzz/run.sh; its seeds are in corpus/<name>, which replay.c makes a test. A property that does not hold ends it as a crash would: must(). */
 #pragma once
 
 #include <fcntl.h>

@@ -13,14 +13,14 @@ static void start(void)
         must(tree_open(world.workspace, world.engine, false, &tree) == 0);
 }
 
-struct listed {
+struct listing {
         const struct node *dir;
         unsigned n;
 };
 
 static int see(void *user, const struct entry *e)
 {
-        struct listed *l = user;
+        struct listing *l = user;
         cleanup_node struct node n = {0};
         int r = tree_lookup(tree, l->dir, e->name, &n);
 
@@ -44,7 +44,7 @@ static void look(const struct node *n)
         must(tree_stat(tree, n, &st, &ready) == 0);
         must(st.st_ino == ino);
         if (node_type(n) == NODE_FOLDER) {
-                must(tree_list(tree, n, 0, see, &(struct listed){.dir = n}) == 0);
+                must(tree_list(tree, n, 0, see, &(struct listing){.dir = n}) == 0);
                 tree_list_generation(tree, n);
                 return;
         }
