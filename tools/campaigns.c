@@ -47,6 +47,9 @@ error_t campaign_option(struct campaign_command *c, int key, char *arg, struct a
         case OPTION_MAX_FINDS:
                 s->most_finds = command_number(state, "--max-finds", arg, 1, INT64_MAX);
                 return 0;
+        case OPTION_LOCALIZE_FOR:
+                s->localize_seconds = campaign_seconds(state, "--localize-for", arg);
+                return 0;
         case OPTION_NO_LOCALIZE:
                 s->localize = false;
                 return 0;

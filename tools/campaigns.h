@@ -25,6 +25,7 @@ enum {
         OPTION_SEED,
         OPTION_NAME,
         OPTION_MAX_FINDS,
+        OPTION_LOCALIZE_FOR,
         OPTION_NO_LOCALIZE,
         OPTION_REDUCE_FOR,
         OPTION_NO_REDUCE,

@@ -105,6 +105,8 @@ int cmd_incompleteness(int argc, char **argv)
                 {"jobs", 'j', "N", 0, "chains at the same time; default: one for each core", 0},
                 {"max-finds", OPTION_MAX_FINDS, "N", 0, "stop after so many findings of this call, of any kind", 0},
                 {"on", OPTION_ON, "NAME", 0, "run there: 'local', or a cluster of the store's config", 0},
+                {"localize-for", OPTION_LOCALIZE_FOR, "TIME", 0,
+                 "at the end, go on looking for the commits responsible for so long at most (wall time); default as long as --for", 0},
                 {"no-localize", OPTION_NO_LOCALIZE, NULL, 0, "do not look for the commits responsible", 0},
                 {"reduce-for", OPTION_REDUCE_FOR, "TIME", 0,
                  "at the end, make the findings smaller for so long in all (wall time); default a quarter of --for", 0},

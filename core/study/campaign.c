@@ -2,6 +2,7 @@
 #include "core/study/campaign_internal.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <poll.h>
 #include <sys/stat.h>
 
@@ -322,6 +323,7 @@ static int work(struct bench_seat *seat)
                         break;
                 r = c->hunt->try(seat, &input);
                 pthread_mutex_lock(&c->lock);
+                c->n_tried += seat->is_first;
                 pthread_cond_broadcast(&c->changed);
                 pthread_mutex_unlock(&c->lock);
                 if (r == 0)
@@ -529,6 +531,7 @@ static int open_journal(struct campaign *c)
 static void campaign_done(struct campaign *c)
 {
         campaign_journal_close(c->journal);
+        campaign_close_localizer(c);
         if (c->state)
                 c->hunt->end(c);
         for (size_t i = 0; i < c->n_versions; i++) {
@@ -563,6 +566,8 @@ static int spell_out(struct campaign *c, const struct campaign_settings *given, 
         full->fingerprint = NULL;
         if (full->reduce_seconds < 0)
                 full->reduce_seconds = CAMPAIGN_REDUCE_SHARE * full->seconds;
+        if (full->localize_seconds < 0)
+                full->localize_seconds = fmax(full->seconds, CAMPAIGN_LOCALIZE_LEAST);
         full->references = calloc(n + 1, sizeof(char *));
         full->oracles = calloc(m + 1, sizeof(char *));
         full->target = strdup(c->versions[n]->text);
@@ -601,6 +606,7 @@ static void end_search(struct campaign *c)
         pthread_mutex_lock(&c->lock);
         c->ended_ns = now_ns();
         pthread_mutex_unlock(&c->lock);
+        campaign_limit_localizer(c);
 }
 
 static int run_campaign(struct campaign *c, struct campaign_settings *full)
@@ -619,15 +625,16 @@ static int run_campaign(struct campaign *c, struct campaign_settings *full)
                 r = record_status(c, CAMPAIGN_RUNNING);
         if (r < 0)
                 return r;
-        if (campaign_now(c) < full->seconds)
-                r = campaign_start_localizer(c);
+        r = campaign_start_localizer(c);
         if (r == 0 && campaign_now(c) < full->seconds)
                 r = run_workers(c);
+        else
+                c->is_over = true; /* the localizer waits for it */
         end_search(c);
         campaign_end_localizer(c);
         if (r == 0)
                 r = c->error;
-        if (r == 0 && c->settings->localize)
+        if (r == 0)
                 r = campaign_localize_all(c);
         if (r == 0)
                 r = campaign_reduce_all(c);
@@ -653,6 +660,8 @@ int campaign_run(struct workspace *w, struct engine *e, struct solver *s, const 
                              .hunt = settings->kind == CAMPAIGN_UNKNOWNS ? &hunt_unknowns : &hunt_slowdowns,
                              .watch = watch,
                              .cancel_fd = cancel_fd,
+                             .localize_timer = -1,
+                             .localize_end = -1,
                              .dialect = DIALECT_2_6};
         int r = c.hunt->check(settings);
 

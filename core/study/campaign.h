@@ -21,7 +21,8 @@ enum campaign_kind {
         CAMPAIGN_UNKNOWNS   /* which comes back unknown though it, or what implies its answer, was decided (core/weaken) */
 };
 
-#define CAMPAIGN_REDUCE_SHARE 0.25
+#define CAMPAIGN_REDUCE_SHARE   0.25
+#define CAMPAIGN_LOCALIZE_LEAST 60.0 /* seconds */
 
 struct campaign_settings {
         enum campaign_kind kind;
@@ -39,6 +40,7 @@ struct campaign_settings {
         bool any_pair;                     /* a regression between two references counts, too */
         bool cpu_time; /* every time here is CPU time of the solvers: for a machine that has other work, too */
         bool localize;
+        double localize_seconds; /* at its end, in each call, by the clock on the wall; below 0: as long as `seconds`, but a minute at least */
         double reduce_seconds; /* for reductions at its end, all together; 0: none; below 0: that share of `seconds` */
         /* Of a hunt for unknowns: */
         enum verdict label; /* of all seeds: sat or unsat; VERDICT_UNKNOWN: as each says itself, or as the versions answer */

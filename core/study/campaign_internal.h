@@ -90,6 +90,9 @@ struct campaign {
         unsigned n_waiting;           /* workers that have ended */
         unsigned n_seats;             /* workers that began */
         bool is_localizing;           /* the first worker makes room */
+        bool has_item;                /* the localizer has asked for something in this search */
+        uint64_t turn_began, turn_ns; /* of the localizer; and how long it may begin further items */
+        uint64_t n_tried;             /* inputs of the first worker */
         struct campaign_found *found; /* owned */
         size_t n_found;
         char *signatures; /* owned: of crashes and contradictions that were recorded, one a line */
@@ -104,6 +107,7 @@ struct campaign {
 
         pthread_t localizer;
         bool has_localizer;
+        int localize_timer, localize_end; /* owned; readable when the time for localizing is over; then, or when it is cancelled. -1: none */
 };
 
 double campaign_now(struct campaign *c);                                          /* seconds of work; under the lock */
@@ -140,8 +144,11 @@ int campaign_check_machine(struct campaign *c);
 /* -- campaign_localize.c -- */
 
 int campaign_start_localizer(struct campaign *c); /* nothing where it shall not localize */
+void campaign_close_localizer(struct campaign *c);   /* nothing where it has ended */
+/* The search for inputs is over: from now on the time for localizing runs. */
+void campaign_limit_localizer(struct campaign *c);
 void campaign_end_localizer(struct campaign *c);  /* waits for its search, when the campaign is over */
-/* All that is not localized yet, once. */
+/* All that is not localized yet, once, within the time for it; says what is left. */
 int campaign_localize_all(struct campaign *c);
 /* Under the lock. */
 int campaign_add_found(struct campaign *c, uint64_t id, uint32_t finding);

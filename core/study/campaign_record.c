@@ -43,6 +43,7 @@ int campaign_settings_new(struct campaign_settings *s)
                                         .threshold = strategy_defaults.threshold,
                                         .window = strategy_defaults.window,
                                         .localize = true,
+                                        .localize_seconds = -1,
                                         .reduce_seconds = -1,
                                         .label = VERDICT_UNKNOWN,
                                         .iterations = 300,
@@ -92,27 +93,27 @@ static int strings_from_json(json_t *a, char ***ret)
 
 static json_t *settings_json(const struct campaign_settings *s)
 {
-        return json_pack("{si so ss so ss sI sf sf sf sf si ss* sb sb sb sf sb ss si si ss*}", "version", 1, "references",
+        return json_pack("{si so ss so ss sI sf sf sf sf si ss* sb sb sf sb sf sb ss si si ss*}", "version", 1, "references",
                          strings_json(s->references), "target", s->target, "oracles", strings_json(s->oracles), "strategy",
                          strategy_name(s->strategy), "seed", (json_int_t)s->seed, "timeout", s->timeout, "threshold",
                          s->threshold, "window", s->window, "seconds", s->seconds, "jobs", (int)s->jobs, "corpus", s->corpus,
-                         "any-pair", s->any_pair, "localize", s->localize, "cpu-time", s->cpu_time, "reduce-seconds",
+                         "any-pair", s->any_pair, "localize", s->localize, "localize-seconds", s->localize_seconds, "cpu-time", s->cpu_time, "reduce-seconds",
                          s->reduce_seconds, "unknowns", s->kind == CAMPAIGN_UNKNOWNS, "label", verdict_name(s->label), "iterations", (int)s->iterations, "chain",
                          (int)s->chain, "fingerprint", s->fingerprint);
 }
 
 static int settings_from_json(json_t *j, const char *name, struct campaign_settings *ret)
 {
-        cleanup_campaign_settings struct campaign_settings s = {0};
+        cleanup_campaign_settings struct campaign_settings s = {.localize_seconds = -1};
         const char *target, *strategy, *corpus = NULL, *label = "unknown", *fingerprint = NULL;
         json_t *references, *oracles;
         int version, jobs, any_pair, localize, cpu_time = 0, unknowns = 0, iterations = 300, chain = 25, r;
         json_int_t seed;
 
-        if (json_unpack(j, "{si so ss so ss sI sF sF sF sF si s?s sb sb s?b s?F s?b s?s s?i s?i s?s}", "version", &version,
+        if (json_unpack(j, "{si so ss so ss sI sF sF sF sF si s?s sb sb s?F s?b s?F s?b s?s s?i s?i s?s}", "version", &version,
                         "references", &references, "target", &target, "oracles", &oracles, "strategy", &strategy, "seed", &seed,
                         "timeout", &s.timeout, "threshold", &s.threshold, "window", &s.window, "seconds", &s.seconds, "jobs",
-                        &jobs, "corpus", &corpus, "any-pair", &any_pair, "localize", &localize, "cpu-time", &cpu_time,
+                        &jobs, "corpus", &corpus, "any-pair", &any_pair, "localize", &localize, "localize-seconds", &s.localize_seconds, "cpu-time", &cpu_time,
                         "reduce-seconds", &s.reduce_seconds, "unknowns", &unknowns, "label", &label, "iterations", &iterations, "chain", &chain, "fingerprint", &fingerprint) < 0)
                 return errorf(-EIO, "the settings of the campaign %s are damaged", name);
         s.name = strdup(name);
@@ -340,7 +341,10 @@ void campaign_print_settings(const struct campaign_settings *s, struct buffer *r
                         buffer_addf(ret, "corpus = %s\n", s->corpus);
                 buffer_addf(ret, "pairs = %s\nclock = %s\n", s->any_pair ? "any" : "target", s->cpu_time ? "cpu" : "wall");
         }
-        buffer_addf(ret, "localize = %s\nreduce-for = %gs\n", s->localize ? "true" : "false", s->reduce_seconds);
+        buffer_addf(ret, "localize = %s\n", s->localize ? "true" : "false");
+        if (s->localize && s->localize_seconds >= 0)
+                buffer_addf(ret, "localize-for = %gs\n", s->localize_seconds);
+        buffer_addf(ret, "reduce-for = %gs\n", s->reduce_seconds);
 }
 
 static void print_work(const struct campaign_status *s, const char *inputs, struct buffer *ret)

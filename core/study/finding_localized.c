@@ -65,6 +65,8 @@ int finding_culprits(struct workspace *w, struct solver *s, const struct finding
 
         if (r == 0)
                 r = q->type->find(q, &v);
+        if (r == 0 && !localization_is_finished(((struct localized_value *)v)->result))
+                r = -ENOENT;
         if (r < 0)
                 return r;
         culprits = json_object_get(((struct localized_value *)v)->result, "culprits");
@@ -101,20 +103,29 @@ int finding_print_localized(const json_t *result, struct buffer *ret)
 
 struct batch {
         struct workspace *workspace;
+        struct engine *engine;
         struct solver *solver;
         const char *campaign;
+        const struct localizing *how;
         struct finding **list; /* refs */
-        size_t n;
+        size_t n, n_open;
 };
+
+static bool is_localized(const struct batch *b, const struct finding *f)
+{
+        cleanup(query_unrefp) struct query *q = NULL;
+        cleanup(value_unrefp) struct value *v = NULL;
+
+        return finding_query_localized(b->workspace, b->solver, f, &q) < 0 ||
+               (q->type->find(q, &v) == 0 && localization_is_finished(((struct localized_value *)v)->result));
+}
 
 static int add_open(void *user, struct finding *f)
 {
         struct batch *b = user;
-        cleanup(query_unrefp) struct query *q = NULL;
-        cleanup(value_unrefp) struct value *v = NULL;
 
-        if (strcmp(f->campaign, b->campaign) != 0 || !finding_is_localizable(f) ||
-            finding_query_localized(b->workspace, b->solver, f, &q) < 0 || q->type->find(q, &v) == 0)
+        if (strcmp(f->campaign, b->campaign) != 0 || !finding_is_localizable(f) || is_localized(b, f) ||
+            (b->how->is_left_out && b->how->is_left_out(b->how->user, f)))
                 return 0;
         if (list_grow(b->list, b->n) < 0)
                 return -ENOMEM;
@@ -153,13 +164,95 @@ static size_t same_search(struct batch *b, size_t at)
         return n - at;
 }
 
-static int search(struct batch *b, struct engine *e, size_t at, size_t n, void (*tell)(void *user, const char *line), void *user,
-                  int cancel_fd)
+/* An asking of the search, each question at its turn. */
+struct paced {
+        struct asking asking;
+        const struct localizing *how;
+};
+
+static int make_paced(void *user, size_t i, struct query **ret)
+{
+        struct paced *p = user;
+
+        if (p->how->await_turn)
+                p->how->await_turn(p->how->user);
+        return p->asking.make(p->asking.user, i, ret);
+}
+
+static int answered_paced(void *user, size_t i, int r, struct value *v, const char *reason)
+{
+        struct paced *p = user;
+
+        return p->asking.answered(p->asking.user, i, r, v, reason);
+}
+
+static int ask_paced(const struct batch *b, const struct asking *a)
+{
+        const struct localizing *how = b->how;
+        struct paced paced = {.asking = *a, .how = how};
+        struct asking asking = *a;
+
+        asking.open = how->width ? how->width(how->user) : a->open;
+        asking.make = make_paced;
+        asking.answered = answered_paced;
+        asking.user = &paced;
+        return ask_many(b->engine, &asking, PRIORITY_BATCH, how->end_fd);
+}
+
+/* To its end, or to that of its time. */
+static int run_search(const struct batch *b, struct localization *l)
+{
+        struct asking asking;
+        int r;
+
+        while ((r = localization_next(l, &asking)) > 0) {
+                r = ask_paced(b, &asking);
+                if (r == -ECANCELED && b->how->is_over(b->how->user)) {
+                        localization_stop(l);
+                        r = localization_next(l, &asking);
+                        break;
+                }
+                if (r < 0)
+                        break;
+        }
+        return r < 0 ? r : localization_keep(l);
+}
+
+static void tell(const struct batch *b, const struct finding *f, const json_t *result)
+{
+        cleanup_buffer struct buffer rows = {0};
+        bool is_finished = localization_is_finished(result);
+        char line[600];
+
+        if (!b->how->tell || localization_rows(result, &rows) < 0)
+                return;
+        snprintf(line, sizeof(line), "%s %s/%u: %.*s", is_finished ? "localized" : "localized so far", finding_folder(f->kind),
+                 f->number, (int)strcspn(rows.data, "\n"), rows.data);
+        for (char *p = line; *p; p++)
+                *p = *p == '\t' ? ' ' : *p;
+        b->how->tell(b->how->user, line);
+}
+
+static int take_result(struct batch *b, const struct localization *l, size_t i, struct finding *f)
+{
+        json_t *result = localization_result(l, i);
+
+        if (!result)
+                return -ENOMEM;
+        if (!localization_is_finished(result))
+                b->n_open++;
+        else if (b->how->ended)
+                b->how->ended(b->how->user, f);
+        tell(b, f, result);
+        json_decref(result);
+        return 0;
+}
+
+static int search(struct batch *b, size_t at, size_t n)
 {
         cleanup_localization struct localization *l = NULL;
         cleanup_free struct case_info **infos = calloc(n, sizeof(*infos));
         struct localization_options options;
-        struct asking asking;
         int r = infos ? 0 : -ENOMEM;
 
         for (size_t i = 0; r == 0 && i < n; i++)
@@ -169,38 +262,28 @@ static int search(struct batch *b, struct engine *e, size_t at, size_t n, void (
                 options.n = n;
                 r = localization_new(&options, &l);
         }
-        while (r == 0 && (r = localization_next(l, &asking)) > 0)
-                r = ask_many(e, &asking, PRIORITY_BATCH, cancel_fd);
         if (r == 0)
-                r = localization_keep(l);
-        for (size_t i = 0; r == 0 && tell && i < n; i++) {
-                cleanup_buffer struct buffer rows = {0};
-                json_t *result = localization_result(l, i);
-                char line[600];
-
-                if (result && localization_rows(result, &rows) == 0) {
-                        snprintf(line, sizeof(line), "localized %s/%u: %.*s", finding_folder(b->list[at + i]->kind),
-                                 b->list[at + i]->number, (int)strcspn(rows.data, "\n"), rows.data);
-                        for (char *p = line; *p; p++)
-                                *p = *p == '\t' ? ' ' : *p;
-                        tell(user, line);
-                }
-                json_decref(result);
-        }
+                r = run_search(b, l);
+        for (size_t i = 0; r == 0 && i < n; i++)
+                r = take_result(b, l, i, b->list[at + i]);
         for (size_t i = 0; infos && i < n; i++)
                 case_info_unref(infos[i]);
         return r;
 }
 
-int findings_localize(struct workspace *w, struct engine *e, struct solver *s, const char *campaign,
-                      void (*tell)(void *user, const char *line), void *user, int cancel_fd)
+int findings_localize(struct workspace *w, struct engine *e, struct solver *s, const char *campaign, const struct localizing *how,
+                      size_t *ret_open)
 {
-        cleanup(batch_done) struct batch b = {.workspace = w, .solver = s, .campaign = campaign};
+        cleanup(batch_done) struct batch b = {.workspace = w, .engine = e, .solver = s, .campaign = campaign, .how = how};
         int r = findings_each(w, s->number, NULL, add_open, &b);
 
         for (size_t at = 0, n; r == 0 && at < b.n; at += n) {
                 n = same_search(&b, at);
-                r = search(&b, e, at, n, tell, user, cancel_fd);
+                if (how->is_over(how->user))
+                        b.n_open += n;
+                else
+                        r = search(&b, at, n);
         }
+        *ret_open = b.n_open;
         return r;
 }

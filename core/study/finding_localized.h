@@ -18,7 +18,19 @@ int finding_cause(struct workspace *w, struct solver *s, const struct finding *f
 /* localized.tsv: "case\tcommit\tbefore\tafter\tsubject". */
 int finding_print_localized(const json_t *result, struct buffer *ret);
 
+/* How findings_localize() goes about it; all functions but is_over() may be NULL. */
+struct localizing {
+        unsigned (*width)(void *user); /* builds and runs at once, from the next asking on; NULL: as many as there are */
+        void (*await_turn)(void *user); /* before each of them */
+        bool (*is_left_out)(void *user, const struct finding *f);
+        void (*ended)(void *user, const struct finding *f); /* its search has come to its end, if only to "no culprit" */
+        void (*tell)(void *user, const char *line);         /* a line for each */
+        bool (*is_over)(void *user);                        /* end_fd: its time is; else it was cancelled */
+        void *user;
+        int end_fd; /* -1: none */
+};
 /* The findings of a campaign that are not localized yet, all in one search that shares its builds; what it finds is kept, so that the queries above
- * answer from then on. `tell` gets a line for each; may be NULL. -ECANCELED when cancel_fd (-1: none) became readable; what was measured so far stays. */
-int findings_localize(struct workspace *w, struct engine *e, struct solver *s, const char *campaign,
-                      void (*tell)(void *user, const char *line), void *user, int cancel_fd);
+ * answer from then on. When end_fd becomes readable it ends: -ECANCELED, or 0 where its time is over; *ret_open is how many are not localized then. What is
+ * known of those by then is kept as unfinished (localization.h), and the next call goes on. */
+int findings_localize(struct workspace *w, struct engine *e, struct solver *s, const char *campaign, const struct localizing *how,
+                      size_t *ret_open);

@@ -354,7 +354,7 @@ static int take_answers(struct localization *l)
                 } else if (a->fact) {
                         r = feed(l, (uint32_t)l->wants[i].commit, l->wants[i].test, a->fact);
                         l->builds += was_unknown && l->wants[i].sample == 0;
-                } else {
+                } else if (!l->stopped) {
                         r = errorf(-ECANCELED, "the search was interrupted");
                 }
         }
@@ -393,7 +393,7 @@ int localization_next(struct localization *l, struct asking *ret)
 {
         int r = 0;
 
-        if (l->rebuilding) {
+        if (l->rebuilding && !l->stopped) {
                 l->rebuilding = false;
         } else {
                 if (l->asked)
@@ -423,6 +423,12 @@ int localization_next(struct localization *l, struct asking *ret)
         l->asked = true;
         *ret = (struct asking){.n = l->n_wants, .make = make_run, .answered = answered_run, .user = l};
         return 1;
+}
+
+void localization_stop(struct localization *l)
+{
+        l->stopped = true;
+        localize_stop(l->search);
 }
 
 void localization_progress(const struct localization *l, struct localization_progress *ret)

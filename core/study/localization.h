@@ -58,15 +58,20 @@ void localization_progress(const struct localization *l, struct localization_pro
 
 /* Where the search begins: the reference, or the commit at which its line leaves the target's. */
 uint32_t localization_start(const struct localization *l);
+/* From now on it asks for nothing: the next call of localization_next() returns 0, and each result is what is known by then. Also in the middle of an
+ * asking that was interrupted; what that has measured is taken into account. */
+void localization_stop(struct localization *l);
 enum localize_state localization_state(const struct localization *l, size_t i);
 const char *localize_state_name(enum localize_state s); /* "found", "no culprit", ... */
 
 /* The result of a case, as JSON (a new reference; NULL: no memory):
  *     case, name, state, method, seed?, reference, target, start?, seconds_reference, seconds_target, verdict_before?, verdict_after?,
  *     culprits: [{commit, commits: [...], before, subject, seconds_before, seconds_after, broken_before?, broken_after?, slowdown,
- *                 confidence?, verified, pairs, p?, ratio?}]
- * `commit` is the culprit, or BEFORE..LAST (a range of git's) where those between cannot be told apart. */
+ *                 confidence?, verified, pairs, p?, ratio?, cut_off?}], unfinished?
+ * `commit` is the culprit, or BEFORE..LAST (a range of git's) where those between cannot be told apart: they cannot be built, or (cut_off) the runs that
+ * a case may have were used up. `unfinished`: it was stopped, and goes on when it is asked for by who looks at this. */
 json_t *localization_result(const struct localization *l, size_t i);
+bool localization_is_finished(const json_t *result);
 /* The same as rows: case, commit, seconds before, seconds after, subject; slowdowns only, tab-separated; "broken"
  * for the seconds of what ends without an answer (unknown, crash, error). By verdict: the answers in place of the seconds. Of a case without one a row with
  * "-" for its commit, the seconds at the two ends and, in parentheses, why. */
@@ -84,5 +89,6 @@ struct localized_value {
  * "no culprit" where some run was disturbed (fact.h), and for an end that cannot be built. */
 int query_localized(const struct localization_options *options, struct query **ret);
 extern const struct query_type query_localized_type;
-/* Keeps what a batch has found, so that the query of each case answers it. Cases that are open are passed over. */
+/* Keeps what a batch has found, so that the query of each case answers it. Cases that are open are passed over. What was stopped is kept as unfinished,
+ * until somebody finishes it; it never replaces what is finished. */
 int localization_keep(const struct localization *l);

@@ -22,7 +22,7 @@ struct localization {
                 struct fact *fact; /* owns a ref */
                 bool failed;       /* the commit cannot be built */
         } * answers;               /* one a want, until all are there: the order in which they come must not count */
-        bool asked;
+        bool asked, stopped;
         uint32_t *rebuild; /* commits to be built clean before they verify */
         size_t n_rebuild;
         bool rebuilding;

@@ -67,6 +67,8 @@ static json_t *culprit_json(const struct localization *l, const struct localize_
                 json_object_set_new(j, "broken_before", json_true());
         if (c->broken_after)
                 json_object_set_new(j, "broken_after", json_true());
+        if (c->is_cut_off)
+                json_object_set_new(j, "cut_off", json_true());
         if (isfinite(c->confidence))
                 json_object_set_new(j, "confidence", json_real(c->confidence));
         if (isfinite(c->p))
@@ -104,9 +106,16 @@ json_t *localization_result(const struct localization *l, size_t i)
                 json_object_del(j, "seconds_reference");
                 json_object_del(j, "seconds_target");
         }
+        if (j && l->stopped && localize_is_cut_off(l->search, i))
+                json_object_set_new(j, "unfinished", json_true());
         if (j && l->options.has_seed)
                 json_object_set_new(j, "seed", json_integer((json_int_t)l->options.seed));
         return j;
+}
+
+bool localization_is_finished(const json_t *result)
+{
+        return !json_is_true(json_object_get(result, "unfinished"));
 }
 
 static void add_seconds(struct buffer *to, const json_t *seconds)
@@ -141,9 +150,16 @@ static const char *why_not(const json_t *result)
         if (strcmp(state, "unbuildable end") == 0)
                 return elsewhere ? "(the target, or the commit where the lines part, cannot be built)"
                                  : "(reference or target cannot be built)";
-        if (strcmp(state, "open") == 0)
-                return "(not finished)";
+        if (strcmp(state, "open") == 0 || !localization_is_finished(result))
+                return "(not finished: the runs so far do not decide it)";
         return "(undecided: too noisy, or it changed little by little)";
+}
+
+static const char *why_many(const json_t *result, const json_t *culprit)
+{
+        if (!json_is_true(json_object_get(culprit, "cut_off")))
+                return "those between cannot be built";
+        return localization_is_finished(result) ? "too noisy to tell them apart" : "not finished";
 }
 
 int localization_rows(const json_t *result, struct buffer *to)
@@ -163,10 +179,9 @@ int localization_rows(const json_t *result, struct buffer *to)
                 add_end(to, culprit, "seconds_before", "broken_before", before);
                 buffer_adds(to, "\t");
                 add_end(to, culprit, "seconds_after", "broken_after", after);
+                buffer_adds(to, "\t");
                 if (n > 1)
-                        buffer_addf(to, "\t(one of %zu: those between cannot be built) ", n);
-                else
-                        buffer_adds(to, "\t");
+                        buffer_addf(to, "(one of %zu: %s) ", n, why_many(result, culprit));
                 buffer_addf(to, "%s\n", json_string_value(json_object_get(culprit, "subject")));
                 shown++;
         }

@@ -44,6 +44,7 @@ int localize_new(const struct localize_options *options, const struct localize_c
         l->options.builds_at_once = options->builds_at_once ? options->builds_at_once : 2;
         l->options.verify_pairs = options->verify_pairs ? options->verify_pairs : 5;
         l->options.most_samples = options->most_samples ? options->most_samples : 80;
+        l->options.most_runs = options->most_runs ? options->most_runs : 300;
         l->options.minimum_ratio = options->minimum_ratio > 1 ? options->minimum_ratio : 1.2;
         l->commits = commits;
         l->n = n;
@@ -316,7 +317,7 @@ int localize_plan(struct localize *l, const struct localize_want **ret, size_t *
 
         *ret = NULL;
         *ret_n = 0;
-        if (l->left > 0)
+        if (l->left > 0 && !l->is_stopped)
                 return errorf(-EBUSY, "%zu runs of the last plan are not answered", l->left);
         wants_clear(l);
         demands_clear(l);
@@ -343,6 +344,16 @@ struct localize_culprit *culprit_add(struct test *t)
 enum localize_state localize_state(const struct localize *l, size_t test)
 {
         return l->tests[test].state;
+}
+
+void localize_stop(struct localize *l)
+{
+        l->is_stopped = true;
+}
+
+bool localize_is_cut_off(const struct localize *l, size_t test)
+{
+        return l->tests[test].is_cut_off;
 }
 
 size_t localize_culprits(const struct localize *l, size_t test, const struct localize_culprit **ret)

@@ -22,6 +22,10 @@
  * interleaved runs on it and the commit before it: five pairs, and five more up to three times where they do not show it; the four looks share a
  * level of 5 % (Bonferroni's inequality). The runs are facts like others, and reopen the search where they contradict it.
  *
+ * Noise has no end by itself. A case has a number of runs (most_runs), that many for each change that is likely by then. With them used, or after
+ * localize_stop(), it asks for nothing more. Places that are still unsure are then left out, and a change that is sure between two that are not is
+ * reported as the set between them (is_cut_off). Is not even that sure, the case is undecided.
+ *
  * The other two are baselines: `paper` is Algorithm 2 of "Demystifying Performance Regressions in String Solvers" (one run each; nearer than a
  * third of the range's own difference to an end is like that end; near neither goes into both halves), `git-bisect` is one bisection a case
  * that calls a run bad from half way between the ends on. Both step aside to the nearest commit that builds, and do not verify.
@@ -53,6 +57,7 @@ struct localize_options {
         unsigned builds_at_once; /* new builds in one plan, beside those of the ends; 0: 2 */
         unsigned verify_pairs;   /* interleaved pairs of runs a culprit is verified by, at least; 0: 5 */
         unsigned most_samples;   /* runs of one case on one commit before it is called undecided; 0: 80 */
+        unsigned most_runs;      /* of one case for each change that it is likely to have, at least one; 0: 300 */
         double minimum_ratio;    /* a smaller slowdown is none; 0: 1.2 */
 };
 
@@ -99,6 +104,7 @@ struct localize_culprit {
         unsigned pairs;    /* verified by so many interleaved pairs */
         double p, ratio; /* one-sided signed-rank test on their log times, geometric mean of after / before; NaN without pairs */
         bool verified;
+        bool is_cut_off; /* further runs could make the set smaller */
 };
 
 struct localize;
@@ -120,7 +126,12 @@ int localize_feed(struct localize *l, size_t commit, size_t test, const struct l
  * *ret_n = 0: finished. */
 int localize_plan(struct localize *l, const struct localize_want **ret, size_t *ret_n);
 
+/* From now on plans want nothing: every case ends with what is known. What the last plan wanted need not be answered. */
+void localize_stop(struct localize *l);
+
 enum localize_state localize_state(const struct localize *l, size_t test);
+/* Its runs were used up, or it was stopped, while it still asked for runs. */
+bool localize_is_cut_off(const struct localize *l, size_t test);
 /* The culprits as far as they are known; oldest first along the history. Valid until the next plan. */
 size_t localize_culprits(const struct localize *l, size_t test, const struct localize_culprit **ret);
 

@@ -94,7 +94,7 @@ int demand_add(struct localize *l, size_t test, const struct line *line, size_t 
         if (!alive || !share)
                 return -ENOMEM;
         *ret_open = b > a + 1 && buildable(l, line, a, b, alive);
-        if (!*ret_open)
+        if (!*ret_open || l->tests[test].is_spent)
                 return 0;
         for (size_t x = a; x <= b; x++)
                 share[x - a] = (below[x] - below[a]) / mass;

@@ -12,6 +12,8 @@
  * which nothing is known (1, so that "no change" begins with 37 %; of reported breakages 40 % are flakes). */
 #define RATE_LINE 1.0
 #define RATE_SIDE 2.0
+/* With its runs used up a case is told what is as sure as this. */
+#define SURE_SPENT 0.98
 
 /* The search of one case in one plan. */
 struct search {
@@ -19,6 +21,7 @@ struct search {
         struct test *t;
         size_t test;
         bool open, undecided, no_change, end_failed;
+        bool is_side_cut_off; /* of the merge at hand */
         unsigned depth;
         size_t *blamed; /* with the merge at hand: commits of its sides that could not be looked at */
         size_t n_blamed;
@@ -84,9 +87,16 @@ static int repeat(struct search *s, const struct line *line, const struct sighti
         return r;
 }
 
-static bool is_spent(const struct search *s, const struct sighting *at)
+/* Asked before anything is wanted of a case. */
+static bool may_ask(struct search *s)
 {
-        return at->n >= s->l->options.most_samples;
+        s->t->is_cut_off |= s->t->is_spent;
+        return !s->t->is_spent;
+}
+
+static bool is_spent(struct search *s, const struct sighting *at)
+{
+        return at->n >= s->l->options.most_samples || !may_ask(s);
 }
 
 /* -- verification ------------------------------------------------------------------------------------------------- */
@@ -125,6 +135,8 @@ static int verify(struct search *s, size_t before, size_t after, struct localize
                 return r;
         n = MIN(s->t->verifications[k].n[0], s->t->verifications[k].n[1]);
         if (n < least) {
+                if (!may_ask(s))
+                        return 0;
                 s->open = true;
                 return want_pairs(s->l, s->test, k, least - (unsigned)n);
         }
@@ -149,7 +161,7 @@ static int verify(struct search *s, size_t before, size_t after, struct localize
         culprit->ratio = finite > 0 ? exp(ratio / (double)finite) : NAN;
         is_shown = culprit->p <= level_at((unsigned)(n / least) - 1);
         culprit->verified = is_shown && culprit->confidence >= SURE;
-        if (is_shown || n >= LOOKS * (size_t)least)
+        if (is_shown || n >= LOOKS * (size_t)least || !may_ask(s))
                 return 0;
         s->open = true;
         return want_pairs(s->l, s->test, k, least);
@@ -206,7 +218,8 @@ static int commits_between(const struct localize *l, size_t before, size_t after
         return 0;
 }
 
-static int write_culprit(struct search *s, const struct line *line, const struct sighting *from, const struct sighting *to)
+static int write_culprit(struct search *s, const struct line *line, const struct sighting *from, const struct sighting *to,
+                         bool is_cut_off)
 {
         int level_before = top_level(from), level_after = top_level(to), r;
         size_t a = from->place, b = to->place;
@@ -222,10 +235,11 @@ static int write_culprit(struct search *s, const struct line *line, const struct
                                                 .seconds_after = median_at(s->t, line->at[b], level_after),
                                                 .p = NAN,
                                                 .ratio = NAN,
+                                                .is_cut_off = is_cut_off,
                                         },
                                 *culprit;
 
-        r = verify(s, line->at[a], line->at[b], &found);
+        r = is_cut_off ? 0 : verify(s, line->at[a], line->at[b], &found);
         if (r < 0)
                 return r;
         if (found.pairs > 0 && !is_step(s->t, &found)) {
@@ -265,6 +279,7 @@ static int resolved(struct search *s, const struct line *line, const struct sigh
         int r = 0;
 
         s->n_blamed = 0;
+        s->is_side_cut_off = false;
         for (size_t x = to->place; x > from->place && s->depth < 64; x--) {
                 for (size_t k = 1; k < s->l->commits[line->first[x]].n_parents; k++) {
                         struct line *side;
@@ -281,7 +296,7 @@ static int resolved(struct search *s, const struct line *line, const struct sigh
                                 return r;
                 }
         }
-        return s->open ? 0 : write_culprit(s, line, from, to);
+        return s->open ? 0 : write_culprit(s, line, from, to, s->is_side_cut_off);
 }
 
 /* -- one line ----------------------------------------------------------------------------------------------------- */
@@ -306,13 +321,15 @@ static int search_gap(struct search *s, const struct line *line, const double *b
                         return repeat(s, line, at, risk);
                 s->undecided |= fmin(from->change, 1 - from->change) > 0.05;
         }
-        if (from->change <= 0.5)
+        if (from->change <= (s->t->is_spent ? SURE_SPENT : 0.5))
                 return 0;
         r = demand_add(s->l, s->test, line, from->place, to->place, below, &open);
         if (r < 0)
                 return r;
         if (!open)
                 return resolved(s, line, from, to);
+        if (!may_ask(s))
+                return write_culprit(s, line, from, to, true);
         s->open = true;
         return 0;
 }
@@ -321,7 +338,7 @@ static int search_gap(struct search *s, const struct line *line, const double *b
 static int look_at(struct search *s, size_t program, bool *ret_seen)
 {
         *ret_seen = facts_at(s->t, program) > 0;
-        if (*ret_seen)
+        if (*ret_seen || !may_ask(s))
                 return 0;
         s->open = true;
         return want_run(s->l, program, s->test);
@@ -341,6 +358,27 @@ static void view_done(struct view *v)
         free(v->below);
 }
 
+static void view_judge(const struct search *s, double rate, struct view *v)
+{
+        for (size_t i = 0; i + 1 < v->n; i++)
+                v->sightings[i].prior = v->below[v->sightings[i + 1].place] - v->below[v->sightings[i].place];
+        v->still = posterior(v->sightings, v->n, rate, s->t->noise_prior);
+}
+
+/* Leaves out what is still unsure between the ends, so that a change that is sure stands between two places that are. */
+static void view_thin(const struct search *s, double rate, struct view *v)
+{
+        size_t n = 0;
+
+        for (size_t i = 0; i < v->n; i++)
+                if (i == 0 || i + 1 == v->n || v->sightings[i].level[top_level(&v->sightings[i])] >= SURE_SPENT)
+                        v->sightings[n++] = v->sightings[i];
+        if (n == v->n)
+                return;
+        v->n = n;
+        view_judge(s, rate, v);
+}
+
 static int view_make(const struct search *s, const struct line *line, double rate, struct view *ret)
 {
         int r = sightings_collect(s->l, s->t, line, &ret->sightings, &ret->n);
@@ -349,10 +387,27 @@ static int view_make(const struct search *s, const struct line *line, double rat
                 r = prior_below(s->l, s->t, line, &ret->below);
         if (r < 0)
                 return r;
-        for (size_t i = 0; i + 1 < ret->n; i++)
-                ret->sightings[i].prior = ret->below[ret->sightings[i + 1].place] - ret->below[ret->sightings[i].place];
-        ret->still = posterior(ret->sightings, ret->n, rate, s->t->noise_prior);
+        view_judge(s, rate, ret);
+        if (s->t->is_spent)
+                view_thin(s, rate, ret);
         return 0;
+}
+
+static size_t count_changes(const struct view *v)
+{
+        size_t n = 0;
+
+        for (size_t i = 0; i + 1 < v->n; i++)
+                n += v->sightings[i].change > 0.5;
+        return n;
+}
+
+static void look_whether_spent(struct search *s, struct view *v)
+{
+        if (s->t->is_spent || s->t->n_facts < s->l->options.most_runs * MAX(count_changes(v), (size_t)1))
+                return;
+        s->t->is_spent = true;
+        view_thin(s, RATE_LINE, v);
 }
 
 /* Every gap is likely to be without a change, but not all of them together: the least sure place once more. */
@@ -391,7 +446,7 @@ static int search_line(struct search *s, const struct line *line)
 {
         const size_t ends[2] = {line->at[0], line->at[line->n - 1]};
         cleanup(view_done) struct view v = {0};
-        bool seen[2] = {false}, changed = false;
+        bool seen[2] = {false}, changed;
         int r = 0;
 
         for (int i = 0; i < 2 && r >= 0; i++) {
@@ -404,8 +459,8 @@ static int search_line(struct search *s, const struct line *line)
         r = view_make(s, line, RATE_LINE, &v);
         if (r < 0)
                 return r;
-        for (size_t i = 0; i + 1 < v.n; i++)
-                changed |= v.sightings[i].change > 0.5;
+        look_whether_spent(s, &v);
+        changed = count_changes(&v) > 0;
         r = search_gaps(s, line, &v);
         if (r < 0 || changed || s->open)
                 return r;
@@ -430,6 +485,13 @@ static int blame_side(struct search *s, const struct line *line, size_t a, size_
         return r;
 }
 
+/* The runs ended before it could be looked at. */
+static int cut_off_side(struct search *s, const struct line *line)
+{
+        s->is_side_cut_off = true;
+        return blame_side(s, line, 0, line->n - 1);
+}
+
 /* Along what a merge brought. First its tip: where that is no worse than fast (of an improvement: no better than before) the merge itself is the
  * culprit. Then its base, and then between them as on any line. Where an end cannot be built the nearest that can stands for it, and what
  * it leaves out is blamed with the merge. *ret_changed: a change in the merge's direction is on the side. */
@@ -449,7 +511,7 @@ static int search_side(struct search *s, const struct line *line, int before, in
                 return blame_side(s, line, 0, line->n - 1);
         r = look_at(s, line->at[high], &seen);
         if (r < 0 || !seen)
-                return r;
+                return r < 0 || !s->t->is_spent ? r : cut_off_side(s, line);
         r = view_make(s, line, RATE_SIDE, &v);
         if (r < 0)
                 return r;
@@ -462,14 +524,14 @@ static int search_side(struct search *s, const struct line *line, int before, in
                 return blame_side(s, line, 0, high);
         r = look_at(s, line->at[low], &seen);
         if (r < 0 || !seen)
-                return r;
+                return r < 0 || !s->t->is_spent ? r : cut_off_side(s, line);
         for (size_t i = 0; i + 1 < v.n; i++)
                 *ret_changed |=
                         v.sightings[i].change > 0.5 && slower == (top_level(&v.sightings[i + 1]) > top_level(&v.sightings[i]));
         if (*ret_changed)
                 return search_gaps(s, line, &v);
         if (!is_decided(&v))
-                return look_closer(s, line, &v);
+                return s->t->is_spent ? cut_off_side(s, line) : look_closer(s, line, &v);
         return low > 0 ? blame_side(s, line, 0, low) : 0;
 }
 
@@ -484,6 +546,8 @@ static int search_case(struct localize *l, size_t test)
 
         results_clear(t);
         t->n_new_spreads = 0;
+        t->is_spent = l->is_stopped;
+        t->is_cut_off = false;
         r = search_line(&s, t->line);
         free(s.blamed);
         if (r < 0)

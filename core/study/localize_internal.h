@@ -62,7 +62,7 @@ struct sighting {
 /* -- noise -------------------------------------------------------------------------------------------------------- */
 
 /* The probability that a run shows another level than the true one, on a grid. */
-#define N_NOISE 12
+#define N_NOISE 13
 extern const double noise_grid[N_NOISE];
 extern const double noise_before[N_NOISE]; /* its distribution before anything is known */
 
@@ -91,6 +91,7 @@ struct test {
         struct verification *verifications;
         size_t n_verifications;
         enum localize_state state;
+        bool is_spent, is_cut_off; /* it may not ask for runs; and it would have */
         struct localize_culprit *culprits;
         size_t n_culprits;
         /* for the two baselines */
@@ -136,6 +137,7 @@ struct localize {
         struct demand *demands;
         size_t n_demands;
         double builds_left, build_seconds_left;
+        bool is_stopped;
 };
 
 /* -- lines (localize_line.c) -- */
@@ -177,7 +179,7 @@ int plan_halves(struct localize *l);  /* localize_halves.c */
 /* -- builds (localize_choose.c) -- */
 /* The chance that each program at (a, b) of the line can be built, 0 where it is presumed not to; ret[x - a]. Whether there is any. */
 bool buildable(const struct localize *l, const struct line *line, size_t a, size_t b, double *ret);
-/* Notes that the case waits for a commit in (a, b); *ret_open = false: there is none that could be had. */
+/* Notes that the case waits for a commit in (a, b), unless its runs are used up; *ret_open = false: there is none that could be had. */
 int demand_add(struct localize *l, size_t test, const struct line *line, size_t a, size_t b, const double *below, bool *ret_open);
 int demands_serve(struct localize *l); /* asks for runs on built commits and for the most useful builds */
 void demands_clear(struct localize *l);

@@ -219,9 +219,9 @@ int sightings_collect(const struct localize *l, const struct test *t, const stru
 
 /* -- the chain ---------------------------------------------------------------------------------------------------- */
 
-const double noise_grid[N_NOISE] = {0.0005, 0.002, 0.005, 0.01, 0.03, 0.06, 0.1, 0.15, 0.2, 0.25, 0.3, 0.36};
+const double noise_grid[N_NOISE] = {0.0005, 0.002, 0.005, 0.01, 0.03, 0.06, 0.1, 0.15, 0.2, 0.25, 0.3, 0.36, 0.45};
 /* Before anything is known: most cases hardly lie, some do a lot. */
-const double noise_before[N_NOISE] = {0.16, 0.14, 0.12, 0.12, 0.11, 0.1, 0.08, 0.06, 0.05, 0.03, 0.02, 0.01};
+const double noise_before[N_NOISE] = {0.16, 0.14, 0.12, 0.12, 0.11, 0.1, 0.08, 0.06, 0.05, 0.03, 0.02, 0.008, 0.002};
 
 static const double first_level[N_LEVELS] = {0.7, 0.1, 0.18, 0.02};
 /* Where a change goes, and what a lying run shows: mostly one of the two ends. Divided by what remains beside the level itself. */

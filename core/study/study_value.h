@@ -8,4 +8,6 @@
 
 /* A new reference. -ENOENT: it is not known, or cannot be read and is to be worked out again, from facts that are there. */
 int study_value_get(struct workspace *w, const struct digest *key, json_t **ret);
+int study_value_read(struct store_txn *t, const struct digest *key, json_t **ret);
+int study_value_write(struct store_txn *t, const struct digest *key, const json_t *value);
 int study_value_put(struct workspace *w, const struct digest *key, const json_t *value);

@@ -524,6 +524,159 @@ START_TEST(test_a_plan_waits_for_its_answers)
 }
 END_TEST
 
+/* -- noise without an end ----------------------------------------------------------------------------------------- */
+
+struct noisy {
+        double before, after; /* how often a run is slow before and from the culprit on */
+        uint64_t seed;
+        unsigned most_runs;
+};
+#define NOISY_CULPRIT 120
+
+static struct localize_outcome noisy_outcome(const struct noisy *n, const struct localize_want *w)
+{
+        struct random r;
+        bool is_slow;
+
+        random_seed_part(&r, w->commit * 1000 + n->seed, w->sample);
+        is_slow = random_uniform(&r) < (w->commit >= NOISY_CULPRIT ? n->after : n->before);
+        return (struct localize_outcome){
+                .answer = LOCALIZE_SOLVED, .seconds = (is_slow ? 10 : 1) * exp(0.05 * random_normal(&r)), .effort = NAN};
+}
+
+/* How many runs it took; with `stop_after` it is stopped behind so many. */
+static size_t search_noisy(const struct noisy *noisy, size_t stop_after, struct localize **ret)
+{
+        const struct localize_want *wants;
+        size_t n, runs = 0;
+
+        one_line(200);
+        assert_ok(localize_new(&(struct localize_options){.most_runs = noisy->most_runs}, by_hand.commits, by_hand.n, ret));
+        assert_ok(localize_add_case(*ret, &(struct localize_case){.reference = 0, .target = 199}));
+        for (;;) {
+                if (runs >= stop_after)
+                        localize_stop(*ret);
+                assert_ok(localize_plan(*ret, &wants, &n));
+                if (n == 0)
+                        return runs;
+                ck_assert_uint_lt(runs, stop_after);
+                for (size_t i = 0; i < n; i++, runs++) {
+                        struct localize_outcome o = noisy_outcome(noisy, &wants[i]);
+
+                        assert_ok(localize_feed(*ret, wants[i].commit, 0, &o));
+                }
+        }
+}
+
+/* What is verified, or a set because the runs ended: whether it holds the culprit. */
+struct tally {
+        size_t n, wrong;
+};
+
+static void count_wrong(const struct localize *l, struct tally *to)
+{
+        const struct localize_culprit *found;
+        size_t n = localize_culprits(l, 0, &found);
+
+        for (size_t i = 0; i < n; i++) {
+                if (!found[i].verified && !found[i].is_cut_off)
+                        continue;
+                to->n++;
+                to->wrong += found[i].commits[0] > NOISY_CULPRIT || found[i].commits[found[i].n - 1] < NOISY_CULPRIT;
+        }
+}
+
+#define ROUND_MOST 40 /* runs of the last plan: the pairs of a verification */
+
+START_TEST(test_noise_has_an_end)
+{
+        static const double shares[][2] = {{0.5, 0.5}, {0.4, 0.6}, {0.1, 0.5}, {0.5, 1}, {0.3, 0.7}};
+        struct tally tally = {0}, without = {0};
+
+        for (size_t i = 0; i < ARRAY_SIZE(shares); i++)
+                for (uint64_t seed = 0; seed < 12; seed++) {
+                        cleanup_localize struct localize *l = NULL;
+                        struct noisy noisy = {.before = shares[i][0], .after = shares[i][1], .seed = seed};
+                        const struct localize_culprit *found;
+                        size_t runs = search_noisy(&noisy, SIZE_MAX, &l), n = localize_culprits(l, 0, &found);
+
+                        ck_assert_uint_le(runs, 300 * MAX(n, (size_t)1) + ROUND_MOST);
+                        ck_assert_int_ne(localize_state(l, 0), LOCALIZE_OPEN);
+                        count_wrong(l, i > 0 ? &tally : &without);
+                }
+        ck_assert_uint_le(without.n, 1);
+        ck_assert_uint_ge(tally.n, 15);
+        ck_assert_msg(tally.wrong * 10 <= tally.n, "%zu of %zu are wrong", tally.wrong, tally.n);
+}
+END_TEST
+
+/* Few runs: a set that holds it, in the place of a commit that is a guess; and never more runs than allowed. */
+START_TEST(test_used_up_runs_leave_a_set)
+{
+        struct tally tally = {0};
+        size_t sets = 0;
+
+        for (uint64_t seed = 0; seed < 30; seed++) {
+                cleanup_localize struct localize *l = NULL;
+                const struct localize_culprit *found;
+                struct noisy noisy = {.before = 0.2, .after = 0.8, .seed = seed, .most_runs = 40};
+
+                ck_assert_uint_le(search_noisy(&noisy, SIZE_MAX, &l), 40 + ROUND_MOST);
+                count_wrong(l, &tally);
+                if (localize_culprits(l, 0, &found) == 0) {
+                        ck_assert(localize_state(l, 0) == LOCALIZE_UNDECIDED || localize_state(l, 0) == LOCALIZE_NO_CULPRIT);
+                        continue;
+                }
+                sets += found->is_cut_off && found->n > 1;
+                ck_assert(!found->is_cut_off || (!found->verified && localize_is_cut_off(l, 0)));
+        }
+        ck_assert_uint_ge(sets, 5);
+        ck_assert_uint_le(tally.wrong, 1);
+}
+END_TEST
+
+START_TEST(test_stopped_anywhere_it_tells_what_is_known)
+{
+        struct tally tally = {0};
+
+        for (size_t after = 0; after < 30; after++) {
+                cleanup_localize struct localize *l = NULL;
+                const struct localize_culprit *found;
+                struct noisy noisy = {.before = 0, .after = 1};
+
+                search_noisy(&noisy, after, &l);
+                if (localize_culprits(l, 0, &found) == 0) {
+                        ck_assert_uint_lt(after, 6);
+                        ck_assert_int_eq(localize_state(l, 0), LOCALIZE_UNDECIDED);
+                        ck_assert(localize_is_cut_off(l, 0));
+                        continue;
+                }
+                count_wrong(l, &tally);
+                ck_assert_int_eq(localize_state(l, 0), LOCALIZE_FOUND);
+                ck_assert(localize_is_cut_off(l, 0) || found->verified);
+        }
+        ck_assert_uint_eq(tally.wrong, 0);
+}
+END_TEST
+
+START_TEST(test_what_is_finished_is_not_cut_off)
+{
+        cleanup_localize struct localize *l = NULL;
+        const struct localize_want *wants;
+        size_t n;
+
+        one_line(64);
+        seconds_from(0, 1);
+        seconds_from(20, 10);
+        l = start(LOCALIZE_DEFAULT, 0, 63);
+        search(l);
+        localize_stop(l);
+        assert_ok(localize_plan(l, &wants, &n));
+        ck_assert_uint_eq(n, 0);
+        ck_assert(!localize_is_cut_off(l, 0) && only_culprit(l)->verified);
+}
+END_TEST
+
 /* -- histories made up: what bench/localize.c measures, smaller ----------------------------------------------------- */
 
 static struct synthetic_score score_of(struct synthetic_options options, enum localize_method method)
@@ -590,4 +743,5 @@ SUITE("localize", test_every_place_is_found, test_two_steps_are_two_culprits, te
       test_effort_comes_first, test_commits_with_one_build_are_one, test_a_revert_is_a_commit_of_its_own, test_into_a_merge,
       test_the_merge_itself, test_a_side_whose_base_cannot_be_built, test_a_side_whose_tip_cannot_be_built,
       test_the_order_of_answers_changes_nothing, test_facts_are_all_there_is_to_remember, test_a_plan_waits_for_its_answers,
+      test_noise_has_an_end, test_used_up_runs_leave_a_set, test_stopped_anywhere_it_tells_what_is_known, test_what_is_finished_is_not_cut_off,
       test_noise_does_not_mislead, test_builds_are_shared)

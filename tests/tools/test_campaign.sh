@@ -91,9 +91,32 @@ test_that "looking starts nothing" '
 # -- culprits --
 
 test_that "what is found is localized while the campaign goes on, and counted" '
-	timeout -k 5 200 "$solverfs" fuzz slow --name told --for 100s --max-finds 2 --threshold 400ms --timeout 1s --no-reduce -j 1 --seed 3 --reference v1 --target v2 >out 2>err </dev/null &&
-	grep -E "found spr|localized spr" err | head -2 | sed "s/ .*//" | paste -sd" " | grep -qx "found localized" && has err "localized spr/.* slow for lengths" &&
-	tail -n 1 "$SOLVERFS_STORE/campaigns/slow/told/progress.tsv" | awk -F "\t" "\$5 < 2 || \$8 != 1 { exit 1 }"'
+	timeout -k 5 300 "$solverfs" fuzz slow --name told --for 200s --max-finds 5 --threshold 400ms --timeout 1s --no-reduce -j 1 --seed 3 --reference v1 --target v2 >out 2>err </dev/null &&
+	grep -Eo "^(found|localized) spr" err | uniq | head -n 3 | sed "s/ .*//" | paste -sd" " | grep -qx "found localized found" && has err "localized spr/.* slow for lengths" &&
+	tail -n 1 "$SOLVERFS_STORE/campaigns/slow/told/progress.tsv" | awk -F "\t" "\$5 < 5 || \$8 != 1 { exit 1 }"'
+
+# Fast at v1 and slow at v9; between them a run is slow by chance, so that no number of runs tells which commit it was.
+make_noisy() {
+	git init -q -b main noisy
+	git -C noisy config user.name Toy && git -C noisy config user.email toy@example.org
+	echo 'cp noisy.sh noisy && chmod +x noisy' >noisy/build.sh
+	for v in $(seq 9); do
+		chance=$(case $v in 1) echo false ;; 9) echo true ;; *) echo "[ \$(od -An -N1 -tu1 /dev/urandom) -lt 128 ]" ;; esac)
+		printf '#!/bin/sh\n# %s\nfor case; do :; done\ngrep -q str.len "$case" && %s && sleep 20\necho sat\n' "$v" "$chance" >noisy/noisy.sh
+		git -C noisy add -A && GIT_COMMITTER_DATE="2024-02-0${v}T00:00:00Z" git -C noisy commit -q --date "2024-02-0${v}T00:00:00Z" -m "noise $v" && git -C noisy tag "v$v"
+	done
+	sed 's/slow/noisy/g; /variant/,$d' slow.recipe >noisy.recipe
+}
+make_noisy
+found_in_noise() { timeout -k 5 300 "$solverfs" fuzz noisy --name "$1" --for 100s --threshold 400ms --timeout 1s --no-reduce -j 1 --seed 3 --reference v1 --target v9 "${@:2}" >out 2>err </dev/null; }
+test_that "a search for commits that noise keeps up leaves the campaign its turns, and ends with its time" '
+	run 0 solver add noisy noisy --recipe noisy.recipe && found_in_noise turns --max-finds 2 --localize-for 1ms && grep -Eo "^(found|localized) " err | head -n 2 | sort -u | grep -qx "found " &&
+	has err "findings? (is|are) not localized to the end.*--localize-for" && has out "^state stopped" && has out "^finds [2-9]"'
+bounded() { timeout -k 5 300 "$solverfs" fuzz slow --name bounded --threshold 400ms --timeout 1s --no-reduce -j 1 --seed 4 --reference v1 --target v2 "$@" >out 2>err </dev/null; }
+test_that "what is not localized when its time is over is when the campaign is called again with more, and then not once more" '
+	bounded --for 100s --max-finds 1 --localize-for 1ms && has err "not localized to the end in 1ms" && ! has err "^localized spr" &&
+	bounded --for 1s --localize-for 250s && has err "^localized spr/.* slow for lengths" && ! has err "not localized" && has out "^state finished" &&
+	bounded --for 1s --localize-for 250s && ! has err "localized"'
 
 # -- reducing at the end --
 
