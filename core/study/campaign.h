@@ -89,7 +89,7 @@ int campaign_run(struct workspace *w, struct engine *e, struct solver *s, const 
 
 /* -- looking -- */
 
-/* free() each name, and the list. */
+/* NULL-terminated; strings_free(). */
 int campaign_names(struct workspace *w, uint32_t solver, char ***ret, size_t *ret_n);
 int campaign_get(struct workspace *w, uint32_t solver, const char *name, struct campaign_settings *ret_settings,
                  struct campaign_status *ret_status);

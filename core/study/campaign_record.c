@@ -266,25 +266,27 @@ static int add_name(void *user, struct slice key, struct slice value)
 {
         struct names *names = user;
 
-        if (list_grow(names->list, names->n) < 0)
+        char **longer = reallocarray(names->list, names->n + 2, sizeof(*longer));
+
+        if (!longer)
                 return -ENOMEM;
-        names->list[names->n] = strndup((const char *)key.data + 5, key.size - 5);
-        return names->list[names->n] ? (names->n++, 0) : -ENOMEM;
+        names->list = longer;
+        longer[names->n + 1] = NULL;
+        longer[names->n] = strndup((const char *)key.data + 5, key.size - 5);
+        return longer[names->n] ? (names->n++, 0) : -ENOMEM;
 }
 
 int campaign_names(struct workspace *w, uint32_t solver, char ***ret, size_t *ret_n)
 {
         cleanup_txn struct store_txn *t = NULL;
         struct campaign_key key;
-        struct names names = {0};
-        int r = store_read(workspace_store(w), &t);
+        struct names names = {.list = calloc(1, sizeof(*names.list))};
+        int r = names.list ? store_read(workspace_store(w), &t) : -ENOMEM;
 
         if (r == 0)
                 r = store_each(t, TABLE_CAMPAIGNS, key_of(&key, 's', solver, ""), SLICE("", 0), false, add_name, &names);
         if (r < 0) {
-                for (size_t i = 0; i < names.n; i++)
-                        free(names.list[i]);
-                free(names.list);
+                strings_free(names.list);
                 return r;
         }
         *ret = names.list;

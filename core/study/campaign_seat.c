@@ -161,20 +161,19 @@ static int find_machine(struct campaign *c, char ret[PATH_SIZE])
 
 int campaign_check_machine(struct campaign *c)
 {
-        cleanup_blob struct blob before = {0};
-        char path[PATH_SIZE], machine[PATH_SIZE];
+        char path[PATH_SIZE], machine[PATH_SIZE], before[PATH_SIZE];
         int r = path_join(path, c->folder, "machine");
 
         if (r == 0)
                 r = find_machine(c, machine);
         if (r == 0)
-                r = read_file(path, PATH_SIZE, &before);
+                r = campaign_machine(c->workspace, c->solver->recipe->name, c->settings->name, before);
         if (r == -ENOENT)
                 return write_file_atomic(path, machine, strlen(machine), 0600);
-        if (r == 0 && (before.size != strlen(machine) || memcmp(before.data, machine, before.size) != 0))
+        if (r == 0 && strcmp(before, machine) != 0)
                 return errorf(-EEXIST,
-                              "the campaign '%s' ran on %.*s before, and times of %s do not compare with those; give this one "
+                              "the campaign '%s' ran on %s before, and times of %s do not compare with those; give this one "
                               "another --name",
-                              c->settings->name, (int)before.size, (const char *)before.data, machine);
+                              c->settings->name, before, machine);
         return r;
 }

@@ -89,15 +89,15 @@ static int find_known(const struct taking *t, const struct digest *identity, cha
         size_t n = 0;
         int r = campaign_names(t->source->here, t->here->number, &names, &n);
 
-        for (size_t i = 0; i < n; i++) {
+        for (size_t i = 0; r == 0 && i < n && !*ret; i++) {
                 bool is_same = false;
 
-                if (r == 0 && !*ret && is_campaign(t, names[i], identity, &is_same) == 0 && is_same)
-                        *ret = names[i];
-                else
-                        free(names[i]);
+                if (is_campaign(t, names[i], identity, &is_same) == 0 && is_same) {
+                        *ret = strdup(names[i]);
+                        r = *ret ? 0 : -ENOMEM;
+                }
         }
-        free(names);
+        strings_free(names);
         return r < 0 ? r : *ret ? 0 : -ENOENT;
 }
 
@@ -216,15 +216,12 @@ int taking_read_campaigns(struct taking *t)
         t->campaigns = calloc(n + 1, sizeof(*t->campaigns));
         if (r == 0 && !t->campaigns)
                 r = -ENOMEM;
-        for (size_t i = 0; i < n; i++) {
-                if (r < 0) {
-                        free(names[i]);
-                        continue;
-                }
-                t->campaigns[t->n_campaigns].there = names[i];
-                r = read_one(t, &t->campaigns[t->n_campaigns++]);
+        for (size_t i = 0; r == 0 && i < n; i++) {
+                t->campaigns[i].there = strdup(names[i]);
+                t->n_campaigns++;
+                r = t->campaigns[i].there ? read_one(t, &t->campaigns[i]) : -ENOMEM;
         }
-        free(names);
+        strings_free(names);
         return r;
 }
 
@@ -328,16 +325,26 @@ static void add_log_line(const struct taking *t, const char *line, struct buffer
         buffer_adds(to, "\n");
 }
 
+/* 1: it is there. */
+static int read_if_there(const char *path, struct blob *ret)
+{
+        int r = read_file(path, SIZE_MAX, ret);
+
+        if (r == -ENOENT)
+                return 0;
+        return r < 0 ? errorf(r, "cannot read %s: %s", path, strerror(-r)) : 1;
+}
+
 static int copy_log(const struct taking *t, const char *from, const char *to)
 {
         cleanup_buffer struct buffer text = {0};
         cleanup_blob struct blob b = {0};
         cleanup_free char *lines = NULL;
         char *rest;
-        int r = read_file(from, SIZE_MAX, &b);
+        int r = read_if_there(from, &b);
 
-        if (r < 0)
-                return r == -ENOENT ? 0 : errorf(r, "cannot read %s: %s", from, strerror(-r));
+        if (r <= 0)
+                return r;
         lines = strndup(b.data, b.size);
         rest = lines;
         for (char *line = lines ? strsep(&rest, "\n") : NULL; line && (rest || *line); line = strsep(&rest, "\n"))
@@ -348,10 +355,10 @@ static int copy_log(const struct taking *t, const char *from, const char *to)
 static int copy_file(const char *from, const char *to)
 {
         cleanup_blob struct blob b = {0};
-        int r = read_file(from, SIZE_MAX, &b);
+        int r = read_if_there(from, &b);
 
-        if (r < 0)
-                return r == -ENOENT ? 0 : errorf(r, "cannot read %s: %s", from, strerror(-r));
+        if (r <= 0)
+                return r;
         r = write_file_atomic(to, b.data, b.size, 0600);
         return r < 0 ? errorf(r, "cannot write %s: %s", to, strerror(-r)) : 0;
 }

@@ -313,9 +313,7 @@ static int count_campaigns(struct workspace *w, uint32_t solver, size_t *ret)
         size_t n = 0;
         int r = campaign_names(w, solver, &names, &n);
 
-        for (size_t i = 0; i < n; i++)
-                free(names[i]);
-        free(names);
+        strings_free(names);
         *ret = n;
         return r;
 }

@@ -86,15 +86,14 @@ static LIST(campaign_entries)
         int r = campaign_names(tree_workspace(t), dir->solver->number, &names, &n);
 
         inode.kind = row->kind;
-        for (size_t i = 0; i < n; i++) {
-                if (r == 0 && i >= from && is_in_folder(t, dir, names[i])) {
-                        r = campaign_number(t, dir, names[i], &inode.item);
-                        if (r == 0)
-                                r = tree_emit(row, names[i], inode, i, fn, user);
-                }
-                free(names[i]);
+        for (size_t i = from; r == 0 && i < n; i++) {
+                if (!is_in_folder(t, dir, names[i]))
+                        continue;
+                r = campaign_number(t, dir, names[i], &inode.item);
+                if (r == 0)
+                        r = tree_emit(row, names[i], inode, i, fn, user);
         }
-        free(names);
+        strings_free(names);
         return r;
 }
 

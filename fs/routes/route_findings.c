@@ -201,7 +201,7 @@ static bool is_elsewhere(struct tree *t, const struct node *n, const struct find
         return !n->solver->place && campaign_is_elsewhere(tree_workspace(t), n->solver->recipe->name, f->campaign, ret_machine);
 }
 
-/* Its case along the history, on the machine and under the limit that it was found with. */
+/* Its case along the history, on the machine and under the limit that it was found with. 1: that was another machine. */
 static int read_found(struct tree *t, const struct node *n, const struct finding *f, struct case_history *ret,
                       struct commit_order **ret_order)
 {
@@ -215,22 +215,23 @@ static int read_found(struct tree *t, const struct node *n, const struct finding
         if (r == 0)
                 r = read_case_history(t, n, &cell, ret, ret_order);
         ret->newest = MAX(ret->newest, f->found);
-        return r;
+        return r < 0 ? r : cell.machine != NULL;
 }
 
 static DERIVE(print_times)
 {
-        char machine[PATH_SIZE];
         cleanup(commit_order_unrefp) struct commit_order *order = NULL;
         cleanup_case_history struct case_history h = {0};
         cleanup_finding struct finding *f = NULL;
+        bool is_of_here;
         int r = found_get(t, n, &f);
 
         if (r == 0)
                 r = read_found(t, n, f, &h, &order);
-        if (r == 0)
+        is_of_here = r == 0;
+        if (r >= 0)
                 r = finding_print_times(f, ret);
-        if (r == 0 && !is_elsewhere(t, n, f, machine))
+        if (r == 0 && is_of_here)
                 r = finding_print_later(tree_workspace(t), f, &h, ret);
         *ret_mtime = h.newest;
         return r;
@@ -248,7 +249,7 @@ static DERIVE(print_picture)
 
         if (r == 0)
                 r = read_found(t, n, f, &h, &order);
-        if (r == 0)
+        if (r >= 0)
                 r = found_culprits(t, n, &culprits, &h.n_culprits);
         h.culprits = culprits;
         if (r == 0)
