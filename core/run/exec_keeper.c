@@ -1,7 +1,10 @@
 /* Keeps a sandbox for one run after another. See exec_wire.h.
  *
  * The keeper does nothing but fork: each run is a process of its own (exec_stub.c), in a sandbox in namespaces of its own, in which the keeper is
- * not to be found at all. A program can neither reach nor signal it, and all that a run was goes with its namespaces. */
+ * not to be found at all. A program can neither reach nor signal it, and all that a run was goes with its namespaces.
+ *
+ * When a run has gone, the process of the next one is made at once, while the caller reads the result and thinks of another input. It waits for its
+ * order in namespaces in which nothing is but itself, and has nothing of any run: it was forked from the keeper, which has not, either. */
 #include "core/run/exec_stub.h"
 
 #include <errno.h>
@@ -20,10 +23,16 @@
 
 #include "core/run/exec_tree.h"
 
+#define UNORDERED  2 /* exit status of a process that has waited in vain for the order of a run */
+#define MANY_AHEAD 2 /* after so many runs there will be more: it pays to prepare them */
+
 struct keeper {
         bool namespace, user;
+        uid_t uid;
+        gid_t gid;
         int signals;      /* signalfd */
-        pid_t pid;        /* the run; 0: none */
+        pid_t pid;        /* the run, or the process that waits for its order; 0: none */
+        unsigned runs;    /* that have gone */
         uint64_t network; /* its fingerprint before any use */
 };
 
@@ -35,8 +44,8 @@ static void close_all(int *fds, size_t n)
                 close(fds[i]);
 }
 
-/* 1: an order; 0: nothing there; -1: the caller is no more, or talks nonsense. */
-static int receive(int ret_fds[EXEC_FDS])
+/* 1: an order; 0: nothing there, unless `flags` let it wait; -1: the caller is no more, or talks nonsense. */
+static int receive(int flags, int ret_fds[EXEC_FDS])
 {
         struct exec_order order = {0};
         struct iovec text = {.iov_base = &order, .iov_len = sizeof(order)};
@@ -46,7 +55,7 @@ static int receive(int ret_fds[EXEC_FDS])
         } control = {0};
         struct msghdr m = {
                 .msg_iov = &text, .msg_iovlen = 1, .msg_control = control.space, .msg_controllen = sizeof(control.space)};
-        ssize_t n = recvmsg(EXEC_CONTROL, &m, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
+        ssize_t n = recvmsg(EXEC_CONTROL, &m, MSG_CMSG_CLOEXEC | flags);
         struct cmsghdr *c;
 
         if (n < 0 && (errno == EAGAIN || errno == EINTR))
@@ -60,28 +69,56 @@ static int receive(int ret_fds[EXEC_FDS])
 
 /* -- runs -- */
 
-static _Noreturn void become_stub(int fds[EXEC_FDS])
+static _Noreturn void become_stub(const int fds[EXEC_FDS], int world)
 {
         for (int i = 0; i < EXEC_FDS; i++) { /* they are above these, as those are taken */
                 if (dup2(fds[i], i) < 0)
                         _exit(1);
         }
         syscall(SYS_close_range, EXEC_FDS, ~0U, 0);
-        _exit(stub_main());
+        _exit(stub_main(world));
+}
+
+/* Both in the new process. */
+static int prepare_world(const struct keeper *k)
+{
+        return k->namespace ? world_prepare(k->user, k->uid, k->gid) : 0;
+}
+
+static _Noreturn void await_order(const struct keeper *k)
+{
+        int fds[EXEC_FDS], world;
+
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        syscall(SYS_close_range, EXEC_FDS, ~0U, 0);
+        setsid();
+        world = prepare_world(k);
+        if (receive(0, fds) != 1)
+                _exit(UNORDERED);
+        become_stub(fds, world);
+}
+
+/* Makes the process of the next run ahead. It takes the order from the caller itself. */
+static void begin_ahead(struct keeper *k)
+{
+        int pid = world_clone(k->namespace, k->user);
+
+        if (pid == 0)
+                await_order(k);
+        k->pid = pid > 0 ? pid : 0; /* else it is tried again when the order is there */
 }
 
 static void say(const struct exec_news *news)
 {
-        if (send(EXEC_CONTROL, news, sizeof(*news), MSG_NOSIGNAL | MSG_DONTWAIT) != sizeof(*news))
-                _exit(1);
+        send(EXEC_CONTROL, news, sizeof(*news), MSG_NOSIGNAL | MSG_DONTWAIT); /* else the caller is no more, as the next look tells */
 }
 
-static void begin(struct keeper *k, int fds[EXEC_FDS])
+static void begin(struct keeper *k, const int fds[EXEC_FDS])
 {
-        int pid = k->pid == 0 ? world_clone(k->namespace, k->user) : -EBUSY;
+        int pid = world_clone(k->namespace, k->user);
 
         if (pid == 0)
-                become_stub(fds);
+                become_stub(fds, prepare_world(k));
         if (pid > 0)
                 k->pid = pid;
         else
@@ -102,10 +139,17 @@ static void end_orphans(void)
         }
 }
 
-/* Takes what has ended. */
-static void reap(struct keeper *k)
+/* Was it ended from outside, or did it never get its order? Then an order may still be on its way to it, and only our end tells the caller. */
+static bool is_lost(int status)
+{
+        return WIFSIGNALED(status) || WEXITSTATUS(status) == UNORDERED;
+}
+
+/* Takes what has ended. False: the sandbox cannot be used any more. */
+static bool reap(struct keeper *k)
 {
         struct exec_news news = {.magic = EXEC_MAGIC, .clean = true};
+        bool lost = false;
         int status;
         pid_t pid;
 
@@ -113,12 +157,15 @@ static void reap(struct keeper *k)
                 if (pid != k->pid)
                         continue;
                 k->pid = 0;
+                k->runs++;
                 if (!k->namespace)
                         end_orphans();
+                lost = k->namespace && is_lost(status);
                 news.status = status;
                 news.clean = !k->namespace || world_network() == k->network;
                 say(&news);
         }
+        return !lost;
 }
 
 static void drain_signals(const struct keeper *k)
@@ -127,6 +174,16 @@ static void drain_signals(const struct keeper *k)
 
         while (read(k->signals, &info, sizeof(info)) == sizeof(info))
                 ;
+}
+
+/* An order, the end of a run, or the caller's: then false. An order is for the run that waits for it, if there is one. */
+static bool await_event(const struct keeper *k)
+{
+        struct pollfd from[] = {{.fd = k->signals, .events = POLLIN}, {.fd = EXEC_CONTROL, .events = k->pid == 0 ? POLLIN : 0}};
+
+        ppoll(from, sizeof(from) / sizeof(*from), NULL, NULL);
+        drain_signals(k);
+        return (from[1].revents & (POLLHUP | POLLERR)) == 0;
 }
 
 static bool prepare(struct keeper *k)
@@ -147,6 +204,8 @@ static bool prepare(struct keeper *k)
         k->signals = signalfd(-1, &all, SFD_CLOEXEC | SFD_NONBLOCK);
         if (k->namespace)
                 k->network = world_network();
+        k->uid = getuid();
+        k->gid = getgid();
         return k->signals >= 0;
 }
 
@@ -159,12 +218,13 @@ int keeper_main(const struct exec_request *head)
             pwrite(EXEC_REQUEST, &(bool){true}, sizeof(bool), offsetof(struct exec_request, begun)) != sizeof(bool))
                 return 1;
         for (;;) {
-                struct pollfd from[] = {{.fd = k.signals, .events = POLLIN}, {.fd = EXEC_CONTROL, .events = POLLIN}};
-
-                ppoll(from, sizeof(from) / sizeof(*from), NULL, NULL);
-                drain_signals(&k);
-                reap(&k);
-                r = receive(fds);
+                if (k.namespace && k.pid == 0 && k.runs >= MANY_AHEAD)
+                        begin_ahead(&k);
+                if (!await_event(&k) || !reap(&k))
+                        break;
+                if (k.pid != 0)
+                        continue;
+                r = receive(MSG_DONTWAIT, fds);
                 if (r < 0)
                         break;
                 if (r > 0) {
@@ -185,5 +245,5 @@ int main(void)
 
         if (pread(EXEC_REQUEST, &head, sizeof(head), 0) == sizeof(head) && head.magic == EXEC_MAGIC && head.keep)
                 return keeper_main(&head);
-        return stub_main();
+        return stub_main(0);
 }

@@ -197,20 +197,7 @@ static void unblock_signals(void)
         sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-/* The kernel must rather end it than us or our caller. Failure is no harm. */
-static void offer_to_oom_killer(void)
-{
-        int fd;
-
-        prctl(PR_SET_DUMPABLE, 1); /* or only root may write it; the execve to come does the same */
-        fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
-        if (fd >= 0) {
-                if (write(fd, "800", 3) != 3)
-                        (void)errno;
-                close(fd);
-        }
-}
-
+/* It shares our memory until its execve, and we stand still until then: nothing here may outlive that, or change what belongs to the memory. */
 static _Noreturn void become(const struct order *o, int news, pid_t stub)
 {
         const struct exec_request *r = o->head;
@@ -218,7 +205,6 @@ static _Noreturn void become(const struct order *o, int news, pid_t stub)
         uint32_t part = 0;
 
         setpgid(0, 0);
-        offer_to_oom_killer();
         if (r->has_cpus && sched_setaffinity(0, sizeof(r->cpus), &r->cpus) < 0)
                 failed = STEP_AFFINITY;
         else if (!surroundings_set(&r->surroundings, tasks_already(r), &part))
@@ -259,22 +245,49 @@ static int set_schedule(struct run *run)
         return -errno;
 }
 
+/* How ready the kernel is to end us when memory is short. Who writes it has to be dumpable, or root. -1: it stays as it is. */
+static int open_oom_score(char ret_now[16])
+{
+        ssize_t n;
+        int fd;
+
+        prctl(PR_SET_DUMPABLE, 1);
+        fd = open("/proc/self/oom_score_adj", O_RDWR | O_CLOEXEC);
+        prctl(PR_SET_DUMPABLE, 0);
+        n = fd >= 0 ? pread(fd, ret_now, 15, 0) : 0;
+        ret_now[n > 0 ? n : 0] = '\0';
+        return fd;
+}
+
+static void set_oom_score(int fd, const char *text)
+{
+        if (fd >= 0 && pwrite(fd, text, strlen(text), 0) < 0)
+                (void)errno; /* no harm */
+}
+
+/* By vfork(), as the copy of our memory would cost as much as all else here. The kernel must rather end the program than us or our caller: it
+ * inherits that from us. */
 static int start(struct run *run)
 {
         pid_t stub = getpid();
-        int fds[2];
+        char score[16];
+        int fds[2], oom_score, error;
 
         if (pipe2(fds, O_CLOEXEC | O_NONBLOCK) < 0)
                 return -errno;
+        oom_score = open_oom_score(score);
+        set_oom_score(oom_score, "800");
         run->begin = clock_now();
-        run->pid = fork();
-        if (run->pid < 0)
-                return -errno;
+        run->pid = vfork();
         if (run->pid == 0)
                 become(run->order, fds[1], stub);
+        error = run->pid < 0 ? -errno : 0;
+        set_oom_score(oom_score, score);
+        if (oom_score >= 0)
+                close(oom_score);
         close(fds[1]);
         run->news = fds[0];
-        return 0;
+        return error;
 }
 
 static void read_news(struct run *run)
@@ -706,10 +719,12 @@ static void end_waiting(struct run *run)
 }
 
 /* From the beginning to the end of what is to be run. */
-static void run_it(struct run *run)
+static void run_it(struct run *run, int error)
 {
         const struct exec_request *r = run->order->head;
-        int error = r->kept && r->namespace ? world_make(run->order) : 0;
+
+        if (error == 0 && r->kept && r->namespace)
+                error = world_make(run->order);
 
         if (error < 0) {
                 run->reply.step = STEP_NAMESPACE;
@@ -745,7 +760,7 @@ static void run_it(struct run *run)
         }
 }
 
-int stub_main(void)
+int stub_main(int world)
 {
         struct order order = {.head = &(struct exec_request){0}};
         struct run run = {
@@ -761,7 +776,7 @@ int stub_main(void)
                 run.reply.step = STEP_REQUEST;
                 run.reply.error = -r;
         } else {
-                run_it(&run);
+                run_it(&run, world);
         }
         return send_reply(&run) ? 0 : 1;
 }

@@ -1,6 +1,8 @@
 /* The parts of the helper `solverfs-exec`. One thread; a process does one run, or keeps a sandbox for others that do. */
 #pragma once
 
+#include <sys/types.h>
+
 #include "core/run/exec_wire.h"
 
 struct order { /* a request and its strings */
@@ -9,16 +11,17 @@ struct order { /* a request and its strings */
         char **arguments, **environment;
 };
 
-/* The one run that EXEC_REQUEST asks for; exec_stub.c. Returns the exit status. */
-int stub_main(void);
+/* The one run that EXEC_REQUEST asks for; exec_stub.c. `world`: as world_prepare() said, 0 where there is none. Returns the exit status. */
+int stub_main(int world);
 
 /* Keeps a sandbox, exec_keeper.c. `head` as read from EXEC_REQUEST. Returns the exit status. */
 int keeper_main(const struct exec_request *head);
 
 /* The world of one run in a kept sandbox, exec_world.c. world_clone() forks into new namespaces (PID, IPC, mounts; `user`: of users, too, who
- * are the same in it). Returns like fork(), -errno when it failed. world_make() in the child: its /proc, /dev/shm and /scratch. 0 or
- * -errno. */
+ * are the same in it). Returns like fork(), -errno when it failed. In the child world_prepare() makes what is the same for every run: with
+ * `user` the users, `uid` and `gid` being those of the parent, and /proc. world_make(): its /dev/shm and /scratch. 0 or -errno. */
 int world_clone(bool namespaces, bool user);
+int world_prepare(bool user, uid_t uid, gid_t gid);
 int world_make(const struct order *order);
 /* No program may use keyrings, from here on. */
 bool world_forbid_keys(void);

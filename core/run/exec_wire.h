@@ -11,8 +11,9 @@
  *                 woken for that.
  *
  * A helper whose request says `keep` is a keeper: it runs nothing itself. EXEC_CONTROL is a SEQPACKET socket then. A message of the caller is a
- * struct exec_order with the five descriptors of a run, in their order; the keeper makes a process of these, which goes on as said above. When that
- * one has gone the keeper answers with a struct exec_news. One run at a time. The socket's end means: end everything.
+ * struct exec_order with the five descriptors of a run, in their order; the keeper makes a process of these, which goes on as said above, or has made one
+ * ahead, which receives them itself. When that one has gone the keeper answers with a struct exec_news. One run at a time. The socket's end means: end
+ * everything.
  */
 #pragma once
 

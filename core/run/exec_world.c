@@ -119,6 +119,13 @@ static int hide_runs(const struct exec_request *r)
         return mount("tmpfs", SANDBOX_RUNS, "tmpfs", MS_RDONLY | MS_NOSUID | MS_NODEV, "size=4k,mode=0555") < 0 ? -errno : 0;
 }
 
+int world_prepare(bool user, uid_t uid, gid_t gid)
+{
+        if (user && !map_ourselves(uid, gid))
+                return -errno;
+        return mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) < 0 ? -errno : 0;
+}
+
 int world_make(const struct order *order)
 {
         char size[64] = "mode=1777";
@@ -126,33 +133,26 @@ int world_make(const struct order *order)
 
         if (order->head->memory > 0)
                 snprintf(size, sizeof(size), "mode=1777,size=%llu", (unsigned long long)order->head->memory);
-        if (!order->head->drop && !map_ourselves(order->head->uid, order->head->gid))
-                return -errno;
         r = mount_scratch(order->runs_scratch);
         if (r == 0)
                 r = hide_runs(order->head);
         if (r < 0)
                 return r;
-        if (mount("tmpfs", "/dev/shm", "tmpfs", MS_NOSUID | MS_NODEV, size) < 0 ||
-            mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) < 0)
-                return -errno;
-        return 0;
+        return mount("tmpfs", "/dev/shm", "tmpfs", MS_NOSUID | MS_NODEV, size) < 0 ? -errno : 0;
 }
 
 /* -- the network -- */
 
-static uint64_t add_file(uint64_t hash, const char *path)
+static uint64_t add_file(uint64_t hash, int fd)
 {
         char text[4096];
-        int fd = open(path, O_RDONLY | O_CLOEXEC);
+        off_t at = 0;
         ssize_t n;
 
-        while (fd >= 0 && (n = read(fd, text, sizeof(text))) > 0) {
+        for (; fd >= 0 && (n = pread(fd, text, sizeof(text), at)) > 0; at += n) {
                 for (ssize_t i = 0; i < n; i++)
                         hash = (hash ^ (unsigned char)text[i]) * UINT64_C(0x100000001b3); /* FNV-1a */
         }
-        if (fd >= 0)
-                close(fd);
         return hash;
 }
 
@@ -162,9 +162,13 @@ uint64_t world_network(void)
 {
         static const char *const files[] = {"/proc/self/net/dev", "/proc/self/net/snmp", "/proc/self/net/snmp6",
                                             "/proc/self/net/unix"};
+        static int fds[sizeof(files) / sizeof(*files)]; /* they stay open, from the first time on */
         uint64_t hash = UINT64_C(0xcbf29ce484222325);
 
-        for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++)
-                hash = add_file(hash, files[i]);
+        for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++) {
+                if (fds[i] <= 0)
+                        fds[i] = open(files[i], O_RDONLY | O_CLOEXEC);
+                hash = add_file(hash, fds[i]);
+        }
         return hash;
 }

@@ -18,6 +18,7 @@ struct execution {
         const struct execute_request *request;
         bool inside;              /* in the sandbox; else bare */
         bool kept;                /* in a keeper's */
+        bool handed;              /* scratch and binds are the sandbox's user's already */
         const char *runs_scratch; /* a name below SANDBOX_RUNS; or "" */
         uint64_t share_ns;        /* stand still after so much wall time; 0: never */
         uid_t uid;                /* whom the program runs as */

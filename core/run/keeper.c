@@ -234,7 +234,7 @@ int keeper_begin(struct keeper *k, struct execution *x)
         x->kept = true;
         x->uid = k->uid;
         x->process = k->process;
-        r = sandbox_hand_over(x->request, k->uid);
+        r = x->handed ? 0 : sandbox_hand_over(x->request, k->uid);
         if (r == 0)
                 r = execution_prepare(x, &e);
         if (r == 0)

@@ -22,6 +22,7 @@ struct runner {
         unsigned slot;
         char **command; /* NULL: to be made */
         struct keeper *keeper;
+        bool handed;        /* its user has had the programs handed over */
         bool no_namespaces; /* none can be made in a sandbox here */
         struct runner_counters counters;
         /* the run */
@@ -308,6 +309,7 @@ static int need_keeper(struct runner *r)
                 return 0;
         like.n_binds = r->n_binds; /* without the input */
         k = keeper_open(&like, r->files.base, &r->keeper);
+        r->handed = false;
         r->counters.sandboxes += k == 0;
         return k;
 }
@@ -320,8 +322,10 @@ static int begin_kept(struct runner *r, uint64_t share_ns)
         r->kept.share_ns = share_ns;
         for (int i = 0; k == 0 && i < 2; i++) { /* it may have been lost since the last run */
                 k = need_keeper(r);
+                r->kept.handed = r->handed && runner_files_are_handed(&r->files);
                 if (k == 0)
                         k = keeper_begin(r->keeper, &r->kept);
+                r->handed = k == 0;
                 if (k != -EPIPE)
                         break;
                 drop_keeper(r, KEEPER_LOST);

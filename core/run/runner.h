@@ -17,7 +17,7 @@
  * the helper was lost. Where the system allows no namespaces inside a sandbox, each run gets a new one: slower, and just as true.
  * With SANDBOX_NONE the helper alone is kept; scratch folder and processes are each run's own.
  *
- * How many. One runner has one program (with the other outputs of its build) and one run at a time; it costs two small processes
+ * How many. One runner has one program (with the other outputs of its build) and one run at a time; it costs two small processes, three from its third run on,
  * and, as root, a user (core/run/sandbox.h). A campaign that runs ten versions on each input opens ten runners for each core and lets them
  * take turns: all see their program as /solver/<name> and the input as /case/input.smt2, as in measure().
  *

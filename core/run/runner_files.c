@@ -49,13 +49,53 @@ static int copy_to(const struct run_input *input, const char *to)
         return from < 0 ? -errno : copy_fd(from, fd);
 }
 
-static int make_file(struct runner_files *f, const struct run_input *input, const char *name)
+static void drop_written(struct runner_files *f)
+{
+        if (f->written >= 0)
+                unlink(f->input);
+        closep(&f->written);
+}
+
+static int write_over(struct runner_files *f, struct slice bytes, const struct stat *before)
+{
+        int r = lseek(f->written, 0, SEEK_SET) < 0 ? -errno : write_all(f->written, bytes.data, bytes.size);
+
+        return r == 0 && (off_t)bytes.size < before->st_size && ftruncate(f->written, (off_t)bytes.size) < 0 ? -errno : r;
+}
+
+/* Over what the run before has read, as to make a file and take it away takes longer than all else here. In a sandbox a program can change nothing of
+ * it: on a mount that is only read not even the time of a look is noted. */
+static int write_again(struct runner_files *f, struct slice bytes)
+{
+        struct stat st;
+        int r;
+
+        if (f->written >= 0 && (fstat(f->written, &st) < 0 || st.st_nlink == 0)) /* somebody has taken it away */
+                closep(&f->written);
+        if (f->written < 0) {
+                f->written = open_new(f->input);
+                st.st_size = 0;
+        }
+        if (f->written < 0)
+                return -errno;
+        r = write_over(f, bytes, &st);
+        if (r < 0)
+                drop_written(f);
+        return r;
+}
+
+static int make_file(struct runner_files *f, const struct run_input *input, enum input_as as, const char *name)
 {
         int r = path_join(f->input, f->folder, name);
 
-        if (r == 0 && (!input->path || link(input->path, f->input) < 0)) /* another disk, or a file that may have no more links */
-                r = copy_to(input, f->input);
-        f->has_input = true;
+        f->has_input = r == 0;
+        if (r == 0 && as == INPUT_FILE && !input->path) {
+                r = write_again(f, input->bytes);
+        } else if (r == 0) {
+                drop_written(f);
+                if (!input->path || link(input->path, f->input) < 0) /* another disk, or a file that may have no more links */
+                        r = copy_to(input, f->input);
+        }
         return r < 0 ? errorf(r, "cannot put the input of a run into %s: %s", f->folder, error_message(r)) : 0;
 }
 
@@ -72,7 +112,7 @@ static int make_input(struct runner_files *f, const struct run_input *input, enu
                         return -ENAMETOOLONG;
                 return 0;
         }
-        return make_file(f, input, name);
+        return make_file(f, input, as, name);
 }
 
 /* -- the folders -- */
@@ -193,12 +233,17 @@ static void remove_scratch(struct runner_files *f)
         }
 }
 
+bool runner_files_are_handed(const struct runner_files *f)
+{
+        return f->watched >= 0 && (f->written >= 0 || !f->has_input);
+}
+
 void runner_files_clear(struct runner_files *f)
 {
         closep(&f->input_fd);
         if (f->has_scratch && was_touched(f))
                 remove_scratch(f);
-        if (f->has_input)
+        if (f->has_input && f->written < 0)
                 unlink(f->input);
         f->has_input = false;
         f->input[0] = '\0';
@@ -211,5 +256,6 @@ void runner_files_done(struct runner_files *f)
         if (r < 0)
                 log_warning("%s", error_message(r));
         closep(&f->watch);
+        closep(&f->written);
         *f = (struct runner_files)RUNNER_FILES_NONE;
 }

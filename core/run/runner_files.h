@@ -12,14 +12,15 @@ struct runner_files {
         char scratch_name[32];
         char scratch[PATH_SIZE], input[PATH_SIZE]; /* of this run; input is "" when there is none in a file */
         bool has_scratch, has_input;               /* of ours, to be taken away */
+        int written;                               /* the file in the folder that bytes are written to, which stays; or -1 */
         int input_fd;                              /* for standard input, or -1 */
         int watch;                                 /* inotify, or -1 */
         int watched;                               /* the scratch folder there, or -1: it is not, or was touched */
         struct statx untouched;                    /* the scratch folder, as it was made */
 };
-#define RUNNER_FILES_NONE                                  \
-        {                                                  \
-                .input_fd = -1, .watch = -1, .watched = -1 \
+#define RUNNER_FILES_NONE                                                 \
+        {                                                                 \
+                .written = -1, .input_fd = -1, .watch = -1, .watched = -1 \
         }
 
 /* Makes the scratch folder and, as `as` says, the file or the standard input of a run. `name`: of the file. `owner`: whose the scratch folder is
@@ -31,6 +32,8 @@ enum input_as {
 };
 int runner_files_make(struct runner_files *f, const char *parent, const struct run_input *input, enum input_as as,
                       const char *name, uid_t owner);
+/* Is the scratch folder its user's, and the input everybody's to read? */
+bool runner_files_are_handed(const struct runner_files *f);
 /* Call after a run. A scratch folder that the run has neither changed nor listed is as good as new, and stays. */
 void runner_files_clear(struct runner_files *f);
 void runner_files_done(struct runner_files *f); /* takes the base away */

@@ -438,18 +438,24 @@ START_TEST(test_nothing_leaks)
 }
 END_TEST
 
-static pid_t only_child(void)
+/* 0: it has none. */
+static pid_t only_child_of(pid_t parent)
 {
         char path[64], line[64] = "";
         FILE *f;
 
-        snprintf(path, sizeof(path), "/proc/self/task/%d/children", (int)getpid());
+        snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)parent, (int)parent);
         f = fopen(path, "re");
-        ck_assert_ptr_nonnull(f);
-        if (!fgets(line, sizeof(line), f))
+        if (!f || !fgets(line, sizeof(line), f))
                 line[0] = '\0';
-        fclose(f);
+        if (f)
+                fclose(f);
         return (pid_t)atoi(line);
+}
+
+static pid_t only_child(void)
+{
+        return only_child_of(getpid());
 }
 
 /* Returns when it is dead; its parent still has to reap it. */
@@ -487,6 +493,173 @@ START_TEST(test_helper_killed)
                 runner_close(r);
                 ck_assert(is_empty(scratch));
         }
+}
+END_TEST
+
+/* -- the process of the next run, which is made ahead from the third on -- */
+
+static void run_thrice(struct runner *r)
+{
+        for (int i = 0; i < 3; i++) {
+                struct run_result a = run_text(r, "sat\n");
+
+                ck_assert_int_eq(a.verdict, VERDICT_SAT);
+                run_result_done(&a);
+        }
+}
+
+static bool is_asleep(pid_t pid)
+{
+        char path[64], line[256] = "";
+        FILE *f;
+
+        snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+        f = fopen(path, "re");
+        if (!f || !fgets(line, sizeof(line), f))
+                line[0] = '\0';
+        if (f)
+                fclose(f);
+        return strstr(line, ") S ") != NULL;
+}
+
+/* `helper`: the outermost process of a sandbox. Below it is the keeper, and below that one a run that is ending, or what was made ahead: only that sleeps
+ * whenever it is looked at. */
+static pid_t await_made_ahead(pid_t helper)
+{
+        pid_t last = 0;
+
+        for (int i = 0; i < 20; i++) {
+                pid_t pid = only_child_of(only_child_of(helper));
+
+                if (pid == 0 || pid != last || !is_asleep(pid))
+                        i = 0;
+                last = pid;
+                usleep(1000);
+        }
+        return last;
+}
+
+/* Those of the keeper, which has five. */
+static void ck_few_descriptors(pid_t pid)
+{
+        struct dirent *e;
+        char path[64];
+        DIR *d;
+
+        snprintf(path, sizeof(path), "/proc/%d/fd", (int)pid);
+        d = opendir(path);
+        ck_assert(d || errno == EACCES); /* only root may look */
+        while (d && (e = readdir(d)))
+                ck_assert_int_lt(atoi(e->d_name), 5);
+        if (d)
+                closedir(d);
+}
+
+static void await_gone(pid_t pid)
+{
+        while (kill(pid, 0) == 0)
+                usleep(1000);
+}
+
+/* Whenever it is killed, the next run has a result. */
+START_TEST(test_made_ahead_killed)
+{
+        struct recipe recipe = recipe_with("{bin} {case}");
+
+        for (int waits = 0; waits < 6; waits++) {
+                struct runner *r = open_script(&recipe, "#!/bin/sh\ncat $1\n", SANDBOX_BWRAP);
+                struct run_result a;
+                siginfo_t info;
+
+                run_thrice(r);
+                ck_assert_int_eq(kill(await_made_ahead(only_child()), SIGKILL), 0);
+                if (waits % 2 == 0)
+                        ck_assert_int_eq(waitid(P_PID, (id_t)only_child(), &info, WEXITED | WNOWAIT), 0);
+                a = run_text(r, "unsat\n");
+                ck_assert_int_eq(a.verdict, VERDICT_UNSAT);
+                ck_assert_uint_eq(runner_counters(r).sandboxes, 2);
+                ck_assert_uint_eq(runner_counters(r).lost, 1);
+                run_result_done(&a);
+                runner_close(r);
+                ck_assert(is_empty(scratch));
+        }
+}
+END_TEST
+
+/* It has the keeper's descriptors and no others, becomes the next run, and goes with the runner. */
+START_TEST(test_made_ahead_has_nothing)
+{
+        struct recipe recipe = recipe_with("{bin} {case}");
+        struct runner *r = open_script(&recipe, "#!/bin/sh\ncat $1\n", SANDBOX_BWRAP);
+        struct run_result a;
+        pid_t pid;
+
+        run_thrice(r);
+        pid = await_made_ahead(only_child());
+        a = run_text(r, "unsat\n"); /* it was that one's */
+        ck_assert_int_eq(a.verdict, VERDICT_UNSAT);
+        run_result_done(&a);
+        await_gone(pid);
+        pid = await_made_ahead(only_child());
+        ck_few_descriptors(pid);
+        runner_close(r);
+        ck_assert_int_eq(kill(pid, 0), -1);
+}
+END_TEST
+
+/* Its caller was killed. */
+START_TEST(test_made_ahead_dies_with_the_caller)
+{
+        int fds[2];
+        pid_t caller, pid = 0;
+
+        find_places();
+        ck_assert_int_eq(pipe2(fds, O_CLOEXEC), 0);
+        caller = fork();
+        ck_assert_int_ge(caller, 0);
+        if (caller == 0) {
+                struct recipe recipe = recipe_with("{bin} {case}");
+                struct runner *r = open_script(&recipe, "#!/bin/sh\ncat $1\n", SANDBOX_BWRAP);
+
+                run_thrice(r);
+                pid = await_made_ahead(only_child());
+                _exit(write(fds[1], &pid, sizeof(pid)) != sizeof(pid) || pause());
+        }
+        close(fds[1]);
+        ck_assert_int_eq(read(fds[0], &pid, sizeof(pid)), sizeof(pid));
+        ck_assert_int_eq(kill(pid, 0), 0);
+        ck_assert_int_eq(kill(caller, SIGKILL), 0);
+        ck_assert_int_eq(waitpid(caller, NULL, 0), caller);
+        await_gone(pid);
+        close(fds[0]);
+}
+END_TEST
+
+/* -- the file that stays -- */
+
+/* Each run reads just its own bytes, however long those before were, and whether the file was there, was taken away, or was another's. */
+START_TEST(test_input_is_new)
+{
+        static const char *const inputs[] = {"sat", "a longer one", "", "b", "a longer one", "c"};
+        struct recipe recipe = recipe_with("{bin} {case}");
+        struct runner *r = open_script(&recipe, "#!/bin/sh\ncat $1\n", SANDBOX_BWRAP);
+        char path[PATH_SIZE];
+
+        assert_ok(path_join(path, here, "a-file"));
+        assert_ok(write_file_atomic(path, "a file", 6, 0400));
+        for (size_t i = 0; i < 2 * ARRAY_SIZE(inputs); i++) {
+                struct run_result a = run_text(r, inputs[i % ARRAY_SIZE(inputs)]);
+
+                ck_assert_str_eq(text_of(&a.run.out), inputs[i % ARRAY_SIZE(inputs)]);
+                run_result_done(&a);
+                if (i % 3 != 0)
+                        continue;
+                assert_ok(runner_run(r, &(struct run_input){.path = path}, -1, &a));
+                ck_assert_str_eq(text_of(&a.run.out), "a file");
+                run_result_done(&a);
+        }
+        ck_assert_uint_eq(runner_counters(r).sandboxes, 1);
+        runner_close(r);
 }
 END_TEST
 
@@ -554,4 +727,5 @@ END_TEST
 
 SUITE("runner", test_verdict_effort_output, test_input, test_limits_and_seed, test_steps, test_limits_hold_over_steps,
       test_abandon, test_cancel, test_used_by_threads_in_turn, test_scratch_is_new, test_scratch_that_stays, test_nothing_leaks,
-      test_helper_killed)
+      test_helper_killed, test_made_ahead_killed, test_made_ahead_has_nothing, test_made_ahead_dies_with_the_caller,
+      test_input_is_new)
