@@ -49,10 +49,10 @@ int query_run(struct workspace *w, const struct cell *cell, struct query **ret);
  * built and stand beside it, for good: the same number is the same measurement. The value is a run_value. */
 int query_sample(struct workspace *w, const struct cell *cell, uint32_t sample, struct query **ret);
 
-/* Calls fn for each such measurement that is kept, in the order of numbers, until it returns other than 0, which is returned; brief facts. -ENOENT:
+/* Calls fn for each such measurement that is kept, in the order of numbers, until it returns other than 0, which is returned. -ENOENT:
  * the commit is not built, or cannot be. */
 typedef int (*sample_fn)(void *user, uint32_t sample, const struct fact *f);
-int samples_known(struct workspace *w, const struct cell *cell, sample_fn fn, void *user);
+int samples_known(struct workspace *w, const struct cell *cell, bool brief, sample_fn fn, void *user);
 
 extern const struct query_type query_build_type, query_program_type, query_run_type, query_sample_type;
 extern const struct query_type query_run_away_type, query_sample_away_type; /* the same, elsewhere; values are of the types above */

@@ -203,6 +203,7 @@ int query_sample(struct workspace *w, const struct cell *cell, uint32_t sample, 
 }
 
 struct sample_look {
+        bool brief;
         sample_fn fn;
         void *user;
 };
@@ -212,12 +213,12 @@ static int sample_look(void *user, struct slice key, struct slice value)
         const struct sample_look *l = user;
         cleanup(fact_unrefp) struct fact *f = NULL;
 
-        if (key.size != SAMPLE_KEY_SIZE || fact_decode(value, true, &f) < 0)
+        if (key.size != SAMPLE_KEY_SIZE || fact_decode(value, l->brief, &f) < 0)
                 return 0; /* it will be measured again */
         return l->fn(l->user, key_get_u32((const uint8_t *)key.data + FACT_KEY_SIZE), f);
 }
 
-int samples_known(struct workspace *w, const struct cell *cell, sample_fn fn, void *user)
+int samples_known(struct workspace *w, const struct cell *cell, bool brief, sample_fn fn, void *user)
 {
         cleanup_txn struct store_txn *t = NULL;
         uint8_t run[RUN_KEY_SIZE], key[FACT_KEY_SIZE];
@@ -231,5 +232,5 @@ int samples_known(struct workspace *w, const struct cell *cell, sample_fn fn, vo
         cell_limits(cell, &limits);
         fact_key(run, &limits, key);
         return store_each(t, TABLE_SAMPLES, SLICE(key, sizeof(key)), SLICE("", 0), true, sample_look,
-                          &(struct sample_look){.fn = fn, .user = user});
+                          &(struct sample_look){.brief = brief, .fn = fn, .user = user});
 }

@@ -98,7 +98,7 @@ int comparing_new(const struct comparing_options *options, struct comparing **re
             (options->set && !c->options.set) || (options->machine && !c->options.machine))
                 return -ENOMEM;
         for (size_t i = 0; c->cases && i < options->n; i++)
-                c->cases[i].doubts_lost = options->doubts_lost;
+                c->cases[i].doubts = options->doubts;
         c->table = (struct comparing_table){
                 .options = &c->options, .cases = c->cases, .judgements = c->judgements, .order = c->order};
         *ret = steal_pointer(c);
@@ -172,9 +172,11 @@ struct taken { /* one sample of one version */
         uint32_t number;
         int64_t measured;
         double wall, own; /* seconds: as they passed; without others (fact_seconds()) */
+        double effort;    /* NaN: none */
 };
 struct taken_list {
         double limit;
+        bool with_effort;
         struct taken *list; /* by number */
         size_t n;
 };
@@ -189,7 +191,8 @@ static int take(void *user, uint32_t number, const struct fact *f)
         l->list[l->n++] = (struct taken){.number = number,
                                          .measured = f->measured,
                                          .wall = solved ? (double)f->wall_ns / 1e9 : l->limit,
-                                         .own = solved ? fact_seconds(f) : l->limit};
+                                         .own = solved ? fact_seconds(f) : l->limit,
+                                         .effort = solved && l->with_effort ? fact_effort(f) : NAN};
         return 0;
 }
 
@@ -202,7 +205,7 @@ static bool in_turn(const struct taken *a, const struct taken *b)
 
 static struct comparison_pair pair_of(const struct taken *a, const struct taken *b)
 {
-        return (struct comparison_pair){{fmax(a->own, 1e-6), fmax(b->own, 1e-6)}};
+        return (struct comparison_pair){.seconds = {fmax(a->own, 1e-6), fmax(b->own, 1e-6)}, .effort = {a->effort, b->effort}};
 }
 
 static int match_pairs(struct comparing *c, size_t i, const struct taken_list *a, const struct taken_list *b)
@@ -244,7 +247,8 @@ static int read_pairs(struct comparing *c, size_t i)
 
                 cell_limits(&cell, &limits);
                 taken[side].limit = (double)limits.wall_ns / 1e9;
-                r = samples_known(c->options.workspace, &cell, take, &taken[side]);
+                taken[side].with_effort = c->options.doubts && cell.solver->recipe->effort[0];
+                r = samples_known(c->options.workspace, &cell, !taken[side].with_effort, take, &taken[side]);
                 if (r == -ENOENT)
                         r = 0;
                 if (taken[side].n > 0)

@@ -37,7 +37,7 @@ struct comparing_options {
         const char *machine; /* NULL: where runs are done; else as in struct cell: read with comparing_read() */
         size_t most_pairs; /* of a case; 0: none beyond what the runs themselves say */
         bool by_time;      /* see comparison_judge() */
-        bool doubts_lost;  /* see comparison.h */
+        bool doubts;       /* see comparison.h */
 };
 
 /* Its outcome; all of it is owned by the comparing. */

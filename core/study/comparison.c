@@ -60,54 +60,77 @@ static enum comparison_change by_answers(const struct comparison_case *c)
         return COMPARISON_SAME;
 }
 
+/* More conflicts in less than half of the time are no slowdown. */
+static bool is_contrary(double ratio, double times)
+{
+        return ratio > 1 ? times <= 1.0 / CONTRARY : times >= CONTRARY;
+}
+
 static bool by_effort(const struct comparison_case *c, struct comparison_judgement *j)
 {
-        double before = c->run[0].effort, after = c->run[1].effort, ratio, times;
+        double before = c->run[0].effort, after = c->run[1].effort, ratio;
 
         if (!is_solved(&c->run[0]) || !is_solved(&c->run[1]) || !(before > 0) || !(after > 0))
                 return false;
         ratio = after / before;
-        times = c->run[1].seconds / c->run[0].seconds;
-        if (ratio >= COMPARISON_FLOOR && times > 1.0 / CONTRARY)
-                j->change = COMPARISON_SLOWER;
-        else if (ratio <= 1 / COMPARISON_FLOOR && times < CONTRARY)
-                j->change = COMPARISON_FASTER;
-        else
+        if (fabs(log(ratio)) < log(COMPARISON_FLOOR) || is_contrary(ratio, c->run[1].seconds / c->run[0].seconds))
                 return false;
+        j->change = ratio > 1 ? COMPARISON_SLOWER : COMPARISON_FASTER;
         j->by_effort = true;
         j->ratio = j->low = j->high = ratio;
         return true;
 }
 
-/* -- by time ------------------------------------------------------------------------------------------------------ */
+static bool all_have_effort(const struct comparison_case *c)
+{
+        for (size_t i = 0; i < c->n_pairs; i++)
+                if (!(c->pairs[i].effort[0] > 0) || !(c->pairs[i].effort[1] > 0))
+                        return false;
+        return is_solved(&c->run[0]) && is_solved(&c->run[1]) && c->n_pairs > 0;
+}
+
+static bool effort_repeats(const struct comparison_case *c)
+{
+        for (size_t i = 0; i < c->n_pairs; i++)
+                if (c->pairs[i].effort[0] != c->run[0].effort || c->pairs[i].effort[1] != c->run[1].effort)
+                        return false;
+        return true;
+}
+
+/* -- by time, or by an effort that varies -------------------------------------------------------------------------- */
 
 struct timing {
         size_t index;           /* of the case */
         size_t n;               /* pairs to look at */
+        bool by_effort;         /* of that, not of seconds */
         double *before, *after; /* logarithms; point into one block */
+        double floor;           /* a difference is a change from here on, as a logarithm of a ratio */
         bool found;
 };
 
-static int fill(const struct comparison_case *c, size_t most, struct timing *t)
+static double floor_of(const struct comparison_case *c)
+{
+        double least = fmin(comparison_seconds(c, 0), comparison_seconds(c, 1));
+
+        return fmax(log(COMPARISON_FLOOR), log1p(COMPARISON_SECONDS / least));
+}
+
+static int fill(const struct comparison_case *c, size_t most, bool by_effort_too, struct timing *t)
 {
         t->n = MIN(c->n_pairs, most);
         t->before = calloc(2 * t->n + 1, sizeof(*t->before));
         if (!t->before)
                 return -ENOMEM;
         t->after = t->before + t->n;
+        t->by_effort = by_effort_too && c->doubts && all_have_effort(c) && !effort_repeats(c);
+        t->floor = t->by_effort ? log(COMPARISON_FLOOR) : floor_of(c);
         for (size_t i = 0; i < t->n; i++) {
-                t->before[i] = log(c->pairs[i].seconds[0]);
-                t->after[i] = log(c->pairs[i].seconds[1]);
+                const double *pair = t->by_effort ? c->pairs[i].effort : c->pairs[i].seconds;
+
+                t->before[i] = log(pair[0]);
+                t->after[i] = log(pair[1]);
         }
         return 0;
-}
-
-/* A difference is a change from here on, as a logarithm of a ratio. */
-static double floor_of(const struct comparison_case *c)
-{
-        double least = fmin(comparison_seconds(c, 0), comparison_seconds(c, 1));
-
-        return fmax(log(COMPARISON_FLOOR), log1p(COMPARISON_SECONDS / least));
 }
 
 /* The estimate from the first n pairs. */
@@ -124,7 +147,7 @@ static int estimate(const struct timing *t, size_t n, struct comparison_judgemen
 }
 
 /* A look: the cases that are significant after so many pairs are marked. */
-static int look(const struct comparison_case *cases, struct timing *timings, size_t n, size_t pairs)
+static int look(struct timing *timings, size_t n, size_t pairs)
 {
         cleanup_free double *p = calloc(n + 1, sizeof(*p));
         double largest;
@@ -144,28 +167,26 @@ static int look(const struct comparison_case *cases, struct timing *timings, siz
                 if (p[i] > largest)
                         continue;
                 r = estimate(&timings[i], MIN(timings[i].n, pairs), &j);
-                timings[i].found |= fabs(log(j.ratio)) >= floor_of(&cases[timings[i].index]);
+                timings[i].found |= fabs(log(j.ratio)) >= timings[i].floor;
         }
         return r;
 }
 
 /* Is it shown to differ by less than the floor? */
-static bool is_same(const struct comparison_case *c, const struct timing *t, const struct comparison_judgement *j)
+static bool is_same(const struct timing *t, const struct comparison_judgement *j)
 {
-        double least = floor_of(c);
-
         if (t->n >= looks[0])
-                return log(j->low) > -least && log(j->high) < least;
+                return log(j->low) > -t->floor && log(j->high) < t->floor;
         for (size_t i = 0; i < t->n; i++)
-                if (fabs(t->after[i] - t->before[i]) >= least)
+                if (fabs(t->after[i] - t->before[i]) >= t->floor)
                         return false;
         return t->n >= FIRST_PAIRS;
 }
 
 /* More pairs are hardly going to show a change: the estimate is less than half of one. */
-static bool is_hopeless(const struct comparison_case *c, const struct timing *t, const struct comparison_judgement *j)
+static bool is_hopeless(const struct timing *t, const struct comparison_judgement *j)
 {
-        return t->n >= looks[0] && fabs(log(j->ratio)) < floor_of(c) / 2;
+        return t->n >= looks[0] && fabs(log(j->ratio)) < t->floor / 2;
 }
 
 static size_t next_look(size_t n, size_t most)
@@ -201,11 +222,12 @@ static int conclude(const struct comparison_case *c, const struct timing *t, siz
                 j->low = 0;
                 j->high = INFINITY;
         }
-        if (t->found)
+        j->by_effort = t->by_effort;
+        if (t->found && !(t->by_effort && is_contrary(j->ratio, comparison_seconds(c, 1) / comparison_seconds(c, 0))))
                 j->change = direction(c, j->ratio);
         else
-                j->change = is_same(c, t, j) ? COMPARISON_SAME : COMPARISON_UNDECIDED;
-        if (j->change == COMPARISON_UNDECIDED && !is_hopeless(c, t, j))
+                j->change = is_same(t, j) ? COMPARISON_SAME : COMPARISON_UNDECIDED;
+        if (j->change == COMPARISON_UNDECIDED && !t->found && !is_hopeless(t, j))
                 j->wanted = next_look(t->n, most);
         return 0;
 }
@@ -216,7 +238,7 @@ static int conclude(const struct comparison_case *c, const struct timing *t, siz
 static bool judge_at_once(const struct comparison_case *c, bool by_time, struct comparison_judgement *j)
 {
         *j = (struct comparison_judgement){.change = by_answers(c), .ratio = NAN, .low = NAN, .high = NAN, .p = NAN};
-        if (j->change == COMPARISON_LOST && c->doubts_lost)
+        if (j->change == COMPARISON_LOST && c->doubts)
                 j->change = COMPARISON_UNDECIDED;
         if (j->change == COMPARISON_LOST || j->change == COMPARISON_GAINED)
                 j->ratio = c->run[1].seconds / c->run[0].seconds; /* of a timeout it is a bound */
@@ -227,7 +249,9 @@ static bool judge_at_once(const struct comparison_case *c, bool by_time, struct 
                 j->ratio = j->low = j->high = 1;
                 return true;
         }
-        return !by_time && by_effort(c, j);
+        if (by_time || !by_effort(c, j))
+                return false;
+        return !c->doubts || (c->n_pairs >= FIRST_PAIRS && all_have_effort(c) && effort_repeats(c));
 }
 
 int comparison_judge(const struct comparison_case *cases, size_t n, size_t most_pairs, bool by_time,
@@ -241,10 +265,10 @@ int comparison_judge(const struct comparison_case *cases, size_t n, size_t most_
                 if (judge_at_once(&cases[i], by_time, &ret[i]))
                         continue;
                 timings[n_timed].index = i;
-                r = fill(&cases[i], most_pairs, &timings[n_timed++]);
+                r = fill(&cases[i], most_pairs, !by_time, &timings[n_timed++]);
         }
         for (size_t k = 0; k < ARRAY_SIZE(looks) && r == 0; k++)
-                r = look(cases, timings, n_timed, looks[k]);
+                r = look(timings, n_timed, looks[k]);
         for (size_t k = 0; k < n_timed && r == 0; k++)
                 r = conclude(&cases[timings[k].index], &timings[k], most_pairs, &ret[timings[k].index]);
         for (size_t k = 0; k < n_timed; k++)

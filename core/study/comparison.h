@@ -31,13 +31,16 @@ struct comparison_run { /* what is known of one version on a case */
         double limit;   /* seconds */
         double effort;  /* NaN: none */
 };
-struct comparison_pair { /* seconds of two runs in turn; a run without an answer: its limit */
-        double seconds[2];
+struct comparison_pair { /* of two runs in turn */
+        double seconds[2]; /* a run without an answer: its limit */
+        double effort[2];  /* 0, NaN: none, or nobody looks at it */
 };
 struct comparison_case {
         struct comparison_run run[2]; /* before and after */
         bool is_same_program;         /* by construction: they share all runs */
-        bool doubts_lost;             /* one run without an answer proves nothing: the pairs decide, where it counts as long as its limit */
+        /* One run proves nothing. A lost answer: the pairs decide, where it counts as long as its limit. Effort decides at once only where five pairs have
+         * shown that it is the same at each repetition; where it varies it is tested over the pairs, as times are. */
+        bool doubts;
         struct comparison_pair *pairs;
         size_t n_pairs;
 };

@@ -164,7 +164,7 @@ static int begin_comparing(struct watching *w)
                                                          .cases = w->group_cases,
                                                          .n = w->n_group,
                                                          .most_pairs = COMPARISON_PAIRS,
-                                                         .doubts_lost = true},
+                                                         .doubts = true},
                              &w->comparing);
 }
 

@@ -57,7 +57,7 @@ END_TEST
 static enum comparison_change change_of_doubted(size_t lost_before, size_t lost_after)
 {
         struct comparison_pair p[10];
-        struct comparison_case c = {.run = {run(VERDICT_SAT, 1), run(VERDICT_UNKNOWN, 1)}, .doubts_lost = true, .pairs = p, .n_pairs = 10};
+        struct comparison_case c = {.run = {run(VERDICT_SAT, 1), run(VERDICT_UNKNOWN, 1)}, .doubts = true, .pairs = p, .n_pairs = 10};
         struct comparison_judgement j;
 
         for (size_t i = 0; i < 10; i++)
@@ -68,7 +68,7 @@ static enum comparison_change change_of_doubted(size_t lost_before, size_t lost_
 
 START_TEST(test_a_lost_answer_that_is_doubted_needs_pairs)
 {
-        struct comparison_case c = {.run = {run(VERDICT_SAT, 1), run(VERDICT_UNKNOWN, 1)}, .doubts_lost = true};
+        struct comparison_case c = {.run = {run(VERDICT_SAT, 1), run(VERDICT_UNKNOWN, 1)}, .doubts = true};
         struct comparison_judgement j;
 
         assert_ok(comparison_judge(&c, 1, COMPARISON_PAIRS, false, &j));
@@ -104,6 +104,43 @@ START_TEST(test_effort)
         c.run[1].effort = 500;
         assert_ok(comparison_judge(&c, 1, COMPARISON_PAIRS, false, &j));
         ck_assert_int_eq(j.change, COMPARISON_FASTER);
+}
+END_TEST
+
+/* Ten pairs of a doubted case whose effort is `before` and `after`, and `vary` more in every second run of either. */
+static struct comparison_judgement judge_doubted_effort(double before, double after, double vary, size_t n)
+{
+        struct comparison_pair p[10];
+        struct comparison_case c = {.run = {run(VERDICT_SAT, 1), run(VERDICT_SAT, 1)}, .doubts = true, .pairs = p, .n_pairs = n};
+        struct comparison_judgement j;
+
+        for (size_t i = 0; i < n; i++)
+                p[i] = (struct comparison_pair){.seconds = {1 + 0.01 * (double)i, 1.09 - 0.01 * (double)i},
+                                                .effort = {before + (i % 2 ? vary : 0), after + (i % 2 ? 0 : vary)}};
+        c.run[0].effort = before;
+        c.run[1].effort = after + vary;
+        assert_ok(comparison_judge(&c, 1, COMPARISON_PAIRS, false, &j));
+        return j;
+}
+
+START_TEST(test_an_effort_that_is_doubted_needs_pairs)
+{
+        struct comparison_judgement j = judge_doubted_effort(1000, 1500, 0, 0);
+
+        ck_assert_int_eq(j.change, COMPARISON_UNDECIDED); /* one run each */
+        ck_assert_uint_eq(j.wanted, 5);
+        j = judge_doubted_effort(1000, 1500, 0, 5); /* it repeats */
+        ck_assert_int_eq(j.change, COMPARISON_SLOWER);
+        ck_assert(j.by_effort);
+        ck_assert_double_eq(j.ratio, 1.5);
+        j = judge_doubted_effort(1000, 1000, 500, 10); /* the same two numbers by turns on both sides */
+        ck_assert_int_eq(j.change, COMPARISON_UNDECIDED);
+        ck_assert(j.by_effort);
+        j = judge_doubted_effort(1000, 2000, 100, 10); /* more in each pair, whatever it varies by */
+        ck_assert_int_eq(j.change, COMPARISON_SLOWER);
+        ck_assert(j.by_effort);
+        ck_assert_double_gt(j.low, 1.5);
+        ck_assert_uint_eq(j.pairs, 10);
 }
 END_TEST
 
@@ -253,6 +290,6 @@ START_TEST(test_summary)
 END_TEST
 
 SUITE("comparison", test_answers_come_first, test_a_timeout_near_the_limit_may_be_noise,
-      test_a_lost_answer_that_is_doubted_needs_pairs, test_effort,
+      test_a_lost_answer_that_is_doubted_needs_pairs, test_effort, test_an_effort_that_is_doubted_needs_pairs,
       test_no_change_is_reported_where_there_is_none, test_changes_are_found, test_five_steady_pairs_are_enough_for_the_same,
       test_pairs_are_bounded, test_less_than_a_millisecond_is_no_change, test_one_program_is_the_same, test_summary)

@@ -3,6 +3,7 @@
 # shellcheck disable=SC2016
 . "$(dirname "$0")/command.sh"
 
+limit=200 # seconds a command may take: on a busy machine each of some hundred pairs of runs waits for its turn
 # No sample is disturbed but by order: the noise is the solver's.
 mkdir faults && echo "fail ENODATA" >faults/measure.sample
 export SOLVERFS_FAULTS=$top/faults
@@ -13,9 +14,11 @@ cat >toy.recipe <<'END2'
 	output = toy
 	run = {bin} {case}
 	samples = 1
+	effort = conflicts: ([0-9]+)
 END2
-# Times of the first case are a coin's, those of the second are slow for some seconds and then fast again, the third now and then gets no answer.
-for what in coin spells lost; do printf '; %s\n(check-sat)\n' $what >$what.smt2; done
+# Times of the first case are a coin's, those of the second are slow for some seconds and then fast again, the third now and then gets no answer, the
+# fourth's effort is a coin's.
+for what in coin spells lost effort; do printf '; %s\n(check-sat)\n' $what >$what.smt2; done
 git init -q -b main noise && git -C noise config user.name T && git -C noise config user.email t@example.org
 echo 'cp toy.sh toy && chmod +x toy' >noise/build.sh
 noisy() { # noisy NAME SECONDS: a commit; all take as long at least
@@ -27,6 +30,7 @@ noisy() { # noisy NAME SECONDS: a commit; all take as long at least
 		*coin) [ \$coin -lt 90 ] && sleep 0.05 ;;
 		*spells) [ \$spell = 1 ] && sleep 0.05 ;;
 		*lost) [ \$coin -lt 50 ] && answer=unknown ;;
+		*effort) echo "conflicts: \$((1000 + 20 * coin))" >&2 ;;
 		esac
 		sleep $2
 		echo \$answer
@@ -35,7 +39,7 @@ noisy() { # noisy NAME SECONDS: a commit; all take as long at least
 }
 noisy 1 0.003
 watch() { run "$1" watch toy --once --on-alarm 'cat >>told'; }
-test_that "the watch begins" 'run 0 init && run 0 solver add --recipe toy.recipe toy noise && run 0 case add coin.smt2 spells.smt2 lost.smt2 && watch 0'
+test_that "the watch begins" 'run 0 init && run 0 solver add --recipe toy.recipe toy noise && run 0 case add coin.smt2 spells.smt2 lost.smt2 effort.smt2 && watch 0'
 for i in 2 3 4 5 6 7; do noisy $i 0.003; done
 test_that "what looks slower or lost at first is run again in turn, and is no alarm" 'watch 0 && empty out && [ ! -e told ] && run 0 alarms toy && empty out'
 noisy "a real step" 0.3
