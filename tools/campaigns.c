@@ -145,8 +145,9 @@ static int run(struct campaign_command *c)
 
         if (status != STATUS_OK)
                 return status;
-        if (c->on && workspace_run_on(w, c->on) < 0)
-                return fail_as(STATUS_USAGE, -EINVAL);
+        status = command_run_on(w, c->on);
+        if (status != STATUS_OK)
+                return status;
         r = workspace_solver(w, c->solver_name, &s);
         if (r < 0)
                 return fail(r);

@@ -12,6 +12,7 @@ struct compare {
         char **case_words; /* CASE... */
         size_t n_case_words;
         const char *scatter, *cactus, *machine_name;
+        const char *on; /* NULL: as the config says */
         bool json, markdown, known;
         double fail_ratio; /* 0: not asked for */
         struct comparing_options options;
@@ -32,6 +33,7 @@ enum {
         OPTION_CACTUS,
         OPTION_KNOWN,
         OPTION_MACHINE,
+        OPTION_ON,
 };
 
 static double parse_ratio(struct argp_state *state, const char *arg)
@@ -79,6 +81,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
                 o->known = true;
                 o->machine_name = arg;
                 return 0;
+        case OPTION_ON:
+                o->on = arg;
+                return 0;
         case 's':
                 o->options.has_seed = true;
                 o->options.seed = command_number(state, "--seed", arg, 0, UINT32_MAX);
@@ -100,6 +105,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
                         argp_error(state, "expected A B: two versions, SOLVER@REV or REV");
                 if (o->options.set && o->n_case_words > 0)
                         argp_error(state, "--set and CASE... exclude each other");
+                if (o->on && o->machine_name)
+                        argp_error(state, "nothing is run with --machine: --on and --machine exclude each other");
                 if (o->json && o->markdown)
                         argp_error(state, "--json and --markdown exclude each other");
                 return 0;
@@ -434,6 +441,7 @@ int cmd_compare(int argc, char **argv)
                  "Exit status 1 when a case is slower by RATIO or more, lost its answer, or is wrong now", 0},
                 {"known", OPTION_KNOWN, NULL, 0, "Measure nothing; compare what is known", 0},
                 {"machine", OPTION_MACHINE, "NAME", 0, "Compare what is known of this machine; measures nothing", 0},
+                {"on", OPTION_ON, "NAME", 0, "Run there: 'local', or a cluster of the store's config", 0},
                 {"markdown", OPTION_MARKDOWN, NULL, 0, "Print a summary for a pull request", 0},
                 {"scatter", OPTION_SCATTER, "FILE", 0, "Write the scatter plot, as SVG", 0},
                 {"cactus", OPTION_CACTUS, "FILE", 0, "Write the cactus plot, as SVG", 0},
@@ -468,6 +476,8 @@ int cmd_compare(int argc, char **argv)
                 return fail(o.signals);
         r = command_open(0, &w);
         o.options.workspace = w;
+        if (r == STATUS_OK)
+                r = command_run_on(w, o.on);
         if (r == STATUS_OK)
                 r = compare(&o);
         comparing_free(o.comparing);

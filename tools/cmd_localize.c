@@ -5,6 +5,7 @@
 struct localizing {
         /* options */
         const char *solver_name, *reference, *target, *log;
+        const char *on; /* NULL: as the config says */
         char **words; /* CASE... */
         size_t n_words;
         bool json;
@@ -21,7 +22,8 @@ enum {
         OPTION_REFERENCE = 0x100,
         OPTION_TARGET,
         OPTION_METHOD,
-        OPTION_LOG
+        OPTION_LOG,
+        OPTION_ON
 };
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -47,6 +49,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
                 return 0;
         case OPTION_LOG:
                 o->log = arg;
+                return 0;
+        case OPTION_ON:
+                o->on = arg;
                 return 0;
         case 's':
                 o->options.has_seed = true;
@@ -288,6 +293,7 @@ int cmd_localize(int argc, char **argv)
                 {"seed", 's', "N", 0, "Fix the solver's random seed to N in all runs", 0},
                 {"timeout", 't', "T", 0, "Another time limit than the recipe's: 500ms, 20s, 10m", 0},
                 {"log", OPTION_LOG, "FILE", 0, "Write the search as a git bisect log, for 'git bisect replay'", 0},
+                {"on", OPTION_ON, "NAME", 0, "Run there: 'local', or a cluster of the store's config", 0},
                 {"json", 'j', NULL, 0, "Print a JSON object for each case, a line each, with everything found", 0},
                 {0}};
         static const char doc[] =
@@ -316,6 +322,8 @@ int cmd_localize(int argc, char **argv)
         if (o.signals < 0)
                 return fail(o.signals);
         r = command_open(0, &w);
+        if (r == STATUS_OK)
+                r = command_run_on(w, o.on);
         if (r == STATUS_OK)
                 r = command_solver(w, o.solver_name, &s);
         o.options.workspace = w;

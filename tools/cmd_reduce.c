@@ -15,6 +15,7 @@ struct reducing {
         const char *words[2]; /* SOLVER and the input; or the file */
         size_t n_words;
         const char *reference, *target, *command, *output;
+        const char *on; /* NULL: as the config says */
         enum interest interest;
         double floor, ratio;    /* 0: not given */
         uint64_t time, timeout; /* likewise */
@@ -40,6 +41,7 @@ enum {
         OPTION_KEEP,
         OPTION_SEED,
         OPTION_AGAIN,
+        OPTION_ON,
         OPTION_JSON
 };
 
@@ -68,6 +70,8 @@ static void check_usage(const struct reducing *o, struct argp_state *state)
                 argp_error(state, "--command takes the place of versions: give it a FILE alone");
         if (o->command && o->again)
                 argp_error(state, "--again is for versions: what a command is interested in is not kept");
+        if (o->command && o->on)
+                argp_error(state, "--on is for versions: a command runs on this machine");
         if (o->command && o->n_words != 1)
                 argp_error(state, "expected FILE --command COMMAND");
         if (!o->command && o->n_words != 2)
@@ -103,6 +107,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         case OPTION_SEED:
                 o->has_seed = true;
                 o->seed = command_number(state, "--seed", arg, 0, UINT32_MAX);
+                return 0;
+        case OPTION_ON:
+                o->on = arg;
                 return 0;
         case OPTION_AGAIN:
                 o->again = true;
@@ -555,6 +562,8 @@ static int reduce_of_solver(struct reducing *o)
         int status = command_open(0, &w);
 
         if (status == STATUS_OK)
+                status = command_run_on(w, o->on);
+        if (status == STATUS_OK)
                 status = command_solver(w, o->words[0], &s);
         return status == STATUS_OK ? reduce_between(o, w, s) : status;
 }
@@ -580,6 +589,7 @@ int cmd_reduce(int argc, char **argv)
                 {"seed", OPTION_SEED, "N", 0, "Fix the solver's random seed to N", 0},
                 {"jobs", 'j', "N", 0, "Candidates side by side; default: one for each core", 0},
                 {"output", 'o', "FILE", 0, "Write the result to FILE; default: standard output", 0},
+                {"on", OPTION_ON, "NAME", 0, "Run there: 'local', or a cluster of the store's config", 0},
                 {"again", OPTION_AGAIN, NULL, 0, "Begin anew, though the result is known", 0},
                 {"json", OPTION_JSON, NULL, 0, "Print what came of it as JSON; the text too, without -o", 0},
                 {0}};

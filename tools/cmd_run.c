@@ -349,8 +349,8 @@ int cmd_run(int argc, char **argv)
         if (signals < 0)
                 return fail(signals);
         r = command_open(0, &w);
-        if (r == STATUS_OK && o.on && workspace_run_on(w, o.on) < 0)
-                r = fail_as(STATUS_USAGE, -EINVAL);
+        if (r == STATUS_OK)
+                r = command_run_on(w, o.on);
         if (r == STATUS_OK)
                 r = command_solver(w, o.solver_name, &s);
         o.workspace = w;

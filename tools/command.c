@@ -144,6 +144,13 @@ int command_open(int store_flags, struct workspace **ret)
                      : STATUS_OK;
 }
 
+int command_run_on(struct workspace *w, const char *place)
+{
+        int r = place ? workspace_run_on(w, place) : 0;
+
+        return r < 0 ? fail_as(STATUS_USAGE, r) : STATUS_OK;
+}
+
 int command_engine(struct workspace *w, struct engine **ret)
 {
         int r = workspace_engine(w, NULL, ret);

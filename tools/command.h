@@ -89,6 +89,10 @@ int command_need_store(const char *dir);
 /* Opens the store; a status, and why is said. */
 int command_open(int store_flags, struct workspace **ret);
 
+/* Of an option --on, before a solver is looked up: runs of this process are done at `place`, 'local' or a cluster of the config; NULL: as the config
+ * says. A status, and why is said. */
+int command_run_on(struct workspace *w, const char *place);
+
 /* An engine with the settings of the store's config; a status, and why is said. */
 int command_engine(struct workspace *w, struct engine **ret);
 

@@ -346,6 +346,16 @@ void *job_away(struct job *j)
         return j->away_slot;
 }
 
+void *job_take_away(struct job *j)
+{
+        void *slot;
+
+        pthread_mutex_lock(&j->engine->lock);
+        slot = steal_pointer(j->away_slot);
+        pthread_mutex_unlock(&j->engine->lock);
+        return slot;
+}
+
 unsigned job_n_slots(struct job *j)
 {
         return (unsigned)__builtin_popcountll(j->slots);

@@ -222,6 +222,8 @@ const cpu_set_t *job_cpus(struct job *j); /* the cores of its slots */
 unsigned job_slot(struct job *j);         /* number of its first slot */
 unsigned job_n_slots(struct job *j);
 void *job_away(struct job *j); /* its slot elsewhere, of RESOURCE_AWAY; NULL */
+/* The same, and it is the caller's from now on, who gives it back to where it is from: for a computation that outlives its slots. */
+void *job_take_away(struct job *j);
 /* For a long computation that has use for several cores; by any thread of the job's. One more slot, when one is free and nobody waits for any:
  * -EAGAIN. Between two pieces of work its holder asks job_is_pressed(), whether a job of this engine or a person waits for a core, and drops
  * the slot. All are dropped when compute() returns. */

@@ -32,6 +32,8 @@ static void localized_key(const struct localization_options *o, const struct cas
         hasher_number(h, limits.wall_ns);
         hasher_number(h, limits.memory);
         hasher_number(h, o->method);
+        if (o->solver->place) /* what is slow there need not be slow here */
+                hasher_string(h, o->solver->place->name);
         if (o->by_verdict) {
                 hasher_string(h, verdict_name(o->before));
                 hasher_string(h, verdict_name(o->after));

@@ -86,11 +86,16 @@ static int sit_down_away(struct reduce_runs *r, struct seat *seat)
         return open_runners(r, seat);
 }
 
-/* The job's own core, which is the first seat's. */
+/* The job's own core, which is the first seat's, or its slot elsewhere. */
 static int sit_down(struct reduce_runs *r)
 {
         struct seat *seat = &r->seats[0];
 
+        seat->away = r->options.place ? job_take_away(r->options.job) : NULL;
+        if (seat->away) {
+                seat->has_core = true;
+                return open_runners(r, seat);
+        }
         if (r->place)
                 return sit_down_away(r, seat);
         seat->cpus = *job_cpus(r->options.job);
@@ -193,7 +198,8 @@ int reduce_runs_open(const struct reduce_runs_options *options, struct reduce_ru
                 return -ENOMEM;
         engine_counters(job_engine(options->job), &counters);
         r->options = *options;
-        for (int side = 0; side < N_SIDES; side++)
+        r->place = options->place;
+        for (int side = 0; !r->place && side < N_SIDES; side++)
                 if (options->versions[side])
                         r->place = options->versions[side]->solver->place;
         most = r->place ? r->place->workers : counters.slots;

@@ -1,6 +1,6 @@
 /* Runs of the two versions that a reduction compares: on a number of seats, each with a core and with runners of its own. The first seat has
  * the core of the job, and gives way to persons where the job is a batch's; the others have further ones while nobody else waits for any. Where the
- * solver's runs are done at a place (core/query/place.h), every seat has a slot there.
+ * solver's runs are done at a place (core/query/place.h), every seat has a slot there, the first one the job's, and no core here.
  *
  * Threads: each seat is used by one thread at a time. */
 #pragma once
@@ -18,6 +18,7 @@ struct reduce_runs;
 
 struct reduce_runs_options {
         struct workspace *workspace;
+        struct run_place *place;                   /* of the job's slot, which is taken over; NULL: it has a core */
         struct job *job;                           /* its slot is the first seat's */
         const struct version *versions[N_SIDES];   /* built; one may be NULL, and both may be the same */
         unsigned seats;                            /* 0: as many as the engine has slots */

@@ -397,6 +397,7 @@ struct reduce_versions *reduce_versions_close(struct reduce_versions *v)
 static int open_runs(struct reduce_versions *v, struct workspace *w, struct job *j)
 {
         struct reduce_runs_options options = {.workspace = w,
+                                              .place = v->options.place,
                                               .job = j,
                                               .versions = {v->versions[SIDE_REFERENCE], v->versions[SIDE_TARGET]},
                                               .seats = v->options.jobs,

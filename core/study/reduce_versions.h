@@ -34,6 +34,7 @@ struct reduce_versions_options {
         double ratio, floor;             /* seconds; 0: by what the input shows, see reduce_versions_bounds() */
         double timeout;                  /* seconds, of runs on the input itself */
         struct slice implied;            /* of an implication: what the rule made of the input; valid until it is open */
+        struct run_place *place;         /* of the job's slot; NULL: it has a core */
         const char *step;                /* by which, as reduce_implied.h says */
         unsigned jobs;                   /* 0: as many as the engine has slots */
         bool has_seed;

@@ -169,6 +169,7 @@ static int work_open(struct work *w)
                                                   .floor = o->floor,
                                                   .timeout = o->timeout,
                                                   .step = o->step,
+                                                  .place = o->solver->place,
                                                   .jobs = o->jobs,
                                                   .has_seed = o->has_seed,
                                                   .seed = o->seed};
@@ -344,6 +345,13 @@ static int reduced_compute(struct query *query, struct job *j, struct value **re
 
 /* -- the query -- */
 
+/* Nothing is known of how long a run takes: a slot that ends too soon for one is exchanged then. */
+static struct engine_away *reduced_away(const struct query *query, uint64_t *ret_most_ns)
+{
+        *ret_most_ns = 0;
+        return &((const struct reduced_query *)query)->options.solver->place->away;
+}
+
 static void reduced_describe(const struct query *query, struct buffer *ret)
 {
         const struct reduced_query *q = (const struct reduced_query *)query;
@@ -390,6 +398,19 @@ const struct query_type query_reduced_type = {
         .free_value = value_free,
 };
 
+static const struct query_type query_reduced_away_type = {
+        .name = "reduce",
+        .resource = RESOURCE_AWAY,
+        .find = reduced_find,
+        .need = reduced_need,
+        .compute = reduced_compute,
+        .describe = reduced_describe,
+        .away = reduced_away,
+        .gone = reduced_gone,
+        .free_query = reduced_free,
+        .free_value = value_free,
+};
+
 static void add_input(struct hasher *h, const struct reduction_input *i)
 {
         struct digest d;
@@ -419,6 +440,8 @@ static void make_key(const struct reduction_options *o, struct digest *ret)
         hasher_field(h, &o->floor, sizeof(o->floor));
         hasher_field(h, &o->timeout, sizeof(o->timeout));
         hasher_string(h, o->step);
+        if (o->solver->place) /* what is slow there need not be slow here */
+                hasher_string(h, o->solver->place->name);
         add_input(h, &o->input);
         if (o->interest == INTEREST_IMPLICATION)
                 add_input(h, &o->implied);
@@ -453,7 +476,7 @@ int query_reduced(const struct reduction_options *options, struct query **ret)
         if (!q)
                 return -ENOMEM;
         query = &q->query;
-        q->query = (struct query){.type = &query_reduced_type, .refs = 1};
+        q->query = (struct query){.type = options->solver->place ? &query_reduced_away_type : &query_reduced_type, .refs = 1};
         o = &q->options;
         *o = *options;
         o->solver = solver_ref(options->solver);

@@ -48,6 +48,27 @@ test_that() { # test_that DESCRIPTION COMMAND...: a conjunction given as one str
 # Fields of rows are separated by tabs.
 field() { cut -f "$1" out; }
 
+# -- cores --
+
+# Holds every core, as other work does, until let_cores_go.
+hold_cores() {
+	rm -f held
+	mkdir -p "$SOLVERFS_SLOTS"
+	python3 -c '
+import fcntl, os, struct, sys, time
+files = [open(f"{sys.argv[1]}/cpu{i}", "a") for i in range(os.cpu_count())]
+for f in files:
+    fcntl.fcntl(f, fcntl.F_OFD_SETLKW, struct.pack("hhqqi4x", fcntl.F_WRLCK, 0, 0, 0, 0))
+open("held", "w").close()
+time.sleep(300)' "$SOLVERFS_SLOTS" &
+	cores_held=$!
+	for _ in $(seq 1000); do [ -e held ] && break; sleep 0.02; done
+}
+let_cores_go() {
+	[ -n "${cores_held:-}" ] && kill "$cores_held" && wait "$cores_held" 2>/dev/null
+	cores_held=
+}
+
 # -- a toy solver: a shell script in a git repository, with a commit that cannot be built and one that answers wrongly --
 
 toy_commit() { git -C toy add -A && GIT_COMMITTER_DATE="2024-01-0$1T00:00:00Z" git -C toy commit -q --date "2024-01-0$1T00:00:00Z" -m "$2"; }

@@ -51,6 +51,28 @@ printf '(declare-const x String)\n(assert (= (str.len x) 3))\n(check-sat)\n' >le
 run 0 case add plain.smt2 length.smt2
 test_that "the head itself can run nothing" 'run 3 run --on local slow v1 1 && has err "SOLVERFS_EXEC"'
 test_that "all runs of a campaign are the cluster's" 'campaign 0 away --on lab --max-finds 1 --no-localize && has err "found spr/1: v1 .*v3 more than 1.5" && [ $(sort -u launched | wc -l) = 2 ]'
+
+# With --on, while every core of the head belongs to somebody else; the workers have cores of their own.
+cat >>store/config <<END
+[cluster "far"]
+	launch = "echo \$\$ >>'$top/launched far'; unset SOLVERFS_EXEC; export SOLVERFS_SLOTS='$top/far slots'; exec {worker} --slots 1 --folder '$top/node'"
+	workers = 2
+END
+hold_cores
+clean_up() { let_cores_go; }
+test_that "localize has --on" 'run 0 localize slow length.smt2 --reference v1 --target v3 --on far && has out "$(git -C slow rev-parse v3 | cut -c1-12)"'
+test_that "so has reduce, which holds no core of the head" 'run 0 reduce slow spr/1 --on far --for 10s && has out "str.len"'
+test_that "and compare" 'run 0 compare slow@v1 slow@v2 plain.smt2 --pairs 0 --on far && [ -s "launched far" ]'
+let_cores_go
+test_that "a place that the config does not name is refused by each" '
+	for c in "localize slow length.smt2 --reference v1 --target v3" "reduce slow spr/1" "compare slow@v1 slow@v2"; do
+		run 2 $c --on nowhere && has err "no \[cluster .nowhere.\]" || exit 1
+	done'
+test_that "--on is for versions and for what is run" 'run 2 reduce plain.smt2 --command true --on lab && run 2 compare slow@v1 slow@v2 --machine far --on lab'
+cp "launched far" before
+test_that "what one place found is no answer of another" 'run 0 localize slow length.smt2 --reference v1 --target v3 --on far && cmp -s "launched far" before &&
+	! timeout -k 5 20 "$solverfs" localize slow length.smt2 --reference v1 --target v3 --on local >out 2>err && has err "SOLVERFS_EXEC"'
+
 sed -i 's/^\tversion = 1/&\n\truns = lab/' store/config
 test_that "so are those of the commits that are looked for" 'run 0 localize slow length.smt2 --reference v1 --target v3 && has out "$(git -C slow rev-parse v3 | cut -c1-12)"'
 test_that "and of a reduction" 'run 0 reduce slow spr/1 && has out "str.len" && [ $(stat -c %s out) -lt 200 ]'

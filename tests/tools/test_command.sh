@@ -167,17 +167,9 @@ sed 's/build = .*/build = "sleep 3; sh build.sh"/; /variant/,$d' recipes/toy.rec
 run 0 solver add --recipe fails.recipe late toy && run 1 build late v1 && run 0 solver add --replace late --recipe slow.recipe
 test_that "a build that failed at once says nothing of how long others take" 'terminal "$solverfs" build late v1 && has out "build late" && ! has out left'
 run 0 solver remove late
-# Holds every core, as other work does, until it is killed.
-python3 -c '
-import fcntl, os, struct, sys, time
-files = [open(f"{sys.argv[1]}/cpu{i}", "a") for i in range(os.cpu_count())]
-for f in files:
-    fcntl.fcntl(f, fcntl.F_OFD_SETLKW, struct.pack("hhqqi4x", fcntl.F_WRLCK, 0, 0, 0, 0))
-open("held", "w").close()
-time.sleep(100)' "$SOLVERFS_SLOTS" & holder=$!
-for i in $(seq 200); do [ -e held ] && break; sleep 0.05; done
+hold_cores
 test_that "a run that waits for a core says so" 'terminal timeout -s INT 4 "$solverfs" run toy v1 1 --seed 99 && has out "run: waits for a core, as other work has them all"'
-kill $holder; wait $holder 2>/dev/null
+let_cores_go
 test_that "run --json has everything of the run" 'run 0 run toy v1 1 --json && [ "$(python3 -c "import json; o = json.load(open(\"out\")); print(o[\"case\"], o[\"result\"], o[\"wrong\"], o[\"commit\"], \"run\" in o)")" = "1 sat False $first True" ]'
 test_that "--again measures anew" 'sleep 1; run 0 run toy v1 1 --json && cp out old && run 0 run toy v1 1 --again --json && [ "$(python3 -c "import json; print(json.load(open(\"old\"))[\"measured\"] < json.load(open(\"out\"))[\"measured\"])")" = True ]'
 test_that "build --output writes through a pipe and a link, and leaves nothing beside" '

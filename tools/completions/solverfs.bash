@@ -104,13 +104,13 @@ _solverfs() {
 		alarms) own="--mark --json" ;;
 		triage) own="--set --table --cross --json" ;;
 		noise) own="--set --runs --timeout --json" ;;
-		localize) own="--reference --target --method --seed --timeout --log --json" ;;
-		reduce) own="--reference --target --command --keep --floor --ratio --timeout --for --seed --jobs --again --output --json" ;;
+		localize) own="--reference --target --method --seed --timeout --on --log --json" ;;
+		reduce) own="--reference --target --command --keep --floor --ratio --timeout --for --seed --jobs --on --again --output --json" ;;
 		report) own="--set --output" ;;
 		history) own="--from --to --bisecting --step --all --known --seed --timeout --machine --svg --json" ;;
 		import) own="--format --solver --revision --machine --seed --json" ;;
 		export) own="--format --set --seed --timeout --machine --output" ;;
-		compare) own="--set --pairs --by --fail-on-regression --known --machine --markdown --scatter --cactus --seed --timeout --json" ;;
+		compare) own="--set --pairs --by --fail-on-regression --known --machine --on --markdown --scatter --cactus --seed --timeout --json" ;;
 		steps) own="--from --to --at-culprits --seed --timeout --json" ;;
 		status) own="--watch --json" ;;
 		"portfolio add") own="--timeout --memory --selector --allocation --reward --seed" ;;
