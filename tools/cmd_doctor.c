@@ -10,11 +10,12 @@
 #include <sys/statvfs.h>
 #include <linux/magic.h>
 
-#define LAUNCH_NS   (30 * NSEC_PER_SEC) /* a worker that has not begun by then waits in a queue */
+#define LAUNCH_NS   (30 * NSEC_PER_SEC) /* --patience: a worker that has not begun by then waits in a queue */
 #define ROOM_WANTED (UINT64_C(1) << 30) /* a GiB: less is a warning */
 
 struct looking {
         bool json;
+        uint64_t patience_ns;
         int status;
         char store[PATH_SIZE];
         size_t n_mounts;
@@ -24,10 +25,16 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 {
         struct looking *l = state->input;
 
-        if (key != 'j')
+        switch (key) {
+        case 'j':
+                l->json = true;
+                return 0;
+        case 'p':
+                l->patience_ns = command_duration(state, "--patience", arg);
+                return 0;
+        default:
                 return ARGP_ERR_UNKNOWN;
-        l->json = true;
-        return 0;
+        }
 }
 
 static void show(struct looking *l, const char *name, enum check_state state, const char *format, ...) printf_like(4, 5);
@@ -134,7 +141,7 @@ static void look_at_cluster(struct looking *l, struct workspace *w, const struct
         snprintf(name, sizeof(name), "cluster %s", s->name);
         if (store_fetch(workspace_store(w), TABLE_META, slice_string(place_key(s->name, key)), &machine) == 0)
                 known = strndup(machine.data, machine.size);
-        r = cluster_try(s, known, LAUNCH_NS, &worker);
+        r = cluster_try(s, known, l->patience_ns, &worker);
         if (r == 0)
                 show(l, name, CHECK_OK, "%s", worker.data);
         else if (r == -EAGAIN)
@@ -199,13 +206,15 @@ static int look_at_host(struct looking *l)
 
 int cmd_doctor(int argc, char **argv)
 {
-        static const struct argp_option options[] = {{"json", 'j', NULL, 0, "Print a JSON object for each check, a line each", 0},
-                                                     {0}};
+        static const struct argp_option options[] = {
+                {"patience", 'p', "T", 0, "How long a cluster's worker may take to begin before that is a warning; default 30s", 0},
+                {"json", 'j', NULL, 0, "Print a JSON object for each check, a line each", 0},
+                {0}};
         static const char doc[] =
                 "Say what this machine and this store can do. Prints for each check: name, ok, warning or failed, what was "
                 "found and what to do.\v"
                 "Exit status 1 when a check failed; a warning is no failure.";
-        struct looking l = {.status = STATUS_OK};
+        struct looking l = {.status = STATUS_OK, .patience_ns = LAUNCH_NS};
         int r;
 
         command_parse(&(struct argp){options, parse, NULL, doc}, argc, argv, &l);

@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 
 #include "core/remote/cluster_internal.h"
 
@@ -28,20 +29,39 @@ static void away_build_done(struct away_build *x)
 
 /* -- the request -- */
 
-static int read_download(const struct away_build *x, const struct digest *id, struct blob *ret)
+static int lacks_download(const struct away_build *x)
 {
-        char hex[DIGEST_HEX_SIZE], path[PATH_SIZE];
-        int r = -ENOENT;
+        return errorf(-EIO, "a file that the recipe of %s downloads is not in the store: 'solverfs solver update' gets it",
+                      x->request->recipe->name);
+}
+
+static int download_path(const struct away_build *x, const struct digest *id, char ret[PATH_SIZE])
+{
+        char hex[DIGEST_HEX_SIZE];
 
         digest_hex(id, hex);
-        if (x->request->downloads_dir)
-                r = path_join(path, x->request->downloads_dir, hex);
+        return x->request->downloads_dir ? path_join(ret, x->request->downloads_dir, hex) : -ENOENT;
+}
+
+static int read_download(const struct away_build *x, const struct digest *id, struct blob *ret)
+{
+        char path[PATH_SIZE];
+        int r = download_path(x, id, path);
+
         if (r == 0)
                 r = read_file(path, PROGRAM_MOST, ret);
-        return r < 0 ? errorf(-EIO,
-                              "a file that the recipe of %s downloads is not in the store: 'solverfs solver update' gets it",
-                              x->request->recipe->name)
-                     : 0;
+        return r < 0 ? lacks_download(x) : 0;
+}
+
+static int download_size(const struct away_build *x, const struct digest *id, uint64_t *ret)
+{
+        char path[PATH_SIZE];
+        struct stat st;
+
+        if (download_path(x, id, path) < 0 || stat(path, &st) < 0 || !S_ISREG(st.st_mode))
+                return lacks_download(x);
+        *ret = (uint64_t)st.st_size;
+        return 0;
 }
 
 static int list_downloads(struct away_build *x)
@@ -54,12 +74,10 @@ static int list_downloads(struct away_build *x)
                 return -ENOMEM;
         for (size_t i = 0; r == 0 && lines[i]; i++) {
                 struct remote_file *f = &x->downloads[x->n_downloads++];
-                cleanup_blob struct blob b = {0};
                 struct slice name;
 
                 recipe_download(lines[i], &f->id, &name);
-                r = read_download(x, &f->id, &b);
-                f->size = b.size;
+                r = download_size(x, &f->id, &f->size);
         }
         return r;
 }

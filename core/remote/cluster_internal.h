@@ -1,6 +1,6 @@
-/* Shared by cluster.c (what is to be had), cluster_node.c (one worker's process and packets), cluster_thread.c (what happens when), cluster_probe.c
- * (which nodes are slower) and cluster_run.c
- * (one run). */
+/* Shared by cluster.c (what is to be had), cluster_thread.c (what happens when), cluster_node.c (one worker's process and packets),
+ * cluster_request.c (one request and its answer), cluster_run.c (one run), cluster_build.c (one build), cluster_probe.c (which nodes are slower)
+ * and cluster_try.c (one launch to see whether it works). */
 #pragma once
 
 #include <pthread.h>

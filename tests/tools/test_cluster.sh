@@ -58,6 +58,19 @@ run 1 doctor
 test_that "doctor launches each once: a worker says what it is" 'has out "^cluster lab	ok	.*: .*, [0-9]+ cores?, Linux .*, C library .*, solverfs .*, 1 slot; it was there after" && [ $(wc -l <launched) = 1 ]'
 test_that "and of one that cannot be had its last words are shown" 'has out "^cluster broken	failed	no worker can be had: .*ended with status 1.*invalid partition specified: lab"'
 
+run 1 doctor --json
+test_that "doctor --json has a line for each" '
+	jq -es "any(.[]; .check == \"cluster lab\" and .state == \"ok\" and (.what | test(\"1 slot; it was there after\")))" out >/dev/null &&
+	jq -es "any(.[]; .check == \"cluster broken\" and .state == \"failed\" and (.what | test(\"invalid partition specified: lab\")))" out >/dev/null'
+cp store/config launchable
+cp plain store/config
+printf '[cluster "queued"]\n\tlaunch = "echo >%s; exec sleep 1000; {worker}"\n' "'$top/queued'" >>store/config
+"$solverfs" doctor --patience 2s >out 2>err
+test_that "one that waits in a queue is a warning" '[ -e queued ] && has out "^cluster queued	warning	its worker was launched, and has not begun yet: is there a queue before it"'
+run 2 doctor --patience 0s
+test_that "a patience of nothing is refused" 'has err "patience must be greater than zero"'
+mv launchable store/config
+
 # -- a mount whose cells are there --
 
 sed -i 's/^\tversion = 1/&\n\truns = lab/' store/config

@@ -89,7 +89,8 @@ _solverfs() {
 		case $command in
 		"solver add") own="--recipe --replace --submodules --list" ;;
 		snapshot) own="--name --force" ;;
-		"solver list" | "solver update" | "recipe list" | "case list" | "set list" | doctor | version) own="--json" ;;
+		"solver list" | "solver update" | "recipe list" | "case list" | "set list" | version) own="--json" ;;
+		doctor) own="--patience --json" ;;
 		"solver try") own="--recipe --once --json" ;;
 		"solver verify") own="--seed --json" ;;
 		"case add") own="--name --status --json" ;;
