@@ -187,26 +187,28 @@ static void tell_line(void *, const char *line)
 static void show_store(const struct taking *o, const char *dir, const struct store_import *r, const struct study_import *f)
 {
         static const struct column columns[] = {{"CASES", 8, true},        {"RESULTS", 9, true},  {"BUILDS", 8, true},     {"KNOWN", 9, true},
-                                                {"PASSED-OVER", 11, true}, {"FINDINGS", 8, true}, {"CAMPAIGNS", 9, true}, {"STORE", 0, false}};
-        uint64_t known = r->known_cases + r->known_facts + r->known_builds + f->known_findings + f->known_campaigns;
+                                                {"PASSED-OVER", 11, true}, {"FINDINGS", 8, true}, {"CAMPAIGNS", 9, true},
+                                                {"SETS", 4, true},         {"STORE", 0, false}};
+        uint64_t known = r->known_cases + r->known_sets + r->known_facts + r->known_builds + f->known_findings + f->known_campaigns;
         cleanup_free char *name = printable(dir);
-        char numbers[7][24];
+        char numbers[8][24];
 
         if (o->json) {
-                output_json(json_pack("{ss sI sI sI sI sI sI sI sI sI sI sI sI}", "store", name, "cases", (json_int_t)r->cases, "known-cases",
+                output_json(json_pack("{ss sI sI sI sI sI sI sI sI sI sI sI sI sI sI}", "store", name, "cases", (json_int_t)r->cases, "known-cases",
                                       (json_int_t)r->known_cases, "results", (json_int_t)r->facts, "known-results", (json_int_t)r->known_facts,
                                       "passed-over", (json_int_t)(r->absent + f->absent), "builds", (json_int_t)r->builds, "known-builds",
                                       (json_int_t)r->known_builds, "findings", (json_int_t)f->findings, "known-findings",
                                       (json_int_t)f->known_findings, "campaigns", (json_int_t)f->campaigns, "known-campaigns",
-                                      (json_int_t)f->known_campaigns, "damaged", (json_int_t)f->damaged));
+                                      (json_int_t)f->known_campaigns, "sets", (json_int_t)r->sets, "known-sets", (json_int_t)r->known_sets,
+                                      "damaged", (json_int_t)f->damaged));
                 return;
         }
         for (size_t i = 0; i < ARRAY_SIZE(numbers); i++)
                 snprintf(numbers[i], sizeof(numbers[i]), "%llu",
                          (unsigned long long)(const uint64_t[]){r->cases, r->facts, r->builds, known, r->absent + f->absent, f->findings,
-                                                                f->campaigns}[i]);
+                                                                f->campaigns, r->sets}[i]);
         output_row(columns, ARRAY_SIZE(columns),
-                   (const char *[]){numbers[0], numbers[1], numbers[2], numbers[3], numbers[4], numbers[5], numbers[6], name});
+                   (const char *[]){numbers[0], numbers[1], numbers[2], numbers[3], numbers[4], numbers[5], numbers[6], numbers[7], name});
 }
 
 static int take_all(struct store_source *source, const char *dir, struct store_import *results, struct study_import *found)
@@ -253,8 +255,8 @@ int cmd_import(int argc, char **argv)
                 {"json", 'j', NULL, 0, "Print a JSON object for each file, a line each", 0},
                 {0}};
         static const char doc[] =
-                "Take in what other stores know: cases, results with their machines, what builds came to, findings and campaigns. Prints for each: cases, "
-                "results and builds taken in, how many of all were known, what is of solvers or commits that are not here, findings, campaigns, the store. Or take in results of "
+                "Take in what other stores know: cases and sets of them, results with their machines, what builds came to, findings and campaigns. Prints for each: cases, "
+                "results and builds taken in, how many of all were known, what is of solvers or commits that are not here, findings, campaigns, sets, the store. Or take in results of "
                 "another tool: files of BenchExec, *.xml, also compressed. Prints for each: results imported, "
                 "results that were known, runs of cases that the store does not have, runs that did not end, the machine, the file.\v"
                 "They are facts of the machine that ran them, and are shown only where it is asked for: 'run --machine', 'history --machine', "

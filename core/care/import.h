@@ -82,13 +82,15 @@ int source_note_missing(struct store_source *s, const char *solver);
 
 struct store_import {
         uint64_t cases, known_cases; /* taken in; here already, under whatever id and name */
+        uint64_t sets, known_sets;   /* taken in, or grown; here as they are there, or with other cases */
         uint64_t facts, known_facts; /* results and further samples */
         uint64_t absent;             /* results of solvers or commits that are not here */
         uint64_t builds, known_builds;
 };
-/* Takes what another store knows: its cases; its results and their samples, each as a fact of its machine, and its builds (what they came to, without
+/* Takes what another store knows: its cases and sets of them; its results and their samples, each as a fact of its machine, and its builds (what they came to, without
  * programs). Keys are of content, so that results of this same machine become ours. What is known here stays as it is, and so do ids: a case is known by
- * its bytes, and one whose name other bytes have here is taken in under another name. Results come behind the cases that they are of, as run.json has
+ * its bytes, and one whose name other bytes have here is taken in under another name. A set of a name that is here grows when it has all cases of
+ * ours; else ours stays, which is said. Results come behind the cases that they are of, as run.json has
  * a case's id. What campaigns found: core/study/import_study.h. */
 int import_cases(struct store_source *s, struct store_import *ret);
 int import_results(struct store_source *s, struct store_import *ret);

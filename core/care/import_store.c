@@ -114,6 +114,87 @@ static int take_cases(const struct import *i)
         return r;
 }
 
+/* -- sets ---------------------------------------------------------------------------------------------------------- */
+
+static int compare_ids(const void *a, const void *b)
+{
+        uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+        return (x > y) - (x < y);
+}
+
+/* The ids here of a set's cases that are listed there, in order. */
+static int translate_set(const struct import *i, const struct case_set *theirs, uint32_t **ret, size_t *ret_n)
+{
+        cleanup_free uint32_t *ids = calloc(theirs->n + 1, sizeof(*ids));
+        size_t n = 0;
+        int r = ids ? 0 : -ENOMEM;
+
+        for (size_t k = 0; k < theirs->n && r == 0; k++) {
+                cleanup(case_info_unrefp) struct case_info *info = NULL, *ours = NULL;
+
+                r = cases_get(workspace_cases(i->source->there), theirs->ids[k], &info);
+                if (r == 0)
+                        r = cases_find_digest(workspace_cases(i->source->here), &info->sha256, &ours);
+                if (r == 0 && !ours->removed)
+                        ids[n++] = ours->id;
+                if (r == -ENOENT) /* it was taken out of the listings there */
+                        r = 0;
+        }
+        if (r < 0)
+                return r;
+        sort_list(ids, n, sizeof(*ids), compare_ids);
+        *ret = steal_pointer(ids);
+        *ret_n = n;
+        return 0;
+}
+
+/* Has it each of ours? */
+static bool set_holds(const uint32_t *ids, size_t n, const struct case_set *ours)
+{
+        bool holds = true;
+
+        for (size_t k = 0; k < ours->n && holds; k++)
+                holds = find_in_list(&ours->ids[k], ids, n, sizeof(*ids), compare_ids) != NULL;
+        return holds;
+}
+
+static int take_set(const struct import *i, const char *name)
+{
+        cleanup(case_set_unrefp) struct case_set *theirs = NULL, *ours = NULL;
+        cleanup_free uint32_t *ids = NULL;
+        size_t n = 0, added = 0;
+        int r = sets_get(workspace_sets(i->source->there), name, &theirs);
+
+        if (r == 0)
+                r = translate_set(i, theirs, &ids, &n);
+        if (r < 0)
+                return r;
+        r = sets_get(workspace_sets(i->source->here), name, &ours);
+        if (r < 0 && r != -ENOENT)
+                return r;
+        if (ours && !set_holds(ids, n, ours)) {
+                source_say(i->source, "the set %s has other cases here than there: here it stays as it is", name);
+                i->report->known_sets++;
+                return 0;
+        }
+        r = ours && ours->n == n ? 0 : sets_add(workspace_sets(i->source->here), name, ids, n, &added);
+        *(ours && ours->n == n ? &i->report->known_sets : &i->report->sets) += r == 0;
+        return r;
+}
+
+static int take_sets(const struct import *i)
+{
+        char **names = NULL;
+        size_t n = 0;
+        int r = sets_names(workspace_sets(i->source->there), &names, &n);
+
+        for (size_t k = 0; k < n && r == 0; k++)
+                r = take_set(i, names[k]);
+        strings_free(names);
+        return r;
+}
+
 /* -- rows of a table, some at a time ----------------------------------------------------------------------------------- */
 
 struct row {
@@ -453,7 +534,10 @@ static int put_nothing(void *, struct store_txn *)
 
 int import_cases(struct store_source *source, struct store_import *ret)
 {
-        return take_cases(&(struct import){.source = source, .report = ret});
+        const struct import i = {.source = source, .report = ret};
+        int r = take_cases(&i);
+
+        return r < 0 ? r : take_sets(&i);
 }
 
 int import_results(struct store_source *source, struct store_import *ret)

@@ -152,6 +152,13 @@ j = json.load(open(\"out\"))
 assert j[\"case\"] == j[\"run\"][\"case\"][\"id\"] == 1 and j[\"name\"] == \"a.smt2\" and j[\"run\"][\"machine\"].startswith(\"depot/\"), j"'
 test_that "... and under its seed" 'run 0 export --format csv toy --seed 5 --machine depot && [ "$(wc -l <out)" = 2 ]'
 test_that "the same again changes nothing" 'run 0 import other && [ "$(field 1-3)" = "0	0	0" ]'
+test_that "sets come with their cases, under the ids that those have here" '
+	other set add near z.smt2 q/sub/b.smt2 && other set add all-of-them z.smt2 && run 0 import other && [ "$(field 8)" = 2 ] && run 0 set list && has out "^near	2$" && has out "^all-of-them	1$" &&
+	run 0 set list near && [ "$(head -1 out | cut -f 2)" = 1 ] && has out "	sub/b.smt2$"'
+test_that "... once" 'run 0 import other && [ "$(field 8)" = 0 ]'
+test_that "... one that has grown there grows here" 'other set add near a.smt2 && run 0 import other --json && [ "$(jq .sets out)" = 1 ] && run 0 set list && has out "^near	3$"'
+test_that "... and one that has other cases here stays, which is told" '
+	run 0 set add near elsewhere.smt2 && run 0 import other && [ "$(field 8)" = 0 ] && has err "^the set near has other cases here than there: here it stays as it is" && run 0 set list && has out "^near	4$"'
 test_that "results of this machine become ours, and nothing is run for them" '
 	rm -r other && machine= && { other init && other solver add --recipe recipes/toy.recipe toy toy && other case add q/sub/b.smt2 && other run toy v3 all; } ; [ -s other.out ] &&
 	run 0 run toy v3 q/sub/b.smt2 --timeout 9s; run 0 import other && [ "$(field 2)" = 1 ] && cut -f 3 other.out >theirs && run 1 run toy v3 q/sub/b.smt2 && field 3 | cmp - theirs'
