@@ -9,9 +9,10 @@
  * then level by level from the roots (Misherghi and Su, "HDD", ICSE 2006), over distinct subterms: a value of the sort in a term's place, a
  * subterm of the same sort, another constant, a fresh one; arguments of n-ary operators left out; quantifiers instantiated; definitions
  * put in or made declarations; literals shortened; constants made one, or put in where an equality says what they are; other operators with shorter
- * names, for the same arguments, for fewer, or for an argument's arguments (from the table of operators); lists within lists of one operator joined;
- * what is not used any more left out; shorter names. Where a pass of these changes nothing, a smaller term from anywhere in a term's place, and two
- * changes at once, of which neither is interesting alone. All
+ * names, for the same arguments, for fewer, or for an argument's arguments (from the table of operators); lists within lists of one operator joined
+ * and arguments that change nothing dropped, everywhere at once first; what is not used any more left out; shorter names. An interesting candidate
+ * costs several boring ones, so many changes are tried at once before each by itself. Arguments and characters one by one, single places of shared
+ * terms, a smaller term from anywhere, and two changes at once of which neither is interesting alone: where a pass of the others changes nothing. All
  * terms are made by the checked constructors, so that a candidate is never ill-sorted where the theory is modelled. A let is nothing but a
  * way of writing: it is written where the text gets shorter by it.
  * Where terms stay opaque, and where the text is no script, it is reduced as a tree of parentheses; where these do not match, or where words

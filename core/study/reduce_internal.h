@@ -31,7 +31,7 @@ int reduce_script(struct reducer *r, bool *ret_is_script, bool *ret_is_opaque);
 int reduce_trees(struct reducer *r); /* of parentheses; -EINVAL when they do not match */
 int reduce_lines(struct reducer *r);
 
-/* -- terms (reduce_term.c, reduce_rewrite.c) -- */
+/* -- terms (reduce_term.c, reduce_tidy.c, reduce_rewrite.c) -- */
 
 /* Replacements, applied at once; the outermost match wins, and what is put there is left as it is. */
 struct replacement {
@@ -40,6 +40,14 @@ struct replacement {
 /* A term, after those with is_on[i]. NULL when it would be ill-typed or memory is out: bank_error(). */
 const struct term *term_replaced(struct bank *b, const struct term *t, const struct replacement *list, const bool *is_on,
                                  size_t n);
+
+/* A term whose subterms are what `map` makes of them, the innermost first. NULL as term_replaced(). */
+const struct term *term_mapped(struct bank *b, const struct term *t, const struct term *(*map)(struct bank *b, const struct term *t));
+/* The same in fewer words: no list in a list of the same operator, no argument that changes nothing, no double negation. NULL likewise. */
+const struct term *term_tidied(struct bank *b, const struct term *t);
+bool op_is_associative(enum op op);
+/* The arguments, with those of arguments of the same operator in their place, unless there are too many. */
+int term_list_add_flat(const struct term *t, struct term_list *ret);
 
 /* Terms that may stand in a term's place everywhere; each is simpler than the term, and follows from the term and the lists alone. */
 enum step_kind {

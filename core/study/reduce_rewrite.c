@@ -7,11 +7,8 @@
 /* What a negated relation is without the negation. */
 static const struct {
         enum op of, is;
-} negations[] = {{OP_LE, OP_GT}, {OP_LT, OP_GE}, {OP_GE, OP_LT}, {OP_GT, OP_LE}, {OP_EQUAL, OP_DISTINCT}, {OP_DISTINCT, OP_EQUAL}};
-
-/* Arguments of an argument with the same operator are arguments of its own. */
-static const enum op associative[] = {OP_AND,       OP_OR,       OP_XOR,    OP_PLUS,   OP_TIMES,  OP_STR_CONCAT, OP_RE_CONCAT,
-                                      OP_RE_UNION,  OP_RE_INTER, OP_BV_AND, OP_BV_OR,  OP_BV_XOR, OP_BV_ADD,     OP_BV_MUL};
+} negations[] = {{OP_LE, OP_GT}, {OP_LT, OP_GE},          {OP_GE, OP_LT},
+                 {OP_GT, OP_LE}, {OP_EQUAL, OP_DISTINCT}, {OP_DISTINCT, OP_EQUAL}};
 
 /* Values beside those that every step tries. */
 static const enum op values[] = {OP_RE_ALL};
@@ -21,7 +18,8 @@ static size_t name_size(enum op op)
         return strlen(operator_row(op)->name);
 }
 
-static int add_made(struct bank *b, const struct term *t, enum op op, const struct term *const *args, size_t n, struct term_list *ret)
+static int add_made(struct bank *b, const struct term *t, enum op op, const struct term *const *args, size_t n,
+                    struct term_list *ret)
 {
         const struct term *made = NULL;
         int r = term_apply(b, op, NULL, 0, args, n, &made);
@@ -96,22 +94,9 @@ static int add_pulled_up(struct bank *b, const struct term *t, struct term_list 
 static int add_flat(struct bank *b, const struct term *t, struct term_list *ret)
 {
         cleanup_term_list struct term_list args = {0};
-        bool is_flat = true, is_associative = false;
-        int r = 0;
+        int r = op_is_associative(t->op) ? term_list_add_flat(t, &args) : 0;
 
-        for (size_t i = 0; i < ARRAY_SIZE(associative); i++)
-                is_associative |= t->op == associative[i];
-        for (size_t i = 0; is_associative && r == 0 && i < t->n_args; i++) {
-                const struct term *arg = t->args[i];
-                bool is_same = arg->kind == TERM_OPERATOR && arg->op == t->op;
-
-                is_flat &= !is_same;
-                if (!is_same)
-                        r = term_list_add(&args, arg);
-                for (size_t k = 0; is_same && r == 0 && k < arg->n_args; k++)
-                        r = term_list_add(&args, arg->args[k]);
-        }
-        return r < 0 || is_flat ? r : add_made(b, t, t->op, args.list, args.n, ret);
+        return r < 0 || args.n == 0 ? r : add_made(b, t, t->op, args.list, args.n, ret);
 }
 
 static int add_unnegated(struct bank *b, const struct term *t, struct term_list *ret)
@@ -148,7 +133,7 @@ static int add_negated(struct bank *b, const struct term *t, struct term_list *r
 
 int term_rewrites(struct bank *b, const struct term *t, struct term_list *ret)
 {
-        static int (*const rules[])(struct bank *b, const struct term *t, struct term_list *ret) = {
+        static int (*const rules[])(struct bank * b, const struct term *t, struct term_list *ret) = {
                 add_values, add_flat, add_unnegated, add_negated, add_fewer, add_pulled_up};
         int r = 0;
 

@@ -123,7 +123,7 @@ struct changes {
         const struct state *state;
         struct replacement *list; /* owned */
         size_t n;
-        const struct function *without; /* whose declaration is left out; or NULL */
+        bool drops; /* the declarations and definitions of functions that are replaced go, too */
 };
 
 static void changes_done(struct changes *c)
@@ -187,18 +187,38 @@ static int change_command(const struct changes *c, const bool *is_on, struct com
         return is_changed;
 }
 
+/* By their ids: the functions whose terms are replaced. NULL: no memory. */
+static bool *dropped_functions(const struct changes *c, const bool *is_on, size_t *ret_n)
+{
+        bool *is_dropped;
+
+        *ret_n = 0;
+        for (size_t i = 0; c->drops && i < c->n; i++)
+                if (is_on[i] && c->list[i].from->kind == TERM_FUNCTION)
+                        *ret_n = MAX(*ret_n, (size_t)c->list[i].from->function->id + 1);
+        is_dropped = calloc(*ret_n + 1, sizeof(*is_dropped));
+        for (size_t i = 0; is_dropped && c->drops && i < c->n; i++)
+                if (is_on[i] && c->list[i].from->kind == TERM_FUNCTION)
+                        is_dropped[c->list[i].from->function->id] = true;
+        return is_dropped;
+}
+
 static int with_changes(void *user, const bool *is_on, struct buffer *ret)
 {
         const struct changes *c = user;
         const struct state *s = c->state;
+        size_t n_dropped;
+        cleanup_free bool *is_dropped = dropped_functions(c, is_on, &n_dropped);
 
+        if (!is_dropped)
+                return -ENOMEM;
         for (size_t i = 0; i < s->script->n_commands; i++) {
                 struct command command = s->script->commands[i];
                 cleanup_free const struct term **terms = NULL;
                 int r = i == s->first_term ? add_fresh_declarations(c, is_on, ret) : 0;
 
-                if (c->without && (is_declaration(&command) || command.kind == COMMAND_DEFINE_FUN) &&
-                    command.function == c->without)
+                if ((is_declaration(&command) || command.kind == COMMAND_DEFINE_FUN) && command.function &&
+                    command.function->id < n_dropped && is_dropped[command.function->id])
                         continue;
                 if (r == 0 && has_terms(&command))
                         r = change_command(c, is_on, &command, &terms);
@@ -749,7 +769,7 @@ static int make_inlined(void *user, size_t at, struct buffer *ret)
 {
         struct state *s = user;
         const struct command *d = &s->script->commands[at];
-        cleanup(changes_done) struct changes c = {.state = s, .without = d->function};
+        cleanup(changes_done) struct changes c = {.state = s, .drops = true};
         cleanup_term_list struct term_list all = {0};
         cleanup_free bool *is_on = NULL;
         int r = d->kind == COMMAND_DEFINE_FUN ? list_terms(s, &all) : -ENOENT;
@@ -759,6 +779,8 @@ static int make_inlined(void *user, size_t at, struct buffer *ret)
                         r = add_inlined(s, all.list[i], &c);
         if (r < 0)
                 return r;
+        if (c.n == 0)
+                return -ENOENT;
         is_on = malloc(c.n + 1);
         if (!is_on)
                 return -ENOMEM;
@@ -818,8 +840,8 @@ static int step_single(struct steps *steps, const struct single_step *step)
                 if (r == 0)
                         r = step->list(&s, &all, &c);
                 taken = r < 0 ? r
-                              : reduce_first(steps->reducer, step->goes_on ? at : 0, step->count ? step->count(c.n) : c.n, step->make,
-                                             &c, &at);
+                              : reduce_first(steps->reducer, step->goes_on ? at : 0, step->count ? step->count(c.n) : c.n,
+                                             step->make, &c, &at);
                 steps->any |= taken > 0;
         } while (taken > 0);
         return taken;
@@ -846,18 +868,17 @@ static int step_binders(struct steps *steps)
 static int make_constant(void *user, size_t at, struct buffer *ret)
 {
         struct changes *c = user;
-        struct changes one = {.state = c->state, .list = &c->list[at], .n = 1, .without = c->list[at].from->function};
+        struct changes one = {.state = c->state, .list = &c->list[at], .n = 1, .drops = true};
 
         return with_changes(&one, &(bool){true}, ret);
 }
 
 /* A constant gives way to a value or to another constant, everywhere, and its declaration with it. */
-static int list_constant_values(struct state *s, const struct term_list *all, struct changes *c)
+static int add_constant_values(struct state *s, size_t first, size_t last, struct changes *c)
 {
         static const struct term_list none = {0};
         int r = 0;
 
-        (void)all;
         for (size_t i = 0; r == 0 && i < s->script->n_commands; i++) {
                 const struct command *d = &s->script->commands[i];
                 const struct term *constant;
@@ -865,16 +886,39 @@ static int list_constant_values(struct state *s, const struct term_list *all, st
                 if (!is_declaration(d) || d->function->n_args > 0)
                         continue;
                 constant = term_constant(s->script->bank, d->function);
-                for (size_t step = STEP_ZERO; r == 0 && constant && step <= STEP_CONSTANT; step++)
+                for (size_t step = first; r == 0 && constant && step <= last; step++)
                         r = changes_add(c, constant, term_step(s->script->bank, constant, step, &s->constants, &none));
         }
         return r;
 }
 
+static int list_constant_values(struct state *s, const struct term_list *all, struct changes *c)
+{
+        (void)all;
+        return add_constant_values(s, STEP_ZERO, STEP_CONSTANT, c);
+}
+
+/* Many at once. */
+static int step_constants_to_zero(struct steps *steps)
+{
+        cleanup_state struct state s = {0};
+        cleanup(changes_done) struct changes c = {.state = &s, .drops = true};
+        int r = state_load(steps, &s);
+
+        if (r == 0)
+                r = add_constant_values(&s, STEP_ZERO, STEP_ZERO, &c);
+        return r < 0 ? r : sweep_changes(steps, &c, 0);
+}
+
 static int step_constants(struct steps *steps)
 {
-        return step_single(steps,
-                           &(struct single_step){"constants", list_constant_values, make_constant, .goes_on = true});
+        int r;
+
+        reduce_stage(steps->reducer, "constants");
+        r = step_constants_to_zero(steps);
+        return r < 0 ? r
+                     : step_single(steps,
+                                   &(struct single_step){"constants", list_constant_values, make_constant, .goes_on = true});
 }
 
 /* -- equalities -- */
@@ -894,7 +938,8 @@ static int occurs_in(const struct term *part, const struct term *t)
         return r;
 }
 
-/* Two changes each: the constant becomes the other side, and the equality true. */
+/* Two changes each: the constant becomes the other side, and the equality true. That the constant may stand in the other side is looked for when a
+ * candidate is made, which costs no more than to write it: sides can share terms, and then all of them together are far larger than the text. */
 static int list_equalities(struct state *s, const struct term_list *all, struct changes *c)
 {
         int r = 0;
@@ -903,10 +948,8 @@ static int list_equalities(struct state *s, const struct term_list *all, struct 
                 const struct term *t = all->list[i];
 
                 for (size_t k = 0; r == 0 && t->op == OP_EQUAL && t->n_args == 2 && k < 2; k++) {
-                        if (!is_constant(t->args[k]) || t->args[1 - k]->is_open || (r = occurs_in(t->args[k], t->args[1 - k])) != 0) {
-                                r = MIN(r, 0);
+                        if (!is_constant(t->args[k]) || t->args[1 - k]->is_open)
                                 continue;
-                        }
                         r = changes_add(c, t->args[k], t->args[1 - k]);
                         if (r == 0)
                                 r = changes_add(c, t, term_true(s->script->bank));
@@ -923,8 +966,11 @@ static size_t halves(size_t n)
 static int make_equality(void *user, size_t at, struct buffer *ret)
 {
         struct changes *c = user;
-        struct changes one = {.state = c->state, .list = &c->list[2 * at], .n = 2, .without = c->list[2 * at].from->function};
+        struct changes one = {.state = c->state, .list = &c->list[2 * at], .n = 2, .drops = true};
+        int r = occurs_in(one.list->from, one.list->to);
 
+        if (r != 0)
+                return r < 0 ? r : -ENOENT;
         return with_changes(&one, (bool[]){true, true}, ret);
 }
 
@@ -971,11 +1017,9 @@ static int list_elsewhere(struct state *s, const struct term_list *all, struct c
         return r;
 }
 
-/* Where nothing else leads on. */
 static int step_elsewhere(struct steps *steps)
 {
-        return steps->any ? 0
-                          : step_single(steps, &(struct single_step){"terms from elsewhere", list_elsewhere, make_single, .goes_on = true});
+        return step_single(steps, &(struct single_step){"terms from elsewhere", list_elsewhere, make_single, .goes_on = true});
 }
 
 /* -- two changes at once -- */
@@ -1016,7 +1060,7 @@ static int make_pair(void *user, size_t at, struct buffer *ret)
 
 static int step_pairs(struct steps *steps)
 {
-        return steps->any ? 0 : step_single(steps, &(struct single_step){"two at once", list_zeros, make_pair, pairs});
+        return step_single(steps, &(struct single_step){"two at once", list_zeros, make_pair, pairs});
 }
 
 /* -- one place of a shared term -- */
@@ -1105,27 +1149,74 @@ static int step_places(struct steps *steps)
 
 /* -- how it is written -- */
 
+/* Commands written anew. */
+struct anew {
+        const struct state *state;
+        struct items items;
+        const struct term **terms; /* owned: of each item; NULL: its own */
+};
+
+static void anew_done(struct anew *a)
+{
+        items_done(&a->items);
+        free(a->terms);
+}
+
 static int printed_anew(void *user, const bool *is_out, struct buffer *ret)
 {
-        const struct state *s = user;
+        const struct anew *a = user;
+        size_t k = 0;
         int r = 0;
 
-        for (size_t i = 0; r == 0 && i < s->script->n_commands; i++) {
-                if (is_out[i])
-                        r = add_printed(s, &s->script->commands[i], ret);
+        for (size_t i = 0; r == 0 && i < a->state->script->n_commands; i++) {
+                struct command c = a->state->script->commands[i];
+                bool is_item = k < a->items.n && a->items.list[k] == i;
+
+                if (is_item && a->terms[k])
+                        c.term = a->terms[k];
+                if (is_item && is_out[k])
+                        r = add_printed(a->state, &c, ret);
                 else
-                        add_bytes(s, i, ret);
+                        add_bytes(a->state, i, ret);
+                k += is_item;
         }
         return r;
 }
 
-static int step_print(struct steps *steps)
+static int write_anew(struct steps *steps, bool tidy)
 {
         cleanup_state struct state s = {0};
+        cleanup(anew_done) struct anew a = {.state = &s};
         int r = state_load(steps, &s);
 
+        if (r == 0)
+                r = items_init(&a.items, &s);
+        if (r < 0)
+                return r;
+        a.terms = calloc(s.script->n_commands + 1, sizeof(*a.terms));
+        if (!a.terms)
+                return -ENOMEM;
+        for (size_t i = 0; i < s.script->n_commands; i++) {
+                const struct term *own = s.script->commands[i].term;
+
+                a.terms[a.items.n] = tidy && own ? term_tidied(s.script->bank, own) : NULL;
+                if (!tidy || a.terms[a.items.n] != own)
+                        a.items.list[a.items.n++] = i;
+        }
+        return sweep(steps, a.items.n, 0, printed_anew, &a);
+}
+
+static int step_print(struct steps *steps)
+{
         reduce_stage(steps->reducer, "layout");
-        return r < 0 ? r : sweep(steps, s.script->n_commands, 0, printed_anew, &s);
+        return write_anew(steps, false);
+}
+
+/* Most of what is left over by steps that put a value in a term's place goes at once. */
+static int step_tidy(struct steps *steps)
+{
+        reduce_stage(steps->reducer, "tidying");
+        return write_anew(steps, true);
 }
 
 struct names {
@@ -1262,9 +1353,15 @@ static int strip(struct steps *steps, bool *ret_is_opaque)
 
 int reduce_script(struct reducer *r, bool *ret_is_script, bool *ret_is_opaque)
 {
-        static int (*const list[])(struct steps * steps) = {
-                step_commands, step_unused, step_constants, step_inline, step_equalities, step_terms,     step_parts, step_rewrites,
-                step_binders,  step_bodies, step_places,    step_print,  step_names,      step_elsewhere, step_pairs};
+        static const struct {
+                int (*run)(struct steps *steps);
+                bool is_fine; /* many candidates for few bytes: only where the pass has taken nothing so far */
+        } list[] = {{step_commands},     {step_unused},          {step_tidy},
+                    {step_constants},    {step_inline},          {step_equalities},
+                    {step_tidy},         {step_terms},           {step_tidy},
+                    {step_rewrites},     {step_binders},         {step_bodies},
+                    {step_print},        {step_names},           {step_parts, true},
+                    {step_places, true}, {step_elsewhere, true}, {step_pairs, true}};
         struct steps steps = {.reducer = r};
         bool any = false;
         int k = strip(&steps, ret_is_opaque);
@@ -1275,7 +1372,7 @@ int reduce_script(struct reducer *r, bool *ret_is_script, bool *ret_is_opaque)
         do {
                 steps.any = false;
                 for (size_t i = 0; i < ARRAY_SIZE(list); i++) {
-                        k = list[i](&steps);
+                        k = steps.any && list[i].is_fine ? 0 : list[i].run(&steps);
                         if (k < 0)
                                 return k;
                 }

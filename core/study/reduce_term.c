@@ -88,6 +88,22 @@ const struct term *term_replaced(struct bank *b, const struct term *t, const str
         return table_find(&done, t)->value;
 }
 
+const struct term *term_mapped(struct bank *b, const struct term *t,
+                               const struct term *(*map)(struct bank *b, const struct term *t))
+{
+        cleanup_term_list struct term_list all = {0};
+        cleanup(table_done) struct term_table done = {0};
+
+        if (term_subterms(&t, 1, &all) < 0 || table_init(&done, all.n) < 0)
+                return NULL;
+        for (size_t i = 0; i < all.n; i++) {
+                const struct term *with = rebuilt(b, all.list[i], &done);
+
+                table_set(&done, all.list[i], with ? map(b, with) : NULL);
+        }
+        return table_find(&done, t)->value;
+}
+
 /* -- what is simple -- */
 
 static const struct term *zero_of(struct bank *b, const struct sort *s)

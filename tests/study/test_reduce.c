@@ -12,10 +12,10 @@
 /* Interested in texts that hold all of these, as often as they are listed one behind the other. */
 struct interest {
         const char *words[8];
-        const char *or[8]; /* or all of these; none: only the words count */
-        bool is_strict;   /* and whatever is tried must be well-sorted */
-        bool is_backward; /* answers the last text first */
-        bool says_all;    /* also about texts behind an interesting one */
+        const char * or [8]; /* or all of these; none: only the words count */
+        bool is_strict;      /* and whatever is tried must be well-sorted */
+        bool is_backward;    /* answers the last text first */
+        bool says_all;       /* also about texts behind an interesting one */
         unsigned fails_at, cancels_at;
         unsigned lies_at; /* this call is told that its text is interesting, whatever it is */
         enum reduce_trust trust;
@@ -48,7 +48,7 @@ static bool holds_all(const char *const words[8], struct slice text)
 
 static bool holds(const struct interest *in, struct slice text)
 {
-        return holds_all(in->words, text) || (in->or[0] && holds_all(in->or, text));
+        return holds_all(in->words, text) || (in->or [0] && holds_all(in->or, text));
 }
 
 static int try_words(void *user, const struct slice *texts, size_t n, enum reduce_answer *ret)
@@ -177,7 +177,8 @@ END_TEST
 
 START_TEST(test_other_operators_take_a_place)
 {
-        assert_reduced((struct interest){.words = {"aa", "bb"}}, "(assert (str.contains \"aa\" \"bb\"))\n", "(assert (= \"aa\" \"bb\"))\n");
+        assert_reduced((struct interest){.words = {"aa", "bb"}}, "(assert (str.contains \"aa\" \"bb\"))\n",
+                       "(assert (= \"aa\" \"bb\"))\n");
         assert_reduced((struct interest){.words = {"(str", "aa", "bb"}}, "(assert (= \"\" (str.replace \"aa\" \"cc\" \"bb\")))\n",
                        "(assert (= \"\" (str.++ \"aa\" \"bb\")))\n");
         assert_reduced((struct interest){.words = {"aa", "bb"}}, "(assert (str.in_re \"aa\" (str.to_re \"bb\")))\n",
@@ -189,23 +190,26 @@ END_TEST
 
 START_TEST(test_nested_arguments_are_one_list)
 {
-        assert_reduced((struct interest){.words = {"(and", "pq", "qr", "rs"}},
-                       "(declare-fun pq () Bool)\n(declare-fun qr () Bool)\n(declare-fun rs () Bool)\n(assert (and pq (and qr rs)))\n",
-                       "(declare-fun pq () Bool)\n(declare-fun qr () Bool)\n(declare-fun rs () Bool)\n(assert (and pq qr rs))\n");
+        assert_reduced(
+                (struct interest){.words = {"(and", "pq", "qr", "rs"}},
+                "(declare-fun pq () Bool)\n(declare-fun qr () Bool)\n(declare-fun rs () Bool)\n(assert (and pq (and qr rs)))\n",
+                "(declare-fun pq () Bool)\n(declare-fun qr () Bool)\n(declare-fun rs () Bool)\n(assert (and pq qr rs))\n");
 }
 END_TEST
 
 START_TEST(test_negations_go_into_relations)
 {
-        assert_reduced((struct interest){.words = {"(not (< 12 34))"}, .or = {"(>= 12 34)"}}, "(assert (not (< 12 34)))\n", "(assert (>= 12 34))\n");
-        assert_reduced((struct interest){.words = {"false (< 12 34)"}, .or = {"(not (< 12 34))"}}, "(assert (= false (< 12 34)))\n",
-                       "(assert (not (< 12 34)))\n");
+        assert_reduced((struct interest){.words = {"(not (< 12 34))"}, .or = {"(>= 12 34)"}}, "(assert (not (< 12 34)))\n",
+                       "(assert (>= 12 34))\n");
+        assert_reduced((struct interest){.words = {"false (< 12 34)"}, .or = {"(not (< 12 34))"}},
+                       "(assert (= false (< 12 34)))\n", "(assert (not (< 12 34)))\n");
 }
 END_TEST
 
 START_TEST(test_equal_constants_are_put_in)
 {
-        assert_reduced((struct interest){.words = {"(= x (str.++ \"aa\" \"bb\"))", "prefixof x"}, .or = {"prefixof (str.++ \"aa\" \"bb\")"}},
+        assert_reduced((struct interest){.words = {"(= x (str.++ \"aa\" \"bb\"))", "prefixof x"},
+                                         .or = {"prefixof (str.++ \"aa\" \"bb\")"}},
                        "(declare-fun x () String)\n(assert (= x (str.++ \"aa\" \"bb\")))\n(assert (str.prefixof x \"c\"))\n",
                        "(assert (str.prefixof (str.++ \"aa\" \"bb\") \"\"))\n");
 }
@@ -350,6 +354,40 @@ START_TEST(test_a_lie_that_was_taken_is_given_back)
 }
 END_TEST
 
+/* The input, a candidate without the commands, all constants at once, and what that leaves is tidied at once; lists of two would take a step each. */
+START_TEST(test_many_changes_are_one_step)
+{
+        cleanup_reduce_result struct reduce_result result = {0};
+        struct interest in = {.words = {"(str.++", "\"b\"", "\"needle\""}, .trust = REDUCE_CERTAIN};
+
+        assert_ok(reduce_words(&in, 1,
+                               "(declare-const a String)(declare-const c String)(declare-const d String)(declare-const e String)"
+                               "(assert (= \"\" (str.++ (str.++ (str.++ (str.++ (str.++ a c) \"b\") d) e) \"needle\")))",
+                               &result));
+        ck_assert_str_eq(result.text.data, "(assert (= \"\" (str.++ \"b\" \"needle\")))\n");
+        ck_assert_uint_le(result.status.taken, 4);
+}
+END_TEST
+
+/* Written as one list it would have 2^60 arguments. */
+START_TEST(test_lists_that_are_shared_stay_shared)
+{
+        cleanup_reduce_result struct reduce_result result = {0};
+        cleanup_buffer struct buffer input = {0};
+
+        buffer_adds(&input, "(declare-const a String)(assert (= \"\" (let ((x0 (str.++ a a))) ");
+        for (unsigned i = 1; i < 60; i++)
+                buffer_addf(&input, "(let ((x%u (str.++ x%u x%u))) ", i, i - 1, i - 1);
+        buffer_adds(&input, "x59");
+        for (unsigned i = 0; i < 60; i++)
+                buffer_adds(&input, ")");
+        buffer_adds(&input, "))");
+        assert_ok(reduce_words(&(struct interest){.words = {"let", "str.++", "str.++"}}, 2, input.data, &result));
+        ck_assert(holds_all((const char *const[8]){"let", "str.++", "str.++"}, SLICE(result.text.data, result.text.size)));
+        ck_assert_uint_lt(result.text.size, 120);
+}
+END_TEST
+
 /* Two calls for each step, or one for each and one for the last. */
 START_TEST(test_a_test_that_is_trusted_is_asked_less)
 {
@@ -395,10 +433,10 @@ START_TEST(test_deep_input)
         struct interest in = {.words = {"assert"}, .is_strict = true};
 
         buffer_adds(&deep, "(declare-fun p () Bool)\n(assert ");
-        for (int i = 0; i < 20000; i++)
+        for (int i = 0; i < 60000; i++)
                 buffer_adds(&deep, "(not (xor true ");
         buffer_adds(&deep, "p");
-        for (int i = 0; i < 20000; i++)
+        for (int i = 0; i < 60000; i++)
                 buffer_adds(&deep, "))");
         buffer_adds(&deep, ")\n");
         in.is_strict = false;
@@ -523,10 +561,11 @@ END_TEST
 
 SUITE("reduce", test_commands_go, test_terms_are_replaced, test_literals_are_shortened, test_quantifiers_and_definitions_go,
       test_arguments_go, test_constants_go, test_places_are_told_apart, test_other_operators_take_a_place,
-      test_nested_arguments_are_one_list, test_negations_go_into_relations, test_equal_constants_are_put_in, test_terms_come_from_elsewhere,
-      test_two_changes_at_once, test_dialect_stays, test_deep_input,
+      test_nested_arguments_are_one_list, test_negations_go_into_relations, test_equal_constants_are_put_in,
+      test_terms_come_from_elsewhere, test_two_changes_at_once, test_dialect_stays, test_deep_input,
       test_width_and_order_do_not_matter, test_result_cannot_be_reduced, test_boring_input_is_refused,
       test_failure_keeps_the_best, test_cancellation_keeps_the_best, test_time_that_is_over_keeps_the_best,
       test_lies_are_withdrawn, test_a_lie_that_was_taken_is_given_back, test_a_test_that_is_trusted_is_asked_less,
-      test_input_that_is_known_is_not_asked_for, test_input_without_bytes, test_other_parentheses, test_lines, test_opaque_terms,
-      test_pool_gives_the_same, test_pool_cancels_what_is_behind, test_pool_fails_and_is_cancelled)
+      test_many_changes_are_one_step, test_lists_that_are_shared_stay_shared, test_input_that_is_known_is_not_asked_for,
+      test_input_without_bytes, test_other_parentheses, test_lines, test_opaque_terms, test_pool_gives_the_same,
+      test_pool_cancels_what_is_behind, test_pool_fails_and_is_cancelled)
