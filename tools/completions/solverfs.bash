@@ -118,7 +118,7 @@ _solverfs() {
 		"portfolio list") own="--json" ;;
 		"portfolio run") own="--alone --json" ;;
 		"portfolio features") own="--list --correlation --select --seeds --limit" ;;
-		"portfolio replay") own="--selector --allocation --seeds --seed --split --order --train --limit --reward --confidence --without --json" ;;
+		"portfolio replay") own="--arms --set --selector --allocation --seeds --seed --split --order --train --limit --reward --confidence --without --json" ;;
 		worker) own="--folder --keep --slots --for" ;;
 		fsck) own="--look-only --dry-run --json" ;;
 		gc) own="--keep --lost-cases --dry-run --json" ;;
