@@ -179,8 +179,10 @@ static int list(struct listing *l)
         }
         if (r == 0 && l->number != 0) {
                 r = finding_mark_parse(l->mark, &mark);
-                if (r == -EINVAL)
+                if (r == -EINVAL) {
+                        solver_unref(l->solver);
                         return fail_as(STATUS_USAGE, r);
+                }
                 if (r == 0)
                         r = finding_set_mark(l->workspace, l->solver->number, l->number, mark, l->url);
         } else if (r == 0) {

@@ -199,12 +199,22 @@ static size_t next_look(size_t n, size_t most)
         return 0;
 }
 
+/* With pairs they decide: the one run may have got its answer, or none, by chance. */
+static bool is_mostly_solved(const struct comparison_case *c, int side)
+{
+        size_t solved = 0;
+
+        for (size_t i = 0; i < c->n_pairs; i++)
+                solved += c->pairs[i].seconds[side] < c->run[side].limit;
+        return c->n_pairs > 0 ? 2 * solved > c->n_pairs : is_solved(&c->run[side]);
+}
+
 /* Of one that is significant: lost and gained are those that mostly ended at the limit. */
 static enum comparison_change direction(const struct comparison_case *c, double ratio)
 {
         if (ratio > 1)
-                return is_solved(&c->run[0]) && !is_solved(&c->run[1]) ? COMPARISON_LOST : COMPARISON_SLOWER;
-        return is_solved(&c->run[1]) && !is_solved(&c->run[0]) ? COMPARISON_GAINED : COMPARISON_FASTER;
+                return is_mostly_solved(c, 0) && !is_mostly_solved(c, 1) ? COMPARISON_LOST : COMPARISON_SLOWER;
+        return is_mostly_solved(c, 1) && !is_mostly_solved(c, 0) ? COMPARISON_GAINED : COMPARISON_FASTER;
 }
 
 static int conclude(const struct comparison_case *c, const struct timing *t, size_t most, struct comparison_judgement *j)

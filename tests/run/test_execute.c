@@ -212,6 +212,7 @@ START_TEST(test_access_says_what_open_does)
         char path[PATH_SIZE], command[PATH_SIZE + 16];
         struct execute_result r;
 
+        find_attacker();
         assert_ok(path_join(path, scratch, "../ours"));
         assert_ok(write_file_atomic(path, "x", 1, 0600));
         snprintf(command, sizeof(command), "access %s", path);
@@ -1508,10 +1509,10 @@ START_TEST(test_many_at_once)
 END_TEST
 
 #define EXECUTE_TESTS                                                                                                            \
-        test_exit_and_signal, test_not_executable, test_what_cannot_be_tried, test_environment, test_access_says_what_open_does, test_cores,                      \
-                test_input_and_output, test_surroundings, test_stack_limit, test_hard_limits, test_niceness_that_cannot_be_left, \
-                test_binds, test_shared_bind, test_wall_limit, test_cpu_limit_of_the_tree, test_cpu_of_the_tree, test_memory,    \
-                test_memory_is_not_the_callers, test_memory_limit, test_process_limit,                                           \
+        test_exit_and_signal, test_not_executable, test_what_cannot_be_tried, test_environment, test_access_says_what_open_does, \
+                test_cores, test_input_and_output, test_surroundings, test_stack_limit, test_hard_limits,                        \
+                test_niceness_that_cannot_be_left, test_binds, test_shared_bind, test_wall_limit, test_cpu_limit_of_the_tree,    \
+                test_cpu_of_the_tree, test_memory, test_memory_is_not_the_callers, test_memory_limit, test_process_limit,        \
                 test_process_limit_in_the_middle_of_forks, test_output_limit, test_cut, test_scratch_limit,                      \
                 test_descendants_do_not_delay_the_answer, test_bounds, test_shared_memory_limit, test_no_network,                \
                 test_no_files_of_others, test_keeper_is_out_of_reach, test_cancel, test_helper_killed, test_helper_stopped,      \

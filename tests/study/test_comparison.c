@@ -57,11 +57,13 @@ END_TEST
 static enum comparison_change change_of_doubted(size_t lost_before, size_t lost_after)
 {
         struct comparison_pair p[10];
-        struct comparison_case c = {.run = {run(VERDICT_SAT, 1), run(VERDICT_UNKNOWN, 1)}, .doubts = true, .pairs = p, .n_pairs = 10};
+        struct comparison_case c = {
+                .run = {run(VERDICT_SAT, 1), run(VERDICT_UNKNOWN, 1)}, .doubts = true, .pairs = p, .n_pairs = 10};
         struct comparison_judgement j;
 
         for (size_t i = 0; i < 10; i++)
-                p[i] = (struct comparison_pair){{i < lost_before ? 10 : 1 + 0.01 * (double)i, 9 - i < lost_after ? 10 : 1.09 - 0.01 * (double)i}};
+                p[i] = (struct comparison_pair){
+                        {i < lost_before ? 10 : 1 + 0.01 * (double)i, 9 - i < lost_after ? 10 : 1.09 - 0.01 * (double)i}};
         assert_ok(comparison_judge(&c, 1, COMPARISON_PAIRS, false, &j));
         return j.change;
 }
@@ -77,6 +79,21 @@ START_TEST(test_a_lost_answer_that_is_doubted_needs_pairs)
         ck_assert_int_eq(change_of_doubted(0, 10), COMPARISON_LOST);
         ck_assert_int_eq(change_of_doubted(0, 1), COMPARISON_UNDECIDED);
         ck_assert_int_eq(change_of_doubted(2, 3), COMPARISON_UNDECIDED);
+}
+END_TEST
+
+/* The one run that is kept got no answer by chance; the pairs did, and are slower. */
+START_TEST(test_pairs_say_whether_it_is_lost_or_slower)
+{
+        struct comparison_pair p[10];
+        struct comparison_case c = {
+                .run = {run(VERDICT_SAT, 1), run(VERDICT_UNKNOWN, 1)}, .doubts = true, .pairs = p, .n_pairs = 10};
+        struct comparison_judgement j;
+
+        for (size_t i = 0; i < 10; i++)
+                p[i] = (struct comparison_pair){{1 + 0.01 * (double)i, i == 3 ? 10 : 5}};
+        assert_ok(comparison_judge(&c, 1, COMPARISON_PAIRS, false, &j));
+        ck_assert_int_eq(j.change, COMPARISON_SLOWER);
 }
 END_TEST
 
@@ -290,6 +307,7 @@ START_TEST(test_summary)
 END_TEST
 
 SUITE("comparison", test_answers_come_first, test_a_timeout_near_the_limit_may_be_noise,
-      test_a_lost_answer_that_is_doubted_needs_pairs, test_effort, test_an_effort_that_is_doubted_needs_pairs,
-      test_no_change_is_reported_where_there_is_none, test_changes_are_found, test_five_steady_pairs_are_enough_for_the_same,
-      test_pairs_are_bounded, test_less_than_a_millisecond_is_no_change, test_one_program_is_the_same, test_summary)
+      test_a_lost_answer_that_is_doubted_needs_pairs, test_pairs_say_whether_it_is_lost_or_slower, test_effort,
+      test_an_effort_that_is_doubted_needs_pairs, test_no_change_is_reported_where_there_is_none, test_changes_are_found,
+      test_five_steady_pairs_are_enough_for_the_same, test_pairs_are_bounded, test_less_than_a_millisecond_is_no_change,
+      test_one_program_is_the_same, test_summary)
