@@ -17,9 +17,9 @@
  * the helper was lost. Where the system allows no namespaces inside a sandbox, each run gets a new one: slower, and just as true.
  * With SANDBOX_NONE the helper alone is kept; scratch folder and processes are each run's own.
  *
- * How many. One runner has one program (with the other outputs of its build) and one run at a time; it costs two small processes, three from its third run on,
- * and, as root, a user (core/run/sandbox.h). A campaign that runs ten versions on each input opens ten runners for each core and lets them
- * take turns: all see their program as /solver/<name> and the input as /case/input.smt2, as in measure().
+ * How many. One runner has one program (with the other outputs of its build) and one run at a time; it costs two small processes, three
+ * from its third run on, and, as root, a user (core/run/sandbox.h). A campaign that runs ten versions on each input opens ten runners for
+ * each core and lets them take turns: all see their program as /solver/<name> and the input as /case/input.smt2, as in measure().
  *
  * The input stands where {case} stands in the recipe's `run`: in a file, /case/input.smt2 or /case/input.cnf, read-only. A template without
  * {case} reads it on standard input.
