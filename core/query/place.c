@@ -137,6 +137,22 @@ void place_release(struct run_place *p, struct cluster_slot *s)
         look_at_slots(p);
 }
 
+static void count_slots(void *user, const struct cluster_view *v)
+{
+        unsigned *each = user;
+
+        if (v->present > 0)
+                *each = MAX(v->slots / v->present, 1U);
+}
+
+unsigned place_count_slots(struct run_place *p)
+{
+        unsigned each = 1;
+
+        cluster_look(p->cluster, count_slots, &each);
+        return p->workers * each;
+}
+
 void place_attach(struct run_place *p, void (*engine_look)(void *user), void *user)
 {
         pthread_mutex_lock(&p->lock);

@@ -59,6 +59,9 @@ int place_lease(struct run_place *p, uint64_t most_ns, bool (*is_over)(void *use
 int place_try(struct run_place *p, uint64_t most_ns, struct cluster_slot **ret);
 void place_release(struct run_place *p, struct cluster_slot *s);
 
+/* How many slots its workers have when all are there: those to come are taken for like those that are. A slot each where none is there. */
+unsigned place_count_slots(struct run_place *p);
+
 /* For the engine: `look` is called when a job may get a slot that was told to wait. NULL: nobody. */
 void place_attach(struct run_place *p, void (*look)(void *user), void *user);
 

@@ -1,4 +1,5 @@
-/* Seats: where inputs are run. All seats of a campaign are on one machine, as long as it lasts. */
+/* Seats: where inputs are run, each on a slot of its own. All seats of a campaign are on one machine, as long as it lasts; at a cluster that is one kind of
+ * machine, of which every worker gives all its slots. */
 #include "core/study/campaign_internal.h"
 
 #include <poll.h>
@@ -18,7 +19,7 @@ unsigned campaign_count_seats(const struct campaign *c)
         unsigned cores;
 
         if (c->place)
-                return jobs > 0 ? jobs : c->place->workers;
+                return jobs > 0 ? jobs : place_count_slots(c->place);
         cores = (unsigned)host_cores(cpus, ARRAY_SIZE(cpus));
         return jobs > 0 ? MIN(jobs, cores) : cores;
 }

@@ -32,6 +32,9 @@ cat >>store/config <<END
 	workers = 2
 [cluster "brief"]
 	launch = "unset SOLVERFS_EXEC; exec {worker} --slots 1 --folder '$top/node' --for 18s"
+[cluster "wide"]
+	launch = "unset SOLVERFS_EXEC; export SOLVERFS_FAULTS='$top/faults'; exec {worker} --slots 2 --folder '$top/node'"
+	workers = 1
 [cluster "broken"]
 	launch = "echo no such partition >&2; exit 1; {worker}"
 END
@@ -82,6 +85,16 @@ test_that "a worker that ends before a run of a reduction might is none for it, 
 	run 4 reduce slow length.smt2 --reference v1 --target v4 --timeout 2s && has err "a run of up to 10s fits into no worker of the cluster brief"'
 sed -i 's/^\truns = brief/\truns = lab/' store/config
 test_that "a version with arguments runs where the others do" 'campaign 0 options --max-finds 1 --no-localize --target v3:--again'
+# Each run waits while it goes on: as many came by as there are at once.
+want=$(($(nproc) < 2 ? 1 : 2))
+mkdir faults && echo block >faults/keeper.begun
+campaign 0 wide --on wide --max-finds 1 --no-localize --seed 2 &
+for ((i = 0; i < 3000; i++)); do [ "$(stat -c %s faults/keeper.begun.met 2>/dev/null)" = "$want" ] && break; sleep 0.02; done
+at_once=$(stat -c %s faults/keeper.begun.met 2>/dev/null)
+rm faults/keeper.begun
+wait $!
+ok $? "a campaign ends where a worker has several slots"
+test_that "it uses all of them at once" '[ "$at_once" = "$want" ]'
 unset SOLVERFS_EXEC
 test_that "a campaign goes on where it began" 'campaign 2 away --on local && has err "ran on lab/.* before"'
 for pid in $(cat launched); do kill -0 "$pid" 2>/dev/null && echo "$pid is left"; done >left
