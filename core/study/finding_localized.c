@@ -65,7 +65,7 @@ int finding_culprits(struct workspace *w, struct solver *s, const struct finding
 
         if (r == 0)
                 r = q->type->find(q, &v);
-        if (r == 0 && !localization_is_finished(((struct localized_value *)v)->result))
+        if (r == 0 && !localization_is_final(((struct localized_value *)v)->result))
                 r = -ENOENT;
         if (r < 0)
                 return r;
@@ -117,7 +117,7 @@ static bool is_localized(const struct batch *b, const struct finding *f)
         cleanup(value_unrefp) struct value *v = NULL;
 
         return finding_query_localized(b->workspace, b->solver, f, &q) < 0 ||
-               (q->type->find(q, &v) == 0 && localization_is_finished(((struct localized_value *)v)->result));
+               (q->type->find(q, &v) == 0 && localization_is_final(((struct localized_value *)v)->result));
 }
 
 static int add_open(void *user, struct finding *f)

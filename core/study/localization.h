@@ -72,6 +72,9 @@ const char *localize_state_name(enum localize_state s); /* "found", "no culprit"
  * a case may have were used up. `unfinished`: it was stopped, and goes on when it is asked for by who looks at this. */
 json_t *localization_result(const struct localization *l, size_t i);
 bool localization_is_finished(const json_t *result);
+/* False: who wants to know better looks again (`solverfs localize`, a campaign). It is not finished, or it is "no culprit" where others had the core during
+ * its runs (`disturbed`): that nothing was to be seen may be their doing. A reader of localized.tsv is shown what there is. */
+bool localization_is_final(const json_t *result);
 /* The same as rows: case, commit, seconds before, seconds after, subject; slowdowns only, tab-separated; "broken"
  * for the seconds of what ends without an answer (unknown, crash, error). By verdict: the answers in place of the seconds. Of a case without one a row with
  * "-" for its commit, the seconds at the two ends and, in parentheses, why. */
@@ -85,8 +88,7 @@ struct localized_value {
         struct value value;
         json_t *result; /* localization_result() */
 };
-/* The options of one case (n = 1). The result of a finished search is kept for good, but for
- * "no culprit" where some run was disturbed (fact.h), and for an end that cannot be built. */
+/* The options of one case (n = 1). The result of a search is kept, for good if it is final, but for an end that cannot be built. */
 int query_localized(const struct localization_options *options, struct query **ret);
 extern const struct query_type query_localized_type;
 /* Keeps what a batch has found, so that the query of each case answers it. Cases that are open are passed over. What was stopped is kept as unfinished,

@@ -79,20 +79,20 @@ struct putting {
         const json_t *result;
 };
 
-/* What is unfinished gives way, and mounts that showed it are told; it never replaces anything that is finished. */
+/* What is not final gives way, and mounts that showed it are told; it never replaces anything that is. */
 static int put_in(void *user, struct store_txn *t)
 {
         const struct putting *p = user;
         json_t *there = NULL;
         int r = study_value_read(t, p->key, &there);
-        bool was_finished = r == 0 && localization_is_finished(there);
+        bool was_final = r == 0 && localization_is_final(there);
 
         json_decref(there);
         if (r < 0 && r != -ENOENT)
                 return r;
-        if (was_finished && !localization_is_finished(p->result))
+        if (was_final && !localization_is_final(p->result))
                 return 0;
-        if (r == 0 && !was_finished)
+        if (r == 0 && !was_final)
                 replaced_note(t, p->localization->options.solver);
         return study_value_write(t, p->key, p->result);
 }
@@ -103,14 +103,14 @@ static int put_result(const struct localization *l, const struct digest *key, co
                             &(struct putting){.localization = l, .key = key, .result = result});
 }
 
-/* "No culprit" is not kept where others had the core during its runs: it may be their doing that nothing was to be seen. Nor is an end that cannot
- * be built: `build --again` may mend it, and to find it costs nothing. Nor a search that was stopped before it knew anything. */
+/* An end that cannot be built is not kept: `build --again` may mend it, and to find it costs nothing. Nor is a search that was stopped before it knew
+ * anything. */
 static int result_put(const struct localization *l, size_t i, const json_t *result)
 {
         enum localize_state state = localize_state(l->search, i);
         struct digest key;
 
-        if ((state == LOCALIZE_NO_CULPRIT && l->disturbed[i]) || state == LOCALIZE_UNBUILDABLE_END ||
+        if (state == LOCALIZE_UNBUILDABLE_END ||
             (state != LOCALIZE_FOUND && !localization_is_finished(result)))
                 return 0;
         localized_key(&l->options, l->options.cases[i], &key);

@@ -108,6 +108,8 @@ json_t *localization_result(const struct localization *l, size_t i)
         }
         if (j && l->stopped && localize_is_cut_off(l->search, i))
                 json_object_set_new(j, "unfinished", json_true());
+        if (j && l->disturbed[i] && localize_state(l->search, i) == LOCALIZE_NO_CULPRIT)
+                json_object_set_new(j, "disturbed", json_true());
         if (j && l->options.has_seed)
                 json_object_set_new(j, "seed", json_integer((json_int_t)l->options.seed));
         return j;
@@ -116,6 +118,11 @@ json_t *localization_result(const struct localization *l, size_t i)
 bool localization_is_finished(const json_t *result)
 {
         return !json_is_true(json_object_get(result, "unfinished"));
+}
+
+bool localization_is_final(const json_t *result)
+{
+        return localization_is_finished(result) && !json_is_true(json_object_get(result, "disturbed"));
 }
 
 static void add_seconds(struct buffer *to, const json_t *seconds)

@@ -88,6 +88,12 @@ test_that "looking starts nothing" '
 	for i in $(seq 30); do idle && break; sleep 1; done
 	ls -lR mnt/slow/spr mnt/slow/soundness mnt/slow/incompleteness >out 2>err && empty err && idle; r=$?; run 0 unmount mnt; (exit $r)'
 
+# Its runs end at once from now on, and others have the core meanwhile: it may be their doing that nothing is to be seen, and nobody keeps that for good.
+mkdir -p busy && echo "fail EBUSY" >busy/measure.sample && cp -a store disturbed && sed -i "s/run = {bin} {seed} {case}/run = {bin} --seed 9 {seed} {case}/" disturbed/config
+test_that "a localization that others disturbed is as long as it says, and the same for the next reader" '
+	(export SOLVERFS_STORE=$top/disturbed SOLVERFS_FAULTS=$top/busy; run 0 mount mnt && cd mnt/slow/spr/1 && timeout 100 cat localized.tsv >"$top/first" && has "$top/first" "no culprit" && [ "$(wc -c <"$top/first")" = "$(stat -c %s localized.tsv)" ] &&
+		[ "$(tr -d "\0" <"$top/first" | wc -c)" = "$(wc -c <"$top/first")" ] && cmp localized.tsv "$top/first" && [ -z "$(ls culprits)" ]); r=$?; run 0 unmount mnt; (exit $r)'
+
 # -- culprits --
 
 test_that "what is found is localized while the campaign goes on, and counted" '
