@@ -7,32 +7,17 @@
 
 #include "bench.h"
 #include "fixture.h"
+#include "runs.h"
 
 #include "core/engine/ask.h"
 #include "core/remote/cluster.h"
 #include "core/run/host.h"
 #include "core/run/slot.h"
 
-#define RUNS     50   /* of a round */
 #define STREAM   1000 /* runs of a round, shared by two */
 #define LARGE    (24u << 20)
 #define SLEEPERS 64
 #define NAPS     1280 /* runs of all sleepers */
-
-static struct recipe *recipe; /* owned */
-
-static int read_recipe(void)
-{
-        static const char text[] = "[solver]\n build = true\n output = bench\n run = {bin} {case}\n samples = 1\n";
-        struct recipe **list = NULL;
-        size_t n = 0;
-        int r = recipe_parse(text, "recipe", "bench", &list, &n);
-
-        if (r == 0)
-                recipe = recipe_ref(list[0]);
-        recipe_list_free(list, n);
-        return r;
-}
 
 /* -- slots of workers -- */
 
@@ -111,45 +96,11 @@ static int open_cluster(unsigned workers, struct cluster **ret)
 
 static int open_runner(const char *program, struct cluster_slot *slot, const cpu_set_t *cpus, struct runner **ret)
 {
-        static char scratch[PATH_SIZE];
-        const struct run_program p = {.path = program, .name = "bench"};
-        int r = path_join(scratch, bench.dir, "runs");
-
-        if (r == 0)
-                r = make_dirs(scratch, 0700);
-        if (r < 0)
-                return r;
-        return runner_open(&(struct runner_options){.recipe = recipe,
-                                                    .programs = &p,
-                                                    .n_programs = 1,
-                                                    .limits = {.wall_ns = 60 * NSEC_PER_SEC, .memory = UINT64_C(2) << 30, .output = 4096},
-                                                    .scratch_parent = scratch,
-                                                    .sandbox = SANDBOX_BWRAP,
-                                                    .cpus = cpus,
-                                                    .away = slot ? cluster_slot_away(slot) : NULL},
-                           ret);
-}
-
-static int run_once(struct runner *r)
-{
-        struct run_result result = {0};
-        int k = runner_run(r, &(struct run_input){.bytes = slice_string("(check-sat)\n")}, -1, &result);
-
-        if (k == 0 && (result.run.end != END_EXIT || result.run.code != 0))
-                k = errorf(-EIO, "a run ended with %d, %d", result.run.end, result.run.code);
-        run_result_done(&result);
-        return k;
-}
-
-static int measure_runs(void *user, double *ret)
-{
-        double began = bench_now();
-        int r = 0;
-
-        for (unsigned i = 0; r == 0 && i < RUNS; i++)
-                r = run_once(user);
-        *ret = (bench_now() - began) / RUNS;
-        return r;
+        return runs_open(&(struct runs_options){.program = program,
+                                                .sandbox = SANDBOX_BWRAP,
+                                                .cpus = cpus,
+                                                .away = slot ? cluster_slot_away(slot) : NULL},
+                         ret);
 }
 
 static int row_overhead(void)
@@ -169,13 +120,13 @@ static int row_overhead(void)
         if (r == 0)
                 r = open_runner("/usr/bin/true", NULL, &core.cpus, &local);
         if (r == 0)
-                r = run_once(away); /* the program travels */
+                r = runs_once(away, NULL); /* the program travels */
         if (r == 0)
                 r = bench_compare(&(struct row){.what = "running true over a worker",
                                                 .against = "a local kept sandbox",
                                                 .judge = JUDGE_DIFFERENCE,
                                                 .most = 2e-3},
-                                  measure_runs, away, measure_runs, local);
+                                  runs_measure, away, runs_measure, local);
         away = runner_close(away);
         slot_release(&core);
         if (slot)
@@ -202,7 +153,7 @@ static void *lane_run(void *user)
         struct lane *l = user;
 
         while (l->r == 0 && atomic_fetch_sub(&l->stream->left, 1) > 0)
-                l->r = run_once(l->runner);
+                l->r = runs_once(l->runner, NULL);
         return NULL;
 }
 
@@ -287,7 +238,7 @@ static int sent_by_run(struct cluster *c, struct runner *r, double *ret)
         int k;
 
         cluster_look(c, copy_sent, &before);
-        k = run_once(r);
+        k = runs_once(r, NULL);
         cluster_look(c, copy_sent, &after);
         *ret = (double)(after - before);
         return k;
@@ -468,10 +419,9 @@ static int row_sleepers(void)
 int bench_remote(void)
 {
         static int (*const rows[])(void) = {row_overhead, row_stream, row_large, row_sleepers};
-        int r = read_recipe();
+        int r = 0;
 
         for (size_t i = 0; r == 0 && i < ARRAY_SIZE(rows); i++)
                 r = rows[i]();
-        recipe_unref(recipe);
         return r;
 }

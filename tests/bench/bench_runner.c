@@ -3,72 +3,12 @@
 
 #include "bench.h"
 
-#include "core/run/runner.h"
-
-#define RUNS 50 /* of a round */
-
-static char *none[] = {NULL};
-static struct recipe recipe = {.refs = 1,
-                               .name = (char *)"bench",
-                               .format = FORMAT_SMT2,
-                               .paths = none,
-                               .build = none,
-                               .outputs = none,
-                               .effort = none,
-                               .environment = none,
-                               .run = (char *)"{bin} {case}",
-                               .samples = 1};
-
-static int open_runner(const char *program, enum sandbox_kind sandbox, bool fresh, const cpu_set_t *cpus, struct runner **ret)
-{
-        static char scratch[PATH_SIZE];
-        const struct run_program p = {.path = program, .name = "bench"};
-        int r = path_join(scratch, bench.dir, "runs");
-
-        if (r == 0)
-                r = make_dirs(scratch, 0700);
-        if (r < 0)
-                return r;
-        return runner_open(
-                &(struct runner_options){.recipe = &recipe,
-                                         .programs = &p,
-                                         .n_programs = 1,
-                                         .limits = {.wall_ns = 60 * NSEC_PER_SEC, .memory = UINT64_C(2) << 30, .output = 4096},
-                                         .scratch_parent = scratch,
-                                         .sandbox = sandbox,
-                                         .cpus = cpus,
-                                         .fresh = fresh},
-                ret);
-}
-
-static int run_once(struct runner *r, double *ret_wall)
-{
-        struct run_result result = {0};
-        int k = runner_run(r, &(struct run_input){.bytes = slice_string("(check-sat)\n")}, -1, &result);
-
-        if (k == 0 && (result.run.end != END_EXIT || result.run.code != 0))
-                k = errorf(-EIO, "a run ended with %d, %d", result.run.end, result.run.code);
-        *ret_wall = (double)result.run.wall_ns / 1e9;
-        run_result_done(&result);
-        return k;
-}
-
-/* From the bytes to the result. */
-static int measure_runs(void *user, double *ret)
-{
-        double began = bench_now(), ignored;
-        int r = 0;
-
-        for (unsigned i = 0; r == 0 && i < RUNS; i++)
-                r = run_once(user, &ignored);
-        *ret = (bench_now() - began) / RUNS;
-        return r;
-}
+#include "runs.h"
 
 /* The program's own, as it is reported. */
 static int measure_program(void *user, double *ret)
 {
-        return run_once(user, ret);
+        return runs_once(user, ret);
 }
 
 /* -- `true` -- */
@@ -76,19 +16,19 @@ static int measure_program(void *user, double *ret)
 static int row_true(const char *what, enum sandbox_kind sandbox, double most)
 {
         cleanup(runner_closep) struct runner *kept = NULL, *fresh = NULL;
-        int r = open_runner("/usr/bin/true", sandbox, false, NULL, &kept);
+        int r = runs_open(&(struct runs_options){.program = "/usr/bin/true", .sandbox = sandbox}, &kept);
 
         if (r == 0)
-                r = open_runner("/usr/bin/true", sandbox, true, NULL, &fresh);
+                r = runs_open(&(struct runs_options){.program = "/usr/bin/true", .sandbox = sandbox, .fresh = true}, &fresh);
         if (r < 0)
                 return r;
-        r = bench_compare(&(struct row){.what = what, .judge = JUDGE_ALONE, .most = most}, measure_runs, kept, NULL, NULL);
+        r = bench_compare(&(struct row){.what = what, .judge = JUDGE_ALONE, .most = most}, runs_measure, kept, NULL, NULL);
         if (r == 0)
                 r = bench_compare(
                         &(struct row){.what = what,
                                       .against = sandbox == SANDBOX_BWRAP ? "a new sandbox for each" : "a new helper for each",
                                       .judge = JUDGE_RATIO},
-                        measure_runs, kept, measure_runs, fresh);
+                        runs_measure, kept, runs_measure, fresh);
         return r;
 }
 
@@ -105,10 +45,10 @@ static int row_one_core(void)
         CPU_SET((size_t)sched_getcpu(), &one);
         if (sched_setaffinity(0, sizeof(one), &one) < 0)
                 return -errno;
-        r = open_runner("/usr/bin/true", SANDBOX_BWRAP, false, &one, &kept);
+        r = runs_open(&(struct runs_options){.program = "/usr/bin/true", .sandbox = SANDBOX_BWRAP, .cpus = &one}, &kept);
         if (r == 0)
                 r = bench_compare(&(struct row){.what = "the same, all on one core", .judge = JUDGE_ALONE, .most = 1.0 / 400},
-                                  measure_runs, kept, NULL, NULL);
+                                  runs_measure, kept, NULL, NULL);
         kept = runner_close(kept);
         sched_setaffinity(0, sizeof(before), &before);
         return r;
@@ -142,9 +82,9 @@ static int row_same(const char *what, const char *name, const char *text, size_t
         int r = compile(name, text, size, program);
 
         if (r == 0)
-                r = open_runner(program, SANDBOX_BWRAP, false, NULL, &kept);
+                r = runs_open(&(struct runs_options){.program = program, .sandbox = SANDBOX_BWRAP}, &kept);
         if (r == 0)
-                r = open_runner(program, SANDBOX_BWRAP, true, NULL, &fresh);
+                r = runs_open(&(struct runs_options){.program = program, .sandbox = SANDBOX_BWRAP, .fresh = true}, &fresh);
         return r < 0 ? r
                      : bench_compare(&(struct row){.what = what,
                                                    .against = "in a new sandbox",
