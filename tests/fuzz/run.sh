@@ -8,7 +8,8 @@ seeds=$PWD/tests/fuzz/corpus
 all="recipe verdict decode journal remote smtlib path message finished"
 
 [ -d "$build" ] || CC=clang meson setup "$build" -Dfuzz=true >/dev/null || exit 1
-ninja -C "$build" >"$build/build.log" || { tail -20 "$build/build.log"; exit 1; }
+# shellcheck disable=SC2086
+ninja -C "$build" $(printf 'tests/fuzz/fuzz_%s ' $all) >"$build/build.log" || { tail -20 "$build/build.log"; exit 1; }
 if [ "${1:-}" = --keep ]; then
 	for target in $all; do
 		[ -d "$build/corpus/$target" ] && "$build/tests/fuzz/fuzz_$target" -merge=1 -max_len=4096 "$seeds/$target" "$build/corpus/$target" 2>&1 | tail -1
