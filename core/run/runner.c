@@ -3,6 +3,8 @@
 #include "core/run/keeper.h"
 #include "core/run/runner_files.h"
 
+#define TRIES 3 /* of a helper that ends before a run begins */
+
 struct runner {
         struct recipe *recipe;
         struct recipe_limits limits;
@@ -314,28 +316,35 @@ static int need_keeper(struct runner *r)
         return k;
 }
 
-static int begin_kept(struct runner *r, uint64_t share_ns)
+/* -EPIPE: the keeper has ended since it was looked at. */
+static int try_kept(struct runner *r, uint64_t share_ns)
 {
         int k = execution_init(&r->kept, &r->request);
 
         r->kept.runs_scratch = r->files.scratch_name;
         r->kept.share_ns = share_ns;
-        for (int i = 0; k == 0 && i < 2; i++) { /* it may have been lost since the last run */
+        if (k == 0)
                 k = need_keeper(r);
-                r->kept.handed = r->handed && runner_files_are_handed(&r->files);
-                if (k == 0)
-                        k = keeper_begin(r->keeper, &r->kept);
-                r->handed = k == 0;
-                if (k != -EPIPE)
-                        break;
-                drop_keeper(r, KEEPER_LOST);
-                execution_done(&r->kept);
-        }
+        r->kept.handed = r->handed && runner_files_are_handed(&r->files);
+        if (k == 0)
+                k = keeper_begin(r->keeper, &r->kept);
+        r->handed = k == 0;
         if (k < 0)
                 execution_done(&r->kept);
-        return k == -EPIPE ? errorf(-EIO, "the helper of a sandbox has ended twice before a run of %s began; was it killed?",
-                                    r->binds[0].source)
-                           : k;
+        return k;
+}
+
+static int begin_kept(struct runner *r, uint64_t share_ns)
+{
+        for (int i = 0; i < TRIES; i++) {
+                int k = try_kept(r, share_ns);
+
+                if (k != -EPIPE)
+                        return k;
+                drop_keeper(r, KEEPER_LOST);
+        }
+        return errorf(-EIO, "the helper of a sandbox has ended %d times before a run of %s began; was it killed?", TRIES,
+                      r->binds[0].source);
 }
 
 static int begin(struct runner *r, uint64_t share_ns)

@@ -75,10 +75,16 @@ static struct state look(void)
         return s;
 }
 
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__) /* which keep what was freed */
+#define GROWTH ((size_t)512 << 20)
+#else
+#define GROWTH ((size_t)1 << 20)
+#endif
+
 static int say(const char *what, enum sandbox_kind kind, const struct state *before, const struct state *after)
 {
         bool grown = after->processes > before->processes || after->descriptors > before->descriptors ||
-                     after->memory > before->memory + (1 << 20);
+                     after->memory > before->memory + GROWTH;
 
         printf("%s, %s: %u processes, %u descriptors, %.1f MB; at the end %u, %u, %.1f MB%s\n", what,
                kind == SANDBOX_BWRAP ? "sandboxed" : "no sandbox", before->processes, before->descriptors,
