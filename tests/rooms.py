@@ -13,7 +13,9 @@ import sys
 ORDER = """
 cache/base cache/store
 core/smtlib core/git core/history core/recipe core/run core/cases core/build core/remote core/engine core/query core/care
-core/fuzz core/weaken core/report core/study core/portfolio
+core/fuzz core/weaken core/report
+core/study/base core/study/localize core/study/steps core/study/reduce core/study/compare core/study/campaign core/study/watch core/study/page
+core/portfolio
 fs/tree fs/routes fs/kernel
 tools
 """.split()
@@ -21,7 +23,9 @@ tools
 
 def room_of(path):
     parts = path.split("/")
-    return "tools" if parts[0] == "tools" else "/".join(parts[:2])
+    if parts[0] == "tools":
+        return "tools"
+    return "/".join(parts[:3] if parts[1] == "study" else parts[:2])
 
 
 def main():

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "core/study/case_history.h"
+#include "core/study/steps/case_history.h"
 
 static json_t *side_json(const struct alarm_side *s)
 {

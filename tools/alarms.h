@@ -2,7 +2,7 @@
 #pragma once
 
 #include "command.h"
-#include "core/study/alarm.h"
+#include "core/study/watch/alarm.h"
 
 /* A row, or an object on a line; -ENOMEM. */
 int alarm_show(struct workspace *w, const struct solver *s, const struct alarm *a, bool json);

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "command.h"
-#include "core/study/campaign.h"
+#include "core/study/campaign/campaign.h"
 
 struct campaign_command {
         const char *solver_name;

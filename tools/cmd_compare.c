@@ -1,7 +1,7 @@
 /* solverfs compare: what changed between two versions. */
 #include <math.h>
 
-#include "core/study/comparison_report.h"
+#include "core/study/compare/comparison_report.h"
 #include "words.h"
 
 #define MARKDOWN_ROWS 20

@@ -4,7 +4,7 @@
  * NAME-STRATEGY-NUMBER: they show up in the mount, and the same command goes on with those that are not at their end. */
 #include "cmd_fuzz.h"
 
-#include "core/study/campaign_compare.h"
+#include "core/study/campaign/campaign_compare.h"
 
 #define PARTS       5
 #define SEED_STRIDE 10 /* between repetitions: more than there are strategies */

@@ -1,8 +1,8 @@
 /* solverfs history: measures cases along a history, coarse to fine, and shows them. */
 #include "ask.h"
 #include "core/run/cell_file.h"
-#include "core/study/case_history.h"
-#include "core/study/history_plan.h"
+#include "core/study/steps/case_history.h"
+#include "core/study/steps/history_plan.h"
 #include "words.h"
 
 #define GRID 9 /* commits that --bisecting begins with */

@@ -1,7 +1,7 @@
 /* solverfs import: results of other machines and tools taken into the store. */
 #include <fcntl.h>
 
-#include "core/study/import_study.h"
+#include "core/study/campaign/import_study.h"
 #include "words.h"
 
 struct taking {

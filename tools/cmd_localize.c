@@ -1,5 +1,5 @@
 /* solverfs localize: which commits made cases slow. */
-#include "core/study/localization.h"
+#include "core/study/localize/localization.h"
 #include "words.h"
 
 struct localizing {

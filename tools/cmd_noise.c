@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "core/study/noise.h"
+#include "core/study/base/noise.h"
 #include "words.h"
 
 struct noisy {

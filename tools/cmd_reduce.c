@@ -6,8 +6,8 @@
 #include <sys/stat.h>
 
 #include "core/run/host.h"
-#include "core/study/finding_reduced.h"
-#include "core/study/reduce_command.h"
+#include "core/study/campaign/finding_reduced.h"
+#include "core/study/reduce/reduce_command.h"
 
 #define INPUT_MOST ((size_t)1 << 30)
 

@@ -3,7 +3,7 @@
 
 #include <sys/stat.h>
 
-#include "core/study/solver_report.h"
+#include "core/study/page/solver_report.h"
 #include "words.h"
 
 struct reporting {

@@ -1,7 +1,7 @@
 /* solverfs steps: where along the measured history cases got slower and faster. */
 #include <math.h>
 
-#include "core/study/case_history.h"
+#include "core/study/steps/case_history.h"
 #include "cmd_steps.h"
 
 #define SHAPES 5

@@ -3,7 +3,7 @@
 
 #include "words.h"
 
-#include "core/study/case_history.h"
+#include "core/study/steps/case_history.h"
 
 /* One case per culprit, measured before and after every culprit (SPRFinder, section 6.1): three times each, as there are few points and each of
  * them has to be sure. */

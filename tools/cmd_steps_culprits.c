@@ -2,7 +2,7 @@
 #include "ask.h"
 #include "cmd_steps.h"
 
-#include "core/study/culprits.h"
+#include "core/study/campaign/culprits.h"
 
 /* -- which commits -- */
 

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "core/study/culprits.h"
+#include "core/study/campaign/culprits.h"
 #include "words.h"
 
 enum {

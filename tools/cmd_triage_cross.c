@@ -2,9 +2,9 @@
 #include "ask.h"
 #include "cmd_triage.h"
 
-#include "core/study/campaign.h"
-#include "core/study/finding.h"
-#include "core/study/finding_report.h"
+#include "core/study/campaign/campaign.h"
+#include "core/study/campaign/finding.h"
+#include "core/study/campaign/finding_report.h"
 #include "words.h"
 
 /* Two versions of a solver that its findings tell apart. */

@@ -4,8 +4,8 @@
 
 #include "alarms.h"
 #include "cache/base/lock.h"
-#include "core/study/comparing.h"
-#include "core/study/watching.h"
+#include "core/study/compare/comparing.h"
+#include "core/study/watch/watching.h"
 #include "words.h"
 
 #define EVERY (15 * 60 * NSEC_PER_SEC)

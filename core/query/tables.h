@@ -18,13 +18,13 @@ enum table {
         TABLE_FACTS,          /* query.h: run key + limits → fact */
         TABLE_PROGRAMS,       /* not journaled */
         TABLE_SETS,
-        TABLE_FINDINGS, /* core/study/finding.h */
-        TABLE_CAMPAIGNS, /* core/study/campaign.h */
+        TABLE_FINDINGS, /* core/study/campaign/finding.h */
+        TABLE_CAMPAIGNS, /* core/study/campaign/campaign.h */
         TABLE_SAMPLES,   /* query.h: run key + limits + number → fact */
-        TABLE_LOCALIZED, /* core/study/study_value.h: what localizations and seeds came to */
-        TABLE_REDUCED,   /* core/study/reduction.h */
+        TABLE_LOCALIZED, /* core/study/base/study_value.h: what localizations and seeds came to */
+        TABLE_REDUCED,   /* core/study/reduce/reduction.h */
         TABLE_PORTFOLIOS, /* core/portfolio/trial.c */
-        TABLE_ALARMS,    /* core/study/alarm.h */
+        TABLE_ALARMS,    /* core/study/watch/alarm.h */
         N_TABLES
 };
 extern const struct store_table workspace_tables[N_TABLES];

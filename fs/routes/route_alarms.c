@@ -3,7 +3,7 @@
 
 #include <inttypes.h>
 
-#include "core/study/alarm.h"
+#include "core/study/watch/alarm.h"
 
 enum {
         KIND_ALARMS = 352,

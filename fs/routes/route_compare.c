@@ -6,7 +6,7 @@
  * below a set the number of its name, plus 1, in the place of the view, which nothing else there has. */
 #include "fs/routes/routes.h"
 
-#include "core/study/comparison_report.h"
+#include "core/study/compare/comparison_report.h"
 
 enum {
         KIND_COMPARE = 320, /* <solver>/compare */

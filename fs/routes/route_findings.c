@@ -1,12 +1,12 @@
 /* <solver>/spr, soundness and incompleteness: what campaigns found. A finding's inode has its number in `item`. */
 #include "fs/routes/routes.h"
 
-#include "core/study/campaign.h"
-#include "core/study/case_history.h"
-#include "core/study/finding_localized.h"
-#include "core/study/finding_reduced.h"
-#include "core/study/finding_report.h"
-#include "core/study/seeds.h"
+#include "core/study/campaign/campaign.h"
+#include "core/study/steps/case_history.h"
+#include "core/study/campaign/finding_localized.h"
+#include "core/study/campaign/finding_reduced.h"
+#include "core/study/campaign/finding_report.h"
+#include "core/study/campaign/seeds.h"
 
 enum {
         KIND_SPR_FOUND = 103,

@@ -1,8 +1,8 @@
 /* Files over the whole history: <solver>/report.html, and of each case <solver>/cases/. The case is in `item`. */
 #include "fs/routes/routes.h"
 
-#include "core/study/case_history.h"
-#include "core/study/solver_report.h"
+#include "core/study/steps/case_history.h"
+#include "core/study/page/solver_report.h"
 
 enum {
         KIND_SOLVER_CASES = 72,

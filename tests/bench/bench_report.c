@@ -3,7 +3,7 @@
 #include <sys/stat.h>
 
 #include "bench.h"
-#include "core/study/solver_report.h"
+#include "core/study/page/solver_report.h"
 #include "fixture.h"
 
 static const struct size {

@@ -1,4 +1,4 @@
-/* False alarms and power of comparisons (core/study/comparison.h), beside the rules of asv and Pinpoint, on the same made-up times.
+/* False alarms and power of comparisons (core/study/compare/comparison.h), beside the rules of asv and Pinpoint, on the same made-up times.
  *
  *     bench_compare [--rounds N]        the table (meson test --benchmark compare)
  *     bench_compare --record            measures repeated times on this machine and prints the model that fits them
@@ -14,8 +14,8 @@
 #include <time.h>
 
 #include "cache/base/random.h"
-#include "core/study/comparison.h"
-#include "core/study/stat.h"
+#include "core/study/compare/comparison.h"
+#include "core/study/base/stat.h"
 
 #define CASES 100
 #define MOST  60 /* runs of a version on a case */

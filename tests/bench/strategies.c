@@ -11,7 +11,7 @@
 
 #include "core/fuzz/strategy.h"
 #include "core/report/plot.h"
-#include "core/study/stat.h"
+#include "core/study/base/stat.h"
 #include "tests/support/planted.h"
 
 #define THRESHOLD 10.0

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "cache/base/random.h"
-#include "core/study/localize.h"
+#include "core/study/localize/localize.h"
 
 struct synthetic_options {
         size_t commits, cases, culprits;

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "core/study/watching.h"
+#include "core/study/watch/watching.h"
 
 static struct workspace *w;
 

@@ -1,6 +1,6 @@
 /* What campaigns keep: findings, numbered once and found once; and the journal, which a crash may cut anywhere. */
-#include "core/study/campaign_journal.h"
-#include "core/study/finding_report.h"
+#include "core/study/campaign/campaign_journal.h"
+#include "core/study/campaign/finding_report.h"
 
 #include <fcntl.h>
 #include <xxhash.h>

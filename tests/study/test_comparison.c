@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "cache/base/random.h"
-#include "core/study/comparison.h"
+#include "core/study/compare/comparison.h"
 
 #define CASES 100
 

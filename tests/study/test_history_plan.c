@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#include "core/study/history_plan.h"
+#include "core/study/steps/history_plan.h"
 
 #define MOST 400
 

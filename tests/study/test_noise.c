@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#include "core/study/noise.h"
+#include "core/study/base/noise.h"
 
 START_TEST(test_case)
 {

@@ -4,8 +4,8 @@
 #include <sys/eventfd.h>
 
 #include "core/smtlib/script.h"
-#include "core/study/reduce.h"
-#include "core/study/reduce_pool.h"
+#include "core/study/reduce/reduce.h"
+#include "core/study/reduce/reduce_pool.h"
 
 /* -- an interest in words ------------------------------------------------------------------------------------------- */
 

@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "cache/base/random.h"
-#include "core/study/stat.h"
+#include "core/study/base/stat.h"
 
 #define assert_near(a, b, tolerance)                                                                               \
         do {                                                                                                       \

@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "cache/base/random.h"
-#include "core/study/steps.h"
+#include "core/study/steps/steps.h"
 
 #define MOST 600
 

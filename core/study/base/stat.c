@@ -1,0 +1,408 @@
+#include "core/study/base/stat.h"
+
+#include <math.h>
+
+#include "cache/base/util.h"
+
+static int compare_doubles(const void *a, const void *b)
+{
+        double x = *(const double *)a, y = *(const double *)b;
+
+        return (x > y) - (x < y);
+}
+
+/* -- order statistics --------------------------------------------------------------------------------------------- */
+
+void stat_sort(double *x, size_t n)
+{
+        sort_list(x, n, sizeof(*x), compare_doubles);
+}
+
+/* The k-th smallest, from 0, without memory: samples are small, or sorted, and then the first that is looked at is it. */
+static double order_statistic(const double *x, size_t n, size_t k)
+{
+        for (size_t tried = 0; tried < n; tried++) {
+                size_t i = (k + tried) % n, below = 0, equal = 0;
+
+                for (size_t j = 0; j < n; j++) {
+                        below += x[j] < x[i];
+                        equal += x[j] == x[i];
+                }
+                if (below <= k && k < below + equal)
+                        return x[i];
+        }
+        return NAN;
+}
+
+double stat_quantile(const double *x, size_t n, double q)
+{
+        double at, low;
+        size_t k;
+
+        if (n == 0)
+                return NAN;
+        at = q * (double)(n - 1);
+        k = (size_t)at;
+        low = order_statistic(x, n, k);
+        if (at == (double)k)
+                return low;
+        return low + (at - (double)k) * (order_statistic(x, n, k + 1) - low);
+}
+
+double stat_median(const double *x, size_t n)
+{
+        double low, high;
+
+        if (n == 0)
+                return NAN;
+        low = order_statistic(x, n, (n - 1) / 2);
+        high = order_statistic(x, n, n / 2);
+        return low == high ? low : (low + high) / 2;
+}
+
+double stat_lower_median(const double *x, size_t n)
+{
+        return n == 0 ? NAN : order_statistic(x, n, (n - 1) / 2);
+}
+
+/* -- distributions ------------------------------------------------------------------------------------------------ */
+
+double stat_normal_cdf(double z)
+{
+        return 0.5 * erfc(-z / M_SQRT2);
+}
+
+/* The regularized incomplete beta function by its continued fraction (Lentz's method; DLMF 8.17.22). */
+static double incomplete_beta(double a, double b, double x)
+{
+        const double tiny = 1e-300;
+        double front, c = 1, d, f;
+        int sign; /* lgamma() itself writes a global one */
+
+        if (x <= 0 || x >= 1)
+                return x <= 0 ? 0 : 1;
+        if (x > (a + 1) / (a + b + 2))
+                return 1 - incomplete_beta(b, a, 1 - x);
+        front = exp(a * log(x) + b * log1p(-x) + lgamma_r(a + b, &sign) - lgamma_r(a, &sign) - lgamma_r(b, &sign)) / a;
+        d = 1 - (a + b) * x / (a + 1);
+        d = 1 / (fabs(d) < tiny ? tiny : d);
+        f = d;
+        for (int m = 1; m < 500; m++) {
+                double even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m));
+                double odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1));
+                double step;
+
+                d = 1 + even * d;
+                d = 1 / (fabs(d) < tiny ? tiny : d);
+                c = 1 + even / c;
+                c = fabs(c) < tiny ? tiny : c;
+                f *= d * c;
+                d = 1 + odd * d;
+                d = 1 / (fabs(d) < tiny ? tiny : d);
+                c = 1 + odd / c;
+                c = fabs(c) < tiny ? tiny : c;
+                step = d * c;
+                f *= step;
+                if (fabs(step - 1) < 1e-15)
+                        break;
+        }
+        return front * f;
+}
+
+static double t_cdf(double t, double df)
+{
+        double tail = incomplete_beta(df / 2, 0.5, df / (df + t * t)) / 2;
+
+        return t > 0 ? 1 - tail : tail;
+}
+
+double stat_t_quantile(double p, double df)
+{
+        double low = -1, high = 1;
+
+        while (t_cdf(low, df) > p)
+                low *= 2;
+        while (t_cdf(high, df) < p)
+                high *= 2;
+        for (int i = 0; i < 200 && high - low > 1e-13 * (1 + fabs(low)); i++) {
+                double middle = (low + high) / 2;
+
+                if (t_cdf(middle, df) < p)
+                        low = middle;
+                else
+                        high = middle;
+        }
+        return (low + high) / 2;
+}
+
+/* -- ranks -------------------------------------------------------------------------------------------------------- */
+
+struct ranked {
+        double value;
+        size_t index;
+        unsigned rank2; /* twice the mid-rank, a whole number */
+};
+
+static int compare_ranked(const void *a, const void *b)
+{
+        return compare_doubles(&((const struct ranked *)a)->value, &((const struct ranked *)b)->value);
+}
+
+/* Sorts, gives mid-ranks, and returns the sum of t³ - t over the ties. */
+static double rank_values(struct ranked *r, size_t n)
+{
+        double ties = 0;
+
+        sort_list(r, n, sizeof(*r), compare_ranked);
+        for (size_t i = 0, end; i < n; i = end) {
+                double t;
+
+                for (end = i + 1; end < n && r[end].value == r[i].value; end++)
+                        ;
+                for (size_t k = i; k < end; k++)
+                        r[k].rank2 = (unsigned)(i + 1 + end);
+                t = (double)(end - i);
+                ties += t * t * t - t;
+        }
+        return ties;
+}
+
+static void two_sided(struct stat_test *t)
+{
+        t->less = MIN(t->less, 1);
+        t->greater = MIN(t->greater, 1);
+        t->p = MIN(1, 2 * MIN(t->less, t->greater));
+}
+
+static void normal_tails(struct stat_test *t, double mean, double variance)
+{
+        double sd = sqrt(variance);
+
+        if (!(variance > 0)) {
+                t->less = t->greater = 1;
+        } else {
+                t->less = stat_normal_cdf((t->statistic - mean + 0.5) / sd);
+                t->greater = stat_normal_cdf(-(t->statistic - mean - 0.5) / sd);
+        }
+        two_sided(t);
+}
+
+/* -- signed ranks ------------------------------------------------------------------------------------------------- */
+
+/* Each rank is in the sum with probability one half: the distribution of twice the sum, by convolution. */
+static int signed_rank_exact(const struct ranked *r, size_t first, size_t n, unsigned sum2, struct stat_test *ret)
+{
+        cleanup_free double *chance = NULL;
+        size_t top = 0;
+
+        for (size_t i = first; i < n; i++)
+                top += r[i].rank2;
+        chance = calloc(top + 1, sizeof(*chance));
+        if (!chance)
+                return -ENOMEM;
+        chance[0] = 1;
+        for (size_t i = first; i < n; i++)
+                for (size_t s = top + 1; s-- > 0;)
+                        chance[s] = 0.5 * chance[s] + (s >= r[i].rank2 ? 0.5 * chance[s - r[i].rank2] : 0);
+        for (size_t s = 0; s <= top; s++) {
+                ret->less += s <= sum2 ? chance[s] : 0;
+                ret->greater += s >= sum2 ? chance[s] : 0;
+        }
+        ret->exact = true;
+        two_sided(ret);
+        return 0;
+}
+
+int stat_signed_rank(const double *x, const double *y, size_t n, struct stat_test *ret)
+{
+        cleanup_free struct ranked *r = NULL;
+        size_t zeros = 0;
+        unsigned sum2 = 0;
+        double mean = 0, variance = 0;
+
+        *ret = (struct stat_test){.p = 1, .less = 1, .greater = 1, .exact = true};
+        if (n == 0)
+                return 0;
+        r = calloc(n, sizeof(*r));
+        if (!r)
+                return -ENOMEM;
+        for (size_t i = 0; i < n; i++) {
+                r[i] = (struct ranked){.value = x[i] == y[i] ? 0 : fabs(x[i] - y[i]), .index = i};
+                zeros += r[i].value == 0;
+        }
+        rank_values(r, n);
+        if (zeros == n)
+                return 0;
+        for (size_t i = zeros; i < n; i++) {
+                double rank = r[i].rank2 / 2.0;
+
+                if (x[r[i].index] > y[r[i].index])
+                        sum2 += r[i].rank2;
+                mean += rank / 2;
+                variance += rank * rank / 4; /* of the mid-ranks themselves: ties are in it */
+        }
+        *ret = (struct stat_test){.statistic = sum2 / 2.0, .n = n - zeros};
+        if (n - zeros <= STAT_EXACT)
+                return signed_rank_exact(r, zeros, n, sum2, ret);
+        normal_tails(ret, mean, variance);
+        return 0;
+}
+
+static double normal_quantile(double p)
+{
+        double low = -40, high = 40;
+
+        for (int i = 0; i < 100; i++) {
+                double middle = (low + high) / 2;
+
+                if (stat_normal_cdf(middle) < p)
+                        low = middle;
+                else
+                        high = middle;
+        }
+        return (low + high) / 2;
+}
+
+/* How many of the m = n(n + 1)/2 ordered means lie outside the interval at each end: the largest k with P(sum of ranks < k) <= tail, no ties. */
+static int means_outside(size_t n, double tail, size_t *ret)
+{
+        size_t m = n * (n + 1) / 2;
+        cleanup_free double *chance = NULL;
+        double below = 0;
+
+        if (n > STAT_EXACT) {
+                double mean = (double)m / 2, sd = sqrt((double)n * ((double)n + 1) * (2 * (double)n + 1) / 24);
+
+                *ret = (size_t)fmax(0, floor(mean + normal_quantile(tail) * sd));
+                return 0;
+        }
+        chance = calloc(m + 1, sizeof(*chance));
+        if (!chance)
+                return -ENOMEM;
+        chance[0] = 1;
+        for (size_t rank = 1; rank <= n; rank++)
+                for (size_t s = m + 1; s-- > 0;)
+                        chance[s] = 0.5 * chance[s] + (s >= rank ? 0.5 * chance[s - rank] : 0);
+        for (*ret = 0; *ret < m && below + chance[*ret] <= tail; ++*ret)
+                below += chance[*ret];
+        return 0;
+}
+
+int stat_shift(const double *x, const double *y, size_t n, double confidence, struct stat_shift *ret)
+{
+        cleanup_free double *means = calloc(n * (n + 1) / 2 + 1, sizeof(*means));
+        size_t m = 0, outside = 0;
+        int r;
+
+        *ret = (struct stat_shift){n == 0 ? NAN : 0, -INFINITY, INFINITY};
+        if (n == 0)
+                return 0;
+        if (!means)
+                return -ENOMEM;
+        for (size_t i = 0; i < n; i++)
+                for (size_t k = i; k < n; k++)
+                        means[m++] = ((x[i] - y[i]) + (x[k] - y[k])) / 2;
+        stat_sort(means, m);
+        ret->shift = m % 2 ? means[m / 2] : (means[m / 2 - 1] + means[m / 2]) / 2;
+        r = means_outside(n, (1 - confidence) / 2, &outside);
+        if (r == 0 && outside > 0) {
+                ret->low = means[outside - 1];
+                ret->high = means[m - outside];
+        }
+        return r;
+}
+
+int stat_discoveries(const double *p, size_t n, double q, double *ret_largest)
+{
+        cleanup_free double *sorted = calloc(n + 1, sizeof(*sorted));
+
+        if (!sorted)
+                return -ENOMEM;
+        for (size_t i = 0; i < n; i++)
+                sorted[i] = p[i];
+        stat_sort(sorted, n);
+        *ret_largest = -1;
+        for (size_t i = 0; i < n; i++)
+                if (sorted[i] <= q * (double)(i + 1) / (double)n)
+                        *ret_largest = sorted[i];
+        return 0;
+}
+
+/* -- two samples -------------------------------------------------------------------------------------------------- */
+
+/* Every choice of nx of the ranks is equally likely: how many choices give each doubled sum. */
+static int mann_whitney_exact(const struct ranked *r, size_t nx, size_t n, unsigned sum2, struct stat_test *ret)
+{
+        cleanup_free double *ways = NULL;
+        size_t top = n * (n + 1); /* twice the sum of all ranks */
+        double all = 0;
+
+        ways = calloc((nx + 1) * (top + 1), sizeof(*ways));
+        if (!ways)
+                return -ENOMEM;
+        ways[0] = 1;
+        for (size_t i = 0; i < n; i++)
+                for (size_t k = MIN(i + 1, nx); k > 0; k--)
+                        for (size_t s = top + 1; s-- > r[i].rank2;)
+                                ways[k * (top + 1) + s] += ways[(k - 1) * (top + 1) + s - r[i].rank2];
+        for (size_t s = 0; s <= top; s++) {
+                double w = ways[nx * (top + 1) + s];
+
+                all += w;
+                ret->less += s <= sum2 ? w : 0;
+                ret->greater += s >= sum2 ? w : 0;
+        }
+        ret->less /= all;
+        ret->greater /= all;
+        ret->exact = true;
+        two_sided(ret);
+        return 0;
+}
+
+int stat_mann_whitney(const double *x, size_t nx, const double *y, size_t ny, struct stat_test *ret)
+{
+        cleanup_free struct ranked *r = NULL;
+        size_t n = nx + ny;
+        unsigned sum2 = 0;
+        double ties;
+
+        *ret = (struct stat_test){.p = 1, .less = 1, .greater = 1, .n = n, .exact = true};
+        if (nx == 0 || ny == 0)
+                return 0;
+        r = calloc(n, sizeof(*r));
+        if (!r)
+                return -ENOMEM;
+        for (size_t i = 0; i < n; i++)
+                r[i] = (struct ranked){.value = i < nx ? x[i] : y[i - nx], .index = i};
+        ties = rank_values(r, n);
+        for (size_t i = 0; i < n; i++)
+                if (r[i].index < nx)
+                        sum2 += r[i].rank2;
+        *ret = (struct stat_test){.statistic = (sum2 - (double)nx * (double)(nx + 1)) / 2, .n = n};
+        if (n <= STAT_EXACT)
+                return mann_whitney_exact(r, nx, n, sum2, ret);
+        normal_tails(ret, (double)nx * (double)ny / 2,
+                     (double)nx * (double)ny / 12 * ((double)n + 1 - ties / ((double)n * ((double)n - 1))));
+        return 0;
+}
+
+/* -- ratios ------------------------------------------------------------------------------------------------------- */
+
+struct stat_ratio stat_ratio(const double *before, const double *after, size_t n, double confidence)
+{
+        double mean = 0, square = 0, half;
+
+        if (n == 0)
+                return (struct stat_ratio){NAN, NAN, NAN};
+        for (size_t i = 0; i < n; i++)
+                mean += log(after[i] / before[i]) / (double)n;
+        for (size_t i = 0; i < n; i++) {
+                double d = log(after[i] / before[i]) - mean;
+
+                square += d * d;
+        }
+        if (n == 1)
+                return (struct stat_ratio){exp(mean), 0, INFINITY};
+        half = stat_t_quantile(0.5 + confidence / 2, (double)n - 1) * sqrt(square / ((double)n - 1) / (double)n);
+        return (struct stat_ratio){exp(mean), exp(mean - half), exp(mean + half)};
+}

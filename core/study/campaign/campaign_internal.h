@@ -1,0 +1,190 @@
+/* Shared by campaign.c (life and threads), campaign_localize.c, campaign_reduce.c, campaign_trial.c (runs of one input, what all hunts look for), the hunts (campaign_slowdown.c),
+ * campaign_corpus.c and campaign_record.c. */
+#pragma once
+
+#include <limits.h>
+#include <pthread.h>
+
+#include "core/run/ending.h"
+#include "core/run/slot.h"
+#include "core/study/campaign/campaign.h"
+#include "core/study/campaign/campaign_journal.h"
+
+int campaign_check_name(const char *name);
+int campaign_put_settings(struct workspace *w, uint32_t solver, const struct campaign_settings *s);
+int campaign_put_status(struct workspace *w, uint32_t solver, const char *name, const struct campaign_status *s);
+
+/* The inputs below a folder, read; what cannot be read is counted and named in the log. */
+struct corpus {
+        struct script **list; /* owned */
+        char **names;         /* owned: paths, from the corpus' folder on */
+        size_t n;
+        uint64_t skipped;
+};
+int corpus_read(const char *dir, void (*say)(void *user, const char *line), void *user, struct corpus *ret);
+void corpus_done(struct corpus *c);
+
+/* A hunt chooses the inputs of a campaign and judges their results. campaign.c knows no more of it. */
+struct campaign;
+struct bench_seat;
+struct campaign_hunt {
+        const char *table;                               /* of its files: what it learned, "operators.tsv" */
+        int (*check)(const struct campaign_settings *s); /* -EINVAL with a sentence */
+        int (*begin)(struct campaign *c);                /* versions are held and the corpus is read; sets c->state */
+        void (*end)(struct campaign *c);
+        /* Under the lock. -EAGAIN: it waits for what is under way; -ENOSPC with a sentence: there are no more. */
+        int (*next)(struct campaign *c, struct strategy_input *ret);
+        /* The journal told again, by one thread: the input of an EVENT_NEXT (id 0: -EAGAIN), and what came of inputs. */
+        int (*next_again)(struct campaign *c, const struct campaign_record *r, struct strategy_input *ret);
+        int (*replay)(struct campaign *c, const struct campaign_record *r);
+        /* One input from its runs to its findings. 0 or -errno that ends the campaign. */
+        int (*try)(struct bench_seat *seat, const struct strategy_input *input);
+        /* Takes the cause of a find, now or when the journal is told again; under the lock. NULL: it has no use for causes. */
+        void (*learned)(struct campaign *c, uint64_t id, uint64_t cause);
+        void (*print_table)(struct campaign *c, struct buffer *ret); /* under the lock */
+        int (*record)(struct campaign *c); /* with the status, now and then; NULL: there is nothing to keep */
+};
+extern const struct campaign_hunt hunt_slowdowns, hunt_unknowns;
+
+/* A find of this campaign whose commits may be looked for. */
+struct campaign_found {
+        uint64_t id; /* of the input */
+        uint32_t finding;
+        uint64_t cause; /* finding_cause(); 0: not known */
+        bool is_tried;  /* it is localized, and no commit is responsible */
+};
+
+struct campaign {
+        struct workspace *workspace;
+        struct engine *engine;
+        struct solver *solver;
+        struct run_place *place; /* where all its runs are done; NULL: here */
+        const struct campaign_settings *settings;
+        const struct campaign_hunt *hunt;
+        const struct campaign_watch *watch;
+        int cancel_fd;
+        char folder[PATH_SIZE];
+        struct version **versions;     /* owned: the references, the target, the oracles */
+        size_t n_versions, n_compared; /* compared: without the oracles */
+        enum dialect dialect;
+        struct held *programs; /* owned; of each version */
+        struct corpus corpus;
+        char *fingerprint;        /* owned; of what the hunt cannot go on without, set by its begin(), or NULL */
+        char *fingerprint_before; /* owned; of the campaign that is there */
+        FILE *log;
+
+        pthread_mutex_t lock;
+        pthread_cond_t changed;
+        /* under lock */
+        void *state; /* the hunt's; of a hunt for slowdowns the struct strategy */
+        struct campaign_journal *journal;
+        struct campaign_status status;
+        double worked_before;  /* in earlier sessions */
+        double solved_before;  /* status.solving when this session began */
+        uint64_t found_before; /* likewise, of all kinds */
+        uint64_t began_ns, ended_ns; /* of this session's search; ended_ns 0: it goes on */
+        int error; /* the first that ended it */
+        char *why; /* its sentence, owned; NULL: memory was out */
+        bool is_over;
+        bool is_exhausted;            /* there are no more inputs; those under way go on */
+        unsigned n_waiting;           /* workers that have ended */
+        unsigned n_seats;             /* workers that began */
+        bool is_localizing;           /* the first worker makes room */
+        bool has_item;                /* the localizer has asked for something in this search */
+        uint64_t turn_began, turn_ns; /* of the localizer; and how long it may begin further items */
+        uint64_t n_tried;             /* inputs of the first worker */
+        struct campaign_found *found; /* owned */
+        size_t n_found;
+        char *signatures; /* owned: of crashes and contradictions that were recorded, one a line */
+        /* Inputs that a killed session had under way. */
+        struct strategy_input *left;
+        size_t n_left;
+        /* What the journal has of inputs that are not finished: their runs; and, while it is told again, their confirmations. */
+        struct campaign_record *ran; /* owned */
+        size_t n_ran;
+        struct campaign_record *confirmed; /* owned */
+        size_t n_confirmed;
+
+        pthread_t localizer;
+        bool has_localizer;
+        int localize_timer, localize_end; /* owned; readable when the time for localizing is over; then, or when it is cancelled. -1: none */
+};
+
+double campaign_now(struct campaign *c);                                          /* seconds of work; under the lock */
+void campaign_say(struct campaign *c, const char *format, ...) printf_like(2, 3); /* to the log and the watch */
+void campaign_say_line(void *user, const char *line);                             /* the campaign is the user */
+bool campaign_is_under_way(const struct campaign *c, uint64_t id); /* while the journal is told again */
+/* Under the lock: to the journal. */
+int campaign_note(struct campaign *c, const struct campaign_record *r);
+
+/* -- campaign_seat.c -- */
+
+/* A worker's runners, one for each version, on one slot: of this machine, or of the place where the runs are done. */
+struct bench_seat {
+        struct campaign *campaign;
+        bool is_first;
+        struct slot slot;
+        struct cluster_slot *away; /* instead; NULL: none */
+        struct runner **runners; /* owned */
+};
+#define CAMPAIGN_PATIENCE 50 /* times the CPU limit that a run may take by the clock on the wall, where CPU time counts */
+#define BENCH_SEAT(c) ((struct bench_seat){.campaign = (c), .slot.lock = -1})
+
+unsigned campaign_count_seats(const struct campaign *c);
+/* Waits for a slot. -ECANCELED: the campaign is over. */
+int seat_take(struct bench_seat *seat);
+void seat_leave(struct bench_seat *seat); /* nothing where it has none */
+/* Does somebody else wait for its slot? */
+bool seat_is_wanted(const struct bench_seat *seat);
+/* One run, however often its slot is lost on the way. */
+int seat_run(struct bench_seat *seat, size_t version, const struct recipe_limits *limits, struct slice text, struct run_result *ret);
+/* Waits for the machine of its runs, where that is not this one, and sees that it is the one it ran on before: -EEXIST with a sentence. */
+int campaign_check_machine(struct campaign *c);
+
+/* -- campaign_localize.c -- */
+
+int campaign_start_localizer(struct campaign *c); /* nothing where it shall not localize */
+void campaign_close_localizer(struct campaign *c);   /* nothing where it has ended */
+/* The search for inputs is over: from now on the time for localizing runs. */
+void campaign_limit_localizer(struct campaign *c);
+void campaign_end_localizer(struct campaign *c);  /* waits for its search, when the campaign is over */
+/* All that is not localized yet, once, within the time for it; says what is left. */
+int campaign_localize_all(struct campaign *c);
+/* Under the lock. */
+int campaign_add_found(struct campaign *c, uint64_t id, uint32_t finding);
+void campaign_learn(struct campaign *c, uint64_t id, uint64_t cause);
+uint64_t campaign_count_causes(const struct campaign *c); /* distinct ones */
+
+/* -- campaign_reduce.c -- */
+
+/* What it found, within the time of its settings; then how many there are to report. -ECANCELED: it goes on with the same call. */
+int campaign_reduce_all(struct campaign *c);
+
+/* -- one input -- */
+
+/* One version's runs on the input. */
+struct answer {
+        bool ran;
+        double seconds;
+        enum verdict verdict;
+        char ending[ENDING_SIZE]; /* core/run/ending.h */
+};
+
+struct trial {
+        struct bench_seat *seat;
+        const struct strategy_input *input;
+        struct answer *answers; /* owned; of each version, oracles too */
+};
+
+int trial_run(struct trial *t, unsigned version, double seconds, struct answer *ret);
+/* The same on another text; `ret_output` gets what the program printed. */
+int trial_run_text(struct trial *t, unsigned version, struct slice text, double seconds, struct answer *ret,
+                   struct buffer *ret_output);
+/* Stores a finding of the trial's input, and says so. 1: the same bytes were found before. */
+int trial_keep(struct trial *t, struct finding *f, const char *what);
+/* The finding that a session which was cut off made of this very input, before it could note it. -ENOENT. */
+int trial_find_kept(struct trial *t, enum finding_kind kind, struct finding **ret);
+int trial_set_versions(struct finding *f, const struct version *reference, const struct version *target); /* reference: or NULL */
+int trial_add_answers(struct trial *t, struct finding *f);
+/* Crashes and contradictions among the answers are findings. 1: two versions contradict each other: whatever they took, it is no regression. */
+int trial_look_for_errors(struct trial *t);

@@ -1,0 +1,277 @@
+/* Localizing while a campaign runs: a thread of its own searches for the commits responsible for what was found so far, and the strategy is told, so
+ * that what shows a known cause once more is run less.
+ *
+ * A search needs a core for its builds and runs: the first worker gives up its own meanwhile. The two take turns. A turn of the localizer is one build
+ * or run, and as many more as begin within the time that the worker had before; then the worker goes on for as long as that took, and for one
+ * input at least. So the campaign keeps half of that core, whatever a search costs, and the finds of that time share the next search's builds.
+ *
+ * When the search for inputs is over the localizer has all cores, and a bounded time by the clock on the wall. What it does not finish then is kept as
+ * unfinished, and goes on with the next call of the campaign. */
+#include <sys/epoll.h>
+#include <sys/timerfd.h>
+
+#include "core/study/campaign/campaign_internal.h"
+#include "core/study/campaign/finding_localized.h"
+
+static bool is_unexplained(const struct campaign *c)
+{
+        for (size_t i = 0; i < c->n_found; i++)
+                if (c->found[i].cause == 0 && !c->found[i].is_tried)
+                        return true;
+        return false;
+}
+
+int campaign_add_found(struct campaign *c, uint64_t id, uint32_t finding)
+{
+        if (list_grow(c->found, c->n_found) < 0)
+                return -ENOMEM;
+        c->found[c->n_found++] = (struct campaign_found){.id = id, .finding = finding};
+        return 0;
+}
+
+void campaign_learn(struct campaign *c, uint64_t id, uint64_t cause)
+{
+        for (size_t i = 0; i < c->n_found; i++)
+                if (c->found[i].id == id)
+                        c->found[i].cause = cause;
+        c->hunt->learned(c, id, cause);
+}
+
+uint64_t campaign_count_causes(const struct campaign *c)
+{
+        uint64_t n = 0;
+
+        for (size_t i = 0; i < c->n_found; i++) {
+                bool is_new = c->found[i].cause != 0;
+
+                for (size_t k = 0; is_new && k < i; k++)
+                        is_new = c->found[k].cause != c->found[i].cause;
+                n += is_new;
+        }
+        return n;
+}
+
+/* Under the lock: what is known by now of the finds in the list goes to the journal and the strategy. */
+static int learn(struct campaign *c)
+{
+        for (size_t i = 0; i < c->n_found; i++) {
+                cleanup_finding struct finding *f = NULL;
+                uint64_t cause = 0;
+                int r;
+
+                if (c->found[i].cause != 0 || finding_get(c->workspace, c->solver->number, c->found[i].finding, &f) < 0)
+                        continue;
+                r = finding_cause(c->workspace, c->solver, f, &cause);
+                if (r == -ENOENT)
+                        continue; /* found while the search ran, and not in it */
+                c->found[i].is_tried = true;
+                if (r < 0 || cause == 0)
+                        continue;
+                r = campaign_note(c, &(struct campaign_record){.event = EVENT_CAUSE, .id = c->found[i].id, .cause = cause});
+                if (r < 0)
+                        return r;
+                campaign_learn(c, c->found[i].id, cause);
+        }
+        return 0;
+}
+
+/* -- turns -- */
+
+#define TURN_LEAST NSEC_PER_SEC
+#define TURN_MOST  (60 * NSEC_PER_SEC)
+
+static void await_change(struct campaign *c)
+{
+        pthread_cond_wait(&c->changed, &c->lock); /* signalled five times a second by watch_over() */
+}
+
+static void begin_turn(struct campaign *c, uint64_t rested_ns)
+{
+        c->turn_ns = MIN(MAX(rested_ns, TURN_LEAST), TURN_MOST);
+        c->turn_began = now_ns();
+        c->is_localizing = true;
+}
+
+/* Under the lock. Returns how long it was. */
+static uint64_t rest(struct campaign *c)
+{
+        uint64_t began = now_ns(), least = began - c->turn_began, tried = c->n_tried;
+
+        c->is_localizing = false;
+        pthread_cond_broadcast(&c->changed);
+        while (!c->is_over && (now_ns() - began < least || c->n_tried == tried))
+                await_change(c);
+        return now_ns() - began;
+}
+
+static void await_turn(void *user)
+{
+        struct campaign *c = user;
+
+        pthread_mutex_lock(&c->lock);
+        if (!c->is_over && now_ns() - c->turn_began >= c->turn_ns && c->has_item)
+                begin_turn(c, rest(c));
+        c->has_item = true;
+        pthread_mutex_unlock(&c->lock);
+}
+
+static unsigned width(void *user)
+{
+        struct campaign *c = user;
+        bool is_over;
+
+        pthread_mutex_lock(&c->lock);
+        is_over = c->is_over;
+        pthread_mutex_unlock(&c->lock);
+        return is_over ? campaign_count_seats(c) : 1;
+}
+
+/* -- the bound of its end -- */
+
+static bool is_time_over(void *user)
+{
+        const struct campaign *c = user;
+
+        return fd_is_readable(c->localize_timer) && !fd_is_readable(c->cancel_fd);
+}
+
+static int watch_fd(int epoll, int fd)
+{
+        struct epoll_event e = {.events = EPOLLIN};
+
+        return fd < 0 || epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &e) == 0 ? 0 : -errno;
+}
+
+/* One descriptor for both: cancelled, and out of time. */
+static int make_end(struct campaign *c)
+{
+        int r;
+
+        c->localize_timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+        c->localize_end = epoll_create1(EPOLL_CLOEXEC);
+        if (c->localize_timer < 0 || c->localize_end < 0)
+                return errorf(-errno, "cannot make a timer: %s", strerror(errno));
+        r = watch_fd(c->localize_end, c->localize_timer);
+        return r < 0 ? r : watch_fd(c->localize_end, c->cancel_fd);
+}
+
+void campaign_close_localizer(struct campaign *c)
+{
+        closep(&c->localize_timer);
+        closep(&c->localize_end);
+        c->localize_timer = c->localize_end = -1;
+}
+
+void campaign_limit_localizer(struct campaign *c)
+{
+        uint64_t ns = MAX((uint64_t)(c->settings->localize_seconds * 1e9), UINT64_C(1));
+        struct itimerspec until = {.it_value = {.tv_sec = (time_t)(ns / NSEC_PER_SEC), .tv_nsec = (long)(ns % NSEC_PER_SEC)}};
+
+        if (c->localize_timer >= 0)
+                timerfd_settime(c->localize_timer, 0, &until, NULL);
+}
+
+/* -- searching -- */
+
+static bool is_left_out(void *user, const struct finding *f)
+{
+        struct campaign *c = user;
+        bool is_tried = false;
+
+        pthread_mutex_lock(&c->lock);
+        for (size_t i = 0; i < c->n_found && !is_tried; i++)
+                is_tried = c->found[i].finding == f->number && c->found[i].is_tried;
+        pthread_mutex_unlock(&c->lock);
+        return is_tried;
+}
+
+/* Also where its result is not kept: in this session it would come to the same. */
+static void note_tried(void *user, const struct finding *f)
+{
+        struct campaign *c = user;
+
+        pthread_mutex_lock(&c->lock);
+        for (size_t i = 0; i < c->n_found; i++)
+                c->found[i].is_tried |= c->found[i].finding == f->number;
+        pthread_mutex_unlock(&c->lock);
+}
+
+static int localize(struct campaign *c, size_t *ret_open)
+{
+        const struct localizing how = {.width = width,
+                                       .await_turn = await_turn,
+                                       .is_left_out = is_left_out,
+                                       .ended = note_tried,
+                                       .tell = campaign_say_line,
+                                       .is_over = is_time_over,
+                                       .user = c,
+                                       .end_fd = c->localize_end};
+        int r = findings_localize(c->workspace, c->engine, c->solver, c->settings->name, &how, ret_open), k;
+
+        if (r < 0 && r != -ECANCELED)
+                campaign_say(c, "not localized: %s", error_message(r));
+        pthread_mutex_lock(&c->lock);
+        k = learn(c);
+        pthread_mutex_unlock(&c->lock);
+        return r < 0 ? r : k;
+}
+
+int campaign_localize_all(struct campaign *c)
+{
+        char limit[32];
+        size_t n = 0;
+        int r = c->settings->localize ? localize(c, &n) : 0;
+
+        campaign_close_localizer(c);
+        format_duration((uint64_t)(c->settings->localize_seconds * 1e9), limit);
+        if (r == 0 && n > 0)
+                campaign_say(c, "%zu finding%s not localized to the end in %s (--localize-for); the same command goes on", n,
+                             n == 1 ? " is" : "s are", limit);
+        return r;
+}
+
+/* -- while it searches for inputs -- */
+
+static void *localizer(void *user)
+{
+        struct campaign *c = user;
+        size_t n_open;
+        int r = 0;
+
+        pthread_mutex_lock(&c->lock);
+        while (r == 0) {
+                while (!c->is_over && !is_unexplained(c))
+                        await_change(c);
+                if (c->is_over)
+                        break;
+                begin_turn(c, 0);
+                c->has_item = false;
+                pthread_mutex_unlock(&c->lock);
+                r = localize(c, &n_open);
+                pthread_mutex_lock(&c->lock);
+                rest(c);
+        }
+        pthread_mutex_unlock(&c->lock);
+        return NULL;
+}
+
+int campaign_start_localizer(struct campaign *c)
+{
+        int r;
+
+        if (!c->settings->localize)
+                return 0;
+        r = make_end(c);
+        if (r < 0 || !c->hunt->learned)
+                return r;
+        r = pthread_create(&c->localizer, NULL, localizer, c);
+        c->has_localizer = r == 0;
+        return r == 0 ? 0 : errorf(-r, "cannot start a thread: %s", strerror(r));
+}
+
+void campaign_end_localizer(struct campaign *c)
+{
+        if (c->has_localizer)
+                pthread_join(c->localizer, NULL);
+        c->has_localizer = false;
+}

@@ -1,0 +1,161 @@
+/* Finds the operators of the rules that the versions support. */
+#include "core/study/campaign/campaign_unknown.h"
+
+#define PROBE_SECONDS 10.0
+
+struct probe {
+        struct campaign *campaign;
+        struct bench_seat seat;
+        struct buffer *left; /* of each compared version: names of what it does not decide */
+};
+
+static void probe_done(struct probe *p)
+{
+        for (size_t v = 0; p->left && v < p->campaign->n_compared; v++)
+                buffer_done(&p->left[v]);
+        seat_leave(&p->seat);
+        free(p->left);
+}
+
+static int probe_open(struct campaign *c, struct probe *p)
+{
+        *p = (struct probe){.campaign = c, .seat = BENCH_SEAT(c), .left = calloc(c->n_compared, sizeof(struct buffer))};
+        return p->left ? seat_take(&p->seat) : -ENOMEM;
+}
+
+/* A timeout says nothing of the operator. */
+static int ask_version(struct probe *p, unsigned v, struct slice text, bool *ret)
+{
+        struct recipe_limits limits = p->campaign->versions[v]->solver->recipe->limits;
+        struct run_result result = {0};
+        int r;
+
+        limits.wall_ns = limits.cpu_ns = (uint64_t)(PROBE_SECONDS * 1e9);
+        r = seat_run(&p->seat, v, &limits, text, &result);
+        *ret = r == 0 && (verdict_is_decided(result.verdict) || result.verdict == VERDICT_TIMEOUT);
+        if (r == 0)
+                run_result_done(&result);
+        return r;
+}
+
+static int ask_all(struct probe *p, const struct buffer *text, const char *name, bool *ret_unsupported)
+{
+        for (unsigned v = 0; v < p->campaign->n_compared; v++) {
+                bool is_supported;
+                int r = ask_version(p, v, SLICE(text->data, text->size), &is_supported);
+
+                if (r < 0)
+                        return r;
+                if (is_supported)
+                        continue;
+                *ret_unsupported = true;
+                buffer_addf(&p->left[v], "%s%s", p->left[v].size > 0 ? " " : "", name);
+        }
+        return 0;
+}
+
+static int probe_operators(struct probe *p, struct unknown_hunt *h, enum dialect dialect)
+{
+        bool written[N_OPS];
+        int r = 0;
+
+        weaken_operators(h->weaken, written);
+        for (enum op op = OP_NONE + 1; r == 0 && op < N_OPS; op++) {
+                cleanup_buffer struct buffer text = {0};
+
+                if (!written[op])
+                        continue;
+                r = weaken_probe(op, dialect, &text);
+                if (r == -ENOENT) { /* rules write it only where the formula has its like */
+                        r = 0;
+                        continue;
+                }
+                if (r == 0)
+                        r = ask_all(p, &text, operator_name(op, dialect), &h->unsupported[op]);
+        }
+        return r;
+}
+
+static int probe_quantifiers(struct probe *p, struct unknown_hunt *h, enum dialect dialect)
+{
+        int r = 0;
+
+        for (unsigned i = 0; r == 0 && i < 2; i++) {
+                cleanup_buffer struct buffer text = {0};
+
+                r = weaken_probe_quantifier(i ? TERM_EXISTS : TERM_FORALL, dialect, &text);
+                if (r == 0)
+                        r = ask_all(p, &text, i ? "exists" : "forall", &h->no_quantifier);
+        }
+        return r;
+}
+
+static int probe_all(struct campaign *c, struct unknown_hunt *h)
+{
+        struct probe p;
+        int r = probe_open(c, &p);
+
+        if (r == 0)
+                r = probe_operators(&p, h, c->dialect);
+        if (r == 0)
+                r = probe_quantifiers(&p, h, c->dialect);
+        for (size_t v = 0; r == 0 && v < c->n_compared; v++)
+                if (p.left[v].size > 0)
+                        campaign_say(c, "left out, as %s does not decide them: %s", c->versions[v]->name, p.left[v].data);
+        probe_done(&p);
+        return r;
+}
+
+/* -- kept -- */
+
+/* A chain that goes on must have the operators it began with, so that the answers are kept: a line each of what is left out, by number, and a
+ * last one for quantifiers. */
+static int keep(const char *path, const struct unknown_hunt *h)
+{
+        cleanup_buffer struct buffer b = {0};
+
+        for (int op = 0; op < N_OPS; op++)
+                if (h->unsupported[op])
+                        buffer_addf(&b, "%d\n", op);
+        buffer_addf(&b, "quantifiers %d\n", h->no_quantifier);
+        return buffer_error(&b) < 0 ? -ENOMEM : write_file_atomic(path, b.data, b.size, 0600);
+}
+
+static int take_up(const char *path, struct unknown_hunt *h)
+{
+        cleanup_blob struct blob b = {0};
+        cleanup_free char *text = NULL;
+        int r = read_file(path, SIZE_MAX, &b), quantifiers = 0;
+
+        if (r < 0)
+                return r;
+        text = strndup(b.data, b.size);
+        if (!text)
+                return -ENOMEM;
+        for (char *at = text, *end; *at; at = end + 1) {
+                long op = strtol(at, &end, 10);
+
+                if (end == at)
+                        break;
+                if (op > 0 && op < N_OPS)
+                        h->unsupported[op] = true;
+        }
+        if (!strstr(text, "quantifiers ") || sscanf(strstr(text, "quantifiers "), "quantifiers %d", &quantifiers) != 1)
+                return errorf(-EIO, "%s is damaged; take the file away", path);
+        h->no_quantifier = quantifiers;
+        return 0;
+}
+
+int operators_probe(struct campaign *c)
+{
+        struct unknown_hunt *h = unknown_hunt_of(c);
+        char path[PATH_SIZE];
+        int r = path_join(path, c->folder, "left-out");
+
+        if (r == 0)
+                r = take_up(path, h);
+        if (r != -ENOENT)
+                return r;
+        r = probe_all(c, h);
+        return r < 0 ? r : keep(path, h);
+}

@@ -1,0 +1,180 @@
+/* Seats: where inputs are run, each on a slot of its own. All seats of a campaign are on one machine, as long as it lasts; at a cluster that is one kind of
+ * machine, of which every worker gives all its slots. */
+#include "core/study/campaign/campaign_internal.h"
+
+#include <poll.h>
+
+#include "core/engine/ask.h"
+#include "core/query/place.h"
+#include "core/run/host.h"
+
+#define TRIES     3                   /* at a run that could not be tried */
+#define LOST_MOST 3                   /* how often the slot of one run may be lost */
+#define PROBE_NS  (10 * NSEC_PER_SEC) /* the least that a slot is asked for */
+
+unsigned campaign_count_seats(const struct campaign *c)
+{
+        unsigned jobs = c->settings->jobs;
+        int cpus[CPU_SETSIZE];
+        unsigned cores;
+
+        if (c->place)
+                return jobs > 0 ? jobs : place_count_slots(c->place);
+        cores = (unsigned)host_cores(cpus, ARRAY_SIZE(cpus));
+        return jobs > 0 ? MIN(jobs, cores) : cores;
+}
+
+/* -- slots -- */
+
+static bool is_over(void *user)
+{
+        struct campaign *c = user;
+        bool over;
+
+        pthread_mutex_lock(&c->lock);
+        over = c->is_over;
+        pthread_mutex_unlock(&c->lock);
+        return over || fd_is_readable(c->cancel_fd);
+}
+
+static uint64_t longest_run(const struct campaign *c)
+{
+        double seconds = c->settings->timeout * (c->settings->cpu_time ? CAMPAIGN_PATIENCE : 1);
+
+        return MAX((uint64_t)(seconds * 1e9), PROBE_NS);
+}
+
+static int open_runner(struct bench_seat *seat, size_t version)
+{
+        struct campaign *c = seat->campaign;
+        const struct recipe *recipe = c->versions[version]->solver->recipe;
+        char scratch[PATH_SIZE];
+        int r = path_join(scratch, workspace_dir(c->workspace), "scratch");
+
+        return r < 0 ? r
+                     : runner_open(&(struct runner_options){.recipe = recipe,
+                                                            .programs = c->programs[version].list,
+                                                            .n_programs = c->programs[version].n,
+                                                            .limits = recipe->limits,
+                                                            .scratch_parent = scratch,
+                                                            .sandbox = workspace_settings(c->workspace)->sandbox,
+                                                            .cpus = seat->away ? NULL : &seat->slot.cpus,
+                                                            .slot = seat->away ? 0 : (unsigned)seat->slot.cpu,
+                                                            .away = seat->away ? cluster_slot_away(seat->away) : NULL},
+                                   &seat->runners[version]);
+}
+
+int seat_take(struct bench_seat *seat)
+{
+        struct campaign *c = seat->campaign;
+        int r = c->place ? place_lease(c->place, longest_run(c), is_over, c, &seat->away)
+                         : slot_lease(workspace_dir(c->workspace), c->cancel_fd, &seat->slot);
+
+        if (r < 0)
+                return r;
+        seat->runners = calloc(c->n_versions, sizeof(*seat->runners));
+        if (!seat->runners)
+                return -ENOMEM;
+        for (size_t i = 0; r == 0 && i < c->n_versions; i++)
+                r = open_runner(seat, i);
+        return r;
+}
+
+void seat_leave(struct bench_seat *seat)
+{
+        for (size_t i = 0; seat->runners && i < seat->campaign->n_versions; i++)
+                runner_close(seat->runners[i]);
+        free(seat->runners);
+        seat->runners = NULL;
+        if (seat->away)
+                place_release(seat->campaign->place, seat->away);
+        seat->away = NULL;
+        if (seat->slot.lock >= 0)
+                slot_release(&seat->slot);
+        seat->slot.lock = -1;
+}
+
+bool seat_is_wanted(const struct bench_seat *seat)
+{
+        return !seat->away && slot_is_wanted(&seat->slot);
+}
+
+static int seat_change(struct bench_seat *seat)
+{
+        seat_leave(seat);
+        return seat_take(seat);
+}
+
+int seat_run(struct bench_seat *seat, size_t version, const struct recipe_limits *limits, struct slice text,
+             struct run_result *ret)
+{
+        struct campaign *c = seat->campaign;
+        unsigned tries = 0, lost = 0;
+
+        for (;;) {
+                int r;
+
+                runner_set_limits(seat->runners[version], limits);
+                r = runner_run(seat->runners[version], &(struct run_input){.bytes = text}, c->cancel_fd, ret);
+                if (r == -EIO && ++tries < TRIES)
+                        continue;
+                if (r != -ERESTART && (r != -EREMOTEIO || ++lost > LOST_MOST))
+                        return r;
+                r = seat_change(seat);
+                if (r < 0)
+                        return r;
+        }
+}
+
+/* -- the machine -- */
+
+/* A worker may wait in a queue for hours: the campaign's time begins behind that. */
+static int await_worker(struct campaign *c)
+{
+        struct bench_seat seat = BENCH_SEAT(c);
+        int r = seat_take(&seat);
+
+        seat_leave(&seat);
+        return r;
+}
+
+static int make_machine(void *user, size_t, struct query **ret)
+{
+        return query_machine(((struct campaign *)user)->place, ret);
+}
+
+static int find_machine(struct campaign *c, char ret[PATH_SIZE])
+{
+        int r;
+
+        if (!c->place) {
+                snprintf(ret, PATH_SIZE, "%s", host_machine());
+                return 0;
+        }
+        campaign_say(c, "waits for a worker of %s", c->place->name);
+        r = await_worker(c);
+        if (r == 0)
+                r = ask_many(c->engine, &(struct asking){.n = 1, .make = make_machine, .user = c}, PRIORITY_BATCH, c->cancel_fd);
+        if (r == 0 && !place_machine(c->place, ret))
+                r = errorf(-EIO, "the machine of %s is not known", c->place->name);
+        return r;
+}
+
+int campaign_check_machine(struct campaign *c)
+{
+        char path[PATH_SIZE], machine[PATH_SIZE], before[PATH_SIZE];
+        int r = path_join(path, c->folder, "machine");
+
+        if (r == 0)
+                r = find_machine(c, machine);
+        if (r == 0)
+                r = campaign_machine(c->workspace, c->solver->recipe->name, c->settings->name, before);
+        if (r == -ENOENT)
+                return write_file_atomic(path, machine, strlen(machine), 0600);
+        if (r == 0 && strcmp(before, machine) != 0)
+                return errorf(-EEXIST,
+                              "the campaign '%s' ran on %s before, and times of %s do not compare with those; give this one "
+                              "another --name",
+                              c->settings->name, before, machine);
+        return r;
+}

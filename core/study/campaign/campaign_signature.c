@@ -1,0 +1,113 @@
+/* Signatures of findings: of those with one signature the first is kept, and a later one only if it is much smaller. */
+#include "core/study/campaign/campaign_unknown.h"
+
+static struct known_finding *find(struct unknown_hunt *h, const char *signature)
+{
+        for (size_t i = 0; i < h->n_known; i++)
+                if (strcmp(h->known[i].signature, signature) == 0)
+                        return &h->known[i];
+        return NULL;
+}
+
+struct known_finding *signature_of(struct unknown_hunt *h, uint32_t number)
+{
+        for (size_t i = 0; number != 0 && i < h->n_known; i++)
+                if (h->known[i].number == number)
+                        return &h->known[i];
+        return NULL;
+}
+
+static struct known_finding *add(struct unknown_hunt *h, const char *signature)
+{
+        if (list_grow(h->known, h->n_known) < 0)
+                return NULL;
+        h->known[h->n_known] = (struct known_finding){.signature = strdup(signature)};
+        return h->known[h->n_known].signature ? &h->known[h->n_known++] : NULL;
+}
+
+static int load(void *user, struct finding *f)
+{
+        struct campaign *c = user;
+        struct unknown_hunt *h = unknown_hunt_of(c);
+        cleanup(case_info_unrefp) struct case_info *info = NULL;
+        struct known_finding *k;
+
+        if (!*f->signature)
+                return 0;
+        if (cases_get(workspace_cases(c->workspace), f->case_id, &info) < 0)
+                return 0;
+        k = find(h, f->signature);
+        if (!k)
+                k = add(h, f->signature);
+        if (!k)
+                return -ENOMEM;
+        if (k->number != 0 && k->size <= info->size)
+                return 0;
+        k->number = f->number;
+        k->size = info->size;
+        k->is_own = strcmp(f->campaign, c->settings->name) == 0;
+        return 0;
+}
+
+int signatures_load(struct campaign *c)
+{
+        return findings_each(c->workspace, c->solver->number, NULL, load, c);
+}
+
+enum claim signature_claim(struct campaign *c, const char *signature, uint64_t size, uint32_t *ret_number)
+{
+        struct unknown_hunt *h = unknown_hunt_of(c);
+        enum claim claim = CLAIM_STORE;
+        struct known_finding *k;
+
+        pthread_mutex_lock(&c->lock);
+        while ((k = find(h, signature)) && k->number == 0 && !c->is_over)
+                pthread_cond_wait(&c->changed, &c->lock);
+        if (!k)
+                add(h, signature);
+        else if (k->number != 0 && 2 * size > k->size && !(k->is_own && !k->is_counted)) {
+                *ret_number = k->number;
+                claim = CLAIM_DUPLICATE;
+        }
+        pthread_mutex_unlock(&c->lock);
+        return claim;
+}
+
+bool signature_stored(struct campaign *c, const char *signature, uint32_t number, uint64_t size)
+{
+        struct unknown_hunt *h = unknown_hunt_of(c);
+        struct known_finding *k;
+        bool is_new = false;
+
+        pthread_mutex_lock(&c->lock);
+        k = find(h, signature);
+        if (k && number == 0 && k->number == 0) {
+                free(k->signature);
+                *k = h->known[--h->n_known];
+        } else if (k && number != 0) {
+                is_new = k->number != number || !k->is_counted;
+                k->number = number;
+                k->size = size;
+                k->is_own = true;
+        }
+        pthread_cond_broadcast(&c->changed);
+        pthread_mutex_unlock(&c->lock);
+        return is_new;
+}
+
+int signatures_keep(struct campaign *c)
+{
+        struct unknown_hunt *h = unknown_hunt_of(c);
+        cleanup_free struct finding_count *list = NULL;
+        size_t n;
+
+        pthread_mutex_lock(&c->lock);
+        n = h->n_counts;
+        list = calloc(n + 1, sizeof(*list));
+        if (list && n > 0)
+                memcpy(list, h->counts, n * sizeof(*list));
+        pthread_mutex_unlock(&c->lock);
+        if (!list)
+                return -ENOMEM;
+        return n > 0 ? finding_put_counts(c->workspace, c->solver->number, c->settings->name, list, n) : 0;
+}

@@ -1,0 +1,379 @@
+/* The hunt for slowdowns. One input: run where the strategy wants it, confirmed when it is a candidate, kept when it is a find. */
+#include "core/study/campaign/campaign_internal.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+#include "core/study/campaign/finding_localized.h"
+#include "core/study/base/stat.h"
+
+#define ROUNDS       5 /* of a confirmation; all five in one direction are significant at 1/32 */
+#define SIGNIFICANCE 0.05
+
+/* -- running -- */
+
+/* Where the strategy wants it. */
+static int run_wanted(struct trial *t)
+{
+        struct campaign *c = t->seat->campaign;
+
+        for (;;) {
+                unsigned version;
+                double seconds;
+                bool more;
+                int r;
+
+                pthread_mutex_lock(&c->lock);
+                more = strategy_step(c->state, t->input->id, &version, &seconds);
+                pthread_mutex_unlock(&c->lock);
+                if (!more)
+                        return 0;
+                r = trial_run(t, version, seconds, &t->answers[version]);
+                if (r < 0)
+                        return r;
+                pthread_mutex_lock(&c->lock);
+                strategy_ran(c->state, t->input->id, version,
+                             &(struct outcome){.seconds = t->answers[version].seconds, .verdict = t->answers[version].verdict});
+                r = campaign_note(c, &(struct campaign_record){.event = EVENT_RAN,
+                                                               .id = t->input->id,
+                                                               .version = version,
+                                                               .seconds = t->answers[version].seconds,
+                                                               .verdict = t->answers[version].verdict});
+                pthread_mutex_unlock(&c->lock);
+                if (r < 0)
+                        return r;
+        }
+}
+
+/* -- confirming -- */
+
+struct pair {
+        unsigned reference, target;
+        double fast[ROUNDS], slow[ROUNDS];
+        struct answer last[2];
+};
+
+/* Both versions once, the order by turns. */
+static int run_pair(struct trial *t, struct pair *p, unsigned round)
+{
+        for (unsigned i = 0; i < 2; i++) {
+                bool is_target = (i + round) % 2;
+                unsigned version = is_target ? p->target : p->reference;
+                struct answer *a = &p->last[is_target];
+                int r = trial_run(t, version, t->seat->campaign->settings->timeout, a);
+
+                if (r < 0)
+                        return r;
+                (is_target ? p->slow : p->fast)[round] = a->seconds;
+                t->answers[version] = *a;
+        }
+        return 0;
+}
+
+/* 1: it is a find. 0: it is not, or two versions contradict each other now. */
+static int confirm(struct trial *t, struct pair *p)
+{
+        double threshold = t->seat->campaign->settings->threshold, fast[ROUNDS], slow[ROUNDS];
+        struct stat_test test;
+        unsigned failures = 0;
+        int r;
+
+        for (unsigned round = 0; round < ROUNDS; round++) {
+                r = run_pair(t, p, round);
+                if (r < 0)
+                        return r;
+                r = trial_look_for_errors(t);
+                if (r != 0)
+                        return r < 0 ? r : 0;
+                if (!verdict_is_decided(p->last[0].verdict))
+                        return 0;
+                failures += p->slow[round] - p->fast[round] <= threshold;
+                if (failures > 1)
+                        return 0;
+        }
+        for (unsigned i = 0; i < ROUNDS; i++) {
+                fast[i] = log(fmax(p->fast[i], 1e-6));
+                slow[i] = log(fmax(p->slow[i], 1e-6));
+        }
+        r = stat_signed_rank(slow, fast, ROUNDS, &test);
+        if (r < 0)
+                return r;
+        return test.greater <= SIGNIFICANCE &&
+               stat_lower_median(p->slow, ROUNDS) - stat_lower_median(p->fast, ROUNDS) > threshold;
+}
+
+/* *ret: its number when commits can be looked for. */
+static int keep_slowdown(struct trial *t, const struct pair *p, uint32_t *ret)
+{
+        struct campaign *c = t->seat->campaign;
+        cleanup_finding struct finding *f = finding_new();
+        char what[400];
+        int r;
+
+        if (!f)
+                return -ENOMEM;
+        f->kind = FINDING_SPR;
+        r = trial_set_versions(f, c->versions[p->reference], c->versions[p->target]);
+        for (unsigned v = 0; r == 0 && v < c->n_compared; v++) {
+                const struct answer *a = &t->answers[v];
+
+                if (v == p->reference || v == p->target)
+                        r = finding_add_runs(f, c->versions[v]->text, a->verdict, v == p->target ? p->slow : p->fast, ROUNDS);
+                else if (a->ran)
+                        r = finding_add_runs(f, c->versions[v]->text, a->verdict, &a->seconds, 1);
+        }
+        snprintf(what, sizeof(what), "%s %.3fs, %s %s%.3fs", c->versions[p->reference]->name, stat_lower_median(p->fast, ROUNDS),
+                 c->versions[p->target]->name, p->last[1].verdict == VERDICT_TIMEOUT ? "more than " : "",
+                 stat_lower_median(p->slow, ROUNDS));
+        if (r == 0)
+                r = trial_keep(t, f, what);
+        if (r == 0 && finding_is_localizable(f))
+                *ret = f->number;
+        return r;
+}
+
+static double solved_after(const struct campaign *c, const struct answer *a)
+{
+        return a->ran && verdict_is_decided(a->verdict) ? a->seconds : c->settings->timeout;
+}
+
+/* The pair with the largest slowdown: of any version and a later one, or only of the target. False: none is above the threshold. */
+static bool choose_pair(const struct trial *t, struct pair *p)
+{
+        const struct campaign *c = t->seat->campaign;
+        double most = c->settings->threshold;
+        bool any = false;
+
+        for (unsigned later = c->settings->any_pair ? 1 : (unsigned)c->n_compared - 1; later < c->n_compared; later++)
+                for (unsigned v = 0; v < later; v++) {
+                        double slower = t->answers[later].seconds - solved_after(c, &t->answers[v]);
+
+                        if (!t->answers[later].ran || slower <= most)
+                                continue;
+                        most = slower;
+                        any = true;
+                        p->reference = v;
+                        p->target = later;
+                }
+        return any;
+}
+
+/* Takes the runs of this input from a session that was cut off: the strategy was told of them, and does not ask for them again. */
+static void take_answers(struct trial *t)
+{
+        struct campaign *c = t->seat->campaign;
+
+        pthread_mutex_lock(&c->lock);
+        for (size_t i = 0; i < c->n_ran; i++)
+                if (c->ran[i].id == t->input->id && c->ran[i].version < c->n_versions)
+                        t->answers[c->ran[i].version] =
+                                (struct answer){.ran = true, .seconds = c->ran[i].seconds, .verdict = c->ran[i].verdict};
+        pthread_mutex_unlock(&c->lock);
+}
+
+/* Runs the pair again, and keeps what is a find: 1. 0: it is none, or the same bytes were found before. */
+static int confirm_and_keep(struct trial *t, struct pair *p, uint32_t *ret_finding)
+{
+        cleanup_finding struct finding *kept = NULL;
+        int r = trial_find_kept(t, FINDING_SPR, &kept);
+
+        if (r == 0) {
+                *ret_finding = finding_is_localizable(kept) ? kept->number : 0;
+                return 1;
+        }
+        if (r == -ENOENT)
+                r = confirm(t, p);
+        if (r != 1)
+                return r;
+        r = keep_slowdown(t, p, ret_finding);
+        return r < 0 ? r : r == 0;
+}
+
+static int try(struct bench_seat *seat, const struct strategy_input *input)
+{
+        struct campaign *c = seat->campaign;
+        cleanup_free struct answer *answers = calloc(c->n_versions, sizeof(*answers));
+        struct trial t = {.seat = seat, .input = input, .answers = answers};
+        struct pair pair = {0};
+        bool is_candidate, is_find = false;
+        uint32_t finding = 0;
+        double score;
+        int r;
+
+        if (!answers)
+                return -ENOMEM;
+        take_answers(&t);
+        r = run_wanted(&t);
+        if (r == 0)
+                r = trial_look_for_errors(&t);
+        if (r < 0)
+                return r;
+        /* Confirmed before the strategy is told that it has finished: a crash in between repeats the confirmation and no decision. */
+        if (r == 0 && choose_pair(&t, &pair)) {
+                pthread_mutex_lock(&c->lock);
+                c->status.candidates++;
+                pthread_mutex_unlock(&c->lock);
+                r = confirm_and_keep(&t, &pair, &finding);
+                if (r < 0)
+                        return r;
+                is_find = r == 1;
+        }
+        pthread_mutex_lock(&c->lock);
+        is_candidate = strategy_finish(c->state, input->id, campaign_now(c), &score);
+        r = 0;
+        if (is_candidate) {
+                /* Before the end of the input: a crash in between runs it once more, and finds again what it found. */
+                strategy_confirmed(c->state, input->id, is_find, 0);
+                r = campaign_note(c, &(struct campaign_record){
+                                             .event = EVENT_CONFIRMED, .id = input->id, .is_find = is_find, .finding = finding});
+                if (r == 0 && is_find && finding > 0)
+                        r = campaign_add_found(c, input->id, finding);
+        }
+        if (r == 0)
+                r = campaign_note(c, &(struct campaign_record){.event = EVENT_FINISH, .id = input->id});
+        c->status.inputs++;
+        c->status.finds += is_find;
+        c->status.rejected += is_candidate && !is_find;
+        pthread_mutex_unlock(&c->lock);
+        return r;
+}
+
+/* -- the strategy -- */
+
+static int check(const struct campaign_settings *s)
+{
+        return s->references && s->references[0] ? 0
+                                                 : errorf(-EINVAL, "a campaign needs a --reference to compare the target with");
+}
+
+static int begin(struct campaign *c)
+{
+        const struct campaign_settings *s = c->settings;
+        struct strategy_options o = strategy_defaults;
+        struct strategy *strategy = NULL;
+        int r;
+
+        o.kind = s->strategy;
+        o.versions = (unsigned)c->n_compared;
+        o.timeout = s->timeout;
+        o.threshold = s->threshold;
+        o.window = s->window;
+        o.seed = s->seed;
+        o.every_version = s->any_pair;
+        o.corpus = c->corpus.list;
+        o.n_corpus = c->corpus.n;
+        o.corpus_only = c->corpus.n > 0;
+        o.dialect = c->dialect;
+        r = strategy_new(&o, &strategy);
+        c->state = strategy;
+        return r;
+}
+
+static void end(struct campaign *c)
+{
+        strategy_free(c->state);
+}
+
+static int next(struct campaign *c, struct strategy_input *ret)
+{
+        return strategy_next(c->state, campaign_now(c), ret);
+}
+
+static int next_again(struct campaign *c, const struct campaign_record *r, struct strategy_input *ret)
+{
+        int k = strategy_next(c->state, r->now, ret);
+
+        if (k < 0 && !(k == -EAGAIN && r->id == 0))
+                return k == -EAGAIN ? errorf(-EIO, "the campaign's journal does not fit its settings") : k;
+        if (k == 0 && ret->id != r->id)
+                return errorf(-EIO, "the campaign's journal does not fit its settings");
+        return k;
+}
+
+static size_t drop_records(struct campaign_record *list, size_t n, uint64_t id)
+{
+        size_t left = 0;
+
+        for (size_t i = 0; i < n; i++)
+                if (list[i].id != id)
+                        list[left++] = list[i];
+        return left;
+}
+
+/* The confirmation of an input that is finished; an earlier one of the same input was cut off before its end, and counts for nothing. */
+static int replay_confirmed(struct campaign *c, size_t i)
+{
+        struct campaign_record r = c->confirmed[i];
+
+        c->n_confirmed = drop_records(c->confirmed, c->n_confirmed, r.id);
+        strategy_confirmed(c->state, r.id, r.is_find, r.cause);
+        c->status.finds += r.is_find;
+        c->status.rejected += !r.is_find;
+        return r.finding > 0 ? campaign_add_found(c, r.id, r.finding) : 0;
+}
+
+static int replay(struct campaign *c, const struct campaign_record *r)
+{
+        double score;
+
+        switch (r->event) {
+        case EVENT_RAN:
+                strategy_ran(c->state, r->id, r->version, &(struct outcome){.seconds = r->seconds, .verdict = r->verdict});
+                c->status.runs++;
+                c->status.solving += r->seconds;
+                if (list_grow(c->ran, c->n_ran) < 0)
+                        return -ENOMEM;
+                c->ran[c->n_ran++] = *r;
+                return 0;
+        case EVENT_FINISH:
+                c->n_ran = drop_records(c->ran, c->n_ran, r->id);
+                if (strategy_finish(c->state, r->id, r->now, &score))
+                        c->status.candidates++;
+                c->status.inputs++;
+                for (size_t i = c->n_confirmed; i-- > 0;)
+                        if (c->confirmed[i].id == r->id)
+                                return replay_confirmed(c, i);
+                return 0;
+        case EVENT_CONFIRMED:
+                if (list_grow(c->confirmed, c->n_confirmed) < 0)
+                        return -ENOMEM;
+                c->confirmed[c->n_confirmed++] = *r;
+                return campaign_is_under_way(c, r->id) ? 0 : replay_confirmed(c, c->n_confirmed - 1);
+        case EVENT_NEXT:
+        case EVENT_SESSION:
+        case EVENT_CAUSE:
+        case N_EVENTS:
+        case EVENT_STEP:
+        case EVENT_FOUND:
+                break;
+        }
+        return errorf(-EIO, "the campaign's journal has a record of another kind of campaign");
+}
+
+static void learned(struct campaign *c, uint64_t id, uint64_t cause)
+{
+        strategy_learned(c->state, id, cause);
+}
+
+static void print_table(struct campaign *c, struct buffer *ret)
+{
+        struct strategy_arm arms[N_OPS];
+        size_t n = strategy_arms(c->state, arms, ARRAY_SIZE(arms));
+
+        buffer_adds(ret, "arm\texpected\tused\twon\n");
+        for (size_t i = 0; i < n; i++)
+                buffer_addf(ret, "%s\t%.4f\t%" PRIu64 "\t%" PRIu64 "\n", arms[i].name, arms[i].mean, arms[i].used, arms[i].won);
+}
+
+const struct campaign_hunt hunt_slowdowns = {
+        .table = "operators.tsv",
+        .check = check,
+        .begin = begin,
+        .end = end,
+        .next = next,
+        .next_again = next_again,
+        .replay = replay,
+        .try = try,
+        .learned = learned,
+        .print_table = print_table,
+};

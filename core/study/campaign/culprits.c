@@ -1,0 +1,328 @@
+#include "core/study/campaign/culprits.h"
+
+#include <ctype.h>
+#include <math.h>
+
+#include "cache/base/record.h"
+#include "core/study/campaign/finding_localized.h"
+#include "core/study/campaign/finding_report.h"
+
+/* In TABLE_FINDINGS: 'c' solver(4) oid(20) → version(1) class(1) intent(1), each of the two NOT_SET or a value. */
+#define RECORD_VERSION 1
+#define NOT_SET        255
+#define KEY_SIZE       (5 + GIT_OID_RAWSZ)
+
+static const char *const class_names[N_CLASSES] = {
+        [CLASS_UNKNOWN] = "unknown",
+        [CLASS_FIX] = "fix",
+        [CLASS_ALGORITHM] = "algorithm",
+        [CLASS_THEORY] = "theory",
+        [CLASS_REFACTORING] = "refactoring",
+};
+static const char *const intent_names[N_INTENTS] = {
+        [INTENT_UNKNOWN] = "-", [INTENT_COMPROMISE] = "compromise", [INTENT_BUG] = "bug"};
+
+const char *culprit_class_name(enum culprit_class c)
+{
+        return class_names[c];
+}
+
+const char *culprit_intent_name(enum culprit_intent i)
+{
+        return intent_names[i];
+}
+
+int culprit_word_parse(const char *word, enum culprit_class *ret_class, bool *ret_is_class, enum culprit_intent *ret_intent)
+{
+        for (int i = 0; i < N_CLASSES; i++)
+                if (strcmp(word, class_names[i]) == 0) {
+                        *ret_class = (enum culprit_class)i;
+                        *ret_is_class = true;
+                        return 0;
+                }
+        for (int i = INTENT_COMPROMISE; i < N_INTENTS; i++)
+                if (strcmp(word, intent_names[i]) == 0) {
+                        *ret_intent = (enum culprit_intent)i;
+                        *ret_is_class = false;
+                        return 0;
+                }
+        return errorf(-EINVAL, "a culprit is fix, algorithm, theory, refactoring or unknown, and compromise or bug, not '%s'", word);
+}
+
+/* -- reading what a commit says -- */
+
+/* Whether one of the words begins a word of the text, whatever the case of letters. */
+static bool has_word(const char *text, const char *const *words)
+{
+        for (const char *p = text; *p; p++) {
+                if (p > text && isalnum((unsigned char)p[-1]))
+                        continue;
+                for (const char *const *w = words; *w; w++)
+                        if (strncasecmp(p, *w, strlen(*w)) == 0)
+                                return true;
+        }
+        return false;
+}
+
+/* Whether every path is one where defaults and parameters are declared. */
+static bool changes_only_parameters(const char *changes)
+{
+        static const char *const marks[] = {"param", "option", "config", "default"};
+        size_t n = 0;
+
+        for (const char *p = changes; *p;) {
+                size_t size = strcspn(p, "\n");
+                bool is_parameter = false;
+
+                for (size_t i = 0; i < ARRAY_SIZE(marks); i++)
+                        is_parameter |= memmem(p, size, marks[i], strlen(marks[i])) != NULL;
+                if (size > 0 && !is_parameter)
+                        return false;
+                n += size > 0;
+                p += size + (p[size] == '\n');
+        }
+        return n > 0;
+}
+
+enum culprit_class culprit_classify(const char *message, const char *changes)
+{
+        static const char *const defaults[] = {"default", "enable", "disable", "turn on", "turn off", "switch to", "flip",
+                                               "use new",  NULL};
+        static const char *const fixes[] = {"fix",     "bug",    "unsound", "soundness", "crash",     "segfault", "regress",
+                                            "correct", "wrong",  "issue",   "leak",      "assertion", "memory",   "overflow",
+                                            "missing", "repair", "avoid",   NULL};
+        static const char *const refactorings[] = {"refactor", "clean", "rename",  "move",   "tidy",   "format", "remove unused",
+                                                   "simplify code", "split", "extract", "rewrite code", "style", NULL};
+        static const char *const algorithms[] = {"add",     "new",       "improve",  "optimi", "implement", "heuristic", "propagat",
+                                                 "lemma",   "axiom",     "rewrit",   "speed",  "perf",      "faster",    "support",
+                                                 "extend",  "strategy",  "use ",     "change", "solve",     "algorithm", "simplif",
+                                                 "preprocess", "inference", "learn", NULL};
+
+        if (changes_only_parameters(changes))
+                return CLASS_THEORY;
+        if (has_word(message, fixes))
+                return CLASS_FIX;
+        if (has_word(message, defaults))
+                return CLASS_THEORY;
+        if (has_word(message, refactorings))
+                return CLASS_REFACTORING;
+        return has_word(message, algorithms) ? CLASS_ALGORITHM : CLASS_UNKNOWN;
+}
+
+enum culprit_intent culprit_intent_of(const char *message)
+{
+        static const char *const words[] = {"for now",  "temporar", "workaround", "work around", "trade-off", "tradeoff",
+                                            "at the cost", "slower",  "compromise", "conservative", "until ",   NULL};
+
+        return has_word(message, words) ? INTENT_COMPROMISE : INTENT_UNKNOWN;
+}
+
+/* -- by hand -- */
+
+static struct slice key_of(uint8_t key[KEY_SIZE], const struct solver *s, uint32_t commit, int *ret_error)
+{
+        struct commit c = {0};
+
+        *ret_error = history_commit(s->history, commit, &c);
+        key[0] = 'c';
+        key_u32(key + 1, s->number);
+        memcpy(key + 5, c.oid.id, GIT_OID_RAWSZ);
+        return SLICE(key, KEY_SIZE);
+}
+
+struct override {
+        uint8_t class, intent;
+};
+
+static int get_override(struct store_txn *t, struct slice key, struct override *ret)
+{
+        cleanup_blob struct blob b = {0};
+        int r = store_get(t, TABLE_FINDINGS, key, &b);
+        struct record record;
+
+        *ret = (struct override){NOT_SET, NOT_SET};
+        if (r == -ENOENT)
+                return 0;
+        if (r < 0)
+                return r;
+        record = record_of(SLICE(b.data, b.size));
+        record_version(&record, RECORD_VERSION);
+        ret->class = record_u8(&record);
+        ret->intent = record_u8(&record);
+        if ((ret->class >= N_CLASSES && ret->class != NOT_SET) || (ret->intent >= N_INTENTS && ret->intent != NOT_SET))
+                record_fail(&record);
+        return record_end(&record, "the class of a commit");
+}
+
+struct setting {
+        struct slice key;
+        const enum culprit_class *class;
+        const enum culprit_intent *intent;
+};
+
+static int set_in(void *user, struct store_txn *t)
+{
+        const struct setting *s = user;
+        cleanup_buffer struct buffer b = {0};
+        struct override o;
+        int r = get_override(t, s->key, &o);
+
+        if (r < 0)
+                return r;
+        record_put_u8(&b, RECORD_VERSION);
+        record_put_u8(&b, s->class ? (uint8_t)*s->class : o.class);
+        record_put_u8(&b, s->intent ? (uint8_t)*s->intent : o.intent);
+        r = buffer_error(&b);
+        return r < 0 ? r : store_put(t, TABLE_FINDINGS, s->key, SLICE(b.data, b.size));
+}
+
+int culprit_set(struct workspace *w, struct solver *s, uint32_t commit, const enum culprit_class *class,
+                const enum culprit_intent *intent)
+{
+        cleanup_culprits struct culprits all = {0};
+        uint8_t key[KEY_SIZE];
+        struct setting setting = {.class = class, .intent = intent};
+        bool is_there = false;
+        int r = culprits_read(w, s, &all);
+
+        for (size_t i = 0; i < all.n; i++)
+                is_there |= all.list[i].commit == commit;
+        if (r == 0 && !is_there)
+                return errorf(-ENOENT, "no finding of %s is localized to that commit", s->recipe->name);
+        if (r == 0)
+                setting.key = key_of(key, s, commit, &r);
+        return r < 0 ? r : store_update(workspace_store(w), set_in, &setting);
+}
+
+/* -- all of them -- */
+
+struct gathering {
+        struct workspace *workspace;
+        struct solver *solver;
+        struct culprits *culprits;
+        const struct finding *finding; /* at hand */
+        bool is_explained;             /* by a commit */
+};
+
+static struct culprit *culprit_of(struct culprits *c, uint32_t commit)
+{
+        for (size_t i = 0; i < c->n; i++)
+                if (c->list[i].commit == commit)
+                        return &c->list[i];
+        if (list_grow(c->list, c->n) < 0)
+                return NULL;
+        c->list[c->n] = (struct culprit){.commit = commit, .before = NAN, .after = NAN};
+        return &c->list[c->n++];
+}
+
+static double seconds_or_infinity(const json_t *j)
+{
+        return json_is_number(j) ? json_number_value(j) : INFINITY;
+}
+
+static int add_culprit(void *user, const char *sha, const json_t *result)
+{
+        struct gathering *g = user;
+        double before = seconds_or_infinity(json_object_get(result, "seconds_before")),
+               after = seconds_or_infinity(json_object_get(result, "seconds_after"));
+        struct culprit *c;
+        uint32_t commit;
+        git_oid oid;
+
+        if (!finding_commit(sha) || git_oid_fromstr(&oid, sha) < 0 || history_number(g->solver->history, &oid, &commit) < 0)
+                return 0;
+        c = culprit_of(g->culprits, commit);
+        if (!c || list_grow(c->findings, c->n) < 0)
+                return -ENOMEM;
+        g->is_explained = true;
+        c->findings[c->n++] = g->finding->number;
+        if (c->worst == 0 || !(after - before <= c->after - c->before)) {
+                c->worst = g->finding->number;
+                c->before = before;
+                c->after = after;
+        }
+        if (g->finding->mark == MARK_CONFIRMED || g->finding->mark == MARK_FIXED)
+                c->intent = INTENT_BUG;
+        return 0;
+}
+
+static int add_finding(void *user, struct finding *f)
+{
+        struct gathering *g = user;
+        int r;
+
+        if (!finding_is_localizable(f))
+                return 0;
+        g->finding = f;
+        g->is_explained = false;
+        g->culprits->findings++;
+        r = finding_culprits(g->workspace, g->solver, f, add_culprit, g);
+        if (r == -ENOENT)
+                g->culprits->open++;
+        else if (r == 0 && !g->is_explained)
+                g->culprits->unexplained++;
+        return r == -ENOENT ? 0 : r;
+}
+
+static int classify(struct workspace *w, struct solver *s, struct culprit *c)
+{
+        cleanup_buffer struct buffer message = {0}, changes = {0};
+        cleanup_txn struct store_txn *t = NULL;
+        uint8_t key[KEY_SIZE];
+        struct override o;
+        struct slice k;
+        int r = history_text(s->history, c->commit, COMMIT_MESSAGE, &message);
+
+        if (r == 0)
+                r = history_text(s->history, c->commit, COMMIT_CHANGES, &changes);
+        if (r == 0)
+                r = store_read(workspace_store(w), &t);
+        if (r == 0)
+                k = key_of(key, s, c->commit, &r);
+        if (r == 0)
+                r = get_override(t, k, &o);
+        if (r < 0)
+                return r;
+        c->is_class_set = o.class != NOT_SET;
+        c->is_intent_set = o.intent != NOT_SET;
+        c->class = c->is_class_set ? (enum culprit_class)o.class
+                                   : culprit_classify(message.data ? message.data : "", changes.data ? changes.data : "");
+        if (c->is_intent_set)
+                c->intent = (enum culprit_intent)o.intent;
+        else if (c->intent == INTENT_UNKNOWN)
+                c->intent = culprit_intent_of(message.data ? message.data : "");
+        return 0;
+}
+
+static int compare_places(const void *a, const void *b, void *user)
+{
+        const uint32_t *place = user;
+        uint32_t x = place[((const struct culprit *)a)->commit], y = place[((const struct culprit *)b)->commit];
+
+        return (x > y) - (x < y);
+}
+
+int culprits_read(struct workspace *w, struct solver *s, struct culprits *ret)
+{
+        cleanup(commit_order_unrefp) struct commit_order *order = NULL;
+        struct gathering g = {.workspace = w, .solver = s, .culprits = ret};
+        int r;
+
+        *ret = (struct culprits){0};
+        r = findings_each(w, s->number, "spr", add_finding, &g);
+        for (size_t i = 0; r == 0 && i < ret->n; i++)
+                r = classify(w, s, &ret->list[i]);
+        if (r == 0)
+                r = history_order(s->history, &order);
+        if (r == 0 && ret->n > 1)
+                qsort_r(ret->list, ret->n, sizeof(*ret->list), compare_places, order->place);
+        return r;
+}
+
+void culprits_done(struct culprits *c)
+{
+        for (size_t i = 0; i < c->n; i++)
+                free(c->list[i].findings);
+        free(c->list);
+        *c = (struct culprits){0};
+}

@@ -1,0 +1,58 @@
+/* The commits responsible for a solver's slowdowns, over all findings that are localized; and what kind of change each was (SPRFinder, section 6.2,
+ * Table 4).
+ *
+ * The class is read from the commit's message and the paths that it changed, and can be overridden by hand; so can whether the slowdown was
+ * accepted for something (a compromise) or is a bug. A slowdown counts as a bug by itself when a finding of it was confirmed or fixed.
+ *
+ * Threads: any. */
+#pragma once
+
+#include "core/study/campaign/finding.h"
+
+enum culprit_class {
+        CLASS_UNKNOWN,
+        CLASS_FIX,         /* of a known bug */
+        CLASS_ALGORITHM,   /* something is done another way */
+        CLASS_THEORY,      /* another theory solver, or another default */
+        CLASS_REFACTORING, /* nothing was to change */
+        N_CLASSES
+};
+const char *culprit_class_name(enum culprit_class c); /* "fix" … */
+
+enum culprit_intent {
+        INTENT_UNKNOWN,
+        INTENT_COMPROMISE,
+        INTENT_BUG,
+        N_INTENTS
+};
+const char *culprit_intent_name(enum culprit_intent i);
+/* Of a word, either of them; the other is left alone. -EINVAL with the list of words. */
+int culprit_word_parse(const char *word, enum culprit_class *ret_class, bool *ret_is_class, enum culprit_intent *ret_intent);
+
+/* The class that a message and the paths changed (one a line, as history_text() gives them) suggest. */
+enum culprit_class culprit_classify(const char *message, const char *changes);
+enum culprit_intent culprit_intent_of(const char *message);
+
+struct culprit {
+        uint32_t commit;
+        uint32_t *findings; /* owned; numbers, ascending */
+        size_t n;
+        /* Of the finding with the largest slowdown at this commit. */
+        uint32_t worst;       /* its number */
+        double before, after; /* seconds; infinite: an end without an answer */
+        enum culprit_class class;
+        enum culprit_intent intent;
+        bool is_class_set, is_intent_set; /* by hand */
+};
+struct culprits {
+        struct culprit *list; /* owned; in the order of the history */
+        size_t n;
+        size_t findings, open, unexplained; /* slowdowns between commits; not localized yet; localized, and no single commit is responsible */
+};
+int culprits_read(struct workspace *w, struct solver *s, struct culprits *ret);
+void culprits_done(struct culprits *c);
+#define cleanup_culprits cleanup(culprits_done)
+
+/* Overrides one of both; NULL leaves it. -ENOENT: no finding is localized to this commit. */
+int culprit_set(struct workspace *w, struct solver *s, uint32_t commit, const enum culprit_class *class,
+                const enum culprit_intent *intent);

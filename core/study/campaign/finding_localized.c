@@ -1,0 +1,289 @@
+#include "core/study/campaign/finding_localized.h"
+
+#include <xxhash.h>
+
+#include "core/study/campaign/finding_report.h"
+
+/* A version's answer when the finding was made. */
+static enum verdict verdict_of(const struct finding *f, const char *version)
+{
+        for (size_t i = 0; i < f->n_runs; i++)
+                if (strcmp(f->runs[i].version, version) == 0)
+                        return f->runs[i].verdict;
+        return VERDICT_ERROR;
+}
+
+bool finding_is_localizable(const struct finding *f)
+{
+        if (!finding_commit(f->reference) || !finding_commit(f->target))
+                return false;
+        return f->kind == FINDING_SPR || verdict_of(f, f->reference) != verdict_of(f, f->target);
+}
+
+static int commit_of(const struct solver *s, const char *sha, uint32_t *ret)
+{
+        return history_resolve(s->history, sha, ret);
+}
+
+static int options_of(struct workspace *w, struct solver *s, const struct finding *f, struct case_info **info,
+                      struct localization_options *ret)
+{
+        int r;
+
+        if (!finding_is_localizable(f))
+                return errorf(-ENODATA, "there is no history between %s and %s to look for a commit in", f->reference, f->target);
+        *ret = (struct localization_options){.workspace = w,
+                                             .solver = s,
+                                             .cases = info,
+                                             .n = 1,
+                                             .wall_ns = (uint64_t)(f->timeout * 1e9),
+                                             .by_verdict = f->kind != FINDING_SPR,
+                                             .before = verdict_of(f, f->reference),
+                                             .after = verdict_of(f, f->target)};
+        r = commit_of(s, f->reference, &ret->reference);
+        if (r == 0)
+                r = commit_of(s, f->target, &ret->target);
+        return r < 0 ? r : cases_get(workspace_cases(w), f->case_id, info);
+}
+
+int finding_query_localized(struct workspace *w, struct solver *s, const struct finding *f, struct query **ret)
+{
+        cleanup(case_info_unrefp) struct case_info *info = NULL;
+        struct localization_options options;
+        int r = options_of(w, s, f, &info, &options);
+
+        return r < 0 ? r : query_localized(&options, ret);
+}
+
+int finding_culprits(struct workspace *w, struct solver *s, const struct finding *f,
+                     int (*fn)(void *user, const char *commit, const json_t *culprit), void *user)
+{
+        cleanup(query_unrefp) struct query *q = NULL;
+        cleanup(value_unrefp) struct value *v = NULL;
+        const json_t *culprits;
+        int r = finding_is_localizable(f) ? finding_query_localized(w, s, f, &q) : -ENOENT;
+
+        if (r == 0)
+                r = q->type->find(q, &v);
+        if (r == 0 && !localization_is_final(((struct localized_value *)v)->result))
+                r = -ENOENT;
+        if (r < 0)
+                return r;
+        culprits = json_object_get(((struct localized_value *)v)->result, "culprits");
+        for (size_t i = 0; r == 0 && i < json_array_size(culprits); i++) {
+                const json_t *culprit = json_array_get(culprits, i);
+                const char *commit = json_string_value(json_object_get(culprit, "commit"));
+
+                if (commit && json_is_true(json_object_get(culprit, "slowdown")))
+                        r = fn(user, commit, culprit);
+        }
+        return r;
+}
+
+static int note_newest(void *user, const char *commit, const json_t *culprit)
+{
+        (void)culprit;
+        *(uint64_t *)user = XXH3_64bits(commit, strlen(commit));
+        return 0;
+}
+
+int finding_cause(struct workspace *w, struct solver *s, const struct finding *f, uint64_t *ret)
+{
+        *ret = 0;
+        return finding_culprits(w, s, f, note_newest, ret);
+}
+
+int finding_print_localized(const json_t *result, struct buffer *ret)
+{
+        buffer_adds(ret, "case\tcommit\tbefore\tafter\tsubject\n");
+        return localization_rows(result, ret);
+}
+
+/* -- a campaign's -- */
+
+struct batch {
+        struct workspace *workspace;
+        struct engine *engine;
+        struct solver *solver;
+        const char *campaign;
+        const struct localizing *how;
+        struct finding **list; /* refs */
+        size_t n, n_open;
+};
+
+static bool is_localized(const struct batch *b, const struct finding *f)
+{
+        cleanup(query_unrefp) struct query *q = NULL;
+        cleanup(value_unrefp) struct value *v = NULL;
+
+        return finding_query_localized(b->workspace, b->solver, f, &q) < 0 ||
+               (q->type->find(q, &v) == 0 && localization_is_final(((struct localized_value *)v)->result));
+}
+
+static int add_open(void *user, struct finding *f)
+{
+        struct batch *b = user;
+
+        if (strcmp(f->campaign, b->campaign) != 0 || !finding_is_localizable(f) || is_localized(b, f) ||
+            (b->how->is_left_out && b->how->is_left_out(b->how->user, f)))
+                return 0;
+        if (list_grow(b->list, b->n) < 0)
+                return -ENOMEM;
+        b->list[b->n++] = finding_ref(f);
+        return 0;
+}
+
+static void batch_done(struct batch *b)
+{
+        for (size_t i = 0; i < b->n; i++)
+                finding_unref(b->list[i]);
+        free(b->list);
+}
+
+/* Between the same two versions, by the same measure. */
+static bool is_one_search(const struct finding *a, const struct finding *b)
+{
+        return strcmp(a->reference, b->reference) == 0 && strcmp(a->target, b->target) == 0 && a->timeout == b->timeout &&
+               (a->kind == FINDING_SPR) == (b->kind == FINDING_SPR) &&
+               (a->kind == FINDING_SPR || (verdict_of(a, a->reference) == verdict_of(b, b->reference) &&
+                                           verdict_of(a, a->target) == verdict_of(b, b->target)));
+}
+
+/* Those of one search stand together from `at` on. */
+static size_t same_search(struct batch *b, size_t at)
+{
+        size_t n = at + 1;
+
+        for (size_t i = n; i < b->n; i++)
+                if (is_one_search(b->list[i], b->list[at])) {
+                        struct finding *f = b->list[n];
+
+                        b->list[n++] = b->list[i];
+                        b->list[i] = f;
+                }
+        return n - at;
+}
+
+/* An asking of the search, each question at its turn. */
+struct paced {
+        struct asking asking;
+        const struct localizing *how;
+};
+
+static int make_paced(void *user, size_t i, struct query **ret)
+{
+        struct paced *p = user;
+
+        if (p->how->await_turn)
+                p->how->await_turn(p->how->user);
+        return p->asking.make(p->asking.user, i, ret);
+}
+
+static int answered_paced(void *user, size_t i, int r, struct value *v, const char *reason)
+{
+        struct paced *p = user;
+
+        return p->asking.answered(p->asking.user, i, r, v, reason);
+}
+
+static int ask_paced(const struct batch *b, const struct asking *a)
+{
+        const struct localizing *how = b->how;
+        struct paced paced = {.asking = *a, .how = how};
+        struct asking asking = *a;
+
+        asking.open = how->width ? how->width(how->user) : a->open;
+        asking.make = make_paced;
+        asking.answered = answered_paced;
+        asking.user = &paced;
+        return ask_many(b->engine, &asking, PRIORITY_BATCH, how->end_fd);
+}
+
+/* To its end, or to that of its time. */
+static int run_search(const struct batch *b, struct localization *l)
+{
+        struct asking asking;
+        int r;
+
+        while ((r = localization_next(l, &asking)) > 0) {
+                r = ask_paced(b, &asking);
+                if (r == -ECANCELED && b->how->is_over(b->how->user)) {
+                        localization_stop(l);
+                        r = localization_next(l, &asking);
+                        break;
+                }
+                if (r < 0)
+                        break;
+        }
+        return r < 0 ? r : localization_keep(l);
+}
+
+static void tell(const struct batch *b, const struct finding *f, const json_t *result)
+{
+        cleanup_buffer struct buffer rows = {0};
+        bool is_finished = localization_is_finished(result);
+        char line[600];
+
+        if (!b->how->tell || localization_rows(result, &rows) < 0)
+                return;
+        snprintf(line, sizeof(line), "%s %s/%u: %.*s", is_finished ? "localized" : "localized so far", finding_folder(f->kind),
+                 f->number, (int)strcspn(rows.data, "\n"), rows.data);
+        for (char *p = line; *p; p++)
+                *p = *p == '\t' ? ' ' : *p;
+        b->how->tell(b->how->user, line);
+}
+
+static int take_result(struct batch *b, const struct localization *l, size_t i, struct finding *f)
+{
+        json_t *result = localization_result(l, i);
+
+        if (!result)
+                return -ENOMEM;
+        if (!localization_is_finished(result))
+                b->n_open++;
+        else if (b->how->ended)
+                b->how->ended(b->how->user, f);
+        tell(b, f, result);
+        json_decref(result);
+        return 0;
+}
+
+static int search(struct batch *b, size_t at, size_t n)
+{
+        cleanup_localization struct localization *l = NULL;
+        cleanup_free struct case_info **infos = calloc(n, sizeof(*infos));
+        struct localization_options options;
+        int r = infos ? 0 : -ENOMEM;
+
+        for (size_t i = 0; r == 0 && i < n; i++)
+                r = options_of(b->workspace, b->solver, b->list[at + i], &infos[i], &options);
+        if (r == 0) {
+                options.cases = infos;
+                options.n = n;
+                r = localization_new(&options, &l);
+        }
+        if (r == 0)
+                r = run_search(b, l);
+        for (size_t i = 0; r == 0 && i < n; i++)
+                r = take_result(b, l, i, b->list[at + i]);
+        for (size_t i = 0; infos && i < n; i++)
+                case_info_unref(infos[i]);
+        return r;
+}
+
+int findings_localize(struct workspace *w, struct engine *e, struct solver *s, const char *campaign, const struct localizing *how,
+                      size_t *ret_open)
+{
+        cleanup(batch_done) struct batch b = {.workspace = w, .engine = e, .solver = s, .campaign = campaign, .how = how};
+        int r = findings_each(w, s->number, NULL, add_open, &b);
+
+        for (size_t at = 0, n; r == 0 && at < b.n; at += n) {
+                n = same_search(&b, at);
+                if (how->is_over(how->user))
+                        b.n_open += n;
+                else
+                        r = search(&b, at, n);
+        }
+        *ret_open = b.n_open;
+        return r;
+}

@@ -1,0 +1,36 @@
+/* The commits responsible for a finding: the localizer (localization.h) asked of what the finding compares. Threads: any. */
+#pragma once
+
+#include "core/study/campaign/finding.h"
+#include "core/study/localize/localization.h"
+
+/* Can it be localized? What differs between two commits of one history: a slowdown by its times, else by the answers. A version with arguments, or
+ * a program of the machine, has no history. */
+bool finding_is_localizable(const struct finding *f);
+/* The query whose value is its localization (struct localized_value). -ENODATA with a sentence where it has no history. */
+int finding_query_localized(struct workspace *w, struct solver *s, const struct finding *f, struct query **ret);
+/* Each commit that slowed it down, oldest first: a sha, or BEFORE..LAST (localization.h), until fn returns non-zero, which is then returned. -ENOENT:
+ * it is not localized yet. */
+int finding_culprits(struct workspace *w, struct solver *s, const struct finding *f,
+                     int (*fn)(void *user, const char *commit, const json_t *culprit), void *user);
+/* A number that is the same for all findings of the same newest culprit; 0: it has none. -ENOENT: not localized yet. */
+int finding_cause(struct workspace *w, struct solver *s, const struct finding *f, uint64_t *ret);
+/* localized.tsv: "case\tcommit\tbefore\tafter\tsubject". */
+int finding_print_localized(const json_t *result, struct buffer *ret);
+
+/* How findings_localize() goes about it; all functions but is_over() may be NULL. */
+struct localizing {
+        unsigned (*width)(void *user); /* builds and runs at once, from the next asking on; NULL: as many as there are */
+        void (*await_turn)(void *user); /* before each of them */
+        bool (*is_left_out)(void *user, const struct finding *f);
+        void (*ended)(void *user, const struct finding *f); /* its search has come to its end, if only to "no culprit" */
+        void (*tell)(void *user, const char *line);         /* a line for each */
+        bool (*is_over)(void *user);                        /* end_fd: its time is; else it was cancelled */
+        void *user;
+        int end_fd; /* -1: none */
+};
+/* The findings of a campaign that are not localized yet, all in one search that shares its builds; what it finds is kept, so that the queries above
+ * answer from then on. When end_fd becomes readable it ends: -ECANCELED, or 0 where its time is over; *ret_open is how many are not localized then. What is
+ * known of those by then is kept as unfinished (localization.h), and the next call goes on. */
+int findings_localize(struct workspace *w, struct engine *e, struct solver *s, const char *campaign, const struct localizing *how,
+                      size_t *ret_open);

@@ -1,0 +1,79 @@
+#include "core/study/campaign/finding_reduced.h"
+
+static const enum interest interests[N_FINDING_KINDS] = {
+        [FINDING_SPR] = INTEREST_SLOW,           [FINDING_SOUNDNESS] = INTEREST_ANSWERS,       [FINDING_CRASH] = INTEREST_CRASH,
+        [FINDING_REGRESSION] = INTEREST_ANSWERS, [FINDING_IMPLICATION] = INTEREST_IMPLICATION,
+};
+
+enum interest finding_interest(const struct finding *f)
+{
+        /* A wrong answer, too, can be known by what follows from another formula alone. */
+        return f->kind == FINDING_SOUNDNESS && f->decided_id != 0 && !*f->reference ? INTEREST_IMPLICATION : interests[f->kind];
+}
+
+/* The last line of the chain: how the formula before the last rule became the input. */
+static char *last_step(const struct finding *f)
+{
+        size_t n = strlen(f->chain);
+        const char *at;
+
+        while (n > 0 && f->chain[n - 1] == '\n')
+                n--;
+        at = memrchr(f->chain, '\n', n);
+        at = at ? at + 1 : f->chain;
+        return strndup(at, n - (size_t)(at - f->chain));
+}
+
+int finding_query_reduced(struct workspace *w, struct solver *s, const struct finding *f, uint64_t most_ns, unsigned jobs,
+                          struct query **ret)
+{
+        cleanup(case_info_unrefp) struct case_info *info = NULL, *decided = NULL;
+        cleanup_free char *step = NULL;
+        char what[64];
+        struct reduction_options o = {.workspace = w,
+                                      .solver = s,
+                                      .what = what,
+                                      .reference = f->reference,
+                                      .target = f->target,
+                                      .interest = finding_interest(f),
+                                      .step = "",
+                                      .timeout = f->timeout,
+                                      .most_ns = most_ns,
+                                      .jobs = jobs};
+        int r = cases_get(workspace_cases(w), f->case_id, &info);
+
+        if (r < 0)
+                return r;
+        snprintf(what, sizeof(what), "%s/%u", finding_folder(f->kind), f->number);
+        o.input.info = info;
+        if (o.interest == INTEREST_IMPLICATION) {
+                if (f->decided_id == 0 || !*f->chain)
+                        return errorf(-EINVAL, "finding %u does not say which formula it follows from", f->number);
+                r = cases_get(workspace_cases(w), f->decided_id, &decided);
+                step = last_step(f);
+                if (r == 0 && !step)
+                        r = -ENOMEM;
+                o.reference = "";
+                o.implied = o.input;
+                o.input.info = decided;
+                o.step = step;
+        }
+        return r < 0 ? r : query_reduced(&o, ret);
+}
+
+int finding_reduced(struct workspace *w, struct solver *s, const struct finding *f, struct reduction *ret)
+{
+        cleanup(query_unrefp) struct query *q = NULL;
+        cleanup(value_unrefp) struct value *v = NULL;
+        struct reduced_value *value;
+        int r = finding_query_reduced(w, s, f, 1, 0, &q); /* whatever the settings ask for now */
+
+        if (r == 0)
+                r = q->type->find(q, &v);
+        if (r < 0)
+                return r;
+        value = (struct reduced_value *)v;
+        *ret = value->reduction;
+        value->reduction = (struct reduction){0};
+        return 0;
+}

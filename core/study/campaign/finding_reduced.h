@@ -1,0 +1,16 @@
+/* The reduced input of a finding: the reduction (reduction.h) of what the finding shows. Threads: any.
+ *
+ * How slow a slowdown's reduced input must be follows from what it shows when it is run again (reduce_versions_bounds()). Of an implication the formula before the last rule is reduced, and what that rule makes of it stays a mistake of
+ * the target's. */
+#pragma once
+
+#include "core/study/campaign/finding.h"
+#include "core/study/reduce/reduction.h"
+
+/* The interest that a reduction keeps: INTEREST_IMPLICATION of two formulas, one of which follows from the other. */
+enum interest finding_interest(const struct finding *f);
+/* `most_ns`, `jobs`: as in struct reduction_options. -ENOENT: its input is gone. */
+int finding_query_reduced(struct workspace *w, struct solver *s, const struct finding *f, uint64_t most_ns, unsigned jobs,
+                          struct query **ret);
+/* The outcome of its reduction, once it has ended; else -ENOENT. */
+int finding_reduced(struct workspace *w, struct solver *s, const struct finding *f, struct reduction *ret);

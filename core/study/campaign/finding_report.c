@@ -1,0 +1,447 @@
+#include "core/study/campaign/finding_report.h"
+
+#include <ctype.h>
+
+#include "core/build/era.h"
+#include "core/study/campaign/campaign.h"
+#include "core/study/steps/case_history.h"
+#include "core/study/campaign/finding_localized.h"
+#include "core/study/campaign/finding_reduced.h"
+#include "core/study/campaign/seeds.h"
+#include "core/study/base/stat.h"
+
+#define INLINE_MOST 4096 /* bytes of an input that stand in the report itself */
+
+static const struct finding_runs *runs_of(const struct finding *f, const char *version)
+{
+        for (size_t i = 0; i < f->n_runs; i++)
+                if (strcmp(f->runs[i].version, version) == 0)
+                        return &f->runs[i];
+        return NULL;
+}
+
+double finding_seconds(const struct finding *f, const char *version)
+{
+        const struct finding_runs *runs = runs_of(f, version);
+
+        return runs && runs->n > 0 ? stat_lower_median(runs->seconds, runs->n) : 0;
+}
+
+const char *finding_commit(const char *version)
+{
+        size_t n = strlen(version);
+
+        if (n != GIT_OID_HEXSZ)
+                return NULL;
+        for (size_t i = 0; i < n; i++)
+                if (!isxdigit((unsigned char)version[i]))
+                        return NULL;
+        return version;
+}
+
+int finding_print_times(const struct finding *f, struct buffer *ret)
+{
+        buffer_adds(ret, "version\tresult\ttime\tsamples\n");
+        for (size_t i = 0; i < f->n_runs; i++) {
+                const struct finding_runs *runs = &f->runs[i];
+
+                buffer_addf(ret, "%s\t%s\t%.6f\t", runs->version, verdict_name(runs->verdict),
+                            runs->n > 0 ? stat_lower_median(runs->seconds, runs->n) : 0);
+                for (uint32_t k = 0; k < runs->n; k++)
+                        buffer_addf(ret, "%s%.6f", k > 0 ? " " : "", runs->seconds[k]);
+                buffer_adds(ret, "\n");
+        }
+        return buffer_error(ret);
+}
+
+static bool is_among(const struct digest *list, size_t n, const struct digest *d)
+{
+        for (size_t i = 0; i < n; i++)
+                if (memcmp(list[i].bytes, d->bytes, DIGEST_SIZE) == 0)
+                        return true;
+        return false;
+}
+
+static int sha_of(const struct case_history *h, size_t i, char ret[GIT_OID_HEXSZ + 1])
+{
+        struct commit c;
+        int r = history_commit(h->solver->history, h->list[i].commit, &c);
+
+        if (r == 0)
+                git_oid_tostr(ret, GIT_OID_HEXSZ + 1, &c.oid);
+        return r;
+}
+
+int finding_print_later(struct workspace *w, const struct finding *f, const struct case_history *h, struct buffer *ret)
+{
+        cleanup_free struct digest *programs = NULL, *seen = calloc(h->n + 1, sizeof(*seen));
+        char sha[GIT_OID_HEXSZ + 1];
+        uint32_t n_programs = 0;
+        size_t n_seen = 0;
+        int r = seen ? commit_programs(w, h->solver, &programs, &n_programs) : -ENOMEM;
+
+        for (size_t i = 0; r == 0 && i < h->n; i++) { /* the campaign's own */
+                r = sha_of(h, i, sha);
+                if (r == 0 && runs_of(f, sha) && h->list[i].commit < n_programs)
+                        seen[n_seen++] = programs[h->list[i].commit];
+        }
+        for (size_t i = 0; r == 0 && i < h->n; i++) {
+                const struct fact *fact = h->list[i].fact;
+
+                if (!fact || h->list[i].commit >= n_programs || is_among(seen, n_seen, &programs[h->list[i].commit]))
+                        continue;
+                seen[n_seen++] = programs[h->list[i].commit];
+                r = sha_of(h, i, sha);
+                if (r == 0)
+                        buffer_addf(ret, "%s\t%s\t%.6f\t%.6f\n", sha, verdict_name(fact->verdict), (double)fact->wall_ns / 1e9,
+                                    (double)fact->wall_ns / 1e9);
+        }
+        return r < 0 ? r : buffer_error(ret);
+}
+
+/* -- report.md -- */
+
+/* The page of a repository on the web, when its address tells; else false. */
+static bool web_of(const char *repository, char ret[PATH_SIZE])
+{
+        size_t n;
+
+        if (!repository || strncmp(repository, "https://", 8) != 0)
+                return false;
+        n = strlen(repository);
+        if (n > 4 && strcmp(repository + n - 4, ".git") == 0)
+                n -= 4;
+        return snprintf(ret, PATH_SIZE, "%.*s", (int)n, repository) < PATH_SIZE;
+}
+
+static void add_version(const struct solver *s, const char *version, struct buffer *ret)
+{
+        cleanup_buffer struct buffer message = {0};
+        char web[PATH_SIZE], sha[GIT_OID_HEXSZ + 1];
+        const char *rest = version + MIN(strlen(version), (size_t)GIT_OID_HEXSZ);
+        uint32_t number;
+        git_oid oid;
+
+        snprintf(sha, sizeof(sha), "%.40s", version);
+        if (!finding_commit(sha) || git_oid_fromstr(&oid, sha) < 0 || history_number(s->history, &oid, &number) < 0) {
+                buffer_addf(ret, "`%s`", version);
+                return;
+        }
+        if (web_of(s->recipe->repository, web))
+                buffer_addf(ret, "[`%.12s`](%s/commit/%s)", sha, web, sha);
+        else
+                buffer_addf(ret, "`%.12s`", sha);
+        if (*rest == ':')
+                buffer_addf(ret, " with `%s`", rest + 1);
+        if (history_text(s->history, number, COMMIT_MESSAGE, &message) == 0 && message.size > 0)
+                buffer_addf(ret, " (%.*s)", (int)strcspn(message.data, "\n"), message.data);
+}
+
+static void add_title(const struct solver *s, const struct finding *f, struct buffer *ret)
+{
+        double before = finding_seconds(f, f->reference), after = finding_seconds(f, f->target);
+        const struct finding_runs *target = runs_of(f, f->target);
+
+        switch (f->kind) {
+        case FINDING_SPR:
+                buffer_addf(ret, "# %s: %.3gs becomes %s%.3gs\n\n", s->recipe->name, before,
+                            target && target->verdict == VERDICT_TIMEOUT ? "more than " : "", after);
+                break;
+        case FINDING_SOUNDNESS:
+                buffer_addf(ret, "# %s: %s\n\n", s->recipe->name,
+                            *f->reference || !*f->chain
+                                    ? "two versions contradict each other"
+                                    : "an answer contradicts the one that follows from a formula decided before");
+                break;
+        case FINDING_CRASH:
+                buffer_addf(ret, "# %s: crash\n\n", s->recipe->name);
+                break;
+        case FINDING_REGRESSION:
+                buffer_addf(ret, "# %s: unknown where it was decided before\n\n", s->recipe->name);
+                break;
+        case FINDING_IMPLICATION:
+                buffer_addf(ret, "# %s: unknown where an implied formula is decided\n\n", s->recipe->name);
+                break;
+        case N_FINDING_KINDS:
+                break;
+        }
+}
+
+static void add_table(struct workspace *w, const struct solver *s, const struct finding *f, struct buffer *ret)
+{
+        char machine[PATH_SIZE];
+
+        buffer_adds(ret, "| version | result | seconds | runs |\n|---|---|---|---|\n");
+        for (size_t i = 0; i < f->n_runs; i++) {
+                const struct finding_runs *runs = &f->runs[i];
+
+                buffer_adds(ret, "| ");
+                add_version(s, runs->version, ret);
+                buffer_addf(ret, " | %s | %.3f |", verdict_name(runs->verdict),
+                            runs->n > 0 ? stat_lower_median(runs->seconds, runs->n) : 0);
+                for (uint32_t k = 0; k < runs->n; k++)
+                        buffer_addf(ret, " %.3f", runs->seconds[k]);
+                buffer_adds(ret, " |\n");
+        }
+        buffer_addf(ret, "\nEach run had %gs and a core of its own", f->timeout);
+        if (campaign_is_elsewhere(w, s->recipe->name, f->campaign, machine))
+                buffer_addf(ret, ", on %s", machine);
+        buffer_adds(ret, ".\n\n");
+}
+
+/* "exec:/usr/bin/z3 -smt2@sha256:…" as it would be typed. */
+static void add_program(const char *version, struct buffer *ret)
+{
+        const char *command = version + strlen("exec:"), *end = strrchr(command, '@');
+
+        buffer_addf(ret, "%.*s case.smt2\n", (int)(end ? end - command : (ptrdiff_t)strlen(command)), command);
+}
+
+/* As its era has it. */
+static const struct recipe *recipe_at(const struct solver *s, const char *target)
+{
+        char revision[GIT_OID_HEXSZ + 1];
+        uint32_t commit;
+
+        snprintf(revision, sizeof(revision), "%.*s", (int)strcspn(target, ":"), target);
+        return history_resolve(s->history, revision, &commit) < 0 ? s->recipe : era_or_solver(s->history, s->recipe, commit);
+}
+
+static void add_build(const struct recipe *recipe, struct buffer *ret)
+{
+        for (char *const *p = recipe->build; *p; p++) {
+                const char *jobs = strstr(*p, "{jobs}");
+
+                if (jobs)
+                        buffer_addf(ret, "%.*s\"$(nproc)\"%s\n", (int)(jobs - *p), *p, jobs + strlen("{jobs}"));
+                else
+                        buffer_addf(ret, "%s\n", *p);
+        }
+}
+
+/* A commit's program on the case, by the recipe's commands. */
+static int add_commit(const struct solver *s, const char *version, struct buffer *ret)
+{
+        const struct recipe *recipe = recipe_at(s, version);
+        char **argv = NULL;
+        char bin[PATH_SIZE];
+        int r;
+
+        if (recipe->file) {
+                buffer_addf(ret, "# the program of %.40s is a released binary: %s\n", version, recipe->file);
+                snprintf(bin, sizeof(bin), "./%s", recipe->is_archive && recipe->outputs[0] ? recipe->outputs[0] : basename(recipe->file));
+        } else {
+                buffer_addf(ret, "git checkout %.40s\n", version);
+                add_build(recipe, ret);
+                snprintf(bin, sizeof(bin), "./%s", recipe->outputs[0] ? recipe->outputs[0] : "solver");
+        }
+        r = recipe_command(s->recipe, bin, "case.smt2", false, 0, &s->recipe->limits, &argv);
+        if (r < 0)
+                return r;
+        for (size_t i = 0; argv[i]; i++)
+                buffer_addf(ret, "%s%s", i > 0 ? " " : "", argv[i]);
+        if (version[MIN(strlen(version), (size_t)GIT_OID_HEXSZ)] == ':')
+                buffer_addf(ret, " %s", version + GIT_OID_HEXSZ + 1);
+        buffer_adds(ret, "\n");
+        strings_free(argv);
+        return 0;
+}
+
+static int add_version_steps(const struct solver *s, const char *version, struct buffer *ret)
+{
+        if (strncmp(version, "exec:", 5) != 0)
+                return add_commit(s, version, ret);
+        add_program(version, ret);
+        return 0;
+}
+
+/* Both versions, as somebody without solverfs would run them. */
+static int add_reproduction(const struct solver *s, const struct finding *f, struct buffer *ret)
+{
+        int r = 0;
+
+        buffer_adds(ret, "## Reproduce\n\n```sh\n");
+        if (*f->reference)
+                r = add_version_steps(s, f->reference, ret);
+        if (r == 0)
+                r = add_version_steps(s, f->target, ret);
+        buffer_adds(ret, "```\n\n");
+        return r;
+}
+
+static void add_fenced(const void *text, size_t size, struct buffer *ret)
+{
+        buffer_adds(ret, "```smt2\n");
+        buffer_add(ret, text, size);
+        buffer_addf(ret, "%s```\n", size > 0 && ((const char *)text)[size - 1] == '\n' ? "" : "\n");
+}
+
+static void add_answer(const char *who, const struct version_answer *a, struct buffer *ret)
+{
+        buffer_addf(ret, "%s: %s", who, verdict_name(a->verdict));
+        if (a->verdict == VERDICT_CRASH)
+                buffer_addf(ret, " (%s)", a->end);
+        buffer_addf(ret, " after %.3fs. ", a->seconds);
+}
+
+/* The smaller input, once there is one. */
+static void add_reduced(struct workspace *w, struct solver *s, const struct finding *f, struct buffer *ret)
+{
+        cleanup_reduction struct reduction r = {0};
+        bool is_implied;
+
+        if (finding_reduced(w, s, f, &r) < 0)
+                return;
+        is_implied = r.interest == INTEREST_IMPLICATION;
+        buffer_addf(ret, "## Reduced input\n\n%zu bytes%s. ", is_implied ? r.implied.size : r.text.size,
+                    r.is_minimal ? "" : " so far: it may be made smaller still");
+        if (r.has_reference)
+                add_answer(is_implied ? "The formula before the last step" : "The reference", &r.reduced[SIDE_REFERENCE], ret);
+        add_answer(is_implied ? "The formula behind it" : "The target", &r.reduced[SIDE_TARGET], ret);
+        buffer_addf(ret, "(%s time)\n\n", r.is_cpu_time ? "CPU" : "Wall clock");
+        if (is_implied) {
+                buffer_adds(ret, "Before the step:\n\n");
+                add_fenced(r.text.data, r.text.size, ret);
+                buffer_adds(ret, "\nBehind it:\n\n");
+        }
+        add_fenced(is_implied ? r.implied.data : r.text.data, is_implied ? r.implied.size : r.text.size, ret);
+        buffer_adds(ret, "\n");
+}
+
+/* A case's text, or that it is attached. */
+static int add_case(struct workspace *w, uint32_t id, const char *heading, const char *name, struct buffer *ret)
+{
+        cleanup(case_info_unrefp) struct case_info *info = NULL;
+        cleanup_blob struct blob text = {0};
+        cleanup_close int fd = -1;
+        char path[PATH_SIZE];
+        int r = cases_get(workspace_cases(w), id, &info);
+
+        if (r == 0)
+                r = cases_open_bytes(workspace_cases(w), info, &fd, path);
+        if (r < 0)
+                return r;
+        buffer_addf(ret, "## %s\n\n", heading);
+        if (info->size > INLINE_MOST) {
+                buffer_addf(ret, "%s, %llu bytes, is attached.\n\n", name, (unsigned long long)info->size);
+                return 0;
+        }
+        r = read_fd(fd, INLINE_MOST, &text);
+        if (r < 0)
+                return r;
+        add_fenced(text.data, text.size, ret);
+        buffer_adds(ret, "\n");
+        return 0;
+}
+
+static bool is_weakened(const struct finding *f)
+{
+        const char *last = strrchr(f->chain, '@'), *line = last;
+
+        while (line && line > f->chain && line[-1] != '\n')
+                line--;
+        return line && strstr(line, "\tweaken\t");
+}
+
+/* Says what is wrong, in a sentence or two. */
+static void add_matter(const struct solver *s, const struct finding *f, struct buffer *ret)
+{
+        const struct finding_runs *reference = runs_of(f, f->reference);
+
+        if (f->kind == FINDING_REGRESSION) {
+                add_version(s, f->reference, ret);
+                buffer_addf(ret, " answers `%s`, ", reference ? verdict_name(reference->verdict) : "?");
+                add_version(s, f->target, ret);
+                buffer_adds(ret, " answers `unknown`");
+        } else if (f->kind == FINDING_IMPLICATION) {
+                add_version(s, f->target, ret);
+                buffer_addf(ret,
+                            " decides the formula before the last step below, and answers `unknown` behind it, although that "
+                            "step makes the "
+                            "formula %s",
+                            is_weakened(f) ? "weaker: each model of the one is a model of the other"
+                                           : "stronger: each model of the other would be a model of the one, which has none");
+        } else {
+                return;
+        }
+        if (*f->reason)
+                buffer_addf(ret, ". `(get-info :reason-unknown)` gives `%s`", f->reason);
+        buffer_adds(ret, ".\n\n");
+}
+
+struct culprit_table {
+        struct solver *solver;
+        struct buffer *to;
+        size_t n; /* rows */
+};
+
+static int add_culprit(void *user, const char *commit, const json_t *culprit)
+{
+        struct culprit_table *to = user;
+        const json_t *before = json_object_get(culprit, "seconds_before"), *after = json_object_get(culprit, "seconds_after"),
+                     *p = json_object_get(culprit, "p");
+
+        if (to->n++ == 0)
+                buffer_adds(to->to, "## Commits responsible\n\n| commit | seconds before | seconds after | pairs of runs | p |\n"
+                                     "|---|---|---|---|---|\n");
+        buffer_adds(to->to, "| ");
+        add_version(to->solver, commit, to->to);
+        buffer_addf(to->to, json_is_number(before) ? " | %.3f" : " | no answer", json_number_value(before));
+        buffer_addf(to->to, json_is_number(after) ? " | %.3f" : " | no answer", json_number_value(after));
+        buffer_addf(to->to, " | %d |", (int)json_integer_value(json_object_get(culprit, "pairs")));
+        buffer_addf(to->to, json_is_number(p) ? " %.2g |\n" : " |\n", json_number_value(p));
+        return 0;
+}
+
+static int add_since(void *user, const char *commit, const json_t *culprit)
+{
+        struct culprit_table *to = user;
+
+        (void)culprit;
+        buffer_adds(to->to, "Since ");
+        add_version(to->solver, commit, to->to);
+        buffer_adds(to->to, ".\n\n");
+        return 0;
+}
+
+/* Once they are known: nothing is searched for. */
+static void add_culprits(struct workspace *w, struct solver *s, const struct finding *f, struct buffer *ret)
+{
+        struct culprit_table to = {.solver = s, .to = ret};
+
+        finding_culprits(w, s, f, f->kind == FINDING_SPR ? add_culprit : add_since, &to);
+        if (to.n > 0)
+                buffer_adds(ret, "\n");
+}
+
+static void add_seeds(struct workspace *w, struct solver *s, const struct finding *f, struct buffer *ret)
+{
+        cleanup(query_unrefp) struct query *q = NULL;
+        cleanup(value_unrefp) struct value *v = NULL;
+
+        if (finding_has_seeds(s, f) && query_seeds(w, s, f, &q) == 0 && q->type->find(q, &v) == 0)
+                buffer_addf(ret, "It reproduces under %u of %d random seeds.\n\n",
+                            seeds_reproduced(((struct seeds_value *)v)->result), SEEDS_MOST);
+}
+
+int finding_report(struct workspace *w, struct solver *s, const struct finding *f, struct buffer *ret)
+{
+        int r;
+
+        add_title(s, f, ret);
+        add_matter(s, f, ret);
+        add_table(w, s, f, ret);
+        if (*f->chain)
+                buffer_addf(ret, "The input comes from another one by these steps (rule, direction, place):\n\n```\n%s```\n\n",
+                            f->chain);
+        add_seeds(w, s, f, ret);
+        add_culprits(w, s, f, ret);
+        r = add_reproduction(s, f, ret);
+        if (r < 0)
+                return r;
+        add_reduced(w, s, f, ret);
+        r = f->decided_id ? add_case(w, f->decided_id, "The formula before the last step", "decided.smt2", ret) : 0;
+        if (r == 0)
+                r = add_case(w, f->case_id, "Input", "case.smt2", ret);
+        return r < 0 ? r : buffer_error(ret);
+}

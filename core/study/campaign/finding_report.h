@@ -1,0 +1,16 @@
+/* A finding as texts: the tables of its folder, and report.md, which can be pasted into an issue tracker as it is. From what is stored; nothing
+ * is measured. Threads: any. */
+#pragma once
+
+#include "core/study/campaign/finding.h"
+
+/* "version\tresult\ttime\tsamples": the versions measured when it was found. */
+int finding_print_times(const struct finding *f, struct buffer *ret);
+/* Later measurements, as further rows: a commit for each program. */
+struct case_history;
+int finding_print_later(struct workspace *w, const struct finding *f, const struct case_history *h, struct buffer *ret);
+int finding_report(struct workspace *w, struct solver *s, const struct finding *f, struct buffer *ret);
+/* How long a version took: the lower median; 0 when it was not measured. */
+double finding_seconds(const struct finding *f, const char *version);
+/* The sha of a version that is a commit and nothing else; NULL: it has arguments, or is a program. */
+const char *finding_commit(const char *version);

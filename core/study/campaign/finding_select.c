@@ -1,0 +1,396 @@
+#include "core/study/campaign/finding_select.h"
+
+#include <inttypes.h>
+
+#include "core/smtlib/print.h"
+#include "core/study/campaign/finding_localized.h"
+#include "core/study/campaign/finding_reduced.h"
+#include "core/study/campaign/finding_report.h"
+
+#define PART_MOST  200       /* nodes of a part: what a reduction leaves is smaller */
+#define PARTS_MOST (1 << 20) /* bytes of an input's parts: what stands deeper explains nothing */
+
+/* -- logics -- */
+
+bool logic_is_decidable(const char *logic)
+{
+        static const char *const quantified[] = {"LIA", "LRA", "LIRA", "NRA", "BV", "IDL", "RDL"};
+        static const char *const free_of[] = {"UF",   "UFLIA",  "UFLRA",   "UFLIRA", "UFNRA", "UFIDL", "AX",
+                                              "ALIA", "AUFLIA", "AUFLIRA", "ABV",    "AUFBV", "UFBV",  "FP",
+                                              "BVFP", "ABVFP",  "FPLRA",   "DT",     "UFDT"};
+        bool is_free = strncmp(logic, "QF_", 3) == 0;
+        const char *rest = is_free ? logic + 3 : logic;
+
+        for (size_t i = 0; i < ARRAY_SIZE(quantified); i++)
+                if (strcmp(rest, quantified[i]) == 0)
+                        return true;
+        for (size_t i = 0; is_free && i < ARRAY_SIZE(free_of); i++)
+                if (strcmp(rest, free_of[i]) == 0)
+                        return true;
+        return false;
+}
+
+/* -- shapes -- */
+
+static const struct term *anonymous(struct bank *b, const char *prefix, const struct sort *sort)
+{
+        cleanup_buffer struct buffer name = {0};
+        const struct symbol *s;
+
+        buffer_adds(&name, prefix);
+        sort_print(sort, &name);
+        s = buffer_error(&name) < 0 ? NULL : symbol_of(b, SLICE(name.data, name.size));
+        return s ? term_constant(b, function_of(b, FUNCTION_DECLARED, s, NULL, 0, sort)) : NULL;
+}
+
+/* Variables are numbered, with the depth of what they are bound in: no name is bound twice, one within the other. */
+static const struct term *with_numbered_variables(struct bank *b, const struct term *quantifier)
+{
+        const struct term *body = term_body(quantifier);
+        cleanup_term_list struct term_list variables = {0};
+        char name[48];
+
+        for (uint32_t i = 0; i < quantifier->n_bound; i++) {
+                snprintf(name, sizeof(name), "bound %" PRIu32 ".%" PRIu32, body->depth, i);
+                if (term_list_add(&variables, term_variable(b, symbol_of(b, slice_string(name)), quantifier->args[i]->sort)) < 0)
+                        return NULL;
+        }
+        return term_quantifier(b, quantifier->kind, variables.list, variables.n,
+                               term_substitute(b, body, quantifier->args, variables.list, variables.n));
+}
+
+static bool has_only_values(struct bank *b, const struct term *t)
+{
+        for (size_t i = 0; i < t->n_args; i++)
+                if (t->args[i] != anonymous(b, "value of ", t->args[i]->sort))
+                        return false;
+        return true;
+}
+
+/* The kind of a relation and the order of its sides seldom matter. */
+static const struct term *as_equality(struct bank *b, const struct term *t)
+{
+        static const enum op relations[] = {OP_EQUAL, OP_DISTINCT, OP_LE, OP_LT, OP_GE, OP_GT};
+        bool is_relation = false;
+
+        for (size_t i = 0; i < ARRAY_SIZE(relations); i++)
+                is_relation |= t->op == relations[i];
+        if (!is_relation || t->n_args != 2 || term_is_bool(t->args[0]))
+                return t;
+        return t->args[0]->tree_size < t->args[1]->tree_size ? term_op2(b, OP_EQUAL, t->args[1], t->args[0])
+                                                             : term_op2(b, OP_EQUAL, t->args[0], t->args[1]);
+}
+
+/* How many arguments of one shape stand side by side in a list does not matter. */
+static const struct term *without_repetition(struct bank *b, const struct term *t)
+{
+        cleanup_term_list struct term_list args = {0};
+        const struct term *made = NULL;
+        int r = 0;
+
+        if (t->kind != TERM_OPERATOR || t->n_args <= 2 ||
+            (operator_row(t->op)->shape != SHAPE_LEFT && operator_row(t->op)->shape != SHAPE_RIGHT))
+                return t;
+        for (size_t i = 0; r == 0 && i < t->n_args; i++)
+                if (i == 0 || t->args[i] != t->args[i - 1])
+                        r = term_list_add(&args, t->args[i]);
+        if (r == 0 && args.n == 1)
+                r = term_list_add(&args, t->args[0]);
+        if (r == 0)
+                r = term_apply(b, t->op, t->index, term_n_index(t), args.list, args.n, &made);
+        return r < 0 ? NULL : made;
+}
+
+static const struct term *without_names(void *user, struct bank *b, const struct term *t)
+{
+        const bool *has_names = user;
+
+        if (t->kind == TERM_LITERAL || (*has_names && t->kind == TERM_OPERATOR && has_only_values(b, t)))
+                return anonymous(b, "value of ", t->sort);
+        if (t->kind == TERM_FUNCTION && t->n_args == 0)
+                return anonymous(b, "", t->sort);
+        if (term_is_quantifier(t))
+                return with_numbered_variables(b, t);
+        t = without_repetition(b, t);
+        return t ? as_equality(b, t) : NULL;
+}
+
+/* A term without names is a value: its operators are all there is to know of it. */
+static const struct term *shape_of(struct bank *b, const struct term *t)
+{
+        bool has_names = true;
+        const struct term *shape = term_rewrite(b, t, without_names, &has_names);
+
+        has_names = false;
+        return shape == anonymous(b, "value of ", t->sort) ? term_rewrite(b, t, without_names, &has_names) : shape;
+}
+
+static int add_shape(struct bank *b, const struct term *t, struct buffer *ret)
+{
+        const struct term *shape = shape_of(b, t);
+        int r = shape ? term_print(shape, &(struct print_options){.dialect = DIALECT_2_6}, ret) : bank_error(b);
+
+        buffer_adds(ret, "\n");
+        return r;
+}
+
+static int list_assertions(const struct script *s, struct term_list *ret)
+{
+        int r = 0;
+
+        for (size_t i = 0; r == 0 && i < s->n_commands; i++)
+                if (s->commands[i].kind == COMMAND_ASSERT)
+                        r = term_list_add(ret, s->commands[i].term);
+        return r;
+}
+
+static int take_lines(struct buffer *b, char **ret)
+{
+        if (buffer_error(b) < 0)
+                return -ENOMEM;
+        *ret = b->data ? steal_pointer(b->data) : strdup("");
+        return *ret ? 0 : -ENOMEM;
+}
+
+int formula_skeleton(struct slice text, char **ret)
+{
+        cleanup_script struct script *s = NULL;
+        cleanup_term_list struct term_list asserted = {0};
+        cleanup_buffer struct buffer b = {0};
+        int r = script_read(text, NULL, &s);
+
+        if (r == 0)
+                r = list_assertions(s, &asserted);
+        for (size_t i = 0; r == 0 && i < asserted.n; i++)
+                r = add_shape(s->bank, asserted.list[i], &b);
+        return r < 0 ? r : take_lines(&b, ret);
+}
+
+int formula_parts(struct slice text, char **ret)
+{
+        cleanup_script struct script *s = NULL;
+        cleanup_term_list struct term_list asserted = {0}, all = {0};
+        cleanup_buffer struct buffer b = {0};
+        int r = script_read(text, NULL, &s);
+
+        if (r == 0)
+                r = list_assertions(s, &asserted);
+        if (r == 0)
+                r = term_subterms(asserted.list, asserted.n, &all);
+        buffer_adds(&b, "\n");
+        for (size_t i = 0; r == 0 && i < all.n && b.size < PARTS_MOST; i++)
+                if (term_is_bool(all.list[i]) && all.list[i]->tree_size <= PART_MOST)
+                        r = add_shape(s->bank, all.list[i], &b);
+        return r < 0 ? r : take_lines(&b, ret);
+}
+
+bool shape_occurs(const char *skeleton, const char *parts)
+{
+        for (const char *line = skeleton, *end; *line; line = end + 1) {
+                cleanup_free char *sought = NULL;
+
+                end = strchrnul(line, '\n');
+                if (!*end || asprintf(&sought, "\n%.*s\n", (int)(end - line), line) < 0 || !strstr(parts, sought))
+                        return false;
+        }
+        return *skeleton != '\0';
+}
+
+/* -- what is known of a finding -- */
+
+static void read_culprit(struct workspace *w, struct solver *s, struct finding_choice *c)
+{
+        cleanup(query_unrefp) struct query *q = NULL;
+        cleanup(value_unrefp) struct value *v = NULL;
+        const json_t *culprits, *commit;
+
+        if (!finding_is_localizable(c->finding) || finding_query_localized(w, s, c->finding, &q) < 0 || q->type->find(q, &v) < 0 ||
+            !localization_is_final(((struct localized_value *)v)->result))
+                return;
+        culprits = json_object_get(((struct localized_value *)v)->result, "culprits");
+        commit = json_object_get(json_array_get(culprits, 0), "commit");
+        if (json_array_size(culprits) == 1 && json_is_string(commit) && finding_commit(json_string_value(commit)))
+                snprintf(c->culprit, sizeof(c->culprit), "%s", json_string_value(commit));
+}
+
+static int read_reduced(struct workspace *w, struct solver *s, struct finding_choice *c)
+{
+        cleanup_reduction struct reduction r = {0};
+        const struct buffer *shown;
+        int k;
+
+        if (finding_reduced(w, s, c->finding, &r) < 0 || !r.has_ended)
+                return 0;
+        shown = r.implied.size > 0 ? &r.implied : &r.text;
+        c->reduced = shown->size;
+        c->is_cut_off = !r.is_minimal;
+        k = formula_skeleton(SLICE(shown->data, shown->size), &c->skeleton);
+        return k == -ENOMEM ? k : 0;
+}
+
+/* The signature's third field: "kind, version, logic, …". */
+static void read_logic(struct finding_choice *c)
+{
+        const char *at = c->finding->signature;
+        char logic[64];
+
+        for (int i = 0; at && i < 2; i++)
+                at = strchr(at, '\t') ? strchr(at, '\t') + 1 : NULL;
+        if (!at)
+                return;
+        snprintf(logic, sizeof(logic), "%.*s", (int)MIN(strcspn(at, "\t"), sizeof(logic) - 1), at);
+        c->is_decidable = logic_is_decidable(logic);
+}
+
+static int read_input(struct workspace *w, struct finding_choice *c)
+{
+        cleanup(case_info_unrefp) struct case_info *info = NULL;
+        cleanup_blob struct blob b = {0};
+        cleanup_close int fd = -1;
+        char path[PATH_SIZE];
+        int r = cases_get(workspace_cases(w), c->finding->case_id, &info);
+
+        if (r < 0)
+                return r == -ENOENT ? 0 : r;
+        c->size = info->size;
+        r = cases_open_bytes(workspace_cases(w), info, &fd, path);
+        if (r == 0)
+                r = read_fd(fd, SIZE_MAX, &b);
+        if (r < 0)
+                return r;
+        c->has_quantifier = memmem(b.data, b.size, "(forall", 7) || memmem(b.data, b.size, "(exists", 7);
+        r = c->finding->kind == FINDING_SPR ? formula_parts(SLICE(b.data, b.size), &c->parts) : 0;
+        return r == -ENOMEM ? r : 0;
+}
+
+struct selecting {
+        struct workspace *workspace;
+        struct solver *solver;
+        struct finding_choice *list;
+        size_t n;
+};
+
+static int add_choice(void *user, struct finding *f)
+{
+        struct selecting *s = user;
+        struct finding_choice *c;
+        int r;
+
+        if (list_grow(s->list, s->n) < 0)
+                return -ENOMEM;
+        c = &s->list[s->n++];
+        *c = (struct finding_choice){.finding = finding_ref(f)};
+        r = read_input(s->workspace, c);
+        if (r == 0)
+                r = read_reduced(s->workspace, s->solver, c);
+        if (r == 0)
+                r = finding_get_count(s->workspace, s->solver->number, f->number, &c->count);
+        read_culprit(s->workspace, s->solver, c);
+        read_logic(c);
+        return r;
+}
+
+/* -- ranking -- */
+
+static int group_of(const struct finding_choice *c)
+{
+        switch (c->finding->kind) {
+        case FINDING_SOUNDNESS:
+                return 0;
+        case FINDING_CRASH:
+                return 1;
+        case FINDING_REGRESSION:
+        case FINDING_IMPLICATION:
+                return 2;
+        case FINDING_SPR:
+        case N_FINDING_KINDS:
+                break;
+        }
+        return 3;
+}
+
+static uint64_t small(const struct finding_choice *c)
+{
+        return c->reduced > 0 ? c->reduced : c->size;
+}
+
+static int by_rank(const void *a, const void *b)
+{
+        const struct finding_choice *x = a, *y = b;
+
+        if (group_of(x) != group_of(y))
+                return group_of(x) - group_of(y);
+        if (group_of(x) == 2 && x->has_quantifier != y->has_quantifier)
+                return x->has_quantifier - y->has_quantifier;
+        if (group_of(x) == 2 && x->is_decidable != y->is_decidable)
+                return y->is_decidable - x->is_decidable;
+        if (group_of(x) >= 2 && small(x) != small(y))
+                return small(x) < small(y) ? -1 : 1;
+        return (x->finding->number > y->finding->number) - (x->finding->number < y->finding->number);
+}
+
+/* The same kind, versions and commit: one cause is possible. A contradiction or a crash without a signature is one of its own. */
+static bool may_be_one(const struct finding_choice *a, const struct finding_choice *b)
+{
+        const struct finding *f = a->finding, *g = b->finding;
+
+        return f->kind == g->kind && (f->kind == FINDING_SPR || (*f->signature && *g->signature)) &&
+               strcmp(a->culprit, b->culprit) == 0 && strcmp(f->reference, g->reference) == 0 &&
+               strcmp(f->target, g->target) == 0;
+}
+
+static bool is_same(const struct finding_choice *a, const struct finding_choice *b)
+{
+        if (*a->finding->signature && strcmp(a->finding->signature, b->finding->signature) == 0)
+                return true;
+        if (!a->skeleton || !may_be_one(a, b))
+                return false;
+        if (b->skeleton && strcmp(a->skeleton, b->skeleton) == 0)
+                return true;
+        return b->parts && (!b->skeleton || b->is_cut_off) && shape_occurs(a->skeleton, b->parts);
+}
+
+/* Behind each representative, those that it stands for. */
+static void gather(struct finding_choice *list, size_t n)
+{
+        for (size_t first = 0, next; first < n; first = next) {
+                list[first].is_representative = true;
+                next = first + 1;
+                for (size_t i = next; i < n; i++) {
+                        struct finding_choice same = list[i];
+
+                        if (!is_same(&list[first], &same))
+                                continue;
+                        memmove(&list[next + 1], &list[next], (i - next) * sizeof(*list));
+                        list[next++] = same;
+                        list[first].count += same.count;
+                }
+        }
+}
+
+void finding_choices_free(struct finding_choice *list, size_t n)
+{
+        for (size_t i = 0; i < n; i++) {
+                finding_unref(list[i].finding);
+                free(list[i].skeleton);
+                free(list[i].parts);
+        }
+        free(list);
+}
+
+int findings_select(struct workspace *w, struct solver *s, struct finding_choice **ret, size_t *ret_n)
+{
+        struct selecting selecting = {.workspace = w, .solver = s};
+        int r = findings_each(w, s->number, NULL, add_choice, &selecting);
+
+        if (r < 0) {
+                finding_choices_free(selecting.list, selecting.n);
+                return r;
+        }
+        if (selecting.n > 0)
+                qsort(selecting.list, selecting.n, sizeof(*selecting.list), by_rank);
+        gather(selecting.list, selecting.n);
+        *ret = selecting.list;
+        *ret_n = selecting.n;
+        return 0;
+}

@@ -1,0 +1,39 @@
+/* Choosing the findings worth reporting: findings of one cause are one group with one representative, and the groups are ranked.
+ *
+ * A group: the same signature; or, once it is known of both, the same kind, versions, commit responsible and shape of the reduced input. Of slowdowns,
+ * where one test of a reduction takes seconds: also one that is not reduced to its end, if every assertion of the representative's reduced input has
+ * the shape of some part of it. The representative is the smallest. First come wrong answers and crashes, then what comes back unknown (without
+ * quantifiers before with, in a logic that is decidable before others, then the smaller), then slowdowns, the smaller first.
+ *
+ * From what is stored; nothing is measured. Threads: any. */
+#pragma once
+
+#include "core/study/campaign/finding.h"
+
+struct finding_choice {
+        struct finding *finding;         /* a reference */
+        uint64_t size;                   /* bytes of the input */
+        uint64_t reduced;                /* of the reduced one, an implication's as well; 0: it is not reduced */
+        char culprit[GIT_OID_HEXSZ + 1]; /* "": not localized, or not to one commit */
+        bool has_quantifier, is_decidable;
+        uint64_t count; /* inputs it stands for, itself among them */
+        char *skeleton;  /* owned; the shape of the reduced input, or NULL */
+        bool is_cut_off; /* it could have become smaller */
+        char *parts;     /* owned; of a slowdown: formula_parts() of the input, or NULL */
+        bool is_representative;
+};
+
+/* All of a solver's, ranked; those of a group one behind the other, the representative first. finding_choices_free(). */
+int findings_select(struct workspace *w, struct solver *s, struct finding_choice **ret, size_t *ret_n);
+void finding_choices_free(struct finding_choice *list, size_t n);
+
+/* Is satisfiability in this logic of SMT-LIB decidable? "QF_NRA": yes; "NIA", "ALL", "-", what is not known: no. */
+bool logic_is_decidable(const char *logic);
+/* The shape of a formula: its assertions, in which constants are known by their sort, bound variables by a number, and a term without either is
+ * a value of its sort, unless it is a whole assertion; all relations between terms are one, whose sides may change places;
+ * in a list like that of str.++ arguments of one shape that stand side by side are one. free(*ret). -EINVAL: it does not parse. */
+int formula_skeleton(struct slice text, char **ret);
+/* The shapes of all Boolean terms in its assertions, but for very large ones; a line each, with an empty one before the first. free(*ret). */
+int formula_parts(struct slice text, char **ret);
+/* Are all assertions of a skeleton among the parts of another formula? False of one without assertions. */
+bool shape_occurs(const char *skeleton, const char *parts);

@@ -1,0 +1,357 @@
+/* Findings of another store. */
+#include "core/study/campaign/import_internal.h"
+
+#include "core/run/host.h"
+#include "core/study/campaign/finding_localized.h"
+#include "core/study/campaign/finding_reduced.h"
+#include "core/study/campaign/seeds.h"
+#include "core/study/base/study_value.h"
+
+bool taking_has_version(const struct taking *t, const char *version)
+{
+        uint32_t commit;
+
+        return !*version || !version_is_of_history(version) || version_commit(t->here, version, &commit) == 0;
+}
+
+/* -- inputs -- */
+
+/* The id here of a case there; 0 stays 0. */
+static int take_input(const struct taking *t, uint32_t theirs, uint32_t *ret)
+{
+        struct cases *here = workspace_cases(t->source->here), *there = workspace_cases(t->source->there);
+        cleanup(case_info_unrefp) struct case_info *info = NULL, *ours = NULL;
+        cleanup_blob struct blob text = {0};
+        cleanup_close int fd = -1;
+        char path[PATH_SIZE];
+        int r;
+
+        *ret = 0;
+        if (theirs == 0)
+                return 0;
+        r = cases_get(there, theirs, &info);
+        if (r < 0)
+                return r;
+        r = cases_find_digest(here, &info->sha256, &ours);
+        if (r == 0)
+                *ret = ours->id;
+        if (r != -ENOENT)
+                return r;
+        r = cases_open_bytes(there, info, &fd, path);
+        if (r == 0)
+                r = read_fd(fd, CASE_SIZE_MAX, &text);
+        return r < 0 ? r : cases_add_unlisted(here, info->name, SLICE(text.data, text.size), ret);
+}
+
+/* -- what was found out about it -- */
+
+/* Its key is of content: of a solver with another recipe here, it is found again under that recipe. */
+static void note_recipe(struct taking *t, const struct query *there, const struct query *here)
+{
+        if (t->has_other_recipe || (here && digest_equal(&there->key, &here->key)))
+                return;
+        t->has_other_recipe = true;
+        source_say(t->source, "%s has another recipe here than there: what is localized and reduced of its findings there shows under that recipe",
+                   t->here->recipe->name);
+}
+
+/* With the case's id here, and the machine whose times it has. */
+static int take_value(const struct taking *t, const struct query *query, uint32_t case_id, const char *machine)
+{
+        json_t *value = NULL, *known = NULL;
+        int r = study_value_get(t->source->there, &query->key, &value);
+
+        if (r < 0)
+                return r == -ENOENT ? 0 : r;
+        r = study_value_get(t->source->here, &query->key, &known);
+        if (r == -ENOENT) {
+                if (json_object_get(value, "case"))
+                        json_object_set_new(value, "case", json_integer(case_id));
+                if (*machine && strcmp(machine, host_machine()) != 0)
+                        json_object_set_new(value, "machine", json_string(machine));
+                r = study_value_put(t->source->here, &query->key, value);
+        }
+        json_decref(value);
+        json_decref(known);
+        return r;
+}
+
+static int take_localized(struct taking *t, const struct finding *theirs, const struct finding *ours, const char *machine)
+{
+        cleanup(query_unrefp) struct query *there = NULL, *here = NULL;
+        int r;
+
+        if (!finding_is_localizable(theirs))
+                return 0;
+        r = finding_query_localized(t->source->there, t->there, theirs, &there);
+        if (r < 0)
+                return r;
+        if (finding_query_localized(t->source->here, t->here, ours, &here) < 0)
+                here = NULL;
+        note_recipe(t, there, here);
+        return take_value(t, there, ours->case_id, machine);
+}
+
+static int take_seeds(struct taking *t, const struct finding *theirs, const struct finding *ours, const char *machine)
+{
+        cleanup(query_unrefp) struct query *there = NULL;
+        int r;
+
+        if (!finding_has_seeds(t->there, theirs))
+                return 0;
+        r = query_seeds(t->source->there, t->there, theirs, &there);
+        return r < 0 ? r : take_value(t, there, ours->case_id, machine);
+}
+
+/* One that has ended is no other's to change. */
+static bool is_ended(struct slice bytes)
+{
+        cleanup_reduction struct reduction r = {0};
+
+        return reduction_decode(bytes, &r) == 0 && r.has_ended;
+}
+
+static int take_reduced(const struct taking *t, const struct finding *theirs)
+{
+        cleanup(query_unrefp) struct query *there = NULL;
+        cleanup_blob struct blob value = {0}, known = {0};
+        struct slice key;
+        int r = finding_query_reduced(t->source->there, t->there, theirs, 1, 0, &there);
+
+        if (r < 0)
+                return r == -EINVAL ? 0 : r; /* there is nothing to reduce */
+        key = SLICE(there->key.bytes, DIGEST_SIZE);
+        r = store_fetch(workspace_store(t->source->there), TABLE_REDUCED, key, &value);
+        if (r < 0)
+                return r == -ENOENT ? 0 : r;
+        r = store_fetch(workspace_store(t->source->here), TABLE_REDUCED, key, &known);
+        if (r == 0 && (is_ended(SLICE(known.data, known.size)) || !is_ended(SLICE(value.data, value.size))))
+                return 0;
+        return r < 0 && r != -ENOENT ? r : store_set(workspace_store(t->source->here), TABLE_REDUCED, key, SLICE(value.data, value.size));
+}
+
+struct highest {
+        const char *campaign;
+        uint64_t n;
+};
+
+static int note_highest(void *user, const char *campaign, uint64_t n)
+{
+        struct highest *h = user;
+
+        if (strcmp(campaign, h->campaign) == 0)
+                h->n = n;
+        return 0;
+}
+
+struct counting {
+        const struct taking *taking;
+        uint32_t number; /* here */
+        struct {
+                char *campaign; /* owned; its name here */
+                uint64_t n;
+        } *list;
+        size_t n;
+};
+
+static void counting_done(struct counting *c)
+{
+        for (size_t i = 0; i < c->n; i++)
+                free(c->list[i].campaign);
+        free(c->list);
+}
+
+static int add_count(void *user, const char *name, uint64_t n)
+{
+        struct counting *c = user;
+        const struct taken_campaign *campaign = taking_find_campaign(c->taking, name);
+
+        if (list_grow(c->list, c->n) < 0)
+                return -ENOMEM;
+        c->list[c->n].campaign = strdup(campaign ? campaign->here : name);
+        c->list[c->n].n = n;
+        return c->list[c->n].campaign ? (c->n++, 0) : -ENOMEM;
+}
+
+/* How many inputs it stands for in each campaign: a campaign's number only grows. */
+static int take_counts(const struct taking *t, const struct finding *theirs, const struct finding *ours)
+{
+        cleanup(counting_done) struct counting c = {.taking = t, .number = ours->number};
+        int r = finding_each_count(t->source->there, t->there->number, theirs->number, add_count, &c);
+
+        for (size_t i = 0; r == 0 && i < c.n; i++) {
+                struct highest known = {.campaign = c.list[i].campaign};
+
+                r = finding_each_count(t->source->here, t->here->number, ours->number, note_highest, &known);
+                if (r == 0 && known.n < c.list[i].n)
+                        r = finding_put_counts(t->source->here, t->here->number, c.list[i].campaign,
+                                               &(struct finding_count){.number = ours->number, .n = c.list[i].n}, 1);
+        }
+        return r;
+}
+
+/* -- a finding -- */
+
+/* A mark that only one of the two knows is known to both. */
+static int take_mark(const struct taking *t, const struct finding *theirs, uint32_t number)
+{
+        cleanup_finding struct finding *ours = NULL;
+        int r = theirs->mark == MARK_NONE ? -ENOENT : finding_get(t->source->here, t->here->number, number, &ours);
+
+        if (r < 0)
+                return theirs->mark == MARK_NONE ? 0 : r;
+        if (ours->mark == MARK_NONE)
+                return finding_set_mark(t->source->here, t->here->number, number, theirs->mark, theirs->url);
+        if (ours->mark != theirs->mark || strcmp(ours->url, theirs->url) != 0)
+                source_say(t->source, "%s %s/%u is %s %s here, and %s %s there, where it is %u: here it stays as it is", t->here->recipe->name,
+                           finding_folder(ours->kind), number, finding_mark_name(ours->mark), ours->url, finding_mark_name(theirs->mark), theirs->url,
+                           theirs->number);
+        return 0;
+}
+
+/* As it will stand here, without its number. */
+static int translate(const struct taking *t, const struct taken_campaign *campaign, uint32_t number, struct finding **ret)
+{
+        cleanup_finding struct finding *f = NULL;
+        int r = finding_get(t->source->there, t->there->number, number, &f);
+
+        if (r == 0)
+                r = take_input(t, f->case_id, &f->case_id);
+        if (r == 0)
+                r = take_input(t, f->seed_id, &f->seed_id);
+        if (r == 0)
+                r = take_input(t, f->decided_id, &f->decided_id);
+        if (r < 0)
+                return r;
+        f->solver = t->here->number;
+        f->number = 0;
+        if (campaign) {
+                free(f->campaign);
+                f->campaign = strdup(campaign->here);
+                if (!f->campaign)
+                        return -ENOMEM;
+        }
+        *ret = steal_pointer(f);
+        return 0;
+}
+
+/* A finding or an input that cannot be read there is no reason to leave out the others. */
+static int leave_out(struct taking *t, uint32_t number, int r)
+{
+        if (r != -ENOENT && r != -EBADMSG && r != -EILSEQ)
+                return r;
+        source_say(t->source, "%s: finding %u there is left out: %s", t->there->recipe->name, number, error_message(r));
+        t->report->damaged++;
+        return 0;
+}
+
+static int take_finding(struct taking *t, uint32_t number)
+{
+        cleanup_finding struct finding *theirs = NULL, *ours = NULL;
+        const struct taken_campaign *campaign;
+        const char *machine;
+        int r = finding_get(t->source->there, t->there->number, number, &theirs), is_known;
+
+        if (r < 0)
+                return leave_out(t, number, r);
+        if (!taking_has_version(t, theirs->reference) || !taking_has_version(t, theirs->target)) {
+                t->report->absent++;
+                return source_note_missing(t->source, t->there->recipe->name);
+        }
+        campaign = taking_find_campaign(t, theirs->campaign);
+        machine = campaign ? campaign->machine : "";
+        r = translate(t, campaign, number, &ours);
+        if (r < 0)
+                return leave_out(t, number, r);
+        is_known = finding_take(t->source->here, ours);
+        if (is_known < 0)
+                return is_known;
+        t->numbers[number] = ours->number;
+        *(is_known ? &t->report->known_findings : &t->report->findings) += 1;
+        if (is_known)
+                r = take_mark(t, theirs, ours->number);
+        if (r == 0)
+                r = take_counts(t, theirs, ours);
+        if (r == 0)
+                r = take_localized(t, theirs, ours, machine);
+        if (r == 0)
+                r = take_seeds(t, theirs, ours, machine);
+        return r < 0 ? r : take_reduced(t, theirs);
+}
+
+static int take_findings(struct taking *t)
+{
+        uint32_t n = findings_last(t->source->there, t->there->number);
+        int r = 0;
+
+        t->numbers = calloc((size_t)n + 1, sizeof(*t->numbers));
+        if (!t->numbers)
+                return -ENOMEM;
+        t->n_numbers = n;
+        for (uint32_t number = 1; r == 0 && number <= n; number++) {
+                r = progress_step(t->source->progress, "import findings", number - 1, n);
+                if (r == 0)
+                        r = take_finding(t, number);
+        }
+        return r;
+}
+
+/* -- all of it -- */
+
+static void taking_done(struct taking *t)
+{
+        for (size_t i = 0; i < t->n_campaigns; i++)
+                taken_campaign_done(&t->campaigns[i]);
+        free(t->campaigns);
+        free(t->numbers);
+        solver_unref(t->here);
+}
+
+static int count_campaigns(struct workspace *w, uint32_t solver, size_t *ret)
+{
+        char **names = NULL;
+        size_t n = 0;
+        int r = campaign_names(w, solver, &names, &n);
+
+        strings_free(names);
+        *ret = n;
+        return r;
+}
+
+/* A solver that is not here: how much is passed over. */
+static int pass_over(struct taking *t)
+{
+        size_t n;
+        int r = count_campaigns(t->source->there, t->there->number, &n);
+
+        n += findings_last(t->source->there, t->there->number);
+        t->report->absent += n;
+        return r < 0 || n == 0 ? r : source_note_missing(t->source, t->there->recipe->name);
+}
+
+static int take_solver(struct store_source *source, struct solver *theirs, struct study_import *report)
+{
+        cleanup(taking_done) struct taking t = {.source = source, .report = report, .there = theirs};
+        int r = workspace_solver(source->here, theirs->recipe->name, &t.here);
+
+        if (r == -ENOENT)
+                return pass_over(&t);
+        if (r == 0)
+                r = taking_read_campaigns(&t);
+        if (r == 0)
+                r = take_findings(&t);
+        if (r == 0)
+                r = taking_copy_campaigns(&t);
+        return r;
+}
+
+int import_study(struct store_source *source, struct study_import *ret)
+{
+        cleanup(solver_list_unrefp) struct solver_list *l = NULL;
+        int r = workspace_solvers(source->there, &l);
+
+        *ret = (struct study_import){0};
+        for (size_t i = 0; r == 0 && i < l->n; i++)
+                r = take_solver(source, l->list[i], ret);
+        return r;
+}

@@ -1,0 +1,90 @@
+/* Comparisons (comparison.h) of two versions on the cases of a store: what is known is read, and what is missing is asked of the engine.
+ *
+ *     comparing_new(&options, &c)
+ *     while ((r = comparing_next(c, &asking)) > 0)
+ *             r = ask_many(engine, &asking, PRIORITY_BATCH, signals);
+ *     comparison_write_...(c's table)
+ *
+ * comparing_read() instead of the loop starts no work. Runs that are there are used. A pair is two measurements under one number (query_sample())
+ * that were taken one right after the other: where one version was measured on another day it is measured again, as its times then say nothing of
+ * now. The two come first by turns. An interrupted comparison goes on where it was.
+ *
+ * Both versions are of one machine: that of the solvers' runs, or one that is named, of which what is known is read.
+ *
+ * Not for several threads at a time. */
+#pragma once
+
+#include "core/engine/ask.h"
+#include "core/query/query.h"
+#include "core/query/select.h"
+#include "core/study/compare/comparison.h"
+
+struct comparing;
+
+struct comparing_version {
+        struct solver *solver;
+        uint32_t commit;
+};
+struct comparing_options {
+        struct workspace *workspace;
+        struct comparing_version version[2]; /* before and after */
+        struct case_info *const *cases;      /* that both solvers take */
+        size_t n;
+        const char *set; /* the name of what they are, for titles; NULL: all */
+        bool has_seed;   /* all runs under this seed */
+        uint64_t seed;
+        uint64_t wall_ns;  /* 0: the recipes' limits */
+        const char *machine; /* NULL: where runs are done; else as in struct cell: read with comparing_read() */
+        size_t most_pairs; /* of a case; 0: none beyond what the runs themselves say */
+        bool by_time;      /* see comparison_judge() */
+        bool doubts;       /* see comparison.h */
+};
+
+/* Its outcome; all of it is owned by the comparing. */
+struct comparing_table {
+        const struct comparing_options *options;
+        const struct comparison_case *cases; /* [options->n] */
+        const struct comparison_judgement *judgements;
+        const size_t *order; /* of cases, worst first; then as given */
+        struct comparison_summary summary;
+        bool unbuildable[2]; /* the version cannot be built */
+        int64_t newest;      /* seconds; of what is known; 0: nothing */
+};
+
+/* Keeps references. 0, -ENOMEM; -EXDEV with a sentence: the runs of the two solvers are done on two machines. */
+int comparing_new(const struct comparing_options *options, struct comparing **ret);
+void comparing_free(struct comparing *c);
+DEFINE_CLEANUP(struct comparing *, comparing_free)
+#define cleanup_comparing cleanup(comparing_freep)
+
+/* Reads what is known and judges it. */
+int comparing_read(struct comparing *c);
+/* 1: *ret is to be asked to its end, then this again. 0: finished, and judged. -errno: the store failed, or a run could not be made. */
+int comparing_next(struct comparing *c, struct asking *ret);
+/* After comparing_read(), or whenever; as of the last judgement. */
+const struct comparing_table *comparing_table(const struct comparing *c);
+
+/* The cases that both solvers take: of a set, by its name, or all (NULL). There may be none. */
+int comparing_cases(struct workspace *w, const char *set, const struct comparing_version version[2], struct case_selection *ret);
+
+/* -- which comparisons there are, for listings: those that the command has made ---------------------------------------- */
+
+struct comparing_noted {
+        char *set;          /* ""; owned */
+        uint32_t solver[2]; /* numbers */
+        git_oid commit[2];
+};
+void comparing_noted_done(struct comparing_noted *n);
+#define cleanup_comparing_noted cleanup(comparing_noted_done)
+/* Keeps that it was made; the same again changes nothing. `set` NULL: none. */
+int comparing_note(struct workspace *w, const char *set, const struct comparing_version version[2]);
+/* The one of a number, from 0; -ENOENT behind the last. */
+int comparing_noted_at(struct workspace *w, uint32_t number, struct comparing_noted *ret);
+
+struct comparing_progress {
+        size_t asked;      /* runs of this asking */
+        bool repeating;    /* they are pairs, else first runs */
+        size_t open_cases; /* that are not decided */
+        size_t cases;
+};
+void comparing_progress(const struct comparing *c, struct comparing_progress *ret);

@@ -1,0 +1,68 @@
+/* The list of comparisons: the names under which the command has made them. */
+#include "core/query/names.h"
+#include "core/study/compare/comparing.h"
+
+#include <inttypes.h>
+
+#define SHA GIT_OID_HEXSZ
+
+void comparing_noted_done(struct comparing_noted *n)
+{
+        free(n->set);
+        *n = (struct comparing_noted){0};
+}
+
+int comparing_cases(struct workspace *w, const char *set, const struct comparing_version version[2], struct case_selection *ret)
+{
+        char *word = (char *)(set ? set : "all");
+        size_t kept = 0;
+        int r = cases_select(w, &word, 1, ret);
+
+        if (r < 0)
+                return r == -ENOENT ? 0 : r;
+        for (size_t i = 0; i < ret->n; i++)
+                if (ret->list[i]->format == version[0].solver->recipe->format &&
+                    ret->list[i]->format == version[1].solver->recipe->format)
+                        ret->list[kept++] = ret->list[i];
+                else
+                        case_info_unref(ret->list[i]);
+        ret->n = kept;
+        return 0;
+}
+
+int comparing_note(struct workspace *w, const char *set, const struct comparing_version version[2])
+{
+        cleanup_buffer struct buffer name = {0};
+        uint32_t number;
+
+        buffer_addf(&name, "%s/", set ? set : "");
+        for (int side = 0; side < 2; side++) {
+                struct commit c;
+                int r = history_commit(version[side].solver->history, version[side].commit, &c);
+
+                if (r < 0)
+                        return r;
+                buffer_addf(&name, "%s%" PRIu32 "@%s", side ? ".." : "", version[side].solver->number, git_oid_tostr_s(&c.oid));
+        }
+        return buffer_error(&name) < 0 ? -ENOMEM : names_intern(workspace_store(w), NAMES_COMPARISON, name.data, &number);
+}
+
+int comparing_noted_at(struct workspace *w, uint32_t number, struct comparing_noted *ret)
+{
+        cleanup_free char *name = NULL;
+        char sha[2][SHA + 1];
+        const char *slash;
+        int r = names_name(workspace_store(w), NAMES_COMPARISON, number, &name);
+
+        *ret = (struct comparing_noted){0};
+        if (r < 0)
+                return r;
+        slash = strchr(name, '/');
+        if (!slash ||
+            sscanf(slash + 1, "%" SCNu32 "@%40[0-9a-f]..%" SCNu32 "@%40[0-9a-f]", &ret->solver[0], sha[0], &ret->solver[1],
+                   sha[1]) != 4 ||
+            git_oid_fromstr(&ret->commit[0], sha[0]) < 0 || git_oid_fromstr(&ret->commit[1], sha[1]) < 0)
+                return errorf(-EIO, "the store's name of comparison %" PRIu32 " is damaged: run 'solverfs fsck'", number);
+        ret->set = strndup(name, (size_t)(slash - name));
+        return ret->set ? 0 : -ENOMEM;
+}

@@ -1,0 +1,447 @@
+#include "core/study/localize/localization_internal.h"
+
+#include "core/run/cell_file.h"
+
+/* -- the history -------------------------------------------------------------------------------------------------- */
+
+/* The last commit of the target's line that is on the reference's, too. */
+static int find_start(struct localization *l)
+{
+        struct history *h = l->options.solver->history;
+        cleanup_revisions struct revisions between = {0};
+        cleanup_revisions struct revisions back = {0};
+        struct commit c;
+        int r;
+
+        if (l->options.reference == l->options.target)
+                return errorf(-EINVAL, "reference and target are the same commit");
+        r = revision_range(l->options.solver, l->options.reference, l->options.target, &between);
+        if (r == 0)
+                r = revision_range(l->options.solver, l->options.target, l->options.reference, &back);
+        if (r < 0)
+                return r;
+        if (between.n == 0)
+                return errorf(-EINVAL, "the target comes before the reference on its line of first parents; swap them");
+        r = history_commit(h, between.list[0], &c);
+        if (r < 0)
+                return r;
+        if (c.first_parent == COMMIT_NONE)
+                return errorf(-EINVAL, "reference and target have no commit in common along first parents");
+        l->start = c.first_parent;
+        return 0;
+}
+
+static int read_parents(struct localization *l)
+{
+        struct history *h = l->options.solver->history;
+        cleanup_free struct digest *keys = NULL;
+        cleanup_free size_t *from = NULL;
+        uint32_t n_keys;
+        size_t n_parents = 0;
+        int r = build_keys(h, l->options.solver->recipe, &keys, &n_keys);
+
+        if (r < 0)
+                return r;
+        l->n = l->options.target + (size_t)1; /* a commit's number is above its parents' */
+        l->commits = calloc(l->n, sizeof(*l->commits));
+        from = calloc(l->n, sizeof(*from));
+        if (!l->commits || !from)
+                return -ENOMEM;
+        for (uint32_t i = 0; i < l->n; i++) {
+                cleanup_free uint32_t *parents = NULL;
+                size_t n;
+
+                r = history_parents(h, i, &parents, &n);
+                if (r < 0)
+                        return r;
+                from[i] = n_parents;
+                for (size_t p = 0; p < n; p++) {
+                        if (parents[p] == COMMIT_NONE || parents[p] >= i) /* cut off by a shallow clone */
+                                continue;
+                        if (list_grow(l->parents, n_parents) < 0)
+                                return -ENOMEM;
+                        l->parents[n_parents++] = parents[p];
+                        l->commits[i].n_parents++;
+                }
+                if (i < n_keys)
+                        memcpy(&l->commits[i].build, keys[i].bytes, sizeof(l->commits[i].build));
+        }
+        for (size_t i = 0; i < l->n; i++)
+                l->commits[i].parents = l->parents + from[i];
+        return 0;
+}
+
+/* Once for each round that has builds to choose from. Without a plan all builds cost the same, and the search goes on. */
+static void look_at_builds(struct localization *l)
+{
+        if (l->plan_is_new)
+                return;
+        l->plan_is_new = true;
+        if (l->plan ? plan_refresh(l->plan) < 0 : plan_new(l->options.workspace, l->options.solver, &l->plan) < 0)
+                l->plan = plan_free(l->plan);
+}
+
+/* The seconds that a build is expected to take. */
+static double build_seconds(void *user, size_t commit)
+{
+        struct localization *l = user;
+        struct plan_cost cost;
+
+        look_at_builds(l);
+        if (!l->plan || plan_build(l->plan, (uint32_t)commit, &cost) < 0 || cost.basis == PLAN_UNKNOWN)
+                return 300;
+        return fmax(cost.seconds, 0.001);
+}
+
+/* -- outcomes ----------------------------------------------------------------------------------------------------- */
+
+static struct cell cell_of(const struct localization *l, uint32_t commit, size_t test)
+{
+        return (struct cell){.solver = l->options.solver,
+                             .commit = commit,
+                             .info = l->options.cases[test],
+                             .has_seed = l->options.has_seed,
+                             .seed = l->options.seed,
+                             .wall_ns = l->options.wall_ns};
+}
+
+static bool is_same_build(const struct localization *l, size_t a, size_t b)
+{
+        return a == b || (l->commits[a].build != 0 && l->commits[a].build == l->commits[b].build);
+}
+
+/* By verdict, two fixed times stand for the two answers: a difference that no noise can hide. */
+#define BEFORE_SECONDS 0.01
+#define AFTER_SECONDS  1.0
+
+static struct localize_outcome outcome_by_verdict(const struct localization *l, const struct fact *f)
+{
+        struct localize_outcome o = {.answer = LOCALIZE_BROKEN, .seconds = AFTER_SECONDS, .effort = NAN};
+
+        if (f->verdict == l->options.before)
+                o = (struct localize_outcome){.answer = LOCALIZE_SOLVED, .seconds = BEFORE_SECONDS, .effort = NAN};
+        else if (f->verdict == l->options.after)
+                o.answer = LOCALIZE_TIMEOUT;
+        return o;
+}
+
+/* An answer counts as solved if it is the one the case has had since the reference, which is fed first. */
+static int feed(struct localization *l, uint32_t commit, size_t test, const struct fact *f)
+{
+        struct localize_outcome outcome = {
+                .answer = LOCALIZE_BROKEN, .seconds = fact_seconds(f), .effort = fact_effort(f)};
+        bool decided = verdict_is_decided(f->verdict);
+
+        if (decided && !f->wrong && l->expected[test] == VERDICT_UNKNOWN)
+                l->expected[test] = f->verdict;
+        l->disturbed[test] |= f->disturbed;
+        if (l->options.by_verdict)
+                outcome = outcome_by_verdict(l, f);
+        else if (f->verdict == VERDICT_TIMEOUT)
+                outcome.answer = LOCALIZE_TIMEOUT;
+        else if (decided && !f->wrong && f->verdict == l->expected[test])
+                outcome.answer = LOCALIZE_SOLVED;
+        if (is_same_build(l, commit, l->start))
+                l->ends[test][0] = outcome.seconds;
+        if (is_same_build(l, commit, l->options.target))
+                l->ends[test][1] = outcome.seconds;
+        return localize_feed(l->search, commit, test, &outcome);
+}
+
+/* -- what is known before ----------------------------------------------------------------------------------------- */
+
+static int feed_known(struct localization *l, uint32_t commit)
+{
+        for (size_t i = 0; i < l->options.n; i++) {
+                cleanup(fact_unrefp) struct fact *f = NULL;
+                struct cell cell = cell_of(l, commit, i);
+                int r = run_find(l->options.workspace, &cell, false, &f);
+
+                if (r == 0)
+                        r = feed(l, commit, i, f);
+                if (r < 0 && r != -ENOENT)
+                        return r;
+        }
+        return 0;
+}
+
+/* Commits of one build share their facts: the first of them has given them. */
+static bool is_repeated(const struct localization *l, const uint32_t *known, size_t i)
+{
+        for (size_t k = 0; k < i; k++)
+                if (is_same_build(l, known[k], known[i]))
+                        return true;
+        return false;
+}
+
+/* Builds, and runs, of the commits between the ends; the reference's first. */
+static int look_at_known(struct localization *l)
+{
+        cleanup_free uint32_t *known = NULL;
+        cleanup_free bool *on_line = calloc(l->n, sizeof(*on_line));
+        cleanup_revisions struct revisions line = {0};
+        size_t n;
+        int r;
+
+        if (!on_line)
+                return -ENOMEM;
+        r = commits_known(l->options.workspace, l->options.solver, &known, &n);
+        if (r == 0)
+                r = revision_range(l->options.solver, l->start, l->options.target, &line);
+        if (r < 0)
+                return r;
+        on_line[l->start] = true;
+        for (size_t i = 0; i < line.n; i++)
+                on_line[line.list[i]] = true; /* what lies beside it is asked for when it is needed */
+        for (size_t i = 0; i < n && r >= 0; i++) {
+                cleanup(build_record_unrefp) struct build_record *record = NULL;
+
+                if (known[i] >= l->n)
+                        break;
+                if (is_repeated(l, known, i))
+                        continue;
+                r = build_find(l->options.workspace, l->options.solver, known[i], false, &record);
+                if (r == -ENOENT || r == -ESTALE) {
+                        r = 0;
+                        continue;
+                }
+                if (r < 0)
+                        return r;
+                if (record->ok)
+                        localize_built(l->search, known[i]);
+                else
+                        localize_unbuildable(l->search, known[i]);
+                if (record->ok && on_line[known[i]])
+                        r = feed_known(l, known[i]);
+        }
+        return r;
+}
+
+/* -- life --------------------------------------------------------------------------------------------------------- */
+
+void localization_free(struct localization *l)
+{
+        if (!l)
+                return;
+        for (size_t i = 0; l->answers && i < l->n_wants; i++)
+                fact_unref(l->answers[i].fact);
+        for (size_t i = 0; l->options.cases && i < l->options.n; i++)
+                case_info_unref(l->options.cases[i]);
+        localize_free(l->search);
+        plan_free(l->plan);
+        solver_unref(l->options.solver);
+        free((void *)l->options.cases);
+        free(l->answers);
+        free(l->commits);
+        free(l->parents);
+        free(l->rebuild);
+        free(l->expected);
+        free(l->disturbed);
+        free(l->ends);
+        free(l);
+}
+
+static int add_cases(struct localization *l)
+{
+        int r = 0;
+
+        for (size_t i = 0; i < l->options.n && r >= 0; i++) {
+                const struct case_info *info = l->options.cases[i];
+
+                r = localize_add_case(l->search, &(struct localize_case){.reference = l->start, .target = l->options.target});
+                l->expected[i] = verdict_is_decided(info->status) ? info->status : VERDICT_UNKNOWN;
+                l->ends[i][0] = l->ends[i][1] = NAN;
+        }
+        return r < 0 ? r : 0;
+}
+
+int localization_new(const struct localization_options *options, struct localization **ret)
+{
+        cleanup_localization struct localization *l = calloc(1, sizeof(*l));
+        struct case_info **cases;
+        int r;
+
+        if (!l)
+                return -ENOMEM;
+        l->options = *options;
+        l->options.solver = solver_ref(options->solver);
+        cases = calloc(options->n + 1, sizeof(*cases));
+        l->options.cases = cases;
+        l->expected = calloc(options->n + 1, sizeof(*l->expected));
+        l->disturbed = calloc(options->n + 1, sizeof(*l->disturbed));
+        l->ends = calloc(options->n + 1, sizeof(*l->ends));
+        for (size_t i = 0; cases && i < options->n; i++)
+                cases[i] = case_info_ref(options->cases[i]);
+        if (!cases || !l->expected || !l->disturbed || !l->ends)
+                return -ENOMEM;
+        r = find_start(l);
+        if (r == 0)
+                r = read_parents(l);
+        if (r == 0)
+                r = localize_new(
+                        &(struct localize_options){
+                                .method = options->method,
+                                .build_seconds = build_seconds,
+                                .user = l,
+                                .builds_at_once = options->builds_at_once,
+                        },
+                        l->commits, l->n, &l->search);
+        if (r == 0)
+                r = add_cases(l);
+        if (r == 0)
+                r = look_at_known(l);
+        if (r < 0)
+                return r;
+        *ret = steal_pointer(l);
+        return 0;
+}
+
+uint32_t localization_start(const struct localization *l)
+{
+        return l->start;
+}
+
+/* -- asking ------------------------------------------------------------------------------------------------------- */
+
+static int make_run(void *user, size_t i, struct query **ret)
+{
+        struct localization *l = user;
+        const struct localize_want *w = &l->wants[i];
+        struct cell cell = cell_of(l, (uint32_t)w->commit, w->test);
+
+        return query_sample(l->options.workspace, &cell, w->sample, ret);
+}
+
+static int answered_run(void *user, size_t i, int r, struct value *v, const char *reason)
+{
+        struct localization *l = user;
+        const struct run_value *run = (const struct run_value *)v;
+
+        if (r < 0)
+                return errorf(r, "%s", reason ? reason : strerror(-r));
+        l->answers[i].r = 1;
+        l->answers[i].failed = !run->fact;
+        l->answers[i].fact = run->fact ? fact_ref(run->fact) : NULL;
+        return 0;
+}
+
+static int make_build(void *user, size_t i, struct query **ret)
+{
+        struct localization *l = user;
+
+        return query_build(l->options.workspace, l->options.solver, l->rebuild[i], ret);
+}
+
+static int answered_build(void *, size_t, int r, struct value *, const char *reason)
+{
+        return r < 0 ? errorf(r, "%s", reason ? reason : strerror(-r)) : 0;
+}
+
+/* Hands the answers on, in the order in which they were asked for. */
+static int take_answers(struct localization *l)
+{
+        int r = 0;
+
+        for (size_t i = 0; i < l->n_wants && r >= 0; i++) {
+                struct answer *a = &l->answers[i];
+                bool was_unknown = true;
+
+                for (size_t k = 0; k < i && was_unknown; k++)
+                        was_unknown = l->wants[k].commit != l->wants[i].commit;
+                if (a->failed) {
+                        localize_unbuildable(l->search, l->wants[i].commit);
+                        l->builds += was_unknown;
+                } else if (a->fact) {
+                        r = feed(l, (uint32_t)l->wants[i].commit, l->wants[i].test, a->fact);
+                        l->builds += was_unknown && l->wants[i].sample == 0;
+                } else if (!l->stopped) {
+                        r = errorf(-ECANCELED, "the search was interrupted");
+                }
+        }
+        for (size_t i = 0; i < l->n_wants; i++)
+                l->answers[i].fact = fact_unref(l->answers[i].fact);
+        return r;
+}
+
+/* A culprit is verified on clean builds: those that went on from what another build left are done anew. */
+static int find_rebuilds(struct localization *l)
+{
+        l->n_rebuild = 0;
+        for (size_t i = 0; i < l->n_wants; i++) {
+                cleanup(build_record_unrefp) struct build_record *record = NULL;
+                uint32_t commit = (uint32_t)l->wants[i].commit;
+                bool listed = false;
+                int r;
+
+                for (size_t k = 0; k < l->n_rebuild && !listed; k++)
+                        listed = l->rebuild[k] == commit;
+                if (!l->wants[i].verify || listed)
+                        continue;
+                r = build_find(l->options.workspace, l->options.solver, commit, false, &record);
+                if (r < 0 && r != -ENOENT)
+                        return r;
+                if (r == -ENOENT || record->clean || !record->ok)
+                        continue;
+                if (list_grow(l->rebuild, l->n_rebuild) < 0)
+                        return -ENOMEM;
+                l->rebuild[l->n_rebuild++] = commit;
+        }
+        return 0;
+}
+
+int localization_next(struct localization *l, struct asking *ret)
+{
+        int r = 0;
+
+        if (l->rebuilding && !l->stopped) {
+                l->rebuilding = false;
+        } else {
+                if (l->asked)
+                        r = take_answers(l);
+                l->asked = false;
+                free(l->answers);
+                l->answers = NULL;
+                l->plan_is_new = false;
+                if (r >= 0)
+                        r = localize_plan(l->search, &l->wants, &l->n_wants);
+                if (r >= 0)
+                        r = find_rebuilds(l);
+                if (r < 0)
+                        return r;
+                if (l->n_wants == 0)
+                        return 0;
+                l->answers = calloc(l->n_wants, sizeof(*l->answers));
+                if (!l->answers)
+                        return -ENOMEM;
+                if (l->n_rebuild > 0) {
+                        l->rebuilding = true;
+                        *ret = (struct asking){
+                                .n = l->n_rebuild, .again = true, .make = make_build, .answered = answered_build, .user = l};
+                        return 1;
+                }
+        }
+        l->asked = true;
+        *ret = (struct asking){.n = l->n_wants, .make = make_run, .answered = answered_run, .user = l};
+        return 1;
+}
+
+void localization_stop(struct localization *l)
+{
+        l->stopped = true;
+        localize_stop(l->search);
+}
+
+void localization_progress(const struct localization *l, struct localization_progress *ret)
+{
+        struct localize_progress p;
+
+        localize_progress(l->search, &p);
+        *ret = (struct localization_progress){.finished = p.finished,
+                                              .cases = p.cases,
+                                              .builds_done = l->builds,
+                                              .builds_left = p.builds_left,
+                                              .seconds_left = p.build_seconds_left,
+                                              .runs_open = l->n_wants};
+        for (size_t i = 0; i < l->n_wants; i++)
+                ret->verifying += l->wants[i].verify;
+}

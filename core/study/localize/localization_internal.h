@@ -1,0 +1,34 @@
+/* Shared by localization.c (the search), localization_result.c (what it found) and localization_query.c. */
+#pragma once
+
+#include <math.h>
+
+#include "core/query/plan.h"
+#include "core/study/localize/localization.h"
+
+struct localization {
+        struct localization_options options; /* owns refs on the solver and the cases */
+        uint32_t start;
+        struct localize_commit *commits;
+        size_t *parents; /* of all commits, one after another */
+        size_t n;
+        struct localize *search;
+        struct plan *plan; /* what builds will cost; NULL: not asked yet, or that cannot be found out */
+        bool plan_is_new;  /* as of this round */
+        const struct localize_want *wants;
+        size_t n_wants;
+        struct answer {
+                int r;
+                struct fact *fact; /* owns a ref */
+                bool failed;       /* the commit cannot be built */
+        } * answers;               /* one a want, until all are there: the order in which they come must not count */
+        bool asked, stopped;
+        uint32_t *rebuild; /* commits to be built clean before they verify */
+        size_t n_rebuild;
+        bool rebuilding;
+        enum verdict *expected; /* by case: the first answer that was one; VERDICT_UNKNOWN: none yet */
+        bool *disturbed;        /* by case: others had the core during some of its runs */
+        double (*ends)[2];      /* by case: seconds at reference and target, as last measured; NaN: not */
+        size_t builds;
+        double build_seconds;
+};

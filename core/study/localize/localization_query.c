@@ -1,0 +1,224 @@
+/* Query localize: what a search for the culprits of one case came to, kept for good. */
+#include "core/study/localize/localization_internal.h"
+#include "core/study/base/study_value.h"
+
+struct localized_query {
+        struct query query;
+        struct localization_options options; /* owns refs */
+        struct case_info *info;
+};
+
+static void localized_key(const struct localization_options *o, const struct case_info *info, struct digest *ret)
+{
+        struct cell cell = {
+                .solver = o->solver, .commit = o->target, .has_seed = o->has_seed, .seed = o->seed, .wall_ns = o->wall_ns};
+        struct recipe_limits limits;
+        struct commit reference = {0}, target = {0};
+        struct digest recipe;
+        struct hasher *h = hasher_new();
+
+        history_commit(o->solver->history, o->reference, &reference);
+        history_commit(o->solver->history, o->target, &target);
+        cell_limits(&cell, &limits);
+        hasher_string(h, "localized");
+        hasher_string(h, o->solver->recipe->name);
+        hasher_add(h, reference.oid.id, GIT_OID_RAWSZ);
+        hasher_add(h, target.oid.id, GIT_OID_RAWSZ);
+        hasher_add(h, info->sha256.bytes, DIGEST_SIZE);
+        recipe_builds_digest(o->solver->recipe, &recipe);
+        hasher_add(h, recipe.bytes, DIGEST_SIZE);
+        recipe_run_digest(o->solver->recipe, o->has_seed, o->seed, &limits, &recipe);
+        hasher_add(h, recipe.bytes, DIGEST_SIZE);
+        hasher_number(h, limits.wall_ns);
+        hasher_number(h, limits.memory);
+        hasher_number(h, o->method);
+        if (o->solver->place) /* what is slow there need not be slow here */
+                hasher_string(h, o->solver->place->name);
+        if (o->by_verdict) {
+                hasher_string(h, verdict_name(o->before));
+                hasher_string(h, verdict_name(o->after));
+        }
+        hasher_finish(h, ret);
+}
+
+static struct value *localized_value_new(json_t *result)
+{
+        struct localized_value *v = calloc(1, sizeof(*v));
+
+        if (!v)
+                return NULL;
+        v->value = (struct value){.type = &query_localized_type, .refs = 1};
+        v->result = json_incref(result);
+        return &v->value;
+}
+
+static void localized_value_free(struct value *value)
+{
+        struct localized_value *v = (struct localized_value *)value;
+
+        json_decref(v->result);
+        free(v);
+}
+
+static int localized_find(struct query *query, struct value **ret)
+{
+        struct localized_query *q = (struct localized_query *)query;
+        json_t *result;
+        int r = study_value_get(q->options.workspace, &query->key, &result);
+
+        if (r < 0)
+                return r;
+        *ret = localized_value_new(result);
+        json_decref(result);
+        return *ret ? 0 : -ENOMEM;
+}
+
+struct putting {
+        const struct localization *localization;
+        const struct digest *key;
+        const json_t *result;
+};
+
+/* What is not final gives way, and mounts that showed it are told; it never replaces anything that is. */
+static int put_in(void *user, struct store_txn *t)
+{
+        const struct putting *p = user;
+        json_t *there = NULL;
+        int r = study_value_read(t, p->key, &there);
+        bool was_final = r == 0 && localization_is_final(there);
+
+        json_decref(there);
+        if (r < 0 && r != -ENOENT)
+                return r;
+        if (was_final && !localization_is_final(p->result))
+                return 0;
+        if (r == 0 && !was_final)
+                replaced_note(t, p->localization->options.solver);
+        return study_value_write(t, p->key, p->result);
+}
+
+static int put_result(const struct localization *l, const struct digest *key, const json_t *result)
+{
+        return store_update(workspace_store(l->options.workspace), put_in,
+                            &(struct putting){.localization = l, .key = key, .result = result});
+}
+
+/* An end that cannot be built is not kept: `build --again` may mend it, and to find it costs nothing. Nor is a search that was stopped before it knew
+ * anything. */
+static int result_put(const struct localization *l, size_t i, const json_t *result)
+{
+        enum localize_state state = localize_state(l->search, i);
+        struct digest key;
+
+        if (state == LOCALIZE_UNBUILDABLE_END ||
+            (state != LOCALIZE_FOUND && !localization_is_finished(result)))
+                return 0;
+        localized_key(&l->options, l->options.cases[i], &key);
+        return put_result(l, &key, result);
+}
+
+int localization_keep(const struct localization *l)
+{
+        int r = 0;
+
+        for (size_t i = 0; i < l->options.n && r >= 0; i++) {
+                json_t *result;
+
+                if (localize_state(l->search, i) == LOCALIZE_OPEN)
+                        continue;
+                result = localization_result(l, i);
+                r = result ? result_put(l, i, result) : -ENOMEM;
+                json_decref(result);
+        }
+        return r;
+}
+
+static int localized_step(struct query *query, struct job *j, void **state, struct value **ret)
+{
+        struct localized_query *q = (struct localized_query *)query;
+        struct localization *l = *state;
+        struct localization_progress p;
+        struct asking asking;
+        json_t *result;
+        int r;
+
+        if (!l) {
+                r = localization_new(&q->options, &l);
+                if (r < 0)
+                        return r;
+                *state = l;
+        }
+        r = localization_next(l, &asking);
+        if (r < 0)
+                return r;
+        if (r > 0) {
+                localization_progress(l, &p);
+                progress_tell(job_progress(j), "localize", p.builds_done, p.builds_done + (uint64_t)ceil(p.builds_left) + 1);
+                return job_ask_many(j, &asking);
+        }
+        result = localization_result(l, 0);
+        r = result ? result_put(l, 0, result) : -ENOMEM;
+        if (r == 0) {
+                *ret = localized_value_new(result);
+                r = *ret ? 0 : -ENOMEM;
+        }
+        json_decref(result);
+        return r;
+}
+
+static void free_state(void *state)
+{
+        localization_free(state);
+}
+
+static void localized_describe(const struct query *query, struct buffer *ret)
+{
+        const struct localized_query *q = (const struct localized_query *)query;
+
+        buffer_addf(ret, "localize %s case %u", q->options.solver->recipe->name, q->info->id);
+}
+
+static bool localized_gone(const struct query *query)
+{
+        const struct localized_query *q = (const struct localized_query *)query;
+
+        return solver_is_gone(q->options.workspace, q->options.solver);
+}
+
+static void localized_free(struct query *query)
+{
+        struct localized_query *q = (struct localized_query *)query;
+
+        solver_unref(q->options.solver);
+        case_info_unref(q->info);
+        free(q);
+}
+
+const struct query_type query_localized_type = {
+        .name = "localize",
+        .resource = RESOURCE_STEP,
+        .find = localized_find,
+        .step = localized_step,
+        .free_state = free_state,
+        .describe = localized_describe,
+        .gone = localized_gone,
+        .free_query = localized_free,
+        .free_value = localized_value_free,
+};
+
+int query_localized(const struct localization_options *options, struct query **ret)
+{
+        struct localized_query *q = calloc(1, sizeof(*q));
+
+        if (!q)
+                return -ENOMEM;
+        assert(options->n == 1);
+        q->query = (struct query){.type = &query_localized_type, .refs = 1};
+        q->options = *options;
+        q->options.solver = solver_ref(options->solver);
+        q->info = case_info_ref(options->cases[0]);
+        q->options.cases = &q->info;
+        localized_key(options, q->info, &q->query.key);
+        *ret = &q->query;
+        return 0;
+}

@@ -1,0 +1,283 @@
+/* The results of a search as JSON, as rows, as a git bisect log. */
+#include "core/study/localize/localization_internal.h"
+
+enum localize_state localization_state(const struct localization *l, size_t i)
+{
+        return localize_state(l->search, i);
+}
+
+const char *localize_state_name(enum localize_state s)
+{
+        static const char *const names[] = {
+                [LOCALIZE_OPEN] = "open",
+                [LOCALIZE_FOUND] = "found",
+                [LOCALIZE_NO_CULPRIT] = "no culprit",
+                [LOCALIZE_REVERSED] = "reversed",
+                [LOCALIZE_UNBUILDABLE_END] = "unbuildable end",
+                [LOCALIZE_UNDECIDED] = "undecided",
+        };
+
+        return names[s];
+}
+
+static void commit_name(const struct localization *l, size_t commit, char ret[GIT_OID_HEXSZ + 1])
+{
+        struct commit c;
+
+        if (history_commit(l->options.solver->history, (uint32_t)commit, &c) < 0)
+                snprintf(ret, GIT_OID_HEXSZ + 1, "?");
+        else
+                git_oid_tostr(ret, GIT_OID_HEXSZ + 1, &c.oid);
+}
+
+static json_t *subject_json(const struct localization *l, size_t commit)
+{
+        cleanup_buffer struct buffer message = {0}, line = {0};
+
+        if (history_text(l->options.solver->history, (uint32_t)commit, COMMIT_MESSAGE, &message) < 0 || !message.data)
+                return json_string("");
+        message.data[strcspn(message.data, "\n")] = '\0';
+        buffer_add_printable(&line, message.data);
+        return json_string(line.data ? line.data : "");
+}
+
+static json_t *number_or_null(double x)
+{
+        return isfinite(x) ? json_real(x) : json_null();
+}
+
+static json_t *culprit_json(const struct localization *l, const struct localize_culprit *c)
+{
+        char sha[GIT_OID_HEXSZ + 1], before[GIT_OID_HEXSZ + 1], range[2 * GIT_OID_HEXSZ + 3];
+        json_t *commits = json_array(), *j;
+
+        commit_name(l, c->before, before);
+        for (size_t i = 0; i < c->n; i++) {
+                commit_name(l, c->commits[i], sha);
+                json_array_append_new(commits, json_string(sha));
+        }
+        snprintf(range, sizeof(range), c->n > 1 ? "%s..%s" : "%.0s%s", before, sha);
+        j = json_pack("{ss so ss so so so sb sb sI}", "commit", range, "commits", commits, "before", before, "subject",
+                      subject_json(l, c->commits[c->n - 1]), "seconds_before", number_or_null(c->seconds_before), "seconds_after",
+                      number_or_null(c->seconds_after), "slowdown", (int)c->is_slowdown, "verified", (int)c->verified, "pairs",
+                      (json_int_t)c->pairs);
+        if (!j)
+                return NULL;
+        if (c->broken_before)
+                json_object_set_new(j, "broken_before", json_true());
+        if (c->broken_after)
+                json_object_set_new(j, "broken_after", json_true());
+        if (c->is_cut_off)
+                json_object_set_new(j, "cut_off", json_true());
+        if (isfinite(c->confidence))
+                json_object_set_new(j, "confidence", json_real(c->confidence));
+        if (isfinite(c->p))
+                json_object_set_new(j, "p", json_real(c->p));
+        if (isfinite(c->ratio))
+                json_object_set_new(j, "ratio", json_real(c->ratio));
+        return j;
+}
+
+json_t *localization_result(const struct localization *l, size_t i)
+{
+        static const char *const methods[] = {"default", "paper", "git-bisect"};
+        const struct case_info *info = l->options.cases[i];
+        char reference[GIT_OID_HEXSZ + 1], target[GIT_OID_HEXSZ + 1], start[GIT_OID_HEXSZ + 1];
+        const struct localize_culprit *culprits;
+        cleanup_buffer struct buffer name = {0};
+        json_t *list = json_array(), *j;
+        size_t n = localize_culprits(l->search, i, &culprits);
+
+        buffer_add_printable(&name, info->name);
+        commit_name(l, l->options.reference, reference);
+        commit_name(l, l->options.target, target);
+        commit_name(l, l->start, start);
+        for (size_t k = 0; k < n; k++)
+                json_array_append_new(list, culprit_json(l, &culprits[k]));
+        j = json_pack("{sI ss ss ss ss ss so so so}", "case", (json_int_t)info->id, "name", name.data ? name.data : "", "state",
+                      localize_state_name(localize_state(l->search, i)), "method", methods[l->options.method], "reference",
+                      reference, "target", target, "seconds_reference", number_or_null(l->ends[i][0]), "seconds_target",
+                      number_or_null(l->ends[i][1]), "culprits", list);
+        if (j && l->start != l->options.reference)
+                json_object_set_new(j, "start", json_string(start));
+        if (j && l->options.by_verdict) {
+                json_object_set_new(j, "verdict_before", json_string(verdict_name(l->options.before)));
+                json_object_set_new(j, "verdict_after", json_string(verdict_name(l->options.after)));
+                json_object_del(j, "seconds_reference");
+                json_object_del(j, "seconds_target");
+        }
+        if (j && l->stopped && localize_is_cut_off(l->search, i))
+                json_object_set_new(j, "unfinished", json_true());
+        if (j && l->disturbed[i] && localize_state(l->search, i) == LOCALIZE_NO_CULPRIT)
+                json_object_set_new(j, "disturbed", json_true());
+        if (j && l->options.has_seed)
+                json_object_set_new(j, "seed", json_integer((json_int_t)l->options.seed));
+        return j;
+}
+
+bool localization_is_finished(const json_t *result)
+{
+        return !json_is_true(json_object_get(result, "unfinished"));
+}
+
+bool localization_is_final(const json_t *result)
+{
+        return localization_is_finished(result) && !json_is_true(json_object_get(result, "disturbed"));
+}
+
+static void add_seconds(struct buffer *to, const json_t *seconds)
+{
+        if (json_is_number(seconds))
+                buffer_addf(to, "%.6f", json_number_value(seconds));
+        else
+                buffer_adds(to, "-");
+}
+
+/* A run without an answer has no time worth telling. */
+static void add_end(struct buffer *to, const json_t *culprit, const char *seconds, const char *broken, const char *verdict)
+{
+        if (json_is_true(json_object_get(culprit, broken)))
+                buffer_adds(to, "broken");
+        else if (verdict)
+                buffer_adds(to, verdict);
+        else
+                add_seconds(to, json_object_get(culprit, seconds));
+}
+
+static const char *why_not(const json_t *result)
+{
+        const char *state = json_string_value(json_object_get(result, "state"));
+        bool elsewhere = json_object_get(result, "start");
+
+        if (strcmp(state, "no culprit") == 0)
+                return elsewhere ? "(no culprit: the target and the commit where the lines part do not differ)"
+                                 : "(no culprit: reference and target do not differ)";
+        if (strcmp(state, "reversed") == 0)
+                return elsewhere ? "(the target is faster than the commit where the lines part)" : "(the target is the faster one)";
+        if (strcmp(state, "unbuildable end") == 0)
+                return elsewhere ? "(the target, or the commit where the lines part, cannot be built)"
+                                 : "(reference or target cannot be built)";
+        if (strcmp(state, "open") == 0 || !localization_is_finished(result))
+                return "(not finished: the runs so far do not decide it)";
+        return "(undecided: too noisy, or it changed little by little)";
+}
+
+static const char *why_many(const json_t *result, const json_t *culprit)
+{
+        if (!json_is_true(json_object_get(culprit, "cut_off")))
+                return "those between cannot be built";
+        return localization_is_finished(result) ? "too noisy to tell them apart" : "not finished";
+}
+
+int localization_rows(const json_t *result, struct buffer *to)
+{
+        long long number = json_integer_value(json_object_get(result, "case"));
+        const char *before = json_string_value(json_object_get(result, "verdict_before"));
+        const char *after = json_string_value(json_object_get(result, "verdict_after"));
+        const json_t *culprit;
+        size_t i, shown = 0;
+
+        json_array_foreach (json_object_get(result, "culprits"), i, culprit) {
+                size_t n = json_array_size(json_object_get(culprit, "commits"));
+
+                if (!json_is_true(json_object_get(culprit, "slowdown")))
+                        continue;
+                buffer_addf(to, "%lld\t%s\t", number, json_string_value(json_object_get(culprit, "commit")));
+                add_end(to, culprit, "seconds_before", "broken_before", before);
+                buffer_adds(to, "\t");
+                add_end(to, culprit, "seconds_after", "broken_after", after);
+                buffer_adds(to, "\t");
+                if (n > 1)
+                        buffer_addf(to, "(one of %zu: %s) ", n, why_many(result, culprit));
+                buffer_addf(to, "%s\n", json_string_value(json_object_get(culprit, "subject")));
+                shown++;
+        }
+        if (shown == 0) {
+                buffer_addf(to, "%lld\t-\t", number);
+                add_seconds(to, json_object_get(result, "seconds_reference"));
+                buffer_adds(to, "\t");
+                add_seconds(to, json_object_get(result, "seconds_target"));
+                buffer_addf(to, "\t%s\n", why_not(result));
+        }
+        return buffer_error(to);
+}
+
+/* -- git bisect log ----------------------------------------------------------------------------------------------- */
+
+struct log {
+        const struct localization *l;
+        size_t culprit; /* commits from here on are bad; SIZE_MAX: none */
+        struct log_entry {
+                size_t commit;
+                enum localize_seen seen;
+        } * entries; /* oldest first */
+        size_t n;
+        bool failed;
+};
+
+static void log_commit(const struct localization *l, struct buffer *to, bool command, size_t commit, const char *as)
+{
+        char sha[GIT_OID_HEXSZ + 1];
+        json_t *subject = subject_json(l, commit);
+
+        commit_name(l, commit, sha);
+        buffer_addf(to, "# %s: [%s] %s\n", as, sha, json_string_value(subject));
+        if (command)
+                buffer_addf(to, "git bisect %s %s\n", as, sha);
+        json_decref(subject);
+}
+
+static void log_sighting(void *user, size_t commit, enum localize_seen seen)
+{
+        struct log *log = user;
+
+        if (commit == log->l->start || commit == log->l->options.target)
+                return;
+        if (list_grow(log->entries, log->n) < 0) {
+                log->failed = true;
+                return;
+        }
+        log->entries[log->n++] = (struct log_entry){commit, seen};
+}
+
+/* git knows one step: what is fast after the culprit, or slow before it, cannot be told to it. */
+static void log_entry(const struct log *log, const struct log_entry *e, struct buffer *to)
+{
+        bool odd = (e->seen == LOCALIZE_SEEN_SLOW && e->commit < log->culprit) ||
+                   (e->seen == LOCALIZE_SEEN_FAST && e->commit >= log->culprit);
+
+        log_commit(log->l, to, !odd, e->commit,
+                   e->seen == LOCALIZE_SEEN_FAST   ? "good"
+                   : e->seen == LOCALIZE_SEEN_SLOW ? "bad"
+                                                   : "skip");
+}
+
+int localization_log(const struct localization *l, size_t i, struct buffer *to)
+{
+        const struct localize_culprit *culprits;
+        struct log log = {.l = l, .culprit = SIZE_MAX};
+        size_t n = localize_culprits(l->search, i, &culprits);
+        char bad[GIT_OID_HEXSZ + 1], good[GIT_OID_HEXSZ + 1];
+
+        for (size_t k = 0; k < n && log.culprit == SIZE_MAX; k++)
+                if (culprits[k].is_slowdown)
+                        log.culprit = culprits[k].commits[culprits[k].n - 1];
+        commit_name(l, l->options.target, bad);
+        commit_name(l, l->start, good);
+        buffer_addf(to, "# case %u\n", l->options.cases[i]->id);
+        log_commit(l, to, false, l->options.target, "bad");
+        log_commit(l, to, false, l->start, "good");
+        buffer_addf(to, "git bisect start '%s' '%s'\n", bad, good);
+        localize_each_sighting(l->search, i, log_sighting, &log);
+        /* the last bad one is git's bad end: from the newest to the oldest */
+        for (size_t k = 0; k < log.n; k++)
+                if (log.entries[k].seen != LOCALIZE_SEEN_SLOW)
+                        log_entry(&log, &log.entries[k], to);
+        for (size_t k = log.n; k-- > 0;)
+                if (log.entries[k].seen == LOCALIZE_SEEN_SLOW)
+                        log_entry(&log, &log.entries[k], to);
+        if (log.culprit != SIZE_MAX)
+                log_commit(l, to, false, log.culprit, "first bad commit");
+        free(log.entries);
+        return log.failed ? -ENOMEM : buffer_error(to);
+}

@@ -1,0 +1,398 @@
+#include "core/study/localize/localize_internal.h"
+
+/* -- life --------------------------------------------------------------------------------------------------------- */
+
+static int compare_keys(const void *a, const void *b)
+{
+        const uint64_t *x = a, *y = b;
+
+        if (x[0] != y[0])
+                return x[0] < y[0] ? -1 : 1;
+        return x[1] < y[1] ? -1 : x[1] > y[1];
+}
+
+/* A program stands for all commits of one key: the first of them. */
+static int find_programs(struct localize *l)
+{
+        cleanup_free uint64_t(*keys)[2] = calloc(l->n + 1, sizeof(*keys));
+        size_t n = 0;
+
+        if (!keys)
+                return -ENOMEM;
+        for (size_t i = 0; i < l->n; i++) {
+                l->program[i] = i;
+                if (l->commits[i].build != 0) {
+                        keys[n][0] = l->commits[i].build;
+                        keys[n++][1] = i;
+                }
+        }
+        sort_list(keys, n, sizeof(*keys), compare_keys);
+        for (size_t i = 1; i < n; i++)
+                if (keys[i][0] == keys[i - 1][0])
+                        l->program[keys[i][1]] = l->program[keys[i - 1][1]];
+        return 0;
+}
+
+int localize_new(const struct localize_options *options, const struct localize_commit *commits, size_t n, struct localize **ret)
+{
+        cleanup_localize struct localize *l = calloc(1, sizeof(*l));
+        int r;
+
+        if (!l)
+                return -ENOMEM;
+        l->options = *options;
+        l->options.builds_at_once = options->builds_at_once ? options->builds_at_once : 2;
+        l->options.verify_pairs = options->verify_pairs ? options->verify_pairs : 5;
+        l->options.most_samples = options->most_samples ? options->most_samples : 80;
+        l->options.most_runs = options->most_runs ? options->most_runs : 300;
+        l->options.minimum_ratio = options->minimum_ratio > 1 ? options->minimum_ratio : 1.2;
+        l->commits = commits;
+        l->n = n;
+        for (size_t i = 0; i < n; i++)
+                for (size_t p = 0; p < commits[i].n_parents; p++)
+                        if (commits[i].parents[p] >= i)
+                                return errorf(-EINVAL, "commit %zu comes before its parent %zu", i, commits[i].parents[p]);
+        l->program = calloc(n + 1, sizeof(*l->program));
+        l->built = calloc(n + 1, sizeof(*l->built));
+        l->density = calloc(n + 1, sizeof(*l->density));
+        l->gain = calloc(n + 1, sizeof(*l->gain));
+        if (!l->program || !l->built || !l->density || !l->gain)
+                return -ENOMEM;
+        r = find_programs(l);
+        if (r < 0)
+                return r;
+        *ret = steal_pointer(l);
+        return 0;
+}
+
+static void wants_clear(struct localize *l)
+{
+        free(l->wants);
+        free(l->asked);
+        free(l->by_pair);
+        l->wants = NULL;
+        l->asked = NULL;
+        l->by_pair = NULL;
+        l->n_wants = l->n_asked = l->left = 0;
+}
+
+void results_clear(struct test *t)
+{
+        for (size_t i = 0; i < t->n_culprits; i++)
+                free((void *)t->culprits[i].commits);
+        free(t->culprits);
+        t->culprits = NULL;
+        t->n_culprits = 0;
+}
+
+void localize_free(struct localize *l)
+{
+        if (!l)
+                return;
+        for (size_t i = 0; i < l->n_tests; i++) {
+                struct test *t = &l->tests[i];
+
+                results_clear(t);
+                for (size_t k = 0; k < t->n_verifications; k++) {
+                        free(t->verifications[k].seconds[0]);
+                        free(t->verifications[k].seconds[1]);
+                }
+                free(t->verifications);
+                free(t->facts);
+                free(t->spreads);
+                free(t->new_spreads);
+                free(t->ranges);
+        }
+        for (struct line *line = l->lines, *next; line; line = next) {
+                next = line->next;
+                free(line->at);
+                free(line->first);
+                free(line->last);
+                free(line->place);
+                free(line->again);
+                free(line);
+        }
+        demands_clear(l);
+        wants_clear(l);
+        free(l->demands);
+        free(l->tests);
+        free(l->program);
+        free(l->built);
+        free(l->density);
+        free(l->gain);
+        free(l);
+}
+
+int localize_add_case(struct localize *l, const struct localize_case *test)
+{
+        struct line *line;
+        int r;
+
+        if (test->reference == test->target)
+                return errorf(-EINVAL, "reference and target are the same commit");
+        r = test->reference < l->n && test->target < l->n ? line_get(l, test->reference, test->target, &line) : -EINVAL;
+        if (r == -EINVAL)
+                return errorf(-EINVAL, "the reference is not an ancestor of the target along first parents");
+        if (r < 0)
+                return r;
+        if (line->n < 2)
+                return errorf(-EINVAL, "nothing that is built changes between reference and target");
+        if (list_grow(l->tests, l->n_tests) < 0)
+                return -ENOMEM;
+        l->tests[l->n_tests] = (struct test){.given = *test, .line = line};
+        return (int)l->n_tests++;
+}
+
+void localize_built(struct localize *l, size_t commit)
+{
+        l->built[l->program[commit]] = BUILD_DONE;
+}
+
+void localize_unbuildable(struct localize *l, size_t commit)
+{
+        l->built[l->program[commit]] = BUILD_FAILED;
+        for (size_t i = 0; i < l->n_wants; i++) {
+                if (l->asked[i].program == l->program[commit] && !l->asked[i].answered) {
+                        l->asked[i].answered = true;
+                        l->left--;
+                }
+        }
+}
+
+/* -- facts -------------------------------------------------------------------------------------------------------- */
+
+unsigned facts_at(const struct test *t, size_t program)
+{
+        unsigned n = 0;
+
+        for (size_t i = 0; i < t->n_facts; i++)
+                n += t->facts[i].program == program;
+        return n;
+}
+
+static int add_seconds(struct verification *v, int side, double seconds)
+{
+        if (list_grow(v->seconds[side], v->n[side]) < 0)
+                return -ENOMEM;
+        v->seconds[side][v->n[side]++] = seconds;
+        return 0;
+}
+
+/* Crosses off the first open want of the pair. */
+static int answer(struct localize *l, size_t program, size_t test, const struct localize_outcome *outcome)
+{
+        size_t low = 0, high = l->n_wants;
+
+        while (low < high) {
+                size_t middle = (low + high) / 2;
+                const struct asked *a = &l->asked[l->by_pair[middle]];
+
+                if (a->program < program || (a->program == program && a->test < test))
+                        low = middle + 1;
+                else
+                        high = middle;
+        }
+        for (; low < l->n_wants; low++) {
+                struct asked *a = &l->asked[l->by_pair[low]];
+
+                if (a->program != program || a->test != test)
+                        return 0;
+                if (a->answered)
+                        continue;
+                a->answered = true;
+                l->left--;
+                if (a->verification == NONE)
+                        return 0;
+                return add_seconds(&l->tests[test].verifications[a->verification], a->side,
+                                   outcome->answer == LOCALIZE_BROKEN ? INFINITY : fmax(outcome->seconds, 1e-6));
+        }
+        return 0;
+}
+
+int localize_feed(struct localize *l, size_t commit, size_t test, const struct localize_outcome *outcome)
+{
+        struct test *t = &l->tests[test];
+
+        if (list_grow(t->facts, t->n_facts) < 0)
+                return -ENOMEM;
+        t->facts[t->n_facts++] = (struct fact){.program = l->program[commit], .outcome = *outcome};
+        l->built[l->program[commit]] = BUILD_DONE;
+        return answer(l, l->program[commit], test, outcome);
+}
+
+/* -- wants -------------------------------------------------------------------------------------------------------- */
+
+void wants_forget(struct localize *l)
+{
+        demands_clear(l);
+        l->n_asked = 0;
+}
+
+static int ask(struct localize *l, struct asked asked)
+{
+        if (list_grow(l->asked, l->n_asked) < 0)
+                return -ENOMEM;
+        asked.order = l->n_asked;
+        l->asked[l->n_asked++] = asked;
+        return 0;
+}
+
+int want_run(struct localize *l, size_t program, size_t test)
+{
+        return ask(l, (struct asked){.program = program, .test = test, .verification = NONE});
+}
+
+int want_pairs(struct localize *l, size_t test, size_t verification, unsigned pairs)
+{
+        const struct verification *v = &l->tests[test].verifications[verification];
+        int r = 0;
+
+        for (unsigned i = 0; i < pairs && r >= 0; i++) {
+                for (int k = 0; k < 2 && r >= 0; k++) { /* before, after; after, before; ... */
+                        int side = (int)(i % 2) ^ k;
+
+                        r = ask(l, (struct asked){.program = side ? v->after : v->before,
+                                                  .test = test,
+                                                  .verification = verification,
+                                                  .side = side,
+                                                  .verify = true});
+                }
+        }
+        return r;
+}
+
+/* By commit, so that each is built once; the pairs of verification last, in their own order. */
+static int compare_asked(const void *a, const void *b)
+{
+        const struct asked *x = a, *y = b;
+
+        if (x->verify != y->verify)
+                return x->verify - y->verify;
+        if (!x->verify && x->program != y->program)
+                return x->program < y->program ? -1 : 1;
+        return x->order < y->order ? -1 : x->order > y->order;
+}
+
+static int compare_by_pair(const void *a, const void *b, void *user)
+{
+        const struct localize *l = user;
+        const struct asked *x = &l->asked[*(const size_t *)a], *y = &l->asked[*(const size_t *)b];
+
+        if (x->program != y->program)
+                return x->program < y->program ? -1 : 1;
+        if (x->test != y->test)
+                return x->test < y->test ? -1 : 1;
+        return *(const size_t *)a < *(const size_t *)b ? -1 : 1;
+}
+
+static int wants_publish(struct localize *l)
+{
+        l->wants = calloc(l->n_asked + 1, sizeof(*l->wants));
+        l->by_pair = calloc(l->n_asked + 1, sizeof(*l->by_pair));
+        if (!l->wants || !l->by_pair)
+                return -ENOMEM;
+        sort_list(l->asked, l->n_asked, sizeof(*l->asked), compare_asked);
+        l->n_wants = l->left = l->n_asked;
+        for (size_t i = 0; i < l->n_wants; i++)
+                l->by_pair[i] = i;
+        qsort_r(l->by_pair, l->n_wants, sizeof(*l->by_pair), compare_by_pair, l);
+        for (size_t i = 0; i < l->n_wants; i++) {
+                const struct asked *a = &l->asked[l->by_pair[i]];
+                const struct asked *last = i > 0 ? &l->asked[l->by_pair[i - 1]] : NULL;
+                bool again = last && last->program == a->program && last->test == a->test;
+
+                l->wants[l->by_pair[i]] = (struct localize_want){
+                        .commit = a->program,
+                        .test = a->test,
+                        .sample = again ? l->wants[l->by_pair[i - 1]].sample + 1 : facts_at(&l->tests[a->test], a->program),
+                        .verify = a->verify,
+                };
+        }
+        return 0;
+}
+
+int localize_plan(struct localize *l, const struct localize_want **ret, size_t *ret_n)
+{
+        int r;
+
+        *ret = NULL;
+        *ret_n = 0;
+        if (l->left > 0 && !l->is_stopped)
+                return errorf(-EBUSY, "%zu runs of the last plan are not answered", l->left);
+        wants_clear(l);
+        demands_clear(l);
+        r = l->options.method == LOCALIZE_DEFAULT ? plan_default(l) : plan_halves(l);
+        if (r >= 0)
+                r = wants_publish(l);
+        if (r < 0)
+                return r;
+        *ret = l->wants;
+        *ret_n = l->n_wants;
+        return 0;
+}
+
+/* -- results ------------------------------------------------------------------------------------------------------ */
+
+struct localize_culprit *culprit_add(struct test *t)
+{
+        if (list_grow(t->culprits, t->n_culprits) < 0)
+                return NULL;
+        t->culprits[t->n_culprits] = (struct localize_culprit){.p = NAN, .ratio = NAN};
+        return &t->culprits[t->n_culprits++];
+}
+
+enum localize_state localize_state(const struct localize *l, size_t test)
+{
+        return l->tests[test].state;
+}
+
+void localize_stop(struct localize *l)
+{
+        l->is_stopped = true;
+}
+
+bool localize_is_cut_off(const struct localize *l, size_t test)
+{
+        return l->tests[test].is_cut_off;
+}
+
+size_t localize_culprits(const struct localize *l, size_t test, const struct localize_culprit **ret)
+{
+        *ret = l->tests[test].culprits;
+        return l->tests[test].n_culprits;
+}
+
+void localize_each_sighting(struct localize *l, size_t test, void (*fn)(void *user, size_t commit, enum localize_seen seen),
+                            void *user)
+{
+        const struct test *t = &l->tests[test];
+
+        for (size_t x = 0; x < t->line->n; x++) {
+                size_t program = t->line->at[x];
+                unsigned counts[N_LEVELS] = {0}, n = 0;
+
+                if (l->built[program] == BUILD_FAILED) {
+                        fn(user, t->line->first[x], LOCALIZE_SEEN_BETWEEN);
+                        continue;
+                }
+                for (size_t i = 0; i < t->n_facts; i++) {
+                        if (t->facts[i].program != program)
+                                continue;
+                        counts[level_of(&t->thresholds, &t->facts[i].outcome)]++;
+                        n++;
+                }
+                if (n > 0)
+                        fn(user, t->line->first[x],
+                           2 * counts[LEVEL_FAST] > n   ? LOCALIZE_SEEN_FAST
+                           : 2 * counts[LEVEL_SLOW] > n ? LOCALIZE_SEEN_SLOW
+                                                        : LOCALIZE_SEEN_BETWEEN);
+        }
+}
+
+void localize_progress(const struct localize *l, struct localize_progress *ret)
+{
+        *ret = (struct localize_progress){
+                .cases = l->n_tests, .builds_left = l->builds_left, .build_seconds_left = l->build_seconds_left};
+        for (size_t i = 0; i < l->n_tests; i++)
+                ret->finished += l->tests[i].state != LOCALIZE_OPEN;
+}

@@ -1,0 +1,203 @@
+/* Choosing the next build. A demand is a gap in which a case has a culprit; running the case at x inside tells H(share of the prior up to x) bits. */
+#include "core/study/localize/localize_internal.h"
+
+/* A run on a commit that is there is taken if it tells this much of a bit; a case shares another's new build if it tells it this much. */
+#define ENOUGH_BUILT  0.6
+#define ENOUGH_SHARED 0.6
+/* Among builds that tell nearly as much as the best one, the cheapest. */
+#define NEARLY_BEST 0.9
+/* Below this chance to build, a commit between failed ones is presumed to fail, too. */
+#define PRESUMED_FAILED 0.25
+
+static double entropy(double p)
+{
+        return p <= 0 || p >= 1 ? 0 : -(p * log2(p) + (1 - p) * log2(1 - p));
+}
+
+double build_cost(const struct localize *l, size_t program)
+{
+        if (l->built[program] == BUILD_DONE)
+                return 0;
+        return l->options.build_seconds ? l->options.build_seconds(l->options.user, program) : 300;
+}
+
+double run_seconds(const struct test *t)
+{
+        double slow = isfinite(t->thresholds.slow) ? t->thresholds.slow : t->thresholds.fast;
+
+        return fmax((t->thresholds.fast + slow) / 2, 0.001);
+}
+
+/* -- what cannot be built ----------------------------------------------------------------------------------------- */
+
+/* Between two commits that build, f of those between having failed: next to a failed one others fail, too, and the more failed the longer the
+ * stretch must be taken to be. With distance d to the nearest failed one and g to the nearest good one the chance is d / (d + min(2^(f-1), g)):
+ * half way beside the edge of a stretch, and large only at doubling distances from its middle. */
+static void buildable_between(const struct localize *l, const struct line *line, size_t a, size_t b, size_t origin, double *ret)
+{
+        size_t failed = 0, last = NONE;
+        double reach;
+
+        for (size_t x = a + 1; x < b; x++)
+                failed += l->built[line->at[x]] == BUILD_FAILED;
+        reach = exp2(fmin((double)failed, 40) - 1);
+        for (size_t x = a + 1; x < b; x++) {
+                if (l->built[line->at[x]] == BUILD_FAILED)
+                        last = x;
+                ret[x - origin] = last == NONE ? INFINITY : (double)(x - last);
+        }
+        last = NONE;
+        for (size_t x = b; x-- > a + 1;) {
+                double distance, good = (double)MIN(x - a, b - x);
+
+                if (l->built[line->at[x]] == BUILD_FAILED)
+                        last = x;
+                distance = fmin(ret[x - origin], last == NONE ? INFINITY : (double)(last - x));
+                ret[x - origin] = isinf(distance) ? 1 : distance / (distance + fmin(reach, good));
+                if (ret[x - origin] < PRESUMED_FAILED)
+                        ret[x - origin] = 0;
+        }
+}
+
+bool buildable(const struct localize *l, const struct line *line, size_t a, size_t b, double *ret)
+{
+        size_t from = a;
+        bool any = false;
+
+        ret[0] = ret[b - a] = 0;
+        for (size_t x = a + 1; x <= b; x++) {
+                if (x < b && l->built[line->at[x]] != BUILD_DONE)
+                        continue;
+                buildable_between(l, line, from, x, a, ret);
+                if (x < b)
+                        ret[x - a] = 1;
+                from = x;
+        }
+        for (size_t x = a + 1; x < b; x++)
+                any |= ret[x - a] > 0;
+        return any;
+}
+
+/* -- demands ------------------------------------------------------------------------------------------------------ */
+
+static double information(const struct demand *d, size_t x)
+{
+        return entropy(d->below[x - d->a]) * d->alive[x - d->a];
+}
+
+int demand_add(struct localize *l, size_t test, const struct line *line, size_t a, size_t b, const double *below, bool *ret_open)
+{
+        cleanup_free double *alive = calloc(b - a + 1, sizeof(*alive)), *share = calloc(b - a + 1, sizeof(*share));
+        double mass = below[b] - below[a];
+        struct demand *d;
+
+        if (!alive || !share)
+                return -ENOMEM;
+        *ret_open = b > a + 1 && buildable(l, line, a, b, alive);
+        if (!*ret_open || l->tests[test].is_spent)
+                return 0;
+        for (size_t x = a; x <= b; x++)
+                share[x - a] = (below[x] - below[a]) / mass;
+        if (list_grow(l->demands, l->n_demands) < 0)
+                return -ENOMEM;
+        d = &l->demands[l->n_demands++];
+        *d = (struct demand){
+                .test = test, .line = line, .a = a, .b = b, .below = steal_pointer(share), .alive = steal_pointer(alive)};
+        for (size_t x = a + 1; x < b; x++)
+                d->best = fmax(d->best, information(d, x));
+        return 0;
+}
+
+void demands_clear(struct localize *l)
+{
+        for (size_t i = 0; i < l->n_demands; i++) {
+                free(l->demands[i].below);
+                free(l->demands[i].alive);
+        }
+        l->n_demands = 0;
+}
+
+/* True if the case would rather share this build than wait for one of its own. */
+static bool is_useful(const struct demand *d, size_t x)
+{
+        double bits = information(d, x);
+
+        return bits >= ENOUGH_SHARED || (bits > 0 && bits >= 0.75 * d->best);
+}
+
+/* On a commit that is built, if one divides the gap well. */
+static int serve_built(struct localize *l, struct demand *d)
+{
+        size_t best = NONE;
+        double most = ENOUGH_BUILT;
+
+        for (size_t x = d->a + 1; x < d->b; x++) {
+                double bits = l->built[d->line->at[x]] == BUILD_DONE ? information(d, x) : 0;
+
+                if (bits > most) {
+                        most = bits;
+                        best = x;
+                }
+        }
+        if (best == NONE)
+                return 0;
+        d->served = true;
+        return want_run(l, d->line->at[best], d->test);
+}
+
+/* The program with the most information for all unserved demands per second, or NONE. */
+static size_t best_build(struct localize *l)
+{
+        double most = 0, best = 0;
+        size_t chosen = NONE;
+
+        memset(l->gain, 0, l->n * sizeof(*l->gain));
+        for (size_t i = 0; i < l->n_demands; i++) {
+                const struct demand *d = &l->demands[i];
+
+                for (size_t x = d->a + 1; !d->served && x < d->b; x++)
+                        if (is_useful(d, x))
+                                most = fmax(most, l->gain[d->line->at[x]] += information(d, x));
+        }
+        /* what is cheaper and tells less would have to be built besides, not instead */
+        for (size_t program = 0; program < l->n; program++) {
+                double score;
+
+                if (l->gain[program] <= NEARLY_BEST * most || most == 0)
+                        continue;
+                score = l->gain[program] / (build_cost(l, program) + 1e-3);
+                if (score > best) {
+                        best = score;
+                        chosen = program;
+                }
+        }
+        return chosen;
+}
+
+int demands_serve(struct localize *l)
+{
+        unsigned builds = 0;
+        int r = 0;
+
+        for (size_t i = 0; i < l->n_demands && r >= 0; i++)
+                r = serve_built(l, &l->demands[i]);
+        while (r >= 0 && builds < l->options.builds_at_once) {
+                size_t program = best_build(l);
+
+                if (program == NONE)
+                        break;
+                builds += l->built[program] != BUILD_DONE;
+                for (size_t i = 0; i < l->n_demands && r >= 0; i++) {
+                        struct demand *d = &l->demands[i];
+                        size_t place;
+
+                        if (d->served || !line_place(d->line, program, &place) || place <= d->a || place >= d->b)
+                                continue;
+                        if (!is_useful(d, place))
+                                continue;
+                        d->served = true;
+                        r = want_run(l, program, d->test);
+                }
+        }
+        return r;
+}

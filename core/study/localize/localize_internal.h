@@ -1,0 +1,187 @@
+/* Shared by the files of the localizer. A *program* is the first commit of those with one build key. */
+#pragma once
+
+#include <math.h>
+
+#include "core/study/localize/localize.h"
+
+#define NONE SIZE_MAX
+
+/* -- the history -------------------------------------------------------------------------------------------------- */
+
+/* Programs from one commit to another along first parents, each once: what is searched. */
+struct line {
+        struct line *next;
+        size_t from, to; /* the commits it was asked for by */
+        size_t *at;      /* programs, oldest first */
+        size_t *first;   /* by place: the first commit of the line that has the program there, */
+        size_t *last;    /* and the last */
+        size_t n;
+        uint32_t *place; /* by program: its first place + 1; 0: not here */
+        uint32_t *again; /* by place: the next one of the same program (a revert) + 1; 0: none */
+};
+
+enum build_state {
+        BUILD_UNKNOWN,
+        BUILD_DONE,
+        BUILD_FAILED
+};
+
+/* -- facts -------------------------------------------------------------------------------------------------------- */
+
+struct fact {
+        size_t program;
+        struct localize_outcome outcome;
+};
+
+/* The outcomes of a case that are told apart, from good to bad. */
+enum level {
+        LEVEL_FAST,
+        LEVEL_BETWEEN,
+        LEVEL_SLOW,
+        LEVEL_BROKEN,
+        N_LEVELS
+};
+
+/* The seconds (and effort) of the two ends; slow is infinite where the ends do not differ enough. */
+struct thresholds {
+        double fast, slow;
+        double effort_fast, effort_slow; /* NaN: effort does not tell them apart */
+        double low_cut, high_cut;        /* shares of the way from fast to slow below and above which a run is one or the other */
+};
+
+/* All facts of one case at one place of a line, and what the chain makes of them. */
+struct sighting {
+        size_t place;
+        unsigned counts[N_LEVELS], n;
+        double level[N_LEVELS]; /* posterior */
+        double change;          /* posterior of a change between this and the next sighting */
+        double prior;           /* share of the prior mass of change between the two */
+};
+
+/* -- noise -------------------------------------------------------------------------------------------------------- */
+
+/* The probability that a run shows another level than the true one, on a grid. */
+#define N_NOISE 13
+extern const double noise_grid[N_NOISE];
+extern const double noise_before[N_NOISE]; /* its distribution before anything is known */
+
+/* A gap the culprit of a case is somewhere in: its share in the prior of others. */
+struct spread {
+        const struct line *line;
+        size_t a, b; /* places (a, b] */
+};
+
+struct verification {
+        size_t before, after; /* programs */
+        double *seconds[2];   /* as they came; infinite where broken */
+        size_t n[2];
+        bool counted; /* met in this plan */
+};
+
+struct test {
+        struct localize_case given;
+        struct line *line;
+        struct fact *facts;
+        size_t n_facts;
+        struct thresholds thresholds;
+        double noise_prior[N_NOISE], noise[N_NOISE]; /* without and with the case's own facts */
+        struct spread *spreads, *new_spreads;        /* of the prior in use, and of the next */
+        size_t n_spreads, n_new_spreads;
+        struct verification *verifications;
+        size_t n_verifications;
+        enum localize_state state;
+        bool is_spent, is_cut_off; /* it may not ask for runs; and it would have */
+        struct localize_culprit *culprits;
+        size_t n_culprits;
+        /* for the two baselines */
+        struct range {
+                struct line *line;
+                size_t a, b;
+        } * ranges;
+        size_t n_ranges;
+};
+
+/* A gap that waits for a build: the prior share of each of its places. */
+struct demand {
+        size_t test;
+        const struct line *line;
+        size_t a, b;
+        double *below; /* below[x - a]: prior share of (a, x], 1 at b */
+        double *alive; /* alive[x - a]: chance that x can be built, 0 where it is known not to or presumed so */
+        double best;   /* the most information any place has */
+        bool served;
+};
+
+struct localize {
+        struct localize_options options;
+        const struct localize_commit *commits;
+        size_t n;
+        size_t *program; /* of each commit */
+        enum build_state *built;
+        double *density; /* of culprits over programs, by all cases */
+        double *gain;    /* room for one number a program */
+        struct line *lines;
+        struct test *tests;
+        size_t n_tests;
+        struct localize_want *wants;
+        struct asked {
+                size_t program, test;
+                size_t verification; /* of the case, or NONE */
+                int side;            /* 0: before, 1: after */
+                bool verify, answered;
+                size_t order; /* as asked */
+        } * asked;            /* one a want, in the same order */
+        size_t n_wants, n_asked, left;
+        size_t *by_pair; /* wants sorted by program and case */
+        struct demand *demands;
+        size_t n_demands;
+        double builds_left, build_seconds_left;
+        bool is_stopped;
+};
+
+/* -- lines (localize_line.c) -- */
+int line_get(struct localize *l, size_t from, size_t to, struct line **ret); /* -EINVAL: not in line; -ENOMEM */
+/* The commits that the merge brought by its k-th parent: from a commit that its first parent has, too, to that parent. NULL: none. */
+int line_of_side(struct localize *l, size_t merge, size_t k, struct line **ret);
+static inline bool line_place(const struct line *line, size_t program, size_t *ret)
+{
+        *ret = line->place[program] - (size_t)1;
+        return line->place[program] > 0;
+}
+
+/* -- levels and their posterior (localize_posterior.c) -- */
+int thresholds_find(const struct localize *l, struct test *t);
+int thresholds_of_series(struct test *t, double ratio); /* from all facts alike: there are no ends */
+enum level level_of(const struct thresholds *thresholds, const struct localize_outcome *outcome);
+/* The sightings of a case on a line, by place. */
+int sightings_collect(const struct localize *l, const struct test *t, const struct line *line, struct sighting **ret,
+                      size_t *ret_n);
+/* Fills level and change from counts and prior; `noise` is the prior over the grid. Returns the posterior of no change at all. */
+double posterior(struct sighting *s, size_t n, double rate, const double noise[N_NOISE]);
+/* Estimates the noise of all cases, each with the others as its prior: l->tests[].noise_prior and noise. */
+int noise_estimate(struct localize *l);
+/* Prior share of culprits up to each place of the line, without what the case itself puts there: ret[0] = 0 … ret[n - 1] = 1. */
+int prior_below(const struct localize *l, const struct test *t, const struct line *line, double **ret);
+
+/* -- asking (localize.c) -- */
+void wants_forget(struct localize *l); /* what this plan asked for so far */
+int want_run(struct localize *l, size_t program, size_t test);
+int want_pairs(struct localize *l, size_t test, size_t verification, unsigned pairs);
+unsigned facts_at(const struct test *t, size_t program);
+struct localize_culprit *culprit_add(struct test *t);
+void results_clear(struct test *t);
+
+/* -- methods: ask for what is next, and write down what is known -- */
+int plan_default(struct localize *l); /* localize_default.c */
+int plan_halves(struct localize *l);  /* localize_halves.c */
+
+/* -- builds (localize_choose.c) -- */
+/* The chance that each program at (a, b) of the line can be built, 0 where it is presumed not to; ret[x - a]. Whether there is any. */
+bool buildable(const struct localize *l, const struct line *line, size_t a, size_t b, double *ret);
+/* Notes that the case waits for a commit in (a, b), unless its runs are used up; *ret_open = false: there is none that could be had. */
+int demand_add(struct localize *l, size_t test, const struct line *line, size_t a, size_t b, const double *below, bool *ret_open);
+int demands_serve(struct localize *l); /* asks for runs on built commits and for the most useful builds */
+void demands_clear(struct localize *l);
+double build_cost(const struct localize *l, size_t program); /* 0 when built */
+double run_seconds(const struct test *t);

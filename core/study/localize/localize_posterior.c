@@ -1,0 +1,454 @@
+#include "core/study/localize/localize_internal.h"
+#include "core/study/base/stat.h"
+
+/* -- levels ------------------------------------------------------------------------------------------------------- */
+
+/* Of the logarithms of the first i values: their sum and the sum of their squares. */
+struct log_sums {
+        double sum, square;
+};
+
+static double spread_of(const struct log_sums *from, const struct log_sums *to, size_t n)
+{
+        double sum = to->sum - from->sum;
+
+        return to->square - from->square - sum * sum / (double)n;
+}
+
+/* Two groups of positive values: the cut of their logarithms that leaves the least variance within (k-means in one dimension, exactly). The
+ * medians of the groups; false when the upper one is not `ratio` times the lower. Sorts the values. 1, 0, -ENOMEM. */
+static int two_groups(double *x, size_t n, double ratio, double *low, double *high)
+{
+        cleanup_free struct log_sums *sums = calloc(n + 1, sizeof(*sums));
+        double best = INFINITY;
+        size_t cut = 0;
+
+        if (!sums)
+                return -ENOMEM;
+        stat_sort(x, n);
+        for (size_t i = 0; i < n; i++) {
+                double v = log(x[i] / x[0]); /* small numbers, so that little is lost in the differences of their sums */
+
+                sums[i + 1] = (struct log_sums){sums[i].sum + v, sums[i].square + v * v};
+        }
+        for (size_t k = 1; k < n; k++) {
+                double within = spread_of(&sums[0], &sums[k], k) + spread_of(&sums[k], &sums[n], n - k);
+
+                if (within < best - 1e-12) {
+                        best = within;
+                        cut = k;
+                }
+        }
+        if (cut == 0)
+                return 0;
+        *low = stat_median(x, cut);
+        *high = stat_median(x + cut, n - cut);
+        return *high >= ratio * *low;
+}
+
+/* Where on the way from fast (0) to slow (1) an outcome is; infinite where no number says so. */
+static double share_of(const struct thresholds *t, const struct localize_outcome *outcome)
+{
+        if (!isnan(outcome->effort) && !isnan(t->effort_fast))
+                return (outcome->effort - t->effort_fast) / (t->effort_slow - t->effort_fast);
+        if (outcome->answer == LOCALIZE_TIMEOUT)
+                return INFINITY;
+        return isinf(t->slow) ? 0 : (outcome->seconds - t->fast) / (t->slow - t->fast);
+}
+
+enum level level_of(const struct thresholds *thresholds, const struct localize_outcome *outcome)
+{
+        double share;
+
+        if (outcome->answer == LOCALIZE_BROKEN)
+                return LEVEL_BROKEN;
+        share = share_of(thresholds, outcome);
+        return share < thresholds->low_cut ? LEVEL_FAST : share > thresholds->high_cut ? LEVEL_SLOW : LEVEL_BETWEEN;
+}
+
+/* A third of the way and two thirds, except that no cut goes through the middle of values that lie together: the middle of the widest gap
+ * between those seen in [low, high]. */
+static double cut_between(const double *sorted, size_t n, double low, double high)
+{
+        double last = low, widest = 0, cut = (low + high) / 2;
+
+        for (size_t i = 0; i <= n; i++) {
+                double next = i < n ? fmin(fmax(sorted[i], low), high) : high;
+
+                if (next - last > widest) {
+                        widest = next - last;
+                        cut = (next + last) / 2;
+                }
+                last = next;
+        }
+        return cut;
+}
+
+static int find_cuts(struct test *t)
+{
+        cleanup_free double *x = calloc(t->n_facts + 1, sizeof(*x));
+        size_t n = 0;
+
+        if (!x)
+                return -ENOMEM;
+        for (size_t i = 0; i < t->n_facts; i++)
+                if (t->facts[i].outcome.answer != LOCALIZE_BROKEN)
+                        x[n++] = share_of(&t->thresholds, &t->facts[i].outcome);
+        stat_sort(x, n);
+        t->thresholds.low_cut = cut_between(x, n, 1.0 / 3 - 0.2, 1.0 / 3 + 0.2);
+        t->thresholds.high_cut = cut_between(x, n, 2.0 / 3 - 0.13, 2.0 / 3 + 0.26);
+        return 0;
+}
+
+static int find_ends(const struct localize *l, struct test *t)
+{
+        const size_t ends[2] = {l->program[t->given.reference], l->program[t->given.target]};
+        cleanup_free double *x = calloc(2 * t->n_facts + 1, sizeof(*x));
+        double *effort[2] = {x, x + t->n_facts}, low, high;
+        size_t n = 0, n_effort[2] = {0}, without = 0;
+        int differ;
+
+        t->thresholds = (struct thresholds){.fast = t->given.fast, .slow = t->given.slow, .effort_fast = NAN, .effort_slow = NAN};
+        if (!x)
+                return -ENOMEM;
+        for (size_t i = 0; i < t->n_facts; i++) {
+                const struct fact *f = &t->facts[i];
+
+                for (int end = 0; end < 2; end++) {
+                        if (f->program != ends[end] || f->outcome.answer == LOCALIZE_BROKEN)
+                                continue;
+                        if (isnan(f->outcome.effort))
+                                without++;
+                        else
+                                effort[end][n_effort[end]++] = f->outcome.effort;
+                }
+        }
+        if (n_effort[0] > 0 && n_effort[1] > 0 && without == 0) {
+                low = stat_median(effort[0], n_effort[0]);
+                high = stat_median(effort[1], n_effort[1]);
+                if (high >= fmax(l->options.minimum_ratio, 1.5) * low && high > 0) {
+                        t->thresholds.effort_fast = low;
+                        t->thresholds.effort_slow = high;
+                }
+        }
+        if (t->given.fast > 0 && t->given.slow > 0)
+                return 0;
+        for (size_t i = 0; i < t->n_facts; i++)
+                if ((t->facts[i].program == ends[0] || t->facts[i].program == ends[1]) &&
+                    t->facts[i].outcome.answer != LOCALIZE_BROKEN)
+                        x[n++] = fmax(t->facts[i].outcome.seconds, 1e-6);
+        t->thresholds.fast = n > 0 ? stat_median(x, n) : 0;
+        t->thresholds.slow = INFINITY;
+        differ = two_groups(x, n, l->options.minimum_ratio, &low, &high);
+        if (differ > 0) {
+                t->thresholds.fast = low;
+                t->thresholds.slow = high;
+        }
+        return MIN(differ, 0);
+}
+
+int thresholds_find(const struct localize *l, struct test *t)
+{
+        int r = find_ends(l, t);
+
+        return r < 0 ? r : find_cuts(t);
+}
+
+int thresholds_of_series(struct test *t, double ratio)
+{
+        cleanup_free double *x = calloc(t->n_facts + 1, sizeof(*x));
+        size_t n = 0;
+        int differ;
+
+        if (!x)
+                return -ENOMEM;
+        for (size_t i = 0; i < t->n_facts; i++)
+                if (t->facts[i].outcome.answer != LOCALIZE_BROKEN)
+                        x[n++] = fmax(t->facts[i].outcome.seconds, 1e-6);
+        stat_sort(x, n); /* a long history has thousands */
+        t->thresholds = (struct thresholds){
+                .fast = n > 0 ? stat_median(x, n) : 0, .slow = INFINITY, .effort_fast = NAN, .effort_slow = NAN};
+        differ = two_groups(x, n, ratio, &t->thresholds.fast, &t->thresholds.slow);
+        if (differ < 0)
+                return differ;
+        if (!differ)
+                t->thresholds.slow = INFINITY;
+        return find_cuts(t);
+}
+
+static int compare_sightings(const void *a, const void *b)
+{
+        size_t x = ((const struct sighting *)a)->place, y = ((const struct sighting *)b)->place;
+
+        return (x > y) - (x < y);
+}
+
+int sightings_collect(const struct localize *l, const struct test *t, const struct line *line, struct sighting **ret,
+                      size_t *ret_n)
+{
+        struct sighting *s;
+        size_t n = 0, kept = 0, most = 1;
+
+        for (size_t i = 0; i < t->n_facts; i++)
+                for (uint32_t at = line->place[t->facts[i].program]; at > 0; at = line->again[at - 1])
+                        most++;
+        s = calloc(most, sizeof(*s));
+        if (!s)
+                return -ENOMEM;
+        for (size_t i = 0; i < t->n_facts; i++) {
+                for (uint32_t at = line->place[t->facts[i].program]; at > 0; at = line->again[at - 1]) {
+                        s[n] = (struct sighting){.place = at - 1, .n = 1};
+                        s[n].counts[level_of(&t->thresholds, &t->facts[i].outcome)] = 1;
+                        n++;
+                }
+        }
+        sort_list(s, n, sizeof(*s), compare_sightings);
+        for (size_t i = 0; i < n; i++) {
+                if (kept == 0 || s[kept - 1].place != s[i].place) {
+                        s[kept++] = s[i];
+                        continue;
+                }
+                for (int k = 0; k < N_LEVELS; k++)
+                        s[kept - 1].counts[k] += s[i].counts[k];
+                s[kept - 1].n++;
+        }
+        *ret = s;
+        *ret_n = kept;
+        return 0;
+}
+
+/* -- the chain ---------------------------------------------------------------------------------------------------- */
+
+const double noise_grid[N_NOISE] = {0.0005, 0.002, 0.005, 0.01, 0.03, 0.06, 0.1, 0.15, 0.2, 0.25, 0.3, 0.36, 0.45};
+/* Before anything is known: most cases hardly lie, some do a lot. */
+const double noise_before[N_NOISE] = {0.16, 0.14, 0.12, 0.12, 0.11, 0.1, 0.08, 0.06, 0.05, 0.03, 0.02, 0.008, 0.002};
+
+static const double first_level[N_LEVELS] = {0.7, 0.1, 0.18, 0.02};
+/* Where a change goes, and what a lying run shows: mostly one of the two ends. Divided by what remains beside the level itself. */
+static const double change_weight[N_LEVELS] = {0.4, 0.15, 0.4, 0.05};
+static const double lie_weight[N_LEVELS] = {0.45, 0.08, 0.45, 0.02};
+
+static double moves_to(const double weight[N_LEVELS], int from, int to)
+{
+        return weight[to] / (1 - weight[from]);
+}
+
+/* The logarithm of what a run at `level` shows how often. */
+static void show_logs(double noise, double ret[N_LEVELS][N_LEVELS])
+{
+        for (int level = 0; level < N_LEVELS; level++)
+                for (int shown = 0; shown < N_LEVELS; shown++)
+                        ret[level][shown] = log(shown == level ? 1 - noise : noise * moves_to(lie_weight, level, shown));
+}
+
+/* Likelihood of the counts of a sighting at each level, scaled so that the greatest is 1; returns the logarithm of the scale. */
+static double likelihood(const struct sighting *s, const double shows[N_LEVELS][N_LEVELS], double ret[N_LEVELS])
+{
+        double logs[N_LEVELS], most = -INFINITY;
+
+        for (int level = 0; level < N_LEVELS; level++) {
+                logs[level] = 0;
+                for (int shown = 0; shown < N_LEVELS; shown++)
+                        if (s->counts[shown] > 0)
+                                logs[level] += s->counts[shown] * shows[level][shown];
+                most = fmax(most, logs[level]);
+        }
+        for (int level = 0; level < N_LEVELS; level++)
+                ret[level] = exp(logs[level] - most);
+        return most;
+}
+
+struct pass {
+        double likelihood[N_LEVELS], forward[N_LEVELS], backward[N_LEVELS], scale;
+};
+
+static double step(double stay, int from, int to)
+{
+        return from == to ? stay : (1 - stay) * moves_to(change_weight, from, to);
+}
+
+/* Forward and backward for one noise; returns the logarithm of the evidence and, by *still, of that of no change at all. */
+static double run_chain(const struct sighting *s, size_t n, double rate, double noise, struct pass *p, double *still)
+{
+        double evidence = 0, same[N_LEVELS], total = 0, shows[N_LEVELS][N_LEVELS];
+
+        show_logs(noise, shows);
+        for (size_t i = 0; i < n; i++) {
+                double stay = i > 0 ? exp(-rate * s[i - 1].prior) : 0, sum = 0, scale = likelihood(&s[i], shows, p[i].likelihood);
+
+                for (int to = 0; to < N_LEVELS; to++) {
+                        double come = i == 0 ? first_level[to] : 0;
+
+                        for (int from = 0; i > 0 && from < N_LEVELS; from++)
+                                come += p[i - 1].forward[from] * step(stay, from, to);
+                        p[i].forward[to] = come * p[i].likelihood[to];
+                        same[to] = (i == 0 ? first_level[to] : same[to] * stay) * p[i].likelihood[to];
+                        sum += p[i].forward[to];
+                }
+                for (int k = 0; k < N_LEVELS; k++) {
+                        p[i].forward[k] /= sum;
+                        same[k] /= sum;
+                }
+                p[i].scale = sum;
+                evidence += log(sum) + scale;
+        }
+        for (size_t i = n; i-- > 0;) {
+                double stay = exp(-rate * s[i].prior);
+
+                for (int from = 0; from < N_LEVELS; from++) {
+                        p[i].backward[from] = i + 1 == n;
+                        for (int to = 0; i + 1 < n && to < N_LEVELS; to++)
+                                p[i].backward[from] +=
+                                        step(stay, from, to) * p[i + 1].likelihood[to] * p[i + 1].backward[to] / p[i + 1].scale;
+                }
+        }
+        for (int k = 0; k < N_LEVELS; k++)
+                total += same[k]; /* already divided by the evidence */
+        *still = n > 0 ? total : 1;
+        return n > 0 ? evidence : 0;
+}
+
+double posterior(struct sighting *s, size_t n, double rate, const double noise[N_NOISE])
+{
+        cleanup_free struct pass *passes = calloc(n * N_NOISE + 1, sizeof(*passes));
+        double weight[N_NOISE], still[N_NOISE], most = -INFINITY, total = 0, no_change = 0;
+
+        if (!passes || n == 0)
+                return 1;
+        for (int k = 0; k < N_NOISE; k++) {
+                weight[k] = log(noise[k]) + run_chain(s, n, rate, noise_grid[k], passes + k * n, &still[k]);
+                most = fmax(most, weight[k]);
+        }
+        for (int k = 0; k < N_NOISE; k++)
+                total += weight[k] = exp(weight[k] - most);
+        for (size_t i = 0; i < n; i++) {
+                s[i].change = 0;
+                memset(s[i].level, 0, sizeof(s[i].level));
+        }
+        for (int k = 0; k < N_NOISE; k++) {
+                double w = weight[k] / total;
+
+                no_change += w * still[k];
+                for (size_t i = 0; i < n; i++) {
+                        const struct pass *p = &passes[k * n + i];
+                        double stay = exp(-rate * s[i].prior), kept = 0;
+
+                        for (int level = 0; level < N_LEVELS; level++) {
+                                s[i].level[level] += w * p->forward[level] * p->backward[level];
+                                if (i + 1 < n)
+                                        kept += p->forward[level] * stay * p[1].likelihood[level] * p[1].backward[level] /
+                                                p[1].scale;
+                        }
+                        s[i].change += i + 1 < n ? w * fmax(0, 1 - kept) : 0;
+                }
+        }
+        return no_change;
+}
+
+/* -- priors ------------------------------------------------------------------------------------------------------- */
+
+/* How much a culprit where nobody else has one weighs against those of all others. */
+#define CONCENTRATION 3.0
+
+int prior_below(const struct localize *l, const struct test *t, const struct line *line, double **ret)
+{
+        double *below = calloc(line->n, sizeof(*below)), total = 0;
+
+        if (!below)
+                return -ENOMEM;
+        for (size_t x = 1; x < line->n; x++)
+                below[x] = CONCENTRATION / (double)(line->n - 1) + l->density[line->at[x]];
+        for (size_t i = 0; i < t->n_spreads; i++) {
+                const struct spread *s = &t->spreads[i];
+
+                for (size_t x = s->a + 1; x <= s->b; x++) {
+                        size_t place;
+
+                        if (line_place(line, s->line->at[x], &place) && place > 0)
+                                below[place] -= 1 / (double)(s->b - s->a);
+                }
+        }
+        for (size_t x = 1; x < line->n; x++)
+                below[x] = total += fmax(below[x], 1e-9);
+        for (size_t x = 1; x < line->n; x++)
+                below[x] /= total;
+        *ret = below;
+        return 0;
+}
+
+/* Logarithm of the probability of a case's facts for each noise of the grid, less the greatest. */
+static int noise_evidence(const struct localize *l, const struct test *t, double ret[N_NOISE])
+{
+        cleanup_free struct sighting *s = NULL;
+        cleanup_free struct pass *passes = NULL;
+        cleanup_free double *below = NULL;
+        double most = -INFINITY, still;
+        size_t n;
+        int r;
+
+        r = sightings_collect(l, t, t->line, &s, &n);
+        if (r >= 0)
+                r = prior_below(l, t, t->line, &below);
+        if (r < 0)
+                return r;
+        passes = calloc(n + 1, sizeof(*passes));
+        if (!passes)
+                return -ENOMEM;
+        for (size_t k = 0; k + 1 < n; k++)
+                s[k].prior = below[s[k + 1].place] - below[s[k].place];
+        for (int k = 0; k < N_NOISE; k++)
+                most = fmax(most, ret[k] = run_chain(s, n, 1, noise_grid[k], passes, &still));
+        for (int k = 0; k < N_NOISE; k++)
+                ret[k] = exp(ret[k] - most);
+        return 0;
+}
+
+/* A case's share of each noise, under a prior that may be of any scale. */
+static void noise_share(const double prior[N_NOISE], const double evidence[N_NOISE], double ret[N_NOISE])
+{
+        double total = 0;
+
+        for (int k = 0; k < N_NOISE; k++)
+                total += ret[k] = prior[k] * evidence[k];
+        for (int k = 0; k < N_NOISE; k++)
+                ret[k] /= total;
+}
+
+/* Expectation maximization of the distribution of noise over cases; what is known beforehand weighs as much as two of them. The facts of one
+ * case say little, and so it converges slowly: but an iteration costs no more than a few numbers a case. */
+int noise_estimate(struct localize *l)
+{
+        cleanup_free double(*evidence)[N_NOISE] = calloc(l->n_tests + 1, sizeof(*evidence));
+        double sum[N_NOISE], next[N_NOISE];
+
+        if (!evidence)
+                return -ENOMEM;
+        for (size_t i = 0; i < l->n_tests; i++) {
+                int r = noise_evidence(l, &l->tests[i], evidence[i]);
+
+                if (r < 0)
+                        return r;
+        }
+        memcpy(sum, noise_before, sizeof(sum));
+        for (int iteration = 0; iteration < 300; iteration++) {
+                for (int k = 0; k < N_NOISE; k++)
+                        next[k] = 2 * noise_before[k];
+                for (size_t i = 0; i < l->n_tests; i++) {
+                        noise_share(sum, evidence[i], l->tests[i].noise);
+                        for (int k = 0; k < N_NOISE; k++)
+                                next[k] += l->tests[i].noise[k];
+                }
+                memcpy(sum, next, sizeof(sum));
+        }
+        for (size_t i = 0; i < l->n_tests; i++) {
+                struct test *t = &l->tests[i];
+                double total = 0;
+
+                for (int k = 0; k < N_NOISE; k++)
+                        total += t->noise_prior[k] = fmax(sum[k] - t->noise[k], 1e-12);
+                for (int k = 0; k < N_NOISE; k++)
+                        t->noise_prior[k] /= total;
+                noise_share(t->noise_prior, evidence[i], t->noise);
+        }
+        return 0;
+}

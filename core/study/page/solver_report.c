@@ -1,0 +1,281 @@
+#include "core/study/page/solver_report.h"
+
+#include <time.h>
+
+#include "core/study/watch/alarm.h"
+#include "core/study/page/solver_report_internal.h"
+
+/* -- what the sections share --------------------------------------------------------------------------------------- */
+
+void report_left_out(struct report *r, const char *format, ...)
+{
+        char text[512];
+        va_list args;
+
+        va_start(args, format);
+        vsnprintf(text, sizeof(text), format, args);
+        va_end(args);
+        buffer_adds(&r->left_out, "<li>");
+        html_text(&r->left_out, text);
+        buffer_adds(&r->left_out, "</li>\n");
+}
+
+int report_commit_texts(struct solver *s, uint32_t commit, char **ret_subject, char **ret_author)
+{
+        cleanup_buffer struct buffer subject = {0}, author = {0};
+
+        buffer_adds(&subject, "");
+        buffer_adds(&author, "");
+        if (history_text(s->history, commit, COMMIT_MESSAGE, &subject) == 0 && subject.size > 0)
+                subject.data[strcspn(subject.data, "\n")] = '\0';
+        if (history_text(s->history, commit, COMMIT_AUTHOR, &author) == 0 && strrchr(author.data, '<')) {
+                char *end = strrchr(author.data, '<');
+
+                *end = '\0';
+                if (end > author.data && end[-1] == ' ')
+                        end[-1] = '\0';
+        }
+        if (subject.failed || author.failed)
+                return -ENOMEM;
+        *ret_subject = steal_pointer(subject.data);
+        *ret_author = steal_pointer(author.data);
+        return 0;
+}
+
+const char *report_path(const struct report *r, struct buffer *room, const char *format, ...)
+{
+        char text[PATH_SIZE];
+        va_list args;
+
+        if (!r->options->commits)
+                return NULL;
+        va_start(args, format);
+        vsnprintf(text, sizeof(text), format, args);
+        va_end(args);
+        room->size = 0;
+        buffer_adds(room, text);
+        return buffer_error(room) < 0 ? NULL : room->data;
+}
+
+const char *report_commit_path(const struct report *r, uint32_t commit, struct buffer *room)
+{
+        struct commit c;
+
+        if (history_commit(r->solver->history, commit, &c) < 0)
+                return NULL;
+        return report_path(r, room, "%s%s/", r->options->commits, git_oid_tostr_s(&c.oid));
+}
+
+int report_add_commit(const struct report *r, uint32_t commit, struct buffer *b)
+{
+        cleanup_buffer struct buffer path = {0};
+        char shown[13];
+        struct commit c;
+        int e = history_commit(r->solver->history, commit, &c);
+
+        if (e < 0)
+                return e;
+        buffer_adds(b, "<span class=\"sha\">");
+        html_link(b, report_commit_path(r, commit, &path), git_oid_tostr(shown, sizeof(shown), &c.oid));
+        buffer_adds(b, "</span>");
+        return 0;
+}
+
+struct report_date report_date(int64_t seconds)
+{
+        struct report_date date;
+        time_t time = (time_t)seconds;
+        struct tm tm;
+
+        gmtime_r(&time, &tm);
+        strftime(date.s, sizeof(date.s), "%Y-%m-%d", &tm);
+        return date;
+}
+
+/* -- wrong answers: of the whole store, whatever the page has of it ---------------------------------------------------- */
+
+struct wrong {
+        const char *solver;
+        struct buffer items;
+        size_t n;
+};
+
+/* A line names its solvers as "NAME sha", at its beginning or behind a space. */
+static bool is_about(const char *line, const char *solver)
+{
+        size_t n = strlen(solver);
+
+        for (const char *at = line; (at = strstr(at, solver)); at++)
+                if ((at == line || at[-1] == ' ') && at[n] == ' ' && strspn(at + n + 1, "0123456789abcdef") >= 12)
+                        return true;
+        return false;
+}
+
+static int add_wrong(void *user, enum answer_alarm a, const char *line)
+{
+        struct wrong *w = user;
+
+        (void)a;
+        if (!is_about(line, w->solver))
+                return 0;
+        if (w->n++ < REPORT_ROWS) {
+                buffer_adds(&w->items, "<li>");
+                html_text(&w->items, line);
+                buffer_adds(&w->items, "</li>\n");
+        }
+        return 0;
+}
+
+static int write_wrong(struct report *r, struct buffer *b, size_t *ret_n)
+{
+        struct wrong w = {.solver = r->solver->recipe->name};
+        int e = wrong_answers(r->workspace, add_wrong, &w);
+
+        *ret_n = w.n;
+        if (e == 0 && w.n > 0) {
+                buffer_addf(b, "<div class=\"wrong\" role=\"alert\"><p>%zu wrong or contradictory %s</p><ul>\n", w.n, w.n == 1 ? "answer" : "answers");
+                buffer_add(b, w.items.data, w.items.size);
+                buffer_adds(b, "</ul></div>\n");
+        }
+        if (w.n > REPORT_ROWS)
+                report_left_out(r, "The list of wrong answers has %d of %zu; 'solverfs status' names all.", REPORT_ROWS, w.n);
+        buffer_done(&w.items);
+        return e;
+}
+
+/* -- the top of the page ------------------------------------------------------------------------------------------- */
+
+static void add_figure(struct buffer *b, const char *label, const char *value, const char *unit)
+{
+        buffer_adds(b, "<div><dt>");
+        html_text(b, label);
+        buffer_adds(b, "</dt><dd>");
+        html_text(b, value);
+        if (*unit) {
+                buffer_adds(b, " <small>");
+                html_text(b, unit);
+                buffer_adds(b, "</small>");
+        }
+        buffer_adds(b, "</dd></div>\n");
+}
+
+static void add_count(struct buffer *b, const char *label, size_t n, const char *unit)
+{
+        char value[24];
+
+        snprintf(value, sizeof(value), "%zu", n);
+        add_figure(b, label, value, unit);
+}
+
+static const struct report_column *newest_column(const struct report *r)
+{
+        const struct report_column *newest = NULL;
+
+        for (size_t k = 0; k < r->n_columns; k++)
+                if (r->columns[k].of->on_line || !newest)
+                        newest = &r->columns[k];
+        return newest;
+}
+
+static void write_figures(const struct report *r, size_t n_wrong, struct buffer *b)
+{
+        const struct report_column *newest = newest_column(r);
+        char text[96], label[160];
+        size_t slower = 0;
+
+        for (size_t i = 0; i < r->n_steps; i++)
+                slower += r->steps[i].is_slower;
+        buffer_adds(b, "<dl class=\"figures\">\n");
+        if (newest && !isnan(newest->par2)) {
+                snprintf(label, sizeof(label), "solved at %.12s, the newest measured", git_oid_tostr_s(&newest->commit.oid));
+                snprintf(text, sizeof(text), "of %zu", r->live);
+                add_count(b, label, newest->solved, text);
+                snprintf(text, sizeof(text), "%.3g", newest->par2);
+                add_figure(b, "PAR-2 there", text, "s");
+        }
+        snprintf(text, sizeof(text), "of %u", history_count(r->solver->history));
+        add_count(b, "programs measured, of all commits", r->n_commits, text);
+        if (r->unbuildable > 0)
+                add_count(b, r->unbuildable == 1 ? "commit cannot be built" : "commits cannot be built", r->unbuildable, "");
+        snprintf(text, sizeof(text), "%zu slower, %zu faster", slower, r->n_steps - slower);
+        add_count(b, text, r->n_steps, r->n_steps == 1 ? "step" : "steps");
+        add_count(b, "findings of campaigns", findings_last(r->workspace, r->solver->number), "");
+        add_count(b, "alarms", alarms_last(r->workspace, r->solver->number), "");
+        add_count(b, "wrong or contradictory answers", n_wrong, "");
+        buffer_adds(b, "</dl>\n");
+}
+
+static int write_top(struct report *r, struct buffer *b)
+{
+        char text[160];
+        size_t n_wrong = 0;
+        int e;
+
+        buffer_adds(b, "<header><h1>");
+        html_text(b, r->solver->recipe->name);
+        buffer_adds(b, "</h1>\n<p>");
+        snprintf(text, sizeof(text), "%zu case%s", r->all_cases, r->all_cases == 1 ? "" : "s");
+        html_text(b, text);
+        if (r->options->set) {
+                buffer_adds(b, " of the set ");
+                html_text(b, r->options->set);
+        }
+        buffer_addf(b, ", as of %s.</p>\n", report_date(r->newest).s);
+        e = write_wrong(r, b, &n_wrong);
+        write_figures(r, n_wrong, b);
+        buffer_adds(b, "</header>\n<nav aria-label=\"Sections\"><ul>"
+                       "<li><a href=\"#history\">History</a></li><li><a href=\"#versions\">Versions</a></li><li><a href=\"#steps\">Steps</a></li>"
+                       "<li><a href=\"#findings\">Findings</a></li><li><a href=\"#alarms\">Alarms</a></li><li><a href=\"#cases\">Cases</a></li>");
+        buffer_adds(b, r->n_columns > 0 ? "<li><a href=\"#commits\">Commits</a></li></ul></nav>\n" : "</ul></nav>\n");
+        return e;
+}
+
+static void write_end(const struct report *r, struct buffer *b)
+{
+        buffer_adds(b, "<footer>\n");
+        if (r->left_out.size > 0) {
+                buffer_adds(b, "<h3>What is left out</h3>\n<ul>\n");
+                buffer_add(b, r->left_out.data, r->left_out.size);
+                buffer_adds(b, "</ul>\n");
+        }
+        buffer_adds(b, "<p>Made by solverfs from what is stored; nothing was measured for it. Plots are drawn by uPlot (MIT).</p>\n</footer>\n");
+}
+
+/* -- the page ------------------------------------------------------------------------------------------------------ */
+
+static int write_sections(struct report *r, struct buffer *b)
+{
+        static int (*const sections[])(struct report *r, struct buffer *b) = {report_write_history, report_write_tags,  report_write_steps,
+                                                                              report_write_findings, report_write_alarms,
+                                                                              report_write_cases,    report_write_commits};
+        int e = 0;
+
+        for (size_t i = 0; i < ARRAY_SIZE(sections) && e == 0; i++)
+                e = sections[i](r, b);
+        return e;
+}
+
+int solver_report(const struct solver_report_options *options, struct buffer *ret, int64_t *ret_mtime)
+{
+        cleanup_report struct report r = {.options = options, .workspace = options->workspace, .solver = options->solver};
+        cleanup_buffer struct buffer body = {0}, home = {0};
+        int e = report_read(&r);
+
+        if (e == 0)
+                e = report_find_steps(&r);
+        if (e == 0)
+                e = write_sections(&r, &body); /* before the top, which says when the newest of all was measured */
+        if (e < 0)
+                return e;
+        buffer_addf(&home, "/%s/report.html", options->solver->recipe->name);
+        html_page_begin(ret, options->solver->recipe->name, options->commits ? home.data : NULL);
+        e = write_top(&r, ret);
+        buffer_adds(ret, "<main>\n");
+        if (body.size > 0)
+                buffer_add(ret, body.data, body.size);
+        buffer_adds(ret, "</main>\n");
+        write_end(&r, ret);
+        html_page_end(ret);
+        *ret_mtime = r.newest;
+        return e < 0 ? e : buffer_error(ret);
+}

@@ -1,0 +1,113 @@
+/* Shared by the files of the solver's report: what was read, and the sections that show it. */
+#pragma once
+
+#include <math.h>
+
+#include "core/query/query.h"
+#include "core/query/select.h"
+#include "core/report/html.h"
+#include "core/study/page/solver_report.h"
+#include "core/study/base/verdict_plot.h"
+
+#define NOT_SHOWN UINT32_MAX
+
+/* A commit that is measured. Neighbours on the line of first parents with the same program are one. */
+struct report_commit {
+        uint32_t number, place;      /* of the first of them; its place in the order of the history */
+        uint32_t line_from, line_to; /* the first and the last of them, by their places on the line of first parents */
+        bool on_line;
+        uint32_t column; /* NOT_SHOWN: left out */
+        struct digest program;
+};
+
+struct report_cell {
+        float seconds;
+        bool is_known, is_wrong;
+        uint8_t verdict;
+};
+
+struct report_column {
+        struct report_commit *of; /* borrowed */
+        char *subject, *author;   /* owned */
+        struct buffer tags;       /* of its commits: "v1, v1.0"; empty: none */
+        struct commit commit;
+        size_t measured, wrong;
+        size_t solved; /* of the report's `live` cases, and */
+        double par2;   /* seconds; NaN: not known of all of them */
+};
+
+struct report_step {
+        uint32_t case_index;
+        const struct report_commit *before, *after; /* measured, and the step lies between them */
+        bool is_slower;
+        double seconds_before, seconds_after; /* medians; NaN: no answer */
+};
+
+struct report {
+        const struct solver_report_options *options;
+        struct workspace *workspace; /* these two are of the options */
+        struct solver *solver;
+        int64_t newest; /* seconds */
+
+        struct case_selection cases;
+        size_t all_cases; /* of the set, before some were left out */
+        size_t live;      /* cases that are measured somewhere on the line */
+        double limit;     /* seconds; the recipe's */
+
+        struct commit_order *order; /* a ref */
+        struct ref_list *refs;      /* a ref */
+        uint32_t *line, n_line;     /* owned; first parents of HEAD, oldest first */
+        struct report_commit *commits; /* owned; in the order of the history */
+        uint32_t *of_commit;           /* owned; of every commit: which of these it is, or is one with; or NOT_SHOWN */
+        size_t n_commits, unbuildable;
+        struct report_column *columns; /* owned; those that are shown */
+        size_t n_columns;
+        struct report_cell *cells; /* owned; [column * cases.n + case] */
+
+        struct report_step *steps; /* owned; by case, then by place */
+        size_t n_steps;
+
+        struct buffer left_out; /* sentences for the end of the page, as items of a list */
+};
+
+/* Reads cases, commits and cells, and finds the steps; *r is all zero but for its options. Give it to report_done() after an error, too. */
+int report_read(struct report *r);
+int report_find_steps(struct report *r);
+void report_done(struct report *r);
+#define cleanup_report cleanup(report_done)
+
+static inline const struct report_cell *report_cell(const struct report *r, size_t column, size_t case_index)
+{
+        return &r->cells[column * r->cases.n + case_index];
+}
+static inline bool cell_is_solved(const struct report_cell *c)
+{
+        return c->is_known && !c->is_wrong && verdict_is_decided((enum verdict)c->verdict);
+}
+/* The measured commit that this commit is, or has the program of; NULL: it is not measured. */
+struct report_commit *report_commit_of(const struct report *r, uint32_t number);
+void report_run_cell(const struct report *r, size_t case_index, const struct fact *f, struct report_cell *ret);
+void report_newer(struct report *r, int64_t seconds);
+/* A sentence for the end of the page; escaped here. */
+void report_left_out(struct report *r, const char *format, ...) printf_like(2, 3);
+
+/* The first line of its message and the name of its author; "" where they cannot be read. */
+int report_commit_texts(struct solver *s, uint32_t commit, char **ret_subject, char **ret_author);
+/* Paths for links, NULL where the page has none; good until the next call with the same buffer. */
+const char *report_commit_path(const struct report *r, uint32_t commit, struct buffer *room);
+const char *report_path(const struct report *r, struct buffer *room, const char *format, ...) printf_like(3, 4);
+/* A link to a commit by its first 12 digits; as the content of a cell. */
+int report_add_commit(const struct report *r, uint32_t commit, struct buffer *b);
+struct report_date {
+        char s[16];
+};
+struct report_date report_date(int64_t seconds); /* "2024-01-31" */
+
+/* The sections. Each appends; 0 or -errno. */
+int report_write_history(struct report *r, struct buffer *b); /* the plots */
+int report_write_tags(struct report *r, struct buffer *b);
+int report_write_steps(struct report *r, struct buffer *b);
+int report_write_alarms(struct report *r, struct buffer *b);
+int report_write_findings(struct report *r, struct buffer *b);
+int report_write_cases(struct report *r, struct buffer *b);
+int report_write_commits(struct report *r, struct buffer *b);

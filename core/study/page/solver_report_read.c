@@ -1,0 +1,457 @@
+/* Reads the report's data: cases, the measured commits, and a table of both. */
+#include "core/query/answers.h"
+#include "core/query/program_runs.h"
+#include "core/study/page/solver_report_internal.h"
+
+void report_done(struct report *r)
+{
+        for (size_t i = 0; i < r->n_columns; i++) {
+                free(r->columns[i].subject);
+                free(r->columns[i].author);
+                buffer_done(&r->columns[i].tags);
+        }
+        free(r->columns);
+        free(r->cells);
+        free(r->steps);
+        free(r->commits);
+        free(r->line);
+        free(r->of_commit);
+        commit_order_unref(r->order);
+        ref_list_unref(r->refs);
+        case_selection_done(&r->cases);
+        buffer_done(&r->left_out);
+        *r = (struct report){0};
+}
+
+void report_newer(struct report *r, int64_t seconds)
+{
+        r->newest = MAX(r->newest, seconds);
+}
+
+/* -- cases -------------------------------------------------------------------------------------------------------- */
+
+/* Keeps every second, third … so that at most REPORT_CASES are left. */
+static void thin_cases(struct report *r)
+{
+        size_t n = r->cases.n, every = (n + REPORT_CASES - 1) / REPORT_CASES, kept = 0;
+
+        r->all_cases = n;
+        if (n <= REPORT_CASES)
+                return;
+        for (size_t i = 0; i < n; i++)
+                if (i % every == 0)
+                        r->cases.list[kept++] = r->cases.list[i];
+                else
+                        case_info_unref(r->cases.list[i]);
+        r->cases.n = kept;
+        report_left_out(r, "%zu of the %zu cases are shown, one in %zu; 'solverfs report %s --set SET' makes a page of a set.", kept, n, every,
+                        r->solver->recipe->name);
+}
+
+static int read_cases(struct report *r)
+{
+        cleanup(case_set_unrefp) struct case_set *set = NULL;
+        char *word = (char *)(r->options->set ? r->options->set : "all");
+        size_t kept = 0;
+        int e = r->options->set ? sets_get(workspace_sets(r->workspace), r->options->set, &set) : 0;
+
+        if (e < 0)
+                return e;
+        if (set)
+                report_newer(r, set->changed);
+        e = cases_select(r->workspace, &word, 1, &r->cases);
+        if (e < 0)
+                return e == -ENOENT ? 0 : e; /* an empty set */
+        for (size_t i = 0; i < r->cases.n; i++)
+                if (r->cases.list[i]->format == r->solver->recipe->format) {
+                        report_newer(r, r->cases.list[i]->added);
+                        r->cases.list[kept++] = r->cases.list[i];
+                } else {
+                        case_info_unref(r->cases.list[i]);
+                }
+        r->cases.n = kept;
+        thin_cases(r);
+        return 0;
+}
+
+/* -- which commits are measured ----------------------------------------------------------------------------------- */
+
+static int any_run(void *user, const struct digest *sha256, struct fact *f)
+{
+        (void)user, (void)sha256, (void)f;
+        return 1;
+}
+
+struct finding_commits {
+        struct report *report;
+        struct digest *programs; /* of every commit */
+        uint32_t n_programs;
+        uint32_t *line_at; /* of every commit: its place on the line, or NOT_SHOWN */
+        uint32_t last;     /* index of the last measured commit on the line, or NOT_SHOWN */
+};
+
+static int make_places(struct finding_commits *f, uint32_t **ret_line_at)
+{
+        struct report *r = f->report;
+        size_t n = (size_t)r->order->n + 1;
+        uint32_t *at = *ret_line_at = calloc(n, sizeof(*at));
+
+        r->of_commit = calloc(n, sizeof(*r->of_commit));
+        r->commits = calloc(n, sizeof(*r->commits));
+        if (!at || !r->of_commit || !r->commits)
+                return -ENOMEM;
+        for (size_t i = 0; i < n; i++)
+                at[i] = r->of_commit[i] = NOT_SHOWN;
+        for (uint32_t i = 0; i < r->n_line; i++)
+                if (r->line[i] < r->order->n)
+                        at[r->line[i]] = i;
+        f->line_at = at;
+        f->last = NOT_SHOWN;
+        return 0;
+}
+
+/* The measured commit that this one is one with: it has the program of its first parent. */
+static uint32_t same_as_parent(const struct finding_commits *f, uint32_t number)
+{
+        const struct report *r = f->report;
+        struct commit c;
+
+        if (history_commit(r->solver->history, number, &c) < 0 || c.first_parent >= f->n_programs || c.first_parent >= r->order->n ||
+            !digest_equal(&f->programs[c.first_parent], &f->programs[number]))
+                return NOT_SHOWN;
+        return r->of_commit[c.first_parent];
+}
+
+/* Is it a program of its own, with anything measured? */
+static int look_at_commit(struct finding_commits *f, uint32_t place)
+{
+        struct report *r = f->report;
+        const struct cell cell = {.solver = r->solver};
+        uint32_t number = r->order->list[place], at = f->line_at[number], same;
+        int e;
+
+        if (number >= f->n_programs || digest_is_zero(&f->programs[number]))
+                return 0;
+        same = same_as_parent(f, number);
+        if (same != NOT_SHOWN && (at == NOT_SHOWN || same == f->last)) {
+                r->of_commit[number] = same;
+                if (at != NOT_SHOWN)
+                        r->commits[same].line_to = at;
+                return 0;
+        }
+        e = program_runs(r->workspace, &cell, &f->programs[number], any_run, NULL);
+        if (e <= 0)
+                return e;
+        r->of_commit[number] = (uint32_t)r->n_commits;
+        if (at != NOT_SHOWN)
+                f->last = (uint32_t)r->n_commits;
+        r->commits[r->n_commits++] = (struct report_commit){.number = number,
+                                                            .place = place,
+                                                            .line_from = at,
+                                                            .line_to = at,
+                                                            .on_line = at != NOT_SHOWN,
+                                                            .column = NOT_SHOWN,
+                                                            .program = f->programs[number]};
+        return 0;
+}
+
+/* Commits of which a build is known and no program: those that cannot be built. */
+static int count_unbuildable(struct finding_commits *f)
+{
+        cleanup_free uint32_t *known = NULL;
+        size_t n = 0;
+        int r = commits_known(f->report->workspace, f->report->solver, &known, &n);
+
+        for (size_t i = 0; r == 0 && i < n; i++) {
+                cleanup(build_record_unrefp) struct build_record *record = NULL;
+
+                if (known[i] < f->n_programs && digest_is_zero(&f->programs[known[i]]) &&
+                    build_find(f->report->workspace, f->report->solver, known[i], false, &record) == 0 && !record->ok) {
+                        f->report->unbuildable++;
+                        report_newer(f->report, record->started);
+                }
+        }
+        return r;
+}
+
+static int find_commits(struct report *r)
+{
+        cleanup_free struct digest *programs = NULL;
+        cleanup_free uint32_t *line_at = NULL;
+        struct finding_commits f = {.report = r};
+        int e = commit_programs(r->workspace, r->solver, &programs, &f.n_programs);
+
+        f.programs = programs;
+        if (e == 0)
+                e = make_places(&f, &line_at);
+        for (uint32_t i = 0; e == 0 && i < r->order->n; i++)
+                e = look_at_commit(&f, i);
+        return e < 0 ? e : count_unbuildable(&f);
+}
+
+/* -- which of them are shown -------------------------------------------------------------------------------------- */
+
+struct report_commit *report_commit_of(const struct report *r, uint32_t number)
+{
+        uint32_t index = number < r->order->n ? r->of_commit[number] : NOT_SHOWN;
+
+        return index == NOT_SHOWN ? NULL : &r->commits[index];
+}
+
+static bool keep(struct report *r, struct report_commit *c)
+{
+        bool is_new = c && c->column == NOT_SHOWN;
+
+        if (is_new)
+                c->column = 0;
+        return is_new;
+}
+
+/* First, last and tags, then every second, third … of the others. */
+static void choose_commits(struct report *r)
+{
+        const size_t most = r->cases.n * REPORT_COMMITS > REPORT_CELLS ? REPORT_CELLS / r->cases.n : REPORT_COMMITS;
+        size_t kept = 0, rest, taken = 0, k = 0;
+
+        if (r->n_commits <= most) {
+                for (size_t i = 0; i < r->n_commits; i++)
+                        keep(r, &r->commits[i]);
+                return;
+        }
+        kept += keep(r, &r->commits[0]) + keep(r, &r->commits[r->n_commits - 1]);
+        for (size_t i = r->refs->n; i-- > 0 && kept < most / 2;) /* the last by name are mostly the newest */
+                if (r->refs->list[i].kind == REF_TAG)
+                        kept += keep(r, report_commit_of(r, r->refs->list[i].commit));
+        rest = r->n_commits - kept;
+        for (size_t i = 0; i < r->n_commits; i++) {
+                if (r->commits[i].column != NOT_SHOWN)
+                        continue;
+                if (++k * (most - kept) / rest > taken)
+                        taken += keep(r, &r->commits[i]);
+        }
+        report_left_out(r, "%zu of the %zu measured programs are in the plots and in the table of commits. Steps are looked for among all of them.",
+                        kept + taken, r->n_commits);
+}
+
+static int make_columns(struct report *r)
+{
+        size_t n = 0;
+
+        for (size_t i = 0; i < r->n_commits; i++)
+                n += r->commits[i].column != NOT_SHOWN;
+        r->columns = calloc(n + 1, sizeof(*r->columns));
+        r->cells = calloc(n * r->cases.n + 1, sizeof(*r->cells));
+        if (!r->columns || !r->cells)
+                return -ENOMEM;
+        for (size_t i = 0; i < r->n_commits; i++) {
+                if (r->commits[i].column == NOT_SHOWN)
+                        continue;
+                r->commits[i].column = (uint32_t)r->n_columns;
+                r->columns[r->n_columns++] = (struct report_column){.of = &r->commits[i], .par2 = NAN};
+        }
+        return 0;
+}
+
+/* -- what is measured of them ------------------------------------------------------------------------------------- */
+
+struct case_place { /* which case has these bytes */
+        struct digest sha256;
+        uint32_t index;
+};
+
+static int compare_digests(const void *a, const void *b)
+{
+        return memcmp(((const struct case_place *)a)->sha256.bytes, ((const struct case_place *)b)->sha256.bytes, DIGEST_SIZE);
+}
+
+struct reading_column {
+        struct report *report;
+        const struct case_place *places;
+        struct report_column *column;
+        struct report_cell *cells;
+};
+
+void report_run_cell(const struct report *r, size_t case_index, const struct fact *f, struct report_cell *ret)
+{
+        *ret = (struct report_cell){.seconds = (float)fact_seconds(f),
+                                    .is_known = true,
+                                    .is_wrong = f->wrong || answers_contradict(f, r->cases.list[case_index]),
+                                    .verdict = (uint8_t)f->verdict};
+}
+
+static int add_run(void *user, const struct digest *sha256, struct fact *f)
+{
+        struct reading_column *c = user;
+        const struct case_place wanted = {.sha256 = *sha256};
+        const struct case_place *found = find_in_list(&wanted, c->places, c->report->cases.n, sizeof(wanted), compare_digests);
+        struct report_cell *cell = found ? &c->cells[found->index] : NULL;
+
+        if (!cell || cell->is_known)
+                return 0;
+        report_newer(c->report, f->measured);
+        report_run_cell(c->report, found->index, f, cell);
+        c->column->measured++;
+        c->column->wrong += cell->is_wrong;
+        return 0;
+}
+
+static int read_cells(struct report *r)
+{
+        cleanup_free struct case_place *places = calloc(r->cases.n + 1, sizeof(*places));
+        const struct cell cell = {.solver = r->solver};
+        size_t kept = 0;
+
+        if (!places)
+                return -ENOMEM;
+        for (size_t i = 0; i < r->cases.n; i++)
+                places[i] = (struct case_place){r->cases.list[i]->sha256, (uint32_t)i};
+        sort_list(places, r->cases.n, sizeof(*places), compare_digests);
+        for (size_t i = 0; i < r->n_columns; i++) {
+                struct reading_column c = {.report = r, .places = places, .column = &r->columns[i], .cells = &r->cells[kept * r->cases.n]};
+                int e = program_runs(r->workspace, &cell, &r->columns[i].of->program, add_run, &c);
+
+                if (e < 0)
+                        return e;
+                r->columns[i].of->column = r->columns[i].measured > 0 ? (uint32_t)kept : NOT_SHOWN;
+                if (r->columns[i].measured > 0) /* of these cases; else the next one takes its place */
+                        r->columns[kept++] = r->columns[i];
+        }
+        r->n_columns = kept;
+        return 0;
+}
+
+/* -- what is said of a column ------------------------------------------------------------------------------------- */
+
+static int add_tags(struct report *r)
+{
+        for (size_t i = 0; i < r->refs->n; i++) {
+                const struct ref *ref = &r->refs->list[i];
+                const struct report_commit *c = ref->kind == REF_TAG ? report_commit_of(r, ref->commit) : NULL;
+                struct buffer *tags = c && c->column != NOT_SHOWN ? &r->columns[c->column].tags : NULL;
+
+                if (!tags)
+                        continue;
+                if (tags->size > 0)
+                        buffer_adds(tags, ", ");
+                xml_add_allowed(tags, ref->name);
+                if (buffer_error(tags) < 0)
+                        return -ENOMEM;
+        }
+        return 0;
+}
+
+/* A case that is not measured at a commit counts as at the last one before it, or else at the first one behind. */
+static int make_states(struct report *r, struct report_cell **ret)
+{
+        struct report_cell *state = calloc(r->cases.n + 1, sizeof(*state));
+
+        if (!state)
+                return -ENOMEM;
+        for (size_t i = 0; i < r->cases.n; i++)
+                for (size_t k = 0; k < r->n_columns && !state[i].is_known; k++)
+                        if (r->columns[k].of->on_line)
+                                state[i] = *report_cell(r, k, i);
+        for (size_t i = 0; i < r->cases.n; i++)
+                r->live += state[i].is_known;
+        *ret = state;
+        return 0;
+}
+
+/* `live`: the cases that count. */
+static void score(struct report *r, struct report_column *c, const struct report_cell *live, const struct report_cell *cells)
+{
+        double sum = 0;
+
+        c->solved = 0;
+        for (size_t i = 0; i < r->cases.n; i++) {
+                if (!live[i].is_known)
+                        continue;
+                c->solved += cell_is_solved(&cells[i]);
+                sum += cell_is_solved(&cells[i]) ? (double)cells[i].seconds : 2 * r->limit;
+        }
+        c->par2 = r->live > 0 ? sum / (double)r->live : NAN;
+}
+
+/* Commits beside the line have no commit before them here: they are scored where all cases are measured. */
+static int score_columns(struct report *r)
+{
+        cleanup_free struct report_cell *state = NULL;
+        int e = make_states(r, &state);
+
+        for (size_t k = 0; e == 0 && k < r->n_columns; k++) {
+                struct report_column *c = &r->columns[k];
+                const struct report_cell *cells = report_cell(r, k, 0);
+                size_t known = 0;
+
+                for (size_t i = 0; i < r->cases.n; i++) {
+                        if (cells[i].is_known && state[i].is_known && c->of->on_line)
+                                state[i] = cells[i];
+                        known += cells[i].is_known && state[i].is_known;
+                }
+                if (c->of->on_line)
+                        score(r, c, state, state);
+                else if (known == r->live)
+                        score(r, c, state, cells);
+        }
+        return e;
+}
+
+static int describe_columns(struct report *r)
+{
+        int e = add_tags(r);
+
+        for (size_t i = 0; e == 0 && i < r->n_columns; i++) {
+                struct report_column *c = &r->columns[i];
+
+                e = history_commit(r->solver->history, c->of->number, &c->commit);
+                if (e == 0)
+                        e = report_commit_texts(r->solver, c->of->number, &c->subject, &c->author);
+        }
+        return e;
+}
+
+/* The page says how many commits there are, and which tags. */
+static void date_history(struct report *r)
+{
+        uint32_t n = history_count(r->solver->history);
+        struct commit c;
+
+        if (n > 0 && history_commit(r->solver->history, n - 1, &c) == 0)
+                report_newer(r, c.indexed);
+}
+
+static int read_line(struct report *r)
+{
+        size_t n = 0;
+        int e = history_line(r->solver->history, COMMIT_NONE, &r->line, &n);
+
+        r->n_line = (uint32_t)n;
+        return e == -ENOENT ? 0 : e; /* a history without a HEAD has no such line */
+}
+
+int report_read(struct report *r)
+{
+        struct recipe_limits limits;
+        int e = read_cases(r);
+
+        cell_limits(&(struct cell){.solver = r->solver}, &limits);
+        r->limit = (double)limits.wall_ns / 1e9;
+        date_history(r);
+        if (e == 0)
+                e = history_order(r->solver->history, &r->order);
+        if (e == 0)
+                e = history_refs(r->solver->history, &r->refs);
+        if (e == 0)
+                e = read_line(r);
+        if (e == 0)
+                e = find_commits(r);
+        if (e == 0) {
+                choose_commits(r);
+                e = make_columns(r);
+        }
+        if (e == 0)
+                e = read_cells(r);
+        if (e == 0)
+                e = score_columns(r);
+        return e < 0 ? e : describe_columns(r);
+}

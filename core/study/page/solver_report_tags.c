@@ -1,0 +1,416 @@
+/* The report's comparison of the last tags that are measured; where fewer than two are, of the oldest and the newest measured commit. */
+#include "core/report/plot.h"
+#include "core/study/compare/comparison_report.h"
+#include "core/study/page/solver_report_internal.h"
+#include "core/study/base/stat.h"
+
+struct version {
+        uint32_t commit;
+        int64_t date;
+        struct buffer name; /* a tag's, or several; of a commit the first digits of its sha */
+};
+struct versions {
+        struct version list[REPORT_TAGS]; /* oldest first */
+        size_t n;
+        size_t unmeasured; /* tags newer than the newest of these */
+        bool are_tags;
+};
+
+static void versions_done(struct versions *v)
+{
+        for (size_t i = 0; i < v->n; i++)
+                buffer_done(&v->list[i].name);
+}
+#define cleanup_versions cleanup(versions_done)
+
+/* -- which ones --------------------------------------------------------------------------------------------------- */
+
+struct dated {
+        const struct ref *ref;
+        int64_t date;
+};
+
+static int by_date(const void *a, const void *b)
+{
+        const struct dated *x = a, *y = b;
+
+        if (x->date != y->date)
+                return x->date > y->date ? -1 : 1; /* newest first */
+        return strcmp(y->ref->name, x->ref->name);
+}
+
+static int dated_tags(const struct report *r, struct dated **ret, size_t *ret_n)
+{
+        struct dated *list = *ret = calloc(r->refs->n + 1, sizeof(*list));
+
+        if (!list)
+                return -ENOMEM;
+        for (size_t i = 0; i < r->refs->n; i++) {
+                struct commit c;
+
+                if (r->refs->list[i].kind == REF_TAG && history_commit(r->solver->history, r->refs->list[i].commit, &c) == 0)
+                        list[(*ret_n)++] = (struct dated){&r->refs->list[i], c.committed};
+        }
+        sort_list(list, *ret_n, sizeof(*list), by_date);
+        return 0;
+}
+
+static bool is_measured(const struct report *r, uint32_t commit)
+{
+        const struct report_commit *c = report_commit_of(r, commit);
+
+        return c && c->column != NOT_SHOWN;
+}
+
+/* Newest first. */
+static int choose_tags(const struct report *r, struct versions *v)
+{
+        cleanup_free struct dated *tags = NULL;
+        size_t n = 0;
+        int e = dated_tags(r, &tags, &n);
+
+        for (size_t i = 0; e == 0 && i < n; i++) {
+                struct version *same = NULL;
+
+                if (!is_measured(r, tags[i].ref->commit)) {
+                        v->unmeasured += v->n == 0;
+                        continue;
+                }
+                for (size_t k = 0; k < v->n; k++)
+                        if (v->list[k].commit == tags[i].ref->commit)
+                                same = &v->list[k];
+                if (!same && v->n == REPORT_TAGS)
+                        break;
+                if (!same) {
+                        same = &v->list[v->n++];
+                        *same = (struct version){.commit = tags[i].ref->commit, .date = tags[i].date};
+                } else {
+                        buffer_adds(&same->name, ", ");
+                }
+                xml_add_allowed(&same->name, tags[i].ref->name);
+                e = buffer_error(&same->name);
+        }
+        return e;
+}
+
+static int name_commit(const struct report *r, struct version *v)
+{
+        struct commit c;
+        int e = history_commit(r->solver->history, v->commit, &c);
+
+        if (e < 0)
+                return e;
+        v->date = c.committed;
+        buffer_addf(&v->name, "%.12s", git_oid_tostr_s(&c.oid));
+        return buffer_error(&v->name);
+}
+
+static int choose_commits(const struct report *r, struct versions *v)
+{
+        uint32_t first = NOT_SHOWN, last = NOT_SHOWN;
+        int e = 0;
+
+        versions_done(v);
+        v->n = 0;
+        for (size_t k = 0; k < r->n_columns; k++)
+                if (r->columns[k].of->on_line) {
+                        first = first == NOT_SHOWN ? r->columns[k].of->number : first;
+                        last = r->columns[k].of->number;
+                }
+        if (first == last)
+                return 0;
+        v->n = 2;
+        v->list[0] = (struct version){.commit = first};
+        v->list[1] = (struct version){.commit = last};
+        for (size_t i = 0; i < v->n && e == 0; i++)
+                e = name_commit(r, &v->list[i]);
+        return e;
+}
+
+static int choose(const struct report *r, struct versions *v)
+{
+        int e = choose_tags(r, v);
+
+        v->are_tags = v->n >= 2;
+        if (e < 0 || !v->are_tags)
+                return e < 0 ? e : choose_commits(r, v);
+        for (size_t i = 0; i < v->n / 2; i++) {
+                struct version swapped = v->list[i];
+
+                v->list[i] = v->list[v->n - 1 - i];
+                v->list[v->n - 1 - i] = swapped;
+        }
+        return 0;
+}
+
+/* -- comparing ---------------------------------------------------------------------------------------------------- */
+
+static int compare(struct report *r, const struct version *a, const struct version *b, struct comparing **ret)
+{
+        struct comparing_options options = {.workspace = r->workspace,
+                                            .version = {{r->solver, a->commit}, {r->solver, b->commit}},
+                                            .cases = r->cases.list,
+                                            .n = r->cases.n,
+                                            .set = r->options->set,
+                                            .most_pairs = COMPARISON_PAIRS};
+        int e = comparing_new(&options, ret);
+
+        if (e == 0)
+                e = comparing_read(*ret);
+        if (e == 0)
+                report_newer(r, comparing_table(*ret)->newest);
+        return e;
+}
+
+static int compare_path(const struct report *r, const struct version *a, const struct version *b, struct buffer *ret)
+{
+        struct commit x, y;
+        int e = history_commit(r->solver->history, a->commit, &x);
+
+        if (e == 0)
+                e = history_commit(r->solver->history, b->commit, &y);
+        if (e == 0) {
+                buffer_addf(ret, "compare/%s..", git_oid_tostr_s(&x.oid));
+                buffer_addf(ret, "%s/", git_oid_tostr_s(&y.oid));
+        }
+        return e < 0 ? e : buffer_error(ret);
+}
+
+/* -- the table ---------------------------------------------------------------------------------------------------- */
+
+/* The row of a version beside the one before it; side 1 of the comparison, or side 0 for the first. */
+static void add_counts(struct html_table *t, const struct comparison_summary *s, int side, struct buffer *b)
+{
+        html_cell_count(b, t, s->known[side]);
+        html_cell_count(b, t, s->solved[side]);
+        html_cell_count(b, t, s->verdicts[side][VERDICT_SAT]);
+        html_cell_count(b, t, s->verdicts[side][VERDICT_UNSAT]);
+        html_cell_count(b, t, s->verdicts[side][VERDICT_TIMEOUT]);
+        html_cell_count(b, t, s->wrong[side]);
+        html_cell_number(b, t, s->par2[side], html_seconds(s->par2[side]).s);
+}
+
+static void add_ratio(struct html_table *t, const struct comparison_summary *s, struct buffer *b)
+{
+        bool is_known = s && s->both > 0;
+
+        html_cell_begin_number(b, t, is_known ? s->ratio : NAN);
+        if (is_known)
+                html_text(b, html_ratio(s->ratio).s);
+        if (is_known && isfinite(s->low) && isfinite(s->high))
+                buffer_addf(b, " <small>(%.2f–%.2f)</small>", s->low, s->high);
+        html_cell_end(b, t);
+}
+
+static void add_linked_count(struct html_table *t, const char *path, bool is_there, size_t n, struct buffer *b)
+{
+        char text[24];
+
+        snprintf(text, sizeof(text), "%zu", n);
+        html_cell_begin_number(b, t, is_there ? (double)n : NAN);
+        if (is_there)
+                html_link(b, path, text);
+        html_cell_end(b, t);
+}
+
+/* `before`: the version that the comparison begins with; NULL: this is the first version, on side 0 of the next one's comparison. */
+static int add_version_row(const struct report *r, const struct version *v, const struct version *before, const struct comparison_summary *s,
+                           struct html_table *t, struct buffer *b)
+{
+        cleanup_buffer struct buffer path = {0}, room = {0};
+        int e = before && r->options->commits ? compare_path(r, before, v, &path) : 0;
+
+        html_row_begin(b, t);
+        html_cell_link(b, t, report_commit_path(r, v->commit, &room), v->name.data);
+        html_cell(b, t, report_date(v->date).s);
+        add_counts(t, s, before ? 1 : 0, b);
+        add_ratio(t, before ? s : NULL, b);
+        add_linked_count(t, path.data, before, s->regressions, b);
+        add_linked_count(t, path.data, before, s->improvements, b);
+        html_row_end(b);
+        return e;
+}
+
+static int add_versions(struct report *r, const struct versions *v, struct comparing *const *list, struct buffer *b)
+{
+        static const struct html_column columns[] = {{"version", HTML_LINE, false},  {"date", HTML_LINE, true},     {"measured", HTML_NUMBER, true},
+                                                     {"solved", HTML_NUMBER, false}, {"sat", HTML_NUMBER, true},    {"unsat", HTML_NUMBER, true},
+                                                     {"timeout", HTML_NUMBER, true}, {"wrong", HTML_NUMBER, true},  {"PAR-2", HTML_NUMBER, false},
+                                                     {"ratio (95 %)", HTML_NUMBER, false}, {"worse", HTML_NUMBER, false}, {"better", HTML_NUMBER, false}};
+        struct html_table t = {.caption = v->are_tags ? "The last tags" : "First and last", .columns = columns, .n = ARRAY_SIZE(columns)};
+        int e = 0;
+
+        html_table_begin(b, &t);
+        for (size_t i = v->n; i-- > 0 && e == 0;) /* newest first */
+                e = add_version_row(r, &v->list[i], i > 0 ? &v->list[i - 1] : NULL, &comparing_table(list[i > 0 ? i - 1 : 0])->summary, &t, b);
+        html_table_end(b);
+        return e;
+}
+
+/* -- what changed between the last two ----------------------------------------------------------------------------- */
+
+static void add_run(struct html_table *t, const struct comparison_case *c, int side, struct buffer *b)
+{
+        double seconds = comparison_seconds(c, side);
+
+        html_cell(b, t, c->run[side].is_wrong ? "WRONG" : verdict_name(c->run[side].verdict));
+        html_cell_number(b, t, seconds, html_seconds(seconds).s);
+}
+
+static void add_change(const struct report *r, const struct comparing_table *of, size_t i, struct html_table *t, struct buffer *b)
+{
+        const struct comparison_judgement *j = &of->judgements[i];
+        cleanup_buffer struct buffer path = {0};
+        char interval[48] = "";
+
+        html_row_begin(b, t);
+        html_cell_link(b, t, report_path(r, &path, "cases/%u/history.svg", of->options->cases[i]->id), of->options->cases[i]->name);
+        html_cell_begin(b, t);
+        buffer_addf(b, "<span class=\"%s\">%s</span>", comparison_is_regression(j->change) ? "up" : "down", comparison_change_name(j->change));
+        html_cell_end(b, t);
+        add_run(t, &of->cases[i], 0, b);
+        add_run(t, &of->cases[i], 1, b);
+        if (!isnan(j->low) && !j->by_effort)
+                snprintf(interval, sizeof(interval), "%.2f–%.2f, %zu pairs", j->low, j->high, j->pairs);
+        html_cell_number(b, t, j->ratio, html_ratio(j->ratio).s);
+        html_cell(b, t, j->by_effort ? "effort" : *interval ? interval : "answer");
+        html_row_end(b);
+}
+
+static void add_changes(struct report *r, const struct versions *v, const struct comparing_table *of, struct buffer *b)
+{
+        static const struct html_column columns[] = {{"case", HTML_WIDE, false},      {"change", HTML_TEXT, false},  {"before", HTML_TEXT, true},
+                                                     {"seconds", HTML_NUMBER, true},  {"after", HTML_TEXT, true},    {"seconds", HTML_NUMBER, true},
+                                                     {"ratio", HTML_NUMBER, false},   {"by", HTML_LINE, true}};
+        size_t n = of->summary.regressions + of->summary.improvements, shown = 0;
+        cleanup_buffer struct buffer caption = {0};
+        struct html_table t = {.columns = columns, .n = ARRAY_SIZE(columns)};
+
+        if (n == 0)
+                return;
+        buffer_addf(&caption, "What changed from %s to %s", v->list[v->n - 2].name.data, v->list[v->n - 1].name.data);
+        b->failed |= caption.failed;
+        t.caption = caption.data ? caption.data : "";
+        html_table_begin(b, &t);
+        for (size_t k = 0; k < of->options->n && shown < REPORT_ROWS; k++) {
+                enum comparison_change change = of->judgements[of->order[k]].change;
+
+                if (!comparison_is_regression(change) && !comparison_is_improvement(change))
+                        continue;
+                add_change(r, of, of->order[k], &t, b);
+                shown++;
+        }
+        html_table_end(b);
+        if (n > shown)
+                report_left_out(r, "The table of what changed between the last two versions has the worst %zu of %zu.", shown, n);
+}
+
+/* -- pictures ----------------------------------------------------------------------------------------------------- */
+
+static int add_curve(const struct report *r, const struct version *v, struct plot *p)
+{
+        const struct report_commit *c = report_commit_of(r, v->commit);
+        cleanup_free double *seconds = calloc(r->cases.n + 1, sizeof(*seconds));
+        struct plot_series *s = plot_series(p, PLOT_LINE, v->name.data);
+        size_t n = 0;
+
+        if (!seconds)
+                return -ENOMEM;
+        for (size_t i = 0; i < r->cases.n; i++) {
+                const struct report_cell *cell = report_cell(r, c->column, i);
+
+                if (cell_is_solved(cell))
+                        seconds[n++] = fmax((double)cell->seconds, 0.001);
+        }
+        stat_sort(seconds, n);
+        for (size_t i = 0; i < n; i++)
+                plot_point(s, (double)i + 1, seconds[i], NULL);
+        return 0;
+}
+
+static int add_cactus(const struct report *r, const struct versions *v, struct buffer *b)
+{
+        cleanup_plot struct plot *p = plot_new("Cases solved within so many seconds each", 560, 600);
+        int e = 0;
+
+        plot_axis_x(p, "cases solved", PLOT_COUNT);
+        plot_axis_y(p, "seconds for each", PLOT_LOG);
+        plot_range_x(p, 0, NAN);
+        for (size_t i = v->n; i-- > 0 && e == 0;)
+                e = add_curve(r, &v->list[i], p);
+        if (e < 0)
+                return e;
+        buffer_adds(b, "<figure>");
+        e = plot_write(p, b);
+        buffer_adds(b, "</figure>\n");
+        return e;
+}
+
+static int add_pictures(const struct report *r, const struct versions *v, const struct comparing_table *last, struct buffer *b)
+{
+        int e;
+
+        buffer_adds(b, "<div class=\"pair\">\n");
+        e = add_cactus(r, v, b);
+        if (e == 0 && last->summary.compared > 0) {
+                buffer_adds(b, "<figure>");
+                e = comparison_plot_scatter(last, b);
+                buffer_adds(b, "</figure>\n");
+        }
+        buffer_adds(b, "</div>\n");
+        return e;
+}
+
+/* -- the section -------------------------------------------------------------------------------------------------- */
+
+static void add_words(const struct report *r, const struct versions *v, struct buffer *b)
+{
+        if (!v->are_tags) {
+                buffer_adds(b, "<p>Fewer than two tags are measured, so the oldest and the newest measured commit stand here.</p>\n");
+                return;
+        }
+        buffer_adds(b, "<p>Each version beside the one before it: the geometric mean of the ratios of their times, with its 95 % interval over the cases, and "
+                       "the cases that are significantly worse and better.");
+        if (v->unmeasured > 0) {
+                buffer_addf(b, " %zu newer %s not measured: <code>solverfs run ", v->unmeasured, v->unmeasured == 1 ? "tag is" : "tags are");
+                html_text(b, r->solver->recipe->name);
+                buffer_adds(b, " TAG… all</code>.");
+        }
+        buffer_adds(b, "</p>\n");
+}
+
+static int write_versions(struct report *r, const struct versions *v, struct buffer *b)
+{
+        struct comparing *list[REPORT_TAGS] = {NULL};
+        int e = 0;
+
+        for (size_t i = 0; i + 1 < v->n && e == 0; i++)
+                e = compare(r, &v->list[i], &v->list[i + 1], &list[i]);
+        if (e == 0)
+                e = add_versions(r, v, list, b);
+        if (e == 0)
+                e = add_pictures(r, v, comparing_table(list[v->n - 2]), b);
+        if (e == 0)
+                add_changes(r, v, comparing_table(list[v->n - 2]), b);
+        for (size_t i = 0; i < ARRAY_SIZE(list); i++)
+                comparing_freep(&list[i]);
+        return e;
+}
+
+int report_write_tags(struct report *r, struct buffer *b)
+{
+        cleanup_versions struct versions v = {0};
+        int e = choose(r, &v);
+
+        if (e < 0)
+                return e;
+        buffer_adds(b, "<section id=\"versions\"><h2>Versions</h2>\n");
+        if (v.n < 2) {
+                buffer_adds(b, "<p>Fewer than two versions are measured.</p>\n");
+        } else {
+                add_words(r, &v, b);
+                e = write_versions(r, &v, b);
+        }
+        buffer_adds(b, "</section>\n");
+        return e < 0 ? e : buffer_error(b);
+}

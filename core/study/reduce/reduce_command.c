@@ -1,0 +1,184 @@
+#include "core/study/reduce/reduce_command.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+#include "core/study/reduce/reduce_pool.h"
+
+#define INPUT_TIMEOUT (3600 * NSEC_PER_SEC) /* of the input, where no other was asked for */
+
+struct reduce_command {
+        struct reduce_command_options options;
+        int cancel_fd;
+        char (*folders)[PATH_SIZE]; /* owned; of each seat */
+        struct reduce_pool *pool;
+};
+
+/* The shell's words: the file is $1. */
+static int script_of(const char *command, struct buffer *ret)
+{
+        const char *hole = strstr(command, "{}");
+
+        if (!hole)
+                buffer_addf(ret, "%s \"$1\"", command);
+        for (; hole; hole = strstr(command, "{}")) {
+                buffer_add(ret, command, (size_t)(hole - command));
+                buffer_adds(ret, "\"$1\"");
+                command = hole + 2;
+                if (!strstr(command, "{}"))
+                        buffer_adds(ret, command);
+        }
+        return buffer_error(ret);
+}
+
+static int spawn_shell(const char *script, const char *folder, const char *path, pid_t *ret)
+{
+        char shell[] = "sh", option[] = "-c";
+        char *argv[] = {shell, option, (char *)script, shell, (char *)path, NULL};
+        posix_spawn_file_actions_t actions;
+        posix_spawnattr_t attributes;
+        sigset_t none;
+        int r;
+
+        sigemptyset(&none);
+        posix_spawn_file_actions_init(&actions);
+        posix_spawnattr_init(&attributes);
+        posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK);
+        posix_spawnattr_setpgroup(&attributes, 0);
+        posix_spawnattr_setsigmask(&attributes, &none); /* ours are blocked: command_signals() */
+        r = posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+        if (r == 0)
+                r = posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+        if (r == 0)
+                r = posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+        if (r == 0)
+                r = posix_spawn_file_actions_addchdir_np(&actions, folder);
+        if (r == 0)
+                r = posix_spawn(ret, "/bin/sh", &actions, &attributes, argv, environ);
+        posix_spawn_file_actions_destroy(&actions);
+        posix_spawnattr_destroy(&attributes);
+        return r == 0 ? 0 : errorf(-r, "cannot start /bin/sh: %s", strerror(r));
+}
+
+/* 0: it ended by itself, *ret_status says how. -ETIME, -ECANCELED: it was ended. */
+static int wait_for(pid_t pid, uint64_t timeout_ns, int cancel_fd, int *ret_status)
+{
+        cleanup_close int process = (int)syscall(SYS_pidfd_open, pid, 0);
+        struct pollfd fds[] = {{.fd = process, .events = POLLIN}, {.fd = cancel_fd, .events = POLLIN}};
+        uint64_t end = now_ns() + timeout_ns;
+        int r = process < 0 ? errorf(-errno, "cannot watch a process: %s", strerror(errno)) : 1;
+
+        while (r == 1) {
+                uint64_t now = now_ns();
+
+                if (now >= end)
+                        r = -ETIME;
+                else if (poll(fds, 2, (int)MIN((end - now) / NSEC_PER_MSEC + 1, (uint64_t)INT32_MAX)) < 0)
+                        r = errno == EINTR ? 1 : -errno;
+                else if (fds[0].revents != 0)
+                        r = 0;
+                else if (fds[1].revents != 0)
+                        r = -ECANCELED;
+        }
+        kill(-pid, SIGKILL); /* and whatever it left behind */
+        while (waitpid(pid, ret_status, 0) < 0 && errno == EINTR)
+                ;
+        return r;
+}
+
+/* Empty but for the text. */
+static int prepare(const struct reduce_command *c, const char *folder, struct slice text, char ret_path[PATH_SIZE])
+{
+        cleanup_close int fd = -1;
+        int r = remove_tree(folder);
+
+        if (r == 0)
+                r = make_dirs(folder, 0700);
+        if (r == 0)
+                r = path_join(ret_path, folder, c->options.name);
+        if (r < 0)
+                return errorf(r, "cannot make the folder %s: %s", folder, strerror(-r));
+        fd = open(ret_path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+        r = fd < 0 ? -errno : write_all(fd, text.data, text.size);
+        return r < 0 ? errorf(r, "cannot write %s: %s", ret_path, strerror(-r)) : 0;
+}
+
+static int test_seat(void *user, unsigned seat, struct slice text, int cancel_fd)
+{
+        const struct reduce_command *c = user;
+        cleanup_buffer struct buffer script = {0};
+        char path[PATH_SIZE];
+        int status = 0, r = script_of(c->options.command, &script);
+        pid_t pid;
+
+        if (r == 0)
+                r = prepare(c, c->folders[seat], text, path);
+        if (r == 0)
+                r = spawn_shell(script.data, c->folders[seat], path, &pid);
+        if (r == 0)
+                r = wait_for(pid, c->options.timeout_ns, cancel_fd, &status);
+        if (r == -ETIME)
+                return 0;
+        return r < 0 ? r : WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+struct reduce_command *reduce_command_close(struct reduce_command *c)
+{
+        if (!c)
+                return NULL;
+        reduce_pool_close(c->pool);
+        for (unsigned i = 0; c->folders && i < c->options.jobs; i++)
+                remove_tree(c->folders[i]);
+        free(c->folders);
+        free(c);
+        return NULL;
+}
+
+int reduce_command_open(const struct reduce_command_options *options, struct slice input, int cancel_fd,
+                        struct reduce_command **ret)
+{
+        cleanup(reduce_command_closep) struct reduce_command *c = calloc(1, sizeof(*c));
+        uint64_t began;
+        int r = 0;
+
+        if (!c)
+                return -ENOMEM;
+        c->options = *options;
+        c->cancel_fd = cancel_fd;
+        c->folders = calloc(options->jobs, sizeof(*c->folders));
+        if (!c->folders)
+                return -ENOMEM;
+        for (unsigned i = 0; i < options->jobs; i++)
+                if (snprintf(c->folders[i], PATH_SIZE, "%s/%u", options->folder, i) >= PATH_SIZE)
+                        return -ENAMETOOLONG;
+        if (options->timeout_ns == 0)
+                c->options.timeout_ns = INPUT_TIMEOUT;
+        began = now_ns();
+        r = test_seat(c, 0, input, cancel_fd);
+        if (r < 0)
+                return r;
+        if (r == 0)
+                return errorf(-EINVAL, "the command is not interested in the input: '%s' did not end with status 0 on %s",
+                              options->command, options->name);
+        if (options->timeout_ns == 0)
+                c->options.timeout_ns = 10 * (now_ns() - began) + NSEC_PER_SEC;
+        r = reduce_pool_open(options->jobs, test_seat, NULL, c, cancel_fd, &c->pool);
+        if (r < 0)
+                return r;
+        *ret = steal_pointer(c);
+        return 0;
+}
+
+struct reduce_test reduce_command_test(struct reduce_command *c)
+{
+        return (struct reduce_test){.try = reduce_pool_try,
+                                    .user = c->pool,
+                                    .width = 2 * (size_t)c->options.jobs,
+                                    .trust = REDUCE_LAST_TWICE,
+                                    .knows_input = true};
+}

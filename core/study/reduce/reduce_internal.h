@@ -1,0 +1,72 @@
+/* Shared by reduce.c (what is asked, taken and remembered), the steps of a script (reduce_steps.h) and those of other text (reduce_text.c). */
+#pragma once
+
+#include "core/smtlib/print.h"
+#include "core/study/reduce/reduce.h"
+
+struct reducer;
+
+/* Of all that tries candidates: the current text was not interesting any more, reduce_text() is an earlier one. Steps end with it; then all of them
+ * begin again with that text. */
+#define REDUCE_WITHDRAWN (-ESTALE)
+
+/* The `at`-th candidate. 0; -ENOENT: there is none there; another error ends the reduction. */
+typedef int (*reduce_make)(void *user, size_t at, struct buffer *ret);
+/* Tries the candidates from..n-1 in order. 1: *ret_at was taken, reduce_text() is its text. 0: none. -ETIME: the time is over. */
+int reduce_first(struct reducer *r, size_t from, size_t n, reduce_make make, void *user, size_t *ret_at);
+/* Tries one text though it may be larger than what there is. 1: taken. */
+int reduce_offer(struct reducer *r, struct slice text);
+
+/* The candidate in which the items with is_out[i] are left out (or changed, whatever the step is). */
+typedef int (*reduce_without)(void *user, const bool *is_out, struct buffer *ret);
+/* Delta debugging over n items: chunks of `chunk` items and less (0: all of them first). is_out (of n, all false before) becomes true for
+ * those taken out. Returns how many were, or -errno. */
+int reduce_sweep(struct reducer *r, size_t n, size_t chunk, reduce_without make, void *user, bool *is_out);
+
+struct slice reduce_text(const struct reducer *r);
+void reduce_stage(struct reducer *r, const char *stage);
+
+/* All steps to a fixed point. 1: something was taken; 0: nothing; -errno. *ret_is_script, *ret_is_opaque: it could be read; parts of it are opaque. */
+int reduce_script(struct reducer *r, bool *ret_is_script, bool *ret_is_opaque);
+int reduce_trees(struct reducer *r); /* of parentheses; -EINVAL when they do not match */
+int reduce_lines(struct reducer *r);
+
+/* -- terms (reduce_term.c, reduce_tidy.c, reduce_rewrite.c) -- */
+
+/* Replacements, applied at once; the outermost match wins, and what is put there is left as it is. */
+struct replacement {
+        const struct term *from, *to;
+};
+/* A term, after those with is_on[i]. NULL when it would be ill-typed or memory is out: bank_error(). */
+const struct term *term_replaced(struct bank *b, const struct term *t, const struct replacement *list, const bool *is_on,
+                                 size_t n);
+
+/* A term whose subterms are what `map` makes of them, the innermost first. NULL as term_replaced(). */
+const struct term *term_mapped(struct bank *b, const struct term *t, const struct term *(*map)(struct bank *b, const struct term *t));
+/* The same in fewer words: no list in a list of the same operator, no argument that changes nothing, no double negation. NULL likewise. */
+const struct term *term_tidied(struct bank *b, const struct term *t);
+bool op_is_associative(enum op op);
+/* The arguments, with those of arguments of the same operator in their place, unless there are too many. */
+int term_list_add_flat(const struct term *t, struct term_list *ret);
+
+/* Terms that may stand in a term's place everywhere; each is simpler than the term, and follows from the term and the lists alone. */
+enum step_kind {
+        STEP_ZERO,     /* true, 0, "", #b00, … */
+        STEP_ONE,      /* false, 1 */
+        STEP_CONSTANT, /* the first of `constants` of its sort */
+        STEP_FRESH,    /* the one of `fresh` of its sort */
+        STEP_CHILD     /* and on: the nearest subterms of its sort, one by one */
+};
+/* NULL: no such, or no memory: bank_error(). */
+const struct term *term_step(struct bank *b, const struct term *t, size_t step, const struct term_list *constants,
+                             const struct term_list *fresh);
+/* The nearest subterms of the same sort without variables that are bound in between. */
+int term_nearest(const struct term *t, struct term_list *ret);
+/* An application of an n-ary operator without these arguments; of one that is left alone: that one. NULL: it cannot be. */
+const struct term *term_without_args(struct bank *b, const struct term *t, const bool *is_out);
+/* A quantifier without its i-th variable, which is `value` in the body. */
+const struct term *term_without_variable(struct bank *b, const struct term *quantifier, size_t i, const struct term *value);
+/* Other terms that may stand in its place, of its sort and of its parts but no part of it (reduce_rewrite.c). */
+int term_rewrites(struct bank *b, const struct term *t, struct term_list *ret);
+/* 0 and 1: a value such as true or false; 2: another literal; 3: a constant or a variable; 4: what has arguments. */
+unsigned term_rank(const struct term *t);

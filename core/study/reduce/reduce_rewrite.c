@@ -1,0 +1,147 @@
+/* Simpler terms of the same sort that are no part of a term: other operators, fewer arguments, arguments of arguments. */
+#include "core/study/reduce/reduce_internal.h"
+
+#define OPERATORS_MOST 2  /* others of one signature: those with the shortest names */
+#define ARGS_MOST      16 /* of a term that is looked at argument by argument */
+
+/* What a negated relation is without the negation. */
+static const struct {
+        enum op of, is;
+} negations[] = {{OP_LE, OP_GT}, {OP_LT, OP_GE},          {OP_GE, OP_LT},
+                 {OP_GT, OP_LE}, {OP_EQUAL, OP_DISTINCT}, {OP_DISTINCT, OP_EQUAL}};
+
+/* Values beside those that every step tries. */
+static const enum op values[] = {OP_RE_ALL};
+
+static size_t name_size(enum op op)
+{
+        return strlen(operator_row(op)->name);
+}
+
+static int add_made(struct bank *b, const struct term *t, enum op op, const struct term *const *args, size_t n,
+                    struct term_list *ret)
+{
+        const struct term *made = NULL;
+        int r = term_apply(b, op, NULL, 0, args, n, &made);
+
+        if (r == -ENOMEM)
+                return r;
+        return r == 0 && made->sort == t->sort && made != t ? term_list_add(ret, made) : 0;
+}
+
+static int shorter_name(const void *a, const void *b)
+{
+        const enum op *x = a, *y = b;
+        size_t m = name_size(*x), n = name_size(*y);
+
+        return m != n ? (m > n) - (m < n) : (*x > *y) - (*x < *y);
+}
+
+/* Operators for these arguments whose names are at most so long. */
+static int add_operators(struct bank *b, const struct term *t, const struct term *const *args, size_t n, size_t most,
+                         struct term_list *ret)
+{
+        const struct sort *sorts[ARGS_MOST];
+        enum op ops[N_OPS];
+        size_t n_ops;
+        int r = 0;
+
+        for (size_t i = 0; i < n; i++)
+                sorts[i] = args[i]->sort;
+        n_ops = operators_of(b, sorts, n, t->sort, false, ops);
+        qsort(ops, n_ops, sizeof(*ops), shorter_name);
+        for (size_t i = 0; r == 0 && i < n_ops && i < OPERATORS_MOST && name_size(ops[i]) <= most; i++)
+                r = add_made(b, t, ops[i], args, n, ret);
+        return r;
+}
+
+/* (str.replace a b c): (str.++ a c) and the like. */
+static int add_fewer(struct bank *b, const struct term *t, struct term_list *ret)
+{
+        const struct term *left[ARGS_MOST];
+        int r = 0;
+
+        for (size_t out = 0; r == 0 && out < t->n_args && t->n_args > 1; out++) {
+                size_t n = 0;
+
+                for (size_t i = 0; i < t->n_args; i++)
+                        if (i != out)
+                                left[n++] = t->args[i];
+                r = add_operators(b, t, left, n, name_size(t->op), ret);
+        }
+        return r;
+}
+
+/* (str.in_re a (str.to_re b)): (= a b) and the like. */
+static int add_pulled_up(struct bank *b, const struct term *t, struct term_list *ret)
+{
+        const struct term *args[ARGS_MOST];
+        int r = 0;
+
+        memcpy(args, t->args, t->n_args * sizeof(*args));
+        for (size_t i = 0; r == 0 && i < t->n_args; i++) {
+                const struct term *arg = t->args[i];
+
+                for (size_t k = 0; r == 0 && !term_is_quantifier(arg) && arg->kind != TERM_ANNOTATED && k < arg->n_args; k++) {
+                        args[i] = arg->args[k];
+                        r = args[i]->sort == arg->sort ? 0 : add_operators(b, t, args, t->n_args, SIZE_MAX, ret);
+                }
+                args[i] = arg;
+        }
+        return r;
+}
+
+static int add_flat(struct bank *b, const struct term *t, struct term_list *ret)
+{
+        cleanup_term_list struct term_list args = {0};
+        int r = op_is_associative(t->op) ? term_list_add_flat(t, &args) : 0;
+
+        return r < 0 || args.n == 0 ? r : add_made(b, t, t->op, args.list, args.n, ret);
+}
+
+static int add_unnegated(struct bank *b, const struct term *t, struct term_list *ret)
+{
+        const struct term *relation = t->op == OP_NOT ? t->args[0] : NULL;
+
+        for (size_t i = 0; relation && relation->kind == TERM_OPERATOR && i < ARRAY_SIZE(negations); i++)
+                if (relation->op == negations[i].of)
+                        return add_made(b, t, negations[i].is, relation->args, relation->n_args, ret);
+        return 0;
+}
+
+static int add_values(struct bank *b, const struct term *t, struct term_list *ret)
+{
+        int r = 0;
+
+        for (size_t i = 0; r == 0 && i < ARRAY_SIZE(values); i++)
+                r = add_made(b, t, values[i], NULL, 0, ret);
+        return r;
+}
+
+/* The arguments of an equality with false, negated, and the like: (= false a) is (not a). */
+static int add_negated(struct bank *b, const struct term *t, struct term_list *ret)
+{
+        int r = 0;
+
+        if (t->n_args != 2 || !(t->op == OP_EQUAL || t->op == OP_XOR || t->op == OP_DISTINCT))
+                return 0;
+        for (size_t i = 0; r == 0 && i < 2; i++)
+                if (term_is_bool(t->args[i]) && t->args[1 - i]->n_args == 0 && term_rank(t->args[1 - i]) <= 1)
+                        r = add_made(b, t, OP_NOT, &t->args[i], 1, ret);
+        return r;
+}
+
+int term_rewrites(struct bank *b, const struct term *t, struct term_list *ret)
+{
+        static int (*const rules[])(struct bank * b, const struct term *t, struct term_list *ret) = {
+                add_values, add_flat, add_unnegated, add_negated, add_fewer, add_pulled_up};
+        int r = 0;
+
+        if (t->kind != TERM_OPERATOR || t->n_args == 0 || t->n_args > ARGS_MOST || t->sort->has_unknown)
+                return 0;
+        for (size_t i = 0; r == 0 && i < ARRAY_SIZE(rules); i++)
+                r = rules[i](b, t, ret);
+        if (r == 0 && name_size(t->op) > 1)
+                r = add_operators(b, t, t->args, t->n_args, name_size(t->op) - 1, ret);
+        return r;
+}

@@ -1,0 +1,219 @@
+#include "core/study/reduce/reduce_runs.h"
+
+#include <poll.h>
+
+#include "core/query/place.h"
+
+#define TRIES     3 /* at a run that could not be tried */
+#define LOST_MOST 3 /* how often the slot of one run may be lost */
+
+struct seat {
+        bool has_core; /* or the slot `away` in its place */
+        struct cluster_slot *away;
+        unsigned slot;
+        cpu_set_t cpus;
+        struct runner *runners[N_SIDES]; /* while it has a core */
+};
+
+struct reduce_runs {
+        struct reduce_runs_options options;
+        struct run_place *place; /* where the runs are done; NULL: here */
+        struct held programs[N_SIDES];
+        char scratch[PATH_SIZE];
+        struct seat *seats; /* owned */
+        unsigned n_seats;
+        uint64_t wall_ns; /* atomic; the longest that a run was allowed */
+};
+
+static void close_runners(struct seat *seat)
+{
+        for (int side = 0; side < N_SIDES; side++)
+                seat->runners[side] = runner_close(seat->runners[side]);
+}
+
+static int open_runners(struct reduce_runs *r, struct seat *seat)
+{
+        const struct reduce_runs_options *o = &r->options;
+        int k = 0;
+
+        for (int side = 0; k == 0 && side < N_SIDES; side++) {
+                const struct version *version = o->versions[side];
+
+                if (version)
+                        k = runner_open(&(struct runner_options){.recipe = version->solver->recipe,
+                                                                 .programs = r->programs[side].list,
+                                                                 .n_programs = r->programs[side].n,
+                                                                 .limits = version->solver->recipe->limits,
+                                                                 .scratch_parent = r->scratch,
+                                                                 .has_seed = o->has_seed,
+                                                                 .seed = o->seed,
+                                                                 .sandbox = workspace_settings(o->workspace)->sandbox,
+                                                                 .cpus = seat->away ? NULL : &seat->cpus,
+                                                                 .slot = seat->away ? 0 : seat->slot,
+                                                                 .away = seat->away ? cluster_slot_away(seat->away) : NULL},
+                                        &seat->runners[side]);
+        }
+        return k;
+}
+
+static bool is_cancelled(void *user)
+{
+        return fd_is_readable(job_cancel_fd(user));
+}
+
+/* Of the runs so far: a slot that ends before the next one might is none for it. */
+static uint64_t longest_run(const struct reduce_runs *r)
+{
+        return __atomic_load_n(&r->wall_ns, __ATOMIC_RELAXED);
+}
+
+static void note_longest(struct reduce_runs *r, uint64_t wall_ns)
+{
+        uint64_t before = longest_run(r);
+
+        while (before < wall_ns &&
+               !__atomic_compare_exchange_n(&r->wall_ns, &before, wall_ns, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+                ;
+}
+
+static int sit_down_away(struct reduce_runs *r, struct seat *seat)
+{
+        int k = place_lease(r->place, longest_run(r), is_cancelled, r->options.job, &seat->away);
+
+        if (k < 0)
+                return k;
+        seat->has_core = true;
+        return open_runners(r, seat);
+}
+
+/* The job's own core, which is the first seat's, or its slot elsewhere. */
+static int sit_down(struct reduce_runs *r)
+{
+        struct seat *seat = &r->seats[0];
+
+        seat->away = r->options.place ? job_take_away(r->options.job) : NULL;
+        if (seat->away) {
+                seat->has_core = true;
+                return open_runners(r, seat);
+        }
+        if (r->place)
+                return sit_down_away(r, seat);
+        seat->cpus = *job_cpus(r->options.job);
+        seat->slot = job_slot(r->options.job);
+        seat->has_core = true;
+        return open_runners(r, seat);
+}
+
+int reduce_runs_begin(struct reduce_runs *r)
+{
+        int k = r->place ? 0 : job_give_way(r->options.job);
+
+        if (k <= 0)
+                return k;
+        close_runners(&r->seats[0]);
+        return sit_down(r);
+}
+
+static void stand_up(struct reduce_runs *r, struct seat *seat)
+{
+        close_runners(seat);
+        if (seat->away)
+                place_release(r->place, seat->away);
+        else if (seat != r->seats) /* the first one's is the job's */
+                job_drop_slot(r->options.job, seat->slot);
+        seat->away = NULL;
+        seat->has_core = false;
+}
+
+int reduce_runs_ready(struct reduce_runs *r, unsigned number, bool has_work)
+{
+        struct seat *seat = &r->seats[number];
+        int k;
+
+        if (seat->has_core && !r->place && job_is_pressed(r->options.job))
+                stand_up(r, seat);
+        if (seat->has_core || !has_work)
+                return seat->has_core;
+        k = r->place ? place_try(r->place, longest_run(r), &seat->away) : job_add_slot(r->options.job, &seat->slot, &seat->cpus);
+        if (k < 0)
+                return k == -EAGAIN ? 0 : k;
+        seat->has_core = true;
+        k = open_runners(r, seat);
+        return k < 0 ? k : 1;
+}
+
+int reduce_runs_run(struct reduce_runs *r, unsigned seat, enum reduce_side side, struct slice text, double cpu, double wall,
+                    int cancel_fd, struct run_result *ret)
+{
+        struct recipe_limits limits = r->options.versions[side]->solver->recipe->limits;
+        struct runner *const *runners = r->seats[seat].runners;
+        unsigned tries = 0, lost = 0;
+
+        limits.cpu_ns = (uint64_t)(cpu * 1e9);
+        limits.wall_ns = (uint64_t)(wall * 1e9);
+        note_longest(r, limits.wall_ns);
+        for (;;) {
+                int k;
+
+                runner_set_limits(runners[side], &limits);
+                k = runner_run(runners[side], &(struct run_input){.bytes = text}, cancel_fd, ret);
+                if (k == -EIO && ++tries < TRIES)
+                        continue;
+                if (k != -ERESTART && (k != -EREMOTEIO || ++lost > LOST_MOST))
+                        return k;
+                stand_up(r, &r->seats[seat]);
+                k = sit_down_away(r, &r->seats[seat]);
+                if (k < 0)
+                        return k;
+        }
+}
+
+unsigned reduce_runs_n_seats(const struct reduce_runs *r)
+{
+        return r->n_seats;
+}
+
+struct reduce_runs *reduce_runs_close(struct reduce_runs *r)
+{
+        if (!r)
+                return NULL;
+        for (unsigned i = 0; r->seats && i < r->n_seats; i++)
+                if (r->seats[i].has_core)
+                        stand_up(r, &r->seats[i]);
+        for (int side = 0; side < N_SIDES; side++)
+                held_done(&r->programs[side]);
+        free(r->seats);
+        free(r);
+        return NULL;
+}
+
+int reduce_runs_open(const struct reduce_runs_options *options, struct reduce_runs **ret)
+{
+        struct reduce_runs *r = calloc(1, sizeof(*r));
+        struct engine_counters counters;
+        unsigned most;
+        int k;
+
+        if (!r)
+                return -ENOMEM;
+        engine_counters(job_engine(options->job), &counters);
+        r->options = *options;
+        r->place = options->place;
+        for (int side = 0; !r->place && side < N_SIDES; side++)
+                if (options->versions[side])
+                        r->place = options->versions[side]->solver->place;
+        most = r->place ? r->place->workers : counters.slots;
+        r->n_seats = options->seats > 0 ? MIN(options->seats, most) : most;
+        r->seats = calloc(r->n_seats, sizeof(*r->seats));
+        k = r->seats ? path_join(r->scratch, workspace_dir(options->workspace), "scratch") : -ENOMEM;
+        for (int side = 0; k == 0 && side < N_SIDES; side++)
+                if (options->versions[side])
+                        k = version_hold(options->workspace, options->versions[side], &r->programs[side]);
+        if (k == 0)
+                k = sit_down(r);
+        if (k < 0)
+                reduce_runs_close(r);
+        else
+                *ret = r;
+        return k;
+}

@@ -1,0 +1,222 @@
+/* The current text as a script, and candidates made of it. */
+#include "core/study/reduce/reduce_steps.h"
+
+void script_state_done(struct script_state *s)
+{
+        buffer_done(&s->text);
+        script_free(s->script);
+        term_list_done(&s->constants);
+        term_list_done(&s->fresh);
+}
+
+bool command_has_terms(const struct command *c)
+{
+        return c->term || (c->n_terms > 0 && c->kind != COMMAND_DEFINE_FUN && c->kind != COMMAND_DEFINE_FUN_REC);
+}
+
+bool command_declares(const struct command *c)
+{
+        return (c->kind == COMMAND_DECLARE_FUN || c->kind == COMMAND_DECLARE_CONST) && c->function;
+}
+
+static int list_constants(struct script_state *s)
+{
+        bool is_early = true;
+        int r = 0;
+
+        s->first_term = s->script->n_commands;
+        for (size_t i = 0; r == 0 && i < s->script->n_commands; i++) {
+                const struct command *c = &s->script->commands[i];
+
+                if (command_has_terms(c))
+                        s->first_term = MIN(s->first_term, i);
+                is_early &= i < s->first_term && c->kind != COMMAND_PUSH;
+                if (is_early && command_declares(c) && c->function->n_args == 0)
+                        r = term_list_add(&s->constants, term_constant(s->script->bank, c->function));
+        }
+        return r;
+}
+
+int script_state_load(struct steps *steps, struct script_state *ret)
+{
+        struct script_options o = {.dialect = steps->has_dialect ? steps->dialect : DIALECT_2_6,
+                                   .is_dialect_fixed = steps->has_dialect};
+        struct slice text = reduce_text(steps->reducer);
+        int r;
+
+        *ret = (struct script_state){.reducer = steps->reducer};
+        buffer_adds(&ret->text, "");
+        buffer_add(&ret->text, text.data, text.size);
+        if (buffer_error(&ret->text) < 0)
+                return -ENOMEM;
+        r = script_read(SLICE(ret->text.data, ret->text.size), &o, &ret->script);
+        return r < 0 ? r : list_constants(ret);
+}
+
+/* -- writing candidates -- */
+
+void state_add_bytes(const struct script_state *s, size_t i, struct buffer *ret)
+{
+        const struct span *at = &s->script->commands[i].span;
+
+        buffer_add(ret, s->text.data + at->begin, at->end - at->begin);
+        buffer_adds(ret, "\n");
+}
+
+/* With lets or without, whichever is shorter. */
+int state_add_printed(const struct script_state *s, const struct command *c, struct buffer *ret)
+{
+        cleanup_buffer struct buffer shared = {0}, tree = {0};
+        struct print_options o = {.dialect = s->script->dialect};
+        int r = command_print(s->script, c, &o, &shared);
+
+        if (r < 0)
+                return r;
+        o.no_lets = true;
+        o.most = shared.size;
+        r = command_print(s->script, c, &o, &tree);
+        if (r < 0 && r != -EFBIG)
+                return r;
+        if (r == 0 && tree.size < shared.size)
+                buffer_add(ret, tree.data, tree.size);
+        else
+                buffer_add(ret, shared.data, shared.size);
+        buffer_adds(ret, "\n");
+        return 0;
+}
+
+int text_without_commands(void *user, const bool *is_out, struct buffer *ret)
+{
+        const struct script_state *s = user;
+
+        for (size_t i = 0; i < s->script->n_commands; i++)
+                if (!is_out[i])
+                        state_add_bytes(s, i, ret);
+        return 0;
+}
+
+void script_changes_done(struct script_changes *c)
+{
+        free(c->list);
+}
+
+int script_changes_add(struct script_changes *c, const struct term *from, const struct term *to)
+{
+        if (!to || to == from)
+                return 0;
+        if (list_grow(c->list, c->n) < 0)
+                return -ENOMEM;
+        c->list[c->n++] = (struct replacement){from, to};
+        return 0;
+}
+
+static int add_fresh_declarations(const struct script_changes *c, const bool *is_on, struct buffer *ret)
+{
+        const struct script_state *s = c->state;
+        int r = 0;
+
+        for (size_t k = 0; r == 0 && k < s->fresh.n; k++) {
+                struct command declaration = {.kind = COMMAND_DECLARE_FUN, .function = s->fresh.list[k]->function};
+                bool is_used = false;
+
+                for (size_t i = 0; i < c->n; i++)
+                        is_used |= is_on[i] && c->list[i].to == s->fresh.list[k];
+                if (is_used)
+                        r = state_add_printed(s, &declaration, ret);
+        }
+        return r;
+}
+
+/* The command with the changes in its terms. 1: it is another. -ENOENT: they do not fit. */
+static int change_command(const struct script_changes *c, const bool *is_on, struct command *command,
+                          const struct term ***ret_terms)
+{
+        struct bank *b = c->state->script->bank;
+        bool is_changed = false;
+
+        *ret_terms = NULL;
+        if (command->term) {
+                const struct term *t = term_replaced(b, command->term, c->list, is_on, c->n);
+
+                if (!t)
+                        return -ENOENT;
+                is_changed = t != command->term;
+                command->term = t;
+                return is_changed;
+        }
+        *ret_terms = calloc(command->n_terms + 1, sizeof(**ret_terms));
+        if (!*ret_terms)
+                return -ENOMEM;
+        for (size_t i = 0; i < command->n_terms; i++) {
+                (*ret_terms)[i] = term_replaced(b, command->terms[i], c->list, is_on, c->n);
+                if (!(*ret_terms)[i])
+                        return -ENOENT;
+                is_changed |= (*ret_terms)[i] != command->terms[i];
+        }
+        command->terms = *ret_terms;
+        return is_changed;
+}
+
+/* By their ids: the functions whose terms are replaced. NULL: no memory. */
+static bool *dropped_functions(const struct script_changes *c, const bool *is_on, size_t *ret_n)
+{
+        bool *is_dropped;
+
+        *ret_n = 0;
+        for (size_t i = 0; c->drops && i < c->n; i++)
+                if (is_on[i] && c->list[i].from->kind == TERM_FUNCTION)
+                        *ret_n = MAX(*ret_n, (size_t)c->list[i].from->function->id + 1);
+        is_dropped = calloc(*ret_n + 1, sizeof(*is_dropped));
+        for (size_t i = 0; is_dropped && c->drops && i < c->n; i++)
+                if (is_on[i] && c->list[i].from->kind == TERM_FUNCTION)
+                        is_dropped[c->list[i].from->function->id] = true;
+        return is_dropped;
+}
+
+int text_with_changes(void *user, const bool *is_on, struct buffer *ret)
+{
+        const struct script_changes *c = user;
+        const struct script_state *s = c->state;
+        size_t n_dropped;
+        cleanup_free bool *is_dropped = dropped_functions(c, is_on, &n_dropped);
+
+        if (!is_dropped)
+                return -ENOMEM;
+        for (size_t i = 0; i < s->script->n_commands; i++) {
+                struct command command = s->script->commands[i];
+                cleanup_free const struct term **terms = NULL;
+                int r = i == s->first_term ? add_fresh_declarations(c, is_on, ret) : 0;
+
+                if ((command_declares(&command) || command.kind == COMMAND_DEFINE_FUN) && command.function &&
+                    command.function->id < n_dropped && is_dropped[command.function->id])
+                        continue;
+                if (r == 0 && command_has_terms(&command))
+                        r = change_command(c, is_on, &command, &terms);
+                if (r < 0)
+                        return r;
+                if (r == 0) {
+                        state_add_bytes(s, i, ret);
+                        continue;
+                }
+                r = state_add_printed(s, &command, ret);
+                if (r < 0)
+                        return r;
+        }
+        return 0;
+}
+
+/* -- delta debugging -- */
+
+int steps_sweep(struct steps *steps, size_t n, size_t chunk, reduce_without make, void *user)
+{
+        cleanup_free bool *is_out = calloc(n + 1, sizeof(*is_out));
+        int r = is_out ? reduce_sweep(steps->reducer, n, chunk, make, user, is_out) : -ENOMEM;
+
+        steps->any |= r > 0;
+        return r;
+}
+
+int steps_sweep_changes(struct steps *steps, struct script_changes *c, size_t chunk)
+{
+        return steps_sweep(steps, c->n, chunk, text_with_changes, c);
+}

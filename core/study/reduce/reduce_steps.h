@@ -1,0 +1,90 @@
+/* Shared by the files of the steps of a script. A step reads the current text (script_state), makes candidates of it, and is done with it: what the solver
+ * is given and what is reduced further is always one text. A command that a step leaves alone keeps its bytes. Steps return 0 or -errno, among them REDUCE_WITHDRAWN and
+ * -ETIME (reduce_internal.h). */
+#pragma once
+
+#include "core/study/reduce/reduce_internal.h"
+
+struct script_state {
+        struct reducer *reducer;
+        struct buffer text; /* the current one, which the spans point into */
+        struct script *script;
+        struct term_list constants; /* declared before the first term, outside of any push */
+        struct term_list fresh;     /* one for each sort, not declared */
+        size_t first_term;          /* the first command with terms */
+};
+void script_state_done(struct script_state *s);
+#define cleanup_state cleanup(script_state_done)
+
+/* Later steps know the dialect that the first text had, though what says so may be gone. */
+struct steps {
+        struct reducer *reducer;
+        enum dialect dialect;
+        bool has_dialect;
+        bool any; /* this pass took something */
+        unsigned pass;
+};
+/* The current text; script_state_done(), also after an error. */
+int script_state_load(struct steps *steps, struct script_state *ret);
+
+/* -- what a state says -- */
+
+bool command_has_terms(const struct command *c);
+bool command_declares(const struct command *c);                            /* a function, without a body */
+const struct symbol *command_symbol(const struct command *c);              /* of the name that it declares or defines */
+bool command_has_name(const struct command *c);                            /* declares or defines a function or a sort */
+int state_make_fresh(struct script_state *s, const struct term_list *all); /* one constant for each sort of these */
+int state_list_terms(const struct script_state *s, struct term_list *ret); /* all distinct subterms, those around others first */
+/* How often each symbol of the bank is a token, by id; free(). */
+int state_count_mentions(const struct script_state *s, size_t **ret, size_t *ret_n);
+
+/* -- writing candidates -- */
+
+void state_add_bytes(const struct script_state *s, size_t i, struct buffer *ret); /* command i, as it is written */
+int state_add_printed(const struct script_state *s, const struct command *c, struct buffer *ret);
+int text_without_commands(void *user, const bool *is_out, struct buffer *ret); /* user: the state */
+
+/* Terms for others, everywhere in the script. */
+struct script_changes {
+        const struct script_state *state;
+        struct replacement *list; /* owned */
+        size_t n;
+        bool drops; /* the declarations and definitions of functions that are replaced go, too */
+};
+void script_changes_done(struct script_changes *c);
+int script_changes_add(struct script_changes *c, const struct term *from,
+                       const struct term *to);                            /* nothing where `to` is NULL or the same */
+int text_with_changes(void *user, const bool *is_on, struct buffer *ret); /* user: the changes */
+
+/* Some of the commands. */
+struct command_items {
+        const struct script_state *state;
+        size_t *list; /* owned: commands */
+        size_t n;
+        bool *is_out; /* owned: scratch, of each command */
+};
+void command_items_done(struct command_items *i);
+int command_items_init(struct command_items *i, const struct script_state *s);
+
+/* reduce_sweep(): how many were taken out, or -errno. `steps` notes whether any was. */
+int steps_sweep(struct steps *steps, size_t n, size_t chunk, reduce_without make, void *user);
+int steps_sweep_changes(struct steps *steps, struct script_changes *c, size_t chunk);
+
+/* -- the steps: reduce_step_commands.c, reduce_step_terms.c, reduce_step_places.c, reduce_step_text.c -- */
+
+int step_commands(struct steps *steps);
+int step_unused(struct steps *steps);
+int step_bodies(struct steps *steps);
+int step_terms(struct steps *steps);
+int step_parts(struct steps *steps);
+int step_inline(struct steps *steps);
+int step_binders(struct steps *steps);
+int step_constants(struct steps *steps);
+int step_equalities(struct steps *steps);
+int step_rewrites(struct steps *steps);
+int step_elsewhere(struct steps *steps);
+int step_pairs(struct steps *steps);
+int step_places(struct steps *steps);
+int step_print(struct steps *steps);
+int step_tidy(struct steps *steps);
+int step_names(struct steps *steps);

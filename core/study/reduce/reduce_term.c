@@ -1,0 +1,298 @@
+/* Candidates for a term's place. */
+#include "core/study/reduce/reduce_internal.h"
+
+/* -- replacing -- */
+
+/* Terms by id: open addressing. */
+struct term_table {
+        struct term_entry {
+                const struct term *key, *value;
+        } * slots;
+        size_t mask;
+};
+
+static int table_init(struct term_table *t, size_t n)
+{
+        t->mask = 15;
+        while (t->mask < n * 2)
+                t->mask = t->mask * 2 + 1;
+        t->slots = calloc(t->mask + 1, sizeof(*t->slots));
+        return t->slots ? 0 : -ENOMEM;
+}
+
+static void table_done(struct term_table *t)
+{
+        free(t->slots);
+}
+
+static struct term_entry *table_find(const struct term_table *t, const struct term *key)
+{
+        size_t at = key->id * UINT64_C(0x9e3779b97f4a7c15) >> 20 & t->mask;
+
+        while (t->slots[at].key && t->slots[at].key != key)
+                at = (at + 1) & t->mask;
+        return &t->slots[at];
+}
+
+static void table_set(struct term_table *t, const struct term *key, const struct term *value)
+{
+        *table_find(t, key) = (struct term_entry){key, value};
+}
+
+static size_t first_arg(const struct term *t)
+{
+        return term_is_quantifier(t) ? t->n_bound : 0;
+}
+
+/* The term over its arguments' new forms. NULL: one has none, or it does not fit. */
+static const struct term *rebuilt(struct bank *b, const struct term *t, const struct term_table *done)
+{
+        cleanup_free const struct term **args = NULL;
+
+        if (t->n_args == 0)
+                return t;
+        args = malloc(t->n_args * sizeof(*args));
+        if (!args)
+                return NULL;
+        for (size_t i = 0; i < t->n_args; i++) {
+                args[i] = i < first_arg(t) ? t->args[i] : table_find(done, t->args[i])->value;
+                if (!args[i])
+                        return NULL;
+        }
+        return term_with_args(b, t, args);
+}
+
+const struct term *term_replaced(struct bank *b, const struct term *t, const struct replacement *list, const bool *is_on,
+                                 size_t n)
+{
+        cleanup_term_list struct term_list all = {0};
+        cleanup(table_done) struct term_table to = {0}, done = {0};
+        bool any = false;
+
+        if (term_subterms(&t, 1, &all) < 0 || table_init(&to, n) < 0)
+                return NULL;
+        for (size_t i = 0; i < n; i++)
+                if (is_on[i])
+                        table_set(&to, list[i].from, list[i].to);
+        for (size_t i = 0; !any && i < all.n; i++)
+                any = table_find(&to, all.list[i])->value != NULL;
+        if (!any)
+                return t;
+        if (table_init(&done, all.n) < 0)
+                return NULL;
+        for (size_t i = 0; i < all.n; i++) {
+                const struct term *x = all.list[i], *with = table_find(&to, x)->value;
+
+                table_set(&done, x, with ? with : rebuilt(b, x, &done));
+        }
+        return table_find(&done, t)->value;
+}
+
+const struct term *term_mapped(struct bank *b, const struct term *t,
+                               const struct term *(*map)(struct bank *b, const struct term *t))
+{
+        cleanup_term_list struct term_list all = {0};
+        cleanup(table_done) struct term_table done = {0};
+
+        if (term_subterms(&t, 1, &all) < 0 || table_init(&done, all.n) < 0)
+                return NULL;
+        for (size_t i = 0; i < all.n; i++) {
+                const struct term *with = rebuilt(b, all.list[i], &done);
+
+                table_set(&done, all.list[i], with ? map(b, with) : NULL);
+        }
+        return table_find(&done, t)->value;
+}
+
+/* -- what is simple -- */
+
+static const struct term *zero_of(struct bank *b, const struct sort *s)
+{
+        const struct term *made = NULL;
+
+        switch (s->kind) {
+        case SORT_BOOL:
+                return term_true(b);
+        case SORT_INT:
+                return term_int(b, 0);
+        case SORT_REAL:
+                return term_real(b, 0);
+        case SORT_STRING:
+                return term_string(b, "");
+        case SORT_REGLAN:
+                return term_op(b, OP_RE_NONE, NULL, 0);
+        case SORT_ROUNDING_MODE:
+                return term_op(b, OP_RNE, NULL, 0);
+        case SORT_BITVEC:
+                return term_bitvec(b, 0, s->index[0]);
+        case SORT_FLOAT:
+                return term_apply(b, OP_FP_PLUS_ZERO, s->index, 2, NULL, 0, &made) == 0 ? made : NULL;
+        case SORT_UNKNOWN:
+        case SORT_ARRAY:
+        case SORT_NAMED:
+        case SORT_INDEXED:
+        case SORT_PARAMETER:
+        case N_SORT_KINDS:
+                break;
+        }
+        return NULL;
+}
+
+static const struct term *one_of(struct bank *b, const struct sort *s)
+{
+        switch ((int)s->kind) {
+        case SORT_BOOL:
+                return term_false(b);
+        case SORT_INT:
+                return term_int(b, 1);
+        case SORT_REAL:
+                return term_real(b, 1);
+        case SORT_REGLAN:
+                return term_op(b, OP_RE_ALLCHAR, NULL, 0);
+        case SORT_BITVEC:
+                return term_bitvec(b, 1, s->index[0]);
+        default:
+                return NULL;
+        }
+}
+
+unsigned term_rank(const struct term *t)
+{
+        int64_t value;
+        double real;
+        uint64_t bits;
+
+        if (t->n_args > 0)
+                return 4;
+        if (t->kind == TERM_OPERATOR)
+                return term_is(t, OP_TRUE) || term_is(t, OP_RE_NONE) || term_is(t, OP_RNE) || term_is(t, OP_FP_PLUS_ZERO) ? 0
+                       : term_is(t, OP_FALSE) || term_is(t, OP_RE_ALLCHAR)                                                ? 1
+                                                                                                                          : 2;
+        if (t->kind != TERM_LITERAL)
+                return 3;
+        if (t->sort->kind == SORT_STRING)
+                return t->symbol->name.size == 0 ? 0 : 2;
+        if (t->sort->kind == SORT_INT && term_to_int(t, &value))
+                return value == 0 || value == 1 ? (unsigned)value : 2;
+        if (t->sort->kind == SORT_REAL && term_to_real(t, &real))
+                return real <= 0 ? 0 : real <= 1 && t->symbol->name.size == 3 ? 1 : 2;
+        if (t->sort->kind == SORT_BITVEC && term_to_bitvec(t, &bits))
+                return bits <= 1 ? (unsigned)bits : 2;
+        return 2;
+}
+
+/* -- steps -- */
+
+static int is_closed_by(const struct term *inner, const struct term *outer)
+{
+        cleanup_term_list struct term_list in = {0}, out = {0};
+        int r;
+
+        if (!inner->is_open)
+                return 1;
+        r = term_free_variables(inner, &in);
+        if (r == 0)
+                r = term_free_variables(outer, &out);
+        for (size_t i = 0; r == 0 && i < in.n; i++) {
+                bool is_there = false;
+
+                for (size_t k = 0; k < out.n; k++)
+                        is_there |= in.list[i] == out.list[k];
+                if (!is_there)
+                        return 0;
+        }
+        return r < 0 ? r : 1;
+}
+
+int term_nearest(const struct term *t, struct term_list *ret)
+{
+        cleanup_term_list struct term_list walk = {0};
+        cleanup(table_done) struct term_table seen = {0};
+        int r = 0;
+
+        if (t->sort->kind == SORT_UNKNOWN || t->sort->has_unknown)
+                return 0;
+        r = term_list_add(&walk, t);
+        if (r == 0)
+                r = table_init(&seen, MIN(t->tree_size, 1 << 20));
+        for (size_t i = 0; r == 0 && i < walk.n && walk.n < 1 << 20; i++) {
+                const struct term *x = walk.list[i];
+                size_t n = x->kind == TERM_ANNOTATED ? 1 : x->n_args;
+
+                for (size_t k = first_arg(x); r == 0 && k < n; k++) {
+                        const struct term *arg = x->args[k];
+
+                        if (table_find(&seen, arg)->value)
+                                continue;
+                        table_set(&seen, arg, arg);
+                        if (arg->sort != t->sort)
+                                r = term_list_add(&walk, arg);
+                        else if ((r = is_closed_by(arg, t)) == 1)
+                                r = term_list_add(ret, arg);
+                }
+        }
+        return r;
+}
+
+static const struct term *first_of_sort(const struct term_list *list, const struct sort *sort)
+{
+        for (size_t i = 0; i < list->n; i++)
+                if (list->list[i]->sort == sort)
+                        return list->list[i];
+        return NULL;
+}
+
+const struct term *term_step(struct bank *b, const struct term *t, size_t step, const struct term_list *constants,
+                             const struct term_list *fresh)
+{
+        cleanup_term_list struct term_list nearest = {0};
+        unsigned rank = term_rank(t);
+        const struct term *to;
+
+        switch (step) {
+        case STEP_ZERO:
+                return rank > 0 ? zero_of(b, t->sort) : NULL;
+        case STEP_ONE:
+                return rank > 1 ? one_of(b, t->sort) : NULL;
+        case STEP_CONSTANT:
+                to = rank >= 3 ? first_of_sort(constants, t->sort) : NULL;
+                return to != t ? to : NULL;
+        case STEP_FRESH:
+                return rank == 4 ? first_of_sort(fresh, t->sort) : NULL;
+        default:
+                return rank == 4 && term_nearest(t, &nearest) == 0 && step - STEP_CHILD < nearest.n
+                               ? nearest.list[step - STEP_CHILD]
+                               : NULL;
+        }
+}
+
+const struct term *term_without_args(struct bank *b, const struct term *t, const bool *is_out)
+{
+        cleanup_free const struct term **args = calloc(t->n_args + 1, sizeof(*args));
+        const struct term *made = NULL;
+        size_t n = 0;
+
+        if (!args || t->kind != TERM_OPERATOR || operator_row(t->op)->shape == SHAPE_FIXED)
+                return NULL;
+        for (size_t i = 0; i < t->n_args; i++)
+                if (!is_out[i])
+                        args[n++] = t->args[i];
+        if (n == 1)
+                return args[0]->sort == t->sort ? args[0] : NULL;
+        return n > 1 && term_apply(b, t->op, t->index, term_n_index(t), args, n, &made) == 0 && made->sort == t->sort ? made
+                                                                                                                      : NULL;
+}
+
+const struct term *term_without_variable(struct bank *b, const struct term *q, size_t i, const struct term *value)
+{
+        cleanup_free const struct term **left = calloc(q->n_bound + 1, sizeof(*left));
+        const struct term *body = value ? term_substitute(b, term_body(q), &q->args[i], &value, 1) : term_body(q);
+        size_t n = 0;
+
+        if (!left || !body)
+                return NULL;
+        for (size_t k = 0; k < q->n_bound; k++)
+                if (k != i)
+                        left[n++] = q->args[k];
+        return term_quantifier(b, q->kind, left, n, body);
+}

@@ -1,0 +1,490 @@
+#include "core/study/reduce/reduce_versions.h"
+
+#include <math.h>
+#include <pthread.h>
+
+#include "core/study/reduce/reduce_implied.h"
+#include "core/study/reduce/reduce_pool.h"
+
+#define SLACK \
+        1.25 /* how much longer the reference may take than on the last text that was taken, before the target is asked again */
+#define NOISE       2.0 /* how much longer than on the input: the CPU times of a busy machine vary by half */
+#define WALL_FACTOR 4.0 /* of CPU time: when a run is cut off though it computes nothing */
+#define WALL_MORE   2.0 /* seconds */
+
+/* The cost of runs on one side, and the number of candidates they refuted; both decide which side runs first. */
+struct record {
+        double runs, refuted, seconds;
+};
+
+struct reduce_versions {
+        struct reduce_versions_options options;
+        const struct version *versions[N_SIDES];
+        struct version_answer before[N_SIDES];
+        bool is_cpu_time;
+        double fast_most;        /* the reference may take no longer */
+        struct reduce_runs *runs; /* owned */
+        struct implied *implied;  /* owned; of an implication */
+        struct reduce_pool *pool; /* owned */
+        int cancel_fd;
+        pthread_mutex_t lock;
+        /* under lock */
+        struct record records[N_SIDES];
+        double fast; /* of the reference, on what was last interesting */
+};
+
+const char *interest_name(enum interest i)
+{
+        static const char *const names[N_INTERESTS] = {"any", "slow", "crash", "answers", "implication"};
+
+        return names[i];
+}
+
+/* -- runs -- */
+
+static double seconds_of(const struct reduce_versions *v, const struct run_result *result)
+{
+        uint64_t ns = v->is_cpu_time ? result->run.user_ns + result->run.system_ns : result->run.wall_ns;
+
+        return (double)ns / 1e9;
+}
+
+static int run_side(struct reduce_versions *v, unsigned seat, int side, struct slice text, double limit, int cancel_fd,
+                    struct run_result *result, struct version_answer *ret)
+{
+        double wall = v->is_cpu_time ? limit * WALL_FACTOR + WALL_MORE : limit;
+        int r = reduce_runs_run(v->runs, seat, (enum reduce_side)side, text, limit, wall, cancel_fd, result);
+
+        if (r < 0)
+                return r;
+        *ret = (struct version_answer){.verdict = result->verdict, .seconds = seconds_of(v, result)};
+        if (ret->verdict == VERDICT_TIMEOUT)
+                ret->seconds = limit;
+        if (ret->verdict == VERDICT_CRASH)
+                ending_describe(&result->run, ret->end);
+        return 0;
+}
+
+static int ask_side(struct reduce_versions *v, unsigned seat, int side, struct slice text, double limit, int cancel_fd,
+                    struct version_answer *ret)
+{
+        struct run_result result = {0};
+        int r = run_side(v, seat, side, text, limit, cancel_fd, &result, ret);
+
+        run_result_done(&result);
+        return r;
+}
+
+/* -- what is interesting -- */
+
+/* How long the target must take, the reference taking so long. */
+static double slow_least(const struct reduce_versions *v, double fast)
+{
+        return fmax(v->options.floor, v->options.ratio * fast);
+}
+
+static void note_run(struct reduce_versions *v, int side, double seconds, bool has_refuted)
+{
+        pthread_mutex_lock(&v->lock);
+        v->records[side].runs += 1;
+        v->records[side].refuted += has_refuted;
+        v->records[side].seconds += seconds;
+        pthread_mutex_unlock(&v->lock);
+}
+
+/* The side that is expected to refute a candidate at the lower cost: cost of a run by its chance to refute. */
+static int side_first(struct reduce_versions *v)
+{
+        double price[N_SIDES];
+
+        pthread_mutex_lock(&v->lock);
+        for (int side = 0; side < N_SIDES; side++)
+                price[side] = (v->records[side].seconds / v->records[side].runs) /
+                              ((v->records[side].refuted + 1) / (v->records[side].runs + 2));
+        pthread_mutex_unlock(&v->lock);
+        return price[SIDE_TARGET] < price[SIDE_REFERENCE] ? SIDE_TARGET : SIDE_REFERENCE;
+}
+
+static bool is_slow_answer(const struct reduce_versions *v, const struct version_answer *a, double least)
+{
+        return a->verdict == VERDICT_TIMEOUT ? a->seconds >= least
+                                             : a->verdict == v->before[SIDE_REFERENCE].verdict && a->seconds >= least;
+}
+
+/* 1: the reference answers as on the input, and in time. */
+static int is_fast(struct reduce_versions *v, unsigned seat, struct slice text, int cancel_fd, double *ret_seconds)
+{
+        struct version_answer a;
+        int r = ask_side(v, seat, SIDE_REFERENCE, text, v->fast_most, cancel_fd, &a);
+        bool is_good = r == 0 && a.verdict == v->before[SIDE_REFERENCE].verdict && a.seconds <= v->fast_most;
+
+        if (r < 0)
+                return r;
+        note_run(v, SIDE_REFERENCE, a.seconds, !is_good);
+        *ret_seconds = a.seconds;
+        return is_good;
+}
+
+static int is_slow(struct reduce_versions *v, unsigned seat, struct slice text, double least, int cancel_fd)
+{
+        struct version_answer a;
+        int r = ask_side(v, seat, SIDE_TARGET, text, least, cancel_fd, &a);
+        bool is_good = r == 0 && is_slow_answer(v, &a, least);
+
+        if (r < 0)
+                return r;
+        note_run(v, SIDE_TARGET, a.seconds, !is_good);
+        return is_good;
+}
+
+static int test_slow(struct reduce_versions *v, unsigned seat, struct slice text, int cancel_fd)
+{
+        double fast = 0, least, shown = 0;
+        bool target_first = side_first(v) == SIDE_TARGET;
+        int r;
+
+        if (target_first) {
+                pthread_mutex_lock(&v->lock);
+                shown = slow_least(v, v->fast * SLACK);
+                pthread_mutex_unlock(&v->lock);
+                r = is_slow(v, seat, text, fmin(shown, v->options.timeout), cancel_fd);
+                /* Too quick for the reference's time as it was; it may be shorter now. */
+                if (r <= 0 && (r < 0 || shown <= v->options.floor))
+                        return r;
+                if (r == 0)
+                        shown = 0;
+        }
+        r = is_fast(v, seat, text, cancel_fd, &fast);
+        if (r <= 0)
+                return r;
+        least = slow_least(v, fast);
+        if (shown < least)
+                r = is_slow(v, seat, text, least, cancel_fd);
+        if (r == 1) {
+                pthread_mutex_lock(&v->lock);
+                v->fast = fast;
+                pthread_mutex_unlock(&v->lock);
+        }
+        return r;
+}
+
+static int test_crash(struct reduce_versions *v, unsigned seat, struct slice text, int cancel_fd)
+{
+        struct version_answer a;
+        int r = ask_side(v, seat, SIDE_TARGET, text, fmin(v->options.timeout, 2 * v->before[SIDE_TARGET].seconds + WALL_MORE), cancel_fd,
+                         &a);
+
+        return r < 0 ? r : a.verdict == VERDICT_CRASH && strcmp(a.end, v->before[SIDE_TARGET].end) == 0;
+}
+
+static int test_answers(struct reduce_versions *v, unsigned seat, struct slice text, int cancel_fd)
+{
+        int first = side_first(v), r = 1;
+
+        for (int i = 0; r == 1 && i < N_SIDES; i++) {
+                int side = first ^ i;
+                struct version_answer a;
+
+                r = ask_side(v, seat, side, text, fmin(v->options.timeout, 2 * v->before[side].seconds + WALL_MORE), cancel_fd,
+                             &a);
+                if (r < 0)
+                        return r;
+                r = a.verdict == v->before[side].verdict;
+                note_run(v, side, a.seconds, r == 0);
+        }
+        return r;
+}
+
+/* -- implications -- */
+
+struct applying {
+        struct reduce_versions *versions;
+        unsigned seat;
+        int cancel_fd;
+        struct version_answer answer;
+        struct buffer *text; /* gets the application of interest; NULL: nobody asks */
+};
+
+/* 1: it gets the answer that the finding's got. */
+static int try_implied(void *user, struct slice text)
+{
+        struct applying *a = user;
+        struct reduce_versions *v = a->versions;
+        double limit = fmin(v->options.timeout, 2 * v->before[SIDE_TARGET].seconds + WALL_MORE);
+        int r = ask_side(v, a->seat, SIDE_TARGET, text, limit, a->cancel_fd, &a->answer);
+
+        if (r < 0 || a->answer.verdict != v->before[SIDE_TARGET].verdict)
+                return MIN(r, 0);
+        if (a->text)
+                buffer_add(a->text, text.data, text.size);
+        return 1;
+}
+
+static int test_implication(struct reduce_versions *v, unsigned seat, struct slice text, int cancel_fd)
+{
+        struct applying a = {.versions = v, .seat = seat, .cancel_fd = cancel_fd};
+        struct version_answer decided;
+        double limit = fmin(v->options.timeout, 2 * v->before[SIDE_REFERENCE].seconds + WALL_MORE);
+        int r = ask_side(v, seat, SIDE_REFERENCE, text, limit, cancel_fd, &decided);
+
+        if (r < 0 || decided.verdict != v->before[SIDE_REFERENCE].verdict)
+                return MIN(r, 0);
+        return implied_each(v->implied, text, try_implied, &a);
+}
+
+static int test_seat(void *user, unsigned seat, struct slice text, int cancel_fd)
+{
+        struct reduce_versions *v = user;
+        int r = seat == 0 ? reduce_runs_begin(v->runs) : 0;
+
+        if (r < 0)
+                return r;
+        switch (v->options.interest) {
+        case INTEREST_CRASH:
+                return test_crash(v, seat, text, cancel_fd);
+        case INTEREST_ANSWERS:
+                return test_answers(v, seat, text, cancel_fd);
+        case INTEREST_IMPLICATION:
+                return test_implication(v, seat, text, cancel_fd);
+        case INTEREST_SLOW:
+        case INTEREST_ANY:
+        case N_INTERESTS:
+                break;
+        }
+        return test_slow(v, seat, text, cancel_fd);
+}
+
+static int seat_ready(void *user, unsigned seat, bool has_work)
+{
+        struct reduce_versions *v = user;
+
+        return reduce_runs_ready(v->runs, seat, has_work);
+}
+
+/* -- the input -- */
+
+/* A mistake of the target's on what follows from a formula that it decides. */
+static int choose_implication(const struct reduce_versions *v)
+{
+        enum verdict decided = v->before[SIDE_REFERENCE].verdict, implied = v->before[SIDE_TARGET].verdict;
+        const char *name = v->versions[SIDE_TARGET]->name;
+
+        if (!verdict_is_decided(decided))
+                return errorf(-EINVAL, "%s does not decide the formula before the last rule: it says %s", name,
+                              verdict_name(decided));
+        if (decided == implied)
+                return errorf(-EINVAL, "%s decides the formula behind the last rule, too: it says %s", name,
+                              verdict_name(implied));
+        return 0;
+}
+
+/* Says what the input shows, or why it shows nothing. */
+static int choose_interest(struct reduce_versions *v)
+{
+        const struct version_answer *fast = &v->before[SIDE_REFERENCE], *slow = &v->before[SIDE_TARGET];
+        const char *from = v->versions[SIDE_REFERENCE] ? v->versions[SIDE_REFERENCE]->name : "", *to = v->versions[SIDE_TARGET]->name;
+        enum interest asked = v->options.interest;
+        bool is_answers = v->versions[SIDE_REFERENCE] && verdict_is_decided(fast->verdict) && slow->verdict != fast->verdict &&
+                          (verdict_is_decided(slow->verdict) || slow->verdict == VERDICT_UNKNOWN);
+
+        if (asked == INTEREST_IMPLICATION)
+                return choose_implication(v);
+        if (slow->verdict == VERDICT_CRASH && (asked == INTEREST_ANY || asked == INTEREST_CRASH))
+                v->options.interest = INTEREST_CRASH;
+        else if (asked == INTEREST_CRASH)
+                return errorf(-EINVAL, "%s does not crash on it: it says %s", to, verdict_name(slow->verdict));
+        else if (is_answers && (asked == INTEREST_ANY || asked == INTEREST_ANSWERS))
+                v->options.interest = INTEREST_ANSWERS;
+        else if (asked == INTEREST_ANSWERS)
+                return errorf(-EINVAL, "%s says %s and %s says %s: no different answers to keep", from,
+                              verdict_name(fast->verdict), to, verdict_name(slow->verdict));
+        else if (!v->versions[SIDE_REFERENCE])
+                return errorf(-EINVAL, "%s does not crash on it; name a --reference to compare it with", to);
+        else
+                v->options.interest = INTEREST_SLOW;
+        if (v->options.interest != INTEREST_SLOW)
+                return 0;
+        if (!verdict_is_decided(fast->verdict) && !verdict_is_decided(slow->verdict))
+                return errorf(-EINVAL, "no version solves it within %gs: %s says %s, %s says %s", v->options.timeout, from,
+                              verdict_name(fast->verdict), to, verdict_name(slow->verdict));
+        if (!verdict_is_decided(fast->verdict))
+                return errorf(-EINVAL, "%s, the reference, says %s after %.3fs and %s solves it: are they the wrong way round?",
+                              from, verdict_name(fast->verdict), fast->seconds, to);
+        if (is_slow_answer(v, slow, slow_least(v, fast->seconds)))
+                return 0;
+        return errorf(-EINVAL,
+                      "it is not slow on the target: %s takes %.3fs (%s) and %s %.3fs (%s); at least %g times as long and %gs "
+                      "are asked "
+                      "for%s",
+                      from, fast->seconds, verdict_name(fast->verdict), to, slow->seconds, verdict_name(slow->verdict),
+                      v->options.ratio, v->options.floor,
+                      fast->seconds >= v->options.floor && fast->seconds > slow->seconds
+                              ? " (are the versions the wrong way round?)"
+                              : "; see --ratio and --floor");
+}
+
+/* Was it computing, for at least half of the time in which it had a core? */
+static bool was_computing(const struct execute_result *r)
+{
+        uint64_t kept = r->waited_ns + r->stolen_ns;
+
+        return (r->user_ns + r->system_ns) * 2 + kept >= r->wall_ns;
+}
+
+static void choose_bounds(struct reduce_versions *v)
+{
+        double slow = v->before[SIDE_TARGET].seconds, shown = slow / fmax(v->before[SIDE_REFERENCE].seconds, 1e-3);
+
+        if (v->options.floor == 0)
+                v->options.floor = fmin(REDUCE_FLOOR, slow / 2);
+        if (v->options.ratio == 0)
+                v->options.ratio = shown < REDUCE_RATIO_LEAST ? REDUCE_RATIO_LEAST : fmin(REDUCE_RATIO, sqrt(shown));
+}
+
+static int look_at_side(struct reduce_versions *v, int side, struct slice text)
+{
+        struct run_result result = {0};
+        int r = run_side(v, 0, side, text, v->options.timeout, v->cancel_fd, &result, &v->before[side]);
+        bool is_known = side == SIDE_REFERENCE || v->is_cpu_time;
+
+        if (r == 0 && !is_known) {
+                v->is_cpu_time = was_computing(&result.run);
+                if (v->before[side].verdict != VERDICT_TIMEOUT)
+                        v->before[side].seconds = seconds_of(v, &result);
+        }
+        run_result_done(&result);
+        /* It was cut off by the clock that does not count. */
+        if (r == 0 && !is_known && v->is_cpu_time && v->before[side].verdict == VERDICT_TIMEOUT)
+                r = look_at_side(v, side, text);
+        return r;
+}
+
+/* Both on the input, the slow one's clock deciding what is counted. */
+static int look_at_input(struct reduce_versions *v, struct slice input)
+{
+        int r = 0;
+
+        for (int side = N_SIDES - 1; r == 0 && side >= 0; side--) {
+                bool is_implied = side == SIDE_TARGET && v->implied;
+
+                if (!v->versions[side])
+                        continue;
+                r = look_at_side(v, side, is_implied ? v->options.implied : input);
+                v->records[side] = (struct record){.runs = 1, .seconds = v->before[side].seconds};
+        }
+        if (r < 0)
+                return r;
+        choose_bounds(v);
+        v->fast = v->before[SIDE_REFERENCE].seconds;
+        v->fast_most = fmax(v->options.floor / v->options.ratio, v->fast * NOISE);
+        return choose_interest(v);
+}
+
+/* -- life -- */
+
+struct reduce_versions *reduce_versions_close(struct reduce_versions *v)
+{
+        if (!v)
+                return NULL;
+        reduce_pool_close(v->pool);
+        reduce_runs_close(v->runs);
+        implied_close(v->implied);
+        pthread_mutex_destroy(&v->lock);
+        free(v);
+        return NULL;
+}
+
+static int open_runs(struct reduce_versions *v, struct workspace *w, struct job *j)
+{
+        struct reduce_runs_options options = {.workspace = w,
+                                              .place = v->options.place,
+                                              .job = j,
+                                              .versions = {v->versions[SIDE_REFERENCE], v->versions[SIDE_TARGET]},
+                                              .seats = v->options.jobs,
+                                              .has_seed = v->options.has_seed,
+                                              .seed = v->options.seed};
+
+        return reduce_runs_open(&options, &v->runs);
+}
+
+int reduce_versions_open(struct workspace *w, struct job *j, const struct reduce_versions_options *options, struct slice input,
+                         struct reduce_versions **ret)
+{
+        cleanup(reduce_versions_closep) struct reduce_versions *v = calloc(1, sizeof(*v));
+        bool is_implication = options->interest == INTEREST_IMPLICATION;
+        int r = 0;
+
+        if (!v)
+                return -ENOMEM;
+        pthread_mutex_init(&v->lock, NULL);
+        v->options = *options;
+        v->versions[SIDE_REFERENCE] = is_implication ? options->target : options->reference;
+        v->versions[SIDE_TARGET] = options->target;
+        v->cancel_fd = job_cancel_fd(j);
+        if (!is_implication && options->reference && version_is_same(options->reference, options->target))
+                return errorf(-EINVAL, "the reference and the target are one version, %s", options->target->name);
+        if (is_implication)
+                r = implied_open(options->step, &v->implied);
+        if (r == 0)
+                r = open_runs(v, w, j);
+        if (r == 0)
+                r = look_at_input(v, input);
+        if (r == 0)
+                r = reduce_pool_open(reduce_runs_n_seats(v->runs), test_seat, seat_ready, v, v->cancel_fd, &v->pool);
+        if (r < 0)
+                return r;
+        *ret = steal_pointer(v);
+        return 0;
+}
+
+struct reduce_test reduce_versions_test(struct reduce_versions *v)
+{
+        return (struct reduce_test){.try = reduce_pool_try, .user = v->pool, .width = 2 * (size_t)reduce_runs_n_seats(v->runs)};
+}
+
+enum interest reduce_versions_interest(const struct reduce_versions *v)
+{
+        return v->options.interest;
+}
+
+void reduce_versions_before(const struct reduce_versions *v, struct version_answer *reference, struct version_answer *target)
+{
+        *reference = v->before[SIDE_REFERENCE];
+        *target = v->before[SIDE_TARGET];
+}
+
+static int run_implied(struct reduce_versions *v, struct slice text, struct version_answer *target, struct buffer *implied)
+{
+        struct applying a = {.versions = v, .cancel_fd = v->cancel_fd, .text = implied};
+        int r = implied_each(v->implied, text, try_implied, &a);
+
+        *target = a.answer;
+        return r < 0 ? r : r == 0 ? errorf(-ENODATA, "no application of the rule is of interest any more") : buffer_error(implied);
+}
+
+int reduce_versions_run(struct reduce_versions *v, struct slice text, struct version_answer *reference,
+                        struct version_answer *target, struct buffer *implied)
+{
+        struct version_answer *answers[] = {reference, target};
+        int r = reduce_runs_begin(v->runs);
+
+        for (int side = 0; r == 0 && side < N_SIDES; side++) {
+                *answers[side] = (struct version_answer){0};
+                if (side == SIDE_TARGET && v->implied)
+                        r = run_implied(v, text, target, implied);
+                else if (v->versions[side])
+                        r = ask_side(v, 0, side, text, v->options.timeout, v->cancel_fd, answers[side]);
+        }
+        return r;
+}
+
+void reduce_versions_bounds(const struct reduce_versions *v, double *ret_ratio, double *ret_floor)
+{
+        *ret_ratio = v->options.ratio;
+        *ret_floor = v->options.floor;
+}
+
+bool reduce_versions_is_cpu_time(const struct reduce_versions *v)
+{
+        return v->is_cpu_time;
+}

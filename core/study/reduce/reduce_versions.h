@@ -1,0 +1,73 @@
+/* The interest tests of reductions between versions of a solver, and the runs that decide them.
+ *
+ * Slow: the reference answers as it did on the input, and the target, which gives that answer too or is cut off, takes at least `ratio` times
+ * as long and at least `floor`. A run of the target is cut off as soon as it has shown so much, so that runs get shorter as the input does;
+ * one of the reference when it is slower than it may be. Time is CPU time where the input's slow run was computing (at least half of the
+ * time in which it had a core), so that a busy machine changes no answer; else wall time. Whichever version refutes more candidates for its time runs first.
+ * Crash: the target ends in the same way (core/run/ending.h).
+ * Answers: both versions give the answers they gave on the input; what is reduced of contradictions and of verdicts that became unknown.
+ * Implication: the target answers as on the input, and some application of a rule to it (reduce_implied.h) gets the answer that the input's
+ * own application got: unknown, or a wrong one. The input is the formula before the rule. Its answers stand in the place of a reference's.
+ * An answer is a run's verdict: the last of several, so that checks before it can be left out.
+ *
+ * Threads: open and close by one thread; reduce_versions_test() gives the test, which runs on the cores of the job (reduce_runs.h). */
+#pragma once
+
+#include "core/run/ending.h"
+#include "core/study/reduce/reduce.h"
+#include "core/study/reduce/reduce_runs.h"
+
+enum interest {
+        INTEREST_ANY, /* what the input shows: crash, answers, slow, in this order */
+        INTEREST_SLOW,
+        INTEREST_CRASH,
+        INTEREST_ANSWERS,
+        INTEREST_IMPLICATION,
+        N_INTERESTS
+};
+const char *interest_name(enum interest i); /* "slow" … */
+
+struct reduce_versions_options {
+        enum interest interest;
+        const struct version *reference; /* NULL: only where the target alone counts (a crash, an implication) */
+        const struct version *target;    /* both built */
+        double ratio, floor;             /* seconds; 0: by what the input shows, see reduce_versions_bounds() */
+        double timeout;                  /* seconds, of runs on the input itself */
+        struct slice implied;            /* of an implication: what the rule made of the input; valid until it is open */
+        struct run_place *place;         /* of the job's slot; NULL: it has a core */
+        const char *step;                /* by which, as reduce_implied.h says */
+        unsigned jobs;                   /* 0: as many as the engine has slots */
+        bool has_seed;
+        uint64_t seed;
+};
+
+/* One version on a text. */
+struct version_answer {
+        enum verdict verdict;
+        double seconds;        /* by the clock that counts; a timeout's: its limit */
+        char end[ENDING_SIZE]; /* of a crash */
+};
+
+struct reduce_versions;
+
+/* Runs both on the input, on the job's core. -EINVAL with a sentence: it shows nothing of what is asked for (not slow on the target, no version
+ * solves it …). -ENODATA: a version cannot be built. -ECANCELED: the job is. */
+int reduce_versions_open(struct workspace *w, struct job *j, const struct reduce_versions_options *options, struct slice input,
+                         struct reduce_versions **ret);
+struct reduce_versions *reduce_versions_close(struct reduce_versions *v); /* NULL */
+DEFINE_CLEANUP(struct reduce_versions *, reduce_versions_close)
+/* To be given to reduce(); valid until it is closed. */
+struct reduce_test reduce_versions_test(struct reduce_versions *v);
+enum interest reduce_versions_interest(const struct reduce_versions *v); /* what INTEREST_ANY came to */
+/* Of the input. `reference` is all zero when there is none. */
+void reduce_versions_before(const struct reduce_versions *v, struct version_answer *reference, struct version_answer *target);
+/* Of another text, with the whole timeout. Of an implication `implied` gets what the rule makes of it; -ENODATA: no application of the rule is of
+ * interest any more. */
+int reduce_versions_run(struct reduce_versions *v, struct slice text, struct version_answer *reference,
+                        struct version_answer *target, struct buffer *implied);
+/* Of what is slow. Where none were given: the square root of the input's ratio, at most REDUCE_RATIO; half of the target's time, at most REDUCE_FLOOR. */
+#define REDUCE_RATIO 3.0
+#define REDUCE_FLOOR 1.0
+#define REDUCE_RATIO_LEAST 1.5 /* what the input itself must show then */
+void reduce_versions_bounds(const struct reduce_versions *v, double *ret_ratio, double *ret_floor);
+bool reduce_versions_is_cpu_time(const struct reduce_versions *v);

@@ -1,0 +1,497 @@
+/* Query reduce: a reduction between versions, on a core of its own, and on more where they are free. */
+#include <inttypes.h>
+
+#include "cache/base/fault.h"
+#include "core/study/reduce/reduction.h"
+
+#define INPUT_MOST ((size_t)1 << 30)
+#define KEEP_NS    (2 * NSEC_PER_SEC) /* how often a smaller text is kept while it goes on, at most */
+
+struct reduced_query {
+        struct query query;
+        struct reduction_options options; /* owns refs, copies of the texts, and the bytes */
+        uint64_t most_ns;
+};
+
+/* -- what is known -- */
+
+int reduction_find(struct query *query, struct reduction *ret)
+{
+        const struct reduced_query *q = (const struct reduced_query *)query;
+        cleanup_blob struct blob b = {0};
+        int r = store_fetch(workspace_store(q->options.workspace), TABLE_REDUCED, SLICE(query->key.bytes, DIGEST_SIZE), &b);
+
+        if (r == 0)
+                r = reduction_decode(SLICE(b.data, b.size), ret);
+        return r == -EBADMSG ? -ENOENT : r; /* worked out again */
+}
+
+static bool is_answer(const struct reduced_query *q, const struct reduction *r)
+{
+        return r->has_ended && (r->is_minimal || r->most_ns >= q->most_ns);
+}
+
+/* Takes over what the reduction owns. */
+static struct value *value_new(struct reduction *r)
+{
+        struct reduced_value *v = calloc(1, sizeof(*v));
+
+        if (!v)
+                return NULL;
+        v->value = (struct value){.type = &query_reduced_type, .refs = 1};
+        v->reduction = *r;
+        *r = (struct reduction){0};
+        return &v->value;
+}
+
+static void value_free(struct value *value)
+{
+        struct reduced_value *v = (struct reduced_value *)value;
+
+        reduction_done(&v->reduction);
+        free(v);
+}
+
+static int reduced_find(struct query *query, struct value **ret)
+{
+        cleanup_reduction struct reduction known = {0};
+        int r = reduction_find(query, &known);
+
+        if (r < 0)
+                return r;
+        if (!is_answer((struct reduced_query *)query, &known))
+                return -ENOENT;
+        *ret = value_new(&known);
+        return *ret ? 0 : -ENOMEM;
+}
+
+struct putting {
+        const struct reduced_query *query;
+        struct slice encoded;
+        bool is_replaced;
+};
+
+static int put_in(void *user, struct store_txn *t)
+{
+        const struct putting *p = user;
+        int r = store_put(t, TABLE_REDUCED, SLICE(p->query->query.key.bytes, DIGEST_SIZE), p->encoded);
+
+        if (r == 0 && p->is_replaced)
+                replaced_note(t, p->query->options.solver);
+        return r;
+}
+
+/* `was_shown`: a mount may have shown another text. */
+static int put(const struct reduced_query *q, const struct reduction *r, bool was_shown)
+{
+        cleanup_buffer struct buffer b = {0};
+        int k = reduction_encode(r, &b);
+
+        if (k < 0)
+                return k;
+        return store_update(workspace_store(q->options.workspace), put_in,
+                            &(struct putting){.query = q, .encoded = SLICE(b.data, b.size), .is_replaced = was_shown});
+}
+
+/* -- what is needed -- */
+
+static int add_build(const struct reduced_query *q, const char *version, struct query_list *ret)
+{
+        cleanup(query_unrefp) struct query *build = NULL;
+        cleanup(value_unrefp) struct value *v = NULL;
+        uint32_t commit;
+        int r;
+
+        if (!version_is_of_history(version))
+                return 0;
+        r = version_commit(q->options.solver, version, &commit);
+        if (r == 0)
+                r = query_build(q->options.workspace, q->options.solver, commit, &build);
+        if (r == 0)
+                r = build->type->find(build, &v);
+        return r == -ENOENT && build ? query_list_add(ret, steal_pointer(build)) : r;
+}
+
+static int reduced_need(struct query *query, struct query_list *ret)
+{
+        const struct reduced_query *q = (const struct reduced_query *)query;
+        int r = add_build(q, q->options.reference, ret);
+
+        return r < 0 ? r : add_build(q, q->options.target, ret);
+}
+
+static int read_input(const struct reduced_query *q, const struct reduction_input *input, struct blob *ret)
+{
+        cleanup_close int fd = -1;
+        char path[PATH_SIZE];
+        int r;
+
+        if (!input->info) {
+                *ret = (struct blob){.data = input->bytes.data, .size = input->bytes.size};
+                return 0;
+        }
+        r = cases_open_bytes(workspace_cases(q->options.workspace), input->info, &fd, path);
+        return r < 0 ? r : read_fd(fd, INPUT_MOST, ret);
+}
+
+/* -- working it out -- */
+
+struct work {
+        const struct reduced_query *query;
+        struct job *job;
+        struct version *versions[N_SIDES]; /* owned; the reference's may be NULL */
+        struct blob input, implied;
+        struct reduce_versions *runs; /* owned */
+        struct reduce_test test;      /* of the runs */
+        struct reduction reduction;   /* the smallest so far, and what it took; of earlier sessions, too */
+        struct reduction earlier;     /* without its texts */
+        uint64_t began, kept;         /* kept: when it was stored last; 0: never */
+        bool has_news;                /* since then */
+        int error;                    /* of what could not be kept */
+};
+
+static void work_done(struct work *w)
+{
+        reduce_versions_close(w->runs);
+        for (int side = 0; side < N_SIDES; side++)
+                version_free(w->versions[side]);
+        blob_done(&w->input);
+        blob_done(&w->implied);
+        reduction_done(&w->reduction);
+}
+
+static int work_open(struct work *w)
+{
+        const struct reduced_query *q = w->query;
+        const struct reduction_options *o = &q->options;
+        struct reduce_versions_options options = {.interest = o->interest,
+                                                  .ratio = o->ratio,
+                                                  .floor = o->floor,
+                                                  .timeout = o->timeout,
+                                                  .step = o->step,
+                                                  .place = o->solver->place,
+                                                  .jobs = o->jobs,
+                                                  .has_seed = o->has_seed,
+                                                  .seed = o->seed};
+        int r = version_parse_in_full(o->workspace, o->solver, o->target, &w->versions[SIDE_TARGET]);
+
+        if (r == 0 && *o->reference)
+                r = version_parse_in_full(o->workspace, o->solver, o->reference, &w->versions[SIDE_REFERENCE]);
+        if (r == 0)
+                r = read_input(q, &o->input, &w->input);
+        if (r == 0 && o->interest == INTEREST_IMPLICATION)
+                r = read_input(q, &o->implied, &w->implied);
+        if (r < 0)
+                return r;
+        options.reference = w->versions[SIDE_REFERENCE];
+        options.target = w->versions[SIDE_TARGET];
+        options.implied = SLICE(w->implied.data, w->implied.size);
+        r = reduce_versions_open(o->workspace, w->job, &options, SLICE(w->input.data, w->input.size), &w->runs);
+        if (r == 0)
+                w->test = reduce_versions_test(w->runs);
+        return r;
+}
+
+static int set_text(struct buffer *to, struct slice text)
+{
+        struct buffer with = {0};
+
+        buffer_adds(&with, "");
+        buffer_add(&with, text.data, text.size);
+        buffer_done(to);
+        *to = with;
+        return buffer_error(to);
+}
+
+/* Begins with the result of earlier sessions; with the input when there is none, or when all is asked for again. */
+static int begin(struct work *w)
+{
+        struct reduction *r = &w->reduction;
+        int k = reduction_find((struct query *)w->query, r);
+
+        w->began = now_ns();
+        if (k < 0 && k != -ENOENT)
+                return k;
+        w->earlier = *r;
+        r->interest = reduce_versions_interest(w->runs);
+        r->before = w->input.size;
+        if (k == 0 && !job_again(w->job))
+                return 0;
+        w->earlier.seconds = 0;
+        w->earlier.tests = w->earlier.taken = 0;
+        return set_text(&r->text, SLICE(w->input.data, w->input.size));
+}
+
+/* The smallest so far is not lost whatever happens. Beside one that has ended, which a mount may show, nothing is kept before the new end. */
+static int keep(struct work *w)
+{
+        struct reduction *r = &w->reduction;
+        int k = 0;
+
+        if (w->has_news && !w->earlier.has_ended) {
+                r->seconds = w->earlier.seconds + (double)(now_ns() - w->began) / 1e9;
+                k = put(w->query, r, false);
+        }
+        w->kept = now_ns();
+        w->has_news = false;
+        return k;
+}
+
+static int try(void *user, const struct slice *texts, size_t n, enum reduce_answer *ret)
+{
+        struct work *w = user;
+        int r = w->error < 0 ? w->error : fault_at("reduce.try");
+
+        if (r == 0 && w->has_news && now_ns() - w->kept >= KEEP_NS)
+                r = keep(w);
+        return r < 0 ? r : w->test.try(w->test.user, texts, n, ret);
+}
+
+static void taken(void *user, struct slice text)
+{
+        struct work *w = user;
+
+        w->error = set_text(&w->reduction.text, text);
+        w->has_news = true;
+}
+
+static void tell(void *user, const struct reduce_status *s)
+{
+        struct work *w = user;
+        char what[120];
+
+        w->reduction.tests = w->earlier.tests + s->tests;
+        w->reduction.taken = w->earlier.taken + s->taken;
+        snprintf(what, sizeof(what), "%zu of %zu bytes, %" PRIu64 " tests (%s)", w->reduction.text.size, w->input.size,
+                 w->reduction.tests, s->stage);
+        progress_tell(job_progress(w->job), what, w->input.size - MIN(w->reduction.text.size, w->input.size), w->input.size);
+}
+
+/* From a text to its end. */
+static int reduce_from(struct work *w, struct slice text)
+{
+        cleanup_reduce_result struct reduce_result result = {0};
+        struct reduce_test test = {.try = try, .user = w, .width = w->test.width, .taken = taken};
+        struct reduce_options options = {.status = tell, .user = w};
+        uint64_t most = w->query->most_ns, before = (uint64_t)(w->earlier.seconds * 1e9);
+        int r;
+
+        options.deadline_ns = w->began + (most > before ? most - before : 1);
+        r = reduce(text, &test, &options, &result);
+        w->reduction.is_minimal = result.is_minimal;
+        return r < 0 ? r : set_text(&w->reduction.text, SLICE(result.text.data, result.text.size));
+}
+
+/* Both versions on the result. An implication that does not show any more on it is the input's. */
+static int run_result(struct work *w)
+{
+        struct reduction *r = &w->reduction;
+        int k;
+
+        reduce_versions_before(w->runs, &r->input[SIDE_REFERENCE], &r->input[SIDE_TARGET]);
+        k = reduce_versions_run(w->runs, SLICE(r->text.data, r->text.size), &r->reduced[SIDE_REFERENCE],
+                                &r->reduced[SIDE_TARGET], &r->implied);
+        if (k != -ENODATA)
+                return k;
+        r->is_minimal = false;
+        memcpy(r->reduced, r->input, sizeof(r->input));
+        k = set_text(&r->text, SLICE(w->input.data, w->input.size));
+        return k < 0 ? k : set_text(&r->implied, SLICE(w->implied.data, w->implied.size));
+}
+
+static int finish(struct work *w)
+{
+        struct reduction *r = &w->reduction;
+        int k = run_result(w);
+
+        if (k < 0)
+                return k;
+        r->is_cpu_time = reduce_versions_is_cpu_time(w->runs);
+        r->has_reference = w->versions[SIDE_REFERENCE] || r->interest == INTEREST_IMPLICATION;
+        r->most_ns = w->query->most_ns;
+        reduce_versions_bounds(w->runs, &r->ratio, &r->floor);
+        r->seconds = w->earlier.seconds + (double)(now_ns() - w->began) / 1e9;
+        r->has_ended = true;
+        return put(w->query, r, w->earlier.has_ended);
+}
+
+static int reduced_compute(struct query *query, struct job *j, struct value **ret)
+{
+        cleanup(work_done) struct work w = {.query = (struct reduced_query *)query, .job = j};
+        cleanup_buffer struct buffer from = {0};
+        int r = work_open(&w);
+
+        if (r == 0)
+                r = begin(&w);
+        if (r == 0)
+                r = set_text(&from, SLICE(w.reduction.text.data, w.reduction.text.size));
+        if (r == 0)
+                r = reduce_from(&w, SLICE(from.data, from.size));
+        if (r == -ENODATA && from.size != w.input.size) /* what was interesting in an earlier session */
+                r = reduce_from(&w, SLICE(w.input.data, w.input.size));
+        if (r == -ENODATA)
+                r = errorf(-EINVAL, "it was shown once and not when the same input was run again");
+        if (r == 0)
+                r = finish(&w);
+        if (r < 0) {
+                cleanup_free char *why = strdup(error_message(r));
+
+                keep(&w);
+                return errorf(r, "%s", why ? why : "");
+        }
+        *ret = value_new(&w.reduction);
+        return *ret ? 0 : -ENOMEM;
+}
+
+/* -- the query -- */
+
+/* Nothing is known of how long a run takes: a slot that ends too soon for one is exchanged then. */
+static struct engine_away *reduced_away(const struct query *query, uint64_t *ret_most_ns)
+{
+        *ret_most_ns = 0;
+        return &((const struct reduced_query *)query)->options.solver->place->away;
+}
+
+static void reduced_describe(const struct query *query, struct buffer *ret)
+{
+        const struct reduced_query *q = (const struct reduced_query *)query;
+
+        buffer_addf(ret, "reduce %s %s", q->options.solver->recipe->name, q->options.what);
+}
+
+static bool reduced_gone(const struct query *query)
+{
+        const struct reduced_query *q = (const struct reduced_query *)query;
+
+        return solver_is_gone(q->options.workspace, q->options.solver);
+}
+
+static void input_done(struct reduction_input *i)
+{
+        case_info_unref(i->info);
+        free((void *)i->bytes.data);
+}
+
+static void reduced_free(struct query *query)
+{
+        struct reduced_query *q = (struct reduced_query *)query;
+
+        solver_unref(q->options.solver);
+        input_done(&q->options.input);
+        input_done(&q->options.implied);
+        free((char *)q->options.what);
+        free((char *)q->options.reference);
+        free((char *)q->options.target);
+        free((char *)q->options.step);
+        free(q);
+}
+
+const struct query_type query_reduced_type = {
+        .name = "reduce",
+        .resource = RESOURCE_CORE,
+        .find = reduced_find,
+        .need = reduced_need,
+        .compute = reduced_compute,
+        .describe = reduced_describe,
+        .gone = reduced_gone,
+        .free_query = reduced_free,
+        .free_value = value_free,
+};
+
+static const struct query_type query_reduced_away_type = {
+        .name = "reduce",
+        .resource = RESOURCE_AWAY,
+        .find = reduced_find,
+        .need = reduced_need,
+        .compute = reduced_compute,
+        .describe = reduced_describe,
+        .away = reduced_away,
+        .gone = reduced_gone,
+        .free_query = reduced_free,
+        .free_value = value_free,
+};
+
+static void add_input(struct hasher *h, const struct reduction_input *i)
+{
+        struct digest d;
+
+        if (i->info)
+                d = i->info->sha256;
+        else
+                digest_of(i->bytes.data, i->bytes.size, &d);
+        hasher_add(h, d.bytes, DIGEST_SIZE);
+}
+
+static void make_key(const struct reduction_options *o, struct digest *ret)
+{
+        const struct recipe *recipe = o->solver->recipe;
+        struct hasher *h = hasher_new();
+        struct digest d;
+
+        hasher_string(h, "reduced");
+        recipe_builds_digest(recipe, &d);
+        hasher_add(h, d.bytes, DIGEST_SIZE);
+        recipe_run_digest(recipe, o->has_seed, o->seed, &recipe->limits, &d);
+        hasher_add(h, d.bytes, DIGEST_SIZE);
+        hasher_string(h, o->reference);
+        hasher_string(h, o->target);
+        hasher_number(h, o->interest);
+        hasher_field(h, &o->ratio, sizeof(o->ratio));
+        hasher_field(h, &o->floor, sizeof(o->floor));
+        hasher_field(h, &o->timeout, sizeof(o->timeout));
+        hasher_string(h, o->step);
+        if (o->solver->place) /* what is slow there need not be slow here */
+                hasher_string(h, o->solver->place->name);
+        add_input(h, &o->input);
+        if (o->interest == INTEREST_IMPLICATION)
+                add_input(h, &o->implied);
+        hasher_finish(h, ret);
+}
+
+static int copy_input(const struct reduction_input *from, struct reduction_input *to)
+{
+        void *bytes;
+
+        *to = (struct reduction_input){0};
+        if (from->info) {
+                to->info = case_info_ref(from->info);
+                return 0;
+        }
+        bytes = malloc(from->bytes.size + 1);
+        if (!bytes)
+                return -ENOMEM;
+        if (from->bytes.size > 0)
+                memcpy(bytes, from->bytes.data, from->bytes.size);
+        to->bytes = SLICE(bytes, from->bytes.size);
+        return 0;
+}
+
+int query_reduced(const struct reduction_options *options, struct query **ret)
+{
+        cleanup(query_unrefp) struct query *query = NULL;
+        struct reduced_query *q = calloc(1, sizeof(*q));
+        struct reduction_options *o;
+        int r;
+
+        if (!q)
+                return -ENOMEM;
+        query = &q->query;
+        q->query = (struct query){.type = options->solver->place ? &query_reduced_away_type : &query_reduced_type, .refs = 1};
+        o = &q->options;
+        *o = *options;
+        o->solver = solver_ref(options->solver);
+        o->what = strdup(options->what);
+        o->reference = strdup(options->reference);
+        o->target = strdup(options->target);
+        o->step = strdup(options->step);
+        o->implied = (struct reduction_input){0};
+        r = copy_input(&options->input, &o->input);
+        if (r == 0)
+                r = copy_input(&options->implied, &o->implied);
+        if (r < 0 || !o->what || !o->reference || !o->target || !o->step)
+                return -ENOMEM;
+        q->most_ns = o->most_ns > 0 ? o->most_ns : workspace_settings(o->workspace)->reduce_ns;
+        make_key(o, &q->query.key);
+        *ret = steal_pointer(query);
+        return 0;
+}

@@ -1,0 +1,142 @@
+#include "core/study/steps/case_history.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+
+void case_history_done(struct case_history *h)
+{
+        for (size_t i = 0; i < h->n; i++)
+                fact_unref(h->list[i].fact);
+        free(h->list);
+        solver_unref(h->solver);
+        case_info_unref(h->info);
+        *h = (struct case_history){0};
+}
+
+/* -- reading ------------------------------------------------------------------------------------------------------ */
+
+/* The commit's point, if anything is known of it. 1: it is in *ret; 0: nothing is known. */
+static int read_point(struct workspace *w, const struct cell *cell, struct case_point *ret, int64_t *ret_found)
+{
+        cleanup(fact_unrefp) struct fact *f = NULL;
+        cleanup(build_record_unrefp) struct build_record *record = NULL;
+        int r = run_find(w, cell, true, &f);
+
+        if (r < 0 && r != -ENOENT)
+                return r;
+        if (r == -ENOENT && (cell->machine || build_find(w, cell->solver, cell->commit, false, &record) < 0 || record->ok))
+                return 0;
+        *ret_found = f ? f->measured : record->started;
+        *ret = (struct case_point){.commit = cell->commit, .fact = steal_pointer(f)};
+        return 1;
+}
+
+/* One bit a commit: which of them are on the line. */
+static int mark_line(const uint32_t *line, size_t n_line, uint32_t n_commits, bool **ret)
+{
+        *ret = calloc((size_t)n_commits + 1, sizeof(**ret));
+        if (!*ret)
+                return -ENOMEM;
+        for (size_t i = 0; i < n_line; i++)
+                if (line[i] < n_commits)
+                        (*ret)[line[i]] = true;
+        return 0;
+}
+
+int case_history_read(struct workspace *w, const struct cell *cell, const uint32_t *commits, size_t n, const uint32_t *line,
+                      size_t n_line, struct case_history *ret)
+{
+        cleanup_free bool *on_line = NULL;
+        uint32_t n_commits = history_count(cell->solver->history);
+        struct cell at = *cell;
+        int r = line ? mark_line(line, n_line, n_commits, &on_line) : 0;
+
+        *ret = (struct case_history){
+                .solver = solver_ref(cell->solver), .info = case_info_ref(cell->info), .newest = cell->info->added};
+        for (size_t i = 0; i < n && r >= 0; i++) {
+                int64_t found = 0;
+
+                r = list_grow(ret->list, ret->n);
+                if (r < 0)
+                        break;
+                at.commit = commits[i];
+                r = read_point(w, &at, &ret->list[ret->n], &found);
+                if (r <= 0)
+                        continue;
+                ret->list[ret->n++].on_line = !on_line || (commits[i] < n_commits && on_line[commits[i]]);
+                ret->newest = MAX(ret->newest, found);
+        }
+        return MIN(r, 0);
+}
+
+/* -- the table ---------------------------------------------------------------------------------------------------- */
+
+const char *case_answer(const struct case_info *info, const struct fact *f)
+{
+        return f->wrong ? "WRONG" : info->status != VERDICT_UNKNOWN ? "correct" : "-";
+}
+
+void case_history_heading(struct buffer *ret)
+{
+        buffer_adds(ret, "commit\tdate\tresult\ttime\tcputime\tmemory\tanswer\n");
+}
+
+int case_history_row(const struct case_history *h, size_t i, struct buffer *ret)
+{
+        const struct fact *f = h->list[i].fact;
+        char sha[GIT_OID_HEXSZ + 1], date[32], wall[32], cpu[32];
+        struct commit c;
+        int r = history_commit(h->solver->history, h->list[i].commit, &c);
+
+        if (r < 0)
+                return r;
+        format_date(c.committed, date);
+        buffer_addf(ret, "%s\t%s\t", git_oid_tostr(sha, sizeof(sha), &c.oid), date);
+        cell_results(f, ret);
+        if (!f) {
+                buffer_adds(ret, "\t-\t-\t-\t-\n");
+                return 0;
+        }
+        format_seconds(f->wall_ns, wall);
+        format_seconds(f->cpu_ns, cpu);
+        buffer_addf(ret, "\t%s\t%s\t%" PRIu64 "\t%s\n", wall, cpu, f->memory, case_answer(h->info, f));
+        return 0;
+}
+
+/* -- steps -------------------------------------------------------------------------------------------------------- */
+
+struct localize_outcome run_outcome(enum verdict verdict, bool is_wrong, double seconds)
+{
+        return (struct localize_outcome){.answer = verdict == VERDICT_TIMEOUT                   ? LOCALIZE_TIMEOUT
+                                                   : verdict_is_decided(verdict) && !is_wrong ? LOCALIZE_SOLVED
+                                                                                              : LOCALIZE_BROKEN,
+                                         .seconds = seconds,
+                                         .effort = NAN};
+}
+
+struct localize_outcome case_outcome(const struct fact *f)
+{
+        return run_outcome(f->verdict, f->wrong, fact_seconds(f));
+}
+
+int case_history_steps(const struct case_history *h, struct steps *ret, size_t **ret_points)
+{
+        cleanup_free struct step_point *points = calloc(h->n + 1, sizeof(*points));
+        cleanup_free size_t *places = calloc(h->n + 1, sizeof(*places));
+        size_t n = 0;
+        int r;
+
+        if (!points || !places)
+                return -ENOMEM;
+        for (size_t i = 0; i < h->n; i++) {
+                if (!h->list[i].fact || !h->list[i].on_line)
+                        continue;
+                places[n] = i;
+                points[n++].outcome = case_outcome(h->list[i].fact);
+        }
+        r = steps_find(points, n, 0, ret);
+        if (r == 0)
+                *ret_points = steal_pointer(places);
+        return r;
+}

@@ -1,0 +1,194 @@
+/* history.svg: a case along the history. */
+#include <math.h>
+
+#include "core/report/plot.h"
+#include "core/study/steps/case_history.h"
+#include "core/study/base/verdict_plot.h"
+
+#define LOG_FROM 8.0 /* times that differ by more than this factor stand on a logarithmic axis */
+
+static double seconds_of(const struct fact *f)
+{
+        return (double)f->wall_ns / 1e9;
+}
+
+static void tooltip_of(const struct case_history *h, size_t i, struct buffer *ret)
+{
+        cleanup_buffer struct buffer message = {0};
+        struct commit c;
+        char date[32];
+
+        if (history_commit(h->solver->history, h->list[i].commit, &c) < 0)
+                return;
+        format_date(c.committed, date);
+        buffer_addf(ret, "%.12s, %.10s: %s, %.3g s", git_oid_tostr_s(&c.oid), date,
+                    verdict_plot_name(h->list[i].fact->verdict, h->list[i].fact->wrong), seconds_of(h->list[i].fact));
+        if (history_text(h->solver->history, h->list[i].commit, COMMIT_MESSAGE, &message) == 0 && message.size > 0)
+                buffer_addf(ret, "\n%.*s", (int)strcspn(message.data, "\n"), message.data);
+}
+
+/* The line through the commits on the line of first parents. */
+static void draw_line(const struct case_history *h, const uint32_t *place, struct plot *p)
+{
+        struct plot_series *s = plot_series(p, PLOT_LINE, NULL);
+
+        plot_unmarked(s);
+        for (size_t i = 0; i < h->n; i++)
+                if (h->list[i].on_line && h->list[i].fact)
+                        plot_point(s, place[h->list[i].commit], seconds_of(h->list[i].fact), NULL);
+}
+
+/* A series for each answer there is, so that the legend names those alone. */
+static void draw_points(const struct case_history *h, const uint32_t *place, struct plot *p)
+{
+        for (enum verdict_plot k = 0; k < N_VERDICT_PLOTS; k++) {
+                struct plot_series *s = NULL;
+
+                for (size_t i = 0; i < h->n; i++) {
+                        cleanup_buffer struct buffer tooltip = {0};
+                        const struct fact *f = h->list[i].fact;
+
+                        if (!f || verdict_plot_of(f->verdict, f->wrong) != k)
+                                continue;
+                        if (!s) {
+                                s = plot_series(p, PLOT_SCATTER, verdict_plot_name(f->verdict, f->wrong));
+                                plot_style(s, k);
+                        }
+                        tooltip_of(h, i, &tooltip);
+                        plot_point(s, place[h->list[i].commit], seconds_of(f), tooltip.data);
+                }
+        }
+}
+
+static bool is_culprit(const struct case_history *h, uint32_t commit)
+{
+        for (size_t i = 0; i < h->n_culprits; i++)
+                if (h->culprits[i] == commit)
+                        return true;
+        return false;
+}
+
+/* Those that are no step's: the step is between commits that were measured, and theirs may be finer. */
+static int draw_culprits(const struct case_history *h, const uint32_t *place, struct plot *p)
+{
+        int r = 0;
+
+        for (size_t i = 0; r == 0 && i < h->n_culprits; i++) {
+                char label[32];
+                struct commit c;
+
+                r = history_commit(h->solver->history, h->culprits[i], &c);
+                if (r < 0)
+                        break;
+                snprintf(label, sizeof(label), "culprit %.8s", git_oid_tostr_s(&c.oid));
+                plot_rule_x(p, place[h->culprits[i]] - 0.5, label, "responsible, and verified with the commit before it");
+        }
+        return r;
+}
+
+static int draw_steps(const struct case_history *h, const uint32_t *place, struct plot *p)
+{
+        cleanup_steps struct steps steps = {0};
+        cleanup_free size_t *points = NULL;
+        int r = case_history_steps(h, &steps, &points);
+
+        for (size_t i = 0; r == 0 && i < steps.n; i++) {
+                const struct step *s = &steps.list[i];
+                uint32_t before = h->list[points[s->at - 1]].commit, after = h->list[points[s->at]].commit;
+                char label[32], tooltip[160];
+                struct commit c;
+
+                if (is_culprit(h, after))
+                        continue;
+                r = history_commit(h->solver->history, after, &c);
+                if (r < 0)
+                        break;
+                snprintf(label, sizeof(label), "%.8s", git_oid_tostr_s(&c.oid));
+                snprintf(tooltip, sizeof(tooltip), "%s %s %.12s: %.3g s before, %.3g s after", s->is_slower ? "slower" : "faster",
+                         c.first_parent == before ? "since" : "between the commit measured before it and",
+                         git_oid_tostr_s(&c.oid), s->before, s->after);
+                plot_rule_x(p, ((double)place[before] + place[after]) / 2, label, tooltip);
+        }
+        return r;
+}
+
+struct extent {
+        double low, high; /* seconds */
+        size_t timeouts, unbuildable, disturbed;
+        uint64_t limit_ns; /* the longest limit of those */
+};
+
+static struct extent extent_of(const struct case_history *h)
+{
+        struct extent e = {.low = INFINITY};
+
+        for (size_t i = 0; i < h->n; i++) {
+                const struct fact *f = h->list[i].fact;
+
+                e.unbuildable += !f;
+                if (!f)
+                        continue;
+                e.low = fmin(e.low, seconds_of(f));
+                e.high = fmax(e.high, seconds_of(f));
+                e.disturbed += f->disturbed;
+                e.timeouts += f->verdict == VERDICT_TIMEOUT;
+                if (f->verdict == VERDICT_TIMEOUT)
+                        e.limit_ns = MAX(e.limit_ns, f->wall_ns);
+        }
+        return e;
+}
+
+static void add_notes(const struct case_history *h, const struct extent *e, struct plot *p)
+{
+        cleanup_buffer struct buffer b = {0};
+        char first[32], last[32];
+        struct commit a, z;
+
+        if (h->n == 0) {
+                plot_note(p, "nothing is measured of this case yet: solverfs history SOLVER CASE measures");
+                return;
+        }
+        if (history_commit(h->solver->history, h->list[0].commit, &a) < 0 ||
+            history_commit(h->solver->history, h->list[h->n - 1].commit, &z) < 0)
+                return;
+        format_date(a.committed, first);
+        format_date(z.committed, last);
+        buffer_addf(&b, "%.8s (%.10s) ", git_oid_tostr_s(&a.oid), first);
+        buffer_addf(&b, "to %.8s (%.10s); %zu measured", git_oid_tostr_s(&z.oid), last, h->n - e->unbuildable);
+        if (e->unbuildable > 0)
+                buffer_addf(&b, ", %zu cannot be built", e->unbuildable);
+        if (e->disturbed > 0)
+                buffer_addf(&b, ", %zu disturbed", e->disturbed);
+        if (buffer_error(&b) == 0)
+                plot_note(p, b.data);
+}
+
+int case_history_plot(const struct case_history *h, const uint32_t *place, struct buffer *ret)
+{
+        struct extent e = extent_of(h);
+        cleanup_buffer struct buffer title = {0};
+        cleanup_plot struct plot *p = NULL;
+        bool is_log = e.low > 0 && e.high > LOG_FROM * e.low;
+        int r;
+
+        buffer_addf(&title, "%s on ", h->solver->recipe->name);
+        buffer_add_printable(&title, h->info->name);
+        if (buffer_error(&title) < 0)
+                return -ENOMEM;
+        p = plot_new(title.data, 0, 0);
+        plot_axis_x(p, "commits along the history", PLOT_COUNT);
+        plot_axis_y(p, "seconds", is_log ? PLOT_LOG : PLOT_LINEAR);
+        if (!is_log)
+                plot_range_y(p, 0, NAN);
+        if (e.timeouts > 0)
+                plot_rule_y(p, (double)e.limit_ns / 1e9, "time limit", NULL);
+        r = draw_steps(h, place, p);
+        if (r == 0)
+                r = draw_culprits(h, place, p);
+        if (r < 0)
+                return r;
+        draw_line(h, place, p);
+        draw_points(h, place, p);
+        add_notes(h, &e, p);
+        return plot_write(p, ret);
+}

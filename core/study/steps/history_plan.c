@@ -1,0 +1,100 @@
+#include "core/study/steps/history_plan.h"
+
+#include <math.h>
+
+#define RATIO   1.2 /* as steps_find() has it */
+#define SECONDS 0.010
+
+/* -- the grid ----------------------------------------------------------------------------------------------------- */
+
+size_t history_step(size_t n, size_t points)
+{
+        return points < 2 || n <= points ? 1 : (n - 1 + points - 2) / (points - 1);
+}
+
+struct piece {
+        size_t from, to; /* places on the grid, both taken */
+};
+
+int history_grid(size_t n, size_t step, size_t **ret, size_t *ret_n)
+{
+        size_t most = n == 0 ? 0 : (n - 1 + step - 1) / step + 1, taken = 0, head = 0, tail = 0;
+        cleanup_free size_t *order = calloc(most + 1, sizeof(*order));
+        cleanup_free struct piece *pieces = calloc(2 * most + 2, sizeof(*pieces));
+
+        if (!order || !pieces)
+                return -ENOMEM;
+        if (most > 0)
+                order[taken++] = 0; /* counted back from the newest */
+        if (most > 1)
+                order[taken++] = most - 1;
+        if (most > 2)
+                pieces[tail++] = (struct piece){0, most - 1};
+        while (head < tail) {
+                struct piece p = pieces[head++];
+                size_t middle = (p.from + p.to) / 2;
+
+                order[taken++] = middle;
+                if (middle - p.from > 1)
+                        pieces[tail++] = (struct piece){p.from, middle};
+                if (p.to - middle > 1)
+                        pieces[tail++] = (struct piece){middle, p.to};
+        }
+        for (size_t i = 0; i < taken; i++)
+                order[i] = order[i] * step < n - 1 ? n - 1 - order[i] * step : 0;
+        *ret = steal_pointer(order);
+        *ret_n = taken;
+        return 0;
+}
+
+/* -- halving ------------------------------------------------------------------------------------------------------ */
+
+bool history_differs(const struct localize_outcome *a, const struct localize_outcome *b)
+{
+        double low = fmin(a->seconds, b->seconds), high = fmax(a->seconds, b->seconds);
+
+        if (a->answer != b->answer)
+                return true;
+        return a->answer == LOCALIZE_SOLVED && high - low > SECONDS && high > RATIO * low;
+}
+
+/* The middle of the longest run of open commits in (from, to); `to` when there is none. */
+static size_t middle_of_open(const struct history_cell *cells, size_t from, size_t to)
+{
+        size_t best = 0, best_from = to;
+
+        for (size_t i = from + 1, end; i < to; i = end + 1) {
+                for (end = i; end < to && cells[end].seen == HISTORY_OPEN; end++)
+                        ;
+                if (end - i > best) {
+                        best = end - i;
+                        best_from = i;
+                }
+        }
+        return best == 0 ? to : best_from + best / 2;
+}
+
+int history_halve(const struct history_cell *cells, size_t n, size_t **ret, size_t *ret_n)
+{
+        cleanup_free size_t *list = NULL;
+        size_t before = n, n_list = 0;
+
+        for (size_t i = 0; i < n; i++) {
+                size_t middle;
+
+                if (cells[i].seen != HISTORY_MEASURED)
+                        continue;
+                if (before < i && history_differs(&cells[before].outcome, &cells[i].outcome)) {
+                        middle = middle_of_open(cells, before, i);
+                        if (middle < i) {
+                                if (list_grow(list, n_list) < 0)
+                                        return -ENOMEM;
+                                list[n_list++] = middle;
+                        }
+                }
+                before = i;
+        }
+        *ret = steal_pointer(list);
+        *ret_n = n_list;
+        return 0;
+}

@@ -1,0 +1,41 @@
+/* Where along a measured history a case got slower, and where faster.
+ *
+ * The same hidden chain as the localizer's (localize.h) reads the series: the levels are the two groups that the times fall into, a single
+ * reading may lie, and how often is estimated with it. A step is where the level most likely changes; an outlier is none. */
+#pragma once
+
+#include "core/study/localize/localize.h"
+
+struct step_point { /* one measured commit, oldest first */
+        struct localize_outcome outcome;
+};
+
+struct step {
+        size_t at;            /* the first point after it; the change lies between it and the point before */
+        bool is_slower;       /* into "broken" (unknown, crash, error) counts as slower */
+        double before, after; /* medians of the stretches on both sides, seconds; NaN: broken */
+        double confidence;
+};
+
+/* The paper's four shapes (5.4, Fig. 5). A slowdown dominates when it is at least a third of the difference between the fastest and the
+ * slowest stretch. */
+enum step_shape {
+        STEP_STEADY, /* no slowdown */
+        STEP_MONOTONIC_SINGLE,
+        STEP_MONOTONIC_MULTI,
+        STEP_NONMONOTONIC_SINGLE,
+        STEP_NONMONOTONIC_MULTI,
+};
+const char *step_shape_name(enum step_shape s);
+
+struct steps {
+        struct step *list;
+        size_t n;
+        size_t slower, faster; /* how many of each */
+        enum step_shape shape;
+};
+void steps_done(struct steps *s);
+#define cleanup_steps cleanup(steps_done)
+
+/* Differences below `minimum_ratio` (0: 1.2) are none. 0, -ENOMEM. */
+int steps_find(const struct step_point *points, size_t n, double minimum_ratio, struct steps *ret);

@@ -1,0 +1,253 @@
+/* Finds the branches of a solver that moved since a watch looked at them. */
+#include "core/study/watch/watching.h"
+
+#include <fnmatch.h>
+
+#include "core/query/select.h"
+
+void watched_stretches_done(struct watched_stretches *s)
+{
+        for (size_t i = 0; i < s->n; i++) {
+                free(s->list[i].branch);
+                free(s->list[i].fresh);
+        }
+        free(s->list);
+        *s = (struct watched_stretches){0};
+}
+
+struct looking {
+        struct workspace *workspace;
+        struct solver *solver;
+        char *const *patterns;
+        struct ref_list *refs;
+        struct watched_stretches *found;
+        bool *seen; /* [commits] on a line that was seen; NULL until a branch is new */
+        uint32_t n_seen;
+};
+
+static bool is_wanted(const struct looking *l, const char *branch)
+{
+        for (char *const *p = l->patterns; p && *p; p++)
+                if (fnmatch(*p, branch, 0) == 0)
+                        return true;
+        return !l->patterns || !*l->patterns;
+}
+
+/* -- seen lines --------------------------------------------------------------------------------------------------- */
+
+static int mark_line(struct looking *l, uint32_t tip)
+{
+        cleanup_free uint32_t *line = NULL;
+        size_t n;
+        int r = history_line(l->solver->history, tip, &line, &n);
+
+        for (size_t i = 0; i < n && r == 0; i++)
+                if (line[i] < l->n_seen)
+                        l->seen[line[i]] = true;
+        return r;
+}
+
+static int mark_seen(struct looking *l)
+{
+        int r = 0;
+
+        if (l->seen)
+                return 0;
+        l->n_seen = history_count(l->solver->history);
+        l->seen = calloc((size_t)l->n_seen + 1, sizeof(*l->seen));
+        if (!l->seen)
+                return -ENOMEM;
+        for (size_t i = 0; i < l->refs->n && r == 0; i++) {
+                struct watched_branch b;
+                uint32_t commit;
+
+                if (l->refs->list[i].kind != REF_BRANCH)
+                        continue;
+                r = watched_branch_get(l->workspace, l->solver->number, l->refs->list[i].name, &b);
+                if (r == 0)
+                        r = history_number(l->solver->history, &b.seen, &commit);
+                if (r == 0)
+                        r = mark_line(l, commit);
+                if (r == -ENOENT)
+                        r = 0;
+        }
+        return r;
+}
+
+/* -- a branch ----------------------------------------------------------------------------------------------------- */
+
+/* Its commits since it left a line that was seen. */
+static int stretch_new(struct looking *l, struct watched_stretch *s)
+{
+        size_t n, from;
+        int r = mark_seen(l);
+
+        if (r == 0)
+                r = history_line(l->solver->history, s->head, &s->fresh, &n);
+        if (r < 0)
+                return r;
+        for (from = n; from > 0 && (s->fresh[from - 1] >= l->n_seen || !l->seen[s->fresh[from - 1]]); from--)
+                ;
+        if (from > 0)
+                s->known[s->n_known++] = s->fresh[from - 1];
+        memmove(s->fresh, s->fresh + from, (n - from) * sizeof(*s->fresh));
+        s->n_fresh = n - from;
+        return 0;
+}
+
+/* Where its head does not stand on what was seen (a forced push), it is compared with the commit at which the two lines part. */
+static int set_known(struct looking *l, struct watched_stretch *s, uint32_t base, uint32_t seen)
+{
+        struct commit first;
+        int r = history_commit(l->solver->history, s->fresh[0], &first);
+
+        if (r < 0)
+                return r;
+        if (first.first_parent != seen) {
+                if (first.first_parent != COMMIT_NONE)
+                        s->known[s->n_known++] = first.first_parent;
+                return 0;
+        }
+        if (base != COMMIT_NONE)
+                s->known[s->n_known++] = base;
+        if (seen != base)
+                s->known[s->n_known++] = seen;
+        return 0;
+}
+
+static int stretch_moved(struct looking *l, struct watched_stretch *s)
+{
+        cleanup_revisions struct revisions range = {0};
+        struct history *h = l->solver->history;
+        uint32_t seen, base = COMMIT_NONE;
+        int r = history_number(h, &s->state.seen, &seen);
+
+        if (r == 0 && s->state.has_base)
+                r = history_number(h, &s->state.base, &base);
+        if (r == -ENOENT)
+                return stretch_new(l, s); /* the index was made anew without it */
+        if (r == 0)
+                r = revision_range(l->solver, seen, s->head, &range);
+        if (r < 0)
+                return r;
+        s->fresh = steal_pointer(range.list);
+        s->n_fresh = range.n;
+        s->was_rewound = range.n == 0;
+        return s->was_rewound ? 0 : set_known(l, s, base, seen);
+}
+
+static int stretch_first(struct watched_stretch *s)
+{
+        s->fresh = malloc(sizeof(*s->fresh));
+        if (!s->fresh)
+                return -ENOMEM;
+        s->fresh[s->n_fresh++] = s->head;
+        return 0;
+}
+
+static int look_at(struct looking *l, const struct ref *ref)
+{
+        struct watched_stretch s = {.head = ref->commit};
+        struct commit c;
+        int r = history_commit(l->solver->history, ref->commit, &c), state;
+
+        if (r < 0)
+                return r;
+        state = watched_branch_get(l->workspace, l->solver->number, ref->name, &s.state);
+        if (state < 0 && state != -ENOENT)
+                return state;
+        if (state == 0 && git_oid_equal(&s.state.seen, &c.oid) && !s.state.is_open)
+                return 0;
+        if (is_wanted(l, ref->name))
+                r = state == -ENOENT ? stretch_new(l, &s) : s.state.is_open ? stretch_first(&s) : stretch_moved(l, &s);
+        if (r == 0)
+                s.branch = strdup(ref->name);
+        if (r < 0 || !s.branch || list_grow(l->found->list, l->found->n) < 0) {
+                free(s.fresh);
+                free(s.branch);
+                return r < 0 ? r : -ENOMEM;
+        }
+        l->found->list[l->found->n++] = s;
+        return 0;
+}
+
+/* The watch begins with the default branch's head, or with those that were asked for; of the others it is kept where they are. At once, so that a
+ * watch that is killed meanwhile has begun, or has not. */
+static int begin(const struct looking *l)
+{
+        cleanup_free struct watched_branch *list = calloc(l->refs->n + 1, sizeof(*list));
+        cleanup_free char **names = calloc(l->refs->n + 1, sizeof(*names));
+        bool is_chosen = l->patterns && *l->patterns, has_default = false;
+        size_t n = 0;
+
+        if (!list || !names)
+                return -ENOMEM;
+        for (size_t i = 0; i < l->refs->n; i++) {
+                const struct ref *ref = &l->refs->list[i];
+                bool is_default = ref->commit == l->refs->head && !has_default;
+                struct commit c;
+                int r;
+
+                if (ref->kind != REF_BRANCH)
+                        continue;
+                r = history_commit(l->solver->history, ref->commit, &c);
+                if (r < 0)
+                        return r;
+                has_default |= is_default;
+                list[n] = (struct watched_branch){.seen = c.oid, .is_open = is_chosen ? is_wanted(l, ref->name) : is_default};
+                names[n++] = ref->name;
+        }
+        return watched_branches_put(l->workspace, l->solver->number, names, list, n);
+}
+
+/* -- all of them -------------------------------------------------------------------------------------------------- */
+
+static int compare_heads(const void *a, const void *b, void *history)
+{
+        const struct watched_stretch *x = a, *y = b;
+        struct commit of[2] = {0};
+
+        history_commit(history, x->head, &of[0]);
+        history_commit(history, y->head, &of[1]);
+        if (of[0].committed != of[1].committed)
+                return of[0].committed > of[1].committed ? -1 : 1;
+        return strcmp(x->branch, y->branch);
+}
+
+int watched_stretches(struct workspace *w, struct solver *s, char *const *patterns, struct watched_stretches *ret)
+{
+        cleanup(ref_list_unrefp) struct ref_list *refs = NULL;
+        struct looking l = {.workspace = w, .solver = s, .patterns = patterns, .found = ret};
+        int r = history_refs(s->history, &refs);
+
+        *ret = (struct watched_stretches){.is_first = !watched_before(w, s->number)};
+        l.refs = refs;
+        if (r == 0 && ret->is_first)
+                r = begin(&l);
+        for (size_t i = 0; r == 0 && i < refs->n; i++)
+                if (refs->list[i].kind == REF_BRANCH)
+                        r = look_at(&l, &refs->list[i]);
+        free(l.seen);
+        if (r == 0 && ret->n > 0)
+                qsort_r(ret->list, ret->n, sizeof(*ret->list), compare_heads, s->history);
+        return r;
+}
+
+int watched_stretch_done(struct workspace *w, struct solver *s, const struct watched_stretch *of, uint32_t base)
+{
+        struct watched_branch b = {.seen = of->state.seen};
+        struct commit c;
+        int r = history_commit(s->history, of->head, &c);
+
+        if (r < 0)
+                return r;
+        b.seen = c.oid;
+        b.has_base = of->state.has_base && !of->was_rewound;
+        b.base = of->state.base;
+        if (base != COMMIT_NONE) {
+                r = history_commit(s->history, base, &c);
+                b.has_base = true;
+                b.base = c.oid;
+        }
+        return r < 0 ? r : watched_branch_put(w, s->number, of->branch, &b);
+}

@@ -1,0 +1,88 @@
+/* A solver's cases on the new commits of a branch: the commits are built and measured, newest first; then everything that got worse is confirmed,
+ * localized and made an alarm (alarm.h).
+ *
+ *     watching_new(&stretch, &w)
+ *     while ((r = watching_next(w, &asking)) > 0)
+ *             r = ask_many(engine, &asking, PRIORITY_BATCH, signals);
+ *     for each of watching_alarms(w): alarm_add()
+ *
+ * How.
+ *   1. Nine of the new commits at most are built and measured, spread evenly (history_plan.h), the newest first, and what was measured last on the
+ *      branch. So a push of a thousand commits costs no more than one of nine.
+ *   2. Where a commit builds and a later one does not, builds are bisected down to the commit whose parent builds.
+ *   3. Two neighbours that differ (by a fifth and 10 ms, by effort, or by their answers) are suspects. Slower ones and lost ones are confirmed by
+ *      comparing.h: repeated runs in turn, so that a busy machine or a slow day is no alarm.
+ *   4. The localizer bisects the gap and verifies the culprit. A slowdown without a verified culprit is told in a note and is no alarm; a
+ *      wrong answer is an alarm in any case.
+ *
+ * Getting faster is no alarm. What was asked once is in the store, so that a watch that was interrupted goes on where it was.
+ *
+ * Not for several threads at a time. */
+#pragma once
+
+#include "core/engine/ask.h"
+#include "core/query/query.h"
+#include "core/study/watch/alarm.h"
+
+#define WATCH_COMMITS 9 /* new commits of a stretch that are measured before anything is bisected */
+
+/* The commits of a branch to be looked at. All is borrowed until watching_new() returns, but for the cases. */
+struct watch_stretch {
+        struct workspace *workspace;
+        struct solver *solver;
+        const char *branch;
+        const uint32_t *known; /* looked at before, oldest first: the last one that was measured, and the last one; may be none */
+        size_t n_known;
+        const uint32_t *fresh; /* along first parents, oldest first; at least one */
+        size_t n_fresh;
+        struct case_info *const *cases;
+        size_t n_cases;
+};
+
+struct watching;
+/* Keeps references. 0, -ENOMEM. */
+int watching_new(const struct watch_stretch *stretch, struct watching **ret);
+void watching_free(struct watching *w);
+DEFINE_CLEANUP(struct watching *, watching_free)
+#define cleanup_watching cleanup(watching_freep)
+
+/* 1: *ret is to be asked to its end, then this again. 0: finished. -errno: something could not be built or run for a reason that is not the
+ * commit's; the same stretch is to be watched again later. */
+int watching_next(struct watching *w, struct asking *ret);
+const char *watching_phase(const struct watching *w); /* "measure", "localize" … */
+/* When it has finished; the watching's own, which alarm_add() may number. */
+struct alarm *const *watching_alarms(const struct watching *w, size_t *ret_n);
+const char *watching_notes(const struct watching *w); /* lines about what is no alarm; may be "" */
+/* The newest commit that was built, COMMIT_NONE: none. */
+uint32_t watching_base(const struct watching *w);
+
+/* The judgement of two neighbours: the kind of the alarm that `after` is suspected to be, N_ALARM_KINDS: of none. `before` NULL: nothing older is
+ * known. */
+enum alarm_kind watch_suspicion(const struct fact *before, const struct fact *after, const struct case_info *info);
+
+/* -- which stretches there are: watched.c -------------------------------------------------------------------------- */
+
+struct watched_stretch {
+        char *branch;
+        uint32_t head;
+        uint32_t known[2];
+        size_t n_known;
+        uint32_t *fresh;
+        size_t n_fresh;              /* 0: nothing to measure, only to be noted */
+        struct watched_branch state; /* as it is now; all zero: none */
+        bool was_rewound;            /* its commits are older than those seen before */
+};
+struct watched_stretches {
+        struct watched_stretch *list; /* the branch whose head is newest first */
+        size_t n;
+        bool is_first; /* the solver was never watched before */
+};
+void watched_stretches_done(struct watched_stretches *s);
+#define cleanup_watched cleanup(watched_stretches_done)
+
+/* The branches that moved since they were looked at last, of those that match `patterns` (fnmatch(3); NULL-terminated; NULL: all). The first watch
+ * of a solver begins with the last commit of the default branch, or of each branch that matches where patterns are given; where the others are is
+ * kept. A new branch has its commits since it left a branch that was seen. */
+int watched_stretches(struct workspace *w, struct solver *s, char *const *patterns, struct watched_stretches *ret);
+/* It was looked at up to its head; `base` as watching_base() has it. */
+int watched_stretch_done(struct workspace *w, struct solver *s, const struct watched_stretch *of, uint32_t base);

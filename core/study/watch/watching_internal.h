@@ -1,0 +1,72 @@
+/* Shared by watching.c (measuring and builds) and watching_judge.c (suspects, confirmed and localized). */
+#pragma once
+
+#include "core/study/compare/comparing.h"
+#include "core/study/localize/localization.h"
+#include "core/study/watch/watching.h"
+
+enum place_state {
+        PLACE_OPEN, /* not asked */
+        PLACE_BUILT,
+        PLACE_UNBUILDABLE,
+};
+struct place { /* a commit of the stretch */
+        uint32_t commit;
+        enum place_state state;
+        char *reason;        /* why it cannot be built; may be NULL */
+        struct fact **facts; /* [cases]; owns refs; NULL: not measured */
+};
+struct suspect {              /* a case between two neighbouring places */
+        enum alarm_kind kind; /* N_ALARM_KINDS: cleared */
+        size_t before, after, test;
+        bool done;
+};
+struct boundary {              /* between a place that builds and one that does not */
+        size_t good, bad;      /* good NO_PLACE: none is known */
+        uint32_t parent;       /* of `bad`, where it is not `good`; else COMMIT_NONE */
+        bool asked, is_parent; /* the parent builds */
+};
+#define NO_PLACE SIZE_MAX
+
+struct watching {
+        struct workspace *workspace;
+        struct solver *solver;
+        char *branch;
+        struct case_info **cases; /* owns refs */
+        size_t n_cases;
+        struct place *places; /* known, then fresh */
+        size_t n_places, n_known;
+        size_t stage;
+        bool asked;
+
+        struct want {
+                size_t place, test; /* of a build: a boundary in `test` */
+        } * wants;
+        size_t n_wants;
+        struct boundary *boundaries;
+        size_t n_boundaries;
+
+        struct suspect *suspects;
+        size_t n_suspects;
+        size_t *group; /* suspects that are asked together, */
+        size_t n_group;
+        struct case_info **group_cases;
+        struct comparing *comparing;
+        struct localization *localization;
+
+        uint32_t base;
+        struct alarm **alarms;
+        size_t n_alarms;
+        struct buffer notes;
+};
+
+/* Stages: 1: *ret is to be asked, then the stage again; 0: done; -errno. */
+int watching_suspect(struct watching *w, struct asking *ret);
+int watching_confirm(struct watching *w, struct asking *ret);
+int watching_localize(struct watching *w, struct asking *ret);
+int watching_dispute(struct watching *w, struct asking *ret);
+
+/* The alarm of this kind, commit and version before it, which is made if there is none yet; NULL: no memory. */
+struct alarm *watching_alarm(struct watching *w, enum alarm_kind kind, const char *commit, const char *before,
+                             uint32_t subject_of);
+void watching_hex(const struct watching *w, uint32_t commit, char ret[GIT_OID_HEXSZ + 1]);

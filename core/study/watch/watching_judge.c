@@ -1,0 +1,423 @@
+/* Judges what got worse between neighbours: suspects are confirmed by runs in turn, and localized. */
+#include "core/study/watch/watching_internal.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+#include "cache/base/json.h"
+#include "core/run/cell_file.h"
+#include "core/study/steps/case_history.h"
+#include "core/study/steps/history_plan.h"
+
+#define RATIO 1.2 /* as history_differs() and the localizer have it */
+
+/* -- suspects ----------------------------------------------------------------------------------------------------- */
+
+static bool is_solved(const struct fact *f)
+{
+        return verdict_is_decided(f->verdict) && !f->wrong;
+}
+
+static bool is_slower(const struct fact *before, const struct fact *after)
+{
+        struct localize_outcome a = case_outcome(before), b = case_outcome(after);
+        double effort[2] = {fact_effort(before), fact_effort(after)};
+
+        return (history_differs(&a, &b) && b.seconds > a.seconds) || effort[1] > RATIO * effort[0]; /* false of NaN */
+}
+
+enum alarm_kind watch_suspicion(const struct fact *before, const struct fact *after, const struct case_info *info)
+{
+        if (after->wrong)
+                return !before || !before->wrong ? ALARM_WRONG : N_ALARM_KINDS;
+        if (!before || !is_solved(before))
+                return N_ALARM_KINDS;
+        if (!is_solved(after))
+                return ALARM_LOST;
+        if (before->verdict != after->verdict)
+                return info->status == VERDICT_UNKNOWN ? ALARM_CONTRADICTION : N_ALARM_KINDS;
+        return is_slower(before, after) ? ALARM_SLOWER : N_ALARM_KINDS;
+}
+
+static struct alarm_side side_of(const struct fact *f)
+{
+        return f ? (struct alarm_side){.verdict = f->verdict, .seconds = fact_seconds(f)}
+                 : (struct alarm_side){.verdict = VERDICT_UNKNOWN, .seconds = NAN};
+}
+
+static const struct fact *fact_at(const struct watching *w, size_t place, size_t test)
+{
+        return place != NO_PLACE && w->places[place].facts ? w->places[place].facts[test] : NULL;
+}
+
+/* No version before it is known that is right: an alarm of its case, told once. */
+static int alarm_first(struct watching *w, enum alarm_kind kind, size_t place, size_t test, const char *detail)
+{
+        char commit[GIT_OID_HEXSZ + 1];
+        struct alarm *a;
+        int r;
+
+        watching_hex(w, w->places[place].commit, commit);
+        a = watching_alarm(w, kind, commit, "", w->places[place].commit);
+        if (!a)
+                return -ENOMEM;
+        r = alarm_set_text(&a->detail, detail);
+        return r < 0 ? r
+                     : alarm_add_case(a, &(struct alarm_case){.id = w->cases[test]->id,
+                                                              .before = side_of(NULL),
+                                                              .after = side_of(fact_at(w, place, test))});
+}
+
+static int suspect_case(struct watching *w, size_t test)
+{
+        size_t before = NO_PLACE;
+        int r = 0;
+
+        for (size_t i = 0; i < w->n_places && r == 0; i++) {
+                const struct fact *f = fact_at(w, i, test);
+                enum alarm_kind kind = f ? watch_suspicion(fact_at(w, before, test), f, w->cases[test]) : N_ALARM_KINDS;
+
+                if (kind == ALARM_WRONG && before == NO_PLACE) {
+                        r = alarm_first(w, kind, i, test, "the oldest version that was looked at is wrong already");
+                } else if (kind != N_ALARM_KINDS) {
+                        if (list_grow(w->suspects, w->n_suspects) < 0)
+                                return -ENOMEM;
+                        w->suspects[w->n_suspects++] = (struct suspect){.kind = kind, .before = before, .after = i, .test = test};
+                }
+                before = f ? i : before;
+        }
+        return r;
+}
+
+int watching_suspect(struct watching *w, struct asking *)
+{
+        int r = 0;
+
+        w->group = NULL;
+        for (size_t test = 0; test < w->n_cases && r == 0; test++)
+                r = suspect_case(w, test);
+        if (r == 0)
+                w->group = calloc(w->n_suspects + 1, sizeof(*w->group));
+        return r == 0 && !w->group ? -ENOMEM : r;
+}
+
+/* -- groups ------------------------------------------------------------------------------------------------------- */
+
+static bool is_slowdown(const struct suspect *s)
+{
+        return s->kind == ALARM_SLOWER || s->kind == ALARM_LOST;
+}
+
+/* The next suspects that are asked together: slowdowns between the same neighbours, the newest first; an answer by itself. False: none is left. */
+static bool next_group(struct watching *w, bool slowdowns_only)
+{
+        const struct suspect *first = NULL;
+
+        w->n_group = 0;
+        for (size_t i = 0; i < w->n_suspects; i++) {
+                const struct suspect *s = &w->suspects[i];
+
+                if (!s->done && s->kind != N_ALARM_KINDS && (is_slowdown(s) || !slowdowns_only) &&
+                    (!first || s->after > first->after))
+                        first = s;
+        }
+        for (size_t i = 0; first && i < w->n_suspects; i++) {
+                const struct suspect *s = &w->suspects[i];
+                bool same = s == first || (is_slowdown(first) && is_slowdown(s) && !s->done && s->before == first->before &&
+                                           s->after == first->after);
+
+                if (same) {
+                        w->group_cases[w->n_group] = w->cases[s->test];
+                        w->group[w->n_group++] = i;
+                }
+        }
+        return w->n_group > 0;
+}
+
+static struct suspect *of_group(const struct watching *w, size_t i)
+{
+        return &w->suspects[w->group[i]];
+}
+
+static void finish_group(struct watching *w)
+{
+        for (size_t i = 0; i < w->n_group; i++)
+                of_group(w, i)->done = true;
+}
+
+static uint32_t commit_before(const struct watching *w)
+{
+        return w->places[of_group(w, 0)->before].commit;
+}
+
+static uint32_t commit_after(const struct watching *w)
+{
+        return w->places[of_group(w, 0)->after].commit;
+}
+
+/* -- confirming --------------------------------------------------------------------------------------------------- */
+
+static int begin_comparing(struct watching *w)
+{
+        return comparing_new(&(struct comparing_options){.workspace = w->workspace,
+                                                         .version = {{w->solver, commit_before(w)}, {w->solver, commit_after(w)}},
+                                                         .cases = w->group_cases,
+                                                         .n = w->n_group,
+                                                         .most_pairs = COMPARISON_PAIRS,
+                                                         .doubts = true},
+                             &w->comparing);
+}
+
+static void take_judgements(struct watching *w)
+{
+        const struct comparing_table *t = comparing_table(w->comparing);
+        size_t cleared = 0;
+
+        for (size_t i = 0; i < w->n_group; i++) {
+                const struct comparison_judgement *j = &t->judgements[i];
+
+                if (j->change == COMPARISON_LOST)
+                        of_group(w, i)->kind = ALARM_LOST;
+                else if (j->change == COMPARISON_SLOWER && (isnan(j->ratio) || j->ratio >= RATIO))
+                        of_group(w, i)->kind = ALARM_SLOWER;
+                else
+                        of_group(w, i)->kind = N_ALARM_KINDS;
+                cleared += of_group(w, i)->kind == N_ALARM_KINDS;
+        }
+        if (cleared > 0)
+                buffer_addf(&w->notes, "%s %s: %zu %s looked slower or lost at first; runs in turn did not show it\n", w->solver->recipe->name,
+                            w->branch, cleared, cleared == 1 ? "case" : "cases");
+}
+
+int watching_confirm(struct watching *w, struct asking *ret)
+{
+        int r = 0;
+
+        while (r == 0) {
+                if (!w->comparing && !next_group(w, true))
+                        break;
+                if (!w->comparing)
+                        r = begin_comparing(w);
+                if (r == 0)
+                        r = comparing_next(w->comparing, ret);
+                if (r == 0) {
+                        take_judgements(w);
+                        finish_group(w);
+                        comparing_free(steal_pointer(w->comparing));
+                }
+        }
+        for (size_t i = 0; i < w->n_suspects && r == 0; i++)
+                w->suspects[i].done = false;
+        return r;
+}
+
+/* -- localizing --------------------------------------------------------------------------------------------------- */
+
+static enum verdict verdict_at(const struct watching *w, size_t place, size_t test)
+{
+        const struct fact *f = fact_at(w, place, test);
+
+        return f ? f->verdict : VERDICT_UNKNOWN;
+}
+
+static int begin_localization(struct watching *w)
+{
+        const struct suspect *s = of_group(w, 0);
+        struct localization_options o = {.workspace = w->workspace,
+                                         .solver = w->solver,
+                                         .reference = commit_before(w),
+                                         .target = commit_after(w),
+                                         .cases = w->group_cases,
+                                         .n = w->n_group,
+                                         .by_verdict = !is_slowdown(s),
+                                         .before = verdict_at(w, s->before, s->test),
+                                         .after = verdict_at(w, s->after, s->test)};
+
+        if (o.by_verdict && o.before == o.after)
+                return errorf(-EINVAL, "its last answers are the same");
+        return localization_new(&o, &w->localization);
+}
+
+static void note_suspect(struct watching *w, const struct suspect *s, const char *why)
+{
+        char before[GIT_OID_HEXSZ + 1], after[GIT_OID_HEXSZ + 1];
+
+        watching_hex(w, w->places[s->before].commit, before);
+        watching_hex(w, w->places[s->after].commit, after);
+        buffer_addf(&w->notes,
+                    "%s: case %" PRIu32
+                    " is %s at %.12s, compared with %.12s, and no commit between them was found responsible: %s\n",
+                    w->solver->recipe->name, w->cases[s->test]->id, alarm_kind_name(s->kind), after, before, why);
+}
+
+/* "toy 1a2b3c4d5e6f says unsat on case 3 (a.smt2), whose status is sat", and what else there is to say. */
+static int set_detail(struct watching *w, const struct suspect *s, const char *more, struct alarm *a)
+{
+        cleanup_buffer struct buffer line = {0};
+        const struct cell cell = {.solver = w->solver, .commit = w->places[s->after].commit, .info = w->cases[s->test]};
+
+        if (s->kind == ALARM_WRONG)
+                wrong_line(&cell, fact_at(w, s->after, s->test), &line);
+        if (more)
+                buffer_addf(&line, "%sno single commit was found responsible: %s", line.size > 0 ? "; " : "", more);
+        if (buffer_error(&line) < 0)
+                return -ENOMEM;
+        return line.size > 0 && !*a->detail ? alarm_set_text(&a->detail, line.data) : 0;
+}
+
+/* A wrong answer is told in any case: of one commit, if there is but one between, or of a range. */
+static int alarm_unlocalized(struct watching *w, const struct suspect *s, const char *why)
+{
+        char before[GIT_OID_HEXSZ + 1], after[GIT_OID_HEXSZ + 1], range[2 * GIT_OID_HEXSZ + 3];
+        uint32_t last = w->places[s->after].commit;
+        struct commit c = {.first_parent = COMMIT_NONE};
+        struct alarm *a;
+        bool is_next;
+        int r;
+
+        if (is_slowdown(s)) {
+                note_suspect(w, s, why);
+                return 0;
+        }
+        watching_hex(w, w->places[s->before].commit, before);
+        watching_hex(w, last, after);
+        history_commit(w->solver->history, last, &c);
+        is_next = c.first_parent == w->places[s->before].commit;
+        snprintf(range, sizeof(range), "%s%s%s", is_next ? "" : before, is_next ? "" : "..", after);
+        a = watching_alarm(w, s->kind, range, before, last);
+        if (!a)
+                return -ENOMEM;
+        r = set_detail(w, s, is_next ? NULL : why, a);
+        return r < 0 ? r
+                     : alarm_add_case(a, &(struct alarm_case){.id = w->cases[s->test]->id,
+                                                              .before = side_of(fact_at(w, s->before, s->test)),
+                                                              .after = side_of(fact_at(w, s->after, s->test))});
+}
+
+static double real_or(const json_t *j, const char *key, double otherwise)
+{
+        const json_t *x = json_object_get(j, key);
+
+        return json_is_number(x) ? json_number_value(x) : otherwise;
+}
+
+static int alarm_culprit(struct watching *w, const struct suspect *s, const json_t *culprit)
+{
+        const char *commit = json_string_value(json_object_get(culprit, "commit"));
+        const char *before = json_string_value(json_object_get(culprit, "before"));
+        struct alarm_case c = {.id = w->cases[s->test]->id,
+                               .before = side_of(fact_at(w, s->before, s->test)),
+                               .after = side_of(fact_at(w, s->after, s->test))};
+        struct alarm *a = watching_alarm(w, s->kind, commit, before, w->places[s->after].commit);
+
+        if (!a || alarm_set_text(&a->subject, json_text(culprit, "subject", "")) < 0 || set_detail(w, s, NULL, a) < 0)
+                return -ENOMEM;
+        if (is_slowdown(s)) {
+                c.before.seconds = real_or(culprit, "seconds_before", c.before.seconds);
+                c.after.seconds = real_or(culprit, "seconds_after", c.after.seconds);
+        }
+        return alarm_add_case(a, &c);
+}
+
+static int take_result(struct watching *w, size_t i)
+{
+        const struct suspect *s = of_group(w, i);
+        json_t *result = localization_result(w->localization, i), *culprit;
+        size_t k, n = 0;
+        int r = result ? 0 : -ENOMEM;
+
+        json_array_foreach (json_object_get(result, "culprits"), k, culprit) {
+                bool is_it = json_is_true(json_object_get(culprit, "slowdown")) &&
+                             (json_is_true(json_object_get(culprit, "verified")) || !is_slowdown(s));
+
+                if (!is_it || r < 0)
+                        continue;
+                r = alarm_culprit(w, s, culprit);
+                n++;
+        }
+        json_decref(result);
+        if (r == 0 && n == 0)
+                r = alarm_unlocalized(w, s, localize_state_name(localization_state(w->localization, i)));
+        return r;
+}
+
+static int take_results(struct watching *w)
+{
+        int r = 0;
+
+        for (size_t i = 0; i < w->n_group && r == 0; i++)
+                r = take_result(w, i);
+        if (r == 0)
+                r = localization_keep(w->localization);
+        finish_group(w);
+        localization_free(steal_pointer(w->localization));
+        return r;
+}
+
+/* Lines that have nothing in common, a range that changes nothing: no fault of the machine's. */
+static int give_up_group(struct watching *w, const char *why)
+{
+        cleanup_free char *copy = strdup(why);
+        int r = copy ? 0 : -ENOMEM;
+
+        for (size_t i = 0; i < w->n_group && r == 0; i++)
+                r = alarm_unlocalized(w, of_group(w, i), copy);
+        finish_group(w);
+        return r;
+}
+
+int watching_localize(struct watching *w, struct asking *ret)
+{
+        int r = 0;
+
+        while (r == 0) {
+                if (!w->localization && !next_group(w, false))
+                        break;
+                if (!w->localization)
+                        r = begin_localization(w);
+                if (r == -EINVAL) {
+                        r = give_up_group(w, error_message(r));
+                        continue;
+                }
+                if (r == 0)
+                        r = localization_next(w->localization, ret);
+                if (r == 0)
+                        r = take_results(w);
+        }
+        return r;
+}
+
+/* -- contradictions with what others say -------------------------------------------------------------------------- */
+
+static bool has_suspect(const struct watching *w, size_t test)
+{
+        for (size_t i = 0; i < w->n_suspects; i++)
+                if (w->suspects[i].test == test && w->suspects[i].kind == ALARM_CONTRADICTION)
+                        return true;
+        return false;
+}
+
+static int dispute_case(struct watching *w, size_t test)
+{
+        cleanup_buffer struct buffer line = {0};
+        size_t newest = NO_PLACE;
+        int r;
+
+        for (size_t i = 0; i < w->n_places; i++)
+                if (fact_at(w, i, test))
+                        newest = i;
+        if (newest == NO_PLACE || !verdict_is_decided(verdict_at(w, newest, test)) || has_suspect(w, test))
+                return 0;
+        r = dispute_find(w->workspace, w->cases[test]->id, &line);
+        return r <= 0 ? r : alarm_first(w, ALARM_CONTRADICTION, newest, test, line.data);
+}
+
+int watching_dispute(struct watching *w, struct asking *)
+{
+        int r = 0;
+
+        for (size_t test = 0; test < w->n_cases && r == 0; test++)
+                if (w->cases[test]->status == VERDICT_UNKNOWN)
+                        r = dispute_case(w, test);
+        return r;
+}
