@@ -49,7 +49,7 @@ core/run/exec_stub.c | s/setresgid\(r->gid, r->gid, r->gid\) == 0 &&//
 core/run/exec_stub.c | s/setresuid\(r->uid, r->uid, r->uid\) == 0/true/
 core/run/exec_stub.c | s/\(!r->keep_files \|\| keep_files\(\)\)/true/
 core/run/exec_surroundings.c | s/umask\(\(mode_t\)s->mask\);//
-core/run/exec_stub.c | s/offer_to_oom_killer\(\);\n//
+core/run/exec_stub.c | s/set_oom_score\(oom_score, "800"\);//
 core/run/exec_stub.c | s/setpgid\(0, 0\);//
 core/run/exec_stub.c | s/r->has_cpus && sched_setaffinity/false && sched_setaffinity/
 core/run/exec_surroundings.c | s/        reset_signals\(\);//
@@ -86,8 +86,8 @@ core/run/execution.c | s/x->cancelled = true;\s+shutdown\(x->control, SHUT_WR\);
 core/run/execution.c | s/x->deadline = now_ns\(\) \+ END_GRACE;\n\}/}/
 core/run/execution.c | s/sandbox_sweep\(\);\s+read_streams/read_streams/
 core/run/execute.c | s/execution_kill_marked\(&s->x\);/;/
-core/run/spawn.c | s/r = posix_spawn_file_actions_addclosefrom_np\(a, \(int\)n\);/;/
-core/run/spawn.c | s/q->environment \?: nothing\)/environ)/
+cache/base/spawn.c | s/r = posix_spawn_file_actions_addclosefrom_np\(a, \(int\)n\);/;/
+cache/base/spawn.c | s/q->environment \?: nothing\)/environ)/
 core/run/runner.c | s/\.wall_ns = l->wall_ns,/.wall_ns = 0,/
 core/run/runner.c | s/\.cpu_ns = l->cpu_ns,/.cpu_ns = 0,/
 core/run/runner.c | s/\.memory = l->memory,/.memory = 0,/
@@ -102,7 +102,7 @@ core/run/exec_world.c | s/mount\("tmpfs", "\/dev\/shm"[^\n]*\n/false ||\n/
 core/run/exec_world.c | s/"size=4k,mode=0555"\) < 0 \? -errno : 0/"size=4k,mode=0555") < 0 ? 0 : 0/
 core/run/exec_world.c | s/SYS_keyctl, 5, 0/SYS_keyctl, 0, 0/
 core/run/exec_keeper.c | s/world_network\(\) == k->network/true/
-core/run/exec_keeper.c | s/end_orphans\(\);\s+news/news/
+core/run/exec_keeper.c | s/end_orphans\(\);\s+lost/lost/
 core/run/exec_stub.c | s/tree_stop\(namespace\);//
 core/run/exec_stub.c | s/run->stood_still \+= [^;]*;//
 core/run/keeper.c | s/execution_kill_marked\(x\);/;/
@@ -126,7 +126,9 @@ if [ "$folder" = --check ]; then
         while IFS='|' read -r file expression; do
                 number=$((number + 1))
                 file=${file% }
-                mutate "$file" "${expression# }" | cmp -s - "$source/$file" || continue
+                if [ -f "$source/$file" ]; then
+                        mutate "$file" "${expression# }" | cmp -s - "$source/$file" || continue
+                fi
                 echo "$number NOT APPLIED: $file:$expression"
                 stale=1
         done < <(table)
