@@ -49,7 +49,7 @@ static void print_row(uint32_t number, unsigned reproduced, struct buffer *to)
 static void answered(void *user, size_t i, int r, struct value *v, const char *reason, struct buffer *to)
 {
         struct seeding *s = user;
-        const json_t *result = r == 0 ? ((struct seeds_value *)v)->result : NULL;
+        const json_t *result = r == 0 ? ((struct study_value *)v)->result : NULL;
         unsigned n;
 
         if (r == -ECANCELED)

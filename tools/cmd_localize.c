@@ -93,8 +93,8 @@ static int find_kept(struct localizing *o, struct case_info *info, json_t **ret)
         r = query_localized(&one, &q);
         if (r == 0)
                 r = q->type->find(q, &v);
-        if (r == 0 && localization_is_final(((struct localized_value *)v)->result))
-                *ret = json_incref(((struct localized_value *)v)->result);
+        if (r == 0 && localization_is_final(((struct study_value *)v)->result))
+                *ret = json_incref(((struct study_value *)v)->result);
         return r == -ENOENT ? 0 : r;
 }
 

@@ -36,6 +36,13 @@ struct names {
         size_t n;
 };
 
+static void names_done(struct names *names)
+{
+        for (size_t i = 0; i < names->n; i++)
+                free(names->list[i]);
+        free(names->list);
+}
+
 static int add_name(struct names *names, const void *name, size_t size)
 {
         for (size_t i = 0; i < names->n; i++)
@@ -54,7 +61,7 @@ static int add_imported(void *user, struct slice key, struct slice)
         return add_name(user, (const char *)key.data + prefix, key.size - prefix);
 }
 
-/* Of a cluster the store has its machine and its toolchain. */
+/* The store has two rows of a cluster: its machine, and its toolchain, whose key goes on with a '/'. */
 static int add_cluster(void *user, struct slice key, struct slice value)
 {
         const size_t prefix = strlen(CLUSTER_KEY);
@@ -80,9 +87,7 @@ int machines_list(struct workspace *w, char ***ret, size_t *ret_n)
         if (r == 0)
                 r = store_each(t, TABLE_META, slice_string(CLUSTER_KEY), SLICE("", 0), true, add_cluster, &names);
         if (r < 0) {
-                for (size_t i = 0; i < names.n; i++)
-                        free(names.list[i]);
-                free(names.list);
+                names_done(&names);
                 return r;
         }
         sort_list(names.list, names.n, sizeof(*names.list), compare_names);
@@ -198,7 +203,7 @@ int machine_note(struct store_txn *t, const char *machine, const struct digest *
         return r < 0 ? r : store_put(t, TABLE_META, SLICE(name.data, name.size), SLICE("", 0));
 }
 
-/* What the commit was built to here: a cluster's results are of that. */
+/* The program that the commit was built to here, which is also the one that a cluster runs. */
 static int built_here(struct workspace *w, const struct cell *cell, struct digest *ret)
 {
         struct digest build;
@@ -307,11 +312,9 @@ static int is_measured_for_us(struct workspace *w, const char *machine)
 
         if (r == 0)
                 r = store_each(t, TABLE_META, slice_string(CLUSTER_KEY), SLICE("", 0), true, add_cluster, &clusters);
-        for (size_t i = 0; i < clusters.n; i++) {
+        for (size_t i = 0; i < clusters.n; i++)
                 found |= strcmp(clusters.list[i], machine) == 0;
-                free(clusters.list[i]);
-        }
-        free(clusters.list);
+        names_done(&clusters);
         return r < 0 ? r : found;
 }
 

@@ -3,7 +3,8 @@
 #include "core/run/keeper.h"
 #include "core/run/runner_files.h"
 
-#define TRIES 3 /* of a helper that ends before a run begins */
+#define TRIES     3 /* of a helper that ends before a run begins, and of a run that could not be tried */
+#define LOST_MOST 3 /* how often the slot of one run may be lost */
 
 struct runner {
         struct recipe *recipe;
@@ -490,4 +491,11 @@ void run_result_done(struct run_result *r)
         execute_result_done(&r->run);
         verdicts_done(&r->verdicts);
         effort_values_done(&r->efforts);
+}
+
+enum run_again run_again(struct run_tries *t, int r)
+{
+        if (r == -EIO && ++t->failed < TRIES)
+                return RUN_AGAIN_HERE;
+        return r == -ERESTART || (r == -EREMOTEIO && ++t->lost <= LOST_MOST) ? RUN_AGAIN_ELSEWHERE : RUN_IS_OVER;
 }

@@ -61,6 +61,18 @@ struct run_words {
         struct digest id;   /* of the input; zero: not known */
 };
 
+/* What is to be done about a run that ended with `r` (runner_run()). A fault of ours is tried again at once, two times; where the slot was lost, or it was
+ * not begun there, it is done in another slot, which may be lost three times. */
+enum run_again {
+        RUN_IS_OVER,
+        RUN_AGAIN_HERE,
+        RUN_AGAIN_ELSEWHERE
+};
+struct run_tries { /* of one run; zeros before the first */
+        unsigned failed, lost;
+};
+enum run_again run_again(struct run_tries *t, int r);
+
 /* Somewhere else, for one run at a time. */
 struct run_away {
         const char *machine;  /* in the place of host_machine(); borrowed */

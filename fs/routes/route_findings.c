@@ -289,7 +289,7 @@ static int localized_query(struct tree *t, const struct node *n, struct query **
 static ANSWER(localized_answer)
 {
         (void)t, (void)n;
-        return finding_print_localized(((struct localized_value *)v)->result, ret);
+        return finding_print_localized(((struct study_value *)v)->result, ret);
 }
 
 static CONTENT(localized_content)
@@ -324,7 +324,7 @@ static int seeds_query(struct tree *t, const struct node *n, struct query **ret)
 static ANSWER(seeds_answer)
 {
         (void)t, (void)n;
-        return seeds_print(((struct seeds_value *)v)->result, ret);
+        return seeds_print(((struct study_value *)v)->result, ret);
 }
 
 static CONTENT(seeds_content)

@@ -1,5 +1,36 @@
 #include "core/study/base/study_value.h"
 
+struct value *study_value_new(const struct query_type *type, json_t *result)
+{
+        struct study_value *v = calloc(1, sizeof(*v));
+
+        if (!v)
+                return NULL;
+        v->value = (struct value){.type = type, .refs = 1};
+        v->result = json_incref(result);
+        return &v->value;
+}
+
+void study_value_free(struct value *value)
+{
+        struct study_value *v = (struct study_value *)value;
+
+        json_decref(v->result);
+        free(v);
+}
+
+int study_value_find(struct workspace *w, struct query *query, struct value **ret)
+{
+        json_t *result;
+        int r = study_value_get(w, &query->key, &result);
+
+        if (r < 0)
+                return r;
+        *ret = study_value_new(query->type, result);
+        json_decref(result);
+        return *ret ? 0 : -ENOMEM;
+}
+
 int study_value_read(struct store_txn *t, const struct digest *key, json_t **ret)
 {
         cleanup_blob struct blob b = {0};

@@ -8,8 +8,6 @@
 #include "core/query/place.h"
 #include "core/run/host.h"
 
-#define TRIES     3                   /* at a run that could not be tried */
-#define LOST_MOST 3                   /* how often the slot of one run may be lost */
 #define PROBE_NS  (10 * NSEC_PER_SEC) /* the least that a slot is asked for */
 
 unsigned campaign_count_seats(const struct campaign *c)
@@ -109,18 +107,18 @@ int seat_run(struct bench_seat *seat, size_t version, const struct recipe_limits
              struct run_result *ret)
 {
         struct campaign *c = seat->campaign;
-        unsigned tries = 0, lost = 0;
+        struct run_tries tries = {0};
 
         for (;;) {
+                enum run_again again;
                 int r;
 
                 runner_set_limits(seat->runners[version], limits);
                 r = runner_run(seat->runners[version], &(struct run_input){.bytes = text}, c->cancel_fd, ret);
-                if (r == -EIO && ++tries < TRIES)
-                        continue;
-                if (r != -ERESTART && (r != -EREMOTEIO || ++lost > LOST_MOST))
+                again = run_again(&tries, r);
+                if (again == RUN_IS_OVER)
                         return r;
-                r = seat_change(seat);
+                r = again == RUN_AGAIN_ELSEWHERE ? seat_change(seat) : 0;
                 if (r < 0)
                         return r;
         }

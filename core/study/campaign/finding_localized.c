@@ -65,11 +65,11 @@ int finding_culprits(struct workspace *w, struct solver *s, const struct finding
 
         if (r == 0)
                 r = q->type->find(q, &v);
-        if (r == 0 && !localization_is_final(((struct localized_value *)v)->result))
+        if (r == 0 && !localization_is_final(((struct study_value *)v)->result))
                 r = -ENOENT;
         if (r < 0)
                 return r;
-        culprits = json_object_get(((struct localized_value *)v)->result, "culprits");
+        culprits = json_object_get(((struct study_value *)v)->result, "culprits");
         for (size_t i = 0; r == 0 && i < json_array_size(culprits); i++) {
                 const json_t *culprit = json_array_get(culprits, i);
                 const char *commit = json_string_value(json_object_get(culprit, "commit"));
@@ -117,7 +117,7 @@ static bool is_localized(const struct batch *b, const struct finding *f)
         cleanup(value_unrefp) struct value *v = NULL;
 
         return finding_query_localized(b->workspace, b->solver, f, &q) < 0 ||
-               (q->type->find(q, &v) == 0 && localization_is_final(((struct localized_value *)v)->result));
+               (q->type->find(q, &v) == 0 && localization_is_final(((struct study_value *)v)->result));
 }
 
 static int add_open(void *user, struct finding *f)

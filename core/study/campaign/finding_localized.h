@@ -7,7 +7,7 @@
 /* Can it be localized? What differs between two commits of one history: a slowdown by its times, else by the answers. A version with arguments, or
  * a program of the machine, has no history. */
 bool finding_is_localizable(const struct finding *f);
-/* The query whose value is its localization (struct localized_value). -ENODATA with a sentence where it has no history. */
+/* The query whose value is its localization (struct study_value). -ENODATA with a sentence where it has no history. */
 int finding_query_localized(struct workspace *w, struct solver *s, const struct finding *f, struct query **ret);
 /* Each commit that slowed it down, oldest first: a sha, or BEFORE..LAST (localization.h), until fn returns non-zero, which is then returned. -ENOENT:
  * it is not localized yet. */

@@ -421,7 +421,7 @@ static void add_seeds(struct workspace *w, struct solver *s, const struct findin
 
         if (finding_has_seeds(s, f) && query_seeds(w, s, f, &q) == 0 && q->type->find(q, &v) == 0)
                 buffer_addf(ret, "It reproduces under %u of %d random seeds.\n\n",
-                            seeds_reproduced(((struct seeds_value *)v)->result), SEEDS_MOST);
+                            seeds_reproduced(((struct study_value *)v)->result), SEEDS_MOST);
 }
 
 int finding_report(struct workspace *w, struct solver *s, const struct finding *f, struct buffer *ret)

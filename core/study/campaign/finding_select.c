@@ -205,9 +205,9 @@ static void read_culprit(struct workspace *w, struct solver *s, struct finding_c
         const json_t *culprits, *commit;
 
         if (!finding_is_localizable(c->finding) || finding_query_localized(w, s, c->finding, &q) < 0 || q->type->find(q, &v) < 0 ||
-            !localization_is_final(((struct localized_value *)v)->result))
+            !localization_is_final(((struct study_value *)v)->result))
                 return;
-        culprits = json_object_get(((struct localized_value *)v)->result, "culprits");
+        culprits = json_object_get(((struct study_value *)v)->result, "culprits");
         commit = json_object_get(json_array_get(culprits, 0), "commit");
         if (json_array_size(culprits) == 1 && json_is_string(commit) && finding_commit(json_string_value(commit)))
                 snprintf(c->culprit, sizeof(c->culprit), "%s", json_string_value(commit));

@@ -68,7 +68,7 @@ static int read_campaign(struct workspace *w, const struct solver *s, const char
         return r;
 }
 
-/* Whether the campaign of this name here is just that one. -ENOENT: there is none. */
+/* Is the campaign of this name here just that one? -ENOENT: there is none. */
 static int is_campaign(const struct taking *t, const char *name, const struct digest *identity, bool *ret)
 {
         cleanup(taken_campaign_done) struct taken_campaign c = {0};
@@ -294,7 +294,7 @@ static enum progress_beside compare_journals(const struct blob *here, const stru
 
 /* -- other files -- */
 
-/* What a line of the log says of a finding: the place of its number, or NULL. */
+/* The place of a finding's number in a line of the log; NULL: it has none. */
 static const char *find_number(const char *line)
 {
         static const char *const verbs[] = {"found ", "localized ", "reduced ", "not reduced: "};

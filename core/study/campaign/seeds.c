@@ -2,7 +2,6 @@
 
 #include "core/engine/ask.h"
 #include "core/study/campaign/campaign.h"
-#include "core/study/base/study_value.h"
 
 struct seeds_query {
         struct query query;
@@ -64,36 +63,11 @@ static void seeds_key(const struct seeds_query *q, struct digest *ret)
 
 /* -- the value -- */
 
-static struct value *seeds_value_new(json_t *result)
-{
-        struct seeds_value *v = calloc(1, sizeof(*v));
-
-        if (!v)
-                return NULL;
-        v->value = (struct value){.type = &query_seeds_type, .refs = 1};
-        v->result = json_incref(result);
-        return &v->value;
-}
-
-static void seeds_free_value(struct value *value)
-{
-        struct seeds_value *v = (struct seeds_value *)value;
-
-        json_decref(v->result);
-        free(v);
-}
-
 static int seeds_find(struct query *query, struct value **ret)
 {
         struct seeds_query *q = (struct seeds_query *)query;
-        json_t *result;
-        int r = study_value_get(q->workspace, &query->key, &result);
 
-        if (r < 0)
-                return r;
-        *ret = seeds_value_new(result);
-        json_decref(result);
-        return *ret ? 0 : -ENOMEM;
+        return study_value_find(q->workspace, query, ret);
 }
 
 static bool reproduces(const struct seeds_run runs[2], double threshold)
@@ -161,7 +135,7 @@ static int seeds_step(struct query *query, struct job *j, void **state, struct v
         result = result_of(s);
         r = result ? study_value_put(q->workspace, &query->key, result) : -ENOMEM;
         if (r == 0) {
-                *ret = seeds_value_new(result);
+                *ret = study_value_new(query->type, result);
                 r = *ret ? 0 : -ENOMEM;
         }
         json_decref(result);
@@ -203,7 +177,7 @@ const struct query_type query_seeds_type = {
         .describe = seeds_describe,
         .gone = seeds_gone,
         .free_query = seeds_free,
-        .free_value = seeds_free_value,
+        .free_value = study_value_free,
 };
 
 /* The campaign's; where its record is lost, the paper's share of the timeout. */

@@ -7,6 +7,7 @@
 
 #include <jansson.h>
 
+#include "core/study/base/study_value.h"
 #include "core/study/campaign/finding.h"
 
 #define SEEDS_MOST 30
@@ -14,11 +15,8 @@
 /* A slowdown between two versions of the solver whose recipe says how to set a seed; a program of the machine has none. */
 bool finding_has_seeds(const struct solver *s, const struct finding *f);
 
-struct seeds_value {
-        struct value value;
-        json_t *result; /* threshold, seeds: [{seed, reference: {result, seconds}, target: {…}, reproduces}] */
-};
-/* -ENODATA with a sentence where it has no seeds. */
+/* Its value is a study_value: threshold, seeds: [{seed, reference: {result, seconds}, target: {…}, reproduces}]. -ENODATA with a sentence where it has
+ * no seeds. */
 int query_seeds(struct workspace *w, struct solver *s, const struct finding *f, struct query **ret);
 extern const struct query_type query_seeds_type;
 

@@ -15,6 +15,7 @@
 
 #include <jansson.h>
 
+#include "core/study/base/study_value.h"
 #include "core/engine/ask.h"
 #include "core/query/query.h"
 #include "core/query/select.h"
@@ -84,11 +85,7 @@ int localization_log(const struct localization *l, size_t i, struct buffer *to);
 
 /* -- a query, for localized.tsv ----------------------------------------------------------------------------------- */
 
-struct localized_value {
-        struct value value;
-        json_t *result; /* localization_result() */
-};
-/* The options of one case (n = 1). The result of a search is kept, for good if it is final, but for an end that cannot be built. */
+/* The options of one case (n = 1). Its value is a study_value with a localization_result(). The result of a search is kept, for good if it is final, but for an end that cannot be built. */
 int query_localized(const struct localization_options *options, struct query **ret);
 extern const struct query_type query_localized_type;
 /* Keeps what a batch has found, so that the query of each case answers it. Cases that are open are passed over. What was stopped is kept as unfinished,

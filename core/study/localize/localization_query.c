@@ -1,6 +1,5 @@
 /* Query localize: what a search for the culprits of one case came to, kept for good. */
 #include "core/study/localize/localization_internal.h"
-#include "core/study/base/study_value.h"
 
 struct localized_query {
         struct query query;
@@ -41,36 +40,11 @@ static void localized_key(const struct localization_options *o, const struct cas
         hasher_finish(h, ret);
 }
 
-static struct value *localized_value_new(json_t *result)
-{
-        struct localized_value *v = calloc(1, sizeof(*v));
-
-        if (!v)
-                return NULL;
-        v->value = (struct value){.type = &query_localized_type, .refs = 1};
-        v->result = json_incref(result);
-        return &v->value;
-}
-
-static void localized_value_free(struct value *value)
-{
-        struct localized_value *v = (struct localized_value *)value;
-
-        json_decref(v->result);
-        free(v);
-}
-
 static int localized_find(struct query *query, struct value **ret)
 {
         struct localized_query *q = (struct localized_query *)query;
-        json_t *result;
-        int r = study_value_get(q->options.workspace, &query->key, &result);
 
-        if (r < 0)
-                return r;
-        *ret = localized_value_new(result);
-        json_decref(result);
-        return *ret ? 0 : -ENOMEM;
+        return study_value_find(q->options.workspace, query, ret);
 }
 
 struct putting {
@@ -79,7 +53,7 @@ struct putting {
         const json_t *result;
 };
 
-/* What is not final gives way, and mounts that showed it are told; it never replaces anything that is. */
+/* A result that is not final gives way, and mounts that showed it are told; it never replaces a final one. */
 static int put_in(void *user, struct store_txn *t)
 {
         const struct putting *p = user;
@@ -159,7 +133,7 @@ static int localized_step(struct query *query, struct job *j, void **state, stru
         result = localization_result(l, 0);
         r = result ? result_put(l, 0, result) : -ENOMEM;
         if (r == 0) {
-                *ret = localized_value_new(result);
+                *ret = study_value_new(query->type, result);
                 r = *ret ? 0 : -ENOMEM;
         }
         json_decref(result);
@@ -203,7 +177,7 @@ const struct query_type query_localized_type = {
         .describe = localized_describe,
         .gone = localized_gone,
         .free_query = localized_free,
-        .free_value = localized_value_free,
+        .free_value = study_value_free,
 };
 
 int query_localized(const struct localization_options *options, struct query **ret)

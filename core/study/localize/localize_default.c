@@ -4,8 +4,8 @@
 /* How sure a finding must be: that there is a change in the set reported, or that there is none. */
 #define SURE        0.999
 #define SURE_NONE   0.998
-/* Of a verification, which is looked at up to LOOKS times, each time with as many pairs more. The first look, at which five pairs that agree are to
- * be enough (p = 1/32), has five eighths of the level and each other one eighth, so that all of them together err no more often than it says. */
+/* The level of a verification, which is looked at up to LOOKS times, each time with as many pairs more. The first look has five eighths of it, so that
+ * five pairs that agree are enough (p = 1/32), and each other one eighth: all of them together err no more often than the level says. */
 #define SIGNIFICANT 0.05
 #define LOOKS       4
 /* A line in the side of a merge is searched because the change is there or is the merge itself: more changes are expected than on a line of

@@ -4,8 +4,6 @@
 
 #include "core/query/place.h"
 
-#define TRIES     3 /* at a run that could not be tried */
-#define LOST_MOST 3 /* how often the slot of one run may be lost */
 
 struct seat {
         bool has_core; /* or the slot `away` in its place */
@@ -61,7 +59,7 @@ static bool is_cancelled(void *user)
         return fd_is_readable(job_cancel_fd(user));
 }
 
-/* Of the runs so far: a slot that ends before the next one might is none for it. */
+/* The longest of the runs so far: the next one needs a slot that does not end before that. */
 static uint64_t longest_run(const struct reduce_runs *r)
 {
         return __atomic_load_n(&r->wall_ns, __ATOMIC_RELAXED);
@@ -147,20 +145,22 @@ int reduce_runs_run(struct reduce_runs *r, unsigned seat, enum reduce_side side,
 {
         struct recipe_limits limits = r->options.versions[side]->solver->recipe->limits;
         struct runner *const *runners = r->seats[seat].runners;
-        unsigned tries = 0, lost = 0;
+        struct run_tries tries = {0};
 
         limits.cpu_ns = (uint64_t)(cpu * 1e9);
         limits.wall_ns = (uint64_t)(wall * 1e9);
         note_longest(r, limits.wall_ns);
         for (;;) {
+                enum run_again again;
                 int k;
 
                 runner_set_limits(runners[side], &limits);
                 k = runner_run(runners[side], &(struct run_input){.bytes = text}, cancel_fd, ret);
-                if (k == -EIO && ++tries < TRIES)
-                        continue;
-                if (k != -ERESTART && (k != -EREMOTEIO || ++lost > LOST_MOST))
+                again = run_again(&tries, k);
+                if (again == RUN_IS_OVER)
                         return k;
+                if (again == RUN_AGAIN_HERE)
+                        continue;
                 stand_up(r, &r->seats[seat]);
                 k = sit_down_away(r, &r->seats[seat]);
                 if (k < 0)
