@@ -114,10 +114,12 @@ export SOLVERFS_STORE=$top/reducing && run 0 init && run 0 solver add toy toy --
 test_that "findings of one cause that came of different rules or logics are two as they were found" 'two_found 0 && rows 2 && ! has out to-report'
 cp -r reducing reducing2
 test_that "a time too short for anything is kept to, and said" '
-	two_found 0 --reduce-for 1ms && has err "^reduced incompleteness/1: 601 of 601 bytes, its time is over" && has out "^to-report 2" && has out "^state finished"'
+	two_found 0 --reduce-for 1ms && has err "^reduced incompleteness/1: 601 of 601 bytes, its time is over" && has out "^to-report 2" && has out "^state finished" &&
+	has err "^2 findings are not reduced to the end in 1ms \\(--reduce-for\\); the same command with more goes on$"'
+test_that "so it is when the time was used up before" 'two_found 0 --reduce-for 1ms && has err "^2 findings are not reduced to the end in 1ms"'
 test_that "the same command with more time goes on; reduced, the two are one" '
-	two_found 0 --reduce-for 250s && has err "^reduced incompleteness/1: 42 of 601 bytes$" && has err "^2 findings come to 1 to report" && has out "^to-report 1" && two_reduced'
-test_that "once more, there is nothing to do" 'two_found 0 --reduce-for 250s && ! has err "^reduced" && has out "^to-report 1"'
+	two_found 0 --reduce-for 250s && has err "^reduced incompleteness/1: 42 of 601 bytes$" && ! has err "not reduced" && has err "^2 findings come to 1 to report" && has out "^to-report 1" && two_reduced'
+test_that "once more, there is nothing to do" 'two_found 0 --reduce-for 250s && ! has err "reduced" && has out "^to-report 1"'
 test_that "a campaign killed while it reduces goes on there, and ends like one that was not" '
 	export SOLVERFS_STORE=$top/reducing2 SOLVERFS_FAULTS=$top/faults && mkdir -p faults
 	for i in 2 9 30; do

@@ -44,6 +44,15 @@ void campaign_say_line(void *user, const char *line)
         campaign_say(user, "%s", line);
 }
 
+void campaign_say_open(struct campaign *c, size_t n, const char *done, double seconds, const char *option, const char *next)
+{
+        char limit[32];
+
+        format_duration((uint64_t)(seconds * 1e9), limit);
+        if (n > 0)
+                campaign_say(c, "%zu finding%s not %s to the end in %s (%s); %s", n, n == 1 ? " is" : "s are", done, limit, option, next);
+}
+
 int campaign_note(struct campaign *c, const struct campaign_record *r)
 {
         struct campaign_record record = *r;

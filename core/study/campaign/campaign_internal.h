@@ -113,6 +113,8 @@ struct campaign {
 double campaign_now(struct campaign *c);                                          /* seconds of work; under the lock */
 void campaign_say(struct campaign *c, const char *format, ...) printf_like(2, 3); /* to the log and the watch */
 void campaign_say_line(void *user, const char *line);                             /* the campaign is the user */
+/* Says how many findings were left when their time was over: what is not `done`, the option of that time, what to do `next`. Nothing for n = 0. */
+void campaign_say_open(struct campaign *c, size_t n, const char *done, double seconds, const char *option, const char *next);
 bool campaign_is_under_way(const struct campaign *c, uint64_t id); /* while the journal is told again */
 /* Under the lock: to the journal. */
 int campaign_note(struct campaign *c, const struct campaign_record *r);

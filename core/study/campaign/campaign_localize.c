@@ -218,15 +218,12 @@ static int localize(struct campaign *c, size_t *ret_open)
 
 int campaign_localize_all(struct campaign *c)
 {
-        char limit[32];
         size_t n = 0;
         int r = c->settings->localize ? localize(c, &n) : 0;
 
         campaign_close_localizer(c);
-        format_duration((uint64_t)(c->settings->localize_seconds * 1e9), limit);
-        if (r == 0 && n > 0)
-                campaign_say(c, "%zu finding%s not localized to the end in %s (--localize-for); the same command goes on", n,
-                             n == 1 ? " is" : "s are", limit);
+        if (r == 0)
+                campaign_say_open(c, n, "localized", c->settings->localize_seconds, "--localize-for", "the same command goes on");
         return r;
 }
 

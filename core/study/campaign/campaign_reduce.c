@@ -113,6 +113,15 @@ static bool is_open(const struct reducible *f)
         return f->is_representative && !f->is_over;
 }
 
+static size_t count_open(const struct pass *p)
+{
+        size_t n = 0;
+
+        for (size_t i = 0; i < p->n; i++)
+                n += is_open(&p->list[i]);
+        return n;
+}
+
 /* The first of those with the fewest turns, and how many of them there are. NULL: none is open. */
 static struct reducible *choose(const struct pass *p, size_t *ret_n)
 {
@@ -201,11 +210,13 @@ static int reduce_findings(struct campaign *c)
                 struct reducible *next = choose(&p, &n);
 
                 if (!next)
-                        return 0;
+                        break;
                 r = reduce_one(&p, next, seconds_left(&p) / (double)MIN(n, SHARES_MOST));
                 if (r == 0)
                         r = group(&p);
         }
+        if (r == 0)
+                campaign_say_open(c, count_open(&p), "reduced", c->settings->reduce_seconds, "--reduce-for", "the same command with more goes on");
         return r;
 }
 
