@@ -38,6 +38,7 @@
  *     engine.answer    worked out and stored, not answered   open.answer      before a parked open is replied to
  *     reduce.try       before candidates of a reduction are tried
  *     measure.sample   a sample was taken: fail EBUSY, as if others had disturbed it; another errno, as if nobody had
+ *     run.clock        before a run: fail ETIME, and it lasts as long as its program says (core/run/told_time.h)
  *     case.looked      at the file of a case being written   case.closed      its RELEASE came
  *     campaign.found   a finding stored, not in the campaign's journal
  *     portfolio.answered  a case is answered, the trial is not in the store

@@ -2,6 +2,7 @@
 
 #include "core/run/keeper.h"
 #include "core/run/runner_files.h"
+#include "core/run/told_time.h"
 
 #define TRIES     3 /* of a helper that ends before a run begins, and of a run that could not be tried */
 #define LOST_MOST 3 /* how often the slot of one run may be lost */
@@ -31,6 +32,7 @@ struct runner {
         /* the run */
         bool active; /* its files are there */
         bool begun;
+        bool told_time;
         struct runner_files files;
         struct execute_request request;
         struct execution kept; /* over the keeper */
@@ -189,6 +191,9 @@ static void make_request(struct runner *r)
                 .cancel_fd = -1,
                 .input_fd = r->files.input_fd,
         };
+        r->told_time = told_time_wanted();
+        if (r->told_time)
+                told_time_widen(&r->request);
 }
 
 static bool keeps(const struct runner *r)
@@ -381,6 +386,8 @@ static int read_result(struct runner *r, struct run_result *ret)
 {
         int k = check_executed(r, &ret->run);
 
+        if (k == 0 && r->told_time)
+                told_time_apply(&r->limits, &ret->run);
         if (k == 0)
                 k = verdict_read(r->recipe->format, &ret->run, &ret->verdicts);
         if (k == 0)

@@ -48,6 +48,16 @@ test_that() { # test_that DESCRIPTION COMMAND...: a conjunction given as one str
 # Fields of rows are separated by tabs.
 field() { cut -f "$1" out; }
 
+# -- time --
+
+# Runs last as long as their programs say ("lasts 0.25" on standard error; core/run/told_time.h), and not as long as this machine takes for them.
+# What a test measures is then the same however busy the machine is, and a timeout takes no time.
+tell_time() { # tell_time [FOLDER]: in that folder of faults; else in $top/faults, and from now on in every process
+	local folder=${1:-$top/faults}
+	[ $# = 1 ] || export SOLVERFS_FAULTS=$folder
+	mkdir -p "$folder" && echo "fail ETIME" >"$folder/run.clock"
+}
+
 # -- cores --
 
 # Holds every core, as other work does, until let_cores_go.

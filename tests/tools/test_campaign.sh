@@ -3,6 +3,9 @@
 # cannot be compared is refused. Prints TAP. Usage: test_campaign.sh SOLVERFS
 . "$(dirname "$0")/command.sh"
 clean_up() { fusermount3 -uz "$top/mnt" 2>/dev/null; }
+tell_time
+fault() { echo "$2" >faults/new && mv faults/new "faults/$1"; } # fault PLACE ORDER, as cache/base/fault.h says
+no_faults() { find faults -name "[cj]*" -delete; }             # of campaign.* and journal.*
 
 # Fast at v1. From v2 on slow where an input measures the length of something, unless the seed is above 2; at v3 it also lies about what contains something, and
 # v4 crashes there.
@@ -12,7 +15,7 @@ make_slow() {
 	echo 'cp slow.sh slow && chmod +x slow' >slow/build.sh
 	printf '#!/bin/sh\nfor case; do :; done\necho sat\n' >slow/slow.sh
 	slow_commit 1 "fast"
-	printf '#!/bin/sh\nfor case; do :; done\n[ "$1" = --seed ] && [ "$2" -gt 2 ] && echo sat && exit\ngrep -q str.len "$case" && sleep 20\necho sat\n' >slow/slow.sh
+	printf '#!/bin/sh\nfor case; do :; done\n[ "$1" = --seed ] && [ "$2" -gt 2 ] && echo sat && exit\ngrep -q str.len "$case" && echo "lasts 20" >&2\necho sat\n' >slow/slow.sh
 	slow_commit 2 "slow for lengths"
 	printf '#!/bin/sh\nfor case; do :; done\ngrep -q str.contains "$case" && echo unsat && exit\necho sat\n' >slow/slow.sh
 	slow_commit 3 "wrong for containment"
@@ -89,7 +92,7 @@ test_that "looking starts nothing" '
 	ls -lR mnt/slow/spr mnt/slow/soundness mnt/slow/incompleteness >out 2>err && empty err && idle; r=$?; run 0 unmount mnt; (exit $r)'
 
 # Its runs end at once from now on, and others have the core meanwhile: it may be their doing that nothing is to be seen, and nobody keeps that for good.
-mkdir -p busy && echo "fail EBUSY" >busy/measure.sample && cp -a store disturbed && sed -i "s/run = {bin} {seed} {case}/run = {bin} --seed 9 {seed} {case}/" disturbed/config
+tell_time "$top/busy" && echo "fail EBUSY" >busy/measure.sample && cp -a store disturbed && sed -i "s/run = {bin} {seed} {case}/run = {bin} --seed 9 {seed} {case}/" disturbed/config
 test_that "a localization that others disturbed is as long as it says, and the same for the next reader" '
 	(export SOLVERFS_STORE=$top/disturbed SOLVERFS_FAULTS=$top/busy; run 0 mount mnt && cd mnt/slow/spr/1 && timeout 100 cat localized.tsv >"$top/first" && has "$top/first" "no culprit" && [ "$(wc -c <"$top/first")" = "$(stat -c %s localized.tsv)" ] &&
 		[ "$(tr -d "\0" <"$top/first" | wc -c)" = "$(wc -c <"$top/first")" ] && cmp localized.tsv "$top/first" && [ -z "$(ls culprits)" ]); r=$?; run 0 unmount mnt; (exit $r)'
@@ -108,7 +111,7 @@ make_noisy() {
 	echo 'cp noisy.sh noisy && chmod +x noisy' >noisy/build.sh
 	for v in $(seq 9); do
 		chance=$(case $v in 1) echo false ;; 9) echo true ;; *) echo "[ \$(od -An -N1 -tu1 /dev/urandom) -lt 128 ]" ;; esac)
-		printf '#!/bin/sh\n# %s\nfor case; do :; done\ngrep -q str.len "$case" && %s && sleep 20\necho sat\n' "$v" "$chance" >noisy/noisy.sh
+		printf '#!/bin/sh\n# %s\nfor case; do :; done\ngrep -q str.len "$case" && %s && echo "lasts 20" >&2\necho sat\n' "$v" "$chance" >noisy/noisy.sh
 		git -C noisy add -A && GIT_COMMITTER_DATE="2024-02-0${v}T00:00:00Z" git -C noisy commit -q --date "2024-02-0${v}T00:00:00Z" -m "noise $v" && git -C noisy tag "v$v"
 	done
 	sed 's/slow/noisy/g; /variant/,$d' slow.recipe >noisy.recipe
@@ -132,13 +135,13 @@ alike() { campaign "$1" alike 100s --threshold 300ms --timeout 700ms --seed 21 -
 test_that "as they were found, slowdowns are not known to have one cause" '
 	alike 0 --max-finds 2 && ! has out to-report && has out "^finds [2-9]" && sed -n "s/^finds //p" out >found && rows "$(cat found)" && rows "$(cat found)" --all'
 test_that "a campaign killed while it reduces goes on there; reduced, they are one, which says for how many it stands" '
-	mkdir -p faults && echo "kill after 9" >faults/reduce.try
-	SOLVERFS_FAULTS=$top/faults alike 137 --for 1s --reduce-for 180s && rm faults/reduce.try && alike 0 --for 1s --reduce-for 180s && cp out reduced &&
+	echo "kill after 9" >faults/reduce.try
+	alike 137 --for 1ms --reduce-for 180s && rm faults/reduce.try && alike 0 --for 1ms --reduce-for 180s && cp out reduced &&
 	has err "^reduced spr/[0-9]: [0-9][0-9] of [0-9]{3,} bytes$" && has err "^$(cat found) findings come to 1 to report$" && has out "^to-report 1$" && has out "^state finished" &&
 	rows 1 && [ "$(field 8)" = "$(cat found)" ] && rows "$(cat found)" --all'
 worked() { sed -n "s/^worked \([0-9]*\)s/\1/p" "$1"; }
 test_that "once more, there is nothing to do; reducing is no time of the search" '
-	alike 0 --for 1s --reduce-for 180s && ! has err "^reduced" && has out "^to-report 1$" && [ "$(worked reduced)" -lt $(($(worked out) + 8)) ]'
+	alike 0 --for 1ms --reduce-for 180s && ! has err "^reduced" && has out "^to-report 1$" && [ "$(worked reduced)" -lt $(($(worked out) + 8)) ]'
 export SOLVERFS_STORE=$top/store
 
 # -- by-products --
@@ -150,25 +153,22 @@ test_that "so is a crash, once" 'campaign 0 crashes 100s --max-finds 1 --referen
 # -- going on --
 
 test_that "a campaign that was killed goes on, and finds nothing twice" '
-	(timeout -s KILL 5 "$solverfs" fuzz slow --name killed --for 9s --threshold 700ms --timeout 1500ms --no-localize --no-reduce -j 1 --seed 7 --reference v1 --target v2 >/dev/null 2>&1 </dev/null)
-	sleep 1
-	campaign 0 killed 9s --seed 7 --reference v1 --target v2 && has err "goes on behind [1-9]" &&
+	(fault campaign.input "kill after 40"; campaign 137 killed 100s --max-finds 90 --seed 7 --reference v1 --target v2); no_faults
+	campaign 0 killed 100s --max-finds 5 --seed 7 --reference v1 --target v2 && has err "goes on behind [1-9]" &&
 	run 0 findings slow --json && [ -z "$(sed -n "s/.*\"kind\":\"spr\",\"case\":\([0-9]*\),.*/\1/p" out | sort | uniq -d)" ]'
-test_that "one that is at its end says so at once" 'campaign 0 killed 9s --seed 7 --reference v1 --target v2 && has out "^state finished"'
+test_that "one that is at its end says so at once" 'campaign 0 killed 1s --seed 7 --reference v1 --target v2 && has out "^state finished"'
 test_that "one of that name with other settings is refused, with those it has" \
 	'campaign 2 first 100s --reference v1 --target v2 --seed 9 && has err "other settings" && has err "seed = 1"'
 
 # -- what happens to it meanwhile --
 
-# One campaign, a session at a time, under faults (cache/base/fault.h). Its status in `code`.
-mkdir faults
-fault() { echo "$2" >faults/new && mv faults/new "faults/$1"; }
+# One campaign, a session at a time, under faults. Its status in `code`.
 session() { # session NAME FOR OPTION...
 	local name=$1 time=$2
 	shift 2
-	SOLVERFS_FAULTS=$top/faults timeout -k 5 100 "$solverfs" fuzz slow --name "$name" --for "$time" --threshold 300ms --timeout 700ms --no-localize --no-reduce -j 1 "$@" --reference v1 --target v2 >out 2>err </dev/null
+	timeout -k 5 100 "$solverfs" fuzz slow --name "$name" --for "$time" --threshold 300ms --timeout 700ms --no-localize --no-reduce -j 1 "$@" --reference v1 --target v2 >out 2>err </dev/null
 	code=$?
-	rm -f faults/*
+	no_faults
 }
 # Every find of the campaign is a finding, and every finding is counted.
 adds_up() { # adds_up NAME
@@ -185,10 +185,10 @@ test_that "a full disk ends it with a sentence, and it goes on when there is roo
 	session full 100s --seed 22 --max-finds 1 && [ $code = 0 ] && adds_up full'
 test_that "of two campaigns of one name the second is refused" '
 	fault campaign.input block
-	SOLVERFS_FAULTS=$top/faults "$solverfs" fuzz slow --name twin --for 100s --threshold 300ms --timeout 700ms --no-localize --no-reduce -j 1 --reference v1 --target v2 >/dev/null 2>&1 </dev/null & pid=$!
+	"$solverfs" fuzz slow --name twin --for 100s --threshold 300ms --timeout 700ms --no-localize --no-reduce -j 1 --reference v1 --target v2 >/dev/null 2>&1 </dev/null & pid=$!
 	until [ -s faults/campaign.input.met ]; do sleep 0.1; done
 	run 1 fuzz slow --name twin --for 100s --threshold 300ms --timeout 700ms --no-localize --no-reduce -j 1 --reference v1 --target v2; r=$?
-	kill -KILL $pid; rm -f faults/*; [ $r = 0 ] && has err "running in another process"'
+	kill -KILL $pid; no_faults; [ $r = 0 ] && has err "running in another process"'
 test_that "a campaign whose solver is removed stops, and says so" '
 	sed "/variant/,\$d" slow.recipe >gone.recipe && run 0 solver add gone slow --recipe gone.recipe
 	"$solverfs" fuzz gone --name left --for 100s --threshold 300ms --timeout 700ms --no-localize --no-reduce -j 1 --reference v1 --target v2 >first 2>second </dev/null & pid=$!
@@ -200,11 +200,11 @@ test_that "one whose runs cannot be started says why, last" '
 # -- strategies side by side --
 
 test_that "strategies are compared by campaigns of their own" '
-	timeout -k 5 250 "$solverfs" fuzz slow --name pair --for 4s --threshold 300ms --timeout 700ms --no-localize -j 1 --seed 5 --strategy random,solverfs --repeat 2 --svg drawn --reference v1 --target v2 >out 2>err </dev/null &&
+	timeout -k 5 250 "$solverfs" fuzz slow --name pair --for 2s --threshold 300ms --timeout 700ms --no-localize -j 1 --seed 5 --strategy random,solverfs --repeat 2 --svg drawn --reference v1 --target v2 >out 2>err </dev/null &&
 	[ "$(field 1,2 | paste -sd" ")" = "$(printf "random\t2 solverfs\t2")" ] && awk -F "\t" "\$3 > \$5 || \$5 > \$4 || \$4 == 0 { exit 1 }" out &&
 	has drawn-finds.svg "sprfinder|solverfs" && [ -d "$SOLVERFS_STORE/campaigns/slow/pair-random-2" ]'
 test_that "a comparison that is at its end is shown at once" '
-	cp out before && timeout -k 5 30 "$solverfs" fuzz slow --name pair --for 4s --threshold 300ms --timeout 700ms --no-localize -j 1 --seed 5 --strategy random,solverfs --repeat 2 --reference v1 --target v2 >out 2>err </dev/null && cmp before out'
+	cp out before && timeout -k 5 30 "$solverfs" fuzz slow --name pair --for 2s --threshold 300ms --timeout 700ms --no-localize -j 1 --seed 5 --strategy random,solverfs --repeat 2 --reference v1 --target v2 >out 2>err </dev/null && cmp before out'
 
 # -- what kind of change it was --
 
@@ -244,7 +244,7 @@ test_that "a corpus that is not there" 'campaign 3 x 10s --reference v1 --target
 test_that "a file of the corpus that does not parse is left out, named and counted" '
 	echo "(assert (= 1" >corpus/bad.smt2
 	echo "(declare-fun s () String)(assert (= s (str.++ s \"a\")))(check-sat)" >corpus/good.smt2
-	campaign 0 corpus 5s --reference v1 --target v2 --corpus corpus && has err "left out: .*bad.smt2:1:" && has out "^skipped-seeds 1"'
+	campaign 0 corpus 1s --reference v1 --target v2 --corpus corpus && has err "left out: .*bad.smt2:1:" && has out "^skipped-seeds 1"'
 test_that "a name that is no folder" 'campaign 2 a/b 10s --reference v1 --target v2 && has err "name of a campaign"'
 
 echo "1..$n"

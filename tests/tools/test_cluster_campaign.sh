@@ -2,6 +2,7 @@
 # Campaigns, localizations and reductions whose runs are done by a cluster, of workers on this machine. The head has no helper of its own to run anything
 # with, so that a run which is not the cluster's fails. Prints TAP. Usage: test_cluster_campaign.sh SOLVERFS
 . "$(dirname "$0")/command.sh"
+tell_time
 
 git init -q -b main slow
 git -C slow config user.name Toy && git -C slow config user.email toy@example.org
@@ -12,7 +13,7 @@ slow_commit() { # slow_commit N BODY
 echo 'cp slow.sh slow && chmod +x slow' >slow/build.sh
 slow_commit 1 ''
 slow_commit 2 '# the same'
-slow_commit 3 'grep -q str.len "$case" && sleep 20'
+slow_commit 3 'grep -q str.len "$case" && echo "lasts 20" >&2'
 slow_commit 4 'grep -q str.len "$case" && while :; do :; done'
 cat >slow.recipe <<'END'
 [solver]
@@ -33,7 +34,7 @@ cat >>store/config <<END
 [cluster "brief"]
 	launch = "unset SOLVERFS_EXEC; exec {worker} --slots 1 --folder '$top/node' --for 18s"
 [cluster "wide"]
-	launch = "unset SOLVERFS_EXEC; export SOLVERFS_FAULTS='$top/faults'; exec {worker} --slots 2 --folder '$top/node'"
+	launch = "unset SOLVERFS_EXEC; export SOLVERFS_FAULTS='$top/wide'; exec {worker} --slots 2 --folder '$top/node'"
 	workers = 1
 [cluster "broken"]
 	launch = "echo no such partition >&2; exit 1; {worker}"
@@ -82,16 +83,16 @@ test_that "and of a reduction" 'run 0 reduce slow spr/1 && has out "str.len" && 
 # Its runs may take ten seconds by the clock, once it is seen that it computes for the two that it has.
 sed -i 's/^\truns = lab/\truns = brief/' store/config
 test_that "a worker that ends before a run of a reduction might is none for it, and that is said" '
-	run 4 reduce slow length.smt2 --reference v1 --target v4 --timeout 2s && has err "a run of up to 10s fits into no worker of the cluster brief"'
+	unset SOLVERFS_FAULTS; run 4 reduce slow length.smt2 --reference v1 --target v4 --timeout 2s && has err "a run of up to 10s fits into no worker of the cluster brief"'
 sed -i 's/^\truns = brief/\truns = lab/' store/config
 test_that "a version with arguments runs where the others do" 'campaign 0 options --max-finds 1 --no-localize --target v3:--again'
 # Each run waits while it goes on: as many came by as there are at once.
 want=$(($(nproc) < 2 ? 1 : 2))
-mkdir faults && echo block >faults/keeper.begun
+tell_time "$top/wide" && echo block >wide/keeper.begun
 campaign 0 wide --on wide --max-finds 1 --no-localize --seed 2 &
-for ((i = 0; i < 3000; i++)); do [ "$(stat -c %s faults/keeper.begun.met 2>/dev/null)" = "$want" ] && break; sleep 0.02; done
-at_once=$(stat -c %s faults/keeper.begun.met 2>/dev/null)
-rm faults/keeper.begun
+for ((i = 0; i < 3000; i++)); do [ "$(stat -c %s wide/keeper.begun.met 2>/dev/null)" = "$want" ] && break; sleep 0.02; done
+at_once=$(stat -c %s wide/keeper.begun.met 2>/dev/null)
+rm wide/keeper.begun
 wait $!
 ok $? "a campaign ends where a worker has several slots"
 test_that "it uses all of them at once" '[ "$at_once" = "$want" ]'

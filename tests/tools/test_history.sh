@@ -2,13 +2,14 @@
 # Histories of cases: measured coarse to fine, shown as rows, JSON and a picture.
 # shellcheck disable=SC2016
 . "$(dirname "$0")/command.sh"
+tell_time
 
 # Twenty commits; the fifth cannot be built, the twelfth makes it slow.
 git init -q -b main hist && git -C hist config user.name T && git -C hist config user.email t@example.org
 for i in $(seq 1 20); do
-	sleep=0.01
-	[ "$i" -lt 12 ] || sleep=0.25
-	printf '#!/bin/sh\n# %s\nsleep %s\necho sat\n' "$i" $sleep >hist/toy.sh
+	time=0.01
+	[ "$i" -lt 12 ] || time=0.25
+	printf '#!/bin/sh\n# %s\necho "lasts %s" >&2\necho sat\n' "$i" $time >hist/toy.sh
 	echo "$([ "$i" != 5 ] && echo 'cp toy.sh toy && chmod +x toy' || echo 'exit 1')" >hist/build.sh
 	git -C hist add -A && git -C hist commit -q -m "commit $i"
 done

@@ -4,6 +4,7 @@
 # shellcheck disable=SC2016
 . "$(dirname "$0")/command.sh"
 clean_up() { fusermount3 -uz "$top/mnt" 2>/dev/null; }
+tell_time
 
 # Fast at v1, slow for lengths at v2; v3 lies about what contains something, and v4 crashes there; v5 does not know what is at least something.
 toy_version() { # toy_version NUMBER MESSAGE LINE
@@ -14,7 +15,7 @@ git init -q -b main toy
 git -C toy config user.name Toy && git -C toy config user.email toy@example.org
 echo 'cp toy.sh toy && chmod +x toy' >toy/build.sh
 toy_version 1 "fast" ''
-toy_version 2 "slow for lengths" 'grep -q str.len "$case" && sleep 20'
+toy_version 2 "slow for lengths" 'grep -q str.len "$case" && echo "lasts 20" >&2'
 toy_version 3 "wrong for containment" 'grep -q str.contains "$case" && echo unsat && exit'
 toy_version 4 "crashes for containment" 'grep -q str.contains "$case" && kill -SEGV $$'
 toy_version 5 "a new rewriter for bounds" 'grep -q b0 "$case" && grep -q "(>= " "$case" && echo unknown && exit'
@@ -139,15 +140,15 @@ test_that "... and once it went on in both, it is told, and stays" '
 
 # -- killed --
 
-mkdir faults
 killed() { # killed PLACE STEP: at each STEPth time that it comes by the place, until it comes to its end
 	local i=0 got
 	rm -rf store && cp -r before store
 	while :; do
+		rm -f "faults/$1.met"
 		echo "kill after $i" >faults/new && mv faults/new "faults/$1"
-		SOLVERFS_FAULTS=$top/faults timeout -k 5 60 "$solverfs" -q import other >out 2>err </dev/null
+		timeout -k 5 60 "$solverfs" -q import other >out 2>err </dev/null
 		got=$?
-		rm -f "faults/$1" "faults/$1.met"
+		rm -f "faults/$1"
 		[ $got = 0 ] && [ "$i" -gt 0 ] && break
 		[ $got = 137 ] || return 1
 		i=$((i + $2))
@@ -158,10 +159,11 @@ once() { # once PLACE: killed there at each time in turn, each time in a store o
 	local i=0 got
 	while :; do
 		rm -rf store && cp -r before store
+		rm -f "faults/$1.met"
 		echo "kill after $i" >faults/new && mv faults/new "faults/$1"
-		SOLVERFS_FAULTS=$top/faults timeout -k 5 60 "$solverfs" -q import other >out 2>err </dev/null
+		timeout -k 5 60 "$solverfs" -q import other >out 2>err </dev/null
 		got=$?
-		rm -f "faults/$1" "faults/$1.met"
+		rm -f "faults/$1"
 		[ $got = 0 ] && [ "$i" -gt 0 ] && return 0
 		[ $got = 137 ] && run 0 import other && is_whole || return 1
 		i=$((i + 20))
@@ -175,7 +177,7 @@ test_that "killed once at any transaction, and said again" 'once store.committed
 # -- what is passed over --
 
 test_that "findings of versions that are not here are passed over, and told; the update and the same import take them" '
-	rm -rf store && cp -r before store && cp -r other newer && toy_version 6 "slow again" "grep -q str.len \"\$case\" && sleep 20" &&
+	rm -rf store && cp -r before store && cp -r other newer && toy_version 6 "slow again" "grep -q str.len \"\$case\" && echo \"lasts 20\" >&2" &&
 	at newer depot solver update toy && slow newer depot later --no-localize --reference v1 --target v6 && run 0 import newer && [ "$(field 5)" -ge 2 ] &&
 	has err "^toy is no solver of this store, or has other commits" && run 0 solver update toy && run 0 import newer && [ "$(field 5)" = 0 ] && [ "$(field 6)" -ge 1 ] && [ "$(field 7)" = 1 ]'
 test_that "of a solver that is not here all is passed over" '
@@ -198,7 +200,7 @@ test_that "a store of another version is refused, and nothing is taken" '
 # -- while it is written --
 
 test_that "a campaign that runs there meanwhile is taken as far as it is, and told; when it has ended, the rest" '
-	fresh && mkdir -p faults.there && echo "block after 2" >faults.there/campaign.journal &&
+	fresh && tell_time "$top/faults.there" && echo "block after 2" >faults.there/campaign.journal &&
 	{ SOLVERFS_FAULTS=$top/faults.there SOLVERFS_STORE=$top/damaged SOLVERFS_MACHINE=depot timeout 100 "$solverfs" -q fuzz toy --name runs --for 100s --max-finds 1 --threshold 300ms --timeout 700ms --no-reduce --no-localize -j 1 --seed 11 --reference v1 --target v2 >other.out 2>other.err </dev/null & } &&
 	for i in $(seq 600); do [ "$(stat -c %s faults.there/campaign.journal.met 2>/dev/null || echo 0)" -gt 2 ] && break; sleep 0.1; done; run 0 import damaged && has err "campaign .runs. is running there, or was killed: it is taken as far as it is" &&
 	rm faults.there/campaign.journal && wait && run 0 import damaged && [ "$(field 7)" = 1 ] && ! has err "running" && run 0 import damaged && [ "$(cut -f 6,7 out)" = "0	0" ]'

@@ -2,7 +2,8 @@
 # Reduction from outside: between versions of a toy solver, and by a command. Prints TAP. Usage: test_reduce.sh SOLVERFS
 . "$(dirname "$0")/command.sh"
 clean_up() { fusermount3 -uz "$top/mnt" 2>/dev/null; }
-mkdir tmp faults mnt && export TMPDIR=$top/tmp SOLVERFS_FAULTS=$top/faults
+mkdir tmp mnt && export TMPDIR=$top/tmp
+tell_time
 fault() { echo "$2" >faults/new && mv faults/new "faults/$1"; } # fault PLACE ORDER, as cache/base/fault.h says
 met() { stat -c %s "faults/$1.met" 2>/dev/null || echo 0; }
 
@@ -12,7 +13,7 @@ make_slow() {
 	git -C slow config user.name Toy && git -C slow config user.email toy@example.org
 	echo 'cp slow.sh slow && chmod +x slow' >slow/build.sh
 	slow_commit 1 'echo unsat'
-	slow_commit 2 'grep -q str.len "$case" && sleep 20; echo unsat'
+	slow_commit 2 'grep -q str.len "$case" && echo "lasts 20" >&2; echo unsat'
 	slow_commit 3 'grep -q str.len "$case" && { echo "bad length at 0x$$" >&2; kill -SEGV $$; }; echo unsat'
 	slow_commit 4 'grep -q str.len "$case" && echo unknown || echo unsat'
 	slow_commit 5 'echo unknown'

@@ -2,6 +2,7 @@
 # A solver's page: what is on it, that nobody's names are taken for markup, that its links lead somewhere, and that a browser draws it.
 # shellcheck disable=SC2016
 . "$(dirname "$0")/command.sh"
+tell_time
 page="python3 $source_dir/tests/tools/check_page.py"
 mnt=$top/mnt
 mkdir "$mnt"
@@ -14,10 +15,10 @@ clean_up() {
 evil='</script><script>document.title="owned"</script><img src=x onerror="document.title=1"> & '$(printf '\001\377')
 git init -q -b main hist && git -C hist config user.name 'A "B" & C' && git -C hist config user.email t@example.org
 for i in $(seq 1 12); do
-	sleep=0.01 subject="commit $i"
-	[ "$i" -lt 7 ] || sleep=0.25
+	time=0.01 subject="commit $i"
+	[ "$i" -lt 7 ] || time=0.25
 	[ "$i" != 7 ] || subject=$evil
-	printf '#!/bin/sh\n# %s\nsleep %s\ngrep -q wrong "$1" && echo sat || echo unsat\n' "$i" $sleep >hist/toy.sh
+	printf '#!/bin/sh\n# %s\necho "lasts %s$(date +%%N)" >&2\ngrep -q wrong "$1" && echo sat || echo unsat\n' "$i" $time >hist/toy.sh
 	echo "$([ "$i" != 3 ] && echo 'cp toy.sh toy && chmod +x toy' || echo 'exit 1')" >hist/build.sh
 	git -C hist add -A && printf '%s' "$subject" | git -C hist commit -q -F - 2>/dev/null
 	[ $((i % 4)) != 0 ] || git -C hist tag "v$i&<b>" # a name that git allows

@@ -10,8 +10,8 @@ clean_up() {
 	cd / || exit 1
 }
 
-# Subjects, branches and case names would like to be markup. No sample is disturbed but by order.
-mkdir faults && echo "fail ENODATA" >faults/measure.sample
+# Subjects, branches and case names would like to be markup.
+tell_time
 git init -q -b 'main<b>' hist && git -C hist config user.name T && git -C hist config user.email t@example.org
 echo 'cp toy.sh toy && chmod +x toy' >hist/build.sh
 toy() { # toy SUBJECT BODY: a commit, and what the solver does before it answers
@@ -29,15 +29,13 @@ cat >toy.recipe <<'END2'
 END2
 printf '(check-sat)\n' >'<i>plain.smt2'
 printf '; str.contains\n(set-info :status unsat)\n(check-sat)\n' >contains.smt2
-toy "fast" 'sleep 0.01'
+toy "fast" 'echo "lasts 0.01" >&2'
 run 0 init && run 0 solver add --recipe toy.recipe toy hist && run 0 case add ./*.smt2 || { cat err; exit 1; }
-export SOLVERFS_FAULTS=$top/faults
 run 0 -q watch toy --once
-toy "slower <i>again</i>" 'sleep 0.6'
+toy "slower <i>again</i>" 'echo "lasts 0.6" >&2'
 toy "lies & <b>more</b>" 'grep -q "str.contains" "$1" && echo sat && exit'
 echo 'exit 1' >hist/build.sh && git -C hist commit -qam "broken <u>"
 run 6 -q watch toy --once
-unset SOLVERFS_FAULTS
 campaign() { timeout -k 5 100 "$solverfs" -q fuzz toy --for 60s --max-finds 1 --no-reduce -j 1 "$@" >out 2>err </dev/null; }
 campaign --name slow --reference HEAD~3 --target HEAD~2 --threshold 300ms --timeout 2s || sed "s/^/# /" err
 campaign --name lies --reference HEAD~3 --target HEAD~1 --pairs any --oracle HEAD~2 --threshold 700ms --timeout 1500ms --no-localize || sed "s/^/# /" err

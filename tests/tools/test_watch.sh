@@ -6,15 +6,13 @@
 # toy NAME SECONDS ANSWER: a commit of the solver. Its subject is its name.
 git init -q -b main hist && git -C hist config user.name T && git -C hist config user.email t@example.org
 toy() {
-	printf '#!/bin/sh\n# %s\nsleep %s\necho %s\n' "$1" "$2" "$3" >hist/toy.sh
+	printf '#!/bin/sh\n# %s\necho "lasts %s" >&2\necho %s\n' "$1" "$2" "$3" >hist/toy.sh
 	echo 'cp toy.sh toy && chmod +x toy' >hist/build.sh
 	git -C hist add -A && git -C hist commit -q -m "$1"
 }
 broken() { echo "exit 7 # $1" >hist/build.sh && git -C hist commit -qam "$1"; }
 fast=0.003 slow=0.04
-# No sample is disturbed but by order: other processes of this machine have no say.
-mkdir faults && echo "fail ENODATA" >faults/measure.sample
-export SOLVERFS_FAULTS=$top/faults
+tell_time
 for i in 1 2 3; do toy "$i" $fast sat; done
 git -C hist branch topic
 cat >toy.recipe <<'END2'

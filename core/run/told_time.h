@@ -1,0 +1,16 @@
+/* A clock for tests, which must pass however busy the machine is. While a test asks for it (fault place "run.clock", cache/base/fault.h), a run
+ * has lasted as long as its program says, and nothing has disturbed it. The program says so on standard error, in seconds:
+ *
+ *     lasts 0.25
+ *
+ * The last such line counts; a program that says nothing has lasted a millisecond. All of it is CPU time. One that says more than it may have has
+ * timed out: what it printed is not there, as it would have been killed before. So a timeout costs a test nothing. Thread-safe. */
+#pragma once
+
+#include "core/recipe/recipe.h"
+#include "core/run/execute.h"
+
+bool told_time_wanted(void);
+/* What the machine's clock may still do: end a program that hangs. */
+void told_time_widen(struct execute_request *q);
+void told_time_apply(const struct recipe_limits *limits, struct execute_result *run);
