@@ -3,12 +3,13 @@
 
 #include <math.h>
 
+#include "core/report/plot.h"
 #include "core/study/base/noise.h"
 #include "words.h"
 
 struct noisy {
         /* options */
-        const char *solver_name;
+        const char *solver_name, *svg;
         char **words; /* REV... CASE... */
         size_t n_words;
         unsigned runs;
@@ -24,6 +25,10 @@ struct noisy {
         bool *answered;  /* the same */
         bool *unbuildable; /* [revisions] */
         int error;
+};
+
+enum {
+        OPTION_SVG = 0x100,
 };
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -44,6 +49,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
                 return 0;
         case 'j':
                 o->json = true;
+                return 0;
+        case OPTION_SVG:
+                o->svg = arg;
                 return 0;
         case ARGP_KEY_ARGS: {
                 size_t n = (size_t)(state->argc - state->next - 1);
@@ -162,6 +170,28 @@ static int measure(struct noisy *o, int signals)
 
 /* -- showing -- */
 
+/* False: a run of the case has no answer. */
+static bool case_noise(const struct noisy *o, size_t revision, size_t c, struct noise_case *ret)
+{
+        size_t at = (revision * o->cases.n + c) * o->runs;
+
+        if (memchr(o->answered + at, false, o->runs))
+                return false;
+        *ret = noise_of(o->seconds + at, o->decided + at, o->runs);
+        return true;
+}
+
+static struct noise version_noise(const struct noisy *o, size_t revision)
+{
+        struct noise sum = {0};
+        struct noise_case one;
+
+        for (size_t c = 0; c < o->cases.n; c++)
+                if (case_noise(o, revision, c, &one))
+                        noise_add(&sum, &one);
+        return sum;
+}
+
 static json_t *samples_json(const struct noisy *o, size_t revision)
 {
         json_t *cases = json_array();
@@ -181,19 +211,10 @@ static void show(const struct noisy *o, size_t revision)
         static const struct column columns[] = {{"COMMIT", 12, false},   {"CASES", 6, true},     {"RUNS", 4, true},
                                                 {"AVG-TIME", 10, true},  {"AVG-DIFF", 10, true}, {"MAX-DIFF", 10, true},
                                                 {"THRESHOLD", 10, true}, {"UNDECIDED", 9, true}, {"MIXED", 5, true}};
-        struct noise sum = {0};
+        const struct noise sum = version_noise(o, revision);
         char sha[GIT_OID_HEXSZ + 1], cells[8][24];
         double threshold;
 
-        for (size_t c = 0; c < o->cases.n; c++) {
-                size_t at = (revision * o->cases.n + c) * o->runs;
-                struct noise_case one;
-
-                if (!memchr(o->answered + at, false, o->runs)) {
-                        one = noise_of(o->seconds + at, o->decided + at, o->runs);
-                        noise_add(&sum, &one);
-                }
-        }
         commit_hex(o->solver, o->revisions.list[revision], sha);
         threshold = noise_threshold(&sum);
         if (o->json) {
@@ -220,6 +241,67 @@ static void show(const struct noisy *o, size_t revision)
                 note("a slowdown of %gs is no chance here: --threshold %gs", threshold, threshold);
 }
 
+static void plot_version(const struct noisy *o, size_t revision, struct plot *p)
+{
+        char sha[GIT_OID_HEXSZ + 1];
+        struct plot_series *s;
+
+        commit_hex(o->solver, o->revisions.list[revision], sha);
+        sha[12] = '\0';
+        s = plot_series(p, PLOT_SCATTER, sha);
+        for (size_t c = 0; c < o->cases.n; c++) {
+                cleanup_buffer struct buffer tooltip = {0};
+                struct noise_case one;
+
+                if (!case_noise(o, revision, c, &one) || !one.is_decided)
+                        continue;
+                buffer_add_printable(&tooltip, o->cases.list[c]->name);
+                buffer_addf(&tooltip, " at %s: %.3g s, runs differ by %.3g s%s", sha, one.mean, one.difference,
+                            one.is_mixed ? "; not all of them decided it" : "");
+                plot_point(s, one.mean, one.difference, tooltip.data);
+        }
+}
+
+/* The threshold that holds for all versions. */
+static double most_threshold(const struct noisy *o)
+{
+        double most = NAN;
+
+        for (size_t i = 0; i < o->revisions.n; i++) {
+                struct noise sum = version_noise(o, i);
+
+                most = fmax(most, noise_threshold(&sum)); /* of a number and NaN: the number */
+        }
+        return most;
+}
+
+/* A point for each case and version: its mean time, and by how much its runs differ. */
+static int write_picture(const struct noisy *o)
+{
+        cleanup_buffer struct buffer svg = {0};
+        cleanup_plot struct plot *p = NULL;
+        double threshold = most_threshold(o);
+        char text[PATH_SIZE];
+        int r;
+
+        snprintf(text, sizeof(text), "%s: how much runs of the same version differ", o->solver_name);
+        p = plot_new(text, 0, 0);
+        plot_axis_x(p, "a case's mean time, seconds", PLOT_LOG);
+        plot_axis_y(p, "slowest run less the fastest, seconds", PLOT_LOG);
+        for (size_t i = 0; i < o->revisions.n; i++)
+                plot_version(o, i, p);
+        if (!isnan(threshold)) {
+                snprintf(text, sizeof(text), "threshold %gs", threshold);
+                plot_rule_y(p, threshold, text, "a slowdown of so much is no chance here");
+        }
+        snprintf(text, sizeof(text), "%zu case%s, %u runs of each", o->cases.n, o->cases.n == 1 ? "" : "s", o->runs);
+        plot_note(p, text);
+        r = plot_write(p, &svg);
+        if (r == 0)
+                r = write_file_atomic(o->svg, svg.data, svg.size, 0666 & ~common.umask);
+        return r < 0 ? errorf(r, "cannot write %s: %s", o->svg, strerror(-r)) : 0;
+}
+
 static int show_all(struct noisy *o)
 {
         int status = o->error < 0 ? STATUS_FAILED : STATUS_OK;
@@ -236,6 +318,12 @@ static int show_all(struct noisy *o)
                          sha);
                 status = STATUS_FAILED;
         }
+        if (o->svg) {
+                int r = write_picture(o);
+
+                if (r < 0)
+                        status = fail(r);
+        }
         return status;
 }
 
@@ -246,6 +334,7 @@ int cmd_noise(int argc, char **argv)
                 {"runs", 'n', "N", 0, "Run each case so often; default 10", 0},
                 {"timeout", 't', "T", 0, "Another time limit than the recipe's: 500ms, 20s, 10m", 0},
                 {"json", 'j', NULL, 0, "Print a JSON object for each commit, with all samples", 0},
+                {"svg", OPTION_SVG, "FILE", 0, "Write a picture: each case's mean time, and by how much its runs differ", 0},
                 {0}};
         static const char doc[] =
                 "Run the same version on the same cases ten times, and tell how much the times differ. Prints for each commit: "

@@ -70,3 +70,29 @@ struct scale {
  * `most` labels. */
 void scale_fit(struct scale *s, const struct plot_axis *axis, double low, double high, unsigned most);
 double scale_pixel(const struct scale *s, double value); /* infinite or not positive: an end */
+
+/* -- drawing -- */
+
+#define PLOT_FONT   12.0 /* pixels, as the style sheet has it */
+#define PLOT_MARKER 3.4  /* a marker's half */
+
+/* Where things are, in pixels. */
+struct layout {
+        double left, right, top, bottom; /* of the area of the data */
+        struct scale x, y;
+        bool slanted;  /* names of categories */
+        double room;   /* for one of them */
+        double slot;   /* a bar's share of x, in x's unit */
+        size_t n_bars; /* series of bars */
+};
+
+/* About how wide a text is in a sans-serif face, in pixels: for margins, labels and the legend, where a few per cent do not matter. */
+double plot_text_width(const char *text, double font);
+void plot_add_title(struct buffer *out, const char *text); /* NULL: nothing */
+void plot_add_text(struct buffer *out, double x, double y, const char *class, const char *anchor, const char *text);
+void plot_add_point(struct buffer *out, char command, double x, double y); /* of a path */
+void plot_add_line(struct buffer *out, const char *class, double x1, double y1, double x2, double y2);
+bool plot_item_is_drawable(const struct plot_item *item);
+
+/* Rules with their labels, each of which stands where it covers the least of the picture. */
+void plot_add_rules(struct buffer *out, const struct plot *p, const struct layout *l);

@@ -1,12 +1,10 @@
 #include "core/report/plot_internal.h"
 #include "core/report/xml.h"
 
-#define FONT       12.0 /* pixels, as the style below has it */
-#define TITLE_FONT 15.0
+#define TITLE_FONT 15.0 /* pixels, as the style below has it */
 #define LEADING    16.0
 #define SWATCH     26.0 /* a legend's sample of line and marker */
 #define STYLES     8
-#define MARKER     3.4
 
 /* Okabe and Ito's colours in the order that keeps the first ones furthest apart; yellow, which white swallows, is last. The dark ones are
  * raised for a dark ground. One style sheet per picture: a picture is a file of its own as often as a part of a page. */
@@ -33,20 +31,9 @@ static const char style_sheet[] =
 
 static const char *const dashes[STYLES] = {"", "8 3", "2 3", "9 3 2 3", "14 4", "5 2", "9 3 2 3 2 3", "1 2"};
 
-/* Where things are, in pixels. */
-struct layout {
-        double left, right, top, bottom; /* of the area of the data */
-        struct scale x, y;
-        bool slanted;  /* names of categories */
-        double room;   /* for one of them */
-        double slot;   /* a bar's share of x, in x's unit */
-        size_t n_bars; /* series of bars */
-};
-
 /* -- text --------------------------------------------------------------------------------------------------------- */
 
-/* About how wide a text is in a sans-serif face, in pixels: for margins and the legend, where a few per cent do not matter. */
-static double text_width(const char *text, double font)
+double plot_text_width(const char *text, double font)
 {
         double em = 0;
 
@@ -63,7 +50,7 @@ static double text_width(const char *text, double font)
         return em * font;
 }
 
-static void add_title(struct buffer *out, const char *text)
+void plot_add_title(struct buffer *out, const char *text)
 {
         if (!text)
                 return;
@@ -78,7 +65,7 @@ static void add_number(struct buffer *out, double v)
         buffer_addf(out, "%g", round(v * 10) / 10 + 0.0);
 }
 
-static void add_text(struct buffer *out, double x, double y, const char *class, const char *anchor, const char *text)
+void plot_add_text(struct buffer *out, double x, double y, const char *class, const char *anchor, const char *text)
 {
         buffer_adds(out, "<text x=\"");
         add_number(out, x);
@@ -94,7 +81,7 @@ static void add_text(struct buffer *out, double x, double y, const char *class, 
         buffer_adds(out, "</text>");
 }
 
-static void add_point(struct buffer *out, char command, double x, double y)
+void plot_add_point(struct buffer *out, char command, double x, double y)
 {
         buffer_add(out, &command, 1);
         add_number(out, x);
@@ -102,11 +89,11 @@ static void add_point(struct buffer *out, char command, double x, double y)
         add_number(out, y);
 }
 
-static void add_line(struct buffer *out, const char *class, double x1, double y1, double x2, double y2)
+void plot_add_line(struct buffer *out, const char *class, double x1, double y1, double x2, double y2)
 {
         buffer_addf(out, "<path class=\"%s\" d=\"", class);
-        add_point(out, 'M', x1, y1);
-        add_point(out, 'L', x2, y2);
+        plot_add_point(out, 'M', x1, y1);
+        plot_add_point(out, 'L', x2, y2);
         buffer_adds(out, "\"/>");
 }
 
@@ -114,39 +101,39 @@ static void add_line(struct buffer *out, const char *class, double x1, double y1
 
 static void add_marker(struct buffer *out, unsigned style, double x, double y)
 {
-        const double r = MARKER;
+        const double r = PLOT_MARKER;
 
         switch (style % STYLES) {
         case 0: /* circle */
-                add_point(out, 'M', x - r, y);
+                plot_add_point(out, 'M', x - r, y);
                 buffer_addf(out, "a%g %g 0 1 0 %g 0a%g %g 0 1 0 %g 0z", r, r, 2 * r, r, r, -2 * r);
                 break;
         case 1: /* square */
-                add_point(out, 'M', x - 0.9 * r, y - 0.9 * r);
+                plot_add_point(out, 'M', x - 0.9 * r, y - 0.9 * r);
                 buffer_addf(out, "h%gv%gh%gz", 1.8 * r, 1.8 * r, -1.8 * r);
                 break;
         case 2: /* triangle */
-                add_point(out, 'M', x, y - 1.2 * r);
+                plot_add_point(out, 'M', x, y - 1.2 * r);
                 buffer_addf(out, "l%g %gh%gz", 1.1 * r, 2 * r, -2.2 * r);
                 break;
         case 3: /* diamond */
-                add_point(out, 'M', x, y - 1.3 * r);
+                plot_add_point(out, 'M', x, y - 1.3 * r);
                 buffer_addf(out, "l%g %gl%g %gl%g %gz", 1.2 * r, 1.3 * r, -1.2 * r, 1.3 * r, -1.2 * r, -1.3 * r);
                 break;
         case 4: /* triangle on its point */
-                add_point(out, 'M', x, y + 1.2 * r);
+                plot_add_point(out, 'M', x, y + 1.2 * r);
                 buffer_addf(out, "l%g %gh%gz", 1.1 * r, -2 * r, -2.2 * r);
                 break;
         case 5: /* cross */
-                add_point(out, 'M', x - r, y - r);
+                plot_add_point(out, 'M', x - r, y - r);
                 buffer_addf(out, "l%g %gm0 %gl%g %g", 2 * r, 2 * r, -2 * r, -2 * r, 2 * r);
                 break;
         case 6: /* plus */
-                add_point(out, 'M', x - 1.2 * r, y);
+                plot_add_point(out, 'M', x - 1.2 * r, y);
                 buffer_addf(out, "h%gm%g %gv%g", 2.4 * r, -1.2 * r, -1.2 * r, 2.4 * r);
                 break;
         default: /* an upright bar */
-                add_point(out, 'M', x - 0.5 * r, y - 1.3 * r);
+                plot_add_point(out, 'M', x - 0.5 * r, y - 1.3 * r);
                 buffer_addf(out, "h%gv%gh%gz", r, 2.6 * r, -r);
                 break;
         }
@@ -162,7 +149,7 @@ static bool is_marked(const struct plot_series *s, size_t i)
         return s->kind == PLOT_SCATTER || s->items[i].tooltip || i % every == every / 2 || s->n <= 24;
 }
 
-static bool is_drawable(const struct plot_item *item)
+bool plot_item_is_drawable(const struct plot_item *item)
 {
         return !isnan(item->x) && !isnan(item->y) && !isnan(item->low);
 }
@@ -174,7 +161,7 @@ static void add_markers(struct buffer *out, const struct layout *l, const struct
         for (size_t i = 0; i < s->n; i++) { /* those without a tooltip are one path */
                 const struct plot_item *item = &s->items[i];
 
-                if (!is_drawable(item) || item->tooltip || !is_marked(s, i))
+                if (!plot_item_is_drawable(item) || item->tooltip || !is_marked(s, i))
                         continue;
                 if (!open)
                         buffer_adds(out, "<path class=\"p\" d=\"");
@@ -186,12 +173,12 @@ static void add_markers(struct buffer *out, const struct layout *l, const struct
         for (size_t i = 0; i < s->n; i++) {
                 const struct plot_item *item = &s->items[i];
 
-                if (!is_drawable(item) || !item->tooltip)
+                if (!plot_item_is_drawable(item) || !item->tooltip)
                         continue;
                 buffer_adds(out, "<path class=\"p\" d=\"");
                 add_marker(out, s->style, scale_pixel(&l->x, item->x), scale_pixel(&l->y, item->y));
                 buffer_adds(out, "\">");
-                add_title(out, item->tooltip);
+                plot_add_title(out, item->tooltip);
                 buffer_adds(out, "</path>");
         }
 }
@@ -217,15 +204,15 @@ static void add_polyline(struct buffer *out, const struct layout *l, const struc
         for (size_t i = 0; i < s->n; i++) {
                 double x = scale_pixel(&l->x, s->items[i].x), y = scale_pixel(&l->y, s->items[i].y);
 
-                if (!is_drawable(&s->items[i])) {
+                if (!plot_item_is_drawable(&s->items[i])) {
                         pen = false;
                         continue;
                 }
                 if (pen && fabs(x - last_x) < 0.05 && fabs(y - last_y) < 0.05)
                         continue;
                 if (pen && s->kind == PLOT_STEP && y != last_y && x != last_x)
-                        add_point(out, 'L', x, last_y);
-                add_point(out, pen ? 'L' : 'M', x, y);
+                        plot_add_point(out, 'L', x, last_y);
+                plot_add_point(out, pen ? 'L' : 'M', x, y);
                 pen = true;
                 last_x = x;
                 last_y = y;
@@ -237,11 +224,11 @@ static void add_area(struct buffer *out, const struct layout *l, const struct pl
 {
         buffer_adds(out, "<path class=\"e\" d=\"");
         for (size_t i = 0, end; i < s->n; i = end) {
-                for (end = i; end < s->n && is_drawable(&s->items[end]); end++)
-                        add_point(out, end == i ? 'M' : 'L', scale_pixel(&l->x, s->items[end].x),
+                for (end = i; end < s->n && plot_item_is_drawable(&s->items[end]); end++)
+                        plot_add_point(out, end == i ? 'M' : 'L', scale_pixel(&l->x, s->items[end].x),
                                   scale_pixel(&l->y, s->items[end].y));
                 for (size_t k = end; k-- > i;)
-                        add_point(out, 'L', scale_pixel(&l->x, s->items[k].x), scale_pixel(&l->y, s->items[k].low));
+                        plot_add_point(out, 'L', scale_pixel(&l->x, s->items[k].x), scale_pixel(&l->y, s->items[k].low));
                 if (end > i)
                         buffer_adds(out, "z");
                 else
@@ -261,17 +248,17 @@ static void add_bars(struct buffer *out, const struct layout *l, const struct pl
                 double x1 = scale_pixel(&l->x, from), x2 = scale_pixel(&l->x, from + width);
                 double y1 = scale_pixel(&l->y, item->y), y2 = scale_pixel(&l->y, base);
 
-                if (!is_drawable(item))
+                if (!plot_item_is_drawable(item))
                         continue;
                 buffer_adds(out, "<path class=\"b\" d=\"");
-                add_point(out, 'M', x1, y2);
-                add_point(out, 'L', x1, y1);
-                add_point(out, 'L', x2 - (l->n_bars > 1 ? 1 : 0), y1);
-                add_point(out, 'L', x2 - (l->n_bars > 1 ? 1 : 0), y2);
+                plot_add_point(out, 'M', x1, y2);
+                plot_add_point(out, 'L', x1, y1);
+                plot_add_point(out, 'L', x2 - (l->n_bars > 1 ? 1 : 0), y1);
+                plot_add_point(out, 'L', x2 - (l->n_bars > 1 ? 1 : 0), y2);
                 buffer_adds(out, "z\"");
                 if (item->tooltip) {
                         buffer_adds(out, ">");
-                        add_title(out, item->tooltip);
+                        plot_add_title(out, item->tooltip);
                         buffer_adds(out, "</path>");
                 } else {
                         buffer_adds(out, "/>");
@@ -305,77 +292,6 @@ static void add_series(struct buffer *out, const struct plot *p, const struct la
                                 add_markers(out, l, s);
                         buffer_adds(out, "</g>");
                 }
-        }
-}
-
-/* -- rules -------------------------------------------------------------------------------------------------------- */
-
-static bool is_within(const struct scale *s, double value)
-{
-        return value >= s->low && value <= s->high;
-}
-
-static void add_diagonal(struct buffer *out, const struct layout *l, const struct plot_rule *rule)
-{
-        unsigned pieces = l->x.kind == l->y.kind ? 1 : 48;
-        double label_x = 0, label_y = 0;
-
-        buffer_adds(out, "<path class=\"r\" d=\"");
-        for (unsigned i = 0; i <= pieces; i++) {
-                double share = (double)i / pieces;
-                double x = l->x.kind == PLOT_LOG ? l->x.low * pow(l->x.high / l->x.low, share)
-                                                 : l->x.low + share * (l->x.high - l->x.low);
-
-                add_point(out, i == 0 ? 'M' : 'L', scale_pixel(&l->x, x), scale_pixel(&l->y, rule->value * x));
-        }
-        buffer_adds(out, "\"/>");
-        if (!rule->label || rule->value <= 0)
-                return;
-        label_x = fmin(l->x.high, l->y.high / rule->value); /* where the line leaves the picture */
-        label_y = rule->value * label_x;
-        if (is_within(&l->x, label_x) && is_within(&l->y, label_y))
-                add_text(out, scale_pixel(&l->x, label_x) - 6, scale_pixel(&l->y, label_y) + (label_x < l->x.high ? 13 : -5),
-                         "m n", "end", rule->label);
-}
-
-#define LABEL_ROWS 5
-
-static void add_rules(struct buffer *out, const struct plot *p, const struct layout *l)
-{
-        double taken[LABEL_ROWS] = {0}; /* up to which pixel a row of upright rules' labels is */
-
-        for (size_t i = 0; i < p->n_rules; i++) {
-                const struct plot_rule *rule = &p->rules[i];
-                double at;
-
-                if (isnan(rule->value))
-                        continue;
-                if (rule->kind == RULE_DIAGONAL) {
-                        add_diagonal(out, l, rule);
-                        continue;
-                }
-                at = scale_pixel(rule->kind == RULE_X ? &l->x : &l->y, rule->value);
-                buffer_adds(out, "<g>");
-                add_title(out, rule->tooltip);
-                if (rule->kind == RULE_X) {
-                        double width = rule->label ? text_width(rule->label, FONT) : 0;
-                        bool leftward = at + 4 + width > l->right;
-                        double from = leftward ? at - 4 - width : at + 4;
-                        unsigned row = 0;
-
-                        add_line(out, "r", at, l->top, at, l->bottom);
-                        while (row + 1 < LABEL_ROWS && from < taken[row])
-                                row++;
-                        if (rule->label)
-                                add_text(out, leftward ? at - 4 : at + 4, l->top + 11 + row * 13, "m n", leftward ? "end" : "",
-                                         rule->label);
-                        taken[row] = from + width + 6;
-                } else {
-                        add_line(out, "r", l->left, at, l->right, at);
-                        if (rule->label)
-                                add_text(out, l->right - 4, at - 4 < l->top + 8 ? at + 12 : at - 4, "m n", "end", rule->label);
-                }
-                buffer_adds(out, "</g>");
         }
 }
 
@@ -447,7 +363,7 @@ static unsigned legend(struct buffer *out, const struct plot *p, double left, do
 
                 if (!s->name)
                         continue;
-                width = SWATCH + 5 + text_width(s->name, FONT) + 16;
+                width = SWATCH + 5 + plot_text_width(s->name, PLOT_FONT) + 16;
                 if (rows == 0 || x + width > p->width) {
                         x = left;
                         rows++;
@@ -458,14 +374,14 @@ static unsigned legend(struct buffer *out, const struct plot *p, double left, do
                         buffer_addf(out, "<g class=\"c%u\">", s->style % STYLES);
                         if (s->kind == PLOT_AREA || s->kind == PLOT_BAR) {
                                 buffer_addf(out, "<path class=\"%s\" d=\"", s->kind == PLOT_AREA ? "e" : "b");
-                                add_point(out, 'M', x + 6, y - 9);
+                                plot_add_point(out, 'M', x + 6, y - 9);
                                 buffer_addf(out, "h%gv10h-%gz\"/>", SWATCH - 6, SWATCH - 6);
                         } else {
                                 if (s->kind != PLOT_SCATTER) {
                                         buffer_adds(out, "<path class=\"s\"");
                                         add_dash(out, s->style);
                                         buffer_adds(out, " d=\"");
-                                        add_point(out, 'M', x, y - 4);
+                                        plot_add_point(out, 'M', x, y - 4);
                                         buffer_addf(out, "h%g\"/>", SWATCH);
                                 }
                                 buffer_adds(out, "<path class=\"p\" d=\"");
@@ -473,7 +389,7 @@ static unsigned legend(struct buffer *out, const struct plot *p, double left, do
                                 buffer_adds(out, "\"/>");
                         }
                         buffer_adds(out, "</g>");
-                        add_text(out, x + SWATCH + 5, y, "", "", s->name);
+                        plot_add_text(out, x + SWATCH + 5, y, "", "", s->name);
                 }
                 x += width;
         }
@@ -485,7 +401,7 @@ static double longest_label(const struct scale *s)
         double most = 0;
 
         for (size_t i = 0; i < s->n_ticks; i++)
-                most = fmax(most, text_width(s->ticks[i].label, FONT));
+                most = fmax(most, plot_text_width(s->ticks[i].label, PLOT_FONT));
         return most;
 }
 
@@ -503,7 +419,7 @@ static void lay_out(const struct plot *p, struct layout *l)
         scale_fit(&l->y, &p->y, y.low, y.high, (unsigned)fmax(2, (height - l->top - 50) / 36));
         l->left = 14 + longest_label(&l->y);
         for (size_t i = 0; i < p->n_categories; i++)
-                names = fmax(names, text_width(p->categories[i], FONT));
+                names = fmax(names, plot_text_width(p->categories[i], PLOT_FONT));
         l->room = p->n_categories > 0 ? (l->right - l->left) / (double)p->n_categories : 0;
         l->slanted = p->n_categories > 0 && names > l->room - 6;
         below += l->slanted ? fmin(names * 0.6 + 14, height / 3) : LEADING;
@@ -530,17 +446,17 @@ static void add_grid(struct buffer *out, const struct plot *p, const struct layo
 {
         for (size_t i = 0; i < l->y.n_ticks; i++)
                 if (*l->y.ticks[i].label)
-                        add_line(out, "l", l->left, scale_pixel(&l->y, l->y.ticks[i].value), l->right,
+                        plot_add_line(out, "l", l->left, scale_pixel(&l->y, l->y.ticks[i].value), l->right,
                                  scale_pixel(&l->y, l->y.ticks[i].value));
         for (size_t i = 0; p->n_categories == 0 && i < l->x.n_ticks; i++)
                 if (*l->x.ticks[i].label)
-                        add_line(out, "l", scale_pixel(&l->x, l->x.ticks[i].value), l->top,
+                        plot_add_line(out, "l", scale_pixel(&l->x, l->x.ticks[i].value), l->top,
                                  scale_pixel(&l->x, l->x.ticks[i].value), l->bottom);
 }
 
 static void add_names(struct buffer *out, const struct plot *p, const struct layout *l)
 {
-        size_t fits = l->slanted ? (size_t)(p->height / 3.0 / 0.6 / (0.6 * FONT)) : SIZE_MAX;
+        size_t fits = l->slanted ? (size_t)(p->height / 3.0 / 0.6 / (0.6 * PLOT_FONT)) : SIZE_MAX;
 
         for (size_t i = 0; i < p->n_categories; i++) {
                 double x = scale_pixel(&l->x, (double)i), y = l->bottom + (l->slanted ? 12 : 16);
@@ -560,7 +476,7 @@ static void add_names(struct buffer *out, const struct plot *p, const struct lay
                         buffer_adds(out, "\">");
                 }
                 xml_add_escaped(out, p->categories[i], fits);
-                add_title(out, p->categories[i]);
+                plot_add_title(out, p->categories[i]);
                 buffer_adds(out, "</text>");
         }
 }
@@ -569,34 +485,34 @@ static void add_axes(struct buffer *out, const struct plot *p, const struct layo
 {
         double below = l->bottom + 16, taken = -INFINITY;
 
-        add_line(out, "a", l->left, l->bottom, l->right, l->bottom);
-        add_line(out, "a", l->left, l->top, l->left, l->bottom);
+        plot_add_line(out, "a", l->left, l->bottom, l->right, l->bottom);
+        plot_add_line(out, "a", l->left, l->top, l->left, l->bottom);
         for (size_t i = 0; i < l->y.n_ticks; i++) {
                 double y = scale_pixel(&l->y, l->y.ticks[i].value);
 
-                add_line(out, "a", l->left - (*l->y.ticks[i].label ? 4 : 2), y, l->left, y);
+                plot_add_line(out, "a", l->left - (*l->y.ticks[i].label ? 4 : 2), y, l->left, y);
                 if (*l->y.ticks[i].label)
-                        add_text(out, l->left - 7, y + 4, "m", "end", l->y.ticks[i].label);
+                        plot_add_text(out, l->left - 7, y + 4, "m", "end", l->y.ticks[i].label);
         }
         add_names(out, p, l);
         for (size_t i = 0; p->n_categories == 0 && i < l->x.n_ticks; i++) {
-                double x = scale_pixel(&l->x, l->x.ticks[i].value), half = text_width(l->x.ticks[i].label, FONT) / 2;
+                double x = scale_pixel(&l->x, l->x.ticks[i].value), half = plot_text_width(l->x.ticks[i].label, PLOT_FONT) / 2;
 
-                add_line(out, "a", x, l->bottom, x, l->bottom + (*l->x.ticks[i].label ? 4 : 2));
+                plot_add_line(out, "a", x, l->bottom, x, l->bottom + (*l->x.ticks[i].label ? 4 : 2));
                 if (!*l->x.ticks[i].label || x - half < taken)
                         continue;
                 if (x + half > p->width - 2) /* a label at the edge stays inside */
-                        add_text(out, p->width - 3, below, "m", "end", l->x.ticks[i].label);
+                        plot_add_text(out, p->width - 3, below, "m", "end", l->x.ticks[i].label);
                 else
-                        add_text(out, x, below, "m", "middle", l->x.ticks[i].label);
+                        plot_add_text(out, x, below, "m", "middle", l->x.ticks[i].label);
                 taken = x + half + 6;
         }
         if (p->y.label)
-                add_text(out, 12, l->top - 8, "m", "", p->y.label);
+                plot_add_text(out, 12, l->top - 8, "m", "", p->y.label);
         if (p->x.label)
-                add_text(out, l->right, p->height - 8 - (double)p->n_notes * 14, "m", "end", p->x.label);
+                plot_add_text(out, l->right, p->height - 8 - (double)p->n_notes * 14, "m", "end", p->x.label);
         for (size_t i = 0; i < p->n_notes; i++)
-                add_text(out, 12, p->height - 8 - (double)(p->n_notes - 1 - i) * 14, "m n", "", p->notes[i]);
+                plot_add_text(out, 12, p->height - 8 - (double)(p->n_notes - 1 - i) * 14, "m n", "", p->notes[i]);
 }
 
 int plot_write(const struct plot *p, struct buffer *out)
@@ -610,11 +526,11 @@ int plot_write(const struct plot *p, struct buffer *out)
                     "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"sfs-plot\" role=\"img\" width=\"%u\" height=\"%u\" "
                     "viewBox=\"0 0 %u %u\">\n",
                     p->width, p->height, p->width, p->height);
-        add_title(out, p->title);
+        plot_add_title(out, p->title);
         buffer_adds(out, style_sheet);
         buffer_addf(out, "\n<rect class=\"g\" width=\"%u\" height=\"%u\"/>\n", p->width, p->height);
         if (p->title)
-                add_text(out, 12, 8 + TITLE_FONT, "h", "", p->title);
+                plot_add_text(out, 12, 8 + TITLE_FONT, "h", "", p->title);
         legend(out, p, 12, 10 + (p->title ? TITLE_FONT + 7 : 0));
         buffer_adds(out, "\n<g>");
         add_grid(out, p, &l);
@@ -623,7 +539,7 @@ int plot_write(const struct plot *p, struct buffer *out)
         buffer_addf(out, "<svg x=\"%g\" y=\"%g\" width=\"%g\" height=\"%g\" viewBox=\"%g %g %g %g\">", l.left - 5, l.top - 5,
                     l.right - l.left + 10, l.bottom - l.top + 10, l.left - 5, l.top - 5, l.right - l.left + 10,
                     l.bottom - l.top + 10);
-        add_rules(out, p, &l);
+        plot_add_rules(out, p, &l);
         add_series(out, p, &l);
         buffer_adds(out, "</svg>\n<g>");
         add_axes(out, p, &l);

@@ -203,9 +203,10 @@ static void add_progress(struct plot_series *const series[3], bool is_unknowns, 
 /* Findings over time, from progress.tsv. */
 static CONTENT(campaign_picture)
 {
-        cleanup_plot struct plot *plot = plot_new("Findings", 0, 0);
+        cleanup_plot struct plot *plot = NULL;
         cleanup_blob struct blob b = {0};
         cleanup_free char *name = NULL;
+        char title[PATH_SIZE];
         struct plot_series *series[3];
         enum campaign_kind kind = CAMPAIGN_SLOWDOWNS;
         const char *p, *end;
@@ -217,6 +218,8 @@ static CONTENT(campaign_picture)
                 r = campaign_file(t, n, "progress.tsv", &b);
         if (r < 0)
                 return r;
+        snprintf(title, sizeof(title), "%s: findings of campaign %s", n->solver->recipe->name, name);
+        plot = plot_new(title, 0, 0);
         plot_axis_x(plot, "time", PLOT_DURATION);
         plot_axis_y(plot, "found", PLOT_COUNT);
         series[0] = plot_series(plot, PLOT_STEP, "regressions");

@@ -169,7 +169,7 @@ static void single(void)
 /* Cases localized over build time, the paper's Fig. 6. */
 static int graph(const char *path)
 {
-        cleanup_plot struct plot *p = plot_new("cases localized over build time", 0, 0);
+        cleanup_plot struct plot *p = plot_new("Cases localized over build time", 0, 0);
         cleanup_buffer struct buffer out = {0};
         struct synthetic s;
         int r;

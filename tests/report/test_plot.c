@@ -216,6 +216,53 @@ START_TEST(test_rules_and_diagonals)
 }
 END_TEST
 
+/* Points on the limit reach the right border: the label stands where there are none. */
+START_TEST(test_labels_avoid_points)
+{
+        cleanup_plot struct plot *p = plot_new(NULL, 400, 400);
+        struct plot_series *s = plot_series(p, PLOT_SCATTER, NULL);
+        const char *svg, *label;
+        double x, first = INFINITY;
+
+        for (unsigned i = 0; i <= 50; i++)
+                plot_point(s, 50 + i, 20, "on the limit");
+        plot_point(s, 0, 1, NULL);
+        plot_rule_y(p, 20, "limit", NULL);
+        svg = drawn(p);
+        label = strstr(svg, " class=\"m n\" text-anchor=\"end\">limit<");
+        ck_assert_ptr_nonnull(label);
+        while (label > svg && strncmp(label, "<text x=", 8) != 0)
+                label--;
+        ck_assert_int_eq(sscanf(label, "<text x=\"%lf\"", &x), 1);
+        for (const char *at = svg; (at = strstr(at, "<path class=\"p\" d=\"M")); at++) {
+                double left;
+
+                ck_assert_int_eq(sscanf(at, "<path class=\"p\" d=\"M%lf", &left), 1);
+                if (strncmp(strchr(at, '>'), "><title>on the limit", 19) == 0)
+                        first = fmin(first, left);
+        }
+        ck_assert_msg(x < first, "the label ends at %g, and the points begin at %g", x, first);
+}
+END_TEST
+
+/* Of two rules with nearly one place neither label covers the other, nor the other's line. */
+START_TEST(test_labels_avoid_each_other)
+{
+        cleanup_plot struct plot *p = plot_new(NULL, 400, 400);
+        struct plot_series *s = plot_series(p, PLOT_LINE, NULL);
+        const char *svg;
+
+        plot_point(s, 0, 0, NULL);
+        plot_point(s, 100, 0, NULL);
+        plot_rule_x(p, 50, "first label", NULL);
+        plot_rule_x(p, 51, "second label", NULL);
+        plot_rule_y(p, 100, "level", NULL);
+        svg = drawn(p);
+        assert_has(svg, "text-anchor=\"end\">first label<"); /* away from the second line */
+        assert_has(svg, "class=\"m n\">second label<");
+}
+END_TEST
+
 START_TEST(test_nothing_to_draw)
 {
         cleanup_plot struct plot *p = plot_new("empty", 1, 1);
@@ -263,5 +310,5 @@ START_TEST(test_reentrant)
 END_TEST
 
 SUITE("plot", test_text_is_escaped_text, test_no_ids_no_script_dark_mode, test_linear_ticks, test_ticks_of_counts_are_whole, test_log_ticks,
-      test_durations_and_dates, test_bars_have_names_and_a_ground, test_nan_breaks_a_line, test_rules_and_diagonals,
-      test_nothing_to_draw, test_reentrant)
+      test_durations_and_dates, test_bars_have_names_and_a_ground, test_nan_breaks_a_line, test_rules_and_diagonals, test_labels_avoid_points,
+      test_labels_avoid_each_other, test_nothing_to_draw, test_reentrant)

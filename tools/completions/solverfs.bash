@@ -104,7 +104,7 @@ _solverfs() {
 		watch) own="--set --branch --every --once --on-alarm --json" ;;
 		alarms) own="--mark --json" ;;
 		triage) own="--set --table --cross --json" ;;
-		noise) own="--set --runs --timeout --json" ;;
+		noise) own="--set --runs --timeout --json --svg" ;;
 		localize) own="--reference --target --method --seed --timeout --on --log --json" ;;
 		reduce) own="--reference --target --command --keep --floor --ratio --timeout --for --seed --jobs --on --again --output --json" ;;
 		report) own="--set --output" ;;

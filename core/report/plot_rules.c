@@ -1,0 +1,271 @@
+/* Rules, and where their labels stand. A label has several places beside its rule; it takes the first that covers nothing, or else the one
+ * that covers the least of markers, lines, other rules and labels. */
+#include <limits.h>
+
+#include "core/report/plot_internal.h"
+
+#define LABEL_ASCENT  10.0 /* pixels of a label above its base line, and below it */
+#define LABEL_DESCENT 3.0
+#define LABEL_ROW     13.0
+#define LABEL_MARGIN  2.0
+#define LEVEL_PLACES  12 /* of a level rule's label, from right to left */
+#define MOST_LABELS   64 /* that later ones avoid */
+#define LABEL_COVERED 1000 /* a label is worth so many markers */
+
+struct box {
+        double left, top, right, bottom;
+};
+
+struct place {
+        double x, y; /* of the text, as its anchor has it */
+        bool leftward;
+};
+
+struct rules {
+        const struct plot *p;
+        const struct layout *l;
+        struct box taken[MOST_LABELS];
+        size_t n_taken;
+};
+
+/* The place with the fewest hits so far. */
+struct choice {
+        const struct rules *rules;
+        const struct plot_rule *rule;
+        struct place best;
+        unsigned hits; /* 0: no better one is to be had */
+};
+
+static struct box box_of(const struct place *place, const char *label)
+{
+        double width = plot_text_width(label, PLOT_FONT), left = place->leftward ? place->x - width : place->x;
+
+        return (struct box){left - LABEL_MARGIN, place->y - LABEL_ASCENT, left + width + LABEL_MARGIN, place->y + LABEL_DESCENT};
+}
+
+/* -- obstacles ---------------------------------------------------------------------------------------------------- */
+
+static bool is_in_box(const struct box *b, double x, double y)
+{
+        return x > b->left && x < b->right && y > b->top && y < b->bottom;
+}
+
+static bool boxes_meet(const struct box *a, const struct box *b)
+{
+        return a->left < b->right && b->left < a->right && a->top < b->bottom && b->top < a->bottom;
+}
+
+/* Narrows the part [from, to] of a segment to where start + part · step lies in (low, high). */
+static bool clip(double start, double step, double low, double high, double *from, double *to)
+{
+        double a = (low - start) / step, b = (high - start) / step;
+
+        if (step == 0)
+                return start > low && start < high;
+        *from = fmax(*from, fmin(a, b));
+        *to = fmin(*to, fmax(a, b));
+        return *from < *to;
+}
+
+static bool segment_meets(const struct box *b, double x1, double y1, double x2, double y2)
+{
+        double from = 0, to = 1;
+
+        return clip(x1, x2 - x1, b->left, b->right, &from, &to) && clip(y1, y2 - y1, b->top, b->bottom, &from, &to);
+}
+
+static unsigned series_hits(const struct layout *l, const struct plot_series *s, const struct box *b)
+{
+        const struct box around = {b->left - PLOT_MARKER, b->top - PLOT_MARKER, b->right + PLOT_MARKER, b->bottom + PLOT_MARKER};
+        double last_x = NAN, last_y = NAN;
+        unsigned hits = 0;
+
+        for (size_t i = 0; i < s->n; i++) {
+                double x = scale_pixel(&l->x, s->items[i].x), y = scale_pixel(&l->y, s->items[i].y);
+                double corner = s->kind == PLOT_STEP ? x : last_x;
+
+                if (!plot_item_is_drawable(&s->items[i])) {
+                        last_x = NAN;
+                        continue;
+                }
+                if (s->kind == PLOT_BAR)
+                        hits += segment_meets(b, x, y, x, l->bottom);
+                else if (s->kind != PLOT_AREA)
+                        hits += is_in_box(&around, x, y);
+                if ((s->kind == PLOT_LINE || s->kind == PLOT_STEP) && !isnan(last_x)) {
+                        hits += segment_meets(b, last_x, last_y, corner, last_y);
+                        hits += segment_meets(b, corner, last_y, x, y);
+                }
+                last_x = x;
+                last_y = y;
+        }
+        return hits;
+}
+
+/* The part of y = factor · x that is in the picture, in pixels. */
+static bool diagonal_ends(const struct layout *l, double factor, double ret[4])
+{
+        double from, to;
+
+        if (!(factor > 0))
+                return false;
+        from = fmax(l->x.low, l->y.low / factor);
+        to = fmin(l->x.high, l->y.high / factor);
+        if (!(from < to))
+                return false;
+        ret[0] = scale_pixel(&l->x, from);
+        ret[1] = scale_pixel(&l->y, factor * from);
+        ret[2] = scale_pixel(&l->x, to);
+        ret[3] = scale_pixel(&l->y, factor * to);
+        return true;
+}
+
+static bool rule_meets(const struct layout *l, const struct plot_rule *rule, const struct box *b)
+{
+        double ends[4];
+
+        switch (rule->kind) {
+        case RULE_X:
+                ends[0] = scale_pixel(&l->x, rule->value);
+                return ends[0] > b->left && ends[0] < b->right;
+        case RULE_Y:
+                ends[0] = scale_pixel(&l->y, rule->value);
+                return ends[0] > b->top && ends[0] < b->bottom;
+        case RULE_DIAGONAL: /* where its axes differ it is curved, and is not avoided */
+                return l->x.kind == l->y.kind && diagonal_ends(l, rule->value, ends) &&
+                       segment_meets(b, ends[0], ends[1], ends[2], ends[3]);
+        }
+        return false;
+}
+
+static unsigned hits_of(const struct rules *r, const struct plot_rule *own, const struct box *b)
+{
+        unsigned hits = 0;
+
+        for (size_t i = 0; i < r->n_taken; i++)
+                hits += boxes_meet(&r->taken[i], b) ? LABEL_COVERED : 0;
+        for (size_t i = 0; i < r->p->n_rules; i++)
+                if (&r->p->rules[i] != own && !isnan(r->p->rules[i].value))
+                        hits += rule_meets(r->l, &r->p->rules[i], b);
+        for (const struct plot_series *s = r->p->series; s; s = s->next)
+                hits += series_hits(r->l, s, b);
+        return hits;
+}
+
+/* -- places ------------------------------------------------------------------------------------------------------- */
+
+static void consider(struct choice *c, double x, double y, bool leftward)
+{
+        const struct place place = {x, y, leftward};
+        const struct layout *l = c->rules->l;
+        struct box b = box_of(&place, c->rule->label);
+        unsigned hits;
+
+        if (c->hits == 0 || b.left < l->left || b.right > l->right + LABEL_MARGIN || b.top < l->top - LABEL_MARGIN || b.bottom > l->bottom)
+                return;
+        hits = hits_of(c->rules, c->rule, &b);
+        if (hits >= c->hits)
+                return;
+        c->hits = hits;
+        c->best = place;
+}
+
+/* From the top down at the rule's right, then at its left. */
+static void consider_upright(struct choice *c, double at)
+{
+        const struct layout *l = c->rules->l;
+
+        for (int leftward = 0; leftward < 2; leftward++)
+                for (double y = l->top + 11; y < l->bottom; y += LABEL_ROW)
+                        consider(c, leftward ? at - 4 : at + 4, y, leftward);
+}
+
+static void consider_level(struct choice *c, double at)
+{
+        const struct layout *l = c->rules->l;
+
+        for (unsigned i = 0; i < LEVEL_PLACES; i++) {
+                double x = l->right - 4 - i * (l->right - l->left) / LEVEL_PLACES;
+
+                consider(c, x, at - 4, true);
+                consider(c, x, at + 12, true);
+        }
+}
+
+/* From where the line leaves the picture backwards. */
+static void consider_diagonal(struct choice *c)
+{
+        double ends[4];
+
+        if (!diagonal_ends(c->rules->l, c->rule->value, ends))
+                return;
+        for (double part = 1; part > 0; part -= 0.03)
+                consider(c, ends[0] + part * (ends[2] - ends[0]) - 6, ends[1] + part * (ends[3] - ends[1]) - 3, true);
+}
+
+static void add_label(struct buffer *out, struct rules *r, const struct plot_rule *rule, double at)
+{
+        struct choice c = {.rules = r, .rule = rule, .best = {r->l->right - 4, r->l->top + 11, true}, .hits = UINT_MAX};
+
+        if (!rule->label)
+                return;
+        if (rule->kind == RULE_X)
+                consider_upright(&c, at);
+        else if (rule->kind == RULE_Y)
+                consider_level(&c, at);
+        else
+                consider_diagonal(&c);
+        plot_add_text(out, c.best.x, c.best.y, "m n", c.best.leftward ? "end" : "", rule->label);
+        if (r->n_taken < MOST_LABELS)
+                r->taken[r->n_taken++] = box_of(&c.best, rule->label);
+}
+
+/* -- lines -------------------------------------------------------------------------------------------------------- */
+
+/* Straight where both axes have one scale. */
+static void add_diagonal(struct buffer *out, const struct layout *l, double factor)
+{
+        unsigned pieces = l->x.kind == l->y.kind ? 1 : 48;
+        double from = l->x.low, to = l->x.high;
+
+        if (factor > 0) {
+                from = fmax(from, l->y.low / factor);
+                to = fmin(to, l->y.high / factor);
+                if (!(from < to))
+                        return;
+        }
+        buffer_adds(out, "<path class=\"r\" d=\"");
+        for (unsigned i = 0; i <= pieces; i++) {
+                double share = (double)i / pieces;
+                double x = l->x.kind == PLOT_LOG ? from * pow(to / from, share) : from + share * (to - from);
+
+                plot_add_point(out, i == 0 ? 'M' : 'L', scale_pixel(&l->x, x), scale_pixel(&l->y, factor * x));
+        }
+        buffer_adds(out, "\"/>");
+}
+
+static void add_rule(struct buffer *out, struct rules *r, const struct plot_rule *rule)
+{
+        const struct layout *l = r->l;
+        double at = scale_pixel(rule->kind == RULE_X ? &l->x : &l->y, rule->value);
+
+        buffer_adds(out, "<g>");
+        plot_add_title(out, rule->tooltip);
+        if (rule->kind == RULE_X)
+                plot_add_line(out, "r", at, l->top, at, l->bottom);
+        else if (rule->kind == RULE_Y)
+                plot_add_line(out, "r", l->left, at, l->right, at);
+        else
+                add_diagonal(out, l, rule->value);
+        add_label(out, r, rule, at);
+        buffer_adds(out, "</g>");
+}
+
+void plot_add_rules(struct buffer *out, const struct plot *p, const struct layout *l)
+{
+        struct rules r = {.p = p, .l = l};
+
+        for (size_t i = 0; i < p->n_rules; i++)
+                if (!isnan(p->rules[i].value))
+                        add_rule(out, &r, &p->rules[i]);
+}
