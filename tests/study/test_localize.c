@@ -659,6 +659,27 @@ START_TEST(test_stopped_anywhere_it_tells_what_is_known)
 }
 END_TEST
 
+/* Between two neighbours as well, where what is likely is not yet sure. */
+START_TEST(test_stopped_before_it_is_sure_it_is_not_finished)
+{
+        one_line(2);
+        seconds_from(0, 1);
+        seconds_from(1, 10);
+        for (unsigned runs = 0; runs < 12; runs++) {
+                cleanup_localize struct localize *l = start(LOCALIZE_DEFAULT, 0, 1);
+                const struct localize_want *wants;
+                size_t n;
+
+                for (unsigned i = 0; i < 2 * runs; i++)
+                        assert_ok(localize_feed(l, i % 2, 0, &by_hand.outcomes[i % 2]));
+                localize_stop(l);
+                assert_ok(localize_plan(l, &wants, &n));
+                ck_assert_uint_eq(n, 0);
+                ck_assert(localize_is_cut_off(l, 0));
+        }
+}
+END_TEST
+
 START_TEST(test_what_is_finished_is_not_cut_off)
 {
         cleanup_localize struct localize *l = NULL;
@@ -743,5 +764,6 @@ SUITE("localize", test_every_place_is_found, test_two_steps_are_two_culprits, te
       test_effort_comes_first, test_commits_with_one_build_are_one, test_a_revert_is_a_commit_of_its_own, test_into_a_merge,
       test_the_merge_itself, test_a_side_whose_base_cannot_be_built, test_a_side_whose_tip_cannot_be_built,
       test_the_order_of_answers_changes_nothing, test_facts_are_all_there_is_to_remember, test_a_plan_waits_for_its_answers,
-      test_noise_has_an_end, test_used_up_runs_leave_a_set, test_stopped_anywhere_it_tells_what_is_known, test_what_is_finished_is_not_cut_off,
+      test_noise_has_an_end, test_used_up_runs_leave_a_set, test_stopped_anywhere_it_tells_what_is_known, test_stopped_before_it_is_sure_it_is_not_finished,
+      test_what_is_finished_is_not_cut_off,
       test_noise_does_not_mislead, test_builds_are_shared)

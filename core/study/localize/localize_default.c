@@ -321,7 +321,7 @@ static int search_gap(struct search *s, const struct line *line, const double *b
                         return repeat(s, line, at, risk);
                 s->undecided |= fmin(from->change, 1 - from->change) > 0.05;
         }
-        if (from->change <= (s->t->is_spent ? SURE_SPENT : 0.5))
+        if (from->change <= 0.5 || (from->change <= SURE_SPENT && !may_ask(s)))
                 return 0;
         r = demand_add(s->l, s->test, line, from->place, to->place, below, &open);
         if (r < 0)
