@@ -31,9 +31,7 @@ error_t campaign_option(struct campaign_command *c, int key, char *arg, struct a
                 s->timeout = campaign_seconds(state, "--timeout", arg);
                 return 0;
         case OPTION_CLOCK:
-                if (strcmp(arg, "wall") != 0 && strcmp(arg, "cpu") != 0)
-                        argp_error(state, "--clock is 'wall' or 'cpu', not '%s'", arg);
-                s->cpu_time = strcmp(arg, "cpu") == 0;
+                s->cpu_time = command_is_cpu(state, arg);
                 return 0;
         case OPTION_SEED:
                 s->seed = command_number(state, "--seed", arg, 0, INT64_MAX);

@@ -23,7 +23,8 @@ enum {
         OPTION_TARGET,
         OPTION_METHOD,
         OPTION_LOG,
-        OPTION_ON
+        OPTION_ON,
+        OPTION_CLOCK
 };
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -53,12 +54,15 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         case OPTION_ON:
                 o->on = arg;
                 return 0;
+        case OPTION_CLOCK:
+                o->options.is_cpu_time = command_is_cpu(state, arg);
+                return 0;
         case 's':
                 o->options.has_seed = true;
                 o->options.seed = command_number(state, "--seed", arg, 0, UINT32_MAX);
                 return 0;
         case 't':
-                o->options.wall_ns = command_duration(state, "--timeout", arg);
+                o->options.timeout_ns = command_duration(state, "--timeout", arg);
                 return 0;
         case 'j':
                 o->json = true;
@@ -292,6 +296,7 @@ int cmd_localize(int argc, char **argv)
                  "default; paper: Algorithm 2 of SPRFinder, one run each; git-bisect: each case by itself, one run each", 0},
                 {"seed", 's', "N", 0, "Fix the solver's random seed to N in all runs", 0},
                 {"timeout", 't', "T", 0, "Another time limit than the recipe's: 500ms, 20s, 10m", 0},
+                {"clock", OPTION_CLOCK, "wall|cpu", 0, "Times and their limit are wall time (default), or CPU time of the solver", 0},
                 {"log", OPTION_LOG, "FILE", 0, "Write the search as a git bisect log, for 'git bisect replay'", 0},
                 {"on", OPTION_ON, "NAME", 0, "Run there: 'local', or a cluster of the store's config", 0},
                 {"json", 'j', NULL, 0, "Print a JSON object for each case, a line each, with everything found", 0},

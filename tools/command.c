@@ -95,6 +95,13 @@ uint64_t command_duration(struct argp_state *state, const char *what, const char
         return ns;
 }
 
+bool command_is_cpu(struct argp_state *state, const char *text)
+{
+        if (strcmp(text, "wall") != 0 && strcmp(text, "cpu") != 0)
+                argp_error(state, "--clock is 'wall' or 'cpu', not '%s'", text);
+        return strcmp(text, "cpu") == 0;
+}
+
 /* -- the store -------------------------------------------------------------------------------------------------- */
 
 int command_store_dir(char ret[PATH_SIZE])

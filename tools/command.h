@@ -30,6 +30,8 @@ void command_parse_level(const struct argp *argp, int argc, char **argv, void *i
 uint64_t command_number(struct argp_state *state, const char *what, const char *text, uint64_t least, uint64_t most);
 /* A duration that is greater than zero, in nanoseconds, or argp_error(). */
 uint64_t command_duration(struct argp_state *state, const char *what, const char *text);
+/* --clock: is it 'cpu', and not 'wall'? */
+bool command_is_cpu(struct argp_state *state, const char *text);
 
 int cmd_compare(int argc, char **argv);
 int cmd_export(int argc, char **argv);

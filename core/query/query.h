@@ -34,10 +34,15 @@ struct cell {
         bool has_seed;
         uint64_t seed;
         uint64_t wall_ns; /* 0: the recipe's */
+        /* 0: times are those of the clock on the wall. Else those of CPU time, of which this is the limit; by the clock a run may take CPU_PATIENCE times
+         * that, whatever wall_ns says. */
+        uint64_t cpu_ns;
         /* NULL: where the solver's runs are done. A machine's name (machines.h), borrowed: what is known of that one, and nothing is run. Its results are
          * then those under whatever limits they were measured, the longest, unless wall_ns asks for one. */
         const char *machine;
 };
+
+#define CPU_PATIENCE 50
 
 int query_build(struct workspace *w, struct solver *s, uint32_t commit, struct query **ret);
 /* Compares the incremental build that is due to be compared with a clean one (incremental.h); -ENOENT when none is. */
@@ -61,6 +66,8 @@ extern const struct query_type query_run_away_type, query_sample_away_type; /* t
 bool cell_machine(const struct cell *cell, char ret[PATH_SIZE]);
 /* The limits a cell is asked under. */
 void cell_limits(const struct cell *cell, struct recipe_limits *ret);
+/* The seconds of a fact that answers the cell, by its clock: fact_seconds(), or CPU time, of which a timeout has all. */
+double cell_seconds(const struct cell *cell, const struct fact *f);
 
 /* -- what is known already; never starts work -------------------------------------------------------------------- */
 

@@ -350,6 +350,12 @@ static void run_query_describe(const struct query *query, struct buffer *ret)
                 format_duration(q->cell.wall_ns, text);
                 buffer_addf(ret, " timeout %s", text);
         }
+        if (q->cell.cpu_ns > 0) {
+                char text[32];
+
+                format_duration(q->cell.cpu_ns, text);
+                buffer_addf(ret, " CPU time %s", text);
+        }
 }
 
 static void run_query_free(struct query *query)

@@ -27,6 +27,17 @@ void cell_limits(const struct cell *cell, struct recipe_limits *ret)
                         ret->cpu_ns = cell->wall_ns;
                 ret->wall_ns = cell->wall_ns;
         }
+        if (cell->cpu_ns > 0) {
+                ret->cpu_ns = cell->cpu_ns;
+                ret->wall_ns = CPU_PATIENCE * cell->cpu_ns;
+        }
+}
+
+double cell_seconds(const struct cell *cell, const struct fact *f)
+{
+        if (cell->cpu_ns == 0)
+                return fact_seconds(f);
+        return (double)(f->verdict == VERDICT_TIMEOUT ? cell->cpu_ns : f->cpu_ns) / NSEC_PER_SEC;
 }
 
 bool cell_machine(const struct cell *cell, char ret[PATH_SIZE])

@@ -1,10 +1,12 @@
 #include "core/run/told_time.h"
 
+#include <math.h>
+
 #include "cache/base/fault.h"
 
-#define WORD  "lasts "
-#define LEAST NSEC_PER_MSEC
-#define HANGS (60 * NSEC_PER_SEC)
+#define FORMAT "lasts %lf cpu %lf"
+#define LEAST  0.001
+#define HANGS  (60 * NSEC_PER_SEC)
 
 bool told_time_wanted(void)
 {
@@ -17,43 +19,56 @@ void told_time_widen(struct execute_request *q)
         q->cpu_ns += HANGS;
 }
 
-static uint64_t told(const struct blob *err)
+struct told {
+        double wall, cpu; /* seconds */
+};
+
+static struct told read_told(const struct blob *err)
 {
-        uint64_t ns = LEAST;
+        struct told last = {LEAST, LEAST};
         const char *line = err->data, *end = line + err->size;
 
         while (line < end) {
                 const char *newline = memchr(line, '\n', (size_t)(end - line));
                 const char *stop = newline ? newline : end;
-                char number[32];
+                char text[64];
+                struct told t;
+                int n;
 
-                if ((size_t)(stop - line) > strlen(WORD) && memcmp(line, WORD, strlen(WORD)) == 0) {
-                        snprintf(number, sizeof(number), "%.*s", (int)(stop - line - (ptrdiff_t)strlen(WORD)), line + strlen(WORD));
-                        ns = (uint64_t)(strtod(number, NULL) * NSEC_PER_SEC);
-                }
+                snprintf(text, sizeof(text), "%.*s", (int)(stop - line), line);
+                n = sscanf(text, FORMAT, &t.wall, &t.cpu);
+                if (n >= 1)
+                        last = (struct told){t.wall, n == 2 ? t.cpu : t.wall};
                 line = stop + 1;
         }
-        return ns;
+        return last;
 }
 
-static bool is_over(uint64_t ns, uint64_t limit)
+/* How much of the run there was before it reached the limit; 1: it did not. */
+static double share_within(double seconds, uint64_t limit)
 {
-        return limit != 0 && ns >= limit;
+        return limit == 0 ? 1 : fmin((double)limit / (seconds * NSEC_PER_SEC), 1);
+}
+
+static bool is_over(double seconds, uint64_t limit)
+{
+        return limit != 0 && seconds * NSEC_PER_SEC >= (double)limit;
 }
 
 void told_time_apply(const struct recipe_limits *limits, struct execute_result *run)
 {
-        uint64_t ns = told(&run->err);
+        struct told t = read_told(&run->err);
+        double share = fmin(share_within(t.wall, limits->wall_ns), share_within(t.cpu, limits->cpu_ns));
 
-        if (is_over(ns, limits->wall_ns) || is_over(ns, limits->cpu_ns)) {
+        if (is_over(t.wall, limits->wall_ns) || is_over(t.cpu, limits->cpu_ns)) {
                 run->end = END_TIMEOUT;
                 run->code = 0;
                 blob_done(&run->out);
                 run->out = (struct blob){0};
                 run->out_size = run->out_cut = 0;
-                ns = limits->wall_ns != 0 && (limits->cpu_ns == 0 || limits->wall_ns < limits->cpu_ns) ? limits->wall_ns : limits->cpu_ns;
         }
-        run->wall_ns = run->user_ns = ns;
+        run->wall_ns = (uint64_t)llround(t.wall * share * NSEC_PER_SEC);
+        run->user_ns = (uint64_t)llround(t.cpu * share * NSEC_PER_SEC);
         run->system_ns = run->waited_ns = run->stolen_ns = 0;
         run->doubt = run->doubt == DOUBT_PAUSE ? DOUBT_NONE : run->doubt;
 }

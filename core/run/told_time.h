@@ -3,7 +3,8 @@
  *
  *     lasts 0.25
  *
- * The last such line counts; a program that says nothing has lasted a millisecond. All of it is CPU time. One that says more than it may have has
+ * The last such line counts; a program that says nothing has lasted a millisecond. All of it is CPU time, unless it says otherwise ("lasts 0.25 cpu 0.1").
+ * One that says more than it may have has
  * timed out: what it printed is not there, as it would have been killed before. So a timeout costs a test nothing. Thread-safe. */
 #pragma once
 

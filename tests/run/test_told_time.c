@@ -61,5 +61,21 @@ START_TEST(test_of_two_limits_the_lower_one_counts)
 }
 END_TEST
 
-SUITE("told_time", test_a_run_lasts_as_long_as_it_says, test_one_that_says_nothing_is_short, test_beyond_the_limit_nothing_was_printed,
+START_TEST(test_cpu_time_may_be_another)
+{
+        struct recipe_limits both = {.wall_ns = 9 * NSEC_PER_SEC, .cpu_ns = 3 * NSEC_PER_SEC};
+        struct execute_result short_one = ended("sat\n", "lasts 8 cpu 0.5\n"), long_one = ended("sat\n", "lasts 8 cpu 6\n");
+
+        told_time_apply(&both, &short_one);
+        ck_assert_int_eq(short_one.end, END_EXIT);
+        ck_assert_uint_eq(short_one.wall_ns, 8 * NSEC_PER_SEC);
+        ck_assert_uint_eq(short_one.user_ns, NSEC_PER_SEC / 2);
+        told_time_apply(&both, &long_one);
+        ck_assert_int_eq(long_one.end, END_TIMEOUT);
+        ck_assert_uint_eq(long_one.user_ns, both.cpu_ns);
+        ck_assert_uint_eq(long_one.wall_ns, 4 * NSEC_PER_SEC); /* it was half way */
+}
+END_TEST
+
+SUITE("told_time", test_cpu_time_may_be_another, test_a_run_lasts_as_long_as_it_says, test_one_that_says_nothing_is_short, test_beyond_the_limit_nothing_was_printed,
       test_of_two_limits_the_lower_one_counts)

@@ -83,10 +83,12 @@ START_TEST(test_an_implication_keeps_what_was_decided)
         f->solver = 3;
         free(f->reason);
         f->reason = strdup("incomplete quantifiers");
+        f->is_cpu_time = true;
         assert_ok(finding_add(w, f));
         assert_ok(finding_get(w, 3, f->number, &kept));
         ck_assert_uint_eq(kept->decided_id, f->decided_id);
         ck_assert_str_eq(kept->reason, "incomplete quantifiers");
+        ck_assert(kept->is_cpu_time);
 }
 END_TEST
 
@@ -116,6 +118,7 @@ START_TEST(test_an_older_record_is_read)
         ck_assert_uint_eq(f->decided_id, 0);
         ck_assert_str_eq(f->url, "url");
         ck_assert_str_eq(f->reason, "");
+        ck_assert(!f->is_cpu_time);
 }
 END_TEST
 

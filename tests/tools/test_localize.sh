@@ -39,7 +39,7 @@ echo "delay-none 0.05" >hist/delays
 commit "first"
 git -C hist tag start
 for i in 1 2 3 4 5 6; do step; commit "work $i"; done
-echo "delay-plain 0.6" >>hist/delays && commit "Make plain slow
+printf 'delay-%s\n' "plain 0.6" "waits 0.6 cpu 0.05" "burns 0.05 cpu 0.6" >>hist/delays && commit "Make plain slow
 
 A body that nobody shows."
 plain=$(sha HEAD)
@@ -158,6 +158,19 @@ for signal in INT KILL; do
 	{ timeout -s $signal 2 "$solverfs" $l cases/again-$signal.smt2 >out 2>err </dev/null; } 2>/dev/null
 	test_that "what SIG$signal stopped goes on" "run 0 $l cases/again-$signal.smt2 && [ \"\$(field 2)\" = $plain ]"
 done
+
+# -- CPU time --
+
+for f in waits burns; do printf '; feature: %s\n(check-sat)\n' $f >$f.smt2; done
+run 0 case add waits.smt2 burns.smt2
+test_that "by the clock on the wall a wait is slow, and what runs on several cores is not" \
+	'run 0 $l waits.smt2 && [ "$(field 2-4)" = "'"$plain"'	0.050000	0.600000" ] && run 1 $l burns.smt2 && field 5 | grep -q "do not differ"'
+test_that "... by CPU time it is the other way round, whatever is kept of the other clock" \
+	'run 1 $l --clock cpu waits.smt2 && field 5 | grep -q "do not differ" && run 0 $l --clock cpu burns.smt2 && [ "$(field 2-4)" = "'"$plain"'	0.050000	0.600000" ] &&
+	run 0 $l --clock cpu --json burns.smt2 && has out "\"clock\": ?\"cpu\"" && ! has err "localize:" && run 1 $l burns.smt2 && ! has err "localize:"'
+test_that "... of which the time limit is one, then" \
+	'run 0 $l --clock cpu --timeout 400ms burns.smt2 && [ "$(field 4)" = 0.400000 ] && run 1 $l --clock cpu --timeout 400ms waits.smt2 && field 5 | grep -q "do not differ"'
+test_that "a clock that is none is wrong usage" 'run 2 $l --clock sun burns.smt2 && has err "not .sun."'
 
 # -- steps along what is measured --
 

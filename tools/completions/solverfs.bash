@@ -105,7 +105,7 @@ _solverfs() {
 		alarms) own="--mark --json" ;;
 		triage) own="--set --table --cross --json" ;;
 		noise) own="--set --runs --timeout --json --svg" ;;
-		localize) own="--reference --target --method --seed --timeout --on --log --json" ;;
+		localize) own="--reference --target --method --seed --timeout --clock --on --log --json" ;;
 		reduce) own="--reference --target --command --keep --floor --ratio --timeout --for --seed --jobs --on --again --output --json" ;;
 		report) own="--set --output" ;;
 		history) own="--from --to --bisecting --step --all --known --seed --timeout --machine --svg --json" ;;

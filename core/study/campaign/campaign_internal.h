@@ -129,7 +129,6 @@ struct bench_seat {
         struct cluster_slot *away; /* instead; NULL: none */
         struct runner **runners; /* owned */
 };
-#define CAMPAIGN_PATIENCE 50 /* times the CPU limit that a run may take by the clock on the wall, where CPU time counts */
 #define BENCH_SEAT(c) ((struct bench_seat){.campaign = (c), .slot.lock = -1})
 
 unsigned campaign_count_seats(const struct campaign *c);

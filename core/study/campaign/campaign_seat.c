@@ -37,7 +37,7 @@ static bool is_over(void *user)
 
 static uint64_t longest_run(const struct campaign *c)
 {
-        double seconds = c->settings->timeout * (c->settings->cpu_time ? CAMPAIGN_PATIENCE : 1);
+        double seconds = c->settings->timeout * (c->settings->cpu_time ? CPU_PATIENCE : 1);
 
         return MAX((uint64_t)(seconds * 1e9), PROBE_NS);
 }

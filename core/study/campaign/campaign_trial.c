@@ -17,7 +17,7 @@ int trial_run_text(struct trial *t, unsigned version, struct slice text, double 
         int r;
 
         limits.cpu_ns = (uint64_t)(seconds * 1e9);
-        limits.wall_ns = c->settings->cpu_time ? CAMPAIGN_PATIENCE * limits.cpu_ns : limits.cpu_ns;
+        limits.wall_ns = c->settings->cpu_time ? CPU_PATIENCE * limits.cpu_ns : limits.cpu_ns;
         r = seat_run(t->seat, version, &limits, text, &result);
         if (r < 0)
                 return r;
@@ -84,6 +84,7 @@ int trial_keep(struct trial *t, struct finding *f, const char *what)
         f->solver = c->solver->number;
         f->found = now_seconds();
         f->timeout = c->settings->timeout;
+        f->is_cpu_time = c->settings->cpu_time;
         free(f->campaign);
         f->campaign = strdup(c->settings->name);
         r = f->campaign ? finding_add(c->workspace, f) : -ENOMEM;

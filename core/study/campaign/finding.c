@@ -8,7 +8,7 @@
  *     'v' solver(4) kind(1) sha256 digest of the versions → number(4): the same of a further finding of these bytes
  *     'n' solver(4)                  → the last number(4)
  *     'c' solver(4) number(4) campaign → how many it stands for(8) */
-#define RECORD_VERSION 3      /* 1 has no decided_id and no reason, 2 no signature */
+#define RECORD_VERSION 4      /* 1 has no decided_id and no reason, 2 no signature, 3 no clock */
 #define RUNS_MOST      100000 /* versions of one finding, and runs of one version: more is damage */
 
 static const struct {
@@ -134,6 +134,7 @@ static int encode(const struct finding *f, struct buffer *b)
         record_put_u32(b, f->seed_id);
         record_put_u32(b, f->decided_id);
         record_put_real(b, f->timeout);
+        record_put_u8(b, f->is_cpu_time);
         put_text(b, f->campaign);
         put_text(b, f->reference);
         put_text(b, f->target);
@@ -204,6 +205,7 @@ static int decode(uint32_t solver, uint32_t number, struct slice bytes, struct f
         f->seed_id = record_u32(&r);
         f->decided_id = version < 2 ? 0 : record_u32(&r);
         f->timeout = record_real(&r);
+        f->is_cpu_time = version >= 4 && record_bool(&r);
         get_text(&r, &f->campaign);
         get_text(&r, &f->reference);
         get_text(&r, &f->target);

@@ -51,6 +51,7 @@ struct finding {
         char *campaign;
         char *reference, *target;  /* versions; target alone where only one counts */
         double timeout;            /* seconds that every run had */
+        bool is_cpu_time;          /* this and all its times are CPU time */
         struct finding_runs *runs; /* of every version measured when it was found */
         size_t n_runs;
         char *chain;  /* how the input was made of the seed: lines "rule\tdirection\tplace"; may be empty */

@@ -36,7 +36,8 @@ static int options_of(struct workspace *w, struct solver *s, const struct findin
                                              .solver = s,
                                              .cases = info,
                                              .n = 1,
-                                             .wall_ns = (uint64_t)(f->timeout * 1e9),
+                                             .timeout_ns = (uint64_t)(f->timeout * 1e9),
+                                             .is_cpu_time = f->is_cpu_time,
                                              .by_verdict = f->kind != FINDING_SPR,
                                              .before = verdict_of(f, f->reference),
                                              .after = verdict_of(f, f->target)};
@@ -143,7 +144,7 @@ static void batch_done(struct batch *b)
 /* Between the same two versions, by the same measure. */
 static bool is_one_search(const struct finding *a, const struct finding *b)
 {
-        return strcmp(a->reference, b->reference) == 0 && strcmp(a->target, b->target) == 0 && a->timeout == b->timeout &&
+        return strcmp(a->reference, b->reference) == 0 && strcmp(a->target, b->target) == 0 && a->timeout == b->timeout && a->is_cpu_time == b->is_cpu_time &&
                (a->kind == FINDING_SPR) == (b->kind == FINDING_SPR) &&
                (a->kind == FINDING_SPR || (verdict_of(a, a->reference) == verdict_of(b, b->reference) &&
                                            verdict_of(a, a->target) == verdict_of(b, b->target)));

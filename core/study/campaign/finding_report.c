@@ -87,14 +87,15 @@ int finding_print_later(struct workspace *w, const struct finding *f, const stru
         }
         for (size_t i = 0; r == 0 && i < h->n; i++) {
                 const struct fact *fact = h->list[i].fact;
+                double seconds;
 
                 if (!fact || h->list[i].commit >= n_programs || is_among(seen, n_seen, &programs[h->list[i].commit]))
                         continue;
                 seen[n_seen++] = programs[h->list[i].commit];
                 r = sha_of(h, i, sha);
+                seconds = (double)(f->is_cpu_time ? fact->cpu_ns : fact->wall_ns) / 1e9;
                 if (r == 0)
-                        buffer_addf(ret, "%s\t%s\t%.6f\t%.6f\n", sha, verdict_name(fact->verdict), (double)fact->wall_ns / 1e9,
-                                    (double)fact->wall_ns / 1e9);
+                        buffer_addf(ret, "%s\t%s\t%.6f\t%.6f\n", sha, verdict_name(fact->verdict), seconds, seconds);
         }
         return r < 0 ? r : buffer_error(ret);
 }
@@ -183,7 +184,7 @@ static void add_table(struct workspace *w, const struct solver *s, const struct 
                         buffer_addf(ret, " %.3f", runs->seconds[k]);
                 buffer_adds(ret, " |\n");
         }
-        buffer_addf(ret, "\nEach run had %gs and a core of its own", f->timeout);
+        buffer_addf(ret, "\nEach run had %gs%s and a core of its own", f->timeout, f->is_cpu_time ? " of CPU time" : "");
         if (campaign_is_elsewhere(w, s->recipe->name, f->campaign, machine))
                 buffer_addf(ret, ", on %s", machine);
         buffer_adds(ret, ".\n\n");

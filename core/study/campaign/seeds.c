@@ -9,6 +9,7 @@ struct seeds_query {
         struct version *versions[2]; /* owned: reference, target */
         struct case_info *info;      /* owns a ref */
         double timeout, threshold;
+        bool is_cpu_time;
 };
 
 struct seeds_run {
@@ -28,13 +29,15 @@ bool finding_has_seeds(const struct solver *s, const struct finding *f)
 static struct cell cell_of(const struct seeds_query *q, unsigned which, uint64_t seed)
 {
         const struct version *v = q->versions[which];
+        uint64_t timeout = (uint64_t)(q->timeout * 1e9);
 
         return (struct cell){.solver = v->solver,
                              .commit = v->commit,
                              .info = q->info,
                              .has_seed = true,
                              .seed = seed,
-                             .wall_ns = (uint64_t)(q->timeout * 1e9)};
+                             .wall_ns = q->is_cpu_time ? 0 : timeout,
+                             .cpu_ns = q->is_cpu_time ? timeout : 0};
 }
 
 static void seeds_key(const struct seeds_query *q, struct digest *ret)
@@ -56,6 +59,8 @@ static void seeds_key(const struct seeds_query *q, struct digest *ret)
                 hasher_add(h, part.bytes, DIGEST_SIZE);
                 hasher_number(h, limits.wall_ns);
                 hasher_number(h, limits.memory);
+                if (q->is_cpu_time)
+                        hasher_number(h, limits.cpu_ns);
         }
         hasher_number(h, (uint64_t)(q->threshold * 1e9));
         hasher_finish(h, ret);
@@ -106,13 +111,14 @@ static int seeds_make(void *user, size_t i, struct query **ret)
 static int seeds_answered(void *user, size_t i, int r, struct value *v, const char *reason)
 {
         struct seeds_state *s = user;
+        struct cell cell = cell_of(s->query, i % 2, i / 2 + 1);
         const struct fact *fact = r == 0 ? ((struct run_value *)v)->fact : NULL;
 
         if (r < 0)
                 return errorf(r, "%s", reason);
         if (!fact)
                 return errorf(-ENODATA, "%s cannot be built", s->query->versions[i % 2]->text);
-        s->runs[i / 2][i % 2] = (struct seeds_run){.verdict = fact->verdict, .seconds = fact_seconds(fact)};
+        s->runs[i / 2][i % 2] = (struct seeds_run){.verdict = fact->verdict, .seconds = cell_seconds(&cell, fact)};
         return 0;
 }
 
@@ -205,6 +211,7 @@ int query_seeds(struct workspace *w, struct solver *s, const struct finding *f, 
         q->query = (struct query){.type = &query_seeds_type, .refs = 1};
         q->workspace = w;
         q->timeout = f->timeout;
+        q->is_cpu_time = f->is_cpu_time;
         r = threshold_of(w, f, &q->threshold);
         if (r == 0)
                 r = version_parse(w, s, f->reference, &q->versions[0]);

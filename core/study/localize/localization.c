@@ -95,14 +95,21 @@ static double build_seconds(void *user, size_t commit)
 
 /* -- outcomes ----------------------------------------------------------------------------------------------------- */
 
+struct cell localization_cell(const struct localization_options *o, uint32_t commit, struct case_info *info)
+{
+        const struct recipe_limits *limits = &o->solver->recipe->limits;
+        struct cell cell = {.solver = o->solver, .commit = commit, .info = info, .has_seed = o->has_seed, .seed = o->seed};
+
+        if (!o->is_cpu_time)
+                cell.wall_ns = o->timeout_ns;
+        else
+                cell.cpu_ns = o->timeout_ns ?: limits->cpu_ns ?: limits->wall_ns;
+        return cell;
+}
+
 static struct cell cell_of(const struct localization *l, uint32_t commit, size_t test)
 {
-        return (struct cell){.solver = l->options.solver,
-                             .commit = commit,
-                             .info = l->options.cases[test],
-                             .has_seed = l->options.has_seed,
-                             .seed = l->options.seed,
-                             .wall_ns = l->options.wall_ns};
+        return localization_cell(&l->options, commit, l->options.cases[test]);
 }
 
 static bool is_same_build(const struct localization *l, size_t a, size_t b)
@@ -128,13 +135,14 @@ static struct localize_outcome outcome_by_verdict(const struct localization *l, 
 /* An answer counts as solved if it is the one the case has had since the reference, which is fed first. */
 static int feed(struct localization *l, uint32_t commit, size_t test, const struct fact *f)
 {
+        struct cell cell = cell_of(l, commit, test);
         struct localize_outcome outcome = {
-                .answer = LOCALIZE_BROKEN, .seconds = fact_seconds(f), .effort = fact_effort(f)};
+                .answer = LOCALIZE_BROKEN, .seconds = cell_seconds(&cell, f), .effort = fact_effort(f)};
         bool decided = verdict_is_decided(f->verdict);
 
         if (decided && !f->wrong && l->expected[test] == VERDICT_UNKNOWN)
                 l->expected[test] = f->verdict;
-        l->disturbed[test] |= f->disturbed;
+        l->disturbed[test] |= f->disturbed && !l->options.is_cpu_time;
         if (l->options.by_verdict)
                 outcome = outcome_by_verdict(l, f);
         else if (f->verdict == VERDICT_TIMEOUT)

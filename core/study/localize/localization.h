@@ -32,7 +32,8 @@ struct localization_options {
         enum localize_method method;
         bool has_seed; /* all runs under this seed */
         uint64_t seed;
-        uint64_t wall_ns; /* 0: the recipe's limit */
+        uint64_t timeout_ns; /* of a run, by the clock that counts; 0: the recipe's */
+        bool is_cpu_time;    /* CPU time counts, not the clock on the wall: what others do on the machine changes little then */
         /* Not the time but the answer is what changed, from `before` to `after`; two verdicts that differ. Times do not count then. */
         bool by_verdict;
         enum verdict before, after;
@@ -66,7 +67,7 @@ enum localize_state localization_state(const struct localization *l, size_t i);
 const char *localize_state_name(enum localize_state s); /* "found", "no culprit", ... */
 
 /* The result of a case, as JSON (a new reference; NULL: no memory):
- *     case, name, state, method, seed?, reference, target, start?, seconds_reference, seconds_target, verdict_before?, verdict_after?,
+ *     case, name, state, method, clock?, seed?, reference, target, start?, seconds_reference, seconds_target, verdict_before?, verdict_after?,
  *     culprits: [{commit, commits: [...], before, subject, seconds_before, seconds_after, broken_before?, broken_after?, slowdown,
  *                 confidence?, verified, pairs, p?, ratio?, cut_off?}], unfinished?
  * `commit` is the culprit, or BEFORE..LAST (a range of git's) where those between cannot be told apart: they cannot be built, or (cut_off) the runs that

@@ -32,3 +32,5 @@ struct localization {
         size_t builds;
         double build_seconds;
 };
+
+struct cell localization_cell(const struct localization_options *o, uint32_t commit, struct case_info *info);

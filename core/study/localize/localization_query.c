@@ -9,8 +9,7 @@ struct localized_query {
 
 static void localized_key(const struct localization_options *o, const struct case_info *info, struct digest *ret)
 {
-        struct cell cell = {
-                .solver = o->solver, .commit = o->target, .has_seed = o->has_seed, .seed = o->seed, .wall_ns = o->wall_ns};
+        struct cell cell = localization_cell(o, o->target, NULL);
         struct recipe_limits limits;
         struct commit reference = {0}, target = {0};
         struct digest recipe;
@@ -31,6 +30,10 @@ static void localized_key(const struct localization_options *o, const struct cas
         hasher_number(h, limits.wall_ns);
         hasher_number(h, limits.memory);
         hasher_number(h, o->method);
+        if (o->is_cpu_time) {
+                hasher_string(h, "cpu");
+                hasher_number(h, limits.cpu_ns);
+        }
         if (o->solver->place) /* what is slow there need not be slow here */
                 hasher_string(h, o->solver->place->name);
         if (o->by_verdict) {

@@ -98,6 +98,8 @@ json_t *localization_result(const struct localization *l, size_t i)
                       localize_state_name(localize_state(l->search, i)), "method", methods[l->options.method], "reference",
                       reference, "target", target, "seconds_reference", number_or_null(l->ends[i][0]), "seconds_target",
                       number_or_null(l->ends[i][1]), "culprits", list);
+        if (j && l->options.is_cpu_time)
+                json_object_set_new(j, "clock", json_string("cpu"));
         if (j && l->start != l->options.reference)
                 json_object_set_new(j, "start", json_string(start));
         if (j && l->options.by_verdict) {
