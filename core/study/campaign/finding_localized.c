@@ -56,21 +56,24 @@ int finding_query_localized(struct workspace *w, struct solver *s, const struct 
         return r < 0 ? r : query_localized(&options, ret);
 }
 
-int finding_culprits(struct workspace *w, struct solver *s, const struct finding *f,
-                     int (*fn)(void *user, const char *commit, const json_t *culprit), void *user)
+int finding_localization(struct workspace *w, struct solver *s, const struct finding *f, json_t **ret)
 {
         cleanup(query_unrefp) struct query *q = NULL;
         cleanup(value_unrefp) struct value *v = NULL;
-        const json_t *culprits;
         int r = finding_is_localizable(f) ? finding_query_localized(w, s, f, &q) : -ENOENT;
 
         if (r == 0)
                 r = q->type->find(q, &v);
-        if (r == 0 && !localization_is_final(((struct study_value *)v)->result))
-                r = -ENOENT;
-        if (r < 0)
-                return r;
-        culprits = json_object_get(((struct study_value *)v)->result, "culprits");
+        if (r == 0)
+                *ret = json_incref(((struct study_value *)v)->result);
+        return r;
+}
+
+int culprits_each(const json_t *localization, culprit_fn fn, void *user)
+{
+        const json_t *culprits = json_object_get(localization, "culprits");
+        int r = 0;
+
         for (size_t i = 0; r == 0 && i < json_array_size(culprits); i++) {
                 const json_t *culprit = json_array_get(culprits, i);
                 const char *commit = json_string_value(json_object_get(culprit, "commit"));
@@ -78,6 +81,17 @@ int finding_culprits(struct workspace *w, struct solver *s, const struct finding
                 if (commit && json_is_true(json_object_get(culprit, "slowdown")))
                         r = fn(user, commit, culprit);
         }
+        return r;
+}
+
+int finding_culprits(struct workspace *w, struct solver *s, const struct finding *f, culprit_fn fn, void *user)
+{
+        json_t *localization = NULL;
+        int r = finding_localization(w, s, f, &localization);
+
+        if (r == 0)
+                r = localization_is_final(localization) ? culprits_each(localization, fn, user) : -ENOENT;
+        json_decref(localization);
         return r;
 }
 

@@ -9,10 +9,13 @@
 bool finding_is_localizable(const struct finding *f);
 /* The query whose value is its localization (struct study_value). -ENODATA with a sentence where it has no history. */
 int finding_query_localized(struct workspace *w, struct solver *s, const struct finding *f, struct query **ret);
-/* Each commit that slowed it down, oldest first: a sha, or BEFORE..LAST (localization.h), until fn returns non-zero, which is then returned. -ENOENT:
- * it is not localized yet. */
-int finding_culprits(struct workspace *w, struct solver *s, const struct finding *f,
-                     int (*fn)(void *user, const char *commit, const json_t *culprit), void *user);
+/* What its localization came to, or has come to so far (localization_is_final()): a new reference. -ENOENT: nothing. */
+int finding_localization(struct workspace *w, struct solver *s, const struct finding *f, json_t **ret);
+/* Each commit that slowed it down, oldest first: a sha, or BEFORE..LAST (localization.h), until fn returns non-zero, which is then returned. */
+typedef int (*culprit_fn)(void *user, const char *commit, const json_t *culprit);
+int culprits_each(const json_t *localization, culprit_fn fn, void *user);
+/* The same of a finding. -ENOENT: it is not localized yet. */
+int finding_culprits(struct workspace *w, struct solver *s, const struct finding *f, culprit_fn fn, void *user);
 /* A number that is the same for all findings of the same newest culprit; 0: it has none. -ENOENT: not localized yet. */
 int finding_cause(struct workspace *w, struct solver *s, const struct finding *f, uint64_t *ret);
 /* localized.tsv: "case\tcommit\tbefore\tafter\tsubject". */

@@ -376,6 +376,17 @@ struct culprit_table {
         size_t n; /* rows */
 };
 
+/* A range stands for its commits. */
+static void add_responsible(const struct solver *s, const char *commit, const json_t *culprit, struct buffer *ret)
+{
+        size_t n = json_array_size(json_object_get(culprit, "commits"));
+
+        if (n > 1)
+                buffer_addf(ret, "one of %zu (`git log %.12s..%.12s`)", n, commit, commit + GIT_OID_HEXSZ + strlen(".."));
+        else
+                add_version(s, commit, ret);
+}
+
 static int add_culprit(void *user, const char *commit, const json_t *culprit)
 {
         struct culprit_table *to = user;
@@ -386,7 +397,7 @@ static int add_culprit(void *user, const char *commit, const json_t *culprit)
                 buffer_adds(to->to, "## Commits responsible\n\n| commit | seconds before | seconds after | pairs of runs | p |\n"
                                      "|---|---|---|---|---|\n");
         buffer_adds(to->to, "| ");
-        add_version(to->solver, commit, to->to);
+        add_responsible(to->solver, commit, culprit, to->to);
         buffer_addf(to->to, json_is_number(before) ? " | %.3f" : " | no answer", json_number_value(before));
         buffer_addf(to->to, json_is_number(after) ? " | %.3f" : " | no answer", json_number_value(after));
         buffer_addf(to->to, " | %d |", (int)json_integer_value(json_object_get(culprit, "pairs")));
@@ -398,21 +409,43 @@ static int add_since(void *user, const char *commit, const json_t *culprit)
 {
         struct culprit_table *to = user;
 
-        (void)culprit;
         buffer_adds(to->to, "Since ");
-        add_version(to->solver, commit, to->to);
+        add_responsible(to->solver, commit, culprit, to->to);
         buffer_adds(to->to, ".\n\n");
         return 0;
 }
 
-/* Once they are known: nothing is searched for. */
+/* Says how it stands, and the command that goes on. */
+static void add_unfinished(const struct solver *s, const struct finding *f, const json_t *localization, struct buffer *ret)
+{
+        char timeout[32];
+
+        buffer_adds(ret, localization_is_finished(localization)
+                                 ? "No commit responsible was found while others had the core, so that is not sure. "
+                                 : "The search for the commits responsible is not finished: they are not yet verified. ");
+        if (f->kind != FINDING_SPR) {
+                buffer_addf(ret, "The command of the campaign `%s` goes on with it.\n\n", f->campaign);
+                return;
+        }
+        format_duration((uint64_t)(f->timeout * 1e9), timeout);
+        buffer_addf(ret, "`solverfs localize %s --reference %s --target %s --timeout %s%s %u` goes on with it.\n\n", s->recipe->name, f->reference,
+                    f->target, timeout, f->is_cpu_time ? " --clock cpu" : "", f->case_id);
+}
+
+/* As far as they are known: nothing is searched for. */
 static void add_culprits(struct workspace *w, struct solver *s, const struct finding *f, struct buffer *ret)
 {
         struct culprit_table to = {.solver = s, .to = ret};
+        json_t *localization = NULL;
 
-        finding_culprits(w, s, f, f->kind == FINDING_SPR ? add_culprit : add_since, &to);
+        if (finding_localization(w, s, f, &localization) < 0)
+                return;
+        culprits_each(localization, f->kind == FINDING_SPR ? add_culprit : add_since, &to);
         if (to.n > 0)
                 buffer_adds(ret, "\n");
+        if (!localization_is_final(localization))
+                add_unfinished(s, f, localization, ret);
+        json_decref(localization);
 }
 
 static void add_seeds(struct workspace *w, struct solver *s, const struct finding *f, struct buffer *ret)
