@@ -85,7 +85,7 @@ test_that "what is measured later joins times.tsv, and history.svg marks the cul
 	timeout 60 cat "mnt/slow/tags/v3/cases/$id/result" >out 2>err && [ "$(sed -n 4p mnt/slow/spr/1/times.tsv | cut -f 1,2)" = "$(printf "%s\tsat" "$(git -C slow rev-parse v3)")" ] &&
 	grep -q "culprit $(git -C slow rev-parse v2 | cut -c1-8)" mnt/slow/spr/1/history.svg'
 test_that "a campaign shows how far it is" '
-	cd mnt/slow/spr/campaigns/first && grep -q "^finds 1" status && grep -q "^threshold = 0.7s" settings && grep -q "<svg" progress.svg && [ -s progress.tsv ]'
+	cd mnt/slow/spr/campaigns/first && grep -q "^finds 1" status && grep -q "^threshold = 0.7s" settings && grep -q "<title>slow: findings of campaign first<" progress.svg && [ -s progress.tsv ]'
 idle() { run 0 status && cat out err | grep -q "nothing runs and nothing waits"; }
 test_that "looking starts nothing" '
 	for i in $(seq 30); do idle && break; sleep 1; done
@@ -245,6 +245,10 @@ test_that "noise is measured once, and a threshold follows" '
 	echo "(check-sat)" >plain.smt2 && run 0 case add plain.smt2 && run 0 set add few plain.smt2 && run 0 noise slow v1 --runs 3 --set few &&
 	[ "$(field 2,3,8,9)" = "$(printf "1\t3\t0\t0")" ] && has err "threshold" && awk "\$7 < 0.1 { exit 1 }" out && cp out before &&
 	run 0 noise slow v1 --runs 3 plain.smt2 && cmp before out && run 0 noise slow v1 v2 --runs 3 --set few --json && [ "$(grep -c samples out)" = 2 ]'
+test_that "noise as a picture: a point for each case and version, and the threshold" '
+	run 0 noise slow v1 v2 --runs 3 --set few --svg noise.svg && grep -q "<title>slow: how much runs of the same version differ<" noise.svg &&
+	[ "$(grep -o "<title>plain.smt2 at " noise.svg | wc -l)" = 2 ] && grep -q ">threshold [0-9.]*s<" noise.svg &&
+	run 1 noise slow v1 --runs 3 --set few --svg nowhere/noise.svg && has err "cannot write nowhere/noise.svg: No such file or directory"'
 test_that "noise of what cannot be built" 'run 1 noise slow v5 --runs 2 plain.smt2 && has err "cannot be built"'
 
 # -- what cannot be --
