@@ -299,7 +299,7 @@ static int write_picture(const struct noisy *o)
         r = plot_write(p, &svg);
         if (r == 0)
                 r = write_file_atomic(o->svg, svg.data, svg.size, 0666 & ~common.umask);
-        return r < 0 ? errorf(r, "cannot write %s: %s", o->svg, strerror(-r)) : 0;
+        return r < 0 ? errorf(-EIO, "cannot write %s: %s", o->svg, strerror(-r)) : 0;
 }
 
 static int show_all(struct noisy *o)

@@ -248,7 +248,7 @@ test_that "noise is measured once, and a threshold follows" '
 test_that "noise as a picture: a point for each case and version, and the threshold" '
 	run 0 noise slow v1 v2 --runs 3 --set few --svg noise.svg && grep -q "<title>slow: how much runs of the same version differ<" noise.svg &&
 	[ "$(grep -o "<title>plain.smt2 at " noise.svg | wc -l)" = 2 ] && grep -q ">threshold [0-9.]*s<" noise.svg &&
-	run 1 noise slow v1 --runs 3 --set few --svg nowhere/noise.svg && has err "cannot write nowhere/noise.svg: No such file or directory"'
+	run 4 noise slow v1 --runs 3 --set few --svg nowhere/noise.svg && has err "cannot write nowhere/noise.svg: No such file or directory"'
 test_that "noise of what cannot be built" 'run 1 noise slow v5 --runs 2 plain.smt2 && has err "cannot be built"'
 
 # -- what cannot be --
