@@ -64,4 +64,5 @@ int bench_runner(void); /* over a kept sandbox; part of it */
 int bench_build(void); /* builds and programs */
 int bench_store(void); /* facts */
 int bench_report(void); /* report.html */
+int bench_export(void); /* solverfs export */
 int bench_remote(void); /* workers */

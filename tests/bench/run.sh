@@ -26,6 +26,9 @@ export SOLVERFS_EXEC
 SOLVERFS_SHIM=${SOLVERFS_SHIM:-$(dirname "$bench")/../../core/build/solverfs-shim}
 SOLVERFS_SHIM=$(realpath "$SOLVERFS_SHIM") || exit 1
 export SOLVERFS_SHIM
+SOLVERFS=${SOLVERFS:-$(dirname "$bench")/../../tools/solverfs}
+SOLVERFS=$(realpath "$SOLVERFS") || exit 1
+export SOLVERFS
 
 status=0
 "$bench" "$@" >"$tmp/rows" || status=1
