@@ -854,7 +854,7 @@ START_TEST(test_storm)
 }
 END_TEST
 
-SUITE_TIMEOUT("ask", 240, test_answers_come_once_each, test_answers_come_in_order, test_enough_takes_the_others_back,
+SUITE_TIMEOUT("ask", 600, test_answers_come_once_each, test_answers_come_in_order, test_enough_takes_the_others_back,
               test_without_answered_the_first_failure_ends_it, test_a_thread_is_interrupted, test_more_than_the_queue_takes,
               test_an_estimate_is_a_range_or_none, test_ten_thousand_nested_on_one_slot, test_parents_share_their_children,
               test_a_person_joining_a_parent_overtakes, test_what_is_asked_later_has_the_priority_of_now,

@@ -585,7 +585,7 @@ START_TEST(test_shapes)
 }
 END_TEST
 
-SUITE_TIMEOUT("fuzz", 120, test_formulas_are_well_sorted, test_every_operator_of_the_theory_comes, test_parameters_are_kept,
+SUITE_TIMEOUT("fuzz", 600, test_formulas_are_well_sorted, test_every_operator_of_the_theory_comes, test_parameters_are_kept,
               test_same_seed_same_formulas, test_refuses_nonsense, test_templates, test_no_mutation_is_a_noop_or_ill_sorted,
               test_the_wanted_operator_is_there, test_theories_are_not_mixed, test_mutants_keep_to_their_logic,
               test_nothing_to_change, test_transformers, test_enumeration_is_exhaustive_and_without_twins,

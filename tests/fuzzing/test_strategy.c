@@ -240,5 +240,5 @@ START_TEST(test_refuses)
 }
 END_TEST
 
-SUITE_TIMEOUT("strategy", 120, test_decisions_repeat, test_causes_are_found, test_every_version_runs_when_asked, test_candidates,
+SUITE_TIMEOUT("strategy", 600, test_decisions_repeat, test_causes_are_found, test_every_version_runs_when_asked, test_candidates,
               test_several_under_way, test_corpus_of_another_theory, test_refuses)

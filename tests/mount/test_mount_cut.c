@@ -88,7 +88,7 @@ static void read_cold(const char *what, bool lost)
 
 static void cut(const char *file, off_t to, off_t size)
 {
-        const char *what = at("%s cut to %lld", file, (long long)to);
+        cleanup_free char *what = strdup(at("%s cut to %lld", file, (long long)to)); /* the ring of at() comes round */
         int status;
 
         fprintf(stderr, "%s\n", what);
@@ -111,7 +111,7 @@ static void cut(const char *file, off_t to, off_t size)
 /* Without fsck: what opens it first has to bear it. */
 static void cut_under_a_mount(const char *file, off_t to)
 {
-        const char *what = at("%s cut to %lld before a mount", file, (long long)to);
+        cleanup_free char *what = strdup(at("%s cut to %lld before a mount", file, (long long)to));
 
         put_store_back();
         assert_shell("chmod u+w 'store/%s' && truncate -s %lld 'store/%s'", file, (long long)to, file);
@@ -137,9 +137,9 @@ static void cut_files(unsigned (*ways)(const char *file, unsigned n), bool under
                 for (unsigned k = 0; k < ARRAY_SIZE(to); k++) {
                         if (!(ways(file, n) >> k & 1))
                                 continue;
-                        cut(at("%s", file), to[k], size);
+                        cut(file, to[k], size);
                         if (under_a_mount)
-                                cut_under_a_mount(at("%s", file), to[k]);
+                                cut_under_a_mount(file, to[k]);
                         cuts++;
                 }
         }

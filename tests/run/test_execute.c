@@ -30,8 +30,8 @@ static char attacker[PATH_SIZE], scratch[PATH_SIZE];
 static const struct execute_request usual = {
         .scratch = scratch,
         .sandbox = SANDBOX_BWRAP,
-        .wall_ns = 20 * NSEC_PER_SEC,
-        .cpu_ns = 20 * NSEC_PER_SEC,
+        .wall_ns = 120 * NSEC_PER_SEC,
+        .cpu_ns = 120 * NSEC_PER_SEC,
         .memory = 1 << 30,
         .file_size = 1 << 30,
         .processes = 64,
@@ -582,6 +582,7 @@ START_TEST(test_memory_limit)
                 r = run_like(&q, "headless 4 80"); /* and when they look like zombies */
                 ck_assert_int_eq(r.end, END_MEMORY);
                 r = run_like(&q, "share 6 80"); /* what a fork shares is counted once */
+                ck_assert_msg(r.end == END_EXIT, "round %d: %d, %" PRIu64 " MB", i, (int)r.end, r.memory >> 20);
                 assert_end(&r, END_EXIT, 0);
                 ck_assert_uint_lt(r.memory, 200 << 20);
                 execute_result_done(&r);

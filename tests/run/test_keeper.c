@@ -191,4 +191,4 @@ START_TEST(test_network_costs_the_sandbox)
 }
 END_TEST
 
-SUITE_TIMEOUT("keeper", 110, test_traces, test_sandbox_stays, test_network_costs_the_sandbox, EXECUTE_TESTS)
+SUITE("keeper", test_traces, test_sandbox_stays, test_network_costs_the_sandbox, EXECUTE_TESTS)

@@ -33,7 +33,7 @@ static struct recipe recipe_with(const char *run)
 static char here[PATH_SIZE - 100], program[PATH_SIZE], scratch[PATH_SIZE];
 
 static const struct recipe_limits usual_limits = {
-        .wall_ns = 20 * NSEC_PER_SEC, .cpu_ns = 20 * NSEC_PER_SEC, .memory = 1 << 30, .output = 1 << 20, .processes = 64};
+        .wall_ns = 120 * NSEC_PER_SEC, .cpu_ns = 120 * NSEC_PER_SEC, .memory = 1 << 30, .output = 1 << 20, .processes = 64};
 
 static void find_places(void)
 {

@@ -1,4 +1,4 @@
-/* Reductions as facts: of findings of every kind, between programs of the machine that are shell scripts. */
+/* Reductions as facts: of findings of every kind, between programs of the machine that are shell scripts and tell how long they take. */
 #include "core/study/campaign/finding_reduced.h"
 
 #include <pthread.h>
@@ -113,7 +113,7 @@ START_TEST(test_a_slowdown)
         struct finding *f;
 
         world();
-        program("slow", "grep -q str.len \"$case\" && sleep 0.4; echo unsat");
+        program("slow", "grep -q str.len \"$case\" && echo 'lasts 0.4' >&2; echo unsat");
         f = finding(FINDING_SPR, input, "plain", "slow");
         assert_ok(finding_add_runs(f, f->reference, VERDICT_UNSAT, (const double[]){0.02}, 1));
         assert_ok(finding_add_runs(f, f->target, VERDICT_UNSAT, (const double[]){0.4}, 1));

@@ -24,7 +24,7 @@
 #include <stdarg.h>
 #include <time.h>
 
-#define TEST_SECONDS 150 /* for one test: many times what the slowest takes on a busy machine under a sanitizer */
+#define TEST_SECONDS 400 /* for one test: many times what the slowest takes on a busy machine under a sanitizer */
 
 /* -- suites ----------------------------------------------------------------------------------------------------- */
 

@@ -27,11 +27,11 @@ ok() { # ok CONDITION-STATUS DESCRIPTION
 		sed 's/^/# err: /' err
 	fi
 }
-# run STATUS ARGUMENT...: calls solverfs, for $limit seconds (60) at most, keeps `out` and `err`; 0 when it ends with STATUS.
+# run STATUS ARGUMENT...: calls solverfs, for $limit seconds (200) at most, keeps `out` and `err`; 0 when it ends with STATUS.
 run() {
 	local want=$1 got
 	shift
-	timeout -k 5 "${limit:-60}" "$solverfs" "$@" >out 2>err </dev/null
+	timeout -k 5 "${limit:-200}" "$solverfs" "$@" >out 2>err </dev/null
 	got=$?
 	[ $got = "$want" ] || {
 		echo "# 'solverfs $*' ended with $got, not $want"

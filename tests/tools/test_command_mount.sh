@@ -9,7 +9,11 @@ fi
 mnt=$top/mnt
 mkdir "$mnt"
 mounted() { grep -q "$(printf '%s' "$1" | sed 's/ /\\\\040/g') fuse.solverfs" /proc/self/mounts; }
-daemon() { pgrep -f "mount .*${top##* }/mnt" | head -1; } # found by the scratch folder's own name
+daemon() { pgrep -n -f "mount .*${top##* }/mnt"; } # the newest that has the scratch folder's own name: the one before may still be dying
+kill_daemon() {
+	until pid=$(daemon); do sleep 0.02; done
+	kill -9 "$pid"
+}
 # Its locks are free: what is left of it is gone in a moment, or waits for init to look.
 gone() { for i in $(seq 40); do [ ! -d "/proc/$1" ] || grep -sq "^State:.Z" "/proc/$1/status" && return 0; sleep 0.05; done; return 1; }
 clean_up() {
@@ -96,12 +100,12 @@ test_that "what is open there is read to its end, and unmount says what it waits
 
 # Killed outright. What is being killed holds its locks a moment longer than its name is in /proc; nobody has to wait for that.
 run 0 mount "$mnt" -q
-kill -9 "$(daemon)"
+kill_daemon
 for i in $(seq 100); do [ -n "$(daemon)" ] || break; sleep 0.05; done
 test_that "doctor calls a dead mount stale" 'run 0 doctor || run 1 doctor; has out "^mount	warning	.*stale"'
 test_that "mount takes a dead mount away first" 'run 0 mount "$mnt" && [ -r "$mnt/README" ]'
-test_that "mount comes at once behind a kill, many times" 'for i in 1 2 3 4 5 6 7 8; do kill -9 "$(daemon)"; run 0 mount "$mnt" -q && [ -r "$mnt/README" ] || exit 1; done'
-kill -9 "$(daemon)"
+test_that "mount comes at once behind a kill, many times" 'for i in 1 2 3 4 5 6 7 8; do kill_daemon; run 0 mount "$mnt" -q && [ -r "$mnt/README" ] || exit 1; done'
+kill_daemon
 for i in $(seq 100); do [ -n "$(daemon)" ] || break; sleep 0.05; done
 test_that "unmount takes a dead mount away" 'run 0 unmount "$mnt" && ! mounted "$mnt" && run 0 mount "$mnt" -q && run 0 unmount "$mnt"'
 

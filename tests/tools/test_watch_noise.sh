@@ -3,7 +3,6 @@
 # shellcheck disable=SC2016
 . "$(dirname "$0")/command.sh"
 
-limit=200 # seconds a command may take: on a busy machine each of some hundred pairs of runs waits for its turn
 tell_time # the noise is the solver's
 cat >toy.recipe <<'END2'
 [solver]
