@@ -162,6 +162,32 @@ START_TEST(test_an_implication_is_reduced_with_what_it_follows_from)
 }
 END_TEST
 
+/* A session that has no time leaves both texts as they were; the next one with more gives both anew. */
+START_TEST(test_an_implication_goes_on)
+{
+        cleanup(query_unrefp) struct query *hasty = NULL, *patient = NULL;
+        cleanup(value_unrefp) struct value *first = NULL, *second = NULL;
+        const struct reduction *r;
+        struct finding *f;
+
+        world();
+        program("unsure", "grep -q '(>= ' \"$case\" && echo unknown || echo sat");
+        f = implication(FINDING_IMPLICATION, "unsure");
+        hasty = query_of(f, 1);
+        assert_ok(engine_get(e, hasty, PRIORITY_PERSON, false, -1, &first));
+        r = &((struct reduced_value *)first)->reduction;
+        ck_assert(!r->is_minimal);
+        ck_assert_ptr_nonnull(strstr(r->implied.data, "(>= x 17)"));
+        patient = query_of(f, 0);
+        assert_ok(engine_get(e, patient, PRIORITY_PERSON, false, -1, &second));
+        r = &((struct reduced_value *)second)->reduction;
+        ck_assert_str_eq(r->text.data, "(assert (= 0 0))\n(check-sat)\n");
+        ck_assert_str_eq(r->implied.data, "(assert (>= 0 0))\n(check-sat)\n");
+        finding_unref(f);
+        end();
+}
+END_TEST
+
 /* -- its end, and before ---------------------------------------------------------------------------------------------- */
 
 static struct finding *unsure(void)
@@ -331,7 +357,7 @@ START_TEST(test_a_finding_that_does_not_show_again)
 }
 END_TEST
 
-SUITE("reduction", test_a_slowdown, test_answers_and_crashes, test_an_implication_is_reduced_with_what_it_follows_from,
+SUITE("reduction", test_a_slowdown, test_answers_and_crashes, test_an_implication_is_reduced_with_what_it_follows_from, test_an_implication_goes_on,
       test_nothing_of_a_cancelled_one_is_lost, test_what_ended_by_its_time_answers_who_allows_no_more,
       test_two_readers_one_reduction, test_a_program_that_is_another_now,
       test_a_finding_that_does_not_show_again)

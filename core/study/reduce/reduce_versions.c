@@ -456,8 +456,11 @@ void reduce_versions_before(const struct reduce_versions *v, struct version_answ
 static int run_implied(struct reduce_versions *v, struct slice text, struct version_answer *target, struct buffer *implied)
 {
         struct applying a = {.versions = v, .cancel_fd = v->cancel_fd, .text = implied};
-        int r = implied_each(v->implied, text, try_implied, &a);
+        int r;
 
+        buffer_done(implied); /* of an earlier session */
+        *implied = (struct buffer){0};
+        r = implied_each(v->implied, text, try_implied, &a);
         *target = a.answer;
         return r < 0 ? r : r == 0 ? errorf(-ENODATA, "no application of the rule is of interest any more") : buffer_error(implied);
 }
