@@ -79,6 +79,17 @@ let_cores_go() {
 	cores_held=
 }
 
+# -- a recipe of a toy solver --
+
+# toy_recipe NAME [LINE...]: writes NAME.recipe, of a program NAME that build.sh makes. A LINE takes the place of the one with its key, or joins them.
+toy_recipe() {
+	local file=$1.recipe line
+	printf '[solver]\n' >"$file"
+	printf '\t%s\n' 'format = smt2' 'build = sh build.sh' "output = $1" 'run = {bin} {case}' 'samples = 1' >>"$file"
+	for line in "${@:2}"; do sed -i "/^\t${line%% *} = /d" "$file"; done
+	for line in "${@:2}"; do printf '\t%s\n' "$line" >>"$file"; done
+}
+
 # -- a toy solver: a shell script in a git repository, with a commit that cannot be built and one that answers wrongly --
 
 toy_commit() { git -C toy add -A && GIT_COMMITTER_DATE="2024-01-0$1T00:00:00Z" git -C toy commit -q --date "2024-01-0$1T00:00:00Z" -m "$2"; }
@@ -100,18 +111,6 @@ END
 	echo 'cp toy.sh toy && chmod +x toy' >toy/build.sh
 	sed -i 's/^sed -n .*answer.*/echo sat/' toy/toy.sh
 	toy_commit 3 "always sat" && git -C toy tag v3
-	mkdir recipes
-	cat >recipes/toy.recipe <<'END'
-[solver]
-	format = smt2
-	build = sh build.sh
-	output = toy
-	run = {bin} {seed} {case}
-	seed = --seed {n}
-	timeout = 10s
-	memory = 1g
-	samples = 1
-[variant "toy-again"]
-	arguments = --again
-END
+	mkdir recipes && (cd recipes && toy_recipe toy 'run = {bin} {seed} {case}' 'seed = --seed {n}' 'timeout = 10s' 'memory = 1g')
+	printf '[variant "toy-again"]\n\targuments = --again\n' >>recipes/toy.recipe
 }

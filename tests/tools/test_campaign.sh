@@ -23,18 +23,8 @@ make_slow() {
 	slow_commit 4 "crashes for containment"
 	echo 'exit 1' >slow/build.sh
 	slow_commit 5 "broken"
-	cat >slow.recipe <<'END'
-[solver]
-	format = smt2
-	build = sh build.sh
-	output = slow
-	run = {bin} {seed} {case}
-	seed = --seed {n}
-	timeout = 2s
-	samples = 1
-[variant "other"]
-	arguments = --other
-END
+	toy_recipe slow 'run = {bin} {seed} {case}' 'seed = --seed {n}' 'timeout = 2s'
+	printf '[variant "other"]\n\targuments = --other\n' >>slow.recipe
 }
 slow_commit() {
 	git -C slow add -A && GIT_COMMITTER_DATE="2024-01-0$1T00:00:00Z" git -C slow commit -q --date "2024-01-0$1T00:00:00Z" -m "$2" && git -C slow tag "v$1"

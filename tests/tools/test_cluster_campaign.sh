@@ -15,15 +15,7 @@ slow_commit 1 ''
 slow_commit 2 '# the same'
 slow_commit 3 'grep -q str.len "$case" && echo "lasts 20" >&2'
 slow_commit 4 'grep -q str.len "$case" && while :; do :; done'
-cat >slow.recipe <<'END'
-[solver]
-	format = smt2
-	build = sh build.sh
-	output = slow
-	run = {bin} {case}
-	timeout = 2s
-	samples = 1
-END
+toy_recipe slow 'timeout = 2s'
 run 0 init && run 0 solver add slow slow --recipe slow.recipe
 run 0 build slow v1 v2 v3 v4
 sed -i 's/^\tversion = 1/&\n\treduce = 20s/' store/config

@@ -36,17 +36,8 @@ END2
 	git -C toy add -A && git -C toy commit -q -m "$1" && git -C toy tag "$1"
 }
 version v1 100 sat && version v1-again 100 sat && version v2 150 sat && version lost 100 unknown && version wrong 100 unsat && version broken 100 sat
-cat >toy.recipe <<'END2'
-[solver]
-	format = smt2
-	build = sh build.sh
-	output = toy
-	run = {bin} {case}
-	timeout = 10s
-	effort = conflicts: ([0-9]+)
-[variant "other"]
-	arguments = -x
-END2
+toy_recipe toy 'timeout = 10s' 'effort = conflicts: ([0-9]+)' 'samples = 5'
+printf '[variant "other"]\n\targuments = -x\n' >>toy.recipe
 for kind in plain slow effort flip; do printf '; kind: %s\n(check-sat)\n' $kind >$kind.smt2; done
 printf '; kind: flip\n(set-info :status sat)\n(check-sat)\n' >status.smt2
 printf 'p cnf 1 1\n1 0\n' >a.cnf

@@ -13,14 +13,7 @@ for i in $(seq 1 20); do
 	echo "$([ "$i" != 5 ] && echo 'cp toy.sh toy && chmod +x toy' || echo 'exit 1')" >hist/build.sh
 	git -C hist add -A && git -C hist commit -q -m "commit $i"
 done
-cat >toy.recipe <<'END2'
-[solver]
-	format = smt2
-	build = sh build.sh
-	output = toy
-	run = {bin} {case}
-	samples = 1
-END2
+toy_recipe toy
 slow=$(git -C hist rev-parse HEAD~8) first=$(git -C hist rev-list HEAD | tail -1)
 printf '(check-sat)\n' >a.smt2
 printf '(check-sat)\n(exit)\n' >b.smt2

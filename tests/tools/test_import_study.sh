@@ -19,16 +19,7 @@ toy_version 2 "slow for lengths" 'grep -q str.len "$case" && echo "lasts 20" >&2
 toy_version 3 "wrong for containment" 'grep -q str.contains "$case" && echo unsat && exit'
 toy_version 4 "crashes for containment" 'grep -q str.contains "$case" && kill -SEGV $$'
 toy_version 5 "a new rewriter for bounds" 'grep -q b0 "$case" && grep -q "(>= " "$case" && echo unknown && exit'
-cat >toy.recipe <<'END'
-[solver]
-	format = smt2
-	build = sh build.sh
-	output = toy
-	run = {bin} {seed} {case}
-	seed = --seed {n}
-	timeout = 2s
-	samples = 1
-END
+toy_recipe toy 'run = {bin} {seed} {case}' 'seed = --seed {n}' 'timeout = 2s'
 mkdir seeds
 {
 	echo '(set-logic QF_LIA)'

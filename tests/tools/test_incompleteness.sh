@@ -31,15 +31,7 @@ make_toy() {
 	toy_solver 'grep -q "(or " "$case" && echo unsat && exit' >toy/toy.sh && toy_commit 5 "wrong for disjunctions"
 	toy_solver 'grep -q "(or " "$case" && kill -SEGV $$' >toy/toy.sh && toy_commit 6 "crashes for disjunctions"
 	echo 'exit 1' >toy/build.sh && toy_commit 7 "broken"
-	cat >toy.recipe <<'END'
-[solver]
-	format = smt2
-	build = sh build.sh
-	output = toy
-	run = {bin} {case}
-	timeout = 5s
-	samples = 1
-END
+	toy_recipe toy 'timeout = 5s'
 }
 
 make_seeds() {

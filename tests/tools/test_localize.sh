@@ -86,21 +86,7 @@ rm hist/broken; echo r1 >>hist/source; commit "a release beside it"
 git -C hist tag release-1
 git -C hist checkout -q main
 
-cat >toy.recipe <<'END'
-[solver]
-	format = smt2
-	paths = toy.sh
-	paths = build.sh
-	paths = delays
-	paths = source
-	paths = broken
-	build = sh build.sh
-	output = toy
-	run = {bin} {case}
-	timeout = 10s
-	memory = 1g
-	samples = 1
-END
+toy_recipe toy 'paths = toy.sh' 'paths = build.sh' 'paths = delays' 'paths = source' 'paths = broken' 'timeout = 10s' 'memory = 1g'
 mkdir cases
 for f in plain side hidden crash none; do printf '; feature: %s\n(check-sat)\n' $f >cases/$f.smt2; done
 

@@ -17,15 +17,7 @@ make_slow() {
 	slow_commit 3 'grep -q str.len "$case" && { echo "bad length at 0x$$" >&2; kill -SEGV $$; }; echo unsat'
 	slow_commit 4 'grep -q str.len "$case" && echo unknown || echo unsat'
 	slow_commit 5 'echo unknown'
-	cat >slow.recipe <<'END'
-[solver]
-	format = smt2
-	build = sh build.sh
-	output = slow
-	run = {bin} {case}
-	timeout = 1500ms
-	samples = 1
-END
+	toy_recipe slow 'timeout = 1500ms'
 }
 slow_commit() {
 	printf '#!/bin/sh\nfor case; do :; done\ngrep -q check-sat "$case" || exit\n%s\n' "$2" >slow/slow.sh

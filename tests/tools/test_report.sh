@@ -23,14 +23,7 @@ for i in $(seq 1 12); do
 	git -C hist add -A && printf '%s' "$subject" | git -C hist commit -q -F - 2>/dev/null
 	[ $((i % 4)) != 0 ] || git -C hist tag "v$i&<b>" # a name that git allows
 done
-cat >toy.recipe <<'END2'
-[solver]
-	format = smt2
-	build = sh build.sh
-	output = toy
-	run = {bin} {case}
-	samples = 1
-END2
+toy_recipe toy
 printf '(check-sat)\n' >'<b onclick=x>"a&b.smt2'
 printf '(check-sat)\n(exit)\n' >b.smt2
 printf '; wrong\n(set-info :status unsat)\n(check-sat)\n' >w.smt2

@@ -18,15 +18,7 @@ toy() { # toy SUBJECT BODY: a commit, and what the solver does before it answers
 	printf '#!/bin/sh\n%s\necho unsat\n' "$2" >hist/toy.sh
 	git -C hist add -A && git -C hist commit -q -m "$1"
 }
-cat >toy.recipe <<'END2'
-[solver]
-	format = smt2
-	build = sh build.sh
-	output = toy
-	run = {bin} {case}
-	timeout = 5s
-	samples = 1
-END2
+toy_recipe toy 'timeout = 5s'
 printf '(check-sat)\n' >'<i>plain.smt2'
 printf '; str.contains\n(set-info :status unsat)\n(check-sat)\n' >contains.smt2
 toy "fast" 'echo "lasts 0.01" >&2'

@@ -75,14 +75,7 @@ test_that "a case that was removed has none" 'run 0 case remove c.smt2 && run 0 
 
 # -- the answer to a DIMACS case --
 
-cat >sat.recipe <<'END'
-[solver]
-	format = cnf
-	build = sh build.sh
-	output = toy
-	run = {bin} {case}
-	samples = 1
-END
+toy_recipe sat 'format = cnf' 'output = toy'
 sed -i 's/^sed -n.*/sed -n "s,^c say ,s ,p" "$case"/' toy/toy.sh && git -C toy checkout -q v3 -- build.sh && toy_commit 6 "a SAT solver" && git -C toy tag v6
 run 0 solver add sat toy --recipe sat.recipe
 cnf() { printf '%sp cnf 1 1\nc %s\n1 0\n' "$2" "$3" >"$1"; }

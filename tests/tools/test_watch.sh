@@ -15,14 +15,7 @@ fast=0.003 slow=0.04
 tell_time
 for i in 1 2 3; do toy "$i" $fast sat; done
 git -C hist branch topic
-cat >toy.recipe <<'END2'
-[solver]
-	format = smt2
-	build = sh build.sh
-	output = toy
-	run = {bin} {case}
-	samples = 1
-END2
+toy_recipe toy
 printf '(check-sat)\n' >a.smt2
 printf '(set-info :status sat)\n(check-sat)\n' >w.smt2
 run 0 init && run 0 solver add --recipe toy.recipe toy hist && run 0 case add a.smt2 || { cat err; exit 1; }

@@ -4,15 +4,7 @@
 . "$(dirname "$0")/command.sh"
 
 tell_time # the noise is the solver's
-cat >toy.recipe <<'END2'
-[solver]
-	format = smt2
-	build = sh build.sh
-	output = toy
-	run = {bin} {case}
-	samples = 1
-	effort = conflicts: ([0-9]+)
-END2
+toy_recipe toy 'effort = conflicts: ([0-9]+)'
 # Times of the first case are a coin's, those of the second are slow for some seconds and then fast again, the third now and then gets no answer, the
 # fourth's effort is a coin's.
 for what in coin spells lost effort; do printf '; %s\n(check-sat)\n' $what >$what.smt2; done
