@@ -53,6 +53,6 @@ done < <(commands)
 : >out >err
 test_that "ten queries, a picture of each kind, a page" '[ "$(grep -c new added)" = 10 ] && grep -q "<svg" scatter.svg && grep -q "<svg" history.svg && grep -q "</html>" strand.html'
 test_that "the comparison has both queries that got slower" 'has compared "^regression.*slower.*	unsat-02.smt2$" && has compared "^regression.*slower.*	sat-02.smt2$"'
-test_that "and both have the one culprit" '[ "$(cut -f 2 localized | sort | uniq -c | tr -s " ")" = " 2 $culprit" ]'
+test_that "and both have the culprit" '[ "$(grep "	$culprit	" localized | cut -f 1 | sort -u | wc -l)" = 2 ]'
 
 echo "1..$n"
