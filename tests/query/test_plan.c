@@ -1,5 +1,5 @@
 /* What builds will cost. Builds are put by hand, and noted as query_build.c does. */
-#include "tests/support/git_shell.h"
+#include "tests/support/toy_workspace.h"
 
 #include "core/query/plan.h"
 
@@ -22,16 +22,9 @@ static void world(void)
 {
         static const char recipe[] =
                 "[solver]\npaths = src\nbuild = cp src/u1.c prog\nbuild = chmod +x prog\noutput = prog\nrun = {bin} {case}\n";
-        struct recipe **list;
-        size_t n;
 
         shell(make_repository);
-        assert_ok(workspace_create("store"));
-        assert_ok(workspace_open("store", 0, &w));
-        assert_ok(recipe_parse(recipe, "test", "toy", &list, &n));
-        assert_ok(workspace_add_solver(w, list, n, "repo", NULL));
-        recipe_list_free(list, n);
-        assert_ok(workspace_solver(w, "toy", &solver));
+        toy_workspace(recipe, &w, &solver);
         assert_ok(plan_new(w, solver, &plan));
 }
 

@@ -1,5 +1,5 @@
 /* A store as it was before results stood under their program's digest: its rows are put by hand. */
-#include "tests/support/git_shell.h"
+#include "tests/support/toy_workspace.h"
 #include "tests/support/old_fact.h"
 
 #include <fcntl.h>
@@ -15,17 +15,10 @@ static struct solver *solver;
 static void world(const char *more)
 {
         cleanup_free char *text = NULL;
-        struct recipe **list;
-        size_t n;
 
         shell("git init -q -b main repo; cd repo; echo 1 >a; commit one; echo 2 >a; commit two; echo 3 >a; commit three");
-        assert_ok(workspace_create("store"));
-        assert_ok(workspace_open("store", 0, &w));
         ck_assert_int_gt(asprintf(&text, "[solver]\nbuild = true\noutput = out/prog\nrun = {bin} {case}\n%s", more), 0);
-        assert_ok(recipe_parse(text, "test", "toy", &list, &n));
-        assert_ok(workspace_add_solver(w, list, n, "repo", NULL));
-        recipe_list_free(list, n);
-        assert_ok(workspace_solver(w, "toy", &solver));
+        toy_workspace(text, &w, &solver);
 }
 
 static void reopen(void)

@@ -1,8 +1,8 @@
-/* What a finding's report says of the commits responsible, as far as the search for them has come. */
+/* The commits responsible in a finding's report, as far as the search for them has come. */
 #include "core/study/campaign/finding_localized.h"
 #include "core/study/campaign/finding_report.h"
 
-#include "tests/support/git_shell.h"
+#include "tests/support/toy_workspace.h"
 
 static struct workspace *w;
 static struct solver *solver;
@@ -13,17 +13,10 @@ static char commits[4][GIT_OID_HEXSZ + 1]; /* oldest first */
 static void world(enum finding_kind kind)
 {
         static const char recipe[] = "[solver]\nbuild = cp a prog\noutput = prog\nrun = {bin} {case}\ntimeout = 5s\n";
-        struct recipe **list;
         struct commit c;
-        size_t n;
 
         shell("git init -q -b main repo; cd repo; for i in 1 2 3 4; do echo $i >a; commit $i; done");
-        assert_ok(workspace_create("store"));
-        assert_ok(workspace_open("store", 0, &w));
-        assert_ok(recipe_parse(recipe, "test", "toy", &list, &n));
-        assert_ok(workspace_add_solver(w, list, n, "repo", NULL));
-        recipe_list_free(list, n);
-        assert_ok(workspace_solver(w, "toy", &solver));
+        toy_workspace(recipe, &w, &solver);
         for (uint32_t i = 0; i < 4; i++) {
                 assert_ok(history_commit(solver->history, i, &c));
                 git_oid_tostr(commits[i], sizeof(commits[i]), &c.oid);

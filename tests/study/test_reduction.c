@@ -4,7 +4,7 @@
 #include <pthread.h>
 #include <sys/eventfd.h>
 
-#include "tests/support/git_shell.h"
+#include "tests/support/toy_workspace.h"
 
 static struct workspace *w;
 static struct engine *e;
@@ -23,16 +23,9 @@ static void program(const char *name, const char *says)
 static void world(void)
 {
         static const char recipe[] = "[solver]\nbuild = cp a prog\noutput = prog\nrun = {bin} {case}\ntimeout = 5s\n";
-        struct recipe **list;
-        size_t n;
 
         shell("git init -q -b main repo; cd repo; echo >a; commit first");
-        assert_ok(workspace_create("store"));
-        assert_ok(workspace_open("store", 0, &w));
-        assert_ok(recipe_parse(recipe, "test", "toy", &list, &n));
-        assert_ok(workspace_add_solver(w, list, n, "repo", NULL));
-        recipe_list_free(list, n);
-        assert_ok(workspace_solver(w, "toy", &solver));
+        toy_workspace(recipe, &w, &solver);
         assert_ok(workspace_engine(w, &(struct engine_options){.cores = 2, .grace_ns = NSEC_PER_MSEC}, &e));
         program("plain", "echo unsat");
 }
