@@ -88,7 +88,7 @@ static void read_cold(const char *what, bool lost)
 
 static void cut(const char *file, off_t to, off_t size)
 {
-        cleanup_free char *what = strdup(at("%s cut to %lld", file, (long long)to)); /* the ring of at() comes round */
+        const char *what = at("%s cut to %lld", file, (long long)to);
         int status;
 
         fprintf(stderr, "%s\n", what);
@@ -111,7 +111,7 @@ static void cut(const char *file, off_t to, off_t size)
 /* Without fsck: what opens it first has to bear it. */
 static void cut_under_a_mount(const char *file, off_t to)
 {
-        cleanup_free char *what = strdup(at("%s cut to %lld before a mount", file, (long long)to));
+        const char *what = at("%s cut to %lld before a mount", file, (long long)to);
 
         put_store_back();
         assert_shell("chmod u+w 'store/%s' && truncate -s %lld 'store/%s'", file, (long long)to, file);
