@@ -321,11 +321,8 @@ static int write_picture(const struct comparing_table *t, const char *path,
                          int (*draw)(const struct comparing_table *t, struct buffer *ret))
 {
         cleanup_buffer struct buffer b = {0};
-        int r = draw(t, &b);
 
-        if (r == 0)
-                r = write_file_atomic(path, b.data, b.size, 0666 & ~common.umask);
-        return r < 0 ? errorf(-EIO, "cannot write %s: %s", path, strerror(-r)) : 0;
+        return command_write_picture(path, draw(t, &b), &b);
 }
 
 static int print(struct compare *o, const struct comparing_table *t)

@@ -372,9 +372,7 @@ static int write_svg(struct recording *o, const struct case_history *h)
 
         if (r == 0)
                 r = case_history_plot(h, order->place, &b);
-        if (r == 0)
-                r = write_file_atomic(o->svg, b.data, b.size, 0666 & ~common.umask);
-        return r < 0 ? errorf(-EIO, "cannot write %s: %s", o->svg, strerror(-r)) : 0;
+        return command_write_picture(o->svg, r, &b);
 }
 
 static int show_case(struct recording *o, size_t test, const struct revisions *known)

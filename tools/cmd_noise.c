@@ -282,7 +282,6 @@ static int write_picture(const struct noisy *o)
         cleanup_plot struct plot *p = NULL;
         double threshold = most_threshold(o);
         char text[PATH_SIZE];
-        int r;
 
         snprintf(text, sizeof(text), "%s: how much runs of the same version differ", o->solver_name);
         p = plot_new(text, 0, 0);
@@ -296,10 +295,7 @@ static int write_picture(const struct noisy *o)
         }
         snprintf(text, sizeof(text), "%zu case%s, %u runs of each", o->cases.n, o->cases.n == 1 ? "" : "s", o->runs);
         plot_note(p, text);
-        r = plot_write(p, &svg);
-        if (r == 0)
-                r = write_file_atomic(o->svg, svg.data, svg.size, 0666 & ~common.umask);
-        return r < 0 ? errorf(-EIO, "cannot write %s: %s", o->svg, strerror(-r)) : 0;
+        return command_write_picture(o->svg, plot_write(p, &svg), &svg);
 }
 
 static int show_all(struct noisy *o)
