@@ -102,16 +102,24 @@ static unsigned series_hits(const struct layout *l, const struct plot_series *s,
         return hits;
 }
 
-/* The part of y = factor · x that is in the picture, in pixels. */
+/* Where y = factor · x is in the picture. */
+static bool diagonal_range(const struct layout *l, double factor, double *from, double *to)
+{
+        *from = l->x.low;
+        *to = l->x.high;
+        if (factor > 0) {
+                *from = fmax(*from, l->y.low / factor);
+                *to = fmin(*to, l->y.high / factor);
+        }
+        return *from < *to;
+}
+
+/* The ends of that in pixels. */
 static bool diagonal_ends(const struct layout *l, double factor, double ret[4])
 {
         double from, to;
 
-        if (!(factor > 0))
-                return false;
-        from = fmax(l->x.low, l->y.low / factor);
-        to = fmin(l->x.high, l->y.high / factor);
-        if (!(from < to))
+        if (!(factor > 0) || !diagonal_range(l, factor, &from, &to))
                 return false;
         ret[0] = scale_pixel(&l->x, from);
         ret[1] = scale_pixel(&l->y, factor * from);
@@ -226,14 +234,10 @@ static void add_label(struct buffer *out, struct rules *r, const struct plot_rul
 static void add_diagonal(struct buffer *out, const struct layout *l, double factor)
 {
         unsigned pieces = l->x.kind == l->y.kind ? 1 : 48;
-        double from = l->x.low, to = l->x.high;
+        double from, to;
 
-        if (factor > 0) {
-                from = fmax(from, l->y.low / factor);
-                to = fmin(to, l->y.high / factor);
-                if (!(from < to))
-                        return;
-        }
+        if (!diagonal_range(l, factor, &from, &to))
+                return;
         buffer_adds(out, "<path class=\"r\" d=\"");
         for (unsigned i = 0; i <= pieces; i++) {
                 double share = (double)i / pieces;
