@@ -200,17 +200,17 @@ bool shape_occurs(const char *skeleton, const char *parts)
 
 static void read_culprit(struct workspace *w, struct solver *s, struct finding_choice *c)
 {
-        cleanup(query_unrefp) struct query *q = NULL;
-        cleanup(value_unrefp) struct value *v = NULL;
+        json_t *localization = NULL;
         const json_t *culprits, *commit;
 
-        if (!finding_is_localizable(c->finding) || finding_query_localized(w, s, c->finding, &q) < 0 || q->type->find(q, &v) < 0 ||
-            !localization_is_final(((struct study_value *)v)->result))
+        if (finding_localization(w, s, c->finding, &localization) < 0)
                 return;
-        culprits = json_object_get(((struct study_value *)v)->result, "culprits");
+        culprits = json_object_get(localization, "culprits");
         commit = json_object_get(json_array_get(culprits, 0), "commit");
-        if (json_array_size(culprits) == 1 && json_is_string(commit) && finding_commit(json_string_value(commit)))
+        if (localization_is_final(localization) && json_array_size(culprits) == 1 && json_is_string(commit) &&
+            finding_commit(json_string_value(commit)))
                 snprintf(c->culprit, sizeof(c->culprit), "%s", json_string_value(commit));
+        json_decref(localization);
 }
 
 static int read_reduced(struct workspace *w, struct solver *s, struct finding_choice *c)
