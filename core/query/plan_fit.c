@@ -1,4 +1,4 @@
-/* What builds took: notes of them, and the line through these. */
+/* The times of builds: notes of them, and the line through these. */
 #include <math.h>
 
 #include "core/query/plan_internal.h"

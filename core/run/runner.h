@@ -61,8 +61,8 @@ struct run_words {
         struct digest id;   /* of the input; zero: not known */
 };
 
-/* What is to be done about a run that ended with `r` (runner_run()). A fault of ours is tried again at once, two times; where the slot was lost, or it was
- * not begun there, it is done in another slot, which may be lost three times. */
+/* Decides about a run that ended with `r` (runner_run()). After a fault of ours it is done again at once, two times; where its slot was lost, or did not
+ * begin it, in another slot, which may be lost three times. */
 enum run_again {
         RUN_IS_OVER,
         RUN_AGAIN_HERE,

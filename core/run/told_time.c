@@ -4,9 +4,8 @@
 
 #include "cache/base/fault.h"
 
-#define FORMAT "lasts %lf cpu %lf"
-#define LEAST  0.001
-#define HANGS  (60 * NSEC_PER_SEC)
+#define LEAST 0.001
+#define HANGS (60 * NSEC_PER_SEC)
 
 bool told_time_wanted(void)
 {
@@ -36,7 +35,7 @@ static struct told read_told(const struct blob *err)
                 int n;
 
                 snprintf(text, sizeof(text), "%.*s", (int)(stop - line), line);
-                n = sscanf(text, FORMAT, &t.wall, &t.cpu);
+                n = sscanf(text, "lasts %lf cpu %lf", &t.wall, &t.cpu);
                 if (n >= 1)
                         last = (struct told){t.wall, n == 2 ? t.cpu : t.wall};
                 line = stop + 1;
@@ -44,15 +43,10 @@ static struct told read_told(const struct blob *err)
         return last;
 }
 
-/* How much of the run there was before it reached the limit; 1: it did not. */
+/* The part of a run for which its limit is enough. */
 static double share_within(double seconds, uint64_t limit)
 {
-        return limit == 0 ? 1 : fmin((double)limit / (seconds * NSEC_PER_SEC), 1);
-}
-
-static bool is_over(double seconds, uint64_t limit)
-{
-        return limit != 0 && seconds * NSEC_PER_SEC >= (double)limit;
+        return limit == 0 ? INFINITY : (double)limit / (seconds * NSEC_PER_SEC);
 }
 
 void told_time_apply(const struct recipe_limits *limits, struct execute_result *run)
@@ -60,13 +54,13 @@ void told_time_apply(const struct recipe_limits *limits, struct execute_result *
         struct told t = read_told(&run->err);
         double share = fmin(share_within(t.wall, limits->wall_ns), share_within(t.cpu, limits->cpu_ns));
 
-        if (is_over(t.wall, limits->wall_ns) || is_over(t.cpu, limits->cpu_ns)) {
+        if (share <= 1) {
                 run->end = END_TIMEOUT;
                 run->code = 0;
                 blob_done(&run->out);
-                run->out = (struct blob){0};
                 run->out_size = run->out_cut = 0;
         }
+        share = fmin(share, 1);
         run->wall_ns = (uint64_t)llround(t.wall * share * NSEC_PER_SEC);
         run->user_ns = (uint64_t)llround(t.cpu * share * NSEC_PER_SEC);
         run->system_ns = run->waited_ns = run->stolen_ns = 0;

@@ -4,14 +4,14 @@
  *     lasts 0.25
  *
  * The last such line counts; a program that says nothing has lasted a millisecond. All of it is CPU time, unless it says otherwise ("lasts 0.25 cpu 0.1").
- * One that says more than it may have has
- * timed out: what it printed is not there, as it would have been killed before. So a timeout costs a test nothing. Thread-safe. */
+ * One that says more than it may have has timed out, and its output is not there, as it would have been killed before. So a timeout costs a test
+ * nothing. Thread-safe. */
 #pragma once
 
 #include "core/recipe/recipe.h"
 #include "core/run/execute.h"
 
 bool told_time_wanted(void);
-/* What the machine's clock may still do: end a program that hangs. */
+/* The machine's clock ends a program that hangs, and no other. */
 void told_time_widen(struct execute_request *q);
 void told_time_apply(const struct recipe_limits *limits, struct execute_result *run);

@@ -14,7 +14,7 @@ struct study_value {
 /* With a reference of its own to the result. NULL: no memory. */
 struct value *study_value_new(const struct query_type *type, json_t *result);
 void study_value_free(struct value *value);
-/* What is kept under the key of the query: its type's `find`. */
+/* For a query type's `find`: the value is made of the result that is kept under the query's key. */
 int study_value_find(struct workspace *w, struct query *query, struct value **ret);
 
 /* A new reference. -ENOENT: it is not known, or cannot be read and is to be worked out again, from facts that are there. */

@@ -158,7 +158,8 @@ static void batch_done(struct batch *b)
 /* Between the same two versions, by the same measure. */
 static bool is_one_search(const struct finding *a, const struct finding *b)
 {
-        return strcmp(a->reference, b->reference) == 0 && strcmp(a->target, b->target) == 0 && a->timeout == b->timeout && a->is_cpu_time == b->is_cpu_time &&
+        return strcmp(a->reference, b->reference) == 0 && strcmp(a->target, b->target) == 0 && a->timeout == b->timeout &&
+               a->is_cpu_time == b->is_cpu_time &&
                (a->kind == FINDING_SPR) == (b->kind == FINDING_SPR) &&
                (a->kind == FINDING_SPR || (verdict_of(a, a->reference) == verdict_of(b, b->reference) &&
                                            verdict_of(a, a->target) == verdict_of(b, b->target)));

@@ -9,7 +9,7 @@
 bool finding_is_localizable(const struct finding *f);
 /* The query whose value is its localization (struct study_value). -ENODATA with a sentence where it has no history. */
 int finding_query_localized(struct workspace *w, struct solver *s, const struct finding *f, struct query **ret);
-/* What its localization came to, or has come to so far (localization_is_final()): a new reference. -ENOENT: nothing. */
+/* The result of its localization, or how far that has come (localization_is_final()): a new reference. -ENOENT: there is none. */
 int finding_localization(struct workspace *w, struct solver *s, const struct finding *f, json_t **ret);
 /* Each commit that slowed it down, oldest first: a sha, or BEFORE..LAST (localization.h), until fn returns non-zero, which is then returned. */
 typedef int (*culprit_fn)(void *user, const char *commit, const json_t *culprit);

@@ -86,7 +86,8 @@ int localization_log(const struct localization *l, size_t i, struct buffer *to);
 
 /* -- a query, for localized.tsv ----------------------------------------------------------------------------------- */
 
-/* The options of one case (n = 1). Its value is a study_value with a localization_result(). The result of a search is kept, for good if it is final, but for an end that cannot be built. */
+/* The options of one case (n = 1). Its value is a study_value with a localization_result(). The result of a search is kept, for good if it is final, but
+ * for an end that cannot be built. */
 int query_localized(const struct localization_options *options, struct query **ret);
 extern const struct query_type query_localized_type;
 /* Keeps what a batch has found, so that the query of each case answers it. Cases that are open are passed over. What was stopped is kept as unfinished,

@@ -4,7 +4,6 @@
 
 #include "core/query/place.h"
 
-
 struct seat {
         bool has_core; /* or the slot `away` in its place */
         struct cluster_slot *away;

@@ -459,7 +459,6 @@ static int run_implied(struct reduce_versions *v, struct slice text, struct vers
         int r;
 
         buffer_done(implied); /* of an earlier session */
-        *implied = (struct buffer){0};
         r = implied_each(v->implied, text, try_implied, &a);
         *target = a.answer;
         return r < 0 ? r : r == 0 ? errorf(-ENODATA, "no application of the rule is of interest any more") : buffer_error(implied);
