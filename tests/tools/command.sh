@@ -3,7 +3,7 @@
 set -u
 solverfs=$(readlink -f "$1")
 source_dir=$(cd "$(dirname "$0")/../.." && pwd)
-top=$(mktemp -d "${TMPDIR:-/tmp}/solverfs command XXXXXX") # with spaces, as a home may have
+top=$(mktemp -d "${TMPDIR:-/tmp}/solverfs command 1XXXXXX") # with spaces and a digit behind one, as a home may have
 trap 'clean_up; rm -rf "$top"' EXIT
 clean_up() { :; } # a script may have more to do
 cd "$top" || exit 1

@@ -34,7 +34,7 @@ _solverfs_revisions() {
 _solverfs_mounts() {
 	local path
 	awk '$3 == "fuse.solverfs" { print $2 }' /proc/self/mounts | while IFS= read -r path; do
-		path=$(printf '%b' "$path")
+		path=$(printf '%b' "${path//\\0/\\00}") # "\0405" would be one character, "\00405" is a space and a 5
 		echo "$path"
 		[[ $path == "$PWD"/* ]] && echo "${path#"$PWD"/}"
 	done
