@@ -389,22 +389,6 @@ static bool is_over(uint64_t value, uint64_t limit)
         return limit != 0 && value > limit;
 }
 
-/* The sum of resident sizes counts twice what a fork's children have in common; before that ends a run, the kernel is asked for the
- * fair share of each; more than once, as the shares grow when one ends while they are read. */
-static uint64_t checked_memory(const struct run *run, const struct tree *t)
-{
-        const struct exec_request *r = run->order->head;
-        uint64_t memory = t->memory;
-
-        for (int i = 0; i < 3 && t->n > 1 && is_over(memory, r->memory); i++) {
-                uint64_t fair = tree_fair_memory(r->namespace);
-
-                if (fair > 0)
-                        memory = MIN(memory, fair);
-        }
-        return memory;
-}
-
 /* So many tasks that a fork may have failed: with several at the same moment all fail that together would be too many. */
 static bool is_near_processes(const struct exec_request *r, uint64_t tasks)
 {
@@ -420,7 +404,7 @@ static void look(struct run *run)
         if (tree_read(r->namespace, &t, &run->waiting) < 0)
                 return;
         run->waiting.most = MAX(run->waiting.most, (unsigned)t.threads);
-        memory = checked_memory(run, &t);
+        memory = is_over(t.memory, r->memory) ? tree_checked_memory(r->namespace, &t, r->memory) : t.memory;
         if (run->reply.tree < memory)
                 run->reply.tree = memory;
         if (run->space < t.largest_space)

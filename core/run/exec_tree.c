@@ -11,6 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cache/base/util.h"
+
 struct process {
         pid_t pid, parent;
         pid_t thread; /* one that lives, and by which its memory is found */
@@ -225,31 +227,39 @@ int tree_read(bool inside, struct tree *ret, struct waiting *w)
         return 0;
 }
 
-uint64_t tree_fair_memory(bool inside)
+/* The fair shares of what is still alive. -EACCES: the kernel does not tell. */
+static int read_fair_memory(bool inside, uint64_t *ret)
 {
-        uint64_t sum = 0;
-        struct list l;
+        struct list l = {0};
+        int r = list_read(inside, &l);
 
-        if (list_read(inside, &l) < 0)
-                return 0;
-        for (size_t i = 0; i < l.n; i++) {
+        *ret = 0;
+        for (size_t i = 0; r >= 0 && i < l.n; i++) {
                 char name[48], text[2048];
                 const char *pss;
 
                 if (!is_alive(&l.items[i]))
                         continue;
                 snprintf(name, sizeof(name), "/proc/%d/smaps_rollup", (int)l.items[i].thread);
-                if (read_small(AT_FDCWD, name, text, sizeof(text)) < 0 && (errno == EACCES || errno == EPERM)) {
-                        sum = 0;
-                        break;
-                }
+                if (read_small(AT_FDCWD, name, text, sizeof(text)) < 0 && (errno == EACCES || errno == EPERM))
+                        r = -EACCES;
                 pss = strstr(text, "\nPss:");
-                if (!pss) /* it has gone meanwhile */
-                        continue;
-                sum += strtoull(pss + 5, NULL, 10) * 1024;
+                if (pss) /* else it has gone meanwhile */
+                        *ret += strtoull(pss + 5, NULL, 10) * 1024;
         }
         free(l.items);
-        return sum;
+        return r;
+}
+
+uint64_t tree_checked_memory(bool inside, const struct tree *t, uint64_t limit)
+{
+        uint64_t memory = t->memory, fair;
+
+        /* More than once, as the shares grow when one ends while they are read. */
+        for (int i = 0; i < 3 && t->n > 1 && memory > limit; i++)
+                if (read_fair_memory(inside, &fair) >= 0)
+                        memory = MIN(memory, fair);
+        return memory;
 }
 
 static bool signal_all(int sig)

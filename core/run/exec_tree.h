@@ -17,8 +17,10 @@ struct tree {
 
 /* `inside`: we are PID 1 of a PID namespace, so that everything in /proc but us is the program's; else our descendants are. */
 int tree_read(bool inside, struct tree *ret, struct waiting *w); /* `w`: where to note how long it waited; or NULL */
-/* The same memory, counted fairly by the kernel (PSS). Slow; 0 when it cannot be known. */
-uint64_t tree_fair_memory(bool inside);
+/* The memory that tree_read() gave, after it was above `limit`: the sum of resident sizes counts twice what a fork's children have in
+ * common, so the kernel is asked for the fair share of each (PSS; slow). Who has ended by then has no share any more: a tree that has ended
+ * whole is not above any limit. */
+uint64_t tree_checked_memory(bool inside, const struct tree *t, uint64_t limit);
 /* SIGKILL to all of it. Returns true when there was something. */
 bool tree_kill(bool inside);
 /* SIGSTOP and SIGCONT to all of it, what was stopped before included. */
