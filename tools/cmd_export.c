@@ -2,6 +2,7 @@
 #include <sys/stat.h>
 
 #include "core/query/cell_answer.h"
+#include "core/query/run_finder.h"
 #include "core/report/export.h"
 #include "core/run/cell_file.h"
 #include "core/run/host.h"
@@ -25,6 +26,7 @@ struct exporting {
         struct case_selection cases; /* of CASE...; none: all that something is known of */
         bool has_cases;
         struct exporter *exporter;
+        struct case_memo *memo;
         uint64_t rows, versions, unbuildable;
 };
 
@@ -110,12 +112,9 @@ static int write_row(struct exporting *o, const struct export_version *v, const 
         row.status = verdict_name(cell->info->status);
         row.check = cell_check(cell, f, is_disputed(o, cell, f));
         if (o->format == EXPORT_JSONL)
-                row.answer = cell_answer_json(cell, v->commit, f, build);
-        else if (f && o->format != EXPORT_CSV)
-                row.run = json_loadb(f->json.data ? f->json.data : "", f->json.size, 0, NULL);
+                row.answer = cell_answer_brief_json(cell, v->commit, f, build);
         r = o->format == EXPORT_JSONL && !row.answer ? -ENOMEM : export_row(o->exporter, &row);
         json_decref(row.answer);
-        json_decref(row.run);
         o->rows += r == 0;
         return r;
 }
@@ -126,14 +125,16 @@ static bool is_brief(const struct exporting *o, const struct solver *s)
         return o->format == EXPORT_CSV && !s->recipe->effort[0];
 }
 
-static int write_cell(struct exporting *o, const struct export_version *v, const struct cell *cell, const struct build_record *failed)
+/* `failed` NULL: the commit is built, and `finder` has its results. */
+static int write_cell(struct exporting *o, const struct export_version *v, const struct cell *cell, struct run_finder *finder,
+                      const struct build_record *failed)
 {
         cleanup(fact_unrefp) struct fact *f = NULL;
         int r;
 
         if (cell->info->format != cell->solver->recipe->format)
                 return 0;
-        r = failed ? 0 : run_find(o->workspace, cell, is_brief(o, cell->solver), &f);
+        r = failed ? 0 : run_finder_get(finder, cell->info, is_brief(o, cell->solver), &f);
         if (r == 0)
                 r = write_row(o, v, cell, f, failed);
         return r == -ENOENT ? 0 : r;
@@ -141,19 +142,19 @@ static int write_cell(struct exporting *o, const struct export_version *v, const
 
 /* -- a version ----------------------------------------------------------------------------------------------------- */
 
-static int write_known_cases(struct exporting *o, const struct export_version *v, struct cell *cell)
+static int write_known_cases(struct exporting *o, const struct export_version *v, struct cell *cell, struct run_finder *finder)
 {
-        cleanup_free uint32_t *ids = NULL;
-        size_t n;
-        int r = runs_known(o->workspace, cell, &ids, &n);
+        cleanup_free struct known_case *list = NULL;
+        size_t n = 0;
+        int r = run_finder_cases(finder, o->memo, &list, &n);
 
         for (size_t i = 0; i < n && r == 0; i++) {
                 cleanup(case_info_unrefp) struct case_info *info = NULL;
 
-                r = cases_get(workspace_cases(o->workspace), ids[i], &info);
+                r = case_memo_find(o->memo, &list[i].sha256, &info);
                 cell->info = info;
                 if (r == 0)
-                        r = write_cell(o, v, cell, NULL);
+                        r = write_cell(o, v, cell, finder, NULL);
                 if (output_broken())
                         r = -EPIPE;
         }
@@ -164,18 +165,19 @@ static int write_known_cases(struct exporting *o, const struct export_version *v
 static int write_cases(struct exporting *o, const struct export_version *v, struct cell *cell)
 {
         cleanup(build_record_unrefp) struct build_record *build = NULL;
+        cleanup(run_finder_closep) struct run_finder *finder = NULL;
         int r = cell->machine ? -ENOENT : build_find(o->workspace, cell->solver, cell->commit, false, &build);
         const bool failed = r == 0 && !build->ok;
 
         if (r < 0 && r != -ENOENT)
                 return r;
         o->unbuildable += failed;
+        r = run_finder_open(o->workspace, cell, &finder);
         if (!o->has_cases)
-                return failed ? 0 : write_known_cases(o, v, cell);
-        r = 0;
+                return r < 0 || failed ? r : write_known_cases(o, v, cell, finder);
         for (size_t i = 0; i < o->cases.n && r == 0; i++) {
                 cell->info = o->cases.list[i];
-                r = write_cell(o, v, cell, failed ? build : NULL);
+                r = write_cell(o, v, cell, finder, failed ? build : NULL);
                 if (output_broken())
                         r = -EPIPE;
         }
@@ -399,10 +401,13 @@ int cmd_export(int argc, char **argv)
                 r = choose_solvers(&o);
         if (r == STATUS_OK)
                 r = choose_cases(&o);
+        if (r == STATUS_OK && case_memo_new(workspace_cases(w), &o.memo) < 0)
+                r = fail(-ENOMEM);
         if (r == STATUS_OK)
                 r = open_target(&o);
         if (r == STATUS_OK)
                 r = export_all(&o);
+        case_memo_free(o.memo);
         export_close(o.exporter);
         free(o.machine);
         case_selection_done(&o.cases);

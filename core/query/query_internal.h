@@ -1,4 +1,4 @@
-/* Shared by query_build.c, query_run.c, run_facts.c (facts and their keys) and run_notes.c (what is noted beside them). */
+/* Shared by query_build.c, query_run.c, run_facts.c and run_finder.c (facts and their keys) and run_notes.c (what is noted beside them). */
 #pragma once
 
 #include "core/query/query.h"
@@ -26,13 +26,12 @@ void kept_builds_done(struct kept_builds *k);
 int build_program_find(struct workspace *w, const struct digest *build, struct digest *ret);
 int build_program_put(struct store_txn *t, const struct digest *build, const struct build_record *record); /* with the record */
 
+void run_setting_digest(const struct cell *cell, struct digest *ret); /* the last part of a run's key; cell->info is ignored */
 void run_key_of(const struct digest *program, const struct cell *cell, uint8_t ret[RUN_KEY_SIZE]);
 void run_key_before(const struct digest *build, const struct cell *cell, uint8_t ret[RUN_KEY_SIZE]); /* takeover.h */
 #define FACT_KEY_SIZE (RUN_KEY_SIZE + 6 * 8)
 void fact_key(const uint8_t run[RUN_KEY_SIZE], const struct recipe_limits *limits, uint8_t ret[FACT_KEY_SIZE]);
-/* The fact measured under just these limits, else the first one that covers them; -ENOENT. */
-int fact_find(struct workspace *w, const uint8_t run[RUN_KEY_SIZE], const struct recipe_limits *asked, bool brief,
-              struct fact **ret);
+void fact_clamp(struct fact *f, const struct recipe_limits *asked);
 
 /* Are its programs there, to be run? Of a failed one: nothing is missing. */
 bool build_is_usable(struct workspace *w, const struct build_record *record);

@@ -231,7 +231,7 @@ static int run_groups(const struct arguments *a)
 
 int main(int argc, char **argv)
 {
-        static const struct argp argp = {options, parse, "[tree|wait|run|build|store|report|remote]...",
+        static const struct argp argp = {options, parse, "[tree|wait|run|build|store|report|remote|export]...",
                                          "Prints the rows of the table of benchmarks; see docs/performance.md."};
         char made[PATH_SIZE] = "";
         struct arguments a = {0};

@@ -75,6 +75,9 @@ a, b = [[x[\"command\"] for x in json.load(open(f))[\"results\"]] for f in glob.
 assert a == b and a[0] == \"a.smt2\", a"'
 test_that "a setting of its own: what was measured under a seed" '
 	run 0 run toy v1 1 --seed 7 && run 0 export --format csv toy --seed 7 && [ "$(tail -n +2 out | cut -d , -f 1,17)" = 1,7 ] && run 2 export --format csv toy --sed 7'
+test_that "... under a shorter time limit only what holds there, and not what was removed" '
+	run 0 export --format csv toy v1 --timeout 0.0001 && [ "$(wc -l <out)" = 1 ] && run 0 case remove 1 && run 0 export --format csv toy v1 && [ "$(tail -n +2 out | cut -d , -f 1)" = "$(printf "2\n3")" ] &&
+	run 0 case add a.smt2 && run 0 export --format csv toy v1 && [ "$(wc -l <out)" = 4 ]'
 test_that "wrong usage: no format, an unknown one, a set and cases, a folder for a file" '
 	run 2 export && has err "csv, jsonl, benchexec, asv or hyperfine" && run 2 export --format xml && run 2 export --format csv toy v1 1 --set mine && run 2 export --format csv -o be'
 test_that "no such solver, revision, case, set" '

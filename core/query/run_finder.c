@@ -1,0 +1,307 @@
+/* What is known of runs: facts by their keys, and the cases that have some. */
+#include "core/query/run_finder.h"
+
+#include "core/query/answers.h"
+#include "core/query/machines.h"
+#include "core/query/query_internal.h"
+#include "core/query/same_program.h"
+
+struct run_finder {
+        struct workspace *workspace;
+        struct digest setting; /* the last part of the run's key */
+        struct recipe_limits limits;
+        bool any_limits;         /* whatever it was measured under; the longest, which comes last */
+        struct digest *programs; /* owned */
+        size_t n_programs;
+};
+
+/* -- open -- */
+
+static int find_programs(struct workspace *w, const struct digest *build, const struct cell *cell, struct run_finder *f)
+{
+        struct digest key;
+        int r = 0;
+
+        if (cell->machine)
+                return machine_programs(w, cell, &f->programs, &f->n_programs);
+        if (!build) {
+                r = build_key(cell->solver->history, cell->commit, cell->solver->recipe, &key);
+                build = &key;
+        }
+        f->programs = r == 0 ? calloc(1, sizeof(*f->programs)) : NULL;
+        if (r == 0 && !f->programs)
+                r = -ENOMEM;
+        if (r == 0)
+                r = build_program_find(w, build, f->programs);
+        f->n_programs = r == 0;
+        return r == -ENOENT ? 0 : r;
+}
+
+static void finder_done(struct run_finder *f)
+{
+        free(f->programs);
+}
+
+/* `build` NULL: not known yet. */
+static int finder_init(struct workspace *w, const struct digest *build, const struct cell *cell, struct run_finder *ret)
+{
+        *ret = (struct run_finder){.workspace = w};
+        run_setting_digest(cell, &ret->setting);
+        cell_limits(cell, &ret->limits);
+        if (cell->machine) { /* memory is limited there as it may be */
+                ret->limits.memory = 0;
+                ret->any_limits = cell->wall_ns == 0;
+        }
+        return find_programs(w, build, cell, ret);
+}
+
+int run_finder_open(struct workspace *w, const struct cell *cell, struct run_finder **ret)
+{
+        struct run_finder *f = malloc(sizeof(*f));
+        int r = f ? finder_init(w, NULL, cell, f) : -ENOMEM;
+
+        if (r < 0)
+                run_finder_close(f);
+        else
+                *ret = f;
+        return r;
+}
+
+struct run_finder *run_finder_close(struct run_finder *f)
+{
+        if (f)
+                finder_done(f);
+        free(f);
+        return NULL;
+}
+
+/* -- the fact that answers a case -- */
+
+struct fact_search {
+        const struct recipe_limits *asked; /* NULL: any */
+        bool brief;
+        struct fact *found; /* a ref */
+};
+
+static int fact_look(void *user, struct slice, struct slice value)
+{
+        struct fact_search *s = user;
+        struct fact *f;
+
+        if (fact_decode(value, s->brief, &f) < 0)
+                return 0; /* it will be worked out again */
+        if (s->asked && !fact_covers(f, s->asked)) {
+                fact_unref(f);
+                return 0;
+        }
+        fact_unref(s->found);
+        s->found = f;
+        return s->asked != NULL;
+}
+
+/* The fact measured under just these limits, else the first one that covers them. */
+static int find_under(struct store_txn *t, const uint8_t run[RUN_KEY_SIZE], struct fact_search *search)
+{
+        cleanup_blob struct blob b = {0};
+        uint8_t key[FACT_KEY_SIZE];
+        int r = -ENOENT;
+
+        if (search->asked) {
+                fact_key(run, search->asked, key);
+                r = store_get(t, TABLE_FACTS, SLICE(key, sizeof(key)), &b);
+        }
+        if (r == 0)
+                fact_look(search, SLICE(key, sizeof(key)), SLICE(b.data, b.size));
+        if (!search->found && (r == 0 || r == -ENOENT))
+                r = store_each(t, TABLE_FACTS, SLICE(run, RUN_KEY_SIZE), SLICE("", 0), true, fact_look, search);
+        return r < 0 ? r : 0;
+}
+
+/* The same under the digests that a program with several had before, too. */
+static int find_under_class(struct store_txn *t, const struct digest *program, uint8_t run[RUN_KEY_SIZE], struct fact_search *search)
+{
+        cleanup_free struct digest *others = NULL;
+        size_t n = 0;
+        int r;
+
+        memcpy(run, program->bytes, DIGEST_SIZE);
+        r = find_under(t, run, search);
+        if (r == 0 && !search->found)
+                r = program_others(t, program, &others, &n);
+        for (size_t i = 0; r == 0 && !search->found && i < n; i++) {
+                memcpy(run, others[i].bytes, DIGEST_SIZE);
+                r = find_under(t, run, search);
+        }
+        return r;
+}
+
+int run_finder_get(struct run_finder *f, const struct case_info *info, bool brief, struct fact **ret)
+{
+        struct fact_search search = {.asked = f->any_limits ? NULL : &f->limits, .brief = brief};
+        uint8_t run[RUN_KEY_SIZE];
+        struct store_txn *t = NULL;
+        int r = f->n_programs > 0 ? store_read(workspace_store(f->workspace), &t) : -ENOENT;
+
+        memcpy(run + DIGEST_SIZE, info->sha256.bytes, DIGEST_SIZE);
+        memcpy(run + 2 * DIGEST_SIZE, f->setting.bytes, DIGEST_SIZE);
+        for (size_t i = 0; i < f->n_programs && r == 0 && !search.found; i++)
+                r = find_under_class(t, &f->programs[i], run, &search);
+        store_end(t);
+        if (r == 0 && !search.found)
+                r = -ENOENT;
+        if (r < 0) {
+                fact_unref(search.found);
+                return r;
+        }
+        if (search.asked)
+                fact_clamp(search.found, search.asked);
+        search.found->wrong |= answers_contradict(search.found, info); /* its status may have become known since */
+        *ret = search.found;
+        return 0;
+}
+
+int run_find_built(struct workspace *w, const struct digest *build, const struct cell *cell, bool brief, struct fact **ret)
+{
+        struct run_finder f;
+        int r = finder_init(w, build, cell, &f);
+
+        if (r == 0)
+                r = run_finder_get(&f, cell->info, brief, ret);
+        finder_done(&f);
+        return r;
+}
+
+int run_find(struct workspace *w, const struct cell *cell, bool brief, struct fact **ret)
+{
+        return run_find_built(w, NULL, cell, brief, ret);
+}
+
+/* -- the cases that have some -- */
+
+struct known {
+        const struct run_finder *finder;
+        bool answered;        /* by a fact that covers the limits; else whatever is there */
+        struct digest *cases; /* owned; in byte order for each digest of the program, as the table is */
+        size_t n;
+};
+
+static bool is_answer(const struct known *k, struct slice value)
+{
+        cleanup(fact_unrefp) struct fact *f = NULL;
+
+        return fact_decode(value, true, &f) == 0 && (k->finder->any_limits || fact_covers(f, &k->finder->limits));
+}
+
+static int known_look(void *user, struct slice key, struct slice value)
+{
+        struct known *k = user;
+        struct digest sha256;
+
+        if (key.size < RUN_KEY_SIZE ||
+            memcmp((const uint8_t *)key.data + 2 * DIGEST_SIZE, k->finder->setting.bytes, DIGEST_SIZE) != 0)
+                return 0;
+        memcpy(sha256.bytes, (const uint8_t *)key.data + DIGEST_SIZE, DIGEST_SIZE);
+        if (k->n > 0 && digest_equal(&k->cases[k->n - 1], &sha256)) /* another fact of the same cell */
+                return 0;
+        if (k->answered && !is_answer(k, value))
+                return 0;
+        if (list_grow(k->cases, k->n) < 0)
+                return -ENOMEM;
+        k->cases[k->n++] = sha256;
+        return 0;
+}
+
+static int known_under(struct store_txn *t, const struct digest *program, struct known *k)
+{
+        return store_each(t, TABLE_FACTS, SLICE(program->bytes, DIGEST_SIZE), SLICE("", 0), k->answered, known_look, k);
+}
+
+static int known_of_class(struct store_txn *t, const struct digest *program, struct known *k)
+{
+        cleanup_free struct digest *others = NULL;
+        size_t n;
+        int r = program_others(t, program, &others, &n);
+
+        if (r == 0)
+                r = known_under(t, program, k);
+        for (size_t i = 0; r == 0 && i < n; i++)
+                r = known_under(t, &others[i], k);
+        return r;
+}
+
+static int compare_known(const void *a, const void *b)
+{
+        uint32_t x = ((const struct known_case *)a)->id, y = ((const struct known_case *)b)->id;
+
+        return (x > y) - (x < y);
+}
+
+/* In the order of ids, without removed ones and without those known under two digests twice. */
+static int known_list(const struct known *k, struct case_memo *memo, struct known_case **ret, size_t *ret_n)
+{
+        struct cases *cases = workspace_cases(k->finder->workspace);
+        struct known_case *list = calloc(k->n + 1, sizeof(*list));
+        size_t n = 0;
+
+        if (!list)
+                return -ENOMEM;
+        for (size_t i = 0; i < k->n; i++) {
+                cleanup(case_info_unrefp) struct case_info *info = NULL;
+                int r = memo ? case_memo_find(memo, &k->cases[i], &info) : cases_find_digest(cases, &k->cases[i], &info);
+
+                if (r == 0 && !info->removed)
+                        list[n++] = (struct known_case){info->id, k->cases[i]};
+        }
+        sort_list(list, n, sizeof(*list), compare_known);
+        *ret = list;
+        *ret_n = 0;
+        for (size_t i = 0; i < n; i++)
+                if (i == 0 || list[i].id != list[i - 1].id)
+                        list[(*ret_n)++] = list[i];
+        return 0;
+}
+
+static int find_known(struct run_finder *f, bool answered, struct case_memo *memo, struct known_case **ret, size_t *ret_n)
+{
+        struct known k = {.finder = f, .answered = answered};
+        struct store_txn *t;
+        int r;
+
+        *ret = NULL;
+        *ret_n = 0;
+        if (f->n_programs == 0)
+                return 0;
+        r = store_read(workspace_store(f->workspace), &t);
+        for (size_t i = 0; i < f->n_programs && r == 0; i++)
+                r = known_of_class(t, &f->programs[i], &k);
+        store_end(t); /* before other tables are asked: transactions do not nest */
+        if (r == 0)
+                r = known_list(&k, memo, ret, ret_n);
+        free(k.cases);
+        return r;
+}
+
+int run_finder_cases(struct run_finder *f, struct case_memo *memo, struct known_case **ret, size_t *ret_n)
+{
+        return find_known(f, false, memo, ret, ret_n);
+}
+
+int runs_known(struct workspace *w, const struct cell *cell, uint32_t **ret_ids, size_t *ret_n)
+{
+        cleanup(run_finder_closep) struct run_finder *f = NULL;
+        cleanup_free struct known_case *list = NULL;
+        int r = run_finder_open(w, cell, &f);
+
+        *ret_ids = NULL;
+        *ret_n = 0;
+        if (r == 0)
+                r = find_known(f, true, NULL, &list, ret_n);
+        if (r < 0 || *ret_n == 0)
+                return r;
+        *ret_ids = calloc(*ret_n, sizeof(**ret_ids));
+        if (!*ret_ids)
+                return -ENOMEM;
+        for (size_t i = 0; i < *ret_n; i++)
+                (*ret_ids)[i] = list[i].id;
+        return 0;
+}
