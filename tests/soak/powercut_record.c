@@ -8,6 +8,7 @@
  * A record: op u8, 7 bytes 0, inode u64, offset u64, size of the path u32, size of the data u32, path, data. Ops: o made or opened with
  * O_CREAT, t truncated, w written, s synced, S everything synced, r renamed (data: the new path), l linked (likewise), u unlinked,
  * m folder made, d folder removed. */
+#undef _FORTIFY_SOURCE   /* a package is built with it, and it defines what is defined here */
 #undef _FILE_OFFSET_BITS /* it would make open() open64(), and both are to be here */
 #include <dlfcn.h>
 #include <errno.h>
