@@ -18,6 +18,9 @@
  * line and is not drawn. On a logarithmic axis a value that is not positive has no part in the range and is drawn at its lower end; an
  * infinite one is drawn at the end of any axis. Points outside a range set by plot_range_* are cut off.
  *
+ * A title, axis label, name in the legend or note that is wider than the picture loses its middle, and has the whole as <title>. Markers of a
+ * crowd are translucent. The series added last are drawn last. A rule outside a fixed range has no label.
+ *
  * Nothing is global: different plots may be made in different threads. An allocation that fails is remembered and returned by plot_write();
  * every function takes the NULL that plot_new() or plot_series() may have returned.
  */

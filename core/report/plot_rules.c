@@ -211,11 +211,27 @@ static void consider_diagonal(struct choice *c)
                 consider(c, ends[0] + part * (ends[2] - ends[0]) - 6, ends[1] + part * (ends[3] - ends[1]) - 3, true);
 }
 
-static void add_label(struct buffer *out, struct rules *r, const struct plot_rule *rule, double at)
+static double pixel_of(const struct layout *l, const struct plot_rule *rule)
+{
+        return scale_pixel(rule->kind == RULE_X ? &l->x : &l->y, rule->value);
+}
+
+/* A fixed range may leave the rule out, and a label has nothing to stand beside then. */
+static bool is_in_picture(const struct layout *l, const struct plot_rule *rule)
+{
+        double at = pixel_of(l, rule), ends[4];
+
+        if (rule->kind == RULE_DIAGONAL)
+                return diagonal_ends(l, rule->value, ends);
+        return rule->kind == RULE_X ? at >= l->left && at <= l->right : at >= l->top && at <= l->bottom;
+}
+
+static void add_label(struct buffer *out, struct rules *r, const struct plot_rule *rule)
 {
         struct choice c = {.rules = r, .rule = rule, .best = {r->l->right - 4, r->l->top + 11, true}, .hits = UINT_MAX};
+        double at = pixel_of(r->l, rule);
 
-        if (!rule->label)
+        if (!rule->label || !is_in_picture(r->l, rule))
                 return;
         if (rule->kind == RULE_X)
                 consider_upright(&c, at);
@@ -248,28 +264,35 @@ static void add_diagonal(struct buffer *out, const struct layout *l, double fact
         buffer_adds(out, "\"/>");
 }
 
-static void add_rule(struct buffer *out, struct rules *r, const struct plot_rule *rule)
+static void add_rule(struct buffer *out, const struct layout *l, const struct plot_rule *rule)
 {
-        const struct layout *l = r->l;
-        double at = scale_pixel(rule->kind == RULE_X ? &l->x : &l->y, rule->value);
+        double at = pixel_of(l, rule);
 
-        buffer_adds(out, "<g>");
-        plot_add_title(out, rule->tooltip);
         if (rule->kind == RULE_X)
                 plot_add_line(out, "r", at, l->top, at, l->bottom);
         else if (rule->kind == RULE_Y)
                 plot_add_line(out, "r", l->left, at, l->right, at);
         else
                 add_diagonal(out, l, rule->value);
-        add_label(out, r, rule, at);
-        buffer_adds(out, "</g>");
 }
 
 void plot_add_rules(struct buffer *out, const struct plot *p, const struct layout *l)
 {
         struct rules r = {.p = p, .l = l};
 
-        for (size_t i = 0; i < p->n_rules; i++)
-                if (!isnan(p->rules[i].value))
-                        add_rule(out, &r, &p->rules[i]);
+        for (int labels = 0; labels < 2; labels++) { /* a line below all labels */
+                for (size_t i = 0; i < p->n_rules; i++) {
+                        const struct plot_rule *rule = &p->rules[i];
+
+                        if (isnan(rule->value))
+                                continue;
+                        buffer_adds(out, "<g>");
+                        plot_add_title(out, rule->tooltip);
+                        if (labels)
+                                add_label(out, &r, rule);
+                        else
+                                add_rule(out, l, rule);
+                        buffer_adds(out, "</g>");
+                }
+        }
 }

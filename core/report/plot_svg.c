@@ -2,9 +2,14 @@
 #include "core/report/xml.h"
 
 #define TITLE_FONT 15.0 /* pixels, as the style below has it */
+#define NOTE_FONT  11.0
 #define LEADING    16.0
 #define SWATCH     26.0 /* a legend's sample of line and marker */
 #define STYLES     8
+#define CROWD      60  /* points */
+#define MARGIN     12.0 /* of texts, at the left and the right */
+#define BOLD       1.1  /* times as wide */
+#define WIDEST     1.03 /* times as wide: a wide face such as DejaVu Sans */
 
 /* Okabe and Ito's colours in the order that keeps the first ones furthest apart; yellow, which white swallows, is last. The dark ones are
  * raised for a dark ground. One style sheet per picture: a picture is a file of its own as often as a part of a page. */
@@ -33,20 +38,31 @@ static const char *const dashes[STYLES] = {"", "8 3", "2 3", "9 3 2 3", "14 4", 
 
 /* -- text --------------------------------------------------------------------------------------------------------- */
 
+static bool is_continuation(char byte)
+{
+        return ((unsigned char)byte & 0xc0) == 0x80;
+}
+
+/* A character's width in ems, at its first byte. */
+static double byte_width(char byte)
+{
+        unsigned char c = (unsigned char)byte;
+
+        return is_continuation(byte)                              ? 0
+               : c >= 0xe3                                        ? 1.0 /* mostly East Asian */
+               : c >= 0x80                                        ? 0.65
+               : strchr("iIjl.,:;'|!()[]frt/ ", c)                ? 0.34
+               : strchr("mwMW@%", c)                              ? 0.92
+               : (c >= 'A' && c <= 'Z') || strchr("=+<>~#&_", c) ? 0.7
+                                                                  : 0.59;
+}
+
 double plot_text_width(const char *text, double font)
 {
         double em = 0;
 
-        for (const unsigned char *p = (const unsigned char *)text; *p; p++) {
-                if ((*p & 0xc0) == 0x80)
-                        continue;
-                em += *p >= 0xe3                                           ? 1.0 /* mostly East Asian */
-                      : *p >= 0x80                                         ? 0.65
-                      : strchr("iIjl.,:;'|!()[]frt/ ", *p)                 ? 0.34
-                      : strchr("mwMW@%", *p)                               ? 0.92
-                      : (*p >= 'A' && *p <= 'Z') || strchr("=+<>~#&_", *p) ? 0.7
-                                                                           : 0.59;
-        }
+        for (const char *p = text; *p; p++)
+                em += byte_width(*p);
         return em * font;
 }
 
@@ -65,7 +81,7 @@ static void add_number(struct buffer *out, double v)
         buffer_addf(out, "%g", round(v * 10) / 10 + 0.0);
 }
 
-void plot_add_text(struct buffer *out, double x, double y, const char *class, const char *anchor, const char *text)
+static void begin_text(struct buffer *out, double x, double y, const char *class, const char *anchor)
 {
         buffer_adds(out, "<text x=\"");
         add_number(out, x);
@@ -77,7 +93,51 @@ void plot_add_text(struct buffer *out, double x, double y, const char *class, co
         if (*anchor)
                 buffer_addf(out, " text-anchor=\"%s\"", anchor);
         buffer_adds(out, ">");
+}
+
+void plot_add_text(struct buffer *out, double x, double y, const char *class, const char *anchor, const char *text)
+{
+        begin_text(out, x, y, class, anchor);
         xml_add_escaped(out, text, SIZE_MAX);
+        buffer_adds(out, "</text>");
+}
+
+/* The bytes at the text's beginning and end that together are at most so many ems wide. */
+static void ends_within(const char *text, double em, size_t *ret_head, size_t *ret_tail)
+{
+        size_t size = strlen(text), head = 0, tail = 0;
+        double used = 0;
+
+        while (head < size && (used += byte_width(text[head])) <= em / 2)
+                head++;
+        used = 0;
+        for (size_t n = 1; n < size - head && (used += byte_width(text[size - n])) <= em / 2; n++)
+                if (!is_continuation(text[size - n]))
+                        tail = n;
+        *ret_head = head;
+        *ret_tail = tail;
+}
+
+/* A text too wide for its room loses its middle, since versions and cases differ at their ends; the whole is its tooltip. */
+static void add_text_within(struct buffer *out, double x, double y, const char *class, const char *anchor, const char *text, double font,
+                            double room)
+{
+        cleanup_buffer struct buffer shown = {0};
+        size_t head, tail;
+
+        room /= WIDEST;
+        if (plot_text_width(text, font) <= room) {
+                plot_add_text(out, x, y, class, anchor, text);
+                return;
+        }
+        ends_within(text, room / font - 1, &head, &tail);
+        buffer_add(&shown, text, head);
+        buffer_adds(&shown, "\xe2\x80\xa6");
+        buffer_adds(&shown, text + strlen(text) - tail);
+        begin_text(out, x, y, class, anchor);
+        if (buffer_error(&shown) == 0)
+                xml_add_escaped(out, shown.data, SIZE_MAX);
+        plot_add_title(out, text);
         buffer_adds(out, "</text>");
 }
 
@@ -266,6 +326,16 @@ static void add_bars(struct buffer *out, const struct layout *l, const struct pl
         }
 }
 
+/* Markers that are likely to cover each other show what is below them. */
+static bool is_crowded(const struct plot *p)
+{
+        size_t n = 0;
+
+        for (const struct plot_series *s = p->series; s; s = s->next)
+                n += s->kind == PLOT_SCATTER ? s->n : 0;
+        return n > CROWD;
+}
+
 static void add_series(struct buffer *out, const struct plot *p, const struct layout *l)
 {
         /* bands below bars below lines below the markers of all of them */
@@ -281,7 +351,8 @@ static void add_series(struct buffer *out, const struct plot *p, const struct la
 
                         if (!here)
                                 continue;
-                        buffer_addf(out, "<g class=\"c%u\">", s->style % STYLES);
+                        buffer_addf(out, "<g class=\"c%u\"%s>", s->style % STYLES,
+                                    layer == 3 && is_crowded(p) ? " fill-opacity=\".35\"" : "");
                         if (layer == 0)
                                 add_area(out, l, s);
                         else if (layer == 1)
@@ -355,6 +426,7 @@ static void data_ranges(const struct plot *p, struct layout *l, struct range *x,
 /* Calls for each place of the legend; returns how many rows it takes. */
 static unsigned legend(struct buffer *out, const struct plot *p, double left, double top)
 {
+        const double room = p->width - left - SWATCH - 5 - MARGIN;
         double x = left;
         unsigned rows = 0;
 
@@ -363,8 +435,8 @@ static unsigned legend(struct buffer *out, const struct plot *p, double left, do
 
                 if (!s->name)
                         continue;
-                width = SWATCH + 5 + plot_text_width(s->name, PLOT_FONT) + 16;
-                if (rows == 0 || x + width > p->width) {
+                width = SWATCH + 5 + fmin(plot_text_width(s->name, PLOT_FONT), room) + 16;
+                if (rows == 0 || x + width > p->width + 16 - MARGIN) {
                         x = left;
                         rows++;
                 }
@@ -389,7 +461,7 @@ static unsigned legend(struct buffer *out, const struct plot *p, double left, do
                                 buffer_adds(out, "\"/>");
                         }
                         buffer_adds(out, "</g>");
-                        plot_add_text(out, x + SWATCH + 5, y, "", "", s->name);
+                        add_text_within(out, x + SWATCH + 5, y, "", "", s->name, PLOT_FONT, room);
                 }
                 x += width;
         }
@@ -405,6 +477,12 @@ static double longest_label(const struct scale *s)
         return most;
 }
 
+/* Pixels for a label of x. Those of powers of ten are short, and those between them are to be shown where y has them. */
+static double label_room(enum plot_scale scale)
+{
+        return scale == PLOT_DATE ? 92 : scale == PLOT_LOG ? 42 : 72;
+}
+
 static void lay_out(const struct plot *p, struct layout *l)
 {
         double width = p->width, height = p->height, names = 0, below = 6;
@@ -413,7 +491,7 @@ static void lay_out(const struct plot *p, struct layout *l)
 
         *l = (struct layout){0};
         data_ranges(p, l, &x, &y);
-        l->top = 8 + (p->title ? TITLE_FONT + 7 : 0) + legend(NULL, p, 12, 0) * LEADING + (p->y.label ? LEADING + 8 : 6);
+        l->top = 8 + (p->title ? TITLE_FONT + 7 : 0) + legend(NULL, p, MARGIN, 0) * LEADING + (p->y.label ? LEADING + 8 : 6);
         l->right = width - 16;
         /* the height of the ground depends on the names below, their slant on the width, and that on the labels at the left */
         scale_fit(&l->y, &p->y, y.low, y.high, (unsigned)fmax(2, (height - l->top - 50) / 36));
@@ -433,7 +511,7 @@ static void lay_out(const struct plot *p, struct layout *l)
                 x_axis.low = isnan(x_axis.low) ? x.low : x_axis.low;
                 x_axis.high = isnan(x_axis.high) ? x.high : x_axis.high;
         }
-        scale_fit(&l->x, &x_axis, x.low, x.high, (unsigned)fmax(2, (l->right - l->left) / (x_axis.scale == PLOT_DATE ? 92 : 72)));
+        scale_fit(&l->x, &x_axis, x.low, x.high, (unsigned)fmax(2, (l->right - l->left) / label_room(x_axis.scale)));
         l->x.from = l->left;
         l->x.to = l->right;
         l->y.from = l->bottom;
@@ -483,7 +561,7 @@ static void add_names(struct buffer *out, const struct plot *p, const struct lay
 
 static void add_axes(struct buffer *out, const struct plot *p, const struct layout *l)
 {
-        double below = l->bottom + 16, taken = -INFINITY;
+        double below = l->bottom + 16, taken = -INFINITY, room = p->width - 2 * MARGIN;
 
         plot_add_line(out, "a", l->left, l->bottom, l->right, l->bottom);
         plot_add_line(out, "a", l->left, l->top, l->left, l->bottom);
@@ -508,11 +586,13 @@ static void add_axes(struct buffer *out, const struct plot *p, const struct layo
                 taken = x + half + 6;
         }
         if (p->y.label)
-                plot_add_text(out, 12, l->top - 8, "m", "", p->y.label);
+                add_text_within(out, MARGIN, l->top - 8, "m", "", p->y.label, PLOT_FONT, room);
         if (p->x.label)
-                plot_add_text(out, l->right, p->height - 8 - (double)p->n_notes * 14, "m", "end", p->x.label);
+                add_text_within(out, l->right, p->height - 8 - (double)p->n_notes * 14, "m", "end", p->x.label, PLOT_FONT,
+                                l->right - MARGIN);
         for (size_t i = 0; i < p->n_notes; i++)
-                plot_add_text(out, 12, p->height - 8 - (double)(p->n_notes - 1 - i) * 14, "m n", "", p->notes[i]);
+                add_text_within(out, MARGIN, p->height - 8 - (double)(p->n_notes - 1 - i) * 14, "m n", "", p->notes[i], NOTE_FONT,
+                                room);
 }
 
 int plot_write(const struct plot *p, struct buffer *out)
@@ -530,8 +610,8 @@ int plot_write(const struct plot *p, struct buffer *out)
         buffer_adds(out, style_sheet);
         buffer_addf(out, "\n<rect class=\"g\" width=\"%u\" height=\"%u\"/>\n", p->width, p->height);
         if (p->title)
-                plot_add_text(out, 12, 8 + TITLE_FONT, "h", "", p->title);
-        legend(out, p, 12, 10 + (p->title ? TITLE_FONT + 7 : 0));
+                add_text_within(out, MARGIN, 8 + TITLE_FONT, "h", "", p->title, TITLE_FONT * BOLD, p->width - 2 * MARGIN);
+        legend(out, p, MARGIN, 10 + (p->title ? TITLE_FONT + 7 : 0));
         buffer_adds(out, "\n<g>");
         add_grid(out, p, &l);
         buffer_adds(out, "</g>\n");

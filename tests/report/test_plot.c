@@ -263,6 +263,98 @@ START_TEST(test_labels_avoid_each_other)
 }
 END_TEST
 
+/* Versions and cases are told apart by how their names begin and end. */
+START_TEST(test_long_texts_lose_their_middle)
+{
+        static const char name[] = "a-solver-of-a-very-long-name \xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9 <and-its-branch>";
+        cleanup_plot struct plot *p = plot_new(name, 240, 300);
+        const char *svg;
+
+        plot_axis_x(p, name, PLOT_LINEAR);
+        plot_axis_y(p, name, PLOT_LINEAR);
+        plot_point(plot_series(p, PLOT_LINE, name), 1, 1, NULL);
+        plot_note(p, name);
+        plot_note(p, "a short one");
+        svg = drawn(p);
+        for (const char *at = svg; (at = strstr(at, "<text ")); at++) {
+                const char *text = strchr(at, '>') + 1;
+
+                ck_assert_msg(strcspn(text, "<") < 60, "%.200s runs out of the picture", at);
+        }
+        ck_assert_uint_eq(count(svg, "\xe2\x80\xa6"), 5);
+        ck_assert_uint_eq(count(svg, ">a-solver"), 5 + 1 + 5); /* shown, the title of the picture, tooltips */
+        ck_assert_uint_eq(count(svg, "-branch&gt;<title>"), 5);
+        assert_has(svg, ">a short one</text>");
+}
+END_TEST
+
+START_TEST(test_logarithmic_axes_of_a_square_have_the_same_ticks)
+{
+        cleanup_plot struct plot *p = plot_new("t", 560, 600);
+
+        plot_axis_x(p, "reference", PLOT_LOG);
+        plot_axis_y(p, "target", PLOT_LOG);
+        plot_range_x(p, 0.01, 32);
+        plot_range_y(p, 0.01, 32);
+        for (int i = 0; i < 4; i++)
+                ck_assert_uint_eq(count(drawn(p), (const char *const[]){">0.02</text>", ">0.5</text>", ">2</text>", ">20</text>"}[i]), 2);
+}
+END_TEST
+
+START_TEST(test_a_rule_outside_has_no_label)
+{
+        cleanup_plot struct plot *p = plot_new(NULL, 400, 400);
+        const char *svg;
+
+        plot_axis_x(p, NULL, PLOT_LOG);
+        plot_axis_y(p, NULL, PLOT_LOG);
+        plot_range_x(p, 1, 5);
+        plot_range_y(p, 1, 5);
+        plot_diagonal(p, 10, "far");
+        plot_rule_x(p, 100, "right", NULL);
+        plot_rule_y(p, 0.1, "below", NULL);
+        plot_rule_y(p, 2, "inside", NULL);
+        svg = drawn(p);
+        assert_lacks(svg, "far");
+        assert_lacks(svg, "right");
+        assert_lacks(svg, "below");
+        assert_has(svg, ">inside</text>");
+}
+END_TEST
+
+START_TEST(test_no_line_crosses_a_label)
+{
+        cleanup_plot struct plot *p = plot_new(NULL, 400, 400);
+        const char *svg, *label, *line = NULL;
+
+        for (int i = 0; i < 20; i++)
+                plot_rule_x(p, i, "label", "tip");
+        svg = drawn(p);
+        label = strstr(svg, ">label<");
+        for (const char *at = svg; (at = strstr(at, "class=\"r\"")); at++)
+                line = at;
+        ck_assert_ptr_nonnull(label);
+        ck_assert_ptr_nonnull(line);
+        ck_assert(line < label);
+        ck_assert_uint_eq(count(svg, "<title>tip</title>"), 40);
+}
+END_TEST
+
+/* A thousand markers show what is below them, ten do not need to. */
+START_TEST(test_a_crowd_is_translucent)
+{
+        cleanup_plot struct plot *p = plot_new(NULL, 0, 0);
+        struct plot_series *s = plot_series(p, PLOT_SCATTER, NULL);
+
+        for (int i = 0; i < 10; i++)
+                plot_point(s, i, i, NULL);
+        assert_lacks(drawn(p), " fill-opacity=");
+        for (int i = 10; i < 1000; i++)
+                plot_point(s, i, i, NULL);
+        assert_has(drawn(p), " fill-opacity=");
+}
+END_TEST
+
 START_TEST(test_nothing_to_draw)
 {
         cleanup_plot struct plot *p = plot_new("empty", 1, 1);
@@ -311,4 +403,5 @@ END_TEST
 
 SUITE("plot", test_text_is_escaped_text, test_no_ids_no_script_dark_mode, test_linear_ticks, test_ticks_of_counts_are_whole, test_log_ticks,
       test_durations_and_dates, test_bars_have_names_and_a_ground, test_nan_breaks_a_line, test_rules_and_diagonals, test_labels_avoid_points,
-      test_labels_avoid_each_other, test_nothing_to_draw, test_reentrant)
+      test_labels_avoid_each_other, test_long_texts_lose_their_middle, test_logarithmic_axes_of_a_square_have_the_same_ticks,
+      test_a_rule_outside_has_no_label, test_no_line_crosses_a_label, test_a_crowd_is_translucent, test_nothing_to_draw, test_reentrant)

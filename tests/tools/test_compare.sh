@@ -84,7 +84,11 @@ test_that "pictures are XML with a point for each case" '
 	run 0 $c slow.smt2 effort.smt2 --scatter s.svg --cactus c.svg && python3 -c "
 import xml.etree.ElementTree as t
 s, c = [t.tostring(t.parse(f).getroot(), encoding=\"unicode\") for f in (\"s.svg\", \"c.svg\")]
-assert s.count(\".smt2: sat\") == 2 and \"toy v2, seconds\" in s and \"toy v1\" in c and \"toy v2\" in c"'
+assert s.count(\".smt2: sat\") == 2 and \"toy v2, seconds\" in s and \"toy v1: 2 solved\" in c and \"toy v2: 2 solved\" in c"'
+test_that "no other marker covers a wrong answer" '
+	run 1 compare v1 toy@wrong status.smt2 flip.smt2 --known --scatter s.svg &&
+	[ "$(grep -o "[a-z]*[.]smt2: sat" s.svg | tr "\n" " ")" = "flip.smt2: sat status.smt2: sat " ]'
+test_that "a picture of what neither solves says how much it is" 'run 0 compare toy@lost toy@lost flip.smt2 --scatter s.svg --cactus c.svg && grep -q "; neither solves 1<" s.svg && grep -q "toy lost: 0 solved" c.svg'
 test_that "a picture that cannot be written" 'run 4 $c slow.smt2 --known --scatter nosuch/s.svg && has err "cannot write nosuch/s.svg: No such file"'
 test_that "words that name nothing" '
 	run 3 compare toy@nosuch v1 && has err "nosuch" && run 3 compare v1 toy@v2 nosuch && run 3 compare v1 toy@v2 --set nosuch && run 2 compare v1 && run 2 compare v1 v2 --fail-on-regression 0.5'

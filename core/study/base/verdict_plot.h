@@ -14,6 +14,10 @@ enum verdict_plot {
         N_VERDICT_PLOTS
 };
 
+/* The order of drawing: nothing covers a wrong answer. */
+static const enum verdict_plot verdict_plot_order[N_VERDICT_PLOTS] = {VERDICT_PLOT_SAT,    VERDICT_PLOT_UNSAT,   VERDICT_PLOT_UNKNOWN,
+                                                                      VERDICT_PLOT_FAILED, VERDICT_PLOT_TIMEOUT, VERDICT_PLOT_WRONG};
+
 static inline enum verdict_plot verdict_plot_of(enum verdict v, bool is_wrong)
 {
         if (is_wrong)

@@ -6,7 +6,10 @@
 #include "core/study/base/stat.h"
 #include "core/study/base/verdict_plot.h"
 
-#define LEAST 0.001 /* seconds; what takes less is drawn there */
+#define LEAST      0.001 /* seconds; what takes less is drawn there */
+#define LEAST_SPAN 40    /* times from one end of a scatter plot's axis to the other: the diagonals of ten are seen */
+
+#define NOTHING "no case is measured with both"
 
 static bool is_solved(const struct comparison_run *r)
 {
@@ -75,7 +78,8 @@ static void add_point(const struct comparing_table *t, size_t i, struct plot_ser
 
 static void add_points(const struct comparing_table *t, struct plot *p)
 {
-        for (enum verdict_plot k = 0; k < N_VERDICT_PLOTS; k++) {
+        for (size_t turn = 0; turn < N_VERDICT_PLOTS; turn++) {
+                enum verdict_plot k = verdict_plot_order[turn];
                 struct plot_series *s = NULL;
 
                 for (size_t i = 0; i < t->options->n; i++) {
@@ -117,26 +121,56 @@ static struct extent extent_of(const struct comparing_table *t)
         return e;
 }
 
-/* The same on both axes, so that the diagonals are straight. A limit is a border where something stands on it. */
+/* The same on both axes, so that the diagonals are straight; wide enough for all of them. A limit is a border where something stands on it. */
 static void set_ranges(const struct comparing_table *t, struct plot *p)
 {
         struct extent e = extent_of(t);
+        double low, high;
 
         if (!isfinite(e.low))
                 return;
-        plot_range_x(p, pow(10, floor(log10(e.low))), 1.6 * e.high);
-        plot_range_y(p, pow(10, floor(log10(e.low))), 1.6 * e.high);
+        low = pow(10, floor(log10(e.low)));
+        high = fmax(1.6 * e.high, LEAST_SPAN * low);
+        plot_range_x(p, low, high);
+        plot_range_y(p, low, high);
         if (e.unsolved[0])
                 plot_rule_x(p, e.limit[0], NULL, "the time limit of the first version: what has no answer stands here");
         if (e.unsolved[1])
                 plot_rule_y(p, e.limit[1], "no answer", "the time limit of the second version: what has no answer stands here");
 }
 
+/* Cases that neither solves stand on one point. */
+static size_t unsolved_by_both(const struct comparing_table *t)
+{
+        size_t n = 0;
+
+        for (size_t i = 0; i < t->options->n; i++)
+                n += is_compared(&t->cases[i]) && !is_solved(&t->cases[i].run[0]) && !is_solved(&t->cases[i].run[1]);
+        return n;
+}
+
+static void add_note(const struct comparing_table *t, struct plot *p)
+{
+        size_t unsolved = unsolved_by_both(t);
+        char text[160];
+        int n;
+
+        if (t->summary.compared == 0) {
+                plot_note(p, NOTHING);
+                return;
+        }
+        n = snprintf(text, sizeof(text), "above the diagonal the second is slower; %zu regression%s, %zu improvement%s",
+                     t->summary.regressions, t->summary.regressions == 1 ? "" : "s", t->summary.improvements,
+                     t->summary.improvements == 1 ? "" : "s");
+        if (unsolved > 0)
+                snprintf(text + n, sizeof(text) - (size_t)n, "; neither solves %zu", unsolved);
+        plot_note(p, text);
+}
+
 int comparison_plot_scatter(const struct comparing_table *t, struct buffer *ret)
 {
         cleanup_buffer struct buffer title = {0}, x = {0}, y = {0};
         cleanup_plot struct plot *p = NULL;
-        char note[160];
         int r = title_of(t, &title);
 
         if (r == 0)
@@ -155,10 +189,7 @@ int comparison_plot_scatter(const struct comparing_table *t, struct buffer *ret)
         plot_diagonal(p, 10, "10×");
         plot_diagonal(p, 0.1, "1/10");
         add_points(t, p);
-        snprintf(note, sizeof(note), "above the diagonal the second is slower; %zu regression%s, %zu improvement%s",
-                 t->summary.regressions, t->summary.regressions == 1 ? "" : "s", t->summary.improvements,
-                 t->summary.improvements == 1 ? "" : "s");
-        plot_note(p, note);
+        add_note(t, p);
         return plot_write(p, ret);
 }
 
@@ -177,6 +208,9 @@ static int add_curve(const struct comparing_table *t, int side, struct plot *p, 
                 if (is_compared(&t->cases[i]) && is_solved(&t->cases[i].run[side]))
                         room[n++] = fmax(comparison_seconds(&t->cases[i], side), LEAST);
         stat_sort(room, n);
+        buffer_addf(&label, ": %zu solved", n);
+        if (buffer_error(&label) < 0)
+                return -ENOMEM;
         s = plot_series(p, PLOT_LINE, label.data);
         for (size_t i = 0; i < n; i++)
                 plot_point(s, (double)i + 1, room[i], NULL);
@@ -205,5 +239,7 @@ int comparison_plot_cactus(const struct comparing_table *t, struct buffer *ret)
         r = add_curve(t, 0, p, room);
         if (r == 0)
                 r = add_curve(t, 1, p, room);
+        if (t->summary.compared == 0)
+                plot_note(p, NOTHING);
         return r < 0 ? r : plot_write(p, ret);
 }

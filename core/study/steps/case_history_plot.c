@@ -41,7 +41,8 @@ static void draw_line(const struct case_history *h, const uint32_t *place, struc
 /* A series for each answer there is, so that the legend names those alone. */
 static void draw_points(const struct case_history *h, const uint32_t *place, struct plot *p)
 {
-        for (enum verdict_plot k = 0; k < N_VERDICT_PLOTS; k++) {
+        for (size_t turn = 0; turn < N_VERDICT_PLOTS; turn++) {
+                enum verdict_plot k = verdict_plot_order[turn];
                 struct plot_series *s = NULL;
 
                 for (size_t i = 0; i < h->n; i++) {
