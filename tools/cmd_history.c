@@ -20,7 +20,7 @@ struct want {
 
 struct recording {
         /* options */
-        const char *solver_name, *machine_name, *from, *to, *svg;
+        const char *solver_name, *machine_name, *from, *to, *svg, *on;
         char **words; /* CASE... */
         size_t n_words;
         enum mode mode;
@@ -46,6 +46,7 @@ enum {
         OPTION_BISECTING,
         OPTION_KNOWN,
         OPTION_SVG,
+        OPTION_ON,
         OPTION_MACHINE,
 };
 
@@ -89,6 +90,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         case OPTION_SVG:
                 o->svg = arg;
                 return 0;
+        case OPTION_ON:
+                o->on = arg;
+                return 0;
         case 's':
                 o->has_seed = true;
                 o->seed = command_number(state, "--seed", arg, 0, UINT32_MAX);
@@ -107,6 +111,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         case ARGP_KEY_END:
                 if (o->n_words < 1)
                         argp_error(state, "expected SOLVER CASE...");
+                if (o->machine_name && o->on)
+                        argp_error(state, "nothing is run with --machine: --on and --machine exclude each other");
                 return 0;
         default:
                 return ARGP_ERR_UNKNOWN;
@@ -453,6 +459,7 @@ int cmd_history(int argc, char **argv)
                 {"seed", 's', "N", 0, "Fix the solver's random seed to N", 0},
                 {"timeout", 't', "T", 0, "Another time limit than the recipe's: 500ms, 20s, 10m", 0},
                 {"machine", OPTION_MACHINE, "NAME", 0, "What is known of this machine; measures nothing", 0},
+                {"on", OPTION_ON, "NAME", 0, "Run there: 'local', or a cluster of the store's config", 0},
                 {"svg", OPTION_SVG, "FILE", 0, "Write the picture, as history.svg of the mount has it; one case", 0},
                 {"json", 'j', NULL, 0, "Print a JSON object for each case: its history, a step at each commit that has one", 0},
                 {0}};
@@ -480,6 +487,8 @@ int cmd_history(int argc, char **argv)
                 return fail(o.signals);
         r = command_open(0, &w);
         o.workspace = w;
+        if (r == STATUS_OK)
+                r = command_run_on(w, o.on);
         if (r == STATUS_OK)
                 r = record(&o);
         for (size_t i = 0; o.cells && i < o.cases.n; i++)

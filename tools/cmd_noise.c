@@ -9,7 +9,7 @@
 
 struct noisy {
         /* options */
-        const char *solver_name, *svg;
+        const char *solver_name, *svg, *on;
         char **words; /* REV... CASE... */
         size_t n_words;
         unsigned runs;
@@ -29,6 +29,7 @@ struct noisy {
 
 enum {
         OPTION_SVG = 0x100,
+        OPTION_ON,
 };
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -52,6 +53,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
                 return 0;
         case OPTION_SVG:
                 o->svg = arg;
+                return 0;
+        case OPTION_ON:
+                o->on = arg;
                 return 0;
         case ARGP_KEY_ARGS: {
                 size_t n = (size_t)(state->argc - state->next - 1);
@@ -79,10 +83,18 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 /* -- measuring -- */
 
-static int make_build(void *user, size_t i, struct query **ret)
+/* Each version's build; behind them, where runs are done elsewhere, the machine that samples stand under. */
+static size_t count_before(const struct noisy *o)
+{
+        return o->revisions.n + (o->solver->place != NULL);
+}
+
+static int make_before(void *user, size_t i, struct query **ret)
 {
         struct noisy *o = user;
 
+        if (i == o->revisions.n)
+                return query_machine(o->solver->place, ret);
         return query_build(o->workspace, o->solver, o->revisions.list[i], ret);
 }
 
@@ -95,11 +107,12 @@ static void note_error(struct noisy *o, int r, const char *reason)
         o->error = r;
 }
 
-static void build_answered(void *user, size_t i, int r, struct value *v, const char *reason, struct buffer *to)
+static void before_answered(void *user, size_t i, int r, struct value *v, const char *reason, struct buffer *to)
 {
         struct noisy *o = user;
 
-        o->unbuildable[i] = r < 0 || !((struct build_value *)v)->record->ok;
+        if (i < o->revisions.n)
+                o->unbuildable[i] = r < 0 || !((struct build_value *)v)->record->ok;
         if (r < 0)
                 note_error(o, r, reason);
 }
@@ -151,11 +164,11 @@ static int measure(struct noisy *o, int signals)
         if (!o->seconds || !o->decided || !o->answered || !o->unbuildable)
                 return fail(-ENOMEM);
         r = command_ask(&(struct command_asking){.engine = e,
-                                                 .n = o->revisions.n,
+                                                 .n = count_before(o),
                                                  .title = "build",
                                                  .signals = signals,
-                                                 .make = make_build,
-                                                 .answered = build_answered,
+                                                 .make = make_before,
+                                                 .answered = before_answered,
                                                  .user = o});
         if (r == 0)
                 r = command_ask(&(struct command_asking){.engine = e,
@@ -329,6 +342,7 @@ int cmd_noise(int argc, char **argv)
                 {"set", 'S', "SET", 0, "The cases of this set; as if it stood among the cases", 0},
                 {"runs", 'n', "N", 0, "Run each case so often; default 10", 0},
                 {"timeout", 't', "T", 0, "Another time limit than the recipe's: 500ms, 20s, 10m", 0},
+                {"on", OPTION_ON, "NAME", 0, "Run there: 'local', or a cluster of the store's config", 0},
                 {"json", 'j', NULL, 0, "Print a JSON object for each commit, with all samples", 0},
                 {"svg", OPTION_SVG, "FILE", 0, "Write a picture: each case's mean time, and by how much its runs differ", 0},
                 {0}};
@@ -349,6 +363,8 @@ int cmd_noise(int argc, char **argv)
         command_parse(&(struct argp){options, parse, "SOLVER REV... CASE...", doc}, argc, argv, &o);
         signals = command_signals();
         r = signals < 0 ? fail(signals) : command_open(0, &w);
+        if (r == STATUS_OK)
+                r = command_run_on(w, o.on);
         if (r == STATUS_OK)
                 r = command_solver(w, o.solver_name, &s);
         o.workspace = w;

@@ -5,11 +5,15 @@
 #include "words.h"
 
 struct options {
-        const char *timeout, *memory, *selector, *allocation, *reward, *seed;
+        const char *timeout, *memory, *selector, *allocation, *reward, *seed, *on;
         bool json, alone;
         char **words;
         size_t n;
         size_t least; /* words */
+};
+
+enum {
+        OPTION_ON = 0x100,
 };
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -40,6 +44,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
                 return 0;
         case 'A':
                 o->alone = true;
+                return 0;
+        case OPTION_ON:
+                o->on = arg;
                 return 0;
         case ARGP_KEY_ARGS:
                 o->words = state->argv + state->next;
@@ -301,6 +308,7 @@ int cmd_portfolio_run(int argc, char **argv)
         static const struct argp_option options[] = {
                 {"alone", 'A', NULL, 0, "Run each arm alone on each case instead, for comparison; nothing is learned from that",
                  0},
+                {"on", OPTION_ON, "NAME", 0, "Run there: 'local', or a cluster of the store's config", 0},
                 {"json", 'j', NULL, 0, "Print a JSON object for each, a line each", 0},
                 {0}};
         static const char doc[] =
@@ -326,8 +334,11 @@ int cmd_portfolio_run(int argc, char **argv)
                 close(signals);
                 return r;
         }
-        r = portfolio_open(w, o.words[0], &p);
-        r = r < 0 ? status_of_definition(r) : STATUS_OK;
+        r = command_run_on(w, o.on);
+        if (r == STATUS_OK) {
+                r = portfolio_open(w, o.words[0], &p);
+                r = r < 0 ? status_of_definition(r) : STATUS_OK;
+        }
         a = (struct asking){.workspace = w, .portfolio = p, .json = o.json, .alone = o.alone};
         if (r == STATUS_OK)
                 r = command_cases(w, o.words + 1, o.n - 1, &a.cases);

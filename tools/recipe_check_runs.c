@@ -244,24 +244,47 @@ static int run_all(struct running *r)
         return 0;
 }
 
+static bool is_interrupted(void *user)
+{
+        return fd_is_readable(((const struct recipe_check *)user)->signals);
+}
+
+/* Where the solver's runs are done; *ret_away is NULL here, else the slot there, to be released. */
+static int open_runner(struct recipe_check *t, const struct held *held, const char *scratch, struct cluster_slot **ret_away, struct runner **ret)
+{
+        const struct recipe *recipe = t->solver->recipe;
+        struct run_place *place = t->solver->place;
+        int r = place ? place_lease(place, recipe->limits.wall_ns, is_interrupted, t, ret_away) : 0;
+
+        return r < 0 ? r
+                     : runner_open(&(struct runner_options){.recipe = recipe,
+                                                            .programs = held->list,
+                                                            .n_programs = held->n,
+                                                            .limits = recipe->limits,
+                                                            .scratch_parent = scratch,
+                                                            .sandbox = workspace_settings(t->workspace)->sandbox,
+                                                            .away = place ? cluster_slot_away(*ret_away) : NULL},
+                                   ret);
+}
+
 int recipe_check_runs(struct recipe_check *t, const struct build_record *record)
 {
         const struct recipe *recipe = t->solver->recipe;
         cleanup_free bool *found = calloc(strings_count(recipe->effort) + 1, sizeof(*found));
         cleanup_held struct held held = {0};
-        cleanup(runner_closep) struct runner *runner = NULL;
+        struct cluster_slot *away = NULL;
+        struct runner *runner = NULL;
         char scratch[PATH_SIZE];
         int r = found ? held_build(t->workspace, record, &held) : -ENOMEM;
 
         if (r == 0)
                 r = path_join(scratch, workspace_dir(t->workspace), "scratch");
         if (r == 0)
-                r = runner_open(&(struct runner_options){.recipe = recipe,
-                                                         .programs = held.list,
-                                                         .n_programs = held.n,
-                                                         .limits = recipe->limits,
-                                                         .scratch_parent = scratch,
-                                                         .sandbox = workspace_settings(t->workspace)->sandbox},
-                                &runner);
-        return r < 0 ? r : run_all(&(struct running){.check = t, .recipe = recipe, .runner = runner, .found = found});
+                r = open_runner(t, &held, scratch, &away, &runner);
+        if (r == 0)
+                r = run_all(&(struct running){.check = t, .recipe = recipe, .runner = runner, .found = found});
+        runner_close(runner);
+        if (away)
+                place_release(t->solver->place, away);
+        return r;
 }

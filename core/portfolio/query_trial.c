@@ -1,5 +1,8 @@
 /* Query trial: the portfolio on one case. The arms take turns on one core, each stopped (SIGSTOP) and not ended when its turn is over, until one has an
- * answer or the limit is used up. */
+ * answer or the limit is used up.
+ *
+ * Arms whose runs are done elsewhere take no turns there: each that has a turn is run alone, up to the portfolio's limit, as a cell like any other, and
+ * the turns are counted off the times of these. need() asks for them one after the other, so that an arm which has no turn is not run. */
 #include "core/portfolio/portfolio_internal.h"
 
 #include <math.h>
@@ -15,6 +18,7 @@ struct trial_query {
         struct portfolio *portfolio; /* owns a ref */
         struct case_info *info;      /* owns a ref */
         size_t alone;                /* one arm only; n_arms: the portfolio */
+        struct running *away;        /* owned; how far it has come whose arms run elsewhere; NULL: it has not begun, or they run here */
 };
 
 static bool is_alone(const struct trial_query *q)
@@ -28,6 +32,7 @@ struct lane {                  /* an arm on this case */
         struct runner *runner; /* NULL: not begun, or over */
         struct held held;
         uint64_t memory_now; /* while it stands still */
+        bool asked;          /* its run elsewhere was */
 };
 
 struct running {
@@ -36,6 +41,9 @@ struct running {
         struct lane *lanes;
         struct attempt *attempts;
         struct trial *trial;
+        struct learned *learned; /* NULL: not begun */
+        struct step step;        /* the turn that is taken, while has_step */
+        bool has_step;
         char case_path[PATH_SIZE], scratch[PATH_SIZE];
         int case_fd;
 };
@@ -54,6 +62,8 @@ static void running_done(struct running *r)
         free(r->lanes);
         free(r->attempts);
         trial_unref(r->trial);
+        if (r->learned)
+                learned_give(r->query->workspace, r->learned);
         if (r->case_fd >= 0)
                 close(r->case_fd);
 }
@@ -137,43 +147,60 @@ static void conclude(struct running *run, size_t arm, const struct run_result *r
                                                          : ENDING_FAILED;
 }
 
-/* An arm that cannot be run at all is one that gives up at once: it is learned to be avoided. */
-static int take_turn(struct running *run, const struct step *step)
+static bool runs_away(const struct arm *a)
+{
+        return a->solver && a->solver->place;
+}
+
+/* It is learned to be avoided. */
+static int give_up(struct running *run, size_t arm, enum verdict verdict)
+{
+        run->attempts[arm] = (struct attempt){ENDING_FAILED, 0};
+        run->trial->runs[arm].verdict = verdict;
+        return 0;
+}
+
+#define TURN_WAITS 1
+
+/* -ENODATA: it cannot be built. TURN_WAITS: its run elsewhere has to be asked for first. */
+static int begin_turn(struct running *run, const struct step *step)
 {
         const struct trial_query *q = run->query;
         const struct arm *arm = &q->portfolio->arms[step->arm];
         struct lane *lane = &run->lanes[step->arm];
+        int r;
+
+        if (!runs_away(arm)) {
+                make_room(run);
+                return lane_begin(run, arm, lane, memory_left(run));
+        }
+        if (!lane->asked)
+                return TURN_WAITS;
+        r = hold_programs(q->workspace, arm, &lane->held);
+        return r < 0 ? r
+                     : errorf(-EIO, "the run of %s on case %u is none that the portfolio %s can take", arm->name, q->info->id, q->portfolio->name);
+}
+
+/* Of one elsewhere all is known or nothing. */
+static int find_known(const struct trial_query *q, const struct arm *arm, double until, struct trial_run *ret)
+{
+        double limit = (double)q->portfolio->wall_ns / NSEC_PER_SEC;
+        int r = arm_known(q->workspace, q->portfolio, arm, q->info, runs_away(arm) ? limit : until, ret);
+
+        if (r == 0 && ret->attempt.seconds > until)
+                ret->attempt = (struct attempt){ENDING_STOPPED, until};
+        return r;
+}
+
+static int go_on(struct running *run, const struct step *step)
+{
+        struct lane *lane = &run->lanes[step->arm];
         struct attempt *a = &run->attempts[step->arm];
         struct run_result result = {0};
-        int r = -ENOENT;
+        int r;
 
-        if (arm->problem || arm->recipe->format != q->info->format) {
-                *a = (struct attempt){ENDING_FAILED, 0};
-                run->trial->runs[step->arm].verdict = arm->problem ? VERDICT_UNBUILDABLE : VERDICT_ERROR;
-                return 0;
-        }
-        if (!lane->runner) {
-                struct trial_run known = {0};
-
-                r = arm_known(q->workspace, q->portfolio, arm, q->info, step->until, &known);
-                if (r == 0) {
-                        *a = known.attempt;
-                        run->trial->runs[step->arm] = known;
-                        return 0;
-                }
-                make_room(run);
-                r = lane_begin(run, arm, lane, memory_left(run));
-                if (r == -ENODATA) {
-                        *a = (struct attempt){ENDING_FAILED, 0};
-                        run->trial->runs[step->arm].verdict = VERDICT_UNBUILDABLE;
-                        return 0;
-                }
-                if (r < 0)
-                        return r;
-        }
         lane->memory_now = 0;
-        r = runner_step(lane->runner, (uint64_t)ceil((step->until - a->seconds) * NSEC_PER_SEC), job_cancel_fd(run->job),
-                        &result);
+        r = runner_step(lane->runner, (uint64_t)ceil((step->until - a->seconds) * NSEC_PER_SEC), job_cancel_fd(run->job), &result);
         if (r < 0)
                 return r;
         if (r == 1) {
@@ -185,6 +212,30 @@ static int take_turn(struct running *run, const struct step *step)
         lane->memory_now = runner_progress(lane->runner).memory_now;
         *a = (struct attempt){ENDING_STOPPED, fmax(step->until, (double)runner_progress(lane->runner).wall_ns / NSEC_PER_SEC)};
         return 0;
+}
+
+/* begin_turn()'s TURN_WAITS. */
+static int take_turn(struct running *run, const struct step *step)
+{
+        const struct trial_query *q = run->query;
+        const struct arm *arm = &q->portfolio->arms[step->arm];
+        struct trial_run known = {0};
+        int r;
+
+        if (arm->problem || arm->recipe->format != q->info->format)
+                return give_up(run, step->arm, arm->problem ? VERDICT_UNBUILDABLE : VERDICT_ERROR);
+        if (run->lanes[step->arm].runner)
+                return go_on(run, step);
+        r = find_known(q, arm, step->until, &known);
+        if (r == 0) {
+                run->attempts[step->arm] = known.attempt;
+                run->trial->runs[step->arm] = known;
+                return 0;
+        }
+        r = r == -ENODATA ? r : begin_turn(run, step);
+        if (r == -ENODATA)
+                return give_up(run, step->arm, VERDICT_UNBUILDABLE);
+        return r == 0 ? go_on(run, step) : r;
 }
 
 static int note_turn(struct trial *t, const struct step *step)
@@ -234,27 +285,31 @@ static void sum_up(struct running *run)
                 log_warning("portfolio %s, case %u: %s", run->query->portfolio->name, t->case_id, t->alarm);
 }
 
-/* Arms share one core here, and their times would stand beside those of another machine. */
-static int check_places(const struct portfolio *p)
+/* Times of two machines are not compared. *ret: where the arms run; NULL: here. */
+static int find_place(const struct portfolio *p, struct run_place **ret)
 {
-        for (size_t i = 0; i < p->n_arms; i++) {
-                const struct solver *s = p->arms[i].solver;
+        const struct arm *first = NULL;
 
-                if (s && s->place)
-                        return errorf(-ENOTSUP, "runs of %s are done at %s, and a portfolio runs its arms in turns on a core of this machine: set 'runs = local'",
-                                      s->recipe->name, s->place->name);
+        *ret = NULL;
+        for (size_t i = 0; i < p->n_arms; i++) {
+                const struct arm *a = &p->arms[i];
+                struct run_place *place = a->solver ? a->solver->place : NULL;
+
+                if (a->problem)
+                        continue;
+                if (first && place != *ret)
+                        return errorf(-ENOTSUP, "the arms of the portfolio %s run on two machines, %s at %s and %s at %s: let them run on one ('runs' in the store's config, or --on)",
+                                      p->name, first->name, *ret ? (*ret)->name : "local", a->name, place ? place->name : "local");
+                first = a;
+                *ret = place;
         }
         return 0;
 }
 
-static int prepare(struct running *run)
+static int running_begin(struct running *run)
 {
         const struct trial_query *q = run->query;
         size_t n = q->portfolio->n_arms;
-        int r = check_places(q->portfolio);
-
-        if (r < 0)
-                return r;
 
         run->lanes = calloc(n, sizeof(*run->lanes));
         run->attempts = calloc(n, sizeof(*run->attempts));
@@ -265,9 +320,16 @@ static int prepare(struct running *run)
         run->trial->case_id = q->info->id;
         run->trial->n_arms = n;
         run->trial->runs = calloc(n, sizeof(*run->trial->runs));
-        if (!run->trial->runs)
-                return -ENOMEM;
-        r = cases_open_bytes(workspace_cases(q->workspace), q->info, &run->case_fd, run->case_path);
+        return run->trial->runs ? 0 : -ENOMEM;
+}
+
+static int prepare_here(struct running *run)
+{
+        const struct trial_query *q = run->query;
+        int r = running_begin(run);
+
+        if (r == 0)
+                r = cases_open_bytes(workspace_cases(q->workspace), q->info, &run->case_fd, run->case_path);
         return r < 0 ? r : path_join(run->scratch, workspace_dir(q->workspace), "scratch");
 }
 
@@ -293,43 +355,61 @@ static int keep_expected(const struct learner *l, struct trial *t)
         return 0;
 }
 
-/* The arms in turn, as the learner says. It is told what came of it when the trial is in the store. */
-static int run_arms(struct running *run, struct learner *l)
+static int begin_portfolio(struct running *run)
 {
+        const struct trial_query *q = run->query;
         struct trial *t = run->trial;
-        struct step step;
-        int r = learner_begin(l, t->features);
+        int r = portfolio_features(q->workspace, q->info, &t->n_features, &t->features);
 
         if (r == 0)
-                r = keep_expected(l, t);
-        while (r == 0 && learner_next(l, run->attempts, &step)) {
-                step.until = fmin(fmax(step.until, run->attempts[step.arm].seconds + TURN_LEAST),
-                                  run->attempts[step.arm].seconds + time_left(run));
-                r = note_turn(t, &step);
-                if (r == 0)
-                        r = take_turn(run, &step);
-                if (r == 0 && run->attempts[step.arm].ending == ENDING_SOLVED)
-                        break;
+                r = learned_take(q->workspace, q->portfolio, t->n_features, &run->learned);
+        if (r < 0)
+                return r;
+        t->number = run->learned->next;
+        r = learner_begin(run->learned->learner, t->features);
+        return r < 0 ? r : keep_expected(run->learned->learner, t);
+}
+
+/* 1: there is one. */
+static int next_step(struct running *run)
+{
+        struct step *step = &run->step;
+
+        if (run->has_step)
+                return 1;
+        if (!learner_next(run->learned->learner, run->attempts, step))
+                return 0;
+        run->has_step = true;
+        step->until = fmin(fmax(step->until, run->attempts[step->arm].seconds + TURN_LEAST), run->attempts[step->arm].seconds + time_left(run));
+        return note_turn(run->trial, step) < 0 ? -ENOMEM : 1;
+}
+
+/* The arms in turn, as the learner says, which is told what came of it when the trial is in the store. TURN_WAITS: for the run of `step`'s arm. */
+static int run_arms(struct running *run)
+{
+        int r = 1;
+
+        while (r == 1 && run->attempts[run->step.arm].ending != ENDING_SOLVED) {
+                r = next_step(run);
+                if (r <= 0)
+                        return r;
+                r = take_turn(run, &run->step);
+                if (r != 0)
+                        return r;
+                run->has_step = false;
+                r = 1;
         }
-        return r;
+        return 0;
 }
 
 static int run_portfolio(struct running *run)
 {
-        const struct trial_query *q = run->query;
-        struct trial *t = run->trial;
-        struct learned *learned = NULL;
-        int r = portfolio_features(q->workspace, q->info, &t->n_features, &t->features);
+        int r = run->learned ? 0 : begin_portfolio(run);
 
         if (r == 0)
-                r = learned_take(q->workspace, q->portfolio, t->n_features, &learned);
-        if (r < 0)
-                return r;
-        t->number = learned->next;
-        r = run_arms(run, learned->learner);
-        learned_give(q->workspace, learned);
-        if (r < 0)
-                return r;
+                r = run_arms(run);
+        if (r != 0)
+                return r == TURN_WAITS ? -ENOENT : r;
         sum_up(run);
         return fault_at("portfolio.answered");
 }
@@ -416,10 +496,8 @@ static int arm_before(const struct trial_query *q, const struct arm *a, struct q
                                                                    : query_build(q->workspace, a->solver, a->commit, ret);
 }
 
-static int trial_query_need(struct query *query, struct query_list *ret)
+static int need_here(struct trial_query *q, struct query_list *ret)
 {
-        struct trial_query *q = (struct trial_query *)query;
-
         for (size_t i = 0; i < q->portfolio->n_arms; i++) {
                 const struct arm *a = &q->portfolio->arms[i];
                 cleanup(query_unrefp) struct query *before = NULL;
@@ -439,21 +517,82 @@ static int trial_query_need(struct query *query, struct query_list *ret)
         return 0;
 }
 
+static int begin_away(struct trial_query *q)
+{
+        int r;
+
+        q->away = calloc(1, sizeof(*q->away));
+        if (!q->away)
+                return -ENOMEM;
+        *q->away = (struct running){.query = q, .case_fd = -1};
+        r = running_begin(q->away);
+        return r < 0 ? r : begin_portfolio(q->away);
+}
+
+static struct running *end_away(struct running *away)
+{
+        if (away)
+                running_done(away);
+        free(away);
+        return NULL;
+}
+
+/* As far as the runs that are known go; asks for the next. */
+static int need_away(struct trial_query *q, struct query_list *ret)
+{
+        cleanup(query_unrefp) struct query *next = NULL;
+        struct cell cell;
+        uint32_t arm;
+        int r = q->away ? 0 : begin_away(q);
+
+        if (r == 0)
+                r = run_arms(q->away);
+        if (r != TURN_WAITS) {
+                if (r < 0)
+                        q->away = end_away(q->away);
+                return r;
+        }
+        arm = q->away->step.arm;
+        q->away->lanes[arm].asked = true;
+        cell = arm_cell(&q->portfolio->arms[arm], q->info, q->portfolio->wall_ns);
+        r = query_run(q->workspace, &cell, &next);
+        return r < 0 ? r : query_list_add(ret, steal_pointer(next));
+}
+
+static int trial_query_need(struct query *query, struct query_list *ret)
+{
+        struct trial_query *q = (struct trial_query *)query;
+        struct run_place *place;
+        int r = find_place(q->portfolio, &place);
+
+        if (r < 0)
+                return r;
+        return place && !is_alone(q) ? need_away(q, ret) : need_here(q, ret);
+}
+
+static int compute(struct trial_query *q, struct running *run, struct value **ret)
+{
+        cleanup_trial struct trial *kept = NULL;
+        int r = is_alone(q) ? run_alone(run) : run_portfolio(run);
+
+        if (r == 0 && !is_alone(q))
+                r = trial_put(q->workspace, q->portfolio, run->trial, &kept);
+        if (r < 0)
+                return r;
+        *ret = value_of(kept ? kept : run->trial);
+        return *ret ? 0 : -ENOMEM;
+}
+
 static int trial_query_compute(struct query *query, struct job *j, struct value **ret)
 {
         struct trial_query *q = (struct trial_query *)query;
         cleanup(running_done) struct running run = {.query = q, .job = j, .case_fd = -1};
-        cleanup_trial struct trial *kept = NULL;
-        int r = prepare(&run);
+        int r;
 
-        if (r == 0)
-                r = is_alone(q) ? run_alone(&run) : run_portfolio(&run);
-        if (r == 0 && !is_alone(q))
-                r = trial_put(q->workspace, q->portfolio, run.trial, &kept);
-        if (r < 0)
-                return r;
-        *ret = value_of(kept ? kept : run.trial);
-        return *ret ? 0 : -ENOMEM;
+        if (q->away)
+                return compute(q, q->away, ret);
+        r = prepare_here(&run);
+        return r < 0 ? r : compute(q, &run, ret);
 }
 
 static void trial_query_describe(const struct query *query, struct buffer *ret)
@@ -477,6 +616,7 @@ static void trial_query_free(struct query *query)
 {
         struct trial_query *q = (struct trial_query *)query;
 
+        end_away(q->away);
         portfolio_unref(q->portfolio);
         case_info_unref(q->info);
         free(q);
@@ -494,6 +634,26 @@ const struct query_type query_trial_type = {
         .free_value = trial_value_free,
 };
 
+/* Counting turns needs no core. */
+static const struct query_type query_trial_away_type = {
+        .name = "portfolio",
+        .resource = RESOURCE_DISK,
+        .find = trial_query_find,
+        .need = trial_query_need,
+        .compute = trial_query_compute,
+        .describe = trial_query_describe,
+        .estimate = trial_query_estimate,
+        .free_query = trial_query_free,
+        .free_value = trial_value_free,
+};
+
+static bool is_away(const struct portfolio *p)
+{
+        struct run_place *place;
+
+        return find_place(p, &place) == 0 && place;
+}
+
 int query_arm(struct workspace *w, struct portfolio *p, size_t arm, struct case_info *info, struct query **ret)
 {
         struct trial_query *q = calloc(1, sizeof(*q));
@@ -501,7 +661,7 @@ int query_arm(struct workspace *w, struct portfolio *p, size_t arm, struct case_
 
         if (!q)
                 return -ENOMEM;
-        q->query = (struct query){.type = &query_trial_type, .refs = 1};
+        q->query = (struct query){.type = is_away(p) ? &query_trial_away_type : &query_trial_type, .refs = 1};
         q->workspace = w;
         q->portfolio = portfolio_ref(p);
         q->info = case_info_ref(info);

@@ -101,7 +101,4 @@ kill -9 "$(head -1 launched)"
 wait $!
 ok $? "a worker that is killed in the middle ends no campaign"
 test_that "another one took its place" '[ $(sort -u launched | wc -l) -ge 2 ] && has err "warning: cluster lab: "'
-
-run 0 portfolio add both slow@v1 slow@v3
-test_that "a portfolio shares one core among its arms, and is refused" 'run 4 portfolio run both 1 && has err "runs of slow are done at lab"'
 echo "1..$n"

@@ -104,11 +104,11 @@ _solverfs() {
 		watch) own="--set --branch --every --once --on-alarm --json" ;;
 		alarms) own="--mark --json" ;;
 		triage) own="--set --table --cross --json" ;;
-		noise) own="--set --runs --timeout --json --svg" ;;
+		noise) own="--set --runs --timeout --json --svg --on" ;;
 		localize) own="--reference --target --method --seed --timeout --clock --on --log --json" ;;
 		reduce) own="--reference --target --command --keep --floor --ratio --timeout --for --seed --jobs --on --again --output --json" ;;
 		report) own="--set --output" ;;
-		history) own="--from --to --bisecting --step --all --known --seed --timeout --machine --svg --json" ;;
+		history) own="--from --to --bisecting --step --all --known --seed --timeout --machine --svg --json --on" ;;
 		import) own="--format --solver --revision --machine --seed --json" ;;
 		export) own="--format --set --seed --timeout --machine --output" ;;
 		compare) own="--set --pairs --by --fail-on-regression --known --machine --on --markdown --scatter --cactus --seed --timeout --json" ;;
@@ -116,7 +116,7 @@ _solverfs() {
 		status) own="--watch --json" ;;
 		"portfolio add") own="--timeout --memory --selector --allocation --reward --seed" ;;
 		"portfolio list") own="--json" ;;
-		"portfolio run") own="--alone --json" ;;
+		"portfolio run") own="--alone --on --json" ;;
 		"portfolio features") own="--list --correlation --select --seeds --limit" ;;
 		"portfolio replay") own="--arms --set --selector --allocation --seeds --seed --split --order --train --limit --reward --confidence --without --json" ;;
 		worker) own="--folder --keep --slots --for" ;;
