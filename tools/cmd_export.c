@@ -112,9 +112,12 @@ static int write_row(struct exporting *o, const struct export_version *v, const 
         row.status = verdict_name(cell->info->status);
         row.check = cell_check(cell, f, is_disputed(o, cell, f));
         if (o->format == EXPORT_JSONL)
-                row.answer = cell_answer_brief_json(cell, v->commit, f, build);
+                row.answer = cell_answer_json(cell, v->commit, f, build);
+        else if (f && o->format != EXPORT_CSV)
+                row.run = json_loadb(f->json.data ? f->json.data : "", f->json.size, 0, NULL);
         r = o->format == EXPORT_JSONL && !row.answer ? -ENOMEM : export_row(o->exporter, &row);
         json_decref(row.answer);
+        json_decref(row.run);
         o->rows += r == 0;
         return r;
 }

@@ -30,11 +30,16 @@ void cell_effort(const struct fact *f, struct buffer *ret)
 
 static void add_known(const struct fact *f, json_t *j)
 {
+        json_t *run;
+
         cell_numbers(f, j);
         json_object_set_new(j, "measured", json_integer((json_int_t)(f->remeasured ? f->remeasured : f->measured)));
+        run = json_loadb(f->json.data ? f->json.data : "", f->json.size, 0, NULL);
+        if (run)
+                json_object_set_new(j, "run", run);
 }
 
-json_t *cell_answer_brief_json(const struct cell *cell, const char *commit, const struct fact *f, const struct build_record *build)
+json_t *cell_answer_json(const struct cell *cell, const char *commit, const struct fact *f, const struct build_record *build)
 {
         cleanup_buffer struct buffer name = {0};
         char sha[DIGEST_HEX_SIZE];
@@ -55,17 +60,5 @@ json_t *cell_answer_brief_json(const struct cell *cell, const char *commit, cons
                 add_known(f, j);
         else
                 json_object_set_new(j, "reason", json_string(build && build->reason ? build->reason : ""));
-        return j;
-}
-
-json_t *cell_answer_json(const struct cell *cell, const char *commit, const struct fact *f, const struct build_record *build)
-{
-        json_t *j = cell_answer_brief_json(cell, commit, f, build), *run;
-
-        if (!j || !f)
-                return j;
-        run = json_loadb(f->json.data ? f->json.data : "", f->json.size, 0, NULL);
-        if (run)
-                json_object_set_new(j, "run", run);
         return j;
 }

@@ -5,8 +5,6 @@
 #include <inttypes.h>
 #include <sys/stat.h>
 
-#include "cache/base/json_scan.h"
-
 static const struct export_kind *const kinds[N_EXPORT_FORMATS] = {
         [EXPORT_CSV] = &export_csv, [EXPORT_JSONL] = &export_jsonl,         [EXPORT_BENCHEXEC] = &export_benchexec,
         [EXPORT_ASV] = &export_asv, [EXPORT_HYPERFINE] = &export_hyperfine,
@@ -48,16 +46,9 @@ void file_word(const char *text, char ret[81])
         ret[n] = '\0';
 }
 
-json_t *row_run(const struct export_row *row, const char *member)
+int row_samples(const struct export_row *row, const char *what, double **ret, size_t *ret_n)
 {
-        const struct fact *f = row ? row->fact : NULL;
-
-        return f ? json_load_member(SLICE(f->json.data, f->json.size), member) : NULL;
-}
-
-int samples_list(const json_t *samples, const char *what, double **ret, size_t *ret_n)
-{
-        const json_t *s;
+        const json_t *samples = json_object_get(row->run, "samples"), *s;
         bool has_quiet = false;
         size_t i;
 

@@ -49,7 +49,8 @@ struct export_row {
         const char *result;      /* "sat,unsat", "unbuildable" */
         const char *check;       /* cell_check() */
         const char *effort;      /* "-": none */
-        json_t *answer;          /* cell_answer_brief_json(); jsonl only */
+        json_t *answer;          /* cell_answer_json(); jsonl only */
+        json_t *run;             /* run.json; NULL: none */
 };
 
 struct export_target {

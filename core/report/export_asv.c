@@ -31,15 +31,13 @@ static int add_json(struct exporter *e, json_t *j)
 /* The machine's parameters, as asv calls them, from a result's run.json. */
 static json_t *machine_json(const struct exporter *e, const struct export_row *row)
 {
-        json_t *host = row_run(row, "host"), *j;
+        const json_t *host = row ? json_object_get(row->run, "host") : NULL;
         char name[81];
 
         file_word(e->version.machine, name); /* asv wants the folder's name here */
-        j = json_pack("{ss ss ss so so ss}", "machine", name, "os", json_text(host, "kernel", ""), "cpu", json_text(host, "cpu", ""), "num_cpu",
+        return json_pack("{ss ss ss so so ss}", "machine", name, "os", json_text(host, "kernel", ""), "cpu", json_text(host, "cpu", ""), "num_cpu",
                          json_sprintf("%" JSON_INTEGER_FORMAT, json_integer_value(json_object_get(host, "cores"))), "ram",
                          json_sprintf("%" JSON_INTEGER_FORMAT, json_integer_value(json_object_get(host, "memory"))), "arch", "");
-        json_decref(host);
-        return j;
 }
 
 /* Beside the document of a version: written with the first one that has a result. */
@@ -128,14 +126,13 @@ static int result(struct exporter *e, const struct export_row *row)
         const struct fact *f = row->fact;
         bool is_answered = f && !f->wrong && verdict_is_decided(f->verdict);
         cleanup_free double *times = NULL;
-        json_t *samples = json_array(), *known = row_run(row, "samples");
+        json_t *samples = json_array();
         char name[24];
-        size_t n = 0;
+        size_t n;
         int r = note_case(e, row);
 
         if (r == 0)
-                r = samples_list(known, "time", &times, &n);
-        json_decref(known);
+                r = row_samples(row, "time", &times, &n);
         for (size_t i = 0; r == 0 && i < n; i++)
                 json_array_append_new(samples, json_real(times[i]));
         if (r < 0) {

@@ -52,7 +52,7 @@ static void add_number_of(struct buffer *to, const char *attribute, const json_t
 static void add_system(struct exporter *e, const struct export_row *first)
 {
         struct buffer *to = &e->file.pending;
-        json_t *facts = row_run(first, "host");
+        const json_t *facts = first ? json_object_get(first->run, "host") : NULL;
         cleanup_free char *host = strndup(e->version.machine ? e->version.machine : "",
                                           strcspn(e->version.machine ? e->version.machine : "", "/"));
 
@@ -66,7 +66,6 @@ static void add_system(struct exporter *e, const struct export_row *first)
         buffer_adds(to, "/>\n    <ram");
         add_number_of(to, "size", facts, "memory", "B");
         buffer_adds(to, "/>\n    <environment/>\n  </systeminfo>\n");
-        json_decref(facts);
 }
 
 static void add_limits(struct buffer *to, const struct recipe_limits *limits)

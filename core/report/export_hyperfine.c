@@ -58,26 +58,26 @@ static char *command_of(const struct exporter *e, const struct export_row *row)
         return buffer_error(&b) < 0 ? NULL : steal_pointer(b.data);
 }
 
-static json_t *memory_of(const json_t *samples)
+static json_t *memory_of(const struct export_row *row)
 {
         cleanup_free double *list = NULL;
         json_t *j = json_array();
         size_t n;
 
-        if (samples_list(samples, "memory", &list, &n) == 0)
+        if (row_samples(row, "memory", &list, &n) == 0)
                 for (size_t i = 0; i < n; i++)
                         json_array_append_new(j, json_integer((json_int_t)list[i]));
         return j;
 }
 
-static int add_times(const struct export_row *row, const json_t *samples, json_t *j)
+static int add_times(const struct export_row *row, json_t *j)
 {
-        json_t *usage;
+        const json_t *usage = json_object_get(row->run, "rusage");
         cleanup_free double *times = NULL;
         double seconds = (double)row->fact->wall_ns / 1e9;
         const double *list = &seconds;
         size_t n;
-        int r = samples_list(samples, "time", &times, &n);
+        int r = row_samples(row, "time", &times, &n);
 
         if (r < 0)
                 return r;
@@ -91,14 +91,12 @@ static int add_times(const struct export_row *row, const json_t *samples, json_t
         if (times)
                 sort_list(times, n, sizeof(*times), compare_doubles);
         json_object_set_new(j, "median", json_real((list[(n - 1) / 2] + list[n / 2]) / 2));
-        usage = row_run(row, "rusage");
         json_object_set(j, "user", json_object_get(usage, "user"));
         json_object_set(j, "system", json_object_get(usage, "system"));
         if (!usage) { /* of another machine: the sum is all that is known */
                 json_object_set_new(j, "user", json_real((double)row->fact->cpu_ns / 1e9));
                 json_object_set_new(j, "system", json_real(0));
         }
-        json_decref(usage);
         json_object_set_new(j, "min", json_real(list[0]));
         json_object_set_new(j, "max", json_real(list[n - 1]));
         return 0;
@@ -114,16 +112,15 @@ static int command(struct exporter *e, const struct export_row *row)
 {
         cleanup_free char *name = command_of(e, row), *text = NULL;
         char place[16];
-        json_t *j = name ? json_pack("{s:s}", "command", name) : NULL, *samples = row_run(row, "samples");
-        int r = j ? add_times(row, samples, j) : -ENOMEM;
+        json_t *j = name ? json_pack("{s:s}", "command", name) : NULL;
+        int r = j ? add_times(row, j) : -ENOMEM;
 
         if (r == 0) {
                 snprintf(place, sizeof(place), "%" PRIu32, row->version->place);
-                json_object_set_new(j, "memory_usage_byte", memory_of(samples));
+                json_object_set_new(j, "memory_usage_byte", memory_of(row));
                 json_object_set_new(j, "parameters", json_pack("{s:s}", "commit", place)); /* plot_parametrized wants a number */
                 text = json_dumps(j, JSON_COMPACT | JSON_REAL_PRECISION(15));
         }
-        json_decref(samples);
         json_decref(j);
         if (r == 0 && !text)
                 r = -ENOMEM;

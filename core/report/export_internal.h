@@ -38,7 +38,5 @@ void format_exact(uint64_t ns, char ret[32]);
 void file_word(const char *text, char ret[81]);
 /* Opens <folder>/<word>, and <folder> where it is missing. */
 int export_file(struct exporter *e, const char *name);
-/* A member of a result's run.json; json_decref(). NULL: there is none, or no result (`row` NULL, too). */
-json_t *row_run(const struct export_row *row, const char *member);
-/* A number of each sample that counts, of run.json's `samples` (NULL: there are none); free(*ret). */
-int samples_list(const json_t *samples, const char *what, double **ret, size_t *ret_n);
+/* Of samples of a result that count: seconds. *ret is NULL when run.json has none; free(). */
+int row_samples(const struct export_row *row, const char *what, double **ret, size_t *ret_n);

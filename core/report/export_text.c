@@ -4,7 +4,6 @@
 
 #include <inttypes.h>
 
-#include "cache/base/json_scan.h"
 #include "core/run/cell_file.h"
 
 /* -- csv ---------------------------------------------------------------------------------------------------------- */
@@ -107,17 +106,11 @@ static int jsonl_head(struct exporter *, const struct export_row *)
 static int jsonl_row(struct exporter *e, const struct export_row *row)
 {
         cleanup_free char *text = json_dumps(row->answer, JSON_COMPACT | JSON_REAL_PRECISION(15));
-        struct buffer *to = &e->file.pending;
 
         if (!text)
                 return -ENOMEM;
-        buffer_add(to, text, strlen(text) - 1); /* the brace: run.json comes before it, where there is one */
-        if (row->fact) {
-                buffer_adds(to, ",\"run\":");
-                if (json_add_compact(to, SLICE(row->fact->json.data, row->fact->json.size)) < 0)
-                        to->size -= strlen(",\"run\":");
-        }
-        buffer_adds(to, "}\n");
+        buffer_adds(&e->file.pending, text);
+        buffer_adds(&e->file.pending, "\n");
         return 0;
 }
 

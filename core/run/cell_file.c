@@ -4,8 +4,6 @@
 #include <math.h>
 #include <time.h>
 
-#include "cache/base/json_scan.h"
-
 static const char *const names[] = {
         [CELL_TIME] = "time",     [CELL_CPUTIME] = "cputime", [CELL_MEMORY] = "memory",     [CELL_RESULT] = "result",
         [CELL_STDOUT] = "stdout", [CELL_STDERR] = "stderr",   [CELL_RUN_JSON] = "run.json", [CELL_EFFORT] = "effort",
@@ -43,26 +41,26 @@ void format_date(int64_t seconds, char ret[32])
 /* As run.json has it. */
 static void print_effort(const struct fact *f, struct buffer *ret)
 {
-        json_t *effort = json_load_member(SLICE(f->json.data, f->json.size), "effort"), *number;
+        json_t *run = json_loadb(f->json.data, f->json.size, 0, NULL), *number;
         const char *label;
 
-        json_object_foreach (effort, label, number)
+        json_object_foreach (json_object_get(run, "effort"), label, number)
                 if (json_is_integer(number))
                         buffer_addf(ret, "%" JSON_INTEGER_FORMAT "\t%s\n", json_integer_value(number), label);
                 else
                         buffer_addf(ret, "%.15g\t%s\n", json_number_value(number), label);
-        if (json_object_size(effort) == 0)
+        if (json_object_size(json_object_get(run, "effort")) == 0)
                 buffer_adds(ret, "-\n");
-        json_decref(effort);
+        json_decref(run);
 }
 
 double fact_effort(const struct fact *f)
 {
-        json_t *efforts = json_load_member(SLICE(f->json.data, f->json.size), "effort");
-        const json_t *first = json_object_iter_value(json_object_iter(efforts));
+        json_t *run = json_loadb(f->json.data ? f->json.data : "", f->json.size, 0, NULL);
+        const json_t *first = json_object_iter_value(json_object_iter(json_object_get(run, "effort")));
         double effort = json_is_number(first) ? json_number_value(first) : NAN;
 
-        json_decref(efforts);
+        json_decref(run);
         return effort;
 }
 
