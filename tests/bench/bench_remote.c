@@ -15,7 +15,9 @@
 #include "core/run/slot.h"
 
 #define STREAM   1000 /* runs of a round, shared by two */
-#define LARGE    (24u << 20)
+#define LARGE    30000000u /* bytes of a program: Z3's */
+#define SOURCES  2500      /* files of a tree: Z3's, */
+#define SOURCE   14000     /* bytes of each in the mean */
 #define SLEEPERS 64
 #define NAPS     1280 /* runs of all sleepers */
 
@@ -232,16 +234,34 @@ static void copy_sent(void *user, const struct cluster_view *v)
         *(uint64_t *)user = v->sent;
 }
 
-static int sent_by_run(struct cluster *c, struct runner *r, double *ret)
+/* What it takes to do it on a worker. */
+struct travel {
+        double bytes, seconds;
+};
+
+static int measure_travel(struct cluster *c, int (*go)(void *user), void *user, struct travel *ret)
 {
         uint64_t before = 0, after = 0;
-        int k;
+        double began = bench_now();
+        int r;
 
         cluster_look(c, copy_sent, &before);
-        k = runs_once(r, NULL);
+        r = go(user);
+        ret->seconds = bench_now() - began;
         cluster_look(c, copy_sent, &after);
-        *ret = (double)(after - before);
-        return k;
+        ret->bytes = (double)(after - before);
+        return r;
+}
+
+static void print_travel(const char *what, const struct travel *t, double most)
+{
+        bench_print(&(struct row){.what = what, .judge = JUDGE_ALONE, .unit = UNIT_BYTES, .most = most}, t->bytes, NAN, NAN);
+        bench_print(&(struct row){.what = "... in", .judge = JUDGE_ALONE}, t->seconds, NAN, NAN);
+}
+
+static int go_once(void *runner)
+{
+        return runs_once(runner, NULL);
 }
 
 /* A script with as many bytes behind it that cannot be compressed. */
@@ -266,7 +286,7 @@ static int row_large(void)
         cleanup(runner_closep) struct runner *runner = NULL;
         struct cluster_slot *slot = NULL;
         char program[PATH_SIZE];
-        double first, second;
+        struct travel first, second;
         int r = path_join(program, bench.dir, "large");
 
         if (r == 0)
@@ -278,19 +298,152 @@ static int row_large(void)
         if (r == 0)
                 r = open_runner(program, slot, NULL, &runner);
         if (r == 0)
-                r = sent_by_run(c, runner, &first);
+                r = measure_travel(c, go_once, runner, &first);
         if (r == 0)
-                r = sent_by_run(c, runner, &second);
+                r = measure_travel(c, go_once, runner, &second);
         if (r == 0) {
-                bench_print(&(struct row){.what = "sent for the first run of a program of 24 MiB", .judge = JUDGE_ALONE, .unit = UNIT_BYTES,
-                                          .most = LARGE * 1.01},
-                            first, NAN, NAN);
-                bench_print(&(struct row){.what = "sent for its second run", .judge = JUDGE_ALONE, .unit = UNIT_BYTES, .most = 4096}, second,
-                            NAN, NAN);
+                print_travel("sent for the first run of a program of 30 MB that cannot be compressed", &first, LARGE * 1.01);
+                print_travel("sent for its second run", &second, 4096);
         }
         runner = runner_close(runner);
         if (slot)
                 cluster_give_back(slot);
+        return r;
+}
+
+/* -- a tree -- */
+
+/* Lines of words, as compressible as source text. */
+static int write_source(const char *path, size_t size, uint64_t *state)
+{
+        cleanup_buffer struct buffer b = {0};
+
+        while (b.size < size)
+                buffer_addf(&b, "%*sterm%u = m_%u.mk_app(%u, name_%u); // %x\n", (int)(bench_random(state) % 12), "", bench_random(state) % 500,
+                            bench_random(state) % 40, bench_random(state) % 9, bench_random(state) % 3000, bench_random(state));
+        return b.failed ? -ENOMEM : write_file_atomic(path, b.data, b.size, 0600);
+}
+
+static int write_sources(const char *repository)
+{
+        uint64_t state = 7;
+        char path[PATH_SIZE];
+        int r = 0;
+
+        for (unsigned i = 0; r == 0 && i < SOURCES; i++) {
+                if (snprintf(path, sizeof(path), "%s/src/part%u", repository, i / 50) >= (int)sizeof(path))
+                        return -ENAMETOOLONG;
+                r = make_dirs(path, 0700);
+                if (r == 0 && snprintf(path, sizeof(path), "%s/src/part%u/file%u.cpp", repository, i / 50, i) >= (int)sizeof(path))
+                        r = -ENAMETOOLONG;
+                if (r == 0)
+                        r = write_source(path, bench_random(&state) % (2 * SOURCE), &state);
+        }
+        return r;
+}
+
+static int commit(const char *repository, const char *name)
+{
+        return bench_shell(repository, "git add -A && git -c user.name=A -c user.email=a@example.org commit -qm %s && git tag %s", name, name);
+}
+
+/* A store whose builds are done by one worker, and a repository of two commits of which the second changes one file. */
+static int make_tree_store(const char *store)
+{
+        static const char text[] = "[solver]\n build = cp src/part0/file0.cpp made && chmod +x made\n output = made\n run = {bin} {case}\n samples = 1\n";
+        char worker[2 * PATH_SIZE], repository[PATH_SIZE];
+        int r = path_join(repository, bench.dir, "tree/repository");
+
+        if (r == 0)
+                r = make_dirs(repository, 0700);
+        if (r == 0)
+                r = write_sources(repository);
+        if (r == 0)
+                r = bench_shell(repository, "git init -q -b main .");
+        if (r == 0)
+                r = commit(repository, "first");
+        if (r == 0)
+                r = bench_shell(repository, "echo '// one line more' >>src/part0/file1.cpp");
+        if (r == 0)
+                r = commit(repository, "second");
+        if (r == 0)
+                r = fixture_add_solver(store, "tree", text, repository);
+        if (r == 0)
+                r = worker_command(worker);
+        return r < 0 ? r
+                     : bench_shell(store,
+                                   "git config -f config solverfs.builds lab && git config -f config cluster.lab.launch 'exec {worker}' && "
+                                   "git config -f config cluster.lab.worker \"%s\"",
+                                   worker);
+}
+
+struct building {
+        struct workspace *workspace;
+        struct engine *engine;
+        struct solver *solver;
+        const char *revision;
+};
+
+static int make_build(void *user, size_t, struct query **ret)
+{
+        struct building *b = user;
+        uint32_t commit;
+        int r = history_resolve(b->solver->history, b->revision, &commit);
+
+        return r < 0 ? r : query_build(b->workspace, b->solver, commit, ret);
+}
+
+static int take_build(void *, size_t, int r, struct value *v, const char *reason)
+{
+        if (r == 0 && ((struct build_value *)v)->record->ok)
+                return 0;
+        return r < 0 ? errorf(r, "%s", reason) : errorf(-EIO, "the tree was not built");
+}
+
+static int go_build(void *user)
+{
+        struct building *b = user;
+
+        return ask_many(b->engine, &(struct asking){.n = 1, .open = 1, .make = make_build, .answered = take_build, .user = b}, PRIORITY_BATCH, -1);
+}
+
+static int build_both(struct building *b)
+{
+        struct cluster *c = b->solver->builder->cluster;
+        struct travel first, second;
+        int r;
+
+        b->revision = "first";
+        r = measure_travel(c, go_build, b, &first);
+        b->revision = "second";
+        if (r == 0)
+                r = measure_travel(c, go_build, b, &second);
+        if (r == 0) {
+                print_travel("sent for the first build of a tree of 2,500 files, 35 MB", &first, (double)SOURCES * SOURCE);
+                print_travel("sent for the build of the next commit, which changes one file", &second, 1 << 20);
+        }
+        return r;
+}
+
+static int row_tree(void)
+{
+        struct building b = {0};
+        char store[PATH_SIZE];
+        int r = path_join(store, bench.dir, "tree/store");
+
+        if (r == 0)
+                r = make_tree_store(store);
+        if (r == 0)
+                r = workspace_open(store, 0, &b.workspace);
+        if (r == 0)
+                r = workspace_engine(b.workspace, NULL, &b.engine);
+        if (r == 0)
+                r = workspace_solver(b.workspace, "tree", &b.solver);
+        if (r == 0)
+                r = build_both(&b);
+        engine_close(b.engine);
+        solver_unref(b.solver);
+        workspace_close(b.workspace);
         return r;
 }
 
@@ -418,7 +571,7 @@ static int row_sleepers(void)
 
 int bench_remote(void)
 {
-        static int (*const rows[])(void) = {row_overhead, row_stream, row_large, row_sleepers};
+        static int (*const rows[])(void) = {row_overhead, row_stream, row_large, row_tree, row_sleepers};
         int r = 0;
 
         for (size_t i = 0; r == 0 && i < ARRAY_SIZE(rows); i++)
