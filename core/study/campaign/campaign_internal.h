@@ -1,5 +1,4 @@
-/* Shared by campaign.c (life and threads), campaign_localize.c, campaign_reduce.c, campaign_trial.c (runs of one input, what all hunts look for), the hunts (campaign_slowdown.c),
- * campaign_corpus.c and campaign_record.c. */
+/* Shared by the files of a campaign; each has a section below. The hunts are campaign_slowdown.c and campaign_unknown.c. */
 #pragma once
 
 #include <limits.h>
@@ -10,9 +9,13 @@
 #include "core/study/campaign/campaign.h"
 #include "core/study/campaign/campaign_journal.h"
 
+/* -- campaign_record.c -- */
+
 int campaign_check_name(const char *name);
 int campaign_put_settings(struct workspace *w, uint32_t solver, const struct campaign_settings *s);
 int campaign_put_status(struct workspace *w, uint32_t solver, const char *name, const struct campaign_status *s);
+
+/* -- campaign_corpus.c -- */
 
 /* The inputs below a folder, read; what cannot be read is counted and named in the log. */
 struct corpus {
@@ -24,7 +27,7 @@ struct corpus {
 int corpus_read(const char *dir, void (*say)(void *user, const char *line), void *user, struct corpus *ret);
 void corpus_done(struct corpus *c);
 
-/* A hunt chooses the inputs of a campaign and judges their results. campaign.c knows no more of it. */
+/* A hunt chooses the inputs of a campaign and judges their results. The campaign knows no more of it. */
 struct campaign;
 struct bench_seat;
 struct campaign_hunt {
@@ -87,8 +90,7 @@ struct campaign {
         char *why; /* its sentence, owned; NULL: memory was out */
         bool is_over;
         bool is_exhausted;            /* there are no more inputs; those under way go on */
-        unsigned n_waiting;           /* workers that have ended */
-        unsigned n_seats;             /* workers that began */
+        unsigned n_begun, n_ended;    /* workers */
         bool is_localizing;           /* the first worker makes room */
         bool has_item;                /* the localizer has asked for something in this search */
         uint64_t turn_began, turn_ns; /* of the localizer; and how long it may begin further items */
@@ -110,14 +112,42 @@ struct campaign {
         int localize_timer, localize_end; /* owned; readable when the time for localizing is over; then, or when it is cancelled. -1: none */
 };
 
-double campaign_now(struct campaign *c);                                          /* seconds of work; under the lock */
+/* -- campaign.c -- */
+
+double campaign_now(struct campaign *c);  /* seconds of work; under the lock */
+bool campaign_is_over(struct campaign *c); /* takes and leaves the lock */
+uint64_t campaign_count_findings(const struct campaign_status *s); /* of all kinds */
+/* Under the lock: to the journal. */
+int campaign_note(struct campaign *c, const struct campaign_record *r);
+
+/* -- campaign_versions.c -- */
+
+/* Reads, checks and builds the versions of the settings, and holds their programs. */
+int campaign_hold_versions(struct campaign *c);
+
+/* -- campaign_resume.c -- */
+
+/* Is it the campaign that is there? Its decisions follow from these settings, so none may change: -EEXIST with a sentence. */
+int campaign_check_settings(const struct campaign_settings *there, const struct campaign_settings *s);
+/* Decisions are told again from the journal, which fits these seeds and rules only. -EEXIST with a sentence. */
+int campaign_check_fingerprint(const struct campaign *c, struct campaign_settings *full);
+/* Opens the journal and tells it to the hunt again; a session begins. */
+int campaign_resume(struct campaign *c);
+bool campaign_is_under_way(const struct campaign *c, uint64_t id); /* while the journal is told again */
+
+/* -- campaign_search.c -- */
+
+/* Until the time is over, the inputs are, or somebody cancels. An error that ended a worker is in c->error. */
+int campaign_search(struct campaign *c);
+
+/* -- campaign_progress.c -- */
+
 void campaign_say(struct campaign *c, const char *format, ...) printf_like(2, 3); /* to the log and the watch */
 void campaign_say_line(void *user, const char *line);                             /* the campaign is the user */
 /* Says how many findings were left when their time was over: what is not `done`, the option of that time, what to do `next`. Nothing for n = 0. */
 void campaign_say_open(struct campaign *c, size_t n, const char *done, double seconds, const char *option, const char *next);
-bool campaign_is_under_way(const struct campaign *c, uint64_t id); /* while the journal is told again */
-/* Under the lock: to the journal. */
-int campaign_note(struct campaign *c, const struct campaign_record *r);
+/* To the store and to the tables beside the journal, which is on disk then. */
+int campaign_record_status(struct campaign *c, enum campaign_state state);
 
 /* -- campaign_seat.c -- */
 
@@ -161,7 +191,7 @@ uint64_t campaign_count_causes(const struct campaign *c); /* distinct ones */
 /* What it found, within the time of its settings; then how many there are to report. -ECANCELED: it goes on with the same call. */
 int campaign_reduce_all(struct campaign *c);
 
-/* -- one input -- */
+/* -- campaign_trial.c: one input -- */
 
 /* One version's runs on the input. */
 struct answer {

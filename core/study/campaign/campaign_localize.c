@@ -118,12 +118,8 @@ static void await_turn(void *user)
 static unsigned width(void *user)
 {
         struct campaign *c = user;
-        bool is_over;
 
-        pthread_mutex_lock(&c->lock);
-        is_over = c->is_over;
-        pthread_mutex_unlock(&c->lock);
-        return is_over ? campaign_count_seats(c) : 1;
+        return campaign_is_over(c) ? campaign_count_seats(c) : 1;
 }
 
 /* -- the bound of its end -- */

@@ -27,12 +27,8 @@ unsigned campaign_count_seats(const struct campaign *c)
 static bool is_over(void *user)
 {
         struct campaign *c = user;
-        bool over;
 
-        pthread_mutex_lock(&c->lock);
-        over = c->is_over;
-        pthread_mutex_unlock(&c->lock);
-        return over || fd_is_readable(c->cancel_fd);
+        return campaign_is_over(c) || fd_is_readable(c->cancel_fd);
 }
 
 static uint64_t longest_run(const struct campaign *c)

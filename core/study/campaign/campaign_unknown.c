@@ -313,17 +313,23 @@ void unknown_hunt_count(struct campaign *c, const struct campaign_record *r)
                 count_found(c, r);
 }
 
+void unknown_hunt_drop(struct unknown_hunt *h, uint64_t id)
+{
+        size_t n = 0;
+
+        for (size_t i = 0; i < h->n_left; i++)
+                if (h->left[i].id != id)
+                        h->left[n++] = h->left[i];
+        h->n_left = n;
+}
+
 static int replay(struct campaign *c, const struct campaign_record *r)
 {
         struct unknown_hunt *h = unknown_hunt_of(c);
         struct chain_place place;
-        size_t n = 0;
 
         if (r->event == EVENT_FINISH) {
-                for (size_t i = 0; i < h->n_left; i++)
-                        if (h->left[i].id != r->id)
-                                h->left[n++] = h->left[i];
-                h->n_left = n;
+                unknown_hunt_drop(h, r->id);
                 return 0;
         }
         if ((r->event != EVENT_STEP && r->event != EVENT_FOUND) || r->id == 0 || r->id > h->n_seeds * (uint64_t)h->chains)

@@ -1,4 +1,4 @@
-/* Shared by the files of the hunt for unknowns: campaign_unknown.c (seeds, chains in their order, the journal told again), campaign_chain.c (one
+/* Shared by the files of the hunt for unknowns: campaign_unknown.c (seeds, chains in their order, the journal told again), chain.h (one
  * chain), campaign_signature.c (what stands for what) and campaign_probe.c (operators that a version does not support).
  *
  * A chain begins at a seed that the target decides, and makes it weaker (sat) or stronger (unsat) step by step; what the target decides is where
@@ -72,6 +72,8 @@ struct chain_place {
 };
 void chain_place_of(struct campaign *c, uint64_t id, struct chain_place *ret);
 int chain_try(struct bench_seat *seat, const struct strategy_input *input);
+/* Under the lock: the chain has ended, and what the journal had of it is done with. */
+void unknown_hunt_drop(struct unknown_hunt *h, uint64_t id);
 /* Under the lock: counts a step or a find, from a worker or the journal. */
 void unknown_hunt_count(struct campaign *c, const struct campaign_record *r);
 /* Under the lock, when the answers of all versions on the seed itself are known: whether chains can begin there. */

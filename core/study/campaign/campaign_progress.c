@@ -1,0 +1,104 @@
+/* What a campaign tells of itself while it runs: its log, its status, and the tables beside its journal. */
+#include "core/study/campaign/campaign_internal.h"
+
+#include <inttypes.h>
+
+/* -- the log -- */
+
+void campaign_say(struct campaign *c, const char *format, ...)
+{
+        char line[PATH_SIZE + 600], stamp[32];
+        time_t now = time(NULL);
+        struct tm tm;
+        va_list ap;
+
+        va_start(ap, format);
+        vsnprintf(line, sizeof(line), format, ap);
+        va_end(ap);
+        strftime(stamp, sizeof(stamp), "%F %T", localtime_r(&now, &tm));
+        if (c->log) {
+                fprintf(c->log, "%s %s\n", stamp, line);
+                fflush(c->log);
+        }
+        if (c->watch && c->watch->line)
+                c->watch->line(c->watch->user, line);
+}
+
+void campaign_say_line(void *user, const char *line)
+{
+        campaign_say(user, "%s", line);
+}
+
+void campaign_say_open(struct campaign *c, size_t n, const char *done, double seconds, const char *option, const char *next)
+{
+        char limit[32];
+
+        format_duration((uint64_t)(seconds * 1e9), limit);
+        if (n > 0)
+                campaign_say(c, "%zu finding%s not %s to the end in %s (%s); %s", n, n == 1 ? " is" : "s are", done, limit, option, next);
+}
+
+/* -- tables and status -- */
+
+static void add_to_file(struct campaign *c, const char *name, const char *head, const char *line)
+{
+        char path[PATH_SIZE];
+        FILE *f;
+
+        if (path_join(path, c->folder, name) < 0)
+                return;
+        f = fopen(path, "ae");
+        if (!f)
+                return;
+        if (ftello(f) == 0)
+                fputs(head, f);
+        fputs(line, f);
+        fclose(f);
+}
+
+static void write_progress(struct campaign *c, const struct campaign_status *s, uint64_t culprits)
+{
+        char line[256];
+
+        snprintf(line, sizeof(line),
+                 "%.0f\t%" PRIu64 "\t%" PRIu64 "\t%.6f\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64
+                 "\n",
+                 s->worked, s->inputs, s->runs, s->runs > 0 ? s->solving / (double)s->runs : 0, s->finds, s->soundness,
+                 s->crashes, culprits, s->implications, s->candidates);
+        add_to_file(c, "progress.tsv",
+                    "seconds\tinputs\truns\tmean-solving-time\tfinds\tsoundness\tcrashes\tculprits\timplications\tcandidates\n",
+                    line);
+}
+
+static void write_table(struct campaign *c)
+{
+        cleanup_buffer struct buffer b = {0};
+        char path[PATH_SIZE];
+
+        pthread_mutex_lock(&c->lock);
+        c->hunt->print_table(c, &b);
+        pthread_mutex_unlock(&c->lock);
+        if (path_join(path, c->folder, c->hunt->table) == 0 && buffer_error(&b) == 0)
+                write_file_atomic(path, b.data, b.size, 0600);
+}
+
+int campaign_record_status(struct campaign *c, enum campaign_state state)
+{
+        struct campaign_status s;
+        uint64_t culprits;
+        int r;
+
+        pthread_mutex_lock(&c->lock);
+        c->status.state = state;
+        c->status.worked = campaign_now(c);
+        c->status.changed = now_seconds();
+        s = c->status;
+        culprits = campaign_count_causes(c);
+        r = campaign_journal_sync(c->journal);
+        pthread_mutex_unlock(&c->lock);
+        write_progress(c, &s, culprits);
+        write_table(c);
+        if (r == 0 && c->hunt->record)
+                r = c->hunt->record(c);
+        return r < 0 ? r : campaign_put_status(c->workspace, c->solver->number, c->settings->name, &s);
+}

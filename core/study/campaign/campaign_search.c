@@ -1,0 +1,197 @@
+/* The search for inputs: a thread for each seat takes inputs from the hunt and tries them, while one watches over the time. */
+#include "core/study/campaign/campaign_internal.h"
+
+#include "cache/base/fault.h"
+
+#define LOOK_NS   (200 * NSEC_PER_MSEC) /* between two looks at the time and at who cancels */
+#define TELL_NS   NSEC_PER_SEC
+#define RECORD_NS (10 * NSEC_PER_SEC)
+
+/* -- workers -- */
+
+/* Under the lock. 0: *ret is an input; 1: there are no more. */
+static int take_input(struct campaign *c, struct strategy_input *ret)
+{
+        for (;;) {
+                int r, k;
+
+                if (c->is_over)
+                        return 1;
+                if (c->n_left > 0) {
+                        *ret = c->left[--c->n_left];
+                        return 0;
+                }
+                r = c->hunt->next(c, ret);
+                if (r == -ENOSPC) {
+                        if (!c->is_exhausted)
+                                campaign_say(c, "%s", error_message(r));
+                        c->is_exhausted = true;
+                        return 1;
+                }
+                if (r < 0 && r != -EAGAIN)
+                        return r;
+                k = campaign_note(c, &(struct campaign_record){.event = EVENT_NEXT, .id = r == 0 ? ret->id : 0});
+                if (k < 0 || r == 0)
+                        return k;
+                pthread_cond_wait(&c->changed, &c->lock);
+        }
+}
+
+/* While commits are looked for, which takes a core, too. */
+static int make_room(struct bench_seat *seat)
+{
+        struct campaign *c = seat->campaign;
+        bool is_over, has_left = false;
+
+        pthread_mutex_lock(&c->lock);
+        while (seat->is_first && c->is_localizing && !c->is_over) {
+                if (has_left) {
+                        pthread_cond_wait(&c->changed, &c->lock);
+                        continue;
+                }
+                pthread_mutex_unlock(&c->lock);
+                seat_leave(seat);
+                has_left = true;
+                pthread_mutex_lock(&c->lock);
+        }
+        is_over = c->is_over;
+        pthread_mutex_unlock(&c->lock);
+        return has_left && !is_over ? seat_take(seat) : 0;
+}
+
+static int work(struct bench_seat *seat)
+{
+        struct campaign *c = seat->campaign;
+        int r = seat_take(seat);
+
+        while (r == 0) {
+                struct strategy_input input;
+
+                r = make_room(seat);
+                if (r < 0)
+                        break;
+                pthread_mutex_lock(&c->lock);
+                r = take_input(c, &input);
+                pthread_mutex_unlock(&c->lock);
+                if (r != 0)
+                        break;
+                r = c->hunt->try(seat, &input);
+                pthread_mutex_lock(&c->lock);
+                c->n_tried += seat->is_first;
+                pthread_cond_broadcast(&c->changed);
+                pthread_mutex_unlock(&c->lock);
+                if (r == 0)
+                        r = fault_at("campaign.input");
+                if (r == 0 && seat_is_wanted(seat)) {
+                        seat_leave(seat);
+                        r = seat_take(seat);
+                }
+        }
+        return r;
+}
+
+/* Called under the lock, by the thread whose error it is. */
+static void end_with(struct campaign *c, int r)
+{
+        free(c->why);
+        c->error = r;
+        c->why = strdup(error_message(r));
+}
+
+static void *worker(void *user)
+{
+        struct campaign *c = user;
+        struct bench_seat seat = BENCH_SEAT(c);
+        int r;
+
+        pthread_mutex_lock(&c->lock);
+        seat.is_first = c->n_begun++ == 0;
+        pthread_mutex_unlock(&c->lock);
+        r = work(&seat);
+        seat_leave(&seat);
+        pthread_mutex_lock(&c->lock);
+        if (r < 0 && c->error == 0 && !(r == -ECANCELED && c->is_over))
+                end_with(c, r);
+        c->is_over |= r < 0;
+        c->n_ended++;
+        pthread_cond_broadcast(&c->changed);
+        pthread_mutex_unlock(&c->lock);
+        return NULL;
+}
+
+/* -- time -- */
+
+static bool has_enough(const struct campaign *c)
+{
+        return c->settings->most_finds > 0 && campaign_count_findings(&c->status) - c->found_before >= c->settings->most_finds;
+}
+
+/* Waits a moment, then looks whether the search is over. Under the lock. */
+static void look(struct campaign *c)
+{
+        struct timespec until = time_in(LOOK_NS);
+
+        pthread_cond_timedwait(&c->changed, &c->lock, &until);
+        if (campaign_now(c) >= c->settings->seconds || fd_is_readable(c->cancel_fd) || has_enough(c))
+                c->is_over = true;
+        if (!c->is_over && solver_is_gone(c->workspace, c->solver)) {
+                c->is_over = true;
+                end_with(c, errorf(-ESTALE, "the solver %s was removed", c->solver->recipe->name));
+        }
+        c->status.worked = campaign_now(c);
+        pthread_cond_broadcast(&c->changed);
+}
+
+/* Until the workers have ended. */
+static int watch_over(struct campaign *c, unsigned n)
+{
+        uint64_t told = now_ns(), recorded = told;
+        int r = 0;
+
+        pthread_mutex_lock(&c->lock);
+        while (c->n_ended < n) {
+                struct campaign_status s;
+
+                look(c);
+                s = c->status;
+                pthread_mutex_unlock(&c->lock);
+                if (now_ns() - told >= TELL_NS && c->watch && c->watch->status) {
+                        c->watch->status(c->watch->user, &s);
+                        told = now_ns();
+                }
+                if (r == 0 && now_ns() - recorded >= RECORD_NS) {
+                        r = campaign_record_status(c, CAMPAIGN_RUNNING);
+                        recorded = now_ns();
+                }
+                pthread_mutex_lock(&c->lock);
+                c->is_over |= r < 0;
+        }
+        c->is_over = true; /* also where there were no more inputs: the localizer waits for it */
+        pthread_cond_broadcast(&c->changed);
+        pthread_mutex_unlock(&c->lock);
+        return r;
+}
+
+int campaign_search(struct campaign *c)
+{
+        unsigned n = campaign_count_seats(c), started = 0;
+        cleanup_free pthread_t *threads = calloc(n, sizeof(*threads));
+        int r = threads ? 0 : -ENOMEM, k;
+
+        for (; r == 0 && started < n; started++) {
+                k = pthread_create(&threads[started], NULL, worker, c);
+                if (k != 0) {
+                        r = errorf(-k, "cannot start a thread: %s", strerror(k));
+                        break;
+                }
+        }
+        if (r < 0) {
+                pthread_mutex_lock(&c->lock);
+                c->is_over = true;
+                pthread_mutex_unlock(&c->lock);
+        }
+        k = watch_over(c, started);
+        for (unsigned i = 0; i < started; i++)
+                pthread_join(threads[i], NULL);
+        return r < 0 ? r : k;
+}

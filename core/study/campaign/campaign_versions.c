@@ -1,0 +1,78 @@
+/* The versions that a campaign compares: read, checked, built, and held while it runs. */
+#include "core/study/campaign/campaign_internal.h"
+
+static int add_version(struct campaign *c, const char *text)
+{
+        int r;
+
+        if (list_grow(c->versions, c->n_versions) < 0)
+                return -ENOMEM;
+        r = version_parse(c->workspace, c->solver, text, &c->versions[c->n_versions]);
+        if (r < 0) {
+                cleanup_free char *why = strdup(error_message(r));
+
+                return r == -ENOMEM || !why ? -ENOMEM : errorf(-EINVAL, "%s", why);
+        }
+        c->n_versions++;
+        return 0;
+}
+
+/* True if `b` can be reached from `a` by parents: `a` is the newer one. */
+static bool is_ancestor(struct history *h, uint32_t a, uint32_t b)
+{
+        cleanup_free uint32_t *line = NULL;
+        size_t n;
+
+        if (history_line(h, a, &line, &n) < 0)
+                return false;
+        for (size_t i = 0; i < n; i++)
+                if (line[i] == b)
+                        return true;
+        return false;
+}
+
+static int check_versions(const struct campaign *c)
+{
+        const struct version *target = c->versions[c->n_compared - 1];
+
+        for (size_t i = 0; i + 1 < c->n_compared; i++) {
+                const struct version *v = c->versions[i];
+
+                for (size_t k = i + 1; k < c->n_compared; k++)
+                        if (version_is_same(v, c->versions[k]))
+                                return errorf(-EINVAL, "%s and %s are the same version (%.12s): there is nothing to compare",
+                                              v->name, c->versions[k]->name, v->text);
+                if (v->kind == VERSION_COMMIT && target->kind == VERSION_COMMIT && v->commit != target->commit &&
+                    !v->has_arguments && !target->has_arguments && is_ancestor(c->solver->history, v->commit, target->commit))
+                        return errorf(-EINVAL,
+                                      "the reference %s comes after the target %s: a regression is looked for in the newer one; "
+                                      "swap them",
+                                      v->name, target->name);
+        }
+        return 0;
+}
+
+int campaign_hold_versions(struct campaign *c)
+{
+        const struct campaign_settings *s = c->settings;
+        int r = 0;
+
+        for (char *const *p = s->references; r == 0 && p && *p; p++)
+                r = add_version(c, *p);
+        if (r == 0)
+                r = add_version(c, s->target);
+        c->n_compared = c->n_versions;
+        for (char *const *p = s->oracles; r == 0 && p && *p; p++)
+                r = add_version(c, *p);
+        if (r == 0)
+                r = check_versions(c);
+        c->programs = calloc(c->n_versions + 1, sizeof(*c->programs));
+        if (r == 0 && !c->programs)
+                r = -ENOMEM;
+        for (size_t i = 0; r == 0 && i < c->n_versions; i++) {
+                r = version_build(c->engine, c->workspace, c->versions[i], PRIORITY_BATCH, c->cancel_fd);
+                if (r == 0)
+                        r = version_hold(c->workspace, c->versions[i], &c->programs[i]);
+        }
+        return r;
+}

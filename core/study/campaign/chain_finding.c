@@ -1,0 +1,200 @@
+/* What a step found: its signature, and the finding that is kept of it. */
+#include "core/study/campaign/chain.h"
+
+#include <inttypes.h>
+
+#include "cache/base/fault.h"
+
+/* -- signatures -- */
+
+static void add_operators(const struct script *s, bool has[N_OPS + 2])
+{
+        cleanup_term_list struct term_list roots = {0}, all = {0};
+
+        for (size_t i = 0; i < s->n_commands; i++)
+                if (s->commands[i].kind == COMMAND_ASSERT)
+                        term_list_add(&roots, s->commands[i].term);
+        if (term_subterms(roots.list, roots.n, &all) < 0)
+                return;
+        for (size_t i = 0; i < all.n; i++)
+                if (all.list[i]->kind == TERM_OPERATOR)
+                        has[all.list[i]->op] = true;
+                else if (all.list[i]->kind == TERM_FORALL || all.list[i]->kind == TERM_EXISTS)
+                        has[N_OPS + (all.list[i]->kind == TERM_EXISTS)] = true;
+}
+
+/* Those that the last step brought in. */
+static void print_operators(const struct chain *ch, struct buffer *ret)
+{
+        bool before[N_OPS + 2] = {0}, after[N_OPS + 2] = {0};
+        size_t n = 0;
+
+        if (ch->next) {
+                add_operators(ch->now, before);
+                add_operators(ch->next, after);
+        }
+        for (enum op op = OP_NONE + 1; op < N_OPS; op++)
+                if (after[op] && !before[op])
+                        buffer_addf(ret, "%s%s", n++ > 0 ? " " : "", operator_name(op, DIALECT_2_6));
+        for (unsigned i = 0; i < 2; i++)
+                if (after[N_OPS + i] && !before[N_OPS + i])
+                        buffer_addf(ret, "%s%s", n++ > 0 ? " " : "", i ? "exists" : "forall");
+        if (n == 0)
+                buffer_adds(ret, "-");
+}
+
+static const char *logic_of(const struct chain *ch)
+{
+        return ch->place.mode == LOGIC_ALL ? "ALL" : *ch->place.seed->logic ? ch->place.seed->logic : "-";
+}
+
+static void print_signature(const struct chain *ch, const struct chain_find *find, struct buffer *ret)
+{
+        bool is_crash = find->kind == FINDING_CRASH;
+        const struct rule_row *rule = ch->next ? weaken_rule(ch->hunt->weaken, ch->applied.rule) : NULL;
+
+        buffer_addf(ret, "%s\t%s\t%s\t", finding_kind_name(find->kind), ch->campaign->versions[find->version]->text,
+                    is_crash ? "-" : logic_of(ch));
+        if (is_crash) /* the place in the program tells more than the rule */
+                buffer_adds(ret, "-\t-");
+        else if (rule)
+                buffer_addf(ret, "%s %s\t", rule->name, ch->applied.direction == WEAKEN ? "weaken" : "strengthen");
+        else
+                buffer_adds(ret, "-\t");
+        if (!is_crash)
+                print_operators(ch, ret);
+        buffer_adds(ret, "\t");
+        buffer_add_printable(ret, find->reason);
+}
+
+/* -- keeping it -- */
+
+static int add_case(struct chain *ch, const char *name, struct slice text, uint32_t *ret)
+{
+        return cases_add_unlisted(workspace_cases(ch->campaign->workspace), name, text, ret);
+}
+
+static int set_text(char **to, const char *text)
+{
+        free(*to);
+        *to = strdup(text);
+        return *to ? 0 : -ENOMEM;
+}
+
+/* The formula that the target decided is reduced together with the one that follows from it. */
+static bool needs_decided(const struct chain *ch, enum finding_kind kind)
+{
+        return ch->next && (kind == FINDING_IMPLICATION || kind == FINDING_SOUNDNESS);
+}
+
+static int fill(struct chain *ch, struct finding *f, const struct chain_find *find, const char *signature)
+{
+        struct campaign *c = ch->campaign;
+        const struct seed *seed = ch->place.seed;
+        cleanup_buffer struct buffer chain = {0};
+        char name[200];
+        int r;
+
+        f->kind = find->kind;
+        buffer_add(&chain, ch->lines.data, ch->lines.size);
+        if (ch->next)
+                weaken_step_print(ch->hunt->weaken, &ch->applied, &chain);
+        r = buffer_error(&chain) < 0 ? -ENOMEM : set_text(&f->chain, chain.data ? chain.data : "");
+        if (r == 0)
+                r = set_text(&f->reason, find->reason);
+        if (r == 0)
+                r = set_text(&f->signature, signature);
+        if (r == 0)
+                r = trial_set_versions(f, find->reference < 0 ? NULL : c->versions[find->reference], c->versions[find->version]);
+        if (r == 0)
+                r = trial_add_answers(&ch->trial, f);
+        if (r == 0)
+                r = add_case(ch, seed->name, SLICE(seed->text[ch->place.mode].data, seed->text[ch->place.mode].size),
+                             &f->seed_id);
+        snprintf(name, sizeof(name), "%s-%" PRIu64 "-%u-decided.smt2", c->settings->name, ch->id, ch->step);
+        if (r == 0 && needs_decided(ch, find->kind))
+                r = add_case(ch, name, SLICE(ch->now_text.data, ch->now_text.size), &f->decided_id);
+        return r;
+}
+
+/* How it is told: "unknown where 1.8 says sat: (reason)". */
+static void describe(const struct chain *ch, const struct chain_find *find, struct buffer *ret)
+{
+        struct version *const *versions = ch->campaign->versions;
+        const struct answer *a = ch->trial.answers;
+        const char *name = versions[find->version]->name;
+
+        buffer_addf(ret, "%s: ", finding_kind_name(find->kind));
+        if (find->kind == FINDING_CRASH)
+                buffer_addf(ret, "%s crashed (%s)", name, find->reason);
+        else if (find->kind == FINDING_SOUNDNESS)
+                buffer_addf(ret, "%s says %s, %s is implied", name, verdict_name(a[find->version].verdict),
+                            verdict_name(ch->implied));
+        else if (find->kind == FINDING_REGRESSION)
+                buffer_addf(ret, "%s says %s, %s unknown: %s", versions[find->reference]->name,
+                            verdict_name(a[find->reference].verdict), name, find->reason);
+        else
+                buffer_addf(ret, "%s decided it before the last rule, and says unknown: %s", name, find->reason);
+        buffer_addf(ret, "; %s from %s", ch->next ? weaken_rule(ch->hunt->weaken, ch->applied.rule)->name : "as it is",
+                    ch->place.seed->name);
+}
+
+/* Run again, before it is said of anybody: the reference, and the version unless its reason was asked for in another run. */
+static int is_repeated(struct chain *ch, const struct chain_find *find, bool *ret)
+{
+        bool is_asked = find->kind == FINDING_REGRESSION || find->kind == FINDING_IMPLICATION;
+        int r = 0;
+
+        *ret = true;
+        for (unsigned v = 0; r == 0 && *ret && v < ch->campaign->n_compared; v++) {
+                struct answer again;
+
+                if ((int)v != find->reference && (v != find->version || is_asked))
+                        continue;
+                r = trial_run_text(&ch->trial, v, ch->input.text, ch->campaign->settings->timeout, &again, NULL);
+                *ret = r == 0 && again.verdict == ch->trial.answers[v].verdict;
+        }
+        return r;
+}
+
+/* *ret_number 0: it did not show again. */
+static int store(struct chain *ch, const struct chain_find *find, const char *signature, uint32_t *ret_number)
+{
+        cleanup_finding struct finding *f = NULL;
+        cleanup_buffer struct buffer what = {0};
+        bool is_so;
+        int r = is_repeated(ch, find, &is_so);
+
+        *ret_number = 0;
+        if (r < 0 || !is_so)
+                return r;
+        f = finding_new();
+        if (!f)
+                return -ENOMEM;
+        r = fill(ch, f, find, signature);
+        describe(ch, find, &what);
+        if (r == 0)
+                r = buffer_error(&what) < 0 ? -ENOMEM : trial_keep(&ch->trial, f, what.data);
+        if (r >= 0)
+                *ret_number = f->number;
+        return r < 0 ? r : fault_at("campaign.found");
+}
+
+int chain_file(struct chain *ch, const struct chain_find *find)
+{
+        struct campaign *c = ch->campaign;
+        cleanup_buffer struct buffer signature = {0};
+        struct campaign_record r = {.event = EVENT_FOUND, .version = find->version, .kind = find->kind};
+        uint32_t number = 0;
+        int k = 0;
+
+        print_signature(ch, find, &signature);
+        if (buffer_error(&signature) < 0)
+                return -ENOMEM;
+        if (signature_claim(c, signature.data, ch->text.size, &number) == CLAIM_STORE) {
+                k = store(ch, find, signature.data, &number);
+                r.is_find = signature_stored(c, signature.data, k < 0 ? 0 : number, ch->text.size);
+        }
+        r.cause = number;
+        return k < 0 ? k : chain_note(ch, &r);
+}
