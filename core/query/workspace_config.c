@@ -1,0 +1,222 @@
+/* The config of a store: read again when the file changes, its mistakes, and what becomes of one that was cut off. */
+#include "core/query/workspace_internal.h"
+
+#include <sys/stat.h>
+
+#include "core/query/names.h"
+
+#define LOOK_NS  (100 * NSEC_PER_MSEC) /* how often the file is looked at, at most */
+#define AGAIN_NS NSEC_PER_SEC          /* and read again though it is the same, when that was unfinished */
+
+/* -- reading it -- */
+
+void workspace_note_mistake(struct workspace *w, const char *what, int r)
+{
+        cleanup_buffer struct buffer line = {0};
+
+        buffer_addf(&line, "%s: %s\n", what, error_message(r));
+        if (buffer_error(&line) < 0)
+                return;
+        if (!w->told.data || !strstr(w->told.data, line.data))
+                log_error("%.*s", (int)line.size - 1, line.data);
+        buffer_add(&w->mistakes, line.data, line.size);
+}
+
+/* The settings of a workspace are as they were when it was opened; what they are to be at the next opening may be wrong. */
+static void settings_check(struct workspace *w, const struct config_text *text)
+{
+        struct settings s;
+        int r = settings_parse(config_text_slice(text), w->config, &s);
+
+        if (r < 0)
+                workspace_note_mistake(w, "the settings stay as they were", r);
+        else
+                settings_done(&s);
+}
+
+static int cut_off(struct workspace *w, const struct config_text *c)
+{
+        static const char until[] = "what was last read counts, until 'solverfs fsck' puts it back";
+
+        if (c->gone)
+                return errorf(-EUCLEAN, "%s is gone; %s", w->config, until);
+        return errorf(-EUCLEAN, "%s was cut off behind %zu of its %zu bytes; %s", w->config, c->left, c->text.size, until);
+}
+
+static bool any_recipe_differs(const struct solver_list *before, const struct solver_list *now)
+{
+        for (size_t i = 0; i < before->n; i++) {
+                bool same = false;
+
+                for (size_t k = 0; k < now->n && !same; k++)
+                        same = before->list[i]->number == now->list[k]->number &&
+                               before->list[i]->version == now->list[k]->version;
+                if (!same)
+                        return true;
+        }
+        return false;
+}
+
+static int take_config(struct workspace *w, const struct config_text *c)
+{
+        struct solver_list *l;
+        int r;
+
+        if (w->solvers)
+                settings_check(w, c);
+        if (c->cut)
+                workspace_note_mistake(w, "the config", cut_off(w, c));
+        r = solver_list_read(w, c, &l);
+        if (r < 0)
+                return r;
+        w->recipes_changed += w->solvers && any_recipe_differs(w->solvers, l);
+        solver_list_unref(w->solvers);
+        w->solvers = l;
+        r = w->as_it_is ? 0 : config_text_keep(w->store, c);
+        if (r < 0) {
+                workspace_note_mistake(w, "no copy of the config is kept", r);
+                w->unfinished = true;
+        }
+        return 0;
+}
+
+static bool is_as_read(const struct workspace *w, const struct stat *st)
+{
+        return st->st_size == w->config_size && st->st_mtim.tv_sec == w->config_time.tv_sec &&
+               st->st_mtim.tv_nsec == w->config_time.tv_nsec;
+}
+
+int workspace_refresh(struct workspace *w)
+{
+        cleanup_config_text struct config_text text = {0};
+        uint64_t now = now_ns();
+        struct stat st;
+        int r;
+
+        if (w->solvers && now - w->looked < LOOK_NS)
+                return 0;
+        w->looked = now;
+        if (stat(w->config, &st) < 0) {
+                if (errno != ENOENT)
+                        return w->solvers ? 0 : errorf(-errno, "cannot read %s: %s", w->config, strerror(errno));
+                st = (struct stat){0};
+        }
+        if (w->solvers && is_as_read(w, &st) && !(w->unfinished && now - w->read >= AGAIN_NS))
+                return 0;
+        w->config_size = st.st_size;
+        w->config_time = st.st_mtim;
+        w->read = now;
+        w->unfinished = false;
+        buffer_done(&w->told);
+        w->told = w->mistakes;
+        w->mistakes = (struct buffer){0};
+        r = config_text_read(w->store, w->config, &text);
+        if (r == 0)
+                r = take_config(w, &text);
+        if (r < 0 && w->solvers) {
+                workspace_note_mistake(w, "the solvers stay as they were", r);
+                w->unfinished = r != -EINVAL; /* which a mistake in the text is */
+                r = 0;
+        }
+        return r;
+}
+
+/* -- asking for it -- */
+
+int workspace_solvers(struct workspace *w, struct solver_list **ret)
+{
+        int r;
+
+        pthread_mutex_lock(&w->lock);
+        r = workspace_refresh(w);
+        if (r == 0) {
+                __atomic_add_fetch(&w->solvers->refs, 1, __ATOMIC_RELAXED);
+                *ret = w->solvers;
+        }
+        pthread_mutex_unlock(&w->lock);
+        return r;
+}
+
+void workspace_look_again(struct workspace *w)
+{
+        pthread_mutex_lock(&w->lock);
+        w->looked = 0;
+        pthread_mutex_unlock(&w->lock);
+}
+
+void workspace_config_written(struct workspace *w)
+{
+        pthread_mutex_lock(&w->lock);
+        w->looked = 0;
+        w->config_size = -1;
+        pthread_mutex_unlock(&w->lock);
+}
+
+uint64_t workspace_recipes_changed(struct workspace *w)
+{
+        uint64_t n;
+
+        pthread_mutex_lock(&w->lock);
+        workspace_refresh(w); /* when it cannot be read, nothing has changed */
+        n = w->recipes_changed;
+        pthread_mutex_unlock(&w->lock);
+        return n;
+}
+
+void workspace_mistakes(struct workspace *w, struct buffer *ret)
+{
+        pthread_mutex_lock(&w->lock);
+        if (workspace_refresh(w) == 0 && w->mistakes.size > 0)
+                buffer_add(ret, w->mistakes.data, w->mistakes.size);
+        pthread_mutex_unlock(&w->lock);
+}
+
+int workspace_recipes(struct workspace *w, struct recipe ***ret_list, size_t *ret_n)
+{
+        cleanup_config_text struct config_text text = {0};
+        int r = config_text_read(w->store, w->config, &text);
+
+        if (r == 0 && text.blank)
+                r = errorf(-ENODATA, "%s does not even have a version: it was emptied", w->config);
+        return r < 0 ? r : recipe_parse_config(config_text_slice(&text), w->config, ret_list, ret_n);
+}
+
+/* -- one that was cut off -- */
+
+/* The names of solvers that there ever were; those the config had when it was lost are among them. */
+static void solvers_ever(struct workspace *w, struct buffer *ret)
+{
+        for (uint32_t i = 0;; i++) {
+                cleanup_free char *name = NULL;
+
+                if (names_name(w->store, NAMES_SOLVER, i, &name) < 0)
+                        return;
+                buffer_addf(ret, "%s%s", i > 0 ? ", " : "", name);
+        }
+}
+
+int workspace_check_config(struct workspace *w, bool look_only)
+{
+        cleanup_config_text struct config_text c = {0};
+        cleanup_buffer struct buffer names = {0};
+        int r = config_text_read(w->store, w->config, &c);
+
+        if (r < 0 || !(c.cut || c.blank))
+                return r;
+        if (c.cut && look_only)
+                return cut_off(w, &c), 1;
+        if (c.cut) {
+                r = write_file_atomic(w->config, c.text.data, c.text.size, 0600);
+                if (r == 0 && c.gone)
+                        errorf(-EUCLEAN, "%s was gone: it is written back", w->config);
+                else if (r == 0)
+                        errorf(-EUCLEAN, "%s was cut off behind %zu of %zu bytes: it is written back", w->config, c.left,
+                               c.text.size);
+                return r < 0 ? r : 1;
+        }
+        solvers_ever(w, &names);
+        return errorf(-ENODATA,
+                      "%s was emptied, and nothing has a copy: put it back from a backup, or write it anew (solvers there "
+                      "were: %s)",
+                      w->config, names.size > 0 ? names.data : "none");
+}

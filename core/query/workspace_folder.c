@@ -1,0 +1,154 @@
+/* The folder of a store: where it is, whether one is there, and making one. */
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include "core/query/workspace_internal.h"
+
+static const char *const folders[] = {"repos", "cases", "programs", "work", "scratch", "slots", "claims", "engines"};
+
+int workspace_default_dir(const char *given, char ret[PATH_SIZE])
+{
+        static const struct {
+                const char *variable, *below;
+        } places[] = {{"SOLVERFS_STORE", ""}, {"XDG_DATA_HOME", "/solverfs"}, {"HOME", "/.local/share/solverfs"}};
+
+        if (given && *given)
+                return snprintf(ret, PATH_SIZE, "%s", given) < PATH_SIZE ? 0 : errorf(-ENAMETOOLONG, "path too long: %s", given);
+        for (size_t i = 0; i < ARRAY_SIZE(places); i++) {
+                const char *value = getenv(places[i].variable);
+
+                if (value && *value)
+                        return snprintf(ret, PATH_SIZE, "%s%s", value, places[i].below) < PATH_SIZE
+                                       ? 0
+                                       : errorf(-ENAMETOOLONG, "path too long: $%s", places[i].variable);
+        }
+        return errorf(-ENOENT, "no store: give --store DIR, or set SOLVERFS_STORE or HOME");
+}
+
+int workspace_make_folders(const char *dir)
+{
+        int r = make_dirs(dir, 0700);
+
+        for (size_t i = 0; r == 0 && i < ARRAY_SIZE(folders); i++) {
+                char path[PATH_SIZE];
+
+                r = path_join(path, dir, folders[i]);
+                if (r == 0 && mkdir(path, 0700) < 0 && errno != EEXIST)
+                        r = errorf(-errno, "cannot make %s: %s", path, strerror(errno));
+                if (r == 0 && chmod(path, 0700) < 0)
+                        r = errorf(-errno, "cannot set the mode of %s: %s", path, strerror(errno));
+        }
+        return r;
+}
+
+/* -- whether one is there -- */
+
+/* True if the folder was once opened as a store, even if its config is gone. A folder named `journal` proves nothing: /var/log has one. */
+static bool has_been_opened(const char *dir)
+{
+        char journal[PATH_SIZE], lock[PATH_SIZE];
+
+        return path_join(journal, dir, "journal") == 0 && path_join(lock, dir, "store.lock") == 0 && access(journal, F_OK) == 0 &&
+               access(lock, F_OK) == 0;
+}
+
+int workspace_none_at(const char *dir)
+{
+        return errorf(-ENOENT, "no store at %s: make one with 'solverfs init'", dir);
+}
+
+int workspace_find(const char *dir)
+{
+        char config[PATH_SIZE];
+        int r = path_join(config, dir, "config");
+
+        if (r < 0 || access(config, F_OK) == 0)
+                return r;
+        if (errno != ENOENT && errno != ENOTDIR)
+                return errorf(-errno, "cannot look into the store %s: %s", dir, strerror(errno));
+        return has_been_opened(dir) ? 0 : workspace_none_at(dir);
+}
+
+/* -- making one -- */
+
+static bool is_empty_folder(int parent, const char *name)
+{
+        int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        DIR *d = fd < 0 ? NULL : fdopendir(fd);
+        unsigned n = 0;
+
+        if (!d) {
+                closep(&fd);
+                return false;
+        }
+        while (n <= 2 && readdir(d)) /* itself and the one above */
+                n++;
+        closedir(d);
+        return n <= 2;
+}
+
+/* True for an entry that an interrupted init may have made. A folder counts only when empty: otherwise it belongs to somebody. */
+static bool is_beginning(int parent, const char *name)
+{
+        static const char *const files[] = {".", "..", "store.lock", "write.lock"}, *const others[] = {"journal", "lmdb"};
+
+        if (is_among(name, folders, ARRAY_SIZE(folders)) || is_among(name, others, ARRAY_SIZE(others)))
+                return is_empty_folder(parent, name);
+        return is_among(name, files, ARRAY_SIZE(files)) || strncmp(name, "config.", strlen("config.")) == 0;
+}
+
+/* Refuses a folder that cannot become a store. It may be missing, empty (even a mount point), or hold only the beginning of a store. */
+static int check_free(const char *dir)
+{
+        DIR *d = opendir(dir);
+        struct dirent *entry;
+        bool is_free = true;
+
+        if (!d)
+                return errno == ENOENT ? 0 : errorf(-errno, "cannot make a store at %s: %s", dir, strerror(errno));
+        while (is_free && (entry = readdir(d)))
+                is_free = is_beginning(dirfd(d), entry->d_name);
+        closedir(d);
+        return is_free ? 0 : errorf(-ENOTEMPTY, "%s is not empty; a store needs a folder of its own", dir);
+}
+
+/* -EEXIST for a store that has been used and has lost its config. */
+static int check_new(struct store *s, const char *dir, const char *config)
+{
+        cleanup_config_text struct config_text text = {0};
+        int r = config_text_read(s, config, &text);
+
+        return r == 0 && text.cut
+                       ? errorf(-EEXIST, "there is a store at %s already, whose config is gone: 'solverfs fsck' puts it back",
+                                dir)
+                       : r;
+}
+
+int workspace_create(const char *dir)
+{
+        static const char config[] =
+                "# The store's configuration, in git-config text. Solvers are added by 'solverfs solver add'.\n"
+                "[solverfs]\n"
+                "\tversion = 1\n";
+        char path[PATH_SIZE];
+        struct store *s;
+        int r = path_join(path, dir, "config");
+
+        if (r < 0)
+                return r;
+        if (access(path, F_OK) == 0)
+                return errorf(-EEXIST, "there is a store at %s already", dir);
+        r = has_been_opened(dir) ? 0 : check_free(dir);
+        if (r == 0)
+                r = workspace_make_folders(dir);
+        if (r == 0 && chmod(dir, 0700) < 0)
+                r = errorf(-errno, "cannot set the mode of %s: %s", dir, strerror(errno));
+        if (r == 0)
+                r = store_open(dir, workspace_tables, N_TABLES, STORE_CREATE, &s);
+        if (r < 0)
+                return r;
+        r = check_new(s, dir, path);
+        store_close(s);
+        return r < 0 ? r : write_file_atomic(path, config, sizeof(config) - 1, 0600); /* last: what has a config is a store */
+}

@@ -1,0 +1,241 @@
+/* The solvers of a config, opened: each has its recipe, the history of its repository, and the places where it is built and run. */
+#include "core/query/names.h"
+#include "core/query/workspace_internal.h"
+
+static const struct history_tables history_tables = {
+        .commits = TABLE_COMMITS, .oids = TABLE_OIDS, .refs = TABLE_REFS, .sources = TABLE_SOURCES};
+
+struct solver *solver_ref(struct solver *s)
+{
+        __atomic_add_fetch(&s->refs, 1, __ATOMIC_RELAXED);
+        return s;
+}
+
+struct solver *solver_unref(struct solver *s)
+{
+        if (s && __atomic_sub_fetch(&s->refs, 1, __ATOMIC_ACQ_REL) == 0) {
+                recipe_unref(s->recipe);
+                history_unref(s->history);
+                free(s);
+        }
+        return NULL;
+}
+
+struct solver_list *solver_list_unref(struct solver_list *l)
+{
+        if (l && __atomic_sub_fetch(&l->refs, 1, __ATOMIC_ACQ_REL) == 0) {
+                for (size_t i = 0; i < l->n; i++)
+                        solver_unref(l->list[i]);
+                free(l);
+        }
+        return NULL;
+}
+
+/* -- places -- */
+
+int workspace_find_place(struct workspace *w, const char *name, struct run_place **ret)
+{
+        *ret = NULL;
+        if (!name || strcmp(name, "local") == 0)
+                return 0;
+        for (size_t i = 0; i < w->n_places; i++)
+                if (strcmp(w->places[i]->name, name) == 0)
+                        *ret = w->places[i];
+        return *ret ? 0
+                    : errorf(-EINVAL, "there was no [cluster \"%s\"] in %s when it was opened: define one, or mount again if it is new", name, w->config);
+}
+
+/* The folders that a recipe reads from outside of its sources are this machine's. */
+static int check_builder(const struct recipe *r)
+{
+        bool has = r->dependencies[0] != NULL;
+
+        for (size_t i = 0; i < r->n_eras; i++)
+                has |= r->eras[i]->dependencies[0] != NULL;
+        return has ? errorf(-EINVAL, "%s has a 'dependency' in its recipe, a folder of this machine, and cannot be built elsewhere: say builds = local in [solver \"%s\"]",
+                            r->name, r->base ?: r->name)
+                   : 0;
+}
+
+static int find_builder(struct workspace *w, struct solver *s, struct recipe *recipe)
+{
+        int r = workspace_find_place(w, recipe->builds ?: w->settings.builds, &s->builder);
+
+        if (r < 0)
+                return r;
+        recipe->builder = s->builder ? &s->builder->builder : NULL;
+        for (size_t i = 0; i < recipe->n_eras; i++)
+                recipe->eras[i]->builder = recipe->builder;
+        if (!s->builder)
+                return 0;
+        place_will_build(s->builder);
+        return check_builder(recipe);
+}
+
+/* -- opening them -- */
+
+static int name_number(struct workspace *w, enum name_space space, const char *name, uint32_t *ret)
+{
+        return store_read_only(w->store) ? names_number(w->store, space, name, ret) : names_intern(w->store, space, name, ret);
+}
+
+int workspace_history(struct workspace *w, const char *name, struct history **ret)
+{
+        struct repository *p;
+        uint32_t number;
+        int r;
+
+        for (p = w->repositories; p; p = p->next)
+                if (strcmp(p->name, name) == 0) {
+                        *ret = history_ref(p->history);
+                        return 0;
+                }
+        r = name_number(w, NAMES_REPOSITORY, name, &number);
+        if (r < 0)
+                return r;
+        p = calloc(1, sizeof(*p) + strlen(name) + 1);
+        if (!p)
+                return -ENOMEM;
+        memcpy(p->name, name, strlen(name) + 1);
+        r = history_open(w->store, &history_tables, w->repos, name, number, &p->history);
+        if (r < 0) {
+                free(p);
+                return r;
+        }
+        history_set_silence(p->history, w->settings.fetch_timeout_ns);
+        p->next = w->repositories;
+        w->repositories = p;
+        *ret = history_ref(p->history);
+        return 0;
+}
+
+/* Of its text, so that whatever it says counts. */
+static int recipe_version(const struct recipe *recipe, uint64_t *ret)
+{
+        cleanup_buffer struct buffer text = {0};
+        struct digest d;
+        int r = recipe_print(recipe, &text);
+
+        if (r < 0)
+                return r;
+        digest_of(text.data, text.size, &d);
+        memcpy(ret, d.bytes, sizeof(*ret));
+        return 0;
+}
+
+static int solver_new(struct workspace *w, struct recipe *recipe, struct solver **ret)
+{
+        cleanup(solver_unrefp) struct solver *s = calloc(1, sizeof(*s));
+        int r;
+
+        if (!s)
+                return -ENOMEM;
+        s->refs = 1;
+        s->recipe = recipe_ref(recipe);
+        s->repository = recipe->base ? recipe->base : recipe->name;
+        r = workspace_find_place(w, w->run_on ?: recipe->runs ?: w->settings.runs, &s->place);
+        if (r == 0)
+                r = recipe_version(recipe, &s->version);
+        if (r == 0)
+                r = find_builder(w, s, recipe);
+        if (s->place) /* a mount must see that it has other results now */
+                s->version ^= hash_quick(s->place->name, strlen(s->place->name));
+        if (s->builder)
+                s->version ^= hash_quick(s->builder->name, strlen(s->builder->name)) * 3;
+        if (r == 0)
+                r = name_number(w, NAMES_SOLVER, recipe->name, &s->number);
+        if (r == 0)
+                r = workspace_history(w, s->repository, &s->history);
+        if (r < 0)
+                return r;
+        *ret = steal_pointer(s);
+        return 0;
+}
+
+static int by_name(const void *a, const void *b)
+{
+        const struct solver *const *x = a, *const *y = b;
+
+        return strcmp((*x)->recipe->name, (*y)->recipe->name);
+}
+
+static void leave_out(struct workspace *w, const struct recipe *recipe, int r)
+{
+        char what[128];
+
+        snprintf(what, sizeof(what), "solver %.64s is left out", recipe->name);
+        workspace_note_mistake(w, what, r);
+        w->unfinished = true;
+}
+
+int solver_list_read(struct workspace *w, const struct config_text *text, struct solver_list **ret)
+{
+        cleanup(solver_list_unrefp) struct solver_list *l = NULL;
+        struct recipe **recipes;
+        size_t n;
+        int r;
+
+        r = recipe_parse_config(config_text_slice(text), w->config, &recipes, &n);
+        if (r < 0)
+                return r;
+        l = calloc(1, sizeof(*l) + n * sizeof(*l->list));
+        if (l) {
+                l->refs = 1;
+                for (size_t i = 0; i < n; i++) {
+                        r = solver_new(w, recipes[i], &l->list[l->n]);
+                        if (r == 0)
+                                l->n++;
+                        else
+                                leave_out(w, recipes[i], r);
+                }
+                sort_list(l->list, l->n, sizeof(*l->list), by_name);
+        }
+        recipe_list_free(recipes, n);
+        if (!l)
+                return -ENOMEM;
+        *ret = steal_pointer(l);
+        return 0;
+}
+
+/* -- finding one -- */
+
+int workspace_solver(struct workspace *w, const char *name, struct solver **ret)
+{
+        cleanup(solver_list_unrefp) struct solver_list *l = NULL;
+        cleanup_buffer struct buffer known = {0};
+        int r = workspace_solvers(w, &l);
+
+        if (r < 0)
+                return r;
+        for (size_t i = 0; i < l->n; i++) {
+                if (strcmp(l->list[i]->recipe->name, name) == 0) {
+                        *ret = solver_ref(l->list[i]);
+                        return 0;
+                }
+                buffer_addf(&known, "%s%s", i ? ", " : "", l->list[i]->recipe->name);
+        }
+        return errorf(-ENOENT, "no solver '%.100s' in %s; there %s %s", name, w->dir, l->n == 1 ? "is" : "are",
+                      l->n ? known.data : "none yet: see 'solverfs solver add'");
+}
+
+int workspace_solver_by_number(struct workspace *w, uint32_t number, struct solver **ret)
+{
+        cleanup(solver_list_unrefp) struct solver_list *l = NULL;
+        int r = workspace_solvers(w, &l);
+
+        if (r < 0)
+                return r;
+        for (size_t i = 0; i < l->n; i++)
+                if (l->list[i]->number == number) {
+                        *ret = solver_ref(l->list[i]);
+                        return 0;
+                }
+        return -ENOENT;
+}
+
+bool solver_is_gone(struct workspace *w, const struct solver *s)
+{
+        cleanup(solver_unrefp) struct solver *now = NULL;
+
+        return workspace_solver_by_number(w, s->number, &now) == -ENOENT;
+}
