@@ -322,7 +322,7 @@ static int write_picture(const struct comparing_table *t, const char *path,
 {
         cleanup_buffer struct buffer b = {0};
 
-        return command_write_picture(path, draw(t, &b), &b);
+        return command_write_file(path, draw(t, &b), &b);
 }
 
 static int print(struct compare *o, const struct comparing_table *t)

@@ -135,9 +135,7 @@ static int write_picture(const struct fuzzing *f, const struct outcome_of *outco
         r = plot_write(plot, &svg);
         if (r == 0 && snprintf(path, sizeof(path), "%s-%s.svg", f->pictures, culprits ? "culprits" : "finds") >= PATH_SIZE)
                 r = -ENAMETOOLONG;
-        if (r == 0)
-                r = write_file_atomic(path, svg.data, svg.size, 0666 & ~common.umask);
-        return r < 0 ? errorf(r, "cannot write %s-*.svg: %s", f->pictures, strerror(-r)) : 0;
+        return command_write_file(r == -ENAMETOOLONG ? f->pictures : path, r, &svg);
 }
 
 static int show(const struct fuzzing *f, struct workspace *w, struct solver *s)

@@ -378,7 +378,7 @@ static int write_svg(struct recording *o, const struct case_history *h)
 
         if (r == 0)
                 r = case_history_plot(h, order->place, &b);
-        return command_write_picture(o->svg, r, &b);
+        return command_write_file(o->svg, r, &b);
 }
 
 static int show_case(struct recording *o, size_t test, const struct revisions *known)

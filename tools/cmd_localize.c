@@ -195,9 +195,7 @@ static int write_log(struct localizing *o)
 
         for (size_t i = 0; i < o->options.n && r >= 0; i++)
                 r = localization_log(o->search, i, &b);
-        if (r >= 0)
-                r = write_file_atomic(o->log, b.data ? b.data : "", b.size, 0666 & ~common.umask);
-        return r < 0 ? errorf(r, "cannot write %s: %s", o->log, strerror(-r)) : 0;
+        return command_write_file(o->log, MIN(r, 0), &b);
 }
 
 /* Everything that is not kept, in one search. */

@@ -308,7 +308,7 @@ static int write_picture(const struct noisy *o)
         }
         snprintf(text, sizeof(text), "%zu case%s, %u runs of each", o->cases.n, o->cases.n == 1 ? "" : "s", o->runs);
         plot_note(p, text);
-        return command_write_picture(o->svg, plot_write(p, &svg), &svg);
+        return command_write_file(o->svg, plot_write(p, &svg), &svg);
 }
 
 static int show_all(struct noisy *o)

@@ -312,15 +312,11 @@ static int make_query(struct reducing *o, struct workspace *w, struct solver *s,
 
 static int write_text(const struct reducing *o, const struct buffer *text)
 {
-        int r;
-
-        if (!o->output) {
-                if (!o->json)
-                        output_write(text);
-                return 0;
-        }
-        r = write_file_atomic(o->output, text->data, text->size, 0666 & ~common.umask);
-        return r < 0 ? errorf(r, "cannot write %s: %s", o->output, strerror(-r)) : 0;
+        if (o->output)
+                return command_write_file(o->output, 0, text);
+        if (!o->json)
+                output_write(text);
+        return 0;
 }
 
 static json_t *status_json(const struct reducing *o, uint64_t before, const struct buffer *text, double seconds, bool is_minimal)

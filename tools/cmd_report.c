@@ -47,8 +47,8 @@ static int write_page(const struct reporting *o, const struct buffer *page)
                 output_write(page);
                 return STATUS_OK;
         }
-        r = write_file_atomic(o->file, page->data, page->size, 0666 & ~common.umask);
-        return r < 0 ? fail(errorf(r == -ENOSPC ? r : -EIO, "cannot write %s: %s", o->file, strerror(-r))) : STATUS_OK;
+        r = command_write_file(o->file, 0, page);
+        return r < 0 ? fail(r) : STATUS_OK;
 }
 
 static int make_page(const struct reporting *o, struct workspace *w)

@@ -102,10 +102,12 @@ bool command_is_cpu(struct argp_state *state, const char *text)
         return strcmp(text, "cpu") == 0;
 }
 
-int command_write_picture(const char *path, int r, const struct buffer *svg)
+int command_write_file(const char *path, int r, const struct buffer *text)
 {
         if (r == 0)
-                r = write_file_atomic(path, svg->data, svg->size, 0666 & ~common.umask);
+                r = buffer_error(text);
+        if (r == 0)
+                r = write_file_atomic(path, text->size > 0 ? text->data : "", text->size, 0666 & ~common.umask);
         return r < 0 ? errorf(-EIO, "cannot write %s: %s", path, strerror(-r)) : 0;
 }
 

@@ -32,8 +32,9 @@ uint64_t command_number(struct argp_state *state, const char *what, const char *
 uint64_t command_duration(struct argp_state *state, const char *what, const char *text);
 /* --clock: is it 'cpu', and not 'wall'? */
 bool command_is_cpu(struct argp_state *state, const char *text);
-/* Writes a picture whose drawing ended with `r`. -EIO with a sentence where it could not be drawn or written. */
-int command_write_picture(const char *path, int r, const struct buffer *svg);
+/* Writes a file that the user named, with the mode of their umask; making its text ended with `r`. -EIO with a sentence where it could not be made or
+ * written. */
+int command_write_file(const char *path, int r, const struct buffer *text);
 
 int cmd_compare(int argc, char **argv);
 int cmd_export(int argc, char **argv);

@@ -64,6 +64,8 @@ extern const struct query_type query_run_away_type, query_sample_away_type; /* t
 
 /* The machine that results of the cell stand under. False: it is at a place of which that is not known yet (place.h). */
 bool cell_machine(const struct cell *cell, char ret[PATH_SIZE]);
+/* Asks for another limit of time, by the clock on the wall or of CPU time, whose times the cell then has; 0: the recipe's. */
+void cell_set_timeout(struct cell *cell, bool is_cpu_time, uint64_t timeout_ns);
 /* The limits a cell is asked under. */
 void cell_limits(const struct cell *cell, struct recipe_limits *ret);
 /* The seconds of a fact that answers the cell, by its clock: fact_seconds(), or CPU time, of which a timeout has all. */

@@ -18,6 +18,16 @@ void fact_key(const uint8_t run[RUN_KEY_SIZE], const struct recipe_limits *limit
         key_u64(ret + RUN_KEY_SIZE + 40, limits->stack);
 }
 
+void cell_set_timeout(struct cell *cell, bool is_cpu_time, uint64_t timeout_ns)
+{
+        const struct recipe_limits *limits = &cell->solver->recipe->limits;
+
+        if (is_cpu_time)
+                cell->cpu_ns = timeout_ns ?: limits->cpu_ns ?: limits->wall_ns;
+        else
+                cell->wall_ns = timeout_ns;
+}
+
 void cell_limits(const struct cell *cell, struct recipe_limits *ret)
 {
         *ret = cell->solver->recipe->limits;

@@ -1,5 +1,5 @@
 /* What watches keep: alarms, one for a cause, told once; and what they have seen of each branch. */
-#include "tests/support/git_shell.h"
+#include "tests/support/toy_workspace.h"
 
 #include <math.h>
 
@@ -203,15 +203,8 @@ static struct solver *solver;
 
 static void add_solver(void)
 {
-        struct recipe **list;
-        size_t n;
-
         shell("git init -q -b main repo; cd repo; for i in 1 2 3 4; do echo $i >a; commit $i; done; git branch old HEAD~2");
-        open_store();
-        assert_ok(recipe_parse("[solver]\nbuild = true\noutput = prog\nrun = {bin} {case}\n", "test", "toy", &list, &n));
-        assert_ok(workspace_add_solver(w, list, n, "repo", NULL));
-        recipe_list_free(list, n);
-        assert_ok(workspace_solver(w, "toy", &solver));
+        toy_workspace("[solver]\nbuild = true\noutput = prog\nrun = {bin} {case}\n", &w, &solver);
 }
 
 static void end(void)

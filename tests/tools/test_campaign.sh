@@ -215,6 +215,8 @@ test_that "strategies are compared by campaigns of their own" '
 	has drawn-finds.svg "sprfinder|solverfs" && [ -d "$SOLVERFS_STORE/campaigns/slow/pair-random-2" ]'
 test_that "a comparison that is at its end is shown at once" '
 	cp out before && timeout -k 5 30 "$solverfs" fuzz slow --name pair --for 2s --threshold 300ms --timeout 700ms --no-localize -j 1 --seed 5 --strategy random,solverfs --repeat 2 --reference v1 --target v2 >out 2>err </dev/null && cmp before out'
+test_that "... and its picture cannot be written" '
+	run 4 fuzz slow --name pair --for 2s --threshold 300ms --timeout 700ms --no-localize -j 1 --seed 5 --strategy random,solverfs --repeat 2 --svg nowhere/drawn --reference v1 --target v2 && has err "cannot write nowhere/drawn-finds.svg: No such file"'
 
 # -- what kind of change it was --
 

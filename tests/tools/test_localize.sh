@@ -126,6 +126,7 @@ for method in paper git-bisect; do
 done
 test_that "--log is a log that git replays" \
 	'run 0 $l --log log cases/plain.smt2 && git clone -q hist replay && git -C replay bisect replay ../log >replayed 2>&1; cat log replayed >>out; grep -q "'"$plain"' is the first bad commit" replayed'
+test_that "a log that cannot be written" 'run 4 $l --log nosuch/log cases/plain.smt2 && has err "cannot write nosuch/log: No such file"'
 test_that "a reference on another branch: from where the lines part" \
 	'run 0 localize toy --reference fork --target end cases/plain.smt2 && [ "$(field 2)" = '"$plain"' ] && has err "fork is not an ancestor of end; the search begins where the two lines part, at $(sha start | cut -c 1-12)"'
 test_that "a reference that was merged is an ancestor, on another line" \

@@ -120,6 +120,8 @@ test_that "a ratio below 1" 'reduce 2 slow input.smt2 --reference v1 --target v2
 
 test_that "what a command looks for is kept" \
 	'reduce 0 input.smt2 --command "grep -q 12345" -o kept.smt2 && has kept.smt2 12345 && [ $(wc -c <kept.smt2) -le 30 ] && empty out'
+test_that "a result that cannot be written" \
+	'reduce 4 input.smt2 --command "grep -q 12345" -o nosuch/kept.smt2 && has err "cannot write nosuch/kept.smt2: No such file"'
 test_that "the file stands where {} does, and is in the folder" \
 	'reduce 0 input.smt2 --command "grep -q check-sat {} && test -s input.smt2" && is out "(check-sat)"'
 test_that "a text that is no script" \

@@ -29,15 +29,10 @@ bool finding_has_seeds(const struct solver *s, const struct finding *f)
 static struct cell cell_of(const struct seeds_query *q, unsigned which, uint64_t seed)
 {
         const struct version *v = q->versions[which];
-        uint64_t timeout = (uint64_t)(q->timeout * 1e9);
+        struct cell cell = {.solver = v->solver, .commit = v->commit, .info = q->info, .has_seed = true, .seed = seed};
 
-        return (struct cell){.solver = v->solver,
-                             .commit = v->commit,
-                             .info = q->info,
-                             .has_seed = true,
-                             .seed = seed,
-                             .wall_ns = q->is_cpu_time ? 0 : timeout,
-                             .cpu_ns = q->is_cpu_time ? timeout : 0};
+        cell_set_timeout(&cell, q->is_cpu_time, (uint64_t)(q->timeout * 1e9));
+        return cell;
 }
 
 static void seeds_key(const struct seeds_query *q, struct digest *ret)

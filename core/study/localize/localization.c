@@ -97,13 +97,9 @@ static double build_seconds(void *user, size_t commit)
 
 struct cell localization_cell(const struct localization_options *o, uint32_t commit, struct case_info *info)
 {
-        const struct recipe_limits *limits = &o->solver->recipe->limits;
         struct cell cell = {.solver = o->solver, .commit = commit, .info = info, .has_seed = o->has_seed, .seed = o->seed};
 
-        if (!o->is_cpu_time)
-                cell.wall_ns = o->timeout_ns;
-        else
-                cell.cpu_ns = o->timeout_ns ?: limits->cpu_ns ?: limits->wall_ns;
+        cell_set_timeout(&cell, o->is_cpu_time, o->timeout_ns);
         return cell;
 }
 
