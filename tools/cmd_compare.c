@@ -84,13 +84,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         case OPTION_ON:
                 o->on = arg;
                 return 0;
-        case 's':
-                o->options.has_seed = true;
-                o->options.seed = command_number(state, "--seed", arg, 0, UINT32_MAX);
-                return 0;
-        case 't':
-                o->options.wall_ns = command_duration(state, "--timeout", arg);
-                return 0;
         case 'j':
                 o->json = true;
                 return 0;
@@ -111,7 +104,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
                         argp_error(state, "--json and --markdown exclude each other");
                 return 0;
         default:
-                return ARGP_ERR_UNKNOWN;
+                return command_run_option(key, arg, state, &o->options.has_seed, &o->options.seed, &o->options.wall_ns);
         }
 }
 

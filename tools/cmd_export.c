@@ -54,17 +54,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         case 'o':
                 o->output = arg;
                 return 0;
-        case 's':
-                o->has_seed = true;
-                o->seed = command_number(state, "--seed", arg, 0, UINT32_MAX);
-                return 0;
-        case 't':
-                o->timeout = command_duration(state, "--timeout", arg);
-                return 0;
         case ARGP_KEY_ARGS:
-                o->solver_name = state->argv[state->next];
-                o->words = state->argv + state->next + 1;
-                o->n_words = (size_t)(state->argc - state->next - 1);
+                command_words(state, &o->solver_name, &o->words, &o->n_words);
                 return 0;
         case ARGP_KEY_END:
                 if (!o->has_format)
@@ -75,7 +66,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
                         argp_error(state, "asv's results are a folder: name it with -o DIR");
                 return 0;
         default:
-                return ARGP_ERR_UNKNOWN;
+                return command_run_option(key, arg, state, &o->has_seed, &o->seed, &o->timeout);
         }
 }
 

@@ -57,20 +57,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         case OPTION_CLOCK:
                 o->options.is_cpu_time = command_is_cpu(state, arg);
                 return 0;
-        case 's':
-                o->options.has_seed = true;
-                o->options.seed = command_number(state, "--seed", arg, 0, UINT32_MAX);
-                return 0;
-        case 't':
-                o->options.timeout_ns = command_duration(state, "--timeout", arg);
-                return 0;
         case 'j':
                 o->json = true;
                 return 0;
         case ARGP_KEY_ARGS:
-                o->solver_name = state->argv[state->next];
-                o->words = state->argv + state->next + 1;
-                o->n_words = (size_t)(state->argc - state->next - 1);
+                command_words(state, &o->solver_name, &o->words, &o->n_words);
                 return 0;
         case ARGP_KEY_END:
                 if (o->n_words < 1)
@@ -79,7 +70,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
                         argp_error(state, "expected --reference REV and --target REV: a fast version and a later, slow one");
                 return 0;
         default:
-                return ARGP_ERR_UNKNOWN;
+                return command_run_option(key, arg, state, &o->options.has_seed, &o->options.seed, &o->options.timeout_ns);
         }
 }
 

@@ -34,13 +34,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         case 'o':
                 o->to = arg;
                 return 0;
-        case 's':
-                o->has_seed = true;
-                o->seed = command_number(state, "--seed", arg, 0, UINT32_MAX);
-                return 0;
-        case 't':
-                o->timeout = command_duration(state, "--timeout", arg);
-                return 0;
         case 'j':
                 o->json = true;
                 return 0;
@@ -48,9 +41,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
                 o->at_culprits = true;
                 return 0;
         case ARGP_KEY_ARGS:
-                o->solver_name = state->argv[state->next];
-                o->words = state->argv + state->next + 1;
-                o->n_words = (size_t)(state->argc - state->next - 1);
+                command_words(state, &o->solver_name, &o->words, &o->n_words);
                 return 0;
         case ARGP_KEY_END:
                 if (!o->solver_name || (o->n_words < 1 && !o->at_culprits))
@@ -59,7 +50,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
                         argp_error(state, "--at-culprits says itself which commits: no --from and --to");
                 return 0;
         default:
-                return ARGP_ERR_UNKNOWN;
+                return command_run_option(key, arg, state, &o->has_seed, &o->seed, &o->timeout);
         }
 }
 

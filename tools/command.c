@@ -102,6 +102,28 @@ bool command_is_cpu(struct argp_state *state, const char *text)
         return strcmp(text, "cpu") == 0;
 }
 
+error_t command_run_option(int key, const char *arg, struct argp_state *state, bool *has_seed, uint64_t *seed, uint64_t *timeout_ns)
+{
+        switch (key) {
+        case 's':
+                *has_seed = true;
+                *seed = command_number(state, "--seed", arg, 0, UINT32_MAX);
+                return 0;
+        case 't':
+                *timeout_ns = command_duration(state, "--timeout", arg);
+                return 0;
+        default:
+                return ARGP_ERR_UNKNOWN;
+        }
+}
+
+void command_words(const struct argp_state *state, const char **ret_solver, char ***ret_words, size_t *ret_n)
+{
+        *ret_solver = state->argv[state->next];
+        *ret_words = state->argv + state->next + 1;
+        *ret_n = (size_t)(state->argc - state->next - 1);
+}
+
 int command_write_file(const char *path, int r, const struct buffer *text)
 {
         if (r == 0)

@@ -30,6 +30,10 @@ void command_parse_level(const struct argp *argp, int argc, char **argv, void *i
 uint64_t command_number(struct argp_state *state, const char *what, const char *text, uint64_t least, uint64_t most);
 /* A duration that is greater than zero, in nanoseconds, or argp_error(). */
 uint64_t command_duration(struct argp_state *state, const char *what, const char *text);
+/* -s and -t of what asks for runs: a seed of the solver, another limit of time. ARGP_ERR_UNKNOWN: the option is another one. */
+error_t command_run_option(int key, const char *arg, struct argp_state *state, bool *has_seed, uint64_t *seed, uint64_t *timeout_ns);
+/* At ARGP_KEY_ARGS: SOLVER and the words behind it. */
+void command_words(const struct argp_state *state, const char **ret_solver, char ***ret_words, size_t *ret_n);
 /* --clock: is it 'cpu', and not 'wall'? */
 bool command_is_cpu(struct argp_state *state, const char *text);
 /* Writes a file that the user named, with the mode of their umask; making its text ended with `r`. -EIO with a sentence where it could not be made or
