@@ -1,5 +1,5 @@
 /* Asking for many, by threads and by queries that are made of asking. The values are in memory; nodes form graphs. */
-#include "tests/support/test.h"
+#include "tests/engine/answers.h"
 
 #include <poll.h>
 #include <pthread.h>
@@ -231,13 +231,6 @@ static unsigned order(unsigned number)
         return n;
 }
 
-static void wait_for(_Atomic unsigned *n, unsigned least)
-{
-        for (unsigned i = 0; i < 40000 && *n < least; i++)
-                usleep(1000);
-        ck_assert_uint_ge(*n, least);
-}
-
 static void wait_idle(void)
 {
         struct engine_counters c = {0};
@@ -262,26 +255,6 @@ static void wait_queued(unsigned n)
                 usleep(1000);
         }
         ck_abort_msg("%llu are queued, not %u", (unsigned long long)c.queued, n);
-}
-
-struct answers {
-        _Atomic unsigned n, ok;
-        _Atomic int last;
-        pthread_mutex_t lock;
-        char reason[256]; /* under lock */
-};
-
-static void count_answer(void *user, int r, struct value *v, const char *reason)
-{
-        struct answers *a = user;
-
-        pthread_mutex_lock(&a->lock);
-        if (reason)
-                snprintf(a->reason, sizeof(a->reason), "%s", reason);
-        pthread_mutex_unlock(&a->lock);
-        a->last = r;
-        a->ok += v != NULL;
-        a->n++;
 }
 
 static struct ticket *ask(unsigned number, enum priority p, struct answers *a)
@@ -523,7 +496,7 @@ END_TEST
 
 START_TEST(test_a_person_joining_a_parent_overtakes)
 {
-        struct answers a = {.lock = PTHREAD_MUTEX_INITIALIZER};
+        struct answers a = ANSWERS;
 
         start(&(struct engine_options){.cores = 1});
         parent(10, 11, 2);
@@ -552,7 +525,7 @@ END_TEST
 /* Who joins between two steps moves what the later ones ask for, too. */
 START_TEST(test_what_is_asked_later_has_the_priority_of_now)
 {
-        struct answers a = {.lock = PTHREAD_MUTEX_INITIALIZER};
+        struct answers a = ANSWERS;
 
         start(&(struct engine_options){.cores = 1});
         parent(10, 100, 200); /* of which 64 are open at a time */
@@ -603,7 +576,7 @@ END_TEST
 
 START_TEST(test_a_cycle_is_refused_with_both_names)
 {
-        struct answers a = {.lock = PTHREAD_MUTEX_INITIALIZER};
+        struct answers a = ANSWERS;
 
         start(NULL);
         parent(10, 11, 1);
@@ -628,7 +601,7 @@ END_TEST
 
 START_TEST(test_a_failed_child_fails_its_parents)
 {
-        struct answers a = {.lock = PTHREAD_MUTEX_INITIALIZER};
+        struct answers a = ANSWERS;
 
         start(NULL);
         parent(10, 11, 2);
@@ -650,7 +623,7 @@ END_TEST
 
 START_TEST(test_needs_are_asked_for_at_once)
 {
-        struct answers a = {.lock = PTHREAD_MUTEX_INITIALIZER};
+        struct answers a = ANSWERS;
         struct query *q;
         struct ticket *t = NULL;
 
@@ -762,7 +735,7 @@ END_TEST
 /* Another process has the value while this one's parent waits: its next step is not needed. */
 START_TEST(test_a_parent_is_found_between_two_steps)
 {
-        struct answers a = {.lock = PTHREAD_MUTEX_INITIALIZER};
+        struct answers a = ANSWERS;
 
         start(&(struct engine_options){.cores = 1});
         parent(10, 20, 3);
@@ -782,7 +755,7 @@ END_TEST
 
 START_TEST(test_closing_ends_parents)
 {
-        struct answers a = {.lock = PTHREAD_MUTEX_INITIALIZER};
+        struct answers a = ANSWERS;
 
         start(&(struct engine_options){.cores = 1});
         parent(10, 11, 2);

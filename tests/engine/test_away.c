@@ -1,5 +1,5 @@
 /* Slots that are not this machine's, of a place that is made up here. */
-#include "tests/support/test.h"
+#include "tests/engine/answers.h"
 
 #include <poll.h>
 #include <pthread.h>
@@ -121,28 +121,6 @@ static const struct query_type errand_type = {.name = "errand",
 
 /* -- asking -- */
 
-struct answers {
-        _Atomic unsigned n, ok;
-        _Atomic int last;
-        char reason[256]; /* written before `n` counts */
-};
-
-static void count_answer(void *user, int r, struct value *, const char *reason)
-{
-        struct answers *a = user;
-
-        snprintf(a->reason, sizeof(a->reason), "%s", reason ?: "");
-        a->last = r;
-        a->ok += r == 0;
-        a->n++;
-}
-
-static void wait_for(_Atomic unsigned *n, unsigned least)
-{
-        while (*n < least) /* the suite has a time limit */
-                usleep(1000);
-}
-
 static struct ticket *ask(unsigned number, struct answers *a)
 {
         struct query *q = calloc(1, sizeof(*q));
@@ -175,7 +153,7 @@ static void end(void)
 
 START_TEST(test_no_more_at_once_than_slots)
 {
-        struct answers a = {0};
+        struct answers a = ANSWERS;
 
         start(2);
         control.hold = true;
@@ -194,7 +172,7 @@ END_TEST
 
 START_TEST(test_a_slot_that_comes_later)
 {
-        struct answers a = {0};
+        struct answers a = ANSWERS;
 
         start(0);
         ask(1, &a);
@@ -210,7 +188,7 @@ END_TEST
 
 START_TEST(test_what_is_lost_is_done_again)
 {
-        struct answers a = {0};
+        struct answers a = ANSWERS;
 
         start(1);
         control.fail_with = -EREMOTEIO;
@@ -231,7 +209,7 @@ END_TEST
 
 START_TEST(test_what_was_not_begun_does_not_count)
 {
-        struct answers a = {0};
+        struct answers a = ANSWERS;
 
         start(1);
         control.fail_with = -ERESTART;
@@ -246,7 +224,7 @@ END_TEST
 
 START_TEST(test_a_place_that_refuses)
 {
-        struct answers a = {0};
+        struct answers a = ANSWERS;
 
         start(1);
         place.refuse = true;
@@ -261,7 +239,7 @@ END_TEST
 
 START_TEST(test_the_last_to_leave_frees_the_slot)
 {
-        struct answers a = {0};
+        struct answers a = ANSWERS;
         struct ticket *t;
 
         start(1);

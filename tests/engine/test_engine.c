@@ -1,5 +1,5 @@
 /* The engine with queries of our own: numbers that are "worked out" into the store, on command. */
-#include "tests/support/test.h"
+#include "tests/engine/answers.h"
 
 #include <poll.h>
 #include <pthread.h>
@@ -199,34 +199,6 @@ static void start(const struct engine_options *options)
         open_engine(options);
 }
 
-struct answers {
-        _Atomic unsigned n, ok;
-        _Atomic int last;
-        pthread_mutex_t lock;
-        char reason[256]; /* under lock */
-};
-
-static void count_answer(void *user, int r, struct value *v, const char *reason)
-{
-        struct answers *a = user;
-
-        ck_assert((r == 0) == (v != NULL));
-        pthread_mutex_lock(&a->lock);
-        if (reason)
-                snprintf(a->reason, sizeof(a->reason), "%s", reason);
-        pthread_mutex_unlock(&a->lock);
-        a->last = r;
-        a->ok += r == 0;
-        a->n++;
-}
-
-static void wait_for(_Atomic unsigned *n, unsigned least)
-{
-        for (unsigned i = 0; i < 40000 && *n < least; i++)
-                usleep(1000);
-        ck_assert_uint_ge(*n, least);
-}
-
 static struct ticket *ask(unsigned number, enum priority p, struct answers *a)
 {
         struct query *q = number_new(number, -1, RESOURCE_CORE);
@@ -239,7 +211,7 @@ static struct ticket *ask(unsigned number, enum priority p, struct answers *a)
 
 START_TEST(test_a_stored_value_is_answered_at_once)
 {
-        struct answers a = {.lock = PTHREAD_MUTEX_INITIALIZER};
+        struct answers a = ANSWERS;
         struct engine_counters c;
 
         start(NULL);
@@ -256,7 +228,7 @@ END_TEST
 
 START_TEST(test_a_thousand_askers_one_computation)
 {
-        struct answers a = {.lock = PTHREAD_MUTEX_INITIALIZER};
+        struct answers a = ANSWERS;
 
         start(NULL);
         control->hold = true;
@@ -274,7 +246,7 @@ END_TEST
 
 START_TEST(test_what_is_needed_comes_first)
 {
-        struct answers a = {.lock = PTHREAD_MUTEX_INITIALIZER};
+        struct answers a = ANSWERS;
         struct ticket *t = NULL;
         struct query *q;
 
@@ -293,7 +265,7 @@ END_TEST
 
 START_TEST(test_who_waits_for_the_same_need_goes_on_in_order)
 {
-        struct answers a = {.lock = PTHREAD_MUTEX_INITIALIZER};
+        struct answers a = ANSWERS;
 
         start(&(struct engine_options){.cores = 1});
         control->hold = true;
@@ -315,7 +287,7 @@ END_TEST
 START_TEST(test_a_failed_need_fails_with_its_reason)
 {
         cleanup_free char *reason = NULL;
-        struct answers a = {.lock = PTHREAD_MUTEX_INITIALIZER};
+        struct answers a = ANSWERS;
         struct ticket *t = NULL;
         struct query *q;
         uint64_t job;
@@ -348,7 +320,7 @@ END_TEST
 /* As when gc takes a program while a run of it waits in the queue. */
 START_TEST(test_what_is_needed_is_gone_when_its_turn_comes)
 {
-        struct answers a = {.lock = PTHREAD_MUTEX_INITIALIZER};
+        struct answers a = ANSWERS;
         struct ticket *t = NULL;
         struct query *q;
 
@@ -376,7 +348,7 @@ END_TEST
 
 START_TEST(test_the_last_to_leave_cancels_after_the_grace)
 {
-        struct answers a = {.lock = PTHREAD_MUTEX_INITIALIZER};
+        struct answers a = ANSWERS;
         struct ticket *t[2];
 
         start(&(struct engine_options){.grace_ns = 50 * NSEC_PER_MSEC});
@@ -396,7 +368,7 @@ END_TEST
 
 START_TEST(test_who_comes_back_in_time_joins)
 {
-        struct answers a = {.lock = PTHREAD_MUTEX_INITIALIZER};
+        struct answers a = ANSWERS;
         struct ticket *t;
 
         start(&(struct engine_options){.grace_ns = 20 * NSEC_PER_SEC});
@@ -415,7 +387,7 @@ END_TEST
 
 START_TEST(test_who_asks_for_a_cancelled_one_gets_a_new_one)
 {
-        struct answers a = {.lock = PTHREAD_MUTEX_INITIALIZER};
+        struct answers a = ANSWERS;
         struct ticket *t;
 
         start(&(struct engine_options){.grace_ns = 1});
@@ -434,7 +406,7 @@ END_TEST
 
 START_TEST(test_people_come_before_batches)
 {
-        struct answers a = {.lock = PTHREAD_MUTEX_INITIALIZER};
+        struct answers a = ANSWERS;
 
         start(&(struct engine_options){.cores = 1});
         control->hold = true;
@@ -455,7 +427,7 @@ END_TEST
 
 START_TEST(test_a_job_takes_more_slots_and_drops_them)
 {
-        struct answers a = {.lock = PTHREAD_MUTEX_INITIALIZER};
+        struct answers a = ANSWERS;
 
         start(&(struct engine_options){.cores = 2});
         control->hold = control->is_greedy = true;
@@ -521,7 +493,7 @@ static void see_priority_of_one(void *user, const struct job_view *j)
 
 START_TEST(test_a_person_joins_while_a_need_is_asked_for)
 {
-        struct answers a = {.lock = PTHREAD_MUTEX_INITIALIZER};
+        struct answers a = ANSWERS;
         enum priority seen = PRIORITY_BATCH;
         struct ticket *t = NULL;
         pthread_t thread;
@@ -549,7 +521,7 @@ END_TEST
 
 START_TEST(test_the_queue_is_bounded)
 {
-        struct answers a = {.lock = PTHREAD_MUTEX_INITIALIZER};
+        struct answers a = ANSWERS;
         struct ticket *t = NULL;
         struct query *q;
 
@@ -635,7 +607,7 @@ END_TEST
 /* The engine's threads take no signals of the process, and survive a store that faults under them all the same. */
 START_TEST(test_a_damaged_store_is_read)
 {
-        struct answers a = {.lock = PTHREAD_MUTEX_INITIALIZER};
+        struct answers a = ANSWERS;
 
         start(NULL);
         control->damage = true;
@@ -650,7 +622,7 @@ END_TEST
 START_TEST(test_locks_cannot_be_taken)
 {
         static const char *const folders[] = {"store/claims", "slots"}; /* $SOLVERFS_SLOTS of test.h */
-        struct answers a = {.lock = PTHREAD_MUTEX_INITIALIZER};
+        struct answers a = ANSWERS;
 
         start(NULL);
         for (unsigned i = 0; i < ARRAY_SIZE(folders); i++) {
@@ -673,7 +645,7 @@ END_TEST
 
 START_TEST(test_closing_answers_everybody)
 {
-        struct answers a = {.lock = PTHREAD_MUTEX_INITIALIZER};
+        struct answers a = ANSWERS;
 
         start(NULL);
         control->hold = true;
@@ -779,7 +751,7 @@ static void see_job(void *user, const struct job_view *j)
 START_TEST(test_jobs_can_be_seen_from_everywhere)
 {
         unsigned here[8] = {0}, there[8] = {0};
-        struct answers a = {.lock = PTHREAD_MUTEX_INITIALIZER};
+        struct answers a = ANSWERS;
 
         start(&(struct engine_options){.cores = 1});
         control->hold = true;
@@ -812,7 +784,7 @@ static void see_phase(void *user, const struct job_view *j)
 /* A build system's words, whatever they are, become a line of UTF-8, or the job could not be shown. */
 START_TEST(test_phases_are_text)
 {
-        struct answers a = {.lock = PTHREAD_MUTEX_INITIALIZER};
+        struct answers a = ANSWERS;
         char seen[256] = "";
 
         start(NULL);
@@ -857,7 +829,7 @@ static void *storm(void *user)
 
 START_TEST(test_storm)
 {
-        struct answers a = {.lock = PTHREAD_MUTEX_INITIALIZER};
+        struct answers a = ANSWERS;
         pthread_t threads[8];
 
         start(NULL);

@@ -1,4 +1,5 @@
 #include "tests/support/test.h"
+#include "tests/support/toy_run.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -1436,17 +1437,6 @@ START_TEST(test_killed_at_random)
         }
 }
 END_TEST
-
-static unsigned count_descriptors(void)
-{
-        DIR *d = opendir("/proc/self/fd");
-        unsigned n = 0;
-
-        while (readdir(d))
-                n++;
-        closedir(d);
-        return n;
-}
 
 START_TEST(test_nothing_leaks)
 {

@@ -1,4 +1,5 @@
 #include "tests/support/test.h"
+#include "tests/support/toy_run.h"
 
 #include <fcntl.h>
 #include <math.h>
@@ -10,25 +11,7 @@
 
 #include "core/run/measure.h"
 
-/* A recipe by hand; `run` is the command line. The solver is a shell script that the test writes. */
-static struct recipe recipe_with(const char *run)
-{
-        static char *none[] = {NULL};
-
-        return (struct recipe){
-                .refs = 1,
-                .name = (char *)"toy",
-                .format = FORMAT_SMT2,
-                .paths = none,
-                .build = none,
-                .outputs = none,
-                .effort = none,
-                .environment = none,
-                .run = (char *)run,
-                .samples = 5,
-        };
-}
-
+/* The solver is a shell script that the test writes. */
 static char program[PATH_SIZE], input[PATH_SIZE], scratch[PATH_SIZE];
 static const struct run_program toy = {.path = program, .name = "toy"};
 
@@ -105,7 +88,7 @@ static size_t count_undisturbed(json_t *j)
 
 START_TEST(test_a_short_run)
 {
-        struct recipe r = recipe_with("{bin} --mode {case}");
+        struct recipe r = toy_recipe("{bin} --mode {case}", 5);
         struct measure_request q =
                 request_for(&r, "#!/bin/sh\necho \"$1\" >&2\nread line <\"$2\" && echo sat && echo \"; $line of $2\"\n");
         enum verdict expected = VERDICT_UNSAT;
@@ -146,7 +129,7 @@ END_TEST
 
 START_TEST(test_the_lower_median_is_chosen)
 {
-        struct recipe r = recipe_with("{bin} {case}");
+        struct recipe r = toy_recipe("{bin} {case}", 5);
         struct measure_request q = request_for(&r, "#!/bin/sh\necho sat\necho $$ $(cat /proc/uptime)\n");
         struct fact *f = measured(&q);
         json_t *j = json_of(f), *samples = json_object_get(j, "samples");
@@ -173,7 +156,7 @@ END_TEST
 
 START_TEST(test_samples)
 {
-        struct recipe r = recipe_with("{bin} {case}");
+        struct recipe r = toy_recipe("{bin} {case}", 5);
         struct measure_request q = request_for(&r, "#!/bin/sh\necho sat\n");
         struct fact *f;
         json_t *j;
@@ -220,7 +203,7 @@ START_TEST(test_limits)
         };
 
         for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-                struct recipe r = recipe_with("{bin} {case}");
+                struct recipe r = toy_recipe("{bin} {case}", 5);
                 struct measure_request q = request_for(&r, rows[i].script);
                 struct fact *f;
                 json_t *j;
@@ -248,7 +231,7 @@ START_TEST(test_effort)
 {
         char *effort[] = {(char *)":rlimit-count +([0-9]+)", (char *)"^c conflicts: *([0-9]+)", (char *)"absent ([0-9]+)",
                           (char *)"seconds=([0-9.]+)", NULL};
-        struct recipe r = recipe_with("{bin} {case}");
+        struct recipe r = toy_recipe("{bin} {case}", 5);
         struct measure_request q = request_for(&r, "#!/bin/sh\necho sat\necho 'c conflicts: 1'\necho 'c conflicts: 22'\n"
                                                    "echo '(:a 1 :rlimit-count   5 :rlimit-count 12345678901)'\n"
                                                    "echo 'x c conflicts: 333'\necho 'seconds=1.5' >&2\necho 'seconds=9'\n");
@@ -271,7 +254,7 @@ END_TEST
 
 START_TEST(test_seed_cnf_and_more_programs)
 {
-        struct recipe r = recipe_with("{bin} {seed} {case}");
+        struct recipe r = toy_recipe("{bin} {seed} {case}", 5);
         struct measure_request q = request_for(&r, "#!/bin/sh\necho \"$*\"\n/solver/other\nexit 20\n");
         char other[PATH_SIZE + 16];
         const struct run_program programs[] = {toy, {.path = other, .name = "other"}};
@@ -302,7 +285,7 @@ END_TEST
 
 START_TEST(test_without_a_sandbox)
 {
-        struct recipe r = recipe_with("{bin} --input={case}");
+        struct recipe r = toy_recipe("{bin} --input={case}", 5);
         struct measure_request q = request_for(&r, "#!/bin/sh\ncat ${1#--input=}\necho $1\n");
         struct fact *f;
 
@@ -317,7 +300,7 @@ END_TEST
 
 START_TEST(test_cancelled)
 {
-        struct recipe r = recipe_with("{bin} {case}");
+        struct recipe r = toy_recipe("{bin} {case}", 5);
         struct measure_request q = request_for(&r, "#!/bin/sh\nsleep 100\n");
         struct fact *f;
         int fds[2];
@@ -398,7 +381,7 @@ static void crowd_end(struct crowd *c)
 
 START_TEST(test_waiting)
 {
-        struct recipe r = recipe_with("{bin} {case}");
+        struct recipe r = toy_recipe("{bin} {case}", 5);
         struct measure_request q = request_for(&r, BUSY);
         struct crowd crowd;
         struct fact *f;
@@ -435,7 +418,7 @@ END_TEST
 /* A timeout for want of CPU is no fact while there is a way to know better. */
 START_TEST(test_a_timeout_of_others)
 {
-        struct recipe r = recipe_with("{bin} {case}");
+        struct recipe r = toy_recipe("{bin} {case}", 5);
         struct measure_request q = request_for(&r, "#!/bin/sh\nwhile :; do :; done\n");
         struct crowd crowd;
         struct fact *f;
@@ -454,7 +437,7 @@ END_TEST
 /* One that sleeps times out with no CPU time: believed when it comes a second time. */
 START_TEST(test_a_timeout_asleep)
 {
-        struct recipe r = recipe_with("{bin} {case}");
+        struct recipe r = toy_recipe("{bin} {case}", 5);
         struct measure_request q = request_for(&r, "#!/bin/sh\nexec sleep 30\n");
         struct fact *f;
         json_t *j;

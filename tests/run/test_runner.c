@@ -1,4 +1,5 @@
 #include "tests/support/test.h"
+#include "tests/support/toy_run.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -11,25 +12,7 @@
 #include "core/run/runner.h"
 #include "core/run/sandbox.h"
 
-/* A recipe by hand; `run` is the command line. Programs are scripts that the tests write, or attacker.c. */
-static struct recipe recipe_with(const char *run)
-{
-        static char *none[] = {NULL};
-
-        return (struct recipe){
-                .refs = 1,
-                .name = (char *)"toy",
-                .format = FORMAT_SMT2,
-                .paths = none,
-                .build = none,
-                .outputs = none,
-                .effort = none,
-                .environment = none,
-                .run = (char *)run,
-                .samples = 1,
-        };
-}
-
+/* Programs are scripts that the tests write, or attacker.c. */
 static char here[PATH_SIZE - 100], program[PATH_SIZE], scratch[PATH_SIZE];
 
 static const struct recipe_limits usual_limits = {
@@ -111,7 +94,7 @@ static bool is_empty(const char *path)
 START_TEST(test_verdict_effort_output)
 {
         static char *effort[] = {(char *)":conflicts +([0-9]+)", (char *)":time ([0-9.]+)", (char *)"never ([0-9]+)", NULL};
-        struct recipe recipe = recipe_with("{bin} --mode {case}");
+        struct recipe recipe = toy_recipe("{bin} --mode {case}", 1);
 
         recipe.effort = effort;
         for (both_sandboxes(kind)) {
@@ -157,7 +140,7 @@ START_TEST(test_input)
         snprintf(path, sizeof(path), "%s/input", here);
         assert_ok(write_file_atomic(path, "from a file\n", 12, 0400));
         for (size_t i = 0; i < ARRAY_SIZE(templates); i++) {
-                struct recipe recipe = recipe_with(templates[i]);
+                struct recipe recipe = toy_recipe(templates[i], 1);
 
                 for (both_sandboxes(kind)) {
                         struct runner *r = open_script(&recipe, kind == SANDBOX_NONE ? reads : writes, kind);
@@ -179,7 +162,7 @@ END_TEST
 
 START_TEST(test_limits_and_seed)
 {
-        struct recipe recipe = recipe_with("{bin} {seed} {timeout} {case}");
+        struct recipe recipe = toy_recipe("{bin} {seed} {timeout} {case}", 1);
         struct recipe_limits limits = usual_limits;
         struct runner *r;
         struct run_result a;
@@ -257,7 +240,7 @@ START_TEST(test_steps)
                 int k;
 
                 snprintf(words, sizeof(words), "{bin} burn 0.3 tag-%d-%d", (int)getpid(), (int)kind);
-                recipe = recipe_with(words);
+                recipe = toy_recipe(words, 1);
                 r = open_attacker(&recipe, kind);
                 assert_ok(runner_start(r, &(struct run_input){.bytes = slice_string("")}));
                 for (; (k = runner_step(r, 50 * NSEC_PER_MSEC, -1, &result)) == 0; steps++) {
@@ -288,7 +271,7 @@ END_TEST
 START_TEST(test_limits_hold_over_steps)
 {
         for (both_sandboxes(kind)) {
-                struct recipe recipe = recipe_with("{bin} wait");
+                struct recipe recipe = toy_recipe("{bin} wait", 1);
                 struct recipe_limits limits = usual_limits;
                 struct run_result result = {0};
                 struct runner *r = open_attacker(&recipe, kind);
@@ -322,7 +305,7 @@ START_TEST(test_abandon)
                 struct runner *r;
 
                 snprintf(words, sizeof(words), "{bin} tree tag-%d-%d", (int)getpid(), (int)kind);
-                recipe = recipe_with(words);
+                recipe = toy_recipe(words, 1);
                 r = open_attacker(&recipe, kind);
                 runner_abandon(r); /* nothing to do */
                 for (int i = 0; i < 3; i++) {
@@ -341,17 +324,6 @@ END_TEST
 
 /* -- ends -- */
 
-static unsigned count_descriptors(void)
-{
-        DIR *d = opendir("/proc/self/fd");
-        unsigned n = 0;
-
-        while (readdir(d))
-                n++;
-        closedir(d);
-        return n;
-}
-
 /* What one leaves, the next does not find: files above all, which are the runner's to take away. */
 START_TEST(test_scratch_is_new)
 {
@@ -359,10 +331,10 @@ START_TEST(test_scratch_is_new)
                                             "{bin} leave processes", "{bin} large 1",  "{bin} read /scratch"};
 
         for (both_sandboxes(kind)) {
-                struct recipe look = recipe_with("{bin} find /scratch -mindepth 1");
+                struct recipe look = toy_recipe("{bin} find /scratch -mindepth 1", 1);
 
                 for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
-                        struct recipe recipe = recipe_with(words[i]);
+                        struct recipe recipe = toy_recipe(words[i], 1);
                         struct runner *r;
                         struct run_result a;
 
@@ -396,7 +368,7 @@ END_TEST
 /* A folder that stays because nobody has touched it is as good as new: a run that writes, behind one that does not. */
 START_TEST(test_scratch_that_stays)
 {
-        struct recipe recipe = recipe_with("{bin} {case}");
+        struct recipe recipe = toy_recipe("{bin} {case}", 1);
         struct runner *r = open_script(&recipe, "#!/bin/sh\nread what <$1\necho /scratch/*\n$what\n", SANDBOX_BWRAP);
         static const char *const inputs[] = {
                 "true", "true", "true", "touch /scratch/x", "true", "chmod 755 /scratch", "stat -c %a /scratch"};
@@ -417,7 +389,7 @@ END_TEST
 START_TEST(test_nothing_leaks)
 {
         for (both_sandboxes(kind)) {
-                struct recipe recipe = recipe_with("{bin} {case}");
+                struct recipe recipe = toy_recipe("{bin} {case}", 1);
                 struct runner *r = open_script(&recipe, "#!/bin/sh\ncat $1\n", kind);
                 struct run_result a;
                 unsigned before;
@@ -472,7 +444,7 @@ static void kill_child(pid_t pid)
 START_TEST(test_helper_killed)
 {
         for (both_sandboxes(kind)) {
-                struct recipe recipe = recipe_with("{bin} {case}");
+                struct recipe recipe = toy_recipe("{bin} {case}", 1);
                 struct runner *r = open_script(&recipe, "#!/bin/sh\ncat $1\nsleep 0.3\n", kind);
                 struct run_result a = {0};
 
@@ -564,7 +536,7 @@ static void await_gone(pid_t pid)
 /* Whenever it is killed, the next run has a result. */
 START_TEST(test_made_ahead_killed)
 {
-        struct recipe recipe = recipe_with("{bin} {case}");
+        struct recipe recipe = toy_recipe("{bin} {case}", 1);
 
         for (int waits = 0; waits < 6; waits++) {
                 struct runner *r = open_script(&recipe, "#!/bin/sh\ncat $1\n", SANDBOX_BWRAP);
@@ -589,7 +561,7 @@ END_TEST
 /* It has the keeper's descriptors and no others, becomes the next run, and goes with the runner. */
 START_TEST(test_made_ahead_has_nothing)
 {
-        struct recipe recipe = recipe_with("{bin} {case}");
+        struct recipe recipe = toy_recipe("{bin} {case}", 1);
         struct runner *r = open_script(&recipe, "#!/bin/sh\ncat $1\n", SANDBOX_BWRAP);
         struct run_result a;
         pid_t pid;
@@ -618,7 +590,7 @@ START_TEST(test_made_ahead_dies_with_the_caller)
         caller = fork();
         ck_assert_int_ge(caller, 0);
         if (caller == 0) {
-                struct recipe recipe = recipe_with("{bin} {case}");
+                struct recipe recipe = toy_recipe("{bin} {case}", 1);
                 struct runner *r = open_script(&recipe, "#!/bin/sh\ncat $1\n", SANDBOX_BWRAP);
 
                 run_thrice(r);
@@ -641,7 +613,7 @@ END_TEST
 START_TEST(test_input_is_new)
 {
         static const char *const inputs[] = {"sat", "a longer one", "", "b", "a longer one", "c"};
-        struct recipe recipe = recipe_with("{bin} {case}");
+        struct recipe recipe = toy_recipe("{bin} {case}", 1);
         struct runner *r = open_script(&recipe, "#!/bin/sh\ncat $1\n", SANDBOX_BWRAP);
         char path[PATH_SIZE];
 
@@ -673,7 +645,7 @@ static void *hang_up_soon(void *fd)
 START_TEST(test_cancel)
 {
         for (both_sandboxes(kind)) {
-                struct recipe recipe = recipe_with("{bin} wait");
+                struct recipe recipe = toy_recipe("{bin} wait", 1);
                 struct runner *r = open_attacker(&recipe, kind);
                 struct run_result result = {0};
 
@@ -706,7 +678,7 @@ static void *one_run(void *arg)
 /* A sandbox outlives the thread that made it. */
 START_TEST(test_used_by_threads_in_turn)
 {
-        struct recipe recipe = recipe_with("{bin} {case}");
+        struct recipe recipe = toy_recipe("{bin} {case}", 1);
 
         for (both_sandboxes(kind)) {
                 struct runner *r = open_script(&recipe, "#!/bin/sh\ncat $1\n", kind);

@@ -1,3 +1,4 @@
+#include "tests/store/count.h"
 #include "tests/support/test.h"
 
 #include <dirent.h>
@@ -59,23 +60,6 @@ static void fill(char *data, size_t size, unsigned seed)
                 seed = seed * 1103515245 + 12345;
                 data[i] = (char)(seed >> 16);
         }
-}
-
-static int count_key(void *user, struct slice key, struct slice value)
-{
-        ++*(unsigned *)user;
-        return 0;
-}
-
-static unsigned count(struct store *s, size_t table)
-{
-        struct store_txn *t;
-        unsigned n = 0;
-
-        assert_ok(store_read(s, &t));
-        assert_ok(store_each(t, table, SLICE(NULL, 0), SLICE(NULL, 0), true, count_key, &n));
-        store_end(t);
-        return n;
 }
 
 START_TEST(test_put_get_delete)

@@ -1,4 +1,5 @@
 /* Updates of several threads in one commit. */
+#include "tests/store/count.h"
 #include "tests/support/test.h"
 
 #include <pthread.h>
@@ -23,23 +24,6 @@ static struct store *open_store(int flags)
 
         assert_ok(store_open("s", tables, N, flags, &s));
         return s;
-}
-
-static int count_key(void *user, struct slice key, struct slice value)
-{
-        ++*(unsigned *)user;
-        return 0;
-}
-
-static unsigned count(struct store *s, size_t table)
-{
-        struct store_txn *t;
-        unsigned n = 0;
-
-        assert_ok(store_read(s, &t));
-        assert_ok(store_each(t, table, SLICE(NULL, 0), SLICE(NULL, 0), true, count_key, &n));
-        store_end(t);
-        return n;
 }
 
 /* A thread with one update. */
