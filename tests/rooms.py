@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Fails when an include goes against the order of the rooms, or a room has no description.
+"""Fails when an include goes against the order of the rooms, a room has no description, or a file is not in its room's.
 
     tests/rooms.py SOURCE
 
@@ -49,16 +49,20 @@ def main():
                     bad.append(f"{name}:{line}: {room} must not include {m.group(1)}")
                 elif not (top / m.group(1)).exists():
                     bad.append(f"{name}:{line}: there is no {m.group(1)}")
-    undescribed = []
+    undescribed, unnamed = [], []
     for room in sorted(seen - {"tools"}):
         readme = top / room / "README.md"
         text = readme.read_text() if readme.exists() else ""
         for word in ("For", "Knows", "Must not know", "Files"):
             if f"**{word}:**" not in text:
                 undescribed.append(f"{room}/README.md: no line '{word}:'")
+        for file in sorted((top / room).glob("*.[ch]")):
+            if not file.stem.endswith("_internal") and not re.search(rf"\b{file.stem}(\.[ch]\b|$)", text):
+                unnamed.append(f"{room}/README.md: {file.name} is not among its files")
     results = [
         ("includes point down the order of the rooms", bad),
         ("every room says what it is for, what it knows and what it must not know", undescribed),
+        ("every room says what each of its files is", unnamed),
     ]
     print(f"1..{len(results)}")
     for n, (what, wrong) in enumerate(results, 1):
