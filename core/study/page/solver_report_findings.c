@@ -97,6 +97,8 @@ static int add_culprits(struct row *row)
         e = finding_culprits(row->report->workspace, row->report->solver, row->finding, add_culprit, row);
         if (e == -ENOENT)
                 html_text(row->to, "not localized");
+        else if (e == 0 && row->culprits == 0)
+                html_text(row->to, "no single commit");
         html_cell_end(row->to, row->table);
         return e == -ENOENT ? 0 : e;
 }
