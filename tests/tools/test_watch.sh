@@ -94,9 +94,9 @@ test_that "fsck and gc know alarms" 'run 0 gc && run 0 fsck && run 0 alarms toy 
 test_that "wrong usage" '
 	run 2 watch && run 2 watch toy --once --every 3m && run 2 watch toy --every 0s && run 2 watch toy toy && run 3 watch nosuch --once && run 3 watch toy --once --set nosuch && has err "no cases to measure in the set nosuch"'
 test_that "one watch at a time; a signal ends it" '
-	"$solverfs" watch toy --every 1h 2>first & pid=$!
-	for _ in $(seq 600); do run 1 watch toy --once >/dev/null && break; sleep 0.02; done
-	has err "toy is being watched by another process" && kill -TERM $pid && { wait $pid; [ $? = 130 ]; } && watch 0'
+	toy 26 $slow unknown; "$solverfs" watch toy --every 1h 2>first & pid=$!
+	for _ in $(seq 6000); do has first "1 new commit" && break; sleep 0.02; done
+	run 1 watch toy --once && has err "toy is being watched by another process" && kill -TERM $pid && { wait $pid; [ $? = 130 ]; } && watch 0'
 if command -v systemd-analyze >/dev/null; then
 	sed "s#^ExecStart=solverfs#ExecStart=$solverfs#; /^Documentation=/d" "$source_dir/examples/systemd/solverfs-watch@.service" >"$top/home/solverfs-watch@toy.service"
 	test_that "systemd takes the unit" 'systemd-analyze verify "$top/home/solverfs-watch@toy.service" >out 2>err && ! has err "solverfs-watch"'
