@@ -90,7 +90,7 @@ test_that "history.sh shows each commit that changed a path" '"$examples/history
 if has_tool make; then
 	report() { make -f "$examples/report.mk" MOUNT=mnt SOLVER=toy COMMITS="v1 v7" >out 2>err; }
 	# What another process did shows within a second.
-	report_has() { for i in $(seq 100); do report && has report.tsv "$1" && return; sleep 0.05; done; return 1; }
+	report_has() { await "report && has report.tsv '$1'"; }
 	test_that "report.mk makes a table of all cells" 'report && has out "4 cells" && [ $(wc -l <report.tsv) = 5 ] && has report.tsv "^v7	hard.smt2	sat	0\.[3-9]"'
 	test_that "and not again when nothing changed" 'cp -p report.tsv before && report && empty out && [ ! report.tsv -nt before ]'
 	printf '; kind: new\n(check-sat)\n' >cases/new.smt2

@@ -45,6 +45,17 @@ test_that() { # test_that DESCRIPTION COMMAND...: a conjunction given as one str
 	(eval "$2")
 	ok $? "$1"
 }
+# await CONDITION: until it holds. False when something hangs: a busy machine may need many times what a quiet one does.
+await() {
+	local i
+	for i in $(seq 6000); do (eval "$1") && return 0; sleep 0.02; done
+	echo "# never: $1"
+	return 1
+}
+# Those of the processes in FILE that do not end.
+left_of() { # left_of FILE
+	for pid in $(cat "$1"); do await "! kill -0 $pid 2>/dev/null" || echo "$pid is left"; done
+}
 # Fields of rows are separated by tabs.
 field() { cut -f "$1" out; }
 
@@ -72,7 +83,7 @@ for f in files:
 open("held", "w").close()
 time.sleep(300)' "$SOLVERFS_SLOTS" &
 	cores_held=$!
-	for _ in $(seq 1000); do [ -e held ] && break; sleep 0.02; done
+	await '[ -e held ]'
 }
 let_cores_go() {
 	[ -n "${cores_held:-}" ] && kill "$cores_held" && wait "$cores_held" 2>/dev/null

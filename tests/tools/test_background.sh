@@ -19,7 +19,6 @@ clean_up() {
 }
 json() { python3 -c "import json, sys; o = json.loads(open('out').readline()); print($1)"; }
 waiting() { run 0 status --json && [ "$(json 'o["disturbed"]')" = "$1" ]; } # N results wait
-soon() { for _ in $(seq 600); do eval "$1" && return 0; sleep 0.05; done; return 1; }
 setting() { sed -i "/^\t$1 = /d; s/^\[solverfs\]$/&\n\t$1 = $2/" "$SOLVERFS_STORE/config"; }
 remount() { { ! is_mounted || run 0 unmount "$mnt"; } && run 0 mount "$mnt"; }
 
@@ -40,24 +39,24 @@ test_that "whoever does not want that says so" '
 	setting remeasure 0 && disturb ENODATA && remount && [ -s "$mnt/toy/commits/v1/cases/3/time" ] && waiting 2 && grep -q "\"disturbed\": true" "$mnt/toy/commits/v1/cases/1/run.json"'
 setting remeasure 100
 test_that "a mount measures them again, and shows the new results" '
-	cp "$mnt/toy/commits/v1/cases/1/run.json" before && remount && soon "waiting 0" && soon "grep -q \"\\\"disturbed\\\": false\" \"$mnt/toy/commits/v1/cases/1/run.json\"" &&
+	cp "$mnt/toy/commits/v1/cases/1/run.json" before && remount && await "waiting 0" && await "grep -q \"\\\"disturbed\\\": false\" \"$mnt/toy/commits/v1/cases/1/run.json\"" &&
 	run 0 run toy v1 a.smt2 b.smt2 && ! field 9 | grep -q disturbed && ! cmp -s before "$mnt/toy/commits/v1/cases/1/run.json"'
 test_that "by those who look at the same cell for the first time, too" 'run 0 run toy v1 a.smt2 --json && [ "$(json "o[\"disturbed\"]")" = False ]'
 run 0 unmount "$mnt"
 disturb EBUSY
 run 0 run toy v1 a.smt2 --again
 test_that "one that is disturbed again and again stays as it is, flagged, and waits no longer" '
-	waiting 1 && run 0 run toy v1 a.smt2 --print run.json && cp out before && remount && soon "waiting 0" && run 0 run toy v1 a.smt2 --print run.json && cmp before out &&
+	waiting 1 && run 0 run toy v1 a.smt2 --print run.json && cp out before && remount && await "waiting 0" && run 0 run toy v1 a.smt2 --print run.json && cmp before out &&
 	has out "\"disturbed\": true"'
 disturb ENODATA
 test_that "whoever measures it by hand clears it" 'run 0 run toy v1 a.smt2 --again && [ "$(field 9)" = - ] && waiting 0'
 run 0 unmount "$mnt"
 disturb EBUSY
 run 0 run toy v1 b.smt2 --again
-test_that "a case that was removed is not measured" 'waiting 1 && run 0 case remove b.smt2 && disturb ENODATA && remount && soon "waiting 0"'
+test_that "a case that was removed is not measured" 'waiting 1 && run 0 case remove b.smt2 && disturb ENODATA && remount && await "waiting 0"'
 run 0 case add b.smt2
 test_that "nothing is built for it" '
-	run 0 unmount "$mnt" && disturb EBUSY && run 0 run toy v1 c.smt2 --again && run 0 gc --keep 0 && waiting 1 && disturb ENODATA && remount && soon "waiting 0" &&
+	run 0 unmount "$mnt" && disturb EBUSY && run 0 run toy v1 c.smt2 --again && run 0 gc --keep 0 && waiting 1 && disturb ENODATA && remount && await "waiting 0" &&
 	run 0 run toy v1 c.smt2 --print run.json && has out "\"disturbed\": true"'
 run 0 unmount "$mnt"
 
@@ -76,11 +75,11 @@ run 0 solver add bad bad --recipe ./bad.recipe
 test_that "a proof over commits that do not show it" 'run 0 solver verify bad b0..b4 -n 3 --seed 1'
 run 0 mount "$mnt"
 test_that "a mount compares in the background, and leaves alone what is right" '
-	cat "$mnt/bad/commits/b3/build/log" "$mnt/bad/commits/b4/build/log" >/dev/null && soon "run 0 build --json bad b4 && [ \"\$(json \"o[\\\"clean\\\"]\")\" = True ]" &&
+	cat "$mnt/bad/commits/b3/build/log" "$mnt/bad/commits/b4/build/log" >/dev/null && await "run 0 build --json bad b4 && [ \"\$(json \"o[\\\"clean\\\"]\")\" = True ]" &&
 	run 0 status && ! has err "INCREMENTAL BUILD WAS WRONG"'
 test_that "and finds the one that is wrong, says so, and shows the right program" '
-	cat "$mnt/bad/commits/b5/build/log" >/dev/null && soon "run 0 status && has err \"INCREMENTAL BUILD WAS WRONG: bad\"" && grep -q "AN INCREMENTAL BUILD WAS WRONG: bad" "$SOLVERFS_STORE/log" &&
-	soon "[ \"\$(\"\$mnt/bad/commits/b5/bin/prog\")\" = \"5 4\" ]"'
+	cat "$mnt/bad/commits/b5/build/log" >/dev/null && await "run 0 status && has err \"INCREMENTAL BUILD WAS WRONG: bad\"" && grep -q "AN INCREMENTAL BUILD WAS WRONG: bad" "$SOLVERFS_STORE/log" &&
+	await "[ \"\$(\"\$mnt/bad/commits/b5/bin/prog\")\" = \"5 4\" ]"'
 run 0 unmount "$mnt"
 
 echo "1..$n"

@@ -78,7 +78,7 @@ test_that "a campaign shows how far it is" '
 	cd mnt/slow/spr/campaigns/first && grep -q "^finds 1" status && grep -q "^threshold = 0.7s" settings && grep -q "<title>slow: findings of campaign first<" progress.svg && [ -s progress.tsv ]'
 idle() { run 0 status && cat out err | grep -q "nothing runs and nothing waits"; }
 test_that "looking starts nothing" '
-	for i in $(seq 30); do idle && break; sleep 1; done
+	await idle
 	ls -lR mnt/slow/spr mnt/slow/soundness mnt/slow/incompleteness >out 2>err && empty err && idle; r=$?; run 0 unmount mnt; (exit $r)'
 
 # Its runs end at once from now on, and others have the core meanwhile: it may be their doing that nothing is to be seen, and nobody keeps that for good.

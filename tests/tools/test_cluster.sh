@@ -35,7 +35,7 @@ test_that "the machine of the answer is the cluster's" '[ -s out ] && jq -e ".ru
 test_that "what is known is not run again" '[ $(wc -l <launched) = 2 ]'
 run 0 run toy v1 1 --json
 test_that "and the answer of this machine is another one" '[ -n "$here" ] && [ "$(jq -r .run.machine out)" = "$here" ]'
-for pid in $(cat launched); do kill -0 "$pid" 2>/dev/null && echo "$pid is left"; done >left
+left_of launched >left
 test_that "no worker is left" 'empty left'
 
 run 0 run toy --on lab v3 all
@@ -77,14 +77,14 @@ sed -i 's/^\tversion = 1/&\n\truns = lab/' store/config
 rm launched
 mkdir "$dir"
 run 0 mount "$dir"
-printf '; sleep: 2\n; answer: unsat\n(check-sat)\n' >cases/slow.smt2
+printf '; sleep: 6\n; answer: unsat\n(check-sat)\n' >cases/slow.smt2 # enough to look at it, and to end its worker
 cp cases/slow.smt2 "$dir/cases/"
 slow=$(basename "$(readlink "$dir/cases/by-name/slow.smt2")")
 test_that "cat is answered from there" '[ "$(cat "$dir/toy/tags/v1/cases/2/result")" = sat ] && grep -q "\"machine\": \"lab/" "$dir/toy/tags/v1/cases/2/run.json"'
 test_that "without a worker, as it was known" '[ ! -e launched ]'
 cat "$dir/toy/tags/v1/cases/$slow/result" >slow.out 2>slow.err &
 reader=$!
-for ((i = 0; i < 500; i++)); do [ -s launched ] && ls -d node/scratch/run-*/ >/dev/null 2>&1 && break; sleep 0.02; done
+await '[ -s launched ] && ls -d node/scratch/run-*/ >/dev/null 2>&1'
 cat "$dir/.solverfs/status" >status
 kill -9 "$(head -1 launched)"
 wait $reader
@@ -99,7 +99,7 @@ test_that "versions whose runs are done on two machines are not compared" '
 test_that "... but on one of the two" 'run 0 compare toy@v1 toy-again@v1 1 --machine "$here" --json && jq -e ".b.known == 0 and .a.known == 1" out >/dev/null'
 test_that "... nor in the mount" '! cat "$dir/compare/toy@v1..toy-again@v1/summary.tsv" >out 2>err && has err "cross-device" && empty out'
 run 0 unmount "$dir"
-for pid in $(cat launched); do kill -0 "$pid" 2>/dev/null && echo "$pid is left"; done >left
+left_of launched >left
 test_that "no worker is left behind the mount" 'empty left'
 
 # -- a slow disk: facts that come while one is being synced go in one commit --
@@ -117,7 +117,7 @@ for i in 1 2 3 4 5; do
 	cat "$dir/toy/tags/v3/cases/$i/result" >"reader$i" &
 	readers+=($!)
 done
-for ((i = 0; i < 3000; i++)); do [ "$(waiting)" = 4 ] && break; sleep 0.02; done
+await '[ "$(waiting)" = 4 ]'
 waiting >waiting.out
 cat reader? >early
 rm faults/journal.sync

@@ -12,7 +12,7 @@ echo 'set -e; test -L sub/link; test -e sub/empty; test "$(wc -c <large)" = 3000
 toy_commit 4 "large" && git -C toy tag v4
 echo '# another line' >>toy/toy.sh
 toy_commit 5 "a line" && git -C toy tag v5
-echo 'touch begun; sleep 3; cp toy.sh toy; chmod +x toy' >toy/build.sh
+echo 'touch begun; sleep 6; cp toy.sh toy; chmod +x toy' >toy/build.sh
 toy_commit 6 "slow" && git -C toy tag v6
 echo 'touch begun; sleep 1000' >toy/build.sh
 toy_commit 7 "endless" && git -C toy tag v7
@@ -28,7 +28,7 @@ cat >>store/config <<END
 	workers = 2
 END
 export SOLVERFS_SHIM=/nonexistent
-await_begun() { for ((i = 0; i < 1000; i++)); do [ -e node/work/0/begun ] && return; sleep 0.02; done; }
+await_begun() { await '[ -e node/work/0/begun ]'; }
 new_files() { comm -13 "$1" "$2" | sed 's,^,node/programs/,'; }
 
 run 0 build toy v4
@@ -63,8 +63,7 @@ building=$!
 await_begun
 kill -TERM $building
 wait $building
-await_end() { for ((i = 0; i < 1000; i++)); do kill -0 "$1" 2>/dev/null || return; sleep 0.02; done; echo "$1 is left"; }
-for pid in $(cat launched); do await_end "$pid"; done >left
+left_of launched >left
 test_that "one that is ended ends there, too" '[ -s launched ] && empty left'
 
 # -- a mount --

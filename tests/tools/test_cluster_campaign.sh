@@ -82,7 +82,7 @@ test_that "a version with arguments runs where the others do" 'campaign 0 option
 want=$(($(nproc) < 2 ? 1 : 2))
 tell_time "$top/wide" && echo block >wide/keeper.begun
 campaign 0 wide --on wide --max-finds 1 --no-localize --seed 2 &
-for ((i = 0; i < 3000; i++)); do [ "$(stat -c %s wide/keeper.begun.met 2>/dev/null)" = "$want" ] && break; sleep 0.02; done
+await '[ "$(stat -c %s wide/keeper.begun.met 2>/dev/null)" = "$want" ]'
 at_once=$(stat -c %s wide/keeper.begun.met 2>/dev/null)
 rm wide/keeper.begun
 wait $!
@@ -90,13 +90,13 @@ ok $? "a campaign ends where a worker has several slots"
 test_that "it uses all of them at once" '[ "$at_once" = "$want" ]'
 unset SOLVERFS_EXEC
 test_that "a campaign goes on where it began" 'campaign 2 away --on local && has err "ran on lab/.* before"'
-for pid in $(cat launched); do kill -0 "$pid" 2>/dev/null && echo "$pid is left"; done >left
+left_of launched >left
 test_that "no worker is left" 'empty left'
 
 # A campaign whose worker is killed loses the run, and does it again.
 : >launched
 campaign 0 killed --no-localize --max-finds 3 -j 1 &
-for ((i = 0; i < 500; i++)); do [ -s launched ] && ls -d node/scratch/run-*/ >/dev/null 2>&1 && break; sleep 0.02; done
+await '[ -s launched ] && ls -d node/scratch/run-*/ >/dev/null 2>&1'
 kill -9 "$(head -1 launched)"
 wait $!
 ok $? "a worker that is killed in the middle ends no campaign"

@@ -15,9 +15,10 @@ kill_daemon() {
 	kill -9 "$pid"
 }
 # Its locks are free: what is left of it is gone in a moment, or waits for init to look.
-gone() { for i in $(seq 40); do [ ! -d "/proc/$1" ] || grep -sq "^State:.Z" "/proc/$1/status" && return 0; sleep 0.05; done; return 1; }
+gone() { await "[ ! -d /proc/$1 ] || grep -sq ^State:.Z /proc/$1/status"; }
+one_reader() { grep -q " running, [0-9]* queued, 1 reader" "$mnt/.solverfs/status"; }
 clean_up() {
-	mounted "$mnt" && timeout 20 "$solverfs" -q unmount --lazy "$mnt"
+	mounted "$mnt" && timeout 200 "$solverfs" -q unmount --lazy "$mnt"
 	cd /
 }
 
@@ -36,9 +37,9 @@ test_that "the daemon has no terminal, no folder of ours, and logs to the store"
 test_that "mounting there again is refused" 'run 1 mount "$mnt" && has err "already"'
 test_that "the command and the mount share what is known" 'run 0 run toy v1 a.smt2 --print time && cmp out "$mnt/toy/commits/v1/cases/1/time"'
 test_that "a new commit shows after solver update, without a new mount" '
-	echo "# 4" >>toy/toy.sh && toy_commit 4 fourth && run 0 solver update && sleep 1 && [ -d "$mnt/toy/commits/$(git -C toy rev-parse HEAD)" ]'
+	echo "# 4" >>toy/toy.sh && toy_commit 4 fourth && run 0 solver update && await "[ -d \"$mnt/toy/commits/$(git -C toy rev-parse HEAD)\" ]"'
 test_that "doctor knows the mount" 'run 0 doctor || run 1 doctor; has out "^mount	ok	.*/mnt serves"'
-test_that "a busy mount is not unmounted, and that is said" 'cd "$mnt" && OLD=$PWD && { timeout 20 "$solverfs" unmount "$mnt" >"$top/out" 2>"$top/err"; [ $? = 1 ]; } && grep -q "in use" "$top/err"; r=$?; cd "$top"; (exit $r)'
+test_that "a busy mount is not unmounted, and that is said" 'cd "$mnt" && OLD=$PWD && { timeout 200 "$solverfs" unmount "$mnt" >"$top/out" 2>"$top/err"; [ $? = 1 ]; } && grep -q "in use" "$top/err"; r=$?; cd "$top"; (exit $r)'
 test_that "unmount cancels what runs, and returns when the daemon has gone" '
 	pid=$(daemon); cat "$mnt/toy/commits/v1/cases/2/time" >got 2>goterr & sleep 1.5; kill $!; wait $!; run 0 unmount "$mnt" && ! mounted "$mnt" && gone "$pid"'
 test_that "and leaves no lock" '[ -z "$(ls "$SOLVERFS_STORE/mounts" "$SOLVERFS_STORE/engines" "$SOLVERFS_STORE/claims" | grep -v : | grep .)" ]'
@@ -46,7 +47,7 @@ test_that "unmount a second time is status 3" 'run 3 unmount "$mnt"'
 test_that "a mount that cannot be made is told by who asked" 'run 1 mount -o no_such_option "$mnt" || run 4 mount -o no_such_option "$mnt"; has err "option" && ! mounted "$mnt"'
 
 test_that "what a mount is known by is not to be given" 'for o in fsname=other subtype=other; do run 1 mount -o $o "$mnt" && has err "fsname and subtype" && ! mounted "$mnt" || exit 1; done'
-test_that "mount from a caller without standard descriptors" 'timeout 20 "$solverfs" mount "$mnt" <&- >&- 2>&- && [ -r "$mnt/README" ] && [ "$(readlink "/proc/$(daemon)/fd/2")" = "$SOLVERFS_STORE/log" ] && run 0 unmount "$mnt"'
+test_that "mount from a caller without standard descriptors" 'timeout 200 "$solverfs" mount "$mnt" <&- >&- 2>&- && [ -r "$mnt/README" ] && [ "$(readlink "/proc/$(daemon)/fd/2")" = "$SOLVERFS_STORE/log" ] && run 0 unmount "$mnt"'
 
 test_that "mount over files is refused, and done with -o nonempty" '
 	mkdir full && touch full/mine && run 1 mount full && has err "files in it.*-o nonempty" && ! mounted "$top/full" && run 0 mount -o nonempty full && [ -r full/README ] && run 0 unmount full && [ -e full/mine ]'
@@ -55,7 +56,7 @@ test_that "its README says how to ask for many at once, and that names work unde
 	'grep -q "is one reader, which waits for one run at a time" "$mnt/README" && grep -q "xargs -P" "$mnt/README" && grep -q "cached/v1.0 is what is" "$mnt/README"'
 test_that "unmount ends what a reader waits for" '
 	cat "$mnt/toy/commits/v1/cases/2/time" >got 2>goterr & reader=$!
-	for i in $(seq 400); do grep -q " running, [0-9]* queued, 1 reader" "$mnt/.solverfs/status" && break; sleep 0.05; done
+	await one_reader
 	run 0 unmount "$mnt" && ! mounted "$mnt" && ! wait $reader && grep -q Interrupted goterr'
 run 0 mount "$mnt" -q
 test_that "bash completes mounts after unmount, by their path and as seen from here, also behind a quote" '
@@ -66,7 +67,7 @@ test_that "bash completes mounts after unmount, by their path and as seen from h
 	[ "$(complete_line solverfs unmount "" | grep -xF -e "$mnt" -e mnt)" = "$mnt"$'\''\n'\''mnt ]'
 test_that "unmount leaves a reader alone when somebody else keeps the mount in use" '
 	exec 3<"$mnt/README"; cat "$mnt/toy/commits/v1/cases/2/time" >got 2>goterr & reader=$!
-	for i in $(seq 400); do grep -q " running, [0-9]* queued, 1 reader" "$mnt/.solverfs/status" && break; sleep 0.05; done
+	await one_reader
 	run 1 unmount "$mnt" && has err "in use" && grep -q "1 reader" "$mnt/.solverfs/status" && kill $reader && ! wait $reader'
 pid=$(daemon)
 exec 3<"$mnt/README"
@@ -79,34 +80,34 @@ test_that "and when it is closed, mount mounts" 'gone "$pid" && run 0 mount "$mn
 test_that "mount -f tells systemd when it answers, and ends by SIGTERM with 0" '
 	python3 -c "
 import socket, sys
-s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM); s.bind(\"notify\"); s.settimeout(20)
+s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM); s.bind(\"notify\"); s.settimeout(200)
 print(s.recv(100).decode(), flush=True); print(s.recv(100).decode(), flush=True)" >told & listener=$!
-	for i in $(seq 100); do [ -S notify ] && break; sleep 0.05; done
+	await "[ -S notify ]"
 	NOTIFY_SOCKET=$top/notify "$solverfs" mount -f "$mnt" >out 2>err & pid=$!
-	for i in $(seq 200); do grep -q READY=1 told && break; sleep 0.05; done
+	await "grep -q READY=1 told"
 	grep -q READY=1 told && [ -r "$mnt/README" ] && kill -TERM $pid && wait $pid && wait $listener && grep -q STOPPING=1 told && ! mounted "$mnt"'
 
 # Another mount namespace has a copy of the mount, as a container or a sandbox may.
-elsewhere() { unshare ${UID:+$([ $UID = 0 ] || echo -r)} -m --propagation private sh -c "$1" & other=$!; for i in $(seq 100); do [ -e ready ] && break; sleep 0.05; done; rm ready; }
+elsewhere() { unshare ${UID:+$([ $UID = 0 ] || echo -r)} -m --propagation private sh -c "$1" & other=$!; await "[ -e ready ]"; rm ready; }
 run 0 mount "$mnt" -q
 elsewhere "touch ready; exec sleep 20 >/dev/null 2>&1"
 pid=$(daemon)
 test_that "unmount ends the daemon of a mount that another namespace has too" 'run 0 unmount "$mnt" && [ ! -s err ] && gone "$pid"'
 kill $other
 run 0 mount "$mnt" -q
-elsewhere "exec 3<\"$mnt/README\"; touch ready; sleep 4; cat <&3 >read_there"
+elsewhere "exec 3<\"$mnt/README\"; touch ready; until [ -e go ]; do sleep 0.02; done; cat <&3 >read_there"
 test_that "what is open there is read to its end, and unmount says what it waits for" '
-	run 0 unmount "$mnt" && has err "another mount namespace" && for i in $(seq 100); do [ -s read_there ] && break; sleep 0.05; done; grep -q solverfs read_there'
+	{ run 0 unmount "$mnt" & } && await "has err \"another mount namespace\""; touch go; wait $! && await "grep -q solverfs read_there"'
 
 # Killed outright. What is being killed holds its locks a moment longer than its name is in /proc; nobody has to wait for that.
 run 0 mount "$mnt" -q
 kill_daemon
-for i in $(seq 100); do [ -n "$(daemon)" ] || break; sleep 0.05; done
+await '[ -z "$(daemon)" ]'
 test_that "doctor calls a dead mount stale" 'run 0 doctor || run 1 doctor; has out "^mount	warning	.*stale"'
 test_that "mount takes a dead mount away first" 'run 0 mount "$mnt" && [ -r "$mnt/README" ]'
 test_that "mount comes at once behind a kill, many times" 'for i in 1 2 3 4 5 6 7 8; do kill_daemon; run 0 mount "$mnt" -q && [ -r "$mnt/README" ] || exit 1; done'
 kill_daemon
-for i in $(seq 100); do [ -n "$(daemon)" ] || break; sleep 0.05; done
+await '[ -z "$(daemon)" ]'
 test_that "unmount takes a dead mount away" 'run 0 unmount "$mnt" && ! mounted "$mnt" && run 0 mount "$mnt" -q && run 0 unmount "$mnt"'
 
 echo "1..$n"

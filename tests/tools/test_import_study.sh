@@ -193,6 +193,6 @@ test_that "a store of another version is refused, and nothing is taken" '
 test_that "a campaign that runs there meanwhile is taken as far as it is, and told; when it has ended, the rest" '
 	fresh && tell_time "$top/faults.there" && echo "block after 2" >faults.there/campaign.journal &&
 	{ SOLVERFS_FAULTS=$top/faults.there SOLVERFS_STORE=$top/damaged SOLVERFS_MACHINE=depot timeout 100 "$solverfs" -q fuzz toy --name runs --for 100s --max-finds 1 --threshold 300ms --timeout 700ms --no-reduce --no-localize -j 1 --seed 11 --reference v1 --target v2 >other.out 2>other.err </dev/null & } &&
-	for i in $(seq 600); do [ "$(stat -c %s faults.there/campaign.journal.met 2>/dev/null || echo 0)" -gt 2 ] && break; sleep 0.1; done; run 0 import damaged && has err "campaign .runs. is running there, or was killed: it is taken as far as it is" &&
+	await "[ \"\$(stat -c %s faults.there/campaign.journal.met 2>/dev/null || echo 0)\" -gt 2 ]"; run 0 import damaged && has err "campaign .runs. is running there, or was killed: it is taken as far as it is" &&
 	rm faults.there/campaign.journal && wait && run 0 import damaged && [ "$(field 7)" = 1 ] && ! has err "running" && run 0 import damaged && [ "$(cut -f 6,7 out)" = "0	0" ]'
 echo "1..$n"

@@ -7,7 +7,7 @@ mnt=$top/mnt
 mkdir "$mnt"
 mounted=false
 clean_up() {
-	$mounted && timeout 20 "$solverfs" -q unmount --lazy "$mnt"
+	$mounted && timeout 200 "$solverfs" -q unmount --lazy "$mnt"
 	cd /
 }
 
@@ -23,10 +23,9 @@ if [ -w /dev/fuse ]; then
 fi
 
 # The mount still answers with what it had.
-serves() { ! $mounted || [ "$(timeout 20 cat "$mnt/toy/commits/HEAD/cases/1/result")" = sat ]; }
+serves() { ! $mounted || [ "$(timeout 200 cat "$mnt/toy/commits/HEAD/cases/1/result")" = sat ]; }
 # One line that says it, and no more (a sanitizer, an assertion or a library would say more).
 sentence() { [ "$(wc -l <err)" = 1 ] && has err "^solverfs: " && has err "$1"; }
-await() { for _ in $(seq 200); do eval "$1" && return 0; sleep 0.05; done; return 1; }
 known() { # what the store knows and holds; to be the same before and after
 	run 0 solver list && cat out
 	(cd "$SOLVERFS_STORE/repos" && ls -A | grep -v '\.lock$')
@@ -226,7 +225,7 @@ test_that "a folder with loops, a dangling link and a fifo: the file is taken, t
 test_that "a symlink's name, and the bytes it leads to" 'printf "; answer: sat\n; linked" >linked && ln -s linked sym.smt2 && run 0 case add sym.smt2 && [ "$(field 3)" = sym.smt2 ] && cmp linked "$mnt/cases/$(field 1)/input.smt2" || ! $mounted'
 (exec -a '; a case that nobody knows the size of' sleep 100) &
 unknown=$!
-for i in $(seq 100); do grep -q '^; a case' /proc/$unknown/cmdline && break; sleep 0.05; done
+await "grep -q '^; a case' /proc/$unknown/cmdline"
 test_that "a file of unknown size is taken whole" 'run 0 case add /proc/$unknown/cmdline && { ! $mounted || cmp /proc/$unknown/cmdline "$mnt/cases/$(field 1)/input.smt2"; }'
 kill $unknown
 test_that "bytes of any kind are taken as they are" '{ printf "("; head -c 100000 /dev/urandom; } >binary.smt2 && run 0 case add binary.smt2 && { ! $mounted || cmp binary.smt2 "$mnt/cases/$(field 1)/input.smt2"; } && run 0 run toy HEAD binary.smt2'

@@ -5,7 +5,7 @@
 mnt=$top/mnt
 mkdir "$mnt"
 clean_up() {
-	grep -q "$(printf '%s' "$mnt" | sed 's/ /\\\\040/g') fuse.solverfs" /proc/self/mounts && timeout 20 "$solverfs" -q unmount --lazy "$mnt"
+	grep -q "$(printf '%s' "$mnt" | sed 's/ /\\\\040/g') fuse.solverfs" /proc/self/mounts && timeout 200 "$solverfs" -q unmount --lazy "$mnt"
 	cd /
 }
 
@@ -40,8 +40,8 @@ run 0 init -q
 run 0 case add both.smt2 second.smt2 none.smt2 fail.smt2 differ.smt2 wrong.smt2 bad.smt2 later.smt2
 
 test_that "a portfolio is added to the config and listed" '
-	run 0 portfolio add p "$(arm a)" "$(arm b)" --timeout 1s && has store/config "portfolio \"p\"" && run 0 portfolio list && is out "p	2	1s	0"'
-test_that "its arms are shown" 'run 0 portfolio show p && has out "^a	command	a: .*arm.sh" && has out "^# limit 1 s; soundness alarms: 0"'
+	run 0 portfolio add p "$(arm a)" "$(arm b)" --timeout 4s && has store/config "portfolio \"p\"" && run 0 portfolio list && is out "p	2	4s	0"'
+test_that "its arms are shown" 'run 0 portfolio show p && has out "^a	command	a: .*arm.sh" && has out "^# limit 4 s; soundness alarms: 0"'
 cp store/config config.before
 test_that "there is one of each name" 'run 2 portfolio add p "$(arm a)" && has err "there is a portfolio .p. already"'
 test_that "a name is a name" 'run 2 portfolio add a/b "$(arm a)" && has err "no name for a portfolio"'
@@ -59,8 +59,8 @@ test_that "also when that is the second arm" 'run 0 portfolio run p second.smt2 
 cp out first
 test_that "the answer is frozen" 'run 0 portfolio run p second.smt2 && cmp out first && [ "$(learned p)" = 2 ]'
 test_that "all arms share the limit, and a timeout costs it" '
-	begin=$(date +%s%N) && run 0 portfolio run p none.smt2 && [ "$(field 2)" = timeout ] &&
-	awk -v t="$(field 3)" "BEGIN {exit !(t > 0.95 && t < 1.3)}"'
+	run 0 portfolio run p none.smt2 && [ "$(field 2)" = timeout ] &&
+	awk -v t="$(field 3)" "BEGIN {exit !(t > 3.95 && t < 7.5)}"'
 test_that "all arms failing is an answer: unknown" 'run 0 portfolio run p fail.smt2 && [ "$(field 2)" = unknown ] && [ "$(field 4)" = - ]'
 test_that "a case that does not parse is none of the learner" 'run 0 portfolio run p bad.smt2 && [ "$(field 2)" = sat ]'
 test_that "an answer against the :status is an alarm" 'run 1 portfolio run p wrong.smt2 && has err "SOUNDNESS: .*the case.s :status is unsat"'
@@ -76,7 +76,7 @@ test_that "arms alone, and the score against them" '
 
 test_that "a reset forgets answers and what was learned" 'run 0 portfolio reset p && [ "$(learned p)" = 0 ]'
 test_that "what arms did alone is known and not run again" '
-	begin=$(date +%s) && run 0 portfolio run p none.smt2 && [ "$(field 2)" = timeout ] && [ $(($(date +%s) - begin)) -lt 30 ] &&
+	run 0 portfolio run p none.smt2 && [ "$(field 2)" = timeout ] &&
 	run 0 mount "$mnt" && has "$mnt/portfolios/p/cases/none.smt2/order.tsv" "stopped \(known\)"'
 test_that "the files of a case" '
 	[ "$(cat "$mnt/portfolios/p/cases/1/result")" = sat ] && [ "$(cat "$mnt/portfolios/p/cases/1/solver")" = a ] &&
@@ -89,24 +89,24 @@ test_that "a reset shows in the mount" '
 run 0 unmount "$mnt"
 
 test_that "another limit is another portfolio, and back again" '
-	sed -i "s/timeout = 1s/timeout = 2s/" store/config && [ "$(learned p)" = 0 ] && run 0 portfolio run p both.smt2 && [ "$(learned p)" = 1 ] &&
-	sed -i "s/timeout = 2s/timeout = 1s/" store/config && [ "$(learned p)" = 1 ]'
+	sed -i "s/timeout = 4s/timeout = 5s/" store/config && [ "$(learned p)" = 0 ] && run 0 portfolio run p both.smt2 && [ "$(learned p)" = 1 ] &&
+	sed -i "s/timeout = 5s/timeout = 4s/" store/config && [ "$(learned p)" = 1 ]'
 test_that "one whose definition changes while it runs ends under the old one" '
-	at portfolio.answered block && { (met portfolio.answered; sed -i "s/timeout = 1s/timeout = 3s/" store/config; rm faults/*) &
+	at portfolio.answered block && { (met portfolio.answered; sed -i "s/timeout = 4s/timeout = 6s/" store/config; rm faults/*) &
 	SOLVERFS_FAULTS=$top/faults run 0 portfolio run p second.smt2; } && wait && [ "$(learned p)" = 0 ] &&
-	sed -i "s/timeout = 3s/timeout = 1s/" store/config && [ "$(learned p)" = 2 ]'
+	sed -i "s/timeout = 6s/timeout = 4s/" store/config && [ "$(learned p)" = 2 ]'
 test_that "an arm whose program is not there is told, and the others answer" '
-	run 0 portfolio add gone "x: /nosuch {case}" "$(arm a)" --timeout 1s &&
+	run 0 portfolio add gone "x: /nosuch {case}" "$(arm a)" --timeout 4s &&
 	has err "nosuch: No such file" && run 0 portfolio run gone both.smt2 && [ "$(field 4)" = a ]'
 cp arm.sh other_arm.sh
 test_that "a program with the same bytes is the same arm, one with others is another" '
-	run 0 portfolio add bytes "c: \"$top/other_arm.sh\" a {case}" --timeout 1s && run 0 portfolio run bytes both.smt2 && [ "$(learned bytes)" = 1 ] &&
+	run 0 portfolio add bytes "c: \"$top/other_arm.sh\" a {case}" --timeout 4s && run 0 portfolio run bytes both.smt2 && [ "$(learned bytes)" = 1 ] &&
 	cp arm.sh again.sh && mv again.sh other_arm.sh && touch -d 2001-01-01 other_arm.sh && [ "$(learned bytes)" = 1 ] &&
 	echo "# more" >>other_arm.sh && [ "$(learned bytes)" = 0 ]'
-test_that "one arm only" 'run 0 portfolio add one "$(arm a)" --timeout 1s && run 0 portfolio run one both.smt2 none.smt2 && [ "$(field 2 | tr "\n" " ")" = "sat timeout " ]'
+test_that "one arm only" 'run 0 portfolio add one "$(arm a)" --timeout 4s && run 0 portfolio run one both.smt2 none.smt2 && [ "$(field 2 | tr "\n" " ")" = "sat timeout " ]'
 unfinished() { SOLVERFS_FAULTS=$top/faults "$solverfs" -q portfolio run crash second.smt2 >crashed 2>&1; [ $? = 137 ] && rm -f faults/*; }
 test_that "killed while an arm runs, nothing is half there" '
-	run 0 portfolio add crash "$(arm a)" "$(arm b)" --timeout 3s && at keeper.begun kill && unfinished && [ "$(learned crash)" = 0 ] &&
+	run 0 portfolio add crash "$(arm a)" "$(arm b)" --timeout 6s && at keeper.begun kill && unfinished && [ "$(learned crash)" = 0 ] &&
 	run 0 portfolio run crash both.smt2 && [ "$(learned crash)" = 1 ] && run 0 fsck'
 test_that "killed between the answer and what is learned from it, it answers again" '
 	at portfolio.answered kill && unfinished &&
@@ -119,9 +119,9 @@ test_that "a disk that is full where the trial is stored: an error, and the next
 	run 0 portfolio reset crash && at store.commit "fail ENOSPC times 1" && ! SOLVERFS_FAULTS=$top/faults run 0 portfolio run crash both.smt2 &&
 	rm -f faults/* && [ "$(learned crash)" = 0 ] && run 0 portfolio run crash both.smt2 && [ "$(learned crash)" = 1 ]'
 test_that "removed, and added again as it was, it knows what it knew" '
-	run 0 portfolio remove one && [ -z "$(learned one)" ] && run 0 portfolio add one "$(arm a)" --timeout 1s && [ "$(learned one)" = 2 ]'
+	run 0 portfolio remove one && [ -z "$(learned one)" ] && run 0 portfolio add one "$(arm a)" --timeout 4s && [ "$(learned one)" = 2 ]'
 test_that "an arm that does not parse a case leaves it to the others" '
-	run 0 case add half.smt2 && run 0 portfolio add half "$(arm a)" "$(arm b)" --timeout 1s && run 0 portfolio run half half.smt2 &&
+	run 0 case add half.smt2 && run 0 portfolio add half "$(arm a)" "$(arm b)" --timeout 4s && run 0 portfolio run half half.smt2 &&
 	[ "$(field 2)" = sat ] && [ "$(field 4)" = b ] && run 0 portfolio run half half.smt2 --alone && [ "$(field 2 | sort | tr "\n" " ")" = "sat unknown " ]'
 
 # -- replay --
@@ -164,7 +164,7 @@ test_that "a solver that ran alone has its fact, also when it gave up" '
 
 test_that "an arm that cannot be built fails at once, and is learned to be avoided" '
 	for i in 1 2 3 4 5 6 7 8; do printf "; a: 0 sat\n; %s\n(check-sat)\n" $i >easy$i.smt2; done && run 0 case add easy?.smt2 &&
-	run 0 portfolio add broken toy@HEAD~1 "$(arm a)" --timeout 1s && run 0 portfolio run broken easy1.smt2 easy2.smt2 easy3.smt2 easy4.smt2 easy5.smt2 &&
+	run 0 portfolio add broken toy@HEAD~1 "$(arm a)" --timeout 4s && run 0 portfolio run broken easy1.smt2 easy2.smt2 easy3.smt2 easy4.smt2 easy5.smt2 &&
 	[ "$(field 4 | sort -u)" = a ] && run 0 portfolio run broken easy6.smt2 easy7.smt2 easy8.smt2 && [ "$(field 4 | sort -u)" = a ] &&
 	run 0 mount "$mnt" && { ! grep -q unbuildable "$mnt/portfolios/broken/cases/easy8.smt2/order.tsv"; r=$?; run 0 unmount "$mnt"; (exit $r); }'
 test_that "a case of a format that an arm does not read goes to the others" '

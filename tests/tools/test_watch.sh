@@ -76,7 +76,7 @@ rm told
 echo 'sleep 100' >hist/build.sh && git -C hist commit -qam "slow to build"
 test_that "kill -9 while it builds: nothing is lost, nothing is told twice" '
 	"$solverfs" watch toy --once >/dev/null 2>&1 & pid=$!
-	for _ in $(seq 600); do run 0 status --json; grep -q "build toy" out && break; sleep 0.02; done
+	await "run 0 status --json; has out \"build toy\""
 	kill -9 $pid; wait $pid 2>/dev/null; echo "exit 7" >hist/build.sh; git -C hist commit -qam "amended" --amend; watch 6 && grep -q "^6 unbuildable .* amended$" told && [ "$(wc -l <told)" = 1 ] && watch 0'
 test_that "alarms: what was told, what became of it" '
 	run 0 alarms toy && [ "$(wc -l <out)" = 6 ] && [ "$(field 2 | head -n 2 | tr "\n" " ")" = "slower unbuildable " ] && run 0 alarms toy --mark 2 fixed http://x/2 && run 0 alarms toy 2 && has out "^mark      fixed http://x/2$"'
@@ -95,7 +95,7 @@ test_that "wrong usage" '
 	run 2 watch && run 2 watch toy --once --every 3m && run 2 watch toy --every 0s && run 2 watch toy toy && run 3 watch nosuch --once && run 3 watch toy --once --set nosuch && has err "no cases to measure in the set nosuch"'
 test_that "one watch at a time; a signal ends it" '
 	toy 26 $slow unknown; "$solverfs" watch toy --every 1h 2>first & pid=$!
-	for _ in $(seq 6000); do has first "1 new commit" && break; sleep 0.02; done
+	await "has first \"1 new commit\""
 	run 1 watch toy --once && has err "toy is being watched by another process" && kill -TERM $pid && { wait $pid; [ $? = 130 ]; } && watch 0'
 if command -v systemd-analyze >/dev/null; then
 	sed "s#^ExecStart=solverfs#ExecStart=$solverfs#; /^Documentation=/d" "$source_dir/examples/systemd/solverfs-watch@.service" >"$top/home/solverfs-watch@toy.service"
