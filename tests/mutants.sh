@@ -71,7 +71,7 @@ core/run/exec_stub.c | s/if \(failed && r->address_space != 0 &&/if (false \&\&/
 core/run/exec_stub.c | s/if \(failed && run->processes_hit\)/if (false)/
 core/run/exec_stub.c | s/if \(sig == SIGXFSZ \|\|/if (/
 core/run/exec_stub.c | s/\(r->file_size != 0 && folder_usage\(run->order->scratch, r->file_size\) > r->file_size\)/false/
-core/run/exec_stub.c | s/memory = MIN\(memory, fair\);//
+core/run/exec_tree.c | s/memory = MIN\(memory, fair\);//
 core/run/exec_stub.c | s/tree_kill\(r->namespace\);//
 core/run/exec_stub.c | s/r->killed\+\+;//
 core/run/exec_stub.c | s/r->user_ns \+= nanoseconds/r->user_ns = nanoseconds/
