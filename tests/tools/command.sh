@@ -56,6 +56,8 @@ await() {
 left_of() { # left_of FILE
 	for pid in $(cat "$1"); do await "! kill -0 $pid 2>/dev/null" || echo "$pid is left"; done
 }
+# The scratch folder for a browser, whatever is in its name.
+top_url() { python3 -c 'import pathlib, sys; print(pathlib.Path(sys.argv[1]).as_uri())' "$top"; }
 # Fields of rows are separated by tabs.
 field() { cut -f "$1" out; }
 

@@ -75,7 +75,7 @@ browser=$(command -v chromium || command -v chromium-browser)
 # Prints the page as the browser has it after its scripts.
 browse() {
 	timeout -k 5 100 "$browser" --headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-component-update \
-		--disable-sync --user-data-dir="$(mktemp -d "$top/browser.XXXX")" --virtual-time-budget=3000 --window-size=1000,800 --dump-dom "file://$top/$1" 2>browser.log
+		--disable-sync --user-data-dir="$(mktemp -d "$top/browser.XXXX")" --virtual-time-budget=3000 --window-size=1000,800 --dump-dom "$(top_url)/$1" 2>browser.log
 }
 if [ -n "$browser" ]; then
 	# One more script, which the policy does not name.

@@ -74,7 +74,7 @@ browser=$(command -v chromium || command -v chromium-browser)
 # Draws a page: browse PAGE WIDTH,HEIGHT ARGUMENT...
 browse() {
 	timeout -k 5 100 "$browser" --headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-component-update \
-		--disable-sync --user-data-dir="$(mktemp -d "$top/browser.XXXX")" --virtual-time-budget=3000 --window-size="$2" "${@:3}" "file://$top/$1" 2>browser.log
+		--disable-sync --user-data-dir="$(mktemp -d "$top/browser.XXXX")" --virtual-time-budget=3000 --window-size="$2" "${@:3}" "$(top_url)/$1" 2>browser.log
 }
 if [ -n "$browser" ]; then
 	# The widths, seen from inside: the page never scrolls sideways, and a table scrolls by itself.
