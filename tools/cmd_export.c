@@ -52,7 +52,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
                 o->machine_name = arg;
                 return 0;
         case 'o':
-                o->output = arg;
+                if (!*arg)
+                        argp_error(state, "--output takes a file or a folder, not ''");
+                o->output = strcmp(arg, "-") == 0 ? NULL : arg;
                 return 0;
         case ARGP_KEY_ARGS:
                 command_words(state, &o->solver_name, &o->words, &o->n_words);
@@ -353,7 +355,7 @@ static int export_all(struct exporting *o)
         if (r == -EPIPE && output_broken())
                 return STATUS_OK; /* output_end() says it */
         if (r < 0)
-                return fail(r);
+                return fail_as(status_of(r) == STATUS_INTERRUPTED ? STATUS_INTERRUPTED : STATUS_SYSTEM, r);
         progress_clear();
         say(o, left_out);
         return STATUS_OK;
@@ -365,7 +367,7 @@ int cmd_export(int argc, char **argv)
                 {"format", 'f', "FORMAT", 0, "One of " EXPORT_FORMATS, 0},
                 {"set", OPTION_SET, "SET", 0, "The cases of this set", 0},
                 {"machine", OPTION_MACHINE, "NAME", 0, "What is known of this machine", 0},
-                {"output", 'o', "FILE|DIR", 0, "Write here, not to standard output", 0},
+                {"output", 'o', "FILE|DIR", 0, "Write here; - is standard output, as without it", 0},
                 {"seed", 's', "N", 0, "What was measured under this seed", 0},
                 {"timeout", 't', "T", 0, "What holds under this time limit; the recipe's unless given", 0},
                 {0}};

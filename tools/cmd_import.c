@@ -1,5 +1,6 @@
 /* solverfs import: results of other machines and tools taken into the store. */
 #include <fcntl.h>
+#include <sys/stat.h>
 
 #include "core/study/campaign/import_study.h"
 #include "words.h"
@@ -121,7 +122,7 @@ static void show(const struct taking *o, const char *file, const struct import_r
         output_row(columns, ARRAY_SIZE(columns), (const char *[]){numbers[0], numbers[1], numbers[2], numbers[3], r->machine, name});
 }
 
-static void tell(struct taking *o, const char *file, const struct import_report *r)
+static void tell(struct taking *o, const char *file, const struct import_report *r, uint64_t unfinished)
 {
         if (r->absent > 0) {
                 cleanup_free char *name = printable(r->first_absent ? r->first_absent : "");
@@ -133,6 +134,8 @@ static void tell(struct taking *o, const char *file, const struct import_report 
                 alarm_line("%llu WRONG %s in %s", (unsigned long long)r->wrong, r->wrong == 1 ? "ANSWER" : "ANSWERS", file);
                 worse(o, STATUS_FAILED);
         }
+        if (r->imported + r->known + r->absent == 0)
+                complain("%s has no result: %s", file, unfinished > 0 ? "none of its runs ended" : "no run is in it");
         if (r->imported + r->known == 0)
                 worse(o, STATUS_ABSENT);
 }
@@ -145,12 +148,17 @@ static int import_file(struct taking *o, const char *file)
         cleanup_import_report struct import_report report = {0};
         cleanup_solver struct solver *s = NULL;
         cleanup_close int fd = open(file, O_RDONLY | O_CLOEXEC);
+        struct stat st;
         uint32_t commit;
         int r;
 
-        if (fd < 0) {
+        if (fd < 0 || fstat(fd, &st) < 0) {
                 complain("cannot open %s: %s", file, strerror(errno));
                 return STATUS_ABSENT;
+        }
+        if (S_ISDIR(st.st_mode)) {
+                complain("%s is a folder: name the files in it", file);
+                return STATUS_USAGE;
         }
         r = benchexec_read(fd, file, &results);
         if (r < 0)
@@ -173,7 +181,7 @@ static int import_file(struct taking *o, const char *file)
         if (r < 0)
                 return r == -EINVAL || r == -EEXIST || r == -ENOTUNIQ ? fail_as(STATUS_FAILED, r) : fail(r);
         show(o, file, &report, results.unfinished);
-        tell(o, file, &report);
+        tell(o, file, &report, results.unfinished);
         return STATUS_OK;
 }
 

@@ -5,6 +5,8 @@
 #include <sys/signalfd.h>
 #include <sys/stat.h>
 
+#include "core/report/outfile.h"
+
 struct common common;
 
 /* -- options ---------------------------------------------------------------------------------------------------- */
@@ -129,7 +131,7 @@ int command_write_file(const char *path, int r, const struct buffer *text)
         if (r == 0)
                 r = buffer_error(text);
         if (r == 0)
-                r = write_file_atomic(path, text->size > 0 ? text->data : "", text->size, 0666 & ~common.umask);
+                r = outfile_write(path, text, 0666 & ~common.umask);
         return r < 0 ? errorf(-EIO, "cannot write %s: %s", path, strerror(-r)) : 0;
 }
 

@@ -77,13 +77,18 @@ static int make_folder(const struct exporter *e, const char *path)
         return r < 0 ? errorf(r, "cannot make the folder %s: %s", path, strerror(-r)) : 0;
 }
 
+static bool is_slash_last(const char *path)
+{
+        return path[strlen(path) - 1] == '/';
+}
+
 int export_file(struct exporter *e, const char *name)
 {
         cleanup_free char *path = NULL;
         char *slash;
         int r;
 
-        if (asprintf(&path, "%s/%s", e->target.path, name) < 0) {
+        if (asprintf(&path, "%s%s%s", e->target.path, is_slash_last(e->target.path) ? "" : "/", name) < 0) {
                 path = NULL;
                 return -ENOMEM;
         }

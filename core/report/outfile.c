@@ -5,22 +5,41 @@
 
 #define PIECE ((size_t)1 << 16)
 
-int outfile_open(const char *path, mode_t mode, struct outfile *ret)
+/* Beside `place`, which it takes in the end. */
+static int open_beside(struct outfile *o, const char *place, mode_t mode)
 {
-        *ret = (struct outfile){.fd = -1, .path = strdup(path)};
-        if (!ret->path || asprintf(&ret->temporary, "%s.XXXXXX", path) < 0) {
-                ret->temporary = NULL;
-                outfile_done(ret);
+        o->place = strdup(place);
+        if (!o->place || asprintf(&o->temporary, "%s.XXXXXX", place) < 0) {
+                o->temporary = NULL;
                 return -ENOMEM;
         }
-        ret->fd = mkostemp(ret->temporary, O_CLOEXEC);
-        if (ret->fd < 0 || fchmod(ret->fd, mode) < 0) {
-                int r = errorf(-errno, "cannot write %s: %s", path, strerror(errno));
+        o->fd = mkostemp(o->temporary, O_CLOEXEC);
+        if (o->fd < 0)
+                o->temporary[0] = '\0'; /* nothing is there to be taken away */
+        return o->fd < 0 || fchmod(o->fd, mode) < 0 ? -errno : 0;
+}
 
-                if (ret->fd < 0)
-                        ret->temporary[0] = '\0'; /* nothing is there to be taken away */
+/* A device or a pipe stays what it is, and so does a link: root could replace /dev/null for everybody. */
+static int open_place(struct outfile *o, mode_t mode)
+{
+        cleanup_free char *whole = realpath(o->path, NULL);
+        struct stat st;
+
+        if (stat(o->path, &st) < 0 || S_ISREG(st.st_mode) || S_ISDIR(st.st_mode))
+                return open_beside(o, whole ? whole : o->path, mode);
+        o->fd = open(o->path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+        return o->fd < 0 ? -errno : 0;
+}
+
+int outfile_open(const char *path, mode_t mode, struct outfile *ret)
+{
+        int r;
+
+        *ret = (struct outfile){.fd = -1, .path = strdup(path)};
+        r = ret->path ? open_place(ret, mode) : -ENOMEM;
+        if (r < 0) {
                 outfile_done(ret);
-                return r;
+                return errorf(r, "cannot write %s: %s", path, strerror(-r));
         }
         return 0;
 }
@@ -51,7 +70,9 @@ int outfile_commit(struct outfile *o)
 
         if (r < 0 || !o->path)
                 return r;
-        if (fsync(o->fd) < 0 || rename(o->temporary, o->path) < 0)
+        if (!o->temporary)
+                return 0;
+        if (fsync(o->fd) < 0 || rename(o->temporary, o->place) < 0)
                 return errorf(-errno, "cannot write %s: %s", o->path, strerror(errno));
         o->temporary[0] = '\0';
         return 0;
@@ -64,7 +85,21 @@ void outfile_done(struct outfile *o)
         if (o->temporary && o->temporary[0])
                 unlink(o->temporary);
         free(o->path);
+        free(o->place);
         free(o->temporary);
         buffer_done(&o->pending);
         *o = (struct outfile){.fd = -1};
+}
+
+int outfile_write(const char *path, const struct buffer *text, mode_t mode)
+{
+        struct outfile o;
+        int r = outfile_open(path, mode, &o);
+
+        if (r < 0)
+                return r;
+        buffer_add(&o.pending, text->data, text->size);
+        r = outfile_commit(&o);
+        outfile_done(&o);
+        return r;
 }

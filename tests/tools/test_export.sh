@@ -9,6 +9,7 @@ printf '; answer: sat\n(check-sat)\n(exit)\n' >$'nl\nq\x01\xff\xef\xbf\xbf.smt2'
 printf 'p cnf 1 1\n1 0\n' >c.cnf
 run 0 init && run 0 solver add --recipe recipes/toy.recipe toy toy && run 0 case add ./*.smt2 c.cnf && run 0 set add mine a.smt2 || { cat err; exit 1; }
 
+is_alone() { [ "$(ls "$1")" = "$2" ]; } # is_alone FOLDER FILE
 test_that "of nothing: a heading, and a note" 'run 0 export --format csv && [ "$(wc -l <out)" = 1 ] && has err "nothing is finished"'
 run 1 run toy v1 v3 1 2 3 && cp out ran
 run 1 run toy HEAD~1 1
@@ -86,6 +87,19 @@ test_that "a file that cannot be written: one sentence, and no half of it" '
 	run 4 export --format csv -o nosuch/x.csv && has err "cannot write nosuch/x.csv" && [ "$(wc -l <err)" = 1 ] && ! ls | grep -q "x\.csv"'
 test_that "a full disk leaves the old file, and nothing beside it" '
 	mkdir small && mount -t tmpfs -o size=4k none small && echo old >small/x && { run 4 export --format jsonl -o small/x; r=$?; ls small >names; [ $r = 0 ] && is small/x old && is names x; r=$?; umount small; [ $r = 0 ]; }'
+test_that "a pipe is written to, and stays one" '
+	mkfifo pipe && { cat pipe >piped & } && run 0 export --format csv toy -o pipe && wait && [ -p pipe ] && run 0 export --format csv toy -o - && cmp piped out'
+test_that "a link leads to the file, which is replaced" '
+	mkdir to && echo old >to/file && ln -s to/file link && run 0 export --format csv toy -o link && [ -L link ] && cmp to/file piped && is_alone to file'
+if mknod full c 1 7 2>/dev/null && : <full; then
+	test_that "a device stays one: under a table, and under a report" '
+		run 4 export --format csv toy -o full && has err "cannot write full: No space left" && run 4 export --format hyperfine toy -o full &&
+		run 4 report toy -o full && [ -c full ]'
+	test_that "... and no folder is made of it" 'run 4 export --format asv toy -o full && has err "cannot make the folder full/.*Not a directory" && [ -c full ]'
+else
+	n=$((n + 1)) && echo "ok $n - a device stays one # SKIP no device can be made here"
+fi
+test_that "-o wants a name" 'run 2 export --format csv -o "" && run 2 export --format asv toy -o - && run 4 export --format asv toy -o a.smt2/x && has err "Not a directory"'
 test_that "standard output that cannot be written" '"$solverfs" -q export --format jsonl >/dev/full 2>err; [ $? = 4 ] && has err "standard output"'
 
 # -- the tools themselves: checkouts of benchexec, asv, asv_runner and hyperfine in $SOLVERFS_READERS, with Debian's Python packages --

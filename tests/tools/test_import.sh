@@ -50,6 +50,9 @@ refused "another document" table.xml "a <table>, not the <result> of BenchExec"
 refused "entities that would never end" bomb.xml "declares entities"
 echo '<!DOCTYPE result [<!ENTITY x SYSTEM "file:///etc/passwd">]><result tool="t"><run name="a">&x;</run></result>' >outer.xml
 refused "entities that are other files" outer.xml "declares entities"
+mkdir folder && document >none.xml
+test_that "a folder is none of its files" 'import 2 v1 folder && has err "^solverfs: folder is a folder: name the files" && nothing'
+test_that "a document without runs says so" 'import 3 v1 none.xml && has err "^solverfs: none.xml has no result: no run is in it" && nothing'
 document '&nosuch;' >entity.xml
 refused "entities that nobody declares" entity.xml "nosuch|undefined entity"
 document "$(a_run q/a.smt2 true correct)" "$(a_run q/sub/b.smt2 true correct "3 parsecs")" >unit.xml
