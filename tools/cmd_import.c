@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 
 #include "core/study/campaign/import_study.h"
+#include "core/study/watch/import_alarms.h"
 #include "words.h"
 
 struct taking {
@@ -192,34 +193,38 @@ static void tell_line(void *, const char *line)
         note("%s", line);
 }
 
-static void show_store(const struct taking *o, const char *dir, const struct store_import *r, const struct study_import *f)
+static void show_store(const struct taking *o, const char *dir, const struct store_import *r, const struct study_import *f, const struct alarm_import *a)
 {
         static const struct column columns[] = {{"CASES", 8, true},        {"RESULTS", 9, true},  {"BUILDS", 8, true},     {"KNOWN", 9, true},
                                                 {"PASSED-OVER", 11, true}, {"FINDINGS", 8, true}, {"CAMPAIGNS", 9, true},
                                                 {"SETS", 4, true},         {"STORE", 0, false}};
-        uint64_t known = r->known_cases + r->known_sets + r->known_facts + r->known_builds + f->known_findings + f->known_campaigns;
+        uint64_t known = r->known_cases + r->known_sets + r->known_facts + r->known_builds + f->known_findings + f->known_campaigns + a->known_alarms;
+        uint64_t absent = r->absent + f->absent + a->absent;
         cleanup_free char *name = printable(dir);
         char numbers[8][24];
 
         if (o->json) {
-                output_json(json_pack("{ss sI sI sI sI sI sI sI sI sI sI sI sI sI sI}", "store", name, "cases", (json_int_t)r->cases, "known-cases",
+                output_json(json_pack("{ss sI sI sI sI sI sI sI sI sI sI sI sI sI sI sI sI}", "store", name, "cases", (json_int_t)r->cases, "known-cases",
                                       (json_int_t)r->known_cases, "results", (json_int_t)r->facts, "known-results", (json_int_t)r->known_facts,
-                                      "passed-over", (json_int_t)(r->absent + f->absent), "builds", (json_int_t)r->builds, "known-builds",
+                                      "passed-over", (json_int_t)absent, "builds", (json_int_t)r->builds, "known-builds",
                                       (json_int_t)r->known_builds, "findings", (json_int_t)f->findings, "known-findings",
                                       (json_int_t)f->known_findings, "campaigns", (json_int_t)f->campaigns, "known-campaigns",
                                       (json_int_t)f->known_campaigns, "sets", (json_int_t)r->sets, "known-sets", (json_int_t)r->known_sets,
-                                      "damaged", (json_int_t)f->damaged));
+                                      "alarms", (json_int_t)a->alarms, "known-alarms", (json_int_t)a->known_alarms, "damaged",
+                                      (json_int_t)(f->damaged + a->damaged)));
                 return;
         }
         for (size_t i = 0; i < ARRAY_SIZE(numbers); i++)
                 snprintf(numbers[i], sizeof(numbers[i]), "%llu",
-                         (unsigned long long)(const uint64_t[]){r->cases, r->facts, r->builds, known, r->absent + f->absent, f->findings,
+                         (unsigned long long)(const uint64_t[]){r->cases, r->facts, r->builds, known, absent, f->findings,
                                                                 f->campaigns, r->sets}[i]);
         output_row(columns, ARRAY_SIZE(columns),
                    (const char *[]){numbers[0], numbers[1], numbers[2], numbers[3], numbers[4], numbers[5], numbers[6], numbers[7], name});
+        if (a->alarms > 0)
+                note("%llu alarm%s taken in: 'solverfs alarms' lists them", (unsigned long long)a->alarms, a->alarms == 1 ? " was" : "s were");
 }
 
-static int take_all(struct store_source *source, const char *dir, struct store_import *results, struct study_import *found)
+static int take_all(struct store_source *source, const char *dir, struct store_import *results, struct study_import *found, struct alarm_import *alarms)
 {
         int r = source_open(source, dir);
 
@@ -227,6 +232,8 @@ static int take_all(struct store_source *source, const char *dir, struct store_i
                 r = import_cases(source, results);
         if (r == 0)
                 r = import_study(source, found);
+        if (r == 0)
+                r = import_alarms(source, alarms);
         return r < 0 ? r : import_results(source, results);
 }
 
@@ -235,7 +242,8 @@ static int take_store(struct taking *o, const char *dir)
         struct store_source source = {.here = o->workspace, .say = tell_line, .progress = &command_progress};
         struct store_import results = {0};
         struct study_import found = {0};
-        int r = take_all(&source, dir, &results, &found);
+        struct alarm_import alarms = {0};
+        int r = take_all(&source, dir, &results, &found, &alarms);
 
         progress_clear();
         if (r == -ECANCELED) {
@@ -244,8 +252,8 @@ static int take_store(struct taking *o, const char *dir)
         } else if (r < 0) {
                 r = r == -EINVAL ? fail_as(STATUS_USAGE, r) : fail(r);
         } else {
-                show_store(o, dir, &results, &found);
-                if (found.damaged > 0)
+                show_store(o, dir, &results, &found, &alarms);
+                if (found.damaged + alarms.damaged > 0)
                         r = STATUS_FAILED;
         }
         source_done(&source);
@@ -263,7 +271,7 @@ int cmd_import(int argc, char **argv)
                 {"json", 'j', NULL, 0, "Print a JSON object for each file, a line each", 0},
                 {0}};
         static const char doc[] =
-                "Take in what other stores know: cases and sets of them, results with their machines, what builds came to, findings and campaigns. Prints for each: cases, "
+                "Take in what other stores know: cases and sets of them, results with their machines, what builds came to, findings, campaigns and alarms. Prints for each: cases, "
                 "results and builds taken in, how many of all were known, what is of solvers or commits that are not here, findings, campaigns, sets, the store. Or take in results of "
                 "another tool: files of BenchExec, *.xml, also compressed. Prints for each: results imported, "
                 "results that were known, runs of cases that the store does not have, runs that did not end, the machine, the file.\v"

@@ -42,7 +42,7 @@ store() { at "$1" "" init && at "$1" "" solver add toy toy --recipe toy.recipe; 
 {
 	store other && slow other depot slow --reference v1 --target v2 && slow other depot lies --no-localize --reference v1 --target v3 --pairs any --oracle v2 &&
 		slow other depot crash --no-localize --reference v1 --target v4 && unknowns other depot bounds --reference v1 --target v5 --reduce-for 100s &&
-		unknowns other depot alone --at v5 --no-reduce && at other depot findings toy --mark 1 reported https://example.org/1 && at other depot findings toy --seeds
+		unknowns other depot alone --at v5 --no-reduce && at other depot findings toy --mark 1 reported https://example.org/1 && at other depot findings toy --seeds && at other depot triage toy --set v2 algorithm compromise
 } || { cat other.out other.err; exit 1; }
 at other depot findings toy --all --json && cp other.out there
 # This store has campaigns and findings of its own: one of another name, and one of a name that is there, too.
@@ -78,6 +78,12 @@ test_that "the same again changes nothing" '
 	run 0 import other && [ "$(cut -f 1-3,6,7 out)" = "0	0	0	0	0" ] && empty err && is_whole'
 test_that "a finding says on which machine it was found" '
 	findings && [ "$(grep -c "\"machine\":\"depot/" out)" = "$(wc -l <there)" ]'
+
+class_of_v2() { run 0 triage toy && grep "^$(git -C toy rev-parse v2 | cut -c1-12)" out | cut -f 2-4 | tr '\t' ' '; }
+test_that "the class of a responsible commit that was set by hand comes over; one that contradicts ours is told, and ours stays" '
+	[ "$(class_of_v2)" = "algorithm compromise hand" ] && run 0 triage toy --set v2 theory && run 0 import other &&
+	has err "^toy [0-9a-f]{12} is classed theory, compromise here, and algorithm, compromise there: what was set here stays as it is$" && [ "$(class_of_v2)" = "theory compromise hand" ] &&
+	run 0 triage toy --set v2 algorithm'
 
 # -- in the mount --
 

@@ -2,6 +2,7 @@
 #include "core/study/campaign/import_internal.h"
 
 #include "core/run/host.h"
+#include "core/study/campaign/culprits.h"
 #include "core/study/campaign/finding_localized.h"
 #include "core/study/campaign/finding_reduced.h"
 #include "core/study/campaign/seeds.h"
@@ -296,6 +297,52 @@ static int take_findings(struct taking *t)
         return r;
 }
 
+/* -- classes of commits that were set by hand -- */
+
+static const struct culprit *find_culprit(const struct culprits *all, uint32_t commit)
+{
+        for (size_t i = 0; i < all->n; i++)
+                if (all->list[i].commit == commit)
+                        return &all->list[i];
+        return NULL;
+}
+
+static int take_class(const struct taking *t, const struct culprit *theirs, const struct culprits *all)
+{
+        const struct culprit *ours;
+        struct commit c;
+        uint32_t commit;
+        int r = history_commit(t->there->history, theirs->commit, &c);
+
+        if (r == 0)
+                r = history_number(t->here->history, &c.oid, &commit);
+        if (r < 0)
+                return r == -ENOENT ? 0 : r;
+        ours = find_culprit(all, commit);
+        if (!ours) /* what was localized there shows under another recipe */
+                return 0;
+        if ((theirs->is_class_set && ours->is_class_set && theirs->class != ours->class) ||
+            (theirs->is_intent_set && ours->is_intent_set && theirs->intent != ours->intent))
+                source_say(t->source, "%s %.12s is classed %s, %s here, and %s, %s there: what was set here stays as it is", t->here->recipe->name,
+                           git_oid_tostr_s(&c.oid), culprit_class_name(ours->class), culprit_intent_name(ours->intent),
+                           culprit_class_name(theirs->class), culprit_intent_name(theirs->intent));
+        return culprit_set(t->source->here, t->here, commit, theirs->is_class_set && !ours->is_class_set ? &theirs->class : NULL,
+                           theirs->is_intent_set && !ours->is_intent_set ? &theirs->intent : NULL);
+}
+
+static int take_classes(const struct taking *t)
+{
+        cleanup_culprits struct culprits theirs = {0}, ours = {0};
+        int r = culprits_read(t->source->there, t->there, &theirs);
+
+        if (r == 0)
+                r = culprits_read(t->source->here, t->here, &ours);
+        for (size_t i = 0; r == 0 && i < theirs.n; i++)
+                if (theirs.list[i].is_class_set || theirs.list[i].is_intent_set)
+                        r = take_class(t, &theirs.list[i], &ours);
+        return r;
+}
+
 /* -- all of it -- */
 
 static void taking_done(struct taking *t)
@@ -340,6 +387,8 @@ static int take_solver(struct store_source *source, struct solver *theirs, struc
                 r = taking_read_campaigns(&t);
         if (r == 0)
                 r = take_findings(&t);
+        if (r == 0)
+                r = take_classes(&t);
         if (r == 0)
                 r = taking_copy_campaigns(&t);
         return r;

@@ -1,5 +1,5 @@
-/* Takes findings of another store into this one, with their inputs, marks, counts, localizations and reductions; and the campaigns that made
- * them.
+/* Takes findings of another store into this one, with their inputs, marks, counts, localizations and reductions; the classes of responsible commits that
+ * were set by hand; and the campaigns that made them.
  *
  * A finding is known again by its kind, its input and its versions; what is new gets a number of this store's. A campaign is known again by its
  * settings, its machine and when it began, whatever its name; where another campaign has its name here, it is taken under NAME~XXXXXXXX, which
