@@ -53,7 +53,7 @@ static void look_at_job(void *user, const struct job_view *j)
         snprintf(l->what, sizeof(l->what), "%s%s%s", j->what, j->phase && *j->phase ? ": " : "", j->phase ? j->phase : "");
 }
 
-static void show(void *user, const struct ask_progress *p)
+static int show(void *user, const struct ask_progress *p)
 {
         struct state *s = user;
         struct looking l = {0};
@@ -71,6 +71,9 @@ static void show(void *user, const struct ask_progress *p)
                 snprintf(what, sizeof(what), "%s (and %d more)", l.what, l.running - 1);
         progress_show_range(what, s->a->n == 1 ? l.done : p->answered, s->a->n == 1 ? l.total : s->a->n,
                             p->estimated ? p->least_ns : 0, p->estimated ? p->most_ns : 0);
+        if (s->a->meanwhile)
+                s->a->meanwhile(s->a->user);
+        return output_broken() ? -EPIPE : 0;
 }
 
 int command_ask(const struct command_asking *a)

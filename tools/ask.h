@@ -13,6 +13,7 @@ struct command_asking {
         int (*make)(void *user, size_t i, struct query **ret);
         /* An answer; in the main thread, once for each item, in any order. The text that it adds to `to` goes to standard output in the items' order. */
         void (*answered)(void *user, size_t i, int r, struct value *v, const char *reason, struct buffer *to);
+        void (*meanwhile)(void *user); /* about five times a second while it waits, in the main thread; may be NULL */
         void *user;
 };
 /* 0 when every item was answered; -EINTR when a signal came first, -EPIPE when standard output broke (output_end() says how): the rest was

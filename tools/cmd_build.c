@@ -7,6 +7,7 @@
 #include "core/build/era.h"
 #include "core/query/incremental.h"
 #include "core/run/cell_file.h"
+#include "follow.h"
 #include "words.h"
 
 struct building {
@@ -19,6 +20,7 @@ struct building {
         struct workspace *workspace;
         struct solver *solver;
         struct revisions revisions;
+        struct follower follower; /* with --log and one commit */
         int status;
 };
 
@@ -109,8 +111,26 @@ static void show_record(const struct building *b, uint32_t number, const struct 
                                    reason});
 }
 
-/* The end of a failed build's log, for who asked for one commit; the whole of it with --log. */
-static void show_log(const struct building *b, uint32_t commit, struct buffer *to, bool whole)
+/* Whole; what was printed of it while it was built is not printed again. */
+static void show_log(struct building *b, uint32_t commit, struct buffer *to)
+{
+        cleanup(build_record_unrefp) struct build_record *record = NULL;
+        const char *p;
+
+        if (build_find(b->workspace, b->solver, commit, true, &record) < 0)
+                return;
+        p = record->log.data;
+        if (b->revisions.n == 1) {
+                follower_end(&b->follower, SLICE(p, record->log.size));
+                return;
+        }
+        buffer_add(to, p, record->log.size);
+        if (record->log.size > 0 && p[record->log.size - 1] != '\n')
+                buffer_adds(to, "\n");
+}
+
+/* The end of a failed build's log, for who asked for one commit. */
+static void show_end_of_log(const struct building *b, uint32_t commit)
 {
         cleanup(build_record_unrefp) struct build_record *record = NULL;
         struct slice end;
@@ -118,14 +138,7 @@ static void show_log(const struct building *b, uint32_t commit, struct buffer *t
 
         if (build_find(b->workspace, b->solver, commit, true, &record) < 0)
                 return;
-        p = record->log.data;
-        if (whole) {
-                buffer_add(to, p, record->log.size);
-                if (record->log.size > 0 && p[record->log.size - 1] != '\n')
-                        buffer_adds(to, "\n");
-                return;
-        }
-        end = slice_last_lines(SLICE(p, record->log.size), 20, 16384);
+        end = slice_last_lines(SLICE(record->log.data, record->log.size), 20, 16384);
         p = end.data;
         note("%s%.*s", end.size == record->log.size ? "" : p[-1] == '\n' ? "...\n" : "...", (int)end.size, p);
 }
@@ -152,7 +165,7 @@ static void answered(void *user, size_t i, int r, struct value *v, const char *r
         }
         record = ((struct build_value *)v)->record;
         if (b->log)
-                show_log(b, commit, to, true);
+                show_log(b, commit, to);
         else
                 show_record(b, commit, record, to);
         if (record->ok && record->differs)
@@ -162,7 +175,7 @@ static void answered(void *user, size_t i, int r, struct value *v, const char *r
                 return;
         worse(b, STATUS_FAILED);
         if (!b->log && b->revisions.n == 1) {
-                show_log(b, commit, to, false);
+                show_end_of_log(b, commit);
                 note("the whole log: solverfs build --log %s %.12s", b->solver->recipe->name, hex);
         }
         complain("%s %.12s cannot be built: %s", b->solver->recipe->name, hex, record->reason);
@@ -299,6 +312,11 @@ static void tell_shared(const struct building *b)
              made == 1 ? "" : "s");
 }
 
+static void look_at_log(void *user)
+{
+        follower_look(&((struct building *)user)->follower);
+}
+
 static int run_batch(struct building *b, int signals)
 {
         cleanup_engine struct engine *e = NULL;
@@ -317,6 +335,7 @@ static int run_batch(struct building *b, int signals)
                                                  .signals = signals,
                                                  .make = make,
                                                  .answered = answered,
+                                                 .meanwhile = b->log && b->revisions.n == 1 ? look_at_log : NULL,
                                                  .user = b});
         if (r < 0)
                 return fail(r);
@@ -331,7 +350,7 @@ int cmd_build(int argc, char **argv)
 {
         static const struct argp_option options[] = {
                 {"again", 'a', NULL, 0, "Build anew, without the compile cache, what is built already", 0},
-                {"log", 'l', NULL, 0, "Print the build's whole output instead", 0},
+                {"log", 'l', NULL, 0, "Print the build's whole output instead; of one commit that is being built, as it comes", 0},
                 {"output", 'o', "FILE", 0, "Copy the program to FILE (with one commit)", 0},
                 {"json", 'j', NULL, 0, "Print a JSON object for each, a line each", 0},
                 {0}};
@@ -344,7 +363,7 @@ int cmd_build(int argc, char **argv)
                                   "status 1 when a commit cannot be built.";
         cleanup_workspace struct workspace *w = NULL;
         cleanup_solver struct solver *s = NULL;
-        struct building b = {0};
+        struct building b = {.follower = {.fd = -1}};
         int signals, r;
 
         command_parse(&(struct argp){options, parse, "SOLVER REV...", doc}, argc, argv, &b);
@@ -363,9 +382,11 @@ int cmd_build(int argc, char **argv)
                 r = STATUS_USAGE;
         }
         if (r == STATUS_OK) {
+                b.follower = (struct follower){.workspace = w, .solver = s, .commit = b.revisions.list[0], .fd = -1};
                 tell_state(&b);
                 r = run_batch(&b, signals);
         }
+        follower_done(&b.follower);
         revisions_done(&b.revisions);
         close(signals);
         return r;

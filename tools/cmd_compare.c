@@ -232,7 +232,7 @@ static int find_cases(struct compare *o)
 
 /* -- measuring ---------------------------------------------------------------------------------------------------- */
 
-static void show(void *user, const struct ask_progress *p)
+static int show(void *user, const struct ask_progress *p)
 {
         struct comparing_progress c;
         char what[160];
@@ -243,6 +243,7 @@ static void show(void *user, const struct ask_progress *p)
         else
                 snprintf(what, sizeof(what), "compare: first runs");
         progress_show_range(what, p->answered, c.asked, p->estimated ? p->least_ns : 0, p->estimated ? p->most_ns : 0);
+        return 0;
 }
 
 static int measure(struct compare *o)

@@ -96,7 +96,7 @@ static int find_kept(struct localizing *o, struct case_info *info, json_t **ret)
 /* -- searching ---------------------------------------------------------------------------------------------------- */
 
 /* `user` is the asking's: the search. */
-static void show(void *user, const struct ask_progress *p)
+static int show(void *user, const struct ask_progress *p)
 {
         struct localization_progress l;
         uint64_t builds;
@@ -110,6 +110,7 @@ static void show(void *user, const struct ask_progress *p)
                  l.verifying == l.runs_open ? " (verifying)" : "", after);
         progress_show_range(what, p->answered, l.runs_open, builds + (p->estimated ? p->least_ns : 0),
                             p->estimated ? builds + p->most_ns : 0);
+        return 0;
 }
 
 static int search(struct localizing *o, struct engine *e)

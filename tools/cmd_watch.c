@@ -144,9 +144,10 @@ static int tell_untold(struct watch *o, struct solver *s)
 
 /* -- one branch --------------------------------------------------------------------------------------------------- */
 
-static void show(void *, const struct ask_progress *p)
+static int show(void *, const struct ask_progress *p)
 {
         progress_show_range("watch", p->answered, p->n, p->estimated ? p->least_ns : 0, p->estimated ? p->most_ns : 0);
+        return 0;
 }
 
 static int ask_all(struct watch *o, struct watching *watching)

@@ -1,5 +1,6 @@
 #include "output.h"
 
+#include <poll.h>
 #include <pthread.h>
 #include <sys/ioctl.h>
 
@@ -186,6 +187,16 @@ void output_write(const struct buffer *b)
 bool output_broken(void)
 {
         return out.output_error != 0;
+}
+
+bool output_has_room(void)
+{
+        struct pollfd p = {.fd = STDOUT_FILENO, .events = POLLOUT};
+        bool ready = poll(&p, 1, 0) > 0;
+
+        if (ready && p.revents & POLLERR && out.output_error == 0)
+                out.output_error = EPIPE; /* who has nothing to write would not be told */
+        return ready && !output_broken();
 }
 
 /* Columns a string takes on a terminal, near enough: code points. */

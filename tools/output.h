@@ -48,6 +48,7 @@ void output_write(const struct buffer *b);   /* to standard output; an error is 
 /* A row, behind a heading when the columns are others than before. */
 void output_row(const struct column *columns, size_t n, const char *const *cells);
 bool output_broken(void);    /* nothing more can be printed */
+bool output_has_room(void);  /* PIPE_BUF bytes can be printed without waiting for whoever reads */
 void output_json(json_t *j); /* a json_row() */
 /* The status a process ends with: `status`, unless standard output could not be written. */
 int output_end(int status);

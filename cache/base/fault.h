@@ -31,6 +31,7 @@
  *     cases.enter      in their place, not in the index      cases.undo       could not be entered, not taken back
  *     build.checkout   before a worktree is written          store.compacted  a new journal in force, not synced
  *     build.command    before each command                   build.keep       built and stored, worktree not marked so
+ *     build.live       before a piece of a log is shown
  *     execute.start    before a program is started           execute.started  while it runs
  *     execute.end      it has ended                          engine.compute   before a query is worked out
  *     keeper.start     before a sandbox that stays is made   keeper.begin     before a run is given to it

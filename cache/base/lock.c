@@ -153,16 +153,22 @@ void lock_drop(int fd)
         set_lock(fd, F_UNLCK, false);
 }
 
-bool lock_is_held(const char *dir, const char *name)
+bool lock_is_held_fd(int fd)
 {
         struct flock region = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+
+        return fcntl(fd, F_OFD_GETLK, &region) == 0 && region.l_type != F_UNLCK;
+}
+
+bool lock_is_held(const char *dir, const char *name)
+{
         cleanup_close int fd = -1;
         char path[PATH_SIZE];
 
         if (path_join(path, dir, name) < 0)
                 return false;
         fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY);
-        return fd >= 0 && fcntl(fd, F_OFD_GETLK, &region) == 0 && region.l_type != F_UNLCK;
+        return fd >= 0 && lock_is_held_fd(fd);
 }
 
 void lock_release_unlink(const char *dir, const char *name, int fd)

@@ -19,4 +19,5 @@ int lock_open(const char *dir, const char *name, int *ret_fd); /* not locked yet
 int lock_take(int fd, bool wait);                              /* exclusive; -EAGAIN when it is held and we do not wait */
 void lock_drop(int fd);
 bool lock_is_held(const char *dir, const char *name);                /* by somebody, in any mode */
+bool lock_is_held_fd(int fd);                                        /* by another open of this file; it may have lost its name */
 void lock_release_unlink(const char *dir, const char *name, int fd); /* unlinks (unless others share it), then closes */

@@ -162,6 +162,7 @@ struct attempt {
         struct manifest files;
         struct attributes *attributes; /* owned; NULL: files are as they were committed */
         struct buffer log;
+        size_t heard; /* bytes of it that the request's listener has */
         char *reason; /* owned; NULL: it goes well */
         bool doubted; /* what it failed for may have come from outside */
         bool ccache;
@@ -377,8 +378,28 @@ static int execute_command(struct attempt *a, const char *text, struct execute_r
                         .slot = q->slot,
                         .cancel_fd = q->cancel_fd,
                         .input_fd = -1,
+                        .listener = q->listener,
                 },
                 ret);
+}
+
+static void tell_log(struct attempt *a)
+{
+        const struct listener *l = a->request->listener;
+
+        if (l && a->log.size > a->heard)
+                l->hear(l->user, SLICE(a->log.data + a->heard, a->log.size - a->heard));
+        a->heard = a->log.size;
+}
+
+/* The command's output was heard as it came. */
+static void add_output(struct attempt *a, const struct blob *output)
+{
+        buffer_add(&a->log, output->data, output->size);
+        a->heard = a->log.size;
+        if (a->log.size > 0 && a->log.data[a->log.size - 1] != '\n')
+                buffer_adds(&a->log, "\n");
+        tell_log(a);
 }
 
 static bool says(const struct execute_result *x, const char *const *words, size_t n)
@@ -506,12 +527,11 @@ static int run_command(struct attempt *a, size_t number)
         if (r < 0)
                 return r;
         buffer_addf(&a->log, "+ %s\n", text.data);
+        tell_log(a);
         r = execute_command(a, text.data, &x);
         if (r < 0)
                 return r;
-        buffer_add(&a->log, x.out.data, x.out.size);
-        if (a->log.size > 0 && a->log.data[a->log.size - 1] != '\n')
-                buffer_adds(&a->log, "\n");
+        add_output(a, &x.out);
         a->wall_ns += x.wall_ns;
         a->waited_ns += x.waited_ns; /* a hypervisor takes from cores that nobody here waits for, too */
         a->cpu_ns += x.user_ns + x.system_ns;
@@ -766,6 +786,7 @@ static void begin_again(struct attempt *a, struct buffer *notes, const char *wha
         add_quoted(notes, slice_last_lines(said, LAST_LINES, LAST_BYTES));
         buffer_done(&a->log);
         buffer_add(&a->log, notes->data, notes->size);
+        a->heard = 0;
         outputs_free(a->outputs, a->n_outputs);
         a->outputs = NULL;
         a->n_outputs = 0;
@@ -1009,6 +1030,7 @@ static int build_elsewhere(struct attempt *a, git_repository *git, const git_oid
                 r = fail(a, "%s", error_message(r));
                 return r < 0 ? r : record_new(a, commit, true, ret);
         }
+        tell_log(a);
         if (r == 0)
                 r = q->away->build(q->away, q, &sources, &b);
         if (r == 0)

@@ -113,6 +113,7 @@ struct build_request {
         bool again;                      /* takes nothing from the compile cache; what is in it is replaced */
         int cancel_fd;                   /* ends the running command */
         const struct progress *progress; /* "checkout", then the running command */
+        const struct listener *listener; /* hears the log as it grows; one of another attempt comes behind. NULL: nobody */
         struct build_away *away;         /* a clean build there; NULL: here */
 };
 int build(const struct build_request *request, struct build_record **ret);

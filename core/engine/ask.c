@@ -335,11 +335,14 @@ bool fanout_estimate(struct fanout *f, uint64_t *ret_least, uint64_t *ret_most)
 static void tell(struct fanout *f)
 {
         struct ask_progress p = {.n = f->a.n, .answered = f->n_answered, .worked = f->n_worked, .open = f->n_open};
+        int r;
 
         pthread_mutex_lock(&f->engine->lock);
         p.estimated = fanout_estimate(f, &p.least_ns, &p.most_ns);
         pthread_mutex_unlock(&f->engine->lock);
-        f->a.progress(f->a.user, &p);
+        r = f->a.progress(f->a.user, &p);
+        if (r < 0)
+                end(f, r, error_message(r));
 }
 
 /* -- for a thread -- */
@@ -388,7 +391,7 @@ int ask_many(struct engine *e, const struct asking *a, enum priority p, int canc
                 state = fanout_round(f);
                 if (state == FANOUT_WAIT)
                         wait_for_news(f, cancel_fd);
-                if (f->a.progress && now_ns() - told >= PROGRESS_MS * NSEC_PER_MSEC) {
+                if (state != FANOUT_OVER && f->a.progress && now_ns() - told >= PROGRESS_MS * NSEC_PER_MSEC) {
                         tell(f);
                         told = now_ns();
                 }

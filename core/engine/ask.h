@@ -66,8 +66,8 @@ struct asking {
         /* Once for each that was made or failed to. `v` is borrowed, NULL when r < 0; `reason` then says why. 0: on; 1: enough; -errno: enough,
          * and that is what the asking (and the job) ends with. NULL: ends with the first failure, values are only worked out. */
         int (*answered)(void *user, size_t i, int r, struct value *v, const char *reason);
-        /* ask_many() only: about five times a second while it waits. May be NULL. */
-        void (*progress)(void *user, const struct ask_progress *p);
+        /* ask_many() only: about five times a second while it waits. -errno: enough, as above. May be NULL. */
+        int (*progress)(void *user, const struct ask_progress *p);
         void *user;
 };
 

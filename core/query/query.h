@@ -79,6 +79,7 @@ int run_key(struct workspace *w, const struct cell *cell, uint8_t ret[RUN_KEY_SI
 /* The fact that answers the cell, -ENOENT. */
 int run_find(struct workspace *w, const struct cell *cell, bool brief, struct fact **ret);
 int build_find(struct workspace *w, struct solver *s, uint32_t commit, bool with_log, struct build_record **ret);
+int build_open_live_log(struct workspace *w, struct solver *s, uint32_t commit, int *ret_fd); /* live_log_open() of its build */
 /* Ids of the cases with an answer for this commit and setting (cell->info is ignored), in order; free(). */
 int runs_known(struct workspace *w, const struct cell *cell, uint32_t **ret_ids, size_t *ret_n);
 /* Commits (numbers, ascending) with anything finished: a build or a run; free(). */

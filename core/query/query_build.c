@@ -1,5 +1,6 @@
 /* Queries build and program. */
 #include "core/build/era.h"
+#include "core/build/live_log.h"
 #include "core/query/incremental.h"
 #include "core/query/plan.h"
 #include "core/query/query_internal.h"
@@ -71,6 +72,14 @@ int build_find(struct workspace *w, struct solver *s, uint32_t commit, bool with
         int r = build_key(s->history, commit, s->recipe, &key);
 
         return r < 0 ? r : build_record_find(w, &key, with_log, ret);
+}
+
+int build_open_live_log(struct workspace *w, struct solver *s, uint32_t commit, int *ret_fd)
+{
+        struct digest key;
+        int r = build_key(s->history, commit, s->recipe, &key);
+
+        return r < 0 ? r : live_log_open(workspace_dir(w), &key, ret_fd);
 }
 
 static struct value *build_value_new(struct build_record *record)
@@ -283,6 +292,7 @@ int build_commit(struct workspace *w, struct solver *s, uint32_t commit, const s
 {
         const struct settings *settings = workspace_settings(w);
         char work[PATH_SIZE], ccache[PATH_SIZE], downloads[PATH_SIZE];
+        cleanup_live_log struct live_log live = {.fd = -1};
         cleanup_close int held = -1;
         struct build_request request;
         int r;
@@ -300,6 +310,8 @@ int build_commit(struct workspace *w, struct solver *s, uint32_t commit, const s
         }
         if (r < 0)
                 return r;
+        if (key)
+                live_log_begin(&live, workspace_dir(w), key);
         request = (struct build_request){
                 .programs = workspace_programs(w),
                 .history = s->history,
@@ -317,8 +329,12 @@ int build_commit(struct workspace *w, struct solver *s, uint32_t commit, const s
                 .again = again,
                 .cancel_fd = job_cancel_fd(j),
                 .progress = job_progress(j),
+                .listener = key ? &live.listener : NULL,
         };
-        return s->builder ? build_elsewhere(j, &request, s->builder, ret) : build(&request, ret);
+        r = s->builder ? build_elsewhere(j, &request, s->builder, ret) : build(&request, ret);
+        if (r < 0)
+                live_log_say_lost(&live, error_message(r));
+        return r;
 }
 
 static void check_in_background(struct build_query *q, struct job *j);

@@ -9,6 +9,7 @@
  *             work/<name>/<n>   worktrees
  *             scratch/          of runs in progress
  *             slots/ claims/ engines/   locks and what engines do now
+ *             building/         what builds print now (core/build/live_log.h)
  *             mounts/           locks of mounts (tools/mounts.h)
  *             log               of mounts
  * Everything is 0700/0600 whatever the umask.

@@ -301,7 +301,9 @@ int cluster_build(struct cluster_slot *s, const struct build_request *q, const s
                   struct build_record **ret)
 {
         cleanup(away_build_done) struct away_build x = {
-                .ask = {.slot = s, .cancel_fd = q->cancel_fd, .progress = q->progress}, .request = q, .sources = sources};
+                .ask = {.slot = s, .cancel_fd = q->cancel_fd, .progress = q->progress, .listener = q->listener},
+                .request = q,
+                .sources = sources};
         const struct recipe_limits *limits = &q->recipe->build_limits;
         int r = make_request(&x, s->node->hello.toolchain);
 

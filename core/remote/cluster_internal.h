@@ -52,6 +52,8 @@ struct cluster_slot {
         struct remote_progress progress;
         char doing[PROGRESS_TEXT];
         bool is_new;          /* `progress` is */
+        struct buffer said;   /* and not heard yet */
+        size_t said_left;     /* of REMOTE_SAID */
 };
 
 /* A digest that a worker was sent. */
@@ -147,6 +149,7 @@ struct asking {
         struct cluster_slot *slot;
         int cancel_fd;
         const struct progress *progress; /* hears what the worker says of its progress; NULL: nobody does */
+        const struct listener *listener; /* and what its build has just printed; the same */
         bool cancelled;                  /* it was, and the worker was told to end */
         size_t sent_before;              /* of the node's list, when the request was sent */
 };

@@ -205,6 +205,7 @@ void node_free_if_done(struct node *n)
                 buffer_done(&n->slots[i].err);
                 execute_result_done(&n->slots[i].result);
                 buffer_done(&n->slots[i].built);
+                buffer_done(&n->slots[i].said);
                 free(n->slots[i].wants);
         }
         free(n->slots);
@@ -429,6 +430,17 @@ static int take_progress(struct cluster_slot *s, const struct packet *p)
         return r;
 }
 
+/* It is a look and nothing more: what would be too much is left out. */
+static int take_said(struct cluster_slot *s, const struct packet *p)
+{
+        if (p->body.size > s->said_left)
+                return 0;
+        s->said_left -= p->body.size;
+        buffer_add(&s->said, p->body.data, p->body.size);
+        eventfd_write(s->event, 1);
+        return buffer_error(&s->said);
+}
+
 /* Read by who waits for it: it may be long. */
 static int take_built(struct cluster_slot *s, const struct packet *p)
 {
@@ -446,6 +458,8 @@ static int take_answer(struct cluster_slot *s, const struct packet *p)
                 return take_output(s, p);
         if (p->type == PACKET_PROGRESS)
                 return take_progress(s, p);
+        if (p->type == PACKET_SAID)
+                return take_said(s, p);
         if (p->type == PACKET_RESULT) {
                 r = remote_result_read(p->body, &s->out, &s->err, &s->result);
                 answer = ANSWER_RESULT;

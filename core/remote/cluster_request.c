@@ -71,7 +71,8 @@ int asking_begin(struct asking *a, uint64_t wall_ns, uint64_t output_most)
                 s->id = c->next_id++;
                 s->answer = ANSWER_NONE;
                 s->output_most = output_most;
-                s->out.size = s->err.size = 0;
+                s->out.size = s->err.size = s->said.size = 0;
+                s->said_left = REMOTE_SAID;
         }
         pthread_mutex_unlock(&c->lock);
         return r;
@@ -105,15 +106,32 @@ static void cancel(struct asking *a)
         pthread_mutex_unlock(&n->cluster->lock);
 }
 
-/* The last progress that the worker told; true where it is news. Lock held. */
-static bool take_news(struct cluster_slot *s, struct remote_progress *ret, char what[PROGRESS_TEXT])
-{
-        bool is_new = s->is_new;
+/* What a worker told on its way to the answer. */
+struct news {
+        bool has_progress;
+        struct remote_progress progress;
+        char what[PROGRESS_TEXT];
+        struct buffer said; /* owned */
+};
 
+/* Lock held. */
+static void take_news(struct cluster_slot *s, struct news *ret)
+{
+        ret->has_progress = s->is_new;
+        ret->progress = s->progress;
+        ret->progress.what = strcpy(ret->what, s->doing);
+        ret->said = s->said;
         s->is_new = false;
-        *ret = s->progress;
-        ret->what = strcpy(what, s->doing);
-        return is_new;
+        s->said = (struct buffer){0};
+}
+
+static void pass_on(const struct asking *a, struct news *n)
+{
+        if (n->has_progress)
+                progress_tell(a->progress, n->progress.what, n->progress.done, n->progress.total);
+        if (a->listener && n->said.size > 0)
+                a->listener->hear(a->listener->user, SLICE(n->said.data, n->said.size));
+        buffer_done(&n->said);
 }
 
 /* Until there is an answer, or there can be none. One who was told to stop and does not say so is given up: nobody knows what it does. */
@@ -126,10 +144,8 @@ static int await(struct asking *a)
         while (r == 1) {
                 struct pollfd fds[] = {{.fd = a->slot->event, .events = POLLIN},
                                        {.fd = a->cancelled ? -1 : a->cancel_fd, .events = POLLIN}};
-                struct remote_progress progress;
-                char what[PROGRESS_TEXT];
+                struct news news;
                 eventfd_t old;
-                bool is_new;
 
                 poll(fds, 2, until ? (int)(CANCEL_NS / NSEC_PER_MSEC) : -1);
                 if (fds[1].revents) {
@@ -139,7 +155,7 @@ static int await(struct asking *a)
                 }
                 pthread_mutex_lock(&n->cluster->lock);
                 eventfd_read(a->slot->event, &old);
-                is_new = take_news(a->slot, &progress, what);
+                take_news(a->slot, &news);
                 if (a->slot->answer != ANSWER_NONE)
                         r = 0;
                 else if (!is_lost(a) && until && now_ns() >= until)
@@ -147,8 +163,7 @@ static int await(struct asking *a)
                 if (r == 1 && is_lost(a))
                         r = fail_lost(a);
                 pthread_mutex_unlock(&n->cluster->lock);
-                if (is_new)
-                        progress_tell(a->progress, progress.what, progress.done, progress.total);
+                pass_on(a, &news);
         }
         return r;
 }

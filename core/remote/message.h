@@ -7,9 +7,11 @@
 #include "core/run/execute.h"
 #include "core/recipe/recipe.h"
 
-#define REMOTE_PROTOCOL 3
+#define REMOTE_PROTOCOL 4
 #define REMOTE_PART     (1u << 20) /* bytes of a blob or of an output in one packet, before they are compressed */
 #define REMOTE_WANTS    60000       /* digests that a worker asks for at once; further ones the next time */
+#define REMOTE_SAID     (16u << 20) /* bytes that a worker tells of a build while it goes on, each packet counted as REMOTE_SAID_LEAST at least */
+#define REMOTE_SAID_LEAST 256
 
 /* The head's has the version alone. */
 struct remote_hello {

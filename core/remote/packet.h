@@ -23,6 +23,7 @@ enum packet_type {
         PACKET_WANT,   /* from the worker, an answer: it lacks these bytes; send them and ask again */
         PACKET_OUTPUT, /* from the worker: a part of what the program printed, of a build's log or of fetched bytes, in front of the answer */
         PACKET_PROGRESS, /* from the worker: what a build does now */
+        PACKET_SAID,     /* from the worker: what a build has just printed, as it is; its log comes whole in the end */
         PACKET_RESULT, /* from the worker, an answer: struct execute_result without its bytes */
         PACKET_BUILT,  /* from the worker, an answer: struct build_record without its log */
         PACKET_SENT,   /* from the worker, an answer: that were the bytes */

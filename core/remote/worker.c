@@ -202,6 +202,7 @@ static int take_packet(struct worker *w, const struct packet *p)
         case PACKET_WANT:
         case PACKET_OUTPUT:
         case PACKET_PROGRESS:
+        case PACKET_SAID:
         case PACKET_RESULT:
         case PACKET_BUILT:
         case PACKET_SENT:

@@ -1,6 +1,7 @@
 /* Builds of a worker: sources out of its folder of files, a clean tree, programs into the folder. */
 #include <poll.h>
 
+#include "core/build/live_log.h"
 #include "core/remote/worker_internal.h"
 #include "core/run/host.h"
 #include "core/run/slot.h"
@@ -20,6 +21,7 @@ struct building {
         int more[CORES_MOST]; /* and others that were free */
         unsigned n_more;
         cpu_set_t cpus;
+        size_t said; /* of REMOTE_SAID */
 };
 
 static void building_done(struct building *b)
@@ -185,6 +187,22 @@ static void tell(void *user, const char *what, uint64_t done, uint64_t total)
                 worker_send(b->worker, PACKET_PROGRESS, b->request->id, SLICE(body.data, body.size));
 }
 
+/* So that a flood of small pieces is bounded, too. */
+static void hear(void *user, struct slice text)
+{
+        struct building *b = user;
+        size_t cost = MAX(text.size, (size_t)REMOTE_SAID_LEAST);
+
+        if (b->said == REMOTE_SAID)
+                return;
+        if (cost > REMOTE_SAID - REMOTE_SAID_LEAST - b->said) {
+                text = SLICE(LIVE_LOG_REST, strlen(LIVE_LOG_REST));
+                cost = REMOTE_SAID - b->said;
+        }
+        b->said += cost;
+        worker_send(b->worker, PACKET_SAID, b->request->id, text);
+}
+
 static bool stop(void *user)
 {
         return fd_is_readable(((struct building *)user)->request->cancel_fd);
@@ -203,6 +221,7 @@ static int send_built(struct building *b, const struct build_record *record)
 static int build_with(struct building *b, const struct recipe *recipe)
 {
         const struct progress progress = {.tell = tell, .stop = stop, .user = b};
+        const struct listener listener = {.hear = hear, .user = b};
         cleanup(build_record_unrefp) struct build_record *record = NULL;
         const struct remote_build *build = &b->request->build;
         char work[PATH_SIZE];
@@ -219,7 +238,8 @@ static int build_with(struct building *b, const struct recipe *recipe)
                                                         .cpus = &b->cpus,
                                                         .slot = (unsigned)b->slot.cpu,
                                                         .cancel_fd = b->request->cancel_fd,
-                                                        .progress = &progress},
+                                                        .progress = &progress,
+                                                        .listener = &listener},
                                 &b->given, &record);
         return r < 0 ? r : send_built(b, record);
 }

@@ -36,6 +36,12 @@ struct bind {
         bool shared; /* writable, and by several slots at the same time (a compiler's cache): new files are the group's, too (umask 002) */
 };
 
+/* Hears what is printed as it comes, in pieces of any size; called by the thread that waits for the program. */
+struct listener {
+        void (*hear)(void *user, struct slice text);
+        void *user;
+};
+
 enum sandbox_kind {
         SANDBOX_BWRAP,
         SANDBOX_NONE
@@ -62,6 +68,7 @@ struct execute_request {
         uint64_t stack_top;       /* what the program may raise that to by itself; 0: no higher */
         bool timed;               /* it has the scheduling class and niceness of surroundings.h, not ours */
         struct capture_limit out, err;
+        const struct listener *listener; /* of `out`; NULL: nobody */
         bool merge;            /* stderr goes where stdout goes (build logs) */
         const cpu_set_t *cpus; /* the cores it may use (sched_setaffinity); NULL: as we may */
         unsigned slot;         /* where to begin looking for a free uid, when root */

@@ -145,7 +145,7 @@ int execution_prepare(struct execution *x, struct ends *ret)
 /* -- watching -- */
 
 /* Reads what there is. Closes the descriptor at its end. */
-static void read_stream(int *fd, struct capture *c)
+static void read_stream(int *fd, struct capture *c, const struct listener *l)
 {
         for (int i = 0; i < 64 && *fd >= 0; i++) { /* a flood must not keep us from the rest */
                 char block[1 << 16];
@@ -153,6 +153,8 @@ static void read_stream(int *fd, struct capture *c)
 
                 if (n > 0) {
                         capture_add(c, block, (size_t)n);
+                        if (l)
+                                l->hear(l->user, SLICE(block, (size_t)n));
                 } else if (n < 0 && errno == EINTR) {
                         continue;
                 } else {
@@ -177,8 +179,8 @@ static void command(const struct execution *x, enum exec_command_kind kind, uint
 
 static void read_streams(struct execution *x)
 {
-        read_stream(&x->out, &x->out_capture);
-        read_stream(&x->err, &x->err_capture);
+        read_stream(&x->out, &x->out_capture, x->request->listener);
+        read_stream(&x->err, &x->err_capture, NULL);
         if (!x->told_output && (prints_too_much(&x->out_capture) || prints_too_much(&x->err_capture))) {
                 x->told_output = true;
                 command(x, COMMAND_TOO_MUCH, 0);

@@ -135,6 +135,7 @@ void leftovers_sweep(const char *store_dir)
         sweep_each(store_dir, "scratch", sweep_scratch);
         sweep_each(store_dir, "work", sweep_repository);
         sweep_each(store_dir, "claims", sweep_lock);
+        sweep_each(store_dir, "building", sweep_lock);
         sweep_each(store_dir, "mounts", sweep_lock);
         sweep_each(store_dir, "engines", sweep_engine);
 }

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 
 #include "core/build/era.h"
+#include "core/build/live_log.h"
 #include "core/run/cell_file.h"
 
 enum {
@@ -32,6 +33,7 @@ enum {
         KIND_TIMEOUT_ALIAS = 55,
         KIND_CELL_NAME,
         KIND_EFFORT,
+        KIND_BUILD_SO_FAR = 213,
 };
 
 /* -- of the commit -- */
@@ -159,6 +161,28 @@ static CONTENT(build_log)
         if (r == 0)
                 buffer_add(ret, record->log.data, record->log.size);
         return r;
+}
+
+static CONTENT(build_so_far)
+{
+        cleanup_blob struct blob text = {0};
+        cleanup_close int fd = -1;
+        int r = build_open_live_log(tree_workspace(t), n->solver, n->inode.commit, &fd);
+
+        if (r == 0)
+                r = read_fd(fd, LIVE_LOG_MOST << 1, &text);
+        else if (r == -ENOENT)
+                r = build_log(t, n, ret);
+        if (r == 0)
+                buffer_add(ret, text.data, text.size);
+        return r == -ENOENT ? 0 : r;
+}
+
+/* In cached/ nothing goes on, and a search through it should not meet each log twice. */
+static EXISTS(so_far_exists)
+{
+        (void)t, (void)row;
+        return !dir->view.cached;
 }
 
 static int build_log_query(struct tree *t, const struct node *n, struct query **ret)
@@ -647,6 +671,8 @@ static const struct route rows[] = {
          .about = "none, queued, building, ok or failed; never builds"},
         {KIND_BUILD_LOG, IN(KIND_BUILD), .name = "log", .type = NODE_COMPUTED, .content = build_log, .query = build_log_query,
          .answer = build_log_answer, .mtime = commit_time, .about = "the build's full output, of a failed build too"},
+        {KIND_BUILD_SO_FAR, IN(KIND_BUILD), .name = "so-far", .type = NODE_LIVE, .exists = so_far_exists, .content = build_so_far,
+         .mtime = commit_time, .about = "what a build that goes on has printed so far, later its log; never builds"},
         {KIND_BIN, IN(KIND_COMMIT), .name = "bin", .type = NODE_FOLDER, .exists = bin_exists, .generation = any_listing,
          .mtime = commit_time, .about = "what it builds"},
         {KIND_PROGRAM, IN(KIND_BIN), .shown = "<name>", .type = NODE_COMPUTED, .executable = true, .match = program_match,

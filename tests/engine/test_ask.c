@@ -406,15 +406,16 @@ START_TEST(test_more_than_the_queue_takes)
 }
 END_TEST
 
-static void see_progress(void *user, const struct ask_progress *p)
+static int see_progress(void *user, const struct ask_progress *p)
 {
         struct sweep *s = user;
 
         if (!control.hold)
-                return; /* what is seen while all are open */
+                return 0; /* what is seen while all are open */
         s->progress = *p;
         if (++s->n_progress == 2)
                 control.hold = false;
+        return 0;
 }
 
 START_TEST(test_an_estimate_is_a_range_or_none)

@@ -866,7 +866,7 @@ void world_end(void)
         }
         if (killed) /* whoever works there next takes away what it left */
                 assert_shell("solverfs -q gc >gc.out");
-        assert_shell("cd \"$SOLVERFS_STORE\" && find scratch claims engines $(ls -d mounts 2>/dev/null) -mindepth 1 && find work "
+        assert_shell("cd \"$SOLVERFS_STORE\" && find scratch claims engines $(ls -d building mounts 2>/dev/null) -mindepth 1 && find work "
                      "-name '[0-9]*.scratch'");
         ck_assert_msg(shell_output[0] == '\0', "left behind: %.3000s", shell_output);
 }

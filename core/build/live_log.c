@@ -1,0 +1,127 @@
+#include "core/build/live_log.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "cache/base/fault.h"
+#include "cache/base/lock.h"
+
+#define FOLDER "building"
+
+/* A sweep of leftovers may hold the new file for a moment, before we do. */
+#define TAKE_TRIES 20
+#define TAKE_NS    NSEC_PER_MSEC
+
+static void stop(struct live_log *l, int r)
+{
+        log_warning("the output of a build cannot be shown while it builds: %s", strerror(-r));
+        l->left = 0;
+}
+
+static int write_piece(struct live_log *l, struct slice text)
+{
+        int r = fault_at("build.live");
+
+        return r < 0 ? r : write_all(l->fd, text.data, text.size);
+}
+
+static void hear(void *user, struct slice text)
+{
+        struct live_log *l = user;
+        bool fits = text.size < l->left;
+        int r;
+
+        if (l->fd < 0 || l->left == 0)
+                return;
+        r = write_piece(l, SLICE(text.data, MIN(text.size, l->left)));
+        if (r == 0 && !fits)
+                r = write_piece(l, SLICE(LIVE_LOG_REST, strlen(LIVE_LOG_REST)));
+        if (r < 0)
+                stop(l, r);
+        else
+                l->left = fits ? l->left - text.size : 0;
+}
+
+static int take(struct live_log *l)
+{
+        int r = lock_try(l->dir, l->name, false, &l->fd);
+
+        for (unsigned i = 0; r == -EAGAIN && i < TAKE_TRIES; i++) {
+                nanosleep(&(struct timespec){.tv_nsec = (long)TAKE_NS}, NULL);
+                r = lock_try(l->dir, l->name, false, &l->fd);
+        }
+        return r;
+}
+
+/* Whoever still reads one that a killed process left must not find the new text in it. */
+static int take_new(struct live_log *l)
+{
+        struct stat st;
+        int r = take(l);
+
+        if (r == 0 && fstat(l->fd, &st) == 0 && st.st_size > 0) {
+                lock_release_unlink(l->dir, l->name, steal_fd(&l->fd));
+                r = take(l);
+        }
+        return r;
+}
+
+void live_log_begin(struct live_log *l, const char *store_dir, const struct digest *build)
+{
+        int r;
+
+        *l = (struct live_log){.listener = {.hear = hear, .user = l}, .fd = -1, .left = LIVE_LOG_MOST};
+        digest_hex(build, l->name);
+        r = path_join(l->dir, store_dir, FOLDER);
+        if (r == 0)
+                r = make_dirs(l->dir, 0700);
+        if (r == 0)
+                r = take_new(l);
+        if (r < 0 && r != -EAGAIN)
+                stop(l, r);
+}
+
+void live_log_say_lost(struct live_log *l, const char *why)
+{
+        cleanup_buffer struct buffer b = {0};
+
+        buffer_addf(&b, "\n[... this build ended without a result: %s ...]\n", why);
+        if (l->fd >= 0 && !b.failed)
+                write_piece(l, SLICE(b.data, b.size));
+}
+
+void live_log_end(struct live_log *l)
+{
+        if (l->fd >= 0)
+                lock_release_unlink(l->dir, l->name, steal_fd(&l->fd));
+}
+
+/* -- for those who look -- */
+
+bool live_log_goes_on(int fd)
+{
+        struct stat st;
+
+        return fstat(fd, &st) == 0 && st.st_nlink > 0 && lock_is_held_fd(fd);
+}
+
+int live_log_open(const char *store_dir, const struct digest *build, int *ret_fd)
+{
+        char dir[PATH_SIZE], name[DIGEST_HEX_SIZE], path[PATH_SIZE];
+        cleanup_close int fd = -1;
+        int r = path_join(dir, store_dir, FOLDER);
+
+        digest_hex(build, name);
+        if (r == 0)
+                r = path_join(path, dir, name);
+        if (r < 0)
+                return r;
+        fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY);
+        if (fd < 0)
+                return -errno;
+        if (!live_log_goes_on(fd))
+                return -ENOENT;
+        *ret_fd = steal_fd(&fd);
+        return 0;
+}

@@ -1,0 +1,23 @@
+/* The log of a build, printed while it grows (core/build/live_log.h), and then as it is kept.
+ *
+ * Standard output is the log: what was printed early is its beginning. Where the log goes on differently (the build was begun again, its output was too
+ * long to be kept whole), it is printed from the line that differs, and a note says so. */
+#pragma once
+
+#include "command.h"
+#include "core/query/query.h"
+
+struct follower {
+        struct workspace *workspace;
+        struct solver *solver;
+        uint32_t commit;
+
+        int fd; /* of the build that goes on; -1: none */
+        bool told;
+        struct buffer printed;
+        size_t at; /* up to there `printed` is what the log that is read now has */
+};
+
+void follower_done(struct follower *f);
+void follower_look(struct follower *f);                     /* prints what has come */
+void follower_end(struct follower *f, struct slice whole); /* and what the log that is kept has beyond that */
