@@ -81,6 +81,13 @@ sinfo -h >/dev/null || { cat "$slurm"/*.log; echo "1..$n"; exit 1; }
 # -- a store whose cells are there --
 
 make_toy
+# Builds that wait for a file in their tree, each with a text that no other has, and with a process in the background.
+mark=1000.$$
+for version in build scancel worker; do
+	printf ': %s\nsleep %s &\ncat /proc/sys/kernel/random/uuid\nwhile ! [ -e go ]; do sleep 0.05; done\necho ended\ncp toy.sh toy; chmod +x toy\n' $version $mark >toy/build.sh
+	toy_commit 4 $version && git -C toy tag $version
+done
+sed -i 's/^\ttimeout = .*/&\n\tbuild-timeout = 3m\n\tbuild-memory = 1g/' recipes/toy.recipe # what a job here has
 mkdir cases "$dir"
 for i in $(seq 20); do printf '(set-info :status sat)\n; answer: sat\n; number %s\n(check-sat)\n' "$i" >cases/$i.smt2; done
 for i in 1 2; do printf '; number %s\n; sleep: 4\n; answer: unsat\n(check-sat)\n' "$i" >cases/slow$i.smt2; done
@@ -118,8 +125,9 @@ test_that "with both nodes at work" '[ "$(jobs_now)" = 2 ]'
 run 0 compare toy@v1 toy@v3 1-3
 ok $? "a comparison of two versions, by a process with workers of its own"
 
-run 0 fuzz toy --name away --on lab --reference v1 --target v3 --for 10s --timeout 1s --jobs 2 --no-localize --no-reduce --json
-test_that "a campaign" 'jq -e ".inputs > 0 and .runs > 0" out >/dev/null && has store/campaigns/toy/away/machine "^lab/"'
+run 0 fuzz toy --name away --on lab --reference v1 --target v3 --for 10s --timeout 1s --threshold 0.5s --jobs 2 --no-localize --no-reduce --json
+status=$?
+test_that "a campaign" '[ $status = 0 ] && [ -s out ] && jq -e ".inputs > 0 and .runs > 0" out >/dev/null && has store/campaigns/toy/away/machine "^lab/"'
 run 4 run --again --timeout 10m toy v1 1
 test_that "a run that takes longer than a job may is refused: the worker asked when its job ends" 'has err "a run of up to 10m fits into no worker of the cluster lab"'
 
@@ -169,9 +177,59 @@ until_that 90 '[ -z "$(squeue -h -j "$job" -o %T)" ]'
 test_that "scontrol requeue of the job that asks" '[ $(grep -c "	unsat	" requeued.out) = 1 ]'
 sed 's/^/# /' requeued.out
 
+# -- and its builds --
+
+run 0 unmount "$dir"
+sed -i 's/^\truns = lab/&\n\tbuilds = lab/' store/config
+run 0 mount "$dir"
+printed() { sed -n 2p "$dir/toy/tags/$1/build/so-far" | grep -- -; } # printed VERSION: the text that no other build has
+builds_now() { pgrep -f "sleep $mark" >/dev/null; }
+# go_on PROCESS: lets every build go on until the process has ended; its status
+go_on() {
+	while kill -0 "$1" 2>/dev/null; do
+		for tree in node/work/?; do [ -d "$tree" ] && touch "$tree/go"; done 2>/dev/null
+		sleep 0.1
+	done
+	wait "$1"
+}
+timeout 200 cat "$dir/toy/tags/build/cases/$id/result" >built.out &
+reader=$!
+until_that 60 'printed build >/dev/null'
+test_that "a build of the mount is in a job of Slurm, and its log so far is there" 'builds_now && [ "$(jobs_now)" -ge 1 ] && [ "$(cat "$dir/toy/tags/build/build/status")" = building ]'
+go_on $reader
+test_that "and the cell that waits for it is answered" '[ $? = 0 ] && is built.out sat'
+getfattr --absolute-names --only-values -n user.solverfs.reason "$dir/toy/tags/build/build/log" 2>/dev/null | sed 's/^/# /'
+test_that "its log is kept" '[ "$(tail -1 "$dir/toy/tags/build/build/log")" = ended ]'
+until_that 30 '! builds_now'
+test_that "and nothing of it goes on" '! builds_now'
+
+# lost VERSION WHAT DISTURBANCE: disturbs a build in its middle, and wants it built all the same
+lost() {
+	local version=$1 what=$2 disturb=$3 reader follower first old status
+	timeout 200 cat "$dir/toy/tags/$version/build/log" >built.out &
+	reader=$!
+	until_that 60 "printed $version >/dev/null"
+	first=$(printed $version)
+	timeout 200 "$solverfs" build --log toy $version >out.follower 2>err.follower &
+	follower=$!
+	until_that 60 'grep -q -- "$first" out.follower'
+	old=$(pgrep -f "sleep $mark")
+	eval "$disturb"
+	until_that 100 'printed $version | grep -qv -- "$first"'
+	test_that "$what: nothing of it goes on" 'for pid in $old; do until_that 30 "! kill -0 $pid 2>/dev/null" || exit 1; done'
+	go_on $reader
+	status=$?
+	wait $follower
+	test_that "$what: it is built again" '[ $? = 0 ] && [ $status = 0 ] && [ "$(tail -1 built.out)" = ended ] && ! has built.out "$first"'
+	test_that "$what: who looks at its log is told" 'has out.follower "this build ended without a result: the worker on .* was lost" && [ "$(tail -1 out.follower)" = ended ]'
+	sed 's/^/# /' out.follower err.follower
+}
+lost scancel "scancel in the middle of a build" 'scancel $(squeue -h -t R -o %i)'
+lost worker "kill -9 of the worker in the middle of a build" 'for pid in $(workers_now); do [ "$(ps -o comm= -p "$pid")" = solverfs ] && kill -9 "$pid"; done'
+
 run 0 unmount "$dir"
 until_that 60 nothing_left
-test_that "nothing is left" 'nothing_left && ! pgrep -f "$top"'
+test_that "nothing is left" 'nothing_left && ! builds_now && ! pgrep -f "$top"'
 run 0 fsck
 ok $? "the store is whole"
 echo "1..$n"
