@@ -107,11 +107,11 @@ core/run/exec_stub.c | s/tree_stop\(namespace\);//
 core/run/exec_stub.c | s/run->stood_still \+= [^;]*;//
 core/run/keeper.c | s/execution_kill_marked\(x\);/;/
 core/run/measure.c | s/verdict_bound\([^;]*;//
-core/build/build.c | s/\.wall_ns = left,/.wall_ns = 0,/
-core/build/build.c | s/\.memory = limits->memory,/.memory = 0,/
-core/build/build.c | s/\.processes = limits->processes,/.processes = 0,/
-core/build/build.c | s/\.file_size = FILE_MAX,/.file_size = 0,/
-core/build/build.c | s/\.out = \{\.keep = MAX[^}]*\}/.out = {.keep = SIZE_MAX}/
+core/build/attempt_command.c | s/\.wall_ns = left,/.wall_ns = 0,/
+core/build/attempt_command.c | s/\.memory = limits->memory,/.memory = 0,/
+core/build/attempt_command.c | s/\.processes = limits->processes,/.processes = 0,/
+core/build/attempt_command.c | s/\.file_size = FILE_MAX,/.file_size = 0,/
+core/build/attempt_command.c | s/\.out = \{\.keep = MAX[^}]*\}/.out = {.keep = SIZE_MAX}/
 core/query/query_build.c | s/"%s\/work\/ccache\/%s", workspace_dir\(w\), s->repository/"%s\/work\/ccache", workspace_dir(w)/
 core/build/worktree.c | s/r = remove_tree\(w->scratch\); \/\*[^\n]*//
 core/build/worktree.c | s/lock_drop\(w->lock\);/;/
@@ -185,7 +185,7 @@ while IFS='|' read -r file expression; do
                 case $file in
                 core/run/measure.c) suites="measure mount_hostile mount_runs" ;;
                 core/run/runner*.c | core/run/keeper.c) suites="runner keeper mount_hostile" ;;
-                core/*build.c | core/build/worktree.c) suites="mount_hostile build" ;;
+                core/build/* | core/query/query_build.c) suites="mount_hostile build" ;;
                 *) suites="execute runner keeper mount_hostile" ;;
                 esac
                 for suite in $suites; do

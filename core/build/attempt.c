@@ -1,0 +1,257 @@
+/* Attempts at a build: the first may go on from what is there; what fails so, or may have failed for another's fault, is tried in a clean tree. */
+#include "core/build/attempt.h"
+
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+
+#include "cache/base/fault.h"
+#include "core/build/build_tools.h"
+
+#define DISK_FULL  (UINT64_C(16) << 20)
+#define LAST_LINES 20 /* of an attempt's log that stay when there is another, */
+#define LAST_BYTES 4096
+
+void attempt_done(struct attempt *a)
+{
+        manifest_done(&a->files);
+        attributes_free(a->attributes);
+        buffer_done(&a->log);
+        free(a->reason);
+        build_outputs_free(a->outputs, a->n_outputs);
+}
+
+int attempt_fail(struct attempt *a, const char *format, ...)
+{
+        va_list args;
+        int n;
+
+        va_start(args, format);
+        n = vasprintf(&a->reason, format, args);
+        va_end(args);
+        if (n < 0) {
+                a->reason = NULL;
+                return -ENOMEM;
+        }
+        for (char *p = a->reason; *p; p++)
+                if ((unsigned char)*p < 0x20)
+                        *p = ' '; /* one line */
+        return 0;
+}
+
+int attempt_refuse(struct attempt *a, const git_oid *commit, struct build_record **ret)
+{
+        int r = attempt_fail(a, "%s", error_message(-EBADMSG));
+
+        a->started = now_seconds();
+        return r < 0 ? r : attempt_record(a, commit, true, ret);
+}
+
+/* -- one attempt -- */
+
+/* The time of the files of a clean tree: the same each time, and as in a fresh clone newer than the system's, on which rules of a Makefile may
+ * depend. Packages keep the times at which they were made; the folders tell when the last one was installed. */
+static int64_t tree_time(void)
+{
+        static const char *const folders[] = {"/usr/bin",           "/usr/lib",       "/usr/share",       "/usr/include",
+                                              "/usr/share/aclocal", "/usr/local/bin", "/usr/local/lib",   "/usr/local/share",
+                                              "/usr/libexec",       "/usr/sbin",      "/usr/lib/python3", "/usr/lib/gcc",
+                                              "/usr/local/include"};
+        int64_t newest = 0;
+
+        for (size_t i = 0; i < ARRAY_SIZE(folders); i++) {
+                struct stat st;
+
+                if (stat(folders[i], &st) == 0)
+                        newest = MAX(newest, (int64_t)st.st_mtim.tv_sec + 1);
+        }
+        return MIN(newest, now_seconds() - 1);
+}
+
+/* A checkout that no machine could make is the commit's fault. */
+static int fill_tree(struct attempt *a, git_repository *git, bool clean)
+{
+        const struct build_request *q = a->request;
+        int r;
+
+        if (a->given)
+                return checkout_given(a->worktree->path, &a->files, tree_time(), a->given->content, a->given->user, q->progress);
+        r = checkout(git, a->attributes, a->worktree->path, clean ? NULL : &a->worktree->manifest, &a->files, tree_time(),
+                     q->progress);
+
+        if (r == -EBADMSG)
+                r = attempt_fail(a, "%s", error_message(r));
+        return r == 0 && !clean ? attempt_delete_outputs(a) : r;
+}
+
+static uint64_t disk_left(const char *path)
+{
+        struct statvfs s;
+
+        return statvfs(path, &s) < 0 ? UINT64_MAX : (uint64_t)s.f_bavail * s.f_frsize;
+}
+
+/* A build that failed for want of room says nothing of the commit. */
+static int check_disk(const struct attempt *a)
+{
+        static const char words[] = "No space left on device";
+
+        if (disk_left(a->worktree->path) >= DISK_FULL &&
+            !(a->log.size > 0 && memmem(a->log.data, a->log.size, words, strlen(words))))
+                return 0;
+        return errorf(-ENOSPC, "the disk of %s is full: a build could not finish", a->worktree->path);
+}
+
+static int attempt_once(struct attempt *a, git_repository *git, bool clean)
+{
+        const struct build_request *q = a->request;
+        int r = worktree_begin(a->worktree, clean);
+
+        a->started = now_seconds();
+        if (r == 0)
+                r = build_tools_make(a->worktree->tools, q->sandbox, q->ccache_dir != NULL, &a->ccache);
+        if (r == 0)
+                r = fault_at("build.checkout");
+        if (r == 0)
+                r = fill_tree(a, git, clean);
+        for (size_t i = 0; r == 0 && !a->reason && q->recipe->build[i]; i++)
+                r = attempt_run_command(a, i);
+        if (r == 0 && !a->reason)
+                r = attempt_put_outputs(a);
+        return r == 0 && a->reason ? check_disk(a) : r;
+}
+
+/* -- another one -- */
+
+static void add_quoted(struct buffer *b, struct slice text)
+{
+        const char *at = text.data, *end = at + text.size;
+
+        while (at < end) {
+                const char *newline = memchr(at, '\n', (size_t)(end - at)), *next = newline ? newline + 1 : end;
+
+                buffer_adds(b, "| ");
+                buffer_add(b, at, (size_t)(next - at));
+                at = next;
+        }
+}
+
+/* Begins the log anew, with why there is another attempt and how the one before ended. */
+static void begin_again(struct attempt *a, struct buffer *notes, const char *what, const char *why)
+{
+        struct slice said = SLICE(a->log.data + notes->size, a->log.size - notes->size);
+
+        buffer_addf(notes, "(built in a clean tree, as %s: %s)\n", what, why);
+        add_quoted(notes, slice_last_lines(said, LAST_LINES, LAST_BYTES));
+        buffer_done(&a->log);
+        buffer_add(&a->log, notes->data, notes->size);
+        a->heard = 0;
+        build_outputs_free(a->outputs, a->n_outputs);
+        a->outputs = NULL;
+        a->n_outputs = 0;
+        a->wall_ns = a->cpu_ns = a->memory = a->waited_ns = 0;
+        a->doubted = false;
+        free(steal_pointer(a->reason));
+}
+
+/* An empty worktree may mend what fails in one that was used before, but not a cancel, a full disk or a repository that lacks objects. */
+static bool may_help(int r)
+{
+        return r != -ECANCELED && r != -ENOSPC && r != -ESTALE && r != -ENOMEM;
+}
+
+static int attempt_again(struct attempt *a, git_repository *git, const git_oid *commit, struct buffer *notes, const char *what,
+                         int r)
+{
+        cleanup_free char *why = strdup(a->reason ?: error_message(r));
+
+        log_info("building %s in a clean tree, as %s: %s", git_oid_tostr_s(commit), what, why ?: "");
+        begin_again(a, notes, what, why ?: "");
+        return attempt_once(a, git, true);
+}
+
+/* -- what comes of them -- */
+
+int attempt_record(struct attempt *a, const git_oid *commit, bool clean, struct build_record **ret)
+{
+        struct build_record *b = calloc(1, sizeof(*b));
+        int r;
+
+        if (!b)
+                return -ENOMEM;
+        if (a->reason)
+                buffer_addf(&a->log, "(failed: %s)\n", a->reason);
+        r = buffer_steal(&a->log, &b->log);
+        if (r < 0) {
+                free(b);
+                return r;
+        }
+        b->refs = 1;
+        b->ok = !a->reason;
+        b->clean = clean;
+        b->commit = *commit;
+        b->started = a->started;
+        b->duration_ns = a->wall_ns;
+        b->cpu_ns = a->cpu_ns;
+        b->memory = a->memory;
+        b->reason = steal_pointer(a->reason);
+        if (b->ok) {
+                b->outputs = steal_pointer(a->outputs);
+                b->n_outputs = a->n_outputs;
+                a->n_outputs = 0;
+                r = build_record_note_program(b);
+        }
+        if (r < 0)
+                build_record_unref(b);
+        else
+                *ret = b;
+        return r;
+}
+
+/* For the next build in this worktree. A build that made no program keeps what was known of the last one. */
+static int keep(struct attempt *a, const struct digest *key, bool made)
+{
+        cleanup_free struct digest *programs = calloc(a->n_outputs + 1, sizeof(*programs));
+        struct worktree *w = a->worktree;
+        int r = programs ? fault_at("build.keep") : -ENOMEM;
+
+        if (r < 0)
+                return r;
+        for (size_t i = 0; i < a->n_outputs; i++)
+                programs[i] = a->outputs[i].id;
+        return made ? worktree_keep(w, key, &a->files, programs, a->n_outputs, a->request->incremental)
+                    : worktree_keep(w, key, &w->manifest, w->programs, w->n_programs, false);
+}
+
+int attempt_build(struct attempt *a, git_repository *git, const git_oid *commit, const struct digest *key,
+                  struct build_record **ret)
+{
+        cleanup_buffer struct buffer notes = {0};
+        bool clean = !a->worktree->usable || !a->request->incremental;
+        int r;
+
+        if (!clean && !checkout_is_intact(a->worktree->path, &a->worktree->manifest)) {
+                buffer_adds(&a->log, "(built in a clean tree, as the build before changed files of its sources)\n");
+                clean = true;
+        }
+        buffer_add(&notes, a->log.data, a->log.size);
+        r = attempt_once(a, git, clean);
+        if (!clean && (a->reason || (r < 0 && may_help(r)))) {
+                r = attempt_again(a, git, commit, &notes, "building on what was there failed", r);
+                clean = true;
+        }
+        if (r == 0 && a->doubted) {
+                r = attempt_again(a, git, commit, &notes, "what ended it may have come from outside", r);
+                clean = true;
+        }
+        if (r == 0 && (r = attempt_check_tools(a)) == 1) {
+                r = attempt_again(a, git, commit, &notes, "compilers or build tools were exchanged meanwhile", 0);
+                clean = true;
+                if (r == 0 && attempt_check_tools(a) != 0)
+                        r = attempt_tools_changed();
+        }
+        if (r == 0 && a->doubted)
+                r = errorf(-EIO, "%s: that may have come from outside, so nothing is recorded of this commit", a->reason);
+        if (keep(a, key, r == 0 && !a->reason) < 0)
+                log_warning("%s is left behind, or its state cannot be written", a->worktree->path);
+        return r < 0 ? r : attempt_record(a, commit, clean, ret);
+}

@@ -1,0 +1,86 @@
+/* An attempt at a build, shared by build.c (a build, of its commit or of given sources), build_elsewhere.c, and: attempt.c (attempts in their order, and the record
+ * they become), attempt_tools.c (compilers and build tools), attempt_command.c (a command run), attempt_judge.c (why it failed), attempt_output.c
+ * (its programs); and build_key.c.
+ *
+ * Functions return 0 where the build has failed, too: that is an answer, and `reason` says why. */
+#pragma once
+
+#include "core/build/attributes.h"
+#include "core/build/build.h"
+#include "core/build/worktree.h"
+
+#define FILE_MAX (UINT64_C(16) << 30) /* the largest file a build may write, and all it may put into its scratch folder */
+
+/* The state of a build; becomes its record. */
+struct attempt {
+        const struct build_request *request;
+        const struct build_given *given; /* NULL: the sources are a commit's, and programs go into the store */
+        struct worktree *worktree;
+        struct manifest files;
+        struct attributes *attributes; /* owned; NULL: files are as they were committed */
+        struct buffer log;
+        size_t heard; /* bytes of it that the request's listener has */
+        char *reason; /* owned; NULL: it goes well */
+        bool doubted; /* what it failed for may have come from outside */
+        bool ccache;
+        char shim[PATH_SIZE];
+        char toolchain[DIGEST_HEX_SIZE];
+        struct digest tools; /* as they lay there when it began: host_tools_moment() */
+        char namespace[sizeof("CCACHE_NAMESPACE=") + DIGEST_HEX_SIZE];
+        uint64_t wall_ns, cpu_ns, memory, waited_ns; /* waited: for a core that others had */
+        int64_t started;
+        struct build_output *outputs; /* owned */
+        size_t n_outputs;
+};
+void attempt_done(struct attempt *a);
+#define cleanup_attempt cleanup(attempt_done)
+/* The build has failed, for this reason. 0, or -ENOMEM. */
+int attempt_fail(struct attempt *a, const char *format, ...) printf_like(2, 3);
+
+/* -- attempt.c -- */
+
+/* In the attempt's worktree, as often as it needs. */
+int attempt_build(struct attempt *a, git_repository *git, const git_oid *commit, const struct digest *key,
+                  struct build_record **ret);
+/* What became of it as a record; the log and the outputs move there. */
+int attempt_record(struct attempt *a, const git_oid *commit, bool clean, struct build_record **ret);
+/* After -EBADMSG: no machine could build that commit, and the error's sentence is the record's reason. */
+int attempt_refuse(struct attempt *a, const git_oid *commit, struct build_record **ret);
+
+/* -- attempt_tools.c -- */
+
+/* Finds them, before the first command. *ret_key: of all that a tree to be gone on from must have in common with this build. */
+int attempt_prepare_tools(struct attempt *a, struct digest *ret_key);
+/* Objects of two compilers in one program would be nobody's, and what failed meanwhile may have failed for want of a compiler. 1: they were
+ * exchanged, and are the same by all that keys tell; the build is to be done again. */
+int attempt_check_tools(struct attempt *a);
+int attempt_tools_changed(void); /* -EIO with the sentence */
+
+/* -- attempt_command.c -- */
+
+int attempt_run_command(struct attempt *a, size_t number);
+/* To the request's listener, all of the log that it has not heard. */
+void attempt_tell_log(struct attempt *a);
+
+/* -- attempt_judge.c -- */
+
+/* The end of command `number`: sets reason and doubted where it failed. */
+int attempt_judge(struct attempt *a, size_t number, const char *text, const struct execute_result *x);
+
+/* -- attempt_output.c -- */
+
+/* An output that an earlier commit's build left must not pass for this one's. */
+int attempt_delete_outputs(struct attempt *a);
+int attempt_put_outputs(struct attempt *a);
+void build_outputs_free(struct build_output *list, size_t n);
+
+/* -- build_key.c -- */
+
+void build_source_key(const struct recipe *r, const char *toolchain, const struct digest *source, struct digest *ret);
+/* The toolchain, and the folders that the recipe adds to it; `now`: as it is in this moment, not as it was last found. */
+int build_toolchain(const struct recipe *recipe, bool now, char ret[DIGEST_HEX_SIZE]);
+int build_hash_dependencies(struct hasher *h, const struct recipe *recipe, bool now);
+
+/* -- build_elsewhere.c -- */
+
+int build_elsewhere(struct attempt *a, git_repository *git, const git_oid *commit, struct build_record **ret);

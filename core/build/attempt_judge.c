@@ -1,0 +1,128 @@
+/* The end of a command: why it failed, in the words of the record's reason, and whether that may have come from outside of the commit. */
+#include "core/build/attempt.h"
+
+#include <signal.h>
+
+#define COMMAND_MAX 160 /* of a command in a reason */
+
+/* -- in the words of its output -- */
+
+static bool says(const struct execute_result *x, const char *const *words, size_t n)
+{
+        for (size_t i = 0; i < n; i++)
+                if (x->out.size > 0 && memmem(x->out.data, x->out.size, words[i], strlen(words[i])))
+                        return true;
+        return false;
+}
+
+/* Did it fail for want of the network? In the words of curl, git, pip, cargo, Go, wget and the C library. */
+static bool wants_network(const struct execute_result *x)
+{
+        static const char *const words[] = {"Could not resolve host",         "Temporary failure in name resolution",
+                                            "Network is unreachable",         "ENETUNREACH",
+                                            "unable to resolve host address", "dial tcp: lookup",
+                                            "Name or service not known"};
+
+        return says(x, words, ARRAY_SIZE(words));
+}
+
+/* Could nothing be started any more? In the words of make, gcc and bash, of ninja, and of dash. Its own limit is told otherwise
+ * (END_PROCESSES): this one was the machine's. */
+static bool wants_processes(const struct execute_result *x)
+{
+        static const char *const words[] = {"fork: Resource temporarily unavailable",
+                                            "posix_spawn: Resource temporarily unavailable", ": Cannot fork"};
+
+        return x->end == END_EXIT && x->code != 0 && says(x, words, ARRAY_SIZE(words));
+}
+
+/* A signal that people and services end processes with may have come from anywhere. Mostly it is not the shell that it hits but what the
+ * shell has started: then there is a status, or only a word of the shell, make, a compiler's driver, cargo, go or Python. */
+static bool may_be_killed(const struct execute_result *x)
+{
+        static const char *const words[] = {"Killed\n",
+                                            " Killed  ",
+                                            "Killed signal terminated program",
+                                            "terminated with signal 9",
+                                            "Killed (program ",
+                                            "signal: 9, SIGKILL",
+                                            "signal: killed",
+                                            "Signals.SIGKILL",
+                                            "Terminated\n",
+                                            " Terminated  ",
+                                            "Terminated signal terminated program",
+                                            "terminated with signal 15",
+                                            "signal: 15, SIGTERM",
+                                            "signal: terminated",
+                                            "Signals.SIGTERM"};
+        static const int signals[] = {SIGHUP, SIGINT, SIGKILL, SIGTERM};
+
+        for (size_t i = 0; x->end == END_EXIT && i < ARRAY_SIZE(signals); i++)
+                if (x->code == 128 + signals[i])
+                        return true;
+        return x->doubt == DOUBT_SIGNAL || (x->end == END_EXIT && says(x, words, ARRAY_SIZE(words)));
+}
+
+/* -- judging -- */
+
+/* A build that ran into its time limit with less than a quarter of one core, as others had them, says nothing of the commit. One that sleeps or
+ * hangs waits for no core. */
+static bool is_starved(const struct attempt *a, const struct execute_result *x)
+{
+        return x->end == END_TIMEOUT && a->cpu_ns < a->wall_ns / 4 && a->waited_ns > a->wall_ns / 2;
+}
+
+/* True if the end of the command may not be the commit's fault. */
+static bool is_doubted(const struct attempt *a, const struct execute_result *x)
+{
+        return x->doubt == DOUBT_MEMORY || (x->doubt == DOUBT_PAUSE && x->end == END_TIMEOUT) || is_starved(a, x) ||
+               may_be_killed(x) || wants_processes(x);
+}
+
+/* Says behind a failed command's status what else may explain it. */
+static const char *hint(const struct attempt *a, const struct execute_result *x)
+{
+        if (a->files.n == 0 && a->request->recipe->paths[0])
+                return " (this commit has none of the recipe's 'paths', so the folder is empty)";
+        return wants_network(x) ? " (a build has no network, and it seems to want one)" : "";
+}
+
+static int name_reason(struct attempt *a, size_t number, const char *text, const struct execute_result *x)
+{
+        const struct recipe_limits *limits = &a->request->recipe->build_limits;
+        char command[COMMAND_MAX + 64], limit[32];
+
+        snprintf(command, sizeof(command), "command %zu (%.*s%s)", number + 1, COMMAND_MAX, text,
+                 strlen(text) > COMMAND_MAX ? "…" : "");
+        switch (x->end) {
+        case END_EXIT:
+                return x->code == 0 ? 0 : attempt_fail(a, "%s exited with status %d%s", command, x->code, hint(a, x));
+        case END_SIGNAL:
+                return attempt_fail(a, "%s was killed by signal %d (%s)", command, x->code, strsignal(x->code));
+        case END_TIMEOUT:
+                format_duration(limits->wall_ns, limit);
+                return attempt_fail(a, "timed out after %s, in %s", limit, command);
+        case END_MEMORY:
+                format_size(limits->memory, limit);
+                return attempt_fail(a, "%s needs more than the %s of memory it may use (build-memory)", command, limit);
+        case END_PROCESSES:
+                return attempt_fail(a, "%s needs more than the %llu processes it may have (build-processes)", command,
+                                    (unsigned long long)limits->processes);
+        case END_OUTPUT:
+                format_size(FILE_MAX, limit);
+                return attempt_fail(a, "%s wrote more than %s of temporary files", command, limit);
+        case END_CANCELLED:
+                return errorf(-ECANCELED, "the build was cancelled");
+        case END_NOEXEC:
+                return errorf(-EIO, "cannot run /bin/sh for a build: %s", strerror(x->code));
+        }
+        return errorf(-EIO, "a build command ended in a way that is not known: %d", x->end);
+}
+
+int attempt_judge(struct attempt *a, size_t number, const char *text, const struct execute_result *x)
+{
+        int r = name_reason(a, number, text, x);
+
+        a->doubted = a->reason && is_doubted(a, x);
+        return r;
+}

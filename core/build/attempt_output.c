@@ -1,0 +1,106 @@
+/* The programs that an attempt has made. */
+#include "core/build/attempt.h"
+
+#include <fts.h>
+#include <sys/stat.h>
+
+#define PROGRAMS_NAMED 5
+
+void build_outputs_free(struct build_output *list, size_t n)
+{
+        for (size_t i = 0; i < n; i++)
+                free(list[i].name);
+        free(list);
+}
+
+static bool is_committed(const struct attempt *a, const char *path)
+{
+        for (size_t i = 0; i < a->files.n; i++)
+                if (strcmp(a->files.list[i].path, path) == 0)
+                        return true;
+        return false;
+}
+
+int attempt_delete_outputs(struct attempt *a)
+{
+        char *const *outputs = a->request->recipe->outputs;
+        int r = 0;
+
+        for (size_t i = 0; r == 0 && outputs[i]; i++) {
+                bool is_source = is_committed(a, outputs[i]);
+
+                r = is_source ? 0 : checkout_delete(a->worktree->path, outputs[i]); /* a script needs no build to be there */
+                if (r < 0)
+                        r = errorf(r, "cannot delete %s in %s: %s", outputs[i], a->worktree->path, strerror(-r));
+        }
+        return r;
+}
+
+/* The programs that a build has made: executable files that are no sources, and no leftovers of libtool, CMake or autoconf. */
+static void list_programs(const struct attempt *a, struct buffer *ret)
+{
+        char *roots[] = {a->worktree->path, NULL};
+        size_t skip = strlen(a->worktree->path) + 1, n = 0;
+        FTS *fts = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR | FTS_XDEV, NULL);
+
+        for (FTSENT *e; fts && n <= PROGRAMS_NAMED && (e = fts_read(fts));) {
+                if (e->fts_info == FTS_D && (strcmp(e->fts_name, "CMakeFiles") == 0 || strcmp(e->fts_name, ".libs") == 0))
+                        fts_set(fts, e, FTS_SKIP);
+                if (e->fts_info != FTS_F || !(e->fts_statp->st_mode & 0100) || e->fts_statp->st_size == 0 ||
+                    is_committed(a, e->fts_path + skip) || strcmp(e->fts_name, "config.status") == 0)
+                        continue;
+                if (n++ < PROGRAMS_NAMED)
+                        buffer_addf(ret, "%s%s", n > 1 ? ", " : "; programs that it made: ", e->fts_path + skip);
+                else
+                        buffer_adds(ret, " and more");
+        }
+        if (fts)
+                fts_close(fts);
+}
+
+static int fail_without(struct attempt *a, const char *path)
+{
+        cleanup_buffer struct buffer made = {0};
+
+        buffer_add(&made, "", 0);
+        list_programs(a, &made);
+        return buffer_error(&made) < 0 ? -ENOMEM : attempt_fail(a, "the build made no %s%s", path, made.data);
+}
+
+static int put_output(struct attempt *a, size_t i)
+{
+        const char *path = a->request->recipe->outputs[i];
+        const struct digest *near = i < a->worktree->n_programs ? &a->worktree->programs[i] : NULL;
+        struct build_output *o = &a->outputs[i];
+        cleanup_close int fd = -1;
+        struct stat st;
+        int r = checkout_open(a->worktree->path, path, &fd);
+
+        if (r == -ENOENT || r == -ENOTDIR)
+                return fail_without(a, path);
+        if (r < 0 || fstat(fd, &st) < 0)
+                return attempt_fail(a, "output %s is no plain file of the build's", path);
+        if (st.st_size == 0)
+                return attempt_fail(a, "output %s is empty", path);
+        *o = (struct build_output){.name = strdup(basename(path)), .executable = st.st_mode & 0111};
+        if (!o->name)
+                return -ENOMEM;
+        a->n_outputs++;
+        if (a->given)
+                return a->given->output(a->given->user, fd, &o->id, &o->size);
+        return programs_put(a->request->programs, fd, near, &o->id, &o->size);
+}
+
+int attempt_put_outputs(struct attempt *a)
+{
+        size_t n = strings_count(a->request->recipe->outputs);
+        int r = 0;
+
+        a->outputs = calloc(n + 1, sizeof(*a->outputs));
+        if (!a->outputs)
+                return -ENOMEM;
+        progress_tell(a->request->progress, "storing programs", 0, n); /* it is built: no time to stop */
+        for (size_t i = 0; r == 0 && !a->reason && i < n; i++)
+                r = put_output(a, i);
+        return r;
+}

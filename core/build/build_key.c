@@ -1,0 +1,125 @@
+/* Build keys: what a build depends on, of one commit or of all. */
+#include "core/build/attempt.h"
+
+#include "core/run/host.h"
+#include "core/build/dependency.h"
+#include "core/build/era.h"
+
+/* A released program is not made here: neither sources nor compilers are in its key. */
+static void key_of_binary(const struct recipe *r, struct digest *ret)
+{
+        struct hasher *h = hasher_new();
+
+        recipe_build_digest(r, ret);
+        hasher_add(h, ret->bytes, DIGEST_SIZE);
+        hasher_finish(h, ret);
+}
+
+void build_source_key(const struct recipe *r, const char *toolchain, const struct digest *source, struct digest *ret)
+{
+        struct digest recipe;
+        struct hasher *h = hasher_new();
+
+        recipe_build_digest(r, &recipe);
+        hasher_add(h, recipe.bytes, DIGEST_SIZE);
+        hasher_string(h, toolchain);
+        hasher_add(h, source->bytes, DIGEST_SIZE);
+        hasher_finish(h, ret);
+}
+
+int build_hash_dependencies(struct hasher *h, const struct recipe *recipe, bool now)
+{
+        for (char *const *p = recipe->dependencies; *p; p++) {
+                struct digest d;
+                int r = dependency_digest(*p, now, &d);
+
+                if (r < 0)
+                        return r;
+                hasher_add(h, d.bytes, DIGEST_SIZE);
+        }
+        return 0;
+}
+
+int build_toolchain(const struct recipe *recipe, bool now, char ret[DIGEST_HEX_SIZE])
+{
+        struct recipe_builder *builder = recipe->builder;
+        int r = builder ? builder->toolchain(builder, ret) : now ? host_toolchain_now(ret) : host_toolchain(ret);
+        struct hasher *h;
+        struct digest d;
+
+        if (r < 0 || !recipe->dependencies[0])
+                return r;
+        h = hasher_new();
+        hasher_string(h, ret);
+        r = build_hash_dependencies(h, recipe, now);
+        hasher_finish(h, &d);
+        digest_hex(&d, ret);
+        return r;
+}
+
+int build_key(struct history *h, uint32_t commit, const struct recipe *r, struct digest *ret)
+{
+        struct digest source;
+        char toolchain[65];
+        int e = era_of(h, r, commit, &r);
+
+        if (e == 0 && r->file) {
+                key_of_binary(r, ret);
+                return 0;
+        }
+        if (e == 0)
+                e = build_toolchain(r, false, toolchain);
+        if (e == 0)
+                e = history_source(h, commit, r->sources, &source);
+        if (e == 0)
+                build_source_key(r, toolchain, &source, ret);
+        return e;
+}
+
+/* The keys that one era gives, of all commits. */
+static int keys_of_era(struct history *h, const struct recipe *r, struct digest **ret, uint32_t *ret_n)
+{
+        char toolchain[65];
+        int e = r->file ? 0 : build_toolchain(r, false, toolchain);
+
+        if (e == 0)
+                e = history_sources(h, r->sources, ret, ret_n);
+        for (uint32_t i = 0; e == 0 && i < *ret_n; i++) {
+                if (r->file)
+                        key_of_binary(r, &(*ret)[i]);
+                else if (!digest_is_zero(&(*ret)[i]))
+                        build_source_key(r, toolchain, &(*ret)[i], &(*ret)[i]);
+        }
+        return e;
+}
+
+static int put_keys_of_era(struct history *h, const struct recipe *r, const uint32_t *eras, uint32_t era, struct digest *list,
+                           uint32_t n)
+{
+        cleanup_free struct digest *keys = NULL;
+        uint32_t n_keys = 0;
+        int e = keys_of_era(h, r, &keys, &n_keys);
+
+        for (uint32_t i = 0; e == 0 && i < MIN(n, n_keys); i++)
+                if (eras[i] == era)
+                        list[i] = keys[i];
+        return e;
+}
+
+int build_keys(struct history *h, const struct recipe *r, struct digest **ret, uint32_t *ret_n)
+{
+        cleanup_free struct digest *list = NULL;
+        cleanup_free uint32_t *eras = NULL;
+        uint32_t n = 0;
+        int e = keys_of_era(h, r, &list, &n);
+
+        if (e == 0 && r->n_eras > 0)
+                e = eras_of_all(h, r, n, &eras);
+        for (uint32_t i = 0; e == 0 && i < r->n_eras; i++)
+                e = put_keys_of_era(h, r->eras[i], eras, i + 1, list, n);
+        if (e < 0)
+                return e;
+        *ret = steal_pointer(list);
+        *ret_n = n;
+        return 0;
+}
