@@ -785,14 +785,14 @@ START_TEST(test_many_at_once)
 }
 END_TEST
 
-/* The nearest idle worktree is taken. */
+/* The nearest idle worktree is taken. The first two builds take so long that they go on at the same time also on a busy machine. */
 START_TEST(test_nearest_worktree)
 {
         incremental = true;
-        shell("git init -q -b main r; cd r; for i in 1 2 3 4 5 6 7 8; do echo $i > f$i; done; commit one; git tag one; "
-              "for i in 1 2 3 4 5 6; do echo x$i > f$i; done; commit two; git tag two; echo y > f8; commit three; git tag three; "
-              "git checkout -q one; echo z > f8; commit four; git tag four; git checkout -q main; git branch four four");
-        begin("build = \"cat f1 f8 > prog; sleep 0.3\"\noutput = prog\n");
+        shell("git init -q -b main r; cd r; for i in 1 2 3 4 5 6 7 8; do echo $i > f$i; done; echo 4 > wait; commit one; git tag one; "
+              "for i in 1 2 3 4 5 6; do echo x$i > f$i; done; commit two; git tag two; echo y > f8; echo 0 > wait; commit three; git "
+              "tag three; git checkout -q one; echo z > f8; echo 0 > wait; commit four; git tag four; git checkout -q main; git branch four four");
+        begin("build = \"cat f1 f8 > prog; sleep $(cat wait)\"\noutput = prog\n");
         for (int i = 0; i < 2; i++) { /* two worktrees: one at `one`, one at `two` */
                 build_in_child(i == 0 ? "one" : "two");
                 usleep(50000);

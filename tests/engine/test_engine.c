@@ -761,7 +761,7 @@ START_TEST(test_jobs_can_be_seen_from_everywhere)
         assert_ok(engine_each_job(e, see_job, here));
         ck_assert_uint_eq(here[JOB_RUNNING], 1);
         ck_assert_uint_eq(here[JOB_QUEUED], 2);
-        for (int i = 0; i < 5000 && there[JOB_RUNNING] == 0; i++) { /* it is published now and then */
+        for (int i = 0; i < 60000 && there[JOB_RUNNING] == 0; i++) { /* it is published now and then */
                 memset(there, 0, sizeof(there));
                 assert_ok(engine_each_job_of_store("store", see_job, there));
                 usleep(1000);
@@ -797,7 +797,7 @@ START_TEST(test_phases_are_text)
         assert_ok(engine_each_job(e, see_phase, seen));
         ck_assert_int_eq(strncmp(seen, "a?b? \u00e9", 7), 0);
         ck_assert_uint_eq(strlen(seen), 127);              /* it ends with a whole character */
-        for (int i = 0; i < 5000 && seen[0] != 'x'; i++) { /* published now and then */
+        for (int i = 0; i < 60000 && seen[0] != 'x'; i++) { /* published now and then */
                 strcpy(seen, "");
                 assert_ok(engine_each_job_of_store("store", see_phase, seen));
                 if (seen[0] == 'a')

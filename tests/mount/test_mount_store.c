@@ -179,7 +179,7 @@ static bool comes(unsigned id, unsigned i)
 {
         int error = 1;
 
-        for (unsigned turns = 0; error != 0 && turns < 20; turns++) {
+        for (unsigned turns = 0; error != 0 && turns < 600; turns++) {
                 nanosleep(&(struct timespec){.tv_nsec = 100 * 1000 * 1000}, NULL);
                 error = answer(id, i);
         }

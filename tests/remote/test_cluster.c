@@ -33,7 +33,7 @@ static struct cluster *open_with(const char *launch, const char *options, unsign
 
         ck_assert_ptr_nonnull(solverfs);
         ck_assert_ptr_nonnull(getcwd(here, sizeof(here)));
-        snprintf(worker, sizeof(worker), "%s worker --folder %s/node %s", solverfs, here, options);
+        snprintf(worker, sizeof(worker), "'%s' worker --folder '%s/node' %s", solverfs, here, options);
         assert_ok(cluster_open(&(struct cluster_settings){.name = (char *)"lab",
                                                           .launch = (char *)launch,
                                                           .worker = worker,

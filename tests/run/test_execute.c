@@ -940,7 +940,7 @@ static void wait_until_there(const char *tag, unsigned n, pid_t *ret)
 {
         unsigned there = 0;
 
-        for (int i = 0; i < 2000 && there < n; i++) { /* seen once is enough: one of the tree's goes as soon as it has forked */
+        for (int i = 0; i < 12000 && there < n; i++) { /* seen once is enough: one of the tree's goes as soon as it has forked */
                 there = count_processes(tag, ret);
                 usleep(5000);
         }
@@ -950,7 +950,7 @@ static void wait_until_there(const char *tag, unsigned n, pid_t *ret)
 /* What was killed may take a moment to vanish from the process table. */
 static void assert_nothing_left(const char *tag)
 {
-        for (int i = 0; i < 400 && count_processes(tag, NULL) > 0; i++)
+        for (int i = 0; i < 12000 && count_processes(tag, NULL) > 0; i++)
                 usleep(5000);
         ck_assert_uint_eq(count_processes(tag, NULL), 0);
 }
@@ -1399,7 +1399,7 @@ static void *kill_one(void *arg)
 /* As a subreaper we get what lost its parent: also a bubblewrap that waits for its other half, which would stay for ever. */
 static void assert_no_descendant(void)
 {
-        for (int i = 0; i < 5000; i++) {
+        for (int i = 0; i < 60000; i++) {
                 while (waitpid(-1, NULL, WNOHANG) > 0)
                         ;
                 if (any_descendant() == 0)

@@ -407,11 +407,11 @@ START_TEST(test_eviction)
                 assert_ok(programs_get(p, &ids[n], &fds[n], paths[n]));
                 if (n != 1)
                         close(fds[n]);
-                usleep(5000);
+                usleep(30000); /* file times move by up to ten milliseconds at once */
         }
         assert_ok(programs_get(p, &ids[0], &fds[0], paths[0])); /* used again */
         close(fds[0]);
-        usleep(5000);
+        usleep(30000);
         assert_ok(programs_get(p, &ids[3], &fds[3], paths[3]));
         ck_assert_int_eq(access(paths[0], F_OK), 0);
         ck_assert_int_eq(access(paths[1], F_OK), 0); /* in use */

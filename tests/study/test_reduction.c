@@ -215,7 +215,7 @@ static void put_answered(void *user, int r, struct value *v, const char *reason)
 
 static void await(_Atomic int *answer)
 {
-        for (int i = 0; i < 60000 && *answer == 0; i++)
+        for (int i = 0; i < 250000 && *answer == 0; i++)
                 usleep(1000);
         ck_assert_int_eq(*answer, 1);
 }
