@@ -10,9 +10,9 @@
 #include "runs.h"
 
 #include "core/engine/ask.h"
-#include "core/remote/cluster.h"
 #include "core/run/host.h"
 #include "core/run/slot.h"
+#include "tests/support/cluster_slots.h"
 
 #define STREAM   1000 /* runs of a round, shared by two */
 #define LARGE    30000000u /* bytes of a program: Z3's */
@@ -21,41 +21,7 @@
 #define SLEEPERS 64
 #define NAPS     1280 /* runs of all sleepers */
 
-/* -- slots of workers -- */
-
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t looked = PTHREAD_COND_INITIALIZER;
-static unsigned looks;
-
-static void look(void *user)
-{
-        (void)user;
-        pthread_mutex_lock(&lock);
-        looks++;
-        pthread_cond_broadcast(&looked);
-        pthread_mutex_unlock(&lock);
-}
-
-/* Waits for it, as the engine does. */
-static int take(struct cluster *c, size_t waiting, struct cluster_slot **ret)
-{
-        int r;
-
-        pthread_mutex_lock(&lock);
-        for (;;) {
-                unsigned before = looks;
-
-                pthread_mutex_unlock(&lock);
-                r = cluster_take(c, 0, waiting, ret);
-                pthread_mutex_lock(&lock);
-                if (r != -EAGAIN)
-                        break;
-                while (looks == before)
-                        pthread_cond_wait(&looked, &lock);
-        }
-        pthread_mutex_unlock(&lock);
-        return r;
-}
+/* -- workers -- */
 
 /* "'<solverfs>' worker --slots 1 --folder <dir>/node": of the program beside this one, or $SOLVERFS_COMMAND. */
 static int worker_command(char ret[2 * PATH_SIZE])
@@ -90,7 +56,7 @@ static int open_cluster(unsigned workers, struct cluster **ret)
                                                             .patience_ns = 60 * NSEC_PER_SEC},
                                  ret);
         if (r == 0)
-                cluster_attach(*ret, look, NULL);
+                cluster_attach(*ret, cluster_slots_look, NULL);
         return r;
 }
 
@@ -114,7 +80,7 @@ static int row_overhead(void)
         int r = open_cluster(1, &c);
 
         if (r == 0)
-                r = take(c, 1, &slot);
+                r = cluster_slots_take(c, 0, 1, &slot);
         if (r == 0)
                 r = slot_lease(NULL, -1, &core);
         if (r == 0)
@@ -208,7 +174,7 @@ static int row_stream(void)
         for (unsigned i = 0; i < 2; i++)
                 slot_release(&cores[i]); /* the two sides take turns: a lease would keep the workers out */
         for (unsigned i = 0; r == 0 && i < 2; i++)
-                r = take(c, 2 - i, &slots[i]);
+                r = cluster_slots_take(c, 0, 2 - i, &slots[i]);
         for (unsigned i = 0; r == 0 && i < 2; i++)
                 r = open_runner(program, slots[i], NULL, &away.runners[i]);
         if (r == 0)
@@ -294,7 +260,7 @@ static int row_large(void)
         if (r == 0)
                 r = open_cluster(1, &c);
         if (r == 0)
-                r = take(c, 1, &slot);
+                r = cluster_slots_take(c, 0, 1, &slot);
         if (r == 0)
                 r = open_runner(program, slot, NULL, &runner);
         if (r == 0)

@@ -5,23 +5,11 @@
 #include <pthread.h>
 #include <sys/eventfd.h>
 
-#include "core/remote/cluster.h"
 #include "core/remote/message.h"
 #include "core/run/host.h"
+#include "tests/support/cluster_slots.h"
 
 /* -- a cluster, and who waits for its slots -- */
-
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t looked = PTHREAD_COND_INITIALIZER;
-static unsigned looks;
-
-static void look(void *)
-{
-        pthread_mutex_lock(&lock);
-        looks++;
-        pthread_cond_broadcast(&looked);
-        pthread_mutex_unlock(&lock);
-}
 
 static char here[PATH_SIZE - 200];
 
@@ -41,7 +29,7 @@ static struct cluster *open_with(const char *launch, const char *options, unsign
                                                           .idle_ns = 60 * NSEC_PER_SEC,
                                                           .patience_ns = patience_ns},
                                &c));
-        cluster_attach(c, look, NULL);
+        cluster_attach(c, cluster_slots_look, NULL);
         return c;
 }
 
@@ -50,32 +38,11 @@ static struct cluster *open_lab(const char *launch)
         return open_with(launch, "--slots 1", 1, 60 * NSEC_PER_SEC);
 }
 
-/* As the engine does: asks again whenever the cluster says that something changed. */
-static int take_for(struct cluster *c, uint64_t most_ns, struct cluster_slot **ret)
-{
-        int r;
-
-        pthread_mutex_lock(&lock);
-        for (;;) {
-                unsigned before = looks;
-
-                pthread_mutex_unlock(&lock);
-                r = cluster_take(c, most_ns, 1, ret);
-                pthread_mutex_lock(&lock);
-                if (r != -EAGAIN)
-                        break;
-                while (looks == before)
-                        pthread_cond_wait(&looked, &lock);
-        }
-        pthread_mutex_unlock(&lock);
-        return r;
-}
-
 static struct cluster_slot *take(struct cluster *c)
 {
         struct cluster_slot *s;
 
-        assert_ok(take_for(c, 0, &s));
+        assert_ok(cluster_slots_take(c, 0, 1, &s));
         return s;
 }
 
@@ -342,7 +309,7 @@ START_TEST(test_launch_fails)
         struct cluster_slot *s;
         cleanup_blob struct blob launches = {0};
 
-        assert_error(take_for(c, 0, &s), EIO);
+        assert_error(cluster_slots_take(c, 0, 1, &s), EIO);
         ck_assert_str_eq(error_message(-EIO), "no worker of the cluster lab can be had: a worker that was launched ended with status 3 before it "
                                               "said hello: srun: error: invalid partition");
         assert_ok(read_file("launches", 4096, &launches));
@@ -356,7 +323,7 @@ START_TEST(test_noise)
         struct cluster *c = open_lab("echo Welcome to the lab; exec {worker}");
         struct cluster_slot *s;
 
-        assert_error(take_for(c, 0, &s), EIO);
+        assert_error(cluster_slots_take(c, 0, 1, &s), EIO);
         ck_assert_ptr_nonnull(strstr(error_message(-EIO), "printed 'Welcome to the lab\\n"));
         cluster_close(c);
 }
@@ -380,7 +347,7 @@ static void assert_refused(const struct remote_hello *h, const char *machine, co
         write_hello(h);
         c = open_lab("cat hello; exec cat >/dev/null");
         cluster_know_machine(c, machine);
-        assert_error(take_for(c, 0, &s), EIO);
+        assert_error(cluster_slots_take(c, 0, 1, &s), EIO);
         ck_assert_msg(strstr(error_message(-EIO), why), "%s", error_message(-EIO));
         cluster_close(c);
 }
@@ -524,13 +491,13 @@ START_TEST(test_walltime)
         struct cluster_slot *s;
         struct runner *r;
 
-        assert_ok(take_for(c, 20 * NSEC_PER_SEC, &s));
+        assert_ok(cluster_slots_take(c, 20 * NSEC_PER_SEC, 1, &s));
         r = runner_for(s, recipe, answers);
         runner_set_limits(r, &longer);
         assert_error(run_text(r, "a", -1, &result), ERESTART);
         runner_close(r);
         cluster_give_back(s);
-        assert_error(take_for(c, 120 * NSEC_PER_SEC, &s), EIO);
+        assert_error(cluster_slots_take(c, 120 * NSEC_PER_SEC, 1, &s), EIO);
         ck_assert_ptr_nonnull(strstr(error_message(-EIO), "a run of up to 2m fits into no worker of the cluster lab, which has "));
         cluster_close(c);
         recipe_unref(recipe);
