@@ -53,18 +53,40 @@ static void look_at_job(void *user, const struct job_view *j)
         snprintf(l->what, sizeof(l->what), "%s%s%s", j->what, j->phase && *j->phase ? ": " : "", j->phase ? j->phase : "");
 }
 
+struct waiting {
+        char what[128]; /* "": for a core */
+};
+
+static void look_at_away(void *user, const struct away_view *v)
+{
+        struct waiting *w = user;
+
+        if (v->pid == getpid() && v->queued > 0)
+                snprintf(w->what, sizeof(w->what), "waits for a worker of %s to begin", v->name);
+}
+
+/* Nothing runs. */
+static const char *what_for(struct engine *e, struct waiting *w)
+{
+        struct engine_counters c;
+
+        engine_counters(e, &c);
+        *w = (struct waiting){0};
+        if (c.queued > 0 && engine_each_away(e, look_at_away, w) == 0 && *w->what)
+                return w->what;
+        return c.queued > 0 ? "waits for a core, as other work has them all" : "waiting";
+}
+
 static int show(void *user, const struct ask_progress *p)
 {
         struct state *s = user;
         struct looking l = {0};
-        struct engine_counters c;
+        struct waiting waiting;
         char what[320];
 
         engine_each_job(s->a->engine, look_at_job, &l);
-        engine_counters(s->a->engine, &c);
         if (l.running == 0)
-                snprintf(what, sizeof(what), "%s: %s", s->a->title,
-                         c.queued > 0 ? "waits for a core, as other work has them all" : "waiting");
+                snprintf(what, sizeof(what), "%s: %s", s->a->title, what_for(s->a->engine, &waiting));
         else if (l.running == 1)
                 snprintf(what, sizeof(what), "%s", l.what);
         else

@@ -53,6 +53,14 @@ test_that "more workers than a shell lets a program open files" '(ulimit -Sn 20 
 run 4 run --on broken toy v1 1
 test_that "a launch that fails is told with its last line" 'has err "no worker of the cluster broken can be had: .*ended with status 1.*invalid partition specified: lab"'
 
+# The launch waits for its turn until the command has said that it does.
+printf '[cluster "patient"]\n\tlaunch = "until [ -e '"'%s'"' ]; do sleep 0.02; done; exec {worker} --slots 1 --folder '"'%s'"'"\n' "$top/turn" "$top/node" >>store/config
+script -qec "'$solverfs' run --on patient toy v1 1" /dev/null </dev/null >waits 2>/dev/null &
+for ((i = 0; i < 3000; i++)); do grep -q "waits for a worker" waits && break; sleep 0.02; done
+touch turn
+wait $!
+test_that "a run that waits for a worker says so, and not that it waits for a core" 'has waits "run: waits for a worker of patient to begin" && ! has waits "for a core" && has waits "sat"'
+
 rm launched
 run 1 doctor
 test_that "doctor launches each once: a worker says what it is" 'has out "^cluster lab	ok	.*: .*, [0-9]+ cores?, Linux .*, C library .*, solverfs .*, 1 slot; it was there after" && [ $(wc -l <launched) = 1 ]'
