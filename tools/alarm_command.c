@@ -49,31 +49,20 @@ static bool is_set(const struct environment *e, const char *variable)
 
 static int set_numbers(struct environment *e, const struct alarm *a)
 {
-        cleanup_buffer struct buffer before = {0}, after = {0}, factor = {0};
-        const struct alarm_case *c = a->n_cases > 0 ? &a->cases[0] : NULL;
-        char number[16], id[16] = "-", n_cases[24];
-        int r;
+        cleanup_alarm_words struct alarm_words w = {0};
+        int r = alarm_words(a, &w);
 
-        if (c) {
-                alarm_print_side(a, &c->before, &before);
-                alarm_print_side(a, &c->after, &after);
-                alarm_print_factor(a, c, &factor);
-                snprintf(id, sizeof(id), "%" PRIu32, c->id);
-        }
-        if (buffer_error(&before) < 0 || buffer_error(&after) < 0 || buffer_error(&factor) < 0)
-                return -ENOMEM;
-        snprintf(number, sizeof(number), "%" PRIu32, a->number);
-        snprintf(n_cases, sizeof(n_cases), "%zu", a->n_cases);
-        r = set(e, "NUMBER", number);
         if (r == 0)
-                r = set(e, "CASE", id);
+                r = set(e, "NUMBER", w.number);
         if (r == 0)
-                r = set(e, "CASES", n_cases);
+                r = set(e, "CASE", w.id);
         if (r == 0)
-                r = set(e, "BEFORE", c ? before.data : "-");
+                r = set(e, "CASES", w.n_cases);
         if (r == 0)
-                r = set(e, "AFTER", c ? after.data : "-");
-        return r < 0 ? r : set(e, "FACTOR", c ? factor.data : "-");
+                r = set(e, "BEFORE", w.before.data);
+        if (r == 0)
+                r = set(e, "AFTER", w.after.data);
+        return r < 0 ? r : set(e, "FACTOR", w.factor.data);
 }
 
 #define N_OWN 16

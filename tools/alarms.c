@@ -5,6 +5,33 @@
 
 #include "core/study/steps/case_history.h"
 
+int alarm_words(const struct alarm *a, struct alarm_words *ret)
+{
+        const struct alarm_case *c = a->n_cases > 0 ? &a->cases[0] : NULL;
+
+        snprintf(ret->number, sizeof(ret->number), "%" PRIu32, a->number);
+        snprintf(ret->n_cases, sizeof(ret->n_cases), "%zu", a->n_cases);
+        if (c) {
+                snprintf(ret->id, sizeof(ret->id), "%" PRIu32, c->id);
+                alarm_print_side(a, &c->before, &ret->before);
+                alarm_print_side(a, &c->after, &ret->after);
+                alarm_print_factor(a, c, &ret->factor);
+        } else {
+                snprintf(ret->id, sizeof(ret->id), "-");
+                buffer_adds(&ret->before, "-");
+                buffer_adds(&ret->after, "-");
+                buffer_adds(&ret->factor, "-");
+        }
+        return buffer_error(&ret->before) < 0 || buffer_error(&ret->after) < 0 || buffer_error(&ret->factor) < 0 ? -ENOMEM : 0;
+}
+
+void alarm_words_done(struct alarm_words *w)
+{
+        buffer_done(&w->before);
+        buffer_done(&w->after);
+        buffer_done(&w->factor);
+}
+
 static json_t *side_json(const struct alarm_side *s)
 {
         bool is_known = s->verdict != VERDICT_UNKNOWN || isfinite(s->seconds);
@@ -52,26 +79,19 @@ int alarm_show(struct workspace *, const struct solver *s, const struct alarm *a
                                                 {"CASE", 6, true},   {"CASES", 6, true},   {"BEFORE", 10, true},
                                                 {"AFTER", 10, true}, {"FACTOR", 7, true},  {"FOUND", 20, false},
                                                 {"MARK", 9, false},  {"SUBJECT", 0, false}};
-        cleanup_buffer struct buffer before = {0}, after = {0}, factor = {0};
-        const struct alarm_case *c = a->n_cases > 0 ? &a->cases[0] : NULL;
-        char number[16], id[16] = "-", n_cases[24], found[32];
+        cleanup_alarm_words struct alarm_words w = {0};
+        char found[32];
+        int r;
 
         if (json)
                 return show_json(s, a);
-        if (c) {
-                alarm_print_side(a, &c->before, &before);
-                alarm_print_side(a, &c->after, &after);
-                alarm_print_factor(a, c, &factor);
-                snprintf(id, sizeof(id), "%" PRIu32, c->id);
-        }
-        if (buffer_error(&before) < 0 || buffer_error(&after) < 0 || buffer_error(&factor) < 0)
-                return -ENOMEM;
-        snprintf(number, sizeof(number), "%" PRIu32, a->number);
-        snprintf(n_cases, sizeof(n_cases), "%zu", a->n_cases);
+        r = alarm_words(a, &w);
+        if (r < 0)
+                return r;
         format_date(a->found, found);
         output_row(columns, ARRAY_SIZE(columns),
-                   (const char *[]){number, alarm_kind_name(a->kind), a->commit, id, n_cases, c ? before.data : "-",
-                                    c ? after.data : "-", c ? factor.data : "-", found,
+                   (const char *[]){w.number, alarm_kind_name(a->kind), a->commit, w.id, w.n_cases, w.before.data, w.after.data,
+                                    w.factor.data, found,
                                     *finding_mark_name(a->mark) ? finding_mark_name(a->mark) : "-", a->subject});
         return 0;
 }

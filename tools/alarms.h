@@ -4,6 +4,15 @@
 #include "command.h"
 #include "core/study/watch/alarm.h"
 
+/* Its numbers in words, and its first case; "-" where it has none. */
+struct alarm_words {
+        char number[16], id[16], n_cases[24];
+        struct buffer before, after, factor;
+};
+int alarm_words(const struct alarm *a, struct alarm_words *ret); /* -ENOMEM */
+void alarm_words_done(struct alarm_words *w);
+#define cleanup_alarm_words cleanup(alarm_words_done)
+
 /* A row, or an object on a line; -ENOMEM. */
 int alarm_show(struct workspace *w, const struct solver *s, const struct alarm *a, bool json);
 
