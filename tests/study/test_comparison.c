@@ -53,6 +53,22 @@ START_TEST(test_a_timeout_near_the_limit_may_be_noise)
 }
 END_TEST
 
+/* In pairs a run without an answer counts as the limit, though it ended before; a table shows that, and their ratio beside it. */
+START_TEST(test_the_ratio_is_that_of_the_seconds_shown)
+{
+        struct comparison_pair p[10];
+        struct comparison_case c = {.run = {run(VERDICT_UNKNOWN, 1), run(VERDICT_SAT, 2)}, .pairs = p, .n_pairs = 10};
+        struct comparison_judgement j;
+
+        for (size_t i = 0; i < 10; i++)
+                p[i] = (struct comparison_pair){{10, 2}};
+        assert_ok(comparison_judge(&c, 1, COMPARISON_PAIRS, false, &j));
+        ck_assert_int_eq(j.change, COMPARISON_GAINED);
+        ck_assert_double_eq_tol(j.ratio, comparison_seconds(&c, 1) / comparison_seconds(&c, 0), 1e-9);
+        ck_assert_double_eq_tol(j.ratio, 0.2, 1e-9);
+}
+END_TEST
+
 /* One version has no answer in `lost[side]` of the ten pairs. */
 static enum comparison_change change_of_doubted(size_t lost_before, size_t lost_after)
 {
@@ -306,7 +322,7 @@ START_TEST(test_summary)
 }
 END_TEST
 
-SUITE("comparison", test_answers_come_first, test_a_timeout_near_the_limit_may_be_noise,
+SUITE("comparison", test_answers_come_first, test_a_timeout_near_the_limit_may_be_noise, test_the_ratio_is_that_of_the_seconds_shown,
       test_a_lost_answer_that_is_doubted_needs_pairs, test_pairs_say_whether_it_is_lost_or_slower, test_effort,
       test_an_effort_that_is_doubted_needs_pairs, test_no_change_is_reported_where_there_is_none, test_changes_are_found,
       test_five_steady_pairs_are_enough_for_the_same, test_pairs_are_bounded, test_less_than_a_millisecond_is_no_change,

@@ -251,7 +251,7 @@ static bool judge_at_once(const struct comparison_case *c, bool by_time, struct 
         if (j->change == COMPARISON_LOST && c->doubts)
                 j->change = COMPARISON_UNDECIDED;
         if (j->change == COMPARISON_LOST || j->change == COMPARISON_GAINED)
-                j->ratio = c->run[1].seconds / c->run[0].seconds; /* of a timeout it is a bound */
+                j->ratio = comparison_seconds(c, 1) / comparison_seconds(c, 0); /* of a timeout it is a bound */
         if (j->change != COMPARISON_UNDECIDED)
                 return true;
         if (c->is_same_program) {
