@@ -27,7 +27,7 @@ struct exporting {
         bool has_cases;
         struct exporter *exporter;
         struct case_memo *memo;
-        uint64_t rows, versions, unbuildable;
+        uint64_t rows, unbuildable;
 };
 
 enum {
@@ -205,10 +205,7 @@ static int write_version(struct exporting *o, struct solver *s, uint32_t commit,
         v.machine = machine;
         cell_limits(&cell, &v.limits);
         r = export_version(o->exporter, &v);
-        if (r == 0)
-                r = write_cases(o, &v, &cell);
-        o->versions++;
-        return r < 0 ? r : progress_step(&command_progress, "export", o->versions, 0);
+        return r == 0 ? write_cases(o, &v, &cell) : r;
 }
 
 /* -- a solver ------------------------------------------------------------------------------------------------------ */
@@ -228,8 +225,10 @@ static int write_solver(struct exporting *o, struct solver *s)
         cleanup_free uint32_t *known = NULL;
         const uint32_t *list = o->revisions.list;
         size_t n = o->revisions.n;
+        char what[80];
         int r = history_order(s->history, &order);
 
+        snprintf(what, sizeof(what), "exporting commits of %.40s", s->recipe->name);
         if (r == 0 && !o->has_revisions) {
                 r = commits_known_on(o->workspace, s, o->machine, &known, &n);
                 while (r == 0 && n > 0 && known[n - 1] >= order->n) /* indexed since */
@@ -239,8 +238,11 @@ static int write_solver(struct exporting *o, struct solver *s)
                         sort_list(known, n, sizeof(*known), compare_places);
                 list = known;
         }
-        for (size_t i = 0; i < n && r == 0; i++)
+        for (size_t i = 0; i < n && r == 0; i++) {
                 r = write_version(o, s, list[i], list[i] < order->n ? order->place[list[i]] : 0);
+                if (r == 0)
+                        r = progress_step(&command_progress, what, i + 1, n);
+        }
         return r;
 }
 
@@ -388,7 +390,6 @@ int cmd_export(int argc, char **argv)
         int r;
 
         command_parse(&(struct argp){options, parse, "[SOLVER [REV...] [CASE...]]", doc}, argc, argv, &o);
-        command_stoppable();
         r = command_open(0, &w);
         o.workspace = w;
         if (r == STATUS_OK)
@@ -400,7 +401,8 @@ int cmd_export(int argc, char **argv)
         if (r == STATUS_OK && case_memo_new(workspace_cases(w), &o.memo) < 0)
                 r = fail(-ENOMEM);
         if (r == STATUS_OK)
-                r = open_target(&o);
+                r = open_target(&o); /* of a pipe, that waits for its reader: a signal ends it */
+        command_stoppable();
         if (r == STATUS_OK)
                 r = export_all(&o);
         case_memo_free(o.memo);

@@ -89,6 +89,7 @@ test_that "a full disk leaves the old file, and nothing beside it" '
 	mkdir small && mount -t tmpfs -o size=4k none small && echo old >small/x && { run 4 export --format jsonl -o small/x; r=$?; ls small >names; [ $r = 0 ] && is small/x old && is names x; r=$?; umount small; [ $r = 0 ]; }'
 test_that "a pipe is written to, and stays one" '
 	mkfifo pipe && { cat pipe >piped & } && run 0 export --format csv toy -o pipe && wait && [ -p pipe ] && run 0 export --format csv toy -o - && cmp piped out'
+test_that "... and a signal ends the wait for its reader" 'timeout -k 100 1 "$solverfs" export --format csv toy -o pipe 2>err; [ $? = 124 ] && [ -p pipe ]'
 test_that "a link leads to the file, which is replaced" '
 	mkdir to && echo old >to/file && ln -s to/file link && run 0 export --format csv toy -o link && [ -L link ] && cmp to/file piped && is_alone to file'
 if mknod full c 1 7 2>/dev/null && : <full; then
