@@ -41,9 +41,9 @@ struct running {
         struct lane *lanes;
         struct attempt *attempts;
         struct trial *trial;
-        struct learned *learned; /* NULL: not begun */
-        struct step step;        /* the turn that is taken, while has_step */
-        bool has_step;
+        struct learned *learned; /* NULL: not while turns are taken */
+        struct step step;        /* the turn that is taken */
+        bool is_over;            /* all turns are */
         char case_path[PATH_SIZE], scratch[PATH_SIZE];
         int case_fd;
 };
@@ -62,8 +62,6 @@ static void running_done(struct running *r)
         free(r->lanes);
         free(r->attempts);
         trial_unref(r->trial);
-        if (r->learned)
-                learned_give(r->query->workspace, r->learned);
         if (r->case_fd >= 0)
                 close(r->case_fd);
 }
@@ -355,12 +353,24 @@ static int keep_expected(const struct learner *l, struct trial *t)
         return 0;
 }
 
+/* Arms elsewhere begin again with each run that has come. */
+static void forget_turns(struct running *run)
+{
+        struct trial *t = run->trial;
+
+        memset(run->attempts, 0, t->n_arms * sizeof(*run->attempts));
+        memset(t->runs, 0, t->n_arms * sizeof(*t->runs));
+        t->n_turns = 0;
+        free(steal_pointer(t->expected));
+}
+
 static int begin_portfolio(struct running *run)
 {
         const struct trial_query *q = run->query;
         struct trial *t = run->trial;
-        int r = portfolio_features(q->workspace, q->info, &t->n_features, &t->features);
+        int r = t->features ? 0 : portfolio_features(q->workspace, q->info, &t->n_features, &t->features);
 
+        forget_turns(run);
         if (r == 0)
                 r = learned_take(q->workspace, q->portfolio, t->n_features, &run->learned);
         if (r < 0)
@@ -370,44 +380,41 @@ static int begin_portfolio(struct running *run)
         return r < 0 ? r : keep_expected(run->learned->learner, t);
 }
 
-/* 1: there is one. */
-static int next_step(struct running *run)
-{
-        struct step *step = &run->step;
-
-        if (run->has_step)
-                return 1;
-        if (!learner_next(run->learned->learner, run->attempts, step))
-                return 0;
-        run->has_step = true;
-        step->until = fmin(fmax(step->until, run->attempts[step->arm].seconds + TURN_LEAST), run->attempts[step->arm].seconds + time_left(run));
-        return note_turn(run->trial, step) < 0 ? -ENOMEM : 1;
-}
-
 /* The arms in turn, as the learner says, which is told what came of it when the trial is in the store. TURN_WAITS: for the run of `step`'s arm. */
 static int run_arms(struct running *run)
 {
-        int r = 1;
+        struct step *step = &run->step;
+        int r = 0;
 
-        while (r == 1 && run->attempts[run->step.arm].ending != ENDING_SOLVED) {
-                r = next_step(run);
-                if (r <= 0)
-                        return r;
-                r = take_turn(run, &run->step);
-                if (r != 0)
-                        return r;
-                run->has_step = false;
-                r = 1;
+        while (r == 0 && learner_next(run->learned->learner, run->attempts, step)) {
+                step->until = fmin(fmax(step->until, run->attempts[step->arm].seconds + TURN_LEAST),
+                                   run->attempts[step->arm].seconds + time_left(run));
+                r = note_turn(run->trial, step);
+                if (r == 0)
+                        r = take_turn(run, step);
+                if (r == 0 && run->attempts[step->arm].ending == ENDING_SOLVED)
+                        break;
         }
-        return 0;
+        return r;
+}
+
+/* With what is learned by now. run_arms()'s TURN_WAITS. */
+static int take_turns(struct running *run)
+{
+        int r = begin_portfolio(run);
+
+        if (r == 0)
+                r = run_arms(run);
+        if (run->learned)
+                learned_give(run->query->workspace, steal_pointer(run->learned));
+        run->is_over = r == 0;
+        return r;
 }
 
 static int run_portfolio(struct running *run)
 {
-        int r = run->learned ? 0 : begin_portfolio(run);
+        int r = run->is_over ? 0 : take_turns(run);
 
-        if (r == 0)
-                r = run_arms(run);
         if (r != 0)
                 return r == TURN_WAITS ? -ENOENT : r;
         sum_up(run);
@@ -519,14 +526,11 @@ static int need_here(struct trial_query *q, struct query_list *ret)
 
 static int begin_away(struct trial_query *q)
 {
-        int r;
-
         q->away = calloc(1, sizeof(*q->away));
         if (!q->away)
                 return -ENOMEM;
         *q->away = (struct running){.query = q, .case_fd = -1};
-        r = running_begin(q->away);
-        return r < 0 ? r : begin_portfolio(q->away);
+        return running_begin(q->away);
 }
 
 static struct running *end_away(struct running *away)
@@ -537,7 +541,7 @@ static struct running *end_away(struct running *away)
         return NULL;
 }
 
-/* As far as the runs that are known go; asks for the next. */
+/* As far as the runs that are known go; asks for the next. What is learned is not held meanwhile: hundreds of cases may wait, for hours. */
 static int need_away(struct trial_query *q, struct query_list *ret)
 {
         cleanup(query_unrefp) struct query *next = NULL;
@@ -545,8 +549,8 @@ static int need_away(struct trial_query *q, struct query_list *ret)
         uint32_t arm;
         int r = q->away ? 0 : begin_away(q);
 
-        if (r == 0)
-                r = run_arms(q->away);
+        if (r == 0 && !q->away->is_over)
+                r = take_turns(q->away);
         if (r != TURN_WAITS) {
                 if (r < 0)
                         q->away = end_away(q->away);
