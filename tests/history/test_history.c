@@ -1007,7 +1007,7 @@ START_TEST(test_clone_sources_that_do_not_work)
         assert_ok(make_dirs("plain", 0700));
         assert_ok(make_dirs("repos", 0700));
         assert_ok(write_file_atomic("file", "x", 1, 0600));
-        shell("git init -q empty; git init -q --bare bare-empty; git clone -q --depth 1 file://$PWD/r shallow; "
+        shell("git init -q empty; git init -q --bare bare-empty; git clone -q --depth 1 \"file://$PWD/r\" shallow; "
               "cp -r r nohead; rm nohead/.git/HEAD; true");
         check_clone_fails("absent", ENOENT, "there is no repository at absent");
         check_clone_fails("plain", EINVAL, "is not a git repository");
