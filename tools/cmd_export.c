@@ -106,7 +106,7 @@ static int write_row(struct exporting *o, const struct export_version *v, const 
         row.check = cell_check(cell, f, is_disputed(o, cell, f));
         if (o->format == EXPORT_JSONL)
                 row.answer = cell_answer_json(cell, v->commit, f, build);
-        else if (f && o->format != EXPORT_CSV)
+        else if (f && export_wants_run(o->exporter))
                 row.run = json_loadb(f->json.data ? f->json.data : "", f->json.size, 0, NULL);
         r = o->format == EXPORT_JSONL && !row.answer ? -ENOMEM : export_row(o->exporter, &row);
         json_decref(row.answer);

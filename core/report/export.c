@@ -178,6 +178,11 @@ int export_version(struct exporter *e, const struct export_version *v)
         return r;
 }
 
+bool export_wants_run(const struct exporter *e)
+{
+        return e->kind->reads_run || (e->kind->reads_first_run && !(e->is_open && e->is_begun));
+}
+
 int export_row(struct exporter *e, const struct export_row *row)
 {
         int r = 0;

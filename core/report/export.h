@@ -66,6 +66,7 @@ struct exporter;
 /* -EINVAL: the format wants a folder. */
 int export_open(enum export_format format, const struct export_target *target, struct exporter **ret);
 int export_version(struct exporter *e, const struct export_version *v); /* from now on rows are its */
+bool export_wants_run(const struct exporter *e); /* the next row's `run`: reading it costs more than the rest of a row */
 int export_row(struct exporter *e, const struct export_row *row);
 /* Ends the last document. Rows that the format has no word for (no answer, no time): *ret_left_out. */
 int export_end(struct exporter *e, uint64_t *ret_left_out);

@@ -188,4 +188,4 @@ static int end(struct exporter *e)
 }
 
 const struct export_kind export_asv = {
-        .name = "asv", .wants_folder = true, .suffix = ".json", .head = head, .row = result, .foot = foot, .end = end};
+        .name = "asv", .reads_run = true, .wants_folder = true, .suffix = ".json", .head = head, .row = result, .foot = foot, .end = end};

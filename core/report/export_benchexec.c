@@ -213,4 +213,4 @@ static int foot(struct exporter *e)
 }
 
 const struct export_kind export_benchexec = {
-        .name = "benchexec", .suffix = ".results.xml", .head = head, .row = run, .foot = foot};
+        .name = "benchexec", .reads_first_run = true, .suffix = ".results.xml", .head = head, .row = run, .foot = foot};

@@ -138,4 +138,4 @@ static int foot(struct exporter *e)
 }
 
 const struct export_kind export_hyperfine = {
-        .name = "hyperfine", .suffix = ".json", .head = head, .row = command, .foot = foot, .takes = takes};
+        .name = "hyperfine", .reads_run = true, .suffix = ".json", .head = head, .row = command, .foot = foot, .takes = takes};

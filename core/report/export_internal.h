@@ -18,6 +18,7 @@ struct exporter {
 struct export_kind {
         const char *name;
         bool wants_folder;
+        bool reads_run, reads_first_run; /* of every row, or of a document's first one */
         const char *suffix; /* of a version's document in a folder; NULL: one document for all */
         int (*head)(struct exporter *e, const struct export_row *first); /* first NULL: there is no row; *may* be called then */
         int (*row)(struct exporter *e, const struct export_row *row);
