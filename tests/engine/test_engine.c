@@ -429,6 +429,7 @@ START_TEST(test_a_job_takes_more_slots_and_drops_them)
 {
         struct answers a = ANSWERS;
 
+        NEEDS_TWO_CORES;
         start(&(struct engine_options){.cores = 2});
         control->hold = control->is_greedy = true;
         ask(1, PRIORITY_BATCH, &a);
@@ -699,6 +700,7 @@ START_TEST(test_one_computation_in_all_processes)
 {
         pid_t pids[4];
 
+        NEEDS_TWO_CORES;
         control = mmap(NULL, sizeof(*control), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
         assert_ok(workspace_create("store"));
         control->hold = true;
@@ -722,6 +724,7 @@ START_TEST(test_a_killed_process_frees_its_claim)
         pid_t first, second;
         int status;
 
+        NEEDS_TWO_CORES;
         control = mmap(NULL, sizeof(*control), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
         assert_ok(workspace_create("store"));
         control->hold = true;

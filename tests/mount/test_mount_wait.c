@@ -645,6 +645,7 @@ START_TEST(test_next_start_sweeps)
         pid_t reader, other_reader;
         unsigned run, other;
 
+        NEEDS_TWO_CORES;
         world_make(&w);
         open_gate();
         m = mount_start("mnt", NULL);

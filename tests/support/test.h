@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <check.h>
 #include <errno.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -22,6 +23,17 @@
                 ck_assert_msg(assert_r >= 0, "%s: %s", #expression, error_message(assert_r)); \
         } while (0)
 #define assert_error(expression, error) ck_assert_int_eq((expression), -(error))
+
+/* In a test: returns from it where there is one core only, and says so. */
+#define NEEDS_TWO_CORES                                                                       \
+        do {                                                                                  \
+                cpu_set_t here;                                                               \
+                                                                                              \
+                if (sched_getaffinity(0, sizeof(here), &here) == 0 && CPU_COUNT(&here) < 2) { \
+                        fprintf(stderr, "%s is skipped: it needs two cores\n", __func__);     \
+                        return;                                                               \
+                }                                                                             \
+        } while (0)
 
 static char test_base[PATH_SIZE];
 static const char *test_folder = "solverfs-test";
