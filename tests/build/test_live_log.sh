@@ -208,11 +208,7 @@ test_that "once it reads it has everything" '[ $status = 0 ] && tail -3 out | cm
 # -- elsewhere --
 
 sed -i 's/^\tversion = 1/&\n\tbuilds = lab/' store/config
-cat >>store/config <<END
-[cluster "lab"]
-	launch = "echo \$\$ >>'$top/launched'; unset SOLVERFS_SHIM; exec {worker} --slots 1 --folder '$top/node'"
-	workers = 2
-END
+add_lab SOLVERFS_SHIM
 export SOLVERFS_SHIM=/nonexistent
 
 begin away

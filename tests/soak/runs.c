@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 
 #include "core/run/runner.h"
+#include "tests/support/toy_run.h"
 
 struct state {
         unsigned processes, descriptors; /* ours and of those below us */
@@ -128,17 +129,7 @@ static int soak(struct runner *r, enum sandbox_kind kind, unsigned long runs)
 
 int main(int argc, char **argv)
 {
-        static char *none[] = {NULL};
-        struct recipe recipe = {.refs = 1,
-                                .name = (char *)"soak",
-                                .format = FORMAT_SMT2,
-                                .paths = none,
-                                .build = none,
-                                .outputs = none,
-                                .effort = none,
-                                .environment = none,
-                                .run = (char *)"{bin} {case}",
-                                .samples = 1};
+        struct recipe recipe = toy_recipe("{bin} {case}", 1);
         const struct run_program program = {.path = argc > 2 ? argv[2] : "/usr/bin/true", .name = "soak"};
         unsigned long runs = argc > 1 ? strtoul(argv[1], NULL, 10) : 100000;
         char folder[] = "/tmp/solverfs-soak-XXXXXX";

@@ -1,4 +1,4 @@
-/* What tests of runs share. */
+/* Shared by tests of runs. */
 #pragma once
 
 #include <dirent.h>

@@ -103,12 +103,24 @@ toy_recipe() {
 	for line in "${@:2}"; do printf '\t%s\n' "$line" >>"$file"; done
 }
 
-# -- a toy solver: a shell script in a git repository, with a commit that cannot be built and one that answers wrongly --
+# -- solvers that are shell scripts, in git repositories --
 
-toy_commit() { git -C toy add -A && GIT_COMMITTER_DATE="2024-01-0$1T00:00:00Z" git -C toy commit -q --date "2024-01-0$1T00:00:00Z" -m "$2"; }
+make_repository() { git init -q -b main "$1" && git -C "$1" config user.name Toy && git -C "$1" config user.email toy@example.org; }
+day_commit() { # day_commit REPOSITORY DAY MESSAGE
+	git -C "$1" add -A && GIT_COMMITTER_DATE="2024-01-0$2T00:00:00Z" git -C "$1" commit -q --date "2024-01-0$2T00:00:00Z" -m "$3"
+}
+
+# make_script NAME: a solver without commits; script_commit NAME N BODY: one that answers sat behind BODY, tagged vN.
+make_script() { make_repository "$1" && echo "cp $1.sh $1 && chmod +x $1" >"$1/build.sh"; }
+script_commit() {
+	printf '#!/bin/sh\nfor case; do :; done\n%s\necho sat\n' "$3" >"$1/$1.sh"
+	day_commit "$1" "$2" "commit $2" && git -C "$1" tag "v$2"
+}
+
+# The toy: with a commit that cannot be built and one that answers wrongly.
+toy_commit() { day_commit toy "$1" "$2"; }
 make_toy() {
-	git init -q -b main toy
-	git -C toy config user.name Toy && git -C toy config user.email toy@example.org
+	make_repository toy
 	cat >toy/toy.sh <<'END'
 #!/bin/sh
 # Answers what the case says in a comment, after as many seconds as it says.
@@ -126,4 +138,16 @@ END
 	toy_commit 3 "always sat" && git -C toy tag v3
 	mkdir recipes && (cd recipes && toy_recipe toy 'run = {bin} {seed} {case}' 'seed = --seed {n}' 'timeout = 10s' 'memory = 1g')
 	printf '[variant "toy-again"]\n\targuments = --again\n' >>recipes/toy.recipe
+}
+
+# -- a cluster --
+
+# add_lab [VARIABLE]: two workers on this machine, with one node's folder; each notes its pid in `launched`. They do not have the VARIABLE of the head,
+# which may make the head unable to do the work itself.
+add_lab() {
+	cat >>store/config <<-END
+		[cluster "lab"]
+		launch = "echo \$\$ >>'$top/launched'; ${1:+unset $1; }exec {worker} --slots 1 --folder '$top/node'"
+		workers = 2
+	END
 }

@@ -10,8 +10,7 @@ no_faults() { find faults -name "[cj]*" -delete; }             # of campaign.* a
 # Fast at v1. From v2 on slow where an input measures the length of something, unless the seed is above 2; at v3 it also lies about what contains something, and
 # v4 crashes there.
 make_slow() {
-	git init -q -b main slow
-	git -C slow config user.name Toy && git -C slow config user.email toy@example.org
+	make_repository slow
 	echo 'cp slow.sh slow && chmod +x slow' >slow/build.sh
 	printf '#!/bin/sh\nfor case; do :; done\necho sat\n' >slow/slow.sh
 	slow_commit 1 "fast"
@@ -27,7 +26,7 @@ make_slow() {
 	printf '[variant "other"]\n\targuments = --other\n' >>slow.recipe
 }
 slow_commit() {
-	git -C slow add -A && GIT_COMMITTER_DATE="2024-01-0$1T00:00:00Z" git -C slow commit -q --date "2024-01-0$1T00:00:00Z" -m "$2" && git -C slow tag "v$1"
+	day_commit slow "$1" "$2" && git -C slow tag "v$1"
 }
 
 make_slow

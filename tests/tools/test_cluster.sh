@@ -16,10 +16,8 @@ run 2 run --on lab toy v1 1
 test_that "a place that the config does not name is refused by name" 'has err "no \[cluster .lab.\]"'
 
 cp store/config plain
+add_lab
 cat >>store/config <<END
-[cluster "lab"]
-	launch = "echo \$\$ >>'$top/launched'; exec {worker} --slots 1 --folder '$top/node'"
-	workers = 2
 [cluster "broken"]
 	launch = "echo 'srun: error: invalid partition specified: lab' >&2; exit 1; {worker}"
 END

@@ -22,11 +22,7 @@ run 0 init
 run 0 solver add toy toy --recipe recipes/toy.recipe
 run 0 case add cases
 sed -i 's/^\tversion = 1/&\n\tbuilds = lab/' store/config
-cat >>store/config <<END
-[cluster "lab"]
-	launch = "echo \$\$ >>'$top/launched'; unset SOLVERFS_SHIM; exec {worker} --slots 1 --folder '$top/node'"
-	workers = 2
-END
+add_lab SOLVERFS_SHIM
 export SOLVERFS_SHIM=/nonexistent
 await_begun() { await '[ -e node/work/0/begun ]'; }
 new_files() { comm -13 "$1" "$2" | sed 's,^,node/programs/,'; }

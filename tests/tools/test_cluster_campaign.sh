@@ -4,25 +4,17 @@
 . "$(dirname "$0")/command.sh"
 tell_time
 
-git init -q -b main slow
-git -C slow config user.name Toy && git -C slow config user.email toy@example.org
-slow_commit() { # slow_commit N BODY
-	printf '#!/bin/sh\nfor case; do :; done\n%s\necho sat\n' "$2" >slow/slow.sh
-	git -C slow add -A && GIT_COMMITTER_DATE="2024-01-0$1T00:00:00Z" git -C slow commit -q --date "2024-01-0$1T00:00:00Z" -m "commit $1" && git -C slow tag "v$1"
-}
-echo 'cp slow.sh slow && chmod +x slow' >slow/build.sh
-slow_commit 1 ''
-slow_commit 2 '# the same'
-slow_commit 3 'grep -q str.len "$case" && echo "lasts 20" >&2'
-slow_commit 4 'grep -q str.len "$case" && while :; do :; done'
+make_script slow
+script_commit slow 1 ''
+script_commit slow 2 '# the same'
+script_commit slow 3 'grep -q str.len "$case" && echo "lasts 20" >&2'
+script_commit slow 4 'grep -q str.len "$case" && while :; do :; done'
 toy_recipe slow 'timeout = 2s'
 run 0 init && run 0 solver add slow slow --recipe slow.recipe
 run 0 build slow v1 v2 v3 v4
 sed -i 's/^\tversion = 1/&\n\treduce = 20s/' store/config
+add_lab SOLVERFS_EXEC
 cat >>store/config <<END
-[cluster "lab"]
-	launch = "echo \$\$ >>'$top/launched'; unset SOLVERFS_EXEC; exec {worker} --slots 1 --folder '$top/node'"
-	workers = 2
 [cluster "brief"]
 	launch = "unset SOLVERFS_EXEC; exec {worker} --slots 1 --folder '$top/node' --for 18s"
 [cluster "wide"]

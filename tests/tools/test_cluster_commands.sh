@@ -6,17 +6,11 @@ tell_time
 dir=$top/mnt
 clean_up() { mountpoint -q "$dir" && "$solverfs" unmount -q "$dir"; }
 
-git init -q -b main slow
-git -C slow config user.name Toy && git -C slow config user.email toy@example.org
-slow_commit() { # slow_commit N BODY
-	printf '#!/bin/sh\nfor case; do :; done\n%s\necho sat\n' "$2" >slow/slow.sh
-	git -C slow add -A && GIT_COMMITTER_DATE="2024-01-0$1T00:00:00Z" git -C slow commit -q --date "2024-01-0$1T00:00:00Z" -m "commit $1" && git -C slow tag "v$1"
-}
-echo 'cp slow.sh slow && chmod +x slow' >slow/build.sh
-slow_commit 1 '# fast'
-slow_commit 2 'grep -q str.len "$case" && echo "lasts 1.5" >&2'
-slow_commit 3 'grep -q str.len "$case" && echo "lasts 1.5" >&2 # as before'
-echo exit 7 >slow/build.sh && slow_commit 4 '# cannot be built' && git -C slow reset -q --hard v3
+make_script slow
+script_commit slow 1 '# fast'
+script_commit slow 2 'grep -q str.len "$case" && echo "lasts 1.5" >&2'
+script_commit slow 3 'grep -q str.len "$case" && echo "lasts 1.5" >&2 # as before'
+echo exit 7 >slow/build.sh && script_commit slow 4 '# cannot be built' && git -C slow reset -q --hard v3
 toy_recipe slow 'timeout = 2s' 'run = {bin} {seed} {case}' 'seed = --seed {n}'
 printf '(set-logic QF_S)\n(check-sat)\n' >plain.smt2
 printf '(set-logic QF_S)\n(declare-const x String)\n(assert (= (str.len x) 3))\n(check-sat)\n' >length.smt2
@@ -24,10 +18,8 @@ mkdir seeds && printf '(set-logic QF_S)\n(declare-const x String)\n(assert (= x 
 run 0 init && run 0 solver add slow slow --recipe slow.recipe && run 0 case add plain.smt2 length.smt2
 run 0 build slow v1 v2 v3
 run 1 build slow v4
+add_lab SOLVERFS_EXEC
 cat >>store/config <<END
-[cluster "lab"]
-	launch = "echo \$\$ >>'$top/launched'; unset SOLVERFS_EXEC; exec {worker} --slots 1 --folder '$top/node'"
-	workers = 2
 [portfolio "both"]
 	arm = slow@v2
 	arm = slow@v1

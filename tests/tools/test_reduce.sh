@@ -9,8 +9,7 @@ met() { stat -c %s "faults/$1.met" 2>/dev/null || echo 0; }
 
 # v2 is slow where an input measures the length of something, v3 crashes there, v4 does not know. v5 never knows.
 make_slow() {
-	git init -q -b main slow
-	git -C slow config user.name Toy && git -C slow config user.email toy@example.org
+	make_repository slow
 	echo 'cp slow.sh slow && chmod +x slow' >slow/build.sh
 	slow_commit 1 'echo unsat'
 	slow_commit 2 'grep -q str.len "$case" && echo "lasts 20" >&2; echo unsat'
@@ -21,7 +20,7 @@ make_slow() {
 }
 slow_commit() {
 	printf '#!/bin/sh\nfor case; do :; done\ngrep -q check-sat "$case" || exit\n%s\n' "$2" >slow/slow.sh
-	git -C slow add -A && GIT_COMMITTER_DATE="2024-01-0$1T00:00:00Z" git -C slow commit -q --date "2024-01-0$1T00:00:00Z" -m "v$1" && git -C slow tag "v$1"
+	day_commit slow "$1" "v$1" && git -C slow tag "v$1"
 }
 make_slow
 cat >input.smt2 <<'END'
