@@ -18,7 +18,7 @@ struct trial_query {
         struct portfolio *portfolio; /* owns a ref */
         struct case_info *info;      /* owns a ref */
         size_t alone;                /* one arm only; n_arms: the portfolio */
-        struct running *away;        /* owned; how far it has come whose arms run elsewhere; NULL: it has not begun, or they run here */
+        struct running *away; /* owned; how far it has come whose arms run elsewhere; NULL: it has not begun, or they run here */
 };
 
 static bool is_alone(const struct trial_query *q)
@@ -176,7 +176,8 @@ static int begin_turn(struct running *run, const struct step *step)
                 return TURN_WAITS;
         r = hold_programs(q->workspace, arm, &lane->held);
         return r < 0 ? r
-                     : errorf(-EIO, "the run of %s on case %u is none that the portfolio %s can take", arm->name, q->info->id, q->portfolio->name);
+                     : errorf(-EIO, "the run of %s on case %u is none that the portfolio %s can take", arm->name, q->info->id,
+                              q->portfolio->name);
 }
 
 /* Of one elsewhere all is known or nothing. */
@@ -198,7 +199,8 @@ static int go_on(struct running *run, const struct step *step)
         int r;
 
         lane->memory_now = 0;
-        r = runner_step(lane->runner, (uint64_t)ceil((step->until - a->seconds) * NSEC_PER_SEC), job_cancel_fd(run->job), &result);
+        r = runner_step(lane->runner, (uint64_t)ceil((step->until - a->seconds) * NSEC_PER_SEC), job_cancel_fd(run->job),
+                        &result);
         if (r < 0)
                 return r;
         if (r == 1) {
@@ -296,8 +298,11 @@ static int find_place(const struct portfolio *p, struct run_place **ret)
                 if (a->problem)
                         continue;
                 if (first && place != *ret)
-                        return errorf(-ENOTSUP, "the arms of the portfolio %s run on two machines, %s at %s and %s at %s: let them run on one ('runs' in the store's config, or --on)",
-                                      p->name, first->name, *ret ? (*ret)->name : "local", a->name, place ? place->name : "local");
+                        return errorf(-ENOTSUP,
+                                      "the arms of the portfolio %s run on two machines, %s at %s and %s at %s: let them run on "
+                                      "one ('runs' in the store's config, or --on)",
+                                      p->name, first->name, *ret ? (*ret)->name : "local", a->name,
+                                      place ? place->name : "local");
                 first = a;
                 *ret = place;
         }
@@ -626,30 +631,14 @@ static void trial_query_free(struct query *query)
         free(q);
 }
 
-const struct query_type query_trial_type = {
-        .name = "portfolio",
-        .resource = RESOURCE_CORE,
-        .find = trial_query_find,
-        .need = trial_query_need,
-        .compute = trial_query_compute,
-        .describe = trial_query_describe,
-        .estimate = trial_query_estimate,
-        .free_query = trial_query_free,
-        .free_value = trial_value_free,
-};
-
-/* Counting turns needs no core. */
-static const struct query_type query_trial_away_type = {
-        .name = "portfolio",
-        .resource = RESOURCE_DISK,
-        .find = trial_query_find,
-        .need = trial_query_need,
-        .compute = trial_query_compute,
-        .describe = trial_query_describe,
-        .estimate = trial_query_estimate,
-        .free_query = trial_query_free,
-        .free_value = trial_value_free,
-};
+#define TRIAL_TYPE(needed)                                                                                          \
+        {                                                                                                           \
+                .name = "portfolio", .resource = (needed), .find = trial_query_find, .need = trial_query_need,      \
+                .compute = trial_query_compute, .describe = trial_query_describe, .estimate = trial_query_estimate, \
+                .free_query = trial_query_free, .free_value = trial_value_free,                                     \
+        }
+const struct query_type query_trial_type = TRIAL_TYPE(RESOURCE_CORE);
+static const struct query_type query_trial_away_type = TRIAL_TYPE(RESOURCE_DISK); /* counting turns needs no core */
 
 static bool is_away(const struct portfolio *p)
 {
