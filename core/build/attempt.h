@@ -42,7 +42,7 @@ int attempt_fail(struct attempt *a, const char *format, ...) printf_like(2, 3);
 /* In the attempt's worktree, as often as it needs. */
 int attempt_build(struct attempt *a, git_repository *git, const git_oid *commit, const struct digest *key,
                   struct build_record **ret);
-/* What became of it as a record; the log and the outputs move there. */
+/* The record of an attempt that has ended; its log and outputs move there. */
 int attempt_record(struct attempt *a, const git_oid *commit, bool clean, struct build_record **ret);
 /* After -EBADMSG: no machine could build that commit, and the error's sentence is the record's reason. */
 int attempt_refuse(struct attempt *a, const git_oid *commit, struct build_record **ret);

@@ -1,4 +1,4 @@
-/* What a build has printed so far, for somebody who looks while it goes on.
+/* The output of a build, for somebody who looks while it goes on.
  *
  * A build's log is kept with its record, when the build has ended: that is the value, and the only one of build/log. Until then the same text grows in
  * <store>/building/<key in hex>. The builder holds a lock on this file (cache/base/lock.h) and deletes it when the build has ended. A file that nobody

@@ -1,4 +1,4 @@
-/* What is known of runs: facts by their keys, and the cases that have some. */
+/* Known results of runs: facts by their keys, and the cases that have some. */
 #include "core/query/run_finder.h"
 
 #include "core/query/answers.h"

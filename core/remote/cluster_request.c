@@ -106,7 +106,7 @@ static void cancel(struct asking *a)
         pthread_mutex_unlock(&n->cluster->lock);
 }
 
-/* What a worker told on its way to the answer. */
+/* News of a worker on its way to the answer. */
 struct news {
         bool has_progress;
         struct remote_progress progress;

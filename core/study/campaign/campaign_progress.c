@@ -1,4 +1,4 @@
-/* What a campaign tells of itself while it runs: its log, its status, and the tables beside its journal. */
+/* A campaign's account of itself while it runs: its log, its status, and the tables beside its journal. */
 #include "core/study/campaign/campaign_internal.h"
 
 #include <inttypes.h>

@@ -24,7 +24,7 @@ struct chain {
 
 /* -- chain_logic.c -- */
 
-/* What the logic of the seed and its size allow; once `now` is read. */
+/* Bounds by the seed's logic and its size; once `now` is read. */
 void chain_set_bounds(struct chain *ch);
 /* Is the term one that the versions support, and the seed's logic allows? The chain is the user. */
 bool chain_allows(void *user, const struct term *t);

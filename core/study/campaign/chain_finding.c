@@ -1,4 +1,4 @@
-/* What a step found: its signature, and the finding that is kept of it. */
+/* A step's find: its signature, and the finding that is kept of it. */
 #include "core/study/campaign/chain.h"
 
 #include <inttypes.h>

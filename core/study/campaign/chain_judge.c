@@ -1,4 +1,4 @@
-/* What the answers to a mutant mean: unknown where it should be decided, a crash, an answer that contradicts the chain's. */
+/* The meaning of the answers to a mutant: unknown where it should be decided, a crash, an answer that contradicts the chain's. */
 #include "core/study/campaign/chain.h"
 
 #define REASON_MOST 160

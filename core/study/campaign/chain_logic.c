@@ -1,4 +1,4 @@
-/* What the steps of a chain may bring in. */
+/* Theories and operators that the steps of a chain may bring in. */
 #include "core/study/campaign/chain.h"
 
 #define SIZE_MOST 100000 /* nodes of an assertion; a larger seed may grow by half */
