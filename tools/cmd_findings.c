@@ -3,9 +3,9 @@
 
 #include <inttypes.h>
 
-#include "core/study/campaign/campaign.h"
-#include "core/study/campaign/finding_select.h"
 #include "core/study/base/stat.h"
+#include "core/study/finding/campaign_store.h"
+#include "core/study/finding/finding_select.h"
 
 struct listing {
         const char *solver_name, *mark, *url;

@@ -2,7 +2,7 @@
 #include "ask.h"
 #include "cmd_findings.h"
 
-#include "core/study/campaign/seeds.h"
+#include "core/study/finding/seeds.h"
 
 struct seeding {
         struct workspace *workspace;

@@ -2,8 +2,8 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
-#include "core/study/campaign/import_study.h"
-#include "core/study/watch/import_alarms.h"
+#include "core/study/import/import_study.h"
+#include "core/study/import/import_alarms.h"
 #include "words.h"
 
 struct taking {

@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 
 #include "core/run/host.h"
-#include "core/study/campaign/finding_reduced.h"
+#include "core/study/finding/finding_reduced.h"
 #include "core/study/reduce/reduce_command.h"
 
 #define INPUT_MOST ((size_t)1 << 30)

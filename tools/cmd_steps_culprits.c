@@ -2,7 +2,7 @@
 #include "ask.h"
 #include "cmd_steps.h"
 
-#include "core/study/campaign/culprits.h"
+#include "core/study/finding/culprits.h"
 
 /* -- which commits -- */
 

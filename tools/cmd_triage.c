@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "core/study/campaign/culprits.h"
+#include "core/study/finding/culprits.h"
 #include "words.h"
 
 enum {

@@ -2,9 +2,9 @@
 #include "ask.h"
 #include "cmd_triage.h"
 
-#include "core/study/campaign/campaign.h"
-#include "core/study/campaign/finding.h"
-#include "core/study/campaign/finding_report.h"
+#include "core/study/base/version.h"
+#include "core/study/finding/campaign_store.h"
+#include "core/study/finding/finding.h"
 #include "words.h"
 
 /* Two versions of a solver that its findings tell apart. */
@@ -70,7 +70,7 @@ static int add_finding(void *user, struct finding *f)
         struct pair p;
         int r;
 
-        if (!finding_commit(f->reference) || !finding_commit(f->target))
+        if (!version_is_commit(f->reference) || !version_is_commit(f->target))
                 return 0;
         r = pair_of(a->crossing, s, f, &p);
         if (r < 0)

@@ -18,8 +18,8 @@ enum table {
         TABLE_FACTS,          /* query.h: run key + limits → fact */
         TABLE_PROGRAMS,       /* not journaled */
         TABLE_SETS,
-        TABLE_FINDINGS, /* core/study/campaign/finding.h */
-        TABLE_CAMPAIGNS, /* core/study/campaign/campaign.h */
+        TABLE_FINDINGS, /* core/study/finding/finding.h */
+        TABLE_CAMPAIGNS, /* core/study/finding/campaign_store.h */
         TABLE_SAMPLES,   /* query.h: run key + limits + number → fact */
         TABLE_LOCALIZED, /* core/study/base/study_value.h: what localizations and seeds came to */
         TABLE_REDUCED,   /* core/study/reduce/reduction.h */

@@ -1,12 +1,12 @@
 /* <solver>/spr, soundness and incompleteness: what campaigns found. A finding's inode has its number in `item`. */
 #include "fs/routes/routes.h"
 
-#include "core/study/campaign/campaign.h"
+#include "core/study/finding/campaign_store.h"
+#include "core/study/finding/finding_localized.h"
+#include "core/study/finding/finding_reduced.h"
+#include "core/study/finding/finding_report.h"
+#include "core/study/finding/seeds.h"
 #include "core/study/steps/case_history.h"
-#include "core/study/campaign/finding_localized.h"
-#include "core/study/campaign/finding_reduced.h"
-#include "core/study/campaign/finding_report.h"
-#include "core/study/campaign/seeds.h"
 
 enum {
         KIND_SPR_FOUND = 103,
@@ -184,7 +184,7 @@ static EXISTS(is_commit)
 {
         cleanup_finding struct finding *f = NULL;
 
-        return found_get(t, dir, &f) == 0 && finding_commit(row->kind == KIND_FOUND_REFERENCE ? f->reference : f->target);
+        return found_get(t, dir, &f) == 0 && version_is_commit(row->kind == KIND_FOUND_REFERENCE ? f->reference : f->target);
 }
 
 static CONTENT(found_times)
@@ -421,7 +421,7 @@ static int add_culprit(void *user, const char *sha, const json_t *culprit)
         git_oid oid;
 
         (void)culprit;
-        if (!finding_commit(sha) || git_oid_fromstr(&oid, sha) < 0 || history_number(a->solver->history, &oid, &commit) < 0)
+        if (!version_is_commit(sha) || git_oid_fromstr(&oid, sha) < 0 || history_number(a->solver->history, &oid, &commit) < 0)
                 return 0;
         return add_commit(a->commits, commit);
 }
@@ -564,7 +564,7 @@ static int match_sha(struct tree *t, const struct node *dir, const char *name, n
         git_oid oid;
         int r;
 
-        if (!finding_commit(name) || git_oid_fromstr(&oid, name) < 0 ||
+        if (!version_is_commit(name) || git_oid_fromstr(&oid, name) < 0 ||
             history_number(dir->solver->history, &oid, &ret->inode.commit) < 0)
                 return -ENOENT;
         r = match_number(t, dir, ret->inode.commit, find);

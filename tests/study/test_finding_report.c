@@ -1,6 +1,6 @@
 /* The commits responsible in a finding's report, as far as the search for them has come. */
-#include "core/study/campaign/finding_localized.h"
-#include "core/study/campaign/finding_report.h"
+#include "core/study/finding/finding_localized.h"
+#include "core/study/finding/finding_report.h"
 
 #include "tests/support/toy_workspace.h"
 

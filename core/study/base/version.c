@@ -160,6 +160,11 @@ bool version_is_of_history(const char *text)
         return *text && strncmp(text, EXEC_PREFIX, strlen(EXEC_PREFIX)) != 0;
 }
 
+bool version_is_commit(const char *text)
+{
+        return strlen(text) == GIT_OID_HEXSZ && strspn(text, "0123456789abcdefABCDEF") == GIT_OID_HEXSZ;
+}
+
 int version_commit(const struct solver *s, const char *text, uint32_t *ret)
 {
         char sha[GIT_OID_HEXSZ + 1];

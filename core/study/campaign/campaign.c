@@ -4,6 +4,9 @@
 #include <inttypes.h>
 #include <math.h>
 
+#define REDUCE_SHARE   0.25 /* of the search's seconds */
+#define LOCALIZE_LEAST 60.0 /* seconds */
+
 double campaign_now(struct campaign *c)
 {
         uint64_t now = c->ended_ns > 0 ? c->ended_ns : now_ns();
@@ -111,9 +114,9 @@ static int spell_out(struct campaign *c, const struct campaign_settings *given, 
         *full = *given;
         full->fingerprint = NULL;
         if (full->reduce_seconds < 0)
-                full->reduce_seconds = CAMPAIGN_REDUCE_SHARE * full->seconds;
+                full->reduce_seconds = REDUCE_SHARE * full->seconds;
         if (full->localize_seconds < 0)
-                full->localize_seconds = fmax(full->seconds, CAMPAIGN_LOCALIZE_LEAST);
+                full->localize_seconds = fmax(full->seconds, LOCALIZE_LEAST);
         full->references = calloc(n + 1, sizeof(char *));
         full->oracles = calloc(m + 1, sizeof(char *));
         full->target = strdup(c->versions[n]->text);

@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "core/study/campaign/campaign_journal.h"
-#include "core/study/campaign/finding_localized.h"
+#include "core/study/finding/finding_localized.h"
 
 #define PLOT_POINTS 240
 

@@ -6,14 +6,10 @@
 
 #include "core/run/ending.h"
 #include "core/run/slot.h"
+#include "core/study/base/version.h"
 #include "core/study/campaign/campaign.h"
 #include "core/study/campaign/campaign_journal.h"
-
-/* -- campaign_record.c -- */
-
-int campaign_check_name(const char *name);
-int campaign_put_settings(struct workspace *w, uint32_t solver, const struct campaign_settings *s);
-int campaign_put_status(struct workspace *w, uint32_t solver, const char *name, const struct campaign_status *s);
+#include "core/study/finding/finding.h"
 
 /* -- campaign_corpus.c -- */
 

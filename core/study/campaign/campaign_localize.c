@@ -11,7 +11,7 @@
 #include <sys/timerfd.h>
 
 #include "core/study/campaign/campaign_internal.h"
-#include "core/study/campaign/finding_localized.h"
+#include "core/study/finding/finding_localized.h"
 
 static bool is_unexplained(const struct campaign *c)
 {

@@ -7,8 +7,8 @@
  * counts: also of what could not be reduced, and of the runs on the input before a reduction begins. */
 #include "core/engine/ask.h"
 #include "core/study/campaign/campaign_internal.h"
-#include "core/study/campaign/finding_reduced.h"
-#include "core/study/campaign/finding_select.h"
+#include "core/study/finding/finding_reduced.h"
+#include "core/study/finding/finding_select.h"
 
 #define SHARES_MOST 8
 

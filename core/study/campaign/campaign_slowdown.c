@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "core/study/campaign/finding_localized.h"
+#include "core/study/finding/finding_localized.h"
 #include "core/study/base/stat.h"
 
 #define ROUNDS       5 /* of a confirmation; all five in one direction are significant at 1/32 */

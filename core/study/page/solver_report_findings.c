@@ -1,7 +1,7 @@
 /* The report's findings: what campaigns found. */
 #include "cache/base/json.h"
-#include "core/study/campaign/finding_localized.h"
-#include "core/study/campaign/finding_report.h"
+#include "core/study/base/version.h"
+#include "core/study/finding/finding_localized.h"
 #include "core/study/page/solver_report_internal.h"
 
 struct group { /* a folder of findings */
@@ -66,7 +66,7 @@ static void add_sha(const struct report *r, const char *sha, struct buffer *b)
 static void add_version(const struct row *row, const char *version)
 {
         html_cell_begin(row->to, row->table);
-        if (finding_commit(version))
+        if (version_is_commit(version))
                 add_sha(row->report, version, row->to);
         else
                 html_text(row->to, version);
@@ -79,7 +79,7 @@ static int add_culprit(void *user, const char *commit, const json_t *culprit)
 
         if (row->culprits++ > 0)
                 buffer_adds(row->to, "<br>");
-        if (finding_commit(commit))
+        if (version_is_commit(commit))
                 add_sha(row->report, commit, row->to);
         else
                 html_text(row->to, commit);

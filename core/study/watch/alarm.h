@@ -10,7 +10,7 @@
  * Threads: any. Errors: -ENOENT no such alarm; store.h's. */
 #pragma once
 
-#include "core/study/campaign/finding.h"
+#include "core/study/finding/finding.h"
 
 enum alarm_kind {
         ALARM_SLOWER,        /* solved before and after, in more time */

@@ -1,12 +1,12 @@
 /* Findings of another store. */
-#include "core/study/campaign/import_internal.h"
+#include "core/study/import/import_internal.h"
 
 #include "core/run/host.h"
-#include "core/study/campaign/culprits.h"
-#include "core/study/campaign/finding_localized.h"
-#include "core/study/campaign/finding_reduced.h"
-#include "core/study/campaign/seeds.h"
 #include "core/study/base/study_value.h"
+#include "core/study/finding/culprits.h"
+#include "core/study/finding/finding_localized.h"
+#include "core/study/finding/finding_reduced.h"
+#include "core/study/finding/seeds.h"
 
 bool taking_has_version(const struct taking *t, const char *version)
 {

@@ -1,43 +1,14 @@
-#include "core/study/campaign/finding_report.h"
-
-#include <ctype.h>
+#include "core/study/finding/finding_report.h"
 
 #include "core/build/era.h"
-#include "core/study/campaign/campaign.h"
-#include "core/study/steps/case_history.h"
-#include "core/study/campaign/finding_localized.h"
-#include "core/study/campaign/finding_reduced.h"
-#include "core/study/campaign/seeds.h"
 #include "core/study/base/stat.h"
+#include "core/study/finding/campaign_store.h"
+#include "core/study/finding/finding_localized.h"
+#include "core/study/finding/finding_reduced.h"
+#include "core/study/finding/seeds.h"
+#include "core/study/steps/case_history.h"
 
 #define INLINE_MOST 4096 /* bytes of an input that stand in the report itself */
-
-static const struct finding_runs *runs_of(const struct finding *f, const char *version)
-{
-        for (size_t i = 0; i < f->n_runs; i++)
-                if (strcmp(f->runs[i].version, version) == 0)
-                        return &f->runs[i];
-        return NULL;
-}
-
-double finding_seconds(const struct finding *f, const char *version)
-{
-        const struct finding_runs *runs = runs_of(f, version);
-
-        return runs && runs->n > 0 ? stat_lower_median(runs->seconds, runs->n) : 0;
-}
-
-const char *finding_commit(const char *version)
-{
-        size_t n = strlen(version);
-
-        if (n != GIT_OID_HEXSZ)
-                return NULL;
-        for (size_t i = 0; i < n; i++)
-                if (!isxdigit((unsigned char)version[i]))
-                        return NULL;
-        return version;
-}
 
 int finding_print_times(const struct finding *f, struct buffer *ret)
 {
@@ -82,7 +53,7 @@ int finding_print_later(struct workspace *w, const struct finding *f, const stru
 
         for (size_t i = 0; r == 0 && i < h->n; i++) { /* the campaign's own */
                 r = sha_of(h, i, sha);
-                if (r == 0 && runs_of(f, sha) && h->list[i].commit < n_programs)
+                if (r == 0 && finding_runs_of(f, sha) && h->list[i].commit < n_programs)
                         seen[n_seen++] = programs[h->list[i].commit];
         }
         for (size_t i = 0; r == 0 && i < h->n; i++) {
@@ -124,7 +95,7 @@ static void add_version(const struct solver *s, const char *version, struct buff
         git_oid oid;
 
         snprintf(sha, sizeof(sha), "%.40s", version);
-        if (!finding_commit(sha) || git_oid_fromstr(&oid, sha) < 0 || history_number(s->history, &oid, &number) < 0) {
+        if (!version_is_commit(sha) || git_oid_fromstr(&oid, sha) < 0 || history_number(s->history, &oid, &number) < 0) {
                 buffer_addf(ret, "`%s`", version);
                 return;
         }
@@ -141,7 +112,7 @@ static void add_version(const struct solver *s, const char *version, struct buff
 static void add_title(const struct solver *s, const struct finding *f, struct buffer *ret)
 {
         double before = finding_seconds(f, f->reference), after = finding_seconds(f, f->target);
-        const struct finding_runs *target = runs_of(f, f->target);
+        const struct finding_runs *target = finding_runs_of(f, f->target);
 
         switch (f->kind) {
         case FINDING_SPR:
@@ -347,7 +318,7 @@ static bool is_weakened(const struct finding *f)
 /* Says what is wrong, in a sentence or two. */
 static void add_matter(const struct solver *s, const struct finding *f, struct buffer *ret)
 {
-        const struct finding_runs *reference = runs_of(f, f->reference);
+        const struct finding_runs *reference = finding_runs_of(f, f->reference);
 
         if (f->kind == FINDING_REGRESSION) {
                 add_version(s, f->reference, ret);

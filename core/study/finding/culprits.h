@@ -7,7 +7,7 @@
  * Threads: any. */
 #pragma once
 
-#include "core/study/campaign/finding.h"
+#include "core/study/finding/finding.h"
 
 enum culprit_class {
         CLASS_UNKNOWN,

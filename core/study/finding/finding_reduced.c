@@ -1,4 +1,4 @@
-#include "core/study/campaign/finding_reduced.h"
+#include "core/study/finding/finding_reduced.h"
 
 static const enum interest interests[N_FINDING_KINDS] = {
         [FINDING_SPR] = INTEREST_SLOW,           [FINDING_SOUNDNESS] = INTEREST_ANSWERS,       [FINDING_CRASH] = INTEREST_CRASH,

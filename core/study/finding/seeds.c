@@ -1,7 +1,8 @@
-#include "core/study/campaign/seeds.h"
+#include "core/study/finding/seeds.h"
 
 #include "core/engine/ask.h"
-#include "core/study/campaign/campaign.h"
+#include "core/study/base/version.h"
+#include "core/study/finding/campaign_store.h"
 
 struct seeds_query {
         struct query query;

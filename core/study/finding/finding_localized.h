@@ -1,7 +1,7 @@
 /* The commits responsible for a finding: the localizer (localization.h) asked of what the finding compares. Threads: any. */
 #pragma once
 
-#include "core/study/campaign/finding.h"
+#include "core/study/finding/finding.h"
 #include "core/study/localize/localization.h"
 
 /* Can it be localized? What differs between two commits of one history: a slowdown by its times, else by the answers. A version with arguments, or

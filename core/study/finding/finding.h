@@ -69,6 +69,9 @@ DEFINE_CLEANUP(struct finding *, finding_unref)
 #define cleanup_finding cleanup(finding_unrefp)
 /* The runs of another version, with room for n times. */
 int finding_add_runs(struct finding *f, const char *version, enum verdict verdict, const double *seconds, uint32_t n);
+const struct finding_runs *finding_runs_of(const struct finding *f, const char *version); /* NULL: it was not measured */
+/* How long a version took: the lower median, in seconds; 0 when it was not measured. */
+double finding_seconds(const struct finding *f, const char *version);
 
 /* Numbers and stores it; f->number is then set. 1: those bytes were found before as this kind, and nothing was stored; f->number is that
  * one's. When it returns, it is on disk. */

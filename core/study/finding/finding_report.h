@@ -2,7 +2,7 @@
  * is measured. Threads: any. */
 #pragma once
 
-#include "core/study/campaign/finding.h"
+#include "core/study/finding/finding.h"
 
 /* "version\tresult\ttime\tsamples": the versions measured when it was found. */
 int finding_print_times(const struct finding *f, struct buffer *ret);
@@ -10,7 +10,3 @@ int finding_print_times(const struct finding *f, struct buffer *ret);
 struct case_history;
 int finding_print_later(struct workspace *w, const struct finding *f, const struct case_history *h, struct buffer *ret);
 int finding_report(struct workspace *w, struct solver *s, const struct finding *f, struct buffer *ret);
-/* How long a version took: the lower median; 0 when it was not measured. */
-double finding_seconds(const struct finding *f, const char *version);
-/* The sha of a version that is a commit and nothing else; NULL: it has arguments, or is a program. */
-const char *finding_commit(const char *version);

@@ -8,7 +8,7 @@
  * From what is stored; nothing is measured. Threads: any. */
 #pragma once
 
-#include "core/study/campaign/finding.h"
+#include "core/study/finding/finding.h"
 
 struct finding_choice {
         struct finding *finding;         /* a reference */

@@ -1,5 +1,5 @@
 /* Alarms of another store. */
-#include "core/study/watch/import_alarms.h"
+#include "core/study/import/import_alarms.h"
 
 #include "core/study/watch/alarm.h"
 

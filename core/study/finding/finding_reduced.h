@@ -4,7 +4,7 @@
  * the target's. */
 #pragma once
 
-#include "core/study/campaign/finding.h"
+#include "core/study/finding/finding.h"
 #include "core/study/reduce/reduction.h"
 
 /* The interest that a reduction keeps: INTEREST_IMPLICATION of two formulas, one of which follows from the other. */

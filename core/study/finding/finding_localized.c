@@ -1,8 +1,8 @@
-#include "core/study/campaign/finding_localized.h"
+#include "core/study/finding/finding_localized.h"
 
 #include <xxhash.h>
 
-#include "core/study/campaign/finding_report.h"
+#include "core/study/base/version.h"
 
 /* A version's answer when the finding was made. */
 static enum verdict verdict_of(const struct finding *f, const char *version)
@@ -15,7 +15,7 @@ static enum verdict verdict_of(const struct finding *f, const char *version)
 
 bool finding_is_localizable(const struct finding *f)
 {
-        if (!finding_commit(f->reference) || !finding_commit(f->target))
+        if (!version_is_commit(f->reference) || !version_is_commit(f->target))
                 return false;
         return f->kind == FINDING_SPR || verdict_of(f, f->reference) != verdict_of(f, f->target);
 }

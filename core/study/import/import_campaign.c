@@ -1,14 +1,12 @@
 /* Campaigns of another store: which is which, and their files. */
-#include "core/study/campaign/import_internal.h"
+#include "core/study/import/import_internal.h"
 
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 
 #include "cache/base/fault.h"
-#include "core/study/campaign/campaign_internal.h"
-
-#define NAME_MOST 100 /* bytes of a campaign's name, as campaign_check_name() has it */
+#include "core/study/campaign/campaign_journal.h"
 
 void taken_campaign_done(struct taken_campaign *c)
 {
@@ -112,7 +110,7 @@ static int choose_name(const struct taking *t, struct taken_campaign *c, const s
         if (r == -ENOENT)
                 return (c->here = strdup(c->there)) ? 0 : -ENOMEM;
         digest_hex(identity, hex);
-        n = MIN(n, (size_t)NAME_MOST - 9);
+        n = MIN(n, (size_t)CAMPAIGN_NAME_MOST - 9);
         while (n < strlen(c->there) && n > 0 && ((unsigned char)c->there[n] & 0xc0) == 0x80) /* never within a character */
                 n--;
         if (asprintf(&c->here, "%.*s~%.8s", (int)n, c->there, hex) < 0) {

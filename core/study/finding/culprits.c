@@ -1,11 +1,11 @@
-#include "core/study/campaign/culprits.h"
+#include "core/study/finding/culprits.h"
 
 #include <ctype.h>
 #include <math.h>
 
 #include "cache/base/record.h"
-#include "core/study/campaign/finding_localized.h"
-#include "core/study/campaign/finding_report.h"
+#include "core/study/base/version.h"
+#include "core/study/finding/finding_localized.h"
 
 /* In TABLE_FINDINGS: 'c' solver(4) oid(20) → version(1) class(1) intent(1), each of the two NOT_SET or a value. */
 #define RECORD_VERSION 1
@@ -229,7 +229,7 @@ static int add_culprit(void *user, const char *sha, const json_t *result)
         uint32_t commit;
         git_oid oid;
 
-        if (!finding_commit(sha) || git_oid_fromstr(&oid, sha) < 0 || history_number(g->solver->history, &oid, &commit) < 0)
+        if (!version_is_commit(sha) || git_oid_fromstr(&oid, sha) < 0 || history_number(g->solver->history, &oid, &commit) < 0)
                 return 0;
         c = culprit_of(g->culprits, commit);
         if (!c || list_grow(c->findings, c->n) < 0)

@@ -1,8 +1,9 @@
 /* Shared by import_study.c (findings) and import_campaign.c. */
 #pragma once
 
-#include "core/study/campaign/campaign.h"
-#include "core/study/campaign/import_study.h"
+#include "core/study/finding/campaign_store.h"
+#include "core/study/finding/finding.h"
+#include "core/study/import/import_study.h"
 
 /* A campaign of the other store. */
 struct taken_campaign {

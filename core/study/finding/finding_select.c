@@ -1,11 +1,11 @@
-#include "core/study/campaign/finding_select.h"
+#include "core/study/finding/finding_select.h"
 
 #include <inttypes.h>
 
 #include "core/smtlib/print.h"
-#include "core/study/campaign/finding_localized.h"
-#include "core/study/campaign/finding_reduced.h"
-#include "core/study/campaign/finding_report.h"
+#include "core/study/finding/finding_localized.h"
+#include "core/study/finding/finding_reduced.h"
+#include "core/study/finding/finding_report.h"
 
 #define PART_MOST  200       /* nodes of a part: what a reduction leaves is smaller */
 #define PARTS_MOST (1 << 20) /* bytes of an input's parts: what stands deeper explains nothing */
@@ -208,7 +208,7 @@ static void read_culprit(struct workspace *w, struct solver *s, struct finding_c
         culprits = json_object_get(localization, "culprits");
         commit = json_object_get(json_array_get(culprits, 0), "commit");
         if (localization_is_final(localization) && json_array_size(culprits) == 1 && json_is_string(commit) &&
-            finding_commit(json_string_value(commit)))
+            version_is_commit(json_string_value(commit)))
                 snprintf(c->culprit, sizeof(c->culprit), "%s", json_string_value(commit));
         json_decref(localization);
 }

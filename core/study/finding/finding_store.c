@@ -1,4 +1,5 @@
-#include "core/study/campaign/finding.h"
+/* Findings in the store, and how many inputs each stands for. */
+#include "core/study/finding/finding_internal.h"
 
 #include "cache/base/record.h"
 
@@ -8,227 +9,6 @@
  *     'v' solver(4) kind(1) sha256 digest of the versions → number(4): the same of a further finding of these bytes
  *     'n' solver(4)                  → the last number(4)
  *     'c' solver(4) number(4) campaign → how many it stands for(8) */
-#define RECORD_VERSION 4      /* 1 has no decided_id and no reason, 2 no signature, 3 no clock */
-#define RUNS_MOST      100000 /* versions of one finding, and runs of one version: more is damage */
-
-static const struct {
-        const char *name, *folder;
-} kinds[N_FINDING_KINDS] = {
-        [FINDING_SPR] = {"spr", "spr"},
-        [FINDING_SOUNDNESS] = {"soundness", "soundness"},
-        [FINDING_CRASH] = {"crash", "soundness"},
-        [FINDING_REGRESSION] = {"regression", "incompleteness"},
-        [FINDING_IMPLICATION] = {"implication", "incompleteness"},
-};
-
-const char *finding_kind_name(enum finding_kind k)
-{
-        return kinds[k].name;
-}
-
-const char *finding_folder(enum finding_kind k)
-{
-        return kinds[k].folder;
-}
-
-static const char *const marks[N_MARKS] = {
-        [MARK_NONE] = "",       [MARK_REPORTED] = "reported", [MARK_CONFIRMED] = "confirmed",
-        [MARK_FIXED] = "fixed", [MARK_REJECTED] = "rejected",
-};
-
-const char *finding_mark_name(enum finding_mark m)
-{
-        return marks[m];
-}
-
-int finding_mark_parse(const char *name, enum finding_mark *ret)
-{
-        for (int i = MARK_NONE + 1; i < N_MARKS; i++)
-                if (strcmp(name, marks[i]) == 0) {
-                        *ret = (enum finding_mark)i;
-                        return 0;
-                }
-        return errorf(-EINVAL, "a finding is marked reported, confirmed, fixed or rejected, not '%s'", name);
-}
-
-/* -- life -- */
-
-struct finding *finding_new(void)
-{
-        struct finding *f = calloc(1, sizeof(*f));
-
-        if (!f)
-                return NULL;
-        f->refs = 1;
-        f->campaign = strdup("");
-        f->reference = strdup("");
-        f->target = strdup("");
-        f->chain = strdup("");
-        f->url = strdup("");
-        f->reason = strdup("");
-        f->signature = strdup("");
-        return f->campaign && f->reference && f->target && f->chain && f->url && f->reason && f->signature ? f : finding_unref(f);
-}
-
-struct finding *finding_ref(struct finding *f)
-{
-        __atomic_add_fetch(&f->refs, 1, __ATOMIC_RELAXED);
-        return f;
-}
-
-struct finding *finding_unref(struct finding *f)
-{
-        if (!f || __atomic_sub_fetch(&f->refs, 1, __ATOMIC_ACQ_REL) > 0)
-                return NULL;
-        for (size_t i = 0; i < f->n_runs; i++) {
-                free(f->runs[i].version);
-                free(f->runs[i].seconds);
-        }
-        free(f->runs);
-        free(f->campaign);
-        free(f->reference);
-        free(f->target);
-        free(f->chain);
-        free(f->url);
-        free(f->reason);
-        free(f->signature);
-        free(f);
-        return NULL;
-}
-
-int finding_add_runs(struct finding *f, const char *version, enum verdict verdict, const double *seconds, uint32_t n)
-{
-        struct finding_runs *runs;
-
-        if (list_grow(f->runs, f->n_runs) < 0)
-                return -ENOMEM;
-        runs = &f->runs[f->n_runs];
-        *runs = (struct finding_runs){
-                .version = strdup(version), .verdict = verdict, .seconds = malloc((n + 1) * sizeof(double)), .n = n};
-        if (!runs->version || !runs->seconds) {
-                free(runs->version);
-                free(runs->seconds);
-                return -ENOMEM;
-        }
-        if (n > 0)
-                memcpy(runs->seconds, seconds, n * sizeof(double));
-        f->n_runs++;
-        return 0;
-}
-
-/* -- records -- */
-
-static void put_text(struct buffer *b, const char *text)
-{
-        record_put_u32(b, (uint32_t)strlen(text));
-        buffer_adds(b, text);
-}
-
-static int encode(const struct finding *f, struct buffer *b)
-{
-        record_put_u8(b, RECORD_VERSION);
-        record_put_u8(b, (uint8_t)f->kind);
-        record_put_u8(b, (uint8_t)f->mark);
-        record_put_u64(b, (uint64_t)f->found);
-        record_put_u32(b, f->case_id);
-        record_put_u32(b, f->seed_id);
-        record_put_u32(b, f->decided_id);
-        record_put_real(b, f->timeout);
-        record_put_u8(b, f->is_cpu_time);
-        put_text(b, f->campaign);
-        put_text(b, f->reference);
-        put_text(b, f->target);
-        put_text(b, f->chain);
-        put_text(b, f->url);
-        put_text(b, f->reason);
-        put_text(b, f->signature);
-        record_put_u32(b, (uint32_t)f->n_runs);
-        for (size_t i = 0; i < f->n_runs; i++) {
-                put_text(b, f->runs[i].version);
-                record_put_u8(b, (uint8_t)f->runs[i].verdict);
-                record_put_u32(b, f->runs[i].n);
-                for (uint32_t k = 0; k < f->runs[i].n; k++)
-                        record_put_real(b, f->runs[i].seconds[k]);
-        }
-        return buffer_error(b);
-}
-
-static void get_text(struct record *r, char **ret)
-{
-        free(*ret);
-        *ret = record_string(r, record_u32(r));
-}
-
-static int get_runs(struct record *r, struct finding *f)
-{
-        cleanup_free char *version = NULL;
-        cleanup_free double *seconds = NULL;
-        uint8_t verdict;
-        uint32_t n;
-
-        get_text(r, &version);
-        verdict = record_u8(r);
-        n = record_u32(r);
-        if (verdict >= N_VERDICTS || n > RUNS_MOST || n > record_left(r) / 8 || r->error < 0) {
-                record_fail(r);
-                return 0;
-        }
-        seconds = malloc((n + 1) * sizeof(double));
-        for (uint32_t i = 0; seconds && i < n; i++)
-                seconds[i] = record_real(r);
-        return seconds ? finding_add_runs(f, version, (enum verdict)verdict, seconds, n) : -ENOMEM;
-}
-
-static int decode(uint32_t solver, uint32_t number, struct slice bytes, struct finding **ret)
-{
-        struct record r = record_of(bytes);
-        uint8_t version = bytes.size > 0 ? *(const uint8_t *)bytes.data : 0;
-        cleanup_finding struct finding *f = finding_new();
-        char what[64];
-        uint8_t kind, mark;
-        uint32_t n;
-        int k = 0;
-
-        if (!f)
-                return -ENOMEM;
-        f->solver = solver;
-        f->number = number;
-        record_version(&r, version > 0 && version < RECORD_VERSION ? version : RECORD_VERSION);
-        kind = record_u8(&r);
-        mark = record_u8(&r);
-        if (kind >= N_FINDING_KINDS || mark >= N_MARKS)
-                record_fail(&r);
-        f->kind = (enum finding_kind)kind;
-        f->mark = (enum finding_mark)mark;
-        f->found = (int64_t)record_u64(&r);
-        f->case_id = record_u32(&r);
-        f->seed_id = record_u32(&r);
-        f->decided_id = version < 2 ? 0 : record_u32(&r);
-        f->timeout = record_real(&r);
-        f->is_cpu_time = version >= 4 && record_bool(&r);
-        get_text(&r, &f->campaign);
-        get_text(&r, &f->reference);
-        get_text(&r, &f->target);
-        get_text(&r, &f->chain);
-        get_text(&r, &f->url);
-        if (version >= 2)
-                get_text(&r, &f->reason);
-        if (version >= 3)
-                get_text(&r, &f->signature);
-        n = record_u32(&r);
-        for (uint32_t i = 0; i < n && k == 0 && r.error == 0; i++)
-                k = get_runs(&r, f);
-        if (k < 0)
-                return k;
-        snprintf(what, sizeof(what), "finding %u", number);
-        k = record_end(&r, what);
-        if (k < 0)
-                return k;
-        *ret = steal_pointer(f);
-        return 0;
-}
-
-/* -- the table -- */
 
 #define KEY_SIZE    9
 #define ORIGIN_SIZE (6 + DIGEST_SIZE)
@@ -295,7 +75,7 @@ static int put_finding(struct store_txn *t, const struct finding *f)
 {
         cleanup_buffer struct buffer b = {0};
         uint8_t key[KEY_SIZE];
-        int r = encode(f, &b);
+        int r = finding_encode(f, &b);
 
         return r < 0 ? r : store_put(t, TABLE_FINDINGS, finding_key(key, f->solver, f->number), SLICE(b.data, b.size));
 }
@@ -308,7 +88,7 @@ static int get_in(struct store_txn *t, uint32_t solver, uint32_t number, struct 
 
         if (r == -ENOENT)
                 return errorf(r, "there is no finding %u; see 'solverfs findings'", number);
-        return r < 0 ? r : decode(solver, number, SLICE(b.data, b.size), ret);
+        return r < 0 ? r : finding_decode(solver, number, SLICE(b.data, b.size), ret);
 }
 
 struct adding {
@@ -450,7 +230,7 @@ static int each_record(void *user, struct slice key, struct slice value)
 
         if (key.size != KEY_SIZE)
                 return 0;
-        r = decode(l->solver, key_get_u32((const uint8_t *)key.data + 5), value, &f);
+        r = finding_decode(l->solver, key_get_u32((const uint8_t *)key.data + 5), value, &f);
         if (r < 0)
                 return r;
         return l->folder && strcmp(l->folder, finding_folder(f->kind)) != 0 ? 0 : l->fn(l->user, f);

@@ -8,7 +8,7 @@
 #include <jansson.h>
 
 #include "core/study/base/study_value.h"
-#include "core/study/campaign/finding.h"
+#include "core/study/finding/finding.h"
 
 #define SEEDS_MOST 30
 

@@ -1,0 +1,137 @@
+/* Settings of a campaign: their defaults, as JSON, and as people read them. */
+#include "core/study/finding/finding_internal.h"
+
+#include <inttypes.h>
+
+int campaign_settings_new(struct campaign_settings *s)
+{
+        *s = (struct campaign_settings){.strategy = STRATEGY_SOLVERFS,
+                                        .seed = 1,
+                                        .timeout = strategy_defaults.timeout,
+                                        .threshold = strategy_defaults.threshold,
+                                        .window = strategy_defaults.window,
+                                        .localize = true,
+                                        .localize_seconds = -1,
+                                        .reduce_seconds = -1,
+                                        .label = VERDICT_UNKNOWN,
+                                        .iterations = 300,
+                                        .chain = 25};
+        return 0;
+}
+
+void campaign_settings_done(struct campaign_settings *s)
+{
+        free(s->name);
+        free(s->target);
+        free(s->corpus);
+        free(s->fingerprint);
+        if (s->references)
+                strings_free(s->references);
+        if (s->oracles)
+                strings_free(s->oracles);
+        *s = (struct campaign_settings){0};
+}
+
+static json_t *strings_json(char *const *list)
+{
+        json_t *a = json_array();
+
+        for (; list && *list; list++)
+                json_array_append_new(a, json_string(*list));
+        return a;
+}
+
+static int strings_from_json(json_t *a, char ***ret)
+{
+        size_t n = json_array_size(a);
+        char **list = calloc(n + 1, sizeof(*list));
+
+        for (size_t i = 0; list && i < n; i++) {
+                const char *text = json_string_value(json_array_get(a, i));
+
+                list[i] = strdup(text ? text : "");
+                if (!list[i]) {
+                        strings_free(list);
+                        return -ENOMEM;
+                }
+        }
+        *ret = list;
+        return list ? 0 : -ENOMEM;
+}
+
+json_t *campaign_settings_json(const struct campaign_settings *s)
+{
+        return json_pack("{si so ss so ss sI sf sf sf sf si ss* sb sb sf sb sf sb ss si si ss*}", "version", 1, "references",
+                         strings_json(s->references), "target", s->target, "oracles", strings_json(s->oracles), "strategy",
+                         strategy_name(s->strategy), "seed", (json_int_t)s->seed, "timeout", s->timeout, "threshold",
+                         s->threshold, "window", s->window, "seconds", s->seconds, "jobs", (int)s->jobs, "corpus", s->corpus,
+                         "any-pair", s->any_pair, "localize", s->localize, "localize-seconds", s->localize_seconds, "cpu-time", s->cpu_time, "reduce-seconds",
+                         s->reduce_seconds, "unknowns", s->kind == CAMPAIGN_UNKNOWNS, "label", verdict_name(s->label), "iterations", (int)s->iterations, "chain",
+                         (int)s->chain, "fingerprint", s->fingerprint);
+}
+
+int campaign_settings_from_json(json_t *j, const char *name, struct campaign_settings *ret)
+{
+        cleanup_campaign_settings struct campaign_settings s = {.localize_seconds = -1};
+        const char *target, *strategy, *corpus = NULL, *label = "unknown", *fingerprint = NULL;
+        json_t *references, *oracles;
+        int version, jobs, any_pair, localize, cpu_time = 0, unknowns = 0, iterations = 300, chain = 25, r;
+        json_int_t seed;
+
+        if (json_unpack(j, "{si so ss so ss sI sF sF sF sF si s?s sb sb s?F s?b s?F s?b s?s s?i s?i s?s}", "version", &version,
+                        "references", &references, "target", &target, "oracles", &oracles, "strategy", &strategy, "seed", &seed,
+                        "timeout", &s.timeout, "threshold", &s.threshold, "window", &s.window, "seconds", &s.seconds, "jobs",
+                        &jobs, "corpus", &corpus, "any-pair", &any_pair, "localize", &localize, "localize-seconds", &s.localize_seconds, "cpu-time", &cpu_time,
+                        "reduce-seconds", &s.reduce_seconds, "unknowns", &unknowns, "label", &label, "iterations", &iterations, "chain", &chain, "fingerprint", &fingerprint) < 0)
+                return errorf(-EIO, "the settings of the campaign %s are damaged", name);
+        s.name = strdup(name);
+        s.target = strdup(target);
+        s.corpus = corpus ? strdup(corpus) : NULL;
+        s.seed = (uint64_t)seed;
+        s.jobs = (unsigned)jobs;
+        s.any_pair = any_pair;
+        s.localize = localize;
+        s.cpu_time = cpu_time;
+        s.kind = unknowns ? CAMPAIGN_UNKNOWNS : CAMPAIGN_SLOWDOWNS;
+        s.label = strcmp(label, "sat") == 0 ? VERDICT_SAT : strcmp(label, "unsat") == 0 ? VERDICT_UNSAT : VERDICT_UNKNOWN;
+        s.iterations = (unsigned)iterations;
+        s.chain = (unsigned)chain;
+        s.fingerprint = fingerprint ? strdup(fingerprint) : NULL;
+        r = strategy_parse(strategy, &s.strategy);
+        if (r == 0)
+                r = strings_from_json(references, &s.references);
+        if (r == 0)
+                r = strings_from_json(oracles, &s.oracles);
+        if (r == 0 && (!s.name || !s.target || (corpus && !s.corpus)))
+                r = -ENOMEM;
+        if (r < 0)
+                return r;
+        *ret = s;
+        s = (struct campaign_settings){0};
+        return 0;
+}
+
+void campaign_print_settings(const struct campaign_settings *s, struct buffer *ret)
+{
+        for (char *const *p = s->references; p && *p; p++)
+                buffer_addf(ret, "reference = %s\n", *p);
+        buffer_addf(ret, "target = %s\n", s->target);
+        for (char *const *p = s->oracles; p && *p; p++)
+                buffer_addf(ret, "oracle = %s\n", *p);
+        if (s->kind == CAMPAIGN_UNKNOWNS) {
+                buffer_addf(ret, "seeds = %s\noracle = %s\niterations = %u\nchain = %u\n", s->corpus ? s->corpus : "",
+                            s->label == VERDICT_UNKNOWN ? "auto" : verdict_name(s->label), s->iterations, s->chain);
+                buffer_addf(ret, "seed = %" PRIu64 "\ntimeout = %gs\nclock = %s\nfor = %gs\n", s->seed, s->timeout,
+                            s->cpu_time ? "cpu" : "wall", s->seconds);
+        } else {
+                buffer_addf(ret, "strategy = %s\nseed = %" PRIu64 "\ntimeout = %gs\nthreshold = %gs\nwindow = %gs\nfor = %gs\n",
+                            strategy_name(s->strategy), s->seed, s->timeout, s->threshold, s->window, s->seconds);
+                if (s->corpus)
+                        buffer_addf(ret, "corpus = %s\n", s->corpus);
+                buffer_addf(ret, "pairs = %s\nclock = %s\n", s->any_pair ? "any" : "target", s->cpu_time ? "cpu" : "wall");
+        }
+        buffer_addf(ret, "localize = %s\n", s->localize ? "true" : "false");
+        if (s->localize && s->localize_seconds >= 0)
+                buffer_addf(ret, "localize-for = %gs\n", s->localize_seconds);
+        buffer_addf(ret, "reduce-for = %gs\n", s->reduce_seconds);
+}

@@ -1,0 +1,158 @@
+/* Campaigns in the store: the table of settings and status, and their folders. */
+#include "core/study/finding/finding_internal.h"
+
+#include "core/run/host.h"
+
+/* In TABLE_CAMPAIGNS: 's' solver(4) name → settings, 't' solver(4) name → status */
+struct campaign_key {
+        uint8_t bytes[5 + CAMPAIGN_NAME_MOST + 1];
+        size_t size;
+};
+
+static struct slice key_of(struct campaign_key *k, char kind, uint32_t solver, const char *name)
+{
+        k->bytes[0] = (uint8_t)kind;
+        key_u32(k->bytes + 1, solver);
+        k->size = 5 + strlen(name);
+        memcpy(k->bytes + 5, name, strlen(name));
+        return SLICE(k->bytes, k->size);
+}
+
+int campaign_check_name(const char *name)
+{
+        size_t n = strlen(name);
+
+        if (n == 0 || n > CAMPAIGN_NAME_MOST || name[0] == '.')
+                return errorf(-EINVAL, "'%s' is not a name for a campaign: 1 to %d bytes, the first not a point", name,
+                              CAMPAIGN_NAME_MOST);
+        for (size_t i = 0; i < n; i++)
+                if (name[i] == '/' || (unsigned char)name[i] <= ' ' || (unsigned char)name[i] == 127)
+                        return errorf(-EINVAL, "the name of a campaign has no blanks, slashes or control characters: '%s'", name);
+        return 0;
+}
+
+static int put_json(struct workspace *w, char kind, uint32_t solver, const char *name, json_t *j)
+{
+        cleanup_free char *text = j ? json_dumps(j, JSON_COMPACT) : NULL;
+        struct campaign_key key;
+
+        json_decref(j);
+        if (!text)
+                return -ENOMEM;
+        return store_set(workspace_store(w), TABLE_CAMPAIGNS, key_of(&key, kind, solver, name), slice_string(text));
+}
+
+static int get_json(struct workspace *w, char kind, uint32_t solver, const char *name, json_t **ret)
+{
+        cleanup_blob struct blob b = {0};
+        struct campaign_key key;
+        int r = strlen(name) > CAMPAIGN_NAME_MOST ? -ENOENT
+                                        : store_fetch(workspace_store(w), TABLE_CAMPAIGNS, key_of(&key, kind, solver, name), &b);
+
+        if (r == -ENOENT)
+                return errorf(r, "there is no campaign '%s'", name);
+        if (r < 0)
+                return r;
+        *ret = json_loadb(b.data, b.size, 0, NULL);
+        return *ret ? 0 : errorf(-EIO, "the record of the campaign %s is damaged", name);
+}
+
+int campaign_put_settings(struct workspace *w, uint32_t solver, const struct campaign_settings *s)
+{
+        return put_json(w, 's', solver, s->name, campaign_settings_json(s));
+}
+
+int campaign_put_status(struct workspace *w, uint32_t solver, const char *name, const struct campaign_status *s)
+{
+        return put_json(w, 't', solver, name, campaign_status_json(s));
+}
+
+int campaign_get(struct workspace *w, uint32_t solver, const char *name, struct campaign_settings *ret_settings,
+                 struct campaign_status *ret_status)
+{
+        json_t *j = NULL;
+        int r = 0;
+
+        if (ret_status) {
+                *ret_status = (struct campaign_status){0};
+                r = get_json(w, 't', solver, name, &j);
+                if (r == 0)
+                        r = campaign_status_from_json(j, name, ret_status);
+                json_decref(j);
+                j = NULL;
+                if (r == -ENOENT && ret_settings)
+                        r = 0; /* killed before it had one */
+        }
+        if (r == 0 && ret_settings) {
+                r = get_json(w, 's', solver, name, &j);
+                if (r == 0)
+                        r = campaign_settings_from_json(j, name, ret_settings);
+                json_decref(j);
+        }
+        return r;
+}
+
+struct names {
+        char **list;
+        size_t n;
+};
+
+static int add_name(void *user, struct slice key, struct slice value)
+{
+        struct names *names = user;
+
+        char **longer = reallocarray(names->list, names->n + 2, sizeof(*longer));
+
+        if (!longer)
+                return -ENOMEM;
+        names->list = longer;
+        longer[names->n + 1] = NULL;
+        longer[names->n] = strndup((const char *)key.data + 5, key.size - 5);
+        return longer[names->n] ? (names->n++, 0) : -ENOMEM;
+}
+
+int campaign_names(struct workspace *w, uint32_t solver, char ***ret, size_t *ret_n)
+{
+        cleanup_txn struct store_txn *t = NULL;
+        struct campaign_key key;
+        struct names names = {.list = calloc(1, sizeof(*names.list))};
+        int r = names.list ? store_read(workspace_store(w), &t) : -ENOMEM;
+
+        if (r == 0)
+                r = store_each(t, TABLE_CAMPAIGNS, key_of(&key, 's', solver, ""), SLICE("", 0), false, add_name, &names);
+        if (r < 0) {
+                strings_free(names.list);
+                return r;
+        }
+        *ret = names.list;
+        *ret_n = names.n;
+        return 0;
+}
+
+int campaign_folder(struct workspace *w, const char *solver, const char *name, char ret[PATH_SIZE])
+{
+        char dir[PATH_SIZE];
+        int n = snprintf(dir, sizeof(dir), "campaigns/%s/%s", solver, name);
+
+        return n >= PATH_SIZE ? -ENAMETOOLONG : path_join(ret, workspace_dir(w), dir);
+}
+
+int campaign_machine(struct workspace *w, const char *solver, const char *name, char ret[PATH_SIZE])
+{
+        cleanup_blob struct blob b = {0};
+        char folder[PATH_SIZE], path[PATH_SIZE];
+        int r = campaign_folder(w, solver, name, folder);
+
+        if (r == 0)
+                r = path_join(path, folder, "machine");
+        if (r == 0)
+                r = read_file(path, PATH_SIZE - 1, &b);
+        if (r == 0)
+                snprintf(ret, PATH_SIZE, "%.*s", (int)b.size, (const char *)b.data);
+        return r;
+}
+
+bool campaign_is_elsewhere(struct workspace *w, const char *solver, const char *name, char ret_machine[PATH_SIZE])
+{
+        return campaign_machine(w, solver, name, ret_machine) == 0 && *ret_machine && strcmp(ret_machine, host_machine()) != 0;
+}

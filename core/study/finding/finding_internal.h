@@ -1,0 +1,18 @@
+/* What the store's files of this room take from the files that know the bytes: finding_record.c, campaign_settings.c, campaign_status.c. */
+#pragma once
+
+#include <jansson.h>
+
+#include "core/study/finding/campaign_store.h"
+#include "core/study/finding/finding.h"
+
+int finding_encode(const struct finding *f, struct buffer *ret); /* -ENOMEM */
+/* -EBADMSG with a sentence: damaged. */
+int finding_decode(uint32_t solver, uint32_t number, struct slice bytes, struct finding **ret);
+
+/* New references; NULL: no memory. */
+json_t *campaign_settings_json(const struct campaign_settings *s);
+json_t *campaign_status_json(const struct campaign_status *s);
+/* -EIO with a sentence: damaged. `name` is the campaign's. */
+int campaign_settings_from_json(json_t *j, const char *name, struct campaign_settings *ret);
+int campaign_status_from_json(json_t *j, const char *name, struct campaign_status *ret);
