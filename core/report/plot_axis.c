@@ -43,22 +43,47 @@ static void round_outward(struct scale *s, const struct plot_axis *axis, double 
                 s->high = ceil(s->high / step - 1e-9) * step;
 }
 
+/* What the labels of an axis are counted in: one unit for all of them. */
+static double unit_of(double largest, const char **ret_suffix)
+{
+        static const struct {
+                double from, unit;
+                const char *suffix;
+        } units[] = {{1e9, 1e9, "G"}, {1e6, 1e6, "M"}, {1e4, 1e3, "k"}};
+
+        for (size_t i = 0; i < ARRAY_SIZE(units); i++)
+                if (largest >= units[i].from && largest < 1e13) {
+                        *ret_suffix = units[i].suffix;
+                        return units[i].unit;
+                }
+        *ret_suffix = "";
+        return 1;
+}
+
+/* Decimals that a multiple of the step needs. */
+static int decimals_of(double step)
+{
+        return (int)fmax(0, -floor(log10(step) + 1e-9));
+}
+
 static void fit_linear(struct scale *s, const struct plot_axis *axis, unsigned most)
 {
-        double step = fmax(nice_step(s->high - s->low, most), s->kind == PLOT_COUNT ? 1 : 0);
+        double step = fmax(nice_step(s->high - s->low, most), s->kind == PLOT_COUNT ? 1 : 0), unit;
+        const char *suffix;
         int decimals;
 
         round_outward(s, axis, step);
-        decimals = (int)fmax(0, -floor(log10(step) + 1e-9));
+        unit = unit_of(fmax(fabs(s->low), fabs(s->high)), &suffix);
+        decimals = decimals_of(step / unit);
         for (double k = ceil(s->low / step - 1e-9); k * step <= s->high + 1e-9 * step; k++) {
-                double value = k * step, size = fabs(value);
+                double value = k * step, shown = value / unit + 0.0;
 
-                if (size >= 1e6 || (decimals > 6 && value != 0))
+                if (value == 0 && unit > 1)
+                        add_tick(s, value, "0");
+                else if (fabs(shown) >= 1e6 || (decimals > 6 && value != 0))
                         add_tick(s, value, "%g", value);
-                else if (size >= 10000 && decimals == 0)
-                        add_tick(s, value, "%gk", value / 1000);
                 else
-                        add_tick(s, value, "%.*f", decimals, value + 0.0);
+                        add_tick(s, value, "%.*f%s", decimals, shown, suffix);
         }
 }
 

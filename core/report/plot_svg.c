@@ -25,6 +25,7 @@ static const char style_sheet[] =
         ".sfs-plot .r{stroke:#59636e;stroke:var(--m);fill:none;stroke-dasharray:4 3}"
         ".sfs-plot .s{stroke:currentColor;stroke-width:1.8;fill:none;stroke-linejoin:round}"
         ".sfs-plot .p{fill:currentColor;stroke:currentColor;stroke-width:1}.sfs-plot .b{fill:currentColor}"
+        ".sfs-plot .c5 .p,.sfs-plot .c6 .p{stroke-width:1.8}" /* crosses: their line is all there is of them */
         ".sfs-plot .e{fill:currentColor;fill-opacity:.2}"
         ".sfs-plot .c0{color:#0072b2}.sfs-plot .c1{color:#d55e00}.sfs-plot .c2{color:#009e73}.sfs-plot .c3{color:#cc79a7}"
         ".sfs-plot .c4{color:#56b4e9}.sfs-plot .c5{color:#e69f00}.sfs-plot .c6{color:#1f2328}.sfs-plot .c7{color:#c9b900}"

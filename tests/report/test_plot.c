@@ -75,7 +75,34 @@ START_TEST(test_linear_ticks)
         plot_point(s, 3e6, 50000, NULL);
         svg = drawn(p);
         assert_has(svg, ">50k</text>");
-        assert_has(svg, ">3e+06</text>");
+        assert_has(svg, ">3.0M</text>");
+}
+END_TEST
+
+START_TEST(test_ticks_of_an_axis_have_one_unit)
+{
+        cleanup_plot struct plot *p = plot_new(NULL, 0, 0);
+        struct plot_series *s = plot_series(p, PLOT_SCATTER, NULL);
+        const char *svg;
+
+        plot_point(s, 13750, 0, NULL);
+        plot_point(s, 14450, 10000, NULL);
+        svg = drawn(p);
+        assert_has(svg, ">13.9k</text>"); /* x */
+        assert_has(svg, ">14.0k</text>");
+        assert_lacks(svg, ">14k</text>");
+        assert_has(svg, ">2k</text>"); /* y */
+        assert_has(svg, ">10k</text>");
+        assert_lacks(svg, ">2000</text>");
+}
+END_TEST
+
+/* A cross has no area; drawn as thin as an outline it nearly disappears in a greyscale print. */
+START_TEST(test_crosses_are_drawn_by_a_wider_line)
+{
+        cleanup_plot struct plot *p = plot_new(NULL, 0, 0);
+
+        assert_has(drawn(p), ".sfs-plot .c5 .p,.sfs-plot .c6 .p{stroke-width:1.8}");
 }
 END_TEST
 
@@ -401,7 +428,7 @@ START_TEST(test_reentrant)
 }
 END_TEST
 
-SUITE("plot", test_text_is_escaped_text, test_no_ids_no_script_dark_mode, test_linear_ticks, test_ticks_of_counts_are_whole, test_log_ticks,
-      test_durations_and_dates, test_bars_have_names_and_a_ground, test_nan_breaks_a_line, test_rules_and_diagonals, test_labels_avoid_points,
+SUITE("plot", test_text_is_escaped_text, test_no_ids_no_script_dark_mode, test_linear_ticks, test_ticks_of_an_axis_have_one_unit,
+      test_crosses_are_drawn_by_a_wider_line, test_ticks_of_counts_are_whole, test_log_ticks, test_durations_and_dates, test_bars_have_names_and_a_ground, test_nan_breaks_a_line, test_rules_and_diagonals, test_labels_avoid_points,
       test_labels_avoid_each_other, test_long_texts_lose_their_middle, test_logarithmic_axes_of_a_square_have_the_same_ticks,
       test_a_rule_outside_has_no_label, test_no_line_crosses_a_label, test_a_crowd_is_translucent, test_nothing_to_draw, test_reentrant)

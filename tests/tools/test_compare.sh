@@ -89,6 +89,10 @@ test_that "no other marker covers a wrong answer" '
 	run 1 compare v1 toy@wrong status.smt2 flip.smt2 --known --scatter s.svg &&
 	[ "$(grep -o "[a-z]*[.]smt2: sat" s.svg | tr "\n" " ")" = "flip.smt2: sat status.smt2: sat " ]'
 test_that "a picture of what neither solves says how much it is" 'run 0 compare toy@lost toy@lost flip.smt2 --scatter s.svg --cactus c.svg && grep -q "; neither solves 1<" s.svg && grep -q "toy lost: 0 solved" c.svg'
+test_that "a picture says which line has no answer, whichever version that is" '
+	for versions in "toy@lost toy@v1" "toy@v1 toy@lost"; do
+		run 0 compare $versions flip.smt2 --scatter s.svg && [ "$(grep -o ">no answer<" s.svg | wc -l)" = 1 ] || exit 1
+	done'
 test_that "a picture that cannot be written" 'run 4 $c slow.smt2 --known --scatter nosuch/s.svg && has err "cannot write nosuch/s.svg: No such file"'
 test_that "words that name nothing" '
 	run 3 compare toy@nosuch v1 && has err "nosuch" && run 3 compare v1 toy@v2 nosuch && run 3 compare v1 toy@v2 --set nosuch && run 2 compare v1 && run 2 compare v1 v2 --fail-on-regression 0.5'

@@ -134,7 +134,7 @@ static void set_ranges(const struct comparing_table *t, struct plot *p)
         plot_range_x(p, low, high);
         plot_range_y(p, low, high);
         if (e.unsolved[0])
-                plot_rule_x(p, e.limit[0], NULL, "the time limit of the first version: what has no answer stands here");
+                plot_rule_x(p, e.limit[0], e.unsolved[1] ? NULL : "no answer", "the time limit of the first version: what has no answer stands here");
         if (e.unsolved[1])
                 plot_rule_y(p, e.limit[1], "no answer", "the time limit of the second version: what has no answer stands here");
 }
@@ -187,7 +187,7 @@ int comparison_plot_scatter(const struct comparing_table *t, struct buffer *ret)
         set_ranges(t, p);
         plot_diagonal(p, 1, NULL);
         plot_diagonal(p, 10, "10×");
-        plot_diagonal(p, 0.1, "1/10");
+        plot_diagonal(p, 0.1, "0.1×");
         add_points(t, p);
         add_note(t, p);
         return plot_write(p, ret);

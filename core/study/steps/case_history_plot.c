@@ -104,7 +104,7 @@ static int draw_steps(const struct case_history *h, const uint32_t *place, struc
                 r = history_commit(h->solver->history, after, &c);
                 if (r < 0)
                         break;
-                snprintf(label, sizeof(label), "%.8s", git_oid_tostr_s(&c.oid));
+                snprintf(label, sizeof(label), "%s %.8s", s->is_slower ? "slower" : "faster", git_oid_tostr_s(&c.oid));
                 snprintf(tooltip, sizeof(tooltip), "%s %s %.12s: %.3g s before, %.3g s after", s->is_slower ? "slower" : "faster",
                          c.first_parent == before ? "since" : "between the commit measured before it and",
                          git_oid_tostr_s(&c.oid), s->before, s->after);
