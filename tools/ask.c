@@ -37,6 +37,7 @@ static int answered(void *user, size_t i, int r, struct value *v, const char *re
 /* -- progress -- */
 
 struct looking {
+        const char *query; /* NULL: whichever; else jobs of this type alone */
         int running;
         char what[256];
         uint64_t done, total;
@@ -46,7 +47,7 @@ static void look_at_job(void *user, const struct job_view *j)
 {
         struct looking *l = user;
 
-        if (j->pid != getpid() || j->state != JOB_RUNNING || l->running++ > 0)
+        if (j->pid != getpid() || j->state != JOB_RUNNING || (l->query && strcmp(j->query, l->query) != 0) || l->running++ > 0)
                 return;
         l->done = j->done;
         l->total = j->total;
@@ -96,6 +97,25 @@ static int show(void *user, const struct ask_progress *p)
         if (s->a->meanwhile)
                 s->a->meanwhile(s->a->user);
         return output_broken() ? -EPIPE : 0;
+}
+
+void ask_show(const struct ask_progress *p, const char *what, uint64_t total, uint64_t least, uint64_t most)
+{
+        struct looking all = {0}, builds = {.query = "build"};
+        struct waiting waiting;
+        const char *more = "";
+        char text[512];
+
+        engine_each_job(p->engine, look_at_job, &all);
+        engine_each_job(p->engine, look_at_job, &builds);
+        if (builds.running > 0)
+                more = builds.what;
+        else if (all.running == 0 && p->open > 0) {
+                more = what_for(p->engine, &waiting);
+                least = most = 0;
+        }
+        snprintf(text, sizeof(text), "%s%s%s", what, *more ? "; " : "", more);
+        progress_show_range(text, p->answered, total, least, most);
 }
 
 int command_ask(const struct command_asking *a)

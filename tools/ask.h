@@ -3,6 +3,8 @@
 
 #include "command.h"
 
+struct ask_progress;
+
 struct command_asking {
         struct engine *engine;
         size_t n;
@@ -19,3 +21,7 @@ struct command_asking {
 /* 0 when every item was answered; -EINTR when a signal came first, -EPIPE when standard output broke (output_end() says how): the rest was
  * taken back. One item is asked for as a person, several as a batch. */
 int command_ask(const struct command_asking *a);
+
+/* Shows the progress of an asking that has its own words and counts: `what`, and behind it the build that goes on, if any. When nothing runs it says what
+ * is waited for, and leaves out what is left (`least` and `most`, as for progress_show_range()): nobody knows how long others keep the cores. */
+void ask_show(const struct ask_progress *p, const char *what, uint64_t total, uint64_t least, uint64_t most);

@@ -1,6 +1,7 @@
 /* solverfs compare: what changed between two versions. */
 #include <math.h>
 
+#include "ask.h"
 #include "core/study/compare/comparison_report.h"
 #include "words.h"
 
@@ -242,7 +243,7 @@ static int show(void *user, const struct ask_progress *p)
                 snprintf(what, sizeof(what), "compare: %zu of %zu cases open, repeating", c.open_cases, c.cases);
         else
                 snprintf(what, sizeof(what), "compare: first runs");
-        progress_show_range(what, p->answered, c.asked, p->estimated ? p->least_ns : 0, p->estimated ? p->most_ns : 0);
+        ask_show(p, what, c.asked, p->estimated ? p->least_ns : 0, p->estimated ? p->most_ns : 0);
         return 0;
 }
 

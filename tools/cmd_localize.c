@@ -1,4 +1,5 @@
 /* solverfs localize: which commits made cases slow. */
+#include "ask.h"
 #include "core/study/localize/localization.h"
 #include "words.h"
 
@@ -108,7 +109,7 @@ static int show(void *user, const struct ask_progress *p)
                 snprintf(after, sizeof(after), ", about %.0f %s after these", l.builds_left, l.builds_left < 1.5 ? "build" : "builds");
         snprintf(what, sizeof(what), "localize: %zu of %zu cases, %zu of %zu runs%s%s", l.finished, l.cases, p->answered, l.runs_open,
                  l.verifying == l.runs_open ? " (verifying)" : "", after);
-        progress_show_range(what, p->answered, l.runs_open, builds + (p->estimated ? p->least_ns : 0),
+        ask_show(p, what, l.runs_open, builds + (p->estimated ? p->least_ns : 0),
                             p->estimated ? builds + p->most_ns : 0);
         return 0;
 }

@@ -3,6 +3,7 @@
 #include <poll.h>
 
 #include "alarms.h"
+#include "ask.h"
 #include "cache/base/lock.h"
 #include "core/study/compare/comparing.h"
 #include "core/study/watch/watching.h"
@@ -146,7 +147,7 @@ static int tell_untold(struct watch *o, struct solver *s)
 
 static int show(void *, const struct ask_progress *p)
 {
-        progress_show_range("watch", p->answered, p->n, p->estimated ? p->least_ns : 0, p->estimated ? p->most_ns : 0);
+        ask_show(p, "watch", p->n, p->estimated ? p->least_ns : 0, p->estimated ? p->most_ns : 0);
         return 0;
 }
 

@@ -334,7 +334,8 @@ bool fanout_estimate(struct fanout *f, uint64_t *ret_least, uint64_t *ret_most)
 
 static void tell(struct fanout *f)
 {
-        struct ask_progress p = {.n = f->a.n, .answered = f->n_answered, .worked = f->n_worked, .open = f->n_open};
+        struct ask_progress p = {
+                .engine = f->engine, .n = f->a.n, .answered = f->n_answered, .worked = f->n_worked, .open = f->n_open};
         int r;
 
         pthread_mutex_lock(&f->engine->lock);

@@ -47,6 +47,7 @@
 /* How far it is. The estimate is a range of the time until all is answered, from what was measured before and so far: two standard
  * deviations to both sides, over the slots of this engine, unknown until it can be said. */
 struct ask_progress {
+        struct engine *engine;
         size_t n;        /* of the asking; ASK_MANY_ENDLESS: unknown */
         size_t answered; /* so far, */
         size_t worked;   /* of these, worked out since it was asked; the others were known */

@@ -73,6 +73,9 @@ tell_time() { # tell_time [FOLDER]: in that folder of faults; else in $top/fault
 
 # -- cores --
 
+# terminal COMMAND...: its output as a terminal shows it, each progress on a line, in `out`.
+terminal() { timeout 60 script -qec "$*" /dev/null </dev/null | tr '\r' '\n' >out; }
+
 # Holds every core, as other work does, until let_cores_go.
 hold_cores() {
 	rm -f held

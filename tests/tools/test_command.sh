@@ -158,7 +158,6 @@ test_that "a timeout is an answer; its time is the limit" 'run 0 run toy v1 $slo
 printf '; sleep: 30\n; answer: sat\n(check-sat) ; another\n' >slower.smt2
 run 0 case add slower.smt2
 slower=$(field 1)
-terminal() { timeout 60 script -qec "$*" /dev/null </dev/null | tr '\r' '\n' >out; }
 test_that "no estimate where nothing was measured" 'terminal "$solverfs" run toy v1 $slower --timeout 1500ms && has out "run toy .*case $slower" && has out "1.500000" && ! has out left'
 test_that "then one that is no longer than it takes, and never 0s" '
 	terminal "$solverfs" run toy v1 $slower --timeout 1500ms --again && has out "(s|most [123]s) left" && ! has out "[^1-9]0s left|[04-9]s left|[0-9]m "'

@@ -46,6 +46,15 @@ c="compare toy@v1 toy@v2"
 value() { grep "^$1	" out | cut -f "$2"; }
 
 test_that "--known measures nothing" 'run 0 $c --known && [ "$(value compared 2)" = 0 ] && ! has out "^regression"'
+hold_cores
+waits_for_core() { terminal timeout -s INT "$1" "$solverfs" $c; has out "compare: first runs; waits for a core"; }
+test_that "a comparison that waits for a core says so" 'waits_for_core 4 || waits_for_core 50'
+let_cores_go
+sed 's/build = .*/build = sleep 30/; /variant/,$d' toy.recipe >slow.recipe
+run 0 solver add --recipe slow.recipe slowly toy
+waits_for_build() { terminal timeout -s INT "$1" "$solverfs" compare slowly@v1 slowly@v2 plain.smt2; has out "compare: first runs; build slowly "; }
+test_that "one that waits for a build names it" 'waits_for_build 4 || waits_for_build 25'
+run 0 solver remove slowly
 test_that "a slowdown is found by pairs of runs, a difference of effort by one" '
 	run 0 $c plain.smt2 slow.smt2 effort.smt2 && [ "$(value compared 2)" = 3 ] && grep "^regression	" out >found && [ "$(wc -l <found)" = 2 ] &&
 	grep -E "	slow.smt2$" found | grep -qE "^regression	2	slower	sat	[0-9.]*	sat	[0-9.]*	1\.[3-7][0-9]*	.*	time	" &&
