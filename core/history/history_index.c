@@ -319,15 +319,19 @@ static int list_refs(struct history *h, const struct tips *tips, struct ref_list
         return 0;
 }
 
+/* A commit that is lost already is not kept: later readers get -ESTALE. So is one of a solver that was removed, and added again from a
+ * repository without it. */
 static int keep_commit(struct history *h, git_repository *git, const git_oid *oid)
 {
         cleanup_git_reference git_reference *kept = NULL;
+        cleanup_git_commit git_commit *there = NULL;
         char name[64];
-        int r;
+        int r = git_commit_lookup(&there, git, oid);
 
         snprintf(name, sizeof(name), "refs/solverfs/kept/%s", git_oid_tostr_s(oid));
-        r = git_reference_create(&kept, git, name, oid, 1, NULL);
-        if (r < 0 && r != GIT_ENOTFOUND) /* lost already: later readers get -ESTALE */
+        if (r == 0)
+                r = git_reference_create(&kept, git, name, oid, 1, NULL);
+        if (r < 0 && r != GIT_ENOTFOUND)
                 return errorf(git_errno(r), "cannot keep commit %s in %s: %s", git_oid_tostr_s(oid), h->path, git_error_text());
         return 0;
 }

@@ -309,6 +309,14 @@ test_that "a solver whose repository is not there just now is not added over" '
 test_that "and can be removed" '
 	run 1 --store second solver remove toy && has err "toy-again is a variant of toy" &&
 	run 0 --store second solver remove toy toy-again && ! grep -q toy second/config && run 3 --store second solver remove toy'
+git init -q -b main forgetful && git -C forgetful config user.name T && git -C forgetful config user.email t@example.org &&
+	git -C forgetful commit -q --allow-empty -m 1 && git -C forgetful branch gone && git -C forgetful checkout -q gone &&
+	git -C forgetful commit -q --allow-empty -m 2 && git -C forgetful checkout -q main && lost=$(git -C forgetful rev-parse gone)
+test_that "a solver that was removed can be added again from a repository that has lost commits since" '
+	run 0 --store second solver add forgetful forgetful --recipe recipes/toy.recipe && run 0 --store second solver remove forgetful toy-again &&
+	git -C forgetful branch -q -D gone && git -C forgetful reflog expire --expire=now --all && git -C forgetful gc -q --prune=now &&
+	run 0 --store second solver add forgetful forgetful --recipe recipes/toy.recipe && run 4 --store second build forgetful "$lost" && has err "has lost commit $lost" &&
+	run 0 --store second solver remove forgetful toy-again'
 test_that "gc --keep counts and takes programs that no build has" '
 	sed "/output/a output = nothing" recipes/toy.recipe >half.recipe && sed -i "s/build = .*/build = sh build.sh \\&\\& echo >>toy/" half.recipe &&
 	run 0 --store second solver add half toy --recipe half.recipe && run 1 --store second build half v1 && has err "the build made no nothing" &&
