@@ -4,13 +4,23 @@
 #     examples/ci/regression.sh REPO RECIPE CASES BASE HEAD [FACTOR]
 #
 # REPO is a clone with its whole history, CASES a folder. The store ($SOLVERFS_STORE) may be kept between jobs: what is known is not measured
-# again. The summary is Markdown, on standard output.
-set -eu
+# again; the recipe, the cases and the place of the clone are this job's. The summary is Markdown, on standard output.
+set -u
 [ $# -ge 5 ] || { sed -n '2,7s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 repo=$1 recipe=$2 cases=$3 base=$4 head=$5 factor=${6:-1.2}
-{
-	solverfs case list || solverfs init
-	solverfs solver update ci || solverfs solver add ci "$repo" --recipe "$recipe"
-	solverfs case add "$cases"
-} >/dev/null 2>&1 || { echo "regression.sh: the store cannot be made ready; 'solverfs doctor' says:" && solverfs doctor; exit 4; } >&2
+
+store() { solverfs solver list >/dev/null 2>&1 || solverfs -q init; }
+# What was measured stays in the store when a solver or a case is taken out of it.
+solver() {
+	was=$(solverfs solver list | awk -F '\t' '$1 == "ci" { print $6 }')
+	if [ -n "$was" ] && [ "$was" != "$(realpath "$repo")" ]; then
+		solverfs solver list | cut -f 1 | xargs solverfs -q solver remove || return
+	fi
+	solverfs -q solver add --replace ci "$repo" --recipe "$recipe" && solverfs -q solver update ci >/dev/null
+}
+cases() {
+	[ -z "$(solverfs case list)" ] || solverfs -q case remove all || return
+	solverfs -q case add "$cases" >/dev/null
+}
+{ store && solver && cases; } || { echo "regression.sh: the store cannot be made ready; 'solverfs doctor' says:" && solverfs doctor; exit 4; } >&2
 solverfs compare "ci@$base" "ci@$head" --fail-on-regression "$factor" --markdown

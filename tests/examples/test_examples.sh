@@ -52,6 +52,19 @@ test_that "ci/regression.sh lets a commit pass that changes nothing" 'regression
 test_that "ci/regression.sh fails on a slowdown, and its summary has the case" '! regression v6 v7 && has out "^## .*1 regression" && has out "hard.smt2 [|] slower"'
 test_that "ci/regression.sh fails on a lost answer" '! regression v9 v10 && has out "lost"'
 test_that "ci/regression.sh fails when the commit cannot be built" '! regression v2 v3'
+
+# What a forge keeps between jobs is the store; the recipe, the cases and the place of the clone are the next job's.
+kept() { # kept CLONE: regression.sh from v1 to v2 with what is in it
+	SOLVERFS_STORE=$top/kept "$examples/ci/regression.sh" "$1" "$1/recipe" "$1/cases" v1 v2 >out 2>err
+}
+git clone -q toy "first clone" && cp -r cases "first clone" && cp toy.recipe "first clone/recipe" && kept "$top/first clone"
+test_that "ci/regression.sh takes a kept store, with another case of a name, one less, another recipe, and the clone elsewhere" '
+	kept "first clone" && mv "first clone" moved && echo "; else" >>moved/cases/easy.smt2 && rm moved/cases/hard.smt2 &&
+	sed -i "s/build.sh/build.sh again/" moved/recipe && kept moved && has out "^## .*no change" && has out "^| solved of 1 |" && grep -q again kept/config'
+test_that "and says what is wrong with it" '
+	cp moved/recipe recipe && echo nothing >moved/recipe && ! kept moved; [ $? = 0 ] && has err "precedes the first" && has err "cannot be made ready"; r=$?
+	mv recipe moved/recipe && exit $r'
+
 if python3 -c 'import yaml' 2>/dev/null; then
 	cat >commands.py <<'END2'
 import sys, yaml
@@ -67,6 +80,11 @@ END2
 	for forge in github gitlab; do
 		test_that "the job of $forge.yml passes, and fails on a regression" "job $forge v1 v2 && ! job $forge v6 v7 && has out 'slower'"
 	done
+	# It began at v7, which is slow; main has become fast since.
+	tip=$(git -C toy commit-tree -p v7 -m 'main is fast again' v6^{tree}) && git -C toy tag tip "$tip"
+	pull=$(git -C toy commit-tree -p v7 -m 'a pull request' v8^{tree}) && git -C toy tag pull "$pull"
+	test_that "a pull request that main has gone on from is compared with where it began" 'job github tip pull && has out "no change"'
+	git -C toy tag -d tip pull >/dev/null
 else
 	skip "the jobs of github.yml and gitlab.yml" "no python3-yaml"
 fi
@@ -156,12 +174,12 @@ if [ "$(id -u)" = 0 ] && has_tool findmnt; then
 	cat >fstab.sh <<'END2'
 mkdir helper && ln -s "$1/tools/mount.solverfs" helper && ln -s "$2" helper && export PATH=/usr/sbin:/usr/bin:/sbin:/bin
 mount -t overlay -o "lowerdir=helper:/usr/sbin" overlay /usr/sbin || exit 77
-mount -T fstab "$3" && cat "$3/toy/head/cases/1/result" && umount "$3"
+mount -T fstab "$3" && cat "$3/toy/head/cases/1/result" && "$3/toy/head/bin/toy" /dev/null && umount "$3"
 END2
 	unshare -m bash fstab.sh "$source_dir" "$solverfs" "$HOME/solvers" >out 2>err
 	r=$?
-	[ $r = 77 ] && skip "fstab: mount(8) mounts its line" "no overlayfs" || { is out unknown; ok $? "fstab: mount(8) mounts its line"; }
+	[ $r = 77 ] && skip "fstab: mount(8) mounts its line, and programs run there" "no overlayfs" || { [ "$(sort -u out)" = unknown ] && [ "$(wc -l <out)" = 2 ]; ok $? "fstab: mount(8) mounts its line, and programs run there"; }
 else
-	skip "fstab: mount(8) mounts its line" "not root, or no findmnt"
+	skip "fstab: mount(8) mounts its line, and programs run there" "not root, or no findmnt"
 fi
 echo "1..$n"
