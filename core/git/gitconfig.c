@@ -174,11 +174,11 @@ static int refuse_comment(const struct walk *w, const char *key, int c)
 }
 
 /* The value as git reads it: quotes taken away, escapes replaced, blanks around it and a comment cut off. */
-static int take_value(struct walk *w, bool wanted, const char *key, char **ret)
+static int take_value(struct walk *w, bool wanted, const char *key, char **ret, bool *ret_lost_quotes)
 {
         cleanup_buffer struct buffer b = {0};
         unsigned line = w->line;
-        bool quoted = false;
+        bool quoted = false, closed = false;
         size_t solid = 0; /* up to here it is no trailing blank */
         int previous = ' ', r;
 
@@ -196,7 +196,10 @@ static int take_value(struct walk *w, bool wanted, const char *key, char **ret)
                         break;
                 }
                 previous = c;
+                if (!quoted && !isblank(c))
+                        *ret_lost_quotes |= closed || (c == '"' && b.size > 0);
                 if (c == '"') {
+                        closed |= quoted;
                         quoted = !quoted;
                         solid = b.size;
                 } else if (c == '\\') {
@@ -239,7 +242,7 @@ static int take_entry(struct walk *w)
                 return errorf(-EINVAL, "%s:%u: not a line of the form 'key = value'", w->label, w->line);
         if (peek(w) == '=') {
                 w->at++;
-                r = take_value(w, w->wanted(s->name), e->key, &e->value);
+                r = take_value(w, w->wanted(s->name), e->key, &e->value, &e->lost_quotes);
                 if (r < 0)
                         return r;
         } else

@@ -14,6 +14,7 @@ struct gitconfig_entry {
         char *key;   /* lower case */
         char *value; /* NULL: the key stands alone, without '=' */
         unsigned line;
+        bool lost_quotes; /* double quotes that are not around the whole value: the value lacks them */
 };
 
 struct gitconfig_section {

@@ -11,6 +11,7 @@
 struct draft_entry {
         const char *key, *value; /* point into the gitconfig */
         unsigned line;
+        bool lost_quotes;
 };
 
 struct draft {
@@ -160,6 +161,17 @@ static int clear_list(char ***list)
         return 0;
 }
 
+/* Keys whose words a shell, or we as a shell does it, would look at the quotes of. */
+static bool is_command(const char *key)
+{
+        static const char *const keys[] = {"build", "run", "arguments", "seed"};
+
+        for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
+                if (strcmp(key, keys[i]) == 0)
+                        return true;
+        return false;
+}
+
 static int apply_entry(const char *label, const struct draft *d, const struct draft_entry *entry, struct recipe *r,
                        unsigned lines[N_RECIPE_KEYS])
 {
@@ -183,6 +195,11 @@ static int apply_entry(const char *label, const struct draft *d, const struct dr
                 return fail(entry->line, "key '%s' has no value; write %s = VALUE", k->name, k->name);
         if (entry->value[0] == '\0' || strspn(entry->value, " \t\n") == strlen(entry->value))
                 return fail(entry->line, "key '%s' is empty; leave it out or give it a value", k->name);
+        if (entry->lost_quotes && !d->in_config && is_command(k->name)) /* a store goes on with what it was made with */
+                return fail(entry->line,
+                            "key '%s': git-config takes these double quotes away, and the command would not see them; write single quotes, or "
+                            "\\\" for each double one",
+                            k->name);
         if (first > 0 && !recipe_key_repeats(k))
                 return fail(entry->line, "key '%s' is given twice (first on line %u)", k->name, first);
         if (first == 0 && recipe_key_repeats(k))
@@ -504,7 +521,7 @@ static int add_section(struct reader *rd, const struct gitconfig_section *s, con
                 return -ENOMEM;
         d->entries = entries;
         for (size_t i = 0; i < s->n_entries; i++)
-                entries[d->n_entries++] = (struct draft_entry){s->entries[i].key, s->entries[i].value, s->entries[i].line};
+                entries[d->n_entries++] = (struct draft_entry){s->entries[i].key, s->entries[i].value, s->entries[i].line, s->entries[i].lost_quotes};
         return 0;
 }
 

@@ -94,6 +94,33 @@ START_TEST(test_defaults)
 }
 END_TEST
 
+START_TEST(test_lost_quotes)
+{
+        static const char *const lost[] = {"make F=\"-O2 -g\"", "\"./con fig\" -x", "\"a\"\"b\"", "\"a\" b # c"};
+        static const char *const kept[] = {"\"make F='-O2 -g'\"", "make 'F=-O2 -g'", "make F=\\\"-O2\\\"", "\"a\" # c", "\"./a \\\"b\\\"\""};
+        static const char *const keys[] = {"run = {bin} \"-x y\" {case}", "arguments = -x \"a b\""};
+        char text[256];
+
+        for (size_t i = 0; i < ARRAY_SIZE(lost) + ARRAY_SIZE(kept); i++) {
+                bool is_lost = i < ARRAY_SIZE(lost);
+
+                snprintf(text, sizeof(text), "[solver]\noutput = s\nrun = {bin} {case}\nbuild = %s\n",
+                         is_lost ? lost[i] : kept[i - ARRAY_SIZE(lost)]);
+                if (is_lost)
+                        refused(text, "t.recipe:4: ", "takes these double quotes away");
+                else
+                        parse(text);
+        }
+        for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
+                snprintf(text, sizeof(text), "[solver]\noutput = s\nbuild = make\n%s%s\n", i > 0 ? "run = {bin} {case}\n" : "", keys[i]);
+                refused(text, i > 0 ? "t.recipe:5: " : "t.recipe:4: ", "write single quotes");
+        }
+        parse("[solver]\noutput = s\nbuild = make\nrun = {bin} {case}\nenvironment = F=\"-O2 -g\"\n");
+        ck_assert_str_eq(list[0]->environment[0], "F=-O2 -g");
+        done();
+}
+END_TEST
+
 START_TEST(test_every_key)
 {
         const struct recipe *r;
@@ -946,7 +973,7 @@ START_TEST(test_quantities)
 }
 END_TEST
 
-SUITE("recipe", test_defaults, test_every_key, test_variants_inherit, test_commands, test_run_digest_holds_what_matters,
+SUITE("recipe", test_defaults, test_every_key, test_lost_quotes, test_variants_inherit, test_commands, test_run_digest_holds_what_matters,
       test_build_digest_holds_what_matters, test_eras_take_the_rest_from_the_solver, test_an_era_does_not_change_other_builds,
       test_mistakes_in_eras, test_eras_come_back, test_unknown_names, test_missing_and_repeated_keys, test_bad_values,
       test_bad_commands, test_syntax_is_explained, test_lines_are_counted_through_continuations, test_read_files, test_examples,
