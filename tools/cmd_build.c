@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include "build_failure.h"
 #include "core/build/era.h"
 #include "core/query/incremental.h"
 #include "core/run/cell_file.h"
@@ -129,18 +130,16 @@ static void show_log(struct building *b, uint32_t commit, struct buffer *to)
                 buffer_adds(to, "\n");
 }
 
-/* The end of a failed build's log, for who asked for one commit. */
-static void show_end_of_log(const struct building *b, uint32_t commit)
+/* What a failed build's log says of the failure, for who asked for one commit. */
+static void show_failure(const struct building *b, uint32_t commit)
 {
         cleanup(build_record_unrefp) struct build_record *record = NULL;
-        struct slice end;
-        const char *p;
+        struct build_failure f;
 
         if (build_find(b->workspace, b->solver, commit, true, &record) < 0)
                 return;
-        end = slice_last_lines(SLICE(record->log.data, record->log.size), 20, 16384);
-        p = end.data;
-        note("%s%.*s", end.size == record->log.size ? "" : p[-1] == '\n' ? "...\n" : "...", (int)end.size, p);
+        f = build_failure_of(SLICE(record->log.data, record->log.size));
+        build_failure_show(&f);
 }
 
 static int make(void *user, size_t i, struct query **ret)
@@ -175,7 +174,7 @@ static void answered(void *user, size_t i, int r, struct value *v, const char *r
                 return;
         worse(b, STATUS_FAILED);
         if (!b->log && b->revisions.n == 1) {
-                show_end_of_log(b, commit);
+                show_failure(b, commit);
                 note("the whole log: solverfs build --log %s %.12s", b->solver->recipe->name, hex);
         }
         complain("%s %.12s cannot be built: %s", b->solver->recipe->name, hex, record->reason);

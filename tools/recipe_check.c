@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <sys/stat.h>
 
+#include "build_failure.h"
 #include "core/build/era.h"
 #include "core/run/cell_file.h"
 
@@ -81,39 +82,77 @@ static int get_build(struct recipe_check *t, bool again, struct build_record **r
         return r;
 }
 
-static bool log_says(const struct build_record *record, const char *words)
+/* A path of the commit that no build sees, as `paths` leaves it out. */
+struct left_out {
+        struct recipe_check *check;
+        const struct recipe *era;
+        char path[PATH_SIZE];
+};
+
+static bool is_checked_out(const struct recipe *era, const char *path)
 {
-        return record->log.size > 0 && memmem(record->log.data, record->log.size, words, strlen(words));
+        bool is = !era->paths[0];
+
+        for (char *const *p = era->paths; !is && *p; p++) {
+                size_t n = strlen(*p);
+
+                is = strncmp(path, *p, n) == 0 && (path[n] == '\0' || path[n] == '/');
+        }
+        return is;
 }
 
-/* What the end of a failed build's log points to. */
-static const char *advice(const struct build_record *record)
+static bool is_left_out(void *user, const char *path)
 {
+        struct left_out *o = user;
+        bool there = false;
+
+        if (is_checked_out(o->era, path) || history_commit_has_path(o->check->solver->history, o->check->commit, path, &there) < 0 || !there)
+                return false;
+        snprintf(o->path, sizeof(o->path), "%s", path);
+        return true;
+}
+
+/* What the log of a failed build points to. */
+static void add_advice(struct recipe_check *t, const struct recipe *era, const struct build_record *record, const struct build_failure *f, struct buffer *ret)
+{
+        static const char submodule[] = "(submodule ";
+        struct left_out o = {.check = t, .era = era};
+
         if (strstr(record->reason, "the build made no "))
-                return strstr(record->reason, "programs that it made") ? "say one of these as 'output'" : "is it the right target? the log says what was made";
-        if (strstr(record->reason, "none of the recipe's 'paths'"))
-                return "an older layout has a name of its own: give it an [era \"..B\"] with its paths";
-        if (strstr(record->reason, "seems to want one"))
-                return "get it before, with 'submodule', 'download' or 'dependency'";
-        if (strstr(record->reason, "timed out"))
-                return "raise 'build-timeout'";
-        if (strstr(record->reason, "released binary"))
-                return "correct 'output', which names files in the archive";
-        if (log_says(record, "not found") || log_says(record, "Could NOT find") || log_says(record, "No such file"))
-                return "what is not found is not installed here, or not in 'paths' (a build sees nothing else of the repository)";
-        return "the end of its log, on standard error, says why";
+                buffer_adds(ret, strstr(record->reason, "programs that it made") ? "say one of these as 'output'"
+                                                                                 : "is it the right target? the log says what was made");
+        else if (strstr(record->reason, "none of the recipe's 'paths'"))
+                buffer_adds(ret, "an older layout has a name of its own: give it an [era \"..B\"] with its paths");
+        else if (strstr(record->reason, "seems to want one"))
+                buffer_adds(ret, "get it before, with 'submodule', 'download' or 'dependency'");
+        else if (strstr(record->reason, "timed out"))
+                buffer_adds(ret, "raise 'build-timeout'");
+        else if (strstr(record->reason, "released binary"))
+                buffer_adds(ret, "correct 'output', which names files in the archive");
+        else if (build_failure_absent(f, is_left_out, &o))
+                buffer_addf(ret, "the commit has %s, and 'paths' leaves it out: add 'paths = %s'", o.path, o.path);
+        else if (record->log.size > strlen(submodule) && memcmp(record->log.data, submodule, strlen(submodule)) == 0)
+                buffer_adds(ret, "the log begins with submodules that are empty folders: 'solver add --submodules' fetches them");
+        else if (build_failure_says(f, "not found") || build_failure_says(f, "Could NOT find") || build_failure_says(f, "No such file"))
+                buffer_adds(ret, "what is not found is not installed here, or not in 'paths' (a build sees nothing else of the repository)");
+        else
+                buffer_adds(ret, "its log, on standard error, says why");
 }
 
-static void show_log(struct recipe_check *t)
+static void show_log(struct recipe_check *t, const struct recipe *era)
 {
         cleanup(build_record_unrefp) struct build_record *whole = NULL;
-        struct slice end;
+        cleanup_buffer struct buffer advice = {0};
+        struct build_failure f;
 
         if (build_find(t->workspace, t->solver, t->commit, true, &whole) < 0)
                 return;
-        check_say(t, "build", CHECK_PROBLEM, "%s: %s", whole->reason, advice(whole));
-        end = slice_last_lines(SLICE(whole->log.data, whole->log.size), 20, 16384);
-        note("%.*s", (int)end.size, (const char *)end.data);
+        f = build_failure_of(SLICE(whole->log.data, whole->log.size));
+        add_advice(t, era, whole, &f, &advice);
+        if (buffer_error(&advice) < 0)
+                return;
+        check_say(t, "build", CHECK_PROBLEM, "%s: %s", whole->reason, advice.data);
+        build_failure_show(&f);
 }
 
 /* 1: it was built. 0: it cannot be, which is said. */
@@ -131,7 +170,7 @@ static int check_build(struct recipe_check *t, const struct recipe *era, struct 
         if (r < 0)
                 return r;
         if (!(*ret)->ok) {
-                show_log(t);
+                show_log(t, era);
                 return 0;
         }
         format_seconds((*ret)->duration_ns, seconds);

@@ -72,8 +72,9 @@ static int list_submodule(struct listing *l, const git_oid *oid, unsigned depth)
         }
         recipe_submodule(line, &repository);
         if (git_commit_lookup(&c, l->git, oid) < 0)
-                return errorf(-EBADMSG, "submodule %s is at commit %s, which no branch or tag of %s had when it was fetched", l->path,
-                              git_oid_tostr_s(oid), repository);
+                return errorf(-EBADMSG, "submodule %s is at commit %s, which no branch or tag of %s had when it was fetched; fetch it again with "
+                              "'solver update', or name a repository that has it",
+                              l->path, git_oid_tostr_s(oid), repository);
         return list_tree(l, git_commit_tree_id(c), depth + 1);
 }
 

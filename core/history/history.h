@@ -154,6 +154,8 @@ DEFINE_CLEANUP(struct commit_order *, commit_order_unref)
 int history_source(struct history *h, uint32_t number, char *const *paths, struct digest *ret);
 /* Has any commit this path? At worst a look at the tree of each: a second for tens of thousands. */
 int history_has_path(struct history *h, const char *path, bool *ret);
+/* Has this commit this path? */
+int history_commit_has_path(struct history *h, uint32_t number, const char *path, bool *ret);
 /* Keeps it with what was found out of that commit, so that this is found again when the repository has lost the commit. */
 int history_keep_source(struct history *h, struct store_txn *t, uint32_t number, char *const *paths, const struct digest *source);
 /* The digest of every commit, (*ret)[number]; free(). A commit that the repository has lost has the zero digest. Seconds for tens of

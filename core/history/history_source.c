@@ -152,6 +152,15 @@ int history_has_path(struct history *h, const char *path, bool *ret)
         return r;
 }
 
+int history_commit_has_path(struct history *h, uint32_t number, const char *path, bool *ret)
+{
+        cleanup_handle struct handle handle = {0};
+        int r = history_handle(h, &handle);
+
+        *ret = r == 0 && tree_has(h, handle.git, number, path);
+        return r;
+}
+
 struct sources {
         struct digest *list;
         bool *known;

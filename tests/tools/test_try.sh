@@ -21,6 +21,7 @@ grep -q 'not p\|^-1 0' "$file" && echo unsat || echo sat
 END
 chmod +x source/solve.sh && echo 'int main(void) { return 0; }' >source/main.c
 git_commit() { git -C source add -A && git -C source -c user.name=Toy -c user.email=toy@example.org commit -qm "$1" && git -C source tag "$1"; }
+mkdir source/doc && echo text >source/doc/text
 git_commit v1
 # recipe LINE...: a sound one, with these lines for the keys that they name
 recipe() {
@@ -46,6 +47,13 @@ recipe "output = other" "build = cp solve.sh toy"
 test_that "no output: what was made is said" 'try 1 && row build problem "the build made no other; programs that it made: toy: say one of these as .output." && row answer skipped "" && row seed skipped "" && row reproducible skipped ""'
 recipe "build = nosuchtool"
 test_that "a tool that is not there, and the end of the log" 'try 1 && row build problem ".*status 127: what is not found is not installed here" && has err "nosuchtool: not found"'
+recipe 'build = "echo before; echo CMake Error at lists:3: doc is not an existing directory; echo behind; seq 1000 1100; exit 1"'
+test_that "an error far above the end of the log is shown, and advice is of it" '
+	try 1 --once && row build problem ".*the commit has doc, and .paths. leaves it out: add .paths = doc.$" && has err "^before$" && has err "^CMake Error at lists:3" && has err "^behind$" && ! has err "^1050$" && has err "^1100$" && has err "^\.\.\.$"'
+recipe 'build = "echo Could N\\OT find Optional; seq 1000 1100; echo x.c:1:2: error: no luck; exit 1"'
+test_that "what was not found long before is not the advice" 'try 1 --once && row build problem ".*says why$" && has err "error: no luck" && ! has err "^Could NOT"'
+recipe 'build = "echo 0 errors: none; seq 1000 1100; exit 1"'
+test_that "of a log without an error, the end" 'try 1 --once && ! has err "^0 errors" && has err "^1100$" && ! has err "^1050$"'
 recipe "run = {bin} --mute {seed} {case}"
 test_that "an answer that is not recognised" 'try 1 --once && row answer problem "on a formula that is sat: no answer was found, status 3, it printed nothing" && row effort skipped "" && row seed skipped ""'
 recipe "run = {bin} --frob {seed} {case}"
