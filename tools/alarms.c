@@ -75,10 +75,10 @@ static int show_json(const struct solver *s, const struct alarm *a)
 
 int alarm_show(struct workspace *, const struct solver *s, const struct alarm *a, bool json)
 {
-        static const struct column columns[] = {{"N", 4, true},      {"KIND", 13, false},  {"COMMIT", 40, false},
-                                                {"CASE", 6, true},   {"CASES", 6, true},   {"BEFORE", 10, true},
-                                                {"AFTER", 10, true}, {"FACTOR", 7, true},  {"FOUND", 20, false},
-                                                {"MARK", 9, false},  {"SUBJECT", 0, false}};
+        static const struct column columns[] = {{"N", 4, true},      {"KIND", 13, false},  {"COMMIT", 12, false},
+                                                {"CASE", 6, true},          {"CASES", 6, true},  {"BEFORE (s)", 10, true, 1},
+                                                {"AFTER (s)", 10, true, 1}, {"FACTOR", 7, true}, {"FOUND", 20, false, 3},
+                                                {"MARK", 9, false, 2},  {"SUBJECT", 0, false}};
         cleanup_alarm_words struct alarm_words w = {0};
         char found[32];
         int r;

@@ -25,8 +25,8 @@ struct building {
         int status;
 };
 
-static const struct column columns[] = {{"COMMIT", 40, false}, {"BUILD", 6, false}, {"TIME", 12, true},
-                                        {"SIZE", 10, true},    {"HOW", 15, false},  {"REASON", 0, false}};
+static const struct column columns[] = {{"COMMIT", 12, false}, {"BUILD", 6, false}, {"TIME (s)", 11, true},
+                                        {"SIZE (B)", 10, true},    {"HOW", 15, false},  {"REASON", 0, false}};
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {

@@ -311,8 +311,8 @@ static json_t *case_json(const struct case_info *c, const char *name)
 
 static void list_case(const struct case_info *c, bool json)
 {
-        static const struct column columns[] = {{"CASE", 6, true},  {"STATUS", 7, false},  {"LOGIC", 10, false},
-                                                {"SIZE", 10, true}, {"SHA256", 12, false}, {"NAME", 0, false}};
+        static const struct column columns[] = {{"CASE", 6, true},         {"STATUS", 7, false, 1},  {"LOGIC", 10, false, 2},
+                                                {"SIZE (B)", 10, true, 3}, {"SHA256", 12, false, 4}, {"NAME", 0, false}};
         cleanup_free char *name = printable(c->name);
         char id[16], size[24], hex[DIGEST_HEX_SIZE];
 

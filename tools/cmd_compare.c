@@ -290,12 +290,12 @@ static void print_table(struct buffer *text, const char *word, const struct colu
 
 static int print_tables(const struct comparing_table *t)
 {
-        static const struct column summary[] = {{"MEASURE", 16, false}, {"A", 40, false}, {"B", 40, false},
-                                                {"RATIO", 8, true},     {"LOW", 8, true}, {"HIGH", 0, true}};
+        static const struct column summary[] = {{"MEASURE", 16, false}, {"A", 13, true},  {"B", 13, true},
+                                                {"RATIO", 8, true, 1},  {"LOW", 8, true, 2}, {"HIGH", 8, true, 2}};
         static const struct column changes[] = {
-                {"KIND", 11, false},    {"CASE", 6, true},    {"CHANGE", 13, false}, {"RESULT-A", 8, false}, {"TIME-A", 11, true},
-                {"RESULT-B", 8, false}, {"TIME-B", 11, true}, {"RATIO", 8, true},    {"LOW", 8, true},       {"HIGH", 8, true},
-                {"P", 8, true},         {"PAIRS", 5, true},   {"BY", 6, false},      {"NAME", 0, false}};
+                {"KIND", 11, false, 6},    {"CASE", 5, true},        {"CHANGE", 9, false},   {"RESULT-A", 8, false, 2}, {"TIME-A (s)", 10, true, 1},
+                {"RESULT-B", 8, false, 2}, {"TIME-B (s)", 10, true, 1}, {"RATIO", 8, true},    {"LOW", 8, true, 4},       {"HIGH", 8, true, 4},
+                {"P", 8, true, 5},         {"PAIRS", 5, true, 3},    {"BY", 6, false, 3},    {"NAME", 0, false}};
         cleanup_buffer struct buffer b = {0};
         int r = comparison_write_summary(t, &b);
 

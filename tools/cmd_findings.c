@@ -82,10 +82,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         }
 }
 
-static const struct column columns[] = {{"ID", 5, true},         {"KIND", 11, false}, {"SIZE", 7, true},
-                                        {"FAST", 10, true},      {"SLOW", 10, true},  {"REFERENCE", 12, false},
-                                        {"TARGET", 12, false},   {"COUNT", 6, true},  {"CULPRIT", 12, false},
-                                        {"CAMPAIGN", 16, false}, {"MARK", 10, false}, {"URL", 0, false}};
+static const struct column columns[] = {{"ID", 5, true},         {"KIND", 11, false}, {"SIZE (B)", 8, true, 3},
+                                        {"FAST (s)", 10, true},      {"SLOW (s)", 10, true},  {"REFERENCE", 12, false, 2},
+                                        {"TARGET", 12, false, 1},   {"COUNT", 6, true},  {"CULPRIT", 12, false},
+                                        {"CAMPAIGN", 16, false, 4}, {"MARK", 10, false}, {"URL", 0, false}};
 
 static const struct finding_runs *runs_of(const struct finding *f, const char *version)
 {
@@ -217,7 +217,7 @@ int cmd_findings(int argc, char **argv)
                        "reproduces, seeds tried. "
                        "What is measured is kept (seeds.tsv in the mount), so that an interrupted call goes on.\n\n"
                        "Example:\n"
-                       "  solverfs findings z3 --mark 12 reported https://github.com/Z3Prover/z3/issues/1"};
+                       "  solverfs findings z3 --mark 12 reported https://example.org/issues/1"};
         cleanup_workspace struct workspace *w = NULL;
         struct listing l = {0};
         int status;

@@ -128,9 +128,8 @@ int cmd_fuzz(int argc, char **argv)
                        "an hour, distinct culprits (least, most, mean; - between versions without a history). The campaigns are "
                        "called NAME-STRATEGY-NUMBER.\n\n"
                        "Example:\n"
-                       "  solverfs fuzz z3 --reference z3-4.8.7 --target z3-4.8.9 --for 12h --threshold 10s --timeout 20s\n"
-                       "  solverfs fuzz z3 --reference z3-4.8.7 --target z3-4.8.9 --for 12h --strategy random,sprfinder,solverfs "
-                       "--repeat 5 --svg z3"};
+                       "  solverfs fuzz z3 --reference z3-4.8.7 --target z3-4.8.9 --for 12h -t 20s\n"
+                       "  solverfs fuzz z3 --reference z3-4.8.7 --target z3-4.8.9 --for 12h --repeat 5"};
         struct fuzzing f = {0};
 
         campaign_settings_new(&f.command.settings);

@@ -307,9 +307,9 @@ static const char *step_at(const struct steps *steps, const size_t *points, size
 /* The rows of history.tsv, with the case before and the step behind. */
 static int print_rows(const struct case_history *h, const struct steps *steps, const size_t *points)
 {
-        static const struct column columns[] = {{"CASE", 6, true},     {"COMMIT", 40, false}, {"DATE", 20, false},
-                                                {"RESULT", 11, false}, {"TIME", 12, true},    {"CPUTIME", 12, true},
-                                                {"MEMORY", 12, true},  {"CHECK", 9, false},   {"STEP", 0, false}};
+        static const struct column columns[] = {{"CASE", 6, true},             {"COMMIT", 12, false},    {"DATE", 20, false, 2},
+                                                {"RESULT", 8, false},          {"TIME (s)", 11, true},   {"CPUTIME (s)", 11, true, 3},
+                                                {"MEMORY (B)", 11, true, 4}, {"CHECK", 8, false, 1}, {"STEP", 0, false}};
 
         for (size_t i = 0; i < h->n; i++) {
                 cleanup_buffer struct buffer row = {0};

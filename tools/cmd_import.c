@@ -281,7 +281,7 @@ int cmd_import(int argc, char **argv)
                 "A file is taken whole, or not at all; an interrupted import of a store goes on when it is said again. The same file again changes nothing; what was added since as a case is taken in then.\n"
                 "\n"
                 "  solverfs import /mnt/usb/store\n"
-                "  solverfs import --format benchexec results.2024-06-01.xml.bz2 --solver cvc5 --revision cvc5-1.1.2\n"
+                "  solverfs import --format benchexec r.xml.bz2 --solver cvc5 --revision v1.1\n"
                 "  solverfs run cvc5 cvc5-1.1.2 all --machine apollon001";
         cleanup_workspace struct workspace *w = NULL;
         struct taking o = {0};

@@ -238,7 +238,7 @@ static int localize(struct localizing *o, const struct case_selection *cases)
 static int print(struct localizing *o, size_t n)
 {
         static const struct column columns[] = {
-                {"CASE", 6, true}, {"COMMIT", 40, false}, {"BEFORE", 12, true}, {"AFTER", 12, true}, {"SUBJECT", 0, false}};
+                {"CASE", 6, true}, {"COMMIT", 12, false}, {"BEFORE (s)", 11, true}, {"AFTER (s)", 11, true}, {"SUBJECT", 0, false}};
         cleanup_buffer struct buffer rows = {0};
         int status = STATUS_OK;
 
@@ -306,7 +306,7 @@ int cmd_localize(int argc, char **argv)
                 "The exit status is 1 when a case has no culprit, got faster, cannot be decided, or an end cannot be built.\n"
                 "\n"
                 "  solverfs localize z3 --reference z3-4.8.8 --target z3-4.8.9 17 42\n"
-                "  solverfs localize z3 --reference z3-4.8.8 --target z3-4.8.9 slow/ --timeout 20s --json";
+                "  solverfs localize z3 --reference z3-4.8.8 --target z3-4.8.9 slow/ -t 20s";
         cleanup_workspace struct workspace *w = NULL;
         cleanup_solver struct solver *s = NULL;
         struct case_selection cases = {0};

@@ -222,8 +222,8 @@ static json_t *samples_json(const struct noisy *o, size_t revision)
 static void show(const struct noisy *o, size_t revision)
 {
         static const struct column columns[] = {{"COMMIT", 12, false},   {"CASES", 6, true},     {"RUNS", 4, true},
-                                                {"AVG-TIME", 10, true},  {"AVG-DIFF", 10, true}, {"MAX-DIFF", 10, true},
-                                                {"THRESHOLD", 10, true}, {"UNDECIDED", 9, true}, {"MIXED", 5, true}};
+                                                {"AVG-TIME (s)", 12, true}, {"AVG-DIFF (s)", 12, true, 1}, {"MAX-DIFF (s)", 12, true},
+                                                {"THRESHOLD (s)", 13, true}, {"UNDECIDED", 9, true, 2}, {"MIXED", 5, true, 3}};
         const struct noise sum = version_noise(o, revision);
         char sha[GIT_OID_HEXSZ + 1], cells[8][24];
         double threshold;

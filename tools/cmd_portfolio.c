@@ -404,7 +404,7 @@ int cmd_portfolio_replay(int argc, char **argv)
         buffer_adds(&doc, "  fixed:A,B    these arms first\n\nAllocations:\n");
         for (const struct choice *c = learner_allocations; c->name; c++)
                 buffer_addf(&doc, "  %-12s %s\n", c->name, c->summary);
-        buffer_adds(&doc, "\nExample: solverfs portfolio replay BV.tsv Sage2.tsv --selector survival,10nn --seeds 20");
+        buffer_adds(&doc, "\nExample:\n  solverfs portfolio replay BV.tsv Sage2.tsv --selector survival,10nn");
         if (buffer_error(&doc) < 0)
                 return fail(-ENOMEM);
         command_parse(&(struct argp){options, parse_replay, "[TABLE...]", doc.data}, argc, argv, &o);

@@ -204,7 +204,7 @@ int cmd_portfolio_show(int argc, char **argv)
 {
         cleanup_workspace struct workspace *w = NULL;
         cleanup_portfolio struct portfolio *p = NULL;
-        cleanup_buffer struct buffer b = {0};
+        cleanup_buffer struct buffer arms = {0}, score = {0};
         struct options o = {.least = 1};
         int r;
 
@@ -217,13 +217,16 @@ int cmd_portfolio_show(int argc, char **argv)
                 return r;
         r = portfolio_open(w, o.words[0], &p);
         if (r == 0)
-                r = portfolio_print_arms(p, &b);
-        buffer_adds(&b, "\n");
+                r = portfolio_print_arms(p, &arms);
         if (r == 0)
-                r = portfolio_print_score(w, p, &b);
+                r = portfolio_print_score(w, p, &score);
+        if (r == 0 && (buffer_error(&arms) < 0 || buffer_error(&score) < 0))
+                r = -ENOMEM;
         if (r < 0)
                 return status_of_definition(r);
-        output_write(&b);
+        output_table(arms.data);
+        output_write(&(struct buffer){.data = (char *)"\n", .size = 1});
+        output_table(score.data);
         return STATUS_OK;
 }
 

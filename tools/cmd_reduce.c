@@ -605,8 +605,8 @@ int cmd_reduce(int argc, char **argv)
                        "it was interrupted. Of a finding without further options it is the tree's reduced.smt2.\n"
                        "\n"
                        "  solverfs reduce z3 spr/3 -o reduced.smt2\n"
-                       "  solverfs reduce z3 17 --reference z3-4.8.7 --target z3-4.8.8 --floor 2s --for 1h -o reduced.smt2\n"
-                       "  solverfs reduce bug.smt2 --command 'z3 {} 2>&1 | grep -q ASSERTION' -o small.smt2"};
+                       "  solverfs reduce z3 17 --reference z3-4.8.7 --target z3-4.8.8 --floor 2s\n"
+                       "  solverfs reduce bug.smt2 --command 'z3 {} 2>&1 | grep -q ASSERT' -o a.smt2"};
         struct reducing o = {0};
         int status;
 

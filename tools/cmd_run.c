@@ -36,9 +36,9 @@ struct running {
         struct buffer *subjects; /* [revisions.n] when there is such a column; filled when first shown */
 };
 
-static const struct column always[COLUMNS_ALWAYS] = {{"CASE", 6, true},     {"RESULT", 11, false}, {"TIME", 12, true},
-                                                     {"CPUTIME", 12, true}, {"MEMORY", 12, true},  {"COMMIT", 12, false},
-                                                     {"CHECK", 9, false},   {"NAME", 24, false}};
+static const struct column always[COLUMNS_ALWAYS] = {{"CASE", 6, true},           {"RESULT", 8, false},         {"TIME (s)", 11, true},
+                                                     {"CPUTIME (s)", 11, true, 5}, {"MEMORY (B)", 11, true, 6}, {"COMMIT", 12, false, 2},
+                                                     {"CHECK", 8, false},          {"NAME", 24, false, 1}};
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
@@ -91,12 +91,12 @@ static int choose_columns(struct running *o)
         memcpy(o->columns, always, sizeof(always));
         o->n_columns = COLUMNS_ALWAYS;
         if (has_effort(o))
-                o->columns[o->n_columns++] = (struct column){"EFFORT", 12, true};
+                o->columns[o->n_columns++] = (struct column){"EFFORT", 12, true, 4};
         if (o->revisions.n > 1) {
                 o->subjects = calloc(o->revisions.n, sizeof(*o->subjects));
-                o->columns[o->n_columns++] = (struct column){"SUBJECT", 50, false};
+                o->columns[o->n_columns++] = (struct column){"SUBJECT", 50, false, 7};
         }
-        o->columns[o->n_columns++] = (struct column){"DISTURBED", 0, false};
+        o->columns[o->n_columns++] = (struct column){"DISTURBED", 9, false, 3};
         return o->subjects || o->revisions.n <= 1 ? 0 : -ENOMEM;
 }
 

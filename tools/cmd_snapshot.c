@@ -43,7 +43,8 @@ int cmd_snapshot(int argc, char **argv)
                 "a commit of the store, to be built and measured like any other. Prints its sha. In a mount it is listed in "
                 "SOLVER/snapshots/.\v"
                 "DIR itself and its repository stay as they are. A name stays with its commit.\n\n"
-                "  solverfs snapshot kissat src/kissat --name wip && solverfs run kissat HEAD wip all";
+                "  solverfs snapshot kissat src/kissat --name wip\n"
+                "  solverfs run kissat HEAD wip all";
         cleanup_workspace struct workspace *w = NULL;
         cleanup_solver struct solver *s = NULL;
         struct snapshot_options o = {0};

@@ -5,14 +5,17 @@
 
 #include <poll.h>
 
+#define LINES_BESIDE 6 /* of a terminal: the heading, what is said below the rows, the prompt */
+
 struct looking {
         bool json, watch;
         size_t n_running, n_queued, n_disturbed;
+        size_t n_shown, n_hidden; /* rows; of waiting jobs that a terminal has no lines for */
         json_t *jobs, *wrong, *contradictions, *revoked, *clusters; /* --json */
 };
 
-static const struct column columns[] = {{"PID", 8, true},  {"JOB", 5, true},     {"STATE", 7, false}, {"RUNNING", 9, true},
-                                        {"LEFT", 9, true}, {"WAITERS", 7, true}, {"WHAT", 44, false}, {"PHASE", 0, false}};
+static const struct column columns[] = {{"PID", 7, true, 3},       {"JOB", 5, true},        {"STATE", 7, false}, {"RUNNING (s)", 11, true},
+                                        {"LEFT (s)", 8, true, 1}, {"WAITERS", 7, true, 4}, {"WHAT", 31, false}, {"PHASE", 0, false, 2}};
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
@@ -69,8 +72,12 @@ static void look(void *user, const struct job_view *j)
         l->n_queued += j->state == JOB_QUEUED;
         if (l->json)
                 look_json(l, j);
-        else
+        else if (j->state == JOB_QUEUED && l->n_shown + LINES_BESIDE >= output_lines())
+                l->n_hidden++;
+        else {
                 look_row(j);
+                l->n_shown++;
+        }
 }
 
 static int look_wrong(void *user, enum answer_alarm a, const char *line)
@@ -115,9 +122,10 @@ static void look_away(void *user, const struct away_view *v)
 static int look_once(struct looking *l, struct workspace *w)
 {
         cleanup_free char *store = printable(workspace_dir(w));
+        char shown[80];
         int r;
 
-        l->n_running = l->n_queued = 0;
+        l->n_running = l->n_queued = l->n_shown = l->n_hidden = 0;
         l->jobs = l->json ? json_array() : NULL;
         l->wrong = l->json ? json_array() : NULL;
         l->contradictions = l->json ? json_array() : NULL;
@@ -140,6 +148,7 @@ static int look_once(struct looking *l, struct workspace *w)
                 json_decref(l->clusters);
                 return fail_as(STATUS_SYSTEM, r);
         }
+        snprintf(shown, sizeof(shown), " (%zu of them are not shown: 'solverfs status | less' has all)", l->n_hidden);
         if (l->json)
                 output_json(json_pack("{s:s, s:i, s:i, s:i, s:o, s:o, s:o, s:o, s:o}", "store", store, "running", (int)l->n_running, "queued",
                                       (int)l->n_queued, "disturbed", (int)l->n_disturbed, "jobs", l->jobs, "wrong", l->wrong, "contradictions", l->contradictions,
@@ -147,7 +156,7 @@ static int look_once(struct looking *l, struct workspace *w)
         else if (l->n_running + l->n_queued == 0)
                 note("nothing runs and nothing waits");
         else
-                note("%zu running, %zu waiting", l->n_running, l->n_queued);
+                note("%zu running, %zu waiting%s", l->n_running, l->n_queued, l->n_hidden > 0 ? shown : "");
         if (!l->json && l->n_disturbed > 0)
                 note("%zu disturbed result%s: a mount measures %s again when the machine is quiet", l->n_disturbed,
                      l->n_disturbed == 1 ? "" : "s", l->n_disturbed == 1 ? "it" : "them");

@@ -100,8 +100,8 @@ static void seconds_text(double seconds, char ret[32])
 
 static void print_rows(const struct stepping *o, const struct case_history *h, const size_t *points, const struct steps *steps)
 {
-        static const struct column columns[] = {{"CASE", 6, true},    {"COMMIT", 40, false}, {"STEP", 7, false},
-                                                {"BEFORE", 12, true}, {"AFTER", 12, true},   {"SUBJECT", 0, false}};
+        static const struct column columns[] = {{"CASE", 6, true},    {"COMMIT", 12, false}, {"STEP", 7, false},
+                                                {"BEFORE (s)", 11, true}, {"AFTER (s)", 11, true},   {"SUBJECT", 0, false}};
 
         for (size_t i = 0; i < steps->n; i++) {
                 char id[16], before[32], after[32], commit[2 * GIT_OID_HEXSZ + 3];

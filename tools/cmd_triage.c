@@ -96,7 +96,7 @@ static void seconds_text(double seconds, char ret[32])
 static void show_culprit(const struct triage *t, struct solver *s, const struct culprit *c)
 {
         static const struct column columns[] = {{"COMMIT", 12, false},  {"CLASS", 11, false}, {"INTENT", 10, false}, {"BY", 5, false},
-                                                {"FINDINGS", 8, true}, {"BEFORE", 10, true}, {"AFTER", 10, true},   {"SUBJECT", 0, false}};
+                                                {"FINDINGS", 8, true}, {"BEFORE (s)", 10, true, 1}, {"AFTER (s)", 10, true, 1},   {"SUBJECT", 0, false}};
         cleanup_buffer struct buffer subject = {0};
         char sha[GIT_OID_HEXSZ + 1], before[32], after[32], n[24];
         bool by_hand = c->is_class_set || c->is_intent_set;

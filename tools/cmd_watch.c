@@ -372,7 +372,7 @@ static const char help[] =
         "\n"
         "The exit status of --once is 6 when an alarm was told, 1 when the solver could not be fetched.\n"
         "\n"
-        "  solverfs watch z3 --set smoke --on-alarm 'mail -s \"$SOLVER $KIND $COMMIT\" me@example.org'\n"
+        "  solverfs watch z3 --set smoke --on-alarm 'mail -s \"$KIND $COMMIT\" me'\n"
         "  solverfs watch z3 --once --branch master --branch 'release/*'";
 
 int cmd_watch(int argc, char **argv)

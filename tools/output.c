@@ -1,5 +1,6 @@
 #include "output.h"
 
+#include <limits.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sys/ioctl.h>
@@ -9,10 +10,17 @@
 #define LINE_EVERY  (10 * NSEC_PER_SEC)
 #define PHASE_EVERY NSEC_PER_SEC
 
+/* Tables on a terminal. */
+#define COLUMNS_MOST  16
+#define GAP           2
+#define LAST_LEAST    8 /* of a last column that has no width of its own */
+#define COMMIT_DIGITS 40
+#define COMMIT_SHOWN  12
+
 static struct {
         bool quiet, terminal;
         int output_error; /* errno of the first failed write to standard output */
-        bool output_terminal;
+        bool output_terminal, colour;
 
         pthread_mutex_t lock;
         bool drawn;          /* under lock: a bar stands on the terminal */
@@ -67,6 +75,7 @@ void output_setup(void)
         atexit(end_of_help);
         out.terminal = isatty(STDERR_FILENO) && term && strcmp(term, "dumb") != 0;
         out.output_terminal = isatty(STDOUT_FILENO);
+        out.colour = out.terminal && !*(getenv("NO_COLOR") ?: ""); /* https://no-color.org */
         if (out.terminal) {
                 FILE *beside = fopencookie(NULL, "w", (cookie_io_functions_t){.write = write_beside_bar});
 
@@ -120,7 +129,7 @@ void alarm_line(const char *format, ...)
         va_list args;
 
         va_start(args, format);
-        say(out.terminal ? "\033[1;31msolverfs: " : "solverfs: ", format, args, out.terminal ? "\033[0m\n" : "\n");
+        say(out.colour ? "\033[1;31msolverfs: " : "solverfs: ", format, args, out.colour ? "\033[0m\n" : "\n");
         va_end(args);
 }
 
@@ -209,28 +218,129 @@ static unsigned columns_of(const char *s)
         return n;
 }
 
-void table_row(struct buffer *to, const struct column *columns, size_t n, const char *const *cells)
+static struct winsize terminal_size(int fd)
 {
-        for (size_t i = 0; i < n; i++) {
-                unsigned used = columns_of(cells[i]);
-                unsigned pad = out.output_terminal && used < columns[i].width ? columns[i].width - used : 0;
+        struct winsize size;
 
-                if (i > 0)
-                        buffer_adds(to, out.output_terminal ? "  " : "\t");
+        if (ioctl(fd, TIOCGWINSZ, &size) < 0 || size.ws_col == 0 || size.ws_row == 0)
+                size = (struct winsize){.ws_col = 80, .ws_row = 24};
+        return size;
+}
+
+unsigned output_lines(void)
+{
+        return out.output_terminal ? terminal_size(STDOUT_FILENO).ws_row : UINT_MAX;
+}
+
+static unsigned width_of(const struct column *columns, size_t n, const bool *left_out)
+{
+        unsigned width = 0;
+
+        for (size_t i = 0; i < n; i++)
+                if (!left_out[i])
+                        width += (i > 0 ? GAP : 0) + (columns[i].width > 0 ? columns[i].width : LAST_LEAST);
+        return width;
+}
+
+/* Leaves out columns, all those of the highest rank first, until the others fit. */
+static void choose_columns(const struct column *columns, size_t n, unsigned width, bool *left_out)
+{
+        while (width_of(columns, n, left_out) > width) {
+                unsigned highest = 0;
+
+                for (size_t i = 0; i < n; i++)
+                        highest = left_out[i] ? highest : MAX(highest, columns[i].rank);
+                if (highest == 0)
+                        return;
+                for (size_t i = 0; i < n; i++)
+                        left_out[i] |= columns[i].rank == highest;
+        }
+}
+
+/* The text with each whole name of a commit cut to COMMIT_SHOWN digits; free(). */
+static char *shorten_commits(const char *text)
+{
+        char *shown = strdup(text), *to = shown;
+
+        while (shown && *text) {
+                size_t n = strspn(text, "0123456789abcdef"), kept = n == COMMIT_DIGITS ? COMMIT_SHOWN : MAX(n, 1);
+
+                memmove(to, text, kept);
+                to += kept;
+                text += MAX(n, 1);
+        }
+        if (shown)
+                *to = '\0';
+        return shown;
+}
+
+/* What fits into so many columns; a text that does not ends with an ellipsis. */
+static void add_within(struct buffer *to, const char *text, unsigned width)
+{
+        unsigned used = 0;
+
+        if (columns_of(text) <= width) {
+                buffer_adds(to, text);
+                return;
+        }
+        for (; *text; text++) {
+                used += ((unsigned char)*text & 0xc0) != 0x80;
+                if (used >= width)
+                        break;
+                buffer_add(to, text, 1);
+        }
+        buffer_adds(to, "…");
+}
+
+static void table_row_aligned(struct buffer *to, const struct column *columns, size_t n, const char *const *cells)
+{
+        const unsigned width = terminal_size(STDOUT_FILENO).ws_col;
+        bool left_out[COLUMNS_MOST] = {0};
+        unsigned at = 0;
+
+        assert(n <= COLUMNS_MOST);
+        choose_columns(columns, n, width, left_out);
+        for (size_t i = 0; i < n; i++) {
+                cleanup_free char *shown = shorten_commits(cells[i]);
+                unsigned used, pad;
+
+                if (left_out[i])
+                        continue;
+                to->failed |= !shown;
+                if (at > 0)
+                        buffer_addf(to, "%*s", GAP, "");
+                at += at > 0 ? GAP : 0;
+                used = columns_of(shown ? shown : "");
+                pad = used < columns[i].width ? columns[i].width - used : 0;
                 if (columns[i].right)
                         buffer_addf(to, "%*s", (int)pad, "");
-                buffer_adds(to, cells[i]);
+                if (shown && i + 1 == n && columns[i].width == 0 && at + LAST_LEAST <= width)
+                        add_within(to, shown, width - at);
+                else if (shown)
+                        buffer_adds(to, shown);
                 if (!columns[i].right && i + 1 < n)
                         buffer_addf(to, "%*s", (int)pad, "");
+                at += used + pad;
         }
+        buffer_adds(to, "\n");
+}
+
+void table_row(struct buffer *to, const struct column *columns, size_t n, const char *const *cells)
+{
+        if (out.output_terminal) {
+                table_row_aligned(to, columns, n, cells);
+                return;
+        }
+        for (size_t i = 0; i < n; i++)
+                buffer_addf(to, "%s%s", i > 0 ? "\t" : "", cells[i]);
         buffer_adds(to, "\n");
 }
 
 void table_heading(struct buffer *to, const struct column *columns, size_t n)
 {
-        const char *names[16];
+        const char *names[COLUMNS_MOST];
 
-        assert(n <= ARRAY_SIZE(names));
+        assert(n <= COLUMNS_MOST);
         if (!out.output_terminal)
                 return;
         for (size_t i = 0; i < n; i++)
@@ -247,6 +357,69 @@ void output_row(const struct column *columns, size_t n, const char *const *cells
                 table_heading(&b, columns, n);
         headed = columns;
         table_row(&b, columns, n, cells);
+        output_write(&b);
+}
+
+/* -- whole tables ------------------------------------------------------------------------------------------------ */
+
+/* The next line of a text in tab-separated cells; how many there are. */
+static size_t next_cells(char **text, const char *cells[COLUMNS_MOST])
+{
+        char *line = strsep(text, "\n");
+        size_t n = 0;
+
+        while (line && n < COLUMNS_MOST)
+                cells[n++] = strsep(&line, "\t");
+        return n;
+}
+
+static bool is_number(const char *text)
+{
+        return text[strspn(text, "0123456789.-+e")] == '\0';
+}
+
+/* A column is as wide as its widest cell, and at the right where all below the heading are numbers. A line of one cell is a remark. */
+static void measure_columns(const char *text, struct column columns[COLUMNS_MOST])
+{
+        cleanup_free char *copy = strdup(text);
+        const char *cells[COLUMNS_MOST];
+        char *rest = copy;
+
+        for (size_t line = 0; rest && *rest; line++) {
+                size_t n = next_cells(&rest, cells);
+
+                for (size_t i = 0; n > 1 && i < n; i++) {
+                        columns[i].name = "";
+                        columns[i].width = MAX(columns[i].width, columns_of(cells[i]));
+                        columns[i].right = line == 0 || (columns[i].right && is_number(cells[i]));
+                }
+        }
+}
+
+void output_table(const char *text)
+{
+        struct column columns[COLUMNS_MOST] = {0};
+        cleanup_buffer struct buffer b = {0};
+        cleanup_free char *copy = NULL;
+        char *rest;
+
+        if (!out.output_terminal) {
+                buffer_adds(&b, text);
+                output_write(&b);
+                return;
+        }
+        measure_columns(text, columns);
+        rest = copy = strdup(text);
+        b.failed |= !copy;
+        while (rest && *rest) {
+                const char *cells[COLUMNS_MOST];
+                size_t n = next_cells(&rest, cells);
+
+                if (n > 1)
+                        table_row(&b, columns, n, cells);
+                else
+                        buffer_addf(&b, "%s\n", cells[0]);
+        }
         output_write(&b);
 }
 
@@ -303,18 +476,11 @@ void format_span(uint64_t ns, char ret[32])
 
 /* -- progress --------------------------------------------------------------------------------------------------- */
 
-static unsigned terminal_width(void)
-{
-        struct winsize size;
-
-        return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
-}
-
 /* "[######......] 12/240  " before and "about 3m 20s left" behind; `what` takes the room between. */
 static void draw_locked(const char *what, uint64_t done, uint64_t total, const char *left)
 {
         cleanup_buffer struct buffer b = {0};
-        unsigned width = terminal_width(), used = 0;
+        unsigned width = terminal_size(STDERR_FILENO).ws_col, used = 0;
         const unsigned cells = width >= 100 ? 24 : 12;
 
         buffer_adds(&b, "\r\033[K");

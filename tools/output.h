@@ -35,16 +35,21 @@ int fail_as(enum status status, int r);
 
 /* -- results ---------------------------------------------------------------------------------------------------- */
 
-/* Rows: tab-separated and bare, or aligned below a heading when standard output is a terminal. */
+/* Rows: tab-separated and bare, or aligned below a heading when standard output is a terminal. There a commit is shortened to what names it,
+ * the last column ends at the terminal's edge, and a terminal too narrow for all columns shows those that matter most. */
 struct column {
         const char *name;
         unsigned width; /* on a terminal; 0: as it comes (the last) */
         bool right;
+        unsigned rank; /* those of the highest are the first to be left out; 0: it always stays */
 };
 void table_heading(struct buffer *to, const struct column *columns, size_t n); /* nothing unless on a terminal */
 void table_row(struct buffer *to, const struct column *columns, size_t n, const char *const *cells);
 void json_row(struct buffer *to, json_t *j); /* an object on a line of its own; takes the reference */
 void output_write(const struct buffer *b);   /* to standard output; an error is kept for output_end() */
+unsigned output_lines(void);                 /* of the terminal that standard output is; UINT_MAX where it is none */
+/* A whole table of tab-separated lines, the first of which names the columns: as it is, or aligned on a terminal. */
+void output_table(const char *text);
 /* A row, behind a heading when the columns are others than before. */
 void output_row(const struct column *columns, size_t n, const char *const *cells);
 bool output_broken(void);    /* nothing more can be printed */

@@ -3,7 +3,7 @@
 #include <math.h>
 
 const struct choice learner_selectors[] = {
-        {"survival", "survival curves of similar queries over a model of runtimes; greedy by success per second (the default)"},
+        {"survival", "survival curves of similar queries, greedily (the default)"},
         {"static", "one schedule for all queries, learned online"},
         {"10nn", "the fastest of the arms that solved the 10 nearest queries"},
         {"1nn", "the arm that solved the nearest query, then the next nearest"},
@@ -22,7 +22,7 @@ static const struct selector *const selectors[] = {
 };
 
 const struct choice learner_allocations[] = {
-        {"schedule", "the selector's own plan, which stops arms and continues them (survival, static)"},
+        {"schedule", "what survival and static plan: arms are stopped and continued"},
         {"expo", "until success is improbable under an exponential distribution"},
         {"nearest", "the same, fitted to the 40 nearest queries"},
         {"linear", "a linear model of the runtime"},

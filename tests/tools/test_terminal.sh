@@ -1,0 +1,60 @@
+#!/bin/bash
+# What a person sees: tables and help in a terminal of 80 columns.
+# shellcheck disable=SC2016
+. "$(dirname "$0")/command.sh"
+
+# on COLUMNS LINES COMMAND...: runs it with a terminal of that size for all its output, which becomes the file screen
+on() {
+	python3 - "$@" <<'END' >screen
+import fcntl, os, pty, struct, sys, termios
+columns, lines, command = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3:]
+pid, fd = pty.fork()
+if pid == 0:
+    while os.get_terminal_size() != (columns, lines): pass  # set below
+    os.environ["TERM"] = "xterm"
+    os.execvp(command[0], command)
+fcntl.ioctl(fd, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
+seen = b""
+try:
+    while part := os.read(fd, 4096): seen += part
+except OSError: pass  # the end of it
+os.waitpid(pid, 0)
+sys.stdout.buffer.write(seen.replace(b"\r\n", b"\n"))
+END
+}
+widest() { LC_ALL=C.UTF-8 wc -L <"$1"; }
+
+make_toy
+name=a-case-whose-name-is-much-longer-than-the-terminal-of-eighty-columns-in-which-it-is-to-be-listed.smt2
+printf '; answer: sat\n(set-info :status sat)\n(check-sat)\n' >"$name"
+printf '; answer: sat\n(set-info :status unsat)\n(check-sat)\n' >wrong.smt2
+run 0 init -q && run 0 case add -q "$name" wrong.smt2 && run 0 solver add toy toy --recipe recipes/toy.recipe
+run 0 run toy v1 v3 1
+first=$(git -C toy rev-parse v1)
+
+test_that "a table keeps to the terminal" '
+	for command in "history toy 1 --known" "compare toy@v1 toy@v3 1 --known" "case list" "build toy v1 v3" "status"; do
+		on 80 24 "$solverfs" $command && [ "$(widest screen)" -le 80 ] || { echo "# $command" && cat screen && exit 1; }
+	done'
+test_that "what is cut says so" 'on 80 24 "$solverfs" case list && has screen "^ +1 .* a-case-whose.*…$" && [ "$(widest screen)" = 80 ]'
+test_that "a commit is what names it, a number has its unit" '
+	on 80 24 "$solverfs" history toy 1 --known && has screen "TIME .s." && has screen " ${first:0:12} " && ! has screen "$first"'
+test_that "a wide terminal shows all columns" 'on 200 24 "$solverfs" run toy v1 1 && has screen "CPUTIME .s. +MEMORY .B. +COMMIT +CHECK +NAME +DISTURBED" && has screen "$name"'
+test_that "a pipe has everything, whole" 'run 0 history toy 1 --known && has out "^1	$first	" && run 0 case list && has out "	$name$"'
+
+# The help of every command, as argp wraps it for 80 columns: an example that is broken cannot be pasted.
+test_that "no line of help is broken behind an indented one" '
+	"$solverfs" --help | sed -n "s/^  \([a-z]*\( [a-z]*\)\?\)  *[A-Za-z\[].*/\1/p" | sed "s/ [A-Z].*//" >commands
+	[ "$(wc -l <commands)" -gt 40 ] || exit 1
+	echo >>commands
+	while read -r command; do
+		COLUMNS=80 "$solverfs" $command --help </dev/null >help 2>&1
+		awk -v c="$command" "/^[a-z(-]/ && before ~ /^  / { print \"# \" c \": \" \$0; bad = 1 } { before = \$0 } END { exit bad }" help || exit 1
+	done <commands'
+
+run 1 run toy v1 wrong.smt2
+test_that "an alarm is red, unless NO_COLOR says otherwise" '
+	on 80 24 "$solverfs" status && grep -q "$(printf "\033\[1;31m")solverfs: WRONG ANSWER" screen &&
+	on 80 24 env NO_COLOR=1 "$solverfs" status && has screen "^solverfs: WRONG ANSWER" && ! grep -q "$(printf "\033")" screen'
+
+echo "1..$n"
