@@ -279,6 +279,8 @@ static int watch_branches(struct watch *o, struct solver *s)
                            o->set ? o->set : "");
         if (r == 0)
                 r = watched_stretches(o->workspace, s, o->branches, &stretches);
+        if (r == 0 && stretches.n_matching == 0)
+                note("%s has no branch that --branch matches; nothing is measured until there is one", s->recipe->name);
         for (size_t i = 0; r == 0 && i < stretches.n; i++)
                 r = watch_branch(o, s, &stretches.list[i], stretches.is_first, &cases);
         return r;
@@ -379,7 +381,7 @@ int cmd_watch(int argc, char **argv)
 {
         static const struct argp_option options[] = {
                 {"set", OPTION_SET, "NAME", 0, "Measure the cases of this set; all cases unless given", 0},
-                {"branch", OPTION_BRANCH, "PATTERN", 0, "Watch these branches, with * ? [; may be repeated; all unless given", 0},
+                {"branch", OPTION_BRANCH, "PATTERN", 0, "Watch the branches that match (* ? [); may be repeated; all unless given", 0},
                 {"every", OPTION_EVERY, "T", 0, "From the beginning of a turn to the next: 90s, 15m (default), 2h", 0},
                 {"once", OPTION_ONCE, NULL, 0, "One turn, for cron and CI: see the exit status below", 0},
                 {"on-alarm", OPTION_ON_ALARM, "COMMAND", 0, "Run this for each alarm", 0},

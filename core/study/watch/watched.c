@@ -224,9 +224,12 @@ int watched_stretches(struct workspace *w, struct solver *s, char *const *patter
         l.refs = refs;
         if (r == 0 && ret->is_first)
                 r = begin(&l);
-        for (size_t i = 0; r == 0 && i < refs->n; i++)
-                if (refs->list[i].kind == REF_BRANCH)
-                        r = look_at(&l, &refs->list[i]);
+        for (size_t i = 0; r == 0 && i < refs->n; i++) {
+                if (refs->list[i].kind != REF_BRANCH)
+                        continue;
+                ret->n_matching += is_wanted(&l, refs->list[i].name);
+                r = look_at(&l, &refs->list[i]);
+        }
         free(l.seen);
         if (r == 0 && ret->n > 0)
                 qsort_r(ret->list, ret->n, sizeof(*ret->list), compare_heads, s->history);

@@ -75,7 +75,8 @@ struct watched_stretch {
 struct watched_stretches {
         struct watched_stretch *list; /* the branch whose head is newest first */
         size_t n;
-        bool is_first; /* the solver was never watched before */
+        size_t n_matching; /* branches that match the patterns, moved or not */
+        bool is_first;     /* the solver was never watched before */
 };
 void watched_stretches_done(struct watched_stretches *s);
 #define cleanup_watched cleanup(watched_stretches_done)
