@@ -7,9 +7,10 @@
 
 #define LOG_FROM 8.0 /* times that differ by more than this factor stand on a logarithmic axis */
 
+/* Those that the steps are found by. */
 static double seconds_of(const struct fact *f)
 {
-        return (double)f->wall_ns / 1e9;
+        return fact_seconds(f);
 }
 
 static void tooltip_of(const struct case_history *h, size_t i, struct buffer *ret)
@@ -159,7 +160,7 @@ static void add_notes(const struct case_history *h, const struct extent *e, stru
         if (e->unbuildable > 0)
                 buffer_addf(&b, ", %zu cannot be built", e->unbuildable);
         if (e->disturbed > 0)
-                buffer_addf(&b, ", %zu disturbed", e->disturbed);
+                buffer_addf(&b, ", %zu disturbed (drawn without what they waited)", e->disturbed);
         if (buffer_error(&b) == 0)
                 plot_note(p, b.data);
 }
