@@ -4,6 +4,7 @@
 #include <inttypes.h>
 
 #include "core/study/base/stat.h"
+#include "core/study/base/version.h"
 #include "core/study/finding/campaign_store.h"
 #include "core/study/finding/finding_select.h"
 
@@ -123,7 +124,8 @@ static void show_json(const struct listing *l, const struct finding_choice *c)
 static void show(const struct listing *l, const struct finding_choice *c)
 {
         const struct finding *f = c->finding;
-        char id[16], size[24], fast[32], slow[32], reference[13], target[13], count[24], culprit[13];
+        cleanup_free char *reference = *f->reference ? version_brief(f->reference) : strdup("-"), *target = version_brief(f->target);
+        char id[16], size[24], fast[32], slow[32], count[24], culprit[13];
 
         if (l->json) {
                 show_json(l, c);
@@ -133,12 +135,10 @@ static void show(const struct listing *l, const struct finding_choice *c)
         snprintf(size, sizeof(size), "%" PRIu64, c->size);
         snprintf(fast, sizeof(fast), "%.6f", median_of(f, f->reference));
         snprintf(slow, sizeof(slow), "%.6f", median_of(f, f->target));
-        snprintf(reference, sizeof(reference), "%s", *f->reference ? f->reference : "-");
-        snprintf(target, sizeof(target), "%s", f->target);
         snprintf(count, sizeof(count), "%" PRIu64, c->count);
         snprintf(culprit, sizeof(culprit), "%.12s", *c->culprit ? c->culprit : "-");
         output_row(columns, ARRAY_SIZE(columns),
-                   (const char *[]){id, finding_kind_name(f->kind), size, fast, slow, reference, target, count, culprit,
+                   (const char *[]){id, finding_kind_name(f->kind), size, fast, slow, reference ?: "-", target ?: "-", count, culprit,
                                     f->campaign, *finding_mark_name(f->mark) ? finding_mark_name(f->mark) : "-",
                                     *f->url ? f->url : "-"});
 }

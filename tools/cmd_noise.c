@@ -251,7 +251,7 @@ static void show(const struct noisy *o, size_t revision)
         output_row(columns, ARRAY_SIZE(columns),
                    (const char *[]){sha, cells[0], cells[1], cells[2], cells[3], cells[4], cells[5], cells[6], cells[7]});
         if (!isnan(threshold) && o->revisions.n == 1)
-                note("a slowdown of %gs is no chance here: --threshold %gs", threshold, threshold);
+                note("a slowdown of more than %gs is no noise here: --threshold %gs", threshold, threshold);
 }
 
 static void plot_version(const struct noisy *o, size_t revision, struct plot *p)
@@ -304,7 +304,7 @@ static int write_picture(const struct noisy *o)
                 plot_version(o, i, p);
         if (!isnan(threshold)) {
                 snprintf(text, sizeof(text), "threshold %gs", threshold);
-                plot_rule_y(p, threshold, text, "a slowdown of so much is no chance here");
+                plot_rule_y(p, threshold, text, "a slowdown above this is no noise");
         }
         snprintf(text, sizeof(text), "%zu case%s, %u runs of each", o->cases.n, o->cases.n == 1 ? "" : "s", o->runs);
         plot_note(p, text);

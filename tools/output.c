@@ -531,25 +531,41 @@ void progress_show(const char *what, uint64_t done, uint64_t total, uint64_t lef
         progress_show_range(what, done, total, left, left);
 }
 
+/* Counts that move are no other phase. */
+static bool same_but_for_numbers(const char *a, const char *b)
+{
+        static const char digits[] = "0123456789";
+
+        for (;; a++, b++) {
+                a += strspn(a, digits);
+                b += strspn(b, digits);
+                if (*a != *b)
+                        return false;
+                if (*a == '\0')
+                        return true;
+        }
+}
+
 void progress_show_range(const char *what, uint64_t done, uint64_t total, uint64_t least, uint64_t most)
 {
         cleanup_free char *shown = NULL;
-        char text[80];
+        char text[80], phase[sizeof(out.what)];
         uint64_t now = now_ns();
-        bool phase;
+        bool is_new;
 
         if (out.quiet)
                 return;
         format_left(least, most, text);
         shown = printable(what);
+        snprintf(phase, sizeof(phase), "%s", shown);
         pthread_mutex_lock(&out.lock);
-        phase = strncmp(out.what, shown, sizeof(out.what) - 1) != 0;
+        is_new = !same_but_for_numbers(out.what, phase);
         if (out.told == 0) {
                 out.told = now; /* what is over at once shows nothing */
         } else if (out.terminal && now - out.told >= BAR_EVERY) {
                 draw_locked(shown, done, total, text);
                 out.told = now;
-        } else if (!out.terminal && now - out.told >= (phase ? PHASE_EVERY : LINE_EVERY)) {
+        } else if (!out.terminal && now - out.told >= (is_new ? PHASE_EVERY : LINE_EVERY)) {
                 char counts[64] = "";
 
                 if (total > 0)
@@ -557,7 +573,7 @@ void progress_show_range(const char *what, uint64_t done, uint64_t total, uint64
                 fprintf(stderr, "%s%s%s%s\n", shown, counts, *text ? ", " : "", text);
                 fflush(stderr);
                 out.told = now;
-                snprintf(out.what, sizeof(out.what), "%s", shown);
+                strcpy(out.what, phase);
         }
         pthread_mutex_unlock(&out.lock);
 }

@@ -250,6 +250,15 @@ test_that "an end that cannot be built is said at once" 'campaign 1 x 10s --refe
 test_that "no such version" 'campaign 2 x 10s --reference v1 --target v9 && has err "v9"'
 test_that "no such program" 'campaign 2 x 10s --reference exec:/no/such --target v1 && has err "no program /no/such"'
 test_that "a program without its whole path" 'campaign 2 x 10s --reference exec:sh --target v1 && has err "whole path"'
+begun=$(date +%s)
+test_that "off a terminal, counts are told every ten seconds" '
+	campaign 0 counts 4s --reference v1 --target v2 && [ "$(grep -cE "^[0-9]+ inputs" err)" -le $((1 + ($(date +%s) - begun) / 10)) ]'
+programs=$(mktemp -d /tmp/programs-XXXXXX)
+for v in v1 v2; do git -C slow show $v:slow.sh >"$programs/$v" && chmod +x "$programs/$v"; done
+test_that "programs of the machine are listed by their names" '
+	campaign 0 programs 100s --max-finds 1 --reference "exec:$programs/v1" --target "exec:$programs/v2" &&
+	run 0 findings slow --campaign programs --all && [ "$(field 6,7)" = "exec:$programs/v1	exec:$programs/v2" ]'
+rm -r "$programs"
 test_that "a threshold that nothing can reach" 'run 2 fuzz slow --reference v1 --target v2 --for 1s --threshold 30s && has err "below the timeout"'
 test_that "no time" 'run 2 fuzz slow --reference v1 --target v2 && has err "how long"'
 test_that "no target" 'run 2 fuzz slow --reference v1 --for 1s && has err "target"'
