@@ -243,8 +243,14 @@ static int take_store(struct taking *o, const char *dir)
         struct store_import results = {0};
         struct study_import found = {0};
         struct alarm_import alarms = {0};
-        int r = take_all(&source, dir, &results, &found, &alarms);
+        struct stat st;
+        int r;
 
+        if (stat(dir, &st) == 0 && !S_ISDIR(st.st_mode)) {
+                complain("%s is a file and no store; results of BenchExec are taken in with '--format benchexec'", dir);
+                return STATUS_USAGE;
+        }
+        r = take_all(&source, dir, &results, &found, &alarms);
         progress_clear();
         if (r == -ECANCELED) {
                 note("what was taken in is kept; the same command goes on from there");
