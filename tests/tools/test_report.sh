@@ -47,6 +47,15 @@ test_that "--set: the cases of a set" 'run 0 report toy --set few -o few.html &&
 test_that "the same again is the same, byte by byte" 'run 0 report toy && cmp out page.html'
 run 1 -q run toy HEAD 3 --quiet
 test_that "a wrong answer stands above all" 'run 0 report toy -o page.html && grep -q "1 wrong or contradictory answer" page.html && grep -qE "toy [0-9a-f]{12} says sat on case [0-9]+ \(w.smt2\)" page.html'
+test_that "a version is counted on the cases that it shares with the one before it" '
+	python3 -c "
+import re
+table = re.search(\"(?s)>(The last tags|First and last)<.*?</table>\", open(\"page.html\").read()).group()
+heads = [re.sub(\"<.*?>\", \"\", h) for h in re.findall(\"<th scope=.col.*?</th>\", table)]
+rows = [dict(zip(heads, (re.sub(\"<.*?>\", \"\", c) for c in re.findall(\"(?s)<t[hd].*?</t[hd]>\", r)))) for r in table.split(\"<tr>\")[2:]]
+assert rows and heads[2] == \"compared\", heads
+for r in rows: assert int(r[\"compared\"]) == int(r[\"sat\"]) + int(r[\"unsat\"]) + int(r[\"timeout\"]) == 2, r
+"'
 test_that "no such solver, set; a file that cannot be written" '
 	run 3 report nosuch && run 3 report toy --set nosuch && run 2 report && run 4 report toy -o nosuch/x.html && has err "cannot write nosuch/x.html" && [ ! -e nosuch ]'
 

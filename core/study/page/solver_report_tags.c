@@ -181,7 +181,7 @@ static int compare_path(const struct report *r, const struct version *a, const s
 /* The row of a version beside the one before it; side 1 of the comparison, or side 0 for the first. */
 static void add_counts(struct html_table *t, const struct comparison_summary *s, int side, struct buffer *b)
 {
-        html_cell_count(b, t, s->known[side]);
+        html_cell_count(b, t, s->compared);
         html_cell_count(b, t, s->solved[side]);
         html_cell_count(b, t, s->verdicts[side][VERDICT_SAT]);
         html_cell_count(b, t, s->verdicts[side][VERDICT_UNSAT]);
@@ -233,7 +233,7 @@ static int add_version_row(const struct report *r, const struct version *v, cons
 
 static int add_versions(struct report *r, const struct versions *v, struct comparing *const *list, struct buffer *b)
 {
-        static const struct html_column columns[] = {{"version", HTML_LINE, false},  {"date", HTML_LINE, true},     {"measured", HTML_NUMBER, true},
+        static const struct html_column columns[] = {{"version", HTML_LINE, false},  {"date", HTML_LINE, true},     {"compared", HTML_NUMBER, true},
                                                      {"solved", HTML_NUMBER, false}, {"sat", HTML_NUMBER, true},    {"unsat", HTML_NUMBER, true},
                                                      {"timeout", HTML_NUMBER, true}, {"wrong", HTML_NUMBER, true},  {"PAR-2", HTML_NUMBER, false},
                                                      {"ratio (95 %)", HTML_NUMBER, false}, {"worse", HTML_NUMBER, false}, {"better", HTML_NUMBER, false}};
@@ -370,7 +370,7 @@ static void add_words(const struct report *r, const struct versions *v, struct b
                 return;
         }
         buffer_adds(b, "<p>Each version beside the one before it: the geometric mean of the ratios of their times, with its 95 % interval over the cases, and "
-                       "the cases that are significantly worse and better.");
+                       "the cases that are significantly worse and better. All counts of a row are of the cases compared: those that both versions have measured.");
         if (v->unmeasured > 0) {
                 buffer_addf(b, " %zu newer %s not measured: <code>solverfs run ", v->unmeasured, v->unmeasured == 1 ? "tag is" : "tags are");
                 html_text(b, r->solver->recipe->name);
