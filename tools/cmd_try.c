@@ -1,6 +1,7 @@
 /* solverfs solver try: says all that is wrong with a recipe, for a solver of the store or before it is one. */
 #include "recipes.h"
 #include "recipe_check.h"
+#include "scratch_store.h"
 #include "words.h"
 
 struct try_options {
@@ -98,18 +99,25 @@ static void name_of(const char *path, char ret[72])
                 snprintf(ret, 72, "solver");
 }
 
-static int add_and_try(struct workspace *w, const char *path, const struct try_options *o, int signals)
+struct trial {
+        const struct try_options *options;
+        const char *path; /* of the recipe */
+        int signals;
+};
+
+static int add_and_try(void *user, struct workspace *w)
 {
+        const struct trial *t = user;
         cleanup_solver struct solver *s = NULL;
         struct recipe **list = NULL;
         char name[72];
         size_t n = 0;
         int r;
 
-        name_of(path, name);
-        r = recipe_read(path, name, &list, &n);
+        name_of(t->path, name);
+        r = recipe_read(t->path, name, &list, &n);
         if (r == 0)
-                r = workspace_add_solver(w, list, n, o->name, &command_progress);
+                r = workspace_add_solver(w, list, n, t->options->name, &command_progress);
         recipe_list_free(list, n);
         if (r == 0)
                 r = workspace_solver(w, name, &s);
@@ -118,30 +126,17 @@ static int add_and_try(struct workspace *w, const char *path, const struct try_o
         progress_clear();
         if (r < 0)
                 return fail_as(r == -ENOENT ? STATUS_ABSENT : r == -EINVAL ? STATUS_FAILED : status_of(r), r);
-        return try_solver(w, name, o, signals);
+        return try_solver(w, name, t->options, t->signals);
 }
 
 static int try_recipe(const struct try_options *o, int signals)
 {
-        const char *parent = getenv("TMPDIR");
-        char path[PATH_SIZE], dir[PATH_SIZE];
-        struct workspace *w = NULL;
-        int r = recipes_find(o->recipe, path), status;
+        char path[PATH_SIZE];
+        int r = recipes_find(o->recipe, path);
 
         if (r < 0)
                 return fail_as(r == -ENOENT ? STATUS_ABSENT : STATUS_FAILED, r);
-        if (snprintf(dir, sizeof(dir), "%s/solverfs-try-XXXXXX", parent && *parent == '/' ? parent : "/tmp") >= (int)sizeof(dir) || !mkdtemp(dir)) {
-                complain("cannot make a folder for the check in %s: %s", parent ?: "/tmp", strerror(errno));
-                return STATUS_SYSTEM;
-        }
-        r = workspace_create(dir);
-        if (r == 0)
-                r = workspace_open(dir, 0, &w);
-        status = r < 0 ? fail(r) : add_and_try(w, path, o, signals);
-        workspace_close(w);
-        if (remove_tree(dir) < 0)
-                complain("%s is left behind", dir);
-        return status;
+        return with_scratch_store(add_and_try, &(struct trial){.options = o, .path = path, .signals = signals});
 }
 
 int cmd_solver_try(int argc, char **argv)

@@ -31,3 +31,7 @@ int recipe_check(struct recipe_check *t);
 
 /* Runs the program of a build: does it start, is its answer read, do `effort` and `seed` fit? */
 int recipe_check_runs(struct recipe_check *t, const struct build_record *record);
+
+/* "libpoly.so.0", of which the loader says that it is not there. */
+#define RUN_WORDS 160 /* bytes of what a solver printed */
+bool run_lacks_library(const struct execute_result *x, char ret[RUN_WORDS]);

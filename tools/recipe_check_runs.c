@@ -3,25 +3,8 @@
 
 #include "core/query/held.h"
 #include "core/run/runner.h"
+#include "formulas.h"
 #include "recipe_check.h"
-
-/* Formulas that every solver of the format should decide, in several logics as few solvers know all. */
-struct pair {
-        const char *sat, *unsat;
-};
-static const struct pair smt2_pairs[] = {
-        {"(set-logic QF_UF)\n(declare-fun p () Bool)\n(assert p)\n(check-sat)\n",
-         "(set-logic QF_UF)\n(declare-fun p () Bool)\n(assert p)\n(assert (not p))\n(check-sat)\n"},
-        {"(set-logic QF_BV)\n(declare-fun x () (_ BitVec 8))\n(assert (= x #x01))\n(check-sat)\n",
-         "(set-logic QF_BV)\n(declare-fun x () (_ BitVec 8))\n(assert (= x #x01))\n(assert (= x #x02))\n(check-sat)\n"},
-        {"(set-logic QF_LRA)\n(declare-fun x () Real)\n(assert (> x 1.0))\n(check-sat)\n",
-         "(set-logic QF_LRA)\n(declare-fun x () Real)\n(assert (> x 1.0))\n(assert (< x 0.0))\n(check-sat)\n"},
-        {"(set-logic QF_S)\n(declare-fun s () String)\n(assert (= s \"a\"))\n(check-sat)\n",
-         "(set-logic QF_S)\n(declare-fun s () String)\n(assert (= s \"a\"))\n(assert (= s \"b\"))\n(check-sat)\n"},
-};
-static const struct pair cnf_pairs[] = {{"p cnf 1 1\n1 0\n", "p cnf 1 2\n1 0\n-1 0\n"}};
-
-#define SHOWN 160 /* bytes of what a solver printed */
 
 struct running {
         struct recipe_check *check;
@@ -39,7 +22,7 @@ static void first_words(const struct execute_result *x, struct buffer *ret)
 
         while (p < end && isspace((unsigned char)*p))
                 p++;
-        while (p + n < end && p[n] != '\n' && n < SHOWN)
+        while (p + n < end && p[n] != '\n' && n < RUN_WORDS)
                 n++;
         if (n == 0)
                 buffer_adds(ret, "it printed nothing");
@@ -47,8 +30,7 @@ static void first_words(const struct execute_result *x, struct buffer *ret)
                 buffer_addf(ret, "it printed '%.*s'", (int)n, p);
 }
 
-/* "libpoly.so.0", of which the loader says that it is not there. */
-static bool lacks_library(const struct execute_result *x, char ret[SHOWN])
+bool run_lacks_library(const struct execute_result *x, char ret[RUN_WORDS])
 {
         static const char words[] = "error while loading shared libraries: ";
         const char *at = x->err.size > 0 ? memmem(x->err.data, x->err.size, words, strlen(words)) : NULL;
@@ -58,20 +40,20 @@ static bool lacks_library(const struct execute_result *x, char ret[SHOWN])
                 return false;
         at += strlen(words);
         left = (size_t)((const char *)x->err.data + x->err.size - at);
-        while (n < left && n + 1 < SHOWN && at[n] != ':' && at[n] != '\n')
+        while (n < left && n + 1 < RUN_WORDS && at[n] != ':' && at[n] != '\n')
                 n++;
-        snprintf(ret, SHOWN, "%.*s", (int)n, at);
+        snprintf(ret, RUN_WORDS, "%.*s", (int)n, at);
         return true;
 }
 
 /* Does the program start at all? Says so when it does not. */
 static bool has_started(struct running *r, const struct run_result *x)
 {
-        char library[SHOWN];
+        char library[RUN_WORDS];
 
         if (x->run.end == END_NOEXEC)
                 check_say(r->check, "start", CHECK_PROBLEM, "it cannot be executed: %s; is the first 'output' the program?", strerror(x->run.code));
-        else if (lacks_library(&x->run, library))
+        else if (run_lacks_library(&x->run, library))
                 check_say(r->check, "start", CHECK_PROBLEM,
                           "it lacks %s: link it statically, or name the library as another 'output' and let the program look beside itself "
                           "(-Wl,-rpath,'$ORIGIN')",
@@ -129,7 +111,7 @@ static bool has_answered(const struct run_result *x)
 }
 
 /* 1: both were answered as they are. 0: not, and with `say` that is said. */
-static int try_pair(struct running *r, const struct pair *pair, bool say)
+static int try_pair(struct running *r, const struct formula_pair *pair, bool say)
 {
         const enum verdict truth[] = {VERDICT_SAT, VERDICT_UNSAT};
         const char *const texts[] = {pair->sat, pair->unsat};
@@ -158,9 +140,8 @@ static int try_pair(struct running *r, const struct pair *pair, bool say)
 
 static int try_pairs(struct running *r)
 {
-        const bool cnf = r->recipe->format == FORMAT_CNF;
-        const struct pair *pairs = cnf ? cnf_pairs : smt2_pairs;
-        size_t n = cnf ? ARRAY_SIZE(cnf_pairs) : ARRAY_SIZE(smt2_pairs);
+        size_t n;
+        const struct formula_pair *pairs = formula_pairs(r->recipe->format, &n);
 
         for (size_t i = 0; i < n; i++) {
                 int k = try_pair(r, &pairs[i], false);
@@ -203,7 +184,8 @@ static void check_effort(struct running *r)
 /* A case that is answered without a seed must be answered with one. */
 static int check_seed(struct running *r)
 {
-        const struct pair *pair = r->recipe->format == FORMAT_CNF ? cnf_pairs : smt2_pairs;
+        size_t n;
+        const struct formula_pair *pair = formula_pairs(r->recipe->format, &n);
         struct run_result plain = {0}, seeded = {0};
         cleanup_buffer struct buffer words = {0};
         int k = run_one(r, r->check->input ? NULL : pair->sat, &plain);

@@ -75,4 +75,3 @@ int recipe_split(const char *text, char ***ret_words);
 int recipe_check_placeholders(const char *word, const char *const *known, unsigned *uses);
 
 char **strings_copy(char *const *list);
-int strings_add(char ***list, const char *s);

@@ -1,0 +1,7 @@
+/* A store of its own for one piece of work, below $TMPDIR, which is deleted behind it. */
+#pragma once
+
+#include "command.h"
+
+/* Calls fn, which returns a status. A status; where the store cannot be made, why is said. */
+int with_scratch_store(int (*fn)(void *user, struct workspace *w), void *user);
