@@ -67,12 +67,21 @@ bool build_failure_says(const struct build_failure *f, const char *words)
         return memmem(f->error.data, f->error.size, words, strlen(words)) || memmem(f->end.data, f->end.size, words, strlen(words));
 }
 
-void build_failure_show(const struct build_failure *f)
+void build_failure_text(const struct build_failure *f, struct buffer *ret)
 {
         const char *error = f->error.data, *end = f->end.data;
         bool meets = f->error.size > 0 && error + f->error.size == end;
 
-        note("%s%.*s%s%.*s", f->whole ? "" : "...\n", (int)f->error.size, error, f->error.size == 0 || meets ? "" : "...\n", (int)f->end.size, end);
+        buffer_addf(ret, "%s%.*s%s%.*s", f->whole ? "" : "...\n", (int)f->error.size, error, f->error.size == 0 || meets ? "" : "...\n", (int)f->end.size, end);
+}
+
+void build_failure_show(const struct build_failure *f)
+{
+        cleanup_buffer struct buffer text = {0};
+
+        build_failure_text(f, &text);
+        if (buffer_error(&text) == 0)
+                note("%s", text.data);
 }
 
 /* -- names of files --------------------------------------------------------------------------------------------- */

@@ -12,6 +12,8 @@ struct build_failure {
 /* Both point into `log`. */
 struct build_failure build_failure_of(struct slice log);
 bool build_failure_says(const struct build_failure *f, const char *words);
+/* The same lines as text. */
+void build_failure_text(const struct build_failure *f, struct buffer *ret);
 /* On standard error, with "..." where lines are left out. */
 void build_failure_show(const struct build_failure *f);
 /* Calls fn for each name in a line that says of a file that it is not there, as the recipe would write it, until fn returns true. */

@@ -14,7 +14,7 @@ test_that "a missing argument is wrong usage" 'run 2 run toy HEAD && has err "SO
 test_that "a bad number is wrong usage" 'run 2 run --seed -1 toy HEAD 1 && has err "number from 0"'
 test_that "a bad duration is wrong usage" 'run 2 run --timeout soon toy HEAD 1 && has err "timeout"'
 test_that "--help lists the commands" 'run 0 --help && has out "solver add NAME REPO" && has out "Exit status" && empty err'
-for command in init "solver add" "solver list" "solver update" "solver try" "recipe list" "recipe show" snapshot "case add" "case list" "case remove" "set add" "set list" "set remove" mount unmount build run history compare fuzz incompleteness findings localize steps status fsck gc doctor version; do
+for command in init "solver add" "solver list" "solver update" "solver try" "recipe draft" "recipe list" "recipe show" snapshot "case add" "case list" "case remove" "set add" "set list" "set remove" mount unmount build run history compare fuzz incompleteness findings localize steps status fsck gc doctor version; do
 	test_that "$command --help explains it" "run 0 $command --help && has out 'Usage: solverfs $command' && empty err"
 done
 test_that "help COMMAND is COMMAND --help" 'run 0 help case add && has out "Usage: solverfs case add"'

@@ -63,7 +63,7 @@ _solverfs() {
 		-*) ;;
 		*)
 			case $command in
-			"" | solver | case | set | portfolio) command="${command:+$command }${words[i]}" ;;
+			"" | solver | recipe | case | set | portfolio) command="${command:+$command }${words[i]}" ;;
 			*)
 				n=$((n + 1))
 				[ $n = 1 ] && solver=${words[i]}
@@ -93,6 +93,7 @@ _solverfs() {
 		doctor) own="--patience --json" ;;
 		"solver try") own="--recipe --once --json" ;;
 		"solver verify") own="--seed --json" ;;
+		"recipe draft") own="--output --eras --force" ;;
 		"case add") own="--name --status --json" ;;
 		mount) own="--foreground --options" ;;
 		unmount) own="--lazy" ;;
@@ -133,7 +134,11 @@ _solverfs() {
 	case | set) COMPREPLY=($(compgen -W "add list remove" -- "$cur")) ;;
 	portfolio) COMPREPLY=($(compgen -W "add list show run reset remove features replay" -- "$cur")) ;;
 	"portfolio "*) [ "$command" != "portfolio replay" ] || COMPREPLY=($(compgen -f -- "$cur")) ;;
-	recipe) COMPREPLY=($(compgen -W "list show" -- "$cur")) ;;
+	recipe) COMPREPLY=($(compgen -W "draft list show" -- "$cur")) ;;
+	"recipe draft")
+		[ $n = 0 ] && _solverfs_lines "$cur" < <(_solverfs_solvers)
+		COMPREPLY+=($(compgen -f -- "$cur"))
+		;;
 	"recipe show") COMPREPLY=($(compgen -W "$(solverfs recipe list 2>/dev/null | cut -f 1)" -- "$cur")) ;;
 	"solver try")
 		case $n in

@@ -1,0 +1,178 @@
+#!/bin/bash
+# Recipes that `recipe draft` writes for small repositories, built and run for real. Prints TAP. Usage: test_draft.sh SOLVERFS
+. "$(dirname "$0")/command.sh"
+mkdir tmp && export TMPDIR=$top/tmp
+no_trace() { [ -z "$(ls -d "$top"/tmp/* 2>/dev/null)" ]; }
+
+# A solver for the smallest formulas, which takes a seed, and counts when it is asked to.
+write_toy() { # write_toy FILE
+	cat >"$1" <<'END'
+#include <stdio.h>
+#include <string.h>
+static char text[1 << 20];
+const char *answer(const char *formula);
+int main(int argc, char **argv)
+{
+        const char *file = 0;
+        int count = 0;
+        for (int i = 1; i < argc; i++)
+                if (!strcmp(argv[i], "--help"))
+                        return puts("usage: toy [OPTION...] FILE\n  --seed=N      seed of the random numbers\n  --statistics  count"), 0;
+                else if (!strncmp(argv[i], "--seed=", 7) || !strcmp(argv[i], "--statistics"))
+                        count |= argv[i][3] == 't';
+                else if (argv[i][0] == '-')
+                        return fprintf(stderr, "unknown option %s\n", argv[i]), 2;
+                else
+                        file = argv[i];
+        FILE *f = file ? fopen(file, "r") : 0;
+        if (!f)
+                return 3;
+        text[fread(text, 1, sizeof(text) - 1, f)] = 0;
+        puts(answer(text));
+        if (count)
+                puts(" :conflicts    17\n :time  0.1");
+        return 0;
+}
+END
+}
+write_answer() { # write_answer FILE
+	cat >"$1" <<'END'
+#include <string.h>
+const char *answer(const char *formula)
+{
+        return !strstr(formula, "check-sat") ? "parse error" : strstr(formula, "(not p") ? "unsat" : "sat";
+}
+END
+}
+# project NAME: a repository with the solver's sources
+project() { make_repository "$1" && write_toy "$1/main.c" && write_answer "$1/answer.c"; }
+commit() { day_commit "$1" "${2:-1}" "commit ${2:-1}" && git -C "$1" tag "v${2:-1}"; }
+# draft STATUS REPOSITORY [ARGUMENT...]: what it writes is drafted.recipe
+draft() { run "$1" recipe draft "${@:2}" && cp out drafted.recipe && no_trace; }
+# The recipe does in a store of its own what it says.
+works() { run 0 solver try --once --recipe drafted.recipe "$1" ${2:+"$2"} && has out "^answer	ok"; }
+line() { grep -qxF "    $1" drafted.recipe; } # line TEXT
+skip() { n=$((n + 1)) && echo "ok $n - $1 # SKIP $2"; }
+
+# -- build systems --
+
+project make
+printf 'solver: main.c answer.c\n\t$(CC) -o $@ main.c answer.c\n' >make/Makefile && commit make
+test_that "make" 'draft 0 make && line "build = make -j{jobs}" && line "output = solver" && line "run = {bin} {seed} --statistics {case}" && line "seed = --seed={n}" && line "format = smt2" && works make'
+test_that "a counter that is the same in two runs" 'draft 0 make && line "effort = conflicts +([0-9]+)" && works make && has out "^effort	ok"'
+test_that "--output" 'run 0 recipe draft -o written.recipe make && empty out && diff written.recipe drafted.recipe'
+test_that "the first line says what it is" 'draft 0 make && has out "^# make: a draft" && [ "$(head -n 1 out | cut -c 1)" = "#" ]'
+
+project below && mkdir below/code && mv below/*.c below/code && cp make/Makefile below/code/ && commit below
+test_that "a Makefile one folder down" 'draft 0 below && line "build = cd code && make -j{jobs}" && line "output = code/solver" && works below'
+
+project hand
+printf '#!/bin/sh\nmkdir -p made && sed s,@CC@,${CC-cc}, in.mk >makefile\n' >hand/configure && chmod +x hand/configure
+printf 'made/hand: main.c answer.c\n\t@CC@ -o $@ main.c answer.c\n' >hand/in.mk && commit hand
+test_that "a configure by hand" 'draft 0 hand && line "build = ./configure" && line "output = made/hand" && works hand'
+
+if command -v cmake >/dev/null; then
+	project cmake
+	printf 'cmake_minimum_required(VERSION 3.10)\nproject(cmake C)\nadd_library(answer answer.c)\nadd_executable(toy main.c)\ntarget_link_libraries(toy answer)\n' >cmake/CMakeLists.txt
+	commit cmake
+	test_that "CMake" 'draft 0 cmake && line "output = build/toy" && has out "CMAKE_BUILD_TYPE=Release" && works cmake'
+	sed -i 's/add_library(answer /&SHARED /' cmake/CMakeLists.txt && commit cmake 2
+	test_that "a shared library of the build" 'draft 0 cmake && line "output = shared-libraries/libanswer.so" && line "environment = LD_LIBRARY_PATH=/solver" && works cmake'
+	test_that "of an older commit" 'draft 0 cmake v1 && ! has out shared-libraries && works cmake v1'
+else
+	skip "CMake" "no cmake"
+fi
+if command -v meson >/dev/null && command -v ninja >/dev/null; then
+	project meson
+	printf "project('toy', 'c')\nexecutable('toy', 'main.c', 'answer.c')\n" >meson/meson.build && commit meson
+	test_that "meson" 'draft 0 meson && line "output = build/toy" && works meson'
+else
+	skip "meson" "no meson"
+fi
+if command -v autoconf >/dev/null; then
+	project auto
+	printf 'AC_INIT([toy], [1])\nAC_PROG_CC\nAC_CONFIG_FILES([Makefile])\nAC_OUTPUT\n' >auto/configure.ac
+	printf 'toy: main.c answer.c\n\t@CC@ -o $@ main.c answer.c\n' >auto/Makefile.in && commit auto
+	test_that "autoconf" 'draft 0 auto && line "build = autoconf" && line "build = ./configure" && works auto'
+else
+	skip "autoconf" "no autoconf"
+fi
+
+# -- submodules --
+
+make_repository library && write_answer library/answer.c && commit library
+with_submodule() { # with_submodule NAME URL
+	project "$1" && rm "$1/answer.c" && printf '[submodule "answer"]\n\tpath = answer\n\turl = %s\n' "$2" >"$1/.gitmodules"
+	printf 'solver: main.c\n\t$(CC) -o $@ main.c %s\n' "$3" >"$1/Makefile" && git -C "$1" add -A
+	git -C "$1" update-index --add --cacheinfo "160000,$(git -C library rev-parse HEAD),answer" && git -C "$1" commit -qm "with a submodule"
+}
+with_submodule outer ../library answer/answer.c
+test_that "a submodule is fetched, and named" 'draft 0 outer && has out "submodule = .*answer=.*library" && works outer'
+with_submodule lonely ../nowhere answer/answer.c
+test_that "a submodule that cannot be fetched is said, and left out" 'draft 1 lonely --force && has err "a submodule could not be fetched" && ! has out "^ *submodule =" && has out "# Its submodules are not built"'
+
+# -- options --
+
+project secret && sed -i 's/  --seed=N[^"]*\\n//' secret/main.c && cp make/Makefile secret/ && commit secret
+test_that "a seed that the help does not have, of a program that refuses what it does not know" '! grep -q "of the random" secret/main.c && draft 0 secret && line "seed = --seed={n}" && has out "# The program.s help does not have it" && works secret'
+project careless && sed -i 's/  --seed=N[^"]*\\n//;s/return fprintf(stderr.*, 2;/continue;/' careless/main.c && cp make/Makefile careless/ && commit careless
+test_that "but not of one that takes every option" 'draft 0 careless && has out "# No option for a random seed was found" && works careless'
+project aimless && sed -i 's/puts(" :conflicts    17.*/{ struct timespec t; clock_gettime(CLOCK_REALTIME, \&t); printf(":conflicts %ld\\n", (long)t.tv_nsec + 1); }/;s/#include <stdio.h>/&\n#include <time.h>/' aimless/main.c
+cp make/Makefile aimless/ && commit aimless
+test_that "a counter that differs between runs is none" 'draft 0 aimless && has out "# No counter was found" && works aimless'
+
+# -- which program --
+
+project several
+echo 'int main(void) { return 0; }' >several/a.c
+printf 'all: aaa zzz\naaa: a.c\n\tcc -o $@ a.c\nzzz: main.c answer.c\n\tcc -o $@ main.c answer.c\n' >several/Makefile && commit several
+test_that "of two programs the one that answers" 'draft 0 several && line "output = zzz" && has out "made 2 programs"'
+
+project dimacs
+printf '#include <string.h>\nconst char *answer(const char *f)\n{\n  return !strstr(f, "p cnf") ? "error" : strstr(f, "\\n-") ? "s UNSATISFIABLE" : "s SATISFIABLE";\n}\n' >dimacs/answer.c
+cp make/Makefile dimacs/ && commit dimacs
+test_that "a solver of DIMACS" 'draft 0 dimacs && line "format = cnf" && works dimacs'
+
+project committed
+printf 'all:\n\ttrue\n' >committed/Makefile && cc -o committed/ready committed/main.c committed/answer.c && commit committed
+test_that "a program that lies in the repository was not built" 'draft 1 committed && empty out && has err "built, and no program came of it"'
+
+# -- what does not work --
+
+project mute && printf 'const char *answer(const char *f) { return "perhaps"; }\n' >mute/answer.c && cp make/Makefile mute/ && commit mute
+test_that "no program that answers" 'draft 1 mute && empty out && has err "no recipe was found for mute" && has err "none of its programs answers .*: solver$" && has err "docs/recipes.md"'
+test_that "--force writes what is known, and the status stays" 'draft 1 mute --force && line "build = make -j{jobs}" && has out "# output =" && has out "# run ="'
+project broken && printf 'all:\n\techo the reason is here; exit 7\n' >broken/Makefile && commit broken
+test_that "a build that fails: the end of its log" 'draft 1 broken && empty out && has err "by Makefile it could not be built: command 1" && has err "^the reason is here"'
+make_repository bare-text && echo hello >bare-text/README && commit bare-text
+test_that "nothing to build by" 'draft 1 bare-text && has err "has a CMakeLists.txt, configure"'
+test_that "the next way, where the first fails" 'project next && echo "message(FATAL_ERROR no)" >next/CMakeLists.txt && cp make/Makefile next/ && commit next && draft 0 next && line "build = make -j{jobs}"'
+test_that "no such folder, revision, or words" 'draft 3 nowhere; draft 3 ./nowhere; draft 3 make v9 && draft 2 && draft 2 make v1 more'
+
+# -- older compilers --
+
+project common && printf 'int twice;\n' >>common/main.c && printf 'int twice;\n' >>common/answer.c && cp make/Makefile common/ && commit common
+test_that "what today's compiler refuses" "draft 0 common && line \"build = make -j{jobs} CC='gcc -fcommon'\" && has out '# .*-fcommon' && works common"
+
+# -- eras --
+
+project eras && cp make/Makefile eras/ && commit eras 1 && echo >>eras/main.c && commit eras 2
+git -C eras rm -q Makefile && cp hand/configure hand/in.mk eras/ && commit eras 3
+last=$(git -C eras rev-parse v2)
+test_that "another way to build in older commits" 'draft 0 eras && grep -qxF "[era \"..$last\"]" drafted.recipe && has out "Commits up to here are built by Makefile. That was not tried" && works eras'
+test_that "--eras tries it" 'draft 0 eras --eras && has out "by Makefile. The last of them was built" && line "output = solver" && works eras v1 && works eras v3'
+
+# -- a solver of the store --
+
+test_that "a solver of the store" 'run 0 init && toy_recipe make "build = make" "output = solver" && run 0 solver add make make --recipe make.recipe && mv make elsewhere && draft 0 make && line "output = solver"; mv elsewhere make'
+
+# -- hostile names --
+
+project hostile
+printf 'x\n' >"hostile/$(printf 'a\nbuild = touch owned')" && printf 'x\n' >'hostile/"; touch owned #' && printf 'x\n' >'hostile/{bin}'
+mkdir 'hostile/it'"'"'s $(touch owned)' && printf 'all:\n\tfalse\n' >"hostile/it's \$(touch owned)/Makefile"
+mkdir hostile/src && mv hostile/*.c hostile/src/
+printf 'all:\n\t$(CC) -o '"'"'s [x] "$$(id)" # ;'"'"' main.c answer.c\n' >hostile/src/Makefile && commit hostile
+test_that "names that mean something to shells and to git-config" 'draft 0 hostile && grep -qF "output = \"src/s [x] " drafted.recipe && works hostile && [ ! -e owned ]'
+
+echo "1..$n"

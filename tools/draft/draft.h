@@ -1,0 +1,156 @@
+/* A recipe for sources that nobody has written one for. One commit is built in the ways that are usual for what lies in it, the programs that come
+ * of it are run on small formulas whose answer is known, and what was seen to work is written down.
+ *
+ * Nothing here knows a solver. What is known: build systems and their usual commands (ways.c), what compilers of today refuse and the option with
+ * which they do not (flags.c), and how options and statistics are usually called (options.c).
+ *
+ * Functions return 0 or -errno with a sentence, unless they say otherwise. -ECANCELED: a signal came. */
+#pragma once
+
+#include "core/git/git.h"
+#include "core/run/runner.h"
+#include "tools/command.h"
+
+#define DRAFT_NAME "draft" /* of the solver in the scratch store */
+
+/* What may stand in a name that a recipe has: no control bytes, and no placeholder of ours. */
+bool draft_name_is_plain(const char *name);
+
+/* -- ways.c: how a tree is usually built ------------------------------------------------------------------------ */
+
+enum build_system {
+        SYSTEM_CMAKE,
+        SYSTEM_CONFIGURE, /* a committed `configure`, by autoconf or by hand */
+        SYSTEM_MESON,
+        SYSTEM_AUTOCONF, /* configure.ac: `configure` is to be made */
+        SYSTEM_MAKE
+};
+struct way {
+        enum build_system system;
+        char *folder;      /* one down from the root; "" in the root */
+        char *file;        /* by which it was seen: "CMakeLists.txt" */
+        char *first;       /* what makes or calls `configure`: "autoconf", "sh ./configure"; or NULL */
+        const char *out;   /* CMake, meson: the folder that it builds in, which the tree does not have; static */
+        bool has_shared;   /* configure takes --disable-shared */
+};
+/* The ways of a tree, the most usual first: those of its root; of its folders where the root has none. *ret is to be freed with
+ * ways_free(). *ret_left: folders that were not looked at, as there are too many. */
+int ways_find(git_repository *git, const git_tree *tree, struct way **ret, size_t *ret_n, size_t *ret_left);
+void ways_free(struct way *list, size_t n);
+/* The commands, a recipe's `build` lines. */
+struct compiler_flags;
+int way_commands(const struct way *w, const struct compiler_flags *flags, char ***ret);
+/* Where a program of that name usually lies when it was built so. */
+void way_usual_output(const struct way *w, const char *program, struct buffer *ret);
+/* The name of `way` where the tree can be built in it, else of the tree's first way; nothing when it has none. */
+int way_kept(git_repository *git, const git_tree *tree, const struct way *way, struct buffer *ret);
+/* "src/CMakeLists.txt" */
+void way_name(const struct way *w, struct buffer *ret);
+
+/* -- flags.c: what older sources want of today's compilers ------------------------------------------------------ */
+
+struct compiler_flags {
+        unsigned taken;    /* bits: which of the table */
+        struct buffer c, cxx; /* "gcc -fcommon"; empty: the usual compiler */
+};
+void compiler_flags_done(struct compiler_flags *f);
+/* Adds the flag that the log of a failed build points to. NULL: none that is not there yet; else why, for a comment. */
+const char *compiler_flags_learn(struct compiler_flags *f, struct slice log);
+
+/* -- programs.c: what a build made ------------------------------------------------------------------------------ */
+
+struct made {
+        char *path; /* in the tree of the build */
+        char *host; /* a copy of it */
+        bool is_library;
+};
+struct made_list {
+        struct made *list;
+        size_t n;
+};
+void made_list_done(struct made_list *m);
+/* The built files among the archive that programs_command makes, which is at `archive`; copies go into `folder`. Files of the commit itself are
+ * left out. */
+extern const char programs_command[], programs_archive[];
+int made_list_read(const char *archive, const git_tree *tree, const char *folder, struct made_list *ret);
+/* The programs in the order in which they are tried: that called `name` first, then short paths. */
+void made_list_sort(struct made_list *m, const char *name);
+const struct made *made_list_library(const struct made_list *m, const char *name); /* NULL: it was not built */
+
+/* -- the keys --------------------------------------------------------------------------------------------------- */
+
+struct draft_keys {
+        char **build, **outputs, **environment, **submodules; /* NULL-terminated */
+        enum format format;
+        char *run, *seed, *effort;              /* seed, effort: NULL when nothing was seen to work */
+        struct buffer about_build, about_run, about_seed, about_effort; /* comments: what was seen */
+};
+void draft_keys_done(struct draft_keys *k);
+
+struct draft {
+        struct workspace *workspace;
+        struct engine *engine;
+        struct solver *solver; /* owns a ref; its recipe is that of the last attempt */
+        git_repository *git;
+        int signals;
+        const char *repository, *name; /* as the user wrote it; its last part, by which programs are preferred */
+        uint32_t commit;
+        bool try_eras;
+
+        struct draft_keys keys;
+        struct buffer eras;   /* their sections, written */
+        struct buffer failed; /* what was tried and did not work, for people */
+        struct buffer tree;   /* names in the root, commented out, a line each */
+        struct buffer about_submodules;
+};
+int draft_commit_tree(struct draft *d, uint32_t commit, git_oid *ret_oid, git_tree **ret);
+
+/* -- build.c ---------------------------------------------------------------------------------------------------- */
+
+/* Gets what d->keys.submodules name; where that cannot be, they are taken out, and the draft says so. */
+int draft_fetch_submodules(struct draft *d);
+/* Builds a commit in this way, with more flags where the compiler asks for them. 1: it was built, and *ret has what was made; the keys have how.
+ * 0: it was not, and d->failed has why. */
+int draft_build(struct draft *d, uint32_t commit, const struct way *way, struct draft_keys *keys, struct made_list *ret);
+
+/* -- runs.c ----------------------------------------------------------------------------------------------------- */
+
+/* The program that is being looked at, with the libraries it was seen to need. */
+struct draft_program {
+        struct draft *draft;
+        const struct made_list *made;
+        struct run_program list[RECIPE_OUTPUTS_MAX];
+        const struct made *from[RECIPE_OUTPUTS_MAX];
+        size_t n;
+        const struct formula_pair *pair; /* that it answers */
+};
+/* One run of it by these keys; a library that the build made and the loader misses is added, and it is run again. */
+int draft_run(struct draft_program *p, const struct draft_keys *keys, const char *text, bool has_seed, uint64_t seed, struct run_result *ret);
+/* Are both formulas of its pair answered right? 1, 0 or -errno. */
+int draft_answers(struct draft_program *p, const struct draft_keys *keys, bool has_seed, uint64_t seed);
+/* Finds the program that answers, and how it is run: fills outputs, environment, format and run. 1, 0 or -errno. */
+int draft_choose(struct draft *d, const struct way *way, struct draft_keys *keys, struct made_list *made, struct draft_program *ret);
+
+/* -- options.c -------------------------------------------------------------------------------------------------- */
+
+/* Looks for `seed` and `effort` in what the program says of itself. */
+int draft_options(struct draft_program *p, struct draft_keys *keys);
+
+/* -- counter.c -------------------------------------------------------------------------------------------------- */
+
+/* A pattern for a counter that both outputs have with the same number, other than zero. False: there is none. *ret_number points into `a`. */
+bool counter_find(struct slice a, struct slice b, struct buffer *ret_pattern, struct slice *ret_number);
+
+/* -- eras.c ----------------------------------------------------------------------------------------------------- */
+
+/* Writes d->eras: where along the first parents the tree was built in another way. */
+int draft_eras(struct draft *d, const struct way *way);
+
+/* -- text.c ----------------------------------------------------------------------------------------------------- */
+
+void draft_line(struct buffer *b, const char *key, const char *value);   /* "    key = value" */
+void draft_comment(struct buffer *b, const char *indent, const char *text); /* wrapped; nothing in it ends the comment */
+/* The [solver] section without comments, with these limits, for a trial. */
+int draft_trial_text(const struct draft_keys *k, struct buffer *ret);
+/* All of it. */
+int draft_text(struct draft *d, struct buffer *ret);

@@ -1,0 +1,175 @@
+/* What a build made: programs and shared libraries, out of the sandbox in one archive. */
+#include "tools/draft/draft.h"
+
+#include <archive.h>
+#include <archive_entry.h>
+#include <ctype.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#define ARCHIVE "solverfs-draft.tar"
+
+const char programs_archive[] = ARCHIVE;
+/* Links to shared libraries are followed, as the loader looks for them by the names of links. */
+const char programs_command[] =
+        "find . -name CMakeFiles -prune -o '(' -type f -size +0 '(' -perm -0100 -o -name '*.so' -o -name '*.so.*' ')' "
+        "-o -type l -name '*.so*' -exec test -f '{}' ';' ')' -print0 | "
+        "tar --create --file=" ARCHIVE " --dereference --hard-dereference --null --files-from=-";
+
+void made_list_done(struct made_list *m)
+{
+        for (size_t i = 0; i < m->n; i++) {
+                free(m->list[i].path);
+                free(m->list[i].host);
+        }
+        free(m->list);
+        *m = (struct made_list){0};
+}
+
+bool draft_name_is_plain(const char *name)
+{
+        for (const char *p = name; *p; p++)
+                if ((unsigned char)*p < 0x20 || *p == 0x7f || *p == '{' || *p == '}')
+                        return false;
+        return true;
+}
+
+static bool is_library(const char *path)
+{
+        const char *at = strstr(basename(path), ".so");
+
+        return at && (at[3] == '\0' || at[3] == '.');
+}
+
+static bool is_committed(const git_tree *tree, const char *path)
+{
+        cleanup(git_tree_entry_freep) git_tree_entry *e = NULL;
+
+        return git_tree_entry_bypath(&e, tree, path) == 0;
+}
+
+/* 1: it is an ELF file, and copied. */
+static int copy_program(struct archive *a, const char *host)
+{
+        cleanup_close int fd = -1;
+
+        for (;;) {
+                const void *block;
+                la_int64_t offset;
+                size_t size;
+                int r = archive_read_data_block(a, &block, &size, &offset);
+
+                if (r == ARCHIVE_EOF)
+                        return fd >= 0;
+                if (r != ARCHIVE_OK)
+                        return errorf(-EIO, "cannot read what the build made: %s", archive_error_string(a));
+                if (fd < 0 && (offset != 0 || size < 4 || memcmp(block, "\177ELF", 4) != 0))
+                        return 0;
+                if (fd < 0)
+                        fd = open(host, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0755);
+                if (fd < 0 || fchmod(fd, 0755) < 0)
+                        return errorf(-errno, "cannot make %s: %s", host, strerror(errno));
+                if (pwrite(fd, block, size, offset) != (ssize_t)size)
+                        return errorf(-ENOSPC, "cannot write %s: the disk may be full", host);
+        }
+}
+
+static int add_made(struct archive *a, struct archive_entry *e, const git_tree *tree, const char *folder, struct made_list *ret)
+{
+        const char *path = archive_entry_pathname(e);
+        cleanup_free char *host = NULL;
+        int r;
+
+        while (path && strncmp(path, "./", 2) == 0)
+                path += 2;
+        if (!path || !draft_name_is_plain(path) || archive_entry_filetype(e) != AE_IFREG || is_committed(tree, path))
+                return 0;
+        if (asprintf(&host, "%s/%zu", folder, ret->n) < 0) {
+                host = NULL;
+                return -ENOMEM;
+        }
+        r = copy_program(a, host);
+        if (r <= 0)
+                return r;
+        r = list_grow(ret->list, ret->n);
+        if (r < 0)
+                return r;
+        ret->list[ret->n] = (struct made){.path = strdup(path), .host = steal_pointer(host), .is_library = is_library(path)};
+        return ret->list[ret->n++].path ? 0 : -ENOMEM;
+}
+
+int made_list_read(const char *archive, const git_tree *tree, const char *folder, struct made_list *ret)
+{
+        struct archive *a = archive_read_new();
+        struct archive_entry *e;
+        int r = a ? 0 : -ENOMEM, k = ARCHIVE_OK;
+
+        if (a && (archive_read_support_format_tar(a) != ARCHIVE_OK || archive_read_open_filename(a, archive, 1 << 16) != ARCHIVE_OK))
+                r = errorf(-EIO, "cannot read what the build made: %s", archive_error_string(a));
+        while (r == 0 && (k = archive_read_next_header(a, &e)) >= ARCHIVE_WARN && k != ARCHIVE_EOF)
+                r = add_made(a, e, tree, folder, ret);
+        if (r == 0 && k != ARCHIVE_EOF)
+                r = errorf(-EIO, "cannot read what the build made: %s", archive_error_string(a));
+        if (a)
+                archive_read_free(a);
+        return r;
+}
+
+/* -- order ------------------------------------------------------------------------------------------------------ */
+
+/* 0: the program is called so. 1: one name begins with the other, as yices_smt2 of yices2 does but for the number. 2: neither. */
+static unsigned likeness(const char *program, const char *name)
+{
+        size_t n = strlen(name);
+
+        if (strcasecmp(program, name) == 0)
+                return 0;
+        while (n > 1 && (isdigit((unsigned char)name[n - 1]) || name[n - 1] == '-' || name[n - 1] == '.'))
+                n--;
+        return strncasecmp(program, name, MIN(n, strlen(program))) == 0 ? 1 : 2;
+}
+
+static unsigned depth(const char *path)
+{
+        unsigned n = 0;
+
+        for (; *path; path++)
+                n += *path == '/';
+        return n;
+}
+
+struct ranked {
+        struct made made;
+        unsigned likeness, depth;
+};
+
+static int compare_ranked(const void *a, const void *b)
+{
+        const struct ranked *x = a, *y = b;
+        size_t m = strlen(basename(x->made.path)), n = strlen(basename(y->made.path));
+
+        if (x->likeness != y->likeness)
+                return x->likeness < y->likeness ? -1 : 1;
+        if (x->depth != y->depth)
+                return x->depth < y->depth ? -1 : 1;
+        return m != n ? (m < n ? -1 : 1) : strcmp(x->made.path, y->made.path);
+}
+
+void made_list_sort(struct made_list *m, const char *name)
+{
+        cleanup_free struct ranked *ranked = calloc(m->n + 1, sizeof(*ranked));
+
+        for (size_t i = 0; ranked && i < m->n; i++)
+                ranked[i] = (struct ranked){.made = m->list[i], .likeness = likeness(basename(m->list[i].path), name), .depth = depth(m->list[i].path)};
+        sort_list(ranked, ranked ? m->n : 0, sizeof(*ranked), compare_ranked);
+        for (size_t i = 0; ranked && i < m->n; i++)
+                m->list[i] = ranked[i].made;
+}
+
+const struct made *made_list_library(const struct made_list *m, const char *name)
+{
+        for (size_t i = 0; i < m->n; i++)
+                if (strcmp(basename(m->list[i].path), name) == 0)
+                        return &m->list[i];
+        return NULL;
+}

@@ -1,0 +1,223 @@
+/* Which of the built programs is the solver, and how it is run: the one that answers formulas whose answer is known. */
+#include "tools/draft/draft.h"
+
+#include "tools/formulas.h"
+#include "tools/recipe_check.h"
+
+#define LIBRARY_FOLDER "shared-libraries"
+#define LIBRARY_PATH   "LD_LIBRARY_PATH=/solver"
+
+/* -- one run ---------------------------------------------------------------------------------------------------- */
+
+static int run_once(struct draft_program *p, const struct recipe *recipe, const struct run_input *input, bool has_seed, uint64_t seed, struct run_result *ret)
+{
+        struct draft *d = p->draft;
+        cleanup(runner_closep) struct runner *runner = NULL;
+        char scratch[PATH_SIZE];
+        int r = path_join(scratch, workspace_dir(d->workspace), "scratch");
+
+        if (r == 0)
+                r = runner_open(&(struct runner_options){.recipe = recipe,
+                                                         .programs = p->list,
+                                                         .n_programs = p->n,
+                                                         .limits = recipe->limits,
+                                                         .has_seed = has_seed,
+                                                         .seed = seed,
+                                                         .scratch_parent = scratch,
+                                                         .sandbox = workspace_settings(d->workspace)->sandbox},
+                                &runner);
+        return r == 0 ? runner_run(runner, input, d->signals, ret) : r;
+}
+
+static void add_program(struct draft_program *p, const struct made *m)
+{
+        p->from[p->n] = m;
+        p->list[p->n++] = (struct run_program){.path = m->host, .name = basename(m->path)};
+}
+
+static bool is_listed(const struct draft_program *p, const struct made *m)
+{
+        for (size_t i = 0; i < p->n; i++)
+                if (p->from[i] == m)
+                        return true;
+        return false;
+}
+
+/* Adds the library that the loader misses, where the build made it. */
+static bool add_library(struct draft_program *p, const struct execute_result *x)
+{
+        char name[RUN_WORDS];
+        const struct made *m = run_lacks_library(x, name) ? made_list_library(p->made, name) : NULL;
+
+        if (!m || is_listed(p, m) || p->n >= ARRAY_SIZE(p->list))
+                return false;
+        add_program(p, m);
+        return true;
+}
+
+static int trial_recipe(const struct draft_program *p, const struct draft_keys *keys, struct recipe **ret)
+{
+        cleanup_buffer struct buffer text = {0};
+        struct recipe **list = NULL;
+        size_t n = 0;
+        int r = draft_trial_text(keys, &text);
+
+        if (r == 0 && p->n > 1)
+                draft_line(&text, "environment", LIBRARY_PATH);
+        if (r == 0)
+                r = buffer_error(&text);
+        if (r == 0)
+                r = recipe_parse(text.data, "the draft", DRAFT_NAME, &list, &n);
+        if (r == 0)
+                *ret = recipe_ref(list[0]);
+        recipe_list_free(list, n);
+        return r;
+}
+
+int draft_run(struct draft_program *p, const struct draft_keys *keys, const char *text, bool has_seed, uint64_t seed, struct run_result *ret)
+{
+        struct run_input input = {.bytes = slice_string(text)};
+
+        for (;;) {
+                cleanup(recipe_unrefp) struct recipe *recipe = NULL;
+                int r = trial_recipe(p, keys, &recipe);
+
+                if (r == 0)
+                        r = run_once(p, recipe, &input, has_seed, seed, ret);
+                if (r < 0 || !add_library(p, &ret->run))
+                        return r;
+                run_result_done(ret);
+                *ret = (struct run_result){0};
+        }
+}
+
+int draft_answers(struct draft_program *p, const struct draft_keys *keys, bool has_seed, uint64_t seed)
+{
+        const struct {
+                const char *text;
+                enum verdict truth;
+        } asked[] = {{p->pair->sat, VERDICT_SAT}, {p->pair->unsat, VERDICT_UNSAT}};
+        bool right = true;
+
+        for (size_t i = 0; right && i < ARRAY_SIZE(asked); i++) {
+                struct run_result x = {0};
+                int r = draft_run(p, keys, asked[i].text, has_seed, seed, &x);
+
+                if (r < 0)
+                        return r;
+                right = x.verdict == asked[i].truth;
+                run_result_done(&x);
+        }
+        return right;
+}
+
+/* -- which program, and how ------------------------------------------------------------------------------------- */
+
+static int set_text(char **to, const char *text)
+{
+        free(*to);
+        *to = strdup(text);
+        return *to ? 0 : -ENOMEM;
+}
+
+/* 1: the program answers, and p->pair says what. */
+static int try_pairs(struct draft_program *p, const struct draft_keys *keys)
+{
+        size_t n;
+        const struct formula_pair *pairs = formula_pairs(keys->format, &n);
+        int r = 0;
+
+        for (size_t i = 0; r == 0 && i < n; i++) {
+                p->pair = &pairs[i];
+                r = draft_answers(p, keys, false, 0);
+        }
+        return r;
+}
+
+static int try_program(struct draft *d, const struct made_list *made, const struct made *m, struct draft_keys *keys, struct draft_program *ret)
+{
+        int r = set_text(&keys->run, "{bin} {case}");
+
+        *ret = (struct draft_program){.draft = d, .made = made};
+        add_program(ret, m);
+        return r == 0 ? try_pairs(ret, keys) : r;
+}
+
+/* A library is taken by a name that the loader looks for, which in the tree may be a link's: a copy is no link. */
+static int write_outputs(const struct draft_program *p, struct draft_keys *keys)
+{
+        int r = strings_add(&keys->outputs, p->from[0]->path);
+
+        if (r == 0 && p->n > 1)
+                r = strings_add(&keys->environment, LIBRARY_PATH);
+        for (size_t i = 1; r == 0 && i < p->n; i++) {
+                cleanup_buffer struct buffer command = {0}, output = {0};
+
+                buffer_adds(&command, "mkdir -p " LIBRARY_FOLDER " && cp -L ");
+                buffer_add_shell_word(&command, p->from[i]->path);
+                buffer_adds(&command, " " LIBRARY_FOLDER "/");
+                buffer_addf(&output, LIBRARY_FOLDER "/%s", p->list[i].name);
+                r = buffer_error(&command) < 0 || buffer_error(&output) < 0 ? -ENOMEM : strings_add(&keys->build, command.data);
+                if (r == 0)
+                        r = strings_add(&keys->outputs, output.data);
+        }
+        return r;
+}
+
+static void note_choice(const struct draft_program *p, size_t n_programs, struct buffer *ret)
+{
+        buffer_addf(ret, "%s answers sat and unsat on small formulas%s%s; the build made %zu program%s.\n", p->list[0].name,
+                    p->pair->logic ? " of " : "", p->pair->logic ?: "", n_programs, n_programs == 1 ? "" : "s");
+}
+
+static size_t count_programs(const struct made_list *made)
+{
+        size_t n = 0;
+
+        for (size_t i = 0; i < made->n; i++)
+                n += !made->list[i].is_library;
+        return n;
+}
+
+#define NAMED 8 /* programs that do not answer */
+
+static void note_silence(struct draft *d, const struct way *way, const struct made_list *made)
+{
+        size_t named = 0, n = count_programs(made);
+
+        buffer_adds(&d->failed, "by ");
+        way_name(way, &d->failed);
+        if (n == 0) {
+                buffer_adds(&d->failed, " it was built, and no program came of it: is there another target?\n");
+                return;
+        }
+        buffer_addf(&d->failed, " it was built, and none of %s answers a small formula (SMT-LIB, DIMACS) in a file that is its only argument:", n == 1 ? "its programs" : "these");
+        for (size_t i = 0; i < made->n && named < NAMED; i++)
+                if (!made->list[i].is_library)
+                        buffer_addf(&d->failed, "%s %s", named++ > 0 ? "," : "", made->list[i].path);
+        buffer_adds(&d->failed, n > named ? " and more\n" : "\n");
+}
+
+int draft_choose(struct draft *d, const struct way *way, struct draft_keys *keys, struct made_list *made, struct draft_program *ret)
+{
+        static const enum format formats[] = {FORMAT_SMT2, FORMAT_CNF};
+        int r = 0;
+
+        made_list_sort(made, d->name);
+        for (size_t f = 0; r == 0 && f < ARRAY_SIZE(formats); f++)
+                for (size_t i = 0; r == 0 && i < made->n; i++) {
+                        if (made->list[i].is_library)
+                                continue;
+                        keys->format = formats[f];
+                        progress_show("looking for the solver", i, made->n, 0);
+                        r = try_program(d, made, &made->list[i], keys, ret);
+                }
+        progress_clear();
+        if (r == 0)
+                note_silence(d, way, made);
+        if (r <= 0)
+                return r;
+        note_choice(ret, count_programs(made), &keys->about_run);
+        r = write_outputs(ret, keys);
+        return r < 0 ? r : 1;
+}

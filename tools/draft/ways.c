@@ -1,0 +1,322 @@
+/* How a tree is usually built: by the files in its root, or one folder down. */
+#include "tools/draft/draft.h"
+
+#define FOLDERS_MAX 16 /* that are looked at where the root has nothing */
+#define FILE_LOOKED (UINT64_C(4) << 20)
+
+struct sign {
+        enum build_system system;
+        const char *file;
+};
+/* In the order in which they are tried. A project that has several mostly keeps the first ones for its users. */
+static const struct sign signs[] = {
+        {SYSTEM_CMAKE, "CMakeLists.txt"},    {SYSTEM_CONFIGURE, "configure"},    {SYSTEM_MESON, "meson.build"},
+        {SYSTEM_CONFIGURE, "configure.sh"},  {SYSTEM_AUTOCONF, "configure.ac"},  {SYSTEM_AUTOCONF, "configure.in"},
+        {SYSTEM_MAKE, "GNUmakefile"},        {SYSTEM_MAKE, "makefile"},          {SYSTEM_MAKE, "Makefile"},
+};
+
+static const git_tree_entry *find_file(const git_tree *tree, const char *name)
+{
+        const git_tree_entry *e = git_tree_entry_byname(tree, name);
+
+        return e && git_tree_entry_type(e) == GIT_OBJECT_BLOB ? e : NULL;
+}
+
+static bool is_executable(const git_tree_entry *e)
+{
+        return git_tree_entry_filemode(e) == GIT_FILEMODE_BLOB_EXECUTABLE;
+}
+
+static bool file_says(git_repository *git, const git_tree_entry *e, const char *words)
+{
+        cleanup(git_blob_freep) git_blob *blob = NULL;
+
+        return git_blob_lookup(&blob, git, git_tree_entry_id(e)) == 0 && (uint64_t)git_blob_rawsize(blob) <= FILE_LOOKED &&
+               git_blob_rawsize(blob) > 0 && memmem(git_blob_rawcontent(blob), (size_t)git_blob_rawsize(blob), words, strlen(words));
+}
+
+static int call_of(const git_tree_entry *e, const char *name, char **ret)
+{
+        return asprintf(ret, "%s./%s", is_executable(e) ? "" : "sh ", name) < 0 ? -ENOMEM : 0;
+}
+
+/* What makes `configure`. */
+static int configure_maker(const git_tree *tree, char **ret)
+{
+        static const char *const scripts[] = {"autogen.sh", "bootstrap", "bootstrap.sh"};
+
+        for (size_t i = 0; i < ARRAY_SIZE(scripts); i++) {
+                const git_tree_entry *e = find_file(tree, scripts[i]);
+
+                if (e)
+                        return asprintf(ret, "NOCONFIGURE=1 %s./%s", is_executable(e) ? "" : "sh ", scripts[i]) < 0 ? -ENOMEM : 0;
+        }
+        *ret = strdup(find_file(tree, "Makefile.am") ? "autoreconf -fi" : "autoconf");
+        return *ret ? 0 : -ENOMEM;
+}
+
+static const char *free_name(const git_tree *root)
+{
+        static const char *const names[] = {"build", "_build", "build-release", "solverfs-build"};
+
+        for (size_t i = 0; i + 1 < ARRAY_SIZE(names); i++)
+                if (!git_tree_entry_byname(root, names[i]))
+                        return names[i];
+        return names[ARRAY_SIZE(names) - 1];
+}
+
+static void way_done(struct way *w)
+{
+        free(w->folder);
+        free(w->file);
+        free(w->first);
+}
+
+void ways_free(struct way *list, size_t n)
+{
+        for (size_t i = 0; i < n; i++)
+                way_done(&list[i]);
+        free(list);
+}
+
+struct finding {
+        git_repository *git;
+        const git_tree *root;
+        bool names_only; /* their commands are not asked for */
+        struct way *list;
+        size_t n;
+};
+
+static int add_way(struct finding *f, const git_tree *tree, const char *folder, const struct sign *s, const git_tree_entry *e)
+{
+        struct way *w;
+        int r = list_grow(f->list, f->n);
+
+        if (r < 0)
+                return r;
+        w = &f->list[f->n];
+        *w = (struct way){.system = s->system, .folder = strdup(folder), .file = strdup(s->file), .out = free_name(f->root)};
+        f->n++;
+        if (!w->folder || !w->file)
+                return -ENOMEM;
+        if (f->names_only)
+                return 0;
+        if (s->system == SYSTEM_CONFIGURE)
+                r = call_of(e, s->file, &w->first);
+        else if (s->system == SYSTEM_AUTOCONF)
+                r = configure_maker(tree, &w->first);
+        if (s->system == SYSTEM_CONFIGURE)
+                w->has_shared = file_says(f->git, e, "--enable-shared");
+        else if (s->system == SYSTEM_AUTOCONF)
+                w->has_shared = file_says(f->git, e, "LT_INIT") || file_says(f->git, e, "AC_PROG_LIBTOOL");
+        return r;
+}
+
+static bool has_system(const struct finding *f, size_t from, enum build_system system)
+{
+        for (size_t i = from; i < f->n; i++)
+                if (f->list[i].system == system)
+                        return true;
+        return false;
+}
+
+static int look_into(struct finding *f, const git_tree *tree, const char *folder)
+{
+        size_t from = f->n;
+        int r = 0;
+
+        for (size_t i = 0; r == 0 && i < ARRAY_SIZE(signs); i++) {
+                const git_tree_entry *e = find_file(tree, signs[i].file);
+
+                if (e && !has_system(f, from, signs[i].system) && !(signs[i].system == SYSTEM_AUTOCONF && has_system(f, from, SYSTEM_CONFIGURE)))
+                        r = add_way(f, tree, folder, &signs[i], e);
+        }
+        return r;
+}
+
+/* "src" is where sources usually are, so its turn is the first. */
+static int look_into_folders(struct finding *f, size_t *ret_left)
+{
+        size_t n = git_tree_entrycount(f->root), looked = 0;
+        int r = 0;
+
+        for (int turn = 0; turn < 2; turn++)
+                for (size_t i = 0; r == 0 && i < n; i++) {
+                        const git_tree_entry *e = git_tree_entry_byindex(f->root, i);
+                        cleanup(git_tree_freep) git_tree *tree = NULL;
+                        const char *name = git_tree_entry_name(e);
+
+                        if (git_tree_entry_type(e) != GIT_OBJECT_TREE || (strcmp(name, "src") == 0) != (turn == 0) || !draft_name_is_plain(name) ||
+                            git_tree_lookup(&tree, f->git, git_tree_entry_id(e)) < 0)
+                                continue;
+                        if (looked++ < FOLDERS_MAX)
+                                r = look_into(f, tree, name);
+                        else
+                                ++*ret_left;
+                }
+        return r;
+}
+
+int ways_find(git_repository *git, const git_tree *tree, struct way **ret, size_t *ret_n, size_t *ret_left)
+{
+        struct finding f = {.git = git, .root = tree};
+        int r = look_into(&f, tree, "");
+
+        *ret_left = 0;
+        if (r == 0 && f.n == 0)
+                r = look_into_folders(&f, ret_left);
+        if (r < 0) {
+                ways_free(f.list, f.n);
+                return r;
+        }
+        *ret = f.list;
+        *ret_n = f.n;
+        return 0;
+}
+
+void way_name(const struct way *w, struct buffer *ret)
+{
+        buffer_addf(ret, "%s%s%s", w->folder, *w->folder ? "/" : "", w->file);
+}
+
+int way_kept(git_repository *git, const git_tree *tree, const struct way *way, struct buffer *ret)
+{
+        struct finding f = {.git = git, .root = tree, .names_only = true};
+        cleanup_buffer struct buffer wanted = {0};
+        size_t left = 0, i = 0;
+        int r = look_into(&f, tree, "");
+
+        if (r == 0 && f.n == 0)
+                r = look_into_folders(&f, &left);
+        way_name(way, &wanted);
+        if (r == 0)
+                r = buffer_error(&wanted);
+        for (; r == 0 && i < f.n; i++) {
+                cleanup_buffer struct buffer name = {0};
+
+                way_name(&f.list[i], &name);
+                if (buffer_error(&name) == 0 && strcmp(name.data, wanted.data) == 0)
+                        break;
+        }
+        if (r == 0 && f.n > 0)
+                way_name(&f.list[i < f.n ? i : 0], ret);
+        ways_free(f.list, f.n);
+        return r;
+}
+
+/* -- commands --------------------------------------------------------------------------------------------------- */
+
+static void add_compiler(struct buffer *b, const char *variable, const struct buffer *compiler)
+{
+        if (compiler->size > 0)
+                buffer_addf(b, "%s='%s' ", variable, compiler->data);
+}
+
+/* CC='…' CXX='…', in front of a command. */
+static void add_compilers(struct buffer *b, const struct compiler_flags *flags)
+{
+        add_compiler(b, "CC", &flags->c);
+        add_compiler(b, "CXX", &flags->cxx);
+}
+
+/* The same behind `make`, as a Makefile's own variables win over those of the environment. */
+static void add_make_variables(struct buffer *b, const struct compiler_flags *flags)
+{
+        if (flags->c.size > 0)
+                buffer_addf(b, " CC='%s'", flags->c.data);
+        if (flags->cxx.size > 0)
+                buffer_addf(b, " CXX='%s'", flags->cxx.data);
+}
+
+/* A folder's name, quoted where a shell would take it apart. */
+static void add_folder(struct buffer *b, const char *name)
+{
+        static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._+/-";
+
+        if (name[strspn(name, plain)] == '\0' && name[0] != '-')
+                buffer_adds(b, name);
+        else
+                buffer_add_shell_word(b, name);
+}
+
+static void enter(struct buffer *b, const struct way *w)
+{
+        if (!*w->folder)
+                return;
+        buffer_adds(b, *w->folder == '-' ? "cd ./" : "cd ");
+        add_folder(b, w->folder);
+        buffer_adds(b, " && ");
+}
+
+static int take(struct buffer *b, char ***list)
+{
+        int r = buffer_error(b);
+
+        if (r == 0)
+                r = strings_add(list, b->data);
+        buffer_done(b);
+        *b = (struct buffer){0};
+        return r;
+}
+
+static int commands_configure(const struct way *w, const struct compiler_flags *flags, char ***ret)
+{
+        cleanup_buffer struct buffer b = {0};
+        int r = 0;
+
+        if (w->system == SYSTEM_AUTOCONF) {
+                enter(&b, w);
+                buffer_adds(&b, w->first);
+                r = take(&b, ret);
+        }
+        enter(&b, w);
+        add_compilers(&b, flags);
+        buffer_addf(&b, "%s%s", w->system == SYSTEM_AUTOCONF ? "./configure" : w->first, w->has_shared ? " --disable-shared" : "");
+        if (r == 0)
+                r = take(&b, ret);
+        enter(&b, w);
+        buffer_adds(&b, "make -j{jobs}");
+        return r == 0 ? take(&b, ret) : r;
+}
+
+static int commands_make(const struct way *w, const struct compiler_flags *flags, char ***ret)
+{
+        cleanup_buffer struct buffer b = {0};
+
+        enter(&b, w);
+        buffer_adds(&b, "make -j{jobs}");
+        add_make_variables(&b, flags);
+        return take(&b, ret);
+}
+
+static int commands_out_of_tree(const struct way *w, const struct compiler_flags *flags, char ***ret)
+{
+        const bool cmake = w->system == SYSTEM_CMAKE;
+        cleanup_buffer struct buffer b = {0};
+        int r;
+
+        add_compilers(&b, flags);
+        buffer_addf(&b, cmake ? "cmake -B %s -S " : "meson setup %s ", w->out);
+        add_folder(&b, *w->folder ? w->folder : ".");
+        buffer_adds(&b, cmake ? " -DCMAKE_BUILD_TYPE=Release -DBUILD_SHARED_LIBS=OFF" : " --buildtype=release -Ddefault_library=static");
+        r = take(&b, ret);
+        buffer_addf(&b, cmake ? "cmake --build %s -j{jobs}" : "ninja -C %s -j{jobs}", w->out);
+        return r == 0 ? take(&b, ret) : r;
+}
+
+int way_commands(const struct way *w, const struct compiler_flags *flags, char ***ret)
+{
+        static int (*const commands[])(const struct way *w, const struct compiler_flags *flags, char ***ret) = {
+                [SYSTEM_CMAKE] = commands_out_of_tree, [SYSTEM_MESON] = commands_out_of_tree, [SYSTEM_CONFIGURE] = commands_configure,
+                [SYSTEM_AUTOCONF] = commands_configure, [SYSTEM_MAKE] = commands_make,
+        };
+
+        return commands[w->system](w, flags, ret);
+}
+
+void way_usual_output(const struct way *w, const char *program, struct buffer *ret)
+{
+        const char *folder = w->system == SYSTEM_CMAKE || w->system == SYSTEM_MESON ? w->out : w->folder;
+
+        buffer_addf(ret, "%s%s%s", folder, *folder ? "/" : "", program);
+}
