@@ -82,7 +82,7 @@ START_TEST(test_a_lease_that_is_over)
         assert_ok(place_lease(p, 0, never, NULL, &slot));
         assert_error(place_try(p, 0, &second), EAGAIN);
         assert_error(place_lease(p, 0, at_once, NULL, &second), ECANCELED);
-        looks = 0;
+        __atomic_store_n(&looks, 0, __ATOMIC_RELAXED);
         place_release(p, slot);
         ck_assert_uint_gt(__atomic_load_n(&looks, __ATOMIC_RELAXED), 0);
         assert_ok(place_try(p, 0, &second));
