@@ -389,8 +389,10 @@ static void measure_columns(const char *text, struct column columns[COLUMNS_MOST
                 size_t n = next_cells(&rest, cells);
 
                 for (size_t i = 0; n > 1 && i < n; i++) {
+                        cleanup_free char *shown = shorten_commits(cells[i]);
+
                         columns[i].name = "";
-                        columns[i].width = MAX(columns[i].width, columns_of(cells[i]));
+                        columns[i].width = MAX(columns[i].width, columns_of(shown ? shown : cells[i]));
                         columns[i].right = line == 0 || (columns[i].right && is_number(cells[i]));
                 }
         }

@@ -281,7 +281,7 @@ int portfolio_plot_score(struct workspace *w, const struct portfolio *p, struct 
         sums = calloc(p->n_arms, sizeof(*sums));
         plot = plot_new(p->name, 0, 0);
         plot_axis_x(plot, "cases seen", PLOT_COUNT);
-        plot_axis_y(plot, "PAR-2 so far [s]", PLOT_LINEAR);
+        plot_axis_y(plot, "PAR-2 so far, seconds", PLOT_LINEAR);
         for (size_t a = 0; series && a < p->n_arms; a++)
                 series[a] = plot_series(plot, PLOT_LINE, p->arms[a].name);
         if (!series || !sums) {

@@ -42,6 +42,11 @@ test_that "a commit is what names it, a number has its unit" '
 test_that "a wide terminal shows all columns" 'on 200 24 "$solverfs" run toy v1 1 && has screen "CPUTIME .s. +MEMORY .B. +COMMIT +CHECK +NAME +DISTURBED" && has screen "$name"'
 test_that "a pipe has everything, whole" 'run 0 history toy 1 --known && has out "^1	$first	" && run 0 case list && has out "	$name$"'
 
+run 0 portfolio add p toy@v1 toy@v3
+test_that "the tables of a portfolio are aligned, without tabs" '
+	on 80 24 "$solverfs" portfolio show p && has screen "^arm +kind +what +seed +problem$" && has screen "^virtual best +[0-9]" && ! grep -q "	" screen &&
+	has screen " ${first:0:12} " && [ "$(grep -v "^#" screen >table; widest table)" -le 80 ]'
+
 # The help of every command, as argp wraps it for 80 columns: an example that is broken cannot be pasted.
 test_that "no line of help is broken behind an indented one" '
 	"$solverfs" --help | sed -n "s/^  \([a-z]*\( [a-z]*\)\?\)  *[A-Za-z\[].*/\1/p" | sed "s/ [A-Z].*//" >commands
