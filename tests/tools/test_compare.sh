@@ -66,6 +66,11 @@ test_that "what was measured is used" 'run 0 $c slow.smt2 >one && cp out one && 
 test_that "two builds that do the same do not differ" '
 	run 0 compare toy@v1 v1-again plain.smt2 slow.smt2 effort.smt2 --fail-on-regression 1.35 && [ "$(value "pairs of runs" 3)" -ge 10 ]'
 test_that "--pairs 0: one run each" 'run 0 compare toy@v1 v1-again flip.smt2 --pairs 0 && [ "$(value "pairs of runs" 3)" = 0 ] && [ "$(value undecided 3)" = 1 ]'
+sed '/variant/,$d' toy.recipe >twin.recipe
+run 0 solver add --recipe twin.recipe twin toy
+test_that "between two solvers, which count different things, effort decides nothing" 'run 0 compare toy@v1 twin@v2 effort.smt2 --pairs 0 && [ "$(value compared 2)" = 1 ] && ! has out "	effort	effort.smt2"'
+test_that "a variant counts as its solver does" 'run 0 compare toy@v1 other@v2 effort.smt2 --pairs 0 && has out "	effort	effort.smt2"'
+run 0 solver remove twin
 test_that "--by time: effort decides nothing" 'run 0 $c effort.smt2 --by time && ! has out "	effort	effort.smt2"'
 test_that "a commit with itself is the same, without pairs" 'run 0 compare v1 toy@v1 plain.smt2 && [ "$(value same 3)" = 1 ] && [ "$(value "pairs of runs" 3)" = 0 ]'
 test_that "--fail-on-regression: status 1 from the ratio on" '

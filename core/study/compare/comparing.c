@@ -284,10 +284,19 @@ static int compare_places(const void *a, const void *b, void *judgements)
         return order != 0 ? order : (x > y) - (x < y);
 }
 
+/* A variant counts as its solver does; another solver counts other things. */
+static bool counts_alike(const struct comparing *c)
+{
+        const struct recipe *a = c->options.version[0].solver->recipe, *b = c->options.version[1].solver->recipe;
+
+        return strcmp(a->base ?: a->name, b->base ?: b->name) == 0;
+}
+
 static int judge(struct comparing *c)
 {
         size_t n = c->options.n;
-        int r = comparison_judge(c->cases, n, c->options.most_pairs, c->options.by_time, c->judgements);
+        bool by_time = c->options.by_time || !counts_alike(c);
+        int r = comparison_judge(c->cases, n, c->options.most_pairs, by_time, c->judgements);
 
         if (r == 0)
                 r = comparison_summarize(c->cases, c->judgements, n, &c->table.summary);
