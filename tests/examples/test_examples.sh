@@ -61,6 +61,10 @@ git clone -q toy "first clone" && cp -r cases "first clone" && cp toy.recipe "fi
 test_that "ci/regression.sh takes a kept store, with another case of a name, one less, another recipe, and the clone elsewhere" '
 	kept "first clone" && mv "first clone" moved && echo "; else" >>moved/cases/easy.smt2 && rm moved/cases/hard.smt2 &&
 	sed -i "s/build.sh/build.sh again/" moved/recipe && kept moved && has out "^## .*no change" && has out "^| solved of 1 |" && grep -q again kept/config'
+test_that "and leaves a store alone that has others' solvers" '
+	cp -r kept others && solverfs --store others -q solver remove ci && solverfs --store others -q solver add mine toy --recipe toy.recipe && solverfs --store others case list >before &&
+	! SOLVERFS_STORE=$top/others "$examples/ci/regression.sh" moved moved/recipe moved/cases v1 v2 >out 2>err && has err "solvers of somebody else" &&
+	solverfs --store others case list | cmp - before && solverfs --store others solver list | grep -q "^mine	"'
 test_that "and says what is wrong with it" '
 	cp moved/recipe recipe && echo nothing >moved/recipe && ! kept moved; [ $? = 0 ] && has err "precedes the first" && has err "cannot be made ready"; r=$?
 	mv recipe moved/recipe && exit $r'
