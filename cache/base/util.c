@@ -1,5 +1,6 @@
 #include "cache/base/util.h"
 
+#include <ctype.h>
 #include <dirent.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -159,6 +160,34 @@ void buffer_add_printable(struct buffer *b, const char *text)
                 else
                         buffer_add(b, p, n);
         }
+}
+
+void buffer_add_url_path(struct buffer *b, const char *path)
+{
+        buffer_adds(b, "");
+        for (const char *at = path; *at; at++) {
+                bool plain = (*at >= 'a' && *at <= 'z') || (*at >= 'A' && *at <= 'Z') || (*at >= '0' && *at <= '9') || strchr("-._~/", *at);
+
+                if (plain)
+                        buffer_add(b, at, 1);
+                else
+                        buffer_addf(b, "%%%02X", (unsigned char)*at);
+        }
+}
+
+void url_decode(char *text)
+{
+        char *to = text;
+
+        for (const char *at = text; *at; at++) {
+                unsigned byte = 0;
+
+                if (*at == '%' && isxdigit((unsigned char)at[1]) && isxdigit((unsigned char)at[2]))
+                        sscanf(at + 1, "%2x", &byte);
+                *to++ = byte ? (char)byte : *at;
+                at += byte ? 2 : 0;
+        }
+        *to = '\0';
 }
 
 /* -- errors and log -- */

@@ -146,6 +146,9 @@ size_t utf8_length(const void *text,
 void buffer_add_shell_word(struct buffer *b, const char *word);
 /* Tabs, newlines, backslashes, other control bytes and bytes that are not valid UTF-8 as \t \n \\ \xNN. */
 void buffer_add_printable(struct buffer *b, const char *text);
+/* A path as it stands in a URL, and back: %XX for what means something else there (RFC 3986, 2.1). */
+void buffer_add_url_path(struct buffer *b, const char *path);
+void url_decode(char *text); /* in place; a % that two digits do not follow, and %00, stay */
 
 /* -- errors and log --------------------------------------------------------------------------------------------- */
 

@@ -9,12 +9,15 @@
 
 /* -- clone ------------------------------------------------------------------------------------------------------ */
 
-/* The path that a path or a file:// URL names; NULL for any other URL. */
-static const char *local_path(const char *url)
+/* The path that a path or a file:// URL names, as git reads both; NULL for any other URL, or without memory. */
+static char *local_path(const char *url)
 {
-        if (strncmp(url, "file://", 7) == 0)
-                return url + 7;
-        return strstr(url, "://") || access(url, F_OK) < 0 ? NULL : url;
+        bool is_url = strncmp(url, "file://", 7) == 0;
+        char *path = is_url || (!strstr(url, "://") && access(url, F_OK) == 0) ? strdup(is_url ? url + 7 : url) : NULL;
+
+        if (path && is_url)
+                url_decode(path);
+        return path;
 }
 
 /* Explains what is easy to see in a local repository and hard to guess from a failed fetch. */
@@ -120,7 +123,7 @@ static int clone_into(const char *path, git_repository *local, struct remote_fet
 /* Makes a relative path absolute, since later readers of the config run in other folders. *ret_local stays NULL for a remote repository. */
 int history_address(const char *url, char ret[PATH_SIZE], git_repository **ret_local)
 {
-        const char *path = local_path(url);
+        cleanup_free char *path = local_path(url);
 
         if (path && !realpath(path, ret))
                 return errorf(-errno, "cannot find the repository %s: %s", path, strerror(errno));

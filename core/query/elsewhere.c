@@ -13,13 +13,24 @@
 static int run_curl(const struct recipe_file *f, const char *to, uint64_t silence_ns)
 {
         char seconds[32];
-        cleanup_free char *url = NULL;
+        cleanup_free char *place = strndup(f->url, f->n_url);
+        cleanup_buffer struct buffer address = {0};
+        const char *url;
         posix_spawn_file_actions_t actions;
         pid_t pid;
         int status = 0, r;
 
-        if (asprintf(&url, "%s%.*s", *f->url == '/' ? "file://" : "", (int)f->n_url, f->url) < 0)
+        if (!place)
                 return -ENOMEM;
+        if (*place == '/') {
+                buffer_adds(&address, "file://");
+                buffer_add_url_path(&address, place);
+        } else {
+                buffer_adds(&address, place);
+        }
+        if (buffer_error(&address) < 0)
+                return -ENOMEM;
+        url = address.data;
         snprintf(seconds, sizeof(seconds), "%llu", (unsigned long long)(silence_ns / NSEC_PER_SEC));
         posix_spawn_file_actions_init(&actions);
         r = posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);

@@ -15,23 +15,11 @@ void html_text(struct buffer *b, const char *text)
         b->failed |= allowed.failed;
 }
 
-void html_path(struct buffer *b, const char *path)
-{
-        for (const char *at = path; *at; at++) {
-                bool plain = (*at >= 'a' && *at <= 'z') || (*at >= 'A' && *at <= 'Z') || (*at >= '0' && *at <= '9') || strchr("-._~/", *at);
-
-                if (plain)
-                        buffer_add(b, at, 1);
-                else
-                        buffer_addf(b, "%%%02X", (unsigned char)*at);
-        }
-}
-
 void html_link(struct buffer *b, const char *path, const char *text)
 {
         if (path) {
                 buffer_adds(b, "<a href=\"");
-                html_path(b, path);
+                buffer_add_url_path(b, path);
                 buffer_adds(b, "\">");
         }
         html_text(b, text);

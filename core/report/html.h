@@ -33,9 +33,7 @@ void html_page_end(struct buffer *b); /* with the scripts */
 
 /* For content and for attributes in double quotes. */
 void html_text(struct buffer *b, const char *text);
-/* A path relative to the page, for href: every byte but letters, digits and -._~/ is escaped; so it has no scheme. */
-void html_path(struct buffer *b, const char *path);
-/* A link to such a path; the text alone where it is NULL. */
+/* A link to a path relative to the page, which is escaped and so has no scheme; the text alone where it is NULL. */
 void html_link(struct buffer *b, const char *path, const char *text);
 
 /* A string for html_data(), from text of unknown origin; NULL: no memory. */

@@ -27,6 +27,32 @@ START_TEST(test_buffer_grows)
 }
 END_TEST
 
+static void check_decoded(const char *text, const char *expected)
+{
+        cleanup_free char *copy = strdup(text);
+
+        url_decode(copy);
+        ck_assert_str_eq(copy, expected);
+}
+
+START_TEST(test_url_paths)
+{
+        cleanup_buffer struct buffer b = {0};
+        char all[256];
+
+        buffer_add_url_path(&b, "/a b/50%41#x?y/~\xc3\xa4'");
+        ck_assert_str_eq(b.data, "/a%20b/50%2541%23x%3Fy/~%C3%A4%27");
+        for (unsigned i = 0; i < 255; i++)
+                all[i] = (char)(i + 1);
+        all[255] = '\0';
+        b.size = 0;
+        buffer_add_url_path(&b, all);
+        check_decoded(b.data, all);
+        check_decoded("100%/a%4/%zz/%00/%2fb%4A%", "100%/a%4/%zz/%00//bJ%");
+        check_decoded("", "");
+}
+END_TEST
+
 static void check_last_lines(const char *text, unsigned lines, size_t most, const char *expected)
 {
         struct slice s = slice_last_lines(slice_string(text), lines, most);
@@ -187,5 +213,5 @@ START_TEST(test_what_is_closed_by_hand_is_not_closed_again)
 END_TEST
 
 SUITE("util", test_what_is_closed_by_hand_is_not_closed_again, test_errorf_keeps_the_sentence, test_buffer_grows, test_last_lines,
-      test_lists_grow, test_write_file_atomic_replaces, test_remove_tree_does_not_follow_links, test_remove_tree_has_no_bottom,
+      test_url_paths, test_lists_grow, test_write_file_atomic_replaces, test_remove_tree_does_not_follow_links, test_remove_tree_has_no_bottom,
       test_digest, test_printable, test_fields_do_not_run_together)

@@ -1007,7 +1007,7 @@ START_TEST(test_clone_sources_that_do_not_work)
         assert_ok(make_dirs("plain", 0700));
         assert_ok(make_dirs("repos", 0700));
         assert_ok(write_file_atomic("file", "x", 1, 0600));
-        shell("git init -q empty; git init -q --bare bare-empty; git clone -q --depth 1 \"file://$PWD/r\" shallow; "
+        shell("git init -q empty; git init -q --bare bare-empty; git clone -q --no-local --depth 1 r shallow; "
               "cp -r r nohead; rm nohead/.git/HEAD; true");
         check_clone_fails("absent", ENOENT, "there is no repository at absent");
         check_clone_fails("plain", EINVAL, "is not a git repository");
@@ -1053,21 +1053,24 @@ END_TEST
 
 START_TEST(test_clone_sources_that_work)
 {
-        char path[PATH_SIZE], url[PATH_SIZE + 16];
-        static const char *const kinds[] = {"r", "r/.git", "bare", "shared", "worktree", "with space", "linked"};
+        cleanup_buffer struct buffer escaped = {0};
+        char path[PATH_SIZE], url[3 * PATH_SIZE + 32];
+        static const char *const paths[] = {"r", "r/.git", "bare", "shared", "worktree", "with space", "50%41", "linked"};
+        static const char *const urls[] = {"r", "with%20space", "with space", "50%2541"};
 
         make_repository();
         shell("git clone -q --bare r bare; git -C bare repack -qad; git clone -q --shared r shared; git -C r worktree add -q "
               "../worktree v1; "
-              "cp -r r 'with space'; ln -s r linked");
+              "cp -r r 'with space'; cp -r r 50%41; ln -s r linked");
         ck_assert_ptr_nonnull(getcwd(path, sizeof(path)));
-        for (size_t i = 0; i <= ARRAY_SIZE(kinds); i++) {
+        buffer_add_url_path(&escaped, path);
+        for (size_t i = 0; i < ARRAY_SIZE(paths) + ARRAY_SIZE(urls); i++) {
                 uint32_t n;
 
-                if (i == ARRAY_SIZE(kinds))
-                        snprintf(url, sizeof(url), "file://%s/r", path);
+                if (i < ARRAY_SIZE(paths))
+                        snprintf(url, sizeof(url), "%s", paths[i]);
                 else
-                        snprintf(url, sizeof(url), "%s", kinds[i]);
+                        snprintf(url, sizeof(url), "file://%s/%s", escaped.data, urls[i - ARRAY_SIZE(paths)]);
                 n = begin(url);
                 ck_assert_msg(n == 6, "%s: %u", url, n);
                 shell("git --git-dir=repos/x.git fsck --strict 2>&1 | grep -v -E '^(dangling|notice)' || true; git "

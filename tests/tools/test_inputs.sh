@@ -69,7 +69,7 @@ repository 1 'there is no repository at bad' "a symlink to itself" 'rm -rf ../ba
 repository 1 'bad is not a git repository' "an empty folder" 'rm -rf .git *'
 repository 1 'bad has no commits yet' "no commit" 'rm -rf .git; git init'
 repository 1 'bad has no commits yet' "bare, no commit" 'rm -rf .git *; git init --bare'
-repository 1 'fetch --unshallow' "shallow" 'rm -rf .git; git clone --depth 1 "file://$top/toy" x; mv x/.git .'
+repository 1 'fetch --unshallow' "shallow" 'rm -rf .git; git clone --no-local --depth 1 "$top/toy" x; mv x/.git .'
 repository 1 'is not a git repository' "no HEAD" 'rm .git/HEAD'
 for file in HEAD config packed-refs commondir objects/info/alternates objects/ab/cdef objects/pack/pack-1.idx info/exclude; do
 	repository 1 "$file is a fifo.*take it away" "$file is a fifo" "rm -rf .git/$file; mkdir -p \$(dirname .git/$file); mkfifo .git/$file"
@@ -383,8 +383,11 @@ test_that "fsck finds nothing wrong with these" 'run 1 fsck -n && ! has out "sup
 
 echo unknown >file.txt
 sum=$(sha256sum file.txt | cut -c 1-64)
-elsewhere /downloads/file.txt "download = file://$PWD/file.txt $sum"
-case $PWD in *" "*) ln -sfn "$PWD" "/tmp/solverfs-test-$$" && sed -i "s,file://$PWD,file:///tmp/solverfs-test-$$," elsewhere.recipe ;; esac
+here="/tmp/solverfs-50%41-$$" # a path stands as it is, and a URL escapes it; neither has blanks
+ln -sfn "$PWD" "$here"
+elsewhere /downloads/file.txt "download = $here/file.txt $sum"
+test_that "a download may be a path, whatever is in it" 'run 0 solver add loads toy --recipe elsewhere.recipe && answers loads unknown && run 0 solver remove loads && run 0 gc && [ ! -e "$SOLVERFS_STORE/downloads/$sum" ]'
+elsewhere /downloads/file.txt "download = $(top_url)/file.txt $sum"
 test_that "a download is fetched before and read by builds" 'run 0 solver add loads toy --recipe elsewhere.recipe && answers loads unknown && [ -f "$SOLVERFS_STORE/downloads/$sum" ]'
 test_that "another file than the recipe says is refused" '
 	sed -i "s/$sum/$(echo x | sha256sum | cut -c 1-64)/" elsewhere.recipe && run 1 solver add loads2 toy --recipe elsewhere.recipe && has err "is another file than the recipe says: its sha256 is $sum" && run 4 build loads2 HEAD && has err "is not in the store"'
@@ -396,7 +399,7 @@ test_that "gc counts what recipes name, and takes what none does" '
 	: >"$SOLVERFS_STORE/downloads/.$sum.1" && run 0 gc -n && [ "$(grep ^downloads out | cut -f 2)" = 1 ] && [ "$(grep ^downloads out | cut -f 4)" -gt 0 ] &&
 	run 0 gc --keep 0 -q && [ -f "$SOLVERFS_STORE/downloads/$sum" ] && [ ! -e "$SOLVERFS_STORE/downloads/.$sum.1" ] &&
 	run 0 solver remove loads && run 0 gc && [ ! -e "$SOLVERFS_STORE/downloads/$sum" ]'
-rm -f "/tmp/solverfs-test-$$"
+rm -f "$here"
 
 # -- eras, and released binaries --
 
