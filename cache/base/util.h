@@ -175,8 +175,11 @@ int path_join(char ret[PATH_SIZE], const char *dir, const char *name); /* 0 or -
 int read_file(const char *path, size_t most, struct blob *ret);        /* -EFBIG when larger than `most` */
 int read_fd(int fd, size_t most, struct blob *ret);                    /* from the current offset to the end */
 int write_all(int fd, const void *data, size_t size);
-int write_file_atomic(const char *path, const void *data, size_t size,
-                      mode_t mode);           /* temp file, fsync, rename, fsync of the folder */
+/* The whole file or what stood there before, whatever happens. */
+int write_file_atomic(const char *path, const void *data, size_t size, mode_t mode);
+/* The end of that, for a file that was written under another name beside: `fd` is synced and renamed, and the folder is synced where its file
+ * system can do that. -errno, without a sentence. */
+int rename_synced(int fd, const char *from, const char *to);
 int copy_fd(int from, int to);                /* whole, reflinked or in-kernel when possible */
 int make_dirs(const char *path, mode_t mode); /* mkdir -p */
 int make_private_folder(const char *path);    /* 0700 whatever the umask; 1: made, 0: it was there */

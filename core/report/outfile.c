@@ -72,8 +72,9 @@ int outfile_commit(struct outfile *o)
                 return r;
         if (!o->temporary)
                 return 0;
-        if (fsync(o->fd) < 0 || rename(o->temporary, o->place) < 0)
-                return errorf(-errno, "cannot write %s: %s", o->path, strerror(errno));
+        r = rename_synced(o->fd, o->temporary, o->place);
+        if (r < 0)
+                return errorf(r, "cannot write %s: %s", o->path, strerror(-r));
         o->temporary[0] = '\0';
         return 0;
 }
