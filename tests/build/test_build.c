@@ -14,6 +14,7 @@
 
 #include "core/build/build.h"
 #include "core/build/checkout.h"
+#include "core/git/gitconfig.h"
 #include "core/run/host.h"
 #include "tests/support/git_shell.h"
 
@@ -384,16 +385,21 @@ END_TEST
 /* A link in the place of a folder leads the checkout nowhere. */
 START_TEST(test_links_are_not_followed)
 {
-        char path[PATH_SIZE], recipe[PATH_SIZE + 200];
+        cleanup_buffer struct buffer command = {0}, recipe = {0};
+        char path[PATH_SIZE];
 
         incremental = true;
         shell("git init -q -b main r; cd r; mkdir -p d/e; echo 1 > d/e/a; commit one; git tag one; echo 2 > d/e/a; echo b > d/b; "
               "commit two; "
               "mkdir -p ../outside/e; echo precious > ../outside/e/a; echo precious > ../outside/b; chmod -R a+rwX ../outside");
         ck_assert_ptr_nonnull(getcwd(path, sizeof(path)));
-        snprintf(recipe, sizeof(recipe), "build = cat d/e/a > prog\nbuild = rm -r d\nbuild = ln -s %s/outside d\noutput = prog\n",
-                 path);
-        begin(recipe);
+        buffer_adds(&command, "ln -s ");
+        buffer_add_shell_word(&command, path);
+        buffer_adds(&command, "/outside d");
+        buffer_adds(&recipe, "build = cat d/e/a > prog\nbuild = rm -r d\nbuild = ");
+        gitconfig_quote(&recipe, command.data);
+        buffer_adds(&recipe, "\noutput = prog\n");
+        begin(recipe.data);
         build_ok("one");
         build_ok("main");
         check_output("2\n");

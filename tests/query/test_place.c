@@ -8,16 +8,20 @@ static char name[] = "lab";
 static struct run_place *open_place(unsigned workers, void (*look)(void *user))
 {
         const char *solverfs = getenv("SOLVERFS_COMMAND");
-        char here[PATH_SIZE / 2], worker[2 * PATH_SIZE];
+        cleanup_buffer struct buffer worker = {0};
+        char here[PATH_SIZE];
         struct run_place *p;
 
         ck_assert_ptr_nonnull(solverfs);
         ck_assert_ptr_nonnull(getcwd(here, sizeof(here)));
-        snprintf(worker, sizeof(worker), "%s worker --slots 1 --folder %s/node", solverfs, here);
+        buffer_add_shell_word(&worker, solverfs);
+        buffer_adds(&worker, " worker --slots 1 --folder ");
+        buffer_add_shell_word(&worker, here);
+        buffer_adds(&worker, "/node");
         assert_ok(place_open(NULL,
                              &(struct cluster_settings){.name = name,
                                                         .launch = launch,
-                                                        .worker = worker,
+                                                        .worker = worker.data,
                                                         .workers = workers,
                                                         .idle_ns = 60 * NSEC_PER_SEC,
                                                         .patience_ns = 60 * NSEC_PER_SEC},

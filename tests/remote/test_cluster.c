@@ -16,15 +16,18 @@ static char here[PATH_SIZE - 200];
 static struct cluster *open_with(const char *launch, const char *options, unsigned workers, uint64_t patience_ns)
 {
         const char *solverfs = getenv("SOLVERFS_COMMAND");
-        char worker[2 * PATH_SIZE];
+        cleanup_buffer struct buffer worker = {0};
         struct cluster *c;
 
         ck_assert_ptr_nonnull(solverfs);
         ck_assert_ptr_nonnull(getcwd(here, sizeof(here)));
-        snprintf(worker, sizeof(worker), "'%s' worker --folder '%s/node' %s", solverfs, here, options);
+        buffer_add_shell_word(&worker, solverfs);
+        buffer_adds(&worker, " worker --folder ");
+        buffer_add_shell_word(&worker, here);
+        buffer_addf(&worker, "/node %s", options);
         assert_ok(cluster_open(&(struct cluster_settings){.name = (char *)"lab",
                                                           .launch = (char *)launch,
-                                                          .worker = worker,
+                                                          .worker = worker.data,
                                                           .workers = workers,
                                                           .idle_ns = 60 * NSEC_PER_SEC,
                                                           .patience_ns = patience_ns},
@@ -452,15 +455,17 @@ START_TEST(test_unfaithful)
         struct recipe *recipe = recipe_new_toy("{bin} {case}");
 
         for (size_t i = 0; i < ARRAY_SIZE(ways); i++) {
-                char launch[PATH_SIZE];
+                cleanup_buffer struct buffer launch = {0};
                 struct run_result result = {0};
                 struct cluster_slot *s;
                 struct cluster *c;
                 struct runner *r;
                 int k = 0;
 
-                snprintf(launch, sizeof(launch), "exec %s/tests/remote/unfaithful.py %s {worker}", getenv("SOLVERFS_SOURCE"), ways[i].how);
-                c = open_with(launch, "--slots 1", 1, ways[i].right ? 60 * NSEC_PER_SEC : 300 * NSEC_PER_MSEC);
+                buffer_adds(&launch, "exec ");
+                buffer_add_shell_word(&launch, getenv("SOLVERFS_SOURCE"));
+                buffer_addf(&launch, "/tests/remote/unfaithful.py %s {worker}", ways[i].how);
+                c = open_with(launch.data, "--slots 1", 1, ways[i].right ? 60 * NSEC_PER_SEC : 300 * NSEC_PER_MSEC);
                 s = take(c);
                 r = runner_for(s, recipe, answers);
                 for (unsigned n = 0; k == 0 && n < 20; n++) {

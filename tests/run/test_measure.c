@@ -286,7 +286,7 @@ END_TEST
 START_TEST(test_without_a_sandbox)
 {
         struct recipe r = toy_recipe("{bin} --input={case}", 5);
-        struct measure_request q = request_for(&r, "#!/bin/sh\ncat ${1#--input=}\necho $1\n");
+        struct measure_request q = request_for(&r, "#!/bin/sh\ncat \"${1#--input=}\"\necho \"$1\"\n");
         struct fact *f;
 
         q.sandbox = SANDBOX_NONE;

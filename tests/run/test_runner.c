@@ -133,7 +133,7 @@ END_TEST
 START_TEST(test_input)
 {
         static const char *const templates[] = {"{bin} {case}", "{bin}"};
-        static const char reads[] = "#!/bin/sh\ncat $1\n", writes[] = "#!/bin/sh\ncat $1\necho x >>${1:-/proc/self/fd/0}\n";
+        static const char reads[] = "#!/bin/sh\ncat ${1:+\"$1\"}\n", writes[] = "#!/bin/sh\ncat ${1:+\"$1\"}\necho x >>\"${1:-/proc/self/fd/0}\"\n";
         char path[PATH_SIZE];
 
         find_places();
@@ -385,7 +385,7 @@ END_TEST
 START_TEST(test_scratch_that_stays)
 {
         struct recipe recipe = toy_recipe("{bin} {case}", 1);
-        struct runner *r = open_script(&recipe, "#!/bin/sh\nread what <$1\necho /scratch/*\n$what\n", SANDBOX_BWRAP);
+        struct runner *r = open_script(&recipe, "#!/bin/sh\nread what <\"$1\"\necho /scratch/*\n$what\n", SANDBOX_BWRAP);
         static const char *const inputs[] = {
                 "true", "true", "true", "touch /scratch/x", "true", "chmod 755 /scratch", "stat -c %a /scratch"};
 
@@ -406,7 +406,7 @@ START_TEST(test_nothing_leaks)
 {
         for (both_sandboxes(kind)) {
                 struct recipe recipe = toy_recipe("{bin} {case}", 1);
-                struct runner *r = open_script(&recipe, "#!/bin/sh\ncat $1\n", kind);
+                struct runner *r = open_script(&recipe, "#!/bin/sh\ncat \"$1\"\n", kind);
                 struct run_result a;
                 unsigned before;
 
@@ -461,7 +461,7 @@ START_TEST(test_helper_killed)
 {
         for (both_sandboxes(kind)) {
                 struct recipe recipe = toy_recipe("{bin} {case}", 1);
-                struct runner *r = open_script(&recipe, "#!/bin/sh\ncat $1\nsleep 0.3\n", kind);
+                struct runner *r = open_script(&recipe, "#!/bin/sh\ncat \"$1\"\nsleep 0.3\n", kind);
                 struct run_result a = {0};
 
                 for (int i = 0; i < 3; i++) {
@@ -541,7 +541,7 @@ START_TEST(test_made_ahead_killed)
         struct recipe recipe = toy_recipe("{bin} {case}", 1);
 
         for (int waits = 0; waits < 6; waits++) {
-                struct runner *r = open_script(&recipe, "#!/bin/sh\ncat $1\n", SANDBOX_BWRAP);
+                struct runner *r = open_script(&recipe, "#!/bin/sh\ncat \"$1\"\n", SANDBOX_BWRAP);
                 struct run_result a;
                 siginfo_t info;
 
@@ -564,7 +564,7 @@ END_TEST
 START_TEST(test_made_ahead_has_nothing)
 {
         struct recipe recipe = toy_recipe("{bin} {case}", 1);
-        struct runner *r = open_script(&recipe, "#!/bin/sh\ncat $1\n", SANDBOX_BWRAP);
+        struct runner *r = open_script(&recipe, "#!/bin/sh\ncat \"$1\"\n", SANDBOX_BWRAP);
         struct run_result a;
         pid_t pid;
 
@@ -593,7 +593,7 @@ START_TEST(test_made_ahead_dies_with_the_caller)
         ck_assert_int_ge(caller, 0);
         if (caller == 0) {
                 struct recipe recipe = toy_recipe("{bin} {case}", 1);
-                struct runner *r = open_script(&recipe, "#!/bin/sh\ncat $1\n", SANDBOX_BWRAP);
+                struct runner *r = open_script(&recipe, "#!/bin/sh\ncat \"$1\"\n", SANDBOX_BWRAP);
 
                 run_thrice(r);
                 pid = await_made_ahead(only_child());
@@ -616,7 +616,7 @@ START_TEST(test_input_is_new)
 {
         static const char *const inputs[] = {"sat", "a longer one", "", "b", "a longer one", "c"};
         struct recipe recipe = toy_recipe("{bin} {case}", 1);
-        struct runner *r = open_script(&recipe, "#!/bin/sh\ncat $1\n", SANDBOX_BWRAP);
+        struct runner *r = open_script(&recipe, "#!/bin/sh\ncat \"$1\"\n", SANDBOX_BWRAP);
         char path[PATH_SIZE];
 
         assert_ok(path_join(path, here, "a-file"));
@@ -683,7 +683,7 @@ START_TEST(test_used_by_threads_in_turn)
         struct recipe recipe = toy_recipe("{bin} {case}", 1);
 
         for (both_sandboxes(kind)) {
-                struct runner *r = open_script(&recipe, "#!/bin/sh\ncat $1\n", kind);
+                struct runner *r = open_script(&recipe, "#!/bin/sh\ncat \"$1\"\n", kind);
 
                 for (int i = 0; i < 5; i++) {
                         pthread_t t;

@@ -7,7 +7,7 @@ top=$(mktemp -d "${TMPDIR:-/tmp}/solverfs command 1XXXXXX") # with spaces and a 
 trap 'clean_up; rm -rf "$top"' EXIT
 clean_up() { :; } # a script may have more to do
 cd "$top" || exit 1
-export HOME=$top/home SOLVERFS_STORE=$top/store SOLVERFS_SLOTS=$top/slots GIT_CONFIG_GLOBAL=/dev/null LC_ALL=C.UTF-8
+export top HOME=$top/home SOLVERFS_STORE=$top/store SOLVERFS_SLOTS=$top/slots GIT_CONFIG_GLOBAL=/dev/null LC_ALL=C.UTF-8
 unset SOLVERFS_RECIPES XDG_DATA_HOME NOTIFY_SOCKET
 mkdir "$HOME"
 # When built with sanitizers: libgit2's own regular expressions leak.
@@ -74,7 +74,7 @@ tell_time() { # tell_time [FOLDER]: in that folder of faults; else in $top/fault
 # -- cores --
 
 # terminal COMMAND...: its output as a terminal shows it, each progress on a line, in `out`.
-terminal() { timeout 60 script -qec "$*" /dev/null </dev/null | tr '\r' '\n' >out; }
+terminal() { timeout 60 script -qec "${*@Q}" /dev/null </dev/null | tr '\r' '\n' >out; }
 
 # Holds every core, as other work does, until let_cores_go.
 hold_cores() {
@@ -150,7 +150,7 @@ END
 add_lab() {
 	cat >>store/config <<-END
 		[cluster "lab"]
-		launch = "echo \$\$ >>'$top/launched'; ${1:+unset $1; }exec {worker} --slots 1 --folder '$top/node'"
+		launch = "echo \$\$ >>\"\$top/launched\"; ${1:+unset $1; }exec {worker} --slots 1 --folder \"\$top/node\""
 		workers = 2
 	END
 }

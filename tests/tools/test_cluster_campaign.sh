@@ -16,9 +16,9 @@ sed -i 's/^\tversion = 1/&\n\treduce = 20s/' store/config
 add_lab SOLVERFS_EXEC
 cat >>store/config <<END
 [cluster "brief"]
-	launch = "unset SOLVERFS_EXEC; exec {worker} --slots 1 --folder '$top/node' --for 18s"
+	launch = "unset SOLVERFS_EXEC; exec {worker} --slots 1 --folder \"\$top/node\" --for 18s"
 [cluster "wide"]
-	launch = "unset SOLVERFS_EXEC; export SOLVERFS_FAULTS='$top/wide'; exec {worker} --slots 2 --folder '$top/node'"
+	launch = "unset SOLVERFS_EXEC; export SOLVERFS_FAULTS=\"\$top/wide\"; exec {worker} --slots 2 --folder \"\$top/node\""
 	workers = 1
 [cluster "broken"]
 	launch = "echo no such partition >&2; exit 1; {worker}"
@@ -43,7 +43,7 @@ test_that "all runs of a campaign are the cluster's" 'campaign 0 away --on lab -
 # With --on, while every core of the head belongs to somebody else; the workers have cores of their own.
 cat >>store/config <<END
 [cluster "far"]
-	launch = "echo \$\$ >>'$top/launched far'; unset SOLVERFS_EXEC; export SOLVERFS_SLOTS='$top/far slots'; exec {worker} --slots 1 --folder '$top/node'"
+	launch = "echo \$\$ >>\"\$top/launched far\"; unset SOLVERFS_EXEC; export SOLVERFS_SLOTS=\"\$top/far slots\"; exec {worker} --slots 1 --folder \"\$top/node\""
 	workers = 2
 END
 hold_cores

@@ -75,7 +75,7 @@ run 0 solver add toy toy --recipe toy.recipe
 run 0 solver add some toy --recipe some.recipe
 cat >>store/config <<END
 [cluster "lab"]
-	launch = "echo \$\$ >>'$top/launched'; exec {worker} --slots 1 --folder '$top/node'"
+	launch = "echo \$\$ >>\"\$top/launched\"; exec {worker} --slots 1 --folder \"\$top/node\""
 END
 build_at() { sed -i "/^\tbuilds = /d; s/^\tversion = 1/&\n\tbuilds = $1/" store/config; }
 : >launched

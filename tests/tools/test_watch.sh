@@ -100,7 +100,7 @@ test_that "one watch at a time; a signal ends it" '
 	await "has first \"1 new commit\""
 	run 1 watch toy --once && has err "toy is being watched by another process" && kill -TERM $pid && { wait $pid; [ $? = 130 ]; } && watch 0'
 if command -v systemd-analyze >/dev/null; then
-	sed "s#^ExecStart=solverfs#ExecStart=$solverfs#; /^Documentation=/d" "$source_dir/examples/systemd/solverfs-watch@.service" >"$top/home/solverfs-watch@toy.service"
+	sed "s#^ExecStart=solverfs#ExecStart=\"${solverfs//%/%%}\"#; /^Documentation=/d" "$source_dir/examples/systemd/solverfs-watch@.service" >"$top/home/solverfs-watch@toy.service"
 	test_that "systemd takes the unit" 'systemd-analyze verify "$top/home/solverfs-watch@toy.service" >out 2>err && ! has err "solverfs-watch"'
 fi
 echo "1..$n"
