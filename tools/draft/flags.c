@@ -7,10 +7,10 @@ struct remedy {
         const char *flag, *why;
 };
 static const struct remedy remedies[] = {
-        {"[-fpermissive]", true, "-fpermissive", "the compiler takes these sources with -fpermissive only"},
-        {"ISO C++17 does not allow", true, "-std=gnu++14", "these sources are older than C++17, the compiler's default"},
-        {"[-Wnarrowing]", true, "-Wno-narrowing", "the compiler takes these sources with -Wno-narrowing only"},
-        {"multiple definition of", false, "-fcommon", "these sources define a variable in several files, which GCC since 10 wants -fcommon for"},
+        {"[-fpermissive]", true, "-fpermissive", "The compiler takes these sources with -fpermissive only"},
+        {"ISO C++17 does not allow", true, "-std=gnu++14", "These sources are older than C++17, the compiler's default"},
+        {"[-Wnarrowing]", true, "-Wno-narrowing", "The compiler takes these sources with -Wno-narrowing only"},
+        {"multiple definition of", false, "-fcommon", "These sources define a variable in several files, which GCC since 10 wants -fcommon for"},
         {"[-Wincompatible-pointer-types]", false, "-Wno-incompatible-pointer-types", "GCC since 14 takes these sources with -Wno-incompatible-pointer-types only"},
         {"[-Wimplicit-function-declaration]", false, "-Wno-implicit-function-declaration", "GCC since 14 takes these sources with -Wno-implicit-function-declaration only"},
 };
