@@ -117,11 +117,12 @@ int recipes_find(const char *word, char ret[PATH_SIZE])
         if (r == 0) {
                 recipes_each(list_name, &f.there);
                 r = f.there.size > 0
-                            ? errorf(-ENOENT, "no recipe '%s' in %s; there are %s: give one of these or a file with --recipe",
+                            ? errorf(-ENOENT, "no recipe '%s' in %s; there are %s: give one of these or a file with --recipe; 'solverfs recipe draft REPO' "
+                                     "writes one",
                                      word, f.where.data, f.there.data)
                             : errorf(-ENOENT,
-                                     "no recipe '%s', nor any other, in %s: give a file with --recipe FILE, or the folder "
-                                     "of your recipes in $SOLVERFS_RECIPES",
+                                     "no recipe '%s', nor any other, in %s: give a file with --recipe FILE ('solverfs recipe draft REPO' writes one), or the "
+                                     "folder of your recipes in $SOLVERFS_RECIPES",
                                      word, f.where.data ? f.where.data : "any folder");
         }
         buffer_done(&f.there);
