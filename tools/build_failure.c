@@ -7,10 +7,10 @@
 #define LINES_AT_END 20
 #define BYTES_MOST   16384 /* of each of the two */
 
-/* In the words of compilers, linkers, assemblers, CMake, meson, Python and the shell. "+ COMMAND" is our own. */
+/* In the words of compilers, linkers, assemblers, CMake, meson, ninja, Python and the shell. "+ COMMAND" is our own. */
 static bool tells_error(struct slice line)
 {
-        static const char *const words[] = {"error: ",          "Error: ",        "ERROR: ",        "CMake Error", "undefined reference to ",
+        static const char *const words[] = {"error: ",          "Error: ",        "ERROR: ",        "FAILED: ",    "CMake Error", "undefined reference to ",
                                             "multiple definition of ", "cannot find -l", ": not found"};
 
         if (line.size >= 2 && memcmp(line.data, "+ ", 2) == 0)

@@ -52,6 +52,8 @@ test_that "an error far above the end of the log is shown, and advice is of it" 
 	try 1 --once && row build problem ".*the commit has doc, and .paths. leaves it out: add .paths = doc.$" && has err "^before$" && has err "^CMake Error at lists:3" && has err "^behind$" && ! has err "^1050$" && has err "^1100$" && has err "^\.\.\.$"'
 recipe 'build = "echo Could N\\OT find Optional; seq 1000 1100; echo x.c:1:2: error: no luck; exit 1"'
 test_that "what was not found long before is not the advice" 'try 1 --once && row build problem ".*says why$" && has err "error: no luck" && ! has err "^Could NOT"'
+recipe 'build = "echo FAI\\LED: x.o; echo ninja says no; seq 1000 1100; exit 1"'
+test_that "what ninja could not make is shown" 'try 1 --once && has err "^FAILED: x.o" && has err "^ninja says no" && ! has err "^1050$"'
 recipe 'build = "echo 0 errors: none; seq 1000 1100; exit 1"'
 test_that "of a log without an error, the end" 'try 1 --once && ! has err "^0 errors" && has err "^1100$" && ! has err "^1050$"'
 recipe "run = {bin} --mute {seed} {case}"
