@@ -360,8 +360,11 @@ static int sync_folder_of(const char *path)
 
 int rename_synced(int fd, const char *from, const char *to)
 {
-        int r = fsync(fd) < 0 || rename(from, to) < 0 ? -errno : sync_folder_of(to);
+        int r;
 
+        if (fsync(fd) < 0 || rename(from, to) < 0)
+                return -errno;
+        r = sync_folder_of(to);
         /* some file systems have no such thing, and a folder may be one that we can write to and not read */
         return r == -EINVAL || r == -EOPNOTSUPP || r == -EACCES ? 0 : r;
 }

@@ -51,7 +51,7 @@ enum exec_command_kind {
 };
 
 struct exec_command {
-        uint32_t kind;
+        uint64_t kind; /* enum exec_command_kind; as wide as the other, so that no byte sent is left to chance */
         uint64_t share_ns;
 };
 

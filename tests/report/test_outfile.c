@@ -7,7 +7,7 @@
 #include "core/report/outfile.h"
 
 static unsigned files_synced, folders_synced;
-static int folder_error;
+static int folder_error, rename_error;
 
 /* In the place of the C library's. */
 int fsync(int fd)
@@ -24,6 +24,15 @@ int fsync(int fd)
         else
                 files_synced++;
         return (int)syscall(SYS_fsync, fd);
+}
+
+int rename(const char *from, const char *to)
+{
+        if (rename_error) {
+                errno = rename_error;
+                return -1;
+        }
+        return (int)syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 0);
 }
 
 static int write_text(const char *path, const char *text)
@@ -72,6 +81,19 @@ START_TEST(test_folder_that_cannot_be_synced)
 }
 END_TEST
 
+/* What is excused of the folder's sync is not of the renaming: the file would not be there. */
+START_TEST(test_not_renamed)
+{
+        static const int errors[] = {EACCES, EINVAL, EOPNOTSUPP};
+
+        for (size_t i = 0; i < ARRAY_SIZE(errors); i++) {
+                rename_error = errors[i];
+                assert_error(write_text("page", "one"), errors[i]);
+                ck_assert_int_lt(access("page", F_OK), 0);
+        }
+}
+END_TEST
+
 /* Nothing is left of what was not committed, and what stood there stays. */
 START_TEST(test_not_committed)
 {
@@ -88,4 +110,4 @@ START_TEST(test_not_committed)
 }
 END_TEST
 
-SUITE("outfile", test_synced, test_folder_that_cannot_be_synced, test_not_committed)
+SUITE("outfile", test_synced, test_folder_that_cannot_be_synced, test_not_renamed, test_not_committed)

@@ -1121,7 +1121,7 @@ START_TEST(test_bubblewrap_is_stuck)
         struct background b;
         int fds[2];
 
-        if (geteuid() != 0 || unshare(CLONE_NEWNS) < 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
+        if (geteuid() != 0 || unshare(CLONE_NEWNS) < 0 || mount("none", "/", "none", MS_REC | MS_PRIVATE, NULL) < 0)
                 return;
         find_attacker();
         q.start_ns = 300 * NSEC_PER_MSEC;
