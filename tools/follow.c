@@ -78,6 +78,8 @@ void follower_end(struct follower *f, struct slice whole)
 {
         const char *bytes = whole.data;
 
+        if (f->fd >= 0) /* a build that was lost may have said so since the last look */
+                follower_look(f);
         f->at = 0;
         add(f, whole);
         if (f->at < f->printed.size)
