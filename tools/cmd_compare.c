@@ -417,6 +417,8 @@ static int compare(struct compare *o)
         }
         if (r != STATUS_OK && r != STATUS_INTERRUPTED)
                 return r;
+        if (r == STATUS_INTERRUPTED && comparing_table(o->comparing)->summary.compared == 0)
+                return r;
         printed = print(o, comparing_table(o->comparing)); /* of what was interrupted, too */
         return r != STATUS_OK ? r : printed != STATUS_OK ? printed : judge(o, comparing_table(o->comparing));
 }

@@ -54,6 +54,8 @@ sed 's/build = .*/build = sleep 30/; /variant/,$d' toy.recipe >slow.recipe
 run 0 solver add --recipe slow.recipe slowly toy
 waits_for_build() { terminal timeout -s INT "$1" "$solverfs" compare slowly@v1 slowly@v2 plain.smt2; has out "compare: first runs; build slowly "; }
 test_that "one that waits for a build names it" 'waits_for_build 4 || waits_for_build 25'
+test_that "interrupted before anything is compared it prints nothing, and writes no picture" '
+	timeout -s INT 3 "$solverfs" compare slowly@v1 slowly@v2 plain.smt2 --scatter none.svg >out 2>err </dev/null; [ $? = 124 ] && has err "stopping" && [ ! -s out ] && [ ! -e none.svg ]'
 run 0 solver remove slowly
 test_that "a slowdown is found by pairs of runs, a difference of effort by one" '
 	run 0 $c plain.smt2 slow.smt2 effort.smt2 && [ "$(value compared 2)" = 3 ] && grep "^regression	" out >found && [ "$(wc -l <found)" = 2 ] &&
