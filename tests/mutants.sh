@@ -112,7 +112,7 @@ core/build/attempt_command.c | s/\.memory = limits->memory,/.memory = 0,/
 core/build/attempt_command.c | s/\.processes = limits->processes,/.processes = 0,/
 core/build/attempt_command.c | s/\.file_size = FILE_MAX,/.file_size = 0,/
 core/build/attempt_command.c | s/\.out = \{\.keep = MAX[^}]*\}/.out = {.keep = SIZE_MAX}/
-core/query/query_build.c | s/"%s\/work\/ccache\/%s", workspace_dir\(w\), s->repository/"%s\/work\/ccache", workspace_dir(w)/
+core/query/build_commit.c | s/"%s\/work\/ccache\/%s", workspace_dir\(w\), s->repository/"%s\/work\/ccache", workspace_dir(w)/
 core/build/worktree.c | s/r = remove_tree\(w->scratch\); \/\*[^\n]*//
 core/build/worktree.c | s/lock_drop\(w->lock\);/;/
 TABLE
@@ -185,7 +185,7 @@ while IFS='|' read -r file expression; do
                 case $file in
                 core/run/measure.c) suites="measure mount_hostile mount_runs" ;;
                 core/run/runner*.c | core/run/keeper.c) suites="runner keeper mount_hostile" ;;
-                core/build/* | core/query/query_build.c) suites="mount_hostile build" ;;
+                core/build/* | core/query/build_commit.c) suites="mount_hostile build" ;;
                 *) suites="execute runner keeper mount_hostile" ;;
                 esac
                 for suite in $suites; do

@@ -39,13 +39,9 @@ DEFINE_CLEANUP(struct plan *, plan_free)
 
 /* Sees what was built meanwhile; cheap when nothing was written to the store. */
 int plan_refresh(struct plan *p);
-/* For looking ahead: as if this commit were built, until the next plan_refresh() that finds something new. */
-int plan_assume_built(struct plan *p, uint32_t commit);
 int plan_build(struct plan *p, uint32_t commit, struct plan_cost *ret);
-/* A run without the build it may need: what the case took the last time with this solver, on whichever commit. */
-int plan_run(struct plan *p, const struct cell *cell, struct plan_cost *ret);
 
-/* -- for query_build.c: a build is noted where its record is put ----------------------------------------------------------- */
+/* -- for build_records.c: a build is noted where its record is put ----------------------------------------------------------- */
 
 struct plan_note {
         char key[160];

@@ -1,4 +1,4 @@
-/* Shared by query_build.c, query_run.c, run_facts.c and run_finder.c (facts and their keys) and run_notes.c (what is noted beside them). */
+/* Shared by the queries (query_*.c) and by what they stand on: records of builds, facts of runs and their keys, what is noted beside them. */
 #pragma once
 
 #include "core/query/query.h"

@@ -1,4 +1,4 @@
-/* What builds will cost. Builds are put by hand, and noted as query_build.c does. */
+/* What builds will cost. Builds are put by hand, and noted as build_records.c does. */
 #include "tests/support/toy_workspace.h"
 
 #include "core/query/plan.h"
@@ -147,21 +147,6 @@ START_TEST(test_what_is_known_costs_nothing)
 }
 END_TEST
 
-START_TEST(test_assumed_builds_make_their_neighbours_cheap)
-{
-        world();
-        built("first", 100, true);
-        built("u3", 16, true);
-        ck_assert_double_eq_tol(cost("c0").seconds, 100, 1e-6);
-        assert_ok(plan_assume_built(plan, commit_of("u5")));
-        assert_ok(plan_assume_built(plan, commit_of("u5")));
-        ck_assert_double_eq_tol(cost("c0").seconds, 16, 1e-6);
-        ck_assert_double_eq_tol(cost("c1").seconds, 28, 1e-6);
-        ck_assert_double_eq_tol(cost("core").seconds, 16, 1e-6); /* from the one behind it: u5.c */
-        end();
-}
-END_TEST
-
 START_TEST(test_only_the_last_builds_count)
 {
         world();
@@ -201,4 +186,3 @@ START_TEST(test_builds_are_noted)
 END_TEST
 
 SUITE("plan", test_costs_follow_what_is_compiled, test_what_is_known_costs_nothing,
-      test_assumed_builds_make_their_neighbours_cheap, test_only_the_last_builds_count, test_builds_are_noted)

@@ -1,5 +1,6 @@
-/* Shared by the files of the hunt for unknowns: campaign_unknown.c (seeds, chains in their order, the journal told again), chain.h (one
- * chain), campaign_signature.c (what stands for what) and campaign_probe.c (operators that a version does not support).
+/* Shared by the files of the hunt for unknowns: campaign_unknown.c (its life, chains in their order, the journal told again), unknown_seed.c (seeds and
+ * what they should be), unknown_count.c, chain.h (one chain), campaign_signature.c (what stands for what) and campaign_probe.c (operators that a version
+ * does not support).
  *
  * A chain begins at a seed that the target decides, and makes it weaker (sat) or stronger (unsat) step by step; what the target decides is where
  * the next step begins. A mutant that comes back unknown is a regression where a reference decides it, else an implication. The steps of a chain
@@ -74,10 +75,18 @@ void chain_place_of(struct campaign *c, uint64_t id, struct chain_place *ret);
 int chain_try(struct bench_seat *seat, const struct strategy_input *input);
 /* Under the lock: the chain has ended, and what the journal had of it is done with. */
 void unknown_hunt_drop(struct unknown_hunt *h, uint64_t id);
-/* Under the lock: counts a step or a find, from a worker or the journal. */
-void unknown_hunt_count(struct campaign *c, const struct campaign_record *r);
+
+/* -- unknown_seed.c -- */
+
+/* Those of the corpus, which gives them up. */
+int seeds_read(struct campaign *c, struct unknown_hunt *h);
 /* Under the lock, when the answers of all versions on the seed itself are known: whether chains can begin there. */
 void seed_judge(struct campaign *c, struct seed *seed, enum logic_mode mode);
+
+/* -- unknown_count.c -- */
+
+/* Under the lock: counts a step or a find, from a worker or the journal. */
+void unknown_hunt_count(struct campaign *c, const struct campaign_record *r);
 
 /* -- signatures -- */
 

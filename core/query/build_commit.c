@@ -1,0 +1,89 @@
+/* A commit built, here or at the place where its solver's builds are done. */
+#include "core/build/live_log.h"
+#include "core/query/query_internal.h"
+
+#include "cache/base/lock.h"
+
+struct place_build {
+        struct build_away away; /* first */
+        struct run_place *place;
+        struct cluster_slot *slot;
+};
+
+/* The key that is built is one of the toolchain that the place had when it was made. */
+static int build_at_place(struct build_away *a, const struct build_request *q, const struct build_sources *sources, struct build_record **ret)
+{
+        struct place_build *p = (struct place_build *)a;
+        const char *now = cluster_slot_toolchain(p->slot);
+        char known[65];
+        int r;
+
+        place_toolchain(p->place, known);
+        if (strcmp(known, now) == 0)
+                return cluster_build(p->slot, q, sources, ret);
+        r = place_note_toolchain(p->place, now);
+        return r < 0 ? r
+                     : errorf(-EIO, "the compilers or build tools of the workers of %s were changed since this build was asked for: ask again", p->place->name);
+}
+
+static int build_elsewhere(struct job *j, struct build_request *q, struct run_place *place, struct build_record **ret)
+{
+        struct place_build p = {.away = {.build = build_at_place}, .place = place, .slot = job_away(j)};
+
+        if (!p.slot)
+                return errorf(-ENOTSUP, "builds of %s are done at %s, and this needs one here: say builds = local in the store's config", q->recipe->name, place->name);
+        q->away = &p.away;
+        q->incremental = false;
+        q->key = NULL;
+        return build(q, ret);
+}
+
+int build_commit(struct workspace *w, struct solver *s, uint32_t commit, const struct digest *key, enum build_way way, bool again,
+                 struct job *j, struct build_record **ret)
+{
+        const struct settings *settings = workspace_settings(w);
+        char work[PATH_SIZE], ccache[PATH_SIZE], downloads[PATH_SIZE];
+        cleanup_live_log struct live_log live = {.fd = -1};
+        cleanup_close int held = -1;
+        struct build_request request;
+        int r;
+
+        if (snprintf(work, sizeof(work), "%s/work/%s", workspace_dir(w), s->repository) >= (int)sizeof(work) ||
+            snprintf(downloads, sizeof(downloads), "%s/downloads", workspace_dir(w)) >= (int)sizeof(downloads) ||
+            /* one for each repository, or a hostile one could leave objects for another's sources in it */
+            snprintf(ccache, sizeof(ccache), "%s/work/ccache/%s", workspace_dir(w), s->repository) >= (int)sizeof(ccache))
+                return errorf(-ENAMETOOLONG, "the store's path is too long: %s", workspace_dir(w));
+        r = make_dirs(work, 0700);
+        if (r == 0 && settings->ccache) {
+                r = lock_wait(workspace_dir(w), "ccache.lock", true, &held); /* gc leaves it alone */
+                if (r == 0)
+                        r = make_dirs(ccache, 0700);
+        }
+        if (r < 0)
+                return r;
+        if (key)
+                live_log_begin(&live, workspace_dir(w), key);
+        request = (struct build_request){
+                .programs = workspace_programs(w),
+                .history = s->history,
+                .commit = commit,
+                .recipe = s->recipe,
+                .key = key,
+                .work_dir = work,
+                .downloads_dir = downloads,
+                .ccache_dir = settings->ccache ? ccache : NULL,
+                .sandbox = settings->sandbox,
+                .jobs = job_n_slots(j),
+                .cpus = job_cpus(j),
+                .slot = job_slot(j),
+                .incremental = way == BUILD_INCREMENTAL,
+                .again = again,
+                .cancel_fd = job_cancel_fd(j),
+                .progress = job_progress(j),
+                .listener = key ? &live.listener : NULL,
+        };
+        r = s->builder ? build_elsewhere(j, &request, s->builder, ret) : build(&request, ret);
+        if (r < 0)
+                live_log_say_lost(&live, error_message(r));
+        return r;
+}

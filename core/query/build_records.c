@@ -1,0 +1,176 @@
+/* Records of builds: found, joined to those of earlier builds, kept; and what builds took. */
+#include "core/build/era.h"
+#include "core/build/live_log.h"
+#include "core/query/build_query.h"
+#include "core/query/incremental.h"
+#include "core/query/plan.h"
+
+int build_record_fetch(struct workspace *w, const struct digest *build, bool with_log, struct build_record **ret)
+{
+        cleanup_txn struct store_txn *t = NULL;
+        cleanup_blob struct blob b = {0};
+        int r = store_read(workspace_store(w), &t);
+
+        if (r == 0)
+                r = store_get(t, TABLE_BUILDS, SLICE(build->bytes, DIGEST_SIZE), &b);
+        if (r == 0)
+                r = build_record_decode(SLICE(b.data, b.size), with_log, ret);
+        return r == -EBADMSG ? -ENOENT : r; /* what cannot be read is worked out again */
+}
+
+int build_record_find(struct workspace *w, const struct digest *build, bool with_log, struct build_record **ret)
+{
+        cleanup(build_record_unrefp) struct build_record *record = NULL;
+        int r = build_record_fetch(w, build, with_log, &record);
+
+        if (r < 0)
+                return r;
+        if (record->ok && build_record_is_struck(record))
+                return -ENOENT;
+        *ret = steal_pointer(record);
+        return 0;
+}
+
+int build_find(struct workspace *w, struct solver *s, uint32_t commit, bool with_log, struct build_record **ret)
+{
+        struct digest key;
+        int r = build_key(s->history, commit, s->recipe, &key);
+
+        return r < 0 ? r : build_record_find(w, &key, with_log, ret);
+}
+
+int build_open_live_log(struct workspace *w, struct solver *s, uint32_t commit, int *ret_fd)
+{
+        struct digest key;
+        int r = build_key(s->history, commit, s->recipe, &key);
+
+        return r < 0 ? r : live_log_open(workspace_dir(w), &key, ret_fd);
+}
+
+/* A build whose programs gc took (or the store lost) is known, and has to be done again before anything can run. */
+bool build_is_usable(struct workspace *w, const struct build_record *record)
+{
+        for (size_t i = 0; record->ok && i < record->n_outputs; i++)
+                if (!programs_has(workspace_programs(w), &record->outputs[i].id))
+                        return false;
+        return true;
+}
+
+static void duration_key(const struct build_query *q, char ret[128])
+{
+        snprintf(ret, 128, "duration/build/%s", q->solver->repository);
+}
+
+/* A moving average over what was built last. */
+static void duration_note(struct store_txn *t, const struct build_query *q, uint64_t ns)
+{
+        uint64_t before;
+        char key[128];
+
+        duration_key(q, key);
+        before = meta_number_in(t, key);
+        meta_number_put(t, key, before > 0 ? (before * 3 + ns) / 4 : ns);
+}
+
+bool build_query_estimate(const struct query *query, struct cost *ret)
+{
+        const struct build_query *q = (const struct build_query *)query;
+        char key[128];
+
+        duration_key(q, key);
+        *ret = (struct cost){.mean_ns = meta_number(q->workspace, key)};
+        return ret->mean_ns > 0;
+}
+
+struct record_to_put {
+        struct workspace *workspace;
+        const struct build_query *query;
+        const struct build_record *record;
+        struct slice encoded;
+        const struct recipe *era;
+        struct digest source;
+        bool has_source, checked;
+        struct plan_note duration;
+};
+
+static int record_put_in(void *user, struct store_txn *t)
+{
+        struct record_to_put *p = user;
+        const struct solver *s = p->query->solver;
+        const struct slice key = SLICE(p->query->build_key.bytes, DIGEST_SIZE);
+        bool known = store_has(t, TABLE_BUILDS, key);
+        int r = store_put(t, TABLE_BUILDS, key, p->encoded);
+
+        if (r == 0)
+                r = build_program_put(t, &p->query->build_key, p->record);
+        if (r == 0 && !p->record->clean && p->record->ok)
+                r = incremental_note(p->workspace, t, s, p->query->commit, p->record->duration_ns);
+        if (r == 0 && p->record->clean && s->recipe->incremental)
+                incremental_settled(t, s, p->checked, p->record->duration_ns);
+        if (r == 0 && known)
+                replaced_note(t, s);
+        if (r == 0 && p->has_source)
+                r = history_keep_source(s->history, t, p->query->commit, p->era->sources, &p->source);
+        if (r == 0 && p->record->ok) /* how soon one fails says nothing of those that do not */
+                duration_note(t, p->query, p->record->duration_ns);
+        if (r == 0)
+                r = plan_note_put(t, &p->duration, p->record);
+        return r;
+}
+
+int build_record_keep(struct workspace *w, const struct build_query *q, const struct build_record *record, bool checked)
+{
+        struct record_to_put p = {.workspace = w, .query = q, .record = record, .checked = checked};
+        cleanup_buffer struct buffer b = {0};
+        int r = build_record_encode(record, &b);
+
+        if (r < 0)
+                return r;
+        p.encoded = SLICE(b.data, b.size);
+        plan_note_begin(w, q->solver, q->commit, &p.duration);
+        p.era = era_or_solver(q->solver->history, q->solver->recipe, q->commit);
+        p.has_source = history_source(q->solver->history, q->commit, p.era->sources, &p.source) == 0;
+        return store_update(workspace_store(w), record_put_in, &p);
+}
+
+/* Takes over which programs earlier builds of this key have made, and says where this one differs from theirs. */
+static int join_programs(struct workspace *w, const struct build_record *known, struct build_record *record)
+{
+        struct build_program *now = record->programs;
+        size_t n_now = record->n_programs;
+        int r = 0;
+
+        record->programs = calloc(known->n_programs + 1, sizeof(*record->programs));
+        if (!record->programs) {
+                record->programs = now;
+                return -ENOMEM;
+        }
+        memcpy(record->programs, known->programs, known->n_programs * sizeof(*known->programs));
+        record->n_programs = known->n_programs;
+        if (known->clean && record->clean && !build_record_has_program(known, &now[n_now - 1].id))
+                r = build_differences(workspace_programs(w), known, record, &record->differs);
+        else if (known->differs && !(record->differs = strdup(known->differs)))
+                r = -ENOMEM;
+        free(now);
+        return r < 0 ? r : build_record_note_program(record);
+}
+
+static bool same_outputs(const struct build_record *a, const struct build_record *b)
+{
+        struct digest x, y;
+
+        build_outputs_digest(a->outputs, a->n_outputs, &x);
+        build_outputs_digest(b->outputs, b->n_outputs, &y);
+        return digest_equal(&x, &y);
+}
+
+int build_record_join(struct workspace *w, const struct build_record *known, bool again, struct build_record **record)
+{
+        if (!known->ok)
+                return 0;
+        if (!(*record)->ok)
+                return again ? 0 : errorf(-EIO, "it was built before, and cannot be built again now: %s", (*record)->reason);
+        if (again || !same_outputs(known, *record) || ((*record)->clean && !known->clean))
+                return join_programs(w, known, *record);
+        return 1;
+}
