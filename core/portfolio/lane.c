@@ -1,0 +1,116 @@
+/* An arm of a trial that is run here: begun, stopped between its turns, ended. */
+#include "core/portfolio/running.h"
+
+#include <math.h>
+
+void lane_end(struct lane *l)
+{
+        l->runner = runner_close(l->runner);
+        held_done(&l->held);
+        l->memory_now = 0;
+}
+
+int arm_hold(struct workspace *w, const struct arm *a, struct held *ret)
+{
+        cleanup(build_record_unrefp) struct build_record *record = NULL;
+        int r;
+
+        if (!a->solver)
+                return held_program(a->program, ret);
+        r = build_find(w, a->solver, a->commit, false, &record);
+        return r < 0 ? r : held_build(w, record, ret);
+}
+
+/* The memory of arms that stand still is subtracted from what the next one may have. */
+static uint64_t memory_left(const struct running *run)
+{
+        const struct portfolio *p = run->query->portfolio;
+        uint64_t held = 0;
+
+        for (size_t i = 0; i < p->n_arms; i++)
+                held += run->lanes[i].memory_now;
+        return held < p->memory ? p->memory - held : 0;
+}
+
+#define MEMORY_LEAST (UINT64_C(64) << 20)
+
+/* Ends the arm that holds most while it stands still, until another one has room. It has failed, for this case. */
+static void make_room(struct running *run)
+{
+        const struct portfolio *p = run->query->portfolio;
+
+        while (memory_left(run) < MIN(MEMORY_LEAST, p->memory)) {
+                size_t most = 0;
+
+                for (size_t i = 1; i < p->n_arms; i++)
+                        if (run->lanes[i].memory_now > run->lanes[most].memory_now)
+                                most = i;
+                if (run->lanes[most].memory_now == 0)
+                        return;
+                lane_end(&run->lanes[most]);
+                run->attempts[most].ending = ENDING_FAILED;
+                run->trial->runs[most].verdict = VERDICT_MEMOUT;
+        }
+}
+
+int lane_begin(struct running *run, size_t arm)
+{
+        struct workspace *w = run->query->workspace;
+        const struct arm *a = &run->query->portfolio->arms[arm];
+        struct lane *l = &run->lanes[arm];
+        struct recipe_limits limits = a->recipe->limits;
+        int r;
+
+        make_room(run);
+        r = arm_hold(w, a, &l->held);
+        if (r < 0)
+                return r;
+        limits.wall_ns = limits.cpu_ns = run->query->portfolio->wall_ns;
+        limits.memory = memory_left(run);
+        r = runner_open(&(struct runner_options){.recipe = a->recipe,
+                                                 .programs = l->held.list,
+                                                 .n_programs = l->held.n,
+                                                 .limits = limits,
+                                                 .has_seed = a->has_seed,
+                                                 .seed = a->seed,
+                                                 .scratch_parent = run->scratch,
+                                                 .sandbox = workspace_settings(w)->sandbox,
+                                                 .cpus = job_cpus(run->job),
+                                                 .slot = job_slot(run->job)},
+                        &l->runner);
+        return r < 0 ? r : runner_start(l->runner, &(struct run_input){.path = run->case_path});
+}
+
+static void conclude(struct running *run, size_t arm, const struct run_result *result)
+{
+        struct attempt *a = &run->attempts[arm];
+
+        a->seconds = (double)result->run.wall_ns / NSEC_PER_SEC;
+        run->trial->runs[arm].verdict = result->verdict;
+        a->ending = verdict_is_decided(result->verdict)  ? ENDING_SOLVED
+                    : result->verdict == VERDICT_TIMEOUT ? ENDING_STOPPED
+                                                         : ENDING_FAILED;
+}
+
+int lane_go_on(struct running *run, const struct step *step)
+{
+        struct lane *lane = &run->lanes[step->arm];
+        struct attempt *a = &run->attempts[step->arm];
+        struct run_result result = {0};
+        int r;
+
+        lane->memory_now = 0;
+        r = runner_step(lane->runner, (uint64_t)ceil((step->until - a->seconds) * NSEC_PER_SEC), job_cancel_fd(run->job),
+                        &result);
+        if (r < 0)
+                return r;
+        if (r == 1) {
+                conclude(run, step->arm, &result);
+                run_result_done(&result);
+                lane_end(lane);
+                return 0;
+        }
+        lane->memory_now = runner_progress(lane->runner).memory_now;
+        *a = (struct attempt){ENDING_STOPPED, fmax(step->until, (double)runner_progress(lane->runner).wall_ns / NSEC_PER_SEC)};
+        return 0;
+}

@@ -1,0 +1,259 @@
+/* A trial under way: the arms take turns, as the learner says; then what came of it. */
+#include "core/portfolio/running.h"
+
+#include <math.h>
+
+#include "cache/base/fault.h"
+
+void running_done(struct running *r)
+{
+        for (size_t i = 0; r->lanes && i < r->query->portfolio->n_arms; i++)
+                lane_end(&r->lanes[i]);
+        free(r->lanes);
+        free(r->attempts);
+        trial_unref(r->trial);
+        if (r->case_fd >= 0)
+                close(r->case_fd);
+}
+
+int running_begin(struct running *run)
+{
+        const struct trial_query *q = run->query;
+        size_t n = q->portfolio->n_arms;
+
+        run->lanes = calloc(n, sizeof(*run->lanes));
+        run->attempts = calloc(n, sizeof(*run->attempts));
+        run->trial = calloc(1, sizeof(*run->trial));
+        if (!run->lanes || !run->attempts || !run->trial)
+                return -ENOMEM;
+        run->trial->refs = 1;
+        run->trial->case_id = q->info->id;
+        run->trial->n_arms = n;
+        run->trial->runs = calloc(n, sizeof(*run->trial->runs));
+        return run->trial->runs ? 0 : -ENOMEM;
+}
+
+int running_open_case(struct running *run)
+{
+        const struct trial_query *q = run->query;
+        int r = running_begin(run);
+
+        if (r == 0)
+                r = cases_open_bytes(workspace_cases(q->workspace), q->info, &run->case_fd, run->case_path);
+        return r < 0 ? r : path_join(run->scratch, workspace_dir(q->workspace), "scratch");
+}
+
+static bool runs_away(const struct arm *a)
+{
+        return a->solver && a->solver->place;
+}
+
+/* It is learned to be avoided. */
+static int give_up(struct running *run, size_t arm, enum verdict verdict)
+{
+        run->attempts[arm] = (struct attempt){ENDING_FAILED, 0};
+        run->trial->runs[arm].verdict = verdict;
+        return 0;
+}
+
+/* -ENODATA: it cannot be built. TURN_WAITS: its run elsewhere has to be asked for first. */
+static int begin_turn(struct running *run, const struct step *step)
+{
+        const struct trial_query *q = run->query;
+        const struct arm *arm = &q->portfolio->arms[step->arm];
+        struct lane *lane = &run->lanes[step->arm];
+        int r;
+
+        if (!runs_away(arm))
+                return lane_begin(run, step->arm);
+        if (!lane->asked)
+                return TURN_WAITS;
+        r = arm_hold(q->workspace, arm, &lane->held);
+        return r < 0 ? r
+                     : errorf(-EIO, "the run of %s on case %u is none that the portfolio %s can take", arm->name, q->info->id,
+                              q->portfolio->name);
+}
+
+/* Of one elsewhere all is known or nothing. */
+static int find_known(const struct trial_query *q, const struct arm *arm, double until, struct trial_run *ret)
+{
+        double limit = (double)q->portfolio->wall_ns / NSEC_PER_SEC;
+        int r = arm_known(q->workspace, q->portfolio, arm, q->info, runs_away(arm) ? limit : until, ret);
+
+        if (r == 0 && ret->attempt.seconds > until)
+                ret->attempt = (struct attempt){ENDING_STOPPED, until};
+        return r;
+}
+
+/* begin_turn()'s TURN_WAITS. */
+static int take_turn(struct running *run, const struct step *step)
+{
+        const struct trial_query *q = run->query;
+        const struct arm *arm = &q->portfolio->arms[step->arm];
+        struct trial_run known = {0};
+        int r;
+
+        if (arm->problem || arm->recipe->format != q->info->format)
+                return give_up(run, step->arm, arm->problem ? VERDICT_UNBUILDABLE : VERDICT_ERROR);
+        if (run->lanes[step->arm].runner)
+                return lane_go_on(run, step);
+        r = find_known(q, arm, step->until, &known);
+        if (r == 0) {
+                run->attempts[step->arm] = known.attempt;
+                run->trial->runs[step->arm] = known;
+                return 0;
+        }
+        r = r == -ENODATA ? r : begin_turn(run, step);
+        if (r == -ENODATA)
+                return give_up(run, step->arm, VERDICT_UNBUILDABLE);
+        return r == 0 ? lane_go_on(run, step) : r;
+}
+
+static int note_turn(struct trial *t, const struct step *step)
+{
+        if (t->n_turns > 0 && t->turns[t->n_turns - 1].arm == step->arm) { /* it goes on */
+                t->turns[t->n_turns - 1].until = step->until;
+                return 0;
+        }
+        if (list_grow(t->turns, t->n_turns) < 0)
+                return -ENOMEM;
+        t->turns[t->n_turns++] = (struct turn){step->arm, step->until};
+        return 0;
+}
+
+void trial_find_alarm(const struct trial_query *q, struct trial *t)
+{
+        const struct portfolio *p = q->portfolio;
+        cleanup_free struct trial_run *known = calloc(p->n_arms + 1, sizeof(*known));
+
+        for (size_t i = 0; known && i < p->n_arms; i++)
+                arm_known(q->workspace, p, &p->arms[i], q->info, (double)p->wall_ns / NSEC_PER_SEC, &known[i]);
+        if (!known || trial_contradiction(p, q->info, t, known, &t->alarm) < 0)
+                t->alarm = NULL;
+}
+
+static void sum_up(struct running *run)
+{
+        struct trial *t = run->trial;
+        bool stopped = false;
+
+        t->winner = (uint32_t)t->n_arms;
+        t->measured = now_seconds();
+        for (uint32_t i = 0; i < t->n_arms; i++) {
+                t->runs[i].attempt = run->attempts[i];
+                t->seconds += run->attempts[i].seconds;
+                stopped |= run->attempts[i].ending == ENDING_STOPPED;
+                if (run->attempts[i].ending == ENDING_SOLVED)
+                        t->winner = i;
+        }
+        t->verdict = t->winner < t->n_arms ? t->runs[t->winner].verdict : stopped ? VERDICT_TIMEOUT : VERDICT_UNKNOWN;
+        if (t->winner == t->n_arms)
+                return;
+        trial_find_alarm(run->query, t);
+        if (t->alarm)
+                log_warning("portfolio %s, case %u: %s", run->query->portfolio->name, t->case_id, t->alarm);
+}
+
+/* Seconds; less is not worth stopping for. */
+#define TURN_LEAST .02
+
+static double time_left(const struct running *run)
+{
+        double left = (double)run->query->portfolio->wall_ns / NSEC_PER_SEC;
+
+        for (size_t i = 0; i < run->query->portfolio->n_arms; i++)
+                left -= run->attempts[i].seconds;
+        return fmax(0, left);
+}
+
+static int keep_expected(const struct learner *l, struct trial *t)
+{
+        t->n_expected = learner_expectations(l);
+        t->expected = calloc(t->n_expected + 1, sizeof(*t->expected));
+        if (!t->expected)
+                return -ENOMEM;
+        learner_expected(l, t->expected);
+        return 0;
+}
+
+/* Arms elsewhere begin again with each run that has come. */
+static void forget_turns(struct running *run)
+{
+        struct trial *t = run->trial;
+
+        memset(run->attempts, 0, t->n_arms * sizeof(*run->attempts));
+        memset(t->runs, 0, t->n_arms * sizeof(*t->runs));
+        t->n_turns = 0;
+        free(steal_pointer(t->expected));
+}
+
+static int begin_portfolio(struct running *run)
+{
+        const struct trial_query *q = run->query;
+        struct trial *t = run->trial;
+        int r = t->features ? 0 : portfolio_features(q->workspace, q->info, &t->n_features, &t->features);
+
+        forget_turns(run);
+        if (r == 0)
+                r = learned_take(q->workspace, q->portfolio, t->n_features, &run->learned);
+        if (r < 0)
+                return r;
+        t->number = run->learned->next;
+        r = learner_begin(run->learned->learner, t->features);
+        return r < 0 ? r : keep_expected(run->learned->learner, t);
+}
+
+/* The arms in turn, as the learner says, which is told what came of it when the trial is in the store. TURN_WAITS: for the run of `step`'s arm. */
+static int run_arms(struct running *run)
+{
+        struct step *step = &run->step;
+        int r = 0;
+
+        while (r == 0 && learner_next(run->learned->learner, run->attempts, step)) {
+                step->until = fmin(fmax(step->until, run->attempts[step->arm].seconds + TURN_LEAST),
+                                   run->attempts[step->arm].seconds + time_left(run));
+                r = note_turn(run->trial, step);
+                if (r == 0)
+                        r = take_turn(run, step);
+                if (r == 0 && run->attempts[step->arm].ending == ENDING_SOLVED)
+                        break;
+        }
+        return r;
+}
+
+int running_take_turns(struct running *run)
+{
+        int r = begin_portfolio(run);
+
+        if (r == 0)
+                r = run_arms(run);
+        if (run->learned)
+                learned_give(run->query->workspace, steal_pointer(run->learned));
+        run->is_over = r == 0;
+        return r;
+}
+
+int running_portfolio(struct running *run)
+{
+        int r = run->is_over ? 0 : running_take_turns(run);
+
+        if (r != 0)
+                return r == TURN_WAITS ? -ENOENT : r;
+        sum_up(run);
+        return fault_at("portfolio.answered");
+}
+
+int running_alone(struct running *run)
+{
+        const struct trial_query *q = run->query;
+        const struct portfolio *p = q->portfolio;
+        struct step step = {(uint32_t)q->alone, (double)p->wall_ns / NSEC_PER_SEC};
+        int r = take_turn(run, &step);
+
+        if (r < 0)
+                return r;
+        sum_up(run);
+        if (!p->arms[q->alone].solver && !p->arms[q->alone].problem && !run->trial->runs[q->alone].known)
+                r = arm_keep(q->workspace, p, &p->arms[q->alone], q->info, &run->trial->runs[q->alone]);
+        return r;
+}

@@ -1,0 +1,82 @@
+/* A trial under way, shared by query_trial.c, running.c (turns), lane.c (an arm that is run here) and running_away.c (arms that are run elsewhere).
+ *
+ * The arms take turns on one core, each stopped (SIGSTOP) and not ended when its turn is over, until one has an answer or the limit is used up.
+ *
+ * Threads: a trial is one job's. */
+#pragma once
+
+#include "core/portfolio/learned.h"
+#include "core/portfolio/portfolio_internal.h"
+#include "core/query/held.h"
+#include "core/run/runner.h"
+
+struct running;
+
+struct trial_query {
+        struct query query;
+        struct workspace *workspace;
+        struct portfolio *portfolio; /* owns a ref */
+        struct case_info *info;      /* owns a ref */
+        size_t alone;                /* one arm only; n_arms: the portfolio */
+        struct running *away; /* owned; how far it has come whose arms run elsewhere; NULL: it has not begun, or they run here */
+};
+
+static inline bool trial_is_alone(const struct trial_query *q)
+{
+        return q->alone < q->portfolio->n_arms;
+}
+
+struct lane {                  /* an arm on this case */
+        struct runner *runner; /* NULL: not begun, or over */
+        struct held held;
+        uint64_t memory_now; /* while it stands still */
+        bool asked;          /* its run elsewhere was */
+};
+
+struct running {
+        const struct trial_query *query;
+        struct job *job;
+        struct lane *lanes;       /* owned; of each arm */
+        struct attempt *attempts; /* owned; of each arm */
+        struct trial *trial;      /* owns a ref */
+        struct learned *learned;  /* NULL: not while turns are taken */
+        struct step step;         /* the turn that is taken */
+        bool is_over;             /* all turns are */
+        char case_path[PATH_SIZE], scratch[PATH_SIZE];
+        int case_fd; /* owned; -1: none */
+};
+
+/* A turn has to wait for the arm's run elsewhere, which is to be asked for first. */
+#define TURN_WAITS 1
+
+/* -- running.c -- */
+
+int running_begin(struct running *run);
+int running_open_case(struct running *run); /* for arms that are run here; begins it, too */
+void running_done(struct running *run);
+/* All turns, with what is learned by now. TURN_WAITS: for the run of run->step.arm. */
+int running_take_turns(struct running *run);
+/* To the answer. -ENOENT: a run elsewhere is missing. */
+int running_portfolio(struct running *run);
+int running_alone(struct running *run); /* the one arm of the query */
+/* Sets t->alarm where the answer contradicts others; else it is NULL. */
+void trial_find_alarm(const struct trial_query *q, struct trial *t);
+
+/* -- lane.c -- */
+
+/* A solver's programs or the arm's own, held until held_done(). -ENODATA: its commit cannot be built. */
+int arm_hold(struct workspace *w, const struct arm *a, struct held *ret);
+/* Starts the arm. Where those that stand still hold too much memory, the largest of them are ended. -ENODATA: it cannot be built. */
+int lane_begin(struct running *run, size_t arm);
+/* Until step->until, or its end. */
+int lane_go_on(struct running *run, const struct step *step);
+void lane_end(struct lane *l);
+
+/* -- running_away.c -- */
+
+/* Where the arms run; NULL: here. -ENOTSUP with a sentence: on two machines, whose times are not compared. */
+int running_place(const struct portfolio *p, struct run_place **ret);
+/* Goes as far as the runs that are known allow, and adds the next one to `ret`. What is learned is not held meanwhile: hundreds of cases may wait, for
+ * hours. */
+int running_need_away(struct trial_query *q, struct query_list *ret);
+struct running *running_end_away(struct running *away); /* NULL, which `away` may be */

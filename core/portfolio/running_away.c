@@ -1,0 +1,64 @@
+/* Arms whose runs are done elsewhere. They take no turns there: each that has a turn is run alone, up to the portfolio's limit, as a cell like any
+ * other, and the turns are counted off the times of these. They are asked for one after the other, so that an arm which has no turn is not run. */
+#include "core/portfolio/running.h"
+
+int running_place(const struct portfolio *p, struct run_place **ret)
+{
+        const struct arm *first = NULL;
+
+        *ret = NULL;
+        for (size_t i = 0; i < p->n_arms; i++) {
+                const struct arm *a = &p->arms[i];
+                struct run_place *place = a->solver ? a->solver->place : NULL;
+
+                if (a->problem)
+                        continue;
+                if (first && place != *ret)
+                        return errorf(-ENOTSUP,
+                                      "the arms of the portfolio %s run on two machines, %s at %s and %s at %s: let them run on "
+                                      "one ('runs' in the store's config, or --on)",
+                                      p->name, first->name, *ret ? (*ret)->name : "local", a->name,
+                                      place ? place->name : "local");
+                first = a;
+                *ret = place;
+        }
+        return 0;
+}
+
+static int begin_away(struct trial_query *q)
+{
+        q->away = calloc(1, sizeof(*q->away));
+        if (!q->away)
+                return -ENOMEM;
+        *q->away = (struct running){.query = q, .case_fd = -1};
+        return running_begin(q->away);
+}
+
+struct running *running_end_away(struct running *away)
+{
+        if (away)
+                running_done(away);
+        free(away);
+        return NULL;
+}
+
+int running_need_away(struct trial_query *q, struct query_list *ret)
+{
+        cleanup(query_unrefp) struct query *next = NULL;
+        struct cell cell;
+        uint32_t arm;
+        int r = q->away ? 0 : begin_away(q);
+
+        if (r == 0 && !q->away->is_over)
+                r = running_take_turns(q->away);
+        if (r != TURN_WAITS) {
+                if (r < 0)
+                        q->away = running_end_away(q->away);
+                return r;
+        }
+        arm = q->away->step.arm;
+        q->away->lanes[arm].asked = true;
+        cell = arm_cell(&q->portfolio->arms[arm], q->info, q->portfolio->wall_ns);
+        r = query_run(q->workspace, &cell, &next);
+        return r < 0 ? r : query_list_add(ret, steal_pointer(next));
+}
