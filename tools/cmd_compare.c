@@ -171,11 +171,8 @@ static int find_versions(struct compare *o)
         }
         solver_unref(named[0]);
         solver_unref(named[1]);
-        if (r == STATUS_OK && o->options.has_seed && (!v[0].solver->recipe->seed || !v[1].solver->recipe->seed)) {
-                complain("the recipe of %s has no 'seed': it cannot be told one",
-                         v[v[0].solver->recipe->seed ? 1 : 0].solver->recipe->name);
-                r = STATUS_USAGE;
-        }
+        for (int i = 0; i < 2 && r == STATUS_OK; i++)
+                r = command_seed(v[i].solver, o->options.has_seed);
         return r;
 }
 

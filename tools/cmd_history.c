@@ -413,10 +413,8 @@ static int record(struct recording *o)
 
         if (r == STATUS_OK)
                 r = command_machine(o->workspace, o->machine_name, &o->machine);
-        if (r == STATUS_OK && o->has_seed && !o->solver->recipe->seed) {
-                complain("the recipe of %s has no 'seed': it cannot be told one", o->solver_name);
-                r = STATUS_USAGE;
-        }
+        if (r == STATUS_OK)
+                r = command_seed(o->solver, o->has_seed);
         if (r == STATUS_OK)
                 r = command_line(o->solver, o->from, o->to, &o->line);
         if (r == STATUS_OK)

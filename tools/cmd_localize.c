@@ -278,6 +278,26 @@ static int resolve(struct localizing *o)
         return r == STATUS_OK ? command_commit(o->options.solver, "--target", o->target, &o->options.target) : r;
 }
 
+static int localize_and_print(struct localizing *o, const struct case_selection *cases)
+{
+        int r, shown;
+
+        o->results = calloc(cases->n + 1, sizeof(*o->results));
+        o->place = calloc(cases->n + 1, sizeof(*o->place));
+        r = o->results && o->place ? localize(o, cases) : fail(-ENOMEM);
+        shown = o->results ? print(o, cases->n) : STATUS_OK; /* what is finished, of what was interrupted too */
+        return MAX(r, shown);
+}
+
+static void localizing_done(struct localizing *o, size_t n_cases)
+{
+        for (size_t i = 0; o->results && i < n_cases; i++)
+                json_decref(o->results[i]);
+        free(o->results);
+        free(o->place);
+        localization_free(o->search);
+}
+
 int cmd_localize(int argc, char **argv)
 {
         static const struct argp_option options[] = {
@@ -311,7 +331,7 @@ int cmd_localize(int argc, char **argv)
         cleanup_solver struct solver *s = NULL;
         struct case_selection cases = {0};
         struct localizing o = {0};
-        int r, shown;
+        int r;
 
         command_parse(&(struct argp){options, parse, "SOLVER CASE...", doc}, argc, argv, &o);
         o.signals = command_signals();
@@ -324,26 +344,15 @@ int cmd_localize(int argc, char **argv)
                 r = command_solver(w, o.solver_name, &s);
         o.options.workspace = w;
         o.options.solver = s;
-        if (r == STATUS_OK && o.options.has_seed && !s->recipe->seed) {
-                complain("the recipe of %s has no 'seed': it cannot be told one", o.solver_name);
-                r = STATUS_USAGE;
-        }
+        if (r == STATUS_OK)
+                r = command_seed(s, o.options.has_seed);
         if (r == STATUS_OK)
                 r = resolve(&o);
         if (r == STATUS_OK)
                 r = command_cases(w, o.words, o.n_words, &cases);
-        if (r == STATUS_OK) {
-                o.results = calloc(cases.n + 1, sizeof(*o.results));
-                o.place = calloc(cases.n + 1, sizeof(*o.place));
-                r = o.results && o.place ? localize(&o, &cases) : fail(-ENOMEM);
-                shown = o.results ? print(&o, cases.n) : STATUS_OK; /* what is finished, of what was interrupted too */
-                r = MAX(r, shown);
-        }
-        for (size_t i = 0; o.results && i < cases.n; i++)
-                json_decref(o.results[i]);
-        free(o.results);
-        free(o.place);
-        localization_free(o.search);
+        if (r == STATUS_OK)
+                r = localize_and_print(&o, &cases);
+        localizing_done(&o, cases.n);
         case_selection_done(&cases);
         close(o.signals);
         return r;

@@ -298,6 +298,26 @@ static int run_batch(struct running *o, int signals)
         return r < 0 ? fail(r) : o->status;
 }
 
+static int run_cells(struct running *o, int signals)
+{
+        keep_format(o);
+        o->unbuildable = calloc(o->revisions.n + 1, sizeof(*o->unbuildable));
+        o->disputed = calloc(o->cases.n + 1, sizeof(*o->disputed));
+        return o->unbuildable && o->disputed && choose_columns(o) == 0 ? run_batch(o, signals) : fail(-ENOMEM);
+}
+
+static void running_done(struct running *o)
+{
+        for (size_t i = 0; o->subjects && i < o->revisions.n; i++)
+                buffer_done(&o->subjects[i]);
+        free(o->subjects);
+        free(o->unbuildable);
+        free(o->disputed);
+        free(o->machine);
+        case_selection_done(&o->cases);
+        revisions_done(&o->revisions);
+}
+
 int cmd_run(int argc, char **argv)
 {
         static const struct argp_option options[] = {
@@ -348,26 +368,13 @@ int cmd_run(int argc, char **argv)
         o.solver = s;
         if (r == STATUS_OK)
                 r = command_machine(w, o.machine_name, &o.machine);
-        if (r == STATUS_OK && o.has_seed && !s->recipe->seed) {
-                complain("the recipe of %s has no 'seed': it cannot be told one", o.solver_name);
-                r = STATUS_USAGE;
-        }
+        if (r == STATUS_OK)
+                r = command_seed(s, o.has_seed);
         if (r == STATUS_OK)
                 r = command_revisions_and_cases(w, s, o.words, o.n_words, &o.n_revisions, &o.revisions, &o.cases);
-        if (r == STATUS_OK) {
-                keep_format(&o);
-                o.unbuildable = calloc(o.revisions.n + 1, sizeof(*o.unbuildable));
-                o.disputed = calloc(o.cases.n + 1, sizeof(*o.disputed));
-                r = o.unbuildable && o.disputed && choose_columns(&o) == 0 ? run_batch(&o, signals) : fail(-ENOMEM);
-        }
-        for (size_t i = 0; o.subjects && i < o.revisions.n; i++)
-                buffer_done(&o.subjects[i]);
-        free(o.subjects);
-        free(o.unbuildable);
-        free(o.disputed);
-        free(o.machine);
-        case_selection_done(&o.cases);
-        revisions_done(&o.revisions);
+        if (r == STATUS_OK)
+                r = run_cells(&o, signals);
+        running_done(&o);
         close(signals);
         return r;
 }

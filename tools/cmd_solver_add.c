@@ -85,7 +85,7 @@ static void check_eras(struct workspace *w, const struct recipe *recipe)
                 log_warning("%s; until it is there, no commit can be built", error_message(-EIO));
 }
 
-static bool is_among(struct recipe *const *list, size_t n, const char *name)
+static bool has_recipe(struct recipe *const *list, size_t n, const char *name)
 {
         for (size_t i = 0; i < n; i++)
                 if (strcmp(list[i]->name, name) == 0)
@@ -103,7 +103,7 @@ static void say_replaced(struct workspace *w, struct recipe *const *list, size_t
         for (size_t i = 0; i < l->n; i++) {
                 const struct recipe *r = l->list[i]->recipe;
 
-                if (r->base && strcmp(r->base, list[0]->name) == 0 && !is_among(list, n, r->name))
+                if (r->base && strcmp(r->base, list[0]->name) == 0 && !has_recipe(list, n, r->name))
                         note("its variant %s is not in the recipe, and stays; 'solverfs solver remove %s' takes it out", r->name,
                              r->name);
         }

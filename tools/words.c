@@ -11,6 +11,14 @@ int command_solver(struct workspace *w, const char *name, struct solver **ret)
         return r < 0 ? fail(r) : STATUS_OK;
 }
 
+int command_seed(const struct solver *s, bool is_asked)
+{
+        if (!is_asked || s->recipe->seed)
+                return STATUS_OK;
+        complain("the recipe of %s has no 'seed': it cannot be told one", s->recipe->name);
+        return STATUS_USAGE;
+}
+
 void commit_hex(struct solver *s, uint32_t commit, char ret[GIT_OID_HEXSZ + 1])
 {
         struct commit c;

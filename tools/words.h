@@ -6,6 +6,8 @@
 #include "core/query/select.h"
 
 int command_solver(struct workspace *w, const char *name, struct solver **ret);
+/* Can its recipe be told a seed, where one `is_asked` for? */
+int command_seed(const struct solver *s, bool is_asked);
 int command_revisions(struct solver *s, char *const *words, size_t n, struct revisions *ret);
 int command_cases(struct workspace *w, char *const *words, size_t n, struct case_selection *ret);
 /* Another machine by its name, as --machine has it; *ret: free(), NULL for this one or when `word` is NULL. */

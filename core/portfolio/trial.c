@@ -85,6 +85,48 @@ static int allocate(void *list, size_t n, size_t size)
         return made ? 0 : -ENOMEM;
 }
 
+static int get_reals(struct record *r, size_t n, size_t *ret_n, double **ret)
+{
+        if (allocate(ret, n, sizeof(**ret)) < 0)
+                return -ENOMEM;
+        *ret_n = n;
+        for (size_t i = 0; i < n; i++)
+                (*ret)[i] = record_real(r);
+        return 0;
+}
+
+static int get_runs(struct record *r, struct trial *t)
+{
+        t->n_arms = get_count(r, 11);
+        if (allocate(&t->runs, t->n_arms, sizeof(*t->runs)) < 0)
+                return -ENOMEM;
+        for (size_t i = 0; i < t->n_arms; i++) {
+                uint8_t ending = record_u8(r);
+
+                if (ending > ENDING_STOPPED)
+                        record_fail(r);
+                t->runs[i].attempt.ending = ending <= ENDING_STOPPED ? (enum ending)ending : ENDING_NONE;
+                t->runs[i].verdict = get_verdict(r);
+                t->runs[i].known = record_bool(r);
+                t->runs[i].attempt.seconds = record_real(r);
+        }
+        return 0;
+}
+
+static int get_turns(struct record *r, struct trial *t)
+{
+        t->n_turns = get_count(r, 12);
+        if (allocate(&t->turns, t->n_turns, sizeof(*t->turns)) < 0)
+                return -ENOMEM;
+        for (size_t i = 0; i < t->n_turns; i++) {
+                t->turns[i].arm = record_u32(r);
+                t->turns[i].until = record_real(r);
+                if (t->turns[i].arm >= t->n_arms)
+                        record_fail(r);
+        }
+        return 0;
+}
+
 int trial_decode(struct slice bytes, struct trial **ret)
 {
         cleanup_trial struct trial *t = calloc(1, sizeof(*t));
@@ -102,38 +144,9 @@ int trial_decode(struct slice bytes, struct trial **ret)
         t->verdict = get_verdict(&r);
         t->winner = record_u32(&r);
         t->seconds = record_real(&r);
-        t->n_features = get_count(&r, 8);
-        if (allocate(&t->features, t->n_features, sizeof(*t->features)) < 0)
+        if (get_reals(&r, get_count(&r, 8), &t->n_features, &t->features) < 0 ||
+            get_reals(&r, is_first ? 0 : get_count(&r, 8), &t->n_expected, &t->expected) < 0 || get_runs(&r, t) < 0 || get_turns(&r, t) < 0)
                 return -ENOMEM;
-        for (size_t i = 0; i < t->n_features; i++)
-                t->features[i] = record_real(&r);
-        t->n_expected = is_first ? 0 : get_count(&r, 8);
-        if (allocate(&t->expected, t->n_expected, sizeof(*t->expected)) < 0)
-                return -ENOMEM;
-        for (size_t i = 0; i < t->n_expected; i++)
-                t->expected[i] = record_real(&r);
-        t->n_arms = get_count(&r, 11);
-        if (allocate(&t->runs, t->n_arms, sizeof(*t->runs)) < 0)
-                return -ENOMEM;
-        for (size_t i = 0; i < t->n_arms; i++) {
-                uint8_t ending = record_u8(&r);
-
-                if (ending > ENDING_STOPPED)
-                        record_fail(&r);
-                t->runs[i].attempt.ending = ending <= ENDING_STOPPED ? (enum ending)ending : ENDING_NONE;
-                t->runs[i].verdict = get_verdict(&r);
-                t->runs[i].known = record_bool(&r);
-                t->runs[i].attempt.seconds = record_real(&r);
-        }
-        t->n_turns = get_count(&r, 12);
-        if (allocate(&t->turns, t->n_turns, sizeof(*t->turns)) < 0)
-                return -ENOMEM;
-        for (size_t i = 0; i < t->n_turns; i++) {
-                t->turns[i].arm = record_u32(&r);
-                t->turns[i].until = record_real(&r);
-                if (t->turns[i].arm >= t->n_arms)
-                        record_fail(&r);
-        }
         t->alarm = record_string(&r, record_left(&r));
         result = record_end(&r, "a trial of a portfolio");
         if (result < 0)

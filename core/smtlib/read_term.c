@@ -145,63 +145,23 @@ static struct term_frame *push_frame(struct reader *r, enum frame_kind kind, siz
 
 /* -- symbols that are no declaration -- */
 
-/* May an unknown symbol be one of a theory that is not modelled? These have a point or a colon in their names, or are one of these. */
+/* Names of theories that are not modelled, without those that have a point in them. */
+static const char *const foreign_names[] = {
+        "map", "as-array", "union", "intersection", "setminus", "subset", "member", "insert", "singleton",
+        "complement", "card", "emptyset", "univset", "sep", "wand", "pto", "mkTuple", "tuple", "update", "choose",
+        "transpose", "tclosure", "join", "product", "@", "witness", "fmf", "pbeq", "pble", "pbge", "at-most",
+        "at-least", "is", "bvcomp", "eqrange", "partial-order", "linear-order", "tree-order",
+        "piecewise-linear-order", "default", "bvredxor", "bvite", "euler", "pi", "char.<=", "ff", "xnor", "sbv2int",
+        "implied",
+};
+
+/* May an unknown symbol be one of a theory that is not modelled? Those have a point in their names, or stand above. */
 static bool is_foreign(struct slice name)
 {
-        static const char *const names[] = {"map",
-                                            "as-array",
-                                            "union",
-                                            "intersection",
-                                            "setminus",
-                                            "subset",
-                                            "member",
-                                            "insert",
-                                            "singleton",
-                                            "complement",
-                                            "card",
-                                            "emptyset",
-                                            "univset",
-                                            "sep",
-                                            "wand",
-                                            "pto",
-                                            "mkTuple",
-                                            "tuple",
-                                            "update",
-                                            "choose",
-                                            "transpose",
-                                            "tclosure",
-                                            "join",
-                                            "product",
-                                            "@",
-                                            "witness",
-                                            "fmf",
-                                            "pbeq",
-                                            "pble",
-                                            "pbge",
-                                            "at-most",
-                                            "at-least",
-                                            "is",
-                                            "bvcomp",
-                                            "eqrange",
-                                            "partial-order",
-                                            "linear-order",
-                                            "tree-order",
-                                            "piecewise-linear-order",
-                                            "default",
-                                            "bvredxor",
-                                            "bvite",
-                                            "euler",
-                                            "pi",
-                                            "char.<=",
-                                            "ff",
-                                            "xnor",
-                                            "sbv2int",
-                                            "implied"};
-
         if (memchr(name.data, '.', name.size) && *(const char *)name.data != '.')
                 return true;
-        for (size_t i = 0; i < ARRAY_SIZE(names); i++)
-                if (name.size == strlen(names[i]) && memcmp(name.data, names[i], name.size) == 0)
+        for (size_t i = 0; i < ARRAY_SIZE(foreign_names); i++)
+                if (name.size == strlen(foreign_names[i]) && memcmp(name.data, foreign_names[i], name.size) == 0)
                         return true;
         return false;
 }

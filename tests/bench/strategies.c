@@ -33,6 +33,34 @@ static double cpu_now(void)
         return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
+static void run_versions(struct strategy *s, uint64_t id, struct script *script, uint64_t runs, struct result *ret)
+{
+        unsigned version;
+        double seconds;
+
+        while (ret->runs < runs && strategy_step(s, id, &version, &seconds)) {
+                double t = planted_seconds(script, version == 0 ? 0 : PLANTED_CAUSES, TIMEOUT);
+                struct outcome outcome = {.seconds = fmin(t, seconds), .verdict = t >= seconds ? VERDICT_TIMEOUT : VERDICT_SAT};
+
+                ret->solving += outcome.seconds;
+                ret->runs++;
+                strategy_ran(s, id, version, &outcome);
+        }
+}
+
+/* Is the candidate a find? `found` has a bit for each cause. */
+static void confirm(struct strategy *s, uint64_t id, struct script *script, struct result *ret, uint64_t *found)
+{
+        uint64_t of = planted_causes(script);
+        unsigned cause = of ? 63 - (unsigned)__builtin_clzll(of) : 0;
+        bool is_find = of && planted_seconds(script, PLANTED_CAUSES, TIMEOUT) - planted_seconds(script, 0, TIMEOUT) > THRESHOLD;
+
+        ret->finds += is_find;
+        if (is_find)
+                *found |= UINT64_C(1) << cause;
+        strategy_confirmed(s, id, is_find, is_find ? cause + 1 : 0);
+}
+
 static int campaign(enum strategy_kind kind, uint64_t seed, uint64_t runs, struct result *ret)
 {
         cleanup_strategy struct strategy *s = NULL;
@@ -51,8 +79,7 @@ static int campaign(enum strategy_kind kind, uint64_t seed, uint64_t runs, struc
         while (r == 0 && ret->runs < runs) {
                 struct strategy_input input;
                 struct script *script = NULL;
-                unsigned version;
-                double seconds, score;
+                double score;
                 uint64_t before = ret->runs;
 
                 begin = cpu_now();
@@ -63,28 +90,10 @@ static int campaign(enum strategy_kind kind, uint64_t seed, uint64_t runs, struc
                 r = script_read(input.text, NULL, &script);
                 if (r < 0)
                         break;
-                while (ret->runs < runs && strategy_step(s, input.id, &version, &seconds)) {
-                        double t = planted_seconds(script, version == 0 ? 0 : PLANTED_CAUSES, TIMEOUT);
-                        struct outcome outcome = {.seconds = fmin(t, seconds),
-                                                  .verdict = t >= seconds ? VERDICT_TIMEOUT : VERDICT_SAT};
-
-                        ret->solving += outcome.seconds;
-                        ret->runs++;
-                        strategy_ran(s, input.id, version, &outcome);
-                }
+                run_versions(s, input.id, script, runs, ret);
                 begin = cpu_now();
-                if (strategy_finish(s, input.id, ret->solving, &score)) {
-                        uint64_t of = planted_causes(script);
-                        unsigned cause = of ? 63 - (unsigned)__builtin_clzll(of) : 0;
-                        bool is_find =
-                                of && planted_seconds(script, PLANTED_CAUSES, TIMEOUT) - planted_seconds(script, 0, TIMEOUT) >
-                                              THRESHOLD;
-
-                        ret->finds += is_find;
-                        if (is_find)
-                                found |= UINT64_C(1) << cause;
-                        strategy_confirmed(s, input.id, is_find, is_find ? cause + 1 : 0);
-                }
+                if (strategy_finish(s, input.id, ret->solving, &score))
+                        confirm(s, input.id, script, ret, &found);
                 ret->deciding += cpu_now() - begin;
                 for (uint64_t i = before; i <= ret->runs; i++)
                         ret->curve[i] = (unsigned)__builtin_popcountll(found);

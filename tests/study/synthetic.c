@@ -333,6 +333,30 @@ static void note_done(struct synthetic_score *score, double seconds, size_t case
         score->done[score->n_done++][1] = (double)cases;
 }
 
+/* Builds and runs what the search wants. What many want in one plan is built once. */
+static void answer(struct synthetic *s, struct localize *l, const struct localize_want *w, bool is_end, struct synthetic_score *score)
+{
+        bool is_unbuildable = s->unbuildable[w->commit];
+        struct localize_outcome outcome;
+
+        if (!s->built[w->commit]) {
+                s->built[w->commit] = true;
+                score->builds++;
+                score->failed_builds += is_unbuildable;
+                score->searched_builds += is_unbuildable || !is_end;
+                score->build_seconds += build_seconds(s, w->commit);
+                if (is_unbuildable)
+                        localize_unbuildable(l, w->commit);
+        }
+        if (is_unbuildable)
+                return;
+        score->runs += !w->verify;
+        score->verify_runs += w->verify;
+        outcome = run(s, &s->cases[w->test], w->commit);
+        if (localize_feed(l, w->commit, w->test, &outcome) < 0)
+                abort();
+}
+
 void synthetic_search(struct synthetic *s, const struct localize_options *given, struct synthetic_score *ret)
 {
         cleanup_localize struct localize *l = NULL;
@@ -362,32 +386,8 @@ void synthetic_search(struct synthetic *s, const struct localize_options *given,
                 localize_progress(l, &progress);
                 note_done(ret, ret->build_seconds, progress.finished);
                 for (size_t i = 0; i < n; i++) {
-                        const struct localize_want *w = &wants[i];
-                        struct localize_outcome outcome;
-
-                        charge_case(s, &own[w->test], w->commit, ret);
-                        if (s->unbuildable[w->commit]) {
-                                if (!s->built[w->commit]) { /* asked for once, by all that want it in this plan */
-                                        ret->builds++;
-                                        ret->failed_builds++;
-                                        ret->searched_builds++;
-                                        ret->build_seconds += build_seconds(s, w->commit);
-                                        localize_unbuildable(l, w->commit);
-                                        s->built[w->commit] = true;
-                                }
-                                continue;
-                        }
-                        if (!s->built[w->commit]) {
-                                ret->builds++;
-                                ret->searched_builds += !is_end[w->commit];
-                                ret->build_seconds += build_seconds(s, w->commit);
-                                s->built[w->commit] = true;
-                        }
-                        ret->runs += !w->verify;
-                        ret->verify_runs += w->verify;
-                        outcome = run(s, &s->cases[w->test], w->commit);
-                        if (localize_feed(l, w->commit, w->test, &outcome) < 0)
-                                abort();
+                        charge_case(s, &own[wants[i].test], wants[i].commit, ret);
+                        answer(s, l, &wants[i], is_end[wants[i].commit], ret);
                 }
         }
         for (size_t i = 0; i < s->options.cases; i++)

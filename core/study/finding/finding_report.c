@@ -25,7 +25,7 @@ int finding_print_times(const struct finding *f, struct buffer *ret)
         return buffer_error(ret);
 }
 
-static bool is_among(const struct digest *list, size_t n, const struct digest *d)
+static bool has_digest(const struct digest *list, size_t n, const struct digest *d)
 {
         for (size_t i = 0; i < n; i++)
                 if (memcmp(list[i].bytes, d->bytes, DIGEST_SIZE) == 0)
@@ -60,7 +60,7 @@ int finding_print_later(struct workspace *w, const struct finding *f, const stru
                 const struct fact *fact = h->list[i].fact;
                 double seconds;
 
-                if (!fact || h->list[i].commit >= n_programs || is_among(seen, n_seen, &programs[h->list[i].commit]))
+                if (!fact || h->list[i].commit >= n_programs || has_digest(seen, n_seen, &programs[h->list[i].commit]))
                         continue;
                 seen[n_seen++] = programs[h->list[i].commit];
                 r = sha_of(h, i, sha);
