@@ -62,7 +62,7 @@ run 0 unmount "$mnt"
 
 # -- incremental builds --
 
-git init -q -b main bad && git -C bad config user.name Toy && git -C bad config user.email toy@example.org
+make_repository bad
 commit() { git -C bad add -A && git -C bad commit -q -m "$1" && git -C bad tag "$1"; }
 printf 'prog: main.o part.o\n\tcc -o prog main.o part.o\n%%.o: %%.c\n\tcc -c -o $@ $<\n' >bad/Makefile # knows of no header
 printf '#include <stdio.h>\n#include "v.h"\nint part(void);\nint main(void) { printf("%%d %%d\\n", V, part()); return 0; }\n' >bad/main.c

@@ -5,7 +5,6 @@
 
 run 0 init
 commit() { git -C "$1" add -A && git -C "$1" commit -q --allow-empty -m "$2" && git -C "$1" tag "$2"; }
-repository() { git init -q -b main "$1" && git -C "$1" config user.name Toy && git -C "$1" config user.email toy@example.org; }
 # build_all SOLVER REV...: in this order; `programs` gets "REV OUTPUT" of each as it ran, in the same.
 program_of() { run 0 build -q --output prog.out "$1" "$2" && ./prog.out; }
 # gives SOLVER REV TEXT
@@ -17,7 +16,7 @@ add() { # add NAME REPOSITORY: the recipe on standard input
 
 # -- a Makefile that knows of no header, an archive, a wildcard --
 
-repository plain
+make_repository plain
 cd plain || exit 1
 cat >Makefile <<'END'
 OBJECTS = $(patsubst %.c,%.o,$(wildcard lib/*.c))
@@ -80,7 +79,7 @@ test_that "every build says that it was clean" 'run 0 build plain base shadow &&
 
 # -- whatever is left in a folder of its own, found by name: as with OpenSMT's plain recipe --
 
-repository find
+make_repository find
 mkdir find/old
 printf 'all:\n\tmkdir -p build/old; cp old/prog.sh build/old/prog\n' >find/Makefile; printf '#!/bin/sh\necho old\n' >find/old/prog.sh; commit find old
 git -C find mv old new; sed -i s/old/new/g find/Makefile find/new/prog.sh; commit find new
@@ -89,7 +88,7 @@ test_that "a program that is found and copied" 'gives find old old && gives find
 
 # -- .gitattributes, executable bits --
 
-repository attributes
+make_repository attributes
 printf '#!/bin/sh\nprintf "%%s " "$(od -An -c eol.txt | tr -d "\\n")" "$(cat id.txt)" "$(cat f.txt)" "$([ -x x ] && echo x)"\n' >attributes/show
 printf 'a\n' >attributes/eol.txt; printf '$Id$\n' >attributes/id.txt; echo x >attributes/x; echo f >attributes/f.txt; mkdir attributes/sub; echo s >attributes/sub/s
 cat >attributes/wrap <<'END'
@@ -114,7 +113,7 @@ test_that "a filter that git here would run is refused, and nothing is kept of t
 
 # -- a program with the time of its build in it, and one that never is the same --
 
-repository time
+make_repository time
 printf '#!/bin/sh\n{ echo "#!/bin/sh"; echo "echo $(date) $(uname -n)"; } >prog\nchmod +x prog\n' >time/configure; chmod +x time/configure; commit time date
 printf 'head -c 8 /dev/urandom | od -An -tx1 | sed "s/^/# /" >>prog\n' >>time/configure; commit time random
 printf 'build = ./configure\noutput = prog\n' | add time time
@@ -126,7 +125,7 @@ import json; r = json.load(open(\"out\")); assert len(r[\"programs\"]) == 2 and 
 
 # -- incremental builds --
 
-repository good
+make_repository good
 cat >good/Makefile <<'END'
 prog: main.o part.o
 	cc -o prog main.o part.o
@@ -153,7 +152,7 @@ test_that "what adds a file is built clean" 'run 0 build good added && [ "$(fiel
 test_that "a verified recipe keeps its proof, one with other commands has none" '
 	recipe_of | sed "s/make prog/make  prog/" | add good2 good && run 0 build good2 g1 && has err "nobody has verified"'
 
-repository bad
+make_repository bad
 cp good/*.c good/*.h bad/; printf 'prog: main.o part.o\n\tcc -o prog main.o part.o\n%%.o: %%.c\n\tcc -c -o $@ $<\n' >bad/Makefile; commit bad b0
 for i in 1 2 3 4 5 6; do echo "int part(void) { return $i; }" >bad/part.c; commit bad b$i; done
 for i in 7 8 9; do echo "#define V $i" >bad/v.h; commit bad b$i; done

@@ -97,8 +97,7 @@ test_that "what is found is localized while the campaign goes on, and counted" '
 
 # Fast at v1 and slow at v9; between them a run is slow by chance, so that no number of runs tells which commit it was.
 make_noisy() {
-	git init -q -b main noisy
-	git -C noisy config user.name Toy && git -C noisy config user.email toy@example.org
+	make_repository noisy
 	echo 'cp noisy.sh noisy && chmod +x noisy' >noisy/build.sh
 	for v in $(seq 9); do
 		chance=$(case $v in 1) echo false ;; 9) echo true ;; *) echo "[ \$(od -An -N1 -tu1 /dev/urandom) -lt 128 ]" ;; esac)
@@ -120,8 +119,7 @@ test_that "what is not localized when its time is over is when the campaign is c
 
 # By the clock on the wall a run of any version takes as long as chance will have it, as on a machine with much other work; v3 takes CPU time for lengths.
 make_loaded() {
-	git init -q -b main loaded
-	git -C loaded config user.name Toy && git -C loaded config user.email toy@example.org
+	make_repository loaded
 	echo 'cp loaded.sh loaded && chmod +x loaded' >loaded/build.sh
 	for v in 1 2 3 4; do
 		printf '#!/bin/sh\n# %s\nfor case; do :; done\ncpu=0.01\n%s\necho "lasts 0.$((100 + $(od -An -N2 -tu2 /dev/urandom) %% 900)) cpu $cpu" >&2\necho sat\n' "$v" \

@@ -17,7 +17,7 @@ cat >build.sh <<'END'
 } >made
 chmod +x made
 END
-new_repository() { git init -q -b main "$1" && git -C "$1" config user.name Toy && git -C "$1" config user.email toy@example.org && git -C "$1" config core.safecrlf false; }
+new_repository() { make_repository "$1" && git -C "$1" config core.safecrlf false; }
 commit() { git -C "$1" add -A && git -C "$1" commit -q -m "$2"; }
 
 new_repository inner && echo inner >inner/file && ln -s file inner/link && commit inner one

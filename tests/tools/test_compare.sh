@@ -8,7 +8,7 @@ tell_time
 
 # It takes eight milliseconds, half as much again for cases "slow" from v2 on, one run a twentieth longer than another; and says so as its effort where it is
 # asked to.
-git init -q -b main toy && git -C toy config user.name T && git -C toy config user.email t@example.org
+make_repository toy
 version() { # version TAG PERCENT-OF-SLOW ANSWER-OF-FLIP
 	cat >toy/toy.c <<'END2'
 #include <stdio.h>

@@ -5,7 +5,7 @@
 tell_time
 
 # Twenty commits; the fifth cannot be built, the twelfth makes it slow.
-git init -q -b main hist && git -C hist config user.name T && git -C hist config user.email t@example.org
+make_repository hist
 for i in $(seq 1 20); do
 	time=0.01
 	[ "$i" -lt 12 ] || time=0.25

@@ -4,7 +4,7 @@
 . "$(dirname "$0")/command.sh"
 tell_time
 
-git init -q -b main hist && git -C hist config user.name T && git -C hist config user.email t@example.org
+make_repository hist
 toy() { # toy NAME SECONDS ANSWER: a commit of the solver. Its subject is its name.
 	printf '#!/bin/sh\n# %s\necho "lasts %s" >&2\necho %s\n' "$1" "$2" "$3" >hist/toy.sh
 	echo 'cp toy.sh toy && chmod +x toy' >hist/build.sh

@@ -11,8 +11,7 @@ toy_version() { # toy_version NUMBER MESSAGE LINE
 	printf '#!/bin/sh\nfor case; do :; done\n%s\necho sat\n' "$3" >toy/toy.sh
 	git -C toy add -A && GIT_COMMITTER_DATE="2024-01-0$1T00:00:00Z" git -C toy commit -q --date "2024-01-0$1T00:00:00Z" -m "$2" && git -C toy tag "v$1"
 }
-git init -q -b main toy
-git -C toy config user.name Toy && git -C toy config user.email toy@example.org
+make_repository toy
 echo 'cp toy.sh toy && chmod +x toy' >toy/build.sh
 toy_version 1 "fast" ''
 toy_version 2 "slow for lengths" 'grep -q str.len "$case" && echo "lasts 20" >&2'

@@ -21,8 +21,7 @@ toy_commit() {
 	git -C toy add -A && GIT_COMMITTER_DATE="2024-01-0$1T00:00:00Z" git -C toy commit -q --date "2024-01-0$1T00:00:00Z" -m "$2" && git -C toy tag "v$1"
 }
 make_toy() {
-	git init -q -b main toy
-	git -C toy config user.name Toy && git -C toy config user.email toy@example.org
+	make_repository toy
 	echo 'cp toy.sh toy && chmod +x toy' >toy/build.sh
 	toy_solver "" >toy/toy.sh && toy_commit 1 "decides everything"
 	echo '# tuned' >>toy/toy.sh && toy_commit 2 "tuning"

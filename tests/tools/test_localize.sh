@@ -15,8 +15,7 @@ commit() { # commit MESSAGE
 sha() { git -C hist rev-parse "$1"; }
 step() { echo "$day" >>hist/source; } # something that is built changes
 
-git init -q -b main hist
-git -C hist config user.name Toy && git -C hist config user.email toy@example.org
+make_repository hist
 cat >hist/toy.sh <<'END'
 #!/bin/sh
 for case; do :; done

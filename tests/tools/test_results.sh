@@ -33,7 +33,7 @@ test_that "a result outlives its program" '
 # -- a program with several digests --
 
 # Its bytes hold a limit of the build that is in no key.
-git init -q -b main dice && git -C dice config user.name Toy && git -C dice config user.email toy@example.org
+make_repository dice
 for d in d1 d2 d3; do echo $d >dice/note && git -C dice add -A && git -C dice commit -q -m $d && git -C dice tag $d; done
 cat >dice.recipe <<'END'
 [solver]

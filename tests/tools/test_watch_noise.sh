@@ -9,7 +9,7 @@ toy_recipe toy 'effort = conflicts: ([0-9]+)'
 # effort jumps. The noise is not drawn: it follows from how often the version ran on the case, so that the judgement is the same each time. For that a run
 # has to leave something behind, which no sandbox lets it do.
 for what in coin spells lost effort; do printf '; %s\n(check-sat)\n' $what >$what.smt2; done
-git init -q -b main noise && git -C noise config user.name T && git -C noise config user.email t@example.org
+make_repository noise
 echo 'cp toy.sh toy && chmod +x toy' >noise/build.sh
 mkdir counts
 version=0
