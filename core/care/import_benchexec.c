@@ -18,8 +18,7 @@ struct reading {
         struct benchexec_results *to;
         int error;      /* the sentence is kept */
         unsigned depth; /* of elements */
-        bool in_run, has_wall, has_result;
-        unsigned long run_line;
+        bool in_run, has_wall;
         struct benchexec_run run;
 };
 

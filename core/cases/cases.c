@@ -351,16 +351,6 @@ static int commit_staged(struct cases *c, const char *name, bool unlisted, int f
         return commit_info(c, i, staged, ret_id, ret);
 }
 
-int cases_commit(struct cases *c, const char *name, int fd, const char *staged, uint32_t *ret_id, bool *ret_shown)
-{
-        enum entered entered;
-        int r = commit_staged(c, name, false, fd, staged, ret_id, &entered);
-
-        if (r == 0)
-                *ret_shown = entered != ENTERED_KNOWN;
-        return r;
-}
-
 static int copy_whole(int from, int to)
 {
         uint64_t offset = 0;

@@ -44,17 +44,15 @@ struct cases *cases_close(struct cases *c);
 /* Takes the file's whole content. When it returns 0 the bytes and the index are on disk. *ret_id is the new id, or the one that these
  * bytes have (*ret_new false; its first name stays; a removed case comes back). */
 int cases_add(struct cases *c, const char *name, int fd, uint32_t *ret_id, bool *ret_new);
-/* The same in two steps, for a writer that streams (cp into the mount): the temporary file lies in the store's own folder. */
-int cases_stage(struct cases *c, int *ret_fd,
-                char ret_path[PATH_SIZE]); /* the caller unlinks the path unless cases_commit() was 0 */
-/* *ret_shown: it is listed since now, being new or a removed one that came back. */
-int cases_commit(struct cases *c, const char *name, int fd, const char *staged, uint32_t *ret_id, bool *ret_shown);
 /* Adds a case that no listing shows, as one that was removed: the input of a finding. It can be measured by its id, and takes no name. Bytes that
  * are a case already stay as they are. */
 int cases_add_unlisted(struct cases *c, const char *name, struct slice bytes, uint32_t *ret_id);
-/* cases_add() and cases_commit() for what people give: compressed by gzip, xz, bzip2 or zstd it is kept unpacked, under its name without .gz and the
- * like; and what is neither SMT-LIB nor DIMACS, by how it begins, is -EINVAL. */
+/* cases_add() for what people give: compressed by gzip, xz, bzip2 or zstd it is kept unpacked, under its name without .gz and the like; and
+ * what is neither SMT-LIB nor DIMACS, by how it begins, is -EINVAL. */
 int cases_add_given(struct cases *c, const char *name, int fd, uint32_t *ret_id, bool *ret_new);
+/* The same in two steps, for a writer that streams (cp into the mount): the temporary file lies in the store's own folder. *ret_shown: it is listed
+ * since now, being new or a removed one that came back. The caller unlinks the path unless cases_commit_given() was 0. */
+int cases_stage(struct cases *c, int *ret_fd, char ret_path[PATH_SIZE]);
 int cases_commit_given(struct cases *c, const char *name, int fd, const char *staged, uint32_t *ret_id, bool *ret_shown);
 /* How much of a name is that of the unpacked case: all but .gz, .xz, .bz2 or .zst. */
 size_t case_unpacked_name(const char *name);

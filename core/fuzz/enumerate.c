@@ -392,20 +392,10 @@ static int next_term(struct enumeration *e, const struct term **ret)
 
 int enumeration_next(struct enumeration *e, struct script **ret)
 {
-        const struct term *t;
+        const struct term *t = NULL;
         int r = next_term(e, &t);
 
         return r < 0 ? r : to_script(e, t, ret);
-}
-
-int enumeration_skip(struct enumeration *e, uint64_t n)
-{
-        const struct term *t;
-        int r = 0;
-
-        while (r == 0 && n-- > 0)
-                r = next_term(e, &t);
-        return r;
 }
 
 unsigned enumeration_size(const struct enumeration *e)

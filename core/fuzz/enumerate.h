@@ -26,4 +26,3 @@ DEFINE_CLEANUP(struct enumeration *, enumeration_free)
 int enumeration_next(struct enumeration *e, struct script **ret);
 unsigned enumeration_size(const struct enumeration *e);  /* of the last formula */
 uint64_t enumeration_count(const struct enumeration *e); /* how many came */
-int enumeration_skip(struct enumeration *e, uint64_t n); /* as if the next n had been asked for */

@@ -44,7 +44,6 @@ struct mistakes {
         unsigned n;
 };
 void mistakes_done(struct mistakes *m);
-#define cleanup_mistakes cleanup(mistakes_done)
 /* Takes the sentence of an -EINVAL and returns 0; any other r is returned. */
 int mistakes_note(struct mistakes *m, int r);
 /* 0 when there were none, else -EINVAL with all of them; the last of very many are only counted. */

@@ -290,8 +290,3 @@ int learner_tell(struct learner *l, const double *features, const double *expect
 
         return r < 0 ? r : learner_end(l, attempts);
 }
-
-size_t learner_seen(const struct learner *l)
-{
-        return l->past.n;
-}

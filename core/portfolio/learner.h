@@ -75,5 +75,3 @@ size_t learner_expectations(const struct learner *l);
 void learner_expected(const struct learner *l, double *ret);
 /* Tells the outcome of a query that began with this expectation (NULL: work it out as of now). -ENOMEM: nothing was learned. */
 int learner_tell(struct learner *l, const double *features, const double *expected, const struct attempt *attempts);
-
-size_t learner_seen(const struct learner *l); /* queries learned from */

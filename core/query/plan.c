@@ -129,23 +129,6 @@ void plan_neighbours(const struct plan *p, uint32_t step, uint32_t *before, uint
         *behind = at < p->n_built ? p->built[at] : NO_STEP;
 }
 
-int plan_assume_built(struct plan *p, uint32_t commit)
-{
-        uint32_t step;
-        size_t at;
-        int r = step_of(p, commit, &step);
-
-        if (r < 0)
-                return r;
-        at = built_from(p, step);
-        if (at < p->n_built && p->built[at] == step)
-                return 0;
-        memmove(p->built + at + 1, p->built + at, (p->n_built - at) * sizeof(*p->built)); /* there is room for every step */
-        p->built[at] = step;
-        p->n_built++;
-        return 0;
-}
-
 /* -- costs -- */
 
 static int cost_of_step(struct plan *p, uint32_t step, struct plan_cost *ret)
@@ -188,23 +171,6 @@ int plan_build(struct plan *p, uint32_t commit, struct plan_cost *ret)
                 *ret = (struct plan_cost){.seconds = seconds, .deviation = seconds, .basis = PLAN_MEASURED};
         }
         return 0;
-}
-
-int plan_run(struct plan *p, const struct cell *cell, struct plan_cost *ret)
-{
-        cleanup(fact_unrefp) struct fact *f = NULL;
-        cleanup(query_unrefp) struct query *q = NULL;
-        struct cost cost;
-        int r = run_find(p->workspace, cell, true, &f);
-
-        *ret = (struct plan_cost){.basis = r == 0 ? PLAN_DONE : PLAN_UNKNOWN};
-        if (r != -ENOENT)
-                return r;
-        r = query_run(p->workspace, cell, &q);
-        if (r == 0 && q->type->estimate(q, &cost))
-                *ret = (struct plan_cost){
-                        .seconds = (double)cost.mean_ns / 1e9, .deviation = (double)cost.mean_ns / 1e9, .basis = PLAN_MEASURED};
-        return r;
 }
 
 /* Zero for no step. */

@@ -258,11 +258,6 @@ struct run_away *cluster_slot_away(struct cluster_slot *s)
         return &s->away;
 }
 
-const char *cluster_slot_host(const struct cluster_slot *s)
-{
-        return s->node->hello.host;
-}
-
 /* -- looking -- */
 
 void cluster_look(struct cluster *c, void (*fn)(void *user, const struct cluster_view *v), void *user)

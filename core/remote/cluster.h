@@ -57,7 +57,6 @@ struct cluster_slot;
 int cluster_take(struct cluster *c, uint64_t most_ns, size_t waiting, struct cluster_slot **ret);
 void cluster_give_back(struct cluster_slot *s);
 struct run_away *cluster_slot_away(struct cluster_slot *s);
-const char *cluster_slot_host(const struct cluster_slot *s);
 
 /* A clean build by the worker, of an era's recipe: sources that it lacks go there, programs that q->programs lacks come here. *ret has no commit yet.
  * -EREMOTEIO: the worker was lost; -ERESTART: it is of no use for that, another one may be; -ECANCELED. */

@@ -270,10 +270,3 @@ int script_declare_missing(struct script *s)
         }
         return r;
 }
-
-void span_replace(struct slice bytes, struct span at, struct slice with, struct buffer *ret)
-{
-        buffer_add(ret, bytes.data, at.begin);
-        buffer_add(ret, with.data, with.size);
-        buffer_add(ret, (const char *)bytes.data + at.end, bytes.size - at.end);
-}

@@ -115,6 +115,3 @@ int script_declare_missing(struct script *s);
 
 /* The constants and functions that are declared where command `at` stands (push and pop are heeded). free(*ret). */
 int script_functions_at(const struct script *s, size_t at, const struct function ***ret, size_t *ret_n);
-
-/* The input with other text in place of one span; all else byte for byte. */
-void span_replace(struct slice bytes, struct span at, struct slice with, struct buffer *ret);

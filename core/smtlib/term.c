@@ -430,11 +430,6 @@ const struct term *term_and(struct bank *b, const struct term *const *args, size
         return n == 0 ? term_true(b) : n == 1 ? args[0] : term_op(b, OP_AND, args, n);
 }
 
-const struct term *term_or(struct bank *b, const struct term *const *args, size_t n)
-{
-        return n == 0 ? term_false(b) : n == 1 ? args[0] : term_op(b, OP_OR, args, n);
-}
-
 const struct term *term_not(struct bank *b, const struct term *x)
 {
         return x && x->op == OP_NOT ? x->args[0] : term_op1(b, OP_NOT, x);

@@ -128,9 +128,8 @@ const struct term *term_op(struct bank *b, enum op op, const struct term *const 
 const struct term *term_op1(struct bank *b, enum op op, const struct term *x);
 const struct term *term_op2(struct bank *b, enum op op, const struct term *x, const struct term *y);
 const struct term *term_op3(struct bank *b, enum op op, const struct term *x, const struct term *y, const struct term *z);
-/* x, and what is no argument: `n` 0 gives true and false, 1 the term itself, so that lists of any length can be joined. */
+/* A list of any length: `n` 0 gives true, 1 the term itself. */
 const struct term *term_and(struct bank *b, const struct term *const *args, size_t n);
-const struct term *term_or(struct bank *b, const struct term *const *args, size_t n);
 const struct term *term_not(struct bank *b, const struct term *x); /* of (not x): x */
 
 const struct term *term_call(struct bank *b, const struct function *f, const struct term *const *args, size_t n);
@@ -152,13 +151,6 @@ const struct term *term_with_args(struct bank *b, const struct term *t, const st
 
 /* -- looking at terms ------------------------------------------------------------------------------------------------ */
 
-/* Without its annotations. */
-static inline const struct term *term_plain(const struct term *t)
-{
-        while (t->kind == TERM_ANNOTATED)
-                t = t->args[0];
-        return t;
-}
 /* The values of literals: false when it is none, or too large. Int and Real: also (- n). */
 bool term_to_int(const struct term *t, int64_t *ret);
 bool term_to_real(const struct term *t, double *ret); /* also (/ m n) of literals */

@@ -46,11 +46,6 @@ static inline bool token_is(const struct token *t, const char *symbol)
 
         return t->text.size == n && memcmp(t->text.data, symbol, n) == 0;
 }
-static inline bool symbol_is_reserved_byte(char c)
-{
-        return c == '(' || c == ')' || c == '"' || c == ';' || c == '|';
-}
-
 /* A symbol as every reader of SMT-LIB takes it, |quoted| where it must be. */
 void token_add_symbol(struct buffer *b, struct slice symbol);
 

@@ -43,13 +43,6 @@ static uint64_t setting_decode(uint32_t n)
         return n < SEEDS ? INODE_SETTING_SEED | n : units[(n - SEEDS) / MANTISSA] * ((n - SEEDS) % MANTISSA);
 }
 
-bool inode_setting_fits(uint32_t base, uint64_t setting)
-{
-        uint32_t n;
-
-        return base <= INODE_BASE_MAX && setting_encode(setting, &n);
-}
-
 /* -- numbers -- */
 
 static uint64_t hash_of(const struct inode *i)

@@ -39,7 +39,6 @@
 #define INODE_COMMIT_BITS 20
 #define INODE_ITEM_MAX    ((1u << INODE_ITEM_BITS) - 1)
 #define INODE_COMMIT_MAX  ((1u << INODE_COMMIT_BITS) - 1)
-#define INODE_NUMBER_MAX  ((UINT64_C(1) << (INODE_ITEM_BITS + INODE_COMMIT_BITS)) - 1)
 
 #define INODE_KINDS 1023 /* kinds are below it */
 
@@ -64,8 +63,6 @@ uint64_t inode_pack(struct inode i);
 bool inode_unpack(uint64_t n, struct inode *ret);
 bool inode_is_hash(uint64_t n);
 bool inode_equal(const struct inode *a, const struct inode *b);
-/* True if a setting of this base fits into the inode itself (the third form). */
-bool inode_setting_fits(uint32_t base, uint64_t setting);
 
 /* Numbers that are of no row, counted by `n`. */
 enum inode_other {

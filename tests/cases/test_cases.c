@@ -313,7 +313,7 @@ START_TEST(test_staging)
         ck_assert_int_eq(stat(staged, &st), 0);
         ck_assert_int_eq(st.st_mode & 07777, 0600);
         assert_ok(write_all(fd, sat, strlen(sat)));
-        assert_ok(cases_commit(c, "s.smt2", fd, staged, &id, &is_new));
+        assert_ok(cases_commit_given(c, "s.smt2", fd, staged, &id, &is_new));
         umask(022);
         close(fd);
         ck_assert_int_eq(access(staged, F_OK), -1);
@@ -321,7 +321,7 @@ START_TEST(test_staging)
         ck_assert_str_eq(i->logic, "QF_S");
         assert_bytes(c, id, sat);
         assert_ok(cases_stage(c, &fd, staged));
-        assert_error(cases_commit(c, "..", fd, staged, &id, &is_new), EINVAL);
+        assert_error(cases_commit_given(c, "..", fd, staged, &id, &is_new), EINVAL);
         ck_assert_int_eq(access(staged, F_OK), 0); /* the caller's to unlink */
         unlink(staged);
         close(fd);

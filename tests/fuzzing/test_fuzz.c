@@ -412,29 +412,6 @@ START_TEST(test_enumeration_is_exhaustive_and_without_twins)
 }
 END_TEST
 
-START_TEST(test_enumeration_goes_on_where_it_was)
-{
-        cleanup_enumeration struct enumeration *a = NULL, *b = NULL;
-        const struct enumerate_options o = {.dialect = DIALECT_2_6};
-
-        assert_ok(enumeration_new(&o, &a));
-        assert_ok(enumeration_new(&o, &b));
-        for (int i = 0; i < 777; i++) {
-                cleanup_script struct script *s = NULL;
-
-                assert_ok(enumeration_next(a, &s));
-        }
-        assert_ok(enumeration_skip(b, 777));
-        for (int i = 0; i < 10; i++) {
-                cleanup_script struct script *x = NULL, *y = NULL;
-
-                assert_ok(enumeration_next(a, &x));
-                assert_ok(enumeration_next(b, &y));
-                ck_assert(is_same(x, y));
-        }
-}
-END_TEST
-
 START_TEST(test_enumeration_says_when_memory_is_not_enough)
 {
         cleanup_enumeration struct enumeration *e = NULL;
@@ -589,5 +566,5 @@ SUITE_TIMEOUT("fuzz", 600, test_formulas_are_well_sorted, test_every_operator_of
               test_same_seed_same_formulas, test_refuses_nonsense, test_templates, test_no_mutation_is_a_noop_or_ill_sorted,
               test_the_wanted_operator_is_there, test_theories_are_not_mixed, test_mutants_keep_to_their_logic,
               test_nothing_to_change, test_transformers, test_enumeration_is_exhaustive_and_without_twins,
-              test_enumeration_goes_on_where_it_was, test_enumeration_says_when_memory_is_not_enough, test_bandit_learns,
+              test_enumeration_says_when_memory_is_not_enough, test_bandit_learns,
               test_warping, test_distance_to_the_nearest, test_adaptive_configuration, test_shapes)

@@ -185,4 +185,5 @@ START_TEST(test_builds_are_noted)
 }
 END_TEST
 
-SUITE("plan", test_costs_follow_what_is_compiled, test_what_is_known_costs_nothing,
+SUITE("plan", test_costs_follow_what_is_compiled, test_what_is_known_costs_nothing, test_only_the_last_builds_count,
+      test_builds_are_noted)

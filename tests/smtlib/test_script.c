@@ -376,8 +376,6 @@ START_TEST(test_occurrences)
         ck_assert_uint_eq(s->occurrences[8].parent, 6);
         ck_assert_int_eq(input[s->commands[2].span.begin], '(');
         ck_assert_uint_eq(s->commands[2].span.end, strlen(input));
-        span_replace(slice_string("(a (b) c)"), (struct span){3, 6}, slice_string("d"), &out);
-        ck_assert_str_eq(out.data, "(a d c)");
 }
 END_TEST
 

@@ -34,21 +34,6 @@ static double order_statistic(const double *x, size_t n, size_t k)
         return NAN;
 }
 
-double stat_quantile(const double *x, size_t n, double q)
-{
-        double at, low;
-        size_t k;
-
-        if (n == 0)
-                return NAN;
-        at = q * (double)(n - 1);
-        k = (size_t)at;
-        low = order_statistic(x, n, k);
-        if (at == (double)k)
-                return low;
-        return low + (at - (double)k) * (order_statistic(x, n, k + 1) - low);
-}
-
 double stat_median(const double *x, size_t n)
 {
         double low, high;

@@ -14,8 +14,6 @@
 void stat_sort(double *x, size_t n);                  /* ascending */
 double stat_median(const double *x, size_t n);       /* the mean of the middle two when n is even; NaN when n is 0 */
 double stat_lower_median(const double *x, size_t n); /* the lower of the two: a value that was measured */
-double stat_quantile(const double *x, size_t n,
-                     double q); /* linear between order statistics (Hyndman and Fan's type 7), 0 <= q <= 1 */
 
 struct stat_test {
         double statistic; /* see each test */

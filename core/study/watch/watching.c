@@ -334,28 +334,19 @@ static int find_unbuildable(struct watching *w, struct asking *ret)
 
 /* -- stages ------------------------------------------------------------------------------------------------------- */
 
-static const struct {
-        const char *name;
-        int (*next)(struct watching *w, struct asking *ret);
-} stages[] = {
-        {"measure", measure},          {"bisect builds", find_unbuildable}, {"judge", watching_suspect},
-        {"confirm", watching_confirm}, {"localize", watching_localize},     {"look for contradictions", watching_dispute},
+static int (*const stages[])(struct watching *w, struct asking *ret) = {
+        measure, find_unbuildable, watching_suspect, watching_confirm, watching_localize, watching_dispute,
 };
 
 int watching_next(struct watching *w, struct asking *ret)
 {
         for (; w->stage < ARRAY_SIZE(stages); w->stage++) {
-                int r = stages[w->stage].next(w, ret);
+                int r = stages[w->stage](w, ret);
 
                 if (r != 0)
                         return r;
         }
         return buffer_error(&w->notes);
-}
-
-const char *watching_phase(const struct watching *w)
-{
-        return w->stage < ARRAY_SIZE(stages) ? stages[w->stage].name : "done";
 }
 
 struct alarm *const *watching_alarms(const struct watching *w, size_t *ret_n)

@@ -49,7 +49,6 @@ DEFINE_CLEANUP(struct watching *, watching_free)
 /* 1: *ret is to be asked to its end, then this again. 0: finished. -errno: something could not be built or run for a reason that is not the
  * commit's; the same stretch is to be watched again later. */
 int watching_next(struct watching *w, struct asking *ret);
-const char *watching_phase(const struct watching *w); /* "measure", "localize" … */
 /* When it has finished; the watching's own, which alarm_add() may number. */
 struct alarm *const *watching_alarms(const struct watching *w, size_t *ret_n);
 const char *watching_notes(const struct watching *w); /* lines about what is no alarm; may be "" */
