@@ -15,7 +15,7 @@ static int alarm_of(struct tree *t, const struct node *n, struct alarm **ret)
         return alarm_get(tree_workspace(t), n->solver->number, inode_number(&n->inode), ret);
 }
 
-static MATCH(alarm_match)
+static int alarm_match(struct tree *t, const struct node *dir, const char *name, struct node *ret)
 {
         cleanup_alarm struct alarm *a = NULL;
         uint64_t number;
@@ -27,7 +27,7 @@ static MATCH(alarm_match)
 }
 
 /* Numbers are dense from 1. */
-static LIST(alarm_entries)
+static int alarm_entries(struct tree *t, const struct node *dir, const struct route *row, uint64_t from, entry_fn fn, void *user)
 {
         struct inode inode = dir->inode;
         uint32_t last = alarms_last(tree_workspace(t), dir->solver->number);
@@ -54,7 +54,7 @@ static int alarm_mtime(struct tree *t, const struct node *n, int64_t *ret)
         return r;
 }
 
-static CONTENT(alarm_content)
+static int alarm_content(struct tree *t, const struct node *n, struct buffer *ret)
 {
         cleanup_alarm struct alarm *a = NULL;
         int r = alarm_of(t, n, &a);

@@ -63,13 +63,13 @@ static bool is_in_folder(struct tree *t, const struct node *dir, const char *nam
                (kind == CAMPAIGN_UNKNOWNS) == (dir->inode.kind == KIND_INCOMPLETENESS_CAMPAIGNS);
 }
 
-static MATCH(campaign_match)
+static int campaign_match(struct tree *t, const struct node *dir, const char *name, struct node *ret)
 {
         return is_in_folder(t, dir, name) ? campaign_number(t, dir, name, &ret->inode.item) : -ENOENT;
 }
 
 /* A campaign's weights: of operators, or of rules. */
-static EXISTS(has_table)
+static bool has_table(struct tree *t, const struct node *dir, const struct route *row)
 {
         cleanup_free char *name = NULL;
         enum campaign_kind kind;
@@ -78,7 +78,7 @@ static EXISTS(has_table)
                (kind == CAMPAIGN_UNKNOWNS) == (row->kind == KIND_CAMPAIGN_RULES);
 }
 
-static LIST(campaign_entries)
+static int campaign_entries(struct tree *t, const struct node *dir, const struct route *row, uint64_t from, entry_fn fn, void *user)
 {
         struct inode inode = dir->inode;
         char **names = NULL;
@@ -97,7 +97,7 @@ static LIST(campaign_entries)
         return r;
 }
 
-static CONTENT(campaign_settings_content)
+static int campaign_settings_content(struct tree *t, const struct node *n, struct buffer *ret)
 {
         char machine[PATH_SIZE];
         struct campaign_settings settings = {0};
@@ -114,7 +114,7 @@ static CONTENT(campaign_settings_content)
         return r;
 }
 
-static CONTENT(campaign_status_content)
+static int campaign_status_content(struct tree *t, const struct node *n, struct buffer *ret)
 {
         struct campaign_settings settings = {0};
         struct campaign_status status = {0};
@@ -145,7 +145,7 @@ static int campaign_file(struct tree *t, const struct node *n, const char *file,
         return r == -ENOENT ? 0 : r;
 }
 
-static CONTENT(campaign_file_content)
+static int campaign_file_content(struct tree *t, const struct node *n, struct buffer *ret)
 {
         cleanup_blob struct blob b = {0};
         int r = campaign_file(t, n, n->route->name, &b);
@@ -201,7 +201,7 @@ static void add_progress(struct plot_series *const series[3], bool is_unknowns, 
 }
 
 /* Findings over time, from progress.tsv. */
-static CONTENT(campaign_picture)
+static int campaign_picture(struct tree *t, const struct node *n, struct buffer *ret)
 {
         cleanup_plot struct plot *plot = NULL;
         cleanup_blob struct blob b = {0};

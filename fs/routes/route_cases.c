@@ -24,7 +24,7 @@ uint64_t cases_listing(struct tree *t, const struct node *)
 
 /* -- cases/<case> -- */
 
-static MATCH(case_match)
+static int case_match(struct tree *t, const struct node *dir, const char *name, struct node *ret)
 {
         cleanup(case_info_unrefp) struct case_info *info = NULL;
         uint64_t id;
@@ -42,7 +42,7 @@ static int case_numbers(struct tree *t, const struct node *, uint32_t **ret, siz
         return cases_list(workspace_cases(tree_workspace(t)), ret, ret_n);
 }
 
-static LIST(case_entries)
+static int case_entries(struct tree *t, const struct node *dir, const struct route *row, uint64_t from, entry_fn fn, void *user)
 {
         return tree_emit_cases(t, dir, row, from, case_numbers, fn, user);
 }
@@ -57,7 +57,7 @@ int case_mtime(struct tree *t, const struct node *n, int64_t *ret)
         return r;
 }
 
-static CONTENT(case_text)
+static int case_text(struct tree *t, const struct node *n, struct buffer *ret)
 {
         cleanup(case_info_unrefp) struct case_info *info = NULL;
         char sha[DIGEST_HEX_SIZE];
@@ -81,7 +81,7 @@ static const char *input_name(enum format f)
         return f == FORMAT_CNF ? "input.cnf" : "input.smt2";
 }
 
-static MATCH(case_input_match)
+static int case_input_match(struct tree *t, const struct node *dir, const char *name, struct node *ret)
 {
         cleanup(case_info_unrefp) struct case_info *info = NULL;
         int r = cases_get(workspace_cases(tree_workspace(t)), dir->inode.item, &info);
@@ -90,7 +90,7 @@ static MATCH(case_input_match)
         return r < 0 ? r : strcmp(name, input_name(info->format)) == 0 ? 0 : -ENOENT;
 }
 
-static LIST(case_input_entries)
+static int case_input_entries(struct tree *t, const struct node *dir, const struct route *row, uint64_t from, entry_fn fn, void *user)
 {
         cleanup(case_info_unrefp) struct case_info *info = NULL;
         struct inode inode = dir->inode;
@@ -152,7 +152,7 @@ static size_t names_from(const struct case_names *c, const char *name)
         return low;
 }
 
-static MATCH(by_name_folder_match)
+static int by_name_folder_match(struct tree *t, const struct node *dir, const char *name, struct node *ret)
 {
         cleanup(case_names_unrefp) struct case_names *c = NULL;
         cleanup_free char *folder = NULL, *path = NULL;
@@ -177,7 +177,7 @@ static MATCH(by_name_folder_match)
         return r;
 }
 
-static MATCH(by_name_link_match)
+static int by_name_link_match(struct tree *t, const struct node *dir, const char *name, struct node *ret)
 {
         cleanup(case_names_unrefp) struct case_names *c = NULL;
         cleanup_free char *folder = NULL, *path = NULL;
@@ -265,17 +265,17 @@ static int by_name_entries(struct tree *t, const struct node *dir, const struct 
         return 0;
 }
 
-static LIST(by_name_folder_entries)
+static int by_name_folder_entries(struct tree *t, const struct node *dir, const struct route *row, uint64_t from, entry_fn fn, void *user)
 {
         return by_name_entries(t, dir, row, from, fn, user);
 }
 
-static LIST(by_name_link_entries)
+static int by_name_link_entries(struct tree *t, const struct node *dir, const struct route *row, uint64_t from, entry_fn fn, void *user)
 {
         return by_name_entries(t, dir, row, from, fn, user);
 }
 
-static CONTENT(by_name_target)
+static int by_name_target(struct tree *t, const struct node *n, struct buffer *ret)
 {
         cleanup(case_info_unrefp) struct case_info *info = NULL;
         int r = cases_get(workspace_cases(tree_workspace(t)), n->inode.item, &info);
@@ -289,7 +289,7 @@ static CONTENT(by_name_target)
 }
 
 /* Read anew at each open: what is looked at on the way to a name must cost nothing. */
-static CONTENT(case_features)
+static int case_features(struct tree *t, const struct node *n, struct buffer *ret)
 {
         cleanup(case_info_unrefp) struct case_info *info = NULL;
         int r = cases_get(workspace_cases(tree_workspace(t)), n->inode.item, &info);

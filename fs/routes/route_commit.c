@@ -38,7 +38,7 @@ enum {
 
 /* -- of the commit -- */
 
-static CONTENT(commit_text_content)
+static int commit_text_content(struct tree *t, const struct node *n, struct buffer *ret)
 {
         enum commit_text which = n->route->kind == KIND_MESSAGE  ? COMMIT_MESSAGE
                                  : n->route->kind == KIND_AUTHOR ? COMMIT_AUTHOR
@@ -77,7 +77,7 @@ static bool parent_visible(struct tree *t, const struct node *dir, uint32_t pare
         return !dir->view.cached || commit_finished(t, dir, parent) == 0;
 }
 
-static MATCH(parent_match)
+static int parent_match(struct tree *t, const struct node *dir, const char *name, struct node *ret)
 {
         cleanup_free uint32_t *parents = NULL;
         uint64_t i;
@@ -95,7 +95,7 @@ static MATCH(parent_match)
         return 0;
 }
 
-static LIST(parent_entries)
+static int parent_entries(struct tree *t, const struct node *dir, const struct route *row, uint64_t from, entry_fn fn, void *user)
 {
         cleanup_free uint32_t *parents = NULL;
         struct inode inode = dir->inode;
@@ -115,7 +115,7 @@ static LIST(parent_entries)
         return r;
 }
 
-static CONTENT(parent_target)
+static int parent_target(struct tree *t, const struct node *n, struct buffer *ret)
 {
         cleanup_free uint32_t *parents = NULL;
         size_t count;
@@ -131,7 +131,7 @@ static CONTENT(parent_target)
 
 /* -- build/ -- */
 
-static CONTENT(build_status)
+static int build_status(struct tree *t, const struct node *n, struct buffer *ret)
 {
         cleanup(build_record_unrefp) struct build_record *record = NULL;
         cleanup(query_unrefp) struct query *q = NULL;
@@ -153,7 +153,7 @@ static CONTENT(build_status)
         return 0;
 }
 
-static CONTENT(build_log)
+static int build_log(struct tree *t, const struct node *n, struct buffer *ret)
 {
         cleanup(build_record_unrefp) struct build_record *record = NULL;
         int r = build_find(tree_workspace(t), n->solver, n->inode.commit, true, &record);
@@ -163,7 +163,7 @@ static CONTENT(build_log)
         return r;
 }
 
-static CONTENT(build_so_far)
+static int build_so_far(struct tree *t, const struct node *n, struct buffer *ret)
 {
         cleanup_blob struct blob text = {0};
         cleanup_close int fd = -1;
@@ -179,7 +179,7 @@ static CONTENT(build_so_far)
 }
 
 /* In cached/ nothing goes on, and a search through it should not meet each log twice. */
-static EXISTS(so_far_exists)
+static bool so_far_exists(struct tree *t, const struct node *dir, const struct route *row)
 {
         (void)t, (void)row;
         return !dir->view.cached;
@@ -190,7 +190,7 @@ static int build_log_query(struct tree *t, const struct node *n, struct query **
         return query_build(tree_workspace(t), n->solver, n->inode.commit, ret);
 }
 
-static ANSWER(build_log_answer)
+static int build_log_answer(struct tree *t, const struct node *n, struct value *v, struct buffer *ret)
 {
         struct build_record *record = ((struct build_value *)v)->record;
 
@@ -257,7 +257,7 @@ static int program_name(struct tree *t, const struct node *n, char **ret)
         return r == 0 || r == -ENOENT ? -ESTALE : r;
 }
 
-static EXISTS(bin_exists)
+static bool bin_exists(struct tree *t, const struct node *dir, const struct route *row)
 {
         (void)row;
         for (char *const *o = outputs_of(dir); *o; o++)
@@ -266,7 +266,7 @@ static EXISTS(bin_exists)
         return false;
 }
 
-static MATCH(program_match)
+static int program_match(struct tree *t, const struct node *dir, const char *name, struct node *ret)
 {
         for (char *const *o = outputs_of(dir); *o; o++)
                 if (strcmp(basename(*o), name) == 0)
@@ -274,7 +274,7 @@ static MATCH(program_match)
         return -ENOENT;
 }
 
-static LIST(program_entries)
+static int program_entries(struct tree *t, const struct node *dir, const struct route *row, uint64_t from, entry_fn fn, void *user)
 {
         char *const *outputs = outputs_of(dir);
         struct inode inode = dir->inode;
@@ -341,7 +341,7 @@ static bool commit_failed(struct tree *t, const struct node *n)
         return build_is_known(t, n, n->inode.commit, &record) && !record->ok;
 }
 
-static EXISTS(cell_file_exists)
+static bool cell_file_exists(struct tree *t, const struct node *dir, const struct route *row)
 {
         cleanup(case_info_unrefp) struct case_info *info = NULL;
         cleanup(fact_unrefp) struct fact *f = NULL;
@@ -352,7 +352,7 @@ static EXISTS(cell_file_exists)
 }
 
 /* Where the recipe says how to find it. */
-static EXISTS(effort_exists)
+static bool effort_exists(struct tree *t, const struct node *dir, const struct route *row)
 {
         return dir->solver->recipe->effort && dir->solver->recipe->effort[0] && cell_file_exists(t, dir, row);
 }
@@ -368,7 +368,7 @@ static int cells_known(struct tree *t, const struct node *dir, uint32_t **ret, s
         return runs_known(tree_workspace(t), &cell, ret, ret_n);
 }
 
-static EXISTS(cells_exist)
+static bool cells_exist(struct tree *t, const struct node *dir, const struct route *row)
 {
         cleanup_free uint32_t *ids = NULL;
         size_t n;
@@ -377,7 +377,7 @@ static EXISTS(cells_exist)
         return !dir->view.cached || commit_failed(t, dir) || (cells_known(t, dir, &ids, &n) == 0 && n > 0);
 }
 
-static MATCH(cell_match)
+static int cell_match(struct tree *t, const struct node *dir, const char *name, struct node *ret)
 {
         cleanup(case_info_unrefp) struct case_info *info = NULL;
         cleanup(fact_unrefp) struct fact *f = NULL;
@@ -422,13 +422,13 @@ static int cells_shown(struct tree *t, const struct node *dir, uint32_t **ret, s
         return dir->view.cached && !commit_failed(t, dir) ? cells_known(t, dir, ret, ret_n) : solver_case_ids(t, dir, ret, ret_n);
 }
 
-static LIST(cell_entries)
+static int cell_entries(struct tree *t, const struct node *dir, const struct route *row, uint64_t from, entry_fn fn, void *user)
 {
         return tree_emit_cases(t, dir, row, from, cells_shown, fn, user);
 }
 
 /* A commit that cannot be built has a result, and nothing else. */
-static CONTENT(cell_content)
+static int cell_content(struct tree *t, const struct node *n, struct buffer *ret)
 {
         cleanup(case_info_unrefp) struct case_info *info = NULL;
         cleanup(build_record_unrefp) struct build_record *record = NULL;
@@ -451,7 +451,7 @@ static CONTENT(cell_content)
         return r;
 }
 
-static ANSWER(cell_answer)
+static int cell_answer(struct tree *t, const struct node *n, struct value *v, struct buffer *ret)
 {
         const struct run_value *run = (const struct run_value *)v;
         enum cell_file file;
@@ -495,7 +495,7 @@ static int cell_query(struct tree *t, const struct node *n, struct query **ret)
 
 /* -- names of cases -- */
 
-MATCH(case_name_match)
+int case_name_match(struct tree *t, const struct node *dir, const char *name, struct node *ret)
 {
         cleanup(case_info_unrefp) struct case_info *info = NULL;
         int r = cases_find(workspace_cases(tree_workspace(t)), name, &info);
@@ -507,7 +507,7 @@ MATCH(case_name_match)
         return r;
 }
 
-CONTENT(case_name_target)
+int case_name_target(struct tree *t, const struct node *n, struct buffer *ret)
 {
         (void)t;
         buffer_addf(ret, "%" PRIu32, n->inode.item);
@@ -515,7 +515,7 @@ CONTENT(case_name_target)
 }
 
 /* In cached/ a link is shown when there is something to follow it to. */
-static MATCH(cell_name_match)
+static int cell_name_match(struct tree *t, const struct node *dir, const char *name, struct node *ret)
 {
         int r = case_name_match(t, dir, name, ret);
         struct node found = {0};
@@ -527,7 +527,7 @@ static MATCH(cell_name_match)
 
 /* -- seeds/<n> and timeout/<t>: the cells under another setting -- */
 
-static EXISTS(seeds_exist)
+static bool seeds_exist(struct tree *t, const struct node *dir, const struct route *row)
 {
         (void)t, (void)row;
         return dir->solver->recipe->seed != NULL;
@@ -544,7 +544,7 @@ static int setting_match(struct tree *t, const struct node *dir, const struct vi
         return cells_exist(t, &n, NULL) ? 0 : -ENOENT;
 }
 
-static MATCH(seed_match)
+static int seed_match(struct tree *t, const struct node *dir, const char *name, struct node *ret)
 {
         struct view v = dir->view;
 
@@ -563,7 +563,7 @@ static bool timeout_parse(const char *name, uint64_t *ret_ns, char ret_shortest[
         return true;
 }
 
-static MATCH(timeout_match)
+static int timeout_match(struct tree *t, const struct node *dir, const char *name, struct node *ret)
 {
         struct view v = dir->view;
         char shortest[32];
@@ -574,7 +574,7 @@ static MATCH(timeout_match)
         return setting_match(t, dir, &v, ret);
 }
 
-static MATCH(timeout_alias_match)
+static int timeout_alias_match(struct tree *t, const struct node *dir, const char *name, struct node *ret)
 {
         struct view v = dir->view;
         char shortest[32];
@@ -585,7 +585,7 @@ static MATCH(timeout_alias_match)
         return setting_match(t, dir, &v, ret);
 }
 
-static CONTENT(timeout_alias_target)
+static int timeout_alias_target(struct tree *t, const struct node *n, struct buffer *ret)
 {
         char shortest[32];
 
@@ -638,12 +638,12 @@ static int setting_entries(struct tree *t, const struct node *dir, const struct 
         return r;
 }
 
-static LIST(seed_entries)
+static int seed_entries(struct tree *t, const struct node *dir, const struct route *row, uint64_t from, entry_fn fn, void *user)
 {
         return setting_entries(t, dir, row, from, fn, user);
 }
 
-static LIST(timeout_entries)
+static int timeout_entries(struct tree *t, const struct node *dir, const struct route *row, uint64_t from, entry_fn fn, void *user)
 {
         return setting_entries(t, dir, row, from, fn, user);
 }

@@ -140,7 +140,7 @@ static int parse_pair(struct tree *t, const struct node *dir, const char *name, 
         return r;
 }
 
-static MATCH(pair_match)
+static int pair_match(struct tree *t, const struct node *dir, const char *name, struct node *ret)
 {
         bool full = false;
         int r = parse_pair(t, dir, name, &ret->inode, &full);
@@ -148,7 +148,7 @@ static MATCH(pair_match)
         return r == 0 && !full ? -ENOENT : r;
 }
 
-static MATCH(pair_link_match)
+static int pair_link_match(struct tree *t, const struct node *dir, const char *name, struct node *ret)
 {
         bool full = false;
         int r = parse_pair(t, dir, name, &ret->inode, &full);
@@ -156,7 +156,7 @@ static MATCH(pair_link_match)
         return r == 0 && full ? -ENOENT : r;
 }
 
-static CONTENT(pair_link_target)
+static int pair_link_target(struct tree *t, const struct node *n, struct buffer *ret)
 {
         struct comparing_version v[2];
         int r = get_versions(t, n, v);
@@ -213,7 +213,7 @@ static int emit_noted(struct tree *t, const struct node *dir, const struct route
         return r;
 }
 
-static LIST(pair_entries)
+static int pair_entries(struct tree *t, const struct node *dir, const struct route *row, uint64_t from, entry_fn fn, void *user)
 {
         cleanup_free char *set = NULL;
         int r = dir->route->kind == KIND_SET_COMPARE ? tree_name(t, NAMES_SET, dir->inode.item, &set) : 0;
@@ -231,12 +231,12 @@ static LIST(pair_entries)
 }
 
 /* sets/<set>/compare is there for every set, and listed where there are comparisons: a loop over the cases of a set finds cases. */
-static MATCH(set_compare_match)
+static int set_compare_match(struct tree *t, const struct node *dir, const char *name, struct node *ret)
 {
         return strcmp(name, "compare") == 0 ? 0 : -ENOENT;
 }
 
-static LIST(set_compare_entries)
+static int set_compare_entries(struct tree *t, const struct node *dir, const struct route *row, uint64_t from, entry_fn fn, void *user)
 {
         cleanup_free char *set = NULL;
         struct inode inode = dir->inode;
@@ -309,7 +309,7 @@ static int newest_of(const struct comparing_table *table, int64_t *ret)
         return 0;
 }
 
-static DERIVE(print_comparison)
+static int print_comparison(struct tree *t, const struct node *n, struct buffer *ret, int64_t *ret_mtime)
 {
         cleanup_comparing struct comparing *c = NULL;
         cleanup_free char *set = NULL;

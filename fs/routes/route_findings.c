@@ -47,7 +47,7 @@ static int found_get(struct tree *t, const struct node *n, struct finding **ret)
         return finding_get(tree_workspace(t), n->solver->number, n->inode.item, ret);
 }
 
-static MATCH(found_match)
+static int found_match(struct tree *t, const struct node *dir, const char *name, struct node *ret)
 {
         cleanup_finding struct finding *f = NULL;
         uint64_t number;
@@ -95,7 +95,7 @@ static int found_numbers(struct tree *t, const struct node *dir, uint32_t **ret,
         return 0;
 }
 
-static LIST(found_entries)
+static int found_entries(struct tree *t, const struct node *dir, const struct route *row, uint64_t from, entry_fn fn, void *user)
 {
         return tree_emit_cases(t, dir, row, from, found_numbers, fn, user);
 }
@@ -152,14 +152,14 @@ static int found_case_size(struct tree *t, const struct node *n, uint64_t *ret)
         return r < 0 ? r : case_size(t, shown_case(f, n->inode.kind), ret);
 }
 
-static EXISTS(has_case)
+static bool has_case(struct tree *t, const struct node *dir, const struct route *row)
 {
         cleanup_finding struct finding *f = NULL;
 
         return found_get(t, dir, &f) == 0 && shown_case(f, row->kind) != 0;
 }
 
-static CONTENT(found_kind)
+static int found_kind(struct tree *t, const struct node *n, struct buffer *ret)
 {
         cleanup_finding struct finding *f = NULL;
         int r = found_get(t, n, &f);
@@ -169,7 +169,7 @@ static CONTENT(found_kind)
         return r;
 }
 
-static CONTENT(found_version)
+static int found_version(struct tree *t, const struct node *n, struct buffer *ret)
 {
         cleanup_finding struct finding *f = NULL;
         int r = found_get(t, n, &f);
@@ -180,14 +180,14 @@ static CONTENT(found_version)
 }
 
 /* Versions with arguments and programs of the machine are no commits; times.tsv names them. */
-static EXISTS(is_commit)
+static bool is_commit(struct tree *t, const struct node *dir, const struct route *row)
 {
         cleanup_finding struct finding *f = NULL;
 
         return found_get(t, dir, &f) == 0 && version_is_commit(row->kind == KIND_FOUND_REFERENCE ? f->reference : f->target);
 }
 
-static CONTENT(found_times)
+static int found_times(struct tree *t, const struct node *n, struct buffer *ret)
 {
         cleanup_finding struct finding *f = NULL;
         int r = found_get(t, n, &f);
@@ -218,7 +218,7 @@ static int read_found(struct tree *t, const struct node *n, const struct finding
         return r < 0 ? r : cell.machine != NULL;
 }
 
-static DERIVE(print_times)
+static int print_times(struct tree *t, const struct node *n, struct buffer *ret, int64_t *ret_mtime)
 {
         cleanup(commit_order_unrefp) struct commit_order *order = NULL;
         cleanup_case_history struct case_history h = {0};
@@ -239,7 +239,7 @@ static DERIVE(print_times)
 
 static int found_culprits(struct tree *t, const struct node *n, uint32_t **ret, size_t *ret_n);
 
-static DERIVE(print_picture)
+static int print_picture(struct tree *t, const struct node *n, struct buffer *ret, int64_t *ret_mtime)
 {
         cleanup(commit_order_unrefp) struct commit_order *order = NULL;
         cleanup_case_history struct case_history h = {0};
@@ -258,7 +258,7 @@ static DERIVE(print_picture)
         return r;
 }
 
-static CONTENT(found_rules)
+static int found_rules(struct tree *t, const struct node *n, struct buffer *ret)
 {
         cleanup_finding struct finding *f = NULL;
         int r = found_get(t, n, &f);
@@ -268,7 +268,7 @@ static CONTENT(found_rules)
         return r;
 }
 
-static CONTENT(found_report)
+static int found_report(struct tree *t, const struct node *n, struct buffer *ret)
 {
         cleanup_finding struct finding *f = NULL;
         int r = found_get(t, n, &f);
@@ -286,13 +286,13 @@ static int localized_query(struct tree *t, const struct node *n, struct query **
         return r < 0 ? r : finding_query_localized(tree_workspace(t), n->solver, f, ret);
 }
 
-static ANSWER(localized_answer)
+static int localized_answer(struct tree *t, const struct node *n, struct value *v, struct buffer *ret)
 {
         (void)t, (void)n;
         return finding_print_localized(((struct study_value *)v)->result, ret);
 }
 
-static CONTENT(localized_content)
+static int localized_content(struct tree *t, const struct node *n, struct buffer *ret)
 {
         cleanup(query_unrefp) struct query *q = NULL;
         cleanup(value_unrefp) struct value *v = NULL;
@@ -303,7 +303,7 @@ static CONTENT(localized_content)
         return r < 0 ? r : localized_answer(t, n, v, ret);
 }
 
-static EXISTS(has_history)
+static bool has_history(struct tree *t, const struct node *dir, const struct route *row)
 {
         cleanup_finding struct finding *f = NULL;
 
@@ -321,13 +321,13 @@ static int seeds_query(struct tree *t, const struct node *n, struct query **ret)
         return r < 0 ? r : query_seeds(tree_workspace(t), n->solver, f, ret);
 }
 
-static ANSWER(seeds_answer)
+static int seeds_answer(struct tree *t, const struct node *n, struct value *v, struct buffer *ret)
 {
         (void)t, (void)n;
         return seeds_print(((struct study_value *)v)->result, ret);
 }
 
-static CONTENT(seeds_content)
+static int seeds_content(struct tree *t, const struct node *n, struct buffer *ret)
 {
         cleanup(query_unrefp) struct query *q = NULL;
         cleanup(value_unrefp) struct value *v = NULL;
@@ -349,7 +349,7 @@ static int reduced_query(struct tree *t, const struct node *n, struct query **re
 }
 
 /* Of an implication the reduced formula is the decided one, and the finding is what the rule makes of it. */
-static ANSWER(reduced_answer)
+static int reduced_answer(struct tree *t, const struct node *n, struct value *v, struct buffer *ret)
 {
         const struct reduction *r = &((struct reduced_value *)v)->reduction;
         const struct buffer *text = r->interest == INTEREST_IMPLICATION && n->inode.kind == KIND_FOUND_REDUCED ? &r->implied : &r->text;
@@ -359,7 +359,7 @@ static ANSWER(reduced_answer)
         return 0;
 }
 
-static CONTENT(reduced_content)
+static int reduced_content(struct tree *t, const struct node *n, struct buffer *ret)
 {
         cleanup(query_unrefp) struct query *q = NULL;
         cleanup(value_unrefp) struct value *v = NULL;
@@ -370,7 +370,7 @@ static CONTENT(reduced_content)
         return r < 0 ? r : reduced_answer(t, n, v, ret);
 }
 
-static EXISTS(has_implication)
+static bool has_implication(struct tree *t, const struct node *dir, const struct route *row)
 {
         cleanup_finding struct finding *f = NULL;
 
@@ -378,7 +378,7 @@ static EXISTS(has_implication)
         return found_get(t, dir, &f) == 0 && finding_interest(f) == INTEREST_IMPLICATION;
 }
 
-static EXISTS(has_seeds)
+static bool has_seeds(struct tree *t, const struct node *dir, const struct route *row)
 {
         cleanup_finding struct finding *f = NULL;
 
@@ -591,34 +591,34 @@ static int emit_shas(struct tree *t, const struct node *dir, const struct route 
         return r;
 }
 
-static MATCH(culprit_match)
+static int culprit_match(struct tree *t, const struct node *dir, const char *name, struct node *ret)
 {
         return match_sha(t, dir, name, found_culprits, ret);
 }
 
-static LIST(culprit_entries)
+static int culprit_entries(struct tree *t, const struct node *dir, const struct route *row, uint64_t from, entry_fn fn, void *user)
 {
         return emit_shas(t, dir, row, from, found_culprits, fn, user);
 }
 
-static CONTENT(culprit_target)
+static int culprit_target(struct tree *t, const struct node *n, struct buffer *ret)
 {
         (void)t;
         buffer_adds(ret, "../../../commits/");
         return commit_name(n->solver, n->inode.commit, ret);
 }
 
-static MATCH(by_commit_match)
+static int by_commit_match(struct tree *t, const struct node *dir, const char *name, struct node *ret)
 {
         return match_sha(t, dir, name, all_culprits, ret);
 }
 
-static LIST(by_commit_entries)
+static int by_commit_entries(struct tree *t, const struct node *dir, const struct route *row, uint64_t from, entry_fn fn, void *user)
 {
         return emit_shas(t, dir, row, from, all_culprits, fn, user);
 }
 
-static MATCH(by_commit_found_match)
+static int by_commit_found_match(struct tree *t, const struct node *dir, const char *name, struct node *ret)
 {
         uint64_t number;
         int r;
@@ -631,12 +631,12 @@ static MATCH(by_commit_found_match)
         return r;
 }
 
-static LIST(by_commit_found_entries)
+static int by_commit_found_entries(struct tree *t, const struct node *dir, const struct route *row, uint64_t from, entry_fn fn, void *user)
 {
         return tree_emit_cases(t, dir, row, from, findings_of, fn, user);
 }
 
-static CONTENT(by_commit_found_target)
+static int by_commit_found_target(struct tree *t, const struct node *n, struct buffer *ret)
 {
         (void)t;
         buffer_addf(ret, "../../%u", n->inode.item);

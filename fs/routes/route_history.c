@@ -13,7 +13,7 @@ enum {
         KIND_REPORT = 212,
 };
 
-static MATCH(solver_case_match)
+static int solver_case_match(struct tree *t, const struct node *dir, const char *name, struct node *ret)
 {
         cleanup(case_info_unrefp) struct case_info *info = NULL;
         uint64_t id;
@@ -28,7 +28,7 @@ static MATCH(solver_case_match)
         return r;
 }
 
-static LIST(solver_case_entries)
+static int solver_case_entries(struct tree *t, const struct node *dir, const struct route *row, uint64_t from, entry_fn fn, void *user)
 {
         return tree_emit_cases(t, dir, row, from, solver_case_ids, fn, user);
 }
@@ -93,7 +93,7 @@ static int read_history(struct tree *t, const struct node *n, struct case_histor
         return r < 0 ? r : read_case_history(t, n, &cell, ret, ret_order);
 }
 
-static DERIVE(print_table)
+static int print_table(struct tree *t, const struct node *n, struct buffer *ret, int64_t *ret_mtime)
 {
         cleanup(commit_order_unrefp) struct commit_order *order = NULL;
         cleanup_case_history struct case_history h = {0};
@@ -106,7 +106,7 @@ static DERIVE(print_table)
         return r;
 }
 
-static DERIVE(print_picture)
+static int print_picture(struct tree *t, const struct node *n, struct buffer *ret, int64_t *ret_mtime)
 {
         cleanup(commit_order_unrefp) struct commit_order *order = NULL;
         cleanup_case_history struct case_history h = {0};
@@ -120,7 +120,7 @@ static DERIVE(print_picture)
 
 /* -- report.html -- */
 
-static DERIVE(print_report)
+static int print_report(struct tree *t, const struct node *n, struct buffer *ret, int64_t *ret_mtime)
 {
         return solver_report(&(struct solver_report_options){.workspace = tree_workspace(t), .solver = n->solver, .commits = commits_folder(t)}, ret,
                              ret_mtime);

@@ -18,7 +18,7 @@ enum {
 
 /* -- .solverfs/version -- */
 
-static CONTENT(version_text)
+static int version_text(struct tree *t, const struct node *n, struct buffer *ret)
 {
         int major, minor, revision;
 
@@ -80,7 +80,7 @@ static void status_cluster(void *user, const struct away_view *v)
         buffer_adds(user, "\n");
 }
 
-static CONTENT(live_status)
+static int live_status(struct tree *t, const struct node *n, struct buffer *ret)
 {
         cleanup_buffer struct buffer mistakes = {0};
         struct engine_counters c;
@@ -112,7 +112,7 @@ static void jobs_line(void *user, const struct job_view *j)
                     j->waiters);
 }
 
-static CONTENT(live_jobs)
+static int live_jobs(struct tree *t, const struct node *n, struct buffer *ret)
 {
         (void)n;
         buffer_adds(ret, "id\tpid\tquery\twhat\tstate\tpriority\tphase\tdone\ttotal\tage\trunning\tremaining\twaiters\n");
@@ -139,7 +139,7 @@ static uint64_t own_memory(void)
         return kib * 1024;
 }
 
-static CONTENT(live_stats)
+static int live_stats(struct tree *t, const struct node *n, struct buffer *ret)
 {
         struct engine_counters c = {0};
         struct store_stats s = {0};

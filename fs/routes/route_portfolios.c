@@ -56,13 +56,13 @@ static bool is_portfolio(struct tree *t, const char *name)
         return found;
 }
 
-static MATCH(portfolio_match)
+static int portfolio_match(struct tree *t, const struct node *dir, const char *name, struct node *ret)
 {
         (void)dir;
         return is_portfolio(t, name) ? portfolio_number(t, name, &ret->inode.item) : -ENOENT;
 }
 
-static LIST(portfolio_entries)
+static int portfolio_entries(struct tree *t, const struct node *dir, const struct route *row, uint64_t from, entry_fn fn, void *user)
 {
         struct inode inode = dir->inode;
         char **names = NULL;
@@ -81,7 +81,7 @@ static LIST(portfolio_entries)
         return r;
 }
 
-static CONTENT(arms_text)
+static int arms_text(struct tree *t, const struct node *n, struct buffer *ret)
 {
         cleanup_portfolio struct portfolio *p = NULL;
         int r = portfolio_get(t, n->inode.item, &p);
@@ -89,7 +89,7 @@ static CONTENT(arms_text)
         return r < 0 ? r : portfolio_print_arms(p, ret);
 }
 
-static CONTENT(score_text)
+static int score_text(struct tree *t, const struct node *n, struct buffer *ret)
 {
         cleanup_portfolio struct portfolio *p = NULL;
         int r = portfolio_get(t, n->inode.item, &p);
@@ -97,7 +97,7 @@ static CONTENT(score_text)
         return r < 0 ? r : portfolio_print_score(tree_workspace(t), p, ret);
 }
 
-static CONTENT(score_picture)
+static int score_picture(struct tree *t, const struct node *n, struct buffer *ret)
 {
         cleanup_portfolio struct portfolio *p = NULL;
         int r = portfolio_get(t, n->inode.item, &p);
@@ -113,7 +113,7 @@ static int shown_ids(struct tree *t, const struct node *dir, uint32_t **ret, siz
         return cases_list(workspace_cases(tree_workspace(t)), ret, ret_n);
 }
 
-static MATCH(trial_match)
+static int trial_match(struct tree *t, const struct node *dir, const char *name, struct node *ret)
 {
         cleanup(case_info_unrefp) struct case_info *info = NULL;
         uint64_t number;
@@ -129,7 +129,7 @@ static MATCH(trial_match)
         return r;
 }
 
-static LIST(trial_entries)
+static int trial_entries(struct tree *t, const struct node *dir, const struct route *row, uint64_t from, entry_fn fn, void *user)
 {
         struct node of = *dir;
 
@@ -137,7 +137,7 @@ static LIST(trial_entries)
         return tree_emit_cases(t, &of, row, from, shown_ids, fn, user);
 }
 
-static MATCH(trial_name_match)
+static int trial_name_match(struct tree *t, const struct node *dir, const char *name, struct node *ret)
 {
         cleanup(case_info_unrefp) struct case_info *info = NULL;
         int r = cases_find(workspace_cases(tree_workspace(t)), name, &info);
@@ -169,7 +169,7 @@ static bool trial_file_of(const struct node *n, enum trial_file *ret)
         return false;
 }
 
-static CONTENT(trial_text)
+static int trial_text(struct tree *t, const struct node *n, struct buffer *ret)
 {
         cleanup_portfolio struct portfolio *p = NULL;
         cleanup_trial struct trial *trial = NULL;
@@ -183,7 +183,7 @@ static CONTENT(trial_text)
         return r;
 }
 
-static ANSWER(trial_answer)
+static int trial_answer(struct tree *t, const struct node *n, struct value *v, struct buffer *ret)
 {
         cleanup_portfolio struct portfolio *p = NULL;
         enum trial_file file;

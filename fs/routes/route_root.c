@@ -49,7 +49,7 @@ static void readme_rows(struct buffer *b, unsigned folder, unsigned depth, bool 
         }
 }
 
-static CONTENT(readme_text)
+static int readme_text(struct tree *t, const struct node *n, struct buffer *ret)
 {
         bool shown[INODE_KINDS] = {false};
 

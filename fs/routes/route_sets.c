@@ -33,7 +33,7 @@ static int set_get(struct tree *t, uint32_t number, struct case_set **ret)
 
 /* -- sets/<set> -- */
 
-static MATCH(set_match)
+static int set_match(struct tree *t, const struct node *dir, const char *name, struct node *ret)
 {
         cleanup(case_set_unrefp) struct case_set *set = NULL;
         int r = sets_get(sets_of(t), name, &set);
@@ -42,7 +42,7 @@ static MATCH(set_match)
         return r < 0 ? r : set_number(t, name, &ret->inode.item);
 }
 
-static LIST(set_entries)
+static int set_entries(struct tree *t, const struct node *dir, const struct route *row, uint64_t from, entry_fn fn, void *user)
 {
         struct inode inode = dir->inode;
         char **names = NULL;
@@ -103,7 +103,7 @@ static int id_compare(const void *a, const void *b)
         return x < y ? -1 : x > y;
 }
 
-static MATCH(set_case_match)
+static int set_case_match(struct tree *t, const struct node *dir, const char *name, struct node *ret)
 {
         cleanup(case_set_unrefp) struct case_set *set = NULL;
         uint64_t number;
@@ -123,7 +123,7 @@ static MATCH(set_case_match)
         return 0;
 }
 
-static LIST(set_case_entries)
+static int set_case_entries(struct tree *t, const struct node *dir, const struct route *row, uint64_t from, entry_fn fn, void *user)
 {
         struct node of = *dir;
 
@@ -131,7 +131,7 @@ static LIST(set_case_entries)
         return tree_emit_cases(t, &of, row, from, shown_in_set, fn, user);
 }
 
-static CONTENT(set_case_target)
+static int set_case_target(struct tree *t, const struct node *n, struct buffer *ret)
 {
         (void)t;
         buffer_addf(ret, "../../cases/%" PRIu32, n->inode.item);

@@ -21,7 +21,7 @@ enum {
 
 /* -- <solver> -- */
 
-static MATCH(solver_match)
+static int solver_match(struct tree *t, const struct node *dir, const char *name, struct node *ret)
 {
         cleanup(solver_list_unrefp) struct solver_list *l = NULL;
         int r = workspace_solvers(tree_workspace(t), &l);
@@ -35,7 +35,7 @@ static MATCH(solver_match)
         return -ENOENT;
 }
 
-static LIST(solver_entries)
+static int solver_entries(struct tree *t, const struct node *dir, const struct route *row, uint64_t from, entry_fn fn, void *user)
 {
         cleanup(solver_list_unrefp) struct solver_list *l = NULL;
         int r = workspace_solvers(tree_workspace(t), &l);
@@ -51,7 +51,7 @@ static LIST(solver_entries)
         return r;
 }
 
-static CONTENT(solver_config)
+static int solver_config(struct tree *t, const struct node *n, struct buffer *ret)
 {
         (void)t;
         return recipe_print(n->solver->recipe, ret);
@@ -103,7 +103,7 @@ static uint64_t links_listing(struct tree *t, const struct node *n)
         return tree_is_finished(t) ? tree_generation(t) : history_listing(t, n);
 }
 
-static EXISTS(head_exists)
+static bool head_exists(struct tree *t, const struct node *dir, const struct route *row)
 {
         uint32_t commit;
 
@@ -111,7 +111,7 @@ static EXISTS(head_exists)
         return history_head(dir->solver->history, &commit) == 0 && link_is_shown(t, dir, commit);
 }
 
-static CONTENT(head_target)
+static int head_target(struct tree *t, const struct node *n, struct buffer *ret)
 {
         uint32_t commit;
         int r = history_head(n->solver->history, &commit);
@@ -225,12 +225,12 @@ static int ref_find(struct tree *t, const struct node *dir, const char *name, bo
         return ref_number(t, dir, path, strlen(path) - folder, &ret->inode);
 }
 
-static MATCH(ref_folder_match)
+static int ref_folder_match(struct tree *t, const struct node *dir, const char *name, struct node *ret)
 {
         return ref_find(t, dir, name, true, ret);
 }
 
-static MATCH(ref_match)
+static int ref_match(struct tree *t, const struct node *dir, const char *name, struct node *ret)
 {
         return ref_find(t, dir, name, false, ret);
 }
@@ -295,17 +295,17 @@ static int ref_entries_of(struct tree *t, const struct node *dir, const struct r
         return r;
 }
 
-static LIST(ref_folder_entries)
+static int ref_folder_entries(struct tree *t, const struct node *dir, const struct route *row, uint64_t from, entry_fn fn, void *user)
 {
         return ref_entries_of(t, dir, row, from, fn, user);
 }
 
-static LIST(ref_entries)
+static int ref_entries(struct tree *t, const struct node *dir, const struct route *row, uint64_t from, entry_fn fn, void *user)
 {
         return ref_entries_of(t, dir, row, from, fn, user);
 }
 
-static CONTENT(ref_target)
+static int ref_target(struct tree *t, const struct node *n, struct buffer *ret)
 {
         cleanup(ref_list_unrefp) struct ref_list *l = NULL;
         cleanup_free char *name = NULL, *listed = NULL;
@@ -329,7 +329,7 @@ static CONTENT(ref_target)
 
 /* -- commits/ and cached/ -- */
 
-static MATCH(cached_match)
+static int cached_match(struct tree *t, const struct node *dir, const char *name, struct node *ret)
 {
         struct view v = dir->view;
 
@@ -351,7 +351,7 @@ static int commit_visible(struct tree *t, const struct node *dir, uint32_t commi
         return dir->view.cached ? commit_finished(t, dir, commit) : 0;
 }
 
-static MATCH(commit_match)
+static int commit_match(struct tree *t, const struct node *dir, const char *name, struct node *ret)
 {
         git_oid oid;
         int r;
@@ -391,7 +391,7 @@ static int emit_known(struct tree *t, const struct node *dir, const struct route
         return r;
 }
 
-static LIST(commit_entries)
+static int commit_entries(struct tree *t, const struct node *dir, const struct route *row, uint64_t from, entry_fn fn, void *user)
 {
         git_oid oids[256];
         int r = 0;
@@ -410,7 +410,7 @@ static LIST(commit_entries)
         return r;
 }
 
-static MATCH(revision_match)
+static int revision_match(struct tree *t, const struct node *dir, const char *name, struct node *ret)
 {
         int r;
 
@@ -422,13 +422,13 @@ static MATCH(revision_match)
         return r < 0 ? r : commit_visible(t, dir, ret->inode.commit);
 }
 
-static CONTENT(revision_target)
+static int revision_target(struct tree *t, const struct node *n, struct buffer *ret)
 {
         (void)t;
         return commit_name(n->solver, n->inode.commit, ret);
 }
 
-static CONTENT(cachedir_tag)
+static int cachedir_tag(struct tree *t, const struct node *n, struct buffer *ret)
 {
         (void)t, (void)n;
         buffer_adds(ret, "Signature: 8a477f597d28d172789f06886806bc55\n"

@@ -21,14 +21,7 @@
 
 #include "fs/tree/tree.h"
 
-#define MATCH(f)   int f(struct tree *t, const struct node *dir, const char *name, struct node *ret)
-#define LIST(f)    int f(struct tree *t, const struct node *dir, const struct route *row, uint64_t from, entry_fn fn, void *user)
-#define EXISTS(f)  bool f(struct tree *t, const struct node *dir, const struct route *row)
-#define CONTENT(f) int f(struct tree *t, const struct node *n, struct buffer *ret)
-#define ANSWER(f)  int f(struct tree *t, const struct node *n, struct value *v, struct buffer *ret)
-#define DERIVE(f)  int f(struct tree *t, const struct node *n, struct buffer *ret, int64_t *ret_mtime)
-
-/* In a row: a file that this DERIVE() prints, with its time. */
+/* In a row: a file that this `derive` prints, with its time. */
 #define DERIVED(f) .derive = (f), .content = tree_derived_content, .size = tree_derived_size, .mtime = tree_derived_mtime
 
 /* Folders that rows of other subtrees are in. */
@@ -50,9 +43,9 @@ extern const struct subtree compare_subtree, root_subtree, cases_subtree, sets_s
 /* -- what several subtrees share --------------------------------------------------------------------------------- */
 
 /* A case's name, without a slash, as a link to its id, which is what the folder's entries are called; only of cases that the folder's solver takes. */
-MATCH(case_name_match);
-CONTENT(case_name_target);
-LIST(no_entries); /* names that are found and not listed: there is no end of them */
+int case_name_match(struct tree *t, const struct node *dir, const char *name, struct node *ret);
+int case_name_target(struct tree *t, const struct node *n, struct buffer *ret);
+int no_entries(struct tree *t, const struct node *dir, const struct route *row, uint64_t from, entry_fn fn, void *user); /* names that are found and not listed: there is no end of them */
 uint64_t cases_listing(struct tree *t, const struct node *n);
 uint64_t history_listing(struct tree *t, const struct node *n);
 /* A listing that may change at any time: it is looked at anew for each reader. */
