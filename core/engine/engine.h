@@ -11,7 +11,7 @@
  *           claim (OFD lock, so that no other process does the same), slot (a core), compute() on a thread, answer every waiter
  *
  * A query is a value to be worked out: a row of functions and a key. To add one, write a query_type and a constructor
- * (core/query/query_build.c is the model; core/engine/ask.h for one that is made of asking others). The engine, the mount's handlers and
+ * (core/query/query_program.c is the model; core/engine/ask.h for one that is made of asking others). The engine, the mount's handlers and
  * the command need no change. The engine knows no solver and no workspace: a query carries what it needs.
  *
  * Why every wait ends.
