@@ -77,6 +77,7 @@ void world_make(struct world *ret)
 
         find_helper();
         must(chdir(getenv("SOLVERFS_FAULTS")) == 0 && chdir("..") == 0);
+        must(realpath(".", path) && setenv("SOLVERFS_SLOTS", path, 1) == 0); /* else it waits while others of this machine time something */
         log_set(LOG_LEVEL_ERROR, fopen("/dev/null", "we"));
         must(system(repository) == 0);
         must(workspace_create("store") == 0 && realpath("repo", path));
