@@ -18,7 +18,7 @@ void hasher_add(struct hasher *h, const void *data, size_t size);
 /* A field is its length and its bytes, so that ("ab","c") and ("a","bc") differ. */
 void hasher_field(struct hasher *h, const void *data, size_t size);
 void hasher_string(struct hasher *h, const char *s);      /* NULL and "" differ */
-void hasher_number(struct hasher *h, uint64_t n);         /* 8 bytes, little end first */
+void hasher_number(struct hasher *h, uint64_t n);         /* 8 bytes, little-endian */
 void hasher_finish(struct hasher *h, struct digest *ret); /* frees h */
 
 void digest_of(const void *data, size_t size, struct digest *ret);

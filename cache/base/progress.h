@@ -1,12 +1,14 @@
-/* How work that takes long says how far it is, and hears whether to go on: clone, index, checkout, builds, fsck, gc. */
+/* How work that takes long says how far it is, and hears whether to go on: clone, index, checkout, builds, fsck, gc. Both functions are called
+ * while the work goes on, and must not block. */
 #pragma once
 
 #include "cache/base/util.h"
 
 struct progress {
-        void (*tell)(void *user, const char *what, uint64_t done,
-                     uint64_t total); /* `total` 0 when unknown. NULL: nobody looks */
-        bool (*stop)(void *user);     /* asked between two steps; true: end, and leave nothing half done. NULL: never */
+        /* `total` 0: unknown. NULL: nobody looks. */
+        void (*tell)(void *user, const char *what, uint64_t done, uint64_t total);
+        /* Asked between two steps; true: end, and leave nothing half done. NULL: never. */
+        bool (*stop)(void *user);
         void *user;
 };
 

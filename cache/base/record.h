@@ -1,5 +1,5 @@
 /* Records: small structures as the store keeps them, field behind field without padding. The order of the fields is the format; its first byte
- * is mostly a version. Numbers are big end first, as in keys; those that end in _le are little end first, as older records have them.
+ * is a version in most. Numbers are big-endian, as in keys; functions that end in _le read and write little-endian ones, which older records have.
  *
  *     record_put_u8(b, VERSION), record_put_u64(b, x->size), buffer_adds(b, x->name);
  *
@@ -10,7 +10,7 @@
  *     return record_end(&r, "a thing");
  *
  * Reading stops at the first thing that is not there: all that comes then is 0, empty or NULL, and the error is kept until record_end().
- */
+ * A struct record is one thread's; it borrows the bytes. */
 #pragma once
 
 #include "cache/base/util.h"

@@ -51,7 +51,7 @@ static inline void closep(int *fd)
         if (*fd >= 0) {
                 int saved = errno;
                 close(*fd);
-                *fd = -1; /* also called by hand, and then again behind that */
+                *fd = -1; /* it may be called by hand, and once more at the end of the scope */
                 errno = saved;
         }
 }
@@ -140,8 +140,8 @@ int buffer_error(const struct buffer *b);             /* 0 or -ENOMEM */
 int buffer_steal(struct buffer *b, struct blob *ret); /* moves the bytes into a blob; 0 or -ENOMEM */
 #define cleanup_buffer cleanup(buffer_done)
 
-size_t utf8_length(const void *text,
-                   size_t left); /* of the sequence there (RFC 3629: no overlong forms, no surrogates), 0 when it is none */
+/* Bytes of the UTF-8 sequence that `text` begins with (RFC 3629: no overlong forms, no surrogates); 0: it is none. `left` bytes are there. */
+size_t utf8_length(const void *text, size_t left);
 /* In quotes, as a shell and recipe_split() read it back. */
 void buffer_add_shell_word(struct buffer *b, const char *word);
 /* Tabs, newlines, backslashes, other control bytes and bytes that are not valid UTF-8 as \t \n \\ \xNN. */
@@ -169,13 +169,13 @@ void log_line(enum log_level level, const char *format, ...) printf_like(2, 3);
 #define log_info(...)    log_line(LOG_LEVEL_INFO, __VA_ARGS__)
 #define log_debug(...)   log_line(LOG_LEVEL_DEBUG, __VA_ARGS__)
 
-/* -- files ------------------------------------------------------------------------------------------------------ */
+/* -- files: 0 or -errno, where nothing else is said --------------------------------------------------------------- */
 
 int path_join(char ret[PATH_SIZE], const char *dir, const char *name); /* 0 or -ENAMETOOLONG */
 int read_file(const char *path, size_t most, struct blob *ret);        /* -EFBIG when larger than `most` */
 int read_fd(int fd, size_t most, struct blob *ret);                    /* from the current offset to the end */
 int write_all(int fd, const void *data, size_t size);
-/* The whole file or what stood there before, whatever happens. */
+/* A temporary file, synced and renamed, and the folder synced: after 0 the new content survives a power cut, before it the old one is there. */
 int write_file_atomic(const char *path, const void *data, size_t size, mode_t mode);
 /* The end of that, for a file that was written under another name beside: `fd` is synced and renamed, and the folder is synced where its file
  * system can do that. -errno, without a sentence. */
@@ -184,10 +184,12 @@ int copy_fd(int from, int to);                /* whole, reflinked or in-kernel w
 int make_dirs(const char *path, mode_t mode); /* mkdir -p */
 int make_private_folder(const char *path);    /* 0700 whatever the umask; 1: made, 0: it was there */
 int sync_folder(const char *path);
-int remove_tree(const char *path);    /* rm -rf; never follows a symlink, never leaves the file system; 0 when absent */
-uint64_t now_ns(void);                /* CLOCK_MONOTONIC */
-struct timespec time_in(uint64_t ns); /* CLOCK_REALTIME, for pthread_cond_timedwait() */
-
-/* Now, without waiting: something can be read, or the other end has gone. False of -1. */
+int remove_tree(const char *path); /* rm -rf; never follows a symlink, never leaves the file system; 0 when absent */
+/* Can something be read now, or has the other end gone? Does not wait. False for -1. */
 bool fd_is_readable(int fd);
-int64_t now_seconds(void); /* CLOCK_REALTIME */
+
+/* -- time ------------------------------------------------------------------------------------------------------- */
+
+uint64_t now_ns(void);                /* CLOCK_MONOTONIC */
+int64_t now_seconds(void);            /* CLOCK_REALTIME */
+struct timespec time_in(uint64_t ns); /* so long from now: CLOCK_REALTIME, for pthread_cond_timedwait() */

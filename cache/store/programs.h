@@ -1,5 +1,5 @@
 /* Built programs: kept in the store as zstd frames, each a delta against a near one (ZSTD_CCtx_refPrefix with long-distance
- * matching; RUN-measured: a neighbour of a 29 MB program costs kilobytes to a few megabytes instead of nine), and put into a
+ * matching; measured: a neighbour of a 29 MB program costs kilobytes to a few megabytes instead of nine), and put into a
  * bounded folder, <store>/programs, to be executed or read (program_folder.h).
  *
  * A chain is at most PROGRAMS_CHAIN links long, and shorter for large programs, so that any decodes in a fraction of a second; the

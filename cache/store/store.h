@@ -123,7 +123,7 @@ struct store_stats {
 };
 int store_stats(struct store *s, struct store_stats *ret);
 
-/* -- big-end numbers for keys, so that byte order is number order ------------------------------------------------ */
+/* -- big-endian numbers for keys, so that byte order is number order ------------------------------------------------ */
 
 static inline void key_u32(uint8_t *p, uint32_t n)
 {

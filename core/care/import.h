@@ -1,8 +1,8 @@
 /* Results of other machines taken into the store: what another tool wrote, and what another store knows. They are facts of the machine that ran
  * them (core/query/machines.h), and never mix with ours.
  *
- * A document is taken whole, in one transaction, or not at all; a store in many, and the same call goes on where it was interrupted. The same twice
- * changes nothing. */
+ * A document is taken whole, in one transaction, or not at all. A store is taken in many, and the same call goes on where it was interrupted. The same
+ * twice changes nothing. Threads: an import is one thread's. */
 #pragma once
 
 #include "core/query/query.h"

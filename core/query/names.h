@@ -1,4 +1,5 @@
-/* Dense numbers for names: given once, in order from 0, never reused. They make inode numbers that outlive a mount. */
+/* Dense numbers for names: given once, in order from 0, never reused. They make inode numbers that outlive a mount. Threads: any; errors are
+ * store.h's. */
 #pragma once
 
 #include "cache/store/store.h"

@@ -4,7 +4,9 @@
  * Run key = digest of the program ‖ case sha256 ‖ run digest (template, arguments, environment, seed, machine: cell_machine()), in that order, so that all
  * that is known of a program, or of a program on a case, is one range of the facts table. Facts stand below it by their limits. Results
  * follow the bytes: commits whose programs are the same share them, and a commit that is not built has none. Which program a commit has
- * is known by the record of its build, also when gc has dropped the program itself. */
+ * is known by the record of its build, also when gc has dropped the program itself.
+ *
+ * Threads: any. */
 #pragma once
 
 #include "core/query/workspace.h"

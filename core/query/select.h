@@ -6,7 +6,7 @@
  *     if (r == 0)
  *             r = cases_select(w, (char *[]){"QF_S/", "17"}, 2, &cases);
  *
- * Both keep the order of the words and name nothing twice. Give *ret to its ..._done() after an error, too. */
+ * Both keep the order of the words and name nothing twice. Give *ret to its ..._done() after an error, too. Threads: any. */
 #pragma once
 
 #include "core/query/workspace.h"

@@ -25,10 +25,10 @@ void host_compilers(struct digest *ret);
 /* The same files as they lie there now, with inodes and times of change. Two that are equal: none was exchanged in between. */
 void host_tools_moment(struct digest *ret);
 /* A digest of which headers this machine has: of the folders below /usr/include and /usr/local/include, each with its time, which moves
- * when a package puts another file there. Ten ms, later one: the folders are remembered. 0, or -ENOMEM. */
+ * when a package puts another file there. The first call takes ten milliseconds, later ones one: the folders are remembered. 0, or -ENOMEM. */
 int host_headers(char ret[65]);
 
-/* Shares (0 to 1) of the machine's CPU time that were used, and taken by a hypervisor, while it was looked at for so long. -ENOTSUP. */
+/* Watches the machine for so long. The shares (0 to 1) of its CPU time that were used, and that a hypervisor took. -ENOTSUP. */
 int host_busy(unsigned milliseconds, double *ret_busy, double *ret_stolen);
 
 /* CPU time of a fixed piece of work (some milliseconds): the least of fifteen, so that what else the machine does hardly counts. What two machines

@@ -12,7 +12,8 @@
  *
  * run.json's effort maps a pattern's longest word before its group ("conflicts") to the number of its last match: in standard error, else
  * in standard output. Lines of more than a megabyte are not searched.
- */
+ *
+ * Threads: any number of measurements at once, each on a slot of its own. */
 #pragma once
 
 #include "core/run/fact.h"
@@ -44,4 +45,5 @@ struct measure_request {
         json_t *about; /* borrowed; merged into run.json: solver, commit, case, build key … */
 };
 
+/* 0: *ret is a new reference, however the program ended. -ECANCELED, or -errno with a sentence: it could not be measured, and nothing is known. */
 int measure(const struct measure_request *request, struct fact **ret);

@@ -1,7 +1,7 @@
 /* Where along a measured history a case got slower, and where faster.
  *
  * The same hidden chain as the localizer's (localize.h) reads the series: the levels are the two groups that the times fall into, a single
- * reading may lie, and how often is estimated with it. A step is where the level most likely changes; an outlier is none. */
+ * reading may lie, and how often is estimated with it. A step is where the level most likely changes; an outlier is none. Pure; any thread. */
 #pragma once
 
 #include "core/study/localize/localize.h"
