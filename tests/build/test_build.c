@@ -823,7 +823,7 @@ START_TEST(test_killed_build)
         make_history();
         begin(RECIPE "build = true\n");
         build_ok("one");
-        use_recipe("build = make a.o && : > b.o && sleep \"$(cat wait 2>/dev/null || echo 100)\"\nbuild = make\noutput = prog\n");
+        use_recipe("build = make a.o && : > b.o && sleep $(cat wait 2>/dev/null || echo 100)\nbuild = make\noutput = prog\n");
         for (int i = 0; i < 3; i++) {
                 pid_t pid = build_in_child("two");
 
