@@ -54,4 +54,13 @@ test_that "--seed needs a recipe that takes one" 'run 2 history toy 1 --seed 3 &
 sed -i 's/echo sat/echo unsat/' hist/toy.sh && git -C hist commit -qam "wrong" && printf '(set-info :status sat)\n(check-sat)\n' >w.smt2
 test_that "a wrong answer is loud" '
 	run 0 -q solver update toy && run 0 case add w.smt2 && run 1 history toy w.smt2 --from HEAD~1 --all && has err "WRONG ANSWER: toy .* says unsat" && [ "$(field 8)" = "$(printf "correct\nWRONG")" ]'
+for i in $(seq 1 12); do
+	[ "$i" -lt 5 ] && answer=unknown || answer=sat
+	[ "$i" -lt 9 ] && time=0.01 || time=0.25
+	printf '#!/bin/sh\n# again %s\necho "lasts %s" >&2\necho %s\n' "$i" $time $answer >hist/toy.sh && git -C hist commit -qam "again $i"
+done
+printf '(check-sat)\n(check-sat)\n' >d.smt2
+test_that "where an answer comes the picture does not say that it got faster" '
+	run 0 -q solver update toy && run 0 case add d.smt2 && run 0 -q history toy d.smt2 --from HEAD~11 --all --svg d.svg && [ "$(field 9 | tr -d "\n")" = "----faster---slower---" ] &&
+	grep -q ">gained $(git -C hist rev-parse HEAD~7 | cut -c1-8)<" d.svg && grep -q "no answer before, 0.01 s after" d.svg && ! grep -q "nan s" d.svg'
 echo "1..$n"

@@ -88,6 +88,24 @@ static int draw_culprits(const struct case_history *h, const uint32_t *place, st
         return r;
 }
 
+/* The answer came or went, or its time changed: the words of a comparison. */
+static const char *word_of(const struct step *s)
+{
+        if (isnan(s->before))
+                return "gained";
+        if (isnan(s->after))
+                return "lost";
+        return s->is_slower ? "slower" : "faster";
+}
+
+static const char *level_of(double seconds, char ret[32])
+{
+        if (isnan(seconds))
+                return "no answer";
+        snprintf(ret, 32, "%.3g s", seconds);
+        return ret;
+}
+
 static int draw_steps(const struct case_history *h, const uint32_t *place, struct plot *p)
 {
         cleanup_steps struct steps steps = {0};
@@ -97,7 +115,7 @@ static int draw_steps(const struct case_history *h, const uint32_t *place, struc
         for (size_t i = 0; r == 0 && i < steps.n; i++) {
                 const struct step *s = &steps.list[i];
                 uint32_t before = h->list[points[s->at - 1]].commit, after = h->list[points[s->at]].commit;
-                char label[32], tooltip[160];
+                char label[32], tooltip[160], levels[2][32];
                 struct commit c;
 
                 if (is_culprit(h, after))
@@ -105,10 +123,10 @@ static int draw_steps(const struct case_history *h, const uint32_t *place, struc
                 r = history_commit(h->solver->history, after, &c);
                 if (r < 0)
                         break;
-                snprintf(label, sizeof(label), "%s %.8s", s->is_slower ? "slower" : "faster", git_oid_tostr_s(&c.oid));
-                snprintf(tooltip, sizeof(tooltip), "%s %s %.12s: %.3g s before, %.3g s after", s->is_slower ? "slower" : "faster",
-                         c.first_parent == before ? "since" : "between the commit measured before it and",
-                         git_oid_tostr_s(&c.oid), s->before, s->after);
+                snprintf(label, sizeof(label), "%s %.8s", word_of(s), git_oid_tostr_s(&c.oid));
+                snprintf(tooltip, sizeof(tooltip), "%s %s %.12s: %s before, %s after", word_of(s),
+                         c.first_parent == before ? "since" : "between the commit measured before it and", git_oid_tostr_s(&c.oid),
+                         level_of(s->before, levels[0]), level_of(s->after, levels[1]));
                 plot_rule_x(p, ((double)place[before] + place[after]) / 2, label, tooltip);
         }
         return r;
