@@ -11,6 +11,7 @@ struct running {
         const struct recipe *recipe;
         struct runner *runner;
         bool *found; /* by pattern of `effort`: in any run */
+        const char *logic; /* of the formulas that it answers; NULL for DIMACS */
 };
 
 /* The first line that says something, of standard error where the run failed, else of standard output. */
@@ -146,6 +147,7 @@ static int try_pairs(struct running *r)
         for (size_t i = 0; i < n; i++) {
                 int k = try_pair(r, &pairs[i], false);
 
+                r->logic = pairs[i].logic;
                 if (k == 1)
                         check_say(r->check, "answer", CHECK_OK, "sat and unsat are read");
                 if (k != 0)
@@ -170,8 +172,35 @@ static int try_input(struct running *r)
         return k;
 }
 
-static void check_effort(struct running *r)
+/* Some print a count only where they have counted something. */
+static int run_with_work(struct running *r)
 {
+        cleanup_buffer struct buffer formula = {0};
+        struct run_result x = {0};
+        int k;
+
+        formula_pigeons(FORMULA_HOLES, r->logic, &formula);
+        k = buffer_error(&formula);
+        if (k == 0)
+                k = run_one(r, formula.data, &x);
+        run_result_done(&x);
+        return k;
+}
+
+static bool has_found_all(const struct running *r)
+{
+        for (size_t i = 0; r->recipe->effort[i]; i++)
+                if (!r->found[i])
+                        return false;
+        return true;
+}
+
+static int check_effort(struct running *r)
+{
+        int k = has_found_all(r) || r->check->input ? 0 : run_with_work(r);
+
+        if (k < 0)
+                return k;
         for (size_t i = 0; r->recipe->effort[i]; i++)
                 if (r->found[i])
                         check_say(r->check, "effort", CHECK_OK, "%s", r->recipe->effort[i]);
@@ -179,6 +208,7 @@ static void check_effort(struct running *r)
                         check_say(r->check, "effort", CHECK_PROBLEM,
                                   "'%s' matches nothing that it printed%s: does 'run' ask for statistics? compare with 'solverfs run --print stdout'",
                                   r->recipe->effort[i], r->check->input ? "" : " on small formulas");
+        return 0;
 }
 
 /* A case that is answered without a seed must be answered with one. */
@@ -215,12 +245,13 @@ static int run_all(struct running *r)
 
         if (k < 0)
                 return k;
-        if (k == 1)
-                check_effort(r);
-        else if (r->recipe->effort[0])
+        if (k == 1) {
+                int e = check_effort(r);
+
+                return e < 0 || !r->recipe->seed ? e : check_seed(r);
+        }
+        if (r->recipe->effort[0])
                 check_say(r->check, "effort", CHECK_SKIPPED, "it has not answered");
-        if (k == 1 && r->recipe->seed)
-                return check_seed(r);
         if (r->recipe->seed)
                 check_say(r->check, "seed", CHECK_SKIPPED, "it has not answered");
         return 0;

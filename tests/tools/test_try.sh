@@ -17,6 +17,7 @@ for word; do
 	esac
 done
 echo "steps: 12" >&2
+[ "$(wc -c <"$file")" -lt 1000 ] || echo "work: 34" >&2 # as some do that print what they have counted only
 grep -q 'not p\|^-1 0' "$file" && echo unsat || echo sat
 END
 chmod +x source/solve.sh && echo 'int main(void) { return 0; }' >source/main.c
@@ -64,6 +65,8 @@ recipe "run = {bin} --late {seed} {case}" "timeout = 300ms"
 test_that "no answer in time" 'try 1 --once && row answer problem ".*no answer within 300ms"'
 recipe 'effort = "stops: ([0-9]+)"'
 test_that "a pattern that matches nothing" 'try 1 --once && row effort problem ".stops: .*matches nothing" && row seed ok "" && has err "^1 problem$"'
+recipe 'effort = "work: ([0-9]+)"'
+test_that "a count that is printed where there was work" 'try 0 --once && row effort ok work && [ "$(grep -c "^effort" out)" = 1 ]'
 recipe "seed = --sed {n}"
 test_that "a seed that the solver does not take" 'try 1 --once && row seed problem "with .--sed \{n\}. and 1 for \{n\} it ends with status 2, it printed .unknown option --sed." && row answer ok ""'
 recipe 'build = "cp solve.sh toy && head -c 8 /dev/urandom | od -An -tx1 | sed \"s/^/#/\" >>toy"'

@@ -6,7 +6,6 @@
 
 #define OPTION_SIZE 64
 #define HELP_MAX    (1 << 20)
-#define HOLES       5
 
 /* -- the help --------------------------------------------------------------------------------------------------- */
 
@@ -271,7 +270,7 @@ static int find_effort(struct draft_program *p, struct draft_keys *keys, const s
         struct counting c = {.program = p, .keys = keys};
         int r;
 
-        formula_pigeons(HOLES, p->pair->logic, &c.formula);
+        formula_pigeons(FORMULA_HOLES, p->pair->logic, &c.formula);
         r = buffer_error(&c.formula);
         if (r == 0)
                 r = try_counting(&c, "");

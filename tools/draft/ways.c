@@ -298,7 +298,7 @@ static int commands_out_of_tree(const struct way *w, const struct compiler_flags
         add_compilers(&b, flags);
         buffer_addf(&b, cmake ? "cmake -B %s -S " : "meson setup %s ", w->out);
         add_folder(&b, *w->folder ? w->folder : ".");
-        buffer_adds(&b, cmake ? " -DCMAKE_BUILD_TYPE=Release -DBUILD_SHARED_LIBS=OFF" : " --buildtype=release -Ddefault_library=static");
+        buffer_adds(&b, cmake ? " -DCMAKE_BUILD_TYPE=Release -DBUILD_SHARED_LIBS=OFF -DBUILD_TESTING=OFF" : " --buildtype=release -Ddefault_library=static");
         r = take(&b, ret);
         buffer_addf(&b, cmake ? "cmake --build %s -j{jobs}" : "ninja -C %s -j{jobs}", w->out);
         return r == 0 ? take(&b, ret) : r;
