@@ -349,24 +349,13 @@ int sync_folder(const char *path)
         return fd < 0 || fsync(fd) < 0 ? errorf(-errno, "cannot sync %s: %s", path, strerror(errno)) : 0;
 }
 
-static int sync_folder_of(const char *path)
+int sync_folder_of(const char *path)
 {
         char dir[PATH_SIZE];
         const char *slash = strrchr(path, '/');
         int n = slash ? snprintf(dir, sizeof(dir), "%.*s/", (int)(slash - path), path) : snprintf(dir, sizeof(dir), ".");
 
         return n < 0 || n >= (int)sizeof(dir) ? -ENAMETOOLONG : sync_folder(dir);
-}
-
-int rename_synced(int fd, const char *from, const char *to)
-{
-        int r;
-
-        if (fsync(fd) < 0 || rename(from, to) < 0)
-                return -errno;
-        r = sync_folder_of(to);
-        /* some file systems have no such thing, and a folder may be one that we can write to and not read */
-        return r == -EINVAL || r == -EOPNOTSUPP || r == -EACCES ? 0 : r;
 }
 
 int write_file_atomic(const char *path, const void *data, size_t size, mode_t mode)
@@ -381,10 +370,10 @@ int write_file_atomic(const char *path, const void *data, size_t size, mode_t mo
         if (fd < 0)
                 return errorf(-errno, "cannot write %s: %s", temporary, strerror(errno));
         r = write_all(fd, data, size);
+        if (r == 0 && (fchmod(fd, mode) < 0 || fsync(fd) < 0 || rename(temporary, path) < 0))
+                r = -errno;
         if (r == 0)
-                r = fchmod(fd, mode) < 0 ? -errno : rename_synced(fd, temporary, path);
-        if (r == 0)
-                return 0;
+                return sync_folder_of(path);
         unlink(temporary);
         return errorf(r, "cannot write %s: %s", path, strerror(-r));
 }

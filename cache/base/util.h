@@ -177,13 +177,11 @@ int read_fd(int fd, size_t most, struct blob *ret);                    /* from t
 int write_all(int fd, const void *data, size_t size);
 /* A temporary file, synced and renamed, and the folder synced: after 0 the new content survives a power cut, before it the old one is there. */
 int write_file_atomic(const char *path, const void *data, size_t size, mode_t mode);
-/* The end of that, for a file that was written under another name beside: `fd` is synced and renamed, and the folder is synced where its file
- * system can do that. -errno, without a sentence. */
-int rename_synced(int fd, const char *from, const char *to);
 int copy_fd(int from, int to);                /* whole, reflinked or in-kernel when possible */
 int make_dirs(const char *path, mode_t mode); /* mkdir -p */
 int make_private_folder(const char *path);    /* 0700 whatever the umask; 1: made, 0: it was there */
 int sync_folder(const char *path);
+int sync_folder_of(const char *path); /* the folder that the path is in */
 int remove_tree(const char *path); /* rm -rf; never follows a symlink, never leaves the file system; 0 when absent */
 /* Can something be read now, or has the other end gone? Does not wait. False for -1. */
 bool fd_is_readable(int fd);

@@ -72,11 +72,12 @@ int outfile_commit(struct outfile *o)
                 return r;
         if (!o->temporary)
                 return 0;
-        r = rename_synced(o->fd, o->temporary, o->place);
-        if (r < 0)
-                return errorf(r, "cannot write %s: %s", o->path, strerror(-r));
+        if (fsync(o->fd) < 0 || rename(o->temporary, o->place) < 0)
+                return errorf(-errno, "cannot write %s: %s", o->path, strerror(errno));
         o->temporary[0] = '\0';
-        return 0;
+        r = sync_folder_of(o->place);
+        /* some file systems have no such thing, and a folder of the user's may be one that we can write to and not read */
+        return r == -EINVAL || r == -EOPNOTSUPP || r == -EACCES ? 0 : r;
 }
 
 void outfile_done(struct outfile *o)
