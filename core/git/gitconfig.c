@@ -424,3 +424,10 @@ void gitconfig_quote(struct buffer *b, const char *value)
                 }
         buffer_adds(b, "\"");
 }
+
+void gitconfig_line(struct buffer *b, const char *indent, const char *key, const char *value)
+{
+        buffer_addf(b, "%s%s = ", indent, key);
+        gitconfig_quote(b, value);
+        buffer_adds(b, "\n");
+}

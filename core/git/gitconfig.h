@@ -51,3 +51,5 @@ int mistakes_end(const struct mistakes *m);
 
 /* Appends a value so that git, libgit2 and gitconfig_parse() read back the same bytes: quoted when it has to be. */
 void gitconfig_quote(struct buffer *b, const char *value);
+/* A line with such a value, behind `indent`. */
+void gitconfig_line(struct buffer *b, const char *indent, const char *key, const char *value);

@@ -87,9 +87,8 @@ static int command_recipe(const char *label, const char *name, char *const *argu
                 buffer_adds(&run, " {case}");
         if (buffer_error(&run) < 0)
                 return -ENOMEM;
-        buffer_adds(&text, "[solver]\n\tbuild = true\n\toutput = program\n\tsamples = 1\n\trun = ");
-        gitconfig_quote(&text, run.data);
-        buffer_adds(&text, "\n");
+        buffer_adds(&text, "[solver]\n\tbuild = true\n\toutput = program\n\tsamples = 1\n");
+        gitconfig_line(&text, "\t", "run", run.data);
         if (buffer_error(&text) < 0)
                 return -ENOMEM;
         r = recipe_parse(text.data, label, name, &list, &n);
@@ -519,16 +518,10 @@ static int append(const char *path, const struct gitconfig *g, struct slice text
         if (text.size > 0 && ((const char *)text.data)[text.size - 1] != '\n')
                 buffer_adds(ret, "\n");
         buffer_addf(ret, "[portfolio \"%s\"]\n", a->name);
-        for (char *const *arm = a->arms; *arm; arm++) {
-                buffer_adds(ret, "\tarm = ");
-                gitconfig_quote(ret, *arm);
-                buffer_adds(ret, "\n");
-        }
-        for (const char *const *s = a->settings; *s; s += 2) {
-                buffer_addf(ret, "\t%s = ", s[0]);
-                gitconfig_quote(ret, s[1]);
-                buffer_adds(ret, "\n");
-        }
+        for (char *const *arm = a->arms; *arm; arm++)
+                gitconfig_line(ret, "\t", "arm", *arm);
+        for (const char *const *s = a->settings; *s; s += 2)
+                gitconfig_line(ret, "\t", s[0], s[1]);
         return 0;
 }
 

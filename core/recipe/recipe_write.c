@@ -9,9 +9,7 @@
 
 static void print_entry(struct buffer *b, const char *key, const char *value)
 {
-        buffer_addf(b, "    %s = ", key);
-        gitconfig_quote(b, value);
-        buffer_adds(b, "\n");
+        gitconfig_line(b, "    ", key, value);
 }
 
 static void print_value(struct buffer *b, const struct recipe_key *k, const void *field)

@@ -22,9 +22,7 @@ void draft_keys_done(struct draft_keys *k)
 
 void draft_line(struct buffer *b, const char *key, const char *value)
 {
-        buffer_addf(b, "    %s = ", key);
-        gitconfig_quote(b, value);
-        buffer_adds(b, "\n");
+        gitconfig_line(b, "    ", key, value);
 }
 
 static void draft_lines(struct buffer *b, const char *key, char *const *values)
