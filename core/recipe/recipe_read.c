@@ -161,15 +161,10 @@ static int clear_list(char ***list)
         return 0;
 }
 
-/* Keys whose words a shell, or we as a shell does it, would look at the quotes of. */
-static bool is_command(const char *key)
+/* Texts and lines of a recipe are commands or parts of them. The other texts, such as names of solvers, stand in a store's config only. */
+static bool is_command(const struct recipe_key *k)
 {
-        static const char *const keys[] = {"build", "run", "arguments", "seed"};
-
-        for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
-                if (strcmp(key, keys[i]) == 0)
-                        return true;
-        return false;
+        return k->kind == KIND_LINES || (k->kind == KIND_TEXT && !(k->places & PLACE_CONFIG));
 }
 
 static int apply_entry(const char *label, const struct draft *d, const struct draft_entry *entry, struct recipe *r,
@@ -195,7 +190,7 @@ static int apply_entry(const char *label, const struct draft *d, const struct dr
                 return fail(entry->line, "key '%s' has no value; write %s = VALUE", k->name, k->name);
         if (entry->value[0] == '\0' || strspn(entry->value, " \t\n") == strlen(entry->value))
                 return fail(entry->line, "key '%s' is empty; leave it out or give it a value", k->name);
-        if (entry->lost_quotes && !d->in_config && is_command(k->name)) /* a store goes on with what it was made with */
+        if (entry->lost_quotes && !d->in_config && is_command(k)) /* a store goes on with what it was made with */
                 return fail(entry->line,
                             "key '%s': git-config takes these double quotes away, and the command would not see them; write single quotes, or "
                             "\\\" for each double one",
