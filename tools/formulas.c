@@ -25,46 +25,47 @@ static unsigned variable(unsigned holes, unsigned pigeon, unsigned hole)
         return pigeon * holes + hole + 1;
 }
 
-static void pigeons_cnf(unsigned holes, struct buffer *ret)
-{
-        const unsigned pigeons = holes + 1;
+struct notation {
+        const char *clause, *end;
+        const char *positive[2], *negative[2]; /* before and behind the number of a variable */
+};
 
-        buffer_addf(ret, "p cnf %u %u\n", pigeons * holes, pigeons + holes * (pigeons * (pigeons - 1) / 2));
-        for (unsigned p = 0; p < pigeons; p++) {
-                for (unsigned h = 0; h < holes; h++)
-                        buffer_addf(ret, "%u ", variable(holes, p, h));
-                buffer_adds(ret, "0\n");
-        }
-        for (unsigned h = 0; h < holes; h++)
-                for (unsigned p = 0; p < pigeons; p++)
-                        for (unsigned q = p + 1; q < pigeons; q++)
-                                buffer_addf(ret, "-%u -%u 0\n", variable(holes, p, h), variable(holes, q, h));
+static void add_literal(const char *const sign[2], unsigned v, struct buffer *ret)
+{
+        buffer_addf(ret, "%s%u%s", sign[0], v, sign[1]);
 }
 
-static void pigeons_smt2(unsigned holes, const char *logic, struct buffer *ret)
+static void add_clauses(unsigned holes, const struct notation *n, struct buffer *ret)
 {
-        const unsigned pigeons = holes + 1;
-
-        buffer_addf(ret, "(set-logic %s)\n", logic);
-        for (unsigned v = 1; v <= pigeons * holes; v++)
-                buffer_addf(ret, "(declare-fun p%u () Bool)\n", v);
-        for (unsigned p = 0; p < pigeons; p++) {
-                buffer_adds(ret, "(assert (or");
+        for (unsigned p = 0; p <= holes; p++) {
+                buffer_adds(ret, n->clause);
                 for (unsigned h = 0; h < holes; h++)
-                        buffer_addf(ret, " p%u", variable(holes, p, h));
-                buffer_adds(ret, "))\n");
+                        add_literal(n->positive, variable(holes, p, h), ret);
+                buffer_adds(ret, n->end);
         }
         for (unsigned h = 0; h < holes; h++)
-                for (unsigned p = 0; p < pigeons; p++)
-                        for (unsigned q = p + 1; q < pigeons; q++)
-                                buffer_addf(ret, "(assert (or (not p%u) (not p%u)))\n", variable(holes, p, h), variable(holes, q, h));
-        buffer_adds(ret, "(check-sat)\n");
+                for (unsigned p = 0; p <= holes; p++)
+                        for (unsigned q = p + 1; q <= holes; q++) {
+                                buffer_adds(ret, n->clause);
+                                add_literal(n->negative, variable(holes, p, h), ret);
+                                add_literal(n->negative, variable(holes, q, h), ret);
+                                buffer_adds(ret, n->end);
+                        }
 }
 
 void formula_pigeons(unsigned holes, const char *logic, struct buffer *ret)
 {
-        if (logic)
-                pigeons_smt2(holes, logic, ret);
-        else
-                pigeons_cnf(holes, ret);
+        static const struct notation cnf = {"", "0\n", {"", " "}, {"-", " "}}, smt2 = {"(assert (or", "))\n", {" p", ""}, {" (not p", ")"}};
+        const unsigned pigeons = holes + 1, variables = pigeons * holes;
+
+        if (!logic) {
+                buffer_addf(ret, "p cnf %u %u\n", variables, pigeons + holes * (pigeons * (pigeons - 1) / 2));
+                add_clauses(holes, &cnf, ret);
+                return;
+        }
+        buffer_addf(ret, "(set-logic %s)\n", logic);
+        for (unsigned v = 1; v <= variables; v++)
+                buffer_addf(ret, "(declare-fun p%u () Bool)\n", v);
+        add_clauses(holes, &smt2, ret);
+        buffer_adds(ret, "(check-sat)\n");
 }
