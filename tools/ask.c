@@ -37,8 +37,9 @@ static int answered(void *user, size_t i, int r, struct value *v, const char *re
 /* -- progress -- */
 
 struct looking {
-        const char *query; /* NULL: whichever; else jobs of this type alone */
-        int running;
+        bool seeks_build; /* else any job */
+        int running;      /* whichever they are */
+        int found;        /* of those sought; the rest is of the first one */
         char what[256];
         uint64_t done, total;
 };
@@ -47,7 +48,10 @@ static void look_at_job(void *user, const struct job_view *j)
 {
         struct looking *l = user;
 
-        if (j->pid != getpid() || j->state != JOB_RUNNING || (l->query && strcmp(j->query, l->query) != 0) || l->running++ > 0)
+        if (j->pid != getpid() || j->state != JOB_RUNNING)
+                return;
+        l->running++;
+        if ((l->seeks_build && strcmp(j->query, "build") != 0) || l->found++ > 0)
                 return;
         l->done = j->done;
         l->total = j->total;
@@ -101,16 +105,15 @@ static int show(void *user, const struct ask_progress *p)
 
 void ask_show(const struct ask_progress *p, const char *what, uint64_t total, uint64_t least, uint64_t most)
 {
-        struct looking all = {0}, builds = {.query = "build"};
+        struct looking l = {.seeks_build = true};
         struct waiting waiting;
         const char *more = "";
         char text[512];
 
-        engine_each_job(p->engine, look_at_job, &all);
-        engine_each_job(p->engine, look_at_job, &builds);
-        if (builds.running > 0)
-                more = builds.what;
-        else if (all.running == 0 && p->open > 0) {
+        engine_each_job(p->engine, look_at_job, &l);
+        if (l.found > 0)
+                more = l.what;
+        else if (l.running == 0 && p->open > 0) {
                 more = what_for(p->engine, &waiting);
                 least = most = 0;
         }

@@ -274,13 +274,11 @@ static void print_table(struct buffer *text, const char *word, const struct colu
         char *rest = text->data;
 
         strsep(&rest, "\n");
-        for (char *line; rest && *rest;) {
+        while (rest && *rest) {
                 const char *cells[16] = {word};
                 size_t k = *word ? 1 : 0;
 
-                line = strsep(&rest, "\n");
-                while (line && k < n)
-                        cells[k++] = strsep(&line, "\t");
+                table_cells(&rest, cells + k, n - k);
                 output_row(columns, n, cells);
         }
 }

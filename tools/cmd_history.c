@@ -323,10 +323,8 @@ static int print_rows(const struct case_history *h, const struct steps *steps, c
                         return r;
                 snprintf(id, sizeof(id), "%u", h->info->id);
                 cells[0] = id;
-                row.data[strcspn(row.data, "\n")] = '\0';
                 at = row.data;
-                for (size_t k = 1; k + 1 < ARRAY_SIZE(columns); k++)
-                        cells[k] = strsep(&at, "\t");
+                table_cells(&at, cells + 1, ARRAY_SIZE(columns) - 2);
                 cells[ARRAY_SIZE(columns) - 1] = step_at(steps, points, i);
                 output_row(columns, ARRAY_SIZE(columns), cells);
         }

@@ -362,13 +362,12 @@ void output_row(const struct column *columns, size_t n, const char *const *cells
 
 /* -- whole tables ------------------------------------------------------------------------------------------------ */
 
-/* The next line of a text in tab-separated cells; how many there are. */
-static size_t next_cells(char **text, const char *cells[COLUMNS_MOST])
+size_t table_cells(char **text, const char **cells, size_t most)
 {
         char *line = strsep(text, "\n");
         size_t n = 0;
 
-        while (line && n < COLUMNS_MOST)
+        while (line && n < most)
                 cells[n++] = strsep(&line, "\t");
         return n;
 }
@@ -386,7 +385,7 @@ static void measure_columns(const char *text, struct column columns[COLUMNS_MOST
         char *rest = copy;
 
         for (size_t line = 0; rest && *rest; line++) {
-                size_t n = next_cells(&rest, cells);
+                size_t n = table_cells(&rest, cells, COLUMNS_MOST);
 
                 for (size_t i = 0; n > 1 && i < n; i++) {
                         cleanup_free char *shown = shorten_commits(cells[i]);
@@ -415,7 +414,7 @@ void output_table(const char *text)
         b.failed |= !copy;
         while (rest && *rest) {
                 const char *cells[COLUMNS_MOST];
-                size_t n = next_cells(&rest, cells);
+                size_t n = table_cells(&rest, cells, COLUMNS_MOST);
 
                 if (n > 1)
                         table_row(&b, columns, n, cells);

@@ -47,6 +47,8 @@ void table_heading(struct buffer *to, const struct column *columns, size_t n); /
 void table_row(struct buffer *to, const struct column *columns, size_t n, const char *const *cells);
 void json_row(struct buffer *to, json_t *j); /* an object on a line of its own; takes the reference */
 void output_write(const struct buffer *b);   /* to standard output; an error is kept for output_end() */
+/* Takes the next line off *text, which is cut up, and its tab-separated cells; how many there are. */
+size_t table_cells(char **text, const char **cells, size_t most);
 unsigned output_lines(void);                 /* of the terminal that standard output is; UINT_MAX where it is none */
 /* A whole table of tab-separated lines, the first of which names the columns: as it is, or aligned on a terminal. */
 void output_table(const char *text);
