@@ -1,4 +1,4 @@
-/* Which commits are built, by the table of builds. */
+/* The commits that are built, by the table of builds. */
 #include "core/query/query_internal.h"
 
 static int build_keys_add(void *user, struct slice key, struct slice)

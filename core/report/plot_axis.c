@@ -43,7 +43,7 @@ static void round_outward(struct scale *s, const struct plot_axis *axis, double 
                 s->high = ceil(s->high / step - 1e-9) * step;
 }
 
-/* What the labels of an axis are counted in: one unit for all of them. */
+/* The unit of an axis: one for all of its labels. */
 static double unit_of(double largest, const char **ret_suffix)
 {
         static const struct {

@@ -36,7 +36,7 @@ int version_parse_in_full(struct workspace *w, struct solver *s, const char *tex
 int version_commit(const struct solver *s, const char *text, uint32_t *ret);
 /* Whether a version's text in full names a commit, with or without arguments. */
 bool version_is_of_history(const char *text);
-/* Whether a text is a full sha and nothing else: no arguments, no program. */
+/* Is a text a full sha and nothing else? No arguments, no program. */
 bool version_is_commit(const char *text);
 struct version *version_free(struct version *v);
 DEFINE_CLEANUP(struct version *, version_free)

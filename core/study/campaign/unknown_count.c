@@ -1,4 +1,4 @@
-/* What a hunt for unknowns counts: steps and finds, as they come or as the journal tells them again. */
+/* The counts of a hunt for unknowns: steps and finds, as they come or as the journal tells them again. */
 #include "core/study/campaign/campaign_unknown.h"
 
 static void count_step(struct campaign *c, const struct campaign_record *r)

@@ -31,7 +31,7 @@ struct campaign_settings {
         bool localize;
         double localize_seconds; /* at its end, in each call, by the clock on the wall; below 0: as long as `seconds`, but a minute at least */
         double reduce_seconds; /* for reductions at its end, all together; 0: none; below 0: a quarter of `seconds` */
-        /* Of a hunt for unknowns: */
+        /* A hunt for unknowns has these, too: */
         enum verdict label; /* of all seeds: sat or unsat; VERDICT_UNKNOWN: as each says itself, or as the versions answer */
         unsigned iterations, chain; /* steps for each seed in all, and from the seed on until it begins at the seed again */
         char *fingerprint;          /* of seeds and rules, which a campaign cannot go on without; set by campaign_run() */
@@ -59,7 +59,8 @@ struct campaign_status {
         uint64_t finds, soundness, crashes;
         uint64_t rejected; /* candidates that were noise */
         uint64_t skipped;  /* files of the corpus that could not be used */
-        /* Of a hunt for unknowns; `inputs` are mutants, `candidates` those that came back unknown, `finds` regressions and implications. */
+        /* A hunt for unknowns has these, too. Its `inputs` are mutants, its `candidates` those that came back unknown, its `finds` regressions and
+         * implications. */
         uint64_t implications, duplicates; /* of the finds; what had the signature of one that was there */
         uint64_t distinct; /* findings of any kind that no other stands for; known at its end, when they were reduced */
 };

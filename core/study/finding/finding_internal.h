@@ -1,4 +1,4 @@
-/* What the store's files of this room take from the files that know the bytes: finding_record.c, campaign_settings.c, campaign_status.c. */
+/* The bytes of records, for the files of this room that read and write the store: finding_record.c, campaign_settings.c and campaign_status.c know them. */
 #pragma once
 
 #include <jansson.h>
