@@ -48,12 +48,12 @@ static int choose_ids(struct workspace *w, char *const *words, size_t n, uint32_
 
         if (r != STATUS_OK)
                 return r;
+        *ret_n = s.n;
         *ret = calloc(s.n + 1, sizeof(**ret));
         if (!*ret)
                 return fail(-ENOMEM);
         for (size_t i = 0; i < s.n; i++)
                 (*ret)[i] = s.list[i]->id;
-        *ret_n = s.n;
         return STATUS_OK;
 }
 

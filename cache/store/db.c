@@ -447,10 +447,15 @@ void db_cursor_close(struct db *d, MDB_cursor *c)
         GUARDED(d, "read", (mdb_cursor_close(c), 0));
 }
 
+static int cursor_get(struct db *d, MDB_cursor *c, MDB_val *key, MDB_val *value, MDB_cursor_op op)
+{
+        return GUARDED(d, "read", mdb_cursor_get(c, key, value, op));
+}
+
 int db_cursor_get(struct db *d, MDB_cursor *c, MDB_cursor_op op, uint8_t key[512], size_t *key_size, struct slice *ret_value)
 {
         MDB_val k = {.mv_data = key, .mv_size = *key_size}, v = {0};
-        int r = GUARDED(d, "read", mdb_cursor_get(c, &k, ret_value ? &v : NULL, op));
+        int r = cursor_get(d, c, &k, ret_value ? &v : NULL, op);
 
         if (r == 0 && k.mv_size > 511)
                 r = db_damaged(d, "a key is too long");

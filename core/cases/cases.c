@@ -132,49 +132,69 @@ int cases_stage(struct cases *c, int *ret_fd, char ret_path[PATH_SIZE])
 
 /* -- adding ----------------------------------------------------------------------------------------------------- */
 
+/* What a case's bytes tell. */
+struct content {
+        enum format format;
+        char *logic;
+        enum verdict status, *expected;
+        size_t n;
+};
+
+static void content_done(struct content *c)
+{
+        free(c->logic);
+        free(c->expected);
+}
+
+static int content_read(const char *name, struct slice bytes, struct content *ret)
+{
+        const char *unpacker = case_unpacker(SLICE(bytes.data, MIN(bytes.size, (size_t)16)));
+
+        if (unpacker) /* no solver was given it so, or each by a recipe of its own: one formula would be many cases */
+                return errorf(-EINVAL, "'%s' is compressed, and a case is what the solver reads: unpack it first (%s)", name, unpacker);
+        ret->format = case_format(name, SLICE(bytes.data, MIN(bytes.size, (size_t)65536)));
+        return case_scan(ret->format, bytes, &ret->logic, &ret->status, &ret->expected, &ret->n);
+}
+
+/* As content_read(). -EIO: the disk failed, or the file was cut short. */
+static int content_read_map(const char *name, struct slice map, struct content *ret)
+{
+        struct guard_range range = {map.data, (const char *)map.data + map.size};
+        struct guard g;
+        int r;
+
+        if (guard_set(&g))
+                return errorf(-EIO, "cannot read the case %s", name);
+        guard_enter(&g, &range);
+        r = content_read(name, map, ret);
+        guard_leave(&g);
+        return r;
+}
+
 /* Everything about a new case that its bytes tell. */
 static int look_at(const char *name, int fd, uint64_t size, struct case_info **ret)
 {
-        cleanup_free char *logic = NULL;
-        cleanup_free enum verdict *expected = NULL;
-        enum verdict status = VERDICT_UNKNOWN;
+        cleanup(content_done) struct content c = {.status = VERDICT_UNKNOWN};
         void *map = size > 0 ? mmap(NULL, size, PROT_READ, MAP_SHARED, fd, 0) : NULL;
-        struct slice bytes = SLICE(map, size);
-        struct guard_range range = {map, (const char *)map + size};
-        const char *unpacker;
         struct case_info *i;
-        enum format format;
-        struct guard g;
-        size_t n = 0;
         int r;
 
         if (map == MAP_FAILED)
                 return errorf(-errno, "cannot map the case %s: %s", name, strerror(errno));
-        if (guard_set(&g)) { /* the disk failed, or the file was cut short */
-                munmap(map, size);
-                return errorf(-EIO, "cannot read the case %s", name);
-        }
-        guard_enter(&g, &range);
-        format = case_format(name, SLICE(map, MIN(size, UINT64_C(65536))));
-        unpacker = case_unpacker(SLICE(map, MIN(size, UINT64_C(16))));
-        r = unpacker ? 0 : case_scan(format, bytes, &logic, &status, &expected, &n);
-        guard_leave(&g);
+        r = content_read_map(name, SLICE(map, size), &c);
         if (map)
                 munmap(map, size);
-        if (unpacker) /* no solver was given it so, or each by a recipe of its own: one formula would be many cases */
-                return errorf(-EINVAL, "'%s' is compressed, and a case is what the solver reads: unpack it first (%s)", name,
-                              unpacker);
         if (r < 0)
                 return r;
-        i = case_info_new(slice_string(name), slice_string(logic), n);
+        i = case_info_new(slice_string(name), slice_string(c.logic), c.n);
         if (!i)
                 return -ENOMEM;
-        i->format = format;
-        i->status = status;
+        i->format = c.format;
+        i->status = c.status;
         i->size = size;
         i->added = now_seconds();
-        if (n > 0)
-                memcpy(i->expected, expected, n * sizeof(*expected));
+        if (c.n > 0)
+                memcpy(i->expected, c.expected, c.n * sizeof(*c.expected));
         *ret = i;
         return 0;
 }
@@ -521,8 +541,10 @@ static int enter_renamed(struct cases *c, struct store_txn *t, struct case_info 
                 r = record_put(c, t, i);
         if (r == 0)
                 r = head_get(c, t, &h);
+        if (r < 0)
+                return r;
         h.generation++;
-        return r < 0 ? r : head_put(c, t, &h);
+        return head_put(c, t, &h);
 }
 
 /* A copy with that status; it has one question, or none that was counted. NULL: no memory. */

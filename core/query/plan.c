@@ -114,6 +114,7 @@ static size_t built_from(const struct plan *p, uint32_t step)
 
 static int step_of(const struct plan *p, uint32_t commit, uint32_t *ret)
 {
+        *ret = NO_STEP;
         if (commit >= p->order->n || commit >= p->n_keys)
                 return errorf(-ENOENT, "commit number %u of %s is newer than the plan", commit, p->solver->repository);
         *ret = p->step[p->order->place[commit]];

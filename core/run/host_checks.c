@@ -35,8 +35,7 @@ static FILE *open_file(const struct looking *l, const char *path)
 {
         char full[PATH_SIZE];
 
-        snprintf(full, sizeof(full), "%s%s", l->root, path);
-        return fopen(full, "re");
+        return path_join(full, l->root, path) == 0 ? fopen(full, "re") : NULL;
 }
 
 /* The first line of a file, without its newline; false when there is none. */

@@ -95,7 +95,7 @@ static const struct feature cnf[N_CNF_FEATURES] = {
 };
 
 /* Names and meanings of the operators' features: of all, once. */
-static char operator_texts[N_OPS][160];
+static char operator_names[N_OPS][64], operator_meanings[N_OPS][96];
 
 /* A name that several operators share says how many arguments it is about. */
 static void name_operators(void)
@@ -103,17 +103,16 @@ static void name_operators(void)
         for (enum op op = OP_NONE + 1; op < N_OPS; op++) {
                 const char *name = operator_row(op)->name;
                 struct feature *f = &smt[N_SMT_FEATURES + op - 1];
-                char *text = operator_texts[op];
+                char *text = operator_names[op], *meaning = operator_meanings[op];
                 bool is_shared = operator_next(operator_find(slice_string(name))) != OP_NONE;
-                int n;
 
                 if (is_shared)
-                        n = snprintf(text, sizeof(operator_texts[op]), "op:%s/%zu", name, operator_n_args(op));
+                        snprintf(text, sizeof(operator_names[op]), "op:%s/%zu", name, operator_n_args(op));
                 else
-                        n = snprintf(text, sizeof(operator_texts[op]), "op:%s", name);
-                snprintf(text + n + 1, sizeof(operator_texts[op]) - (size_t)n - 1, "distinct applications of %s", text + 3);
+                        snprintf(text, sizeof(operator_names[op]), "op:%s", name);
+                snprintf(meaning, sizeof(operator_meanings[op]), "distinct applications of %s", text + 3);
                 f->name = text;
-                f->meaning = text + n + 1;
+                f->meaning = meaning;
         }
 }
 

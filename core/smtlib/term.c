@@ -366,7 +366,7 @@ static bool has_null(const struct term *const *args, size_t n)
 static int check_sorts(struct bank *b, const struct term_head *h, size_t n_index, const struct term *const *args, size_t n,
                        const struct sort *ascribed, const struct sort **ret)
 {
-        const struct sort *few[FEW], **sorts = sorts_of(args, n, few);
+        const struct sort *few[FEW] = {NULL}, **sorts = sorts_of(args, n, few);
         int r;
 
         if (!sorts)

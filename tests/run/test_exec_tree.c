@@ -26,8 +26,9 @@ static void start_children(bool own)
                 if (children[i] == 0) {
                         if (own)
                                 memset(memory, 2, SHARED);
-                        for (ssize_t n = write(fds[1], "x", 1); n == 1;)
-                                pause();
+                        if (write(fds[1], "x", 1) == 1)
+                                for (;;)
+                                        pause();
                         _exit(1);
                 }
         }

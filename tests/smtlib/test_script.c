@@ -349,7 +349,6 @@ START_TEST(test_occurrences)
 {
         const char *text = X "\n(assert (let ((y (+ x 1)))\n  (< y (f |x| \"s\"))))";
         cleanup_script struct script *s = NULL;
-        cleanup_buffer struct buffer out = {0};
         char input[256];
         static const char *const expected[] = {"(let ((y (+ x 1)))\n  (< y (f |x| \"s\")))",
                                                "(+ x 1)",

@@ -57,7 +57,7 @@ static void localized(size_t n, const char *flag)
         if (n == 1)
                 snprintf(range, sizeof(range), "%s", commits[3]);
         else
-                snprintf(range, sizeof(range), "%s..%s", commits[3 - n], commits[3]);
+                snprintf(range, sizeof(range), "%.*s..%.*s", GIT_OID_HEXSZ, commits[3 - n], GIT_OID_HEXSZ, commits[3]);
         if (n > 0)
                 json_array_append_new(list, json_pack("{ss sO ss sf sf sb si}", "commit", range, "commits", among, "subject", "4", "seconds_before",
                                                       0.25, "seconds_after", 1.5, "slowdown", true, "pairs", 0));
@@ -70,6 +70,7 @@ static void localized(size_t n, const char *flag)
         json_decref(result);
 }
 
+static void assert_says(const char *format, ...) printf_like(1, 2);
 static void assert_says(const char *format, ...)
 {
         cleanup_buffer struct buffer report = {0};
