@@ -6,6 +6,9 @@
 #pragma once
 
 #include <git2.h>
+#if __has_include(<git2/sys/errors.h>) /* since libgit2 1.8 */
+#include <git2/sys/errors.h>
+#endif
 
 #include "cache/base/util.h"
 
