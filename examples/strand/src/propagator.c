@@ -1,9 +1,9 @@
-/* The string search as a user propagator of Z3 4.8.12, which keeps its Boolean search where the loop (loop.c) starts a
+/* The string search as a user propagator of Z3, which keeps its Boolean search where the loop (loop.c) starts a
  * new check.
  *
- * What a propagator of that version can see are the values of registered Booleans. So each atom gets one: string atoms
- * are free Booleans anyway, atoms about integers get a Boolean that is equivalent. Z3's arithmetic has no bounds to
- * ask for; the search keeps its own integer solver. There is no pushing, asserting and checking of the propagator's
+ * What a propagator of 4.8.12 can see are the values of registered Booleans. So each atom gets one: string atoms are
+ * free Booleans anyway, atoms about integers get a Boolean that is equivalent. Z3's arithmetic has no bounds to ask
+ * for; the search keeps its own integer solver. There is no pushing, asserting and checking of the propagator's
  * solver inside a callback either, so the search is called at the end, on a full assignment, and a refuted one is
  * answered by the clause that the loop would learn. */
 #include "solver.h"
@@ -21,16 +21,16 @@ struct propagator {
 
 /* ---- what Z3 tells ---- */
 
-static void on_push(void *ctx)
+static void on_push(void *data)
 {
-        struct propagator *p = ctx;
+        struct propagator *p = data;
 
         vec_push(&p->scope, (uint32_t)p->trail.n);
 }
 
-static void on_pop(void *ctx, unsigned n)
+static void on_pop(void *data, unsigned n)
 {
-        struct propagator *p = ctx;
+        struct propagator *p = data;
 
         while (n--) {
                 uint32_t to = vec_pop(&p->scope);
@@ -40,20 +40,13 @@ static void on_pop(void *ctx, unsigned n)
         }
 }
 
-static void *on_fresh(void *ctx, Z3_context c)
+static void on_fixed(void *data, uint32_t id, bool value)
 {
-        (void)c; /* for solvers that copy themselves; the simple one does not */
-        return ctx;
-}
+        struct propagator *p = data;
 
-static void on_fixed(void *ctx, Z3_solver_callback cb, unsigned id, Z3_ast value)
-{
-        struct propagator *p = ctx;
-
-        (void)cb;
         if (p->value.d[id])
                 return;
-        p->value.d[id] = Z3_get_bool_value(p->v->zed.z, value) == Z3_L_TRUE ? 2 : 1;
+        p->value.d[id] = value ? 2 : 1;
         vec_push(&p->trail, id);
 }
 
@@ -66,9 +59,9 @@ static bool truth(void *data, tid t)
 }
 
 /* Everything is assigned: refute it, put it aside, or leave it as it is. */
-static void on_final(void *ctx, Z3_solver_callback cb)
+static void on_final(void *data)
 {
-        struct propagator *p = ctx;
+        struct propagator *p = data;
         struct solver *v = p->v;
         vec_u32 seen = {}, core = {}, ids = {};
         enum outcome r;
@@ -92,7 +85,7 @@ static void on_final(void *ctx, Z3_solver_callback cb)
         }
         if (r != OUT_SAT) {
                 v->stats->conflicts++;
-                Z3_solver_propagate_consequence(v->zed.z, cb, (unsigned)ids.n, ids.d, 0, NULL, NULL, Z3_mk_false(v->zed.z));
+                zed_refute(&v->zed, ids.d, ids.n);
         }
         vec_free(&seen);
         vec_free(&core);
@@ -130,11 +123,12 @@ static void watch_atoms(struct propagator *p)
 
 enum verdict propagator_run(struct solver *v)
 {
+        static const struct zed_watcher watcher = {truth, on_push, on_pop, on_fixed, on_final};
         struct propagator p = {.v = v};
         enum verdict verdict = VERDICT_UNKNOWN;
         bool guarded = false;
 
-        zed_propagate(&v->zed, &p, truth, on_push, on_pop, on_fresh, on_fixed, on_final);
+        zed_propagate(&v->zed, &watcher, &p);
         watch_atoms(&p);
         for (uint32_t i = 0; i < SOLVER_LEVELS; i++) { /* after a check it would be too late: Z3 is not back at its base */
                 p.guard[i] = lower_fresh(&v->lower, SORT_BOOL, "level");

@@ -1,4 +1,5 @@
 #include "zed.h"
+#include <z3_version.h>
 
 #define ZED_MASTER_UNITS 200000000
 #define ZED_ARITH_UNITS  20000000
@@ -62,6 +63,8 @@ void zed_free(struct zed *z)
         vec_free(&z->proxy);
         vec_free(&z->fact);
         vec_free(&z->number);
+        vec_free(&z->watched);
+        vec_free(&z->watch_of);
 }
 
 static Z3_ast translate(struct zed *z, tid t)
@@ -125,7 +128,7 @@ static Z3_ast translate(struct zed *z, tid t)
                 break;
         case OP_LEN:
                 r = Z3_mk_fresh_const(c, "len", z->ints);
-                if (!z->truth) /* asserting from a propagator's callback would undo the assignment it looks at */
+                if (!z->watcher) /* asserting from a propagator's callback would undo the assignment it looks at */
                         Z3_solver_assert(c, z->master, Z3_mk_ge(c, r, Z3_mk_int64(c, 0, z->ints)));
                 Z3_solver_assert(c, z->arith, Z3_mk_ge(c, r, Z3_mk_int64(c, 0, z->ints)));
                 break;
@@ -220,15 +223,117 @@ bool zed_truth(struct zed *z, tid formula)
 {
         Z3_ast r = NULL;
 
-        if (z->truth)
-                return z->truth(z->truth_data, formula);
+        if (z->watcher)
+                return z->watcher->truth(z->data, formula);
         if (!Z3_model_eval(z->z, z->skeleton, ast(z, formula), true, &r))
                 return false;
         return Z3_get_bool_value(z->z, r) == Z3_L_TRUE;
 }
 
-void zed_propagate(struct zed *z, void *data, bool (*truth)(void *data, tid atom), Z3_push_eh push, Z3_pop_eh pop,
-                   Z3_fresh_eh fresh, Z3_fixed_eh fixed, Z3_final_eh final)
+/* ---- the user propagator ---- */
+
+static void *on_fresh(void *data, Z3_context c)
+{
+        (void)c; /* for solvers that copy themselves; the simple one does not */
+        return data;
+}
+
+static void on_final(void *data, Z3_solver_callback cb)
+{
+        struct zed *z = data;
+
+        z->callback = cb;
+        z->watcher->final(z->data);
+}
+
+static void pushed(struct zed *z)
+{
+        z->watcher->push(z->data);
+}
+
+static void popped(struct zed *z, unsigned n)
+{
+        z->watcher->pop(z->data, n);
+}
+
+static void fixed(struct zed *z, uint32_t number, Z3_ast value)
+{
+        z->watcher->fixed(z->data, number, Z3_get_bool_value(z->z, value) == Z3_L_TRUE);
+}
+
+#if Z3_MAJOR_VERSION == 4 && Z3_MINOR_VERSION < 9 /* Z3 numbers what is watched, and its numbers are ours */
+
+static void on_push(void *data)
+{
+        pushed(data);
+}
+
+static void on_pop(void *data, unsigned n)
+{
+        popped(data, n);
+}
+
+static void on_fixed(void *data, Z3_solver_callback cb, unsigned number, Z3_ast value)
+{
+        (void)cb;
+        fixed(data, number, value);
+}
+
+static uint32_t watch(struct zed *z, Z3_ast a)
+{
+        return Z3_solver_propagate_register(z->z, z->master, a);
+}
+
+void zed_refute(struct zed *z, const uint32_t *numbers, size_t n)
+{
+        Z3_solver_propagate_consequence(z->z, z->callback, (unsigned)n, numbers, 0, NULL, NULL, Z3_mk_false(z->z));
+}
+
+#else
+
+static void on_push(void *data, Z3_solver_callback cb)
+{
+        (void)cb;
+        pushed(data);
+}
+
+static void on_pop(void *data, Z3_solver_callback cb, unsigned n)
+{
+        (void)cb;
+        popped(data, n);
+}
+
+static void on_fixed(void *data, Z3_solver_callback cb, Z3_ast a, Z3_ast value)
+{
+        struct zed *z = data;
+        uint32_t number = map_get(&z->watch_of, Z3_get_ast_id(z->z, a));
+
+        (void)cb;
+        if (number)
+                fixed(z, number - 1, value);
+}
+
+static uint32_t watch(struct zed *z, Z3_ast a)
+{
+        vec_push(&z->watched, a);
+        map_set(&z->watch_of, Z3_get_ast_id(z->z, a), (uint32_t)z->watched.n);
+        Z3_solver_propagate_register(z->z, z->master, a);
+        return (uint32_t)z->watched.n - 1;
+}
+
+void zed_refute(struct zed *z, const uint32_t *numbers, size_t n)
+{
+        VEC(Z3_ast) terms = {};
+
+        for (size_t i = 0; i < n; i++)
+                vec_push(&terms, z->watched.d[numbers[i]]);
+        Z3_solver_propagate_consequence(z->z, z->callback, (unsigned)n, terms.d, 0, NULL, NULL, Z3_mk_false(z->z));
+        vec_free(&terms);
+}
+
+#endif
+
+void zed_propagate(struct zed *z, const struct zed_watcher *w, void *data)
 {
         Z3_params p = Z3_mk_params(z->z);
 
@@ -239,11 +344,11 @@ void zed_propagate(struct zed *z, void *data, bool (*truth)(void *data, tid atom
         Z3_params_set_uint(z->z, p, Z3_mk_string_symbol(z->z, "rlimit"), UINT32_MAX);
         Z3_solver_set_params(z->z, z->master, p);
         Z3_params_dec_ref(z->z, p);
-        z->truth = truth;
-        z->truth_data = data;
-        Z3_solver_propagate_init(z->z, z->master, data, push, pop, fresh);
-        Z3_solver_propagate_fixed(z->z, z->master, fixed);
-        Z3_solver_propagate_final(z->z, z->master, final);
+        z->watcher = w;
+        z->data = data;
+        Z3_solver_propagate_init(z->z, z->master, z, on_push, on_pop, on_fresh);
+        Z3_solver_propagate_fixed(z->z, z->master, on_fixed);
+        Z3_solver_propagate_final(z->z, z->master, on_final);
 }
 
 uint32_t zed_watch(struct zed *z, tid atom)
@@ -257,8 +362,10 @@ uint32_t zed_watch(struct zed *z, tid atom)
                 Z3_solver_assert(z->z, z->master, Z3_mk_iff(z->z, same, a));
                 a = same;
         }
-        return Z3_solver_propagate_register(z->z, z->master, a);
+        return watch(z, a);
 }
+
+/* ---- facts about integers ---- */
 
 uint32_t zed_proxy(struct zed *z, tid fact)
 {

@@ -22,8 +22,20 @@ struct zed {
         vec_u32 number;    /* by term id: number + 1 */
         struct strand_stats *stats;
         double deadline;
-        bool (*truth)(void *data, tid atom); /* a propagator's view of the assignment, or NULL */
-        void *truth_data;
+        const struct zed_watcher *watcher; /* a propagator, or NULL */
+        void *data;                        /* the watcher's */
+        Z3_solver_callback callback;       /* while the watcher's final() runs */
+        VEC(Z3_ast) watched;               /* by number of zed_watch() */
+        vec_u32 watch_of;                  /* by Z3's id of a watched term: number + 1 */
+};
+
+/* A user propagator: what is told of the skeleton's search. Atoms have the numbers of zed_watch(). */
+struct zed_watcher {
+        bool (*truth)(void *data, tid atom); /* answers zed_truth() */
+        void (*push)(void *data);
+        void (*pop)(void *data, unsigned n);
+        void (*fixed)(void *data, uint32_t number, bool value);
+        void (*final)(void *data); /* everything is assigned; may call zed_refute() */
 };
 
 void zed_init(struct zed *z, struct bank *b, struct strand_stats *stats, double deadline, uint32_t seed);
@@ -38,11 +50,12 @@ void zed_block(struct zed *z, const tid *atom, const bool *negative, size_t n, t
 enum verdict zed_check(struct zed *z, tid guard, bool *guarded);
 bool zed_truth(struct zed *z, tid formula);
 
-/* Makes the skeleton's solver tell a user propagator what it does; truth answers zed_truth from then on. */
-void zed_propagate(struct zed *z, void *data, bool (*truth)(void *data, tid atom), Z3_push_eh push, Z3_pop_eh pop,
-                   Z3_fresh_eh fresh, Z3_fixed_eh fixed, Z3_final_eh final);
-/* Has the propagator told of the atom's value, under the number that is returned. */
+/* Makes the skeleton's solver tell a watcher, which is borrowed, what it does. */
+void zed_propagate(struct zed *z, const struct zed_watcher *w, void *data);
+/* Has the watcher told of the atom's value, under the number that is returned: 0, 1, 2, .. */
 uint32_t zed_watch(struct zed *z, tid atom);
+/* These atoms cannot all have the values that they have. In final() only. */
+void zed_refute(struct zed *z, const uint32_t *numbers, size_t n);
 
 uint32_t zed_proxy(struct zed *z, tid fact);
 /* Do the facts hold together? VERDICT_UNSAT: core holds indices into proxies. */
