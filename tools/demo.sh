@@ -91,7 +91,7 @@ timed cat "$mnt/strand/head/cases/1/time"
 show cat "$mnt/strand/head/cases/1/result"
 show ls "$mnt/strand/head/cases/1"
 
-old=${commits[$(((${#commits[@]} - 1) / 2))]}
+old=${commits[$(((${#commits[@]} - 1) / 3))]}
 old=${old:0:12} # any unambiguous prefix names a commit
 say "4. The same for any commit that ever was: this one says"
 show cat "$mnt/strand/commits/$old/message"
